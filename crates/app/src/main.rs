@@ -1,0 +1,2 @@
+//! The daybook command.
+fn main() {}

@@ -1,0 +1,1 @@
+//! What one pass over one window of a session yields.

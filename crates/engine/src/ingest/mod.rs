@@ -1,0 +1,2 @@
+//! Taking transcripts in: told apart by content, read as a stream, redacted before anything is kept.
+pub mod redact;

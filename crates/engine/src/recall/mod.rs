@@ -1,0 +1,3 @@
+//! Finding what is remembered.
+pub mod rank;
+pub mod tokens;
