@@ -1,1 +1,35 @@
-//! domain
+//! What is true in Daybook: ids, events, jobs with their legal transitions, and the seams.
+//!
+//! Everything here is a value or a pure function of values and a given `now`. Stores keep
+//! these values, workers act on them, and tests can check every rule without a database.
+//!
+//! Not here: input or output, a clock, SQL, HTTP, the name of a vendor.
+
+pub mod citation;
+pub mod eligibility;
+pub mod error;
+pub mod event;
+pub mod extraction;
+pub mod ids;
+pub mod index;
+pub mod job;
+pub mod limits;
+pub mod observation;
+pub mod place;
+pub mod seams;
+pub mod session;
+pub mod source;
+pub mod time;
+pub mod trigger;
+
+pub use citation::Citation;
+pub use error::{BoxError, StoreError};
+pub use event::{Event, EventId, NewEvent, Origin, ToolStatus};
+pub use extraction::{Digest, Extraction, ExtractionRecord, Outcome, Yield};
+pub use ids::{EventSeq, JobKey, JobKind, LeaseToken, Scope, ScopeKind, SessionId, Tenant};
+pub use job::{Claimed, FailOutcome, Failure, FailureClass, FinishOutcome, Gap, Job, Lease};
+pub use observation::{Evidence, Observation, ObservationId, ObservationKind};
+pub use place::{Place, PlaceNo, Project};
+pub use session::{Session, SessionKind, SessionMeta};
+pub use time::Timestamp;
+pub use trigger::{Mark, Priority};

@@ -1,0 +1,127 @@
+//! What one pass over one window of a session yields.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{EventSeq, Scope, SessionId};
+use crate::observation::Observation;
+use crate::time::Timestamp;
+
+/// How a session's work ended, as far as its window shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// The person said so, or the last checks passed and the work was committed.
+    Success,
+    /// Some of it was done.
+    Partial,
+    /// It was given up, or what was last tried failed.
+    Fail,
+    /// Nothing shows which.
+    Uncertain,
+}
+
+impl Outcome {
+    /// The word for it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Success => "success",
+            Self::Partial => "partial",
+            Self::Fail => "fail",
+            Self::Uncertain => "uncertain",
+        }
+    }
+}
+
+/// One thing in a digest that cites its events.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Said {
+    /// The words.
+    pub text: String,
+    /// The events it rests on, ascending.
+    pub events: Vec<EventSeq>,
+    /// Their numbers in citations.
+    pub lines: Vec<u32>,
+}
+
+/// A window's own account, which the session's summary is folded from.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Digest {
+    /// What the person wanted.
+    pub task: Option<Said>,
+    /// How it ended.
+    pub outcome: Option<Outcome>,
+    /// The person's last words that ask for something.
+    pub last_words: Option<Said>,
+    /// The last words were answered.
+    pub answered: bool,
+    /// Commits that were made.
+    pub commits: u32,
+    /// How many of them were pushed.
+    pub pushed: u32,
+    /// What happened, in order: a handful of lines.
+    pub highlights: Vec<Said>,
+    /// Human messages in the window.
+    pub human_messages: u32,
+    /// Branch at the window's end.
+    pub branch: Option<String>,
+    /// Root of the place at the window's end.
+    pub root: Option<String>,
+    /// First and last dated event.
+    pub from_at: Timestamp,
+    /// Last dated event.
+    pub to_at: Timestamp,
+}
+
+/// What a pass came to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Yield {
+    /// The window holds nothing worth keeping. Affects this window alone.
+    Nothing,
+    /// It taught something.
+    Something {
+        /// What is to be known. Their evidence lies in the window.
+        observations: Vec<Observation>,
+        /// The window's own account.
+        digest: Box<Digest>,
+    },
+}
+
+/// What one pass over one window yields, as the finish stores it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Extraction {
+    /// The session.
+    pub session: SessionId,
+    /// First event of the window.
+    pub from: EventSeq,
+    /// Last event actually read.
+    pub to: EventSeq,
+    /// What it came to.
+    pub yielded: Yield,
+    /// Events that this window takes back: observations resting only on them are withdrawn.
+    pub retracted: Vec<EventSeq>,
+    /// Scopes to raise beside those that observations are filed in.
+    pub concerns: Vec<Scope>,
+    /// Which extractor wrote it, with its version: `extractive/1`.
+    pub extractor: String,
+}
+
+/// An extraction as the store keeps it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExtractionRecord {
+    /// The session.
+    pub session: SessionId,
+    /// The session's label in citations.
+    pub label: String,
+    /// First event of the window.
+    pub from: EventSeq,
+    /// Last event of the window.
+    pub to: EventSeq,
+    /// `None` when it yielded Nothing.
+    pub digest: Option<Digest>,
+    /// Which extractor wrote it.
+    pub extractor: String,
+    /// When it was stored.
+    pub at: Timestamp,
+}

@@ -1,0 +1,198 @@
+//! Names of things. Each has a type, so that no two of them can be confused.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// A wall around everything; [`Tenant::local`] unless said otherwise.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Tenant(pub String);
+
+impl Tenant {
+    /// The tenant of a root that serves one person.
+    #[must_use]
+    pub fn local() -> Self {
+        Self("local".to_owned())
+    }
+}
+
+/// Identity of a session: tenant, agent and the host's own id of the conversation.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct SessionId {
+    /// The wall it stands behind.
+    pub tenant: Tenant,
+    /// The agent that held the conversation, such as `claude-code`.
+    pub agent: String,
+    /// The host's id, such as a UUID. A second, different conversation that claims the same id
+    /// carries a `~2`, `~3`, … behind it.
+    pub host_id: String,
+}
+
+impl fmt::Display for SessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.agent, self.host_id)
+    }
+}
+
+/// Place of an event within its session; later events are greater, the first is 1, without holes.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
+pub struct EventSeq(pub u64);
+
+/// Whose memory something is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ScopeKind {
+    /// A person, over all their agents and projects.
+    User,
+    /// An agent, over all the people that it works for.
+    Agent,
+    /// A group of agents.
+    Team,
+    /// A room where several take part.
+    Room,
+    /// A code base or other undertaking.
+    Project,
+}
+
+impl ScopeKind {
+    /// All kinds, in the order in which listings show them.
+    pub const ALL: [Self; 5] = [
+        Self::Project,
+        Self::User,
+        Self::Agent,
+        Self::Team,
+        Self::Room,
+    ];
+
+    /// The word that stands for the kind in names, columns and folders.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Agent => "agent",
+            Self::Team => "team",
+            Self::Room => "room",
+            Self::Project => "project",
+        }
+    }
+
+    /// The kind that [`ScopeKind::word`] names.
+    #[must_use]
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.word() == word)
+    }
+}
+
+/// One memory's owner: a kind and a name that is only a name, whatever characters it holds.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Scope {
+    /// The wall it stands behind.
+    pub tenant: Tenant,
+    /// What kind of owner.
+    pub kind: ScopeKind,
+    /// The owner's name or key.
+    pub name: String,
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.kind.word(), self.name)
+    }
+}
+
+/// What a job does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum JobKind {
+    /// Extract one session. Watermarks are its event sequence numbers.
+    Extract,
+    /// Write one scope's memory files. Watermarks are the scope's revision.
+    Consolidate,
+}
+
+impl JobKind {
+    /// All kinds.
+    pub const ALL: [Self; 2] = [Self::Extract, Self::Consolidate];
+
+    /// The word that stands for the kind in columns and listings.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Extract => "extract",
+            Self::Consolidate => "consolidate",
+        }
+    }
+
+    /// The kind that [`JobKind::word`] names.
+    #[must_use]
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.word() == word)
+    }
+}
+
+/// Which job: its kind, and the session or scope that it works on.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum JobKey {
+    /// The extraction of a session.
+    Extract(SessionId),
+    /// The consolidation of a scope.
+    Consolidate(Scope),
+}
+
+impl JobKey {
+    /// What the job does.
+    #[must_use]
+    pub fn kind(&self) -> JobKind {
+        match self {
+            Self::Extract(_) => JobKind::Extract,
+            Self::Consolidate(_) => JobKind::Consolidate,
+        }
+    }
+
+    /// The wall it stands behind.
+    #[must_use]
+    pub fn tenant(&self) -> &Tenant {
+        match self {
+            Self::Extract(session) => &session.tenant,
+            Self::Consolidate(scope) => &scope.tenant,
+        }
+    }
+}
+
+impl fmt::Display for JobKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Extract(session) => write!(f, "extract/{session}"),
+            Self::Consolidate(scope) => write!(f, "consolidate/{scope}"),
+        }
+    }
+}
+
+/// Proof of owning one job. Each claim issues a greater generation, so an old token never passes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeaseToken {
+    job: JobKey,
+    generation: u64,
+}
+
+impl LeaseToken {
+    /// For store implementations; nothing else may mint one.
+    #[must_use]
+    pub fn issue(job: JobKey, generation: u64) -> Self {
+        Self { job, generation }
+    }
+
+    /// The job that it is for.
+    #[must_use]
+    pub fn job(&self) -> &JobKey {
+        &self.job
+    }
+
+    /// Which claim of that job it came from.
+    #[must_use]
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+}

@@ -1,0 +1,468 @@
+//! Who may work on a job, when, and how far it has got.
+//!
+//! A job is a row `(kind, key)` with an input watermark and a done watermark. It is due when its
+//! input is ahead of its done, nobody holds its lease, and its time has come; nothing else decides.
+//! Every change of a row is one of the transitions below: pure functions of the row and a given
+//! `now`. Stores load a row, apply one, and save it in one transaction, so they cannot differ.
+//!
+//! Not here: what a job does. That is `engine`.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{JobKey, LeaseToken};
+use crate::limits::{BACKOFF_FIRST, BACKOFF_MOST, FAILURE_TEXT, TRIES, VANISHED};
+use crate::time::Timestamp;
+use crate::trigger::{Mark, Priority};
+
+/// A live or lapsed claim.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lease {
+    /// Which claim of the job this is.
+    pub generation: u64,
+    /// The holder may work until then; a heartbeat moves it on.
+    pub until: Timestamp,
+    /// Who holds it, for people and for the search for vanished workers.
+    pub holder: String,
+    /// The input watermark that was granted: the holder reads no further.
+    pub upto: u64,
+    /// The deadline of what arrived after the claim.
+    pub arrived: Option<Timestamp>,
+}
+
+/// Why a try failed; decides what happens next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureClass {
+    /// A provider or a disk is out. Waiting helps, so no try is spent, and newer input does not
+    /// shorten the wait.
+    Outage,
+    /// The work itself failed: an unusable answer, a range that cannot be processed.
+    Content,
+    /// The worker vanished while it held the lease.
+    Vanished,
+}
+
+impl FailureClass {
+    /// All classes.
+    pub const ALL: [Self; 3] = [Self::Outage, Self::Content, Self::Vanished];
+
+    /// The word that stands for it in columns and listings.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Outage => "outage",
+            Self::Content => "content",
+            Self::Vanished => "vanished",
+        }
+    }
+}
+
+/// One failure, as it is reported and kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// What kind.
+    pub class: FailureClass,
+    /// What a person is told; cut to [`FAILURE_TEXT`] characters. Holds no content of events.
+    pub message: String,
+}
+
+/// A range that could not be processed: shown, and retryable.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gap {
+    /// The job whose range it is.
+    pub job: JobKey,
+    /// First watermark position inside.
+    pub from: u64,
+    /// Last watermark position inside.
+    pub to: u64,
+    /// Why.
+    pub failure: Failure,
+    /// When it was given up.
+    pub at: Timestamp,
+    /// The engine that gave it up; a newer one tries again, once.
+    pub engine: String,
+}
+
+/// One row of background work.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Job {
+    /// Which job.
+    pub key: JobKey,
+    /// How far there is something to do. Never falls.
+    pub input: u64,
+    /// How far it has been done. Falls only when a redo begins.
+    pub done: u64,
+    /// Raised by each redo; what a generation yields replaces the one before when it has caught up.
+    pub redo: u32,
+    /// Where a running redo has caught up.
+    pub redo_until: Option<u64>,
+    /// Due then at the earliest.
+    pub idle_due: Timestamp,
+    /// Due then at the latest, while input is ahead.
+    pub deadline: Timestamp,
+    /// Which due job is taken first.
+    pub priority: Priority,
+    /// Not before then.
+    pub retry_at: Option<Timestamp>,
+    /// The wait comes from an outage, which newer input does not shorten.
+    pub outage: bool,
+    /// Tries left for the present window.
+    pub tries_left: u32,
+    /// Failures in a row; each doubles the wait.
+    pub failures: u32,
+    /// Claims in a row whose worker vanished.
+    pub vanished: u32,
+    /// Most positions that the next claim grants, while a failing range is searched.
+    pub span: Option<u64>,
+    /// The search ends when done has passed this.
+    pub suspect_to: u64,
+    /// The newest claim that has not ended.
+    pub lease: Option<Lease>,
+    /// Claims so far.
+    pub claims: u64,
+    /// The last failure, until progress.
+    pub last_failure: Option<Failure>,
+}
+
+/// A granted claim.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claimed {
+    /// Proof of it.
+    pub token: LeaseToken,
+    /// Work starts after this position.
+    pub after: u64,
+    /// And reads no further than this one.
+    pub upto: u64,
+    /// The generation that results belong to.
+    pub redo: u32,
+}
+
+/// How a finish ended.
+#[must_use]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FinishOutcome {
+    /// Everything known is done.
+    Complete,
+    /// Done moved on; input is still ahead.
+    StillDue,
+    /// The lease had lapsed or passed to another: nothing was changed.
+    LeaseLost,
+}
+
+/// How a failure ended.
+#[must_use]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FailOutcome {
+    /// The same window again, then.
+    RetryAt(Timestamp),
+    /// Tries are spent: smaller windows from now on, until the failing range is found.
+    Narrowed {
+        /// Most positions that the next claim grants.
+        span: u64,
+        /// Not before then.
+        retry_at: Timestamp,
+    },
+    /// The smallest failing range is set aside, and the job goes on behind it.
+    GaveUp(Gap),
+    /// The lease had lapsed or passed to another: nothing was changed.
+    LeaseLost,
+}
+
+impl Job {
+    /// A job that nothing has been marked for yet.
+    #[must_use]
+    pub fn new(key: JobKey) -> Self {
+        Self {
+            key,
+            input: 0,
+            done: 0,
+            redo: 0,
+            redo_until: None,
+            idle_due: Timestamp::MAX,
+            deadline: Timestamp::MAX,
+            priority: Priority::Low,
+            retry_at: None,
+            outage: false,
+            tries_left: TRIES,
+            failures: 0,
+            vanished: 0,
+            span: None,
+            suspect_to: 0,
+            lease: None,
+            claims: 0,
+            last_failure: None,
+        }
+    }
+
+    /// Whether there is something to do, whoever does it and whenever.
+    #[must_use]
+    pub fn is_ahead(&self) -> bool {
+        self.input > self.done
+    }
+
+    /// When the job may next be claimed; `None` while there is nothing to do. A lease delays it to
+    /// the lease's end, so a vanished worker's job comes back by itself.
+    #[must_use]
+    pub fn due_at(&self) -> Option<Timestamp> {
+        let due = self.idle_due.min(self.deadline);
+        let due = due.max(self.retry_at.unwrap_or(due));
+        let due = due.max(self.lease.as_ref().map_or(due, |lease| lease.until));
+        self.is_ahead().then_some(due)
+    }
+
+    /// Raises the input and says when it is due. Safe to repeat.
+    pub fn mark(&mut self, mark: Mark) {
+        let newer = mark.input > self.input;
+        if newer {
+            self.tries_left = TRIES;
+            if !self.outage {
+                self.retry_at = None;
+            }
+        }
+        if let Some(lease) = self.lease.as_mut().filter(|lease| mark.input > lease.upto) {
+            lease.arrived = Some(
+                lease
+                    .arrived
+                    .map_or(mark.deadline, |at| at.min(mark.deadline)),
+            );
+        }
+        self.input = self.input.max(mark.input);
+        if self.is_ahead() {
+            self.idle_due = mark.idle_due;
+            self.deadline = self.deadline.min(mark.deadline);
+            self.priority = self.priority.max(mark.priority);
+        }
+    }
+
+    /// Makes waiting work due at `now` with at least this priority; nothing when there is none.
+    pub fn hasten(&mut self, now: Timestamp, priority: Priority) {
+        if self.is_ahead() {
+            self.deadline = self.deadline.min(now);
+            self.priority = self.priority.max(priority);
+        }
+    }
+
+    /// Grants the job to `holder` when it is due, and `None` when it is not.
+    pub fn claim(&mut self, holder: &str, now: Timestamp, lease: Duration) -> Option<Claimed> {
+        if self.due_at().is_none_or(|due| due > now) {
+            return None;
+        }
+        if self.lease.take().is_some() {
+            self.note_vanished();
+        }
+        self.claims += 1;
+        let most = self
+            .span
+            .map_or(self.input, |span| self.done.saturating_add(span));
+        let upto = self.input.min(most);
+        self.lease = Some(Lease {
+            generation: self.claims,
+            until: now.plus(lease),
+            holder: holder.to_owned(),
+            upto,
+            arrived: None,
+        });
+        let token = LeaseToken::issue(self.key.clone(), self.claims);
+        Some(Claimed {
+            token,
+            after: self.done,
+            upto,
+            redo: self.redo,
+        })
+    }
+
+    /// Whether `token` still owns the job at `now`.
+    #[must_use]
+    pub fn is_held_by(&self, token: &LeaseToken, now: Timestamp) -> bool {
+        let newest = |lease: &Lease| lease.generation == token.generation() && lease.until > now;
+        token.job() == &self.key && self.lease.as_ref().is_some_and(newest)
+    }
+
+    /// Moves the lease's end to `now + lease`; false when the token no longer owns the job.
+    pub fn heartbeat(&mut self, token: &LeaseToken, now: Timestamp, lease: Duration) -> bool {
+        let held = self.is_held_by(token, now);
+        if let Some(live) = self.lease.as_mut().filter(|_| held) {
+            live.until = live.until.max(now.plus(lease));
+        }
+        held
+    }
+
+    /// Gives the job back unfinished, at no cost.
+    pub fn release(&mut self, token: &LeaseToken, now: Timestamp) -> bool {
+        let held = self.is_held_by(token, now);
+        if held {
+            self.lease = None;
+        }
+        held
+    }
+
+    /// Takes the lease from a holder that is known to be gone. Counts, but spends no try until it
+    /// has happened [`VANISHED`] times in a row.
+    pub fn abandon(&mut self, holder: &str) -> bool {
+        let gone = self
+            .lease
+            .as_ref()
+            .is_some_and(|lease| lease.holder == holder);
+        if gone {
+            self.lease = None;
+            self.note_vanished();
+        }
+        gone
+    }
+
+    /// Advances done to `read_upto`, the last position actually read; never back, never past what
+    /// was granted.
+    pub fn finish(&mut self, token: &LeaseToken, read_upto: u64, now: Timestamp) -> FinishOutcome {
+        if !self.is_held_by(token, now) {
+            return FinishOutcome::LeaseLost;
+        }
+        let Some(lease) = self.lease.take() else {
+            return FinishOutcome::LeaseLost;
+        };
+        let read_upto = read_upto.min(lease.upto);
+        if read_upto > self.done {
+            self.progress(read_upto);
+        }
+        if !self.is_ahead() {
+            self.deadline = Timestamp::MAX;
+            self.priority = Priority::Low;
+            return FinishOutcome::Complete;
+        }
+        // What was granted and not read is as old as before: it goes on at once. What came after
+        // the claim waits by its own rule.
+        let all_granted_is_done = self.done >= lease.upto && self.span.is_none();
+        self.deadline = match lease.arrived {
+            Some(arrived) if all_granted_is_done => arrived,
+            _ => now,
+        };
+        FinishOutcome::StillDue
+    }
+
+    /// Ends a claim that did not work out. `jitter` is a random share in 0..=1 of the wait.
+    pub fn fail(
+        &mut self,
+        token: &LeaseToken,
+        failure: Failure,
+        now: Timestamp,
+        jitter: f64,
+        engine: &str,
+    ) -> FailOutcome {
+        if !self.is_held_by(token, now) {
+            return FailOutcome::LeaseLost;
+        }
+        let Some(lease) = self.lease.take() else {
+            return FailOutcome::LeaseLost;
+        };
+        let failure = Failure {
+            message: failure.message.chars().take(FAILURE_TEXT).collect(),
+            ..failure
+        };
+        self.outage = failure.class == FailureClass::Outage;
+        self.failures = self.failures.saturating_add(1);
+        let retry_at = now.plus(backoff(self.failures, jitter));
+        self.retry_at = Some(retry_at);
+        self.last_failure = Some(failure.clone());
+        if self.outage {
+            return FailOutcome::RetryAt(retry_at);
+        }
+        self.tries_left = self.tries_left.saturating_sub(1);
+        if self.tries_left > 0 {
+            return FailOutcome::RetryAt(retry_at);
+        }
+        self.tries_left = TRIES;
+        let granted = lease.upto.saturating_sub(self.done);
+        if granted > 1 {
+            let span = granted.div_ceil(2);
+            self.span = Some(span);
+            self.suspect_to = self.suspect_to.max(lease.upto);
+            return FailOutcome::Narrowed { span, retry_at };
+        }
+        let gap = Gap {
+            job: self.key.clone(),
+            from: self.done + 1,
+            to: lease.upto,
+            failure,
+            at: now,
+            engine: engine.to_owned(),
+        };
+        self.progress(lease.upto);
+        self.span = None;
+        self.deadline = if self.is_ahead() { now } else { Timestamp::MAX };
+        FailOutcome::GaveUp(gap)
+    }
+
+    /// Begins again from the first position; what the new generation yields replaces the old when
+    /// it has caught up. Nothing when nothing was ever done.
+    pub fn begin_redo(&mut self, now: Timestamp) {
+        if self.done == 0 {
+            return;
+        }
+        self.redo += 1;
+        self.redo_until = Some(self.redo_until.unwrap_or(0).max(self.done));
+        self.done = 0;
+        self.lease = None;
+        self.span = None;
+        self.suspect_to = 0;
+        self.retry_at = None;
+        self.outage = false;
+        self.tries_left = TRIES;
+        self.idle_due = now;
+        self.deadline = now;
+    }
+
+    /// Whether a redo has caught up with the generation that it replaces; answers true once.
+    pub fn take_caught_up(&mut self) -> bool {
+        let caught_up = self.redo_until.is_some_and(|until| self.done >= until);
+        if caught_up {
+            self.redo_until = None;
+        }
+        caught_up
+    }
+
+    fn progress(&mut self, upto: u64) {
+        self.done = upto;
+        self.tries_left = TRIES;
+        self.failures = 0;
+        self.vanished = 0;
+        self.retry_at = None;
+        self.outage = false;
+        self.last_failure = None;
+        if self.done >= self.suspect_to {
+            self.span = None;
+        }
+    }
+
+    fn note_vanished(&mut self) {
+        self.vanished += 1;
+        if self.vanished <= VANISHED {
+            return;
+        }
+        self.last_failure = Some(Failure {
+            class: FailureClass::Vanished,
+            message: format!(
+                "{} workers in a row ended while they held this job",
+                self.vanished
+            ),
+        });
+        let ahead = self.input - self.done;
+        let granted = self.span.map_or(ahead, |span| span.min(ahead));
+        if granted > 1 {
+            self.vanished = 0;
+            self.span = Some(granted.div_ceil(2));
+            self.suspect_to = self.suspect_to.max(self.done + granted);
+        }
+    }
+}
+
+/// How long to wait after the `failures`-th failure in a row: doubling from [`BACKOFF_FIRST`] to
+/// [`BACKOFF_MOST`], of which the last quarter is random.
+#[must_use]
+pub fn backoff(failures: u32, jitter: f64) -> Duration {
+    let doublings = failures.saturating_sub(1).min(16);
+    let whole = BACKOFF_FIRST
+        .saturating_mul(1 << doublings)
+        .min(BACKOFF_MOST);
+    whole.mul_f64(0.75 + 0.25 * jitter.clamp(0.0, 1.0))
+}

@@ -1,0 +1,20 @@
+//! Bounds that hold everywhere, each with its name. What a stage alone must bound stands in its config.
+
+use std::time::Duration;
+
+/// Most bytes of text that one event keeps; longer text keeps its head and its tail.
+pub const EVENT_TEXT: usize = 256 * 1024;
+/// Most events that one append may carry, so that no write transaction lasts 20 ms.
+pub const APPEND_EVENTS: usize = 512;
+/// Most bytes of text that one append may carry (a single event may exceed it on its own).
+pub const APPEND_BYTES: usize = 512 * 1024;
+/// Tries that a window has before it is narrowed.
+pub const TRIES: u32 = 3;
+/// Claims of one window whose worker vanished, before each further one spends a try.
+pub const VANISHED: u32 = 20;
+/// Shortest wait after a failure.
+pub const BACKOFF_FIRST: Duration = Duration::from_secs(30);
+/// Longest wait after a failure.
+pub const BACKOFF_MOST: Duration = Duration::from_secs(3600);
+/// Most characters of a failure's message that are kept.
+pub const FAILURE_TEXT: usize = 500;

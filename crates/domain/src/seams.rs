@@ -1,0 +1,317 @@
+//! Seams: where two real implementations stand behind one promise.
+//!
+//! The suites in `daybook-testkit` pin what is promised here; every store runs them. All calls may
+//! be repeated after [`StoreError::Busy`]. Each call is one transaction unless it says otherwise.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use crate::error::StoreError;
+use crate::event::{Event, EventId, NewEvent};
+use crate::extraction::{Extraction, ExtractionRecord};
+use crate::ids::{EventSeq, JobKey, JobKind, LeaseToken, Scope, SessionId, Tenant};
+use crate::index::{Document, FileEntry, Filter, Step, TermStats};
+use crate::job::{Claimed, FailOutcome, Failure, FinishOutcome, Gap, Job};
+use crate::observation::Observation;
+use crate::place::{Place, Project};
+use crate::session::{Session, SessionMeta};
+use crate::source::{Import, ImportNo, Source, Undone};
+use crate::time::Timestamp;
+use crate::trigger::{Mark, Patience, Priority};
+
+/// One append: events, the progress of the file that they came from, and the mark that makes the
+/// session due, all or nothing.
+#[derive(Debug, Clone)]
+pub struct Append {
+    /// The session; created when it is new.
+    pub session: SessionMeta,
+    /// At most [`crate::limits::APPEND_EVENTS`]; those already known by id are passed over.
+    pub events: Vec<NewEvent>,
+    /// Replaces what is known of the file.
+    pub source: Option<Source>,
+    /// The import that this is part of, for undoing it.
+    pub import: Option<ImportNo>,
+    /// How long the session may rest before it is extracted.
+    pub patience: Patience,
+    /// The present time: marks of events without a time of their own count from it.
+    pub now: Timestamp,
+}
+
+/// What an append did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Appended {
+    /// Events added.
+    pub added: u64,
+    /// Events that were known already.
+    pub known: u64,
+    /// The session's last event.
+    pub last: EventSeq,
+}
+
+/// Where sessions and their events live.
+#[async_trait]
+pub trait SessionStore: Send + Sync {
+    /// Appends, interns places, moves the source on, and marks the extraction of an eligible
+    /// session, in one transaction. An acknowledged append survives a killed process.
+    async fn append(&self, append: &Append) -> Result<Appended, StoreError>;
+
+    /// How many of `ids` the session has.
+    async fn known(&self, session: &SessionId, ids: &[EventId]) -> Result<usize, StoreError>;
+
+    /// The session, if it exists.
+    async fn session(&self, id: &SessionId) -> Result<Option<Session>, StoreError>;
+
+    /// Sessions of a tenant, newest activity first, then by id.
+    async fn sessions(&self, tenant: &Tenant, limit: usize) -> Result<Vec<Session>, StoreError>;
+
+    /// Sessions whose label is `name` or, when none is, whose host id begins with it; at most ten.
+    async fn find_sessions(&self, tenant: &Tenant, name: &str) -> Result<Vec<Session>, StoreError>;
+
+    /// Events after `after` and up to `upto`, in order: at most `limit`, and at most `bytes` of
+    /// text but always one.
+    async fn events(
+        &self,
+        session: &SessionId,
+        after: EventSeq,
+        upto: EventSeq,
+        limit: usize,
+        bytes: usize,
+    ) -> Result<Vec<Event>, StoreError>;
+
+    /// Events whose citation number lies in `lines`, in order, at most `limit`.
+    async fn events_at(
+        &self,
+        session: &SessionId,
+        lines: (u32, u32),
+        limit: usize,
+    ) -> Result<Vec<Event>, StoreError>;
+
+    /// All files that events came from, by path.
+    async fn sources(&self) -> Result<Vec<Source>, StoreError>;
+
+    /// Records a look at a file that yielded no event.
+    async fn put_source(&self, source: &Source, import: Option<ImportNo>)
+    -> Result<(), StoreError>;
+
+    /// Places that events happened in, with the key of the project that each belongs to.
+    async fn places(&self) -> Result<Vec<(Place, Option<String>)>, StoreError>;
+
+    /// Known projects, by key.
+    async fn projects(&self) -> Result<Vec<Project>, StoreError>;
+
+    /// Says which project the places under `root` belong to, creating it when it is new. What was
+    /// observed there moves with them, and the scopes concerned are raised.
+    async fn assign_root(
+        &self,
+        root: &str,
+        project: &Project,
+        now: Timestamp,
+    ) -> Result<(), StoreError>;
+
+    /// Begins an import.
+    async fn begin_import(&self, what: &str, now: Timestamp) -> Result<ImportNo, StoreError>;
+
+    /// Ends an import.
+    async fn end_import(&self, import: ImportNo, now: Timestamp) -> Result<(), StoreError>;
+
+    /// Imports, newest first.
+    async fn imports(&self, limit: usize) -> Result<Vec<Import>, StoreError>;
+
+    /// Removes exactly what one import added: its events, what was observed from them, its
+    /// progress on files. Sessions that keep older events are extracted anew; scopes concerned are
+    /// raised. May take several transactions; repeating it after an interruption goes on.
+    async fn undo_import(&self, import: ImportNo, now: Timestamp) -> Result<Undone, StoreError>;
+}
+
+/// Where background work is kept. Rows change only by the transitions of [`Job`].
+#[async_trait]
+pub trait JobStore: Send + Sync {
+    /// Raises a job's input, creating the job when it is new.
+    async fn mark(&self, key: &JobKey, mark: Mark) -> Result<(), StoreError>;
+
+    /// Makes a job's waiting work due now, if it has any.
+    async fn hasten(
+        &self,
+        key: &JobKey,
+        now: Timestamp,
+        priority: Priority,
+    ) -> Result<(), StoreError>;
+
+    /// Grants up to `limit` due jobs of a kind: highest priority first, then longest due, then by
+    /// key. No job is granted twice.
+    async fn claim(
+        &self,
+        kind: JobKind,
+        holder: &str,
+        now: Timestamp,
+        lease: Duration,
+        limit: usize,
+    ) -> Result<Vec<Claimed>, StoreError>;
+
+    /// Extends a lease; false when it is lost.
+    async fn heartbeat(
+        &self,
+        token: &LeaseToken,
+        now: Timestamp,
+        lease: Duration,
+    ) -> Result<bool, StoreError>;
+
+    /// Gives a job back unfinished.
+    async fn release(&self, token: &LeaseToken, now: Timestamp) -> Result<bool, StoreError>;
+
+    /// Frees the jobs of a holder that is known to be gone, and says how many.
+    async fn abandon(&self, holder: &str) -> Result<usize, StoreError>;
+
+    /// Holders of unended leases.
+    async fn holders(&self) -> Result<Vec<String>, StoreError>;
+
+    /// Ends a job that has no results to store.
+    async fn finish(
+        &self,
+        token: &LeaseToken,
+        upto: u64,
+        now: Timestamp,
+    ) -> Result<FinishOutcome, StoreError>;
+
+    /// Ends a failed claim; records a gap when the job gave one up.
+    async fn fail(
+        &self,
+        token: &LeaseToken,
+        failure: Failure,
+        now: Timestamp,
+        jitter: f64,
+        engine: &str,
+    ) -> Result<FailOutcome, StoreError>;
+
+    /// The job, if it exists.
+    async fn job(&self, key: &JobKey) -> Result<Option<Job>, StoreError>;
+
+    /// Jobs of a kind, by key.
+    async fn jobs(&self, kind: JobKind) -> Result<Vec<Job>, StoreError>;
+
+    /// When the next job of a kind falls due.
+    async fn next_due(&self, kind: JobKind) -> Result<Option<Timestamp>, StoreError>;
+
+    /// Begins a new generation of a job.
+    async fn redo(&self, key: &JobKey, now: Timestamp) -> Result<(), StoreError>;
+
+    /// Gaps, by job and position.
+    async fn gaps(&self) -> Result<Vec<Gap>, StoreError>;
+
+    /// Takes gaps out and has their jobs redone: those of `job`, or those that an engine other
+    /// than `engine` gave up. Says how many.
+    async fn revive_gaps(
+        &self,
+        job: Option<&JobKey>,
+        engine: &str,
+        now: Timestamp,
+    ) -> Result<usize, StoreError>;
+}
+
+/// A scope and how often what matters to it has changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScopeState {
+    /// The scope.
+    pub scope: Scope,
+    /// Raised with every change that its files must show.
+    pub revision: u64,
+    /// Observations that hold.
+    pub observations: u64,
+}
+
+/// Where results of extraction live.
+#[async_trait]
+pub trait ExtractionStore: Send + Sync {
+    /// Ends the extraction that `lease` holds, in one transaction: stores what was yielded,
+    /// advances done to the window's end, withdraws what retracted events carried, swaps
+    /// generations when a redo has caught up, and raises the revision of every scope concerned
+    /// together with its consolidation's input. Changes nothing if the lease is lost.
+    async fn finish_extraction(
+        &self,
+        lease: &LeaseToken,
+        extraction: &Extraction,
+        now: Timestamp,
+    ) -> Result<FinishOutcome, StoreError>;
+
+    /// Stores observations that come from no extraction (what a person asked to remember), and
+    /// raises their scopes.
+    async fn observe(&self, observations: &[Observation], now: Timestamp)
+    -> Result<(), StoreError>;
+
+    /// Withdraws an observation from its scope: a person took it back. It does not return with the
+    /// same evidence. False when there is none.
+    async fn retract(
+        &self,
+        scope: &Scope,
+        id: crate::observation::ObservationId,
+        now: Timestamp,
+    ) -> Result<bool, StoreError>;
+
+    /// Raises a scope's revision: something outside the database changed that its files must show.
+    async fn touch_scope(&self, scope: &Scope, now: Timestamp) -> Result<u64, StoreError>;
+
+    /// Scopes of a tenant that anything was ever observed in, by kind and name.
+    async fn scopes(&self, tenant: &Tenant) -> Result<Vec<ScopeState>, StoreError>;
+
+    /// Observations that hold in a scope, ordered by first time, then id.
+    async fn observations(&self, scope: &Scope) -> Result<Vec<Observation>, StoreError>;
+
+    /// Live extractions of sessions, by session and window: of the sessions that worked in
+    /// project `project`, or of all.
+    async fn extractions(
+        &self,
+        tenant: &Tenant,
+        project: Option<&str>,
+    ) -> Result<Vec<ExtractionRecord>, StoreError>;
+}
+
+/// What can be found by words. Disposable: [`Index::clear`] and feeding it again gives the same answers.
+#[async_trait]
+pub trait Index: Send + Sync {
+    /// How often tokens occur.
+    async fn term_stats(&self, tenant: &Tenant, tokens: &[String])
+    -> Result<TermStats, StoreError>;
+
+    /// Candidates of all steps, each once, at most the sum of the limits. Steps are taken in turn;
+    /// within one, newest (greatest document number) first.
+    async fn candidates(
+        &self,
+        tenant: &Tenant,
+        steps: &[Step],
+        filter: &Filter,
+    ) -> Result<Vec<Document>, StoreError>;
+
+    /// Replaces what is known of one memory file; an empty list forgets it. `stamp` is the
+    /// caller's note of the file's state.
+    async fn put_file(
+        &self,
+        scope: &Scope,
+        file: &str,
+        stamp: &str,
+        entries: &[FileEntry],
+        now: Timestamp,
+    ) -> Result<(), StoreError>;
+
+    /// The stamps of the files that are indexed.
+    async fn file_stamps(&self, scope: &Scope) -> Result<Vec<(String, String)>, StoreError>;
+
+    /// Forgets everything that is indexed.
+    async fn clear(&self) -> Result<(), StoreError>;
+
+    /// Indexes events again after [`Index::clear`]: `(event, tokens)`, at most
+    /// [`crate::limits::APPEND_EVENTS`] at once.
+    async fn index_events(
+        &self,
+        session: &SessionId,
+        events: &[(EventSeq, String)],
+    ) -> Result<(), StoreError>;
+
+    /// Indexes a scope's observations again after [`Index::clear`].
+    async fn index_observations(&self, scope: &Scope) -> Result<(), StoreError>;
+}
+
+/// All seams of one store.
+pub trait Store: SessionStore + JobStore + ExtractionStore + Index {}
+
+impl<T: SessionStore + JobStore + ExtractionStore + Index> Store for T {}

@@ -1,0 +1,82 @@
+//! Sessions: one conversation of an agent each.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{EventSeq, SessionId};
+use crate::time::Timestamp;
+
+/// What sort of conversation it is; decides eligibility.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SessionKind {
+    /// A person and an agent.
+    Root,
+    /// An agent that another agent called, whose parent is not known here.
+    SubAgent,
+    /// Meant to leave no trace.
+    Ephemeral,
+    /// A memory agent's own conversation.
+    MemoryAgent,
+}
+
+impl SessionKind {
+    /// All kinds.
+    pub const ALL: [Self; 4] = [
+        Self::Root,
+        Self::SubAgent,
+        Self::Ephemeral,
+        Self::MemoryAgent,
+    ];
+
+    /// The word that stands for it in columns and listings.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Root => "root",
+            Self::SubAgent => "sub_agent",
+            Self::Ephemeral => "ephemeral",
+            Self::MemoryAgent => "memory_agent",
+        }
+    }
+
+    /// The kind that [`SessionKind::word`] names.
+    #[must_use]
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.word() == word)
+    }
+}
+
+/// What an append says about its session. A known value replaces an unknown one, never the reverse.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionMeta {
+    /// Its identity.
+    pub id: SessionId,
+    /// What sort of conversation.
+    pub kind: SessionKind,
+    /// Memory is switched off for it, in its host or by its owner.
+    pub memory_off: bool,
+    /// The session it was forked from, by host id.
+    pub forked_from: Option<String>,
+}
+
+/// A session as the store knows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Session {
+    /// Its identity.
+    pub id: SessionId,
+    /// Its short name in citations: the fewest leading characters (at least four) of the host id
+    /// that no other session had when it came in. Never changes.
+    pub label: String,
+    /// What sort of conversation.
+    pub kind: SessionKind,
+    /// Memory is switched off for it.
+    pub memory_off: bool,
+    /// The session it was forked from, by host id.
+    pub forked_from: Option<String>,
+    /// Time of its first dated event.
+    pub first_at: Timestamp,
+    /// Time of its last dated event.
+    pub last_at: Timestamp,
+    /// How many events it has; also the last one's sequence number.
+    pub events: EventSeq,
+}

@@ -1,0 +1,39 @@
+//! Points in time, in whole milliseconds. Nothing here reads a clock.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// Milliseconds since 1970-01-01T00:00:00Z. Rules are given `now` as one of these.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
+pub struct Timestamp(pub i64);
+
+impl Timestamp {
+    /// The earliest time; stands for "unknown" where a transcript names none.
+    pub const ZERO: Self = Self(0);
+    /// Later than any real time.
+    pub const MAX: Self = Self(i64::MAX);
+
+    /// This time moved on by `by`, never past [`Timestamp::MAX`].
+    #[must_use]
+    pub fn plus(self, by: Duration) -> Self {
+        Self(
+            self.0
+                .saturating_add(i64::try_from(by.as_millis()).unwrap_or(i64::MAX)),
+        )
+    }
+
+    /// How long after `earlier` this is; zero when it is not after.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Duration {
+        Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
+    }
+}
+
+/// Where the present time comes from. Always an argument, so that tests own it.
+pub trait Clock: Send + Sync {
+    /// The present time. May step back: no rule relies on it being monotonic.
+    fn now(&self) -> Timestamp;
+}
