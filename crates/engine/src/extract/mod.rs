@@ -1,1 +1,78 @@
 //! What one pass over one window of a session yields.
+//!
+//! An extractor reads a [`Window`] and says what is worth keeping, as [`Draft`]s: self-contained,
+//! each with the events that it rests on. It decides what and why, never whose: filing a draft in a
+//! scope is the caller's, since only the caller knows projects.
+//!
+//! Not here: reading the log, storing results, files.
+
+pub mod extractive;
+
+use async_trait::async_trait;
+use daybook_domain::{
+    Digest, Event, EventSeq, FailureClass, ObservationKind, Session, Timestamp,
+};
+
+/// What an extractor is shown.
+#[derive(Debug, Clone, Copy)]
+pub struct Window<'a> {
+    /// The session.
+    pub session: &'a Session,
+    /// Events just before the window, for understanding only: nothing may rest on them alone.
+    pub before: &'a [Event],
+    /// The window's events, in order, without those that were taken back. Whole turns, but for a
+    /// turn that is longer than a window.
+    pub events: &'a [Event],
+}
+
+/// Something worth keeping, before it is filed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Draft {
+    /// What sort of thing.
+    pub kind: ObservationKind,
+    /// It holds beyond the project that it was said in: the person said so.
+    pub general: bool,
+    /// What is to be known, in the words of whoever said it.
+    pub text: String,
+    /// What makes it understandable: the question it answers, the command that failed.
+    pub context: Option<String>,
+    /// What a value is of.
+    pub subject: Option<String>,
+    /// A person said it; otherwise it follows from what happened.
+    pub stated: bool,
+    /// The events of the window that it rests on, ascending. Never empty.
+    pub events: Vec<EventSeq>,
+    /// Their numbers in citations, one per event.
+    pub lines: Vec<u32>,
+    /// When the first of them was said.
+    pub at: Timestamp,
+}
+
+/// What a window came to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Extracted {
+    /// What is to be known.
+    pub drafts: Vec<Draft>,
+    /// The window's own account; `None` together with no drafts is the outcome Nothing.
+    pub digest: Option<Digest>,
+}
+
+/// Why an extraction failed.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct ExtractError {
+    /// Decides what happens next.
+    pub class: FailureClass,
+    /// What a person is told. Holds no content of events.
+    pub message: String,
+}
+
+/// Something that can tell what is worth keeping.
+#[async_trait]
+pub trait Extractor: Send + Sync {
+    /// Name and version, which is stored with what it yields: `extractive/1`.
+    fn name(&self) -> &str;
+
+    /// What the window yields. The same window always yields the same when no model is asked.
+    async fn extract(&self, window: Window<'_>) -> Result<Extracted, ExtractError>;
+}
