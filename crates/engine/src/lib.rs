@@ -6,6 +6,7 @@
 //!
 //! Not here: SQL, HTTP, a vendor's name (but for the transcript formats that `ingest` reads).
 
+pub mod consolidate;
 pub mod extract;
 pub mod files;
 pub mod ingest;

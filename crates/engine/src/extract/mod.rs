@@ -9,9 +9,7 @@
 pub mod extractive;
 
 use async_trait::async_trait;
-use daybook_domain::{
-    Digest, Event, EventSeq, FailureClass, ObservationKind, Session, Timestamp,
-};
+use daybook_domain::{Digest, Event, EventSeq, FailureClass, ObservationKind, Session, Timestamp};
 
 /// What an extractor is shown.
 #[derive(Debug, Clone, Copy)]

@@ -1,0 +1,141 @@
+//! How beliefs and sessions are put into one line each.
+
+use daybook_domain::extraction::Said;
+use daybook_domain::{Citation, Evidence, Timestamp};
+use jiff::tz::TimeZone;
+
+/// Most sessions that one entry cites.
+const CITED_SESSIONS: usize = 3;
+/// Most stretches of lines that one citation names; the newest are left out first.
+const CITED_RANGES: usize = 6;
+
+/// `[7f78:L382,476] [ca:L83-143]`
+pub(super) fn citations(evidence: &[Evidence]) -> String {
+    let mut cited: Vec<(String, Vec<u32>)> = Vec::new();
+    for one in evidence {
+        match cited.iter_mut().find(|(label, _)| *label == one.label) {
+            Some((_, lines)) => lines.extend(&one.lines),
+            None => cited.push((one.label.clone(), one.lines.clone())),
+        }
+    }
+    let more = cited.len().saturating_sub(CITED_SESSIONS);
+    let mut text: Vec<String> = cited
+        .into_iter()
+        .take(CITED_SESSIONS)
+        .map(|(label, lines)| cite(&label, lines))
+        .collect();
+    if more > 0 {
+        text.push(format!("+{more}"));
+    }
+    text.join(" ")
+}
+
+/// `[7f78:L382,476]`
+pub(super) fn cite(label: &str, mut lines: Vec<u32>) -> String {
+    lines.sort_unstable();
+    lines.dedup();
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for line in lines {
+        match ranges.last_mut() {
+            Some((_, to)) if *to + 1 == line => *to = line,
+            _ => ranges.push((line, line)),
+        }
+    }
+    ranges.truncate(CITED_RANGES);
+    format!(
+        "[{}]",
+        Citation {
+            session: label.to_owned(),
+            lines: ranges
+        }
+    )
+}
+
+/// `[7f78:L1159]`
+pub(super) fn cite_said(label: &str, said: &Said) -> String {
+    cite(label, said.lines.clone())
+}
+
+/// Words in straight quotes; quotes inside become single, so that the end can be seen.
+pub(super) fn quoted(words: &str) -> String {
+    format!("\"{}\"", words.replace('"', "'"))
+}
+
+/// `27 Jan`
+pub(super) fn day(at: Timestamp, zone: &TimeZone) -> String {
+    shown(at, zone, "%-d %b")
+}
+
+/// `2026-01-27`
+pub(super) fn date(at: Timestamp, zone: &TimeZone) -> String {
+    shown(at, zone, "%Y-%m-%d")
+}
+
+/// `13:56`
+pub(super) fn hour(at: Timestamp, zone: &TimeZone) -> String {
+    shown(at, zone, "%H:%M")
+}
+
+/// `21–31 Jan 2026`, `27 Jan 2026`, `19 Jan – 11 Feb 2026`
+#[must_use]
+pub(super) fn span(from: Timestamp, to: Timestamp, zone: &TimeZone) -> String {
+    if from == Timestamp::ZERO {
+        return "undated".to_owned();
+    }
+    let last = shown(to, zone, "%-d %b %Y");
+    if date(from, zone) == date(to, zone) {
+        return last;
+    }
+    if shown(from, zone, "%b %Y") == shown(to, zone, "%b %Y") {
+        return format!("{}–{last}", shown(from, zone, "%-d"));
+    }
+    if shown(from, zone, "%Y") == shown(to, zone, "%Y") {
+        return format!("{} – {last}", shown(from, zone, "%-d %b"));
+    }
+    format!("{} – {last}", shown(from, zone, "%-d %b %Y"))
+}
+
+fn shown(at: Timestamp, zone: &TimeZone, format: &str) -> String {
+    match jiff::Timestamp::from_millisecond(at.0) {
+        Ok(time) if at != Timestamp::ZERO => {
+            time.to_zoned(zone.clone()).strftime(format).to_string()
+        }
+        _ => "undated".to_owned(),
+    }
+}
+
+/// `3 commits, 1 pushed`; empty when there are none.
+pub(super) fn commits(made: u32, pushed: u32) -> String {
+    let noun = if made == 1 { "commit" } else { "commits" };
+    match (made, pushed) {
+        (0, _) => String::new(),
+        (_, 0) => format!("{made} {noun}, not pushed"),
+        (_, pushed) if pushed >= made => format!("{made} {noun}, pushed"),
+        (_, pushed) => format!("{made} {noun}, {pushed} pushed"),
+    }
+}
+
+/// `1 session`, `4 sessions`
+pub(super) fn count(n: usize, noun: &str) -> String {
+    if n == 1 {
+        format!("1 {noun}")
+    } else {
+        format!("{n} {noun}s")
+    }
+}
+
+/// The first `most` characters, cut at a word, with an ellipsis when anything was cut.
+pub(super) fn shorten(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let head: String = text.chars().take(most).collect();
+    let cut = head
+        .rfind(char::is_whitespace)
+        .filter(|at| *at > most / 2)
+        .unwrap_or(head.len());
+    format!(
+        "{}…",
+        head[..cut].trim_end_matches([' ', ',', ';', ':', '.'])
+    )
+}

@@ -1,0 +1,53 @@
+//! What a folder on this machine shows of its repository.
+
+use std::path::{Path, PathBuf};
+
+use super::projects::normalised_remote;
+
+/// A checkout on this machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checkout {
+    /// The repository's common folder, which all its worktrees share.
+    pub common_dir: PathBuf,
+    /// The main checkout's folder; of a bare repository, the common folder.
+    pub root: PathBuf,
+    /// The remote called `origin`, else the only one, normalised.
+    pub remote: Option<String>,
+    /// The branch that is checked out here.
+    pub branch: Option<String>,
+}
+
+/// The checkout that `folder` lies in, if it exists and lies in one. The user's own git
+/// configuration is not read.
+#[must_use]
+pub fn checkout(folder: &Path) -> Option<Checkout> {
+    let found = gix::discover::upwards(folder).ok()?.0;
+    let (git_dir, _) = found.into_repository_and_work_tree_directories();
+    let repository = gix::open_opts(git_dir, gix::open::Options::isolated()).ok()?;
+    let common_dir = repository.common_dir().canonicalize().ok()?;
+    let root = match common_dir.file_name() {
+        Some(name) if name == ".git" => common_dir.parent()?.to_owned(),
+        _ => common_dir.clone(),
+    };
+    let branch = repository
+        .head_name()
+        .ok()
+        .flatten()
+        .map(|name| name.shorten().to_string());
+    Some(Checkout {
+        remote: remote(&repository),
+        common_dir,
+        root,
+        branch,
+    })
+}
+
+fn remote(repository: &gix::Repository) -> Option<String> {
+    let config = repository.config_snapshot();
+    let url = config.string("remote.origin.url").or_else(|| {
+        let names = repository.remote_names();
+        let only = names.iter().next().filter(|_| names.len() == 1)?;
+        config.string(format!("remote.{only}.url").as_str())
+    })?;
+    normalised_remote(&url.to_string())
+}

@@ -1,0 +1,192 @@
+//! One extraction: read a window, extract, file, finish.
+
+use std::collections::BTreeSet;
+
+use daybook_domain::eligibility::eligible;
+use daybook_domain::{
+    Claimed, Event, EventSeq, Extraction, Failure, FailureClass, FinishOutcome, JobKey,
+    ObservationKind, Origin, Session, SessionId, StoreError, Yield,
+};
+
+use super::filing::{Projects, file, person_scope};
+use super::{ENGINE, Workshop};
+use crate::extract::window::{WINDOW_BYTES, WINDOW_EVENTS, whole_turns};
+use crate::extract::{Extracted, Window};
+
+/// Events before a window that are shown for understanding only.
+const BEFORE: u64 = 40;
+/// Most bytes of those.
+const BEFORE_BYTES: usize = 64 * 1024;
+
+/// How one extraction went.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Extracting {
+    /// It taught something, this many observations.
+    Taught(usize),
+    /// Nothing worth keeping.
+    Nothing,
+    /// It failed; the job knows when to try again.
+    Failed(Failure),
+    /// Another worker has the job now.
+    Lost,
+}
+
+/// Does the claimed job's next window.
+pub(super) async fn extract(
+    shop: &Workshop,
+    claimed: &Claimed,
+    projects: &Projects,
+) -> Result<Extracting, StoreError> {
+    let JobKey::Extract(id) = claimed.token.job() else {
+        return Ok(Extracting::Lost);
+    };
+    let Some(session) = shop.store.session(id).await? else {
+        return give_up(shop, claimed).await;
+    };
+    if eligible(&session).is_err() {
+        return give_up(shop, claimed).await;
+    }
+    let read = read_window(shop, id, claimed).await?;
+    let Some(last) = read.last() else { return give_up(shop, claimed).await };
+    let to = last.seq;
+    let retracted = retracted(&read);
+    let events: Vec<Event> = read.into_iter().filter(|e| !retracted.contains(&e.seq)).collect();
+    let before = read_before(shop, id, claimed.after).await?;
+    let window = Window { session: &session, before: &before, events: &events };
+    let extracted = match shop.extractor.extract(window).await {
+        Ok(extracted) => extracted,
+        Err(error) => {
+            let failure = Failure { class: error.class, message: error.message };
+            return fail(shop, claimed, failure).await;
+        }
+    };
+    let (extraction, taught) = settle(shop, &session, &events, extracted, projects);
+    let extraction = Extraction {
+        from: EventSeq(claimed.after + 1),
+        to,
+        retracted: retracted.into_iter().collect(),
+        ..extraction
+    };
+    let now = shop.clock.now();
+    let finished = shop.store.finish_extraction(&claimed.token, &extraction, now).await?;
+    Ok(match finished {
+        FinishOutcome::LeaseLost => Extracting::Lost,
+        FinishOutcome::Complete | FinishOutcome::StillDue if taught == 0 => Extracting::Nothing,
+        FinishOutcome::Complete | FinishOutcome::StillDue => Extracting::Taught(taught),
+    })
+}
+
+/// Ends a claim that there is nothing to read for.
+async fn give_up(shop: &Workshop, claimed: &Claimed) -> Result<Extracting, StoreError> {
+    let now = shop.clock.now();
+    match shop.store.finish(&claimed.token, claimed.upto, now).await? {
+        FinishOutcome::LeaseLost => Ok(Extracting::Lost),
+        FinishOutcome::Complete | FinishOutcome::StillDue => Ok(Extracting::Nothing),
+    }
+}
+
+async fn fail(
+    shop: &Workshop,
+    claimed: &Claimed,
+    failure: Failure,
+) -> Result<Extracting, StoreError> {
+    let now = shop.clock.now();
+    let jitter = jitter(claimed, now.0);
+    let _ = shop.store.fail(&claimed.token, failure.clone(), now, jitter, ENGINE).await?;
+    Ok(Extracting::Failed(failure))
+}
+
+/// A share in 0..=1 that differs between jobs and tries: workers that failed together do not
+/// come back together.
+pub(super) fn jitter(claimed: &Claimed, now: i64) -> f64 {
+    let job = claimed.token.job().to_string();
+    let bits = daybook_domain::EventId::of(&[
+        job.as_bytes(),
+        &claimed.token.generation().to_le_bytes(),
+        &now.to_le_bytes(),
+    ]);
+    (bits.0 as u32) as f64 / f64::from(u32::MAX)
+}
+
+/// The next window: whole turns where they fit. Always at least one event when there is one.
+async fn read_window(
+    shop: &Workshop,
+    id: &SessionId,
+    claimed: &Claimed,
+) -> Result<Vec<Event>, StoreError> {
+    let (after, upto) = (EventSeq(claimed.after), EventSeq(claimed.upto));
+    let mut events =
+        shop.store.events(id, after, upto, WINDOW_EVENTS, WINDOW_BYTES).await?;
+    let read_all = events.last().is_none_or(|last| last.seq >= upto);
+    if !read_all {
+        events.truncate(whole_turns(&events));
+    }
+    Ok(events)
+}
+
+async fn read_before(
+    shop: &Workshop,
+    id: &SessionId,
+    after: u64,
+) -> Result<Vec<Event>, StoreError> {
+    let from = EventSeq(after.saturating_sub(BEFORE));
+    if after == 0 {
+        return Ok(Vec::new());
+    }
+    let limit = usize::try_from(BEFORE).unwrap_or(usize::MAX);
+    shop.store.events(id, from, EventSeq(after), limit, BEFORE_BYTES).await
+}
+
+/// Events of any window that the window's retractions take back.
+fn retracted(events: &[Event]) -> BTreeSet<EventSeq> {
+    events
+        .iter()
+        .filter(|event| event.origin == Origin::Retraction)
+        .flat_map(|event| event.text.split_whitespace())
+        .filter_map(|seq| seq.parse().ok().map(EventSeq))
+        .collect()
+}
+
+/// What was extracted, filed. The window's bounds are the caller's to say.
+fn settle(
+    shop: &Workshop,
+    session: &Session,
+    events: &[Event],
+    extracted: Extracted,
+    projects: &Projects,
+) -> (Extraction, usize) {
+    let observations: Vec<_> = extracted
+        .drafts
+        .into_iter()
+        .map(|draft| file(draft, session, events, projects, &shop.person))
+        .collect();
+    let taught = observations.len();
+    let mut concerns = Vec::new();
+    let personal = |kind| {
+        matches!(kind, ObservationKind::Preference | ObservationKind::Correction)
+    };
+    let homeless = extracted.digest.as_ref().is_some_and(|digest| digest.root.is_none());
+    // A preference said in a second project becomes the person's own, so their scope looks again.
+    if homeless || observations.iter().any(|observation| personal(observation.kind)) {
+        concerns.push(person_scope(&session.id.tenant, &shop.person));
+    }
+    let yielded = match extracted.digest {
+        None if observations.is_empty() => Yield::Nothing,
+        digest => Yield::Something { observations, digest: Box::new(digest.unwrap_or_default()) },
+    };
+    let extraction = Extraction {
+        session: session.id.clone(),
+        from: EventSeq(0),
+        to: EventSeq(0),
+        yielded,
+        retracted: Vec::new(),
+        concerns,
+        extractor: shop.extractor.name().to_owned(),
+    };
+    (extraction, taught)
+}
+
+/// A failure of the work itself.
+pub(super) fn content_failure(message: String) -> Failure {
+    Failure { class: FailureClass::Content, message }
+}

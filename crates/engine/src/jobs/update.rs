@@ -1,0 +1,137 @@
+//! Processing what is due.
+
+use std::collections::BTreeSet;
+
+use daybook_domain::seams::{JobStore, SessionStore};
+use daybook_domain::{Failure, JobKey, JobKind, Scope, SessionId};
+
+use super::consolidate::{Consolidating, consolidate};
+use super::extract::{Extracting, extract};
+use super::filing::Projects;
+use super::{Stop, WorkError, Workshop};
+
+/// A job that did not work out, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failed {
+    /// Which job.
+    pub job: JobKey,
+    /// Why.
+    pub failure: Failure,
+}
+
+/// What an update did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct UpdateReport {
+    /// Sessions that taught something.
+    pub taught: BTreeSet<SessionId>,
+    /// Sessions that were read.
+    pub read: BTreeSet<SessionId>,
+    /// Observations made; those that were known already count too.
+    pub observations: usize,
+    /// Scopes whose files were looked at.
+    pub scopes: BTreeSet<Scope>,
+    /// Jobs that did not work out.
+    pub failed: Vec<Failed>,
+    /// It was asked to stop before all was done.
+    pub stopped: bool,
+}
+
+/// Told what happens while it happens.
+pub trait Progress: Send + Sync {
+    /// One session was read.
+    fn session_read(&self, session: &SessionId);
+    /// One scope's files were written or found right.
+    fn scope_written(&self, scope: &Scope);
+}
+
+/// Processes all that is due now: sessions first, then the files of the scopes that they concern.
+/// Ends when nothing is due or `stop` is asked.
+///
+/// # Errors
+/// When the store fails. A job that fails is in the report, and holds up no other.
+pub async fn work(
+    shop: &Workshop,
+    stop: &Stop,
+    progress: &dyn Progress,
+) -> Result<UpdateReport, WorkError> {
+    let mut report = UpdateReport::default();
+    while !stop.asked() {
+        let sessions = extract_due(shop, stop, progress, &mut report).await?;
+        let scopes = consolidate_due(shop, stop, progress, &mut report).await?;
+        if sessions + scopes == 0 {
+            break;
+        }
+    }
+    report.stopped = stop.asked();
+    Ok(report)
+}
+
+async fn extract_due(
+    shop: &Workshop,
+    stop: &Stop,
+    progress: &dyn Progress,
+    report: &mut UpdateReport,
+) -> Result<usize, WorkError> {
+    let mut done = 0;
+    let places = SessionStore::places(&*shop.store).await?;
+    let projects =
+        Projects::new(places.into_iter().filter_map(|(place, key)| Some((place.root, key?))));
+    while !stop.asked() {
+        let (now, limits) = (shop.clock.now(), shop.limits);
+        let claims = shop
+            .store
+            .claim(JobKind::Extract, &shop.holder, now, limits.lease, limits.sessions_per_claim)
+            .await?;
+        if claims.is_empty() {
+            break;
+        }
+        for claimed in claims {
+            if stop.asked() {
+                JobStore::release(&*shop.store, &claimed.token, shop.clock.now()).await?;
+                continue;
+            }
+            let job = claimed.token.job().clone();
+            let JobKey::Extract(session) = &job else { continue };
+            let outcome = extract(shop, &claimed, &projects).await?;
+            done += 1;
+            report.read.insert(session.clone());
+            progress.session_read(session);
+            match outcome {
+                Extracting::Taught(observations) => {
+                    report.observations += observations;
+                    report.taught.insert(session.clone());
+                }
+                Extracting::Failed(failure) => report.failed.push(Failed { job, failure }),
+                Extracting::Nothing | Extracting::Lost => {}
+            }
+        }
+    }
+    Ok(done)
+}
+
+async fn consolidate_due(
+    shop: &Workshop,
+    stop: &Stop,
+    progress: &dyn Progress,
+    report: &mut UpdateReport,
+) -> Result<usize, WorkError> {
+    let mut done = 0;
+    while !stop.asked() {
+        let (now, lease) = (shop.clock.now(), shop.limits.lease);
+        let claims =
+            shop.store.claim(JobKind::Consolidate, &shop.holder, now, lease, 1).await?;
+        let Some(claimed) = claims.into_iter().next() else { break };
+        let job = claimed.token.job().clone();
+        let JobKey::Consolidate(scope) = &job else { continue };
+        done += 1;
+        match consolidate(shop, &claimed, scope).await? {
+            Consolidating::Written | Consolidating::Right => {
+                report.scopes.insert(scope.clone());
+                progress.scope_written(scope);
+            }
+            Consolidating::Failed(failure) => report.failed.push(Failed { job, failure }),
+            Consolidating::Lost => {}
+        }
+    }
+    Ok(done)
+}
