@@ -1,2 +1,60 @@
-//! Checks of the repository itself.
-fn main() {}
+//! Checks of the repository itself: `cargo xtask arrows`.
+//!
+//! Each check is also a test or a step of `.ci/run`, so a broken rule fails there and not in review.
+//!
+//! Not here: anything that the binary or the library needs.
+
+// A tool talks to whoever runs it; the workspace's ban on printing is for the library.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
+mod arrows;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+cargo xtask arrows   checks that crates and stages use only what they may";
+
+fn main() -> ExitCode {
+    let task = std::env::args().nth(1).unwrap_or_default();
+    let checked = match task.as_str() {
+        "arrows" => arrows::check(&root()),
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match checked {
+        Ok(report) if report.broken.is_empty() => {
+            println!("{task}: {}", report.looked_at);
+            ExitCode::SUCCESS
+        }
+        Ok(report) => {
+            for broken in &report.broken {
+                eprintln!("{broken}");
+            }
+            eprintln!("{task}: {} broken", report.broken.len());
+            ExitCode::FAILURE
+        }
+        Err(error) => {
+            eprintln!("{task}: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// What a check found.
+#[derive(Debug)]
+struct Report {
+    /// What was looked at, for whoever wants to see that it was.
+    looked_at: String,
+    /// One line for each broken rule, in a fixed order.
+    broken: Vec<String>,
+}
+
+/// The workspace. Cargo says where it is when it runs this tool, also from a moved target folder.
+fn root() -> PathBuf {
+    let here = std::env::var_os("CARGO_MANIFEST_DIR")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
+    here.parent().map(Path::to_owned).unwrap_or(here)
+}
