@@ -1,4 +1,4 @@
-//! Checks of the repository itself: `cargo xtask arrows`.
+//! Checks of the repository itself: `cargo xtask arrows`, `cargo xtask licences`.
 //!
 //! Each check is also a test or a step of `.ci/run`, so a broken rule fails there and not in review.
 //!
@@ -8,17 +8,20 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod arrows;
+mod licences;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const USAGE: &str = "\
-cargo xtask arrows   checks that crates and stages use only what they may";
+cargo xtask arrows     checks that crates and stages use only what they may
+cargo xtask licences   checks that every dependency has a permissive licence";
 
 fn main() -> ExitCode {
     let task = std::env::args().nth(1).unwrap_or_default();
     let checked = match task.as_str() {
         "arrows" => arrows::check(&root()),
+        "licences" => licences::check(&root()),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);
