@@ -1,0 +1,4 @@
+//! x
+/// A store in memory.
+#[derive(Debug, Default)]
+pub struct MemoryStore;
