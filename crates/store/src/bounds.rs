@@ -4,7 +4,7 @@
 
 use daybook_domain::limits::{APPEND_BYTES, APPEND_EVENTS, EVENT_TEXT};
 use daybook_domain::seams::Append;
-use daybook_domain::{Observation, StoreError};
+use daybook_domain::{Extraction, JobKey, LeaseToken, Observation, StoreError, Yield};
 
 /// Most bytes of an event's text that a found document shows.
 pub(crate) const DOCUMENT_TEXT: usize = 4 * 1024;
@@ -43,6 +43,29 @@ pub(crate) fn check_observations(observations: &[Observation]) -> Result<(), Sto
         Some(bare) => Err(StoreError::Refused(format!(
             "observation {} has no evidence",
             bare.id
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Refuses what can never be stored, before the job is touched.
+pub(crate) fn check_extraction(
+    lease: &LeaseToken,
+    extraction: &Extraction,
+) -> Result<(), StoreError> {
+    if lease.job() != &JobKey::Extract(extraction.session.clone()) {
+        let what = format!("a lease of {} for {}", lease.job(), extraction.session);
+        return Err(StoreError::Refused(what));
+    }
+    let Yield::Something { observations, .. } = &extraction.yielded else {
+        return Ok(());
+    };
+    check_observations(observations)?;
+    let mut evidence = observations.iter().flat_map(|o| &o.evidence);
+    match evidence.find(|evidence| evidence.session != extraction.session) {
+        Some(other) => Err(StoreError::Refused(format!(
+            "evidence from {} in an extraction of {}",
+            other.session, extraction.session
         ))),
         None => Ok(()),
     }

@@ -23,6 +23,7 @@ mod bounds;
 mod evidence;
 mod labels;
 mod lines;
+mod log;
 pub mod memory;
 pub mod sqlite;
 

@@ -17,7 +17,7 @@ use super::connection::Fault;
 use super::evidence_rows::{self, Touched};
 use super::names::{find_session, raise, raise_one, scope_of, session_id_of, session_no};
 use super::{SqliteStore, job_rows, places};
-use crate::bounds::check_observations;
+use crate::bounds::{check_extraction, check_observations};
 use crate::evidence::Piece;
 
 #[async_trait]
@@ -79,26 +79,6 @@ impl ExtractionStore for SqliteStore {
         project: Option<&str>,
     ) -> Result<Vec<ExtractionRecord>, StoreError> {
         self.read(|tx| records(tx, tenant, project))
-    }
-}
-
-/// Refuses what can never be stored, before the job is touched.
-fn check_extraction(lease: &LeaseToken, extraction: &Extraction) -> Result<(), StoreError> {
-    if lease.job() != &JobKey::Extract(extraction.session.clone()) {
-        let what = format!("a lease of {} for {}", lease.job(), extraction.session);
-        return Err(StoreError::Refused(what));
-    }
-    let Yield::Something { observations, .. } = &extraction.yielded else {
-        return Ok(());
-    };
-    check_observations(observations)?;
-    let mut evidence = observations.iter().flat_map(|o| &o.evidence);
-    match evidence.find(|evidence| evidence.session != extraction.session) {
-        Some(other) => Err(StoreError::Refused(format!(
-            "evidence from {} in an extraction of {}",
-            other.session, extraction.session
-        ))),
-        None => Ok(()),
     }
 }
 

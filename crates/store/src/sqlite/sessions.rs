@@ -4,13 +4,11 @@
 use std::collections::HashMap;
 
 use async_trait::async_trait;
-use daybook_domain::eligibility::eligible;
 use daybook_domain::seams::{Append, Appended, SessionStore};
 use daybook_domain::source::{Import, ImportNo, Source, Undone};
-use daybook_domain::trigger::Patience;
 use daybook_domain::{
-    Event, EventId, EventSeq, JobKey, Mark, NewEvent, Place, Project, Session, SessionId,
-    SessionKind, SessionMeta, StoreError, Tenant, Timestamp,
+    Event, EventId, EventSeq, JobKey, NewEvent, Place, Project, Session, SessionId, StoreError,
+    Tenant, Timestamp,
 };
 use rusqlite::{Connection, params};
 
@@ -18,8 +16,8 @@ use super::connection::Fault;
 use super::names::{self, SessionRow, find_session, session_no, sessions_where, tenant_no};
 use super::{SqliteStore, events, index, jobs, places, sources};
 use crate::bounds::{FOUND_SESSIONS, check_append};
-use crate::labels;
 use crate::lines::Numbering;
+use crate::{labels, log};
 
 #[async_trait]
 impl SessionStore for SqliteStore {
@@ -140,66 +138,32 @@ fn add(tx: &Connection, append: &Append) -> Result<Appended, Fault> {
     if let Some(import) = append.import {
         sources::check_import(tx, import)?;
     }
-    let meta = &append.session;
-    let found = find_session(tx, &meta.id)?.filter(|row| row.known);
-    let created = found.is_none();
+    let found = find_session(tx, &append.session.id)?.filter(|row| row.known);
+    let before = found.as_ref().map(|row| row.session.clone());
     let mut row = match found {
         Some(row) => row,
         None => create(tx, append)?,
     };
-    let was_eligible = !created && eligible(&row.session).is_ok();
-    let before = row.session.events;
-    learn(&mut row.session, meta);
-    let last_at = add_events(tx, &mut row, append)?;
+    let last = row.session.events.0;
+    log::learn(&mut row.session, &append.session);
+    let last_added_at = add_events(tx, &mut row, append)?;
     save(tx, &row)?;
-    let added = row.session.events.0 - before.0;
-    if let Some(import) = append.import {
-        let from = EventSeq(before.0 + 1);
-        if created || added > 0 {
-            sources::note_range(tx, import, row.no, (from, row.session.events))?;
-        }
+    let session = &row.session;
+    let added = session.events.0 - last;
+    if let Some(import) = append.import.filter(|_| before.is_none() || added > 0) {
+        sources::note_range(tx, import, row.no, (EventSeq(last + 1), session.events))?;
     }
     if let Some(source) = &append.source {
         sources::put(tx, source, append.import)?;
     }
-    let eligible = eligible(&row.session).is_ok();
-    let woken = !was_eligible && row.session.events.0 > 0;
-    if eligible && (added > 0 || woken) {
-        let last_at = last_at.unwrap_or(row.session.last_at);
-        mark(tx, &row.session, last_at, append.patience, append.now)?;
+    if let Some(mark) = log::mark(before.as_ref(), session, last_added_at, append) {
+        jobs::mark(tx, &JobKey::Extract(session.id.clone()), mark)?;
     }
     Ok(Appended {
         added,
         known: append.events.len() as u64 - added,
-        last: row.session.events,
+        last: session.events,
     })
-}
-
-fn mark(
-    tx: &Connection,
-    session: &Session,
-    last_at: Timestamp,
-    patience: Patience,
-    now: Timestamp,
-) -> Result<(), Fault> {
-    let active = if last_at == Timestamp::ZERO {
-        now
-    } else {
-        last_at
-    };
-    let mark = Mark::activity(session.events.0, active, patience);
-    jobs::mark(tx, &JobKey::Extract(session.id.clone()), mark)
-}
-
-/// Takes in what an append says about its session.
-fn learn(session: &mut Session, meta: &SessionMeta) {
-    if meta.kind != SessionKind::Root {
-        session.kind = meta.kind;
-    }
-    session.memory_off = meta.memory_off;
-    if session.forked_from.is_none() {
-        session.forked_from.clone_from(&meta.forked_from);
-    }
 }
 
 /// Makes a session known and labels it.
@@ -277,7 +241,7 @@ fn add_events(
         if let Some((place, _)) = place {
             *counts.entry(place).or_default() += 1;
         }
-        extend(&mut row.session, seq, event.at);
+        log::extend(&mut row.session, seq, event.at);
         row.last_line = line;
         last_at = Some(event.at);
     }
@@ -303,19 +267,6 @@ fn known_ids(
         }
     }
     Ok(known)
-}
-
-fn extend(session: &mut Session, seq: EventSeq, at: Timestamp) {
-    session.events = seq;
-    if at != Timestamp::ZERO {
-        session.last_at = session.last_at.max(at);
-        let first = session.first_at;
-        session.first_at = if first == Timestamp::ZERO {
-            at
-        } else {
-            first.min(at)
-        };
-    }
 }
 
 fn insert(

@@ -183,22 +183,13 @@ fn shorten_job(
     job_rows::save(tx, &job)
 }
 
-/// Forgets a session without events; what is still cited of it keeps its name.
+/// Forgets a session without events. Its number stays: what still cites it goes by that.
 fn forget_session(tx: &Connection, session: i64) -> Result<(), Fault> {
     tx.prepare_cached(
         "UPDATE sessions SET known = 0, label = NULL, kind = 'root', memory_off = 0,
             forked_from = NULL, first_at = 0, last_at = 0, events = 0, last_line = 0,
             first_source = NULL
          WHERE session_no = ?",
-    )?
-    .execute([session])?;
-    tx.prepare_cached(
-        "DELETE FROM sessions WHERE session_no = ?1
-         AND NOT EXISTS (SELECT 1 FROM evidence WHERE session_no = ?1)
-         AND NOT EXISTS (SELECT 1 FROM retractions WHERE session_no = ?1)
-         AND NOT EXISTS (SELECT 1 FROM sources WHERE session_no = ?1)
-         AND NOT EXISTS (SELECT 1 FROM import_ranges WHERE session_no = ?1)
-         AND NOT EXISTS (SELECT 1 FROM import_sources WHERE session_no = ?1)",
     )?
     .execute([session])?;
     Ok(())
