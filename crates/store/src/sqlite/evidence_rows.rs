@@ -43,7 +43,8 @@ struct EvidenceRow {
     piece: Piece,
 }
 
-const EVIDENCE: &str = "SELECT evidence_no, observation_no, generation, live, events, lines,
+const EVIDENCE: &str =
+    "SELECT evidence_no, observation_no, generation, live, evidence.events AS events, lines,
     evidence.label AS label, at, branch, root, stated, text, context, subject, tokens,
     tenant, agent, host_id
     FROM evidence JOIN sessions USING (session_no) JOIN tenants USING (tenant_no)";

@@ -127,18 +127,25 @@ impl Mark {
 /// Where private-use stand-ins for ASCII punctuation begin.
 const PUNCTUATION: u32 = 0xe100;
 
-/// Tokens as SQLite keeps them whole: it would split them at ASCII punctuation.
-pub(super) fn whole(tokens: &str) -> String {
+/// Tokens, joined by blanks, as SQLite keeps each whole: it would split them at ASCII punctuation.
+pub(super) fn whole_words(tokens: &str) -> String {
     tokens
         .chars()
-        .map(|c| match c {
-            ' ' => c,
-            c if c.is_ascii() && !c.is_ascii_alphanumeric() => {
-                char::from_u32(PUNCTUATION + u32::from(c)).unwrap_or(c)
-            }
-            c => c,
-        })
+        .map(|c| if c == ' ' { c } else { stand_in(c) })
         .collect()
+}
+
+/// One token as SQLite keeps it whole.
+pub(super) fn whole_word(token: &str) -> String {
+    token.chars().map(stand_in).collect()
+}
+
+fn stand_in(c: char) -> char {
+    if c.is_ascii() && !c.is_ascii_alphanumeric() {
+        char::from_u32(PUNCTUATION + u32::from(c)).unwrap_or(c)
+    } else {
+        c
+    }
 }
 
 /// Adds an event that has something to be found by.
@@ -179,7 +186,7 @@ fn put(tx: &Connection, doc: i64, tokens: &str, marks: &[Mark]) -> Result<(), Fa
     if tokens.is_empty() {
         return Ok(());
     }
-    let mut words = whole(tokens);
+    let mut words = whole_words(tokens);
     for mark in marks {
         words.push(' ');
         words.push_str(&mark.word());

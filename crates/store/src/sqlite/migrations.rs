@@ -117,7 +117,3 @@ fn has_history(connection: &Connection, path: &Path) -> Result<bool, Fault> {
 fn checksum(sql: &str) -> String {
     blake3::hash(sql.as_bytes()).to_hex()[..32].to_owned()
 }
-
-#[cfg(test)]
-#[path = "migrations_tests.rs"]
-mod tests;

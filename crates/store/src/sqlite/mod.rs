@@ -147,7 +147,3 @@ impl SqliteStore {
         }
     }
 }
-
-#[cfg(test)]
-#[path = "store_tests.rs"]
-mod tests;

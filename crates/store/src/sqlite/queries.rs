@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::connection::Fault;
 use super::evidence_rows;
-use super::index::{ENTRIES, Mark, OBSERVATIONS, whole};
+use super::index::{ENTRIES, Mark, OBSERVATIONS, whole_word};
 use super::names::{find_scope, find_tenant, scope_of, session_id_of, word};
 use super::sessions::seq_of;
 use crate::bounds::{DOCUMENT_TEXT, head};
@@ -34,7 +34,7 @@ pub(super) fn term_stats(
     let documents = count.query_row([&mark], |row| row.get(0))?;
     let mut frequencies = Vec::with_capacity(tokens.len());
     for token in tokens {
-        let both = format!("{} AND {mark}", quoted(&whole(token)));
+        let both = format!("{} AND {mark}", quoted(&whole_word(token)));
         frequencies.push(count.query_row([both], |row| row.get(0))?);
     }
     Ok(TermStats {
@@ -52,7 +52,7 @@ fn stats_of_all(tx: &Connection, tokens: &[String]) -> Result<TermStats, Fault> 
     let mut frequencies = Vec::with_capacity(tokens.len());
     for token in tokens {
         let held: Option<u64> = find
-            .query_row([whole(token)], |row| row.get(0))
+            .query_row([whole_word(token)], |row| row.get(0))
             .optional()?;
         frequencies.push(held.unwrap_or(0));
     }
@@ -170,7 +170,7 @@ fn matches(tx: &Connection, parts: &[Part], step: &Step) -> Result<Vec<i64>, Fau
     if step.all_of.is_empty() {
         return Ok(docs);
     }
-    let words: Vec<String> = step.all_of.iter().map(|t| quoted(&whole(t))).collect();
+    let words: Vec<String> = step.all_of.iter().map(|t| quoted(&whole_word(t))).collect();
     let words = words.join(" AND ");
     let mut find = tx.prepare_cached(
         "SELECT rowid FROM ix_text WHERE ix_text MATCH ? AND rowid BETWEEN ? AND ?

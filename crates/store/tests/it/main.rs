@@ -1,0 +1,44 @@
+//! Both stores, held to the promises of their seams.
+
+use std::ops::Deref;
+
+use daybook_store::{MemoryStore, SqliteOptions, SqliteStore};
+use tempfile::TempDir;
+
+/// A store on a file of its own, which goes with it.
+struct OnDisk {
+    store: SqliteStore,
+    _folder: TempDir,
+}
+
+impl Deref for OnDisk {
+    type Target = SqliteStore;
+
+    fn deref(&self) -> &SqliteStore {
+        &self.store
+    }
+}
+
+fn on_disk() -> OnDisk {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let path = folder.path().join("daybook.db");
+    let store = SqliteStore::open(&path, SqliteOptions::default()).expect("a store can be opened");
+    OnDisk {
+        store,
+        _folder: folder,
+    }
+}
+
+fn in_memory() -> Box<MemoryStore> {
+    Box::new(MemoryStore::new())
+}
+
+mod sqlite {
+    use super::*;
+    daybook_testkit::store_suite!(on_disk);
+}
+
+mod memory {
+    use super::*;
+    daybook_testkit::store_suite!(in_memory);
+}
