@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use daybook_domain::StoreError;
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use tokio::runtime::{Handle, RuntimeFlavor};
 
@@ -91,6 +92,8 @@ pub(super) fn open(path: &Path, options: SqliteOptions) -> Result<Connection, Fa
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
     connection.busy_handler(Some(wait_for_lock))?;
+    // Otherwise a statement is planned anew for each set of values, which takes longer than running it.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     let synchronous = match options.durability {
         Durability::Process => "NORMAL",

@@ -11,13 +11,18 @@ use daybook_domain::index::{Document, FileEntry, Filter, Step, TermStats};
 use daybook_domain::limits::APPEND_EVENTS;
 use daybook_domain::seams::Index;
 use daybook_domain::{EventSeq, NewEvent, Origin, Scope, SessionId, StoreError, Tenant, Timestamp};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use super::connection::Fault;
 use super::names::{find_scope, find_session, scope_no, word};
 use super::sessions::event_no;
 use super::{SqliteStore, queries};
 
+/// Documents that wait before they are moved into the index together. More makes moving cheaper and
+/// each search look through more.
+const PENDING: usize = 512;
+/// Pages of the index that each move merges. Too few leave many small pieces to search.
+const MERGED_PAGES: i64 = 150;
 /// Where the row numbers of observations begin; events lie below.
 pub(super) const OBSERVATIONS: i64 = 1 << 61;
 /// Where the row numbers of entries begin.
@@ -50,7 +55,9 @@ impl Index for SqliteStore {
         entries: &[FileEntry],
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        self.write(|tx| put_file(tx, scope, (file, stamp), entries, now))
+        self.write(|tx| put_file(tx, scope, (file, stamp), entries, now))?;
+        self.tidy();
+        Ok(())
     }
 
     async fn file_stamps(&self, scope: &Scope) -> Result<Vec<(String, String)>, StoreError> {
@@ -70,6 +77,7 @@ impl Index for SqliteStore {
         self.write(|tx| {
             tx.execute_batch(
                 "INSERT INTO ix_text (ix_text) VALUES ('delete-all');
+                 DELETE FROM ix_pending;
                  DELETE FROM ix_entries;
                  DELETE FROM ix_files;",
             )?;
@@ -86,11 +94,15 @@ impl Index for SqliteStore {
             let what = format!("{} events at once, at most {APPEND_EVENTS}", events.len());
             return Err(StoreError::Refused(what));
         }
-        self.write(|tx| index_events(tx, session, events))
+        self.write(|tx| index_events(tx, session, events))?;
+        self.tidy();
+        Ok(())
     }
 
     async fn index_observations(&self, scope: &Scope) -> Result<(), StoreError> {
-        self.write(|tx| index_observations(tx, scope))
+        self.write(|tx| index_observations(tx, scope))?;
+        self.tidy();
+        Ok(())
     }
 }
 
@@ -127,12 +139,19 @@ impl Mark {
 /// Where private-use stand-ins for ASCII punctuation begin.
 const PUNCTUATION: u32 = 0xe100;
 
-/// Tokens, joined by blanks, as SQLite keeps each whole: it would split them at ASCII punctuation.
-pub(super) fn whole_words(tokens: &str) -> String {
-    tokens
-        .chars()
-        .map(|c| if c == ' ' { c } else { stand_in(c) })
-        .collect()
+/// Appends tokens, joined by blanks, as SQLite keeps each whole: it would split them at ASCII
+/// punctuation.
+fn push_whole(tokens: &str, words: &mut String) {
+    let is_whole = |b: u8| b == b' ' || b.is_ascii_alphanumeric() || !b.is_ascii();
+    if tokens.bytes().all(is_whole) {
+        words.push_str(tokens);
+    } else {
+        words.extend(
+            tokens
+                .chars()
+                .map(|c| if c == ' ' { c } else { stand_in(c) }),
+        );
+    }
 }
 
 /// One token as SQLite keeps it whole.
@@ -186,20 +205,78 @@ fn put(tx: &Connection, doc: i64, tokens: &str, marks: &[Mark]) -> Result<(), Fa
     if tokens.is_empty() {
         return Ok(());
     }
-    let mut words = whole_words(tokens);
+    tx.prepare_cached("INSERT INTO ix_pending (doc, words) VALUES (?, ?)")?
+        .execute(params![doc, words(tokens, marks)])?;
+    Ok(())
+}
+
+/// What is indexed of a document: a blank, and a blank behind each word.
+fn words(tokens: &str, marks: &[Mark]) -> String {
+    let mut words = String::with_capacity(tokens.len() + 32);
+    words.push(' ');
+    push_whole(tokens, &mut words);
     for mark in marks {
         words.push(' ');
         words.push_str(&mark.word());
     }
-    tx.prepare_cached("INSERT INTO ix_text (rowid, words) VALUES (?, ?)")?
-        .execute(params![doc, words])?;
-    Ok(())
+    words.push(' ');
+    words
 }
 
 /// Takes a document out, if it is there.
 pub(super) fn forget(tx: &Connection, doc: i64) -> Result<(), Fault> {
-    tx.prepare_cached("DELETE FROM ix_text WHERE rowid = ?")?
+    let pending = tx
+        .prepare_cached("DELETE FROM ix_pending WHERE doc = ?")?
         .execute([doc])?;
+    if pending == 0 {
+        tx.prepare_cached("DELETE FROM ix_text WHERE rowid = ?")?
+            .execute([doc])?;
+    }
+    Ok(())
+}
+
+impl SqliteStore {
+    /// Moves documents from where they wait into the index proper, where it pays, and merges what
+    /// was moved before.
+    ///
+    /// This comes after the transaction that is acknowledged and apart from it, so that none is
+    /// long. Whoever writes next makes up for one that failed; a search sees all documents always.
+    pub(super) fn tidy(&self) {
+        while matches!(self.write(move_step), Ok(true)) {
+            if self.write(merge_step).is_err() {
+                break;
+            }
+        }
+    }
+}
+
+/// Whether moving pays: each move costs much the same, however many documents it takes.
+pub(super) fn is_untidy(tx: &Connection) -> Result<bool, Fault> {
+    let mut count = tx.prepare_cached("SELECT count(*) >= ? FROM ix_pending")?;
+    Ok(count.query_row([PENDING], |row| row.get(0))?)
+}
+
+/// Moves the documents that wait; false when there are too few.
+fn move_step(tx: &Transaction<'_>) -> Result<bool, Fault> {
+    if !is_untidy(tx)? {
+        return Ok(false);
+    }
+    // In their order: the index begins a new piece whenever a document is less than the last.
+    tx.prepare_cached(
+        "INSERT INTO ix_text (rowid, words) SELECT doc, words FROM ix_pending ORDER BY doc LIMIT ?",
+    )?
+    .execute([PENDING])?;
+    tx.prepare_cached(
+        "DELETE FROM ix_pending WHERE doc IN (SELECT doc FROM ix_pending ORDER BY doc LIMIT ?)",
+    )?
+    .execute([PENDING])?;
+    Ok(true)
+}
+
+/// Merges some pages of the index, where enough pieces lie side by side.
+fn merge_step(tx: &Transaction<'_>) -> Result<(), Fault> {
+    tx.prepare_cached("INSERT INTO ix_text (ix_text, rank) VALUES ('merge', ?)")?
+        .execute([MERGED_PAGES])?;
     Ok(())
 }
 

@@ -26,12 +26,25 @@ pub(super) fn term_stats(
             frequencies: vec![0; tokens.len()],
         });
     };
-    if is_only_tenant(tx)? {
-        return stats_of_all(tx, tokens);
+    let pending = Pending::load(tx)?;
+    let mark = Mark::Tenant(no).word();
+    let mut stats = if is_only_tenant(tx)? {
+        stats_of_all(tx, tokens)?
+    } else {
+        stats_of_one(tx, tokens, &quoted(&mark))?
+    };
+    let mark = between_blanks(&mark);
+    stats.documents += pending.count(std::slice::from_ref(&mark));
+    for (token, frequency) in tokens.iter().zip(&mut stats.frequencies) {
+        *frequency += pending.count(&[between_blanks(&whole_word(token)), mark.clone()]);
     }
-    let mark = quoted(&Mark::Tenant(no).word());
+    Ok(stats)
+}
+
+/// The index's counts of what carries a tenant's mark.
+fn stats_of_one(tx: &Connection, tokens: &[String], mark: &str) -> Result<TermStats, Fault> {
     let mut count = tx.prepare_cached("SELECT count(*) FROM ix_text WHERE ix_text MATCH ?")?;
-    let documents = count.query_row([&mark], |row| row.get(0))?;
+    let documents = count.query_row([mark], |row| row.get(0))?;
     let mut frequencies = Vec::with_capacity(tokens.len());
     for token in tokens {
         let both = format!("{} AND {mark}", quoted(&whole_word(token)));
@@ -74,10 +87,11 @@ pub(super) fn candidates(
     filter: &Filter,
 ) -> Result<Vec<Document>, Fault> {
     let parts = searched_parts(tx, tenant, filter)?;
+    let pending = Pending::load(tx)?;
     let mut seen = HashSet::new();
     let mut documents = Vec::new();
     for step in steps {
-        for doc in matches(tx, &parts, step)? {
+        for doc in matches(tx, &parts, &pending, step)? {
             if seen.insert(doc) {
                 documents.extend(load(tx, doc)?);
             }
@@ -86,11 +100,53 @@ pub(super) fn candidates(
     Ok(documents)
 }
 
-/// A layer that is searched: its range of documents, and what they must carry besides the words.
+/// Documents that wait to be moved into the index, the greatest first, each with its words between
+/// blanks.
+struct Pending(Vec<(i64, String)>);
+
+impl Pending {
+    fn load(tx: &Connection) -> Result<Self, Fault> {
+        let mut find = tx.prepare_cached("SELECT doc, words FROM ix_pending ORDER BY doc DESC")?;
+        let rows = find.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(Self(rows.collect::<Result<_, _>>()?))
+    }
+
+    /// How many hold all of these words.
+    fn count(&self, words: &[String]) -> u64 {
+        self.0
+            .iter()
+            .filter(|(_, held)| holds_all(held, words))
+            .count() as u64
+    }
+
+    /// Those of a part that hold all of these words.
+    fn matches(&self, part: &Part, words: &[String]) -> impl Iterator<Item = i64> {
+        let words: Vec<String> = words.iter().map(|word| between_blanks(word)).collect();
+        let holding = self
+            .0
+            .iter()
+            .filter(move |(_, held)| holds_all(held, &words));
+        holding
+            .filter(|(doc, held)| part.admits(*doc, held))
+            .map(|&(doc, _)| doc)
+    }
+}
+
+/// Whether a document holds all words; each stands between blanks, so it is found whole.
+fn holds_all(held: &str, words: &[String]) -> bool {
+    words.iter().all(|word| held.contains(word.as_str()))
+}
+
+fn between_blanks(word: &str) -> String {
+    format!(" {word} ")
+}
+
+/// A layer that is searched: its range of documents, and the marks that they must carry besides the
+/// words, at least one of each group.
 struct Part {
     from: i64,
     to: i64,
-    filter: String,
+    groups: Vec<Vec<String>>,
 }
 
 /// The layers that may hold a match, those with the greatest documents first.
@@ -100,7 +156,7 @@ fn searched_parts(tx: &Connection, tenant: &Tenant, filter: &Filter) -> Result<V
     };
     let mut common = Vec::new();
     if !is_only_tenant(tx)? {
-        common.push(any_of(&[Mark::Tenant(no)]));
+        common.push(words_of(&[Mark::Tenant(no)]));
     }
     let mut parts = Vec::new();
     for layer in Layer::ALL {
@@ -112,7 +168,7 @@ fn searched_parts(tx: &Connection, tenant: &Tenant, filter: &Filter) -> Result<V
             Layer::Observation => (OBSERVATIONS, ENTRIES - 1),
             Layer::Event => (0, OBSERVATIONS - 1),
         };
-        let mut conditions = common.clone();
+        let mut groups = common.clone();
         if let Some(scopes) = &filter.scopes {
             let own: Vec<&Scope> = scopes.iter().filter(|s| &s.tenant == tenant).collect();
             let marks = match layer {
@@ -122,14 +178,13 @@ fn searched_parts(tx: &Connection, tenant: &Tenant, filter: &Filter) -> Result<V
             if marks.is_empty() {
                 continue;
             }
-            conditions.push(any_of(&marks));
+            groups.push(words_of(&marks));
         }
         if layer == Layer::Event && !filter.origins.is_empty() {
             let marks: Vec<Mark> = filter.origins.iter().map(|&o| Mark::Origin(o)).collect();
-            conditions.push(any_of(&marks));
+            groups.push(words_of(&marks));
         }
-        let filter = conditions.iter().map(|c| format!(" AND {c}")).collect();
-        parts.push(Part { from, to, filter });
+        parts.push(Part { from, to, groups });
     }
     Ok(parts)
 }
@@ -155,9 +210,27 @@ fn root_marks(tx: &Connection, scopes: &[&Scope]) -> Result<Vec<Mark>, Fault> {
     Ok(marks)
 }
 
-fn any_of(marks: &[Mark]) -> String {
-    let words: Vec<String> = marks.iter().map(|mark| quoted(&mark.word())).collect();
-    format!("({})", words.join(" OR "))
+fn words_of(marks: &[Mark]) -> Vec<String> {
+    marks.iter().map(|mark| mark.word()).collect()
+}
+
+impl Part {
+    /// The query for documents of this part that hold all of `words`.
+    fn query(&self, words: &[String]) -> String {
+        let mut conditions: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+        for group in &self.groups {
+            let any: Vec<String> = group.iter().map(|word| quoted(word)).collect();
+            conditions.push(format!("({})", any.join(" OR ")));
+        }
+        conditions.join(" AND ")
+    }
+
+    /// Whether a waiting document belongs to this part.
+    fn admits(&self, doc: i64, held: &str) -> bool {
+        let holds = |word: &String| held.contains(&between_blanks(word));
+        let any = |group: &Vec<String>| group.iter().any(holds);
+        (self.from..=self.to).contains(&doc) && self.groups.iter().all(any)
+    }
 }
 
 fn quoted(word: &str) -> String {
@@ -165,13 +238,17 @@ fn quoted(word: &str) -> String {
 }
 
 /// The newest documents that hold all of a step's words.
-fn matches(tx: &Connection, parts: &[Part], step: &Step) -> Result<Vec<i64>, Fault> {
+fn matches(
+    tx: &Connection,
+    parts: &[Part],
+    pending: &Pending,
+    step: &Step,
+) -> Result<Vec<i64>, Fault> {
     let mut docs = Vec::new();
     if step.all_of.is_empty() {
         return Ok(docs);
     }
-    let words: Vec<String> = step.all_of.iter().map(|t| quoted(&whole_word(t))).collect();
-    let words = words.join(" AND ");
+    let words: Vec<String> = step.all_of.iter().map(|t| whole_word(t)).collect();
     let mut find = tx.prepare_cached(
         "SELECT rowid FROM ix_text WHERE ix_text MATCH ? AND rowid BETWEEN ? AND ?
          ORDER BY rowid DESC LIMIT ?",
@@ -181,11 +258,13 @@ fn matches(tx: &Connection, parts: &[Part], step: &Step) -> Result<Vec<i64>, Fau
         if left == 0 {
             break;
         }
-        let query = format!("{words}{}", part.filter);
-        let mut rows = find.query(params![query, part.from, part.to, left])?;
-        while let Some(row) = rows.next()? {
-            docs.push(row.get(0)?);
-        }
+        let range = params![part.query(&words), part.from, part.to, left];
+        let mut found: Vec<i64> = find
+            .query_map(range, |row| row.get(0))?
+            .collect::<Result<_, _>>()?;
+        found.extend(pending.matches(part, &words));
+        found.sort_unstable_by(|a, b| b.cmp(a));
+        docs.extend(found.into_iter().take(left));
     }
     Ok(docs)
 }

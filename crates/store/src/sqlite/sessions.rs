@@ -23,7 +23,11 @@ use crate::{labels, log};
 impl SessionStore for SqliteStore {
     async fn append(&self, append: &Append) -> Result<Appended, StoreError> {
         check_append(append)?;
-        self.write(|tx| add(tx, append))
+        let (appended, untidy) = self.write(|tx| Ok((add(tx, append)?, index::is_untidy(tx)?)))?;
+        if untidy {
+            self.tidy();
+        }
+        Ok(appended)
     }
 
     async fn known(&self, session: &SessionId, ids: &[EventId]) -> Result<usize, StoreError> {

@@ -279,7 +279,18 @@ CREATE INDEX ix_entries_file ON ix_entries (file_no);
 -- Words arrive ready to compare. Each document also carries marks of its tenant, scope, root and
 -- origin, so that a filtered search stays as bounded as an open one. Row numbers tell the layers
 -- apart: events below 1 << 61, observations from there, entries from 1 << 62.
+-- Merging is done in bounded steps by whoever writes, never by a commit that happens to be due.
 CREATE VIRTUAL TABLE ix_text USING fts5 (
     words, content='', contentless_delete=1, detail=none, tokenize='ascii'
 );
 CREATE VIRTUAL TABLE ix_words USING fts5vocab ('ix_text', 'row');
+INSERT INTO ix_text (ix_text, rank) VALUES ('automerge', 0);
+INSERT INTO ix_text (ix_text, rank) VALUES ('crisismerge', 500);
+INSERT INTO ix_text (ix_text, rank) VALUES ('usermerge', 8);
+
+-- Documents on their way into ix_text, which takes in many at once far more cheaply than one by one.
+-- A search looks at both.
+CREATE TABLE ix_pending (
+    doc         INTEGER PRIMARY KEY,
+    words       TEXT NOT NULL
+);
