@@ -57,6 +57,12 @@ pub(crate) fn check_extraction(
         let what = format!("a lease of {} for {}", lease.job(), extraction.session);
         return Err(StoreError::Refused(what));
     }
+    if extraction.to < extraction.from {
+        return Err(StoreError::Refused(format!(
+            "a window of {} that ends at {} before it begins at {}",
+            extraction.session, extraction.to.0, extraction.from.0
+        )));
+    }
     let Yield::Something { observations, .. } = &extraction.yielded else {
         return Ok(());
     };

@@ -212,7 +212,7 @@ impl State {
             let holds = shown.map(|piece| piece.tokens);
             let held = std::mem::replace(&mut row.held, holds.clone());
             settled.withdrawn += u64::from(held.is_some() && holds.is_none());
-            if visible && (held.is_some() || holds.is_some()) {
+            if visible {
                 settled.scopes.insert(scope);
             }
             if held != holds {

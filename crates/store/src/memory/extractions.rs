@@ -92,7 +92,7 @@ impl ExtractionStore for MemoryStore {
         let state = self.state();
         let live = state.extractions.iter().filter(|row| row.live);
         let mut records: Vec<ExtractionRecord> = live
-            .map(|row| row.record.clone())
+            .map(|row| state.labelled(&row.record))
             .filter(|record| &record.session.tenant == tenant)
             .filter(|record| project.is_none_or(|key| state.worked_in(&record.session, key)))
             .collect();
@@ -102,6 +102,18 @@ impl ExtractionStore for MemoryStore {
 }
 
 impl State {
+    /// A record with the label that its session has by now.
+    fn labelled(&self, record: &ExtractionRecord) -> ExtractionRecord {
+        let label = self
+            .sessions
+            .get(&record.session)
+            .map(|row| row.session.label.clone());
+        ExtractionRecord {
+            label: label.unwrap_or_default(),
+            ..record.clone()
+        }
+    }
+
     fn worked_in(&self, session: &SessionId, project: &str) -> bool {
         let Some(row) = self.sessions.get(session) else {
             return false;
@@ -147,11 +159,7 @@ impl State {
         self.extractions.push(ExtractionRow {
             record: ExtractionRecord {
                 session: session.clone(),
-                label: self
-                    .sessions
-                    .get(session)
-                    .map(|r| r.session.label.clone())
-                    .unwrap_or_default(),
+                label: String::new(),
                 from: extraction.from,
                 to: extraction.to,
                 digest: digested,

@@ -318,7 +318,7 @@ pub(super) fn settle(tx: &Connection, touched: &Touched) -> Result<Settled, Faul
         let indexed = held.then_some(tokens);
         let holds = settle_one(tx, observation, scope, indexed)?;
         settled.withdrawn += u64::from(held && !holds);
-        if visible && (held || holds) {
+        if visible {
             settled.scopes.insert(scope_named(tx, scope)?);
         }
     }

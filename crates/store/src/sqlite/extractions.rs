@@ -29,7 +29,9 @@ impl ExtractionStore for SqliteStore {
         now: Timestamp,
     ) -> Result<FinishOutcome, StoreError> {
         check_extraction(lease, extraction)?;
-        self.write(|tx| finish(tx, lease, extraction, now))
+        let outcome = self.write(|tx| finish(tx, lease, extraction, now))?;
+        self.tidy();
+        Ok(outcome)
     }
 
     async fn observe(
@@ -44,7 +46,9 @@ impl ExtractionStore for SqliteStore {
                 add_all(tx, observation, None, true, &mut touched)?;
             }
             raise(tx, &evidence_rows::settle(tx, &touched)?.scopes, now)
-        })
+        })?;
+        self.tidy();
+        Ok(())
     }
 
     async fn retract(

@@ -18,9 +18,8 @@ use super::names::{find_scope, find_session, scope_no, word};
 use super::sessions::event_no;
 use super::{SqliteStore, queries};
 
-/// Documents that wait before they are moved into the index together. More makes moving cheaper and
-/// each search look through more.
-const PENDING: usize = 512;
+/// Most documents that one transaction moves from where they wait into the index.
+const MOVED: usize = 512;
 /// Pages of the index that each move merges. Too few leave many small pieces to search.
 const MERGED_PAGES: i64 = 150;
 /// Where the row numbers of observations begin; events lie below.
@@ -242,7 +241,11 @@ impl SqliteStore {
     /// This comes after the transaction that is acknowledged and apart from it, so that none is
     /// long. Whoever writes next makes up for one that failed; a search sees all documents always.
     pub(super) fn tidy(&self) {
-        while matches!(self.write(move_step), Ok(true)) {
+        let enough = self.waiting_documents;
+        if matches!(self.read(|tx| is_untidy(tx, enough)), Ok(false)) {
+            return;
+        }
+        while matches!(self.write(|tx| move_step(tx, enough)), Ok(true)) {
             if self.write(merge_step).is_err() {
                 break;
             }
@@ -251,25 +254,26 @@ impl SqliteStore {
 }
 
 /// Whether moving pays: each move costs much the same, however many documents it takes.
-pub(super) fn is_untidy(tx: &Connection) -> Result<bool, Fault> {
-    let mut count = tx.prepare_cached("SELECT count(*) >= ? FROM ix_pending")?;
-    Ok(count.query_row([PENDING], |row| row.get(0))?)
+pub(super) fn is_untidy(tx: &Connection, enough: usize) -> Result<bool, Fault> {
+    let mut count = tx.prepare_cached("SELECT count(*) FROM ix_pending")?;
+    let waiting: usize = count.query_row([], |row| row.get(0))?;
+    Ok(waiting >= enough.max(1))
 }
 
-/// Moves the documents that wait; false when there are too few.
-fn move_step(tx: &Transaction<'_>) -> Result<bool, Fault> {
-    if !is_untidy(tx)? {
+/// Moves documents that wait; false when there are too few.
+fn move_step(tx: &Transaction<'_>, enough: usize) -> Result<bool, Fault> {
+    if !is_untidy(tx, enough)? {
         return Ok(false);
     }
     // In their order: the index begins a new piece whenever a document is less than the last.
     tx.prepare_cached(
         "INSERT INTO ix_text (rowid, words) SELECT doc, words FROM ix_pending ORDER BY doc LIMIT ?",
     )?
-    .execute([PENDING])?;
+    .execute([MOVED])?;
     tx.prepare_cached(
         "DELETE FROM ix_pending WHERE doc IN (SELECT doc FROM ix_pending ORDER BY doc LIMIT ?)",
     )?
-    .execute([PENDING])?;
+    .execute([MOVED])?;
     Ok(true)
 }
 

@@ -53,11 +53,15 @@ pub struct SqliteOptions {
     pub durability: Durability,
 }
 
+/// Documents that wait to be moved into the full-text index together, unless a store says otherwise.
+const WAITING_DOCUMENTS: usize = 512;
+
 /// A store in one SQLite file.
 #[derive(Debug)]
 pub struct SqliteStore {
     path: PathBuf,
     options: SqliteOptions,
+    waiting_documents: usize,
     writer: Mutex<Option<Connection>>,
     idle: Mutex<Vec<Connection>>,
 }
@@ -72,6 +76,7 @@ impl SqliteStore {
         let store = Self {
             path: path.to_owned(),
             options,
+            waiting_documents: WAITING_DOCUMENTS,
             writer: Mutex::new(None),
             idle: Mutex::new(Vec::new()),
         };
@@ -79,6 +84,16 @@ impl SqliteStore {
         store.retry(|| migrations::ensure(&mut first, path))?;
         store.idle().push(first);
         Ok(store)
+    }
+
+    /// Lets so many documents wait before they are moved into the full-text index together. More
+    /// makes writing cheaper and each search look through more, one by one; answers stay the same.
+    #[must_use]
+    pub fn with_waiting_documents(self, waiting_documents: usize) -> Self {
+        Self {
+            waiting_documents,
+            ..self
+        }
     }
 
     /// Runs `work` in one transaction that writes. It may run again after a rollback.

@@ -23,7 +23,9 @@ use crate::{labels, log};
 impl SessionStore for SqliteStore {
     async fn append(&self, append: &Append) -> Result<Appended, StoreError> {
         check_append(append)?;
-        let (appended, untidy) = self.write(|tx| Ok((add(tx, append)?, index::is_untidy(tx)?)))?;
+        let enough = self.waiting_documents;
+        let (appended, untidy) =
+            self.write(|tx| Ok((add(tx, append)?, index::is_untidy(tx, enough)?)))?;
         if untidy {
             self.tidy();
         }

@@ -29,6 +29,15 @@ fn on_disk() -> OnDisk {
     }
 }
 
+/// A store that moves each document into the full-text index at once, so that small tests reach it.
+fn on_disk_indexed() -> OnDisk {
+    let OnDisk { store, _folder } = on_disk();
+    OnDisk {
+        store: store.with_waiting_documents(1),
+        _folder,
+    }
+}
+
 fn in_memory() -> Box<MemoryStore> {
     Box::new(MemoryStore::new())
 }
@@ -36,9 +45,29 @@ fn in_memory() -> Box<MemoryStore> {
 mod sqlite {
     use super::*;
     daybook_testkit::store_suite!(on_disk);
+
+    #[test]
+    fn random_operations_leave_it_as_the_model_says() {
+        daybook_testkit::model::check(on_disk);
+    }
+}
+
+mod sqlite_indexed {
+    use super::*;
+    daybook_testkit::index_suite!(on_disk_indexed);
+
+    #[test]
+    fn random_operations_leave_it_as_the_model_says() {
+        daybook_testkit::model::check(on_disk_indexed);
+    }
 }
 
 mod memory {
     use super::*;
     daybook_testkit::store_suite!(in_memory);
+
+    #[test]
+    fn random_operations_leave_it_as_the_model_says() {
+        daybook_testkit::model::check(in_memory);
+    }
 }

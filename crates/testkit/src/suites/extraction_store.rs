@@ -135,6 +135,14 @@ pub async fn a_lease_for_another_session_is_refused(store: &dyn Store) {
     assert!(matches!(refused, Err(StoreError::Refused(_))));
 }
 
+pub async fn a_window_that_ends_before_it_begins_is_refused(store: &dyn Store) {
+    let id = ten_events(store, "7f78aa01").await;
+    let claimed = claim(store, &id).await;
+    let empty = extraction(&id, (1, 0), Vec::new());
+    let refused = store.finish_extraction(&claimed.token, &empty, LATER).await;
+    assert!(matches!(refused, Err(StoreError::Refused(_))));
+}
+
 pub async fn an_observation_without_evidence_is_refused(store: &dyn Store) {
     let id = ten_events(store, "7f78aa01").await;
     let claimed = claim(store, &id).await;

@@ -111,6 +111,7 @@ macro_rules! extraction_store_suite {
             what_was_extracted_holds_and_raises_its_scope,
             a_lost_lease_stores_nothing,
             a_lease_for_another_session_is_refused,
+            a_window_that_ends_before_it_begins_is_refused,
             an_observation_without_evidence_is_refused,
             nothing_is_recorded_as_nothing,
             the_same_thing_learned_twice_is_one_observation,
