@@ -6,9 +6,9 @@ use daybook_domain::index::FileEntry;
 use daybook_domain::seams::{Append, Store};
 use daybook_domain::source::ImportNo;
 use daybook_domain::{
-    Claimed, Digest, EventId, EventSeq, Evidence, Extraction, FailOutcome, Failure, FinishOutcome,
-    Job, JobKey, JobKind, Mark, NewEvent, Observation, ObservationId, Origin, Priority, SessionId,
-    StoreError, Timestamp, Yield,
+    Claimed, Digest, EventId, EventSeq, Evidence, Extraction, FailOutcome, Failure, FailureClass,
+    FinishOutcome, Job, JobKey, JobKind, Mark, NewEvent, Observation, ObservationId, Origin,
+    Priority, SessionId, StoreError, Timestamp, Yield,
 };
 use proptest::test_runner::TestCaseError;
 
@@ -22,6 +22,9 @@ use crate::fixtures::{
 /// Lines of a view that are shown before and after the first difference.
 const LINES_BEFORE: usize = 12;
 const LINES_AFTER: usize = 12;
+
+/// Failures after which giving up is given up.
+const MOST_FAILURES: usize = 20;
 
 struct Driver<'a> {
     store: &'a dyn Store,
@@ -152,8 +155,12 @@ impl Driver<'_> {
                 consolidate,
                 holder: number,
                 limit,
+                waiting,
             } => {
                 let kind = JobKind::ALL[usize::from(*consolidate)];
+                if *waiting {
+                    self.wait_for(kind);
+                }
                 self.claim(kind, holder(*number), usize::from(*limit)).await
             }
             Operation::Heartbeat { .. }
@@ -161,6 +168,13 @@ impl Driver<'_> {
             | Operation::Finish { .. }
             | Operation::Extract { .. }
             | Operation::Fail { .. } => self.end(operation).await,
+            Operation::GiveUp {
+                consolidate,
+                engine: name,
+            } => {
+                let kind = JobKind::ALL[usize::from(*consolidate)];
+                self.give_up(kind, engine(*name)).await
+            }
             Operation::Abandon { holder: number } => {
                 let ours = self.spec.abandon(holder(*number));
                 answers(ours, store.abandon(holder(*number)).await?)
@@ -262,10 +276,70 @@ impl Driver<'_> {
         answers(ours, theirs)
     }
 
-    /// The claim that a number chooses, however long ago it was granted; recent ones more often.
+    /// Moves the time on to when a job of a kind is due.
+    fn wait_for(&mut self, kind: JobKind) {
+        self.now = self
+            .spec
+            .next_due(kind)
+            .map_or(self.now, |due| self.now.max(due));
+    }
+
+    async fn give_up(&mut self, kind: JobKind, engine: &str) -> Result<Answers, StoreError> {
+        for _ in 0..MOST_FAILURES {
+            self.wait_for(kind);
+            let granted = self.claim(kind, holder(0), 1).await?;
+            let Some(claimed) = self.claims.last().cloned().filter(|_| granted.0 != "[]") else {
+                return Ok(granted);
+            };
+            let failed = self.fail(&claimed, FailureClass::Content, engine).await?;
+            if failed.0 != failed.1 || failed.0.starts_with("GaveUp") {
+                return Ok(failed);
+            }
+        }
+        answers((), ())
+    }
+
+    async fn fail(
+        &mut self,
+        claimed: &Claimed,
+        class: FailureClass,
+        engine: &str,
+    ) -> Result<Answers, StoreError> {
+        let (now, token) = (self.now, &claimed.token);
+        let failure = Failure {
+            class,
+            message: "it failed".to_owned(),
+        };
+        let fail = |job: &mut Job| job.fail(token, failure.clone(), now, 0.5, engine);
+        let ours = self
+            .spec
+            .job_mut(token.job(), fail)
+            .unwrap_or(FailOutcome::LeaseLost);
+        if let FailOutcome::GaveUp(gap) = &ours {
+            self.spec.keep_gap(gap.clone());
+        }
+        self.spec.settle(token.job(), now);
+        answers(
+            ours,
+            self.store
+                .fail(token, failure.clone(), now, 0.5, engine)
+                .await?,
+        )
+    }
+
+    /// The claim that a number chooses: mostly one that is still held, else a recent one.
     fn chosen(&self, number: u8) -> Option<Claimed> {
-        let back = usize::from(number) % self.claims.len().clamp(1, 4);
-        self.claims.iter().rev().nth(back).cloned()
+        let number = usize::from(number);
+        let holds = |claimed: &&Claimed| {
+            let job = self.spec.job(claimed.token.job());
+            job.is_some_and(|job| job.is_held_by(&claimed.token, self.now))
+        };
+        let held: Vec<&Claimed> = self.claims.iter().filter(holds).collect();
+        if held.is_empty() || number.is_multiple_of(5) {
+            let back = number % self.claims.len().clamp(1, 4);
+            return self.claims.iter().rev().nth(back).cloned();
+        }
+        Some(held[number % held.len()].clone())
     }
 
     async fn end(&mut self, operation: &Operation) -> Result<Answers, StoreError> {
@@ -329,26 +403,7 @@ impl Driver<'_> {
                 class,
                 engine: name,
                 ..
-            } => {
-                let failure = Failure {
-                    class: *class,
-                    message: "it failed".to_owned(),
-                };
-                let engine = engine(*name);
-                let fail = |job: &mut Job| job.fail(token, failure.clone(), now, 0.5, engine);
-                let ours = self
-                    .spec
-                    .job_mut(key, fail)
-                    .unwrap_or(FailOutcome::LeaseLost);
-                if let FailOutcome::GaveUp(gap) = &ours {
-                    self.spec.keep_gap(gap.clone());
-                }
-                self.spec.settle(key, now);
-                answers(
-                    ours,
-                    store.fail(token, failure.clone(), now, 0.5, engine).await?,
-                )
-            }
+            } => self.fail(&claimed, *class, engine(*name)).await,
             other => unreachable!("{other:?} ends no claim"),
         }
     }

@@ -41,6 +41,7 @@ pub enum Operation {
         consolidate: bool,
         holder: u8,
         limit: u8,
+        waiting: bool,
     },
     Heartbeat {
         claim: u8,
@@ -63,6 +64,11 @@ pub enum Operation {
     Fail {
         claim: u8,
         class: FailureClass,
+        engine: u8,
+    },
+    /// Lets a job fail until it gives a range up.
+    GiveUp {
+        consolidate: bool,
         engine: u8,
     },
     Abandon {
@@ -127,9 +133,13 @@ pub fn sequence() -> impl Strategy<Value = Vec<Operation>> {
             |(key, input, idle, by, priority)| Operation::Mark { key, input, idle, by, priority }
         ),
         1 => (0..6_u8).prop_map(|key| Operation::Hasten { key }),
-        6 => (any::<bool>(), 0..2_u8, 0..4_u8).prop_map(|(consolidate, holder, limit)| {
-            Operation::Claim { consolidate, holder, limit }
-        }),
+        8 => (prop::bool::weighted(0.2), 0..2_u8, 0..4_u8, prop::bool::weighted(0.8)).prop_map(
+            |(consolidate, holder, limit, waiting)| Operation::Claim {
+                consolidate, holder, limit, waiting,
+            }
+        ),
+        1 => (prop::bool::weighted(0.2), 0..2_u8)
+            .prop_map(|(consolidate, engine)| Operation::GiveUp { consolidate, engine }),
         1 => any::<u8>().prop_map(|claim| Operation::Heartbeat { claim }),
         1 => any::<u8>().prop_map(|claim| Operation::Release { claim }),
         2 => (any::<u8>(), 0..3_u8)
@@ -149,7 +159,7 @@ pub fn sequence() -> impl Strategy<Value = Vec<Operation>> {
         2 => (0..2_u8, 0..2_u8).prop_map(|(root, project)| Operation::Assign { root, project }),
         2 => Just(Operation::BeginImport),
         1 => Just(Operation::EndImport),
-        2 => any::<u8>().prop_map(|import| Operation::UndoImport { import }),
+        3 => any::<u8>().prop_map(|import| Operation::UndoImport { import }),
         1 => (0..3_u8, 0..2_u8, prop::collection::vec(0..24_u8, 0..4)).prop_map(
             |(scope, file, entries)| Operation::PutFile { scope, file, entries }
         ),
@@ -161,7 +171,11 @@ pub fn sequence() -> impl Strategy<Value = Vec<Operation>> {
 fn append() -> impl Strategy<Value = Operation> {
     let events = prop::collection::vec(0..24_u8, 0..6);
     let root = prop::option::of(0..2_u8);
-    let flags = (any::<bool>(), prop::bool::weighted(0.1), any::<bool>());
+    let flags = (
+        prop::bool::weighted(0.7),
+        prop::bool::weighted(0.1),
+        prop::bool::weighted(0.7),
+    );
     (0..3_u8, 0..3_u8, events, root, flags).prop_map(
         |(session, file, events, root, (dated, off, importing))| Operation::Append {
             session,

@@ -954,7 +954,9 @@ impl Spec {
         jobs
     }
 
-    fn next_due(&self, kind: JobKind) -> Option<Timestamp> {
+    /// When the next job of a kind falls due.
+    #[must_use]
+    pub fn next_due(&self, kind: JobKind) -> Option<Timestamp> {
         self.jobs
             .iter()
             .filter(|job| job.key.kind() == kind)
