@@ -95,7 +95,7 @@ pub struct Extraction {
     pub session: SessionId,
     /// First event of the window.
     pub from: EventSeq,
-    /// Last event actually read.
+    /// Last event actually read; a pass that read none has no extraction to store.
     pub to: EventSeq,
     /// What it came to.
     pub yielded: Yield,

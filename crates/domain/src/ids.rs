@@ -34,7 +34,8 @@ impl fmt::Display for SessionId {
     }
 }
 
-/// Place of an event within its session; later events are greater, the first is 1, without holes.
+/// Place of an event within its session; later events are greater, the first is 1. Without holes,
+/// except where an undone import took events out that have others behind them.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
@@ -157,6 +158,34 @@ impl JobKey {
         match self {
             Self::Extract(session) => &session.tenant,
             Self::Consolidate(scope) => &scope.tenant,
+        }
+    }
+
+    /// The key as tenant, owner and name: agent and host id of a session, kind and name of a
+    /// scope. "By key" means by these, byte by byte, so that stores agree.
+    #[must_use]
+    pub fn parts(&self) -> (&str, &str, &str) {
+        match self {
+            Self::Extract(id) => (&id.tenant.0, &id.agent, &id.host_id),
+            Self::Consolidate(scope) => (&scope.tenant.0, scope.kind.word(), &scope.name),
+        }
+    }
+
+    /// The key that [`JobKey::kind`] and [`JobKey::parts`] spell.
+    #[must_use]
+    pub fn from_parts(kind: JobKind, tenant: &str, owner: &str, name: &str) -> Option<Self> {
+        let tenant = Tenant(tenant.to_owned());
+        match kind {
+            JobKind::Extract => Some(Self::Extract(SessionId {
+                tenant,
+                agent: owner.to_owned(),
+                host_id: name.to_owned(),
+            })),
+            JobKind::Consolidate => Some(Self::Consolidate(Scope {
+                tenant,
+                kind: ScopeKind::from_word(owner)?,
+                name: name.to_owned(),
+            })),
         }
     }
 }

@@ -57,6 +57,12 @@ impl FailureClass {
             Self::Vanished => "vanished",
         }
     }
+
+    /// The class that [`FailureClass::word`] names.
+    #[must_use]
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|class| class.word() == word)
+    }
 }
 
 /// One failure, as it is reported and kept.
@@ -90,7 +96,7 @@ pub struct Gap {
 pub struct Job {
     /// Which job.
     pub key: JobKey,
-    /// How far there is something to do. Never falls.
+    /// How far there is something to do. Falls only when an undone import cuts the log back.
     pub input: u64,
     /// How far it has been done. Falls only when a redo begins.
     pub done: u64,
@@ -412,6 +418,17 @@ impl Job {
         self.deadline = now;
     }
 
+    /// The log now ends at `last`, because an import was undone: what remains is done anew, and
+    /// whoever holds the job reads positions that may mean something else by now, so it loses it.
+    pub fn shorten(&mut self, last: u64, now: Timestamp) {
+        self.begin_redo(now);
+        self.lease = None;
+        self.span = None;
+        self.suspect_to = 0;
+        self.input = self.input.min(last);
+        self.redo_until = self.redo_until.map(|until| until.min(last));
+    }
+
     /// Whether a redo has caught up with the generation that it replaces; answers true once.
     pub fn take_caught_up(&mut self) -> bool {
         let caught_up = self.redo_until.is_some_and(|until| self.done >= until);
@@ -466,3 +483,7 @@ pub fn backoff(failures: u32, jitter: f64) -> Duration {
         .min(BACKOFF_MOST);
     whole.mul_f64(0.75 + 0.25 * jitter.clamp(0.0, 1.0))
 }
+
+#[cfg(test)]
+#[path = "job_tests.rs"]
+mod tests;

@@ -193,14 +193,14 @@ pub trait JobStore: Send + Sync {
     /// When the next job of a kind falls due.
     async fn next_due(&self, kind: JobKind) -> Result<Option<Timestamp>, StoreError>;
 
-    /// Begins a new generation of a job.
+    /// Begins a new generation of a job. Its gaps are forgotten: what still fails is found again.
     async fn redo(&self, key: &JobKey, now: Timestamp) -> Result<(), StoreError>;
 
     /// Gaps, by job and position.
     async fn gaps(&self) -> Result<Vec<Gap>, StoreError>;
 
-    /// Takes gaps out and has their jobs redone: those of `job`, or those that an engine other
-    /// than `engine` gave up. Says how many.
+    /// Takes gaps out and has their jobs redone: all of `job`, or all of each job with a gap that
+    /// an engine other than `engine` gave up. Says how many.
     async fn revive_gaps(
         &self,
         job: Option<&JobKey>,
@@ -239,8 +239,9 @@ pub trait ExtractionStore: Send + Sync {
     async fn observe(&self, observations: &[Observation], now: Timestamp)
     -> Result<(), StoreError>;
 
-    /// Withdraws an observation from its scope: a person took it back. It does not return with the
-    /// same evidence. False when there is none.
+    /// Withdraws an observation from its scope: a person took it back. It does not return with
+    /// evidence from the same events; an event that was not among them brings it back. False when
+    /// there is none.
     async fn retract(
         &self,
         scope: &Scope,
@@ -251,7 +252,8 @@ pub trait ExtractionStore: Send + Sync {
     /// Raises a scope's revision: something outside the database changed that its files must show.
     async fn touch_scope(&self, scope: &Scope, now: Timestamp) -> Result<u64, StoreError>;
 
-    /// Scopes of a tenant that anything was ever observed in, by kind and name.
+    /// Scopes of a tenant that were ever raised, in the order of [`Scope`]. Whatever was observed
+    /// raised its scope.
     async fn scopes(&self, tenant: &Tenant) -> Result<Vec<ScopeState>, StoreError>;
 
     /// Observations that hold in a scope, ordered by first time, then id.

@@ -46,7 +46,9 @@ impl SessionKind {
     }
 }
 
-/// What an append says about its session. A known value replaces an unknown one, never the reverse.
+/// What an append says about its session. A known value replaces an unknown one, never the reverse:
+/// a kind other than [`SessionKind::Root`] and a parent stay once they were said. Whether memory
+/// is off is known each time, so the last word counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionMeta {
     /// Its identity.
@@ -73,10 +75,10 @@ pub struct Session {
     pub memory_off: bool,
     /// The session it was forked from, by host id.
     pub forked_from: Option<String>,
-    /// Time of its first dated event.
+    /// The earliest time that one of its events names.
     pub first_at: Timestamp,
-    /// Time of its last dated event.
+    /// The latest time that one of its events names.
     pub last_at: Timestamp,
-    /// How many events it has; also the last one's sequence number.
+    /// The last event's sequence number; how many it has, unless an undone import left a hole.
     pub events: EventSeq,
 }

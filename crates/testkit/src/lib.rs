@@ -1,1 +1,32 @@
-//! testkit
+//! Conformance suites, a manual clock and fixtures for everything that implements a Daybook seam.
+//!
+//! A store shows that it keeps the promises of [`daybook_domain::seams`] with one line, which makes
+//! a test of each promise:
+//!
+//! ```ignore
+//! daybook_testkit::store_suite!(|| Box::new(MyStore::new()));
+//! ```
+//!
+//! The closure makes an empty store; what it returns is dropped after the test and dereferences to
+//! the store, so it may own a folder or a server. [`model`] drives a store with random operations and
+//! compares all that can be seen of it with a small model.
+//!
+//! Never a normal dependency: tests alone use this.
+
+pub mod clock;
+pub mod fixtures;
+pub mod model;
+pub mod suites;
+
+pub use clock::ManualClock;
+
+/// Runs a future to its end, on a runtime of its own with one thread.
+///
+/// # Panics
+/// When the runtime cannot be built.
+pub fn run<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread()
+        .build()
+        .expect("a runtime without drivers needs nothing from the system")
+        .block_on(future)
+}

@@ -1,0 +1,83 @@
+//! What a store refuses to take, before anything is written.
+//!
+//! Not here: how long a text may be kept and what is cut from it; ingest decides that.
+
+use daybook_domain::limits::{APPEND_BYTES, APPEND_EVENTS, EVENT_TEXT};
+use daybook_domain::seams::Append;
+use daybook_domain::{Extraction, JobKey, LeaseToken, Observation, StoreError, Yield};
+
+/// Most bytes of an event's text that a found document shows.
+pub(crate) const DOCUMENT_TEXT: usize = 4 * 1024;
+/// Most sessions that a search by name answers with.
+pub(crate) const FOUND_SESSIONS: usize = 10;
+/// Most rows that one transaction of a long operation touches.
+pub(crate) const STEP_ROWS: usize = 128;
+
+/// Refuses an append that would hold the store for too long.
+pub(crate) fn check_append(append: &Append) -> Result<(), StoreError> {
+    let events = &append.events;
+    if events.len() > APPEND_EVENTS {
+        return Err(StoreError::Refused(format!(
+            "{} events in one append, at most {APPEND_EVENTS}",
+            events.len()
+        )));
+    }
+    if let Some(long) = events.iter().find(|event| event.text.len() > EVENT_TEXT) {
+        return Err(StoreError::Refused(format!(
+            "an event of {} bytes, at most {EVENT_TEXT}",
+            long.text.len()
+        )));
+    }
+    let bytes: usize = events.iter().map(|event| event.text.len()).sum();
+    if events.len() > 1 && bytes > APPEND_BYTES {
+        return Err(StoreError::Refused(format!(
+            "{bytes} bytes in one append, at most {APPEND_BYTES}"
+        )));
+    }
+    Ok(())
+}
+
+/// Refuses observations that nothing supports.
+pub(crate) fn check_observations(observations: &[Observation]) -> Result<(), StoreError> {
+    match observations.iter().find(|o| o.evidence.is_empty()) {
+        Some(bare) => Err(StoreError::Refused(format!(
+            "observation {} has no evidence",
+            bare.id
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Refuses what can never be stored, before the job is touched.
+pub(crate) fn check_extraction(
+    lease: &LeaseToken,
+    extraction: &Extraction,
+) -> Result<(), StoreError> {
+    if lease.job() != &JobKey::Extract(extraction.session.clone()) {
+        let what = format!("a lease of {} for {}", lease.job(), extraction.session);
+        return Err(StoreError::Refused(what));
+    }
+    if extraction.to < extraction.from {
+        return Err(StoreError::Refused(format!(
+            "a window of {} that ends at {} before it begins at {}",
+            extraction.session, extraction.to.0, extraction.from.0
+        )));
+    }
+    let Yield::Something { observations, .. } = &extraction.yielded else {
+        return Ok(());
+    };
+    check_observations(observations)?;
+    let mut evidence = observations.iter().flat_map(|o| &o.evidence);
+    match evidence.find(|evidence| evidence.session != extraction.session) {
+        Some(other) => Err(StoreError::Refused(format!(
+            "evidence from {} in an extraction of {}",
+            other.session, extraction.session
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// The first `most` bytes of `text`, less what would split a character.
+pub(crate) fn head(text: &str, most: usize) -> &str {
+    &text[..text.floor_char_boundary(most)]
+}

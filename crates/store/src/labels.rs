@@ -1,0 +1,68 @@
+//! Short names of sessions in citations.
+//!
+//! A label is fixed when its session comes in, so a citation that was printed once stays good.
+
+/// Fewest characters of a label, where the host's id has as many.
+const FEWEST: usize = 4;
+
+/// The label of a new session: the fewest leading characters of `host_id` that no other session
+/// has. `neighbours` are the host ids just before and just after it in order; `taken` says whether
+/// a label is in use. Where another agent's session has the very same id, a number follows.
+pub(crate) fn choose<E>(
+    host_id: &str,
+    neighbours: &[String],
+    mut taken: impl FnMut(&str) -> Result<bool, E>,
+) -> Result<String, E> {
+    let shared = neighbours.iter().map(|other| shared(host_id, other)).max();
+    let fewest = FEWEST.max(shared.map_or(0, |shared| shared + 1));
+    let length = host_id.chars().count();
+    for characters in fewest..length {
+        let label: String = host_id.chars().take(characters).collect();
+        if !taken(&label)? {
+            return Ok(label);
+        }
+    }
+    let mut label = host_id.to_owned();
+    let mut number = 1;
+    while taken(&label)? {
+        number += 1;
+        label = format!("{host_id}~{number}");
+    }
+    Ok(label)
+}
+
+fn shared(a: &str, b: &str) -> usize {
+    a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(host_id: &str, neighbours: &[&str], taken: &[&str], label: &str) {
+        let neighbours: Vec<String> = neighbours.iter().map(|&n| n.to_owned()).collect();
+        let chosen = choose(host_id, &neighbours, |l| Ok::<_, ()>(taken.contains(&l)));
+        assert_eq!(chosen.as_deref(), Ok(label));
+    }
+
+    #[test]
+    fn four_characters_suffice_when_nobody_shares_them() {
+        check("7f78aa01", &[], &[], "7f78");
+        check("7f78aa01", &["7f77", "7f79"], &[], "7f78");
+    }
+
+    #[test]
+    fn a_label_is_as_long_as_it_takes_to_tell_two_ids_apart() {
+        check("7f78aa01", &["7f78aa99"], &["7f78"], "7f78aa0");
+    }
+
+    #[test]
+    fn a_short_id_is_its_own_label() {
+        check("ab", &["abc"], &["abc"], "ab");
+    }
+
+    #[test]
+    fn the_same_id_of_another_agent_is_numbered() {
+        check("7f78", &["7f78"], &["7f78", "7f78~2"], "7f78~3");
+    }
+}

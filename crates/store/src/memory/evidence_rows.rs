@@ -1,0 +1,254 @@
+//! Evidence, and the observations that it makes. Whoever changes evidence notes the observation as
+//! touched and settles it before the call ends.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use daybook_domain::{
+    EventSeq, Observation, ObservationId, ObservationKind, Scope, SessionId, Timestamp,
+};
+
+use super::index::observation_doc;
+use super::{EvidenceRow, ObservationRow, Retracted, State};
+use crate::evidence::{Cut, Piece, assemble};
+
+/// Observations whose evidence changed, by number; true where a reader could see the change.
+#[derive(Debug, Default)]
+pub(super) struct Touched(BTreeMap<i64, bool>);
+
+impl Touched {
+    fn note(&mut self, observation: i64, visible: bool) {
+        *self.0.entry(observation).or_default() |= visible;
+    }
+}
+
+/// What settling observations came to.
+#[derive(Debug, Default)]
+pub(super) struct Settled {
+    /// Scopes whose files must show a change.
+    pub(super) scopes: BTreeSet<Scope>,
+    /// Observations that no longer hold.
+    pub(super) withdrawn: u64,
+}
+
+impl State {
+    /// Adds one piece of evidence for what is said in `scope`, unless a person took it back.
+    pub(super) fn add_piece(
+        &mut self,
+        scope: &Scope,
+        (id, kind): (ObservationId, ObservationKind),
+        piece: Piece,
+        live: bool,
+        touched: &mut Touched,
+    ) {
+        let session = piece.evidence.session.clone();
+        self.number(&session);
+        let took_back = |&seq: &EventSeq| {
+            let key = (scope.clone(), id, session.clone(), seq);
+            self.retractions.contains_key(&key)
+        };
+        if positions(&piece.evidence.events).iter().all(took_back) {
+            return;
+        }
+        let observation = self.observation_no(scope, id, kind);
+        let same = |row: &EvidenceRow| {
+            row.observation == observation
+                && row.piece.generation == piece.generation
+                && row.piece.evidence.session == session
+                && row.piece.evidence.events == piece.evidence.events
+        };
+        let known = self.evidence.values().any(same);
+        touched.note(observation, live && !known);
+        if !known {
+            self.last_evidence += 1;
+            let row = EvidenceRow {
+                observation,
+                live,
+                piece,
+            };
+            self.evidence.insert(self.last_evidence, row);
+        }
+    }
+
+    fn observation_no(&mut self, scope: &Scope, id: ObservationId, kind: ObservationKind) -> i64 {
+        self.scopes.entry(scope.clone()).or_default();
+        let known = self
+            .observations
+            .iter()
+            .find(|(_, o)| &o.scope == scope && o.id == id);
+        if let Some((&no, _)) = known {
+            return no;
+        }
+        self.last_observation += 1;
+        let row = ObservationRow {
+            scope: scope.clone(),
+            id,
+            kind,
+            held: None,
+        };
+        self.observations.insert(self.last_observation, row);
+        self.last_observation
+    }
+
+    /// Takes events out of all evidence of a session.
+    pub(super) fn cut_evidence(
+        &mut self,
+        session: &SessionId,
+        gone: &BTreeSet<EventSeq>,
+        touched: &mut Touched,
+    ) {
+        let rows = self
+            .evidence
+            .iter()
+            .filter(|(_, row)| &row.piece.evidence.session == session);
+        let rows: Vec<(i64, EvidenceRow)> = rows.map(|(&no, row)| (no, row.clone())).collect();
+        for (no, mut row) in rows {
+            let began = row.piece.span().0;
+            let cut = row.piece.cut(|seq| gone.contains(&seq));
+            if cut == Cut::Untouched {
+                continue;
+            }
+            self.delete_piece(no, touched);
+            if cut == Cut::Shortened {
+                let begins = row.piece.span().0;
+                if begins != began
+                    && let Some(at) = self.time_of(session, begins)
+                {
+                    row.piece.evidence.at = at;
+                }
+                let observation = &self.observations[&row.observation];
+                let (scope, what) = (
+                    observation.scope.clone(),
+                    (observation.id, observation.kind),
+                );
+                self.add_piece(&scope, what, row.piece, row.live, touched);
+            }
+        }
+    }
+
+    fn time_of(&self, session: &SessionId, seq: EventSeq) -> Option<Timestamp> {
+        let event = self.sessions.get(session)?.events.get(&seq)?;
+        Some(event.at).filter(|&at| at != Timestamp::ZERO)
+    }
+
+    fn delete_piece(&mut self, no: i64, touched: &mut Touched) {
+        if let Some(row) = self.evidence.remove(&no) {
+            touched.note(row.observation, row.live);
+        }
+    }
+
+    /// Deletes the evidence that `wanted` selects.
+    pub(super) fn delete_pieces(
+        &mut self,
+        wanted: impl Fn(&EvidenceRow) -> bool,
+        touched: &mut Touched,
+    ) {
+        let rows = self.evidence.iter().filter(|(_, row)| wanted(row));
+        let numbers: Vec<i64> = rows.map(|(&no, _)| no).collect();
+        for no in numbers {
+            self.delete_piece(no, touched);
+        }
+    }
+
+    /// Makes the evidence that a session's redo wrote visible.
+    pub(super) fn enliven(&mut self, session: &SessionId, touched: &mut Touched) {
+        for row in self.evidence.values_mut() {
+            if &row.piece.evidence.session == session && !row.live {
+                row.live = true;
+                touched.note(row.observation, true);
+            }
+        }
+    }
+
+    /// Files one piece of evidence under another scope, where its observation has another identity.
+    pub(super) fn move_piece(&mut self, no: i64, to: &Scope, touched: &mut Touched) {
+        let row = self.evidence[&no].clone();
+        let kind = self.observations[&row.observation].kind;
+        let id = ObservationId::of(to, kind, &row.piece.text);
+        self.delete_piece(no, touched);
+        self.add_piece(to, (id, kind), row.piece, row.live, touched);
+    }
+
+    /// Withdraws an observation for good, as far as these events go. False when it does not hold.
+    pub(super) fn retract(
+        &mut self,
+        scope: &Scope,
+        id: ObservationId,
+        touched: &mut Touched,
+    ) -> bool {
+        let held = |o: &ObservationRow| &o.scope == scope && o.id == id && o.held.is_some();
+        let found = self.observations.iter().find(|(_, o)| held(o));
+        let Some((&observation, kind)) = found.map(|(no, o)| (no, o.kind)) else {
+            return false;
+        };
+        for row in self
+            .evidence
+            .values()
+            .filter(|row| row.observation == observation)
+        {
+            for seq in positions(&row.piece.evidence.events) {
+                let key = (scope.clone(), id, row.piece.evidence.session.clone(), seq);
+                let what = Retracted {
+                    kind,
+                    text: row.piece.text.clone(),
+                    root: row.piece.evidence.root.clone(),
+                };
+                self.retractions.insert(key, what);
+            }
+        }
+        self.delete_pieces(|row| row.observation == observation, touched);
+        true
+    }
+
+    /// Derives the touched observations from the evidence that is left.
+    pub(super) fn settle(&mut self, touched: &Touched) -> Settled {
+        let mut settled = Settled::default();
+        for (&no, &visible) in &touched.0 {
+            let pieces = self.pieces(no);
+            let Some(row) = self.observations.get_mut(&no) else {
+                continue;
+            };
+            let scope = row.scope.clone();
+            let shown = pieces.into_iter().min_by(|a, b| a.rank().cmp(&b.rank()));
+            let holds = shown.map(|piece| piece.tokens);
+            let held = std::mem::replace(&mut row.held, holds.clone());
+            settled.withdrawn += u64::from(held.is_some() && holds.is_none());
+            if visible {
+                settled.scopes.insert(scope);
+            }
+            if held != holds {
+                self.documents.remove(&observation_doc(no));
+                self.put_document(observation_doc(no), holds.as_deref().unwrap_or_default());
+            }
+            if !self.evidence.values().any(|row| row.observation == no) {
+                self.observations.remove(&no);
+            }
+        }
+        settled
+    }
+
+    /// The live evidence of an observation.
+    pub(super) fn pieces(&self, observation: i64) -> Vec<Piece> {
+        let rows = self.evidence.values();
+        rows.filter(|row| row.observation == observation && row.live)
+            .map(|row| row.piece.clone())
+            .collect()
+    }
+
+    /// Observations that hold in a scope.
+    pub(super) fn observations(&self, scope: &Scope) -> Vec<Observation> {
+        let held = self.observations.iter().filter(|(_, o)| &o.scope == scope);
+        let mut observations: Vec<Observation> = held
+            .filter_map(|(&no, o)| assemble(scope.clone(), o.id, o.kind, self.pieces(no)))
+            .collect();
+        observations.sort_by_key(|observation| (observation.first_at(), observation.id));
+        observations
+    }
+}
+
+/// Positions that stand for evidence in retractions; evidence without events has position 0.
+fn positions(events: &[EventSeq]) -> Vec<EventSeq> {
+    match events {
+        [] => vec![EventSeq(0)],
+        events => events.to_vec(),
+    }
+}

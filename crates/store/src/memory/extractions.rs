@@ -1,0 +1,303 @@
+//! Results of extraction, and the generations of a redo.
+
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+use daybook_domain::seams::{ExtractionStore, ScopeState};
+use daybook_domain::{
+    EventSeq, Extraction, ExtractionRecord, FinishOutcome, Job, JobKey, LeaseToken, Observation,
+    ObservationId, Scope, SessionId, StoreError, Tenant, Timestamp, Yield,
+};
+
+use super::evidence_rows::Touched;
+use super::{ExtractionRow, MemoryStore, State};
+use crate::bounds::{check_extraction, check_observations};
+use crate::evidence::Piece;
+
+#[async_trait]
+impl ExtractionStore for MemoryStore {
+    async fn finish_extraction(
+        &self,
+        lease: &LeaseToken,
+        extraction: &Extraction,
+        now: Timestamp,
+    ) -> Result<FinishOutcome, StoreError> {
+        check_extraction(lease, extraction)?;
+        Ok(self.state().finish(lease, extraction, now))
+    }
+
+    async fn observe(
+        &self,
+        observations: &[Observation],
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        check_observations(observations)?;
+        let mut state = self.state();
+        let mut touched = Touched::default();
+        for observation in observations {
+            state.add_all(observation, None, true, &mut touched);
+        }
+        let scopes = state.settle(&touched).scopes;
+        state.raise(scopes, now);
+        Ok(())
+    }
+
+    async fn retract(
+        &self,
+        scope: &Scope,
+        id: ObservationId,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let mut state = self.state();
+        let mut touched = Touched::default();
+        let held = state.retract(scope, id, &mut touched);
+        let scopes = state.settle(&touched).scopes;
+        state.raise(scopes, now);
+        Ok(held)
+    }
+
+    async fn touch_scope(&self, scope: &Scope, now: Timestamp) -> Result<u64, StoreError> {
+        Ok(self.state().raise_one(scope, now))
+    }
+
+    async fn scopes(&self, tenant: &Tenant) -> Result<Vec<ScopeState>, StoreError> {
+        let state = self.state();
+        let raised = state
+            .scopes
+            .iter()
+            .filter(|(s, r)| &s.tenant == tenant && **r > 0);
+        let holding = |scope: &Scope| {
+            let rows = state.observations.values();
+            rows.filter(|o| &o.scope == scope && o.held.is_some())
+                .count() as u64
+        };
+        Ok(raised
+            .map(|(scope, &revision)| ScopeState {
+                scope: scope.clone(),
+                revision,
+                observations: holding(scope),
+            })
+            .collect())
+    }
+
+    async fn observations(&self, scope: &Scope) -> Result<Vec<Observation>, StoreError> {
+        Ok(self.state().observations(scope))
+    }
+
+    async fn extractions(
+        &self,
+        tenant: &Tenant,
+        project: Option<&str>,
+    ) -> Result<Vec<ExtractionRecord>, StoreError> {
+        let state = self.state();
+        let live = state.extractions.iter().filter(|row| row.live);
+        let mut records: Vec<ExtractionRecord> = live
+            .map(|row| state.labelled(&row.record))
+            .filter(|record| &record.session.tenant == tenant)
+            .filter(|record| project.is_none_or(|key| state.worked_in(&record.session, key)))
+            .collect();
+        records.sort_by(|a, b| (&a.session, a.from, a.to).cmp(&(&b.session, b.from, b.to)));
+        Ok(records)
+    }
+}
+
+impl State {
+    /// A record with the label that its session has by now.
+    fn labelled(&self, record: &ExtractionRecord) -> ExtractionRecord {
+        let label = self
+            .sessions
+            .get(&record.session)
+            .map(|row| row.session.label.clone());
+        ExtractionRecord {
+            label: label.unwrap_or_default(),
+            ..record.clone()
+        }
+    }
+
+    fn worked_in(&self, session: &SessionId, project: &str) -> bool {
+        let Some(row) = self.sessions.get(session) else {
+            return false;
+        };
+        let places = row.events.values().filter_map(|event| event.place.as_ref());
+        places
+            .into_iter()
+            .any(|p| self.project_of_root(&p.root).as_deref() == Some(project))
+    }
+
+    fn finish(
+        &mut self,
+        lease: &LeaseToken,
+        extraction: &Extraction,
+        now: Timestamp,
+    ) -> FinishOutcome {
+        let Some(mut job) = self.jobs.get(lease.job()).cloned() else {
+            return FinishOutcome::LeaseLost;
+        };
+        let live = job.redo_until.is_none();
+        let outcome = job.finish(lease, extraction.to.0, now);
+        if outcome == FinishOutcome::LeaseLost {
+            return outcome;
+        }
+        let session = &extraction.session;
+        self.number(session);
+        let mut touched = Touched::default();
+        self.replace_window(job.redo, extraction, &mut touched);
+        let mut scopes: BTreeSet<Scope> = extraction.concerns.iter().cloned().collect();
+        let mut digested = None;
+        if let Yield::Something {
+            observations,
+            digest,
+        } = &extraction.yielded
+        {
+            for observation in observations {
+                self.add_all(observation, Some(job.redo), live, &mut touched);
+            }
+            let root = digest.root.as_ref();
+            scopes.extend(root.and_then(|root| self.scope_of_root(&session.tenant, root)));
+            digested = Some(digest.as_ref().clone());
+        }
+        self.extractions.push(ExtractionRow {
+            record: ExtractionRecord {
+                session: session.clone(),
+                label: String::new(),
+                from: extraction.from,
+                to: extraction.to,
+                digest: digested,
+                extractor: extraction.extractor.clone(),
+                at: now,
+            },
+            generation: job.redo,
+            live,
+        });
+        let retracted = extraction.retracted.iter().copied().collect();
+        self.cut_evidence(session, &retracted, &mut touched);
+        scopes.extend(self.swap_when_caught_up(&mut job, &mut touched));
+        scopes.extend(self.settle(&touched).scopes);
+        self.raise(scopes, now);
+        self.jobs.insert(job.key.clone(), job);
+        outcome
+    }
+
+    /// Takes out what an earlier pass of the same generation left inside the window.
+    fn replace_window(&mut self, generation: u32, extraction: &Extraction, touched: &mut Touched) {
+        let inside = |from: EventSeq, to: EventSeq| from >= extraction.from && to <= extraction.to;
+        self.extractions.retain(|row| {
+            let record = &row.record;
+            record.session != extraction.session
+                || row.generation != generation
+                || !inside(record.from, record.to)
+        });
+        self.delete_pieces(
+            |row| {
+                let (first, last) = row.piece.span();
+                row.piece.evidence.session == extraction.session
+                    && row.piece.generation == Some(generation)
+                    && inside(first, last)
+            },
+            touched,
+        );
+    }
+
+    pub(super) fn add_all(
+        &mut self,
+        observation: &Observation,
+        generation: Option<u32>,
+        live: bool,
+        touched: &mut Touched,
+    ) {
+        for evidence in &observation.evidence {
+            let piece = Piece::of(observation, evidence, generation);
+            let what = (observation.id, observation.kind);
+            self.add_piece(&observation.scope, what, piece, live, touched);
+        }
+    }
+
+    /// Shows what a job's redo yielded when it has caught up, for jobs that end without results.
+    pub(super) fn settle_redo(&mut self, job: &mut Job, now: Timestamp) {
+        let mut touched = Touched::default();
+        let mut scopes = self.swap_when_caught_up(job, &mut touched);
+        scopes.extend(self.settle(&touched).scopes);
+        self.raise(scopes, now);
+    }
+
+    /// The generation before goes, the new one shows. Returns the projects whose digests changed.
+    fn swap_when_caught_up(&mut self, job: &mut Job, touched: &mut Touched) -> BTreeSet<Scope> {
+        let JobKey::Extract(id) = job.key.clone() else {
+            job.take_caught_up();
+            return BTreeSet::new();
+        };
+        if !job.take_caught_up() {
+            return BTreeSet::new();
+        }
+        let scopes = self.projects_of(|row| row.record.session == id);
+        let redo = job.redo;
+        self.delete_pieces(
+            |row| {
+                row.piece.evidence.session == id
+                    && row
+                        .piece
+                        .generation
+                        .is_some_and(|generation| generation < redo)
+            },
+            touched,
+        );
+        self.enliven(&id, touched);
+        self.extractions
+            .retain(|row| row.record.session != id || row.generation >= redo);
+        for row in self
+            .extractions
+            .iter_mut()
+            .filter(|row| row.record.session == id)
+        {
+            row.live = true;
+        }
+        scopes
+    }
+
+    /// Forgets what a redo yielded that another one has overtaken.
+    pub(super) fn drop_unfinished_redo(&mut self, job: &Job) {
+        let JobKey::Extract(id) = &job.key else {
+            return;
+        };
+        let redo = job.redo;
+        self.extractions
+            .retain(|row| &row.record.session != id || row.live || row.generation >= redo);
+        let mut touched = Touched::default();
+        self.delete_pieces(
+            |row| {
+                &row.piece.evidence.session == id
+                    && !row.live
+                    && row
+                        .piece
+                        .generation
+                        .is_some_and(|generation| generation < redo)
+            },
+            &mut touched,
+        );
+        self.settle(&touched);
+    }
+
+    /// Forgets the extractions whose windows touch a range, and returns the projects that their
+    /// digests ended in.
+    pub(super) fn forget_windows(
+        &mut self,
+        id: &SessionId,
+        (from, to): (EventSeq, EventSeq),
+    ) -> BTreeSet<Scope> {
+        let touches = |row: &ExtractionRow| {
+            &row.record.session == id && row.record.from <= to && row.record.to >= from
+        };
+        let scopes = self.projects_of(touches);
+        self.extractions.retain(|row| !touches(row));
+        scopes
+    }
+
+    fn projects_of(&self, wanted: impl Fn(&ExtractionRow) -> bool) -> BTreeSet<Scope> {
+        let rows = self.extractions.iter().filter(|row| wanted(row));
+        rows.filter_map(|row| {
+            let root = row.record.digest.as_ref()?.root.as_ref()?;
+            self.scope_of_root(&row.record.session.tenant, root)
+        })
+        .collect()
+    }
+}

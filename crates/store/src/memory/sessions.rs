@@ -1,0 +1,264 @@
+//! The session log.
+
+use std::collections::{BTreeMap, HashMap};
+
+use async_trait::async_trait;
+use daybook_domain::seams::{Append, Appended, SessionStore};
+use daybook_domain::source::{Import, ImportNo, Source, Undone};
+use daybook_domain::{
+    Event, EventId, EventSeq, JobKey, NewEvent, Place, Project, Session, SessionId, StoreError,
+    Tenant, Timestamp,
+};
+
+use super::{MemoryStore, SessionRow, State};
+use crate::bounds::{FOUND_SESSIONS, check_append};
+use crate::lines::Numbering;
+use crate::{labels, log};
+
+#[async_trait]
+impl SessionStore for MemoryStore {
+    async fn append(&self, append: &Append) -> Result<Appended, StoreError> {
+        check_append(append)?;
+        let mut state = self.state();
+        state.check_import(append.import)?;
+        Ok(state.add(append))
+    }
+
+    async fn known(&self, session: &SessionId, ids: &[EventId]) -> Result<usize, StoreError> {
+        let state = self.state();
+        let row = state.sessions.get(session);
+        Ok(row.map_or(0, |row| {
+            ids.iter().filter(|id| row.ids.contains_key(id)).count()
+        }))
+    }
+
+    async fn session(&self, id: &SessionId) -> Result<Option<Session>, StoreError> {
+        let state = self.state();
+        Ok(state.sessions.get(id).map(|row| row.session.clone()))
+    }
+
+    async fn sessions(&self, tenant: &Tenant, limit: usize) -> Result<Vec<Session>, StoreError> {
+        let mut sessions = self.state().sessions_of(tenant);
+        sessions.sort_by_key(|session| std::cmp::Reverse(session.last_at));
+        sessions.truncate(limit);
+        Ok(sessions)
+    }
+
+    async fn find_sessions(&self, tenant: &Tenant, name: &str) -> Result<Vec<Session>, StoreError> {
+        let sessions = self.state().sessions_of(tenant);
+        let labelled: Vec<Session> = sessions
+            .iter()
+            .filter(|s| s.label == name)
+            .cloned()
+            .collect();
+        if !labelled.is_empty() {
+            return Ok(labelled);
+        }
+        let begins = sessions
+            .into_iter()
+            .filter(|s| s.id.host_id.starts_with(name));
+        Ok(begins.take(FOUND_SESSIONS).collect())
+    }
+
+    async fn events(
+        &self,
+        session: &SessionId,
+        after: EventSeq,
+        upto: EventSeq,
+        limit: usize,
+        bytes: usize,
+    ) -> Result<Vec<Event>, StoreError> {
+        let state = self.state();
+        let Some(row) = state.sessions.get(session) else {
+            return Ok(Vec::new());
+        };
+        let window = row
+            .events
+            .values()
+            .filter(|e| e.seq > after && e.seq <= upto);
+        let mut events: Vec<Event> = Vec::new();
+        let mut size = 0;
+        for event in window.take(limit) {
+            size += event.text.len();
+            if size > bytes && !events.is_empty() {
+                break;
+            }
+            events.push(event.clone());
+        }
+        Ok(events)
+    }
+
+    async fn events_at(
+        &self,
+        session: &SessionId,
+        (from, to): (u32, u32),
+        limit: usize,
+    ) -> Result<Vec<Event>, StoreError> {
+        let state = self.state();
+        let Some(row) = state.sessions.get(session) else {
+            return Ok(Vec::new());
+        };
+        let cited = row
+            .events
+            .values()
+            .filter(|e| (from..=to).contains(&e.line));
+        Ok(cited.take(limit).cloned().collect())
+    }
+
+    async fn sources(&self) -> Result<Vec<Source>, StoreError> {
+        Ok(self.state().sources.values().cloned().collect())
+    }
+
+    async fn put_source(
+        &self,
+        source: &Source,
+        import: Option<ImportNo>,
+    ) -> Result<(), StoreError> {
+        let mut state = self.state();
+        state.check_import(import)?;
+        state.put_source(source, import);
+        Ok(())
+    }
+
+    async fn places(&self) -> Result<Vec<(Place, Option<String>)>, StoreError> {
+        Ok(self.state().places())
+    }
+
+    async fn projects(&self) -> Result<Vec<Project>, StoreError> {
+        Ok(self.state().projects.values().cloned().collect())
+    }
+
+    async fn assign_root(
+        &self,
+        root: &str,
+        project: &Project,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.state().assign_root(root, project, now);
+        Ok(())
+    }
+
+    async fn begin_import(&self, what: &str, now: Timestamp) -> Result<ImportNo, StoreError> {
+        Ok(self.state().begin_import(what, now))
+    }
+
+    async fn end_import(&self, import: ImportNo, now: Timestamp) -> Result<(), StoreError> {
+        let mut state = self.state();
+        state.check_import(Some(import))?;
+        if let Some(row) = state.imports.get_mut(&import.0) {
+            row.import.ended_at = Some(now);
+        }
+        Ok(())
+    }
+
+    async fn imports(&self, limit: usize) -> Result<Vec<Import>, StoreError> {
+        let state = self.state();
+        let newest = state.imports.values().rev().take(limit);
+        Ok(newest.map(|row| row.import.clone()).collect())
+    }
+
+    async fn undo_import(&self, import: ImportNo, now: Timestamp) -> Result<Undone, StoreError> {
+        let mut state = self.state();
+        state.check_import(Some(import))?;
+        Ok(state.undo_import(import, now))
+    }
+}
+
+impl State {
+    /// A tenant's sessions, by id.
+    fn sessions_of(&self, tenant: &Tenant) -> Vec<Session> {
+        let rows = self
+            .sessions
+            .values()
+            .filter(|row| &row.session.id.tenant == tenant);
+        rows.map(|row| row.session.clone()).collect()
+    }
+
+    fn add(&mut self, append: &Append) -> Appended {
+        let id = &append.session.id;
+        let before = self.sessions.get(id).map(|row| row.session.clone());
+        let mut row = match self.sessions.remove(id) {
+            Some(row) => row,
+            None => self.new_session(append),
+        };
+        let last = row.session.events.0;
+        log::learn(&mut row.session, &append.session);
+        let last_added_at = self.add_events(&mut row, append);
+        let session = row.session.clone();
+        self.sessions.insert(id.clone(), row);
+        let added = session.events.0 - last;
+        if let Some(import) = append.import.filter(|_| before.is_none() || added > 0) {
+            self.note_range(import, id, (last + 1, session.events.0));
+        }
+        if let Some(source) = &append.source {
+            self.put_source(source, append.import);
+        }
+        if let Some(mark) = log::mark(before.as_ref(), &session, last_added_at, append) {
+            self.mark(&JobKey::Extract(id.clone()), mark);
+        }
+        Appended {
+            added,
+            known: append.events.len() as u64 - added,
+            last: session.events,
+        }
+    }
+
+    fn new_session(&mut self, append: &Append) -> SessionRow {
+        let id = &append.session.id;
+        let others = self.sessions_of(&id.tenant);
+        let ids: Vec<String> = others
+            .iter()
+            .map(|other| other.id.host_id.clone())
+            .collect();
+        let label = labels::choose(&id.host_id, &ids, |label| {
+            Ok::<_, std::convert::Infallible>(others.iter().any(|other| other.label == label))
+        });
+        let Ok(label) = label;
+        SessionRow {
+            no: self.number(id),
+            session: log::blank(&append.session, label),
+            last_line: 0,
+            first_source: append.source.as_ref().map(|source| source.path.clone()),
+            events: BTreeMap::new(),
+            ids: HashMap::new(),
+        }
+    }
+
+    /// Adds the events that are new. Returns the time of the last one.
+    fn add_events(&mut self, row: &mut SessionRow, append: &Append) -> Option<Timestamp> {
+        let source = append.source.as_ref().map(|source| &source.path);
+        let mut numbering = Numbering::after(row.last_line, row.first_source.as_ref() == source);
+        let mut last_at = None;
+        for event in &append.events {
+            if row.ids.contains_key(&event.id) {
+                continue;
+            }
+            let seq = EventSeq(row.session.events.0 + 1);
+            row.last_line = numbering.number(event);
+            row.ids.insert(event.id, seq);
+            row.events.insert(seq, stored(event, seq, row.last_line));
+            if let Some(place) = &event.place {
+                self.roots.entry(place.root.clone()).or_default();
+            }
+            self.put_document(super::index::event_doc(row.no, seq), &event.tokens);
+            log::extend(&mut row.session, seq, event.at);
+            last_at = Some(event.at);
+        }
+        last_at
+    }
+}
+
+fn stored(event: &NewEvent, seq: EventSeq, line: u32) -> Event {
+    Event {
+        seq,
+        line,
+        origin: event.origin,
+        at: event.at,
+        text: event.text.clone(),
+        tool: event.tool.clone(),
+        call: event.call.clone(),
+        status: event.status,
+        sidechain: event.sidechain,
+        place: event.place.clone(),
+    }
+}

@@ -1,0 +1,87 @@
+//! Files that events came from, and the imports that took them in.
+
+use std::collections::BTreeMap;
+
+use daybook_domain::source::{Import, ImportNo, Source};
+use daybook_domain::{SessionId, StoreError, Timestamp};
+
+use super::{ImportRow, State};
+
+impl State {
+    pub(super) fn check_import(&self, import: Option<ImportNo>) -> Result<(), StoreError> {
+        match import {
+            Some(import) if !self.imports.contains_key(&import.0) => {
+                Err(StoreError::NotFound(format!("import {}", import.0)))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    pub(super) fn begin_import(&mut self, what: &str, now: Timestamp) -> ImportNo {
+        self.last_import += 1;
+        let no = ImportNo(self.last_import);
+        let row = ImportRow {
+            import: Import {
+                no,
+                began_at: now,
+                ended_at: None,
+                what: what.to_owned(),
+                events: 0,
+                files: 0,
+            },
+            ranges: Vec::new(),
+            before: BTreeMap::new(),
+        };
+        self.imports.insert(no.0, row);
+        no
+    }
+
+    /// Replaces what is known of a file; an import keeps its state before.
+    pub(super) fn put_source(&mut self, source: &Source, import: Option<ImportNo>) {
+        if let Some(session) = &source.session {
+            self.number(session);
+        }
+        let before = self.sources.insert(source.path.clone(), source.clone());
+        if let Some(row) = import.and_then(|import| self.imports.get_mut(&import.0)) {
+            row.before.entry(source.path.clone()).or_insert(before);
+            row.import.files = row.before.len() as u64;
+        }
+    }
+
+    /// Notes what an import added to a session, and counts it.
+    pub(super) fn note_range(
+        &mut self,
+        import: ImportNo,
+        session: &SessionId,
+        (from, to): (u64, u64),
+    ) {
+        let Some(row) = self.imports.get_mut(&import.0) else {
+            return;
+        };
+        row.import.events += to + 1 - from;
+        let grows = |range: &&mut (SessionId, u64, u64)| &range.0 == session && range.2 + 1 == from;
+        match row.ranges.iter_mut().find(grows) {
+            Some(range) => range.2 = to,
+            None => row.ranges.push((session.clone(), from, to)),
+        }
+    }
+
+    /// Puts the files that an import read back to their state before it. Later imports of the
+    /// same file must not remember it as read either.
+    pub(super) fn restore_sources(&mut self, import: ImportNo) {
+        let Some(row) = self.imports.get_mut(&import.0) else {
+            return;
+        };
+        for (path, before) in std::mem::take(&mut row.before) {
+            match &before {
+                Some(source) => self.sources.insert(path.clone(), source.clone()),
+                None => self.sources.remove(&path),
+            };
+            for (_, later) in self.imports.range_mut(import.0 + 1..) {
+                if let Some(kept) = later.before.get_mut(&path) {
+                    kept.clone_from(&before);
+                }
+            }
+        }
+    }
+}

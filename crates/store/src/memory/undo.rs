@@ -1,0 +1,113 @@
+//! Undoing an import, in the steps that the store on disk takes too.
+
+use std::collections::BTreeSet;
+
+use daybook_domain::source::{ImportNo, Undone};
+use daybook_domain::{EventSeq, JobKey, SessionId, Timestamp};
+
+use super::State;
+use super::evidence_rows::Touched;
+use super::index::event_doc;
+use crate::bounds::STEP_ROWS;
+
+impl State {
+    pub(super) fn undo_import(&mut self, import: ImportNo, now: Timestamp) -> Undone {
+        let mut undone = Undone::default();
+        let mut shortened = BTreeSet::new();
+        while let Some((id, from, to)) = self.next_range(import) {
+            let removed = self.take_out(&id, (from, to), now, &mut undone);
+            if removed {
+                undone.sessions += 1;
+                shortened.remove(&id);
+            } else {
+                shortened.insert(id);
+            }
+        }
+        undone.shortened = shortened.len() as u64;
+        self.restore_sources(import);
+        self.imports.remove(&import.0);
+        undone
+    }
+
+    /// Takes the last events that an import added off its ranges.
+    fn next_range(&mut self, import: ImportNo) -> Option<(SessionId, u64, u64)> {
+        let row = self.imports.get_mut(&import.0)?;
+        let numbers = &self.numbers;
+        let order = |range: &(SessionId, u64, u64)| (numbers.get(&range.0), range.1);
+        let at = (0..row.ranges.len()).max_by_key(|&n| order(&row.ranges[n]))?;
+        let (id, begin, end) = row.ranges[at].clone();
+        let from = begin.max((end + 1).saturating_sub(STEP_ROWS as u64));
+        if from > begin {
+            row.ranges[at].2 = from - 1;
+        } else {
+            row.ranges.remove(at);
+        }
+        Some((id, from, end))
+    }
+
+    /// Takes out events with everything that rests on them. True when the session is gone.
+    fn take_out(
+        &mut self,
+        id: &SessionId,
+        (from, to): (u64, u64),
+        now: Timestamp,
+        undone: &mut Undone,
+    ) -> bool {
+        let gone: BTreeSet<EventSeq> = (from..=to).map(EventSeq).collect();
+        let mut concerned = self.forget_windows(id, (EventSeq(from), EventSeq(to)));
+        undone.events += self.delete_events(id, &gone);
+        let mut touched = Touched::default();
+        self.cut_evidence(id, &gone, &mut touched);
+        let removed = self.look_again(id);
+        let key = JobKey::Extract(id.clone());
+        if removed {
+            self.sessions.remove(id);
+            self.jobs.remove(&key);
+            self.delete_gaps(&key);
+        } else if let Some(mut job) = self.jobs.get(&key).cloned() {
+            self.delete_gaps(&key);
+            job.shorten(self.sessions[id].session.events.0, now);
+            self.drop_unfinished_redo(&job);
+            self.jobs.insert(key, job);
+        }
+        let settled = self.settle(&touched);
+        undone.observations += settled.withdrawn;
+        concerned.extend(settled.scopes);
+        self.raise(concerned, now);
+        removed
+    }
+
+    fn delete_events(&mut self, id: &SessionId, gone: &BTreeSet<EventSeq>) -> u64 {
+        let Some(row) = self.sessions.get_mut(id) else {
+            return 0;
+        };
+        let before = row.events.len();
+        row.events.retain(|seq, _| !gone.contains(seq));
+        row.ids.retain(|_, seq| !gone.contains(seq));
+        for &seq in gone {
+            self.documents.remove(&event_doc(row.no, seq));
+        }
+        (before - row.events.len()) as u64
+    }
+
+    /// Derives a session from the events that are left. True when there is none.
+    fn look_again(&mut self, id: &SessionId) -> bool {
+        let Some(row) = self.sessions.get_mut(id) else {
+            return true;
+        };
+        let Some(last) = row.events.values().last() else {
+            return true;
+        };
+        row.last_line = last.line;
+        row.session.events = last.seq;
+        let dated = || {
+            row.events
+                .values()
+                .map(|e| e.at)
+                .filter(|&at| at != Timestamp::ZERO)
+        };
+        row.session.first_at = dated().min().unwrap_or(Timestamp::ZERO);
+        row.session.last_at = dated().max().unwrap_or(Timestamp::ZERO);
+        false
+    }
+}

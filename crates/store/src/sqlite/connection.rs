@@ -1,0 +1,139 @@
+//! One connection: how it is opened, how it waits, and what its errors mean to a caller.
+
+use std::path::Path;
+use std::time::Duration;
+
+use daybook_domain::StoreError;
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+use tokio::runtime::{Handle, RuntimeFlavor};
+
+use super::{Durability, LOCK_WAIT, SqliteOptions};
+
+/// Prepared statements that a connection keeps.
+const STATEMENTS: usize = 128;
+/// Longest nap between two looks at a lock.
+const NAP: Duration = Duration::from_millis(5);
+
+/// What went wrong inside a transaction.
+#[derive(Debug)]
+pub(super) enum Fault {
+    Sql(rusqlite::Error),
+    Store(StoreError),
+}
+
+impl From<rusqlite::Error> for Fault {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sql(error)
+    }
+}
+
+impl From<StoreError> for Fault {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl Fault {
+    /// A row that breaks one of our own invariants.
+    pub(super) fn corrupt(what: impl Into<String>) -> Self {
+        Self::Store(StoreError::Corrupt(what.into()))
+    }
+
+    /// Somebody else's lock is in the way.
+    pub(super) fn is_lock(&self) -> bool {
+        let Self::Sql(error) = self else { return false };
+        matches!(
+            error.sqlite_error_code(),
+            Some(
+                ErrorCode::DatabaseBusy
+                    | ErrorCode::DatabaseLocked
+                    | ErrorCode::FileLockingProtocolFailed
+            )
+        )
+    }
+
+    /// The error as the caller of a store sees it.
+    pub(super) fn into_error(self, path: &Path) -> StoreError {
+        if self.is_lock() {
+            return match self {
+                Self::Sql(error) => StoreError::Busy(error.into()),
+                Self::Store(error) => error,
+            };
+        }
+        match self {
+            Self::Store(error) => error,
+            Self::Sql(error) => match error.sqlite_error_code() {
+                Some(
+                    ErrorCode::CannotOpen
+                    | ErrorCode::DiskFull
+                    | ErrorCode::OutOfMemory
+                    | ErrorCode::PermissionDenied
+                    | ErrorCode::ReadOnly
+                    | ErrorCode::SystemIoFailure,
+                ) => StoreError::Unavailable {
+                    what: path.display().to_string(),
+                    source: error.into(),
+                },
+                _ => StoreError::Corrupt(format!("{}: {error}", path.display())),
+            },
+        }
+    }
+}
+
+/// Opens the file, creating it for its owner alone.
+pub(super) fn open(path: &Path, options: SqliteOptions) -> Result<Connection, Fault> {
+    create_private(path).map_err(|error| StoreError::Unavailable {
+        what: path.display().to_string(),
+        source: error.into(),
+    })?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_handler(Some(wait_for_lock))?;
+    // Otherwise a statement is planned anew for each set of values, which takes longer than running it.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    let synchronous = match options.durability {
+        Durability::Process => "NORMAL",
+        Durability::Power => "FULL",
+    };
+    // No memory map: a file that another process shortens would end this one with a signal.
+    connection.execute_batch(&format!(
+        "PRAGMA synchronous = {synchronous};
+         PRAGMA mmap_size = 0;
+         PRAGMA cache_size = -8192;
+         PRAGMA temp_store = MEMORY;
+         PRAGMA wal_autocheckpoint = 1000;"
+    ))?;
+    Ok(connection)
+}
+
+fn create_private(path: &Path) -> std::io::Result<()> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(error),
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+/// SQLite asks this after each failed look at a lock: whether to look again.
+fn wait_for_lock(looks: i32) -> bool {
+    let looks = u32::try_from(looks).unwrap_or(0);
+    let most = u32::try_from(LOCK_WAIT.as_millis() / NAP.as_millis()).unwrap_or(u32::MAX);
+    std::thread::sleep(NAP.min(Duration::from_micros(200).saturating_mul(looks + 1)));
+    looks < most
+}
+
+/// Runs short blocking work where the caller is, without holding up a runtime's other tasks.
+pub(super) fn blocking<T>(work: impl FnOnce() -> T) -> T {
+    let flavor = Handle::try_current().map(|runtime| runtime.runtime_flavor());
+    match flavor {
+        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
+        _ => work(),
+    }
+}

@@ -1,0 +1,106 @@
+//! Reading the log.
+
+use daybook_domain::{Event, EventId, EventSeq, Origin, Place, SessionId, Timestamp, ToolStatus};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::connection::Fault;
+use super::names::{find_session, word};
+use super::sessions::{event_no, seq_of};
+
+const EVENT: &str = "SELECT event_no, line, origin, at, text, tool, call, status, sidechain, root,
+    branch FROM events LEFT JOIN places USING (place_no) LEFT JOIN roots USING (root_no)";
+
+/// How many of `ids` the session has.
+pub(super) fn known(tx: &Connection, session: &SessionId, ids: &[EventId]) -> Result<usize, Fault> {
+    let Some(row) = find_session(tx, session)? else {
+        return Ok(0);
+    };
+    let mut find = tx.prepare_cached("SELECT 1 FROM events WHERE session_no = ? AND id = ?")?;
+    let mut count = 0;
+    for id in ids {
+        count += usize::from(find.exists(params![row.no, id.0.to_be_bytes()])?);
+    }
+    Ok(count)
+}
+
+/// Events after the first place and up to the second.
+pub(super) fn window(
+    tx: &Connection,
+    session: &SessionId,
+    (after, upto): (EventSeq, EventSeq),
+    limit: usize,
+    bytes: usize,
+) -> Result<Vec<Event>, Fault> {
+    let Some(row) = find_session(tx, session)? else {
+        return Ok(Vec::new());
+    };
+    let sql = format!("{EVENT} WHERE event_no > ? AND event_no <= ? ORDER BY event_no LIMIT ?");
+    let mut find = tx.prepare_cached(&sql)?;
+    let range = params![event_no(row.no, after), event_no(row.no, upto), limit];
+    let mut rows = find.query(range)?;
+    let mut events: Vec<Event> = Vec::new();
+    let mut size = 0;
+    while let Some(row) = rows.next()? {
+        let event = event_of(row)?;
+        size += event.text.len();
+        if size > bytes && !events.is_empty() {
+            break;
+        }
+        events.push(event);
+    }
+    Ok(events)
+}
+
+/// Events whose number lies in `lines`. Numbers never fall along the log, so the first one is found
+/// by halving, without an index of its own.
+pub(super) fn at_lines(
+    tx: &Connection,
+    session: &SessionId,
+    (from, to): (u32, u32),
+    limit: usize,
+) -> Result<Vec<Event>, Fault> {
+    let Some(row) = find_session(tx, session)? else {
+        return Ok(Vec::new());
+    };
+    let end = event_no(row.no, row.session.events);
+    let (mut low, mut high) = (event_no(row.no, EventSeq(1)), end + 1);
+    let mut probe = tx.prepare_cached(
+        "SELECT event_no, line FROM events WHERE event_no >= ? ORDER BY event_no LIMIT 1",
+    )?;
+    while low < high {
+        let middle = low + (high - low) / 2;
+        let found: Option<(i64, u32)> = probe
+            .query_row([middle], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
+        match found {
+            Some((no, line)) if no <= end && line < from => low = no + 1,
+            _ => high = middle,
+        }
+    }
+    let sql = format!(
+        "{EVENT} WHERE event_no >= ? AND event_no <= ? AND line <= ? ORDER BY event_no LIMIT ?"
+    );
+    let mut find = tx.prepare_cached(&sql)?;
+    let rows = find.query_map(params![low, end, to, limit], event_of)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn event_of(row: &Row<'_>) -> rusqlite::Result<Event> {
+    let root: Option<String> = row.get("root")?;
+    let branch = row.get("branch")?;
+    Ok(Event {
+        seq: seq_of(row.get("event_no")?),
+        line: row.get("line")?,
+        origin: word(row, "origin", Origin::from_word)?,
+        at: Timestamp(row.get("at")?),
+        text: row.get("text")?,
+        tool: row.get("tool")?,
+        call: row.get("call")?,
+        status: match row.get::<_, Option<String>>("status")? {
+            Some(_) => Some(word(row, "status", ToolStatus::from_word)?),
+            None => None,
+        },
+        sidechain: row.get("sidechain")?,
+        place: root.map(|root| Place { root, branch }),
+    })
+}

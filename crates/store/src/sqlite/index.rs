@@ -1,0 +1,388 @@
+//! What can be found by words, and how its documents are numbered and marked.
+//!
+//! Documents of all layers share one FTS5 table, which keeps no text. Row numbers tell the layers
+//! apart and grow with age inside each, so "newest first" is "greatest first". Besides its words a
+//! document carries marks: its tenant; the scope of an entry or observation; the root and origin of
+//! an event. A filter is therefore part of the query, and a filtered search reads no more than an
+//! open one. Events carry their root and not their project, because a root may change projects.
+
+use async_trait::async_trait;
+use daybook_domain::index::{Document, FileEntry, Filter, Step, TermStats};
+use daybook_domain::limits::APPEND_EVENTS;
+use daybook_domain::seams::Index;
+use daybook_domain::{EventSeq, NewEvent, Origin, Scope, SessionId, StoreError, Tenant, Timestamp};
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+
+use super::connection::Fault;
+use super::names::{find_scope, find_session, scope_no, word};
+use super::sessions::event_no;
+use super::{SqliteStore, queries};
+
+/// Most documents that one transaction moves from where they wait into the index.
+const MOVED: usize = 512;
+/// Pages of the index that each move merges. Too few leave many small pieces to search.
+const MERGED_PAGES: i64 = 150;
+/// Where the row numbers of observations begin; events lie below.
+pub(super) const OBSERVATIONS: i64 = 1 << 61;
+/// Where the row numbers of entries begin.
+pub(super) const ENTRIES: i64 = 1 << 62;
+
+#[async_trait]
+impl Index for SqliteStore {
+    async fn term_stats(
+        &self,
+        tenant: &Tenant,
+        tokens: &[String],
+    ) -> Result<TermStats, StoreError> {
+        self.read(|tx| queries::term_stats(tx, tenant, tokens))
+    }
+
+    async fn candidates(
+        &self,
+        tenant: &Tenant,
+        steps: &[Step],
+        filter: &Filter,
+    ) -> Result<Vec<Document>, StoreError> {
+        self.read(|tx| queries::candidates(tx, tenant, steps, filter))
+    }
+
+    async fn put_file(
+        &self,
+        scope: &Scope,
+        file: &str,
+        stamp: &str,
+        entries: &[FileEntry],
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.write(|tx| put_file(tx, scope, (file, stamp), entries, now))?;
+        self.tidy();
+        Ok(())
+    }
+
+    async fn file_stamps(&self, scope: &Scope) -> Result<Vec<(String, String)>, StoreError> {
+        self.read(|tx| {
+            let Some(scope) = find_scope(tx, scope)? else {
+                return Ok(Vec::new());
+            };
+            let mut find = tx.prepare_cached(
+                "SELECT file, stamp FROM ix_files WHERE scope_no = ? ORDER BY file",
+            )?;
+            let rows = find.query_map([scope], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    async fn clear(&self) -> Result<(), StoreError> {
+        self.write(|tx| {
+            tx.execute_batch(
+                "INSERT INTO ix_text (ix_text) VALUES ('delete-all');
+                 DELETE FROM ix_pending;
+                 DELETE FROM ix_entries;
+                 DELETE FROM ix_files;",
+            )?;
+            Ok(())
+        })
+    }
+
+    async fn index_events(
+        &self,
+        session: &SessionId,
+        events: &[(EventSeq, String)],
+    ) -> Result<(), StoreError> {
+        if events.len() > APPEND_EVENTS {
+            let what = format!("{} events at once, at most {APPEND_EVENTS}", events.len());
+            return Err(StoreError::Refused(what));
+        }
+        self.write(|tx| index_events(tx, session, events))?;
+        self.tidy();
+        Ok(())
+    }
+
+    async fn index_observations(&self, scope: &Scope) -> Result<(), StoreError> {
+        self.write(|tx| index_observations(tx, scope))?;
+        self.tidy();
+        Ok(())
+    }
+}
+
+/// The document that an observation is.
+pub(super) fn observation_doc(observation: i64) -> i64 {
+    OBSERVATIONS | observation
+}
+
+/// Something that a search can be narrowed to.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Mark {
+    Tenant(i64),
+    Scope(i64),
+    Root(i64),
+    Origin(Origin),
+}
+
+impl Mark {
+    /// The word that stands for it. It begins with a character for private use, which no token of
+    /// a text has.
+    pub(super) fn word(self) -> String {
+        match self {
+            Self::Tenant(no) => format!("\u{e000}t{no}"),
+            Self::Scope(no) => format!("\u{e000}s{no}"),
+            Self::Root(no) => format!("\u{e000}r{no}"),
+            Self::Origin(origin) => {
+                let place = Origin::ALL.iter().position(|&o| o == origin);
+                format!("\u{e000}o{}", place.unwrap_or_default())
+            }
+        }
+    }
+}
+
+/// Where private-use stand-ins for ASCII punctuation begin.
+const PUNCTUATION: u32 = 0xe100;
+
+/// Appends tokens, joined by blanks, as SQLite keeps each whole: it would split them at ASCII
+/// punctuation.
+fn push_whole(tokens: &str, words: &mut String) {
+    let is_whole = |b: u8| b == b' ' || b.is_ascii_alphanumeric() || !b.is_ascii();
+    if tokens.bytes().all(is_whole) {
+        words.push_str(tokens);
+    } else {
+        words.extend(
+            tokens
+                .chars()
+                .map(|c| if c == ' ' { c } else { stand_in(c) }),
+        );
+    }
+}
+
+/// One token as SQLite keeps it whole.
+pub(super) fn whole_word(token: &str) -> String {
+    token.chars().map(stand_in).collect()
+}
+
+fn stand_in(c: char) -> char {
+    if c.is_ascii() && !c.is_ascii_alphanumeric() {
+        char::from_u32(PUNCTUATION + u32::from(c)).unwrap_or(c)
+    } else {
+        c
+    }
+}
+
+/// Adds an event that has something to be found by.
+pub(super) fn put_event(
+    tx: &Connection,
+    no: i64,
+    tenant: i64,
+    root: Option<i64>,
+    event: &NewEvent,
+) -> Result<(), Fault> {
+    let marks = event_marks(tenant, root, event.origin);
+    put(tx, no, &event.tokens, &marks)
+}
+
+fn event_marks(tenant: i64, root: Option<i64>, origin: Origin) -> Vec<Mark> {
+    let mut marks = vec![Mark::Tenant(tenant), Mark::Origin(origin)];
+    marks.extend(root.map(Mark::Root));
+    marks
+}
+
+/// Adds an observation.
+pub(super) fn put_observation(
+    tx: &Connection,
+    observation: i64,
+    scope: i64,
+    tokens: &str,
+) -> Result<(), Fault> {
+    let marks = [Mark::Tenant(tenant_of(tx, scope)?), Mark::Scope(scope)];
+    put(tx, observation_doc(observation), tokens, &marks)
+}
+
+fn tenant_of(tx: &Connection, scope: i64) -> Result<i64, Fault> {
+    let mut find = tx.prepare_cached("SELECT tenant_no FROM scopes WHERE scope_no = ?")?;
+    Ok(find.query_row([scope], |row| row.get(0))?)
+}
+
+fn put(tx: &Connection, doc: i64, tokens: &str, marks: &[Mark]) -> Result<(), Fault> {
+    if tokens.is_empty() {
+        return Ok(());
+    }
+    tx.prepare_cached("INSERT INTO ix_pending (doc, words) VALUES (?, ?)")?
+        .execute(params![doc, words(tokens, marks)])?;
+    Ok(())
+}
+
+/// What is indexed of a document: a blank, and a blank behind each word.
+fn words(tokens: &str, marks: &[Mark]) -> String {
+    let mut words = String::with_capacity(tokens.len() + 32);
+    words.push(' ');
+    push_whole(tokens, &mut words);
+    for mark in marks {
+        words.push(' ');
+        words.push_str(&mark.word());
+    }
+    words.push(' ');
+    words
+}
+
+/// Takes a document out, if it is there.
+pub(super) fn forget(tx: &Connection, doc: i64) -> Result<(), Fault> {
+    let pending = tx
+        .prepare_cached("DELETE FROM ix_pending WHERE doc = ?")?
+        .execute([doc])?;
+    if pending == 0 {
+        tx.prepare_cached("DELETE FROM ix_text WHERE rowid = ?")?
+            .execute([doc])?;
+    }
+    Ok(())
+}
+
+impl SqliteStore {
+    /// Moves documents from where they wait into the index proper, where it pays, and merges what
+    /// was moved before.
+    ///
+    /// This comes after the transaction that is acknowledged and apart from it, so that none is
+    /// long. Whoever writes next makes up for one that failed; a search sees all documents always.
+    pub(super) fn tidy(&self) {
+        let enough = self.waiting_documents;
+        if matches!(self.read(|tx| is_untidy(tx, enough)), Ok(false)) {
+            return;
+        }
+        while matches!(self.write(|tx| move_step(tx, enough)), Ok(true)) {
+            if self.write(merge_step).is_err() {
+                break;
+            }
+        }
+    }
+}
+
+/// Whether moving pays: each move costs much the same, however many documents it takes.
+pub(super) fn is_untidy(tx: &Connection, enough: usize) -> Result<bool, Fault> {
+    let mut count = tx.prepare_cached("SELECT count(*) FROM ix_pending")?;
+    let waiting: usize = count.query_row([], |row| row.get(0))?;
+    Ok(waiting >= enough.max(1))
+}
+
+/// Moves documents that wait; false when there are too few.
+fn move_step(tx: &Transaction<'_>, enough: usize) -> Result<bool, Fault> {
+    if !is_untidy(tx, enough)? {
+        return Ok(false);
+    }
+    // In their order: the index begins a new piece whenever a document is less than the last.
+    tx.prepare_cached(
+        "INSERT INTO ix_text (rowid, words) SELECT doc, words FROM ix_pending ORDER BY doc LIMIT ?",
+    )?
+    .execute([MOVED])?;
+    tx.prepare_cached(
+        "DELETE FROM ix_pending WHERE doc IN (SELECT doc FROM ix_pending ORDER BY doc LIMIT ?)",
+    )?
+    .execute([MOVED])?;
+    Ok(true)
+}
+
+/// Merges some pages of the index, where enough pieces lie side by side.
+fn merge_step(tx: &Transaction<'_>) -> Result<(), Fault> {
+    tx.prepare_cached("INSERT INTO ix_text (ix_text, rank) VALUES ('merge', ?)")?
+        .execute([MERGED_PAGES])?;
+    Ok(())
+}
+
+fn put_file(
+    tx: &Connection,
+    scope: &Scope,
+    (file, stamp): (&str, &str),
+    entries: &[FileEntry],
+    now: Timestamp,
+) -> Result<(), Fault> {
+    let scope = scope_no(tx, scope)?;
+    forget_file(tx, scope, file)?;
+    if entries.is_empty() {
+        return Ok(());
+    }
+    tx.prepare_cached("INSERT INTO ix_files (scope_no, file, stamp, at) VALUES (?, ?, ?, ?)")?
+        .execute(params![scope, file, stamp, now.0])?;
+    let file = tx.last_insert_rowid();
+    let marks = [Mark::Tenant(tenant_of(tx, scope)?), Mark::Scope(scope)];
+    for entry in entries {
+        tx.prepare_cached(
+            "INSERT INTO ix_entries (file_no, line, text, heading, observation, citation)
+             VALUES (?, ?, ?, ?, ?, ?)",
+        )?
+        .execute(params![
+            file,
+            entry.line,
+            entry.text,
+            entry.heading,
+            entry.observation.map(|id| id.0.cast_signed()),
+            entry.citation
+        ])?;
+        put(tx, ENTRIES | tx.last_insert_rowid(), &entry.tokens, &marks)?;
+    }
+    Ok(())
+}
+
+fn forget_file(tx: &Connection, scope: i64, file: &str) -> Result<(), Fault> {
+    let mut find =
+        tx.prepare_cached("SELECT file_no FROM ix_files WHERE scope_no = ? AND file = ?")?;
+    let known: Option<i64> = find
+        .query_row(params![scope, file], |row| row.get(0))
+        .optional()?;
+    let Some(file) = known else {
+        return Ok(());
+    };
+    let mut find = tx.prepare_cached("SELECT entry_no FROM ix_entries WHERE file_no = ?")?;
+    let entries: Vec<i64> = find
+        .query_map([file], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    for entry in entries {
+        forget(tx, ENTRIES | entry)?;
+    }
+    tx.prepare_cached("DELETE FROM ix_entries WHERE file_no = ?")?
+        .execute([file])?;
+    tx.prepare_cached("DELETE FROM ix_files WHERE file_no = ?")?
+        .execute([file])?;
+    Ok(())
+}
+
+fn index_events(
+    tx: &Connection,
+    session: &SessionId,
+    events: &[(EventSeq, String)],
+) -> Result<(), Fault> {
+    let Some(row) = find_session(tx, session)?.filter(|row| row.known) else {
+        return Err(StoreError::NotFound(format!("session {session}")).into());
+    };
+    let mut find = tx.prepare_cached(
+        "SELECT tenant_no, root_no, origin FROM events JOIN sessions USING (session_no)
+         LEFT JOIN places USING (place_no) WHERE event_no = ?",
+    )?;
+    for (seq, tokens) in events {
+        let no = event_no(row.no, *seq);
+        let marks = find
+            .query_row([no], |row| {
+                let origin = word(row, "origin", Origin::from_word)?;
+                Ok(event_marks(row.get(0)?, row.get(1)?, origin))
+            })
+            .optional()?;
+        if let Some(marks) = marks {
+            forget(tx, no)?;
+            put(tx, no, tokens, &marks)?;
+        }
+    }
+    Ok(())
+}
+
+fn index_observations(tx: &Connection, scope: &Scope) -> Result<(), Fault> {
+    let Some(scope) = find_scope(tx, scope)? else {
+        return Ok(());
+    };
+    let mut find = tx.prepare_cached(
+        "SELECT observation_no, tokens FROM observations WHERE scope_no = ? AND holds
+         ORDER BY observation_no",
+    )?;
+    let held: Vec<(i64, String)> = find
+        .query_map([scope], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<Result<_, _>>()?;
+    for (observation, tokens) in held {
+        forget(tx, observation_doc(observation))?;
+        put_observation(tx, observation, scope, &tokens)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,164 @@
+//! A store in one SQLite file that any number of processes share.
+//!
+//! Every write is one `BEGIN IMMEDIATE` transaction that lasts milliseconds; a lock held by somebody
+//! else is waited for, up to [`LOCK_WAIT`], so no lock error reaches a caller. Readers see a
+//! snapshot and wait for nobody. One connection writes, a few read; all are opened when first
+//! needed, because most processes of a command line need one.
+//!
+//! Not here: rules. Rows change by the transitions of `domain` and the pure modules beside this one.
+
+mod connection;
+mod events;
+mod evidence_rows;
+mod extractions;
+mod index;
+mod job_rows;
+mod jobs;
+mod migrations;
+mod names;
+mod places;
+mod queries;
+mod sessions;
+mod sources;
+mod undo;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use daybook_domain::StoreError;
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+use connection::Fault;
+
+/// Longest wait for somebody else's lock.
+pub const LOCK_WAIT: Duration = Duration::from_secs(60);
+/// Most reading connections that are kept open.
+const READERS: usize = 4;
+
+/// What an acknowledged append survives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Durability {
+    /// A killed process.
+    #[default]
+    Process,
+    /// A power cut as well: each commit waits for the disk.
+    Power,
+}
+
+/// How a [`SqliteStore`] behaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SqliteOptions {
+    /// What an acknowledged write survives. More costs a disk flush per commit.
+    pub durability: Durability,
+}
+
+/// Documents that wait to be moved into the full-text index together, unless a store says otherwise.
+const WAITING_DOCUMENTS: usize = 512;
+
+/// A store in one SQLite file.
+#[derive(Debug)]
+pub struct SqliteStore {
+    path: PathBuf,
+    options: SqliteOptions,
+    waiting_documents: usize,
+    writer: Mutex<Option<Connection>>,
+    idle: Mutex<Vec<Connection>>,
+}
+
+impl SqliteStore {
+    /// Opens the store at `path`, creating or upgrading it where needed. The folder must exist.
+    ///
+    /// # Errors
+    /// [`StoreError::TooNew`] when a newer Daybook wrote it, [`StoreError::Corrupt`] when it is
+    /// something else, [`StoreError::Unavailable`] when it cannot be opened.
+    pub fn open(path: &Path, options: SqliteOptions) -> Result<Self, StoreError> {
+        let store = Self {
+            path: path.to_owned(),
+            options,
+            waiting_documents: WAITING_DOCUMENTS,
+            writer: Mutex::new(None),
+            idle: Mutex::new(Vec::new()),
+        };
+        let mut first = store.connect()?;
+        store.retry(|| migrations::ensure(&mut first, path))?;
+        store.idle().push(first);
+        Ok(store)
+    }
+
+    /// Lets so many documents wait before they are moved into the full-text index together. More
+    /// makes writing cheaper and each search look through more, one by one; answers stay the same.
+    #[must_use]
+    pub fn with_waiting_documents(self, waiting_documents: usize) -> Self {
+        Self {
+            waiting_documents,
+            ..self
+        }
+    }
+
+    /// Runs `work` in one transaction that writes. It may run again after a rollback.
+    fn write<T>(
+        &self,
+        mut work: impl FnMut(&Transaction<'_>) -> Result<T, Fault>,
+    ) -> Result<T, StoreError> {
+        connection::blocking(|| {
+            let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+            let connection = match writer.take() {
+                Some(open) => writer.insert(open),
+                None => writer.insert(self.take_idle()?),
+            };
+            self.retry(|| {
+                let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+                let done = work(&tx)?;
+                tx.commit()?;
+                Ok(done)
+            })
+        })
+    }
+
+    /// Runs `work` on a snapshot.
+    fn read<T>(
+        &self,
+        mut work: impl FnMut(&Transaction<'_>) -> Result<T, Fault>,
+    ) -> Result<T, StoreError> {
+        connection::blocking(|| {
+            let mut connection = self.take_idle()?;
+            let outcome = self.retry(|| {
+                let tx = connection.transaction()?;
+                work(&tx)
+            });
+            let mut idle = self.idle();
+            if idle.len() < READERS {
+                idle.push(connection);
+            }
+            outcome
+        })
+    }
+
+    fn take_idle(&self) -> Result<Connection, StoreError> {
+        let idle = self.idle().pop();
+        idle.map_or_else(|| self.connect(), Ok)
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<Connection>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn connect(&self) -> Result<Connection, StoreError> {
+        self.retry(|| connection::open(&self.path, self.options))
+    }
+
+    /// Runs `work` until no lock is in its way. SQLite's own waiting does not cover every lock: it
+    /// gives up at once where it suspects a deadlock, and while a log is recovered.
+    fn retry<T>(&self, mut work: impl FnMut() -> Result<T, Fault>) -> Result<T, StoreError> {
+        let began = Instant::now();
+        loop {
+            match work() {
+                Err(fault) if fault.is_lock() && began.elapsed() < LOCK_WAIT => {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                outcome => return outcome.map_err(|fault| fault.into_error(&self.path)),
+            }
+        }
+    }
+}

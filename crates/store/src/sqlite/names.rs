@@ -1,0 +1,191 @@
+//! Names and the numbers that stand for them in rows: tenants, sessions, scopes.
+
+use daybook_domain::{
+    JobKey, Mark, Priority, Scope, ScopeKind, Session, SessionId, SessionKind, Tenant, Timestamp,
+};
+use rusqlite::types::Type;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::connection::Fault;
+use super::jobs;
+
+/// A session's row: what callers know of it, and what only the store needs.
+#[derive(Debug, Clone)]
+pub(super) struct SessionRow {
+    pub(super) no: i64,
+    pub(super) session: Session,
+    /// False while it has only been cited.
+    pub(super) known: bool,
+    pub(super) last_line: u32,
+    pub(super) first_source: Option<String>,
+}
+
+/// Reads one of our own words.
+pub(super) fn word<T>(
+    row: &Row<'_>,
+    column: &str,
+    from: fn(&str) -> Option<T>,
+) -> rusqlite::Result<T> {
+    let text: String = row.get(column)?;
+    from(&text).ok_or_else(|| {
+        let what = format!("{column} holds the unknown word {text:?}");
+        rusqlite::Error::FromSqlConversionFailure(0, Type::Text, what.into())
+    })
+}
+
+pub(super) fn find_tenant(tx: &Connection, tenant: &Tenant) -> Result<Option<i64>, Fault> {
+    let mut find = tx.prepare_cached("SELECT tenant_no FROM tenants WHERE tenant = ?")?;
+    Ok(find.query_row([&tenant.0], |row| row.get(0)).optional()?)
+}
+
+pub(super) fn tenant_no(tx: &Connection, tenant: &Tenant) -> Result<i64, Fault> {
+    if let Some(no) = find_tenant(tx, tenant)? {
+        return Ok(no);
+    }
+    tx.prepare_cached("INSERT INTO tenants (tenant) VALUES (?)")?
+        .execute([&tenant.0])?;
+    Ok(tx.last_insert_rowid())
+}
+
+pub(super) fn find_scope(tx: &Connection, scope: &Scope) -> Result<Option<i64>, Fault> {
+    let mut find = tx.prepare_cached(
+        "SELECT scope_no FROM scopes JOIN tenants USING (tenant_no)
+         WHERE tenant = ? AND kind = ? AND name = ?",
+    )?;
+    let key = params![scope.tenant.0, scope.kind.word(), scope.name];
+    Ok(find.query_row(key, |row| row.get(0)).optional()?)
+}
+
+pub(super) fn scope_no(tx: &Connection, scope: &Scope) -> Result<i64, Fault> {
+    if let Some(no) = find_scope(tx, scope)? {
+        return Ok(no);
+    }
+    let tenant = tenant_no(tx, &scope.tenant)?;
+    tx.prepare_cached("INSERT INTO scopes (tenant_no, kind, name, revision) VALUES (?, ?, ?, 0)")?
+        .execute(params![tenant, scope.kind.word(), scope.name])?;
+    Ok(tx.last_insert_rowid())
+}
+
+/// The scope that a number stands for.
+pub(super) fn scope_named(tx: &Connection, no: i64) -> Result<Scope, Fault> {
+    let mut find = tx.prepare_cached(
+        "SELECT tenant, kind, name FROM scopes JOIN tenants USING (tenant_no) WHERE scope_no = ?",
+    )?;
+    Ok(find.query_row([no], scope_of)?)
+}
+
+/// The scope in the columns tenant, kind and name.
+pub(super) fn scope_of(row: &Row<'_>) -> rusqlite::Result<Scope> {
+    Ok(Scope {
+        tenant: Tenant(row.get("tenant")?),
+        kind: word(row, "kind", ScopeKind::from_word)?,
+        name: row.get("name")?,
+    })
+}
+
+/// Raises the revisions of scopes, each once, with the inputs of their consolidations.
+pub(super) fn raise<'a>(
+    tx: &Connection,
+    scopes: impl IntoIterator<Item = &'a Scope>,
+    now: Timestamp,
+) -> Result<(), Fault> {
+    let scopes: std::collections::BTreeSet<&Scope> = scopes.into_iter().collect();
+    for scope in scopes {
+        raise_one(tx, scope, now)?;
+    }
+    Ok(())
+}
+
+pub(super) fn raise_one(tx: &Connection, scope: &Scope, now: Timestamp) -> Result<u64, Fault> {
+    let no = scope_no(tx, scope)?;
+    let revision = tx
+        .prepare_cached(
+            "UPDATE scopes SET revision = revision + 1 WHERE scope_no = ? RETURNING revision",
+        )?
+        .query_row([no], |row| row.get(0))?;
+    let mark = Mark::at_once(revision, now, Priority::Normal);
+    jobs::mark(tx, &JobKey::Consolidate(scope.clone()), mark)?;
+    Ok(revision)
+}
+
+const SESSION: &str = "SELECT session_no, tenant, agent, host_id, known, label, kind, memory_off,
+    forked_from, first_at, last_at, events, last_line, first_source
+    FROM sessions JOIN tenants USING (tenant_no)";
+
+/// The session's row, also when it has only been cited.
+pub(super) fn find_session(tx: &Connection, id: &SessionId) -> Result<Option<SessionRow>, Fault> {
+    let sql = format!("{SESSION} WHERE tenant = ? AND host_id = ? AND agent = ?");
+    let mut find = tx.prepare_cached(&sql)?;
+    let key = params![id.tenant.0, id.host_id, id.agent];
+    Ok(find.query_row(key, session_row).optional()?)
+}
+
+/// The session that a number stands for, also when it has only been cited.
+pub(super) fn session_numbered(tx: &Connection, no: i64) -> Result<Option<SessionRow>, Fault> {
+    let sql = format!("{SESSION} WHERE session_no = ?");
+    Ok(tx
+        .prepare_cached(&sql)?
+        .query_row([no], session_row)
+        .optional()?)
+}
+
+/// Known sessions that `condition` selects and orders.
+pub(super) fn sessions_where(
+    tx: &Connection,
+    condition: &str,
+    values: impl rusqlite::Params,
+) -> Result<Vec<Session>, Fault> {
+    let sql = format!("{SESSION} WHERE known AND {condition}");
+    let mut find = tx.prepare_cached(&sql)?;
+    let rows = find.query_map(values, |row| Ok(session_row(row)?.session))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// The number of a session; one that is not there is noted as cited.
+pub(super) fn session_no(tx: &Connection, id: &SessionId) -> Result<i64, Fault> {
+    if let Some(row) = find_session(tx, id)? {
+        return Ok(row.no);
+    }
+    let tenant = tenant_no(tx, &id.tenant)?;
+    tx.prepare_cached(
+        "INSERT INTO sessions (tenant_no, agent, host_id, known, kind, memory_off, first_at,
+            last_at, events, last_line)
+         VALUES (?, ?, ?, 0, ?, 0, 0, 0, 0, 0)",
+    )?
+    .execute(params![
+        tenant,
+        id.agent,
+        id.host_id,
+        SessionKind::Root.word()
+    ])?;
+    Ok(tx.last_insert_rowid())
+}
+
+fn session_row(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
+    let session = Session {
+        id: session_id_of(row)?,
+        label: row.get::<_, Option<String>>("label")?.unwrap_or_default(),
+        kind: word(row, "kind", SessionKind::from_word)?,
+        memory_off: row.get("memory_off")?,
+        forked_from: row.get("forked_from")?,
+        first_at: Timestamp(row.get("first_at")?),
+        last_at: Timestamp(row.get("last_at")?),
+        events: daybook_domain::EventSeq(row.get("events")?),
+    };
+    Ok(SessionRow {
+        no: row.get("session_no")?,
+        session,
+        known: row.get("known")?,
+        last_line: row.get("last_line")?,
+        first_source: row.get("first_source")?,
+    })
+}
+
+/// The session in the columns tenant, agent and host_id.
+pub(super) fn session_id_of(row: &Row<'_>) -> rusqlite::Result<SessionId> {
+    Ok(SessionId {
+        tenant: Tenant(row.get("tenant")?),
+        agent: row.get("agent")?,
+        host_id: row.get("host_id")?,
+    })
+}

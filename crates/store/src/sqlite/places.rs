@@ -1,0 +1,238 @@
+//! Places, and the projects that they belong to.
+
+use std::collections::BTreeSet;
+
+use daybook_domain::{
+    ObservationId, ObservationKind, Place, Project, Scope, ScopeKind, Tenant, Timestamp,
+};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::SqliteStore;
+use super::connection::Fault;
+use super::evidence_rows::{self, Touched};
+use super::names::{raise, scope_no, scope_of, word};
+use crate::bounds::STEP_ROWS;
+
+pub(super) fn root_no(tx: &Connection, root: &str) -> Result<i64, Fault> {
+    let mut find = tx.prepare_cached("SELECT root_no FROM roots WHERE root = ?")?;
+    if let Some(no) = find.query_row([root], |row| row.get(0)).optional()? {
+        return Ok(no);
+    }
+    tx.prepare_cached("INSERT INTO roots (root) VALUES (?)")?
+        .execute([root])?;
+    Ok(tx.last_insert_rowid())
+}
+
+/// The numbers of a place and of its root.
+pub(super) fn place_no(tx: &Connection, place: &Place) -> Result<(i64, i64), Fault> {
+    let root = root_no(tx, &place.root)?;
+    let mut find = tx.prepare_cached(
+        "SELECT place_no FROM places WHERE root_no = ?1 AND ifnull(branch, '') = ifnull(?2, '')
+         AND (branch IS NULL) = (?2 IS NULL)",
+    )?;
+    let key = params![root, place.branch];
+    if let Some(no) = find.query_row(key, |row| row.get(0)).optional()? {
+        return Ok((no, root));
+    }
+    tx.prepare_cached("INSERT INTO places (root_no, branch) VALUES (?, ?)")?
+        .execute(key)?;
+    Ok((tx.last_insert_rowid(), root))
+}
+
+/// Counts `events` more, or fewer, of a session at a place.
+pub(super) fn count_events(
+    tx: &Connection,
+    session: i64,
+    place: i64,
+    events: i64,
+) -> Result<(), Fault> {
+    tx.prepare_cached(
+        "INSERT INTO session_places (session_no, place_no, events) VALUES (?, ?, ?)
+         ON CONFLICT (session_no, place_no) DO UPDATE SET events = events + excluded.events",
+    )?
+    .execute(params![session, place, events])?;
+    if events < 0 {
+        tx.prepare_cached(
+            "DELETE FROM session_places WHERE session_no = ? AND place_no = ? AND events <= 0",
+        )?
+        .execute(params![session, place])?;
+    }
+    Ok(())
+}
+
+/// The key of the project that a root belongs to.
+pub(super) fn project_of_root(tx: &Connection, root: &str) -> Result<Option<String>, Fault> {
+    let mut find = tx.prepare_cached("SELECT project FROM roots WHERE root = ?")?;
+    let key: Option<Option<String>> = find.query_row([root], |row| row.get(0)).optional()?;
+    Ok(key.flatten())
+}
+
+pub(super) fn places(tx: &Connection) -> Result<Vec<(Place, Option<String>)>, Fault> {
+    let mut find = tx.prepare_cached(
+        "SELECT root, branch, project FROM places JOIN roots USING (root_no)
+         WHERE EXISTS (SELECT 1 FROM session_places WHERE place_no = places.place_no)
+         ORDER BY root, branch",
+    )?;
+    let rows = find.query_map([], |row| {
+        let place = Place {
+            root: row.get(0)?,
+            branch: row.get(1)?,
+        };
+        Ok((place, row.get(2)?))
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+pub(super) fn projects(tx: &Connection) -> Result<Vec<Project>, Fault> {
+    let mut find = tx.prepare_cached("SELECT key, identity, guessed FROM projects ORDER BY key")?;
+    let rows = find.query_map([], |row| {
+        Ok(Project {
+            key: row.get(0)?,
+            identity: row.get(1)?,
+            guessed: row.get(2)?,
+        })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+impl SqliteStore {
+    /// Assigns in a first transaction and moves what was observed there in as many as it takes:
+    /// whatever still lies in another project's scope is moved by the next call.
+    pub(super) fn assign(
+        &self,
+        root: &str,
+        project: &Project,
+        now: Timestamp,
+    ) -> Result<(), daybook_domain::StoreError> {
+        if self.read(|tx| is_assigned(tx, root, project))? {
+            return Ok(());
+        }
+        let mut raised = self.write(|tx| {
+            let mut concerned = assign(tx, root, project)?;
+            let moved = move_step(tx, root, project, &mut concerned)?;
+            raise(tx, &concerned, now)?;
+            Ok(moved)
+        })?;
+        while raised == STEP_ROWS {
+            raised = self.write(|tx| {
+                let mut concerned = BTreeSet::new();
+                let moved = move_step(tx, root, project, &mut concerned)?;
+                raise(tx, &concerned, now)?;
+                Ok(moved)
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether there is nothing to change and nothing left to move.
+fn is_assigned(tx: &Connection, root: &str, project: &Project) -> Result<bool, Fault> {
+    let known = projects(tx)?.contains(project);
+    let assigned = project_of_root(tx, root)?.as_deref() == Some(project.key.as_str());
+    Ok(known && assigned && misplaced(tx, root, project)?.is_empty())
+}
+
+/// Notes the project and where the root belongs, and returns the scopes that this concerns.
+fn assign(tx: &Connection, root: &str, project: &Project) -> Result<BTreeSet<Scope>, Fault> {
+    tx.prepare_cached("INSERT OR REPLACE INTO projects (key, identity, guessed) VALUES (?, ?, ?)")?
+        .execute(params![project.key, project.identity, project.guessed])?;
+    let before = project_of_root(tx, root)?;
+    let no = root_no(tx, root)?;
+    if before.as_ref() == Some(&project.key) {
+        return Ok(BTreeSet::new());
+    }
+    tx.prepare_cached("UPDATE roots SET project = ? WHERE root_no = ?")?
+        .execute(params![project.key, no])?;
+    let mut find = tx.prepare_cached(
+        "SELECT DISTINCT tenant FROM places JOIN session_places USING (place_no)
+         JOIN sessions USING (session_no) JOIN tenants USING (tenant_no) WHERE root_no = ?",
+    )?;
+    let tenants: Vec<String> = find
+        .query_map([no], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    let mut concerned = BTreeSet::new();
+    for tenant in tenants {
+        for name in before.iter().chain([&project.key]) {
+            concerned.insert(Scope {
+                tenant: Tenant(tenant.clone()),
+                kind: ScopeKind::Project,
+                name: name.clone(),
+            });
+        }
+    }
+    Ok(concerned)
+}
+
+/// Numbers of the evidence of `root` that lies in another project's scope, and that scope.
+fn misplaced(tx: &Connection, root: &str, project: &Project) -> Result<Vec<(i64, Scope)>, Fault> {
+    let mut find = tx.prepare_cached(
+        "SELECT evidence_no, tenant, scopes.kind AS kind, name FROM evidence
+         JOIN observations USING (observation_no) JOIN scopes USING (scope_no)
+         JOIN tenants USING (tenant_no)
+         WHERE root = ? AND scopes.kind = 'project' AND name <> ?
+         ORDER BY evidence_no LIMIT ?",
+    )?;
+    let rows = find.query_map(params![root, project.key, STEP_ROWS], |row| {
+        Ok((row.get(0)?, scope_of(row)?))
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Moves some of what was observed under `root`, and says how many pieces of evidence.
+fn move_step(
+    tx: &Connection,
+    root: &str,
+    project: &Project,
+    concerned: &mut BTreeSet<Scope>,
+) -> Result<usize, Fault> {
+    move_retractions(tx, root, project)?;
+    let misplaced = misplaced(tx, root, project)?;
+    let mut touched = Touched::default();
+    for (evidence_no, from) in &misplaced {
+        let to = Scope {
+            name: project.key.clone(),
+            ..from.clone()
+        };
+        evidence_rows::move_to(tx, *evidence_no, &to, &mut touched)?;
+    }
+    concerned.extend(evidence_rows::settle(tx, &touched)?.scopes);
+    Ok(misplaced.len())
+}
+
+/// What a person took back stays taken back under the new name.
+fn move_retractions(tx: &Connection, root: &str, project: &Project) -> Result<(), Fault> {
+    let mut find = tx.prepare_cached(
+        "SELECT scope_no, id, session_no, seq, retractions.kind AS what, text,
+            tenant, scopes.kind AS kind, name
+         FROM retractions JOIN scopes USING (scope_no) JOIN tenants USING (tenant_no)
+         WHERE root = ? AND scopes.kind = 'project' AND name <> ?",
+    )?;
+    let mut rows = find.query(params![root, project.key])?;
+    let mut moves = Vec::new();
+    while let Some(row) = rows.next()? {
+        let to = Scope {
+            name: project.key.clone(),
+            ..scope_of(row)?
+        };
+        let kind = word(row, "what", ObservationKind::from_word)?;
+        let id = ObservationId::of(&to, kind, &row.get::<_, String>("text")?);
+        let key: [i64; 4] = [row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?];
+        moves.push((key, to, id));
+    }
+    for (key, to, id) in moves {
+        let to = scope_no(tx, &to)?;
+        tx.prepare_cached(
+            "UPDATE OR REPLACE retractions SET scope_no = ?, id = ?
+             WHERE scope_no = ? AND id = ? AND session_no = ? AND seq = ?",
+        )?
+        .execute(params![
+            to,
+            id.0.cast_signed(),
+            key[0],
+            key[1],
+            key[2],
+            key[3]
+        ])?;
+    }
+    Ok(())
+}

@@ -1,0 +1,374 @@
+//! Asking the index: how often words occur, and which documents hold them.
+
+use std::collections::HashSet;
+
+use daybook_domain::index::{Document, Filter, Found, Layer, Step, TermStats};
+use daybook_domain::{
+    EventSeq, ObservationId, ObservationKind, Origin, Scope, ScopeKind, Tenant, Timestamp,
+};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::connection::Fault;
+use super::evidence_rows;
+use super::index::{ENTRIES, Mark, OBSERVATIONS, whole_word};
+use super::names::{find_scope, find_tenant, scope_of, session_id_of, word};
+use super::sessions::seq_of;
+use crate::bounds::{DOCUMENT_TEXT, head};
+
+pub(super) fn term_stats(
+    tx: &Connection,
+    tenant: &Tenant,
+    tokens: &[String],
+) -> Result<TermStats, Fault> {
+    let Some(no) = find_tenant(tx, tenant)? else {
+        return Ok(TermStats {
+            documents: 0,
+            frequencies: vec![0; tokens.len()],
+        });
+    };
+    let pending = Pending::load(tx)?;
+    let mark = Mark::Tenant(no).word();
+    let mut stats = if is_only_tenant(tx)? {
+        stats_of_all(tx, tokens)?
+    } else {
+        stats_of_one(tx, tokens, &quoted(&mark))?
+    };
+    let mark = between_blanks(&mark);
+    stats.documents += pending.count(std::slice::from_ref(&mark));
+    for (token, frequency) in tokens.iter().zip(&mut stats.frequencies) {
+        *frequency += pending.count(&[between_blanks(&whole_word(token)), mark.clone()]);
+    }
+    Ok(stats)
+}
+
+/// The index's counts of what carries a tenant's mark.
+fn stats_of_one(tx: &Connection, tokens: &[String], mark: &str) -> Result<TermStats, Fault> {
+    let mut count = tx.prepare_cached("SELECT count(*) FROM ix_text WHERE ix_text MATCH ?")?;
+    let documents = count.query_row([mark], |row| row.get(0))?;
+    let mut frequencies = Vec::with_capacity(tokens.len());
+    for token in tokens {
+        let both = format!("{} AND {mark}", quoted(&whole_word(token)));
+        frequencies.push(count.query_row([both], |row| row.get(0))?);
+    }
+    Ok(TermStats {
+        documents,
+        frequencies,
+    })
+}
+
+/// With one tenant, which is nearly always so, the index's own counts are the tenant's.
+fn stats_of_all(tx: &Connection, tokens: &[String]) -> Result<TermStats, Fault> {
+    let documents = tx
+        .prepare_cached("SELECT count(*) FROM ix_text_docsize")?
+        .query_row([], |row| row.get(0))?;
+    let mut find = tx.prepare_cached("SELECT doc FROM ix_words WHERE term = ?")?;
+    let mut frequencies = Vec::with_capacity(tokens.len());
+    for token in tokens {
+        let held: Option<u64> = find
+            .query_row([whole_word(token)], |row| row.get(0))
+            .optional()?;
+        frequencies.push(held.unwrap_or(0));
+    }
+    Ok(TermStats {
+        documents,
+        frequencies,
+    })
+}
+
+fn is_only_tenant(tx: &Connection) -> Result<bool, Fault> {
+    let mut count = tx.prepare_cached("SELECT count(*) = 1 FROM tenants")?;
+    Ok(count.query_row([], |row| row.get(0))?)
+}
+
+pub(super) fn candidates(
+    tx: &Connection,
+    tenant: &Tenant,
+    steps: &[Step],
+    filter: &Filter,
+) -> Result<Vec<Document>, Fault> {
+    let parts = searched_parts(tx, tenant, filter)?;
+    let pending = Pending::load(tx)?;
+    let mut seen = HashSet::new();
+    let mut documents = Vec::new();
+    for step in steps {
+        for doc in matches(tx, &parts, &pending, step)? {
+            if seen.insert(doc) {
+                documents.extend(load(tx, doc)?);
+            }
+        }
+    }
+    Ok(documents)
+}
+
+/// Documents that wait to be moved into the index, the greatest first, each with its words between
+/// blanks.
+struct Pending(Vec<(i64, String)>);
+
+impl Pending {
+    fn load(tx: &Connection) -> Result<Self, Fault> {
+        let mut find = tx.prepare_cached("SELECT doc, words FROM ix_pending ORDER BY doc DESC")?;
+        let rows = find.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(Self(rows.collect::<Result<_, _>>()?))
+    }
+
+    /// How many hold all of these words.
+    fn count(&self, words: &[String]) -> u64 {
+        self.0
+            .iter()
+            .filter(|(_, held)| holds_all(held, words))
+            .count() as u64
+    }
+
+    /// Those of a part that hold all of these words.
+    fn matches(&self, part: &Part, words: &[String]) -> impl Iterator<Item = i64> {
+        let words: Vec<String> = words.iter().map(|word| between_blanks(word)).collect();
+        let holding = self
+            .0
+            .iter()
+            .filter(move |(_, held)| holds_all(held, &words));
+        holding
+            .filter(|(doc, held)| part.admits(*doc, held))
+            .map(|&(doc, _)| doc)
+    }
+}
+
+/// Whether a document holds all words; each stands between blanks, so it is found whole.
+fn holds_all(held: &str, words: &[String]) -> bool {
+    words.iter().all(|word| held.contains(word.as_str()))
+}
+
+fn between_blanks(word: &str) -> String {
+    format!(" {word} ")
+}
+
+/// A layer that is searched: its range of documents, and the marks that they must carry besides the
+/// words, at least one of each group.
+struct Part {
+    from: i64,
+    to: i64,
+    groups: Vec<Vec<String>>,
+}
+
+/// The layers that may hold a match, those with the greatest documents first.
+fn searched_parts(tx: &Connection, tenant: &Tenant, filter: &Filter) -> Result<Vec<Part>, Fault> {
+    let Some(no) = find_tenant(tx, tenant)? else {
+        return Ok(Vec::new());
+    };
+    let mut common = Vec::new();
+    if !is_only_tenant(tx)? {
+        common.push(words_of(&[Mark::Tenant(no)]));
+    }
+    let mut parts = Vec::new();
+    for layer in Layer::ALL {
+        if !filter.layers.is_empty() && !filter.layers.contains(&layer) {
+            continue;
+        }
+        let (from, to) = match layer {
+            Layer::Entry => (ENTRIES, i64::MAX),
+            Layer::Observation => (OBSERVATIONS, ENTRIES - 1),
+            Layer::Event => (0, OBSERVATIONS - 1),
+        };
+        let mut groups = common.clone();
+        if let Some(scopes) = &filter.scopes {
+            let own: Vec<&Scope> = scopes.iter().filter(|s| &s.tenant == tenant).collect();
+            let marks = match layer {
+                Layer::Entry | Layer::Observation => scope_marks(tx, &own)?,
+                Layer::Event => root_marks(tx, &own)?,
+            };
+            if marks.is_empty() {
+                continue;
+            }
+            groups.push(words_of(&marks));
+        }
+        if layer == Layer::Event && !filter.origins.is_empty() {
+            let marks: Vec<Mark> = filter.origins.iter().map(|&o| Mark::Origin(o)).collect();
+            groups.push(words_of(&marks));
+        }
+        parts.push(Part { from, to, groups });
+    }
+    Ok(parts)
+}
+
+fn scope_marks(tx: &Connection, scopes: &[&Scope]) -> Result<Vec<Mark>, Fault> {
+    let mut marks = Vec::new();
+    for scope in scopes {
+        marks.extend(find_scope(tx, scope)?.map(Mark::Scope));
+    }
+    Ok(marks)
+}
+
+/// Events belong to the scopes of projects, by the root that they happened under.
+fn root_marks(tx: &Connection, scopes: &[&Scope]) -> Result<Vec<Mark>, Fault> {
+    let mut find = tx.prepare_cached("SELECT root_no FROM roots WHERE project = ?")?;
+    let mut marks = Vec::new();
+    for scope in scopes.iter().filter(|s| s.kind == ScopeKind::Project) {
+        let mut rows = find.query([&scope.name])?;
+        while let Some(row) = rows.next()? {
+            marks.push(Mark::Root(row.get(0)?));
+        }
+    }
+    Ok(marks)
+}
+
+fn words_of(marks: &[Mark]) -> Vec<String> {
+    marks.iter().map(|mark| mark.word()).collect()
+}
+
+impl Part {
+    /// The query for documents of this part that hold all of `words`.
+    fn query(&self, words: &[String]) -> String {
+        let mut conditions: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+        for group in &self.groups {
+            let any: Vec<String> = group.iter().map(|word| quoted(word)).collect();
+            conditions.push(format!("({})", any.join(" OR ")));
+        }
+        conditions.join(" AND ")
+    }
+
+    /// Whether a waiting document belongs to this part.
+    fn admits(&self, doc: i64, held: &str) -> bool {
+        let holds = |word: &String| held.contains(&between_blanks(word));
+        let any = |group: &Vec<String>| group.iter().any(holds);
+        (self.from..=self.to).contains(&doc) && self.groups.iter().all(any)
+    }
+}
+
+fn quoted(word: &str) -> String {
+    format!("\"{word}\"")
+}
+
+/// The newest documents that hold all of a step's words.
+fn matches(
+    tx: &Connection,
+    parts: &[Part],
+    pending: &Pending,
+    step: &Step,
+) -> Result<Vec<i64>, Fault> {
+    let mut docs = Vec::new();
+    if step.all_of.is_empty() {
+        return Ok(docs);
+    }
+    let words: Vec<String> = step.all_of.iter().map(|t| whole_word(t)).collect();
+    let mut find = tx.prepare_cached(
+        "SELECT rowid FROM ix_text WHERE ix_text MATCH ? AND rowid BETWEEN ? AND ?
+         ORDER BY rowid DESC LIMIT ?",
+    )?;
+    for part in parts {
+        let left = step.limit - docs.len();
+        if left == 0 {
+            break;
+        }
+        let range = params![part.query(&words), part.from, part.to, left];
+        let mut found: Vec<i64> = find
+            .query_map(range, |row| row.get(0))?
+            .collect::<Result<_, _>>()?;
+        found.extend(pending.matches(part, &words));
+        found.sort_unstable_by(|a, b| b.cmp(a));
+        docs.extend(found.into_iter().take(left));
+    }
+    Ok(docs)
+}
+
+/// The document with this number; `None` when what it stood for is gone.
+fn load(tx: &Connection, doc: i64) -> Result<Option<Document>, Fault> {
+    if doc >= ENTRIES {
+        load_entry(tx, doc - ENTRIES)
+    } else if doc >= OBSERVATIONS {
+        load_observation(tx, doc - OBSERVATIONS)
+    } else {
+        load_event(tx, doc)
+    }
+}
+
+fn load_event(tx: &Connection, no: i64) -> Result<Option<Document>, Fault> {
+    let mut find = tx.prepare_cached(
+        "SELECT tenant, agent, host_id, label, line, origin, at, text, project
+         FROM events JOIN sessions USING (session_no) JOIN tenants USING (tenant_no)
+         LEFT JOIN places USING (place_no) LEFT JOIN roots USING (root_no) WHERE event_no = ?",
+    )?;
+    let load = |row: &Row<'_>| {
+        let session = session_id_of(row)?;
+        let project: Option<String> = row.get("project")?;
+        let text = row.get_ref("text")?.as_str()?;
+        Ok(Document {
+            what: Found::Event {
+                origin: word(row, "origin", Origin::from_word)?,
+            },
+            scope: project.map(|name| Scope {
+                tenant: session.tenant.clone(),
+                kind: ScopeKind::Project,
+                name,
+            }),
+            text: head(text, DOCUMENT_TEXT).to_owned(),
+            context: None,
+            at: Timestamp(row.get("at")?),
+            session: Some((session, row.get("label")?)),
+            events: vec![seq_of(no)],
+            lines: vec![row.get("line")?],
+        })
+    };
+    Ok(find.query_row([no], load).optional()?)
+}
+
+fn load_observation(tx: &Connection, no: i64) -> Result<Option<Document>, Fault> {
+    let mut find = tx.prepare_cached(
+        "SELECT tenant, scopes.kind AS kind, name, id, observations.kind AS what, shown, text,
+            context
+         FROM observations JOIN scopes USING (scope_no) JOIN tenants USING (tenant_no)
+         WHERE observation_no = ? AND holds",
+    )?;
+    let load = |row: &Row<'_>| {
+        let document = Document {
+            what: Found::Observation {
+                id: ObservationId(row.get::<_, i64>("id")?.cast_unsigned()),
+                kind: word(row, "what", ObservationKind::from_word)?,
+            },
+            scope: Some(scope_of(row)?),
+            text: row.get("text")?,
+            context: row.get("context")?,
+            at: Timestamp::ZERO,
+            session: None,
+            events: Vec::new(),
+            lines: Vec::new(),
+        };
+        Ok((document, row.get("shown")?))
+    };
+    let Some((mut document, shown)) = find.query_row([no], load).optional()? else {
+        return Ok(None);
+    };
+    if let Some(evidence) = evidence_rows::shown(tx, shown)? {
+        document.at = evidence.at;
+        document.session = Some((evidence.session, evidence.label));
+        document.events = evidence.events;
+        document.lines = evidence.lines;
+    }
+    Ok(Some(document))
+}
+
+fn load_entry(tx: &Connection, no: i64) -> Result<Option<Document>, Fault> {
+    let mut find = tx.prepare_cached(
+        "SELECT tenant, kind, name, file, line, text, heading, observation, citation, at
+         FROM ix_entries JOIN ix_files USING (file_no) JOIN scopes USING (scope_no)
+         JOIN tenants USING (tenant_no) WHERE entry_no = ?",
+    )?;
+    let load = |row: &Row<'_>| {
+        let heading: String = row.get("heading")?;
+        let observation: Option<i64> = row.get("observation")?;
+        Ok(Document {
+            what: Found::Entry {
+                file: row.get("file")?,
+                line: row.get("line")?,
+                observation: observation.map(|id| ObservationId(id.cast_unsigned())),
+                citation: row.get("citation")?,
+            },
+            scope: Some(scope_of(row)?),
+            text: row.get("text")?,
+            context: Some(heading).filter(|heading| !heading.is_empty()),
+            at: Timestamp(row.get("at")?),
+            session: None,
+            events: Vec::<EventSeq>::new(),
+            lines: Vec::new(),
+        })
+    };
+    Ok(find.query_row([no], load).optional()?)
+}

@@ -1,0 +1,325 @@
+//! The session log. An append is one transaction: events, index, places, progress of the file, and
+//! the mark that makes the session due.
+
+use std::collections::HashMap;
+
+use async_trait::async_trait;
+use daybook_domain::seams::{Append, Appended, SessionStore};
+use daybook_domain::source::{Import, ImportNo, Source, Undone};
+use daybook_domain::{
+    Event, EventId, EventSeq, JobKey, NewEvent, Place, Project, Session, SessionId, StoreError,
+    Tenant, Timestamp,
+};
+use rusqlite::{Connection, params};
+
+use super::connection::Fault;
+use super::names::{self, SessionRow, find_session, session_no, sessions_where, tenant_no};
+use super::{SqliteStore, events, index, jobs, places, sources};
+use crate::bounds::{FOUND_SESSIONS, check_append};
+use crate::lines::Numbering;
+use crate::{labels, log};
+
+#[async_trait]
+impl SessionStore for SqliteStore {
+    async fn append(&self, append: &Append) -> Result<Appended, StoreError> {
+        check_append(append)?;
+        let enough = self.waiting_documents;
+        let (appended, untidy) =
+            self.write(|tx| Ok((add(tx, append)?, index::is_untidy(tx, enough)?)))?;
+        if untidy {
+            self.tidy();
+        }
+        Ok(appended)
+    }
+
+    async fn known(&self, session: &SessionId, ids: &[EventId]) -> Result<usize, StoreError> {
+        self.read(|tx| events::known(tx, session, ids))
+    }
+
+    async fn session(&self, id: &SessionId) -> Result<Option<Session>, StoreError> {
+        self.read(|tx| {
+            let row = find_session(tx, id)?;
+            Ok(row.filter(|row| row.known).map(|row| row.session))
+        })
+    }
+
+    async fn sessions(&self, tenant: &Tenant, limit: usize) -> Result<Vec<Session>, StoreError> {
+        let newest = "tenant = ? ORDER BY last_at DESC, agent, host_id LIMIT ?";
+        self.read(|tx| sessions_where(tx, newest, params![tenant.0, limit]))
+    }
+
+    async fn find_sessions(&self, tenant: &Tenant, name: &str) -> Result<Vec<Session>, StoreError> {
+        self.read(|tx| {
+            let labelled = "tenant = ? AND label = ?";
+            let found = sessions_where(tx, labelled, params![tenant.0, name])?;
+            if !found.is_empty() {
+                return Ok(found);
+            }
+            let begins = "tenant = ?1 AND host_id >= ?2 AND substr(host_id, 1, length(?2)) = ?2
+                ORDER BY agent, host_id LIMIT ?3";
+            sessions_where(tx, begins, params![tenant.0, name, FOUND_SESSIONS])
+        })
+    }
+
+    async fn events(
+        &self,
+        session: &SessionId,
+        after: EventSeq,
+        upto: EventSeq,
+        limit: usize,
+        bytes: usize,
+    ) -> Result<Vec<Event>, StoreError> {
+        self.read(|tx| events::window(tx, session, (after, upto), limit, bytes))
+    }
+
+    async fn events_at(
+        &self,
+        session: &SessionId,
+        lines: (u32, u32),
+        limit: usize,
+    ) -> Result<Vec<Event>, StoreError> {
+        self.read(|tx| events::at_lines(tx, session, lines, limit))
+    }
+
+    async fn sources(&self) -> Result<Vec<Source>, StoreError> {
+        self.read(|tx| sources::all(tx))
+    }
+
+    async fn put_source(
+        &self,
+        source: &Source,
+        import: Option<ImportNo>,
+    ) -> Result<(), StoreError> {
+        self.write(|tx| sources::put(tx, source, import))
+    }
+
+    async fn places(&self) -> Result<Vec<(Place, Option<String>)>, StoreError> {
+        self.read(|tx| places::places(tx))
+    }
+
+    async fn projects(&self) -> Result<Vec<Project>, StoreError> {
+        self.read(|tx| places::projects(tx))
+    }
+
+    async fn assign_root(
+        &self,
+        root: &str,
+        project: &Project,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.assign(root, project, now)
+    }
+
+    async fn begin_import(&self, what: &str, now: Timestamp) -> Result<ImportNo, StoreError> {
+        self.write(|tx| sources::begin_import(tx, what, now))
+    }
+
+    async fn end_import(&self, import: ImportNo, now: Timestamp) -> Result<(), StoreError> {
+        self.write(|tx| sources::end_import(tx, import, now))
+    }
+
+    async fn imports(&self, limit: usize) -> Result<Vec<Import>, StoreError> {
+        self.read(|tx| sources::imports(tx, limit))
+    }
+
+    async fn undo_import(&self, import: ImportNo, now: Timestamp) -> Result<Undone, StoreError> {
+        self.undo(import, now)
+    }
+}
+
+/// Number of an event's row: one tree holds all sessions, each in one stretch.
+pub(super) fn event_no(session: i64, seq: EventSeq) -> i64 {
+    let seq = i64::try_from(seq.0)
+        .unwrap_or(i64::MAX)
+        .min(i64::from(u32::MAX));
+    (session << 32) | seq
+}
+
+/// The place in its session of the event with this row number.
+pub(super) fn seq_of(event_no: i64) -> EventSeq {
+    EventSeq(event_no.cast_unsigned() & u64::from(u32::MAX))
+}
+
+fn add(tx: &Connection, append: &Append) -> Result<Appended, Fault> {
+    if let Some(import) = append.import {
+        sources::check_import(tx, import)?;
+    }
+    let found = find_session(tx, &append.session.id)?.filter(|row| row.known);
+    let before = found.as_ref().map(|row| row.session.clone());
+    let mut row = match found {
+        Some(row) => row,
+        None => create(tx, append)?,
+    };
+    let last = row.session.events.0;
+    log::learn(&mut row.session, &append.session);
+    let last_added_at = add_events(tx, &mut row, append)?;
+    save(tx, &row)?;
+    let session = &row.session;
+    let added = session.events.0 - last;
+    if let Some(import) = append.import.filter(|_| before.is_none() || added > 0) {
+        sources::note_range(tx, import, row.no, (EventSeq(last + 1), session.events))?;
+    }
+    if let Some(source) = &append.source {
+        sources::put(tx, source, append.import)?;
+    }
+    if let Some(mark) = log::mark(before.as_ref(), session, last_added_at, append) {
+        jobs::mark(tx, &JobKey::Extract(session.id.clone()), mark)?;
+    }
+    Ok(Appended {
+        added,
+        known: append.events.len() as u64 - added,
+        last: session.events,
+    })
+}
+
+/// Makes a session known and labels it.
+fn create(tx: &Connection, append: &Append) -> Result<SessionRow, Fault> {
+    let id = &append.session.id;
+    let no = session_no(tx, id)?;
+    let tenant = tenant_no(tx, &id.tenant)?;
+    let label = labels::choose(
+        &id.host_id,
+        &neighbours(tx, tenant, &id.host_id)?,
+        |label| {
+            let mut find =
+                tx.prepare_cached("SELECT 1 FROM sessions WHERE tenant_no = ? AND label = ?")?;
+            find.exists(params![tenant, label])
+        },
+    )?;
+    let first_source = append.source.as_ref().map(|source| &source.path);
+    tx.prepare_cached(
+        "UPDATE sessions SET known = 1, label = ?, first_source = ? WHERE session_no = ?",
+    )?
+    .execute(params![label, first_source, no])?;
+    names::session_numbered(tx, no)?.ok_or_else(|| Fault::corrupt(format!("session {id} vanished")))
+}
+
+/// The host ids just before and just after `host_id` in order.
+fn neighbours(tx: &Connection, tenant: i64, host_id: &str) -> Result<Vec<String>, Fault> {
+    let mut neighbours = Vec::new();
+    for (compare, order) in [("<=", "DESC"), (">=", "ASC")] {
+        let sql = format!(
+            "SELECT host_id FROM sessions WHERE tenant_no = ? AND host_id {compare} ? AND known
+             ORDER BY host_id {order} LIMIT 1"
+        );
+        let mut find = tx.prepare_cached(&sql)?;
+        let mut rows = find.query(params![tenant, host_id])?;
+        if let Some(row) = rows.next()? {
+            neighbours.push(row.get(0)?);
+        }
+    }
+    Ok(neighbours)
+}
+
+/// Adds the events that are new and moves the session's row on. Returns the time of the last one.
+fn add_events(
+    tx: &Connection,
+    row: &mut SessionRow,
+    append: &Append,
+) -> Result<Option<Timestamp>, Fault> {
+    let tenant = tenant_no(tx, &append.session.id.tenant)?;
+    let source = append.source.as_ref().map(|source| &source.path);
+    let mut numbering = Numbering::after(row.last_line, row.first_source.as_ref() == source);
+    let mut places: HashMap<&Place, (i64, i64)> = HashMap::new();
+    let mut counts: HashMap<i64, i64> = HashMap::new();
+    let mut last_at = None;
+    let mut known = known_ids(tx, row, append)?;
+    for event in &append.events {
+        if !known.insert(event.id) {
+            continue;
+        }
+        let place = match &event.place {
+            None => None,
+            Some(place) => Some(match places.get(place) {
+                Some(&numbers) => numbers,
+                None => {
+                    let numbers = places::place_no(tx, place)?;
+                    places.insert(place, numbers);
+                    numbers
+                }
+            }),
+        };
+        let seq = EventSeq(row.session.events.0 + 1);
+        let line = numbering.number(event);
+        let no = event_no(row.no, seq);
+        insert(tx, row.no, no, line, event, place.map(|(place, _)| place))?;
+        index::put_event(tx, no, tenant, place.map(|(_, root)| root), event)?;
+        if let Some((place, _)) = place {
+            *counts.entry(place).or_default() += 1;
+        }
+        log::extend(&mut row.session, seq, event.at);
+        row.last_line = line;
+        last_at = Some(event.at);
+    }
+    for (place, events) in counts {
+        places::count_events(tx, row.no, place, events)?;
+    }
+    Ok(last_at)
+}
+
+/// Those of the events' ids that the session has.
+fn known_ids(
+    tx: &Connection,
+    row: &SessionRow,
+    append: &Append,
+) -> Result<std::collections::HashSet<EventId>, Fault> {
+    let mut known = std::collections::HashSet::new();
+    if row.session.events.0 > 0 {
+        let mut find = tx.prepare_cached("SELECT 1 FROM events WHERE session_no = ? AND id = ?")?;
+        for event in &append.events {
+            if find.exists(params![row.no, event.id.0.to_be_bytes()])? {
+                known.insert(event.id);
+            }
+        }
+    }
+    Ok(known)
+}
+
+fn insert(
+    tx: &Connection,
+    session: i64,
+    no: i64,
+    line: u32,
+    event: &NewEvent,
+    place: Option<i64>,
+) -> Result<(), Fault> {
+    tx.prepare_cached(
+        "INSERT INTO events (event_no, session_no, id, line, origin, at, tool, call, status,
+            sidechain, place_no, text)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    )?
+    .execute(params![
+        no,
+        session,
+        event.id.0.to_be_bytes(),
+        line,
+        event.origin.word(),
+        event.at.0,
+        event.tool,
+        event.call,
+        event.status.map(|status| status.word()),
+        event.sidechain,
+        place,
+        event.text,
+    ])?;
+    Ok(())
+}
+
+pub(super) fn save(tx: &Connection, row: &SessionRow) -> Result<(), Fault> {
+    let session = &row.session;
+    tx.prepare_cached(
+        "UPDATE sessions SET kind = ?, memory_off = ?, forked_from = ?, first_at = ?, last_at = ?,
+            events = ?, last_line = ? WHERE session_no = ?",
+    )?
+    .execute(params![
+        session.kind.word(),
+        session.memory_off,
+        session.forked_from,
+        session.first_at.0,
+        session.last_at.0,
+        session.events.0,
+        row.last_line,
+        row.no
+    ])?;
+    Ok(())
+}

@@ -1,0 +1,228 @@
+//! Files that events came from, and the imports that took them in.
+//!
+//! The first time that an import moves a file on, the file's state before is kept beside it, so
+//! that undoing the import can put it back.
+
+use daybook_domain::source::{Import, ImportNo, Source};
+use daybook_domain::{EventSeq, StoreError, Timestamp};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::connection::Fault;
+use super::names::{session_id_of, session_no};
+
+/// A file's state, as tables `sources` and `import_sources` both keep it.
+pub(super) const STATE: &str = "format, session_no, size, modified, \"offset\", lines,
+    fingerprint_head, fingerprint_tail, bad_lines, first_bad_line, first_bad_why, secrets, state";
+
+pub(super) fn all(tx: &Connection) -> Result<Vec<Source>, Fault> {
+    let sql = format!(
+        "SELECT path, {STATE}, tenant, agent, host_id FROM sources
+         LEFT JOIN sessions USING (session_no) LEFT JOIN tenants USING (tenant_no) ORDER BY path"
+    );
+    let mut find = tx.prepare_cached(&sql)?;
+    let rows = find.query_map([], source_of)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn source_of(row: &Row<'_>) -> rusqlite::Result<Source> {
+    let fingerprint = |column: &str| row.get::<_, i64>(column).map(i64::cast_unsigned);
+    let first_bad = match row.get("first_bad_line")? {
+        Some(line) => Some((line, row.get("first_bad_why")?)),
+        None => None,
+    };
+    let session = match row.get::<_, Option<String>>("host_id")? {
+        Some(_) => Some(session_id_of(row)?),
+        None => None,
+    };
+    Ok(Source {
+        path: row.get("path")?,
+        format: row.get("format")?,
+        session,
+        size: row.get("size")?,
+        modified: row.get("modified")?,
+        offset: row.get("offset")?,
+        lines: row.get("lines")?,
+        fingerprint: (
+            fingerprint("fingerprint_head")?,
+            fingerprint("fingerprint_tail")?,
+        ),
+        bad_lines: row.get("bad_lines")?,
+        first_bad,
+        secrets: row.get("secrets")?,
+        state: row.get("state")?,
+    })
+}
+
+/// Replaces what is known of a file.
+pub(super) fn put(tx: &Connection, source: &Source, import: Option<ImportNo>) -> Result<(), Fault> {
+    if let Some(import) = import {
+        check_import(tx, import)?;
+        keep_state_before(tx, import, &source.path)?;
+    }
+    let session = match &source.session {
+        Some(session) => Some(session_no(tx, session)?),
+        None => None,
+    };
+    let (line, why) = source.first_bad.clone().unzip();
+    let sql = format!(
+        "INSERT OR REPLACE INTO sources (path, {STATE})
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    );
+    tx.prepare_cached(&sql)?.execute(params![
+        source.path,
+        source.format,
+        session,
+        source.size,
+        source.modified,
+        source.offset,
+        source.lines,
+        source.fingerprint.0.cast_signed(),
+        source.fingerprint.1.cast_signed(),
+        source.bad_lines,
+        line,
+        why,
+        source.secrets,
+        source.state,
+    ])?;
+    Ok(())
+}
+
+fn keep_state_before(tx: &Connection, import: ImportNo, path: &str) -> Result<(), Fault> {
+    let kept = tx
+        .prepare_cached("SELECT 1 FROM import_sources WHERE import_no = ? AND path = ?")?
+        .exists(params![import.0, path])?;
+    if kept {
+        return Ok(());
+    }
+    let sql = format!(
+        "INSERT INTO import_sources (import_no, path, seen, {STATE})
+         SELECT ?1, path, 1, {STATE} FROM sources WHERE path = ?2"
+    );
+    let seen = tx.prepare_cached(&sql)?.execute(params![import.0, path])?;
+    if seen == 0 {
+        tx.prepare_cached("INSERT INTO import_sources (import_no, path, seen) VALUES (?, ?, 0)")?
+            .execute(params![import.0, path])?;
+    }
+    Ok(())
+}
+
+/// Notes what an import added to a session, and counts it.
+pub(super) fn note_range(
+    tx: &Connection,
+    import: ImportNo,
+    session: i64,
+    (from, to): (EventSeq, EventSeq),
+) -> Result<(), Fault> {
+    let grown = tx
+        .prepare_cached(
+            "UPDATE import_ranges SET to_seq = ?4
+             WHERE import_no = ?1 AND session_no = ?2 AND to_seq = ?3 - 1",
+        )?
+        .execute(params![import.0, session, from.0, to.0])?;
+    if grown == 0 {
+        tx.prepare_cached(
+            "INSERT INTO import_ranges (import_no, session_no, from_seq, to_seq)
+             VALUES (?, ?, ?, ?)",
+        )?
+        .execute(params![import.0, session, from.0, to.0])?;
+    }
+    tx.prepare_cached("UPDATE imports SET events = events + ? WHERE import_no = ?")?
+        .execute(params![to.0 + 1 - from.0, import.0])?;
+    Ok(())
+}
+
+pub(super) fn begin_import(tx: &Connection, what: &str, now: Timestamp) -> Result<ImportNo, Fault> {
+    tx.prepare_cached("INSERT INTO imports (began_at, what, events) VALUES (?, ?, 0)")?
+        .execute(params![now.0, what])?;
+    Ok(ImportNo(tx.last_insert_rowid()))
+}
+
+pub(super) fn end_import(tx: &Connection, import: ImportNo, now: Timestamp) -> Result<(), Fault> {
+    check_import(tx, import)?;
+    tx.prepare_cached("UPDATE imports SET ended_at = ? WHERE import_no = ?")?
+        .execute(params![now.0, import.0])?;
+    Ok(())
+}
+
+pub(super) fn check_import(tx: &Connection, import: ImportNo) -> Result<(), Fault> {
+    let mut find = tx.prepare_cached("SELECT 1 FROM imports WHERE import_no = ?")?;
+    if find.exists([import.0])? {
+        return Ok(());
+    }
+    Err(StoreError::NotFound(format!("import {}", import.0)).into())
+}
+
+pub(super) fn imports(tx: &Connection, limit: usize) -> Result<Vec<Import>, Fault> {
+    let mut find = tx.prepare_cached(
+        "SELECT import_no, began_at, ended_at, what, events,
+            (SELECT count(*) FROM import_sources WHERE import_no = imports.import_no)
+         FROM imports ORDER BY import_no DESC LIMIT ?",
+    )?;
+    let rows = find.query_map([limit], |row| {
+        Ok(Import {
+            no: ImportNo(row.get(0)?),
+            began_at: Timestamp(row.get(1)?),
+            ended_at: row.get::<_, Option<i64>>(2)?.map(Timestamp),
+            what: row.get(3)?,
+            events: row.get(4)?,
+            files: row.get(5)?,
+        })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Puts some of the files that an import read back to their state before it, and says how many.
+/// Later imports of the same file must not remember it as read either.
+pub(super) fn restore_step(tx: &Connection, import: ImportNo, most: usize) -> Result<usize, Fault> {
+    let mut find = tx.prepare_cached(
+        "SELECT path, seen FROM import_sources WHERE import_no = ? ORDER BY path LIMIT ?",
+    )?;
+    let files: Vec<(String, bool)> = find
+        .query_map(params![import.0, most], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?
+        .collect::<Result<_, _>>()?;
+    for (path, seen) in &files {
+        restore(tx, import, path, *seen)?;
+    }
+    Ok(files.len())
+}
+
+fn restore(tx: &Connection, import: ImportNo, path: &str, seen: bool) -> Result<(), Fault> {
+    let key = params![import.0, path];
+    tx.prepare_cached("DELETE FROM sources WHERE path = ?")?
+        .execute([path])?;
+    if seen {
+        let sql = format!(
+            "INSERT INTO sources (path, {STATE})
+             SELECT path, {STATE} FROM import_sources WHERE import_no = ? AND path = ?"
+        );
+        tx.prepare_cached(&sql)?.execute(key)?;
+    }
+    let sql = format!(
+        "INSERT OR REPLACE INTO import_sources (import_no, path, seen, {STATE})
+         SELECT later.import_no, before.path, before.seen, {columns}
+         FROM import_sources AS before JOIN import_sources AS later USING (path)
+         WHERE before.import_no = ?1 AND before.path = ?2 AND later.import_no > ?1",
+        columns = before_columns()
+    );
+    tx.prepare_cached(&sql)?.execute(key)?;
+    tx.prepare_cached("DELETE FROM import_sources WHERE import_no = ? AND path = ?")?
+        .execute(key)?;
+    Ok(())
+}
+
+fn before_columns() -> String {
+    let columns: Vec<String> = STATE
+        .split(',')
+        .map(|column| format!("before.{}", column.trim()))
+        .collect();
+    columns.join(", ")
+}
+
+/// Forgets an import whose events and files are gone.
+pub(super) fn delete_import(tx: &Connection, import: ImportNo) -> Result<Option<()>, Fault> {
+    let mut delete =
+        tx.prepare_cached("DELETE FROM imports WHERE import_no = ? RETURNING import_no")?;
+    Ok(delete.query_row([import.0], |_| Ok(())).optional()?)
+}

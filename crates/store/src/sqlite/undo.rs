@@ -1,0 +1,196 @@
+//! Undoing an import, in steps that each leave the store in order: a step takes events out together
+//! with everything that rests on them. Files are put back last, so an interrupted undo still knows
+//! what is left to take out.
+
+use std::collections::BTreeSet;
+
+use daybook_domain::source::{ImportNo, Undone};
+use daybook_domain::{EventSeq, JobKey, Session, SessionId, StoreError, Timestamp};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::connection::Fault;
+use super::evidence_rows::{self, Touched};
+use super::names::{SessionRow, raise, session_numbered};
+use super::sessions::{event_no, save, seq_of};
+use super::{SqliteStore, extractions, index, job_rows, places, sources};
+use crate::bounds::STEP_ROWS;
+
+/// What one step did.
+struct Step {
+    events: u64,
+    observations: u64,
+    session: SessionId,
+    removed: bool,
+}
+
+impl SqliteStore {
+    pub(super) fn undo(&self, import: ImportNo, now: Timestamp) -> Result<Undone, StoreError> {
+        self.read(|tx| sources::check_import(tx, import))?;
+        let mut undone = Undone::default();
+        let mut shortened = BTreeSet::new();
+        while let Some(step) = self.write(|tx| step(tx, import, now))? {
+            undone.events += step.events;
+            undone.observations += step.observations;
+            if step.removed {
+                undone.sessions += 1;
+                shortened.remove(&step.session);
+            } else {
+                shortened.insert(step.session);
+            }
+        }
+        undone.shortened = shortened.len() as u64;
+        while self.write(|tx| sources::restore_step(tx, import, STEP_ROWS))? > 0 {}
+        self.write(|tx| sources::delete_import(tx, import))?;
+        Ok(undone)
+    }
+}
+
+/// Takes out the last events that the import added to one session; `None` when nothing is left.
+fn step(tx: &Connection, import: ImportNo, now: Timestamp) -> Result<Option<Step>, Fault> {
+    let mut find = tx.prepare_cached(
+        "SELECT session_no, from_seq, to_seq FROM import_ranges WHERE import_no = ?
+         ORDER BY session_no DESC, from_seq DESC LIMIT 1",
+    )?;
+    let range: Option<(i64, u64, u64)> = find
+        .query_row([import.0], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })
+        .optional()?;
+    let Some((session, begin, end)) = range else {
+        return Ok(None);
+    };
+    let from = begin.max((end + 1).saturating_sub(STEP_ROWS as u64));
+    let Some(mut row) = session_numbered(tx, session)? else {
+        return Err(Fault::corrupt(format!(
+            "import {} names session {session}, which is gone",
+            import.0
+        )));
+    };
+    shrink_range(tx, import, session, (begin, from))?;
+    let range = (EventSeq(from), EventSeq(end));
+    let id = row.session.id.clone();
+    let mut concerned = extractions::forget_windows(tx, (session, &id), range)?;
+    let events = delete_events(tx, session, range)?;
+    let mut touched = Touched::default();
+    let gone = (from..=end).map(EventSeq).collect();
+    evidence_rows::cut(tx, session, &gone, &mut touched)?;
+    let removed = look_again(tx, &mut row)?;
+    let key = JobKey::Extract(id.clone());
+    if removed {
+        job_rows::delete(tx, &key)?;
+    } else {
+        shorten_job(tx, &key, &row.session, now)?;
+    }
+    let settled = evidence_rows::settle(tx, &touched)?;
+    concerned.extend(settled.scopes);
+    raise(tx, &concerned, now)?;
+    if removed {
+        forget_session(tx, session)?;
+    }
+    Ok(Some(Step {
+        events,
+        observations: settled.withdrawn,
+        session: id,
+        removed,
+    }))
+}
+
+fn shrink_range(
+    tx: &Connection,
+    import: ImportNo,
+    session: i64,
+    (begin, from): (u64, u64),
+) -> Result<(), Fault> {
+    let key = params![import.0, session, begin];
+    if from > begin {
+        tx.prepare_cached(
+            "UPDATE import_ranges SET to_seq = ? WHERE import_no = ? AND session_no = ?
+             AND from_seq = ?",
+        )?
+        .execute(params![from - 1, import.0, session, begin])?;
+    } else {
+        tx.prepare_cached(
+            "DELETE FROM import_ranges WHERE import_no = ? AND session_no = ? AND from_seq = ?",
+        )?
+        .execute(key)?;
+    }
+    Ok(())
+}
+
+fn delete_events(
+    tx: &Connection,
+    session: i64,
+    (from, to): (EventSeq, EventSeq),
+) -> Result<u64, Fault> {
+    let mut delete = tx.prepare_cached(
+        "DELETE FROM events WHERE event_no BETWEEN ? AND ? RETURNING event_no, place_no",
+    )?;
+    let gone: Vec<(i64, Option<i64>)> = delete
+        .query_map([event_no(session, from), event_no(session, to)], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?
+        .collect::<Result<_, _>>()?;
+    for (no, place) in &gone {
+        index::forget(tx, *no)?;
+        if let Some(place) = place {
+            places::count_events(tx, session, *place, -1)?;
+        }
+    }
+    Ok(gone.len() as u64)
+}
+
+/// Derives a session's row from the events that are left. True when there is none.
+fn look_again(tx: &Connection, row: &mut SessionRow) -> Result<bool, Fault> {
+    let span = [
+        event_no(row.no, EventSeq(1)),
+        event_no(row.no, EventSeq(u64::from(u32::MAX))),
+    ];
+    let mut last = tx.prepare_cached(
+        "SELECT event_no, line FROM events WHERE event_no BETWEEN ? AND ?
+         ORDER BY event_no DESC LIMIT 1",
+    )?;
+    let last: Option<(i64, u32)> = last
+        .query_row(span, |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    let Some((last, line)) = last else {
+        return Ok(true);
+    };
+    let mut times = tx.prepare_cached(
+        "SELECT ifnull(min(at), 0), ifnull(max(at), 0) FROM events
+         WHERE event_no BETWEEN ? AND ? AND at <> 0",
+    )?;
+    let (first_at, last_at) = times.query_row(span, |row| Ok((row.get(0)?, row.get(1)?)))?;
+    row.session.first_at = Timestamp(first_at);
+    row.session.last_at = Timestamp(last_at);
+    row.session.events = seq_of(last);
+    row.last_line = line;
+    save(tx, row)?;
+    Ok(false)
+}
+
+fn shorten_job(
+    tx: &Connection,
+    key: &JobKey,
+    session: &Session,
+    now: Timestamp,
+) -> Result<(), Fault> {
+    let Some(mut job) = job_rows::load(tx, key)? else {
+        return Ok(());
+    };
+    job_rows::delete_gaps(tx, key)?;
+    job.shorten(session.events.0, now);
+    extractions::drop_unfinished_redo(tx, &job)?;
+    job_rows::save(tx, &job)
+}
+
+/// Forgets a session without events. Its number stays: what still cites it goes by that.
+fn forget_session(tx: &Connection, session: i64) -> Result<(), Fault> {
+    tx.prepare_cached(
+        "UPDATE sessions SET known = 0, label = NULL, kind = 'root', memory_off = 0,
+            forked_from = NULL, first_at = 0, last_at = 0, events = 0, last_line = 0,
+            first_source = NULL
+         WHERE session_no = ?",
+    )?
+    .execute([session])?;
+    Ok(())
+}

@@ -1,0 +1,574 @@
+//! Does the same to a store and to the model, and compares.
+
+use std::time::Duration;
+
+use daybook_domain::index::FileEntry;
+use daybook_domain::seams::{Append, Store};
+use daybook_domain::source::ImportNo;
+use daybook_domain::{
+    Claimed, Digest, EventId, EventSeq, Evidence, Extraction, FailOutcome, Failure, FailureClass,
+    FinishOutcome, Job, JobKey, JobKind, Mark, NewEvent, Observation, ObservationId, Origin,
+    Priority, SessionId, StoreError, Timestamp, Yield,
+};
+use proptest::test_runner::TestCaseError;
+
+use super::operations::{Found, Operation};
+use super::spec::Spec;
+use super::view::{self, View};
+use crate::fixtures::{
+    DAWN, LEASE, append, event, evidence, extraction, observation, place, project, source, tokens,
+};
+
+/// Lines of a view that are shown before and after the first difference.
+const LINES_BEFORE: usize = 12;
+const LINES_AFTER: usize = 12;
+
+/// Failures after which giving up is given up.
+const MOST_FAILURES: usize = 20;
+
+struct Driver<'a> {
+    store: &'a dyn Store,
+    spec: Spec,
+    now: Timestamp,
+    importing: Option<i64>,
+    claims: Vec<Claimed>,
+}
+
+/// Runs a sequence; fails where store and model differ.
+pub(super) async fn drive(store: &dyn Store, sequence: &[Operation]) -> Result<(), TestCaseError> {
+    let mut driver = Driver {
+        store,
+        spec: Spec::default(),
+        now: DAWN,
+        importing: None,
+        claims: Vec::new(),
+    };
+    for (n, operation) in sequence.iter().enumerate() {
+        let failed = |what: String| TestCaseError::fail(format!("{n}: {operation:?}: {what}"));
+        let answered = driver.apply(operation).await;
+        let (ours, theirs) = answered.map_err(|error| failed(format!("{error}: {error:?}")))?;
+        if ours != theirs {
+            return Err(failed(format!("answered {theirs}, not {ours}")));
+        }
+        let theirs = view::of(store)
+            .await
+            .map_err(|error| failed(error.to_string()))?;
+        let ours = driver.spec.view();
+        if ours != theirs {
+            return Err(failed(differences(&ours, &theirs)));
+        }
+    }
+    Ok(())
+}
+
+/// Where two views part, line by line.
+fn differences(ours: &View, theirs: &View) -> String {
+    let (ours, theirs) = (format!("{ours:#?}"), format!("{theirs:#?}"));
+    let (ours, theirs): (Vec<&str>, Vec<&str>) = (ours.lines().collect(), theirs.lines().collect());
+    let same = ours
+        .iter()
+        .zip(&theirs)
+        .take_while(|(ours, theirs)| ours == theirs)
+        .count();
+    let around = |lines: &[&str]| {
+        let from = same.saturating_sub(LINES_BEFORE);
+        let to = (same + LINES_AFTER).min(lines.len());
+        lines[from..to].join("\n")
+    };
+    format!("\nexpected\n{}\nfound\n{}", around(&ours), around(&theirs))
+}
+
+/// What the model answers and what the store answers.
+type Answers = (String, String);
+
+fn answers<T: std::fmt::Debug>(ours: T, theirs: T) -> Result<Answers, StoreError> {
+    Ok((format!("{ours:?}"), format!("{theirs:?}")))
+}
+
+fn key(number: u8) -> JobKey {
+    let n = usize::from(number);
+    match number {
+        0..=2 => JobKey::Extract(view::sessions()[n].clone()),
+        _ => JobKey::Consolidate(view::scopes()[n - 3].clone()),
+    }
+}
+
+fn root(number: u8) -> String {
+    ["/work/a", "/work/b"][usize::from(number)].to_owned()
+}
+
+fn holder(number: u8) -> &'static str {
+    ["worker one", "worker two"][usize::from(number)]
+}
+
+fn engine(number: u8) -> &'static str {
+    ["engine/1", "engine/2"][usize::from(number)]
+}
+
+/// Event number `n`: what it says depends on nothing else, so that it is met again.
+fn event_numbered(n: u8, in_file: bool, at: Option<Timestamp>, at_root: Option<u8>) -> NewEvent {
+    let text = format!("t{} s{} e{n}", n % 3, n % 5);
+    NewEvent {
+        id: EventId::of(&[&[n]]),
+        line: if in_file { u32::from(n) / 2 + 1 } else { 0 },
+        origin: if n.is_multiple_of(2) {
+            Origin::Human
+        } else {
+            Origin::Assistant
+        },
+        at: at.map_or(Timestamp::ZERO, |at| {
+            at.plus(Duration::from_secs(u64::from(n)))
+        }),
+        place: at_root.map(|number| place(&root(number))),
+        ..event(&text)
+    }
+}
+
+impl Driver<'_> {
+    async fn apply(&mut self, operation: &Operation) -> Result<Answers, StoreError> {
+        let (store, now) = (self.store, self.now);
+        match operation {
+            Operation::Append { .. } | Operation::PutSource { .. } => self.log(operation).await,
+            Operation::Mark {
+                key: number,
+                input,
+                idle,
+                by,
+                priority,
+            } => {
+                let mark = Mark {
+                    input: u64::from(*input),
+                    idle_due: now.plus(Duration::from_secs(u64::from(*idle))),
+                    deadline: now.plus(Duration::from_secs(u64::from(*by))),
+                    priority: Priority::from_rank(i64::from(*priority)).unwrap_or_default(),
+                };
+                self.spec.mark(&key(*number), mark);
+                answers((), store.mark(&key(*number), mark).await?)
+            }
+            Operation::Hasten { key: number } => {
+                let key = key(*number);
+                self.spec
+                    .job_mut(&key, |job| job.hasten(now, Priority::High));
+                answers((), store.hasten(&key, now, Priority::High).await?)
+            }
+            Operation::Claim {
+                consolidate,
+                holder: number,
+                limit,
+                waiting,
+            } => {
+                let kind = JobKind::ALL[usize::from(*consolidate)];
+                if *waiting {
+                    self.wait_for(kind);
+                }
+                self.claim(kind, holder(*number), usize::from(*limit)).await
+            }
+            Operation::Heartbeat { .. }
+            | Operation::Release { .. }
+            | Operation::Finish { .. }
+            | Operation::Extract { .. }
+            | Operation::Fail { .. } => self.end(operation).await,
+            Operation::GiveUp {
+                consolidate,
+                engine: name,
+            } => {
+                let kind = JobKind::ALL[usize::from(*consolidate)];
+                self.give_up(kind, engine(*name)).await
+            }
+            Operation::Abandon { holder: number } => {
+                let ours = self.spec.abandon(holder(*number));
+                answers(ours, store.abandon(holder(*number)).await?)
+            }
+            Operation::Advance { seconds } => {
+                self.now = Timestamp(now.0 + i64::from(*seconds) * 1000);
+                answers((), ())
+            }
+            Operation::Redo { key: number } => {
+                self.spec.redo(&key(*number), now);
+                answers((), store.redo(&key(*number), now).await?)
+            }
+            Operation::Revive {
+                key: number,
+                engine: name,
+            } => {
+                let key = number.map(key);
+                let ours = self.spec.revive(key.as_ref(), engine(*name), now);
+                answers(
+                    ours,
+                    store.revive_gaps(key.as_ref(), engine(*name), now).await?,
+                )
+            }
+            Operation::Observe { .. }
+            | Operation::Retract { .. }
+            | Operation::Touch { .. }
+            | Operation::Assign { .. } => self.believe(operation).await,
+            Operation::BeginImport | Operation::EndImport | Operation::UndoImport { .. } => {
+                self.import(operation).await
+            }
+            Operation::PutFile {
+                scope,
+                file,
+                entries,
+            } => self.put_file(*scope, *file, entries).await,
+            Operation::Rebuild => self.rebuild().await,
+        }
+    }
+
+    async fn log(&mut self, operation: &Operation) -> Result<Answers, StoreError> {
+        let importing = |wanted: &bool| self.importing.filter(|_| *wanted).map(ImportNo);
+        match operation {
+            Operation::Append {
+                session,
+                file,
+                events,
+                root,
+                dated,
+                off,
+                importing: wanted,
+            } => {
+                let id = &view::sessions()[usize::from(*session)];
+                let from_file = *file > 0;
+                let at = dated.then_some(self.now);
+                let made = events
+                    .iter()
+                    .map(|&n| event_numbered(n, from_file, at, *root));
+                let mut append: Append = append(id, made.collect());
+                append.import = importing(wanted);
+                append.now = self.now;
+                append.session.memory_off = *off;
+                if from_file {
+                    append.source = Some(source(&format!("/logs/{file}"), id, events.len() as u64));
+                }
+                let added = self.spec.append(&append);
+                let theirs = self.store.append(&append).await?;
+                let ours = (added, events.len() as u64 - added, self.spec.last_of(id));
+                answers(ours, (theirs.added, theirs.known, theirs.last.0))
+            }
+            Operation::PutSource {
+                file,
+                session,
+                importing: wanted,
+            } => {
+                let id = &view::sessions()[usize::from(*session)];
+                let source = source(&format!("/logs/{file}"), id, 99);
+                let import = importing(wanted);
+                self.spec.put_source(&source, import.map(|import| import.0));
+                answers((), self.store.put_source(&source, import).await?)
+            }
+            other => unreachable!("{other:?} logs nothing"),
+        }
+    }
+
+    async fn claim(
+        &mut self,
+        kind: JobKind,
+        holder: &str,
+        limit: usize,
+    ) -> Result<Answers, StoreError> {
+        let now = self.now;
+        let mut ours = Vec::new();
+        for key in self.spec.due(kind, now).into_iter().take(limit) {
+            let claimed = self.spec.job_mut(&key, |job| job.claim(holder, now, LEASE));
+            ours.extend(claimed.flatten());
+        }
+        let theirs = self.store.claim(kind, holder, now, LEASE, limit).await?;
+        self.claims.extend(theirs.iter().cloned());
+        answers(ours, theirs)
+    }
+
+    /// Moves the time on to when a job of a kind is due.
+    fn wait_for(&mut self, kind: JobKind) {
+        self.now = self
+            .spec
+            .next_due(kind)
+            .map_or(self.now, |due| self.now.max(due));
+    }
+
+    async fn give_up(&mut self, kind: JobKind, engine: &str) -> Result<Answers, StoreError> {
+        for _ in 0..MOST_FAILURES {
+            self.wait_for(kind);
+            let granted = self.claim(kind, holder(0), 1).await?;
+            let Some(claimed) = self.claims.last().cloned().filter(|_| granted.0 != "[]") else {
+                return Ok(granted);
+            };
+            let failed = self.fail(&claimed, FailureClass::Content, engine).await?;
+            if failed.0 != failed.1 || failed.0.starts_with("GaveUp") {
+                return Ok(failed);
+            }
+        }
+        answers((), ())
+    }
+
+    async fn fail(
+        &mut self,
+        claimed: &Claimed,
+        class: FailureClass,
+        engine: &str,
+    ) -> Result<Answers, StoreError> {
+        let (now, token) = (self.now, &claimed.token);
+        let failure = Failure {
+            class,
+            message: "it failed".to_owned(),
+        };
+        let fail = |job: &mut Job| job.fail(token, failure.clone(), now, 0.5, engine);
+        let ours = self
+            .spec
+            .job_mut(token.job(), fail)
+            .unwrap_or(FailOutcome::LeaseLost);
+        if let FailOutcome::GaveUp(gap) = &ours {
+            self.spec.keep_gap(gap.clone());
+        }
+        self.spec.settle(token.job(), now);
+        answers(
+            ours,
+            self.store
+                .fail(token, failure.clone(), now, 0.5, engine)
+                .await?,
+        )
+    }
+
+    /// The claim that a number chooses: mostly one that is still held, else a recent one.
+    fn chosen(&self, number: u8) -> Option<Claimed> {
+        let number = usize::from(number);
+        let holds = |claimed: &&Claimed| {
+            let job = self.spec.job(claimed.token.job());
+            job.is_some_and(|job| job.is_held_by(&claimed.token, self.now))
+        };
+        let held: Vec<&Claimed> = self.claims.iter().filter(holds).collect();
+        if held.is_empty() || number.is_multiple_of(5) {
+            let back = number % self.claims.len().clamp(1, 4);
+            return self.claims.iter().rev().nth(back).cloned();
+        }
+        Some(held[number % held.len()].clone())
+    }
+
+    async fn end(&mut self, operation: &Operation) -> Result<Answers, StoreError> {
+        let (Operation::Heartbeat { claim }
+        | Operation::Release { claim }
+        | Operation::Finish { claim, .. }
+        | Operation::Extract { claim, .. }
+        | Operation::Fail { claim, .. }) = operation
+        else {
+            unreachable!("{operation:?} ends no claim");
+        };
+        let Some(claimed) = self.chosen(*claim) else {
+            return answers((), ());
+        };
+        let (store, now, token) = (self.store, self.now, &claimed.token);
+        let key = token.job();
+        match operation {
+            Operation::Heartbeat { .. } => {
+                let ours = self
+                    .spec
+                    .job_mut(key, |job| job.heartbeat(token, now, LEASE));
+                answers(
+                    ours.unwrap_or(false),
+                    store.heartbeat(token, now, LEASE).await?,
+                )
+            }
+            Operation::Release { .. } => {
+                let ours = self.spec.job_mut(key, |job| job.release(token, now));
+                answers(ours.unwrap_or(false), store.release(token, now).await?)
+            }
+            Operation::Extract {
+                short_by,
+                found,
+                retracted,
+                root: at_root,
+                concern,
+                ..
+            } if key.kind() == JobKind::Extract
+                && claimed.upto > claimed.after + u64::from(*short_by) =>
+            {
+                let mut pass = self.pass(&claimed, *short_by, found, *at_root);
+                let window = pass.to.0;
+                pass.retracted
+                    .extend(retracted.map(|n| EventSeq(u64::from(n) % window.max(1) + 1)));
+                pass.concerns
+                    .extend(concern.map(|n| view::scopes()[usize::from(n)].clone()));
+                let ours = self.spec.finish_extraction(token, &pass, now);
+                answers(ours, store.finish_extraction(token, &pass, now).await?)
+            }
+            Operation::Finish { short_by, .. } | Operation::Extract { short_by, .. } => {
+                let upto = claimed.upto.saturating_sub(u64::from(*short_by));
+                let finish = |job: &mut Job| job.finish(token, upto, now);
+                let ours = self
+                    .spec
+                    .job_mut(key, finish)
+                    .unwrap_or(FinishOutcome::LeaseLost);
+                self.spec.settle(key, now);
+                answers(ours, store.finish(token, upto, now).await?)
+            }
+            Operation::Fail {
+                class,
+                engine: name,
+                ..
+            } => self.fail(&claimed, *class, engine(*name)).await,
+            other => unreachable!("{other:?} ends no claim"),
+        }
+    }
+
+    /// What a pass over a claimed window yields.
+    fn pass(
+        &self,
+        claimed: &Claimed,
+        short_by: u8,
+        found: &[Found],
+        at_root: Option<u8>,
+    ) -> Extraction {
+        let JobKey::Extract(id) = claimed.token.job() else {
+            unreachable!("only sessions are extracted");
+        };
+        let window = (
+            claimed.after + 1,
+            claimed.upto.saturating_sub(u64::from(short_by)),
+        );
+        let mut seen: Vec<Observation> = Vec::new();
+        for found in found {
+            let length = claimed.upto - claimed.after;
+            let within = |n: u8| claimed.after + 1 + u64::from(n) % length;
+            seen.push(self.observed(id, found, within));
+        }
+        let mut pass = extraction(id, window, seen);
+        match (&mut pass.yielded, at_root) {
+            (Yield::Something { observations, .. }, None) if observations.is_empty() => {
+                pass.yielded = Yield::Nothing;
+            }
+            (Yield::Something { digest, .. }, at_root) => {
+                **digest = Digest {
+                    root: at_root.map(root),
+                    ..Digest::default()
+                };
+            }
+            (Yield::Nothing, _) => {}
+        }
+        pass
+    }
+
+    fn observed(&self, id: &SessionId, found: &Found, within: impl Fn(u8) -> u64) -> Observation {
+        let scope = &view::scopes()[usize::from(found.scope)];
+        let mut events: Vec<u64> = found.events.iter().map(|&n| within(n)).collect();
+        events.sort_unstable();
+        events.dedup();
+        let resting = Evidence {
+            root: found.root.map(root),
+            ..evidence(id, &events)
+        };
+        // The same thing in other words, so that it matters whose words are shown.
+        let text = format!("Said {}{}", found.said, "!".repeat(events.len()));
+        Observation {
+            stated: events.len() != 1,
+            ..observation(scope, &text, vec![resting])
+        }
+    }
+
+    async fn believe(&mut self, operation: &Operation) -> Result<Answers, StoreError> {
+        let (store, now) = (self.store, self.now);
+        match operation {
+            Operation::Observe { session, found } => {
+                let id = &view::sessions()[usize::from(*session)];
+                let seen = [self.observed(id, found, |n| u64::from(n) % 9 + 1)];
+                self.spec.observe(&seen, now);
+                answers((), store.observe(&seen, now).await?)
+            }
+            Operation::Retract { scope, said } => {
+                let scope = &view::scopes()[usize::from(*scope)];
+                let kind = observation(scope, "", Vec::new()).kind;
+                let id = ObservationId::of(scope, kind, &format!("said {said}"));
+                let ours = self.spec.retract(scope, id, now);
+                answers(ours, store.retract(scope, id, now).await?)
+            }
+            Operation::Touch { scope } => {
+                let scope = &view::scopes()[usize::from(*scope)];
+                self.spec.touch(scope, now);
+                store.touch_scope(scope, now).await?;
+                answers((), ())
+            }
+            Operation::Assign {
+                root: at_root,
+                project: name,
+            } => {
+                let project = project(["left", "right"][usize::from(*name)]);
+                self.spec.assign(&root(*at_root), &project, now);
+                answers((), store.assign_root(&root(*at_root), &project, now).await?)
+            }
+            other => unreachable!("{other:?} changes no belief"),
+        }
+    }
+
+    async fn import(&mut self, operation: &Operation) -> Result<Answers, StoreError> {
+        let (store, now) = (self.store, self.now);
+        match (operation, self.importing) {
+            (Operation::BeginImport, _) => {
+                let ours = self.spec.begin_import(now);
+                self.importing = Some(ours);
+                answers(ours, store.begin_import("all", now).await?.0)
+            }
+            (Operation::EndImport, Some(no)) => {
+                self.spec.end_import(no, now);
+                answers((), store.end_import(ImportNo(no), now).await?)
+            }
+            (Operation::UndoImport { import }, _) => {
+                let known = self.spec.imports();
+                let Some(&no) = known.get(usize::from(*import) % known.len().max(1)) else {
+                    return answers((), ());
+                };
+                self.spec.undo_import(no, now);
+                self.importing = self.importing.filter(|&current| current != no);
+                store.undo_import(ImportNo(no), now).await?;
+                answers((), ())
+            }
+            _ => answers((), ()),
+        }
+    }
+
+    async fn put_file(
+        &mut self,
+        scope: u8,
+        file: u8,
+        numbers: &[u8],
+    ) -> Result<Answers, StoreError> {
+        let scope = &view::scopes()[usize::from(scope)];
+        let file = ["MEMORY.md", "INDEX.md"][usize::from(file)];
+        let entries: Vec<FileEntry> = numbers.iter().enumerate().map(entry).collect();
+        self.spec.put_file(scope, file, &entries, self.now);
+        let put = self
+            .store
+            .put_file(scope, file, "stamp", &entries, self.now);
+        answers((), put.await?)
+    }
+
+    /// Clears the index and feeds it all again.
+    async fn rebuild(&mut self) -> Result<Answers, StoreError> {
+        self.store.clear().await?;
+        let known = self
+            .store
+            .sessions(&daybook_domain::Tenant::local(), 100)
+            .await?;
+        for session in known {
+            let tokens = self.spec.tokens(&session.id);
+            self.store.index_events(&session.id, &tokens).await?;
+        }
+        for scope in view::scopes() {
+            self.store.index_observations(&scope).await?;
+        }
+        for (scope, file, at, entries) in self.spec.memory_files() {
+            self.store
+                .put_file(&scope, &file, "stamp", &entries, at)
+                .await?;
+        }
+        answers((), ())
+    }
+}
+
+fn entry((line, number): (usize, &u8)) -> FileEntry {
+    let text = format!("t{} s{} e{number} said", number % 3, number % 5);
+    FileEntry {
+        line: u32::try_from(line).unwrap_or(u32::MAX) + 1,
+        tokens: tokens(&text),
+        text,
+        heading: "Heading".to_owned(),
+        observation: None,
+        citation: None,
+    }
+}

@@ -1,0 +1,221 @@
+//! What is done to a store, in small numbers, so that operations often meet the same thing.
+
+use daybook_domain::FailureClass;
+use proptest::prelude::*;
+
+/// Most operations in a sequence.
+const LONGEST: usize = 60;
+
+/// One operation. Numbers choose among what there is at the time, wrapping around.
+#[derive(Debug, Clone)]
+#[allow(
+    missing_docs,
+    reason = "the fields are arguments of the seam that each operation calls"
+)]
+pub enum Operation {
+    Append {
+        session: u8,
+        file: u8,
+        events: Vec<u8>,
+        root: Option<u8>,
+        dated: bool,
+        off: bool,
+        importing: bool,
+    },
+    PutSource {
+        file: u8,
+        session: u8,
+        importing: bool,
+    },
+    Mark {
+        key: u8,
+        input: u8,
+        idle: u16,
+        by: u16,
+        priority: u8,
+    },
+    Hasten {
+        key: u8,
+    },
+    Claim {
+        consolidate: bool,
+        holder: u8,
+        limit: u8,
+        waiting: bool,
+    },
+    Heartbeat {
+        claim: u8,
+    },
+    Release {
+        claim: u8,
+    },
+    Finish {
+        claim: u8,
+        short_by: u8,
+    },
+    Extract {
+        claim: u8,
+        short_by: u8,
+        found: Vec<Found>,
+        retracted: Option<u8>,
+        root: Option<u8>,
+        concern: Option<u8>,
+    },
+    Fail {
+        claim: u8,
+        class: FailureClass,
+        engine: u8,
+    },
+    /// Lets a job fail until it gives a range up.
+    GiveUp {
+        consolidate: bool,
+        engine: u8,
+    },
+    Abandon {
+        holder: u8,
+    },
+    Advance {
+        seconds: i16,
+    },
+    Redo {
+        key: u8,
+    },
+    Revive {
+        key: Option<u8>,
+        engine: u8,
+    },
+    Observe {
+        session: u8,
+        found: Found,
+    },
+    Retract {
+        scope: u8,
+        said: u8,
+    },
+    Touch {
+        scope: u8,
+    },
+    Assign {
+        root: u8,
+        project: u8,
+    },
+    BeginImport,
+    EndImport,
+    UndoImport {
+        import: u8,
+    },
+    PutFile {
+        scope: u8,
+        file: u8,
+        entries: Vec<u8>,
+    },
+    Rebuild,
+}
+
+/// Something observed: in which scope, what is said, from which events, at which root.
+#[derive(Debug, Clone)]
+#[allow(missing_docs, reason = "the line above names the fields in turn")]
+pub struct Found {
+    pub scope: u8,
+    pub said: u8,
+    pub events: Vec<u8>,
+    pub root: Option<u8>,
+}
+
+/// Random sequences. Appends and the life of a claim are the most frequent.
+pub fn sequence() -> impl Strategy<Value = Vec<Operation>> {
+    let one = prop_oneof![
+        8 => append(),
+        1 => (0..3_u8, 0..3_u8, any::<bool>()).prop_map(|(file, session, importing)| {
+            Operation::PutSource { file, session, importing }
+        }),
+        2 => (0..6_u8, 0..12_u8, 0..900_u16, 0..900_u16, 0..4_u8).prop_map(
+            |(key, input, idle, by, priority)| Operation::Mark { key, input, idle, by, priority }
+        ),
+        1 => (0..6_u8).prop_map(|key| Operation::Hasten { key }),
+        8 => (prop::bool::weighted(0.2), 0..2_u8, 0..4_u8, prop::bool::weighted(0.8)).prop_map(
+            |(consolidate, holder, limit, waiting)| Operation::Claim {
+                consolidate, holder, limit, waiting,
+            }
+        ),
+        1 => (prop::bool::weighted(0.2), 0..2_u8)
+            .prop_map(|(consolidate, engine)| Operation::GiveUp { consolidate, engine }),
+        1 => any::<u8>().prop_map(|claim| Operation::Heartbeat { claim }),
+        1 => any::<u8>().prop_map(|claim| Operation::Release { claim }),
+        2 => (any::<u8>(), 0..3_u8)
+            .prop_map(|(claim, short_by)| Operation::Finish { claim, short_by }),
+        8 => extract(),
+        3 => (any::<u8>(), 0..3_usize, 0..2_u8).prop_map(|(claim, class, engine)| {
+            Operation::Fail { claim, class: FailureClass::ALL[class], engine }
+        }),
+        1 => (0..2_u8).prop_map(|holder| Operation::Abandon { holder }),
+        4 => (-60..5000_i16).prop_map(|seconds| Operation::Advance { seconds }),
+        2 => (0..6_u8).prop_map(|key| Operation::Redo { key }),
+        1 => (prop::option::of(0..6_u8), 0..2_u8)
+            .prop_map(|(key, engine)| Operation::Revive { key, engine }),
+        2 => (0..3_u8, found()).prop_map(|(session, found)| Operation::Observe { session, found }),
+        2 => (0..3_u8, 0..4_u8).prop_map(|(scope, said)| Operation::Retract { scope, said }),
+        1 => (0..3_u8).prop_map(|scope| Operation::Touch { scope }),
+        2 => (0..2_u8, 0..2_u8).prop_map(|(root, project)| Operation::Assign { root, project }),
+        2 => Just(Operation::BeginImport),
+        1 => Just(Operation::EndImport),
+        3 => any::<u8>().prop_map(|import| Operation::UndoImport { import }),
+        1 => (0..3_u8, 0..2_u8, prop::collection::vec(0..24_u8, 0..4)).prop_map(
+            |(scope, file, entries)| Operation::PutFile { scope, file, entries }
+        ),
+        1 => Just(Operation::Rebuild),
+    ];
+    prop::collection::vec(one, 1..LONGEST)
+}
+
+fn append() -> impl Strategy<Value = Operation> {
+    let events = prop::collection::vec(0..24_u8, 0..6);
+    let root = prop::option::of(0..2_u8);
+    let flags = (
+        prop::bool::weighted(0.7),
+        prop::bool::weighted(0.1),
+        prop::bool::weighted(0.7),
+    );
+    (0..3_u8, 0..3_u8, events, root, flags).prop_map(
+        |(session, file, events, root, (dated, off, importing))| Operation::Append {
+            session,
+            file,
+            events,
+            root,
+            dated,
+            off,
+            importing,
+        },
+    )
+}
+
+fn extract() -> impl Strategy<Value = Operation> {
+    let found = prop::collection::vec(found(), 0..4);
+    let options = (
+        prop::option::weighted(0.3, any::<u8>()),
+        prop::option::of(0..2_u8),
+        prop::option::weighted(0.3, 0..3_u8),
+    );
+    (any::<u8>(), 0..3_u8, found, options).prop_map(
+        |(claim, short_by, found, (retracted, root, concern))| Operation::Extract {
+            claim,
+            short_by,
+            found,
+            retracted,
+            root,
+            concern,
+        },
+    )
+}
+
+fn found() -> impl Strategy<Value = Found> {
+    let events = prop::collection::btree_set(any::<u8>(), 0..3);
+    (0..3_u8, 0..4_u8, events, prop::option::of(0..2_u8)).prop_map(|(scope, said, events, root)| {
+        Found {
+            scope,
+            said,
+            events: events.into_iter().collect(),
+            root,
+        }
+    })
+}

@@ -1,0 +1,511 @@
+//! What a store of extraction results promises.
+#![allow(missing_docs, reason = "each name is the sentence that it tests")]
+
+use daybook_domain::seams::{ScopeState, Store};
+use daybook_domain::{
+    Claimed, Digest, EventSeq, Extraction, FinishOutcome, JobKey, JobKind, Observation, Scope,
+    SessionId, StoreError, Tenant, Timestamp, Yield,
+};
+
+use crate::fixtures::*;
+
+/// When these tests work: after everything has rested.
+const LATER: Timestamp = Timestamp(DAWN.0 + 9_000_000);
+
+/// A session of ten events, said a second apart.
+async fn ten_events(store: &dyn Store, host_id: &str) -> SessionId {
+    let id = session(host_id);
+    store
+        .append(&append(&id, events("word", 10)))
+        .await
+        .unwrap();
+    id
+}
+
+async fn claim(store: &dyn Store, id: &SessionId) -> Claimed {
+    let claims = store
+        .claim(JobKind::Extract, "worker", LATER, LEASE, 10)
+        .await
+        .unwrap();
+    let wanted = JobKey::Extract(id.clone());
+    let found = claims
+        .into_iter()
+        .find(|claim| claim.token.job() == &wanted);
+    found.expect("the session is due")
+}
+
+async fn finish(store: &dyn Store, claimed: &Claimed, extraction: &Extraction) -> FinishOutcome {
+    let ended = store
+        .finish_extraction(&claimed.token, extraction, LATER)
+        .await;
+    ended.expect("a sound extraction can be stored")
+}
+
+/// Claims a session and stores one window.
+async fn extract(
+    store: &dyn Store,
+    id: &SessionId,
+    window: (u64, u64),
+    observations: Vec<Observation>,
+) -> FinishOutcome {
+    let claimed = claim(store, id).await;
+    finish(store, &claimed, &extraction(id, window, observations)).await
+}
+
+async fn held(store: &dyn Store, scope: &Scope) -> Vec<Observation> {
+    store.observations(scope).await.unwrap()
+}
+
+async fn state(store: &dyn Store, scope: &Scope) -> (u64, u64) {
+    let states = store.scopes(&scope.tenant).await.unwrap();
+    let found = states
+        .into_iter()
+        .find(|state: &ScopeState| &state.scope == scope);
+    found.map_or((0, 0), |state| (state.revision, state.observations))
+}
+
+async fn windows(store: &dyn Store, project: Option<&str>) -> Vec<(String, u64, u64)> {
+    let records = store.extractions(&Tenant::local(), project).await.unwrap();
+    let window =
+        |r: &daybook_domain::ExtractionRecord| (r.session.host_id.clone(), r.from.0, r.to.0);
+    records.iter().map(window).collect()
+}
+
+pub async fn what_was_extracted_holds_and_raises_its_scope(store: &dyn Store) {
+    let id = ten_events(store, "7f78aa01").await;
+    let scope = user_scope("ada");
+    let mut said = observation(&scope, "Use tabs.", vec![evidence(&id, &[2, 5])]);
+    said.subject = Some("indentation".to_owned());
+    let ended = extract(store, &id, (1, 6), vec![said.clone()]).await;
+    assert_eq!(ended, FinishOutcome::StillDue);
+    assert_eq!(held(store, &scope).await, [said]);
+    assert_eq!(state(store, &scope).await, (1, 1));
+    let job = store
+        .job(&JobKey::Consolidate(scope))
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!((job.input, job.due_at()), (1, Some(LATER)));
+    let job = store
+        .job(&JobKey::Extract(id.clone()))
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!((job.input, job.done), (10, 6));
+    assert_eq!(
+        extract(store, &id, (7, 10), Vec::new()).await,
+        FinishOutcome::Complete
+    );
+    assert_eq!(windows(store, None).await.len(), 2);
+}
+
+pub async fn a_lost_lease_stores_nothing(store: &dyn Store) {
+    let id = ten_events(store, "7f78aa01").await;
+    let stale = claim(store, &id).await;
+    store.abandon("worker").await.unwrap();
+    let fresh = claim(store, &id).await;
+    let said = observation(&user_scope("ada"), "use tabs", vec![evidence(&id, &[2])]);
+    let whole = extraction(&id, (1, 10), vec![said.clone()]);
+    assert_eq!(
+        finish(store, &stale, &whole).await,
+        FinishOutcome::LeaseLost
+    );
+    assert!(held(store, &said.scope).await.is_empty());
+    assert!(windows(store, None).await.is_empty());
+    assert_eq!(finish(store, &fresh, &whole).await, FinishOutcome::Complete);
+    assert_eq!(
+        finish(store, &fresh, &whole).await,
+        FinishOutcome::LeaseLost
+    );
+    assert_eq!(held(store, &said.scope).await.len(), 1);
+}
+
+pub async fn a_lease_for_another_session_is_refused(store: &dyn Store) {
+    let id = ten_events(store, "7f78aa01").await;
+    let other = ten_events(store, "8000").await;
+    let claimed = claim(store, &id).await;
+    let theirs = extraction(&other, (1, 10), Vec::new());
+    let refused = store
+        .finish_extraction(&claimed.token, &theirs, LATER)
+        .await;
+    assert!(matches!(refused, Err(StoreError::Refused(_))));
+    let foreign = observation(&user_scope("ada"), "use tabs", vec![evidence(&other, &[2])]);
+    let mixed = extraction(&id, (1, 10), vec![foreign]);
+    let refused = store.finish_extraction(&claimed.token, &mixed, LATER).await;
+    assert!(matches!(refused, Err(StoreError::Refused(_))));
+}
+
+pub async fn a_window_that_ends_before_it_begins_is_refused(store: &dyn Store) {
+    let id = ten_events(store, "7f78aa01").await;
+    let claimed = claim(store, &id).await;
+    let empty = extraction(&id, (1, 0), Vec::new());
+    let refused = store.finish_extraction(&claimed.token, &empty, LATER).await;
+    assert!(matches!(refused, Err(StoreError::Refused(_))));
+}
+
+pub async fn an_observation_without_evidence_is_refused(store: &dyn Store) {
+    let id = ten_events(store, "7f78aa01").await;
+    let claimed = claim(store, &id).await;
+    let bare = observation(&user_scope("ada"), "use tabs", Vec::new());
+    let refused = store.observe(std::slice::from_ref(&bare), LATER).await;
+    assert!(matches!(refused, Err(StoreError::Refused(_))));
+    let whole = extraction(&id, (1, 10), vec![bare]);
+    let refused = store.finish_extraction(&claimed.token, &whole, LATER).await;
+    assert!(matches!(refused, Err(StoreError::Refused(_))));
+    let job = store.job(&JobKey::Extract(id)).await.unwrap().unwrap();
+    assert!(job.is_held_by(&claimed.token, LATER));
+}
+
+pub async fn nothing_is_recorded_as_nothing(store: &dyn Store) {
+    let id = ten_events(store, "7f78aa01").await;
+    let said = observation(&user_scope("ada"), "use tabs", vec![evidence(&id, &[2])]);
+    let _ = extract(store, &id, (1, 5), vec![said.clone()]).await;
+    let claimed = claim(store, &id).await;
+    let ended = finish(store, &claimed, &nothing(&id, (6, 10))).await;
+    assert_eq!(ended, FinishOutcome::Complete);
+    let records = store.extractions(&Tenant::local(), None).await.unwrap();
+    let digests: Vec<bool> = records
+        .iter()
+        .map(|record| record.digest.is_some())
+        .collect();
+    assert_eq!(digests, [true, false]);
+    assert_eq!(
+        (records[1].from, records[1].to),
+        (EventSeq(6), EventSeq(10))
+    );
+    assert_eq!((records[1].label.as_str(), records[1].at), ("7f78", LATER));
+    assert_eq!(records[1].extractor, "test/1");
+    assert_eq!(held(store, &said.scope).await, [said]);
+}
+
+pub async fn the_same_thing_learned_twice_is_one_observation(store: &dyn Store) {
+    let scope = user_scope("ada");
+    let a = ten_events(store, "7f78aa01").await;
+    let b = ten_events(store, "8000").await;
+    let first = observation(&scope, "use tabs", vec![evidence(&a, &[2])]);
+    let again = observation(&scope, "Use tabs!", vec![evidence(&b, &[4])]);
+    let _ = extract(store, &a, (1, 10), vec![first]).await;
+    store.abandon("worker").await.unwrap();
+    let _ = extract(store, &b, (1, 10), vec![again]).await;
+    let both = observation(
+        &scope,
+        "use tabs",
+        vec![evidence(&a, &[2]), evidence(&b, &[4])],
+    );
+    assert_eq!(held(store, &scope).await, [both]);
+    assert_eq!(state(store, &scope).await, (2, 1));
+}
+
+pub async fn the_earliest_evidence_lends_its_words_whatever_came_first(store: &dyn Store) {
+    let scope = user_scope("ada");
+    let id = ten_events(store, "7f78aa01").await;
+    let mut late = observation(&scope, "Use TABS", vec![evidence(&id, &[9])]);
+    late.stated = false;
+    late.subject = Some("late".to_owned());
+    let early = observation(&scope, "use tabs", vec![evidence(&id, &[3])]);
+    store.observe(&[late.clone()], LATER).await.unwrap();
+    store
+        .observe(std::slice::from_ref(&early), LATER)
+        .await
+        .unwrap();
+    let mut both = early.clone();
+    both.evidence.extend(late.evidence.clone());
+    assert_eq!(held(store, &scope).await, [both.clone()]);
+    let other = user_scope("bob");
+    let file = |from: &Observation| Observation {
+        id: daybook_domain::ObservationId::of(&other, from.kind, &from.text),
+        scope: other.clone(),
+        ..from.clone()
+    };
+    store
+        .observe(&[file(&early), file(&late)], LATER)
+        .await
+        .unwrap();
+    assert_eq!(held(store, &other).await, [file(&both)]);
+}
+
+pub async fn a_window_stored_twice_counts_once(store: &dyn Store) {
+    let id = ten_events(store, "7f78aa01").await;
+    let scope = user_scope("ada");
+    let said = |text: &str, seq| observation(&scope, text, vec![evidence(&id, &[seq])]);
+    let _ = extract(
+        store,
+        &id,
+        (1, 5),
+        vec![said("use tabs", 2), said("be brief", 4)],
+    )
+    .await;
+    // The same generation reads the window again, and more: what it finds now is what holds.
+    let _ = extract(
+        store,
+        &id,
+        (1, 10),
+        vec![said("use tabs", 2), said("be kind", 9)],
+    )
+    .await;
+    let texts: Vec<String> = held(store, &scope)
+        .await
+        .into_iter()
+        .map(|o| o.text)
+        .collect();
+    assert_eq!(texts, ["use tabs", "be kind"]);
+    assert_eq!(windows(store, None).await, [("7f78aa01".to_owned(), 1, 10)]);
+}
+
+pub async fn a_redo_shows_nothing_until_it_has_caught_up(store: &dyn Store) {
+    let id = ten_events(store, "7f78aa01").await;
+    let scope = user_scope("ada");
+    let old = observation(&scope, "use tabs", vec![evidence(&id, &[2])]);
+    let both = observation(&scope, "be brief", vec![evidence(&id, &[3])]);
+    let new = observation(&scope, "be kind", vec![evidence(&id, &[4])]);
+    let _ = extract(store, &id, (1, 10), vec![old.clone(), both.clone()]).await;
+    store
+        .redo(&JobKey::Extract(id.clone()), LATER)
+        .await
+        .unwrap();
+    let before = (held(store, &scope).await, windows(store, None).await);
+    let _ = extract(store, &id, (1, 5), vec![both.clone(), new.clone()]).await;
+    assert_eq!(
+        (held(store, &scope).await, windows(store, None).await),
+        before
+    );
+    assert_eq!(state(store, &scope).await, (1, 2));
+    let ended = extract(store, &id, (6, 10), Vec::new()).await;
+    assert_eq!(ended, FinishOutcome::Complete);
+    assert_eq!(held(store, &scope).await, [both, new]);
+    assert_eq!(windows(store, None).await.len(), 2);
+    assert_eq!(state(store, &scope).await, (2, 2));
+}
+
+pub async fn a_redo_that_ends_without_results_still_replaces_the_old(store: &dyn Store) {
+    let id = ten_events(store, "7f78aa01").await;
+    let scope = user_scope("ada");
+    let old = observation(&scope, "use tabs", vec![evidence(&id, &[2])]);
+    let _ = extract(store, &id, (1, 10), vec![old]).await;
+    store
+        .redo(&JobKey::Extract(id.clone()), LATER)
+        .await
+        .unwrap();
+    let claimed = claim(store, &id).await;
+    let ended = store.finish(&claimed.token, 10, LATER).await.unwrap();
+    assert_eq!(ended, FinishOutcome::Complete);
+    assert!(held(store, &scope).await.is_empty());
+    assert!(windows(store, None).await.is_empty());
+    assert_eq!(state(store, &scope).await, (2, 0));
+}
+
+pub async fn a_redo_that_is_overtaken_leaves_nothing_behind(store: &dyn Store) {
+    let id = ten_events(store, "7f78aa01").await;
+    let scope = user_scope("ada");
+    let said = |text: &str| observation(&scope, text, vec![evidence(&id, &[2])]);
+    let _ = extract(store, &id, (1, 10), vec![said("first")]).await;
+    store
+        .redo(&JobKey::Extract(id.clone()), LATER)
+        .await
+        .unwrap();
+    let _ = extract(store, &id, (1, 5), vec![said("second")]).await;
+    store
+        .redo(&JobKey::Extract(id.clone()), LATER)
+        .await
+        .unwrap();
+    assert_eq!(held(store, &scope).await, [said("first")]);
+    let _ = extract(store, &id, (1, 10), vec![said("third")]).await;
+    assert_eq!(held(store, &scope).await, [said("third")]);
+}
+
+pub async fn a_retracted_event_takes_its_observations_along(store: &dyn Store) {
+    let id = ten_events(store, "7f78aa01").await;
+    let scope = user_scope("ada");
+    let only = observation(&scope, "use tabs", vec![evidence(&id, &[2])]);
+    let both = observation(&scope, "be brief", vec![evidence(&id, &[2, 4])]);
+    let _ = extract(store, &id, (1, 5), vec![only, both]).await;
+    let claimed = claim(store, &id).await;
+    let mut taken_back = nothing(&id, (6, 10));
+    taken_back.retracted = vec![EventSeq(2)];
+    let _ = finish(store, &claimed, &taken_back).await;
+    let left = Observation {
+        evidence: vec![evidence(&id, &[4])],
+        ..observation(&scope, "be brief", Vec::new())
+    };
+    assert_eq!(held(store, &scope).await, [left]);
+    assert_eq!(state(store, &scope).await, (2, 1));
+}
+
+pub async fn evidence_that_loses_its_first_event_is_as_old_as_the_next(store: &dyn Store) {
+    let id = ten_events(store, "7f78aa01").await;
+    let scope = user_scope("ada");
+    let early = observation(&scope, "Use tabs", vec![evidence(&id, &[2, 8])]);
+    let late = observation(&scope, "use tabs!", vec![evidence(&id, &[5])]);
+    let _ = extract(store, &id, (1, 9), vec![early, late]).await;
+    let claimed = claim(store, &id).await;
+    let mut taken_back = nothing(&id, (10, 10));
+    taken_back.retracted = vec![EventSeq(2)];
+    let _ = finish(store, &claimed, &taken_back).await;
+    let left = observation(
+        &scope,
+        "use tabs!",
+        vec![evidence(&id, &[5]), evidence(&id, &[8])],
+    );
+    let left = Observation {
+        context: Some("context of use tabs!".to_owned()),
+        ..left
+    };
+    assert_eq!(held(store, &scope).await, [left]);
+}
+
+pub async fn what_a_person_took_back_stays_away_until_new_evidence_comes(store: &dyn Store) {
+    let id = ten_events(store, "7f78aa01").await;
+    let scope = user_scope("ada");
+    let said = |events: &[u64]| observation(&scope, "use tabs", vec![evidence(&id, events)]);
+    assert!(!store.retract(&scope, said(&[2]).id, LATER).await.unwrap());
+    let _ = extract(store, &id, (1, 10), vec![said(&[2, 4])]).await;
+    assert!(store.retract(&scope, said(&[2]).id, LATER).await.unwrap());
+    assert!(!store.retract(&scope, said(&[2]).id, LATER).await.unwrap());
+    assert!(held(store, &scope).await.is_empty());
+    assert_eq!(state(store, &scope).await, (2, 0));
+    store
+        .redo(&JobKey::Extract(id.clone()), LATER)
+        .await
+        .unwrap();
+    let _ = extract(store, &id, (1, 10), vec![said(&[2])]).await;
+    store.observe(&[said(&[2, 4])], LATER).await.unwrap();
+    assert!(held(store, &scope).await.is_empty());
+    store.observe(&[said(&[4, 7])], LATER).await.unwrap();
+    assert_eq!(held(store, &scope).await, [said(&[4, 7])]);
+}
+
+pub async fn what_a_person_asked_to_remember_survives_a_redo(store: &dyn Store) {
+    let id = ten_events(store, "7f78aa01").await;
+    let scope = user_scope("ada");
+    let note = observation(&scope, "use tabs", vec![evidence(&id, &[2])]);
+    store
+        .observe(std::slice::from_ref(&note), LATER)
+        .await
+        .unwrap();
+    let _ = extract(store, &id, (1, 10), vec![note.clone()]).await;
+    assert_eq!(held(store, &scope).await, std::slice::from_ref(&note));
+    store
+        .redo(&JobKey::Extract(id.clone()), LATER)
+        .await
+        .unwrap();
+    let _ = extract(store, &id, (1, 10), Vec::new()).await;
+    assert_eq!(held(store, &scope).await, [note]);
+}
+
+pub async fn concerned_scopes_are_raised_once(store: &dyn Store) {
+    let id = ten_events(store, "7f78aa01").await;
+    let (ada, bob) = (user_scope("ada"), user_scope("bob"));
+    let claimed = claim(store, &id).await;
+    let said = |text: &str| observation(&ada, text, vec![evidence(&id, &[2])]);
+    let mut whole = extraction(&id, (1, 10), vec![said("use tabs"), said("be brief")]);
+    whole.concerns = vec![ada.clone(), bob.clone(), bob.clone()];
+    let _ = finish(store, &claimed, &whole).await;
+    assert_eq!(state(store, &ada).await, (1, 2));
+    assert_eq!(state(store, &bob).await, (1, 0));
+}
+
+/// An extraction whose digest ends at `root`.
+fn digested(id: &SessionId, window: (u64, u64), root: &str) -> Extraction {
+    let digest = Digest {
+        root: Some(root.to_owned()),
+        commits: 2,
+        ..Digest::default()
+    };
+    Extraction {
+        yielded: Yield::Something {
+            observations: Vec::new(),
+            digest: Box::new(digest),
+        },
+        ..extraction(id, window, Vec::new())
+    }
+}
+
+pub async fn a_digest_raises_the_project_of_its_root(store: &dyn Store) {
+    let id = ten_events(store, "7f78aa01").await;
+    store
+        .assign_root("/work/engine", &project("engine"), LATER)
+        .await
+        .unwrap();
+    let scope = project_scope("engine");
+    assert_eq!(state(store, &scope).await, (0, 0));
+    let claimed = claim(store, &id).await;
+    let _ = finish(store, &claimed, &digested(&id, (1, 5), "/work/engine")).await;
+    assert_eq!(state(store, &scope).await, (1, 0));
+    let claimed = claim(store, &id).await;
+    let _ = finish(store, &claimed, &digested(&id, (6, 10), "/work/nowhere")).await;
+    assert_eq!(state(store, &scope).await, (1, 0));
+    let records = store.extractions(&Tenant::local(), None).await.unwrap();
+    let commits: Vec<u32> = records
+        .iter()
+        .flat_map(|r| &r.digest)
+        .map(|d| d.commits)
+        .collect();
+    assert_eq!(commits, [2, 2]);
+}
+
+pub async fn touching_a_scope_makes_it_due(store: &dyn Store) {
+    let scope = user_scope("ada");
+    assert_eq!(store.touch_scope(&scope, at(1)).await.unwrap(), 1);
+    assert_eq!(store.touch_scope(&scope, at(2)).await.unwrap(), 2);
+    let job = store
+        .job(&JobKey::Consolidate(scope.clone()))
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!((job.input, job.due_at()), (2, Some(at(1))));
+    assert_eq!(state(store, &scope).await, (2, 0));
+}
+
+pub async fn extractions_are_listed_by_project(store: &dyn Store) {
+    let (a, b) = (session("a000"), session("b000"));
+    let there = vec![event("here").in_place("/work/engine")];
+    store.append(&append(&b, there)).await.unwrap();
+    store
+        .append(&append(&a, vec![event("nowhere")]))
+        .await
+        .unwrap();
+    store
+        .assign_root("/work/engine", &project("engine"), LATER)
+        .await
+        .unwrap();
+    for id in [&b, &a] {
+        let _ = extract(store, id, (1, 1), Vec::new()).await;
+        store.abandon("worker").await.unwrap();
+    }
+    let all = [("a000".to_owned(), 1, 1), ("b000".to_owned(), 1, 1)];
+    assert_eq!(windows(store, None).await, all);
+    assert_eq!(windows(store, Some("engine")).await, all[1..]);
+    assert!(windows(store, Some("other")).await.is_empty());
+}
+
+pub async fn evidence_may_cite_a_session_that_is_not_here(store: &dyn Store) {
+    let lost = session("7f78aa01");
+    let scope = user_scope("ada");
+    let said = observation(&scope, "use tabs", vec![evidence(&lost, &[700])]);
+    store
+        .observe(std::slice::from_ref(&said), LATER)
+        .await
+        .unwrap();
+    assert_eq!(held(store, &scope).await, std::slice::from_ref(&said));
+    assert!(store.session(&lost).await.unwrap().is_none());
+    assert!(
+        store
+            .sessions(&Tenant::local(), 10)
+            .await
+            .unwrap()
+            .is_empty()
+    );
+    assert!(
+        store
+            .find_sessions(&Tenant::local(), "7f")
+            .await
+            .unwrap()
+            .is_empty()
+    );
+    store
+        .append(&append(&lost, events("word", 1)))
+        .await
+        .unwrap();
+    assert_eq!(store.session(&lost).await.unwrap().unwrap().label, "7f78");
+    assert_eq!(held(store, &scope).await, [said]);
+}

@@ -1,0 +1,557 @@
+//! What an index promises.
+#![allow(missing_docs, reason = "each name is the sentence that it tests")]
+
+use daybook_domain::index::{Document, FileEntry, Filter, Found, Layer, Step, TermStats};
+use daybook_domain::seams::Store;
+use daybook_domain::{
+    EventSeq, NewEvent, Observation, ObservationId, ObservationKind, Origin, Scope, SessionId,
+    Tenant,
+};
+
+use crate::fixtures::*;
+
+fn step(words: &str, limit: usize) -> Step {
+    Step {
+        all_of: words.split(' ').map(str::to_owned).collect(),
+        limit,
+    }
+}
+
+async fn found(store: &dyn Store, words: &str, filter: &Filter) -> Vec<String> {
+    let steps = [step(words, 100)];
+    let documents = store
+        .candidates(&Tenant::local(), &steps, filter)
+        .await
+        .unwrap();
+    documents
+        .into_iter()
+        .map(|document| document.text)
+        .collect()
+}
+
+async fn all(store: &dyn Store, words: &str) -> Vec<String> {
+    found(store, words, &Filter::default()).await
+}
+
+async fn said(store: &dyn Store, host_id: &str, events: Vec<NewEvent>) -> SessionId {
+    let id = session(host_id);
+    store.append(&append(&id, events)).await.unwrap();
+    id
+}
+
+fn entry(line: u32, text: &str) -> FileEntry {
+    FileEntry {
+        line,
+        text: text.to_owned(),
+        heading: "Preferences".to_owned(),
+        observation: Some(ObservationId(u64::MAX - 1)),
+        citation: Some("7f78:L1".to_owned()),
+        tokens: tokens(text),
+    }
+}
+
+async fn file(store: &dyn Store, scope: &Scope, name: &str, entries: &[FileEntry]) {
+    store
+        .put_file(scope, name, "stamp", entries, at(5))
+        .await
+        .unwrap();
+}
+
+fn noted(scope: &Scope, id: &SessionId, text: &str) -> Observation {
+    observation(scope, text, vec![evidence(id, &[1])])
+}
+
+async fn stats(store: &dyn Store, words: &[&str]) -> (u64, Vec<u64>) {
+    let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+    let stats: TermStats = store.term_stats(&Tenant::local(), &words).await.unwrap();
+    (stats.documents, stats.frequencies)
+}
+
+pub async fn an_appended_event_is_found_at_once(store: &dyn Store) {
+    let words = event("Run the tests").on_line(7).in_place("/work/engine");
+    let id = said(store, "7f78aa01", vec![event("hello"), words]).await;
+    store
+        .assign_root("/work/engine", &project("engine"), at(1))
+        .await
+        .unwrap();
+    let steps = [step("tests", 10)];
+    let documents = store
+        .candidates(&Tenant::local(), &steps, &Filter::default())
+        .await
+        .unwrap();
+    let expected = Document {
+        what: Found::Event {
+            origin: Origin::Human,
+        },
+        scope: Some(project_scope("engine")),
+        text: "Run the tests".to_owned(),
+        context: None,
+        at: DAWN,
+        session: Some((id, "7f78".to_owned())),
+        events: vec![EventSeq(2)],
+        lines: vec![7],
+    };
+    assert_eq!(documents, [expected]);
+}
+
+pub async fn all_words_of_a_step_must_occur(store: &dyn Store) {
+    let texts = ["red green", "green blue", "red blue green"].map(event);
+    said(store, "7f78aa01", texts.to_vec()).await;
+    assert_eq!(
+        all(store, "red green").await,
+        ["red blue green", "red green"]
+    );
+    assert_eq!(all(store, "red blue").await, ["red blue green"]);
+    assert_eq!(all(store, "blu").await, [""; 0]);
+    let none = [Step {
+        all_of: Vec::new(),
+        limit: 5,
+    }];
+    let nothing = store
+        .candidates(&Tenant::local(), &none, &Filter::default())
+        .await
+        .unwrap();
+    assert!(nothing.is_empty());
+}
+
+pub async fn the_newest_come_first_and_the_limit_holds(store: &dyn Store) {
+    said(store, "a000", events("word", 3)).await;
+    let later = said(store, "b000", vec![event("word b")]).await;
+    said(store, "a000", vec![event("word a")]).await;
+    file(
+        store,
+        &user_scope("ada"),
+        "MEMORY.md",
+        &[entry(1, "word x"), entry(2, "word y")],
+    )
+    .await;
+    store
+        .observe(&[noted(&user_scope("ada"), &later, "word noted")], at(9))
+        .await
+        .unwrap();
+    let order = [
+        "word y",
+        "word x",
+        "word noted",
+        "word b",
+        "word a",
+        "word 3",
+        "word 2",
+        "word 1",
+    ];
+    assert_eq!(all(store, "word").await, order);
+    let steps = [step("word", 4)];
+    let few = store
+        .candidates(&Tenant::local(), &steps, &Filter::default())
+        .await
+        .unwrap();
+    assert_eq!(
+        few.iter().map(|d| d.text.as_str()).collect::<Vec<_>>(),
+        order[..4]
+    );
+}
+
+pub async fn steps_are_taken_in_turn_and_nothing_comes_twice(store: &dyn Store) {
+    let texts = ["red green", "green", "red", "green red blue"].map(event);
+    said(store, "7f78aa01", texts.to_vec()).await;
+    let steps = [step("red green", 10), step("red", 2), step("green", 10)];
+    let documents = store
+        .candidates(&Tenant::local(), &steps, &Filter::default())
+        .await
+        .unwrap();
+    let texts: Vec<&str> = documents
+        .iter()
+        .map(|document| document.text.as_str())
+        .collect();
+    assert_eq!(texts, ["green red blue", "red green", "red", "green"]);
+}
+
+pub async fn frequencies_count_documents(store: &dyn Store) {
+    assert_eq!(stats(store, &["red"]).await, (0, vec![0]));
+    let id = said(
+        store,
+        "7f78aa01",
+        ["red red green", "green", "blue"].map(event).to_vec(),
+    )
+    .await;
+    file(store, &user_scope("ada"), "MEMORY.md", &[entry(1, "red")]).await;
+    store
+        .observe(&[noted(&user_scope("ada"), &id, "green blue")], at(1))
+        .await
+        .unwrap();
+    let counted = stats(store, &["red", "none", "green", "blue", "red"]).await;
+    assert_eq!(counted, (5, vec![2, 0, 3, 2, 2]));
+}
+
+pub async fn frequencies_follow_what_is_withdrawn(store: &dyn Store) {
+    let no = store.begin_import("all", at(0)).await.unwrap();
+    let id = session("7f78aa01");
+    let from_file = imported(&id, vec![event("red one"), event("red two")], "/logs/a", no);
+    store.append(&from_file).await.unwrap();
+    said(store, "7f78aa01", vec![event("red three")]).await;
+    let scope = user_scope("ada");
+    let kept = noted(&scope, &session("elsewhere"), "red noted");
+    let withdrawn = noted(&scope, &session("elsewhere"), "red withdrawn");
+    store
+        .observe(&[kept, withdrawn.clone()], at(1))
+        .await
+        .unwrap();
+    file(
+        store,
+        &scope,
+        "MEMORY.md",
+        &[entry(1, "red x"), entry(2, "red y")],
+    )
+    .await;
+    assert_eq!(stats(store, &["red"]).await, (7, vec![7]));
+    store.retract(&scope, withdrawn.id, at(2)).await.unwrap();
+    store.undo_import(no, at(3)).await.unwrap();
+    file(store, &scope, "MEMORY.md", &[entry(1, "red z")]).await;
+    assert_eq!(stats(store, &["red", "two", "x"]).await, (3, vec![3, 0, 0]));
+    assert_eq!(all(store, "red").await, ["red z", "red noted", "red three"]);
+}
+
+/// One document of each layer, all with the word `word`.
+async fn one_of_each(store: &dyn Store) -> SessionId {
+    let id = said(store, "7f78aa01", vec![event("word event")]).await;
+    file(
+        store,
+        &user_scope("ada"),
+        "MEMORY.md",
+        &[entry(3, "word entry")],
+    )
+    .await;
+    let noted = noted(&user_scope("ada"), &id, "word observed");
+    store.observe(&[noted], at(9)).await.unwrap();
+    id
+}
+
+pub async fn layers_narrow_a_search(store: &dyn Store) {
+    one_of_each(store).await;
+    let only = async |layers: &[Layer]| {
+        let filter = Filter {
+            layers: layers.to_vec(),
+            ..Filter::default()
+        };
+        found(store, "word", &filter).await
+    };
+    assert_eq!(only(&[Layer::Event]).await, ["word event"]);
+    assert_eq!(only(&[Layer::Observation]).await, ["word observed"]);
+    assert_eq!(only(&[Layer::Entry]).await, ["word entry"]);
+    assert_eq!(
+        only(&[Layer::Event, Layer::Entry]).await,
+        ["word entry", "word event"]
+    );
+    assert_eq!(only(&Layer::ALL).await.len(), 3);
+}
+
+pub async fn origins_narrow_events_only(store: &dyn Store) {
+    one_of_each(store).await;
+    let reply = event("word reply").said_by(Origin::Assistant);
+    let call = event("word call").said_by(Origin::ToolCall);
+    said(store, "8000", vec![reply, call]).await;
+    let only = async |origins: &[Origin]| {
+        let filter = Filter {
+            origins: origins.to_vec(),
+            ..Filter::default()
+        };
+        found(store, "word", &filter).await
+    };
+    let digested = ["word entry", "word observed"];
+    assert_eq!(only(&[Origin::Human]).await[2..], ["word event"]);
+    let both = only(&[Origin::ToolCall, Origin::Assistant]).await;
+    assert_eq!(both[..2], digested);
+    assert_eq!(both[2..], ["word call", "word reply"]);
+    assert_eq!(only(&[Origin::Recalled]).await, digested);
+}
+
+pub async fn scopes_narrow_every_layer(store: &dyn Store) {
+    let id = one_of_each(store).await;
+    let engine = project_scope("engine");
+    said(
+        store,
+        "8000",
+        vec![event("word there").in_place("/work/engine")],
+    )
+    .await;
+    store
+        .assign_root("/work/engine", &project("engine"), at(1))
+        .await
+        .unwrap();
+    file(store, &engine, "MEMORY.md", &[entry(1, "word of engine")]).await;
+    store
+        .observe(&[noted(&engine, &id, "word seen in engine")], at(2))
+        .await
+        .unwrap();
+    let only = async |scopes: &[Scope]| {
+        let filter = Filter {
+            scopes: Some(scopes.to_vec()),
+            ..Filter::default()
+        };
+        found(store, "word", &filter).await
+    };
+    let ada = user_scope("ada");
+    let of_engine = ["word of engine", "word seen in engine", "word there"];
+    assert_eq!(only(std::slice::from_ref(&engine)).await, of_engine);
+    assert_eq!(
+        only(std::slice::from_ref(&ada)).await,
+        ["word entry", "word observed"]
+    );
+    assert_eq!(only(&[ada, engine]).await.len(), 5);
+    assert_eq!(only(&[user_scope("nobody")]).await, [""; 0]);
+    assert_eq!(only(&[]).await, [""; 0]);
+}
+
+pub async fn an_event_follows_its_root_to_another_project(store: &dyn Store) {
+    said(
+        store,
+        "8000",
+        vec![event("word there").in_place("/work/engine")],
+    )
+    .await;
+    let only = async |key: &str| {
+        let filter = Filter {
+            scopes: Some(vec![project_scope(key)]),
+            ..Filter::default()
+        };
+        found(store, "word", &filter).await
+    };
+    store
+        .assign_root("/work/engine", &project("guess"), at(1))
+        .await
+        .unwrap();
+    assert_eq!(only("guess").await, ["word there"]);
+    store
+        .assign_root("/work/engine", &project("engine"), at(2))
+        .await
+        .unwrap();
+    assert_eq!(only("guess").await, [""; 0]);
+    assert_eq!(only("engine").await, ["word there"]);
+}
+
+pub async fn tenants_are_searched_apart(store: &dyn Store) {
+    let other = Tenant("other".to_owned());
+    let theirs = SessionId {
+        tenant: other.clone(),
+        ..session("7f78aa01")
+    };
+    one_of_each(store).await;
+    store
+        .append(&append(&theirs, vec![event("word theirs")]))
+        .await
+        .unwrap();
+    let scope = Scope {
+        tenant: other.clone(),
+        ..user_scope("ada")
+    };
+    file(
+        store,
+        &scope,
+        "MEMORY.md",
+        &[entry(1, "word in their file")],
+    )
+    .await;
+    assert_eq!(all(store, "word").await.len(), 3);
+    assert_eq!(stats(store, &["word", "theirs"]).await, (3, vec![3, 0]));
+    let steps = [step("word", 10)];
+    let documents = store
+        .candidates(&other, &steps, &Filter::default())
+        .await
+        .unwrap();
+    assert_eq!(documents.len(), 2);
+    let narrowed = Filter {
+        scopes: Some(vec![scope]),
+        ..Filter::default()
+    };
+    assert_eq!(found(store, "word", &narrowed).await, [""; 0]);
+    let nobody = Tenant("nobody".to_owned());
+    assert!(
+        store
+            .candidates(&nobody, &steps, &Filter::default())
+            .await
+            .unwrap()
+            .is_empty()
+    );
+    let counted = store
+        .term_stats(&nobody, &["word".to_owned()])
+        .await
+        .unwrap();
+    assert_eq!((counted.documents, counted.frequencies), (0, vec![0]));
+}
+
+pub async fn an_observation_is_found_by_the_words_that_it_shows(store: &dyn Store) {
+    let id = said(store, "7f78aa01", events("spoken", 4)).await;
+    let scope = user_scope("ada");
+    let late = Observation {
+        tokens: "late".to_owned(),
+        ..observation(&scope, "Use tabs", vec![evidence(&id, &[3])])
+    };
+    let early = Observation {
+        tokens: "early".to_owned(),
+        ..observation(&scope, "use tabs", vec![evidence(&id, &[2])])
+    };
+    store.observe(&[late], at(9)).await.unwrap();
+    assert_eq!(all(store, "late").await, ["Use tabs"]);
+    store.observe(&[early], at(9)).await.unwrap();
+    assert_eq!(all(store, "late").await, [""; 0]);
+    let steps = [step("early", 10)];
+    let documents = store
+        .candidates(&Tenant::local(), &steps, &Filter::default())
+        .await
+        .unwrap();
+    let expected = Document {
+        what: Found::Observation {
+            id: ObservationId::of(&scope, ObservationKind::Preference, "use tabs"),
+            kind: ObservationKind::Preference,
+        },
+        scope: Some(scope),
+        text: "use tabs".to_owned(),
+        context: Some("context of use tabs".to_owned()),
+        at: at(2),
+        session: Some((id, "7f78".to_owned())),
+        events: vec![EventSeq(2)],
+        lines: vec![2],
+    };
+    assert_eq!(documents, [expected]);
+}
+
+pub async fn a_file_is_replaced_whole(store: &dyn Store) {
+    let (ada, bob) = (user_scope("ada"), user_scope("bob"));
+    file(
+        store,
+        &ada,
+        "MEMORY.md",
+        &[entry(1, "word one"), entry(5, "word two")],
+    )
+    .await;
+    file(store, &bob, "MEMORY.md", &[entry(1, "word of bob")]).await;
+    store
+        .put_file(&ada, "MEMORY.md", "new", &[entry(2, "word three")], at(8))
+        .await
+        .unwrap();
+    store
+        .put_file(&ada, "INDEX.md", "one", &[entry(2, "index")], at(8))
+        .await
+        .unwrap();
+    assert_eq!(all(store, "word").await, ["word three", "word of bob"]);
+    let steps = [step("three", 10)];
+    let documents = store
+        .candidates(&Tenant::local(), &steps, &Filter::default())
+        .await
+        .unwrap();
+    let expected = Document {
+        what: Found::Entry {
+            file: "MEMORY.md".to_owned(),
+            line: 2,
+            observation: Some(ObservationId(u64::MAX - 1)),
+            citation: Some("7f78:L1".to_owned()),
+        },
+        scope: Some(ada.clone()),
+        text: "word three".to_owned(),
+        context: Some("Preferences".to_owned()),
+        at: at(8),
+        session: None,
+        events: Vec::new(),
+        lines: Vec::new(),
+    };
+    assert_eq!(documents, [expected]);
+    let stamps = store.file_stamps(&ada).await.unwrap();
+    let stamp = |file: &str, stamp: &str| (file.to_owned(), stamp.to_owned());
+    assert_eq!(
+        stamps,
+        [stamp("INDEX.md", "one"), stamp("MEMORY.md", "new")]
+    );
+}
+
+pub async fn an_empty_file_is_forgotten(store: &dyn Store) {
+    let ada = user_scope("ada");
+    file(store, &ada, "MEMORY.md", &[entry(1, "word one")]).await;
+    file(store, &ada, "MEMORY.md", &[]).await;
+    assert!(all(store, "word").await.is_empty());
+    assert!(store.file_stamps(&ada).await.unwrap().is_empty());
+    assert!(
+        store
+            .file_stamps(&user_scope("nobody"))
+            .await
+            .unwrap()
+            .is_empty()
+    );
+    assert!(store.scopes(&Tenant::local()).await.unwrap().is_empty());
+}
+
+pub async fn tokens_with_punctuation_and_other_scripts_are_whole(store: &dyn Store) {
+    let mut odd = event("odd");
+    odd.tokens = "c++ a_b don't \"quoted\" naïve 東京 x*y ünïcödé".to_owned();
+    said(
+        store,
+        "7f78aa01",
+        vec![odd, event("c a b don t quoted x y")],
+    )
+    .await;
+    for word in [
+        "c++",
+        "a_b",
+        "don't",
+        "\"quoted\"",
+        "naïve",
+        "東京",
+        "x*y",
+        "ünïcödé",
+    ] {
+        assert_eq!(all(store, word).await, ["odd"], "{word}");
+        assert_eq!(stats(store, &[word]).await.1, [1], "{word}");
+    }
+    for word in ["東", "nai", "AND", "*", "\"", "NEAR(c b)"] {
+        let steps = [Step {
+            all_of: vec![word.to_owned()],
+            limit: 5,
+        }];
+        let none = store
+            .candidates(&Tenant::local(), &steps, &Filter::default())
+            .await
+            .unwrap();
+        assert!(none.is_empty(), "{word}");
+    }
+}
+
+pub async fn without_tokens_nothing_is_indexed(store: &dyn Store) {
+    let mut silent = event("word");
+    silent.tokens = String::new();
+    said(store, "7f78aa01", vec![silent]).await;
+    assert_eq!(stats(store, &["word"]).await, (0, vec![0]));
+    assert!(all(store, "word").await.is_empty());
+}
+
+pub async fn long_texts_are_shown_by_their_head(store: &dyn Store) {
+    let text = format!("word {}", "ü".repeat(4000));
+    said(store, "7f78aa01", vec![event(&text)]).await;
+    let shown = all(store, "word").await.remove(0);
+    assert!(text.starts_with(&shown));
+    assert_eq!(shown.len(), 4095);
+}
+
+pub async fn a_rebuilt_index_answers_the_same(store: &dyn Store) {
+    let id = one_of_each(store).await;
+    let ada = user_scope("ada");
+    let answers = async || {
+        let steps = [step("word", 10), step("event", 10)];
+        let documents = store
+            .candidates(&Tenant::local(), &steps, &Filter::default())
+            .await;
+        (documents.unwrap(), stats(store, &["word", "event"]).await)
+    };
+    let before = answers().await;
+    store.clear().await.unwrap();
+    assert_eq!(answers().await, (Vec::new(), (0, vec![0, 0])));
+    assert!(store.file_stamps(&ada).await.unwrap().is_empty());
+    for _ in 0..2 {
+        let again = [
+            (EventSeq(1), tokens("word event")),
+            (EventSeq(9), tokens("word nowhere")),
+        ];
+        store.index_events(&id, &again).await.unwrap();
+        store.index_observations(&ada).await.unwrap();
+        file(store, &ada, "MEMORY.md", &[entry(3, "word entry")]).await;
+    }
+    assert_eq!(answers().await, before);
+}

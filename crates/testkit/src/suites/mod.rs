@@ -1,0 +1,161 @@
+//! One promise of a seam each, as a function from an empty store. The macros make tests of them.
+
+pub mod extraction_store;
+pub mod index;
+pub mod job_store;
+pub mod session_store;
+
+/// Makes one test of each promise of all seams. The argument is a closure or function that makes an
+/// empty store.
+#[macro_export]
+macro_rules! store_suite {
+    ($make:expr) => {
+        $crate::session_store_suite!($make);
+        $crate::job_store_suite!($make);
+        $crate::extraction_store_suite!($make);
+        $crate::index_suite!($make);
+    };
+}
+
+/// Makes a test of each named promise of one suite.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! promises {
+    ($make:expr, $suite:ident: $($promise:ident),* $(,)?) => {
+        mod $suite {
+            use super::*;
+
+            $(
+                #[test]
+                fn $promise() {
+                    let store = ($make)();
+                    $crate::run($crate::suites::$suite::$promise(&*store));
+                }
+            )*
+        }
+    };
+}
+
+/// Makes one test of each promise of `SessionStore`.
+#[macro_export]
+macro_rules! session_store_suite {
+    ($make:expr) => {
+        $crate::promises! { $make, session_store:
+            events_come_back_in_order_and_whole,
+            an_event_seen_twice_is_one_event,
+            an_append_without_events_still_creates_its_session,
+            an_append_that_is_too_large_is_refused_whole,
+            a_window_is_bounded_by_count_and_bytes_but_never_empty,
+            several_events_of_one_line_share_its_number,
+            lines_of_a_second_file_are_moved_behind_the_first,
+            events_from_no_file_count_on,
+            lines_find_their_events,
+            a_label_is_the_shortest_new_prefix_and_stays,
+            sessions_are_found_by_label_or_else_by_beginning,
+            the_newest_session_comes_first,
+            tenants_do_not_see_each_other,
+            a_known_kind_stays_known,
+            an_append_makes_an_eligible_session_due_once_it_rests,
+            an_event_without_a_time_counts_from_now,
+            repeating_an_append_marks_nothing,
+            an_ineligible_session_is_never_marked,
+            switching_memory_on_makes_the_whole_session_due,
+            a_file_moves_on_with_its_events,
+            places_belong_to_projects_once_they_are_assigned,
+            assigning_a_root_moves_what_was_observed_there,
+            what_was_taken_back_stays_so_under_a_new_project,
+            an_import_counts_what_it_adds,
+            undoing_an_import_removes_whole_sessions,
+            undoing_an_import_keeps_older_events_and_has_them_extracted_anew,
+            undoing_an_import_withdraws_what_rests_on_it,
+            undoing_an_import_frees_the_lease_of_whoever_reads_it,
+            undoing_an_import_keeps_later_events_and_their_numbers,
+            after_an_undo_the_same_import_adds_the_same_again,
+            undoing_the_first_of_two_imports_forgets_the_file_for_both,
+            an_unknown_import_is_refused,
+        }
+    };
+}
+
+/// Makes one test of each promise of `JobStore`.
+#[macro_export]
+macro_rules! job_store_suite {
+    ($make:expr) => {
+        $crate::promises! { $make, job_store:
+            a_job_is_granted_once,
+            a_job_that_is_not_due_is_not_granted,
+            claims_go_by_priority_then_age_then_key,
+            a_claim_grants_no_more_than_asked,
+            kinds_are_claimed_apart,
+            a_lapsed_lease_is_granted_again_and_its_holder_changes_nothing,
+            a_heartbeat_keeps_a_lease,
+            a_released_job_is_due_at_once,
+            an_abandoned_holder_loses_all_its_jobs,
+            every_field_of_a_job_survives,
+            a_failure_waits_and_a_success_forgets_it,
+            what_keeps_failing_becomes_a_gap_and_the_job_goes_on,
+            a_newer_engine_revives_gaps_once,
+            gaps_of_one_job_are_revived_together,
+            the_next_due_time_is_the_earliest,
+            hastening_makes_waiting_work_due,
+            an_unknown_job_loses_nothing,
+        }
+    };
+}
+
+/// Makes one test of each promise of `ExtractionStore`.
+#[macro_export]
+macro_rules! extraction_store_suite {
+    ($make:expr) => {
+        $crate::promises! { $make, extraction_store:
+            what_was_extracted_holds_and_raises_its_scope,
+            a_lost_lease_stores_nothing,
+            a_lease_for_another_session_is_refused,
+            a_window_that_ends_before_it_begins_is_refused,
+            an_observation_without_evidence_is_refused,
+            nothing_is_recorded_as_nothing,
+            the_same_thing_learned_twice_is_one_observation,
+            the_earliest_evidence_lends_its_words_whatever_came_first,
+            a_window_stored_twice_counts_once,
+            a_redo_shows_nothing_until_it_has_caught_up,
+            a_redo_that_ends_without_results_still_replaces_the_old,
+            a_redo_that_is_overtaken_leaves_nothing_behind,
+            a_retracted_event_takes_its_observations_along,
+            evidence_that_loses_its_first_event_is_as_old_as_the_next,
+            what_a_person_took_back_stays_away_until_new_evidence_comes,
+            what_a_person_asked_to_remember_survives_a_redo,
+            concerned_scopes_are_raised_once,
+            a_digest_raises_the_project_of_its_root,
+            touching_a_scope_makes_it_due,
+            extractions_are_listed_by_project,
+            evidence_may_cite_a_session_that_is_not_here,
+        }
+    };
+}
+
+/// Makes one test of each promise of `Index`.
+#[macro_export]
+macro_rules! index_suite {
+    ($make:expr) => {
+        $crate::promises! { $make, index:
+            an_appended_event_is_found_at_once,
+            all_words_of_a_step_must_occur,
+            the_newest_come_first_and_the_limit_holds,
+            steps_are_taken_in_turn_and_nothing_comes_twice,
+            frequencies_count_documents,
+            frequencies_follow_what_is_withdrawn,
+            layers_narrow_a_search,
+            origins_narrow_events_only,
+            scopes_narrow_every_layer,
+            an_event_follows_its_root_to_another_project,
+            tenants_are_searched_apart,
+            an_observation_is_found_by_the_words_that_it_shows,
+            a_file_is_replaced_whole,
+            an_empty_file_is_forgotten,
+            tokens_with_punctuation_and_other_scripts_are_whole,
+            without_tokens_nothing_is_indexed,
+            long_texts_are_shown_by_their_head,
+            a_rebuilt_index_answers_the_same,
+        }
+    };
+}
