@@ -7,7 +7,7 @@
 //! The result is looked through again until nothing more is found, so that redacting it once more
 //! changes nothing.
 //!
-//! `assign` finds secrets told by a name. What deserves belief say `names` and
+//! `assign` finds secrets told by a name, `url` those in addresses. What deserves belief say `names` and
 //! `value`, which ask `shape`, `stand_in` and `reference` what a string looks like.
 //!
 //! Not here: which text is redacted and when. Everything that stores text calls this first.
@@ -21,12 +21,15 @@ mod scan;
 mod shape;
 mod span;
 mod stand_in;
+mod url;
 mod value;
 
 #[cfg(test)]
 mod assign_tests;
 #[cfg(test)]
 mod fixtures;
+#[cfg(test)]
+mod url_tests;
 
 use std::borrow::Cow;
 use std::fmt::Write;

@@ -8,9 +8,9 @@ use std::ops::Range;
 use aho_corasick::dfa::DFA;
 use aho_corasick::{Input, MatchKind, automaton::Automaton};
 
-use super::assign;
 use super::names::FOREIGN_PASSWORDS;
 use super::span::{self, Span};
+use super::{assign, url};
 
 /// What every marker starts with, ours and those of others, in lower case.
 const MARKER: &str = "[redacted";
@@ -27,6 +27,7 @@ pub(super) struct Scanner {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Finder {
     Assignment,
+    Address,
     Marker,
 }
 
@@ -73,6 +74,7 @@ impl Scanner {
 fn look_closer(text: &[u8], finder: Finder, hit: Range<usize>) -> Option<Span> {
     match finder {
         Finder::Assignment => assign::find(text, hit),
+        Finder::Address => url::find(text, hit),
         Finder::Marker => None,
     }
 }
@@ -81,6 +83,11 @@ fn keywords() -> impl Iterator<Item = (&'static str, Finder)> {
     let names = assign::KEYWORDS.iter().chain(&FOREIGN_PASSWORDS);
     names
         .map(|keyword| (*keyword, Finder::Assignment))
+        .chain(
+            url::KEYWORDS
+                .iter()
+                .map(|keyword| (*keyword, Finder::Address)),
+        )
         .chain([(MARKER, Finder::Marker)])
 }
 
