@@ -7,7 +7,7 @@
 //! The result is looked through again until nothing more is found, so that redacting it once more
 //! changes nothing.
 //!
-//! `assign` finds secrets told by a name, `url` those in addresses. What deserves belief say `names` and
+//! `assign` finds secrets told by a name, `url` those in addresses, `pem` private keys. What deserves belief say `names` and
 //! `value`, which ask `shape`, `stand_in` and `reference` what a string looks like.
 //!
 //! Not here: which text is redacted and when. Everything that stores text calls this first.
@@ -16,6 +16,7 @@ mod assign;
 mod cursor;
 mod makeup;
 mod names;
+mod pem;
 mod reference;
 mod scan;
 mod shape;
@@ -28,6 +29,8 @@ mod value;
 mod assign_tests;
 #[cfg(test)]
 mod fixtures;
+#[cfg(test)]
+mod pem_tests;
 #[cfg(test)]
 mod url_tests;
 

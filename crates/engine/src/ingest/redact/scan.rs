@@ -10,7 +10,7 @@ use aho_corasick::{Input, MatchKind, automaton::Automaton};
 
 use super::names::FOREIGN_PASSWORDS;
 use super::span::{self, Span};
-use super::{assign, url};
+use super::{assign, pem, url};
 
 /// What every marker starts with, ours and those of others, in lower case.
 const MARKER: &str = "[redacted";
@@ -28,6 +28,7 @@ pub(super) struct Scanner {
 enum Finder {
     Assignment,
     Address,
+    PrivateKey,
     Marker,
 }
 
@@ -75,6 +76,7 @@ fn look_closer(text: &[u8], finder: Finder, hit: Range<usize>) -> Option<Span> {
     match finder {
         Finder::Assignment => assign::find(text, hit),
         Finder::Address => url::find(text, hit),
+        Finder::PrivateKey => pem::find(text, hit),
         Finder::Marker => None,
     }
 }
@@ -87,6 +89,11 @@ fn keywords() -> impl Iterator<Item = (&'static str, Finder)> {
             url::KEYWORDS
                 .iter()
                 .map(|keyword| (*keyword, Finder::Address)),
+        )
+        .chain(
+            pem::KEYWORDS
+                .iter()
+                .map(|keyword| (*keyword, Finder::PrivateKey)),
         )
         .chain([(MARKER, Finder::Marker)])
 }

@@ -5,6 +5,8 @@ use std::ops::Range;
 /// How much a rule knows about what it found; the least, being the most specific, gives the name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Rank {
+    /// The format of one issuer.
+    Issuer,
     /// A format that many issuers share.
     Shared,
     /// Only a name, or a telling word.
