@@ -5,6 +5,9 @@ use super::{Redacted, Redactor};
 
 pub(super) const BASE62: &str = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 pub(super) const HEX: &str = "0123456789abcdef";
+pub(super) const UPPER: &str = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+pub(super) const LOWER: &str = "0123456789abcdefghijklmnopqrstuvwxyz";
+pub(super) const DIGITS: &str = "0123456789";
 
 /// `len` characters that look drawn from `alphabet`, the same ones every time.
 pub(super) fn drawn(alphabet: &str, len: usize) -> String {

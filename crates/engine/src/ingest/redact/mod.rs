@@ -7,8 +7,9 @@
 //! The result is looked through again until nothing more is found, so that redacting it once more
 //! changes nothing.
 //!
-//! `assign` finds secrets told by a name, `url` those in addresses, `pem` private keys. What deserves belief say `names` and
-//! `value`, which ask `shape`, `stand_in` and `reference` what a string looks like.
+//! `rules` lists secrets known by their format, `assign` finds those told by a name, `url` those
+//! in addresses, `pem` private keys. What deserves belief say `names`, `value` and `proof`, which
+//! ask `shape`, `stand_in` and `reference` what a string looks like.
 //!
 //! Not here: which text is redacted and when. Everything that stores text calls this first.
 
@@ -17,7 +18,9 @@ mod cursor;
 mod makeup;
 mod names;
 mod pem;
+mod proof;
 mod reference;
+mod rules;
 mod scan;
 mod shape;
 mod span;
@@ -31,6 +34,8 @@ mod assign_tests;
 mod fixtures;
 #[cfg(test)]
 mod pem_tests;
+#[cfg(test)]
+mod rules_tests;
 #[cfg(test)]
 mod url_tests;
 
@@ -89,7 +94,8 @@ pub struct Finding {
 
 impl Redactor {
     /// The rules that come with the engine. The keyword table is built at the first call in a
-    /// process, which takes one or two milliseconds.
+    /// process, which takes one or two milliseconds; each rule is compiled when its keyword is
+    /// first met.
     pub fn standard() -> Self {
         static STANDARD: OnceLock<Redactor> = OnceLock::new();
         STANDARD
