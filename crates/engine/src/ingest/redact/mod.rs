@@ -35,7 +35,11 @@ mod fixtures;
 #[cfg(test)]
 mod pem_tests;
 #[cfg(test)]
+mod redact_tests;
+#[cfg(test)]
 mod rules_tests;
+#[cfg(test)]
+mod transcripts_tests;
 #[cfg(test)]
 mod url_tests;
 
