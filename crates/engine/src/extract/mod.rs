@@ -7,11 +7,10 @@
 //! Not here: reading the log, storing results, files.
 
 pub mod extractive;
+pub mod window;
 
 use async_trait::async_trait;
-use daybook_domain::{
-    Digest, Event, EventSeq, FailureClass, ObservationKind, Session, Timestamp,
-};
+use daybook_domain::{Digest, Event, EventSeq, FailureClass, ObservationKind, Session, Timestamp};
 
 /// What an extractor is shown.
 #[derive(Debug, Clone, Copy)]
