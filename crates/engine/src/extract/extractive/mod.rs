@@ -21,9 +21,13 @@ mod insistence;
 mod lexicon;
 mod open_ends;
 mod outcome;
+#[cfg(test)]
+mod properties;
 mod prose;
 mod sentences;
 mod shell;
+#[cfg(test)]
+mod tests;
 mod turns;
 mod values;
 mod verdict;
