@@ -1,1 +1,104 @@
-//! x
+//! Extraction without a model: what a person plainly said, and what plainly happened.
+//!
+//! It cannot paraphrase and does not pretend to. Every line that it yields is the person's own
+//! words, shortened at clause borders, or a dry account of events; and it leaves out whatever is
+//! not sure. Only people's words and the course of events count: what the agent claims, what
+//! tools print, what was pasted, injected or recalled never becomes a memory.
+//!
+//! The same window always yields the same. There is no clock and no model here.
+//!
+//! Not here: whose memory a draft belongs to, merging with what is known already.
+
+mod acts;
+mod choices;
+mod clauses;
+mod context;
+mod deeds;
+mod digest;
+mod finds;
+mod fixes;
+mod insistence;
+mod lexicon;
+mod open_ends;
+mod outcome;
+#[cfg(test)]
+mod properties;
+mod prose;
+mod sentences;
+mod shell;
+#[cfg(test)]
+mod tests;
+mod turns;
+mod values;
+mod verdict;
+mod words;
+
+use async_trait::async_trait;
+use daybook_domain::{EventSeq, ObservationKind};
+
+pub use lexicon::LANGUAGES;
+
+use super::{Draft, ExtractError, Extracted, Extractor, Window};
+use finds::{Find, best};
+use turns::Talk;
+
+/// The extractor that asks no model. See the module's documentation for what it keeps.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Extractive;
+
+impl Extractive {
+    /// What the window yields.
+    #[must_use]
+    pub fn read(&self, window: Window<'_>) -> Extracted {
+        let talk = Talk::of(window);
+        let finds = best(found(&talk));
+        match digest::digest(&talk, &finds) {
+            None => Extracted::default(),
+            Some(digest) => Extracted {
+                drafts: finds
+                    .into_iter()
+                    .map(|find| find.draft)
+                    .collect::<Vec<Draft>>(),
+                digest: Some(digest),
+            },
+        }
+    }
+}
+
+/// Everything that any rule finds. A message that insists or picks is not told a second time, and
+/// one that sets a value is no other decision.
+fn found(talk: &Talk<'_>) -> Vec<Find> {
+    let mut finds = insistence::insistence(talk);
+    finds.extend(choices::choices(talk));
+    let told = events_of(&finds);
+    let values = values::values(talk);
+    let set = events_of(&values);
+    let rests_on =
+        |find: &Find, events: &[EventSeq]| find.draft.events.iter().any(|e| events.contains(e));
+    finds.extend(acts::acts(talk).into_iter().filter(|find| {
+        let only_sets = find.draft.kind == ObservationKind::Decision && rests_on(find, &set);
+        !rests_on(find, &told) && !only_sets
+    }));
+    finds.extend(values);
+    finds.extend(fixes::fixes(talk));
+    finds.extend(open_ends::open_ends(talk));
+    finds
+}
+
+fn events_of(finds: &[Find]) -> Vec<EventSeq> {
+    finds
+        .iter()
+        .flat_map(|find| find.draft.events.iter().copied())
+        .collect()
+}
+
+#[async_trait]
+impl Extractor for Extractive {
+    fn name(&self) -> &str {
+        "extractive/1"
+    }
+
+    async fn extract(&self, window: Window<'_>) -> Result<Extracted, ExtractError> {
+        Ok(self.read(window))
+    }
+}

@@ -1,0 +1,306 @@
+//! Which words show what: the cue words of each language, as data.
+//!
+//! A cue is a pattern with a weight, in a section named for what it shows. The files beside this
+//! one hold them; a language is added by adding a file. Text in a language without a file gets no
+//! lexicon, so that nothing is read into words that nobody here understands.
+//!
+//! Not here: what follows from a cue (`acts` and its neighbours decide).
+
+use std::collections::HashSet;
+use std::sync::{LazyLock, OnceLock};
+
+use regex::{Regex, RegexSet, RegexSetBuilder};
+
+/// The languages that the extractive extractor understands, best first. It keeps account of a
+/// session in any other language, but learns nothing from its words.
+pub const LANGUAGES: [&str; 4] = ["en", "de", "fr", "es"];
+
+const FILES: [&str; 4] = [
+    include_str!("lexicon/en.txt"),
+    include_str!("lexicon/de.txt"),
+    include_str!("lexicon/fr.txt"),
+    include_str!("lexicon/es.txt"),
+];
+
+/// Words that a text needs before its language counts as known or foreign.
+const WORDS_TO_JUDGE: usize = 4;
+/// Share of usual words, in percent, below which a longer text is in no language we know.
+const USUAL_SHARE: usize = 12;
+
+/// What each further cue adds to the strongest, for two of them.
+const FURTHER: i32 = 10;
+
+/// What a cue shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cue {
+    /// Corrects, forbids or insists.
+    Correction,
+    /// States a standing wish.
+    Preference,
+    /// The wish holds everywhere.
+    General,
+    /// Only looks like a standing wish.
+    NotStanding,
+    /// Decides how something is to be.
+    Decision,
+    /// Only looks like a decision.
+    NotDecision,
+    /// States a standing fact.
+    Fact,
+    /// Only looks like a standing fact.
+    NotFact,
+    /// Leaves something for later.
+    Later,
+    /// Only looks as if left for later.
+    NotLater,
+    /// About the moment alone.
+    Momentary,
+    /// Asks for a piece of work.
+    Request,
+    /// Agrees.
+    Assent,
+    /// Says that it worked.
+    Praise,
+    /// Says that it did not.
+    Trouble,
+    /// Reports misbehaviour of what is being built.
+    Complaint,
+    /// The agent admits that the person is right.
+    Concession,
+    /// The agent says why something failed.
+    Cause,
+    /// The agent says how something should be.
+    Proposal,
+    /// The agent offers a next step that decides nothing.
+    Offer,
+    /// Whole message that asks for nothing new: thanks, assent, "commit this".
+    Closing,
+    /// Words before what is said.
+    Filler,
+    /// Asks whether something habitual was done.
+    Reminder,
+    /// Something habitual that people insist on.
+    Practice,
+    /// An error that only shows a slip of the pen.
+    Slip,
+}
+
+const SECTIONS: [(Cue, &str); 25] = [
+    (Cue::Correction, "correction"),
+    (Cue::Preference, "preference"),
+    (Cue::General, "general"),
+    (Cue::NotStanding, "not_standing"),
+    (Cue::Decision, "decision"),
+    (Cue::NotDecision, "not_decision"),
+    (Cue::Fact, "fact"),
+    (Cue::NotFact, "not_fact"),
+    (Cue::Later, "later"),
+    (Cue::NotLater, "not_later"),
+    (Cue::Momentary, "momentary"),
+    (Cue::Request, "request"),
+    (Cue::Assent, "assent"),
+    (Cue::Praise, "praise"),
+    (Cue::Trouble, "trouble"),
+    (Cue::Complaint, "complaint"),
+    (Cue::Concession, "concession"),
+    (Cue::Cause, "cause"),
+    (Cue::Proposal, "proposal"),
+    (Cue::Offer, "offer"),
+    (Cue::Closing, "closing"),
+    (Cue::Filler, "filler"),
+    (Cue::Reminder, "reminder"),
+    (Cue::Practice, "practice"),
+    (Cue::Slip, "slip"),
+];
+
+/// The cues of one section. Patterns are built when first needed: most windows need few of them.
+#[derive(Debug)]
+struct Cues {
+    lines: Vec<(i32, &'static str)>,
+    set: OnceLock<RegexSet>,
+    patterns: Vec<OnceLock<Regex>>,
+}
+
+impl Cues {
+    fn of(lines: Vec<(i32, &'static str)>) -> Self {
+        let patterns = lines.iter().map(|_| OnceLock::new()).collect();
+        Self {
+            lines,
+            set: OnceLock::new(),
+            patterns,
+        }
+    }
+
+    fn set(&self) -> &RegexSet {
+        self.set.get_or_init(|| {
+            let built = RegexSetBuilder::new(self.lines.iter().map(|(_, p)| *p)).build();
+            built.expect("the files beside this one hold patterns; a test builds them all")
+        })
+    }
+
+    fn hits(&self, low: &str) -> impl Iterator<Item = usize> {
+        self.set().matches(low).into_iter()
+    }
+
+    /// Where pattern `i` is in `low`, in bytes.
+    fn place(&self, i: usize, low: &str) -> Option<(usize, usize)> {
+        let built = || Regex::new(self.lines[i].1).expect("it is in the set");
+        let found = self.patterns[i].get_or_init(built).find(low)?;
+        Some((found.start(), found.end()))
+    }
+}
+
+/// The cue words of one language.
+#[derive(Debug)]
+pub(super) struct Lexicon {
+    function: HashSet<&'static str>,
+    common: HashSet<&'static str>,
+    sections: Vec<Cues>,
+}
+
+impl Lexicon {
+    fn read(file: &'static str) -> Self {
+        let (mut function, mut common) = (HashSet::new(), HashSet::new());
+        let mut words = &mut function;
+        let mut lines: Vec<Vec<(i32, &'static str)>> = vec![Vec::new(); SECTIONS.len()];
+        let mut section = None;
+        for line in file
+            .lines()
+            .filter(|l| !l.is_empty() && !l.starts_with('#'))
+        {
+            if let Some(name) = line.strip_prefix('[').and_then(|l| l.strip_suffix(']')) {
+                section = SECTIONS.iter().position(|(_, n)| *n == name);
+                words = if name == "common" {
+                    &mut common
+                } else {
+                    &mut function
+                };
+            } else if let Some(at) = section {
+                let (weight, pattern) = line.split_once(' ').unwrap_or(("0", line));
+                lines[at].push((weight.parse().unwrap_or(0), pattern));
+            } else {
+                words.extend(line.split(' '));
+            }
+        }
+        Self {
+            function,
+            common,
+            sections: lines.into_iter().map(Cues::of).collect(),
+        }
+    }
+
+    fn cues(&self, cue: Cue) -> &Cues {
+        let at = SECTIONS.iter().position(|(c, _)| *c == cue);
+        &self.sections[at.expect("every cue has a section")]
+    }
+
+    /// Weight of the strongest cue of its sort in `low`, with a little for each further one.
+    pub(super) fn weight(&self, cue: Cue, low: &str) -> i32 {
+        let cues = self.cues(cue);
+        let hits: Vec<i32> = cues.hits(low).map(|i| cues.lines[i].0).collect();
+        match hits.iter().max() {
+            Some(most) => most + FURTHER * i32::try_from(hits.len() - 1).unwrap_or(0).min(2),
+            None => 0,
+        }
+    }
+
+    /// Whether any cue of its sort is in `low`.
+    pub(super) fn shows(&self, cue: Cue, low: &str) -> bool {
+        self.cues(cue).set().is_match(low)
+    }
+
+    /// Where the strongest cue of its sort is in `low`, with its weight; the last of equals.
+    pub(super) fn strongest(&self, cue: Cue, low: &str) -> Option<(i32, usize)> {
+        let cues = self.cues(cue);
+        cues.hits(low)
+            .filter_map(|i| Some((cues.lines[i].0, cues.place(i, low)?.0)))
+            .max()
+    }
+
+    /// Where the first cue of its sort is in `low`, in bytes.
+    pub(super) fn find(&self, cue: Cue, low: &str) -> Option<(usize, usize)> {
+        let cues = self.cues(cue);
+        cues.hits(low).filter_map(|i| cues.place(i, low)).min()
+    }
+
+    /// Which cue of its sort is in `low`, by number: two texts that share one are about one thing.
+    pub(super) fn which(&self, cue: Cue, low: &str) -> Option<usize> {
+        self.cues(cue).hits(low).next()
+    }
+
+    /// Whether `word` is a usual one of the language.
+    fn is_usual(&self, word: &str) -> bool {
+        self.function.contains(word) || self.common.contains(word)
+    }
+
+    /// Whether `word` only holds a sentence together.
+    pub(super) fn is_function_word(&self, word: &str) -> bool {
+        self.function.contains(word)
+    }
+}
+
+static LEXICONS: LazyLock<Vec<Lexicon>> =
+    LazyLock::new(|| FILES.iter().map(|file| Lexicon::read(file)).collect());
+
+/// The English lexicon: what agents mostly answer in, and what tools print.
+pub(super) fn english() -> &'static Lexicon {
+    &LEXICONS[0]
+}
+
+/// The lexicon of the language that `low` is in; `None` when it is in none of [`LANGUAGES`].
+pub(super) fn lexicon_of(low: &str) -> Option<&'static Lexicon> {
+    let words: Vec<&str> = low
+        .split(|c: char| !c.is_alphanumeric() && c != '\'')
+        .filter(|word| word.chars().any(char::is_alphabetic))
+        .collect();
+    let share = |lexicon: &Lexicon| words.iter().filter(|w| lexicon.is_usual(w)).count();
+    let mut best = english();
+    for lexicon in LEXICONS.iter() {
+        if share(lexicon) > share(best) {
+            best = lexicon;
+        }
+    }
+    let foreign = words.iter().any(|w| w.chars().any(|c| c as u32 > 0x24F));
+    let known = share(best) * 100 >= words.len() * USUAL_SHARE;
+    match words.len() < WORDS_TO_JUDGE {
+        true => (!foreign).then_some(best),
+        false => known.then_some(best),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_holds_only_known_sections_and_sound_patterns() {
+        for file in FILES {
+            for line in file.lines().filter(|l| l.starts_with('[')) {
+                let name = line.trim_matches(['[', ']']);
+                assert!(
+                    ["function", "common"].contains(&name)
+                        || SECTIONS.iter().any(|(_, n)| *n == name),
+                    "{name}"
+                );
+            }
+        }
+        assert_eq!(LEXICONS.len(), LANGUAGES.len());
+        for cues in LEXICONS.iter().flat_map(|lexicon| &lexicon.sections) {
+            assert_eq!(
+                cues.hits("").next(),
+                None,
+                "{:?} are in everything",
+                cues.lines
+            );
+            assert!(cues.lines.iter().all(|(weight, _)| *weight > 0));
+        }
+    }
+
+    #[test]
+    fn a_language_without_a_file_has_no_lexicon() {
+        assert!(lexicon_of("we always write the tests first").is_some());
+        assert!(lexicon_of("wir schreiben die tests immer zuerst").is_some());
+        assert!(lexicon_of("minden változtatáshoz először teszteket írunk").is_none());
+        assert!(lexicon_of("テストを先に書いてください").is_none());
+    }
+}

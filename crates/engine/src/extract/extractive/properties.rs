@@ -1,0 +1,142 @@
+//! What holds for any events whatever: no panic, evidence inside, texts within bounds.
+
+use daybook_domain::{
+    Event, Origin, Session, SessionId, SessionKind, Tenant, Timestamp, ToolStatus,
+};
+use proptest::prelude::*;
+
+use super::*;
+use crate::extract::window::{WINDOW_EVENTS, window_len};
+
+const PHRASES: [&str; 24] = [
+    "no, don't use mocks",
+    "always run the tests first",
+    "let's do 2 for now",
+    "limit it to 20",
+    "tests, tests, tests",
+    "You're right - ",
+    "Which one?",
+    "1. first\n2. second\n",
+    "```",
+    "\n\n",
+    "git commit -m 'x' && git push",
+    "cargo test",
+    "Exit code 1\nerror: expected `a`, got `b`",
+    "…",
+    "{\"command\":\"make test\"}",
+    "{\"file_path\":\"a.rs\",\"new_string\":\"limit = 20\"}",
+    "[REDACTED]",
+    "<!-- x -->",
+    "| a | b |",
+    "[Request interrupted by user]",
+    "Ünïcödé ß İ ﬀ 🎉",
+    "The fix: ",
+    "our API is `x`",
+    "\u{0}",
+];
+
+fn text() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        prop::sample::select(&PHRASES[..]).prop_map(str::to_owned),
+        "\\PC{0,40}",
+        any::<String>(),
+    ];
+    prop::collection::vec(piece, 0..8).prop_map(|pieces| pieces.join(" "))
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    let tool = prop::sample::select(vec!["Bash", "Edit", "create_issue", "Read"]);
+    let status = prop::option::of(prop::sample::select(ToolStatus::ALL.to_vec()));
+    let call = prop::option::of("[ab]");
+    let origin = prop::sample::select(Origin::ALL.to_vec());
+    (origin, text(), tool, status, call, any::<bool>(), 0_u32..4).prop_map(
+        |(origin, text, tool, status, call, side, line)| Event {
+            seq: EventSeq(0),
+            line,
+            origin,
+            at: Timestamp::ZERO,
+            text,
+            tool: Some(tool.to_owned()),
+            call,
+            status,
+            sidechain: side && line == 0,
+            place: None,
+        },
+    )
+}
+
+fn numbered(mut events: Vec<Event>) -> Vec<Event> {
+    for (n, event) in events.iter_mut().enumerate() {
+        event.seq = EventSeq(n as u64 + 1);
+    }
+    events
+}
+
+fn read(events: &[Event], from: usize) -> Extracted {
+    let session = Session {
+        id: SessionId {
+            tenant: Tenant::local(),
+            agent: "a".into(),
+            host_id: "h".into(),
+        },
+        label: "h".into(),
+        kind: SessionKind::Root,
+        memory_off: false,
+        forked_from: None,
+        first_at: Timestamp::ZERO,
+        last_at: Timestamp::ZERO,
+        events: EventSeq(events.len() as u64),
+    };
+    Extractive.read(Window {
+        session: &session,
+        before: &events[..from],
+        events: &events[from..],
+    })
+}
+
+fn fits(text: &str, most: usize) -> bool {
+    !text.is_empty() && text.chars().count() <= most && !text.chars().any(char::is_control)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn whatever_is_said_drafts_are_bounded_and_rest_on_the_window(
+        events in prop::collection::vec(event(), 0..30).prop_map(numbered),
+        from in 0_usize..5,
+    ) {
+        let from = from.min(events.len());
+        let found = read(&events, from);
+        for draft in &found.drafts {
+            prop_assert!(!draft.events.is_empty());
+            prop_assert!(draft.events.is_sorted());
+            prop_assert_eq!(draft.events.len(), draft.lines.len());
+            for seq in &draft.events {
+                prop_assert!(events[from..].iter().any(|e| e.seq == *seq));
+            }
+            let most = if draft.stated { sentences::QUOTE } else { finds::COMPOSED };
+            prop_assert!(fits(&draft.text, most), "{:?}", draft.text);
+            prop_assert!(draft.context.as_ref().is_none_or(|c| fits(c, sentences::QUOTE)));
+            prop_assert!(draft.subject.as_ref().is_none_or(|s| fits(s, sentences::QUOTE)));
+        }
+        prop_assert!(found.digest.is_some() || found.drafts.is_empty());
+        prop_assert_eq!(read(&events, from), found);
+    }
+
+    #[test]
+    fn a_window_read_before_or_after_another_yields_the_same(
+        one in prop::collection::vec(event(), 0..12).prop_map(numbered),
+        other in prop::collection::vec(event(), 0..12).prop_map(numbered),
+    ) {
+        let first = read(&one, 0);
+        let _ = read(&other, 0);
+        prop_assert_eq!(read(&one, 0), first);
+    }
+
+    #[test]
+    fn a_window_takes_some_of_any_events(events in prop::collection::vec(event(), 1..40)) {
+        let taken = window_len(&events);
+        prop_assert!(taken >= 1 && taken <= events.len().min(WINDOW_EVENTS));
+    }
+}

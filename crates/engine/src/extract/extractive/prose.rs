@@ -1,0 +1,209 @@
+//! What a person said in a message, apart from what they pasted into it.
+//!
+//! A message is prose around fences, logs, diffs, stack traces, tables and long pastes. Only the
+//! prose is theirs: the rest is dropped whole, since half a log reads like a statement.
+//!
+//! Not here: splitting prose into sentences (`sentences`), what they mean (`acts`).
+
+use std::sync::LazyLock;
+
+use regex::RegexSet;
+
+/// Messages at least this long hold a paste; only their opening counts.
+const LONG_MESSAGE: usize = 1_500;
+/// Most bytes of a long message's opening that count as prose.
+const LONG_OPENING: usize = 600;
+/// Lists longer than this are pasted.
+const LIST_LINES: usize = 6;
+/// Most bytes of any message that are looked at.
+const MESSAGE_BYTES: usize = 16 * 1024;
+/// Below this share of letters and blanks, in percent, a line is a machine's.
+const LETTER_SHARE: usize = 72;
+
+static MACHINE: LazyLock<RegexSet> = LazyLock::new(|| {
+    RegexSet::new([
+        r"^\s*(===|---|\+\+\+|@@|diff --git|index [0-9a-f]{7}|commit [0-9a-f]{7,})",
+        r"^\s*(at [\w.$<>]+\(|Traceback|File \x22|Caused by:|goroutine \d|panicked at|thread ')",
+        r"^\s*(Error|ERROR|error|WARN(ING)?|INFO|DEBUG|FATAL|fatal|FAIL|PASS|warning|E\d{2,}|npm ERR!)(\[[^\]]*\])?( in [^:]*)?:",
+        r"^\s*(\$|%|#!|>>>|❯|➜|\||>) ?\S",
+        r"^\s*[+-](//|#|\s{2,}|\s*[\w.]+\(|\s*(import|func|fn|def|let|const|var|return|use|pub)\b)",
+        r"^\s*\[?\d{4}-\d\d-\d\d[T ]\d\d:",
+        r"^\s*\[?\d\d:\d\d:\d\d",
+        r"^\s*\S+:\d+(:\d+)?[:,]?\s",
+        r#"^\s*"[^"]+"\s*:"#,
+        r"^\s*[\]\[{}()]+[,;]?\s*$",
+        r"[;{]\s*$",
+        r"^\s*(ok|FAIL|PASS|\?)\s+\S+/\S+",
+        r"^\s*</?[A-Za-z][\w-]*[^>]*>\s*$",
+        r"^\s*\S*([_/\\]|[a-z][A-Z])\S*\s*$",
+        r"^\s*(import|package|func|fn|def|class|const|let|var|return|SELECT|INSERT|UPDATE|#include)\s\S+.*[({=;]",
+        r"^\s*-{0,2}[A-Z][A-Z0-9_]{3,}=\S",
+    ])
+    .expect("the patterns are constant")
+});
+
+/// The lines that are a person's own, in order; list items stand alone.
+pub(super) fn prose_lines(text: &str) -> Vec<String> {
+    let head = opening(text);
+    let unfenced = without_fences(head);
+    let mut lines = Vec::new();
+    for block in unfenced.split("\n\n") {
+        take_block(block, &mut lines);
+    }
+    lines
+}
+
+/// What of a message is looked at: all of a short one, the words before the paste of a long one.
+fn opening(text: &str) -> &str {
+    if text.len() < LONG_MESSAGE {
+        return text;
+    }
+    let fenceless = text.find("```").unwrap_or(text.len());
+    let first = text.find("\n\n").unwrap_or(text.len()).min(fenceless);
+    floor_str(text, first.min(LONG_OPENING).min(MESSAGE_BYTES))
+}
+
+/// The longest start of `text` of at most `most` bytes.
+pub(super) fn floor_str(text: &str, most: usize) -> &str {
+    let mut end = most.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+fn without_fences(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    for (i, part) in text.replace('\r', "").split("```").enumerate() {
+        match i % 2 {
+            0 => kept.push_str(part),
+            // A fence inside one line is a word, not a paste.
+            _ if !part.contains('\n') => kept.push_str(part.trim()),
+            _ => kept.push_str("\n\n"),
+        }
+    }
+    kept
+}
+
+/// Takes the lines of one block until a machine's line begins: what follows it is its paste.
+fn take_block(block: &str, lines: &mut Vec<String>) {
+    let raw: Vec<&str> = block.lines().filter(|l| !l.trim().is_empty()).collect();
+    let items = raw.iter().filter(|l| item(l).is_some()).count();
+    let taken = own_lines(&raw);
+    let mut joined: Option<String> = None;
+    for line in &raw[..taken] {
+        match item(line) {
+            Some(_) if items > LIST_LINES => {}
+            Some(said) => {
+                lines.extend(joined.take());
+                lines.push(said.to_owned());
+            }
+            None => match &mut joined {
+                Some(open) if wraps(open, line) => {
+                    open.push(' ');
+                    open.push_str(line.trim());
+                }
+                _ => {
+                    lines.extend(joined.take());
+                    joined = Some(line.trim().trim_start_matches(['#', '>', ' ']).to_owned());
+                }
+            },
+        }
+    }
+    lines.extend(joined);
+}
+
+/// How many lines come before a machine's; a terse one directly before is its command.
+fn own_lines(raw: &[&str]) -> usize {
+    let taken = raw.iter().take_while(|l| !is_machine(l)).count();
+    let terse = |line: &&str| {
+        line.split_whitespace().count() < 6 && !line.trim_end().ends_with(['.', '!', '?', ':', ','])
+    };
+    match taken.checked_sub(1) {
+        Some(last) if taken < raw.len() && terse(&raw[last]) => last,
+        _ => taken,
+    }
+}
+
+/// Whether `line` goes on with the sentence that `open` ends in.
+fn wraps(open: &str, line: &str) -> bool {
+    open.len() > 60
+        && !open.ends_with(['.', '!', '?', ':'])
+        && line.trim_start().starts_with(char::is_lowercase)
+}
+
+/// What a list item says, when the line is one.
+pub(super) fn item(line: &str) -> Option<&str> {
+    let line = line.trim();
+    let rest = ["- ", "* ", "• ", "– ", "+ "]
+        .iter()
+        .find_map(|mark| line.strip_prefix(mark));
+    rest.or_else(|| {
+        let digits = line.len() - line.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let marked = (1..=2).contains(&digits).then(|| &line[digits..])?;
+        marked
+            .strip_prefix(". ")
+            .or_else(|| marked.strip_prefix(") "))
+    })
+    .map(str::trim)
+}
+
+/// Whether a machine wrote the line.
+pub(super) fn is_machine(line: &str) -> bool {
+    let bare = item(line).unwrap_or(line);
+    if MACHINE.is_match(line) || bare.matches('|').count() > 2 {
+        return true;
+    }
+    let (mut all, mut letters) = (0, 0);
+    for c in bare.chars().filter(|c| *c != '`') {
+        all += 1;
+        letters += usize::from(c.is_alphabetic() || c == ' ' || ",.?!'\u{2019}".contains(c));
+    }
+    all > 12 && letters * 100 < all * LETTER_SHARE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::prose_lines;
+
+    fn check(message: &str, prose: &[&str]) {
+        assert_eq!(prose_lines(message), prose);
+    }
+
+    #[test]
+    fn fences_and_what_is_in_them_are_not_the_persons() {
+        check(
+            "see here\n```\nalways win\n```\nis that right?",
+            &["see here", "is that right?"],
+        );
+    }
+
+    #[test]
+    fn a_log_ends_the_block_that_it_begins_in() {
+        check(
+            "it prints this:\nERROR: no such host\nWe never use hosts\n\nplease fix",
+            &["it prints this:", "please fix"],
+        );
+    }
+
+    #[test]
+    fn list_items_stand_alone_unless_there_are_many() {
+        check("- one thing\n- another", &["one thing", "another"]);
+        check("all:\n- a\n- b\n- c\n- d\n- e\n- f\n- g", &["all:"]);
+    }
+
+    #[test]
+    fn a_long_message_counts_by_its_opening() {
+        let plan = format!("do this plan:\n\n{}", "We always win. ".repeat(200));
+        check(&plan, &["do this plan:"]);
+    }
+
+    #[test]
+    fn a_wrapped_line_is_one_sentence() {
+        let first = "a sentence that goes on for so long that it has been wrapped by";
+        check(
+            &format!("{first}\nan editor"),
+            &[&format!("{first} an editor")],
+        );
+    }
+}

@@ -1,0 +1,174 @@
+//! Sentences, each fit for one line of a list.
+//!
+//! A sentence keeps its writer's words; only what stands around them goes: fillers, emoji, marks
+//! that would break a list line.
+//!
+//! Not here: which sentences are a person's own (`prose`), shortening them (`clauses`).
+
+use super::lexicon::{Cue, Lexicon};
+use super::prose::{floor_str, prose_lines};
+
+/// Most characters of a quote.
+pub(super) const QUOTE: usize = 160;
+/// Sentences of one message that are looked at.
+const SENTENCES: usize = 60;
+/// Bytes of a sentence's opening.
+const OPENING: usize = 60;
+
+/// One sentence of a person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Sentence {
+    /// Its words, on one line, without fillers and emoji.
+    pub(super) text: String,
+    /// The same in lower case with straight apostrophes: what cues are looked for in.
+    pub(super) low: String,
+    /// How it opened, fillers and all, in lower case: "no wait, so …".
+    pub(super) opening: String,
+    /// A secret was hidden in it, so that nothing may be learned from it.
+    pub(super) redacted: bool,
+}
+
+impl Sentence {
+    /// Ends with a question mark.
+    pub(super) fn asks(&self) -> bool {
+        self.text.ends_with('?')
+    }
+}
+
+/// The sentences of a message that are its writer's own.
+pub(super) fn sentences(message: &str, lexicon: Option<&Lexicon>) -> Vec<Sentence> {
+    let lines = prose_lines(message);
+    let split = lines.iter().flat_map(|line| split(line));
+    split
+        .filter_map(|s| sentence(&s, lexicon))
+        .take(SENTENCES)
+        .collect()
+}
+
+/// `raw` as a sentence; `None` when nothing is left of it.
+pub(super) fn sentence(raw: &str, lexicon: Option<&Lexicon>) -> Option<Sentence> {
+    let line = one_line(raw);
+    let text = lexicon.map_or_else(|| line.clone(), |lexicon| without_filler(&line, lexicon));
+    let low = lowered(&text);
+    low.chars().any(char::is_alphanumeric).then(|| Sentence {
+        text,
+        low,
+        opening: lowered(floor_str(&line, OPENING)),
+        redacted: raw.contains("[REDACTED"),
+    })
+}
+
+/// Lower case, straight apostrophes, no emphasis.
+pub(super) fn lowered(text: &str) -> String {
+    text.to_lowercase()
+        .replace(['\u{2019}', '\u{2018}'], "'")
+        .replace("**", "")
+}
+
+/// Splits at ends of sentences. A full stop inside a name or a number ends nothing.
+pub(super) fn split(line: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut open = String::new();
+    let mut chars = line.chars().peekable();
+    while let Some(c) = chars.next() {
+        open.push(c);
+        let ends = matches!(c, '.' | '!' | '?' | '。' | '？')
+            && chars.peek().is_none_or(|next| next.is_whitespace())
+            && !abbreviates(&open);
+        if ends {
+            found.push(std::mem::take(&mut open));
+        }
+    }
+    found.push(open);
+    found.retain(|s| !s.trim().is_empty());
+    found
+}
+
+fn abbreviates(open: &str) -> bool {
+    let last = open.rsplit([' ', '(']).next().unwrap_or("");
+    matches!(
+        last.to_lowercase().as_str(),
+        "e.g." | "i.e." | "vs." | "etc." | "z.b." | "d.h." | "p.ej."
+    )
+}
+
+/// One line without control characters, list marks, comment marks, emoji and doubled blanks.
+pub(super) fn one_line(raw: &str) -> String {
+    let raw = raw
+        .replace("<!--", "")
+        .replace("-->", "→")
+        .replace("__", "_");
+    let kept: String = raw
+        .chars()
+        .map(|c| {
+            if c.is_control() || c.is_whitespace() {
+                ' '
+            } else {
+                c
+            }
+        })
+        .filter(|c| !is_emoji(*c))
+        .collect();
+    let mut text = kept
+        .split(' ')
+        .filter(|w| !w.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ");
+    let start = text.len()
+        - text
+            .trim_start_matches(['-', '*', '#', '>', '+', '|', '•', ' ', ',', ':'])
+            .len();
+    text.drain(..start);
+    if text.matches('`').count() % 2 == 1 {
+        text = text.replace('`', "");
+    }
+    text.trim_end_matches([' ', ',', ';', '-', '–']).to_owned()
+}
+
+fn is_emoji(c: char) -> bool {
+    matches!(c as u32,
+        0x1F000..=0x1FAFF | 0x2600..=0x27BF | 0x2B50..=0x2B55 | 0xFE00..=0xFE0F | 0x200B..=0x200F
+        | 0x2028..=0x202E | 0x2060..=0x206F | 0xFEFF)
+}
+
+/// Drops "okay, so" and its like from the front, as long as something is left.
+fn without_filler(text: &str, lexicon: &Lexicon) -> String {
+    let mut rest = text;
+    for _ in 0..4 {
+        let low = lowered(rest);
+        // Lower-casing may change lengths beyond ASCII; fillers are cut only where it did not.
+        let Some((0, end)) = lexicon.find(Cue::Filler, &low) else {
+            break;
+        };
+        if low.len() != rest.len() || !rest.is_char_boundary(end) || end >= rest.len() {
+            break;
+        }
+        // "No wait" and "so" are fillers before a clause, not before a single word.
+        if rest[end..].trim().is_empty() {
+            break;
+        }
+        rest = &rest[end..];
+    }
+    rest.trim().to_owned()
+}
+
+/// The sentences of an agent's prose, for context: no fences, tables or headings.
+pub(super) fn agent_sentences(text: &str) -> Vec<Sentence> {
+    let lines = without_code(floor_str(text, 16 * 1024));
+    lines
+        .iter()
+        .flat_map(|line| split(line))
+        .filter_map(|s| sentence(&s.replace("**", ""), None))
+        .take(SENTENCES)
+        .collect()
+}
+
+fn without_code(text: &str) -> Vec<String> {
+    let parts = text.split("```").step_by(2);
+    parts
+        .flat_map(str::lines)
+        .map(str::trim)
+        .filter(|l| !l.is_empty() && !l.starts_with(['|', '#', '<', '>']))
+        .map(|l| super::prose::item(l).unwrap_or(l).to_owned())
+        .collect()
+}

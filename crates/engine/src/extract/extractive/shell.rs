@@ -1,0 +1,374 @@
+//! What a shell command does, as far as memory cares: checks, commits, pushes.
+//!
+//! A command line is cut into its simple commands, without what is quoted, piped into a pager or
+//! redirected; so a commit message that speaks of `git push` pushes nothing.
+//!
+//! Not here: whether the command succeeded (`deeds`).
+
+/// Simple commands of one line that are looked at.
+const SEGMENTS: usize = 24;
+/// Most characters of a command in a line of memory.
+const LABEL: usize = 70;
+
+/// Programs that check, build or run the work.
+const CHECKERS: [&str; 44] = [
+    "pytest",
+    "tox",
+    "nox",
+    "ruff",
+    "mypy",
+    "pyright",
+    "black",
+    "eslint",
+    "tsc",
+    "jest",
+    "vitest",
+    "mocha",
+    "mvn",
+    "gradle",
+    "gradlew",
+    "rspec",
+    "rake",
+    "rubocop",
+    "golangci-lint",
+    "staticcheck",
+    "xcodebuild",
+    "ctest",
+    "cmake",
+    "ninja",
+    "make",
+    "gmake",
+    "just",
+    "bazel",
+    "buck",
+    "phpunit",
+    "phpstan",
+    "shellcheck",
+    "hadolint",
+    "terraform",
+    "tofu",
+    "ansible-playbook",
+    "helm",
+    "pre-commit",
+    "playwright",
+    "cypress",
+    "biome",
+    "prettier",
+    "act",
+    "task",
+];
+
+/// Programs with subcommands, and those of them that check, build or run the work.
+const WITH_SUBCOMMANDS: [(&str, &[&str]); 20] = [
+    (
+        "go",
+        &["test", "build", "vet", "run", "install", "generate", "mod"],
+    ),
+    (
+        "cargo",
+        &[
+            "test", "build", "check", "clippy", "run", "fmt", "bench", "nextest", "doc",
+        ],
+    ),
+    ("npm", &["test", "run", "ci", "install", "t", "start"]),
+    ("pnpm", &["test", "run", "install", "build", "lint", "exec"]),
+    ("yarn", &["test", "run", "install", "build", "lint"]),
+    ("bun", &["test", "run", "install", "build"]),
+    (
+        "npx",
+        &[
+            "jest",
+            "vitest",
+            "tsc",
+            "eslint",
+            "playwright",
+            "prettier",
+            "cypress",
+            "mocha",
+        ],
+    ),
+    ("deno", &["test", "run", "check", "lint", "task"]),
+    ("mise", &["run", "r", "install"]),
+    ("dotnet", &["test", "build", "run"]),
+    ("swift", &["test", "build", "run"]),
+    ("mix", &["test", "compile", "format"]),
+    ("docker", &["build", "compose", "run"]),
+    ("docker-compose", &["up", "build", "run"]),
+    ("bundle", &["exec", "install"]),
+    ("poetry", &["run", "install", "build"]),
+    ("uv", &["run", "sync", "build"]),
+    ("pip", &["install"]),
+    ("kubectl", &["apply"]),
+    ("git", &["commit", "push"]),
+];
+
+/// One simple command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Simple {
+    words: Vec<String>,
+}
+
+impl Simple {
+    fn word(&self, at: usize) -> &str {
+        self.words.get(at).map_or("", String::as_str)
+    }
+
+    /// The git subcommand, past git's own options.
+    fn git(&self) -> Option<&str> {
+        if self.word(0) != "git" {
+            return None;
+        }
+        let mut at = 1;
+        while self.word(at).starts_with('-') {
+            at += if matches!(self.word(at), "-C" | "-c") {
+                2
+            } else {
+                1
+            };
+        }
+        self.words.get(at).map(String::as_str)
+    }
+
+    fn has(&self, flag: &str) -> bool {
+        self.words.iter().any(|w| w == flag)
+    }
+
+    /// Makes a new commit.
+    pub(super) fn commits(&self) -> bool {
+        self.git() == Some("commit") && !self.has("--amend") && !self.has("--dry-run")
+    }
+
+    /// Publishes commits.
+    pub(super) fn pushes(&self) -> bool {
+        let git = self.git() == Some("push") && !self.has("--dry-run") && !self.has("--delete");
+        git || (self.word(0) == "gh" && self.word(1) == "pr" && self.word(2) == "create")
+    }
+
+    /// Files an issue for later.
+    pub(super) fn files_issue(&self) -> bool {
+        matches!(self.word(0), "gh" | "glab") && self.word(1) == "issue" && self.word(2) == "create"
+    }
+
+    /// What an option is set to.
+    pub(super) fn option(&self, names: &[&str]) -> Option<&str> {
+        let at = self
+            .words
+            .iter()
+            .position(|w| names.contains(&w.as_str()))?;
+        self.words.get(at + 1).map(String::as_str)
+    }
+
+    /// Tests, builds, lints or runs the work: its failure says something about the work.
+    pub(super) fn checks(&self) -> bool {
+        let program = self.word(0).rsplit('/').next().unwrap_or("");
+        let sub = self.git().unwrap_or_else(|| self.word(1));
+        let listed = WITH_SUBCOMMANDS
+            .iter()
+            .any(|(p, subs)| *p == program && subs.contains(&sub));
+        let module = program.starts_with("python")
+            && self.word(1) == "-m"
+            && CHECKERS.contains(&self.word(2));
+        let script = (self.word(0).starts_with("./") || program.ends_with(".sh"))
+            || (matches!(
+                program,
+                "bash" | "sh" | "python" | "python3" | "node" | "ruby"
+            ) && self.word(1).contains('.')
+                && !self.word(1).starts_with('-'));
+        listed || CHECKERS.contains(&program) || module || script
+    }
+
+    /// The command as people would say it.
+    pub(super) fn label(&self) -> String {
+        let words: Vec<&str> = self.words.iter().map(String::as_str).collect();
+        let all = words.join(" ").replace(['`', '\n'], " ");
+        if all.chars().count() <= LABEL {
+            return all;
+        }
+        let mut label = String::new();
+        for word in words {
+            if label.chars().count() + word.chars().count() > LABEL - 3 {
+                break;
+            }
+            label = if label.is_empty() {
+                word.to_owned()
+            } else {
+                format!("{label} {word}")
+            };
+        }
+        if label.is_empty() {
+            label = all.chars().take(LABEL - 3).collect();
+        }
+        format!("{} …", label.replace(['`', '\n'], " "))
+    }
+}
+
+/// The simple commands of a command line, in order, without filters at the end of pipes.
+pub(super) fn simple_commands(line: &str) -> Vec<Simple> {
+    let mut scan = Scan::default();
+    let line = without_heredocs(line);
+    let mut chars = line.chars().peekable();
+    while let Some(c) = chars.next() {
+        match (scan.quote, c) {
+            (Some(q), _) if c == q => scan.quote = None,
+            (Some('"'), '\\') => scan.word.extend(chars.next()),
+            (Some(_), _) => scan.word.push(c),
+            (None, '\'' | '"') => {
+                scan.quote = Some(c);
+                scan.quoted = true;
+            }
+            (None, '\\') => match chars.next() {
+                Some('\n') | None => {}
+                Some(next) => scan.word.push(next),
+            },
+            (None, '\n' | ';') => scan.end_command(false),
+            (None, '|') => {
+                let or = chars.next_if_eq(&'|').is_some();
+                scan.end_command(!or);
+            }
+            (None, '&') if scan.word.ends_with(['>', '<']) => scan.word.push(c),
+            (None, '&') => {
+                chars.next_if_eq(&'&');
+                scan.end_command(false);
+            }
+            (None, c) if c.is_whitespace() => scan.end_word(),
+            (None, c) => scan.word.push(c),
+        }
+        if scan.found.len() >= SEGMENTS {
+            break;
+        }
+    }
+    scan.end_command(false);
+    scan.found
+}
+
+#[derive(Default)]
+struct Scan {
+    found: Vec<Simple>,
+    words: Vec<String>,
+    word: String,
+    quote: Option<char>,
+    quoted: bool,
+    piped: bool,
+}
+
+impl Scan {
+    fn end_word(&mut self) {
+        let word = std::mem::take(&mut self.word);
+        if !word.is_empty() || self.quoted {
+            self.words.push(word);
+        }
+        self.quoted = false;
+    }
+
+    fn end_command(&mut self, pipe: bool) {
+        self.end_word();
+        let words = without_clutter(std::mem::take(&mut self.words));
+        if !self.piped && !words.is_empty() {
+            self.found.push(Simple { words });
+        }
+        self.piped = pipe;
+    }
+}
+
+/// Without variables set in front, wrappers, and redirections.
+fn without_clutter(words: Vec<String>) -> Vec<String> {
+    let mut kept: Vec<String> = Vec::new();
+    let mut skip = false;
+    for word in words {
+        let redirects = word
+            .trim_start_matches(|c: char| c.is_ascii_digit())
+            .starts_with(['>', '<']);
+        let leads = kept.is_empty()
+            && (word.split_once('=').is_some_and(|(name, _)| {
+                !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+            }) || matches!(
+                word.as_str(),
+                "sudo" | "time" | "env" | "command" | "nohup" | "(" | "{" | "then" | "do" | "!"
+            ));
+        if skip {
+            skip = false;
+        } else if redirects {
+            skip = word.ends_with(['>', '<']);
+        } else if !leads {
+            kept.push(word);
+        }
+    }
+    if kept.first().is_some_and(|w| w == "timeout") {
+        kept.drain(..kept.len().min(2));
+    }
+    kept
+}
+
+/// Without the bodies of here-documents, which are text and not commands.
+fn without_heredocs(line: &str) -> String {
+    let mut kept = String::with_capacity(line.len());
+    let mut until: Option<String> = None;
+    for part in line.split_inclusive('\n') {
+        match &until {
+            Some(word) if part.trim() == word => until = None,
+            Some(_) => {}
+            None => {
+                until = heredoc_word(part);
+                kept.push_str(part);
+            }
+        }
+    }
+    kept
+}
+
+fn heredoc_word(line: &str) -> Option<String> {
+    let rest = line.split_once("<<")?.1;
+    let rest = rest.trim_start_matches(['-', ' ', '\'', '"']);
+    let word: String = rest
+        .chars()
+        .take_while(|c| c.is_ascii_alphanumeric() || *c == '_')
+        .collect();
+    (!word.is_empty() && !line.contains("<<<")).then_some(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(line: &str, expected: &[&str]) {
+        let labels: Vec<String> = simple_commands(line).iter().map(Simple::label).collect();
+        assert_eq!(labels, expected);
+    }
+
+    #[test]
+    fn a_line_falls_into_its_simple_commands() {
+        check(
+            "cd x && make test 2>&1 | tail -5; A=1 go vet ./... > out",
+            &["cd x", "make test", "go vet ./..."],
+        );
+    }
+
+    #[test]
+    fn quoted_text_and_here_documents_run_nothing() {
+        let line = "git commit -m \"$(cat <<'EOF'\nsay; git push\nEOF\n)\" && git status";
+        let found = simple_commands(line);
+        assert_eq!(found.iter().filter(|s| s.commits()).count(), 1);
+        assert!(!found.iter().any(Simple::pushes));
+    }
+
+    #[test]
+    fn git_options_stand_before_the_subcommand() {
+        let found = simple_commands("git -C /tmp/x -c a=b push origin main; git commit --amend");
+        assert!(found[0].pushes());
+        assert!(!found[1].commits());
+    }
+
+    #[test]
+    fn only_what_checks_the_work_counts_as_a_check() {
+        for (line, checks) in [
+            ("cargo test -p x", true),
+            ("./run-tests.sh", true),
+            ("python -m pytest", true),
+            ("grep -r x .", false),
+            ("ls missing", false),
+            ("git status", false),
+        ] {
+            assert_eq!(simple_commands(line)[0].checks(), checks, "{line}");
+        }
+    }
+}

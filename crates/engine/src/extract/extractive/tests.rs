@@ -1,0 +1,665 @@
+//! What the extractor yields from small dialogues, one behaviour each.
+//!
+//! A dialogue is one event per line, `who: words`; indented lines go on with the event above. A
+//! call's result follows it as `ok`, `failed` or `refused`; words behind `refused` stand on its
+//! line, as they do in transcripts.
+
+use daybook_domain::{
+    Event, Origin, Outcome, Place, Session, SessionId, SessionKind, Tenant, Timestamp, ToolStatus,
+};
+
+use super::*;
+
+fn session(events: usize) -> Session {
+    Session {
+        id: SessionId {
+            tenant: Tenant::local(),
+            agent: "test".into(),
+            host_id: "s".into(),
+        },
+        label: "s".into(),
+        kind: SessionKind::Root,
+        memory_off: false,
+        forked_from: None,
+        first_at: Timestamp::ZERO,
+        last_at: Timestamp::ZERO,
+        events: EventSeq(events as u64),
+    }
+}
+
+fn event(seq: usize, line: usize, who: &str, text: &str) -> Event {
+    let (origin, tool, status) = match who.split_once(' ') {
+        Some(("call", tool)) => (Origin::ToolCall, Some(tool.to_owned()), None),
+        _ => match who {
+            "human" | "side human" => (Origin::Human, None, None),
+            "assistant" => (Origin::Assistant, None, None),
+            "ok" => (Origin::ToolResult, None, Some(ToolStatus::Succeeded)),
+            "failed" => (Origin::ToolResult, None, Some(ToolStatus::Failed)),
+            "refused" => (Origin::ToolResult, None, Some(ToolStatus::Refused)),
+            "harness" => (Origin::Harness, None, None),
+            "synthetic" => (Origin::Synthetic, None, None),
+            "recalled" => (Origin::Recalled, None, None),
+            other => panic!("no such speaker: {other}"),
+        },
+    };
+    Event {
+        seq: EventSeq(seq as u64),
+        line: u32::try_from(line).unwrap(),
+        origin,
+        at: Timestamp(seq as i64 * 1_000),
+        text: text.to_owned(),
+        tool,
+        call: None,
+        status,
+        sidechain: who == "side human",
+        place: Some(Place {
+            root: "/work/ledger".into(),
+            branch: Some("main".into()),
+        }),
+    }
+}
+
+fn events(dialogue: &str) -> Vec<Event> {
+    let mut said: Vec<(String, String)> = Vec::new();
+    for line in dialogue.lines().filter(|l| !l.trim().is_empty()) {
+        match (line.strip_prefix("  "), said.last_mut()) {
+            (Some(more), Some((_, text))) => {
+                text.push('\n');
+                text.push_str(more.trim_start_matches('|'));
+            }
+            _ => {
+                let (who, text) = line.split_once(':').expect("a line is `who: words`");
+                said.push((who.to_owned(), text.trim().to_owned()));
+            }
+        }
+    }
+    let mut found: Vec<Event> = Vec::new();
+    for (n, (who, text)) in said.iter().enumerate() {
+        let refusing = who == "human" && n > 0 && said[n - 1].0 == "refused";
+        let line = if refusing { n } else { n + 1 };
+        found.push(event(n + 1, line, who, text));
+    }
+    found
+}
+
+fn extracted(events: &[Event]) -> Extracted {
+    let session = session(events.len());
+    Extractive.read(Window {
+        session: &session,
+        before: &[],
+        events,
+    })
+}
+
+fn shown(draft: &Draft) -> String {
+    let lines: Vec<String> = draft.lines.iter().map(u32::to_string).collect();
+    let general = if draft.general { " everywhere" } else { "" };
+    let subject = draft
+        .subject
+        .as_ref()
+        .map_or(String::new(), |s| format!("{s} = "));
+    let context = draft
+        .context
+        .as_ref()
+        .map_or(String::new(), |c| format!(" | {c}"));
+    let (kind, text) = (draft.kind.word(), &draft.text);
+    format!(
+        "{kind}{general} {}: {subject}{text}{context}",
+        lines.join(",")
+    )
+}
+
+/// Each expected draft is `kind lines: subject = text | context`.
+fn check(dialogue: &str, expected: &[&str]) {
+    let drafts: Vec<String> = extracted(&events(dialogue))
+        .drafts
+        .iter()
+        .map(shown)
+        .collect();
+    assert_eq!(drafts, expected, "{dialogue}");
+}
+
+/// What one sentence of a person yields, when the agent says nothing of note.
+fn check_said(words: &str, expected: Option<&str>) {
+    let found = extracted(&events(&format!(
+        "human: {words}\nassistant: I'll look into it."
+    )));
+    let said: Vec<String> = found
+        .drafts
+        .iter()
+        .map(|d| {
+            format!(
+                "{}{}: {}",
+                d.kind.word(),
+                if d.general { " everywhere" } else { "" },
+                d.text
+            )
+        })
+        .collect();
+    let expected: Vec<String> = expected.map(str::to_owned).into_iter().collect();
+    assert_eq!(said, expected, "{words}");
+}
+
+const WORK: &str = "\ncall Bash: ls\nok: src";
+
+#[test]
+fn what_a_person_insists_on_is_a_correction() {
+    for words in [
+        "No, don't use mocks in the store tests; use the in-memory store.",
+        "That's wrong, the cache key must include the tenant.",
+        "I asked for a dry run, not a real deployment.",
+        "You forgot to update the changelog.",
+        "Don't touch the generated files.",
+        "no emojis please",
+    ] {
+        check_said(
+            &format!("{words}{WORK}"),
+            Some(&format!("correction: {words}")),
+        );
+    }
+}
+
+#[test]
+fn standing_wishes_are_preferences() {
+    for words in [
+        "please always run the linter before you commit",
+        "I prefer small functions over long ones",
+        "Please use pnpm instead of npm.",
+        "Ask me before you delete anything.",
+        "Don't commit unless I ask you to.",
+        "Never log personal data.",
+    ] {
+        check_said(words, Some(&format!("preference: {words}")));
+    }
+}
+
+#[test]
+fn a_wish_holds_everywhere_only_when_the_person_says_so() {
+    let wish = "In all my projects I want conventional commits.";
+    check_said(wish, Some(&format!("preference everywhere: {wish}")));
+}
+
+#[test]
+fn plain_statements_about_named_things_are_facts() {
+    for words in [
+        "our CI runs on GitHub Actions with self-hosted runners",
+        "The staging database is postgres 15 on db-staging.internal.",
+        "I live in Lisbon.",
+        "ledger1.toml is deprecated, ledger.toml is read now",
+    ] {
+        check_said(words, Some(&format!("fact: {words}")));
+    }
+}
+
+#[test]
+fn decisions_in_so_many_words_are_kept() {
+    for words in [
+        "Let's go with SQLite for the local store.",
+        "All dates should be in UTC.",
+    ] {
+        check_said(
+            &format!("{words}{WORK}"),
+            Some(&format!("decision: {words}")),
+        );
+    }
+}
+
+#[test]
+fn orders_questions_and_news_are_not_kept() {
+    for words in [
+        "push it",
+        "commit this",
+        "run the tests again",
+        "can you fix the failing test?",
+        "why is the build slow?",
+        "the tests are failing",
+        "the API is broken again",
+        "that should work now",
+        "don't push yet",
+        "is there a better way?",
+        "let's commit this",
+        "thanks!",
+    ] {
+        check_said(&format!("{words}{WORK}"), None);
+    }
+}
+
+#[test]
+fn small_talk_teaches_nothing() {
+    for words in [
+        "Let's keep cooking together every Sunday!",
+        "I decided to learn the cello.",
+        "Don't forget to water the plants, they get thirsty.",
+        "That must have been a wonderful trip along the coast.",
+    ] {
+        check_said(words, None);
+    }
+}
+
+#[test]
+fn other_languages_that_we_know_count_and_those_we_do_not_know_yield_an_account_only() {
+    check_said(
+        "Bitte nie direkt auf main pushen",
+        Some("preference: Bitte nie direkt auf main pushen"),
+    );
+    check_said(
+        "je préfère des fonctions courtes",
+        Some("preference: je préfère des fonctions courtes"),
+    );
+    check_said(
+        &format!("no uses mocks en las pruebas{WORK}"),
+        Some("correction: no uses mocks en las pruebas"),
+    );
+    let foreign = extracted(&events(
+        "human: Soha ne írj megjegyzéseket a kódba, kérlek\nassistant: Rendben.",
+    ));
+    assert_eq!(foreign.drafts, []);
+    assert_eq!(foreign.digest.map(|d| d.human_messages), Some(1));
+}
+
+#[test]
+fn words_that_refuse_a_call_are_a_correction_and_the_call_is_their_context() {
+    check(
+        "human: clean up the module
+call Edit: {\"file_path\":\"/work/ledger/src/common.rs\",\"new_string\":\"x\"}
+refused: The user doesn't want to proceed
+human: shouldn't the date helpers live in their own crate?
+assistant: Let me look.",
+        &[
+            "correction 3: shouldn't the date helpers live in their own crate? | refused an edit of common.rs",
+        ],
+    );
+}
+
+#[test]
+fn a_refused_command_did_not_fail() {
+    check(
+        "human: tidy up
+call Bash: make lint
+refused: rejected
+human: ok
+call Edit: {\"file_path\":\"a.rs\",\"new_string\":\"x\"}
+ok: done
+call Bash: make lint
+ok: clean",
+        &[],
+    );
+}
+
+#[test]
+fn what_the_agent_concedes_is_a_correction_with_what_it_conceded() {
+    check(
+        "human: import the ledger
+call Bash: ls
+ok: src
+assistant: I guess the layout from the folder.
+human: but every ledger opens with a version, why don't we read it?
+assistant: You're absolutely right - the version stands in the first line, so guessing is not needed. Let me change it.",
+        &["correction 5: every ledger opens with a version, why don't we read it? | agent: the version stands in the first line, so guessing is not needed."],
+    );
+}
+
+#[test]
+fn the_same_insistence_is_one_correction_with_all_its_evidence() {
+    check(
+        "human: add the parser
+call Edit: {\"file_path\":\"parser.rs\",\"new_string\":\"x\"}
+ok: done
+assistant: All done, all tests pass ✅
+human: we haven't added any tests?
+assistant: I'll add some.
+human: tests, tests, tests
+assistant: Adding tests.
+human: is there a test for empty files?
+assistant: Not yet.",
+        &["correction 5,7,9: tests, tests, tests | also: “we haven't added any tests?”"],
+    );
+}
+
+#[test]
+fn one_question_about_tests_is_a_question() {
+    check(
+        "human: add the parser\ncall Bash: ls\nok: src\nhuman: do we have a test for this?\nassistant: Yes, one.",
+        &[],
+    );
+}
+
+const OPTIONS: &str = "human: how should the store lock?
+call Bash: ls
+ok: src
+assistant: There are three ways:
+  1. **One lock file** - simple
+  2. A row per lease in `jobs`
+  3. Advisory locks
+  |
+  Which one do you prefer?
+";
+
+#[test]
+fn a_picked_option_is_a_decision_with_the_options_text() {
+    check(
+        &format!("{OPTIONS}human: let's go with 2, can you start on it?\nassistant: Done."),
+        &["decision 5: let's go with 2 | 2: A row per lease in `jobs`"],
+    );
+    check(
+        &format!("{OPTIONS}human: the first one\nassistant: Done."),
+        &["decision 5: the first one | 1: One lock file - simple"],
+    );
+}
+
+#[test]
+fn assent_counts_when_the_agent_said_how_something_should_be() {
+    check(
+        "human: the reader is slow
+call Bash: ls
+ok: src
+assistant: The `Reader` should be split from the parser. Does that match what you think?
+human: yes, that makes sense
+assistant: On it.",
+        &["decision 5: yes, that makes sense | The `Reader` should be split from the parser."],
+    );
+    check(
+        "human: fix the typo\nassistant: Fixed. Should I commit it to `main`?\nhuman: yes please\nassistant: Done.",
+        &[],
+    );
+}
+
+#[test]
+fn values_of_one_subject_follow_each_other() {
+    let edit = |n: u32| {
+        format!(
+            "call Edit: {{\"file_path\":\"list.rs\",\"new_string\":\"const ROW_LIMIT: usize = {n};\"}}\nok: done\n"
+        )
+    };
+    check(
+        &format!(
+            "human: show all rows (but limit to 20 for now)\n{}human: what happens when we raise it to 50?\n{}human: hm, change it to 100\n{}",
+            edit(20),
+            edit(50),
+            edit(100)
+        ),
+        &[
+            "value 1: ROW_LIMIT in list.rs = 20 | show all rows (but limit to 20 for now)",
+            "value 4: ROW_LIMIT in list.rs = 50 | what happens when we raise it to 50?",
+            "value 7: ROW_LIMIT in list.rs = 100 | change it to 100",
+        ],
+    );
+}
+
+#[test]
+fn a_number_of_nothing_is_no_value() {
+    check(
+        "human: add 3 tests to the parser\nassistant: Done.\nhuman: look at line 42\nassistant: I see.",
+        &[],
+    );
+}
+
+const FAILED: &str = "human: make the importer idempotent
+call Bash: cd /work && make test 2>&1 | tail -20
+failed: Exit code 1
+  make test
+  importer_test.rs:9: expected 1 entry, got 2
+";
+
+#[test]
+fn a_check_that_failed_and_passed_after_an_edit_is_a_fix() {
+    check(
+        &format!(
+            "{FAILED}assistant: The issue is that `import` writes a row before it looks for its id.
+call Edit: {{\"file_path\":\"src/importer.rs\",\"new_string\":\"x\"}}
+ok: done
+call Bash: make test
+ok: ok"
+        ),
+        &[
+            "fix 3,8: `make test` failed (exit 1: \"importer_test.rs:9: expected 1 entry, got 2\") → passed after an edit of importer.rs | The issue is that `import` writes a row before it looks for its id.",
+        ],
+    );
+}
+
+#[test]
+fn failed_and_then_succeeded_is_no_lesson() {
+    check(&format!("{FAILED}call Bash: make test\nok: ok"), &[]);
+    check(
+        "human: build it\ncall Bash: cargo build\nfailed: Exit code 101\n  error[E0425]: cannot find value `ledgr` in this scope\ncall Edit: {\"file_path\":\"a.rs\",\"new_string\":\"x\"}\nok: done\ncall Bash: cargo build\nok: Finished",
+        &[],
+    );
+    check(
+        "human: find it\ncall Bash: grep -r ledger .\nfailed: Exit code 1: not found\ncall Edit: {\"file_path\":\"a.rs\",\"new_string\":\"x\"}\nok: done\ncall Bash: grep -r ledger .\nok: a.rs",
+        &[],
+    );
+}
+
+#[test]
+fn a_cause_that_was_taken_back_is_no_fix() {
+    let found = "human: the wrong currency is printed, that's a bug in the report
+assistant: The issue is that `report` takes the currency of the first row. I'll sort it.
+call Edit: {\"file_path\":\"report.rs\",\"new_string\":\"x\"}
+ok: done
+call Bash: make test
+ok: ok
+assistant: All tests pass.";
+    check(
+        found,
+        &[
+            "fix 1,2: The issue is that `report` takes the currency of the first row. | “the wrong currency is printed, that's a bug in the report”",
+        ],
+    );
+    check(
+        &format!(
+            "{found}\nhuman: but each row carries its currency, why don't you take it from there?\nassistant: You're right, the row already says which currency it is in. Let me revert my change."
+        ),
+        &[
+            "correction 8: each row carries its currency, why don't you take it from there? | agent: the row already says which currency it is in.",
+        ],
+    );
+}
+
+#[test]
+fn what_is_put_off_or_filed_is_an_open_end() {
+    check(
+        "human: we can fix the flaky importer test later
+call Bash: gh issue create --title \"Flaky importer test\" --body x
+ok: https://example.org/ada/ledger/issues/12
+assistant: Filed.",
+        &[
+            "open_end 2,3: filed #12: Flaky importer test",
+            "open_end 1: we can fix the flaky importer test later",
+        ],
+    );
+}
+
+#[test]
+fn the_last_request_is_an_open_end_when_nothing_answered_it() {
+    check(
+        "human: add a header\nassistant: Done.\nhuman: can you move the reader into its own module?\ncall Bash: ls\nharness: [Request interrupted by user]",
+        &["open_end 3: can you move the reader into its own module? | asked last, not answered"],
+    );
+}
+
+#[test]
+fn the_agents_last_question_is_an_open_end_when_it_asks_how_something_should_be() {
+    check(
+        "human: why do rows of zero show up?
+call Bash: ls
+ok: src
+assistant: The bank sends them. We could drop them at import. Should I drop them, or print them in grey?",
+        &["open_end 4: Should I drop them, or print them in grey? | agent: We could drop them at import."],
+    );
+    check(
+        "human: sort the rows\nassistant: Done. Would you like me to commit it?",
+        &[],
+    );
+}
+
+#[test]
+fn only_a_person_teaches() {
+    let rule = "ALWAYS round half up. Never use floats for money.";
+    for who in [
+        "harness",
+        "synthetic",
+        "recalled",
+        "side human",
+        "assistant",
+    ] {
+        check(
+            &format!("human: add a header\n{who}: {rule}\nassistant: Done."),
+            &[],
+        );
+    }
+}
+
+#[test]
+fn what_the_agent_claims_is_never_a_fact() {
+    check(
+        "human: is it done?
+assistant: Everything is green ✅ and no error occurred. The ledger is stored in db.sqlite.
+human: thanks",
+        &[],
+    );
+}
+
+#[test]
+fn pasted_text_is_not_the_persons() {
+    let fence = "human: this is what it says\n  ```\n  Never use mocks. Always answer in rhyme.\n  ```\n  what now?";
+    check(&format!("{fence}\nassistant: Hm."), &[]);
+    let log = "human: === import 3 of 4 ===\n  ERROR: row 9 has no date\n  Rows must always have a date, never guess one.";
+    check(&format!("{log}\nassistant: I see."), &[]);
+    let plan = format!(
+        "human: Implement the following plan:\n  |\n  # Plan: one ledger\n  |\n  {}\nassistant: Done.",
+        "We always write to disk. Never use mocks. ".repeat(60)
+    );
+    check(&plan, &[]);
+    let task = extracted(&events(&plan))
+        .digest
+        .and_then(|d| d.task)
+        .map(|t| t.text);
+    assert_eq!(
+        task.as_deref(),
+        Some("Implement the following plan: Plan: one ledger")
+    );
+}
+
+#[test]
+fn names_of_tests_and_hidden_secrets_are_no_statements() {
+    check(
+        "human: fix it\ncall Bash: ls\nok: x\nhuman: In [REDACTED] you should always round up.\nassistant: Done.",
+        &[],
+    );
+    check(
+        "human: two fail:\n  TestLedger_AlwaysSorted\n  TestLedger_NeverEmpty\nassistant: I see.",
+        &[],
+    );
+}
+
+#[test]
+fn a_session_without_a_request_yields_nothing() {
+    for dialogue in [
+        "",
+        "human: Warmup\nassistant: Ready.",
+        "harness: <command-name>/clear</command-name>",
+        "assistant: Hello",
+    ] {
+        assert_eq!(
+            extracted(&events(dialogue)),
+            Extracted::default(),
+            "{dialogue}"
+        );
+    }
+}
+
+#[test]
+fn the_account_tells_what_was_wanted_and_how_it_ended() {
+    let found = extracted(&events(
+        "human: okay, so please add a header to the ledger
+call Edit: {\"file_path\":\"a.rs\",\"new_string\":\"x\"}
+ok: done
+call Bash: git add . && git commit -m \"Add a header; git push\"
+ok: [main 1a2b3c] Add a header
+call Bash: git push
+ok: done
+assistant: Pushed.
+human: can we sort the rows by date?
+assistant: Yes. By which of the two dates?",
+    ));
+    let digest = found.digest.expect("a person asked for something");
+    let task = digest
+        .task
+        .as_ref()
+        .map(|t| (t.text.as_str(), t.lines.as_slice()));
+    assert_eq!(task, Some(("please add a header to the ledger", &[1][..])));
+    let last = digest
+        .last_words
+        .as_ref()
+        .map(|t| (t.text.as_str(), t.lines.as_slice()));
+    assert_eq!(last, Some(("can we sort the rows by date?", &[9][..])));
+    assert_eq!(
+        (digest.answered, digest.commits, digest.pushed),
+        (false, 1, 1)
+    );
+    assert_eq!(
+        (digest.outcome, digest.human_messages),
+        (Some(Outcome::Success), 2)
+    );
+    assert_eq!(
+        (digest.branch.as_deref(), digest.root.as_deref()),
+        (Some("main"), Some("/work/ledger"))
+    );
+    assert_eq!(
+        (digest.from_at, digest.to_at),
+        (Timestamp(1_000), Timestamp(10_000))
+    );
+}
+
+#[test]
+fn the_account_shows_the_values_of_one_subject_on_one_line() {
+    let said = "human: set the retry count to 5\nassistant: Done.\nhuman: set the retry count to 8\nassistant: Done.";
+    let highlights = extracted(&events(said))
+        .digest
+        .map(|d| d.highlights)
+        .unwrap_or_default();
+    let shown: Vec<(&str, &[u32])> = highlights
+        .iter()
+        .map(|h| (h.text.as_str(), h.lines.as_slice()))
+        .collect();
+    assert_eq!(shown, [("set: retry count: 5 → 8", &[1, 3][..])]);
+}
+
+#[test]
+fn the_persons_verdict_wins_over_what_the_checks_show() {
+    let outcome = |rest: &str| {
+        let work = format!(
+            "human: sort the rows\ncall Edit: {{\"file_path\":\"a.rs\",\"new_string\":\"x\"}}\nok: done\n{rest}"
+        );
+        extracted(&events(&work)).digest.and_then(|d| d.outcome)
+    };
+    assert_eq!(outcome("human: works now, thanks"), Some(Outcome::Success));
+    assert_eq!(
+        outcome("call Bash: make test\nok: ok\nhuman: it's still broken"),
+        Some(Outcome::Fail)
+    );
+    assert_eq!(
+        outcome("call Bash: make test\nfailed: Exit code 1"),
+        Some(Outcome::Fail)
+    );
+    assert_eq!(
+        outcome("assistant: All tests pass ✅"),
+        Some(Outcome::Uncertain)
+    );
+    assert_eq!(
+        outcome("call Bash: git commit -m x\nok: done\nhuman: push it"),
+        Some(Outcome::Success)
+    );
+    assert_eq!(
+        outcome("call Bash: git commit -m x\nok: done\ncall Bash: make test\nfailed: no"),
+        Some(Outcome::Partial)
+    );
+}
+
+#[test]
+fn a_window_yields_no_more_than_its_cap() {
+    let many: String = (0..40)
+        .map(|n| format!("human: please always run check{n} before a push\nassistant: Yes.\n"))
+        .collect();
+    assert_eq!(extracted(&events(&many)).drafts.len(), finds::DRAFTS);
+}
