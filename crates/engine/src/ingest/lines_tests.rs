@@ -1,4 +1,4 @@
-use std::io::Cursor;
+use std::io::{Cursor, Seek};
 
 use super::*;
 
@@ -117,6 +117,21 @@ fn a_line_that_was_taken_early_is_not_counted_again_when_its_end_arrives() {
     assert_eq!(resumed("[1]\n[2]\n[3]\n", 7, 2), ["3@12:[3]", "end"]);
     assert_eq!(resumed("[2]\r\n[3]\n", 3, 1), ["2@9:[3]", "end"]);
     assert_eq!(resumed("[2]", 3, 1), ["end"]);
+}
+
+#[test]
+fn a_file_may_be_opened_at_its_offset() {
+    let mut file = Cursor::new("ab\nc\n");
+    file.seek(io::SeekFrom::End(0)).unwrap();
+    let start = Start {
+        offset: 3,
+        lines: 1,
+    };
+    let mut pieces = crate::ingest::Pieces::at(file, &crate::ingest::Format::Codex, start).unwrap();
+    let Step::Line(line) = pieces.step().unwrap() else {
+        panic!("no line")
+    };
+    assert_eq!((line.number, line.end, line.bytes), (2, 5, &b"c"[..]));
 }
 
 /// `before`, then `fill` for `bytes` bytes, then `after`.
