@@ -1,4 +1,4 @@
-//! The pieces of a transcript that a reader is fed: lines, or elements of an array.
+//! The pieces of a transcript that a [`super::Reader`] is fed: lines, or elements of an array.
 //!
 //! Not here: what they say.
 

@@ -1,0 +1,415 @@
+//! Reading Claude Code's session files: one JSON object per line.
+//!
+//! Every line carries its session, and nearly every one an id of its own, so that copies of a
+//! session join up. Only lines of kind `user`, `assistant`, `queue-operation` and some attachments
+//! say something; snapshots, progress and the host's own notes yield nothing.
+//!
+//! - [`person`] tells a person's words from what the host writes in their place;
+//! - [`results`] reads what tools answered, and the words that people hide in refusals;
+//! - [`queue`] follows what was typed while the agent worked, so that it counts once.
+//!
+//! Not here: files. A sub-agent's file looks like its parent's, but for one flag on every line.
+
+mod line;
+mod person;
+mod queue;
+mod results;
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+
+use daybook_domain::{EventId, Origin, SessionKind, Timestamp, ToolStatus};
+use serde::{Deserialize, Serialize};
+
+use self::line::{Block, Line, plain};
+use self::queue::Queue;
+use super::calls;
+use super::json::{self, Content, Part};
+use super::kept::event_text;
+use super::parsed::{
+    BadLine, BadState, Parsed, PullRequest, RawEvent, Reader, SessionHint, Title, TitleOf,
+};
+use super::place::{GitCommonDir, Whereabouts, normalised_remote};
+use super::recalled::{self, Stripped};
+
+/// The agent's name in session ids.
+pub const AGENT: &str = "claude-code";
+
+/// Calls without a result yet whose tool is remembered.
+const OPEN_CALLS: usize = 256;
+
+/// Reads one session file.
+pub struct ClaudeReader<'a> {
+    git: GitCommonDir<'a>,
+    state: State,
+}
+
+/// What a later line needs to know of earlier ones.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct State {
+    /// What was last said of the session.
+    session: Option<Told>,
+    /// The newest time.
+    at: Timestamp,
+    whereabouts: Whereabouts,
+    /// Calls without a result yet, oldest first: id and tool.
+    calls: VecDeque<(String, String)>,
+    queue: Queue,
+}
+
+/// What was said of a session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Told {
+    host_id: String,
+    /// No line of the main conversation has been seen yet.
+    only_sidechain: bool,
+    agent: Option<String>,
+    forked_from: Option<String>,
+    cwd: Option<String>,
+    branch: Option<String>,
+}
+
+/// What all events of a line share.
+struct Here<'l> {
+    line: &'l Line<'l>,
+    number: u32,
+    at: Timestamp,
+    sidechain: bool,
+}
+
+/// What an event says, apart from what all events of its line share.
+struct Said<'t> {
+    /// Which block of the line it came from.
+    index: usize,
+    /// Tells it from another event of the same block.
+    part: &'static str,
+    origin: Origin,
+    text: Cow<'t, str>,
+    tool: Option<&'t str>,
+    call: Option<&'t str>,
+    status: Option<ToolStatus>,
+}
+
+impl<'a> ClaudeReader<'a> {
+    /// A reader that starts anew, or goes on from a state.
+    pub fn new(git: GitCommonDir<'a>, state: Option<&str>) -> Result<Self, BadState> {
+        let state = match state {
+            Some(state) => serde_json::from_str(state).map_err(|_| BadState)?,
+            None => State::default(),
+        };
+        Ok(Self { git, state })
+    }
+
+    fn lines(&mut self, number: u32, bytes: &[u8], out: &mut Vec<Parsed>) -> Result<(), BadLine> {
+        for (line, _) in json::objects::<Line<'_>>(bytes)? {
+            self.one(number, &line, out);
+        }
+        Ok(())
+    }
+
+    fn one(&mut self, number: u32, line: &Line<'_>, out: &mut Vec<Parsed>) {
+        if let Some(worktree) = &line.worktree_session.0 {
+            let whereabouts = &mut self.state.whereabouts;
+            whereabouts.worktree(&worktree.worktree_path, &worktree.original_cwd);
+            return;
+        }
+        if titled(line, out) {
+            return;
+        }
+        if let Some(at) = line.timestamp.read() {
+            self.state.at = at;
+        }
+        self.state
+            .whereabouts
+            .at(&line.cwd, line.git_branch.get(), self.git);
+        self.tell(line, out);
+        let here = Here {
+            line,
+            number,
+            at: self.state.at,
+            sidechain: line.is_sidechain.unwrap_or_default().0,
+        };
+        match &*line.kind {
+            "user" => self.user(&here, out),
+            "assistant" => self.assistant(&here, out),
+            "queue-operation" => self.queue_operation(&here, out),
+            "attachment" => self.attachment(&here, out),
+            "pr-link" => pull_request(line, out),
+            _ => {}
+        }
+    }
+
+    /// Says whose events follow, if that is new.
+    fn tell(&mut self, line: &Line<'_>, out: &mut Vec<Parsed>) {
+        let Some(host_id) = line.session_id.get() else {
+            return;
+        };
+        let before = self
+            .state
+            .session
+            .as_ref()
+            .filter(|told| told.host_id == host_id);
+        let told = Told {
+            host_id: host_id.to_owned(),
+            only_sidechain: match (line.is_sidechain, before) {
+                (Some(sidechain), before) => {
+                    sidechain.0 && before.is_none_or(|told| told.only_sidechain)
+                }
+                (None, Some(before)) => before.only_sidechain,
+                (None, None) => false,
+            },
+            agent: line
+                .agent_id
+                .owned()
+                .or(before.and_then(|told| told.agent.clone())),
+            forked_from: match &line.forked_from.0 {
+                Some(from) if &*from.session_id != host_id => from.session_id.owned(),
+                Some(_) | None => None,
+            }
+            .or(before.and_then(|told| told.forked_from.clone())),
+            cwd: self.state.whereabouts.cwd().map(str::to_owned),
+            branch: self.state.whereabouts.branch().map(str::to_owned),
+        };
+        if self.state.session.as_ref() != Some(&told) {
+            out.push(Parsed::Session(told.hint()));
+            self.state.session = Some(told);
+        }
+    }
+
+    fn assistant(&mut self, here: &Here<'_>, out: &mut Vec<Parsed>) {
+        let Some(message) = &here.line.message.0 else {
+            return;
+        };
+        // What the host writes in the model's place: errors, and answers that nobody asked for.
+        let by_host = here.line.is_api_error_message.0 || &*message.model == "<synthetic>";
+        let origin = match by_host {
+            true => Origin::Harness,
+            false => Origin::Assistant,
+        };
+        for (index, bit) in bits(&message.content) {
+            match bit {
+                Bit::Text(text) => self.say(here, &Said::plain(index, origin, text), out),
+                Bit::Block(block) => self.assistant_block(here, index, block, out),
+            }
+        }
+    }
+
+    fn assistant_block(
+        &mut self,
+        here: &Here<'_>,
+        index: usize,
+        block: &Block<'_>,
+        out: &mut Vec<Parsed>,
+    ) {
+        match &*block.kind {
+            "tool_use" | "server_tool_use" | "mcp_tool_use" => self.call(here, index, block, out),
+            kind if kind.ends_with("tool_result") => self.result(here, index, block, out),
+            // Thoughts are not kept.
+            _ => {}
+        }
+    }
+
+    /// A call of a tool.
+    fn call(&mut self, here: &Here<'_>, index: usize, block: &Block<'_>, out: &mut Vec<Parsed>) {
+        let arguments = block.input.map_or("{}", |input| input.get());
+        let said = Said {
+            index,
+            part: "",
+            origin: Origin::ToolCall,
+            text: Cow::Owned(calls::rendered(&block.name, arguments)),
+            tool: block.name.get(),
+            call: block.id.get(),
+            status: None,
+        };
+        self.say(here, &said, out);
+        if !block.id.is_empty() {
+            if self.state.calls.len() >= OPEN_CALLS {
+                self.state.calls.pop_front();
+            }
+            let call = (block.id.to_string(), block.name.to_string());
+            self.state.calls.push_back(call);
+        }
+    }
+
+    fn attachment(&mut self, here: &Here<'_>, out: &mut Vec<Parsed>) {
+        let Some(attachment) = &here.line.attachment.0 else {
+            return;
+        };
+        match &*attachment.kind {
+            "queued_command" => self.queued_command(here, attachment, out),
+            // What a hook told the agent; Daybook's own words arrive here, too.
+            "hook_additional_context" => {
+                let said = plain(&attachment.content);
+                self.say(here, &Said::plain(0, Origin::Harness, &*said), out);
+            }
+            _ => {}
+        }
+    }
+
+    /// Adds an event, unless nothing was said.
+    fn say(&self, here: &Here<'_>, said: &Said<'_>, out: &mut Vec<Parsed>) {
+        let index = said.index.to_string();
+        let mut parts = vec![AGENT.as_bytes()];
+        let (session, number) = (self.session(), here.number.to_string());
+        match here.line.uuid.get() {
+            Some(uuid) => parts.push(uuid.as_bytes()),
+            None => parts.extend([session.as_bytes(), b"line", number.as_bytes()]),
+        }
+        parts.push(index.as_bytes());
+        if !said.part.is_empty() {
+            parts.push(said.part.as_bytes());
+        }
+        self.push(EventId::of(&parts), here, said, out);
+    }
+
+    /// The present session's id.
+    fn session(&self) -> &str {
+        self.state.session.as_ref().map_or("", |told| &told.host_id)
+    }
+
+    /// Adds an event of a known identity.
+    fn push(&self, id: EventId, here: &Here<'_>, said: &Said<'_>, out: &mut Vec<Parsed>) {
+        let result = said.origin == Origin::ToolResult;
+        let (origin, text) = match recalled::strip(&said.text) {
+            Stripped::OnlyRecalled => (Origin::Recalled, Cow::Borrowed(&*said.text)),
+            Stripped::Said(text) => (said.origin, text),
+        };
+        // A tool that answered nothing has answered; anyone else has said nothing.
+        if text.trim().is_empty() && !result {
+            return;
+        }
+        out.push(Parsed::Event(RawEvent {
+            id,
+            line: here.number,
+            origin,
+            at: here.at,
+            text: event_text(text),
+            tool: said.tool.map(str::to_owned),
+            call: said.call.map(str::to_owned),
+            status: said.status,
+            sidechain: here.sidechain,
+            place: self.state.whereabouts.place().cloned(),
+        }));
+    }
+}
+
+impl Reader for ClaudeReader<'_> {
+    fn line(&mut self, number: u32, bytes: &[u8], out: &mut Vec<Parsed>) -> Result<(), BadLine> {
+        match self.lines(number, bytes, out) {
+            Ok(()) => Ok(()),
+            Err(bad) => match json::repaired(bytes) {
+                Some(repaired) => self.lines(number, &repaired, out),
+                None => Err(bad),
+            },
+        }
+    }
+
+    fn state(&self) -> String {
+        serde_json::to_string(&self.state).unwrap_or_default()
+    }
+}
+
+impl Told {
+    fn hint(&self) -> SessionHint {
+        // A sub-agent's lines carry its parent's id; where they carry the agent's own, the parent
+        // is not known here.
+        let own = self.agent.as_deref().is_some_and(|agent| {
+            self.host_id == agent || self.host_id.strip_prefix("agent-") == Some(agent)
+        });
+        let parent = (self.only_sidechain && !own).then(|| self.host_id.clone());
+        SessionHint {
+            host_id: self.host_id.clone(),
+            agent: AGENT,
+            kind: match self.only_sidechain {
+                true => SessionKind::SubAgent,
+                false => SessionKind::Root,
+            },
+            memory_off: false,
+            forked_from: self.forked_from.clone(),
+            parent,
+            cwd: self.cwd.clone(),
+            branch: self.branch.clone(),
+            remote: None,
+        }
+    }
+}
+
+impl<'t> Said<'t> {
+    /// Words, with nothing else to be said of them.
+    fn plain(index: usize, origin: Origin, text: impl Into<Cow<'t, str>>) -> Self {
+        Self {
+            index,
+            part: "",
+            origin,
+            text: text.into(),
+            tool: None,
+            call: None,
+            status: None,
+        }
+    }
+}
+
+/// A member of a message.
+enum Bit<'c> {
+    Text(&'c str),
+    Block(&'c Block<'c>),
+}
+
+/// The members of a message, numbered.
+fn bits<'c>(content: &'c Content<'c, Block<'c>>) -> Vec<(usize, Bit<'c>)> {
+    match content {
+        Content::Nothing => Vec::new(),
+        Content::Text(text) => vec![(0, Bit::Text(text))],
+        Content::Parts(parts) => parts
+            .iter()
+            .enumerate()
+            .filter_map(|(index, part)| match part {
+                Part::Text(text) => Some((index, Bit::Text(text))),
+                Part::Object(block) if &*block.kind == "text" => {
+                    Some((index, Bit::Text(&block.text)))
+                }
+                Part::Object(block) => Some((index, Bit::Block(block))),
+                Part::Other => None,
+            })
+            .collect(),
+    }
+}
+
+/// Takes in a line that only gives a session its title.
+fn titled(line: &Line<'_>, out: &mut Vec<Parsed>) -> bool {
+    let own = || line.session_id.owned().map(TitleOf::Session);
+    let (of, text) = match &*line.kind {
+        // The leaf is an event of the session that has this title, which is another one.
+        "summary" => {
+            let leaf = EventId::of(&[AGENT.as_bytes(), line.leaf_uuid.as_bytes(), b"0"]);
+            (Some(TitleOf::Event(leaf)), line.summary.owned())
+        }
+        "custom-title" => (own(), line.custom_title.owned()),
+        "ai-title" => (own(), line.ai_title.owned()),
+        _ => return false,
+    };
+    if let (Some(of), Some(text)) = (of, text) {
+        out.push(Parsed::Title(Title { of, text }));
+    }
+    true
+}
+
+fn pull_request(line: &Line<'_>, out: &mut Vec<Parsed>) {
+    let Some(remote) = normalised_remote(&line.pr_url) else {
+        return;
+    };
+    // The address says the host; the repository's name is given on its own.
+    let host = remote.split('/').next().unwrap_or_default();
+    let name = line.pr_repository.trim_matches('/');
+    if !name.is_empty() {
+        out.push(Parsed::PullRequest(PullRequest {
+            repository: format!("{host}/{name}"),
+            url: line.pr_url.to_string(),
+        }));
+    }
+}
+
+#[cfg(test)]
+#[path = "claude_tests.rs"]
+mod tests;
