@@ -30,6 +30,8 @@ mod wrappers;
 
 #[cfg(test)]
 mod checks;
+#[cfg(test)]
+mod samples_tests;
 
 pub use detect::{Format, detect};
 pub use lines::{LineReader, Start, Step};
