@@ -6,11 +6,12 @@
 //! Not here: what the call answered.
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-use super::json::{Content, Object, Part, Text};
 use super::kept::shortened;
+use super::lenient::{Content, Object, Part, Text};
 
 /// Most bytes that are kept of one call.
 const CALL: usize = 16 * 1024;
@@ -18,6 +19,38 @@ const CALL: usize = 16 * 1024;
 const SIDE: usize = 4 * 1024;
 /// Most edits of one call that are shown.
 const EDITS: usize = 16;
+
+/// Calls without an answer yet that one conversation may have.
+const OPEN: usize = 256;
+
+/// Calls that wait for their answers, oldest first, with what is remembered of each.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct OpenCalls<T>(VecDeque<(String, T)>);
+
+impl<T> Default for OpenCalls<T> {
+    fn default() -> Self {
+        Self(VecDeque::new())
+    }
+}
+
+impl<T> OpenCalls<T> {
+    /// A call was made. Of too many, the oldest is forgotten.
+    pub(crate) fn open(&mut self, id: &str, call: T) {
+        if id.is_empty() {
+            return;
+        }
+        if self.0.len() >= OPEN {
+            self.0.pop_front();
+        }
+        self.0.push_back((id.to_owned(), call));
+    }
+
+    /// A call was answered; says what is remembered of it.
+    pub(crate) fn answered(&mut self, id: &str) -> Option<T> {
+        let at = self.0.iter().position(|(open, _)| open == id)?;
+        self.0.remove(at).map(|(_, call)| call)
+    }
+}
 
 /// Arguments that well-known tools share.
 #[derive(Debug, Default, Deserialize)]

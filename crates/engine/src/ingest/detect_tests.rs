@@ -55,7 +55,7 @@ fn sessions_of_claude_code_are_known_by_their_lines() {
         Format::ClaudeCode,
     );
     check(
-        "{\"type\":\"new-kind\"}\n\n{\"type\":\"system\",\"sessionId\":\"s1\"}",
+        "{\"type\":\"new-kind\"}\n\n{\"type\":\"system\",\"sessionId\":\"s1\",\"uuid\":\"u\"}",
         Format::ClaudeCode,
     );
 }
@@ -129,6 +129,10 @@ fn other_agents_are_named() {
         "OpenClaw",
     );
     check_unknown(r#"{"type":"session_start","id":"x","title":"y"}"#, "Droid");
+    check_unknown(
+        r#"{"type":"system","subtype":"init","sessionId":"x","model":"y","cwd":"/"}"#,
+        "Droid",
+    );
     check_unknown(
         r#"{"id":"m","sessionID":"s","role":"user","time":{}}"#,
         "OpenCode",

@@ -24,7 +24,10 @@ pub mod stream;
 mod calls;
 mod json;
 mod kept;
+mod lenient;
+mod sketch;
 mod squeeze;
+mod turn;
 mod when;
 mod wrappers;
 
@@ -33,8 +36,8 @@ mod checks;
 #[cfg(test)]
 mod samples_tests;
 
-pub use detect::{Format, detect};
-pub use lines::{LineReader, Start, Step};
+pub use detect::{ChatShape, Format, detect};
+pub use lines::{Line, LineReader, Start, Step};
 pub use parsed::{
     BadLine, BadState, Parsed, PullRequest, RawEvent, Reader, SessionHint, Title, TitleOf, reader,
 };

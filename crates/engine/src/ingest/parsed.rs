@@ -65,7 +65,8 @@ pub struct RawEvent {
     /// What was said, at most [`daybook_domain::limits::EVENT_TEXT`] bytes.
     ///
     /// A [`Origin::Retraction`] lists the [`EventId`]s that it takes back, as 32 hexadecimal
-    /// digits each, blank-separated: a reader knows no sequence numbers. The caller resolves them.
+    /// digits each, blank-separated: a reader knows no sequence numbers. The caller resolves them
+    /// within the session: a fork takes back nothing that its parent keeps.
     pub text: String,
     /// The tool's name, for calls and results.
     pub tool: Option<String>,

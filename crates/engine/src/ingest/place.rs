@@ -17,6 +17,8 @@ pub type GitCommonDir<'a> = &'a (dyn Fn(&Path) -> Option<PathBuf> + Sync);
 
 /// Worktrees that one session may tell of.
 const WORKTREES: usize = 16;
+/// Places that one session remembers having been at.
+const REMEMBERED: usize = 32;
 
 /// Folders in whose subfolders agents put worktrees of the folder above.
 const OF_THE_FOLDER_ABOVE: [&str; 3] = ["/.worktrees/", "/.claude/worktrees/", "/.git/worktrees/"];
@@ -95,7 +97,8 @@ pub fn normalised_remote(address: &str) -> Option<String> {
 }
 
 /// Follows one session from place to place.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub(crate) struct Whereabouts {
     /// The first working directory, and what it was folded into.
     first: Option<(String, String)>,
@@ -105,6 +108,9 @@ pub(crate) struct Whereabouts {
     place: Option<Place>,
     /// Worktrees that the host itself told of, and the folders that they belong to.
     worktrees: Vec<(String, String)>,
+    /// Where the session has been, so that git is not asked again and again.
+    #[serde(skip)]
+    been: Vec<((String, Option<String>), String)>,
 }
 
 impl Whereabouts {
@@ -121,7 +127,7 @@ impl Whereabouts {
         {
             return;
         }
-        let root = self.root(cwd, branch, git);
+        let root = self.known_root(cwd, branch, git);
         if self.first.is_none() {
             self.first = Some((tidy(cwd), root.clone()));
         }
@@ -153,6 +159,7 @@ impl Whereabouts {
         let known = (tidy(worktree), tidy(folder));
         if !self.worktrees.contains(&known) {
             self.worktrees.push(known);
+            self.been.clear();
         }
     }
 
@@ -169,6 +176,18 @@ impl Whereabouts {
     /// The present branch.
     pub(crate) fn branch(&self) -> Option<&str> {
         self.now.as_ref().and_then(|now| now.1.as_deref())
+    }
+
+    fn known_root(&mut self, cwd: &str, branch: Option<&str>, git: GitCommonDir<'_>) -> String {
+        let place = (cwd.to_owned(), branch.map(str::to_owned));
+        if let Some((_, root)) = self.been.iter().find(|(been, _)| *been == place) {
+            return root.clone();
+        }
+        let root = self.root(cwd, branch, git);
+        if self.been.len() < REMEMBERED {
+            self.been.push((place, root.clone()));
+        }
+        root
     }
 
     fn root(&self, cwd: &str, branch: Option<&str>, git: GitCommonDir<'_>) -> String {

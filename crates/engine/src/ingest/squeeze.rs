@@ -117,7 +117,7 @@ enum At {
     /// last byte was a backslash that escapes the next.
     Inside { start: usize, escaped: bool },
     /// In a literal whose head is kept.
-    Cutting { cut: Cut, escaped: bool },
+    Cutting { cut: Box<Cut>, escaped: bool },
 }
 
 impl Squeezer {
@@ -171,7 +171,7 @@ impl Squeezer {
                 *escaped = now_escaped;
                 // The closing quote is not part of the literal's length, hence the one byte.
                 if self.out.len() - *start > LITERAL + 1 {
-                    let cut = Cut::begin(&mut self.out, *start);
+                    let cut = Box::new(Cut::begin(&mut self.out, *start));
                     self.at = At::Cutting {
                         cut,
                         escaped: now_escaped,

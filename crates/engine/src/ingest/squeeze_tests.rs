@@ -105,7 +105,7 @@ fn awkward() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
     fn squeezing_keeps_json_and_its_structure(

@@ -81,7 +81,7 @@ struct Frames<R: Read> {
 
 enum At<R: Read> {
     Between(io::BufReader<R>),
-    Within(StreamingDecoder<io::BufReader<R>, FrameDecoder>),
+    Within(Box<StreamingDecoder<io::BufReader<R>, FrameDecoder>>),
 }
 
 impl<R: Read> Frames<R> {
@@ -97,7 +97,7 @@ impl<R: Read> Frames<R> {
             return Ok(None);
         }
         StreamingDecoder::new_with_max_window_size(input, WINDOW)
-            .map(|decoder| Some(At::Within(decoder)))
+            .map(|decoder| Some(At::Within(Box::new(decoder))))
             .map_err(io::Error::other)
     }
 }

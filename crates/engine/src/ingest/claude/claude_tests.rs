@@ -1,6 +1,7 @@
 use super::*;
 use crate::ingest::checks::{self, events, told};
 use crate::ingest::detect::Format;
+use crate::ingest::parsed::{Title, TitleOf};
 
 /// A line of ada's session, with more fields in front.
 fn line(kind: &str, uuid: &str, fields: &str) -> String {
@@ -222,8 +223,8 @@ fn a_message_that_something_else_sent_is_the_hosts() {
     check(&[by("task-notification")], "harness | done");
     check(&[by("human")], "human | done");
     check_user(
-        "<task-notification>\n<status>ok</status>\n</task-notification>",
-        "harness | <status>ok</status>",
+        "<task-notification>\n<status>ok</status>\n</task-notification>\nSee the log.",
+        "harness | <task-notification>⏎<status>ok</status>⏎</task-notification>⏎See the log.",
     );
 }
 
@@ -572,14 +573,14 @@ fn an_attachment_that_repeats_queued_words_counts_once() {
 
 #[test]
 fn notifications_in_the_queue_are_the_hosts() {
-    let note = "<task-notification>\n<status>ok</status>\n</task-notification>";
+    let note = "<task-notification>ok</task-notification>\nSee the log.";
     check(
         &[
             queue("enqueue", Some(note)),
             queue("dequeue", None),
             user("u1", note),
         ],
-        "harness | <status>ok</status>",
+        "harness | <task-notification>ok</task-notification>⏎See the log.",
     );
     let attached = line(
         "attachment",

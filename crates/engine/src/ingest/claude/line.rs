@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::ingest::json::{Content, Flag, Object, Text, When};
+use crate::ingest::lenient::{Content, Flag, Object, Part, Text, When};
 
 /// One line.
 #[derive(Debug, Default, Deserialize)]
@@ -153,8 +153,6 @@ impl<'j> Block<'j> {
 
 /// The text of some content; blobs are named, anything else is left out.
 pub(super) fn plain<'c>(content: &'c Content<'_, Block<'_>>) -> Cow<'c, str> {
-    use crate::ingest::json::Part;
-
     match content {
         Content::Nothing => Cow::Borrowed(""),
         Content::Text(text) => Cow::Borrowed(text),

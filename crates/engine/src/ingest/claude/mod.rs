@@ -6,7 +6,8 @@
 //!
 //! - [`person`] tells a person's words from what the host writes in their place;
 //! - [`results`] reads what tools answered, and the words that people hide in refusals;
-//! - [`queue`] follows what was typed while the agent worked, so that it counts once.
+//! - [`queue`] follows what was typed while the agent worked, so that it counts once;
+//! - [`session`] reads whose events follow, titles and pull requests.
 //!
 //! Not here: files. A sub-agent's file looks like its parent's, but for one flag on every line.
 
@@ -14,29 +15,26 @@ mod line;
 mod person;
 mod queue;
 mod results;
+mod session;
 
 use std::borrow::Cow;
-use std::collections::VecDeque;
 
-use daybook_domain::{EventId, Origin, SessionKind, Timestamp, ToolStatus};
+use daybook_domain::{EventId, Origin, Timestamp, ToolStatus};
 use serde::{Deserialize, Serialize};
 
 use self::line::{Block, Line, plain};
 use self::queue::Queue;
-use super::calls;
-use super::json::{self, Content, Part};
+use self::session::{Told, pull_request, titled};
+use super::calls::{self, OpenCalls};
+use super::json;
 use super::kept::event_text;
-use super::parsed::{
-    BadLine, BadState, Parsed, PullRequest, RawEvent, Reader, SessionHint, Title, TitleOf,
-};
-use super::place::{GitCommonDir, Whereabouts, normalised_remote};
+use super::lenient::{Content, Part};
+use super::parsed::{BadLine, BadState, Parsed, RawEvent, Reader};
+use super::place::{GitCommonDir, Whereabouts};
 use super::recalled::{self, Stripped};
 
 /// The agent's name in session ids.
 pub const AGENT: &str = "claude-code";
-
-/// Calls without a result yet whose tool is remembered.
-const OPEN_CALLS: usize = 256;
 
 /// Reads one session file.
 pub struct ClaudeReader<'a> {
@@ -53,21 +51,9 @@ struct State {
     /// The newest time.
     at: Timestamp,
     whereabouts: Whereabouts,
-    /// Calls without a result yet, oldest first: id and tool.
-    calls: VecDeque<(String, String)>,
+    /// The tools of calls without a result yet.
+    calls: OpenCalls<String>,
     queue: Queue,
-}
-
-/// What was said of a session.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Told {
-    host_id: String,
-    /// No line of the main conversation has been seen yet.
-    only_sidechain: bool,
-    agent: Option<String>,
-    forked_from: Option<String>,
-    cwd: Option<String>,
-    branch: Option<String>,
 }
 
 /// What all events of a line share.
@@ -140,43 +126,6 @@ impl<'a> ClaudeReader<'a> {
         }
     }
 
-    /// Says whose events follow, if that is new.
-    fn tell(&mut self, line: &Line<'_>, out: &mut Vec<Parsed>) {
-        let Some(host_id) = line.session_id.get() else {
-            return;
-        };
-        let before = self
-            .state
-            .session
-            .as_ref()
-            .filter(|told| told.host_id == host_id);
-        let told = Told {
-            host_id: host_id.to_owned(),
-            only_sidechain: match (line.is_sidechain, before) {
-                (Some(sidechain), before) => {
-                    sidechain.0 && before.is_none_or(|told| told.only_sidechain)
-                }
-                (None, Some(before)) => before.only_sidechain,
-                (None, None) => false,
-            },
-            agent: line
-                .agent_id
-                .owned()
-                .or(before.and_then(|told| told.agent.clone())),
-            forked_from: match &line.forked_from.0 {
-                Some(from) if &*from.session_id != host_id => from.session_id.owned(),
-                Some(_) | None => None,
-            }
-            .or(before.and_then(|told| told.forked_from.clone())),
-            cwd: self.state.whereabouts.cwd().map(str::to_owned),
-            branch: self.state.whereabouts.branch().map(str::to_owned),
-        };
-        if self.state.session.as_ref() != Some(&told) {
-            out.push(Parsed::Session(told.hint()));
-            self.state.session = Some(told);
-        }
-    }
-
     fn assistant(&mut self, here: &Here<'_>, out: &mut Vec<Parsed>) {
         let Some(message) = &here.line.message.0 else {
             return;
@@ -223,13 +172,7 @@ impl<'a> ClaudeReader<'a> {
             status: None,
         };
         self.say(here, &said, out);
-        if !block.id.is_empty() {
-            if self.state.calls.len() >= OPEN_CALLS {
-                self.state.calls.pop_front();
-            }
-            let call = (block.id.to_string(), block.name.to_string());
-            self.state.calls.push_back(call);
-        }
+        self.state.calls.open(&block.id, block.name.to_string());
     }
 
     fn attachment(&mut self, here: &Here<'_>, out: &mut Vec<Parsed>) {
@@ -261,11 +204,6 @@ impl<'a> ClaudeReader<'a> {
             parts.push(said.part.as_bytes());
         }
         self.push(EventId::of(&parts), here, said, out);
-    }
-
-    /// The present session's id.
-    fn session(&self) -> &str {
-        self.state.session.as_ref().map_or("", |told| &told.host_id)
     }
 
     /// Adds an event of a known identity.
@@ -310,31 +248,6 @@ impl Reader for ClaudeReader<'_> {
     }
 }
 
-impl Told {
-    fn hint(&self) -> SessionHint {
-        // A sub-agent's lines carry its parent's id; where they carry the agent's own, the parent
-        // is not known here.
-        let own = self.agent.as_deref().is_some_and(|agent| {
-            self.host_id == agent || self.host_id.strip_prefix("agent-") == Some(agent)
-        });
-        let parent = (self.only_sidechain && !own).then(|| self.host_id.clone());
-        SessionHint {
-            host_id: self.host_id.clone(),
-            agent: AGENT,
-            kind: match self.only_sidechain {
-                true => SessionKind::SubAgent,
-                false => SessionKind::Root,
-            },
-            memory_off: false,
-            forked_from: self.forked_from.clone(),
-            parent,
-            cwd: self.cwd.clone(),
-            branch: self.branch.clone(),
-            remote: None,
-        }
-    }
-}
-
 impl<'t> Said<'t> {
     /// Words, with nothing else to be said of them.
     fn plain(index: usize, origin: Origin, text: impl Into<Cow<'t, str>>) -> Self {
@@ -373,40 +286,6 @@ fn bits<'c>(content: &'c Content<'c, Block<'c>>) -> Vec<(usize, Bit<'c>)> {
                 Part::Other => None,
             })
             .collect(),
-    }
-}
-
-/// Takes in a line that only gives a session its title.
-fn titled(line: &Line<'_>, out: &mut Vec<Parsed>) -> bool {
-    let own = || line.session_id.owned().map(TitleOf::Session);
-    let (of, text) = match &*line.kind {
-        // The leaf is an event of the session that has this title, which is another one.
-        "summary" => {
-            let leaf = EventId::of(&[AGENT.as_bytes(), line.leaf_uuid.as_bytes(), b"0"]);
-            (Some(TitleOf::Event(leaf)), line.summary.owned())
-        }
-        "custom-title" => (own(), line.custom_title.owned()),
-        "ai-title" => (own(), line.ai_title.owned()),
-        _ => return false,
-    };
-    if let (Some(of), Some(text)) = (of, text) {
-        out.push(Parsed::Title(Title { of, text }));
-    }
-    true
-}
-
-fn pull_request(line: &Line<'_>, out: &mut Vec<Parsed>) {
-    let Some(remote) = normalised_remote(&line.pr_url) else {
-        return;
-    };
-    // The address says the host; the repository's name is given on its own.
-    let host = remote.split('/').next().unwrap_or_default();
-    let name = line.pr_repository.trim_matches('/');
-    if !name.is_empty() {
-        out.push(Parsed::PullRequest(PullRequest {
-            repository: format!("{host}/{name}"),
-            url: line.pr_url.to_string(),
-        }));
     }
 }
 

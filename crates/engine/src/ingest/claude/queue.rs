@@ -105,17 +105,15 @@ impl Queue {
             return true;
         }
         let parts: Vec<String> = text.split('\n').map(fingerprint).collect();
-        let all = parts.len() > 1
-            && parts.len() <= self.waiting.len()
-            && self
-                .waiting
-                .iter()
-                .zip(&parts)
-                .all(|(waiting, part)| waiting.text == *part);
-        if all {
-            self.waiting.drain(..parts.len());
+        let waiting: Vec<&str> = self.waiting.iter().map(|waiting| &*waiting.text).collect();
+        let found = match parts.len() {
+            1 => None,
+            several => waiting.windows(several).position(|texts| texts == parts),
+        };
+        if let Some(at) = found {
+            self.waiting.drain(at..at + parts.len());
         }
-        all
+        found.is_some()
     }
 
     /// Whether an attachment repeats what was queued.

@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 use super::line::{Block, plain};
 use super::{ClaudeReader, Here, Said};
-use crate::ingest::json::{Content, Object, Pairs, Part, Text};
+use crate::ingest::lenient::{Content, Object, Pairs, Part, Text};
 use crate::ingest::parsed::Parsed;
 use crate::ingest::wrappers::without_trailing;
 
@@ -66,14 +66,7 @@ impl ClaudeReader<'_> {
         block: &Block<'_>,
         out: &mut Vec<Parsed>,
     ) {
-        let call = self
-            .state
-            .calls
-            .iter()
-            .position(|(id, _)| *id == *block.tool_use_id);
-        let tool = call
-            .and_then(|at| self.state.calls.remove(at))
-            .map(|(_, tool)| tool);
+        let tool = self.state.calls.answered(&block.tool_use_id);
         let inner = block.inner();
         let text = plain(&inner);
         let text = without_trailing(&text, "system-reminder");

@@ -199,6 +199,17 @@ fn a_persons_words_beside_the_hosts_are_human() {
 }
 
 #[test]
+fn images_are_kept_as_what_tells_them_apart() {
+    let pieces = r#"{"type":"input_text","text":"<image name=[Image #1]>"},{"type":"input_image","image_url":"data:image/png;base64,aGVsbG8="},{"type":"input_text","text":"</image>"},{"type":"input_text","text":"like this"}"#;
+    check(
+        &[item(&format!(
+            r#"{{"type":"message","role":"user","content":[{pieces}]}}"#
+        ))],
+        "human | [image: image/png, 5 bytes, 324ea05bea4d7f75]⏎like this",
+    );
+}
+
+#[test]
 fn the_summary_of_a_compacted_conversation_is_synthetic() {
     let summary = "Another language model started to solve this problem and said: x";
     check_user(summary, &format!("synthetic | {summary}"));
@@ -393,6 +404,24 @@ fn a_rollback_retracts_the_events_of_its_turns() {
         events[7].text,
         [ids(&events[..2]), ids(&events[6..7])].join(" ")
     );
+}
+
+#[test]
+fn an_answer_is_part_of_the_turn_in_which_it_was_asked_for() {
+    let asked = r#"{"questions":[{"id":"q1","question":"Which store?"}]}"#;
+    let answered = r#"{"answers":{"q1":{"answers":["SQLite"]}}}"#;
+    let lines = [
+        message("user", &["one"]),
+        call("request_user_input", asked),
+        output_text(answered),
+        enveloped(
+            "event_msg",
+            r#"{"type":"thread_rolled_back","num_turns":1}"#,
+        ),
+    ];
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let retraction = events(&Format::Codex, &lines).pop().unwrap();
+    assert_eq!(retraction.text.split(' ').count(), 4);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::ingest::json::{Content, Flag, Object, Part, Text, When};
+use crate::ingest::lenient::{Content, Flag, Object, Part, Text, When};
 
 /// One line: an envelope, or, in old rollouts, a bare item.
 #[derive(Debug, Default, Deserialize)]

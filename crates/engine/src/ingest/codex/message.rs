@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use daybook_domain::Origin;
 
 use super::item::{Item, pieces};
-use super::{CodexReader, Key, Kind, Said};
+use super::{CodexReader, Key, Said};
 use crate::ingest::parsed::Parsed;
 use crate::ingest::wrappers;
 
@@ -95,17 +95,13 @@ impl CodexReader<'_> {
             self.say(number, &keyed(item, said), out);
         }
         let words = words.join("\n");
-        let calling_agent = self
-            .state
-            .session
-            .as_ref()
-            .is_some_and(|told| told.kind != Kind::Root);
-        let origin = match calling_agent {
+        let origin = match self.is_sub_agent() {
             _ if words.starts_with(COMPACTED) => Origin::Synthetic,
             true => Origin::Assistant,
             false => Origin::Human,
         };
         if !words.is_empty() {
+            self.begin_turn();
             self.say(number, &keyed(item, Said::plain(origin, words)), out);
         }
     }
@@ -125,6 +121,9 @@ fn keyed<'t>(item: &'t Item<'_>, said: Said<'t>) -> Said<'t> {
 /// A piece of a `user` message: the host's part, and the person's words.
 fn sorted(piece: &str) -> (Option<Cow<'_, str>>, String) {
     let text = piece.trim();
+    if is_image_mark(text) {
+        return (None, String::new());
+    }
     if text.starts_with(EDITOR.0) {
         return match text.split_once(EDITOR.1) {
             Some((editor, words)) => (Some(Cow::Borrowed(editor.trim())), words.trim().to_owned()),
@@ -143,6 +142,11 @@ fn sorted(piece: &str) -> (Option<Cow<'_, str>>, String) {
         .collect();
     let by_host = (!by_host.is_empty()).then(|| Cow::Owned(by_host.join("\n\n")));
     (by_host, unwrapped.said.into_owned())
+}
+
+/// Whether a piece only marks where an image begins or ends.
+fn is_image_mark(text: &str) -> bool {
+    text == "</image>" || text.starts_with("<image") && text.find('>') == Some(text.len() - 1)
 }
 
 /// Where a project's instructions end.

@@ -11,9 +11,10 @@ use daybook_domain::{Origin, ToolStatus};
 use serde::Deserialize;
 
 use super::item::{Item, Piece, pieces};
-use super::{Call, CodexReader, Key, OPEN_CALLS, Said};
+use super::{Call, CodexReader, Key, Said};
 use crate::ingest::calls;
-use crate::ingest::json::{self, Content, Flag, Object, Pairs, Part, Text, When};
+use crate::ingest::json;
+use crate::ingest::lenient::{Content, Flag, Object, Pairs, Part, Text, When};
 use crate::ingest::parsed::Parsed;
 
 /// The tool that asks a person.
@@ -112,27 +113,15 @@ impl CodexReader<'_> {
             ..Said::plain(Origin::ToolCall, text)
         };
         self.say(number, &said, out);
-        if !item.call_id.is_empty() {
-            if self.state.calls.len() >= OPEN_CALLS {
-                self.state.calls.pop_front();
-            }
-            self.state.calls.push_back(Call {
-                id: item.call_id.to_string(),
-                tool: tool.into_owned(),
-                questions: questions(item),
-            });
-        }
+        let call = Call {
+            tool: tool.into_owned(),
+            questions: questions(item),
+        };
+        self.state.calls.open(&item.call_id, call);
     }
 
     pub(super) fn output(&mut self, number: u32, item: &Item<'_>, out: &mut Vec<Parsed>) {
-        let open = self
-            .state
-            .calls
-            .iter()
-            .position(|call| *call.id == *item.call_id);
-        let call = open
-            .and_then(|at| self.state.calls.remove(at))
-            .unwrap_or_default();
+        let call = self.state.calls.answered(&item.call_id).unwrap_or_default();
         let (text, status) = ended(item);
         let answered = words(&call, &text);
         let said = Said {

@@ -6,27 +6,28 @@
 //! Not here: whose chat it is. A session takes the id that its document states before the first
 //! message, else the name that it is given.
 
+mod message;
+
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use daybook_domain::{EventId, Origin, SessionKind, Timestamp, ToolStatus};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::json::{self, Content, Flag, Object, Part, Text, When};
-use super::kept::{blob, event_text, image_at};
+use self::message::{Message, Piece, prose};
+use super::calls::OpenCalls;
+use super::json;
+use super::kept::event_text;
+use super::lenient::{Content, Part};
 use super::parsed::{BadLine, BadState, Parsed, RawEvent, Reader, SessionHint};
 use super::place::{GitCommonDir, Whereabouts};
 use super::recalled::{self, Stripped};
+use super::turn::Turn;
 use super::{calls, wrappers};
 
 /// The agent's name in session ids.
 pub const AGENT: &str = "chat";
 
-/// Texts of one turn whose repetitions are counted.
-const TEXTS_OF_TURN: usize = 256;
-/// Calls whose tool is remembered.
-const CALLS: usize = 256;
 /// Elements that hosts write into a person's message.
 const ELEMENTS: &[&str] = &["system-reminder", "environment_context", "user_info"];
 
@@ -45,93 +46,9 @@ struct State {
     session: Option<String>,
     at: Timestamp,
     whereabouts: Whereabouts,
-    /// Human messages so far.
-    turn: u64,
-    /// How often each text was said in this turn, by fingerprint.
-    said: BTreeMap<String, u32>,
-    /// Tools by call.
-    calls: BTreeMap<String, String>,
-}
-
-/// A message, or what a document says before its first one.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Message<'j> {
-    #[serde(borrow)]
-    role: Text<'j>,
-    #[serde(rename = "type")]
-    kind: Text<'j>,
-    content: Content<'j, Piece<'j>>,
-    name: Text<'j>,
-    tool_calls: Content<'j, Call<'j>>,
-    function_call: Object<Function<'j>>,
-    tool_call_id: Text<'j>,
-    is_error: Flag,
-    timestamp: When<'j>,
-    created_at: When<'j>,
-    // A call or its result on a line of its own.
-    function: Object<Function<'j>>,
-    #[serde(borrow)]
-    arguments: Option<&'j RawValue>,
-    #[serde(borrow)]
-    result: Option<&'j RawValue>,
-    // What a document says of its session.
-    #[serde(alias = "conversation_id", alias = "sessionId", alias = "id")]
-    session_id: Text<'j>,
-    cwd: Text<'j>,
-    #[serde(alias = "start_time")]
-    session_start: When<'j>,
-}
-
-/// A piece of content.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Piece<'j> {
-    #[serde(rename = "type", borrow)]
-    kind: Text<'j>,
-    text: Text<'j>,
-    image_url: Content<'j, Address<'j>>,
-    source: Object<Source<'j>>,
-    id: Text<'j>,
-    name: Text<'j>,
-    #[serde(borrow)]
-    input: Option<&'j RawValue>,
-    tool_use_id: Text<'j>,
-    #[serde(borrow)]
-    content: Option<&'j RawValue>,
-    is_error: Flag,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Address<'j> {
-    #[serde(borrow)]
-    url: Text<'j>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Source<'j> {
-    #[serde(borrow)]
-    media_type: Text<'j>,
-    data: Text<'j>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Call<'j> {
-    #[serde(borrow)]
-    id: Text<'j>,
-    function: Object<Function<'j>>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Function<'j> {
-    #[serde(borrow)]
-    name: Text<'j>,
-    #[serde(borrow)]
-    arguments: Option<&'j RawValue>,
+    turn: Turn,
+    /// The tools of calls without an answer yet.
+    calls: OpenCalls<String>,
 }
 
 /// What an event says.
@@ -238,7 +155,7 @@ impl<'a> ChatReader<'a> {
     ) {
         let mut words: Vec<Cow<'_, str>> = Vec::new();
         match &message.content {
-            Content::Nothing => {}
+            Content::Nothing => words.extend(message.message.get().map(Cow::Borrowed)),
             Content::Text(text) => words.push(Cow::Borrowed(text)),
             Content::Parts(parts) => {
                 for part in parts {
@@ -285,7 +202,7 @@ impl<'a> ChatReader<'a> {
         match &*piece.kind {
             "tool_use" => self.call(number, &piece.id, &piece.name, piece.input, out),
             "tool_result" => {
-                let tool = self.state.calls.get(&*piece.tool_use_id).cloned();
+                let tool = self.state.calls.answered(&piece.tool_use_id);
                 let said = Said {
                     tool: tool.as_deref(),
                     call: piece.tool_use_id.get(),
@@ -315,14 +232,12 @@ impl<'a> ChatReader<'a> {
             )
         };
         self.say(number, &said, out);
-        if !id.is_empty() && self.state.calls.len() < CALLS {
-            self.state.calls.insert(id.to_owned(), tool.to_owned());
-        }
+        self.state.calls.open(id, tool.to_owned());
     }
 
     /// What a tool answered.
     fn answer(&mut self, number: u32, message: &Message<'_>, out: &mut Vec<Parsed>) {
-        let tool = self.state.calls.remove(&*message.tool_call_id);
+        let tool = self.state.calls.answered(&message.tool_call_id);
         let said = Said {
             tool: tool.as_deref().or(message.name.get()),
             call: message.tool_call_id.get(),
@@ -341,8 +256,7 @@ impl<'a> ChatReader<'a> {
             return;
         }
         if said.origin == Origin::Human {
-            self.state.turn += 1;
-            self.state.said.clear();
+            self.state.turn.begin();
         }
         out.push(Parsed::Event(RawEvent {
             id: self.state.id(said),
@@ -361,21 +275,10 @@ impl<'a> ChatReader<'a> {
 
 impl State {
     fn id(&mut self, said: &Said<'_>) -> EventId {
-        let (turn, call) = (self.turn.to_string(), said.call.unwrap_or_default());
-        let content = [said.origin.word(), call, &said.text].map(str::as_bytes);
-        let text = json::hex(EventId::of(&content))[..16].to_owned();
-        let mut times = 0;
-        if self.said.len() < TEXTS_OF_TURN || self.said.contains_key(&text) {
-            let known = self.said.entry(text).or_default();
-            times = *known;
-            *known += 1;
-        }
-        let times = times.to_string();
-        let session = self.session.as_deref().unwrap_or_default();
-        let mut parts = [AGENT, session, &turn].map(str::as_bytes).to_vec();
-        parts.extend(content);
-        parts.push(times.as_bytes());
-        EventId::of(&parts)
+        let session = [AGENT, self.session.as_deref().unwrap_or_default()];
+        let call = said.call.unwrap_or_default();
+        let parts = [said.origin.word(), call, &said.text];
+        self.turn.identify(&session, &parts)
     }
 }
 
@@ -392,49 +295,6 @@ impl Reader for ChatReader<'_> {
 
     fn state(&self) -> String {
         serde_json::to_string(&self.state).unwrap_or_default()
-    }
-}
-
-impl<'j> Piece<'j> {
-    /// What it says, or what stands for it; `None` for calls and answers.
-    fn said(&self) -> Option<Cow<'_, str>> {
-        if let Some(text) = self.text.get() {
-            return Some(Cow::Borrowed(text));
-        }
-        let image = match &self.image_url {
-            Content::Nothing => match &self.source.0 {
-                Some(source) => blob("image", &source.media_type, &source.data),
-                None => return None,
-            },
-            Content::Text(address) => image_at(address),
-            Content::Parts(parts) => match parts.first() {
-                Some(Part::Object(address)) => image_at(&address.url),
-                Some(Part::Text(_) | Part::Other) | None => return None,
-            },
-        };
-        Some(Cow::Owned(image))
-    }
-
-    /// The prose within the piece.
-    fn inner(&self) -> String {
-        let content = self.content.map(RawValue::get).unwrap_or("null");
-        let content: Content<'j, Piece<'j>> = serde_json::from_str(content).unwrap_or_default();
-        prose(&content)
-    }
-}
-
-fn prose(content: &Content<'_, Piece<'_>>) -> String {
-    match content {
-        Content::Nothing => String::new(),
-        Content::Text(text) => text.to_string(),
-        Content::Parts(parts) => {
-            let texts = parts.iter().filter_map(|part| match part {
-                Part::Text(text) => Some(Cow::Borrowed(&**text)),
-                Part::Object(piece) => piece.said(),
-                Part::Other => None,
-            });
-            texts.collect::<Vec<_>>().join("\n")
-        }
     }
 }
 

@@ -73,6 +73,11 @@ fn calls_and_answers_on_lines_of_their_own_are_read() {
 }
 
 #[test]
+fn a_text_under_another_name_is_read() {
+    check(&[r#"{"role":"user","message":"why?"}"#], "human | why?");
+}
+
+#[test]
 fn images_are_kept_as_what_tells_them_apart() {
     check(
         &[
