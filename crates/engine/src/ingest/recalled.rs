@@ -44,38 +44,38 @@ pub(crate) fn strip(text: &str) -> Stripped<'_> {
 
 /// Where the next element begins.
 fn next_opening(text: &str, from: usize) -> Option<usize> {
-    let mut at = from;
-    while let Some(found) = text[at..].find(OPEN) {
-        at += found;
-        let after = at + OPEN.len();
-        match text.as_bytes().get(after) {
-            None | Some(b'>' | b'/' | b' ' | b'\t' | b'\r' | b'\n') => return Some(at),
-            Some(_) => at = after,
-        }
-    }
-    None
+    tags(text, from).find_map(|(at, opens)| opens.then_some(at))
 }
 
 /// Where the element that begins at `open` ends; elements within it count.
 fn end(text: &str, open: usize) -> usize {
-    let mut depth = 1;
-    let mut at = open + OPEN.len();
-    while depth > 0 {
-        let Some(close) = text[at..].find(CLOSE).map(|found| at + found) else {
-            return text.len();
-        };
-        match next_opening(text, at) {
-            Some(inner) if inner < close => {
-                depth += 1;
-                at = inner + OPEN.len();
-            }
-            Some(_) | None => {
-                depth -= 1;
-                at = close + CLOSE.len();
-            }
+    let mut depth = 0_usize;
+    for (at, opens) in tags(text, open) {
+        match opens {
+            true => depth += 1,
+            false => depth -= 1,
+        }
+        if depth == 0 {
+            return at + CLOSE.len();
         }
     }
-    at
+    text.len()
+}
+
+/// Where tags of the element stand, and whether each opens it. Goes through the text once.
+fn tags(text: &str, from: usize) -> impl Iterator<Item = (usize, bool)> {
+    memchr::memchr_iter(b'<', &text.as_bytes()[from..]).filter_map(move |found| {
+        let tag = &text.as_bytes()[from + found..];
+        if tag.starts_with(CLOSE.as_bytes()) {
+            return Some((from + found, false));
+        }
+        let after = tag.strip_prefix(OPEN.as_bytes())?.first();
+        let ends = matches!(
+            after,
+            None | Some(b'>' | b'/' | b' ' | b'\t' | b'\r' | b'\n')
+        );
+        ends.then_some((from + found, true))
+    })
 }
 
 #[cfg(test)]
@@ -123,6 +123,14 @@ mod tests {
             "<daybook-memory>a<daybook-memory>b</daybook-memory>c</daybook-memory>d",
             Some("d"),
         );
+    }
+
+    #[test]
+    fn any_number_of_elements_takes_little_time() {
+        let many = "<daybook-memory>".repeat(200_000);
+        check(&many, None);
+        check(&format!("{many}</daybook-memory>"), None);
+        check(&"<daybook-memory></daybook-memory>".repeat(100_000), None);
     }
 
     #[test]

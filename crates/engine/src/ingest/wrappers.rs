@@ -8,6 +8,9 @@
 
 use std::borrow::Cow;
 
+/// Longest tag that opens an element.
+const TAG: usize = 1024;
+
 /// A message taken apart.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Unwrapped<'t> {
@@ -31,6 +34,7 @@ pub(crate) fn unwrap<'t>(text: &'t str, names: &[&'static str]) -> Unwrapped<'t>
     let mut said = String::new();
     let mut at = 0;
     let mut from = 0;
+    let mut names = names.to_vec();
     while let Some(open) = text[from..].find('<').map(|found| from + found) {
         from = open + 1;
         if !text[at..open].trim_end_matches([' ', '\t']).is_empty()
@@ -38,9 +42,16 @@ pub(crate) fn unwrap<'t>(text: &'t str, names: &[&'static str]) -> Unwrapped<'t>
         {
             continue;
         }
-        let Some((name, inside, end)) = element(text, open, names) else {
+        let Some((name, after)) = opening(text, open, &names) else {
             continue;
         };
+        let close = format!("</{name}>");
+        let Some(length) = text[after..].find(&close) else {
+            // It is closed nowhere further on either; looking again would take forever.
+            names.retain(|other| *other != name);
+            continue;
+        };
+        let (inside, end) = (&text[after..after + length], after + length + close.len());
         said.push_str(&text[at..open]);
         elements.push((name, inside));
         at = end;
@@ -59,21 +70,15 @@ pub(crate) fn unwrap<'t>(text: &'t str, names: &[&'static str]) -> Unwrapped<'t>
     }
 }
 
-/// The element of a known name that begins at `open`: name, inside, and where it ends.
-fn element<'t>(
-    text: &'t str,
-    open: usize,
-    names: &[&'static str],
-) -> Option<(&'static str, &'t str, usize)> {
+/// The known element that a tag at `open` opens, and where the tag ends.
+fn opening(text: &str, open: usize, names: &[&'static str]) -> Option<(&'static str, usize)> {
     let tag = &text[open + 1..];
-    let name = names.iter().find(|name| {
+    let name = *names.iter().find(|name| {
         tag.strip_prefix(**name)
             .is_some_and(|rest| rest.starts_with(['>', ' ', '\n', '\t']))
     })?;
-    let inside = open + text[open..].find('>')? + 1;
-    let close = format!("</{name}>");
-    let end = inside + text[inside..].find(&close)?;
-    Some((name, &text[inside..end], end + close.len()))
+    let end = tag.bytes().take(TAG).position(|byte| byte == b'>')?;
+    Some((name, open + 1 + end + 1))
 }
 
 /// Takes reminders off the end of what a tool answered; in the middle they may be the answer.
@@ -133,6 +138,20 @@ mod tests {
         );
         check("<note> is never closed", "<note> is never closed", &[]);
         check("<notes>a</notes>", "<notes>a</notes>", &[]);
+    }
+
+    #[test]
+    fn any_number_of_elements_takes_little_time() {
+        let many = "\n<note>".repeat(200_000);
+        check(&many, many.trim(), &[]);
+        let open = "\n<note ".repeat(200_000);
+        check(&open, open.trim(), &[]);
+        assert_eq!(
+            unwrap(&"<note></note>".repeat(100_000), NAMES)
+                .elements
+                .len(),
+            100_000
+        );
     }
 
     #[test]

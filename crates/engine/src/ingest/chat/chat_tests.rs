@@ -126,7 +126,7 @@ fn what_is_said_again_is_said_again_and_a_copy_is_the_same() {
 
 #[test]
 fn what_a_document_says_of_itself_names_its_session() {
-    let opening = r#"{"session_id":"m1","cwd":"/work/engine","messages":[]}"#;
+    let opening = r#"{"id":"m0","session_id":"m1","cwd":"/work/engine","messages":[]}"#;
     let mut reader = ChatReader::new("file", &checks::no_git, None).unwrap();
     let mut out = Vec::new();
     reader.line(0, opening.as_bytes(), &mut out).unwrap();

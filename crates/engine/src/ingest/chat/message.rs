@@ -33,10 +33,10 @@ pub(super) struct Message<'j> {
     #[serde(borrow)]
     pub(super) result: Option<&'j RawValue>,
     // What a document says of its session.
-    #[serde(alias = "conversation_id", alias = "sessionId", alias = "id")]
     pub(super) session_id: Text<'j>,
+    pub(super) conversation_id: Text<'j>,
+    pub(super) id: Text<'j>,
     pub(super) cwd: Text<'j>,
-    #[serde(alias = "start_time")]
     pub(super) session_start: When<'j>,
 }
 

@@ -95,7 +95,9 @@ impl<'a> ChatReader<'a> {
         let start = message.session_start.read().or(message.created_at.read());
         self.state.at = start.unwrap_or_default();
         self.state.whereabouts.at(&message.cwd, None, self.git);
-        let id = message.session_id.get().unwrap_or(&self.name).to_owned();
+        let ids = [&message.session_id, &message.conversation_id, &message.id];
+        let id = ids.into_iter().find_map(|id| id.get());
+        let id = id.unwrap_or(&self.name).to_owned();
         self.tell(id, out);
     }
 

@@ -100,6 +100,9 @@ impl Queue {
 
     /// Whether a `user` line repeats what was queued: one text, or several joined by line ends.
     pub(super) fn came_back(&mut self, text: &str) -> bool {
+        if self.waiting.is_empty() {
+            return false;
+        }
         if let Some(at) = self.find(Some(text)) {
             self.waiting.remove(at);
             return true;

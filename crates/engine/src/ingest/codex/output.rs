@@ -68,8 +68,9 @@ struct Question<'j> {
     #[serde(borrow)]
     id: Text<'j>,
     question: Text<'j>,
-    #[serde(alias = "isSecret")]
     is_secret: Flag,
+    #[serde(rename = "isSecret")]
+    is_secret_too: Flag,
 }
 
 /// What the person answered.
@@ -289,7 +290,7 @@ fn questions(item: &Item<'_>) -> Vec<(String, String)> {
         .iter()
         .filter_map(|part| match part {
             // What is asked in secret is not for keeping.
-            Part::Object(question) if !question.is_secret.0 => {
+            Part::Object(question) if !question.is_secret.0 && !question.is_secret_too.0 => {
                 Some((question.id.to_string(), question.question.to_string()))
             }
             Part::Object(_) | Part::Text(_) | Part::Other => None,
