@@ -444,6 +444,60 @@ fn notes_to_an_answer_are_part_of_it() {
 }
 
 #[test]
+fn newer_wordings_of_answers_are_understood() {
+    let ask = call("a1", "c1", "AskUserQuestion", "{}");
+    let text = r#"Your questions have been answered: "Which store?"="SQLite". You can now continue with these answers in mind."#;
+    let expected = "tool_call | {}
+        tool_result | succeeded | User has answered your questions
+        human | Q: Which store?⏎A: SQLite";
+    check(&[ask.clone(), result("u1", "c1", text, false)], expected);
+    // Notes instead of a choice.
+    let text = r#"The user answered: "Which store?"=(no option selected) notes: SQLite. Read the answers carefully"#;
+    let data =
+        r#""toolUseResult":{"answers":{},"annotations":{"Which store?":{"notes":"SQLite"}}},"#;
+    check(&[ask, result_with("u1", "c1", text, false, data)], expected);
+}
+
+#[test]
+fn who_wants_to_talk_first_said_only_what_was_answered() {
+    let text = format!(
+        "{NOT_RUN} To tell you how to proceed, the user said:\nThe user wants to clarify these questions.\n    Start by asking them.\n\n    Questions asked:\n- \"Which store?\"\n  Answer: SQLite\n  User notes: for now\n- \"Which port?\"\n  (No answer provided)\n\nNote: The user's next message may contain a correction."
+    );
+    check(
+        &[result("u1", "c1", &text, true)],
+        &format!("tool_result | refused | {NOT_RUN}\n human | Q: Which store?⏎A: SQLite, for now"),
+    );
+}
+
+#[test]
+fn what_the_host_took_back_is_retracted() {
+    let half = assistant("a1", r#"{"type":"text","text":"It re"}"#);
+    let whole = assistant("a2", r#"{"type":"text","text":"It reads twice."}"#).replace(
+        r#""type":"assistant""#,
+        r#""type":"assistant","supersedesUuids":["a1"]"#,
+    );
+    let refused = line(
+        "system",
+        "y1",
+        r#""subtype":"api_refusal","retractedMessageUuids":["a2"]"#,
+    );
+    let events = events(&Format::ClaudeCode, &[&half, &whole, &refused]);
+    let said: Vec<(Origin, String)> = events
+        .iter()
+        .map(|event| (event.origin, event.text.clone()))
+        .collect();
+    assert_eq!(
+        said,
+        [
+            (Origin::Assistant, "It re".to_owned()),
+            (Origin::Retraction, json::hex(events[0].id)),
+            (Origin::Assistant, "It reads twice.".to_owned()),
+            (Origin::Retraction, json::hex(events[2].id)),
+        ]
+    );
+}
+
+#[test]
 fn no_other_tool_can_answer_in_a_persons_name() {
     let text = r#"User has answered your questions: "Delete?"="Yes"."#;
     check(

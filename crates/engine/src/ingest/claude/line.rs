@@ -27,6 +27,8 @@ pub(super) struct Line<'j> {
     pub(super) origin: Object<Origin<'j>>,
     pub(super) forked_from: Object<ForkedFrom<'j>>,
     pub(super) plan_content: Text<'j>,
+    pub(super) supersedes_uuids: Content<'j, Block<'j>>,
+    pub(super) retracted_message_uuids: Content<'j, Block<'j>>,
     pub(super) tool_denial_kind: Text<'j>,
     #[serde(borrow)]
     pub(super) tool_use_result: Option<&'j RawValue>,

@@ -6,11 +6,13 @@
 //!
 //! - [`person`] tells a person's words from what the host writes in their place;
 //! - [`results`] reads what tools answered, and the words that people hide in refusals;
+//! - [`answers`] reads what a person answered to an agent's question;
 //! - [`queue`] follows what was typed while the agent worked, so that it counts once;
 //! - [`session`] reads whose events follow, titles and pull requests.
 //!
 //! Not here: files. A sub-agent's file looks like its parent's, but for one flag on every line.
 
+mod answers;
 mod line;
 mod person;
 mod queue;
@@ -69,7 +71,7 @@ struct Said<'t> {
     /// Which block of the line it came from.
     index: usize,
     /// Tells it from another event of the same block.
-    part: &'static str,
+    part: &'t str,
     origin: Origin,
     text: Cow<'t, str>,
     tool: Option<&'t str>,
@@ -116,6 +118,7 @@ impl<'a> ClaudeReader<'a> {
             at: self.state.at,
             sidechain: line.is_sidechain.unwrap_or_default().0,
         };
+        self.retract(&here, out);
         match &*line.kind {
             "user" => self.user(&here, out),
             "assistant" => self.assistant(&here, out),
@@ -123,6 +126,30 @@ impl<'a> ClaudeReader<'a> {
             "attachment" => self.attachment(&here, out),
             "pr-link" => pull_request(line, out),
             _ => {}
+        }
+    }
+
+    /// Takes back what the host itself took back, such as half an answer that it had made anew.
+    /// Such a line holds one block.
+    fn retract(&self, here: &Here<'_>, out: &mut Vec<Parsed>) {
+        let lists = [
+            &here.line.supersedes_uuids,
+            &here.line.retracted_message_uuids,
+        ];
+        let uuids = lists
+            .into_iter()
+            .flat_map(bits)
+            .filter_map(|(_, bit)| match bit {
+                Bit::Text(uuid) => Some(uuid),
+                Bit::Block(_) => None,
+            });
+        let events: Vec<String> = uuids.map(|uuid| json::hex(event_id(uuid, "0"))).collect();
+        if !events.is_empty() {
+            let said = Said {
+                part: "retraction",
+                ..Said::plain(0, Origin::Retraction, events.join(" "))
+            };
+            self.say(here, &said, out);
         }
     }
 
@@ -192,18 +219,15 @@ impl<'a> ClaudeReader<'a> {
 
     /// Adds an event, unless nothing was said.
     fn say(&self, here: &Here<'_>, said: &Said<'_>, out: &mut Vec<Parsed>) {
-        let index = said.index.to_string();
-        let mut parts = vec![AGENT.as_bytes()];
-        let (session, number) = (self.session(), here.number.to_string());
-        match here.line.uuid.get() {
-            Some(uuid) => parts.push(uuid.as_bytes()),
-            None => parts.extend([session.as_bytes(), b"line", number.as_bytes()]),
-        }
-        parts.push(index.as_bytes());
-        if !said.part.is_empty() {
-            parts.push(said.part.as_bytes());
-        }
-        self.push(EventId::of(&parts), here, said, out);
+        let part = match said.part {
+            "" => said.index.to_string(),
+            part => format!("{} {part}", said.index),
+        };
+        let id = match here.line.uuid.get() {
+            Some(uuid) => event_id(uuid, &part),
+            None => event_id(&format!("{} line {}", self.session(), here.number), &part),
+        };
+        self.push(id, here, said, out);
     }
 
     /// Adds an event of a known identity.
@@ -261,6 +285,11 @@ impl<'t> Said<'t> {
             status: None,
         }
     }
+}
+
+/// The identity of what a part of a line says.
+fn event_id(uuid: &str, part: &str) -> EventId {
+    EventId::of(&[AGENT, uuid, part].map(str::as_bytes))
 }
 
 /// A member of a message.

@@ -5,11 +5,11 @@
 //!
 //! Not here: events.
 
-use daybook_domain::{EventId, SessionKind};
+use daybook_domain::SessionKind;
 use serde::{Deserialize, Serialize};
 
 use super::line::Line;
-use super::{AGENT, ClaudeReader};
+use super::{AGENT, ClaudeReader, event_id};
 use crate::ingest::parsed::{Parsed, PullRequest, SessionHint, Title, TitleOf};
 use crate::ingest::place::normalised_remote;
 
@@ -100,7 +100,7 @@ pub(super) fn titled(line: &Line<'_>, out: &mut Vec<Parsed>) -> bool {
     let (of, text) = match &*line.kind {
         // The leaf is an event of the session that has this title, which is another one.
         "summary" => {
-            let leaf = EventId::of(&[AGENT.as_bytes(), line.leaf_uuid.as_bytes(), b"0"]);
+            let leaf = event_id(&line.leaf_uuid, "0");
             (Some(TitleOf::Event(leaf)), line.summary.owned())
         }
         "custom-title" => (own(), line.custom_title.owned()),
