@@ -29,8 +29,45 @@ pub(super) fn read(format: &Format, lines: &[&str]) -> (Vec<Parsed>, Vec<(u32, B
         }
         state = Some(step.state());
     }
+    // A reader that goes on says first whose events follow, changed or not.
+    let mut session = None;
+    in_steps.0.retain(|parsed| match parsed {
+        Parsed::Session(hint) => session.replace(hint.clone()).as_ref() != Some(hint),
+        Parsed::Event(_) | Parsed::Title(_) | Parsed::PullRequest(_) => true,
+    });
     assert_eq!(at_once, in_steps, "a stored state made a difference");
     at_once
+}
+
+#[test]
+fn a_reader_that_goes_on_says_first_whose_events_follow() {
+    let lines = [
+        (
+            Format::ClaudeCode,
+            r#"{"type":"user","uuid":"u1","sessionId":"s1","message":{"content":"hello"}}"#,
+        ),
+        (
+            Format::Codex,
+            r#"{"type":"response_item","payload":{"type":"message","role":"user","content":"hello"}}"#,
+        ),
+        (
+            Format::Chat(ChatShape::Lines),
+            r#"{"role":"user","content":"hello"}"#,
+        ),
+    ];
+    for (format, line) in lines {
+        let mut out = Vec::new();
+        let mut first = reader(&format, "unnamed", &no_git, None).unwrap().unwrap();
+        first.line(1, line.as_bytes(), &mut out).unwrap();
+        let mut second = reader(&format, "unnamed", &no_git, Some(&first.state()))
+            .unwrap()
+            .unwrap();
+        second.line(2, line.as_bytes(), &mut out).unwrap();
+        let is_session = |parsed: &Parsed| matches!(parsed, Parsed::Session(_));
+        let sessions: Vec<bool> = out.iter().map(is_session).collect();
+        assert_eq!(sessions, [true, false, true, false], "{format:?}");
+        assert_eq!(out[0], out[2]);
+    }
 }
 
 /// The events that lines make.

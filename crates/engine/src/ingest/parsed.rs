@@ -17,7 +17,8 @@ use super::place::GitCommonDir;
 /// One thing that a transcript says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Parsed {
-    /// Whose events follow. Comes before the first of them, and again when anything of it changed.
+    /// Whose events follow. Comes before the first of them, also from a reader that goes on from a
+    /// state, and again when anything of it changed.
     Session(SessionHint),
     /// An event of that session.
     Event(RawEvent),
@@ -159,7 +160,7 @@ pub fn reader<'a>(
 ) -> Result<Option<Box<dyn Reader + 'a>>, BadState> {
     Ok(match format {
         Format::Codex => Some(Box::new(CodexReader::new(name, git, state)?)),
-        Format::ClaudeCode => Some(Box::new(ClaudeReader::new(git, state)?)),
+        Format::ClaudeCode => Some(Box::new(ClaudeReader::new(name, git, state)?)),
         Format::Chat(_) => Some(Box::new(ChatReader::new(name, git, state)?)),
         Format::Unknown(_) => None,
     })

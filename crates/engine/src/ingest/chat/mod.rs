@@ -36,6 +36,8 @@ pub struct ChatReader<'a> {
     git: GitCommonDir<'a>,
     name: String,
     state: State,
+    /// The session was said to an earlier reader only.
+    untold: bool,
 }
 
 /// What a later message needs to know of earlier ones.
@@ -63,13 +65,14 @@ struct Said<'t> {
 impl<'a> ChatReader<'a> {
     /// A reader that starts anew, or goes on from a state.
     pub fn new(name: &str, git: GitCommonDir<'a>, state: Option<&str>) -> Result<Self, BadState> {
-        let state = match state {
+        let state: State = match state {
             Some(state) => serde_json::from_str(state).map_err(|_| BadState)?,
             None => State::default(),
         };
         Ok(Self {
             git,
             name: name.to_owned(),
+            untold: state.session.is_some(),
             state,
         })
     }
@@ -286,6 +289,11 @@ impl State {
 
 impl Reader for ChatReader<'_> {
     fn line(&mut self, number: u32, bytes: &[u8], out: &mut Vec<Parsed>) -> Result<(), BadLine> {
+        if std::mem::take(&mut self.untold)
+            && let Some(host_id) = self.state.session.clone()
+        {
+            self.tell(host_id, out);
+        }
         match self.messages(number, bytes, out) {
             Ok(()) => Ok(()),
             Err(bad) => match json::repaired(bytes) {

@@ -819,6 +819,16 @@ fn a_fork_names_its_parent() {
 }
 
 #[test]
+fn a_session_that_no_line_names_is_named_after_its_file() {
+    let snapshot = r#"{"type":"file-history-snapshot","messageId":"m","snapshot":{}}"#;
+    let line = r#"{"type":"user","uuid":"u1","message":{"content":"hello"}}"#;
+    assert_eq!(
+        told(&Format::ClaudeCode, &[snapshot, line]),
+        ["session unnamed root"]
+    );
+}
+
+#[test]
 fn a_worktree_that_the_host_made_is_folded() {
     let state = r#"{"type":"worktree-state","sessionId":"s1","worktreeSession":{"originalCwd":"/work/engine","worktreePath":"/tmp/trees/x"}}"#;
     let line = user("u1", "hello").replace("/work/engine", "/tmp/trees/x/src");
@@ -872,5 +882,5 @@ fn a_field_of_an_unexpected_type_does_not_make_a_line_bad() {
 
 #[test]
 fn a_state_that_is_not_ours_is_refused() {
-    assert!(ClaudeReader::new(&checks::no_git, Some("?")).is_err());
+    assert!(ClaudeReader::new("file", &checks::no_git, Some("?")).is_err());
 }

@@ -41,7 +41,11 @@ pub const AGENT: &str = "claude-code";
 /// Reads one session file.
 pub struct ClaudeReader<'a> {
     git: GitCommonDir<'a>,
+    /// Stands for the session's id where no line names one.
+    name: String,
     state: State,
+    /// The session was said to an earlier reader only.
+    untold: bool,
 }
 
 /// What a later line needs to know of earlier ones.
@@ -81,12 +85,17 @@ struct Said<'t> {
 
 impl<'a> ClaudeReader<'a> {
     /// A reader that starts anew, or goes on from a state.
-    pub fn new(git: GitCommonDir<'a>, state: Option<&str>) -> Result<Self, BadState> {
-        let state = match state {
+    pub fn new(name: &str, git: GitCommonDir<'a>, state: Option<&str>) -> Result<Self, BadState> {
+        let state: State = match state {
             Some(state) => serde_json::from_str(state).map_err(|_| BadState)?,
             None => State::default(),
         };
-        Ok(Self { git, state })
+        Ok(Self {
+            git,
+            name: name.to_owned(),
+            untold: state.session.is_some(),
+            state,
+        })
     }
 
     fn lines(&mut self, number: u32, bytes: &[u8], out: &mut Vec<Parsed>) -> Result<(), BadLine> {
@@ -258,6 +267,7 @@ impl<'a> ClaudeReader<'a> {
 
 impl Reader for ClaudeReader<'_> {
     fn line(&mut self, number: u32, bytes: &[u8], out: &mut Vec<Parsed>) -> Result<(), BadLine> {
+        self.tell_again(out);
         match self.lines(number, bytes, out) {
             Ok(()) => Ok(()),
             Err(bad) => match json::repaired(bytes) {

@@ -28,7 +28,10 @@ pub(super) struct Told {
 impl ClaudeReader<'_> {
     /// Says whose events follow, if that is new.
     pub(super) fn tell(&mut self, line: &Line<'_>, out: &mut Vec<Parsed>) {
-        let Some(host_id) = line.session_id.get() else {
+        let says_something = matches!(&*line.kind, "user" | "assistant" | "queue-operation");
+        let unnamed = self.state.session.is_none() && says_something;
+        let name = Some(&*self.name).filter(|_| unnamed);
+        let Some(host_id) = line.session_id.get().or(name) else {
             return;
         };
         let before = self
@@ -60,6 +63,14 @@ impl ClaudeReader<'_> {
         if self.state.session.as_ref() != Some(&told) {
             out.push(Parsed::Session(told.hint()));
             self.state.session = Some(told);
+        }
+    }
+
+    /// Says whose events follow to whoever goes on from a state.
+    pub(super) fn tell_again(&mut self, out: &mut Vec<Parsed>) {
+        if std::mem::take(&mut self.untold) {
+            let told = self.state.session.as_ref();
+            out.extend(told.map(|told| Parsed::Session(told.hint())));
         }
     }
 

@@ -47,6 +47,8 @@ pub struct CodexReader<'a> {
     /// Stands for the session's id where the rollout names none.
     name: String,
     state: State,
+    /// The session was said to an earlier reader only.
+    untold: bool,
 }
 
 /// What a later line needs to know of earlier ones.
@@ -101,13 +103,14 @@ enum Key<'t> {
 impl<'a> CodexReader<'a> {
     /// A reader that starts anew, or goes on from a state.
     pub fn new(name: &str, git: GitCommonDir<'a>, state: Option<&str>) -> Result<Self, BadState> {
-        let state = match state {
+        let state: State = match state {
             Some(state) => serde_json::from_str(state).map_err(|_| BadState)?,
             None => State::default(),
         };
         Ok(Self {
             git,
             name: name.to_owned(),
+            untold: state.session.is_some(),
             state,
         })
     }
@@ -263,6 +266,7 @@ impl<'a> CodexReader<'a> {
 
 impl Reader for CodexReader<'_> {
     fn line(&mut self, number: u32, bytes: &[u8], out: &mut Vec<Parsed>) -> Result<(), BadLine> {
+        self.tell_again(out);
         match self.lines(number, bytes, out) {
             Ok(()) => Ok(()),
             Err(bad) => match json::repaired(bytes) {

@@ -78,6 +78,14 @@ impl CodexReader<'_> {
         }
     }
 
+    /// Says whose events follow to whoever goes on from a state.
+    pub(super) fn tell_again(&mut self, out: &mut Vec<Parsed>) {
+        if std::mem::take(&mut self.untold) {
+            let told = self.state.session.as_ref();
+            out.extend(told.map(|told| Parsed::Session(told.hint())));
+        }
+    }
+
     /// Names the session after its file if nothing was said of it.
     pub(super) fn ensure_session(&mut self, out: &mut Vec<Parsed>) {
         if self.state.session.is_none() {
