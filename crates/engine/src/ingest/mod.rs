@@ -1,4 +1,45 @@
 //! Taking transcripts in: told apart by content, read as a stream, redacted before anything is kept.
-pub mod checkout;
-pub mod projects;
+//!
+//! The way of a file: [`stream`] opens it, [`detect`] says what it is, [`pieces`] cuts it into
+//! lines or array elements of bounded size, and a [`Reader`] turns each piece into what it says:
+//! sessions, events, titles. Nothing here touches a store, and no piece is ever lost in silence: it
+//! yields something, is passed over for a reason written at its kind, or is a [`BadLine`].
+//!
+//! Not here: batches, store calls, tokens. The reader hands out text as it was said; redaction
+//! follows before anything is kept.
+
+pub mod chat;
+pub mod claude;
+pub mod codex;
+pub mod detect;
+pub mod elements;
+pub mod lines;
+pub mod parsed;
+pub mod pieces;
+pub mod place;
+pub mod recalled;
 pub mod redact;
+pub mod stream;
+
+mod calls;
+mod json;
+mod kept;
+mod lenient;
+mod sketch;
+mod squeeze;
+mod turn;
+mod when;
+mod wrappers;
+
+#[cfg(test)]
+mod checks;
+#[cfg(test)]
+mod samples_tests;
+
+pub use detect::{ChatShape, Format, detect};
+pub use lines::{Line, LineReader, Start, Step};
+pub use parsed::{
+    BadLine, BadState, Parsed, PullRequest, RawEvent, Reader, SessionHint, Title, TitleOf, reader,
+};
+pub use pieces::Pieces;
+pub use place::GitCommonDir;

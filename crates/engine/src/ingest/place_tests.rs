@@ -1,0 +1,176 @@
+use super::*;
+
+fn no_git(_: &Path) -> Option<PathBuf> {
+    None
+}
+
+fn check(cwd: &str, branch: Option<&str>, expected: &str) {
+    assert_eq!(fold_root(cwd, branch, &no_git), expected, "{cwd}");
+}
+
+#[test]
+fn a_folder_is_its_own_root() {
+    check("/work/engine", None, "/work/engine");
+    check("/work/engine/", None, "/work/engine");
+    check("/", None, "/");
+    check(r"C:\work\engine\", None, "C:/work/engine");
+}
+
+#[test]
+fn worktrees_are_folded_by_their_path() {
+    check("/work/engine/.worktrees/2", None, "/work/engine");
+    check(
+        "/work/engine/.worktrees/ada/fix-1/src",
+        None,
+        "/work/engine",
+    );
+    check(
+        "/work/engine/.claude/worktrees/calm-fox",
+        None,
+        "/work/engine",
+    );
+    check("/work/engine/.git/worktrees/x", None, "/work/engine");
+    check(r"C:\work\engine\.worktrees\2", None, "C:/work/engine");
+}
+
+#[test]
+fn a_folder_that_is_only_called_worktrees_needs_the_branch_to_agree() {
+    check(
+        "/work/engine/worktrees/fix-1",
+        Some("fix-1"),
+        "/work/engine",
+    );
+    check(
+        "/work/engine/worktrees/fix-1/src",
+        Some("ada/fix-1"),
+        "/work/engine/worktrees/fix-1/src",
+    );
+    check(
+        "/work/engine/worktrees/fix-1",
+        Some("ada/fix-1"),
+        "/work/engine",
+    );
+    check(
+        "/work/engine/worktrees/ada/fix-1",
+        Some("ada/fix-1"),
+        "/work/engine",
+    );
+    check(
+        "/work/engine/worktrees/fix-1",
+        Some("main"),
+        "/work/engine/worktrees/fix-1",
+    );
+    check(
+        "/work/engine/worktrees/fix-1",
+        None,
+        "/work/engine/worktrees/fix-1",
+    );
+}
+
+#[test]
+fn worktrees_that_an_agent_keeps_at_home_belong_to_no_folder_above() {
+    check(
+        "/home/ada/.codex/worktrees/fix-1",
+        Some("fix-1"),
+        "/home/ada/.codex/worktrees/fix-1",
+    );
+}
+
+#[test]
+fn git_knows_better_while_the_folder_exists() {
+    let git = |folder: &Path| {
+        folder
+            .starts_with("/tmp/trees/x")
+            .then(|| PathBuf::from("/work/engine/.git"))
+    };
+    assert_eq!(fold_root("/tmp/trees/x/src", None, &git), "/work/engine");
+    let bare = |_: &Path| Some(PathBuf::from("/srv/engine.git"));
+    assert_eq!(fold_root("/tmp/trees/x", None, &bare), "/srv/engine.git");
+}
+
+fn roots(cwds: &[&str], git: GitCommonDir<'_>) -> Vec<String> {
+    let mut whereabouts = Whereabouts::default();
+    cwds.iter()
+        .map(|cwd| {
+            whereabouts.at(cwd, Some("main"), git);
+            whereabouts.place().unwrap().root.clone()
+        })
+        .collect()
+}
+
+#[test]
+fn a_session_that_steps_into_a_subfolder_stays_where_it_began() {
+    assert_eq!(
+        roots(
+            &[
+                "/work/engine",
+                "/work/engine/src",
+                "/work/engine-2",
+                "/work/engine"
+            ],
+            &no_git
+        ),
+        [
+            "/work/engine",
+            "/work/engine",
+            "/work/engine-2",
+            "/work/engine"
+        ]
+    );
+    assert_eq!(
+        roots(
+            &["/work/engine/.worktrees/2", "/work/engine/.worktrees/2/src"],
+            &no_git
+        ),
+        ["/work/engine", "/work/engine"]
+    );
+}
+
+#[test]
+fn a_repository_within_the_repository_is_a_place_of_its_own() {
+    let git = |folder: &Path| folder.ends_with("inner").then(|| folder.join(".git"));
+    assert_eq!(
+        roots(&["/work/engine", "/work/engine/inner"], &git),
+        ["/work/engine", "/work/engine/inner"]
+    );
+}
+
+#[test]
+fn an_unknown_folder_leaves_the_place_as_it_was() {
+    let mut whereabouts = Whereabouts::default();
+    whereabouts.at("", Some("main"), &no_git);
+    assert_eq!(whereabouts.place(), None);
+    whereabouts.at("/work/engine", Some("HEAD"), &no_git);
+    whereabouts.at("", None, &no_git);
+    let expected = Place {
+        root: "/work/engine".to_owned(),
+        branch: None,
+    };
+    assert_eq!(whereabouts.place(), Some(&expected));
+}
+
+#[test]
+fn remotes_of_one_repository_have_one_name() {
+    for address in [
+        "git@github.com:ada/engine.git",
+        "https://github.com/ada/engine",
+        "https://ada:secret@GitHub.com/ada/engine.git/",
+        "ssh://git@github.com:22/ada/engine.git",
+    ] {
+        assert_eq!(
+            normalised_remote(address).as_deref(),
+            Some("github.com/ada/engine"),
+            "{address}"
+        );
+    }
+    for address in [
+        "",
+        "/srv/engine.git",
+        "../engine",
+        r"C:\work\engine",
+        "file:///srv/engine",
+        "https://github.com/",
+    ] {
+        assert_eq!(normalised_remote(address), None, "{address}");
+    }
+}

@@ -1,0 +1,140 @@
+//! Daybook's own words in a conversation: what it put there must never be learned from.
+//!
+//! Whatever Daybook puts in front of an agent stands in one [`ELEMENT`]. Readers take it out of
+//! every event; an event of which nothing else is left is [`daybook_domain::Origin::Recalled`].
+//!
+//! Not here: how that element is written.
+
+use std::borrow::Cow;
+
+/// The name of the element.
+pub const ELEMENT: &str = "daybook-memory";
+
+const OPEN: &str = "<daybook-memory";
+const CLOSE: &str = "</daybook-memory>";
+
+/// A text without Daybook's own words.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Stripped<'t> {
+    /// What others said, all of it or the rest.
+    Said(Cow<'t, str>),
+    /// Nothing else was there.
+    OnlyRecalled,
+}
+
+/// Takes Daybook's own words out. An element without an end reaches to the end of the text, for
+/// its end may have been cut off.
+pub(crate) fn strip(text: &str) -> Stripped<'_> {
+    if next_opening(text, 0).is_none() {
+        return Stripped::Said(Cow::Borrowed(text));
+    }
+    let mut said = String::new();
+    let mut at = 0;
+    while let Some(open) = next_opening(text, at) {
+        said.push_str(&text[at..open]);
+        at = end(text, open);
+    }
+    said.push_str(&text[at..]);
+    if said.trim().is_empty() {
+        Stripped::OnlyRecalled
+    } else {
+        Stripped::Said(Cow::Owned(said.trim().to_owned()))
+    }
+}
+
+/// Where the next element begins.
+fn next_opening(text: &str, from: usize) -> Option<usize> {
+    tags(text, from).find_map(|(at, opens)| opens.then_some(at))
+}
+
+/// Where the element that begins at `open` ends; elements within it count.
+fn end(text: &str, open: usize) -> usize {
+    let mut depth = 0_usize;
+    for (at, opens) in tags(text, open) {
+        match opens {
+            true => depth += 1,
+            false => depth -= 1,
+        }
+        if depth == 0 {
+            return at + CLOSE.len();
+        }
+    }
+    text.len()
+}
+
+/// Where tags of the element stand, and whether each opens it. Goes through the text once.
+fn tags(text: &str, from: usize) -> impl Iterator<Item = (usize, bool)> {
+    memchr::memchr_iter(b'<', &text.as_bytes()[from..]).filter_map(move |found| {
+        let tag = &text.as_bytes()[from + found..];
+        if tag.starts_with(CLOSE.as_bytes()) {
+            return Some((from + found, false));
+        }
+        let after = tag.strip_prefix(OPEN.as_bytes())?.first();
+        let ends = matches!(
+            after,
+            None | Some(b'>' | b'/' | b' ' | b'\t' | b'\r' | b'\n')
+        );
+        ends.then_some((from + found, true))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: Option<&str>) {
+        let stripped = match strip(text) {
+            Stripped::Said(said) => Some(said.into_owned()),
+            Stripped::OnlyRecalled => None,
+        };
+        assert_eq!(stripped.as_deref(), expected, "{text}");
+    }
+
+    #[test]
+    fn a_text_without_the_element_is_left_alone() {
+        check(
+            "what does <daybook-memoryish> do",
+            Some("what does <daybook-memoryish> do"),
+        );
+        check("", Some(""));
+    }
+
+    #[test]
+    fn the_element_is_taken_out_of_what_a_person_said() {
+        check(
+            "<daybook-memory scope=\"p\">tabs</daybook-memory>\nuse tabs",
+            Some("use tabs"),
+        );
+        check("a <daybook-memory>x</daybook-memory> b", Some("a  b"));
+    }
+
+    #[test]
+    fn nothing_is_left_of_the_element_alone() {
+        check(" <daybook-memory>x</daybook-memory>\n", None);
+        check(
+            "<daybook-memory>a</daybook-memory><daybook-memory>b</daybook-memory>",
+            None,
+        );
+    }
+
+    #[test]
+    fn an_element_within_the_element_does_not_end_it() {
+        check(
+            "<daybook-memory>a<daybook-memory>b</daybook-memory>c</daybook-memory>d",
+            Some("d"),
+        );
+    }
+
+    #[test]
+    fn any_number_of_elements_takes_little_time() {
+        let many = "<daybook-memory>".repeat(200_000);
+        check(&many, None);
+        check(&format!("{many}</daybook-memory>"), None);
+        check(&"<daybook-memory></daybook-memory>".repeat(100_000), None);
+    }
+
+    #[test]
+    fn an_element_that_was_cut_off_reaches_to_the_end() {
+        check("before <daybook-memory>never closed", Some("before"));
+    }
+}
