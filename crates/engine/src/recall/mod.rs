@@ -1,5 +1,7 @@
 //! Finding what is remembered.
+mod found;
 pub mod query;
 pub mod rank;
+pub mod relevance;
 mod stopwords;
 pub mod tokens;
