@@ -1,5 +1,6 @@
 //! Finding what is remembered.
 mod found;
+pub mod plan;
 pub mod query;
 pub mod rank;
 pub mod relevance;
