@@ -1,0 +1,369 @@
+//! What a question asks for: its terms, and which of them are one concept.
+//!
+//! A name and its parts are one concept, as are the pairs of a run without spaces: a text that has
+//! the whole has everything, one that has some parts has a share of it. Every list is bounded,
+//! so a pasted page costs no more than a sentence.
+//!
+//! Not here: how rare a term is and what a match is worth (`relevance`); words for points in time.
+
+use std::collections::HashMap;
+
+use unicode_normalization::UnicodeNormalization;
+
+use super::stopwords::{blank_unspaced_stop_words, is_light_word, is_stop_word};
+use super::tokens::{Token, TokenKind, for_each_token, indexed_parts};
+
+/// Terms of one question. More find more, and every one costs a look-up.
+pub const QUERY_TERMS: usize = 24;
+/// Parts of one concept: of a longer path the end counts, of a longer run the beginning.
+const PARTS_IN_A_CONCEPT: usize = 8;
+/// Quoted phrases that are required; further quotes are ordinary words.
+const PHRASES: usize = 2;
+/// A longer quotation is hardly remembered word for word: its words are ordinary words.
+const PHRASE_TERMS: usize = 8;
+/// Words are preferred by their length up to here, when there are too many.
+const TELLING_LENGTH: usize = 12;
+/// Opening and closing quotation marks.
+const QUOTES: [(char, char); 5] = [
+    ('"', '"'),
+    ('“', '”'),
+    ('«', '»'),
+    ('「', '」'),
+    ('『', '』'),
+];
+
+/// Index of a term in [`Query::terms`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TermIx(pub usize);
+
+/// A question, taken apart.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Query {
+    terms: Vec<String>,
+    concepts: Vec<Concept>,
+    phrases: Vec<Phrase>,
+}
+
+/// One thing that is asked about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Concept {
+    /// The word, or the name as a whole. Runs of scripts without spaces have none.
+    pub whole: Option<TermIx>,
+    /// The parts of a name, or the pairs of a run.
+    pub parts: Vec<TermIx>,
+    /// Whether the parts are pairs: then having some is having a share of the concept.
+    pub is_run: bool,
+    /// Whether it is found but proves little (`use`, `find`).
+    pub is_light: bool,
+}
+
+/// Terms that must stand in a text exactly as they stand in the question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Phrase {
+    /// Each term, and its distance from the phrase's first one.
+    pub terms: Vec<(TermIx, u32)>,
+}
+
+impl Query {
+    /// Takes a question apart. Words that only ask are left out unless nothing else remains. Of a
+    /// pasted page, head and tail are read, as they would be indexed.
+    pub fn parse(question: &str) -> Self {
+        let (head, tail) = indexed_parts(question);
+        let question: String = head
+            .chars()
+            .chain([' '])
+            .chain(tail.chars())
+            .nfkc()
+            .collect();
+        let pieces = split_at_quotes(&question);
+        let mut draft = Draft::read(&pieces, StopWords::LeftOut);
+        if draft.concepts.is_empty() {
+            draft = Draft::read(&pieces, StopWords::Kept);
+        }
+        draft.into_query()
+    }
+
+    /// The terms to look up, each once: those of the concepts and those of the phrases.
+    pub fn terms(&self) -> &[String] {
+        &self.terms
+    }
+
+    /// The text of one term.
+    pub fn term(&self, at: TermIx) -> &str {
+        &self.terms[at.0]
+    }
+
+    /// What is asked about, in the question's order.
+    pub fn concepts(&self) -> &[Concept] {
+        &self.concepts
+    }
+
+    /// What was asked for word by word.
+    pub fn phrases(&self) -> &[Phrase] {
+        &self.phrases
+    }
+
+    /// Whether there is nothing to look for.
+    pub fn is_empty(&self) -> bool {
+        self.concepts.is_empty()
+    }
+
+    fn intern(&mut self, term: &str) -> TermIx {
+        let known = self.terms.iter().position(|other| other == term);
+        TermIx(known.unwrap_or_else(|| {
+            self.terms.push(term.to_owned());
+            self.terms.len() - 1
+        }))
+    }
+}
+
+impl Concept {
+    /// The whole and the parts.
+    pub fn terms(&self) -> impl Iterator<Item = TermIx> {
+        self.whole.into_iter().chain(self.parts.iter().copied())
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum StopWords {
+    LeftOut,
+    Kept,
+}
+
+struct Piece<'a> {
+    text: &'a str,
+    is_quoted: bool,
+}
+
+fn split_at_quotes(question: &str) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::new();
+    let mut rest = question;
+    while let Some((open, inner, after)) = next_quote(rest) {
+        pieces.push(Piece {
+            text: &rest[..open],
+            is_quoted: false,
+        });
+        pieces.push(Piece {
+            text: inner,
+            is_quoted: true,
+        });
+        rest = after;
+    }
+    pieces.push(Piece {
+        text: rest,
+        is_quoted: false,
+    });
+    pieces
+}
+
+/// Where the next closed quotation opens, what it holds, and what follows it.
+fn next_quote(text: &str) -> Option<(usize, &str, &str)> {
+    text.char_indices().find_map(|(at, c)| {
+        let (open, close) = QUOTES.iter().find(|(open, _)| *open == c)?;
+        let inner = &text[at + open.len_utf8()..];
+        let len = inner.find(*close)?;
+        Some((at, &inner[..len], &inner[len + close.len_utf8()..]))
+    })
+}
+
+/// A question whose terms are not yet chosen.
+#[derive(Default)]
+struct Draft {
+    concepts: Vec<DraftConcept>,
+    /// Where each concept is, by its key.
+    known: HashMap<String, usize>,
+    phrases: Vec<Vec<(String, u32)>>,
+}
+
+#[derive(Default)]
+struct DraftConcept {
+    group: u32,
+    surface: String,
+    whole: Option<String>,
+    /// Each with the word that it is the stem of.
+    parts: Vec<(String, String)>,
+    is_run: bool,
+    is_quoted: bool,
+    is_light: bool,
+}
+
+impl Draft {
+    fn read(pieces: &[Piece<'_>], stop_words: StopWords) -> Self {
+        let mut draft = Self::default();
+        for piece in pieces {
+            if piece.is_quoted {
+                draft.read_phrase(piece.text);
+            }
+            let blanked = match stop_words {
+                StopWords::LeftOut => Some(blank_unspaced_stop_words(piece.text)),
+                StopWords::Kept => None,
+            };
+            let mut read = read_concepts(blanked.as_deref().unwrap_or(piece.text));
+            if stop_words == StopWords::LeftOut {
+                read.retain(|concept| !is_stop_word(&concept.surface));
+            }
+            for concept in read {
+                draft.add(DraftConcept {
+                    is_quoted: piece.is_quoted,
+                    ..concept
+                });
+            }
+        }
+        draft
+    }
+
+    fn read_phrase(&mut self, text: &str) {
+        let mut terms = Vec::new();
+        let mut first = None;
+        for_each_token(text, |token| {
+            if is_smallest(&token) && terms.len() <= PHRASE_TERMS {
+                let first = *first.get_or_insert(token.position);
+                terms.push((token.text.to_owned(), token.position - first));
+            }
+        });
+        if (1..=PHRASE_TERMS).contains(&terms.len()) && self.phrases.len() < PHRASES {
+            self.phrases.push(terms);
+        }
+    }
+
+    fn add(&mut self, concept: DraftConcept) {
+        let next = self.concepts.len();
+        let at = *self.known.entry(concept.key()).or_insert(next);
+        if at == next {
+            self.concepts.push(concept);
+        } else {
+            self.concepts[at].is_quoted |= concept.is_quoted;
+        }
+    }
+
+    /// Chooses the most telling concepts that fit, and brings them back into their order.
+    fn into_query(self) -> Query {
+        let mut query = Query::default();
+        for phrase in &self.phrases {
+            let terms = phrase
+                .iter()
+                .map(|(term, at)| (query.intern(term), *at))
+                .collect();
+            query.phrases.push(Phrase { terms });
+        }
+        let mut by_telling: Vec<usize> = (0..self.concepts.len()).collect();
+        by_telling.sort_by_key(|at| std::cmp::Reverse(self.concepts[*at].telling()));
+        let mut chosen = HashMap::new();
+        for at in by_telling {
+            let concept = &self.concepts[at];
+            if query.terms.len() + concept.new_terms(&query) > QUERY_TERMS {
+                continue;
+            }
+            chosen.insert(at, concept.intern(&mut query));
+        }
+        query.concepts = (0..self.concepts.len())
+            .filter_map(|at| chosen.remove(&at))
+            .collect();
+        query
+    }
+}
+
+impl DraftConcept {
+    /// The same for two ways to write one name.
+    fn key(&self) -> String {
+        let pairs = || self.parts.iter().map(|(term, _)| term.as_str()).collect();
+        self.whole.clone().unwrap_or_else(pairs)
+    }
+
+    fn terms(&self) -> impl Iterator<Item = &str> {
+        self.whole
+            .as_deref()
+            .into_iter()
+            .chain(self.parts.iter().map(|(term, _)| term.as_str()))
+    }
+
+    fn new_terms(&self, query: &Query) -> usize {
+        self.terms()
+            .filter(|term| !query.terms.iter().any(|known| known == term))
+            .count()
+    }
+
+    fn intern(&self, query: &mut Query) -> Concept {
+        let whole = self.whole.as_deref().map(|term| query.intern(term));
+        let mut parts: Vec<TermIx> = Vec::new();
+        for (term, _) in &self.parts {
+            let part = query.intern(term);
+            if Some(part) != whole && !parts.contains(&part) {
+                parts.push(part);
+            }
+        }
+        Concept {
+            whole,
+            parts,
+            is_run: self.is_run,
+            is_light: self.is_light,
+        }
+    }
+
+    fn telling(&self) -> (bool, bool, bool, usize) {
+        let is_name = !self.parts.is_empty() || self.surface.contains(|c: char| c.is_numeric());
+        let length = self.surface.chars().count().min(TELLING_LENGTH);
+        (self.is_quoted, is_name, !self.is_light, length)
+    }
+}
+
+fn read_concepts(text: &str) -> Vec<DraftConcept> {
+    let mut concepts: Vec<DraftConcept> = Vec::new();
+    for_each_token(text, |token| {
+        if concepts.last().is_none_or(|last| last.group != token.group) {
+            concepts.push(DraftConcept {
+                group: token.group,
+                ..DraftConcept::default()
+            });
+        }
+        let Some(concept) = concepts.last_mut() else {
+            return;
+        };
+        match token.kind {
+            TokenKind::Whole { .. } => {
+                concept.surface = token.surface.to_owned();
+                concept.whole = Some(token.text.to_owned());
+            }
+            TokenKind::Part | TokenKind::Pair => {
+                concept.is_run = token.kind == TokenKind::Pair;
+                concept
+                    .parts
+                    .push((token.text.to_owned(), token.surface.to_owned()));
+            }
+            TokenKind::Section | TokenKind::Inner => {}
+        }
+    });
+    concepts.iter_mut().for_each(trim);
+    concepts
+}
+
+/// Keeps the parts that matter and notes what the concept weighs.
+fn trim(concept: &mut DraftConcept) {
+    let is_word = concept.parts.is_empty();
+    concept.is_light = is_word && concept.whole.as_deref().is_some_and(is_light_word);
+    if concept.is_run {
+        concept.parts.truncate(PARTS_IN_A_CONCEPT);
+        return;
+    }
+    if concept
+        .parts
+        .iter()
+        .any(|(_, surface)| !is_stop_word(surface))
+    {
+        concept.parts.retain(|(_, surface)| !is_stop_word(surface));
+    }
+    let surplus = concept.parts.len().saturating_sub(PARTS_IN_A_CONCEPT);
+    concept.parts.drain(..surplus);
+}
+
+fn is_smallest(token: &Token<'_>) -> bool {
+    match token.kind {
+        TokenKind::Whole { divided } => !divided,
+        TokenKind::Part | TokenKind::Pair => true,
+        TokenKind::Section | TokenKind::Inner => false,
+    }
+}
+
+#[cfg(test)]
+#[path = "query_tests.rs"]
+mod tests;

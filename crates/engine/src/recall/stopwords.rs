@@ -1,0 +1,77 @@
+//! Words that ask rather than say: what a question is made of, not what it is about.
+//!
+//! A *stop word* is left out of a question unless nothing else remains. A *light word* is looked
+//! for, but weighs little: in a store of twenty memories `use` may be rarer than `database`,
+//! although every reader knows which of the two carries the question.
+//!
+//! Texts are indexed with all their words: these lists may change without a rebuild.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use super::tokens::index_text;
+
+static STOP_WORDS: LazyLock<HashSet<&str>> =
+    LazyLock::new(|| words(include_str!("stopwords/stop.txt")).collect());
+
+static LIGHT_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    words(include_str!("stopwords/light.txt"))
+        .map(index_text)
+        .collect()
+});
+
+/// The longest first, so that no word hides a longer one.
+static UNSPACED_STOP_WORDS: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    let mut longest_first: Vec<&str> = words(include_str!("stopwords/unspaced.txt")).collect();
+    longest_first.sort_by_key(|word| std::cmp::Reverse(word.len()));
+    longest_first
+});
+
+/// Whether a word of a question, lower case and not stemmed, says nothing about its subject.
+pub(super) fn is_stop_word(word: &str) -> bool {
+    is_particle(word) || STOP_WORDS.contains(word)
+}
+
+/// Whether a word, given by its stem, is found but proves little.
+pub(super) fn is_light_word(stem: &str) -> bool {
+    // A lone Han character between stop words is more often a verb like 用 than a subject.
+    let is_lone_han = || stem.starts_with(|c| matches!(c, '\u{3400}'..='\u{9FFF}'));
+    LIGHT_STEMS.contains(stem) || is_lone_han()
+}
+
+/// The question, in NFKC, with the function words of scripts without spaces blanked out, which
+/// would otherwise make pairs with the words beside them.
+pub(super) fn blank_unspaced_stop_words(question: &str) -> String {
+    let mut blanked = String::with_capacity(question.len());
+    let mut rest = question;
+    while let Some(c) = rest.chars().next() {
+        let stop_at = |word: &&&str| !c.is_ascii() && rest.starts_with(**word);
+        let width = match UNSPACED_STOP_WORDS.iter().find(stop_at) {
+            Some(word) => {
+                blanked.push(' ');
+                word.len()
+            }
+            None => {
+                blanked.push(c);
+                c.len_utf8()
+            }
+        };
+        rest = &rest[width..];
+    }
+    blanked
+}
+
+/// A lone character of a script without spaces, other than Han. Only what is alone is a word
+/// there, and what is left alone between stop words is a particle.
+fn is_particle(word: &str) -> bool {
+    word.starts_with(|c| {
+        matches!(c, '\u{E01}'..='\u{EDF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17DD}')
+            || matches!(c, '\u{3041}'..='\u{30FF}' | '\u{31F0}'..='\u{31FF}')
+    })
+}
+
+fn words(list: &'static str) -> impl Iterator<Item = &'static str> {
+    list.lines()
+        .filter(|line| !line.starts_with('#'))
+        .flat_map(str::split_whitespace)
+}
