@@ -181,3 +181,7 @@ fn describe(repo: &gix::Repository, id: ObjectId) -> gix::Result<(Commit, Option
     let parent = commit.parent_ids().next().map(gix::Id::detach);
     Ok((entry, parent))
 }
+
+#[cfg(test)]
+#[path = "history_tests.rs"]
+mod tests;
