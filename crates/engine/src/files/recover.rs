@@ -257,3 +257,7 @@ fn keep_aside(work: &Work<'_>, intent: Intent, swap: &Swap<'_>) -> Result<(), Fi
     }
     fs::rename(swap.waiting(), &place).map_err(FilesError::io("keep", place))
 }
+
+#[cfg(test)]
+#[path = "recover_tests.rs"]
+mod tests;
