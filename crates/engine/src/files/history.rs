@@ -1,1 +1,187 @@
-//! files/history
+//! Reading a folder's history: which commits there are, and what a file said in one.
+//!
+//! Readers take no lock. A commit never changes, and HEAD moves in one step, so what is read is one
+//! state, though perhaps no longer the newest.
+//!
+//! Not here: changing anything (`write`).
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use gix::ObjectId;
+use gix::bstr::ByteSlice;
+use gix::objs::tree::EntryKind;
+
+use super::error::FilesError;
+use super::folder::Folder;
+use super::path::FilePath;
+use super::tree::TreeFiles;
+
+/// Name of a commit, as `git log` shows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CommitId(pub(super) ObjectId);
+
+/// Name of a file's content: equal bytes have equal names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BlobId(pub(super) ObjectId);
+
+impl fmt::Display for CommitId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Display for BlobId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for CommitId {
+    type Err = FilesError;
+
+    /// All forty digits; a shorter name may mean two commits tomorrow.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let no_such = |_| FilesError::NoSuchCommit {
+            commit: text.to_owned(),
+            path: ".".into(),
+        };
+        text.parse().map(Self).map_err(no_such)
+    }
+}
+
+/// One entry of the history.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Commit {
+    /// Its name.
+    pub id: CommitId,
+    /// When it was made, in milliseconds since 1970; always whole seconds.
+    pub time_ms: i64,
+    /// Who made the changes: `Daybook`, or a person's name.
+    pub author: String,
+    /// The first line of its message.
+    pub subject: String,
+}
+
+impl Folder {
+    /// The newest commit; nothing before the first.
+    ///
+    /// # Errors
+    /// If the history is damaged, like everything below.
+    pub fn head(&self) -> Result<Option<CommitId>, FilesError> {
+        let repo = self.repository()?;
+        Ok(self.head_of(&repo)?.map(CommitId))
+    }
+
+    /// The newest `limit` commits, newest first. Of a merge that a person made, the side that was
+    /// merged into.
+    pub fn log(&self, limit: usize) -> Result<Vec<Commit>, FilesError> {
+        let repo = self.repository()?;
+        let mut commits = Vec::new();
+        let mut next = self.head_of(&repo)?;
+        while let Some(id) = next.filter(|_| commits.len() < limit) {
+            let (commit, parent) = describe(&repo, id).map_err(self.damaged())?;
+            commits.push(commit);
+            next = parent;
+        }
+        Ok(commits)
+    }
+
+    /// What the file at `path` held in `commit`; nothing if there was none.
+    ///
+    /// # Errors
+    /// [`FilesError::NoSuchCommit`].
+    pub fn read_at(
+        &self,
+        commit: CommitId,
+        path: &FilePath,
+    ) -> Result<Option<Vec<u8>>, FilesError> {
+        let repo = self.repository()?;
+        let tree = self
+            .find_commit(&repo, commit)?
+            .tree()
+            .map_err(self.damaged())?;
+        let found = tree
+            .lookup_entry(path.components().map(str::as_bytes))
+            .map_err(self.damaged())?;
+        let is_file = |kind| matches!(kind, EntryKind::Blob | EntryKind::BlobExecutable);
+        match found.filter(|entry| is_file(entry.mode().kind())) {
+            None => Ok(None),
+            Some(entry) => Ok(Some(entry.object().map_err(self.damaged())?.detach().data)),
+        }
+    }
+
+    /// The memory files in `commit`.
+    ///
+    /// # Errors
+    /// [`FilesError::NoSuchCommit`].
+    pub fn files_at(&self, commit: CommitId) -> Result<BTreeMap<FilePath, BlobId>, FilesError> {
+        let repo = self.repository()?;
+        self.find_commit(&repo, commit)?;
+        self.files_of(&repo, Some(commit.0))
+    }
+
+    /// The memory files in the newest commit. A person's edits since then are not in it.
+    pub fn head_files(&self) -> Result<BTreeMap<FilePath, BlobId>, FilesError> {
+        let repo = self.repository()?;
+        let head = self.head_of(&repo)?;
+        self.files_of(&repo, head)
+    }
+
+    fn head_of(&self, repo: &gix::Repository) -> Result<Option<ObjectId>, FilesError> {
+        let mut head = repo.head().map_err(self.damaged())?;
+        Ok(head
+            .try_peel_to_id()
+            .map_err(self.damaged())?
+            .map(gix::Id::detach))
+    }
+
+    fn files_of(
+        &self,
+        repo: &gix::Repository,
+        commit: Option<ObjectId>,
+    ) -> Result<BTreeMap<FilePath, BlobId>, FilesError> {
+        let tree = TreeFiles::of_commit(self, repo, commit)?;
+        Ok(tree
+            .files
+            .into_iter()
+            .map(|(path, file)| (path, BlobId(file.id)))
+            .collect())
+    }
+
+    fn find_commit<'r>(
+        &self,
+        repo: &'r gix::Repository,
+        commit: CommitId,
+    ) -> Result<gix::Commit<'r>, FilesError> {
+        let found = repo.try_find_object(commit.0).map_err(self.damaged())?;
+        found
+            .and_then(|object| object.try_into_commit().ok())
+            .ok_or_else(|| FilesError::NoSuchCommit {
+                commit: commit.to_string(),
+                path: self.root().to_owned(),
+            })
+    }
+
+    fn damaged(&self) -> impl FnOnce(gix::Error) -> FilesError {
+        FilesError::git("read the history", self.root())
+    }
+}
+
+fn describe(repo: &gix::Repository, id: ObjectId) -> gix::Result<(Commit, Option<ObjectId>)> {
+    let commit = repo.find_commit(id)?;
+    let author = commit.author()?;
+    let entry = Commit {
+        id: CommitId(id),
+        time_ms: commit.time()?.seconds.saturating_mul(1000),
+        author: author.name.to_str_lossy().trim().to_owned(),
+        subject: commit.message()?.summary().to_str_lossy().into_owned(),
+    };
+    let parent = commit.parent_ids().next().map(gix::Id::detach);
+    Ok((entry, parent))
+}
+
+#[cfg(test)]
+#[path = "history_tests.rs"]
+mod tests;

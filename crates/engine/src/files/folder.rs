@@ -1,0 +1,254 @@
+//! One scope's memory folder: where it lies, what bounds it, and its git repository.
+//!
+//! The folder is an ordinary work tree with an ordinary `.git`, so that people inspect and undo with
+//! the tool that they know. We open it isolated from the user's and the system's git configuration
+//! and from `GIT_*` variables: no signing, no hooks, no conversion of line ends. The repository's own
+//! configuration switches the last of these off for the person's git as well; otherwise `git status`
+//! would call every file changed on a machine with `core.autocrlf`.
+//!
+//! Our own things lie in `.git/daybook/`, where git does not look.
+//!
+//! Not here: reading history (`history`), writing (`write`).
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use super::atomic;
+use super::error::FilesError;
+use super::steps::{Step, Steps};
+
+/// Ours, inside `.git/daybook/`: the new texts of an intent, its objects, other objects on their way.
+const PRIVATE_FOLDERS: [&str; 3] = ["new", "promised", "objects"];
+
+/// The branch that a new folder starts on.
+pub const MAIN_BRANCH: &str = "main";
+
+/// What a finished write survives. A killed process loses nothing under either.
+///
+/// Under both, the objects of a commit, the new text of its files and the intent are on disk before
+/// the first file is touched, and a branch value before it takes effect: no file is ever torn, and
+/// what a power cut interrupts is finished by the next writer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Durability {
+    /// Does not wait for renames at the end. On a file system that keeps the order of renames (ext4,
+    /// XFS, Btrfs, APFS, NTFS) a power cut still loses nothing of a finished write, or leaves its intent.
+    #[default]
+    Process,
+    /// Also waits for every folder in which a file was renamed, whatever the file system.
+    Power,
+}
+
+/// Bounds of one memory folder.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FilesConfig {
+    /// What a finished write survives. `Power` waits for the disk a few times more per write.
+    pub durability: Durability,
+    /// Longest file, in bytes, that is written, or taken up from a person. Memory use grows with it.
+    pub max_file_bytes: u64,
+    /// Most files in a folder. The time of a write grows with it, by one `lstat` for each file.
+    pub max_files: usize,
+    /// How long a write waits for a git command of the person to let go of a branch or the index.
+    /// Higher rides out slower commands and holds the folder's writer lock longer. Not read from
+    /// configuration files.
+    #[serde(skip)]
+    pub git_lock_wait: Duration,
+}
+
+impl Default for FilesConfig {
+    fn default() -> Self {
+        Self {
+            durability: Durability::Process,
+            max_file_bytes: 8 * 1024 * 1024,
+            max_files: 20_000,
+            git_lock_wait: Duration::from_secs(1),
+        }
+    }
+}
+
+/// One scope's memory folder, made if it did not exist. Holds no file open; cheap to keep.
+#[derive(Debug, Clone)]
+pub struct Folder {
+    root: PathBuf,
+    config: FilesConfig,
+    steps: Steps,
+    pub(super) may_exchange: bool,
+}
+
+impl Folder {
+    /// Opens the folder at `root`; makes it (mode 0700, parents too) and its repository if needed.
+    /// Files that lie there already are a person's, and are taken up by the first write.
+    ///
+    /// # Errors
+    /// [`FilesError::NotARepository`] if a `.git` is there that cannot be used; otherwise what the
+    /// disk says.
+    pub fn open(root: impl AsRef<Path>, config: FilesConfig) -> Result<Self, FilesError> {
+        let root =
+            std::path::absolute(root.as_ref()).map_err(FilesError::io("find", root.as_ref()))?;
+        let folder = Self {
+            root,
+            config,
+            steps: Steps::default(),
+            may_exchange: true,
+        };
+        if !folder.git_dir().join("HEAD").is_file() {
+            make_private(&folder.root).map_err(FilesError::io("create", &folder.root))?;
+            folder.make_repository()?;
+        }
+        folder.repository()?;
+        Ok(folder)
+    }
+
+    /// The same folder, its writers watched; see [`Steps`].
+    #[must_use]
+    pub fn with_steps(self, steps: Steps) -> Self {
+        Self { steps, ..self }
+    }
+
+    /// Where the files lie.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub(super) fn config(&self) -> &FilesConfig {
+        &self.config
+    }
+
+    pub(super) fn is_power_safe(&self) -> bool {
+        self.config.durability == Durability::Power
+    }
+
+    pub(super) fn git_dir(&self) -> PathBuf {
+        self.root.join(".git")
+    }
+
+    /// A place of ours inside `.git`.
+    pub(super) fn private(&self, name: &str) -> PathBuf {
+        self.git_dir().join("daybook").join(name)
+    }
+
+    /// Makes our folders inside `.git` if they are missing, as in a repository that was cloned.
+    pub(super) fn make_private_folders(&self) -> Result<(), FilesError> {
+        if PRIVATE_FOLDERS
+            .iter()
+            .all(|name| self.private(name).is_dir())
+        {
+            return Ok(());
+        }
+        let made = PRIVATE_FOLDERS
+            .iter()
+            .try_for_each(|name| fs::create_dir_all(self.private(name)));
+        made.and_then(|()| atomic::sync(&[self.private(""), self.git_dir()]))
+            .map_err(FilesError::io("create", self.private("")))
+    }
+
+    pub(super) fn reach(&self, step: Step) -> Result<(), FilesError> {
+        self.steps
+            .reach(step)
+            .map_err(FilesError::io("go on writing", &self.root))
+    }
+
+    /// A fresh view of the repository. Not kept between calls: a person's `git gc` may replace the
+    /// packs under a long-lived one, which would then believe in objects that are gone.
+    pub(super) fn repository(&self) -> Result<gix::Repository, FilesError> {
+        let path = self.git_dir();
+        let options = gix::open::Options::isolated().open_path_as_is(true);
+        let unusable = |source: super::error::BoxError| FilesError::NotARepository {
+            path: path.clone(),
+            source,
+        };
+        let repo = gix::open_opts(&path, options).map_err(|error| unusable(Box::new(error)))?;
+        if repo.workdir().is_none() || repo.object_hash() != gix::hash::Kind::Sha1 {
+            return Err(unusable("it is bare or does not use SHA-1".into()));
+        }
+        let ref_storage = repo.config_snapshot().string("extensions.refStorage");
+        if ref_storage.is_some_and(|kind| kind.as_slice() != b"files") {
+            return Err(unusable("its branches are not kept in files".into()));
+        }
+        Ok(repo)
+    }
+
+    /// Builds the repository aside and moves it into place, so that nobody sees half of one and of
+    /// two processes that open the folder at once, one wins.
+    fn make_repository(&self) -> Result<(), FilesError> {
+        let path = self.git_dir();
+        let done = tempfile::Builder::new()
+            .prefix(".git-new-")
+            .tempdir_in(&self.root)
+            .and_then(|aside| {
+                lay_out(aside.path())?;
+                fs::rename(aside.path(), &path)?;
+                // The folder has moved away from under its guard, which then has nothing to remove.
+                drop(aside);
+                let parent = self.root.parent().unwrap_or(&self.root);
+                atomic::sync(&[self.root.clone(), parent.to_owned()])
+            });
+        match done {
+            Err(_) if path.join("HEAD").is_file() => Ok(()),
+            Err(_) if path.exists() => {
+                let source = "it is not a git directory".into();
+                Err(FilesError::NotARepository { path, source })
+            }
+            done => done.map_err(FilesError::io("create", path)),
+        }
+    }
+}
+
+fn make_private(path: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+fn lay_out(git: &Path) -> io::Result<()> {
+    for folder in [
+        "objects/info",
+        "objects/pack",
+        "refs/heads",
+        "refs/tags",
+        "info",
+        "daybook",
+    ] {
+        fs::create_dir_all(git.join(folder))?;
+    }
+    let files = [
+        ("HEAD", format!("ref: refs/heads/{MAIN_BRANCH}\n")),
+        ("config", settings(&gix::fs::Capabilities::probe(git))),
+        // Left behind by a process that was killed while making a repository.
+        ("info/exclude", "/.git-new-*/\n".to_owned()),
+        // These outrank the person's own attributes, which may convert line ends as well.
+        (
+            "info/attributes",
+            "* -text -filter -ident !working-tree-encoding\n".to_owned(),
+        ),
+    ];
+    let mut written = vec![git.to_owned()];
+    for (name, text) in files {
+        fs::write(git.join(name), text)?;
+        written.push(git.join(name));
+    }
+    atomic::sync(&written)
+}
+
+fn settings(disk: &gix::fs::Capabilities) -> String {
+    let mut settings = String::from("[core]\n\trepositoryformatversion = 0\n\tbare = false\n");
+    // Memory files are not programs; a stray executable bit is no edit.
+    settings += "\tfilemode = false\n\tautocrlf = false\n\tlogallrefupdates = true\n";
+    if disk.ignore_case {
+        settings += "\tignorecase = true\n";
+    }
+    if disk.precompose_unicode {
+        settings += "\tprecomposeunicode = true\n";
+    }
+    if !disk.symlink {
+        settings += "\tsymlinks = false\n";
+    }
+    settings
+}

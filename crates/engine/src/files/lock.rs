@@ -1,0 +1,100 @@
+//! One writer at a time for each memory folder.
+//!
+//! The lock is the system's advisory lock on `.git/daybook/lock`: it ends with the process that holds
+//! it, however that ends, so no lock is ever stale. Everything that changes a folder (a consolidation,
+//! `remember`, an undo, an agent's file tools) goes through a [`WriterLock`]; readers need none.
+//!
+//! Not here: what a writer does (`write`).
+
+use std::fs::{File, TryLockError};
+use std::thread;
+use std::time::Duration;
+
+use super::error::FilesError;
+use super::folder::Folder;
+
+/// How often a folder that someone else is writing is tried again.
+const POLL: Duration = Duration::from_millis(10);
+
+/// The right to write one folder, until dropped.
+#[derive(Debug)]
+pub struct WriterLock<'f> {
+    folder: &'f Folder,
+    _file: File,
+}
+
+/// What became of a request for the lock.
+#[must_use]
+#[derive(Debug)]
+pub enum LockOutcome<'f> {
+    /// It is ours.
+    Held(WriterLock<'f>),
+    /// Another process or thread is writing; ask again later.
+    Busy,
+}
+
+impl Folder {
+    /// Takes the folder's writer lock, trying for at most `wait` (in steps of 10 ms; zero tries once).
+    ///
+    /// # Errors
+    /// Only what the disk says; a folder that someone else is writing is an outcome.
+    pub fn try_lock(&self, wait: Duration) -> Result<LockOutcome<'_>, FilesError> {
+        self.make_private_folders()?;
+        let path = self.private("lock");
+        let failed = |error| FilesError::io("lock", &path)(error);
+        let file = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&path)
+            .map_err(failed)?;
+        let tries = wait.as_millis() / POLL.as_millis();
+        for tried in 0..=tries {
+            match file.try_lock() {
+                Ok(()) => {
+                    return Ok(LockOutcome::Held(WriterLock {
+                        folder: self,
+                        _file: file,
+                    }));
+                }
+                Err(TryLockError::WouldBlock) if tried < tries => thread::sleep(POLL),
+                Err(TryLockError::WouldBlock) => {}
+                Err(TryLockError::Error(error)) => return Err(failed(error)),
+            }
+        }
+        Ok(LockOutcome::Busy)
+    }
+}
+
+impl<'f> WriterLock<'f> {
+    /// The folder that may be written.
+    pub fn folder(&self) -> &'f Folder {
+        self.folder
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::files::folder::FilesConfig;
+
+    #[test]
+    fn a_folder_has_one_writer_at_a_time() {
+        let dir = tempfile::tempdir().unwrap();
+        let first = Folder::open(dir.path(), FilesConfig::default()).unwrap();
+        let second = Folder::open(dir.path(), FilesConfig::default()).unwrap();
+        let LockOutcome::Held(held) = first.try_lock(Duration::ZERO).unwrap() else {
+            panic!("nobody else wants it");
+        };
+        assert!(matches!(
+            second.try_lock(Duration::ZERO).unwrap(),
+            LockOutcome::Busy
+        ));
+        drop(held);
+        let wait = Duration::from_secs(10);
+        assert!(matches!(
+            second.try_lock(wait).unwrap(),
+            LockOutcome::Held(_)
+        ));
+    }
+}

@@ -1,0 +1,269 @@
+//! What lies in the work tree: the person's half of a write.
+//!
+//! A file that differs from HEAD is a person's edit, because a finished write leaves none. Only
+//! regular, visible files count. Symbolic links are not followed (a link could lead anywhere), and
+//! folders that are repositories of their own are left to their owner.
+//!
+//! Not here: what becomes of an edit (`write`).
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use gix::ObjectId;
+use gix::index::entry::Stat;
+use gix::index::entry::stat::Time;
+use gix::objs::Kind;
+
+use super::error::FilesError;
+use super::folder::Folder;
+use super::index::{self, Index};
+use super::objects::{self, Staging};
+use super::path::{FilePath, MAX_PATH_DEPTH, fault_in_name};
+use super::tree::{Change, TreeFiles};
+
+/// A file of a person that is not taken up. It stays where it is, untouched by us, and its last
+/// committed version, if any, stays in HEAD.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skipped {
+    /// Relative to the folder; a folder stands for all that lies in it.
+    pub path: PathBuf,
+    /// What kept us from it.
+    pub why: WhySkipped,
+}
+
+/// Why a file of a person is not taken up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WhySkipped {
+    /// Longer than `FilesConfig::max_file_bytes`.
+    TooLarge,
+    /// The system does not let us read it.
+    Unreadable,
+    /// Its name is not UTF-8, or no [`FilePath`] can hold it.
+    BadName,
+    /// The folder is a git repository of its own.
+    OwnRepository,
+}
+
+/// One look at the work tree.
+#[derive(Debug, Default)]
+pub(super) struct Scan {
+    pub(super) seen: BTreeMap<FilePath, Seen>,
+    pub(super) skipped: Vec<Skipped>,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Seen {
+    pub(super) id: ObjectId,
+    /// Set if it vouches for the content; see `index`.
+    pub(super) stat: Option<Stat>,
+}
+
+impl Scan {
+    /// What the person did since `head`.
+    pub(super) fn edits(&self, head: &TreeFiles) -> Vec<Change> {
+        let mut edits = Vec::new();
+        for (path, file) in &head.files {
+            if !self.seen.contains_key(path) && !self.is_skipped(path) {
+                edits.push(Change {
+                    path: path.clone(),
+                    base: Some(file.id),
+                    new: None,
+                });
+            }
+        }
+        for (path, seen) in &self.seen {
+            let base = head.files.get(path).map(|file| file.id);
+            if base != Some(seen.id) {
+                edits.push(Change {
+                    path: path.clone(),
+                    base,
+                    new: Some(seen.id),
+                });
+            }
+        }
+        edits
+    }
+
+    fn is_skipped(&self, path: &FilePath) -> bool {
+        self.skipped
+            .iter()
+            .any(|skipped| Path::new(path.as_str()).starts_with(&skipped.path))
+    }
+}
+
+/// Looks at every file, and stages the content of those that `head` does not have.
+pub(super) fn scan(
+    folder: &Folder,
+    index: &Index,
+    head: &TreeFiles,
+    staging: &mut Staging<'_>,
+) -> Result<Scan, FilesError> {
+    let started = index::disk_now(folder)?;
+    let mut scanner = Scanner {
+        folder,
+        index,
+        head,
+        staging,
+        started,
+        scan: Scan::default(),
+        folders: vec![],
+    };
+    scanner.folders.push(PathBuf::new());
+    while let Some(next) = scanner.folders.pop() {
+        scanner.look_into(&next)?;
+    }
+    Ok(scanner.scan)
+}
+
+struct Scanner<'a, 'b> {
+    folder: &'a Folder,
+    index: &'a Index,
+    head: &'a TreeFiles,
+    staging: &'a mut Staging<'b>,
+    started: Time,
+    scan: Scan,
+    /// Still to be looked into, relative to the root.
+    folders: Vec<PathBuf>,
+}
+
+impl Scanner<'_, '_> {
+    fn look_into(&mut self, relative: &Path) -> Result<(), FilesError> {
+        let place = self.folder.root().join(relative);
+        let entries = match fs::read_dir(&place).and_then(Iterator::collect::<io::Result<Vec<_>>>) {
+            Ok(entries) => entries,
+            Err(error) => return self.pass_over(relative, error),
+        };
+        let is_root = relative.as_os_str().is_empty();
+        if !is_root && entries.iter().any(|entry| entry.file_name() == ".git") {
+            self.skip(relative.to_owned(), WhySkipped::OwnRepository);
+            return Ok(());
+        }
+        for entry in entries {
+            let name = entry.file_name();
+            let relative = relative.join(&name);
+            if name.as_encoded_bytes().starts_with(b".") {
+                continue;
+            }
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() || kind.is_file() => {
+                    self.meet(relative, kind.is_dir())?
+                }
+                Ok(_) => {}
+                Err(error) => self.pass_over(&relative, error)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn meet(&mut self, relative: PathBuf, is_dir: bool) -> Result<(), FilesError> {
+        let is_fit = relative
+            .file_name()
+            .and_then(|name| name.to_str())
+            .is_some_and(|name| {
+                fault_in_name(name).is_none() && relative.components().count() <= MAX_PATH_DEPTH
+            });
+        if is_dir && is_fit {
+            self.folders.push(relative);
+            return Ok(());
+        }
+        match relative.to_str().and_then(as_file_path).filter(|_| is_fit) {
+            None => self.skip(relative, WhySkipped::BadName),
+            Some(path) => match self.examine(&path) {
+                Ok(Some(seen)) => {
+                    self.scan.seen.insert(path, seen);
+                }
+                Ok(None) => self.skip(relative, WhySkipped::TooLarge),
+                Err(Obstacle::Disk(error)) => self.pass_over(&relative, error)?,
+                Err(Obstacle::Other(error)) => return Err(error),
+            },
+        }
+        if self.scan.seen.len() > self.folder.config().max_files {
+            let limit = self.folder.config().max_files;
+            return Err(FilesError::TooManyFiles {
+                path: self.folder.root().to_owned(),
+                limit,
+            });
+        }
+        Ok(())
+    }
+
+    /// What is in a file; nothing if it is too large.
+    fn examine(&mut self, path: &FilePath) -> Result<Option<Seen>, Obstacle> {
+        let place = path.under(self.folder.root());
+        let stat = index::stat_of(&place)?;
+        if let Some(id) = self.index.known(path.as_str(), &stat) {
+            return Ok(Some(Seen {
+                id,
+                stat: Some(stat),
+            }));
+        }
+        let Some(bytes) = read_bounded(&place, self.folder.config().max_file_bytes)? else {
+            return Ok(None);
+        };
+        let id = objects::hash(self.folder, Kind::Blob, &bytes).map_err(Obstacle::Other)?;
+        if self.head.files.get(path).is_none_or(|file| file.id != id) {
+            self.staging.put_blob(&bytes).map_err(Obstacle::Other)?;
+        }
+        Ok(Some(Seen {
+            id,
+            stat: (stat.mtime < self.started).then_some(stat),
+        }))
+    }
+
+    fn pass_over(&mut self, relative: &Path, error: io::Error) -> Result<(), FilesError> {
+        let is_root = relative.as_os_str().is_empty();
+        match error.kind() {
+            // Gone since its folder was listed, or something else by now: an edit like any other.
+            io::ErrorKind::NotFound
+            | io::ErrorKind::IsADirectory
+            | io::ErrorKind::NotADirectory
+                if !is_root =>
+            {
+                Ok(())
+            }
+            io::ErrorKind::PermissionDenied if !is_root => {
+                self.skip(relative.to_owned(), WhySkipped::Unreadable);
+                Ok(())
+            }
+            _ => Err(FilesError::io("read", self.folder.root().join(relative))(
+                error,
+            )),
+        }
+    }
+
+    fn skip(&mut self, path: PathBuf, why: WhySkipped) {
+        self.scan.skipped.push(Skipped { path, why });
+    }
+}
+
+enum Obstacle {
+    Disk(io::Error),
+    Other(FilesError),
+}
+
+impl From<io::Error> for Obstacle {
+    fn from(error: io::Error) -> Self {
+        Self::Disk(error)
+    }
+}
+
+fn as_file_path(relative: &str) -> Option<FilePath> {
+    // Backslashes are separators here and nowhere else: the name itself cannot hold one.
+    let path = if cfg!(windows) {
+        relative.replace('\\', "/")
+    } else {
+        relative.to_owned()
+    };
+    FilePath::new(path).ok()
+}
+
+/// Reads a file, unless it is longer than `limit`.
+pub(super) fn read_bounded(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    fs::File::open(path)?
+        .take(limit.saturating_add(1))
+        .read_to_end(&mut bytes)?;
+    Ok((bytes.len() as u64 <= limit).then_some(bytes))
+}

@@ -1,0 +1,99 @@
+//! Who is named in a commit, and when it says that it was made.
+//!
+//! Both are told by the caller; nothing here reads a clock or the user's git identity.
+
+use gix::actor::Signature;
+use gix::date::Time;
+
+/// Longest name of a person, in characters; the rest is cut off.
+const MAX_NAME_CHARS: usize = 100;
+
+/// In whose name edits are committed, and when everything is. One for each call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stamp {
+    /// Milliseconds since 1970 in UTC. git keeps whole seconds.
+    pub time_ms: i64,
+    /// Who edits this folder by hand.
+    pub person: Person,
+}
+
+/// The author of edits made by hand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Person {
+    name: String,
+}
+
+impl Person {
+    /// A person by name. What git cannot store in a name is left out; nothing left means "you".
+    pub fn named(name: &str) -> Self {
+        let fit = |c: char| !c.is_control() && !matches!(c, '<' | '>');
+        let name: String = name
+            .chars()
+            .filter(|c| fit(*c))
+            .take(MAX_NAME_CHARS)
+            .collect();
+        match name.trim() {
+            "" => Self::default(),
+            name => Self {
+                name: name.to_owned(),
+            },
+        }
+    }
+}
+
+impl Default for Person {
+    fn default() -> Self {
+        Self {
+            name: "you".to_owned(),
+        }
+    }
+}
+
+impl Stamp {
+    fn time(&self) -> Time {
+        Time {
+            seconds: self.time_ms.max(0) / 1000,
+            offset: 0,
+        }
+    }
+
+    pub(super) fn person_signature(&self) -> Signature {
+        let name = self.person.name.as_str().into();
+        Signature {
+            name,
+            email: "you@localhost".into(),
+            time: self.time(),
+        }
+    }
+
+    pub(super) fn engine_signature(&self) -> Signature {
+        engine_signature_at(self.time())
+    }
+}
+
+/// The engine's signature at a given time.
+pub(super) fn engine_signature_at(time: Time) -> Signature {
+    Signature {
+        name: "Daybook".into(),
+        email: "daybook@localhost".into(),
+        time,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_persons_name_is_made_fit_for_git() {
+        let named = |name: &str| Person {
+            name: name.to_owned(),
+        };
+        assert_eq!(Person::named(" A <b>\n "), named("A b"));
+        assert_eq!(Person::named("<>"), Person::default());
+        assert_eq!(
+            Person::named(&"ä".repeat(200)),
+            named(&"ä".repeat(MAX_NAME_CHARS))
+        );
+    }
+}
