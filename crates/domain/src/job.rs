@@ -451,6 +451,9 @@ impl Job {
         }
     }
 
+    /// Counts a worker that vanished. After [`VANISHED`] of them in a row the window is halved, as
+    /// after spent tries; a single position that goes on killing its workers is left to the next
+    /// claim's holder to fail, which gives it up.
     fn note_vanished(&mut self) {
         self.vanished += 1;
         if self.vanished <= VANISHED {
@@ -469,7 +472,16 @@ impl Job {
             self.vanished = 0;
             self.span = Some(granted.div_ceil(2));
             self.suspect_to = self.suspect_to.max(self.done + granted);
+        } else {
+            self.tries_left = 1;
         }
+    }
+
+    /// Whether the claimed position has killed so many workers that nobody should try it again:
+    /// whoever holds the claim then reports a failure, and the position becomes a gap.
+    #[must_use]
+    pub fn is_deadly(&self) -> bool {
+        self.vanished > VANISHED && self.span.is_none_or(|span| span == 1)
     }
 }
 

@@ -56,8 +56,8 @@ pub trait SessionStore: Send + Sync {
     /// session, in one transaction. An acknowledged append survives a killed process.
     async fn append(&self, append: &Append) -> Result<Appended, StoreError>;
 
-    /// How many of `ids` the session has.
-    async fn known(&self, session: &SessionId, ids: &[EventId]) -> Result<usize, StoreError>;
+    /// The place and the identity of each of the session's events, in order.
+    async fn event_ids(&self, session: &SessionId) -> Result<Vec<(EventSeq, EventId)>, StoreError>;
 
     /// The session, if it exists.
     async fn session(&self, id: &SessionId) -> Result<Option<Session>, StoreError>;

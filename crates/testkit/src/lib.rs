@@ -3,7 +3,7 @@
 //! A store shows that it keeps the promises of [`daybook_domain::seams`] with one line, which makes
 //! a test of each promise:
 //!
-//! ```ignore
+//! ```text
 //! daybook_testkit::store_suite!(|| Box::new(MyStore::new()));
 //! ```
 //!

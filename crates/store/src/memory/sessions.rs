@@ -24,12 +24,16 @@ impl SessionStore for MemoryStore {
         Ok(state.add(append))
     }
 
-    async fn known(&self, session: &SessionId, ids: &[EventId]) -> Result<usize, StoreError> {
+    async fn event_ids(&self, session: &SessionId) -> Result<Vec<(EventSeq, EventId)>, StoreError> {
         let state = self.state();
-        let row = state.sessions.get(session);
-        Ok(row.map_or(0, |row| {
-            ids.iter().filter(|id| row.ids.contains_key(id)).count()
-        }))
+        let known = state.sessions.get(session).map(|row| &row.ids);
+        let mut ids: Vec<(EventSeq, EventId)> = known
+            .into_iter()
+            .flatten()
+            .map(|(id, seq)| (*seq, *id))
+            .collect();
+        ids.sort_unstable();
+        Ok(ids)
     }
 
     async fn session(&self, id: &SessionId) -> Result<Option<Session>, StoreError> {

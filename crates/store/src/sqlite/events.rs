@@ -10,17 +10,24 @@ use super::sessions::{event_no, seq_of};
 const EVENT: &str = "SELECT event_no, line, origin, at, text, tool, call, status, sidechain, root,
     branch FROM events LEFT JOIN places USING (place_no) LEFT JOIN roots USING (root_no)";
 
-/// How many of `ids` the session has.
-pub(super) fn known(tx: &Connection, session: &SessionId, ids: &[EventId]) -> Result<usize, Fault> {
+/// The place and the identity of each event, in order.
+pub(super) fn ids(tx: &Connection, session: &SessionId) -> Result<Vec<(EventSeq, EventId)>, Fault> {
     let Some(row) = find_session(tx, session)? else {
-        return Ok(0);
+        return Ok(Vec::new());
     };
-    let mut find = tx.prepare_cached("SELECT 1 FROM events WHERE session_no = ? AND id = ?")?;
-    let mut count = 0;
-    for id in ids {
-        count += usize::from(find.exists(params![row.no, id.0.to_be_bytes()])?);
+    let first = event_no(row.no, EventSeq(1));
+    let mut find = tx.prepare_cached(
+        "SELECT event_no - ?1 + 1, id FROM events WHERE event_no BETWEEN ?1 AND ?2 ORDER BY event_no",
+    )?;
+    let mut rows = find.query(params![first, event_no(row.no, row.session.events)])?;
+    let mut ids = Vec::new();
+    while let Some(row) = rows.next()? {
+        ids.push((
+            EventSeq(row.get(0)?),
+            EventId(u128::from_be_bytes(row.get(1)?)),
+        ));
     }
-    Ok(count)
+    Ok(ids)
 }
 
 /// Events after the first place and up to the second.
@@ -36,7 +43,11 @@ pub(super) fn window(
     };
     let sql = format!("{EVENT} WHERE event_no > ? AND event_no <= ? ORDER BY event_no LIMIT ?");
     let mut find = tx.prepare_cached(&sql)?;
-    let range = params![event_no(row.no, after), event_no(row.no, upto), limit];
+    let range = params![
+        event_no(row.no, after),
+        event_no(row.no, upto),
+        at_most(limit)
+    ];
     let mut rows = find.query(range)?;
     let mut events: Vec<Event> = Vec::new();
     let mut size = 0;
@@ -81,7 +92,7 @@ pub(super) fn at_lines(
         "{EVENT} WHERE event_no >= ? AND event_no <= ? AND line <= ? ORDER BY event_no LIMIT ?"
     );
     let mut find = tx.prepare_cached(&sql)?;
-    let rows = find.query_map(params![low, end, to, limit], event_of)?;
+    let rows = find.query_map(params![low, end, to, at_most(limit)], event_of)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
@@ -103,4 +114,9 @@ fn event_of(row: &Row<'_>) -> rusqlite::Result<Event> {
         sidechain: row.get("sidechain")?,
         place: root.map(|root| Place { root, branch }),
     })
+}
+
+/// A bound on rows as SQL counts them.
+pub(super) fn at_most(rows: usize) -> i64 {
+    i64::try_from(rows).unwrap_or(i64::MAX)
 }

@@ -86,6 +86,28 @@ impl SqliteStore {
         Ok(store)
     }
 
+    /// Checks the whole file, and says what it is in a few words. Takes about a second per GB.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] with what is wrong.
+    pub fn check(&self) -> Result<String, StoreError> {
+        let said: Vec<String> = self.read(|tx| {
+            let mut check = tx.prepare("PRAGMA quick_check(5)")?;
+            let rows = check.query_map([], |row| row.get(0))?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })?;
+        if said != ["ok"] {
+            return Err(StoreError::Corrupt(said.join("; ")));
+        }
+        let (events, observations): (u64, u64) = self.read(|tx| {
+            let count = "SELECT (SELECT count(*) FROM events), (SELECT count(*) FROM observations)";
+            Ok(tx.query_row(count, [], |row| Ok((row.get(0)?, row.get(1)?)))?)
+        })?;
+        Ok(format!(
+            "sound: {events} events, {observations} observations"
+        ))
+    }
+
     /// Lets so many documents wait before they are moved into the full-text index together. More
     /// makes writing cheaper and each search look through more, one by one; answers stay the same.
     #[must_use]

@@ -32,8 +32,8 @@ impl SessionStore for SqliteStore {
         Ok(appended)
     }
 
-    async fn known(&self, session: &SessionId, ids: &[EventId]) -> Result<usize, StoreError> {
-        self.read(|tx| events::known(tx, session, ids))
+    async fn event_ids(&self, session: &SessionId) -> Result<Vec<(EventSeq, EventId)>, StoreError> {
+        self.read(|tx| events::ids(tx, session))
     }
 
     async fn session(&self, id: &SessionId) -> Result<Option<Session>, StoreError> {
@@ -45,7 +45,7 @@ impl SessionStore for SqliteStore {
 
     async fn sessions(&self, tenant: &Tenant, limit: usize) -> Result<Vec<Session>, StoreError> {
         let newest = "tenant = ? ORDER BY last_at DESC, agent, host_id LIMIT ?";
-        self.read(|tx| sessions_where(tx, newest, params![tenant.0, limit]))
+        self.read(|tx| sessions_where(tx, newest, params![tenant.0, events::at_most(limit)]))
     }
 
     async fn find_sessions(&self, tenant: &Tenant, name: &str) -> Result<Vec<Session>, StoreError> {
