@@ -1,6 +1,8 @@
 //! What a folder on this machine shows of its repository.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use super::projects::normalised_remote;
 
@@ -50,4 +52,23 @@ fn remote(repository: &gix::Repository) -> Option<String> {
         config.string(format!("remote.{only}.url").as_str())
     })?;
     normalised_remote(&url.to_string())
+}
+
+/// Common folders of the folders that were asked for, each looked up once.
+#[derive(Debug, Default)]
+pub struct CommonDirs(Mutex<HashMap<PathBuf, Option<PathBuf>>>);
+
+impl CommonDirs {
+    /// The common folder of the repository that `folder` lies in, if it is on this machine.
+    pub fn of(&self, folder: &Path) -> Option<PathBuf> {
+        let Ok(mut known) = self.0.lock() else {
+            return None;
+        };
+        if let Some(found) = known.get(folder) {
+            return found.clone();
+        }
+        let found = checkout(folder).map(|checkout| checkout.common_dir);
+        known.insert(folder.to_owned(), found.clone());
+        found
+    }
 }

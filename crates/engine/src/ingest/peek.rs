@@ -1,0 +1,60 @@
+//! A glance at a transcript, to say what it is before it is taken in: the first and the last few
+//! kilobytes, never the whole.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use daybook_domain::Timestamp;
+
+/// Bytes that are looked at, at either end.
+const GLANCE: u64 = 64 * 1024;
+
+/// What a glance shows.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Peek {
+    /// The folder that work was done in, as the transcript names it first.
+    pub folder: Option<String>,
+    /// The first time that the transcript names.
+    pub first_at: Option<Timestamp>,
+    /// The last time that the transcript names.
+    pub last_at: Option<Timestamp>,
+}
+
+/// Glances at `path`.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn peek(path: &Path) -> io::Result<Peek> {
+    let mut file = File::open(path)?;
+    let size = file.metadata()?.len();
+    let mut head = Vec::new();
+    (&mut file).take(GLANCE).read_to_end(&mut head)?;
+    let mut tail = Vec::new();
+    if size > GLANCE {
+        file.seek(SeekFrom::Start(size - GLANCE.min(size)))?;
+        (&mut file).take(GLANCE).read_to_end(&mut tail)?;
+    }
+    let last = if tail.is_empty() { &head } else { &tail };
+    Ok(Peek {
+        folder: texts(&head, b"\"cwd\":").next(),
+        first_at: texts(&head, b"\"timestamp\":").find_map(|text| time(&text)),
+        last_at: texts(last, b"\"timestamp\":")
+            .filter_map(|text| time(&text))
+            .max(),
+    })
+}
+
+/// The string values behind each occurrence of a key.
+fn texts<'a>(bytes: &'a [u8], key: &'a [u8]) -> impl Iterator<Item = String> + 'a {
+    memchr::memmem::find_iter(bytes, key).filter_map(move |at| {
+        let rest = bytes[at + key.len()..].trim_ascii_start();
+        let mut values = serde_json::Deserializer::from_slice(rest).into_iter::<String>();
+        values.next()?.ok()
+    })
+}
+
+fn time(text: &str) -> Option<Timestamp> {
+    let time: jiff::Timestamp = text.parse().ok()?;
+    Some(Timestamp(time.as_millisecond()))
+}
