@@ -9,16 +9,22 @@
 //! follows before anything is kept.
 
 pub mod chat;
+pub mod checkout;
 pub mod claude;
 pub mod codex;
 pub mod detect;
 pub mod elements;
+pub mod import;
+pub mod indexed;
 pub mod lines;
 pub mod parsed;
+pub mod peek;
 pub mod pieces;
 pub mod place;
+pub mod projects;
 pub mod recalled;
 pub mod redact;
+pub mod settle;
 pub mod stream;
 
 mod calls;
@@ -37,6 +43,7 @@ mod checks;
 mod samples_tests;
 
 pub use detect::{ChatShape, Format, detect};
+pub use indexed::indexed_tokens;
 pub use lines::{Line, LineReader, Start, Step};
 pub use parsed::{
     BadLine, BadState, Parsed, PullRequest, RawEvent, Reader, SessionHint, Title, TitleOf, reader,

@@ -1,0 +1,163 @@
+//! Importing: files in, events in the log.
+//!
+//! Files are read on their own threads and land in the order in which they were handed in, so
+//! that the same import gives the same log. Events and the progress of their file are one
+//! transaction: an import that is killed anywhere goes on where it stopped, and a second run adds
+//! nothing. Memory is bounded by the batches under way, not by the files.
+//!
+//! Not here: what a format looks like, which files a person meant, when sessions are extracted.
+
+mod landing;
+mod reading;
+mod scan;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use daybook_domain::seams::Store;
+use daybook_domain::source::{ImportNo, Source};
+use daybook_domain::time::Clock;
+use daybook_domain::trigger::Patience;
+use daybook_domain::{SessionId, StoreError, Tenant};
+use serde::Serialize;
+
+use super::redact::Redactor;
+use crate::stop::Stop;
+use landing::Landing;
+pub use scan::{Candidate, scan};
+
+/// What importing needs.
+#[derive(Clone)]
+pub struct Intake {
+    /// Where events land.
+    pub store: Arc<dyn Store>,
+    /// The present time.
+    pub clock: Arc<dyn Clock>,
+    /// The wall that they land behind.
+    pub tenant: Tenant,
+    /// How long their sessions may rest.
+    pub patience: Patience,
+    /// What hides secrets.
+    pub redactor: Arc<Redactor>,
+    /// Threads that read; more than cores gains nothing.
+    pub readers: usize,
+}
+
+/// What became of one file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "status", content = "why")]
+pub enum FileStatus {
+    /// Seen for the first time.
+    New,
+    /// It grew, and was gone on with.
+    Grew,
+    /// As it was.
+    Unchanged,
+    /// It no longer begins as it did, and was read anew.
+    Rewritten,
+    /// Not a transcript that is known.
+    Unknown(String),
+    /// It could not be read.
+    Unreadable(String),
+    /// The import was stopped before its end.
+    Stopped,
+}
+
+/// One file of an import.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FileReport {
+    /// Which file.
+    pub path: String,
+    /// What it was recognised as.
+    pub format: String,
+    /// What became of it.
+    #[serde(flatten)]
+    pub status: FileStatus,
+    /// Its session.
+    pub session: Option<String>,
+    /// Events that it added.
+    pub added: u64,
+    /// Events that were known from other files, or from an earlier import.
+    pub known: u64,
+    /// Lines of it that could not be read, over all imports.
+    pub bad_lines: u32,
+    /// The first of them, and why.
+    pub first_bad: Option<(u32, String)>,
+    /// Its last line is not complete yet: it is taken next time.
+    pub partial_line: bool,
+    /// Its session's id was in use by another conversation, so it has a session of its own.
+    pub same_id_as: Option<String>,
+}
+
+/// What an import did.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct ImportReport {
+    /// Its number, for undoing it; `None` when there was nothing new.
+    pub import: Option<ImportNo>,
+    /// Each file, in the order handed in.
+    pub files: Vec<FileReport>,
+    /// Sessions that events were added to.
+    pub sessions: std::collections::BTreeSet<SessionId>,
+    /// Secrets that were hidden, by rule.
+    pub secrets: BTreeMap<String, u64>,
+    /// Remotes that transcripts showed, by the folder that work was done in.
+    #[serde(skip)]
+    pub remotes: BTreeMap<String, String>,
+    /// It was asked to stop before its end.
+    pub stopped: bool,
+}
+
+impl ImportReport {
+    /// Events added.
+    #[must_use]
+    pub fn added(&self) -> u64 {
+        self.files.iter().map(|file| file.added).sum()
+    }
+}
+
+/// Told how far reading has come.
+pub trait ImportProgress: Send + Sync {
+    /// So many bytes of all files have been passed.
+    fn bytes(&self, done: u64);
+    /// A file is done.
+    fn file(&self, report: &FileReport);
+}
+
+/// Takes in the candidates. `what` is the import's name in the list of imports.
+///
+/// # Errors
+/// When the store fails. A file that cannot be read is in the report, and stops nothing.
+pub async fn import(
+    intake: &Intake,
+    what: &str,
+    candidates: Vec<Candidate>,
+    stop: &Stop,
+    progress: &dyn ImportProgress,
+) -> Result<ImportReport, StoreError> {
+    let known: BTreeMap<String, Source> = intake
+        .store
+        .sources()
+        .await?
+        .into_iter()
+        .map(|s| (s.path.clone(), s))
+        .collect();
+    let passed = Arc::new(AtomicU64::new(0));
+    let mut landing = Landing::new(intake, what, &known);
+    let mut readers = reading::start(intake, candidates, &known, stop, &passed);
+    while let Some(mut file) = readers.next() {
+        landing.begin(&file);
+        while let Some(piece) = file.pieces.recv().await {
+            landing.land(piece).await?;
+            progress.bytes(passed.load(Ordering::Relaxed));
+        }
+        progress.file(landing.end());
+    }
+    landing.finish(stop).await
+}
+
+/// The path as it is kept.
+fn kept_path(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}

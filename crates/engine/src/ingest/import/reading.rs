@@ -1,0 +1,576 @@
+//! Reading files on threads of their own: detect, parse, redact, tokenise, batch.
+
+use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::fs::File;
+use std::io::{self, Cursor, Read};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use daybook_domain::limits::{APPEND_BYTES, APPEND_EVENTS};
+use daybook_domain::source::Source;
+use daybook_domain::{EventId, NewEvent, Origin};
+use tokio::sync::mpsc;
+
+use super::{Candidate, FileStatus, Intake, kept_path};
+use crate::ingest::checkout::CommonDirs;
+use crate::ingest::indexed_tokens;
+use crate::ingest::pieces::head;
+use crate::ingest::place::fold_root;
+use crate::ingest::projects::shown_remote;
+use crate::ingest::redact::Redactor;
+use crate::ingest::stream::Stream;
+use crate::ingest::{
+    Format, Parsed, Pieces, RawEvent, Reader, SessionHint, Start, Step, detect, reader,
+};
+use crate::stop::Stop;
+
+/// Batches of one file that may wait to land.
+const WAITING: usize = 4;
+/// Bytes at either end of what was taken in that tell a file that grew from one that was rewritten.
+const PRINT: u64 = 4096;
+
+/// What a reader has to say of its file.
+pub(super) enum Piece {
+    /// What the file is, before anything of it lands.
+    Begun { format: String, status: FileStatus },
+    /// Events that belong together, with the file's progress behind them.
+    Batch(Box<Batch>),
+    /// The file's end.
+    Ended(Box<Ending>),
+}
+
+/// Events of one session.
+pub(super) struct Batch {
+    pub(super) session: SessionHint,
+    pub(super) events: Vec<NewEvent>,
+    /// The file's progress behind them, where they end with a line.
+    pub(super) progress: Option<Progress>,
+    /// Remotes that were shown, by folder.
+    pub(super) remotes: BTreeMap<String, String>,
+}
+
+/// How a file ended.
+pub(super) struct Ending {
+    pub(super) status: Option<FileStatus>,
+    pub(super) partial_line: bool,
+    pub(super) progress: Progress,
+    pub(super) secrets: BTreeMap<String, u64>,
+    /// All events of a file that was rewritten: what is no longer there is taken back.
+    pub(super) all_ids: Option<HashSet<EventId>>,
+}
+
+/// How far a file has been read.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Progress {
+    pub(super) offset: u64,
+    pub(super) lines: u32,
+    pub(super) bad_lines: u32,
+    pub(super) first_bad: Option<(u32, String)>,
+    pub(super) secrets: u32,
+    pub(super) state: String,
+    pub(super) fingerprint: (u64, u64),
+}
+
+/// One file, while it is read.
+pub(super) struct FileUnderWay {
+    pub(super) path: String,
+    pub(super) size: u64,
+    pub(super) modified: i64,
+    /// It can be gone on with later: it is a file.
+    pub(super) lasting: bool,
+    pub(super) pieces: mpsc::Receiver<Piece>,
+}
+
+/// The files under way, in the order handed in.
+pub(super) struct Readers {
+    waiting: VecDeque<FileUnderWay>,
+}
+
+impl Readers {
+    /// The next file. Its pieces come while it is read.
+    pub(super) fn next(&mut self) -> Option<FileUnderWay> {
+        self.waiting.pop_front()
+    }
+}
+
+struct Task {
+    candidate: Candidate,
+    known: Option<Source>,
+    out: mpsc::Sender<Piece>,
+}
+
+/// Starts reading. Threads end with the last file, or when nobody listens any more.
+pub(super) fn start(
+    intake: &Intake,
+    candidates: Vec<Candidate>,
+    known: &BTreeMap<String, Source>,
+    stop: &Stop,
+    passed: &Arc<AtomicU64>,
+) -> Readers {
+    let mut waiting = VecDeque::new();
+    let mut tasks = VecDeque::new();
+    for candidate in candidates {
+        let (out, pieces) = mpsc::channel(WAITING);
+        let (path, size, modified, lasting) = match &candidate {
+            Candidate::File {
+                path,
+                size,
+                modified,
+            } => (kept_path(path), *size, *modified, true),
+            Candidate::Missing(path, _) => (kept_path(path), 0, 0, false),
+            Candidate::Stream(_) => ("-".to_owned(), 0, 0, false),
+        };
+        let known = known.get(&path).cloned();
+        waiting.push_back(FileUnderWay {
+            path,
+            size,
+            modified,
+            lasting,
+            pieces,
+        });
+        tasks.push_back(Task {
+            candidate,
+            known,
+            out,
+        });
+    }
+    let readers = intake.readers.clamp(1, tasks.len().max(1));
+    let tasks = Arc::new(Mutex::new(tasks));
+    let common_dirs = Arc::new(CommonDirs::default());
+    for _ in 0..readers {
+        let (tasks, redactor) = (Arc::clone(&tasks), Arc::clone(&intake.redactor));
+        let (stop, passed) = (stop.clone(), Arc::clone(passed));
+        let common_dirs = Arc::clone(&common_dirs);
+        thread::spawn(move || {
+            // Tasks are handed out in order, so a reader never waits for a file behind its own.
+            while let Some(task) = tasks.lock().ok().and_then(|mut tasks| tasks.pop_front()) {
+                let file = FileReader {
+                    redactor: &redactor,
+                    common_dirs: &common_dirs,
+                    stop: &stop,
+                    passed: &passed,
+                };
+                file.read(task);
+            }
+        });
+    }
+    Readers { waiting }
+}
+
+/// Nobody listens any more: the import failed elsewhere.
+struct Unheard;
+
+struct FileReader<'a> {
+    redactor: &'a Redactor,
+    common_dirs: &'a CommonDirs,
+    stop: &'a Stop,
+    passed: &'a AtomicU64,
+}
+
+impl FileReader<'_> {
+    fn read(&self, task: Task) {
+        let Task {
+            candidate,
+            known,
+            out,
+        } = task;
+        let result = match candidate {
+            Candidate::File {
+                path,
+                size,
+                modified,
+            } => {
+                let before = self.passed.load(Ordering::Relaxed);
+                let result = self.file(&path, size, modified, known, &out);
+                // However it was read, the whole file has been dealt with.
+                let _ = self.passed.fetch_max(before + size, Ordering::Relaxed);
+                result
+            }
+            Candidate::Missing(_, error) => Err(error),
+            Candidate::Stream(stream) => self.stream(stream, &out),
+        };
+        if let Err(error) = result {
+            let status = FileStatus::Unreadable(error.to_string());
+            let _ = out.blocking_send(Piece::Begun {
+                format: String::new(),
+                status,
+            });
+        }
+    }
+
+    fn file(
+        &self,
+        path: &Path,
+        size: u64,
+        modified: i64,
+        known: Option<Source>,
+        out: &mpsc::Sender<Piece>,
+    ) -> io::Result<()> {
+        let begun = |format: &str, status| {
+            out.blocking_send(Piece::Begun {
+                format: format.to_owned(),
+                status,
+            })
+        };
+        if self.stop.asked() {
+            let _ = begun("", FileStatus::Stopped);
+            return Ok(());
+        }
+        if let Some(known) = known
+            .as_ref()
+            .filter(|k| k.size == size && k.modified == modified)
+        {
+            let _ = begun(&known.format, FileStatus::Unchanged);
+            return Ok(());
+        }
+        let format = detect(&head(File::open(path)?)?);
+        if let Format::Unknown(reason) = &format {
+            let _ = begun("unknown", FileStatus::Unknown(reason.clone()));
+            return Ok(());
+        }
+        let go_on = known.filter(|known| known.format == format.word());
+        let grew = go_on
+            .as_ref()
+            .is_some_and(|known| grew(path, known).unwrap_or(false));
+        let status = match (&go_on, grew) {
+            (Some(_), true) => FileStatus::Grew,
+            (Some(_), false) => FileStatus::Rewritten,
+            (None, _) => FileStatus::New,
+        };
+        let rewritten = status == FileStatus::Rewritten;
+        if begun(format.word(), status).is_err() {
+            return Ok(());
+        }
+        let go_on = go_on.filter(|_| grew);
+        let progress = go_on.as_ref().map(progress_of).unwrap_or_default();
+        let start = Start {
+            offset: progress.offset,
+            lines: progress.lines,
+        };
+        let mut pieces = Pieces::at(File::open(path)?, &format, start)?;
+        let name = session_name(path);
+        let state = go_on.as_ref().map(|known| known.state.as_str());
+        let common_dir = |folder: &Path| self.common_dirs.of(folder);
+        let Some(mut reader) =
+            reader(&format, &name, &common_dir, state).map_err(io::Error::other)?
+        else {
+            return Ok(());
+        };
+        let mut take = Take::new(self, out, Some(path), progress);
+        take.all_ids = rewritten.then(HashSet::new);
+        if take.pieces(&mut pieces, &mut *reader)?.is_ok() {
+            take.end();
+        }
+        Ok(())
+    }
+
+    fn stream(
+        &self,
+        mut stream: Box<dyn Read + Send>,
+        out: &mpsc::Sender<Piece>,
+    ) -> io::Result<()> {
+        let mut first = Vec::new();
+        (&mut stream).take(64 * 1024).read_to_end(&mut first)?;
+        let format = detect(&head(Cursor::new(&first))?);
+        let begun = |format: &str, status| {
+            out.blocking_send(Piece::Begun {
+                format: format.to_owned(),
+                status,
+            })
+        };
+        if let Format::Unknown(reason) = &format {
+            let _ = begun("unknown", FileStatus::Unknown(reason.clone()));
+            return Ok(());
+        }
+        if begun(format.word(), FileStatus::New).is_err() {
+            return Ok(());
+        }
+        let line = first
+            .split(|byte| *byte == b'\n')
+            .next()
+            .unwrap_or_default();
+        let name = format!("stdin-{:08x}", EventId::of(&[line]).0 & 0xffff_ffff);
+        let mut pieces = Pieces::new(Cursor::new(first).chain(stream), &format)?;
+        let common_dir = |folder: &Path| self.common_dirs.of(folder);
+        let Some(mut reader) =
+            reader(&format, &name, &common_dir, None).map_err(io::Error::other)?
+        else {
+            return Ok(());
+        };
+        let mut take = Take::new(self, out, None, Progress::default());
+        if take.pieces(&mut pieces, &mut *reader)?.is_ok() {
+            take.end();
+        }
+        Ok(())
+    }
+}
+
+/// Taking in one file.
+struct Take<'a> {
+    redactor: &'a Redactor,
+    common_dirs: &'a CommonDirs,
+    stop: &'a Stop,
+    passed: &'a AtomicU64,
+    out: &'a mpsc::Sender<Piece>,
+    /// The file, when it can be gone on with.
+    path: Option<&'a Path>,
+    progress: Progress,
+    session: Option<SessionHint>,
+    events: Vec<NewEvent>,
+    bytes: usize,
+    remotes: BTreeMap<String, String>,
+    secrets: BTreeMap<String, u64>,
+    all_ids: Option<HashSet<EventId>>,
+    partial_line: bool,
+    stopped: bool,
+}
+
+impl<'a> Take<'a> {
+    fn new(
+        file: &FileReader<'a>,
+        out: &'a mpsc::Sender<Piece>,
+        path: Option<&'a Path>,
+        progress: Progress,
+    ) -> Self {
+        Self {
+            path,
+            redactor: file.redactor,
+            common_dirs: file.common_dirs,
+            stop: file.stop,
+            passed: file.passed,
+            out,
+            progress,
+            session: None,
+            events: Vec::new(),
+            bytes: 0,
+            remotes: BTreeMap::new(),
+            secrets: BTreeMap::new(),
+            all_ids: None,
+            partial_line: false,
+            stopped: false,
+        }
+    }
+
+    /// Reads to the end. The outer error is the file's; the inner says that nobody listens.
+    fn pieces<R: Read>(
+        &mut self,
+        pieces: &mut Pieces<R>,
+        reader: &mut dyn Reader,
+    ) -> io::Result<Result<(), Unheard>> {
+        let mut parsed = Vec::new();
+        loop {
+            if self.stop.asked() {
+                self.stopped = true;
+                break;
+            }
+            let taken = match pieces.step()? {
+                Step::Line(line) => {
+                    self.line(line.number, line.end, line.bytes, reader, &mut parsed)
+                }
+                Step::TooLong {
+                    number,
+                    end,
+                    length,
+                } => {
+                    self.bad(number, format!("the line is {length} bytes long"));
+                    self.advance(number, end);
+                    Ok(())
+                }
+                Step::Partial { .. } => {
+                    let Some(line) = pieces.finish_partial() else {
+                        self.partial_line = true;
+                        break;
+                    };
+                    self.line(line.number, line.end, line.bytes, reader, &mut parsed)
+                }
+                Step::End => break,
+            };
+            if taken.is_err() || self.flush_when_full(reader)?.is_err() {
+                return Ok(Err(Unheard));
+            }
+        }
+        self.settle(reader)?;
+        Ok(self.flush(true))
+    }
+
+    fn line(
+        &mut self,
+        number: u32,
+        end: u64,
+        bytes: &[u8],
+        reader: &mut dyn Reader,
+        parsed: &mut Vec<Parsed>,
+    ) -> Result<(), Unheard> {
+        if let Err(bad) = reader.line(number, bytes, parsed) {
+            self.bad(number, bad.0);
+        }
+        for item in parsed.drain(..) {
+            self.item(item)?;
+        }
+        self.advance(number, end);
+        Ok(())
+    }
+
+    fn item(&mut self, item: Parsed) -> Result<(), Unheard> {
+        match item {
+            Parsed::Session(hint) => {
+                if self
+                    .session
+                    .as_ref()
+                    .is_some_and(|now| now.host_id != hint.host_id)
+                {
+                    // This is within a line: what is flushed here carries no progress.
+                    self.flush(false)?;
+                }
+                if let (Some(root), Some(remote)) = (&hint.cwd, &hint.remote) {
+                    let common_dir = |folder: &Path| self.common_dirs.of(folder);
+                    let root = fold_root(root, hint.branch.as_deref(), &common_dir);
+                    self.remotes.insert(root, remote.clone());
+                }
+                self.session = Some(hint);
+            }
+            Parsed::Event(event) => self.event(event),
+            Parsed::PullRequest(request) => {
+                let root = self.events.last().and_then(|event| event.place.as_ref());
+                if let Some(place) = root {
+                    self.remotes.insert(place.root.clone(), request.repository);
+                }
+            }
+            Parsed::Title(_) => {}
+        }
+        Ok(())
+    }
+
+    fn event(&mut self, event: RawEvent) {
+        if let Some(ids) = &mut self.all_ids {
+            ids.insert(event.id);
+        }
+        if event.origin == Origin::ToolResult
+            && let Some(place) = &event.place
+            && !self.remotes.contains_key(&place.root)
+            && let Some(remote) = shown_remote(&event.text)
+        {
+            self.remotes.insert(place.root.clone(), remote);
+        }
+        let redacted = self.redactor.redact(&event.text);
+        self.progress.secrets += u32::try_from(redacted.findings.len()).unwrap_or(u32::MAX);
+        for finding in &redacted.findings {
+            *self.secrets.entry(finding.rule.to_owned()).or_default() += 1;
+        }
+        let text = redacted.text.into_owned();
+        let tokens = indexed_tokens(event.origin, &text);
+        self.bytes += text.len();
+        self.events.push(event.with(text, tokens));
+    }
+
+    fn bad(&mut self, number: u32, why: String) {
+        self.progress.bad_lines += 1;
+        self.progress.first_bad.get_or_insert((number, why));
+    }
+
+    fn advance(&mut self, number: u32, end: u64) {
+        self.passed
+            .fetch_add(end.saturating_sub(self.progress.offset), Ordering::Relaxed);
+        self.progress.lines = number;
+        self.progress.offset = end;
+    }
+
+    fn flush_when_full(&mut self, reader: &dyn Reader) -> io::Result<Result<(), Unheard>> {
+        if self.events.len() < APPEND_EVENTS / 2 && self.bytes < APPEND_BYTES {
+            return Ok(Ok(()));
+        }
+        self.settle(reader)?;
+        Ok(self.flush(true))
+    }
+
+    /// Notes all that going on from here needs. Stands behind a whole line.
+    fn settle(&mut self, reader: &dyn Reader) -> io::Result<()> {
+        self.progress.state = reader.state();
+        if let Some(path) = self.path {
+            self.progress.fingerprint = fingerprint(path, self.progress.offset)?;
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self, settled: bool) -> Result<(), Unheard> {
+        let Some(session) = self.session.clone() else {
+            return Ok(());
+        };
+        self.bytes = 0;
+        while !self.events.is_empty() {
+            let rest = self.events.split_off(self.events.len().min(APPEND_EVENTS));
+            let batch = Batch {
+                session: session.clone(),
+                progress: (settled && rest.is_empty()).then(|| self.progress.clone()),
+                events: std::mem::replace(&mut self.events, rest),
+                remotes: std::mem::take(&mut self.remotes),
+            };
+            self.out
+                .blocking_send(Piece::Batch(Box::new(batch)))
+                .map_err(|_| Unheard)?;
+        }
+        Ok(())
+    }
+
+    fn end(self) {
+        let ending = Ending {
+            status: self.stopped.then_some(FileStatus::Stopped),
+            partial_line: self.partial_line,
+            progress: self.progress,
+            secrets: self.secrets,
+            all_ids: self.all_ids.filter(|_| !self.stopped),
+        };
+        let _ = self.out.blocking_send(Piece::Ended(Box::new(ending)));
+    }
+}
+
+fn progress_of(known: &Source) -> Progress {
+    Progress {
+        offset: known.offset,
+        lines: known.lines,
+        bad_lines: known.bad_lines,
+        first_bad: known.first_bad.clone(),
+        secrets: known.secrets,
+        state: known.state.clone(),
+        fingerprint: known.fingerprint,
+    }
+}
+
+/// Whether the file still begins with what was taken in.
+fn grew(path: &Path, known: &Source) -> io::Result<bool> {
+    Ok(fingerprint(path, known.offset)? == known.fingerprint)
+}
+
+/// Of the first and the last bytes of the first `offset` bytes of a file's text. A compressed file
+/// is written once, and decoding it for a print costs more than reading it anew.
+fn fingerprint(path: &Path, offset: u64) -> io::Result<(u64, u64)> {
+    if path.extension().is_some_and(|extension| extension == "zst") {
+        return Ok((0, 0));
+    }
+    let print = |from: u64| -> io::Result<u64> {
+        let mut bytes = Vec::new();
+        let part = PRINT.min(offset - from);
+        Stream::at(File::open(path)?, from)?
+            .take(part)
+            .read_to_end(&mut bytes)?;
+        let short = bytes.len() as u64 != part;
+        Ok(if short {
+            0
+        } else {
+            EventId::of(&[&bytes]).0 as u64
+        })
+    };
+    Ok((print(0)?, print(offset.saturating_sub(PRINT))?))
+}
+
+/// Stands for the session's id where the host gives none: the file's name, and its folder's print.
+fn session_name(path: &Path) -> String {
+    let folder = path.parent().map(Path::to_string_lossy).unwrap_or_default();
+    let print = EventId::of(&[folder.as_bytes()]).0 & 0xffff_ffff;
+    let stem = path
+        .file_stem()
+        .map(|stem| stem.to_string_lossy().into_owned());
+    format!("{}-{print:08x}", stem.unwrap_or_default())
+}
