@@ -247,10 +247,7 @@ fn session_page(brief: &Brief, account: &Account, beliefs: &[Belief]) -> Page {
     ];
     Page {
         heading: format!("{task} [{}]", account.label),
-        sections: sections
-            .into_iter()
-            .filter(|section| !section.entries.is_empty())
-            .collect(),
+        sections,
     }
 }
 

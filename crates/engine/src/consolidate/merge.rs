@@ -3,9 +3,9 @@
 //! Two observations of one kind say the same when nearly all their telling words agree. The merge
 //! takes them in a fixed order (first said, then id), so that the order of arrival cannot matter.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use daybook_domain::{Evidence, Observation, ObservationId, ObservationKind, Timestamp};
+use daybook_domain::{Evidence, Observation, ObservationId, ObservationKind, Scope, Timestamp};
 
 /// Share of telling words that two observations must have in common to be one belief.
 const SAME: f64 = 0.8;
@@ -94,6 +94,33 @@ pub(super) fn beliefs(observations: &[Observation]) -> Vec<Belief> {
         }
     }
     beliefs.into_iter().map(|(_, belief)| belief).collect()
+}
+
+/// What was said in more than one scope, as observations of `person`'s own scope.
+pub(super) fn promoted(observations: Vec<Observation>, person: &Scope) -> Vec<Observation> {
+    let scope_of: BTreeMap<ObservationId, &Scope> = observations
+        .iter()
+        .map(|observation| (observation.id, &observation.scope))
+        .collect();
+    let said_widely = |belief: &Belief| {
+        let scopes = belief.observations.iter().filter_map(|id| scope_of.get(id));
+        scopes.collect::<BTreeSet<_>>().len() > 1
+    };
+    beliefs(&observations)
+        .into_iter()
+        .filter(said_widely)
+        .map(|belief| Observation {
+            id: ObservationId::of(person, belief.kind, &belief.text),
+            scope: person.clone(),
+            kind: belief.kind,
+            text: belief.text,
+            context: belief.context,
+            subject: belief.subject,
+            stated: true,
+            evidence: belief.evidence,
+            tokens: String::new(),
+        })
+        .collect()
 }
 
 fn begin(observation: &Observation) -> Belief {

@@ -62,7 +62,8 @@ pub struct Section {
 pub struct Page {
     /// The first line, without its `#`; empty for a page without one.
     pub heading: String,
-    /// What stands below. A section without a title stands directly below the heading.
+    /// What stands below; sections without entries are not shown. A section without a title
+    /// stands directly below the heading.
     pub sections: Vec<Section>,
 }
 
@@ -87,6 +88,12 @@ pub const SECTION_ENTRIES: usize = 12;
 pub const LEFT_OFF_ENTRIES: usize = 8;
 /// Most rules that `memory_summary.md` shows.
 pub const SUMMARY_RULES: usize = 5;
+
+/// What `observations` of several scopes say in more than one of them: it is `person`'s own.
+#[must_use]
+pub fn promoted(observations: Vec<Observation>, person: &Scope) -> Vec<Observation> {
+    merge::promoted(observations, person)
+}
 
 /// A scope's memory, from what was observed in it.
 #[must_use]

@@ -59,10 +59,7 @@ pub(super) fn curated(brief: &Brief, accounts: &[Account], beliefs: &[Belief]) -
     ];
     Page {
         heading: heading(brief, accounts),
-        sections: sections
-            .into_iter()
-            .filter(|section| !section.entries.is_empty())
-            .collect(),
+        sections,
     }
 }
 
@@ -109,7 +106,8 @@ fn left_off(brief: &Brief, accounts: &[Account], open_ends: &[&Belief]) -> Secti
         // Finished work is no open end; the newest session is shown all the same.
         .filter(|(last, _)| !is_finished(last) || Some(last.to_at) == newest)
         .collect();
-    lasts.sort_by_key(|(last, _)| (Reverse(last.to_at), last.label.clone()));
+    // What waits for an answer, or is half done, comes before what merely ended some way.
+    lasts.sort_by_key(|(last, _)| (!is_open(last), Reverse(last.to_at), last.label.clone()));
     lasts.truncate(LEFT_OFF_ENTRIES);
     let shown: Vec<&str> = lasts
         .iter()
@@ -137,6 +135,10 @@ fn left_off(brief: &Brief, accounts: &[Account], open_ends: &[&Belief]) -> Secti
 
 fn is_finished(account: &Account) -> bool {
     account.outcome == Outcome::Success && account.answered
+}
+
+fn is_open(account: &Account) -> bool {
+    !account.answered || matches!(account.outcome, Outcome::Partial | Outcome::Fail)
 }
 
 fn last_on(brief: &Brief, last: &Account, sessions: usize) -> Entry {
@@ -329,8 +331,7 @@ pub(super) fn summary(brief: &Brief, curated: &Page, accounts: &[Account]) -> Pa
             entries: lines("Decisions", SUMMARY_RULES),
         },
     ];
-    sections.retain(|section| !section.entries.is_empty());
-    if !sections.is_empty() {
+    if sections.iter().any(|section| !section.entries.is_empty()) {
         let more = titled(LEFT_OFF).map_or(0, |section| section.entries.len().saturating_sub(2));
         sections.push(Section {
             title: "More".to_owned(),

@@ -178,7 +178,7 @@ impl Folder {
     fn make_repository(&self) -> Result<(), FilesError> {
         let path = self.git_dir();
         let done = tempfile::Builder::new()
-            .prefix(".git-new-")
+            .prefix(UNFINISHED)
             .tempdir_in(&self.root)
             .and_then(|aside| {
                 lay_out(aside.path())?;
@@ -188,6 +188,10 @@ impl Folder {
                 let parent = self.root.parent().unwrap_or(&self.root);
                 atomic::sync(&[self.root.clone(), parent.to_owned()])
             });
+        if path.join("HEAD").is_file() {
+            // What killed processes left behind. One that is at it now finds the repository made.
+            remove_unfinished(&self.root);
+        }
         match done {
             Err(_) if path.join("HEAD").is_file() => Ok(()),
             Err(_) if path.exists() => {
@@ -195,6 +199,18 @@ impl Folder {
                 Err(FilesError::NotARepository { path, source })
             }
             done => done.map_err(FilesError::io("create", path)),
+        }
+    }
+}
+
+/// How the names of repositories that are not finished begin.
+const UNFINISHED: &str = ".git-new-";
+
+fn remove_unfinished(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with(UNFINISHED) {
+            // Litter is no reason to fail: git is told to overlook it.
+            let _ = fs::remove_dir_all(entry.path());
         }
     }
 }

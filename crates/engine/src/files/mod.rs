@@ -1,18 +1,28 @@
 //! Memory files: the only place that builds and writes them.
+//!
+//! From the inside out: `entry` knows whose a line is, `page` puts what the engine says around what
+//! a person wrote, `post` does so for a whole memory, and `write` makes it one commit that no
+//! crash tears. `reindex` tells the index what stands there now.
+
 mod atomic;
 pub mod changes;
 mod commit;
+pub mod entry;
 pub mod error;
 pub mod folder;
 mod git_lock;
 pub mod history;
 mod index;
 mod intent;
+pub mod layout;
 pub mod lock;
 mod objects;
+pub mod page;
 pub mod path;
+pub mod post;
 mod recover;
 mod refs;
+pub mod reindex;
 mod scan;
 pub mod stamp;
 pub mod steps;
@@ -20,4 +30,9 @@ mod swap;
 #[cfg(test)]
 mod testbed;
 mod tree;
+mod withheld;
 pub mod write;
+
+pub use error::FilesError;
+pub use folder::{FilesConfig, Folder};
+pub use lock::{LockOutcome, WriterLock};

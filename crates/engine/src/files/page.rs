@@ -7,7 +7,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::entry::{Block, EntryId, bare, blocks, render, unmarked};
+use super::entry::{
+    Block, EntryId, Marker, bare, blocks, is_own_heading, render, render_heading, unmarked,
+};
 use crate::consolidate::{Entry, Page, Section};
 
 /// What happens to the engine's own entries that the page no longer has.
@@ -21,16 +23,16 @@ pub enum Orphans {
 
 /// The page as a new file.
 #[must_use]
-pub fn fresh(page: &Page, withheld: &BTreeSet<EntryId>) -> String {
+pub fn fresh(page: &Page, withheld: &BTreeSet<Marker>) -> String {
     let mut out = Vec::new();
     if !page.heading.is_empty() {
-        out.push(format!("# {}", page.heading));
+        out.push(render_heading(&page.heading));
     }
     for section in &page.sections {
         let entries: Vec<&Entry> = section
             .entries
             .iter()
-            .filter(|e| !withheld.contains(&EntryId::of(&e.key)))
+            .filter(|entry| !withheld.contains(&Marker::of(entry)))
             .collect();
         if entries.is_empty() {
             continue;
@@ -47,44 +49,77 @@ pub fn fresh(page: &Page, withheld: &BTreeSet<EntryId>) -> String {
     out.join("\n")
 }
 
-/// The page merged into what stands in the file. `written` is what the engine last wrote there.
+/// The page merged into what stands in the file.
 #[must_use]
-pub fn merged(
-    page: &Page,
-    current: &str,
-    written: Option<&str>,
-    withheld: &BTreeSet<EntryId>,
-    orphans: Orphans,
-) -> String {
-    if orphans == Orphans::Remove && written.is_some_and(|written| written == current) {
+pub fn merged(page: &Page, current: &str, withheld: &BTreeSet<Marker>, orphans: Orphans) -> String {
+    if orphans == Orphans::Remove && is_untouched(page, current) {
         return fresh(page, withheld);
     }
-    let mut merge = Merge::new(page, written, withheld, orphans);
+    let ending = if current.contains("\r\n") {
+        "\r\n"
+    } else {
+        "\n"
+    };
+    let mut merge = Merge::new(page, withheld, orphans, ending);
     for block in blocks(current) {
         merge.take(block);
     }
     merge.add_missing(page);
-    merge.text(if current.contains("\r\n") {
-        "\r\n"
-    } else {
-        "\n"
-    })
+    merge.text()
 }
 
-/// Entries that the engine wrote and a person has deleted since.
+/// Whether nobody but the engine has written in the file: not a line, a heading or a blank.
 #[must_use]
-pub fn deleted(current: &str, written: &str) -> BTreeSet<EntryId> {
-    let left = ids(current);
-    ids(written).difference(&left).cloned().collect()
+pub fn is_untouched(page: &Page, current: &str) -> bool {
+    let mut lines: Vec<&str> = Vec::new();
+    let mut below_heading = false;
+    for block in blocks(current) {
+        match block {
+            Block::Heading(1, line) if lines.is_empty() && is_own_heading(line) => {
+                lines.push(bare(line));
+                below_heading = true;
+            }
+            Block::Heading(2, line) if page.sections.iter().any(|s| s.title == title(line)) => {
+                if !lines.is_empty() {
+                    lines.push("");
+                }
+                lines.push(bare(line));
+                below_heading = false;
+            }
+            Block::Ours(_, held) => {
+                if std::mem::take(&mut below_heading) {
+                    lines.push("");
+                }
+                lines.extend(held.iter().map(|line| bare(line)));
+            }
+            Block::Other(line) if bare(line).is_empty() => {}
+            Block::Altered(..) | Block::Heading(..) | Block::Other(_) => return false,
+        }
+    }
+    lines.push("");
+    lines.join("\n") == current
 }
 
-/// Entries in a file that carry a marker, changed or not.
+fn title(heading: &str) -> &str {
+    bare(heading).trim_start_matches('#').trim()
+}
+
+/// Entries that the engine wrote and a person has deleted since, as they were written.
 #[must_use]
-pub fn ids(text: &str) -> BTreeSet<EntryId> {
+pub fn deleted(current: &str, written: &str) -> Vec<Marker> {
+    let left: BTreeSet<EntryId> = markers(current).iter().map(Marker::id).collect();
+    markers(written)
+        .into_iter()
+        .filter(|marker| !left.contains(&marker.id()))
+        .collect()
+}
+
+/// The marks in a file, of entries that were changed too.
+fn markers(text: &str) -> Vec<Marker> {
     blocks(text)
         .into_iter()
         .filter_map(|block| match block {
-            Block::Ours(id, _) | Block::Altered(id, _) => Some(id),
+            Block::Ours(marker, _) | Block::Altered(marker, _) => Some(marker),
             Block::Heading(..) | Block::Other(_) => None,
         })
         .collect()
@@ -103,8 +138,8 @@ struct Piece {
 struct Merge<'a> {
     planned: BTreeMap<EntryId, &'a Entry>,
     heading: String,
-    old_heading: Option<String>,
     orphans: Orphans,
+    ending: &'static str,
     section: String,
     placed: BTreeSet<EntryId>,
     pieces: Vec<Piece>,
@@ -113,39 +148,41 @@ struct Merge<'a> {
 impl<'a> Merge<'a> {
     fn new(
         page: &'a Page,
-        written: Option<&str>,
-        withheld: &BTreeSet<EntryId>,
+        withheld: &BTreeSet<Marker>,
         orphans: Orphans,
+        ending: &'static str,
     ) -> Self {
         let entries = page.sections.iter().flat_map(|section| &section.entries);
+        let (kept_back, planned): (Vec<&Entry>, Vec<&Entry>) =
+            entries.partition(|entry| withheld.contains(&Marker::of(entry)));
+        let id = |entry: &Entry| EntryId::of(&entry.key);
         Self {
-            planned: entries
-                .map(|entry| (EntryId::of(&entry.key), entry))
+            placed: kept_back.into_iter().map(id).collect(),
+            planned: planned
+                .into_iter()
+                .map(|entry| (id(entry), entry))
                 .collect(),
             heading: page.heading.clone(),
-            old_heading: written
-                .and_then(|text| text.lines().next())
-                .map(str::to_owned),
             orphans,
+            ending,
             section: String::new(),
-            placed: withheld.clone(),
             pieces: Vec::new(),
         }
     }
 
     fn take(&mut self, block: Block<'_>) {
         match block {
-            Block::Ours(id, lines) => self.take_ours(id, lines),
-            Block::Altered(id, lines) => {
-                self.placed.insert(id);
+            Block::Ours(marker, lines) => self.take_ours(marker.id(), lines),
+            Block::Altered(marker, lines) => {
+                self.placed.insert(marker.id());
                 self.put(true, owned(&lines));
             }
-            Block::Heading(1, line) if self.old_heading.as_deref() == Some(bare(line)) => {
-                self.put(false, vec![format!("# {}", self.heading)]);
+            Block::Heading(1, line) if is_own_heading(line) && !self.heading.is_empty() => {
+                self.put(false, vec![render_heading(&self.heading)]);
             }
             Block::Heading(level, line) => {
                 if level == 2 {
-                    self.section = bare(line).trim_start_matches('#').trim().to_owned();
+                    title(line).clone_into(&mut self.section);
                 }
                 self.put(false, owned(&[line]));
             }
@@ -162,7 +199,8 @@ impl<'a> Merge<'a> {
             }
             (Some(_), _) | (None, Orphans::Remove) => {}
             (None, Orphans::Disown) => {
-                let own = lines.iter().map(|line| unmarked(line).to_owned()).collect();
+                let own = |line: &&str| format!("{}{}", unmarked(line), &line[bare(line).len()..]);
+                let own = lines.iter().map(own).collect();
                 self.put(false, own);
             }
         }
@@ -216,7 +254,7 @@ impl<'a> Merge<'a> {
         let ends_open = last_line.is_some_and(|line| !bare(line).is_empty());
         self.section = title.to_owned();
         if ends_open {
-            self.put(false, vec![String::new()]);
+            self.put(false, vec![self.ending.to_owned()]);
         }
         if !title.is_empty() {
             self.put(false, vec![format!("## {title}")]);
@@ -224,7 +262,8 @@ impl<'a> Merge<'a> {
     }
 
     /// The file. A line gets a line end where it has none, but for a person's last one.
-    fn text(self, ending: &str) -> String {
+    fn text(self) -> String {
+        let ending = self.ending;
         let mut text = String::new();
         let mut persons = false;
         for piece in self.pieces {
@@ -246,3 +285,7 @@ impl<'a> Merge<'a> {
 fn owned(lines: &[&str]) -> Vec<String> {
     lines.iter().map(|line| (*line).to_owned()).collect()
 }
+
+#[cfg(test)]
+#[path = "page_tests.rs"]
+mod tests;

@@ -1,0 +1,199 @@
+//! What stands in a file after the engine has written, beside what a person wrote there.
+
+use std::collections::BTreeSet;
+
+use super::*;
+use crate::files::entry::Marker;
+
+fn entry(key: &str, line: &str) -> Entry {
+    Entry {
+        key: key.to_owned(),
+        lines: vec![line.to_owned()],
+        observations: Vec::new(),
+    }
+}
+
+fn page(sections: &[(&str, &[(&str, &str)])]) -> Page {
+    let section = |(title, entries): &(&str, &[(&str, &str)])| Section {
+        title: (*title).to_owned(),
+        entries: entries.iter().map(|(key, line)| entry(key, line)).collect(),
+    };
+    Page {
+        heading: "tidepool — what we know".to_owned(),
+        sections: sections.iter().map(section).collect(),
+    }
+}
+
+fn rules() -> Page {
+    page(&[(
+        "Rules",
+        &[
+            ("a", "test first [7f78:L1]"),
+            ("b", "push when told [7f78:L2]"),
+        ],
+    )])
+}
+
+/// The text without markers, for reading.
+fn read(text: &str) -> String {
+    text.lines().map(unmarked).collect::<Vec<_>>().join("\n")
+}
+
+fn write(page: &Page, current: &str) -> String {
+    merged(page, current, &BTreeSet::new(), Orphans::Remove)
+}
+
+#[test]
+fn a_fresh_page_reads_like_a_person_wrote_it() {
+    let text = fresh(&rules(), &BTreeSet::new());
+    let expected =
+        "# tidepool — what we know\n\n## Rules\n- test first [7f78:L1]\n- push when told [7f78:L2]";
+    assert_eq!(read(&text), expected);
+}
+
+#[test]
+fn writing_the_same_page_again_changes_nothing() {
+    let text = fresh(&rules(), &BTreeSet::new());
+    assert_eq!(write(&rules(), &text), text);
+    let edited = format!("{text}\nmine\n");
+    assert_eq!(write(&rules(), &edited), edited);
+}
+
+#[test]
+fn what_a_person_wrote_stays_byte_for_byte() {
+    let written = fresh(&rules(), &BTreeSet::new());
+    let edited = format!(
+        "{}\n\n  mine, without an end of line\t ",
+        written.replace("## Rules", "intro\r\n## Rules")
+    );
+    let later = page(&[(
+        "Rules",
+        &[
+            ("a", "test first [7f78:L1]"),
+            ("c", "one idea per commit [ca:L3]"),
+        ],
+    )]);
+    let text = write(&later, &edited);
+    assert!(text.contains("intro\r\n## Rules\n"));
+    assert!(text.ends_with("\n\n  mine, without an end of line\t "));
+    assert!(read(&text).contains("- test first [7f78:L1]\n- one idea per commit [ca:L3]"));
+    assert!(!text.contains("push when told"));
+}
+
+#[test]
+fn an_entry_that_a_person_changed_is_theirs() {
+    let written = fresh(&rules(), &BTreeSet::new());
+    let edited = written.replace("test first", "test first, always");
+    let later = page(&[(
+        "Rules",
+        &[
+            ("a", "test first [7f78:L1,9]"),
+            ("b", "push when told [7f78:L2]"),
+        ],
+    )]);
+    let text = write(&later, &edited);
+    assert_eq!(text, edited);
+}
+
+#[test]
+fn an_entry_that_a_person_deleted_is_known_and_can_be_withheld() {
+    let written = fresh(&rules(), &BTreeSet::new());
+    let edited: String = written
+        .lines()
+        .filter(|line| !line.contains("test first"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let gone = deleted(&edited, &written);
+    assert_eq!(gone, [Marker::of(&entry("a", "test first [7f78:L1]"))]);
+    let withheld = gone.into_iter().collect();
+    let text = merged(&rules(), &edited, &withheld, Orphans::Remove);
+    assert_eq!(text, edited);
+}
+
+#[test]
+fn a_changed_entry_is_not_taken_for_a_deleted_one() {
+    let written = fresh(&rules(), &BTreeSet::new());
+    assert_eq!(
+        deleted(&written.replace("test first", "tests"), &written),
+        []
+    );
+}
+
+#[test]
+fn new_entries_join_their_section_wherever_a_person_moved_it() {
+    let written = fresh(&rules(), &BTreeSet::new());
+    let edited = format!(
+        "# mine\n\n{}\n## Mine too\n- my line\n",
+        &written[written.find("## ").unwrap_or(0)..]
+    );
+    let later = page(&[
+        (
+            "Rules",
+            &[
+                ("a", "test first [7f78:L1]"),
+                ("b", "push when told [7f78:L2]"),
+                ("c", "new rule [ca:L3]"),
+            ],
+        ),
+        ("Decisions", &[("d", "cache of 100 [ca:L4]")]),
+    ]);
+    let expected = "# mine\n\n## Rules\n- test first [7f78:L1]\n- push when told [7f78:L2]\n- new rule [ca:L3]\n\n\
+                    ## Mine too\n- my line\n\n## Decisions\n- cache of 100 [ca:L4]";
+    assert_eq!(read(&write(&later, &edited)), expected);
+}
+
+#[test]
+fn entries_of_a_lost_database_are_left_to_the_person() {
+    let written = fresh(&rules(), &BTreeSet::new());
+    let only = page(&[("Rules", &[("a", "test first [7f78:L1]")])]);
+    let text = merged(&only, &written, &BTreeSet::new(), Orphans::Disown);
+    assert!(text.contains("\n- push when told [7f78:L2]\n"));
+    let again = merged(&only, &text, &BTreeSet::new(), Orphans::Remove);
+    assert_eq!(again, text);
+}
+
+#[test]
+fn lines_below_an_entry_belong_to_it() {
+    let diary = Entry {
+        key: "s".to_owned(),
+        lines: vec![
+            "09:00–10:00 tides [7f78]".to_owned(),
+            "decided: 100 [7f78:L3]".to_owned(),
+        ],
+        observations: Vec::new(),
+    };
+    let page = Page {
+        heading: "tidepool · 2026-03-02".to_owned(),
+        sections: vec![Section {
+            title: String::new(),
+            entries: vec![diary],
+        }],
+    };
+    let written = fresh(&page, &BTreeSet::new());
+    let edited = written.replace("decided: 100", "decided: 200");
+    assert_eq!(write(&page, &edited), edited);
+    assert!(deleted(&edited, &written).is_empty());
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_line_of_a_person_is_ever_lost(
+        mine in proptest::collection::vec("[ -~äß\\t]{0,20}(\r\n|\n)", 0..12),
+        cut in 0_usize..12,
+        drop_b in proptest::bool::ANY,
+    ) {
+        let written = fresh(&rules(), &BTreeSet::new());
+        let lines: Vec<&str> = written.split_inclusive('\n').collect();
+        let cut = cut.min(lines.len());
+        let current = format!("{}{}{}", lines[..cut].concat(), mine.concat(), lines[cut..].concat());
+        let later = if drop_b { page(&[("Rules", &[("a", "test first [7f78:L1]")])]) } else { rules() };
+        let text = write(&later, &current);
+        let mut rest = text.as_str();
+        for line in &mine {
+            let at = rest.find(line.as_str());
+            proptest::prop_assert!(at.is_some(), "{line:?} is gone from {text:?}");
+            rest = &rest[at.unwrap_or(0) + line.len()..];
+        }
+        proptest::prop_assert_eq!(write(&later, &text), text);
+    }
+}

@@ -1,0 +1,193 @@
+//! Posting a memory to its folder: pages put around what a person has written, in one commit.
+//!
+//! Two steps, under one writer lock. [`deletions`] says which entries a person has taken out, so
+//! that the caller can withdraw what they said; [`post`] writes. A crash between the two repeats
+//! the first, which changes nothing twice.
+//!
+//! Not here: what a memory says.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::changes::Changes;
+use super::entry::{EntryId, Marker};
+use super::error::FilesError;
+use super::history::CommitId;
+use super::layout::{CURATED, SUMMARY, is_ours, pages};
+use super::lock::WriterLock;
+use super::page::{Orphans, deleted, fresh, is_untouched, merged};
+use super::path::FilePath;
+use super::stamp::Stamp;
+use super::withheld;
+use super::write::{Snapshot, WriteOutcome};
+use crate::consolidate::{Memory, Page, Section};
+
+/// How far back the engine's last commit is looked for, in commits.
+const BACK: usize = 1000;
+/// The engine's name as an author.
+const ENGINE: &str = "Daybook";
+
+/// Entries that a person has deleted since the engine last wrote. They are withheld from now on.
+///
+/// # Errors
+/// What the disk says.
+pub fn deletions(lock: &WriterLock<'_>, stamp: &Stamp) -> Result<BTreeSet<EntryId>, FilesError> {
+    let settled = lock.settle(stamp)?;
+    let (Some(head), Some(last)) = (settled.head, last_written(lock)?) else {
+        return Ok(BTreeSet::new());
+    };
+    let mut withheld = withheld::load(lock)?;
+    let mut gone = BTreeSet::new();
+    let mut changed = false;
+    for path in lock
+        .folder()
+        .files_at(last)?
+        .keys()
+        .filter(|path| is_ours(path.as_str()))
+    {
+        let Some(written) = text(lock.folder().read_at(last, path)?) else {
+            continue;
+        };
+        let current = text(lock.folder().read_at(head, path)?);
+        // Whoever deletes the whole of MEMORY.md or the summary wants it made anew.
+        let current = match current {
+            None if matches!(path.as_str(), CURATED | SUMMARY) => continue,
+            current => current.unwrap_or_default(),
+        };
+        for marker in deleted(&current, &written) {
+            gone.insert(marker.id());
+            changed |= withheld
+                .entry(path.as_str().to_owned())
+                .or_default()
+                .insert(marker);
+        }
+    }
+    if changed {
+        withheld::save(lock, &withheld)?;
+    }
+    Ok(gone)
+}
+
+fn last_written(lock: &WriterLock<'_>) -> Result<Option<CommitId>, FilesError> {
+    let log = lock.folder().log(BACK)?;
+    Ok(log
+        .into_iter()
+        .find(|commit| commit.author == ENGINE)
+        .map(|commit| commit.id))
+}
+
+/// Writes the memory's pages.
+///
+/// # Errors
+/// What the disk says. Nothing is half-written: the next writer finishes what was begun.
+pub fn post(
+    lock: &WriterLock<'_>,
+    memory: &Memory,
+    orphans: Orphans,
+    stamp: &Stamp,
+    message: &str,
+    holds_lease: &dyn Fn() -> bool,
+) -> Result<WriteOutcome, FilesError> {
+    let withheld = withheld::load(lock)?;
+    let none = BTreeSet::new();
+    lock.write(stamp, message, holds_lease, |snapshot| {
+        let mut changes = Changes::none();
+        let pages = pages(memory);
+        for (name, page) in &pages {
+            let path = FilePath::new(name.as_str())?;
+            let held = withheld.get(name).unwrap_or(&none);
+            let standing = Standing {
+                snapshot,
+                path: &path,
+            };
+            if let Some(new) = standing.with(page, held, orphans)? {
+                changes.write(path, new);
+            }
+        }
+        retire(snapshot, &pages, &mut changes, orphans)?;
+        Ok(changes)
+    })
+}
+
+struct Standing<'a> {
+    snapshot: &'a Snapshot<'a>,
+    path: &'a FilePath,
+}
+
+impl Standing<'_> {
+    /// The file's new text; `None` when it stays as it is, or is not to be made.
+    fn with(
+        &self,
+        page: &Page,
+        withheld: &BTreeSet<Marker>,
+        orphans: Orphans,
+    ) -> Result<Option<String>, FilesError> {
+        let new = match self.snapshot.read(self.path)? {
+            None => {
+                let fresh = fresh(page, withheld);
+                let says_something = fresh.contains(" ^");
+                return Ok(says_something.then_some(fresh));
+            }
+            Some(bytes) => match String::from_utf8(bytes) {
+                // What is no text any more is a person's, whole.
+                Err(_) => return Ok(None),
+                Ok(current) => {
+                    let new = merged(page, &current, withheld, orphans);
+                    (new != current).then_some(new)
+                }
+            },
+        };
+        Ok(new)
+    }
+}
+
+/// Pages that the memory no longer has: removed while they are as the engine wrote them; what a
+/// person added stays.
+fn retire(
+    snapshot: &Snapshot<'_>,
+    pages: &BTreeMap<String, &Page>,
+    changes: &mut Changes,
+    orphans: Orphans,
+) -> Result<(), FilesError> {
+    if orphans == Orphans::Disown {
+        return Ok(());
+    }
+    let empty = Page {
+        heading: String::new(),
+        sections: Vec::new(),
+    };
+    for (path, _) in snapshot.files() {
+        if !is_ours(path.as_str()) || pages.contains_key(path.as_str()) {
+            continue;
+        }
+        let Some(current) = text(snapshot.read(path)?) else {
+            continue;
+        };
+        if is_untouched(&any_titles(&current), &current) {
+            changes.delete(path.clone());
+            continue;
+        }
+        let left = merged(&empty, &current, &BTreeSet::new(), orphans);
+        if left != current {
+            changes.write(path.clone(), left);
+        }
+    }
+    Ok(())
+}
+
+/// A page with the titles of the file itself: of a page that is not made any more, nobody knows
+/// which titles were the engine's, and without entries a title says nothing.
+fn any_titles(current: &str) -> Page {
+    let titles = current.lines().filter_map(|line| line.strip_prefix("## "));
+    let sections = titles.map(|title| Section {
+        title: title.trim().to_owned(),
+        entries: Vec::new(),
+    });
+    Page {
+        heading: String::new(),
+        sections: sections.collect(),
+    }
+}
+
+fn text(bytes: Option<Vec<u8>>) -> Option<String> {
+    bytes.and_then(|bytes| String::from_utf8(bytes).ok())
+}

@@ -1,0 +1,198 @@
+//! Memory files into the index, when they have changed: also those that a person keeps, and also
+//! what they changed in any editor.
+//!
+//! Diary, session pages and the summary stay out: they say again what the other layers say.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+
+use daybook_domain::index::FileEntry;
+use daybook_domain::seams::{ExtractionStore, Index, Store};
+use daybook_domain::{Observation, ObservationId, Scope, StoreError, Tenant, Timestamp};
+
+use super::entry::{Block, EntryId, bare, blocks, unmarked};
+use super::layout::{CURATED, SUMMARY, folder};
+use crate::recall::tokens::index_text;
+
+/// Longest file that is indexed, in bytes; of a longer one the beginning is.
+const FILE: usize = 1024 * 1024;
+/// Deepest folder below a scope's that is looked into.
+const DEPTH: usize = 4;
+
+/// Brings the index up to date with the files of all scopes, and says how many files had changed.
+///
+/// # Errors
+/// When the store fails. A file that cannot be read is passed over until it can.
+pub async fn reindex_all(
+    store: &dyn Store,
+    root: &Path,
+    tenant: &Tenant,
+    now: Timestamp,
+) -> Result<usize, StoreError> {
+    let mut changed = 0;
+    for state in store.scopes(tenant).await? {
+        changed += reindex(store, root, &state.scope, now).await?;
+    }
+    Ok(changed)
+}
+
+/// Brings the index up to date with the files of one scope.
+///
+/// # Errors
+/// When the store fails.
+pub async fn reindex(
+    store: &dyn Store,
+    root: &Path,
+    scope: &Scope,
+    now: Timestamp,
+) -> Result<usize, StoreError> {
+    let folder = folder(root, scope);
+    let mut found = BTreeMap::new();
+    stamps(&folder, "", 0, &mut found);
+    let known: BTreeMap<String, String> = Index::file_stamps(store, scope)
+        .await?
+        .into_iter()
+        .collect();
+    let gone: Vec<&String> = known
+        .keys()
+        .filter(|file| !found.contains_key(*file))
+        .collect();
+    let new: Vec<(&String, &String)> = found
+        .iter()
+        .filter(|(file, stamp)| known.get(*file) != Some(stamp))
+        .collect();
+    if gone.is_empty() && new.is_empty() {
+        return Ok(0);
+    }
+    let observations = ExtractionStore::observations(store, scope).await?;
+    for file in &gone {
+        store.put_file(scope, file, "", &[], now).await?;
+    }
+    for (file, stamp) in &new {
+        let Ok(bytes) = fs::read(folder.join(file)) else {
+            continue;
+        };
+        let text = String::from_utf8_lossy(&bytes[..bytes.len().min(FILE)]);
+        store
+            .put_file(scope, file, stamp, &entries(&text, &observations), now)
+            .await?;
+    }
+    Ok(gone.len() + new.len())
+}
+
+fn stamps(folder: &Path, below: &str, depth: usize, found: &mut BTreeMap<String, String>) {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let path = if below.is_empty() {
+            name.clone()
+        } else {
+            format!("{below}/{name}")
+        };
+        let Ok(kind) = entry.file_type() else {
+            continue;
+        };
+        if name.starts_with('.') {
+            continue;
+        }
+        if kind.is_dir() && depth < DEPTH && !matches!(path.as_str(), "daily" | "sessions") {
+            stamps(&entry.path(), &path, depth + 1, found);
+        } else if kind.is_file() && name.ends_with(".md") && path != SUMMARY {
+            found.extend(stamp(&entry.path()).map(|stamp| (path, stamp)));
+        }
+    }
+}
+
+fn stamp(path: &Path) -> Option<String> {
+    let metadata = fs::metadata(path).ok()?;
+    let modified = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    Some(format!("{}:{}", metadata.len(), modified.as_nanos()))
+}
+
+/// The entries of a file: list items and paragraphs, each with the heading that it stands under.
+fn entries(text: &str, observations: &[Observation]) -> Vec<FileEntry> {
+    let shown: BTreeMap<EntryId, ObservationId> = observations
+        .iter()
+        .map(|o| (EntryId::of(&o.id.to_string()), o.id))
+        .collect();
+    let mut heading = String::new();
+    let mut line = 1;
+    let mut entries: Vec<FileEntry> = Vec::new();
+    let mut open = false;
+    for block in blocks(text) {
+        let (held, observation): (&[&str], _) = match &block {
+            Block::Ours(marker, held) => (held, shown.get(&marker.id()).copied()),
+            Block::Altered(_, held) => (held, None),
+            Block::Heading(_, words) | Block::Other(words) => (std::slice::from_ref(words), None),
+        };
+        let first = bare(held.first().copied().unwrap_or_default());
+        let is_text = matches!(block, Block::Other(_));
+        if let Block::Heading(..) = block {
+            heading = first.trim_start_matches('#').trim().to_owned();
+            open = false;
+        } else if is_text && (first.trim().is_empty() || first.starts_with('#')) {
+            open = false;
+        } else if is_text && open && !is_item(first) {
+            // A paragraph, or an item, goes on over its lines.
+            if let Some(entry) = entries.last_mut() {
+                entry.text.push(' ');
+                entry.text.push_str(first.trim());
+            }
+        } else {
+            let lines: Vec<&str> = held.iter().map(|line| unmarked(line).trim()).collect();
+            entries.push(entry(line, &heading, &lines.join(" "), observation));
+            open = is_text;
+        }
+        line += u32::try_from(held.len()).unwrap_or(0);
+    }
+    for entry in &mut entries {
+        entry.tokens = index_text(&format!("{} {}", entry.heading, entry.text));
+    }
+    entries
+}
+
+fn is_item(line: &str) -> bool {
+    let line = line.trim_start();
+    ["- ", "* ", "+ "].iter().any(|mark| line.starts_with(mark))
+}
+
+fn entry(line: u32, heading: &str, text: &str, observation: Option<ObservationId>) -> FileEntry {
+    let text = text.trim_start_matches(['-', '*', '+']).trim();
+    let (text, citation) = split_citation(text);
+    FileEntry {
+        line,
+        text: text.to_owned(),
+        heading: heading.to_owned(),
+        observation,
+        citation,
+        tokens: String::new(),
+    }
+}
+
+/// Takes the citations off the end of an entry: `… [7f78:L3] [ca:L5]`.
+fn split_citation(text: &str) -> (&str, Option<String>) {
+    let mut rest = text;
+    let mut first = None;
+    while let Some((before, inside)) = rest
+        .trim_end()
+        .strip_suffix(']')
+        .and_then(|open| open.rsplit_once('['))
+    {
+        if daybook_domain::Citation::parse(inside).is_none() {
+            break;
+        }
+        first = Some(inside.to_owned());
+        rest = before;
+    }
+    (rest.trim_end(), first)
+}
+
+/// Whether a file's entries are the curated ones.
+#[must_use]
+pub fn is_curated(file: &str) -> bool {
+    file == CURATED
+}
