@@ -1,8 +1,11 @@
-//! Finding what is remembered.
+//! Finding what is remembered, and putting it in front of an agent.
+
+pub mod context;
 mod found;
 pub mod plan;
 pub mod query;
 pub mod rank;
 pub mod relevance;
+pub mod search;
 mod stopwords;
 pub mod tokens;

@@ -8,6 +8,8 @@
 
 use std::collections::HashMap;
 
+use daybook_domain::index::Step;
+
 use super::query::{Query, TermIx};
 use super::relevance::Weights;
 
@@ -18,15 +20,6 @@ pub const CANDIDATES: u64 = 400;
 const COMMON_RESERVE: u64 = 100;
 /// Common clues that are combined with each other.
 const COMMON_CLUES: usize = 4;
-
-/// One request to the store: the newest texts that have all these terms.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
-    /// Terms that must all occur, the rarest first.
-    pub all_of: Vec<String>,
-    /// How many texts are fetched at most, by time descending, then id ascending.
-    pub limit: u64,
-}
 
 /// How to fetch the candidates for a question: every step in order, each text once.
 ///
@@ -174,7 +167,10 @@ impl Draft<'_> {
                 .iter()
                 .map(|term| self.query.term(*term).to_owned())
                 .collect();
-            self.steps.push(Step { all_of, limit });
+            self.steps.push(Step {
+                all_of,
+                limit: usize::try_from(limit).unwrap_or(usize::MAX),
+            });
             self.left -= limit;
         }
     }

@@ -93,10 +93,10 @@ proptest! {
         let counts = counts.iter().map(|count| (*count).min(total));
         let frequency: HashMap<String, u64> = query.terms().iter().cloned().zip(counts).collect();
         let steps = plan(&query, &frequency, total);
-        prop_assert!(steps.iter().map(|step| step.limit).sum::<u64>() <= CANDIDATES);
+        prop_assert!(steps.iter().map(|step| step.limit).sum::<usize>() <= CANDIDATES as usize);
         for step in &steps {
             prop_assert!(step.limit > 0 && !step.all_of.is_empty());
-            prop_assert!(step.all_of.iter().all(|term| frequency[term] >= step.limit.min(1)));
+            prop_assert!(step.all_of.iter().all(|term| frequency[term] >= step.limit.min(1) as u64));
             prop_assert!(step.all_of.is_sorted_by_key(|term| frequency[term]));
         }
     }

@@ -26,6 +26,11 @@ const COVERAGE_SHARE: f64 = 0.3;
 /// Scores are multiples of this. What differs by less is equally good, and the newer comes first.
 const SCORE_STEP: f64 = 0.001;
 
+/// A question of which the best text scores less, in the best layer, is only touched on: a word of
+/// it stands once somewhere in a long text about something else. A text of average length that has
+/// a third of the question scores more.
+const IN_PASSING: f64 = 0.21;
+
 /// A text that may be an answer.
 #[derive(Debug, Clone, Copy)]
 pub struct Candidate<'a> {
@@ -91,17 +96,19 @@ pub fn rank(query: &Query, corpus: &Corpus<'_>, candidates: &[Candidate<'_>]) ->
         average: corpus.average_length,
     };
     let mut best_share: f64 = 0.0;
+    let mut best_score: f64 = 0.0;
     let mut ranked = Vec::new();
     for (at, candidate) in candidates.iter().enumerate() {
         if let Some(judged) = scorer.judge(candidate) {
             best_share = best_share.max(judged.share);
+            best_score = best_score.max(judged.score / candidate.layer.factor());
             ranked.push(Ranked {
                 candidate: at,
                 score: judged.score,
             });
         }
     }
-    if !scorer.weights.is_discussed(best_share) {
+    if !scorer.weights.is_discussed(best_share) || best_score < IN_PASSING {
         return Vec::new();
     }
     ranked.sort_by(|a, b| order(candidates, a, b));
