@@ -1,8 +1,8 @@
 //! The road from transcript to recall, one folder per stage.
 //!
-//! Data goes one way: `ingest` → session log → `extract` → `consolidate` → `files` → `recall`.
-//! A stage uses earlier stages only through values it is handed; only `files` builds memory
-//! files; `recall` writes nothing but usage.
+//! Data goes one way: `ingest` → session log → `extract` → `consolidate` → `files` → `recall`;
+//! `jobs` drives it. A stage uses earlier stages only through values it is handed; only `files`
+//! builds memory files; `recall` writes nothing but usage.
 //!
 //! Not here: SQL, HTTP, a vendor's name (but for the transcript formats that `ingest` reads).
 
@@ -10,4 +10,6 @@ pub mod consolidate;
 pub mod extract;
 pub mod files;
 pub mod ingest;
+pub mod jobs;
 pub mod recall;
+pub mod stop;

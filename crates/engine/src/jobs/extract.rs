@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use daybook_domain::eligibility::eligible;
 use daybook_domain::{
-    Claimed, Event, EventSeq, Extraction, Failure, FailureClass, FinishOutcome, JobKey,
-    ObservationKind, Origin, Session, SessionId, StoreError, Yield,
+    Claimed, Event, EventSeq, Extraction, Failure, FinishOutcome, JobKey, ObservationKind, Origin,
+    Session, SessionId, StoreError, Yield,
 };
 
 use super::filing::{Projects, file, person_scope};
 use super::{ENGINE, Workshop};
-use crate::extract::window::{WINDOW_BYTES, WINDOW_EVENTS, whole_turns};
+use crate::extract::window::{WINDOW_BYTES, WINDOW_EVENTS, window_len};
 use crate::extract::{Extracted, Window};
 
 /// Events before a window that are shown for understanding only.
@@ -47,16 +47,28 @@ pub(super) async fn extract(
         return give_up(shop, claimed).await;
     }
     let read = read_window(shop, id, claimed).await?;
-    let Some(last) = read.last() else { return give_up(shop, claimed).await };
+    let Some(last) = read.last() else {
+        return give_up(shop, claimed).await;
+    };
     let to = last.seq;
     let retracted = retracted(&read);
-    let events: Vec<Event> = read.into_iter().filter(|e| !retracted.contains(&e.seq)).collect();
+    let events: Vec<Event> = read
+        .into_iter()
+        .filter(|e| !retracted.contains(&e.seq))
+        .collect();
     let before = read_before(shop, id, claimed.after).await?;
-    let window = Window { session: &session, before: &before, events: &events };
+    let window = Window {
+        session: &session,
+        before: &before,
+        events: &events,
+    };
     let extracted = match shop.extractor.extract(window).await {
         Ok(extracted) => extracted,
         Err(error) => {
-            let failure = Failure { class: error.class, message: error.message };
+            let failure = Failure {
+                class: error.class,
+                message: error.message,
+            };
             return fail(shop, claimed, failure).await;
         }
     };
@@ -68,7 +80,10 @@ pub(super) async fn extract(
         ..extraction
     };
     let now = shop.clock.now();
-    let finished = shop.store.finish_extraction(&claimed.token, &extraction, now).await?;
+    let finished = shop
+        .store
+        .finish_extraction(&claimed.token, &extraction, now)
+        .await?;
     Ok(match finished {
         FinishOutcome::LeaseLost => Extracting::Lost,
         FinishOutcome::Complete | FinishOutcome::StillDue if taught == 0 => Extracting::Nothing,
@@ -92,7 +107,10 @@ async fn fail(
 ) -> Result<Extracting, StoreError> {
     let now = shop.clock.now();
     let jitter = jitter(claimed, now.0);
-    let _ = shop.store.fail(&claimed.token, failure.clone(), now, jitter, ENGINE).await?;
+    let _ = shop
+        .store
+        .fail(&claimed.token, failure.clone(), now, jitter, ENGINE)
+        .await?;
     Ok(Extracting::Failed(failure))
 }
 
@@ -115,12 +133,11 @@ async fn read_window(
     claimed: &Claimed,
 ) -> Result<Vec<Event>, StoreError> {
     let (after, upto) = (EventSeq(claimed.after), EventSeq(claimed.upto));
-    let mut events =
-        shop.store.events(id, after, upto, WINDOW_EVENTS, WINDOW_BYTES).await?;
-    let read_all = events.last().is_none_or(|last| last.seq >= upto);
-    if !read_all {
-        events.truncate(whole_turns(&events));
-    }
+    // More than a window is asked for, so that its end can be chosen.
+    let (limit, bytes) = (WINDOW_EVENTS + 1, 2 * WINDOW_BYTES);
+    let mut events = shop.store.events(id, after, upto, limit, bytes).await?;
+    let len = window_len(&events);
+    events.truncate(len);
     Ok(events)
 }
 
@@ -134,7 +151,9 @@ async fn read_before(
         return Ok(Vec::new());
     }
     let limit = usize::try_from(BEFORE).unwrap_or(usize::MAX);
-    shop.store.events(id, from, EventSeq(after), limit, BEFORE_BYTES).await
+    shop.store
+        .events(id, from, EventSeq(after), limit, BEFORE_BYTES)
+        .await
 }
 
 /// Events of any window that the window's retractions take back.
@@ -163,16 +182,29 @@ fn settle(
     let taught = observations.len();
     let mut concerns = Vec::new();
     let personal = |kind| {
-        matches!(kind, ObservationKind::Preference | ObservationKind::Correction)
+        matches!(
+            kind,
+            ObservationKind::Preference | ObservationKind::Correction
+        )
     };
-    let homeless = extracted.digest.as_ref().is_some_and(|digest| digest.root.is_none());
+    let homeless = extracted
+        .digest
+        .as_ref()
+        .is_some_and(|digest| digest.root.is_none());
     // A preference said in a second project becomes the person's own, so their scope looks again.
-    if homeless || observations.iter().any(|observation| personal(observation.kind)) {
+    if homeless
+        || observations
+            .iter()
+            .any(|observation| personal(observation.kind))
+    {
         concerns.push(person_scope(&session.id.tenant, &shop.person));
     }
     let yielded = match extracted.digest {
         None if observations.is_empty() => Yield::Nothing,
-        digest => Yield::Something { observations, digest: Box::new(digest.unwrap_or_default()) },
+        digest => Yield::Something {
+            observations,
+            digest: Box::new(digest.unwrap_or_default()),
+        },
     };
     let extraction = Extraction {
         session: session.id.clone(),
@@ -184,9 +216,4 @@ fn settle(
         extractor: shop.extractor.name().to_owned(),
     };
     (extraction, taught)
-}
-
-/// A failure of the work itself.
-pub(super) fn content_failure(message: String) -> Failure {
-    Failure { class: FailureClass::Content, message }
 }

@@ -25,13 +25,21 @@ impl Projects {
     /// The scope of the project that `root` belongs to.
     pub(crate) fn scope(&self, tenant: &Tenant, root: &str) -> Option<Scope> {
         let name = self.0.get(root)?.clone();
-        Some(Scope { tenant: tenant.clone(), kind: ScopeKind::Project, name })
+        Some(Scope {
+            tenant: tenant.clone(),
+            kind: ScopeKind::Project,
+            name,
+        })
     }
 }
 
 /// The person's own scope.
 pub(crate) fn person_scope(tenant: &Tenant, person: &str) -> Scope {
-    Scope { tenant: tenant.clone(), kind: ScopeKind::User, name: person.to_owned() }
+    Scope {
+        tenant: tenant.clone(),
+        kind: ScopeKind::User,
+        name: person.to_owned(),
+    }
 }
 
 /// The draft as an observation in its scope.
@@ -47,7 +55,11 @@ pub(crate) fn file(
     let scope = project
         .filter(|_| !draft.general)
         .unwrap_or_else(|| person_scope(&session.id.tenant, person));
-    let said = [Some(draft.text.as_str()), draft.context.as_deref(), draft.subject.as_deref()];
+    let said = [
+        Some(draft.text.as_str()),
+        draft.context.as_deref(),
+        draft.subject.as_deref(),
+    ];
     let tokens = index_text(&said.into_iter().flatten().collect::<Vec<_>>().join(" "));
     // A value alone says nothing: what it is of is part of what is said.
     let whole = draft.subject.as_deref().map_or_else(
@@ -77,5 +89,9 @@ pub(crate) fn file(
 
 fn place_of(window: &[Event], seq: EventSeq) -> Option<&daybook_domain::Place> {
     let at = window.partition_point(|event| event.seq < seq);
-    window.get(at).filter(|event| event.seq == seq)?.place.as_ref()
+    window
+        .get(at)
+        .filter(|event| event.seq == seq)?
+        .place
+        .as_ref()
 }

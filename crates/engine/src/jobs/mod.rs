@@ -7,14 +7,19 @@
 
 mod consolidate;
 mod extract;
-mod filing;
+pub(crate) mod filing;
+mod presence;
+mod rebuild;
+mod remember;
 mod update;
 
+pub use presence::{Presence, free_vanished};
+pub use rebuild::{Rebuilt, rebuild_index};
+pub use remember::{notes_session, remember};
 pub use update::{Failed, Progress, UpdateReport, work};
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use daybook_domain::seams::Store;
@@ -69,23 +74,6 @@ impl Default for WorkLimits {
             lease: Duration::from_secs(300),
             folder_wait: Duration::from_secs(10),
         }
-    }
-}
-
-/// Asked between steps: true ends the work after the step at hand, losing nothing.
-#[derive(Debug, Clone, Default)]
-pub struct Stop(Arc<AtomicBool>);
-
-impl Stop {
-    /// Asks for the end.
-    pub fn ask(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether the end was asked for.
-    #[must_use]
-    pub fn asked(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
     }
 }
 

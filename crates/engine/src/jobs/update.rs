@@ -8,7 +8,8 @@ use daybook_domain::{Failure, JobKey, JobKind, Scope, SessionId};
 use super::consolidate::{Consolidating, consolidate};
 use super::extract::{Extracting, extract};
 use super::filing::Projects;
-use super::{Stop, WorkError, Workshop};
+use super::{WorkError, Workshop};
+use crate::stop::Stop;
 
 /// A job that did not work out, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,13 +75,22 @@ async fn extract_due(
 ) -> Result<usize, WorkError> {
     let mut done = 0;
     let places = SessionStore::places(&*shop.store).await?;
-    let projects =
-        Projects::new(places.into_iter().filter_map(|(place, key)| Some((place.root, key?))));
+    let projects = Projects::new(
+        places
+            .into_iter()
+            .filter_map(|(place, key)| Some((place.root, key?))),
+    );
     while !stop.asked() {
         let (now, limits) = (shop.clock.now(), shop.limits);
         let claims = shop
             .store
-            .claim(JobKind::Extract, &shop.holder, now, limits.lease, limits.sessions_per_claim)
+            .claim(
+                JobKind::Extract,
+                &shop.holder,
+                now,
+                limits.lease,
+                limits.sessions_per_claim,
+            )
             .await?;
         if claims.is_empty() {
             break;
@@ -91,7 +101,9 @@ async fn extract_due(
                 continue;
             }
             let job = claimed.token.job().clone();
-            let JobKey::Extract(session) = &job else { continue };
+            let JobKey::Extract(session) = &job else {
+                continue;
+            };
             let outcome = extract(shop, &claimed, &projects).await?;
             done += 1;
             report.read.insert(session.clone());
@@ -118,11 +130,17 @@ async fn consolidate_due(
     let mut done = 0;
     while !stop.asked() {
         let (now, lease) = (shop.clock.now(), shop.limits.lease);
-        let claims =
-            shop.store.claim(JobKind::Consolidate, &shop.holder, now, lease, 1).await?;
-        let Some(claimed) = claims.into_iter().next() else { break };
+        let claims = shop
+            .store
+            .claim(JobKind::Consolidate, &shop.holder, now, lease, 1)
+            .await?;
+        let Some(claimed) = claims.into_iter().next() else {
+            break;
+        };
         let job = claimed.token.job().clone();
-        let JobKey::Consolidate(scope) = &job else { continue };
+        let JobKey::Consolidate(scope) = &job else {
+            continue;
+        };
         done += 1;
         match consolidate(shop, &claimed, scope).await? {
             Consolidating::Written | Consolidating::Right => {

@@ -1,0 +1,235 @@
+//! One consolidation: what holds in a scope becomes its memory files.
+
+use std::collections::BTreeSet;
+
+use daybook_domain::seams::ExtractionStore;
+use daybook_domain::{
+    Claimed, Failure, FailureClass, FinishOutcome, JobKey, Observation, ObservationId,
+    ObservationKind, Scope, ScopeKind, StoreError,
+};
+
+use super::extract::jitter;
+use super::{ENGINE, WorkError, Workshop};
+use crate::consolidate::{Brief, Memory, consolidate as build, promoted};
+use crate::files::entry::EntryId;
+use crate::files::layout::{folder, pages};
+use crate::files::page::Orphans;
+use crate::files::post::{deletions, post};
+use crate::files::reindex::reindex;
+use crate::files::stamp::{Person, Stamp};
+use crate::files::write::WriteOutcome;
+use crate::files::{FilesConfig, Folder, LockOutcome, WriterLock};
+
+/// How one consolidation went.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Consolidating {
+    /// Files were written.
+    Written,
+    /// They were right already.
+    Right,
+    /// It failed; the job knows when to try again.
+    Failed(Failure),
+    /// Another worker has the job now.
+    Lost,
+}
+
+/// Does the claimed job.
+pub(super) async fn consolidate(
+    shop: &Workshop,
+    claimed: &Claimed,
+    scope: &Scope,
+) -> Result<Consolidating, WorkError> {
+    match write(shop, claimed, scope).await {
+        Ok(Consolidating::Lost) => Ok(Consolidating::Lost),
+        Ok(outcome) => {
+            let now = shop.clock.now();
+            match shop.store.finish(&claimed.token, claimed.upto, now).await? {
+                FinishOutcome::LeaseLost => Ok(Consolidating::Lost),
+                FinishOutcome::Complete | FinishOutcome::StillDue => Ok(outcome),
+            }
+        }
+        Err(WorkError::Files(error)) => {
+            // A disk, or a person at work, is waited for: no try is spent on it.
+            let mut message = error.to_string();
+            if let Some(cause) = std::error::Error::source(&error) {
+                message.push_str(&format!(": {cause}"));
+            }
+            let failure = Failure {
+                class: FailureClass::Outage,
+                message,
+            };
+            let now = shop.clock.now();
+            let jitter = jitter(claimed, now.0);
+            let _ = shop
+                .store
+                .fail(&claimed.token, failure.clone(), now, jitter, ENGINE)
+                .await?;
+            Ok(Consolidating::Failed(failure))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+async fn write(
+    shop: &Workshop,
+    claimed: &Claimed,
+    scope: &Scope,
+) -> Result<Consolidating, WorkError> {
+    let path = folder(&shop.root, scope);
+    let mut memory = remembered(shop, scope).await?;
+    if says_nothing(&memory) && !path.exists() {
+        return Ok(Consolidating::Right);
+    }
+    let folder = Folder::open(&path, FilesConfig::default())?;
+    let lock = match folder.try_lock(shop.limits.folder_wait)? {
+        LockOutcome::Held(lock) => lock,
+        LockOutcome::Busy => return wait_for_writer(shop, claimed).await,
+    };
+    let now = shop.clock.now();
+    let stamp = Stamp {
+        time_ms: now.0,
+        person: Person::named(&shop.person),
+    };
+    if retract_deleted(shop, scope, &lock, &stamp, &memory).await? {
+        memory = remembered(shop, scope).await?;
+    }
+    let key = JobKey::Consolidate(scope.clone());
+    let first_time = shop.store.job(&key).await?.is_none_or(|job| job.done == 0);
+    let orphans = if first_time {
+        Orphans::Disown
+    } else {
+        Orphans::Remove
+    };
+    let until = now.plus(shop.limits.lease);
+    let holds_lease = || shop.clock.now() < until;
+    let message = message(&memory);
+    let outcome = post(&lock, &memory, orphans, &stamp, &message, &holds_lease)?;
+    drop(lock);
+    reindex(&*shop.store, &shop.root, scope, now).await?;
+    Ok(match outcome {
+        WriteOutcome::Written(_) => Consolidating::Written,
+        WriteOutcome::Unchanged(_) => Consolidating::Right,
+        WriteOutcome::LeaseLost => Consolidating::Lost,
+    })
+}
+
+/// Another process writes the folder just now: the job comes back, at no cost.
+async fn wait_for_writer(shop: &Workshop, claimed: &Claimed) -> Result<Consolidating, WorkError> {
+    let message = "another process is writing this memory".to_owned();
+    let failure = Failure {
+        class: FailureClass::Outage,
+        message,
+    };
+    let now = shop.clock.now();
+    let jitter = jitter(claimed, now.0);
+    let _ = shop
+        .store
+        .fail(&claimed.token, failure, now, jitter, ENGINE)
+        .await?;
+    Ok(Consolidating::Lost)
+}
+
+/// Withdraws what a person has deleted from the files. True when that changed what is believed.
+async fn retract_deleted(
+    shop: &Workshop,
+    scope: &Scope,
+    lock: &WriterLock<'_>,
+    stamp: &Stamp,
+    memory: &Memory,
+) -> Result<bool, WorkError> {
+    let gone = deletions(lock, stamp)?;
+    if gone.is_empty() {
+        return Ok(false);
+    }
+    let pages = pages(memory);
+    let entries = pages
+        .values()
+        .flat_map(|page| &page.sections)
+        .flat_map(|s| &s.entries);
+    let withdrawn: BTreeSet<ObservationId> = entries
+        .filter(|entry| gone.contains(&EntryId::of(&entry.key)))
+        .flat_map(|entry| entry.observations.iter().copied())
+        .collect();
+    let mut changed = false;
+    for id in withdrawn {
+        changed |= shop.store.retract(scope, id, shop.clock.now()).await?;
+    }
+    Ok(changed)
+}
+
+fn says_nothing(memory: &Memory) -> bool {
+    pages(memory)
+        .values()
+        .flat_map(|page| &page.sections)
+        .all(|section| section.entries.is_empty())
+}
+
+fn message(memory: &Memory) -> String {
+    let entries: usize = memory
+        .curated
+        .sections
+        .iter()
+        .map(|s| s.entries.len())
+        .sum();
+    let sessions = memory.sessions.len();
+    format!("Post {entries} entries from {sessions} sessions")
+}
+
+/// All that the scope's memory says now.
+async fn remembered(shop: &Workshop, scope: &Scope) -> Result<Memory, StoreError> {
+    let mut observations = ExtractionStore::observations(&*shop.store, scope).await?;
+    let tenant = &scope.tenant;
+    let mut title = scope.name.clone();
+    let mut extractions = Vec::new();
+    match scope.kind {
+        ScopeKind::Project => {
+            extractions = shop.store.extractions(tenant, Some(&scope.name)).await?;
+            let projects = shop.store.projects().await?;
+            let project = projects.iter().find(|project| project.key == scope.name);
+            title = project.map_or(title, |project| short_name(&project.identity));
+        }
+        ScopeKind::User => {
+            observations.extend(said_everywhere(shop, scope).await?);
+            extractions = shop.store.extractions(tenant, None).await?;
+            extractions.retain(|record| record.digest.as_ref().is_some_and(|d| d.root.is_none()));
+        }
+        ScopeKind::Agent | ScopeKind::Team | ScopeKind::Room => {}
+    }
+    Ok(build(&Brief {
+        scope: scope.clone(),
+        title,
+        person: shop.person.clone(),
+        observations,
+        extractions,
+        zone: shop.zone.clone(),
+    }))
+}
+
+/// Preferences that were said in more than one project: they are the person's own.
+async fn said_everywhere(shop: &Workshop, person: &Scope) -> Result<Vec<Observation>, StoreError> {
+    let mut said = Vec::new();
+    for state in shop.store.scopes(&person.tenant).await? {
+        if state.scope.kind != ScopeKind::Project {
+            continue;
+        }
+        let here = ExtractionStore::observations(&*shop.store, &state.scope).await?;
+        said.extend(here.into_iter().filter(|observation| {
+            matches!(
+                observation.kind,
+                ObservationKind::Preference | ObservationKind::Correction
+            )
+        }));
+    }
+    Ok(promoted(said, person))
+}
+
+/// `ada/engine` of `github.com/ada/engine`; the last part of a folder.
+fn short_name(identity: &str) -> String {
+    let parts: Vec<&str> = identity.trim_matches('/').split('/').collect();
+    let is_folder = identity.starts_with('/') || identity.contains('\\');
+    match parts.as_slice() {
+        [.., owner, name] if !is_folder && parts.len() > 2 => format!("{owner}/{name}"),
+        [.., name] => (*name).to_owned(),
+        [] => identity.to_owned(),
+    }
+}

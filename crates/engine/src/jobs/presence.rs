@@ -1,0 +1,97 @@
+//! Which workers are still there.
+//!
+//! A worker that may hold leases keeps a lock on a file of its own while it lives; the operating
+//! system lets go of it however the process ends. So a lease whose holder's file can be locked by
+//! somebody else belongs to nobody, and its job need not wait for the lease to lapse.
+
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use daybook_domain::StoreError;
+use daybook_domain::seams::JobStore;
+
+/// This process, present as a worker until dropped.
+#[derive(Debug)]
+pub struct Presence {
+    holder: String,
+    path: PathBuf,
+    _locked: File,
+}
+
+impl Presence {
+    /// Announces a worker in the data folder. `name` must be this process's alone: its id and the
+    /// time will do.
+    ///
+    /// # Errors
+    /// When the folder cannot be written to.
+    pub fn announce(root: &Path, name: &str) -> io::Result<Self> {
+        let folder = root.join("run");
+        fs::create_dir_all(&folder)?;
+        // Locked before it has its name: whoever looks for vanished workers never sees it unlocked.
+        let unnamed = folder.join(format!("new-{name}"));
+        let path = folder.join(name);
+        let locked = File::create(&unnamed)?;
+        locked.try_lock().map_err(|error| match error {
+            TryLockError::Error(error) => error,
+            TryLockError::WouldBlock => io::Error::other(format!("worker {name} runs already")),
+        })?;
+        fs::rename(&unnamed, &path)?;
+        Ok(Self {
+            holder: name.to_owned(),
+            path,
+            _locked: locked,
+        })
+    }
+
+    /// The name to hold leases under.
+    #[must_use]
+    pub fn holder(&self) -> &str {
+        &self.holder
+    }
+}
+
+impl Drop for Presence {
+    fn drop(&mut self) {
+        // Gone before the lock is: nobody can take the name in between.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Frees the jobs of workers that are no longer there, and says how many jobs.
+///
+/// # Errors
+/// When the store fails.
+pub async fn free_vanished(
+    root: &Path,
+    store: &(impl JobStore + ?Sized),
+) -> Result<usize, StoreError> {
+    let mut freed = 0;
+    for holder in store.holders().await? {
+        if is_gone(root, &holder) {
+            freed += store.abandon(&holder).await?;
+        }
+    }
+    for entry in fs::read_dir(root.join("run"))
+        .into_iter()
+        .flatten()
+        .flatten()
+    {
+        if is_gone(root, &entry.file_name().to_string_lossy()) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+    Ok(freed)
+}
+
+/// Whether nobody holds the file of `holder`. A holder on another machine has no file here and a
+/// name with that machine in it; only names without one are judged.
+fn is_gone(root: &Path, holder: &str) -> bool {
+    if !holder.starts_with("pid-") {
+        return false;
+    }
+    match File::open(root.join("run").join(holder)) {
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+        Ok(file) => file.try_lock().is_ok(),
+    }
+}

@@ -1,0 +1,128 @@
+//! Keeping something in a person's own words: an event like any other, and an observation of it at
+//! once, so that it is found before anything else runs.
+
+use daybook_domain::seams::{Append, SessionStore};
+use daybook_domain::trigger::Patience;
+use daybook_domain::{
+    EventId, Evidence, NewEvent, Observation, ObservationId, ObservationKind, Origin, Place, Scope,
+    SessionId, SessionKind, SessionMeta, StoreError, Tenant,
+};
+
+use super::Workshop;
+use crate::ingest::redact::Redactor;
+use crate::recall::tokens::index_text;
+
+/// The agent that notes are kept under.
+const AGENT: &str = "daybook";
+/// Longest note, in bytes.
+const NOTE: usize = 16 * 1024;
+
+/// Remembers `words` in `scope`, and says what they were kept as and whether a secret was hidden.
+///
+/// # Errors
+/// [`StoreError::Refused`] for words that are blank or longer than 16 KiB; otherwise the store's.
+pub async fn remember(
+    shop: &Workshop,
+    redactor: &Redactor,
+    words: &str,
+    scope: Scope,
+    place: Option<Place>,
+) -> Result<(Observation, usize), StoreError> {
+    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    if words.is_empty() {
+        return Err(StoreError::Refused(
+            "there is nothing to remember".to_owned(),
+        ));
+    }
+    if words.len() > NOTE {
+        return Err(StoreError::Refused(format!(
+            "a note holds at most {NOTE} bytes"
+        )));
+    }
+    let redacted = redactor.redact(&words);
+    let secrets = redacted.findings.len();
+    let text = redacted.text.into_owned();
+    let session = notes_session(&shop.tenant);
+    let now = shop.clock.now();
+    let event = NewEvent {
+        id: EventId::of(&[
+            scope.to_string().as_bytes(),
+            text.as_bytes(),
+            &now.0.to_le_bytes(),
+        ]),
+        line: 0,
+        origin: Origin::Human,
+        at: now,
+        text: text.clone(),
+        tool: None,
+        call: None,
+        status: None,
+        sidechain: false,
+        place: place.clone(),
+        tokens: index_text(&text),
+    };
+    let append = Append {
+        session: SessionMeta {
+            id: session.clone(),
+            // Notes are observed as they are written; extracting them again would double them.
+            kind: SessionKind::MemoryAgent,
+            memory_off: false,
+            forked_from: None,
+        },
+        events: vec![event],
+        source: None,
+        import: None,
+        patience: Patience::default(),
+        now,
+    };
+    let appended = shop.store.append(&append).await?;
+    let events = SessionStore::events(
+        &*shop.store,
+        &session,
+        before(appended.last),
+        appended.last,
+        1,
+        1,
+    )
+    .await?;
+    let label = SessionStore::session(&*shop.store, &session)
+        .await?
+        .map(|session| session.label);
+    let observation = Observation {
+        id: ObservationId::of(&scope, ObservationKind::Note, &text),
+        scope,
+        kind: ObservationKind::Note,
+        tokens: index_text(&text),
+        text,
+        context: None,
+        subject: None,
+        stated: true,
+        evidence: vec![Evidence {
+            session,
+            label: label.unwrap_or_default(),
+            events: vec![appended.last],
+            lines: events.iter().map(|event| event.line).collect(),
+            at: now,
+            branch: place.as_ref().and_then(|place| place.branch.clone()),
+            root: place.map(|place| place.root),
+        }],
+    };
+    shop.store
+        .observe(std::slice::from_ref(&observation), now)
+        .await?;
+    Ok((observation, secrets))
+}
+
+fn before(seq: daybook_domain::EventSeq) -> daybook_domain::EventSeq {
+    daybook_domain::EventSeq(seq.0.saturating_sub(1))
+}
+
+/// The session that notes are kept in.
+#[must_use]
+pub fn notes_session(tenant: &Tenant) -> SessionId {
+    SessionId {
+        tenant: tenant.clone(),
+        agent: AGENT.to_owned(),
+        host_id: "notes".to_owned(),
+    }
+}
