@@ -1,2 +1,20 @@
-//! The daybook command.
-fn main() {}
+//! The command `daybook`: parse, call the engine, render. Thin: what deserves a unit test lives
+//! in the engine.
+
+#![allow(clippy::print_stdout, clippy::print_stderr)] // This is the one place that talks to people.
+
+mod cli;
+mod discover;
+mod here;
+mod output;
+mod progress;
+mod root;
+mod sample;
+mod settings;
+mod wiring;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::run()
+}

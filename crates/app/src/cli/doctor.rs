@@ -1,0 +1,143 @@
+//! `daybook doctor`: check the data folder.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Args;
+use daybook_domain::seams::{ExtractionStore, JobStore};
+use daybook_engine::files::layout::folder;
+use daybook_engine::files::{FilesConfig, Folder};
+use serde::Serialize;
+
+use super::Common;
+use crate::output::{bold, dim, json as print_json, warn};
+use crate::root;
+use crate::settings::Settings;
+use crate::wiring::{Daybook, block_on};
+
+/// Check the data folder.
+#[derive(Args)]
+pub(crate) struct Doctor {}
+
+/// One thing that was checked.
+#[derive(Serialize)]
+struct Finding {
+    what: String,
+    fine: bool,
+    /// What was found, and what to do about it.
+    says: String,
+}
+
+impl Doctor {
+    pub(crate) fn run(&self, common: &Common) -> Result<ExitCode> {
+        let findings = examine(common);
+        let sound = findings.iter().all(|finding| finding.fine);
+        if common.json {
+            print_json(&findings)?;
+        } else {
+            for finding in &findings {
+                let mark = if finding.fine {
+                    bold("fine ")
+                } else {
+                    warn("wrong")
+                };
+                anstream::println!("{mark}  {:<22} {}", finding.what, dim(&finding.says));
+            }
+        }
+        Ok(if sound {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::FAILURE
+        })
+    }
+}
+
+fn examine(common: &Common) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut note = |what: &str, result: Result<String, String>| {
+        let fine = result.is_ok();
+        let says = result.unwrap_or_else(|says| says);
+        findings.push(Finding {
+            what: what.to_owned(),
+            fine,
+            says,
+        });
+        fine
+    };
+    let folder = match root::locate(common.root.as_deref()) {
+        Ok(folder) => folder,
+        Err(error) => {
+            note("data folder", Err(format!("{error:#}")));
+            return findings;
+        }
+    };
+    note("data folder", private(&folder));
+    let settings = Settings::load(&folder).map(|_| "all settings make sense".to_owned());
+    note("settings", settings.map_err(|error| format!("{error:#}")));
+    match Daybook::open_existing(common) {
+        Err(error) => {
+            note("database", Err(format!("{error:#}")));
+        }
+        Ok(daybook) => {
+            let checked = daybook.store.check();
+            note("database", checked.map_err(|error| format!("{error}; restore it from a backup, or move it away and import again: memory files are kept")));
+            note("jobs", jobs(&daybook));
+            note("memory files", files(&daybook));
+        }
+    }
+    findings
+}
+
+fn private(folder: &Path) -> Result<String, String> {
+    let metadata = std::fs::metadata(folder).map_err(|error| {
+        format!(
+            "{}: {error}; `daybook import` makes it",
+            root::shown(folder)
+        )
+    })?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = metadata.permissions().mode() & 0o777;
+        if mode & 0o077 != 0 {
+            let name = root::shown(folder);
+            return Err(format!(
+                "{name} can be read by others (mode {mode:o}); chmod 700 {name}"
+            ));
+        }
+    }
+    if !metadata.is_dir() {
+        return Err(format!("{} is not a folder", root::shown(folder)));
+    }
+    Ok(format!("{}, for your eyes alone", root::shown(folder)))
+}
+
+fn jobs(daybook: &Daybook) -> Result<String, String> {
+    let looked = block_on(async {
+        let holders = daybook.store.holders().await?;
+        let gaps = daybook.store.gaps().await?;
+        Ok((holders.len(), gaps.len()))
+    });
+    match looked {
+        Ok((held, 0)) => Ok(format!("{held} held by live or vanished workers, no gaps")),
+        Ok((_, gaps)) => Err(format!("{gaps} gaps; `daybook status` says which and why")),
+        Err(error) => Err(format!("{error:#}")),
+    }
+}
+
+fn files(daybook: &Daybook) -> Result<String, String> {
+    let scopes = block_on(async { Ok(daybook.store.scopes(&daybook.tenant).await?) });
+    let scopes = scopes.map_err(|error| format!("{error:#}"))?;
+    let mut folders = 0;
+    for state in &scopes {
+        let path = folder(&daybook.root, &state.scope);
+        if !path.exists() {
+            continue;
+        }
+        let opened = Folder::open(&path, FilesConfig::default()).and_then(|f| f.log(1));
+        opened.map_err(|error| format!("{}: {error}", state.scope))?;
+        folders += 1;
+    }
+    Ok(format!("{folders} folders, each with its history"))
+}

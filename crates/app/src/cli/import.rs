@@ -1,0 +1,462 @@
+//! `daybook import`: take in transcripts, and learn from them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use daybook_domain::Timestamp;
+use daybook_domain::seams::{SessionStore, Store};
+use daybook_domain::source::ImportNo;
+use daybook_engine::ingest::import::{Candidate, ImportReport, Intake, import, scan};
+use daybook_engine::ingest::redact::Redactor;
+use daybook_engine::ingest::settle::settle_projects;
+use daybook_engine::jobs::{self, UpdateReport, Workshop};
+use daybook_engine::stop::Stop;
+use serde_json::json;
+
+use super::update::{as_json, waiting};
+use super::{Common, can_ask, first_run};
+use crate::discover::{Found, hosts, transcripts};
+use crate::output::{count, dim, json as print_json, size, warn};
+use crate::progress::{Learning, Reading};
+use crate::wiring::{Daybook, block_on, stop_on_interrupt};
+use crate::{root, sample};
+
+/// Take in the transcripts of your agents, and learn from them.
+///
+/// Without a path, the sessions of Claude Code and Codex on this machine are looked for. `-` reads
+/// standard input. Importing again adds only what is new.
+#[derive(Args)]
+pub(crate) struct Import {
+    /// Files and folders; `-` for standard input
+    paths: Vec<PathBuf>,
+    /// Only sessions that were active since then: a date, or an age such as 30d
+    #[arg(long, value_name = "WHEN")]
+    since: Option<String>,
+    /// Only sessions of this project or folder; may be repeated
+    #[arg(long, value_name = "NAME")]
+    project: Vec<String>,
+    /// No sessions whose project, folder or path holds this; may be repeated
+    #[arg(long, value_name = "TEXT")]
+    exclude: Vec<String>,
+    /// Show what would be imported, and import nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Do not ask
+    #[arg(short, long)]
+    yes: bool,
+    /// Only take in; learn later, with `daybook update`
+    #[arg(long)]
+    no_process: bool,
+    /// Import a small sample instead, into a data folder of its own
+    #[arg(long, conflicts_with_all = ["paths", "undo"])]
+    sample: bool,
+    /// Remove exactly what one import added: the last, or the one of this number
+    #[arg(long, value_name = "NUMBER", num_args = 0..=1, default_missing_value = "0")]
+    undo: Option<i64>,
+}
+
+impl Import {
+    pub(crate) fn run(&self, common: &Common) -> Result<ExitCode> {
+        if let Some(number) = self.undo {
+            return undo(common, number);
+        }
+        let common = &self.with_sample_root(common);
+        let Some(candidates) = self.candidates(common)? else {
+            return Ok(ExitCode::SUCCESS);
+        };
+        if self.dry_run {
+            return dry_run(common, &candidates);
+        }
+        let daybook = Daybook::open_or_create(common)?;
+        let stop = stop_on_interrupt()?;
+        let began = Instant::now();
+        let (report, learned) = block_on(self.take_in(common, &daybook, candidates, &stop))?;
+        if common.json {
+            print_json(&json!({
+                "import": report.import.map(|import| import.0),
+                "events": report.added(),
+                "sessions": report.sessions.len(),
+                "files": report.files,
+                "secrets": report.secrets,
+                "learned": learned.as_ref().map(as_json),
+                "stopped": report.stopped,
+                "seconds": began.elapsed().as_secs_f64(),
+            }))?;
+        } else {
+            let told = first_run::Told {
+                report: &report,
+                learned: learned.as_ref(),
+                seconds: began.elapsed().as_secs_f64(),
+                sample: self.sample,
+            };
+            block_on(first_run::tell(&daybook, &told))?;
+        }
+        let failed = learned.is_some_and(|learned| !learned.failed.is_empty());
+        Ok(if report.stopped || failed {
+            ExitCode::FAILURE
+        } else {
+            ExitCode::SUCCESS
+        })
+    }
+
+    /// The sample never mixes with anybody's memory.
+    fn with_sample_root(&self, common: &Common) -> Common {
+        let mut common = common.clone();
+        if self.sample && common.root.is_none() {
+            common.root = Some(std::env::temp_dir().join("daybook-sample"));
+        }
+        common
+    }
+
+    async fn take_in(
+        &self,
+        common: &Common,
+        daybook: &Daybook,
+        candidates: Vec<Candidate>,
+        stop: &Stop,
+    ) -> Result<(ImportReport, Option<UpdateReport>)> {
+        let (shop, _present) = daybook.worker().await?;
+        let reading = Reading::start(common, candidates.iter().map(Candidate::size).sum());
+        let intake = intake(daybook);
+        let report = import(&intake, &self.name(), candidates, stop, &reading).await?;
+        reading.end();
+        settle_projects(&*intake.store, &report.remotes, shop.clock.now()).await?;
+        if self.no_process || stop.asked() {
+            return Ok((report, None));
+        }
+        let learned = learn(common, &shop, stop).await?;
+        Ok((report, Some(learned)))
+    }
+
+    fn name(&self) -> String {
+        let paths: Vec<String> = self
+            .paths
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
+        match (self.sample, paths.is_empty()) {
+            (true, _) => "the sample".to_owned(),
+            (false, true) => "the agents of this machine".to_owned(),
+            (false, false) => paths.join(" "),
+        }
+    }
+
+    /// What is to be imported; `None` when the person said no, or there is nothing.
+    fn candidates(&self, common: &Common) -> Result<Option<Vec<Candidate>>> {
+        if self.sample {
+            let folder = root::locate(common.root.as_deref())?;
+            root::create(&folder)?;
+            return Ok(Some(scan(&[sample::unpack(&folder)?])));
+        }
+        if self.paths.is_empty() {
+            return self.discovered(common);
+        }
+        let (streams, paths): (Vec<PathBuf>, Vec<PathBuf>) = self
+            .paths
+            .iter()
+            .cloned()
+            .partition(|path| path.as_os_str() == "-");
+        let mut candidates = scan(&paths);
+        if let Some(Candidate::Missing(path, error)) = candidates
+            .iter()
+            .find(|c| matches!(c, Candidate::Missing(path, _) if self.paths.contains(path)))
+        {
+            bail!("{} cannot be read: {error}", path.display());
+        }
+        if self.filters() {
+            let filter = self.filter()?;
+            candidates.retain(|candidate| match candidate {
+                Candidate::File { path, size, .. } => filter.keeps(&Found {
+                    path: path.clone(),
+                    size: *size,
+                    peek: daybook_engine::ingest::peek::peek(path).unwrap_or_default(),
+                }),
+                Candidate::Stream(_) | Candidate::Missing(..) => true,
+            });
+        }
+        if !streams.is_empty() {
+            candidates.push(Candidate::Stream(Box::new(std::io::stdin())));
+        }
+        Ok(Some(candidates))
+    }
+
+    fn filters(&self) -> bool {
+        self.since.is_some() || !self.project.is_empty() || !self.exclude.is_empty()
+    }
+
+    fn filter(&self) -> Result<Filter> {
+        Ok(Filter {
+            since: self.since.as_deref().map(since).transpose()?,
+            projects: self.project.clone(),
+            excluded: self.exclude.clone(),
+        })
+    }
+
+    fn discovered(&self, common: &Common) -> Result<Option<Vec<Candidate>>> {
+        if !self.yes && !self.dry_run && !can_ask(common) {
+            bail!(
+                "nobody can be asked here; name the files or folders to import, \
+                 or say --yes to import the sessions of the agents on this machine"
+            );
+        }
+        let filter = self.filter()?;
+        let say = !common.json;
+        if say {
+            anstream::eprintln!("Looking where agents keep their sessions …");
+        }
+        let mut all: Vec<Found> = Vec::new();
+        for host in hosts()? {
+            let found: Vec<Found> = transcripts(&host)
+                .into_iter()
+                .filter(|found| filter.keeps(found))
+                .collect();
+            if say && !found.is_empty() {
+                anstream::eprintln!(
+                    "  {}",
+                    found_line(host.name, &root::shown(&host.folder), &found)
+                );
+            }
+            all.extend(found);
+        }
+        if all.is_empty() {
+            anstream::eprintln!(
+                "No sessions of Claude Code or Codex were found. Name files or folders to import, \
+                 or try `daybook import --sample`."
+            );
+            return Ok(None);
+        }
+        if say {
+            anstream::eprintln!("  {}", dim(&projects_line(&all)));
+        }
+        if !self.yes && !self.dry_run {
+            let into = root::shown(&root::locate(common.root.as_deref())?);
+            anstream::eprintln!(
+                "Nothing leaves this machine. No model is configured, so this costs nothing."
+            );
+            match ask(&into, &all)? {
+                Some(chosen) => all.retain(|found| chosen.contains(found.project())),
+                None => return Ok(None),
+            }
+        }
+        let paths: Vec<PathBuf> = all.into_iter().map(|found| found.path).collect();
+        Ok(Some(scan(&paths)))
+    }
+}
+
+/// Which transcripts are meant.
+struct Filter {
+    since: Option<Timestamp>,
+    projects: Vec<String>,
+    excluded: Vec<String>,
+}
+
+impl Filter {
+    fn keeps(&self, found: &Found) -> bool {
+        let folder = found.peek.folder.as_deref().unwrap_or_default();
+        let path = found.path.to_string_lossy();
+        let named = |name: &String| {
+            found.project() == name || folder == name || path.contains(&format!("/{name}/"))
+        };
+        let holds = |text: &String| folder.contains(text.as_str()) || path.contains(text.as_str());
+        self.since.is_none_or(|since| found.last_at() >= since)
+            && (self.projects.is_empty() || self.projects.iter().any(named))
+            && !self.excluded.iter().any(holds)
+    }
+}
+
+fn since(text: &str) -> Result<Timestamp> {
+    if let Some(age) = crate::settings::parse_duration(text) {
+        let now = jiff::Timestamp::now().as_millisecond();
+        return Ok(Timestamp(
+            now - i64::try_from(age.as_millis()).unwrap_or(i64::MAX),
+        ));
+    }
+    let date: jiff::civil::Date = text.parse().with_context(|| {
+        format!("--since {text} is neither a date such as 2026-01-31 nor an age such as 30d")
+    })?;
+    let zone = jiff::tz::TimeZone::try_system().unwrap_or(jiff::tz::TimeZone::UTC);
+    Ok(Timestamp(date.to_zoned(zone)?.timestamp().as_millisecond()))
+}
+
+/// What importing needs, of an open data folder.
+fn intake(daybook: &Daybook) -> Intake {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    Intake {
+        store: Arc::clone(&daybook.store) as Arc<dyn Store>,
+        clock: Arc::clone(&daybook.clock),
+        tenant: daybook.tenant.clone(),
+        patience: daybook.patience(),
+        redactor: Arc::new(Redactor::standard()),
+        readers: cores.min(4),
+    }
+}
+
+async fn learn(common: &Common, shop: &Workshop, stop: &Stop) -> Result<UpdateReport> {
+    let learning = Learning::start(common, waiting(shop).await?);
+    let learned = jobs::work(shop, stop, &learning).await?;
+    learning.end();
+    Ok(learned)
+}
+
+fn undo(common: &Common, number: i64) -> Result<ExitCode> {
+    let daybook = Daybook::open_existing(common)?;
+    let stop = stop_on_interrupt()?;
+    block_on(async {
+        let imports = daybook.store.imports(1).await?;
+        let import = match (number, imports.first()) {
+            (0, Some(last)) => last.no,
+            (0, None) => bail!("there is no import to undo"),
+            (number, _) => ImportNo(number),
+        };
+        let (shop, _present) = daybook.worker().await?;
+        let undone = daybook
+            .store
+            .undo_import(import, daybook.clock.now())
+            .await?;
+        let learned = learn(common, &shop, &stop).await?;
+        if common.json {
+            print_json(&json!({
+                "import": import.0,
+                "events": undone.events,
+                "sessions": undone.sessions,
+                "shortened": undone.shortened,
+                "observations": undone.observations,
+                "learned": as_json(&learned),
+            }))?;
+        } else {
+            anstream::println!(
+                "Import {} is undone: {} of {} removed, {} withdrawn.",
+                import.0,
+                count(undone.events, "event"),
+                count(undone.sessions + undone.shortened, "session"),
+                count(undone.observations, "observation"),
+            );
+            anstream::println!(
+                "{}",
+                dim("Memory files keep what you wrote yourself, and their history.")
+            );
+        }
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+fn dry_run(common: &Common, candidates: &[Candidate]) -> Result<ExitCode> {
+    let bytes: u64 = candidates.iter().map(Candidate::size).sum();
+    let paths: Vec<&PathBuf> = candidates
+        .iter()
+        .filter_map(|candidate| match candidate {
+            Candidate::File { path, .. } | Candidate::Missing(path, _) => Some(path),
+            Candidate::Stream(_) => None,
+        })
+        .collect();
+    if common.json {
+        print_json(&json!({ "files": paths, "bytes": bytes }))?;
+    } else {
+        for path in &paths {
+            anstream::println!("  {}", root::shown(path));
+        }
+        let files = count(paths.len() as u64, "file");
+        anstream::println!("{files}, {}, would be imported. Nothing was.", size(bytes));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn found_line(host: &str, folder: &str, found: &[Found]) -> String {
+    let bytes = found.iter().map(|found| found.size).sum();
+    let days = |at: Option<Timestamp>| {
+        at.and_then(|at| jiff::Timestamp::from_millisecond(at.0).ok())
+            .map(|at| at.strftime("%-d %b %Y").to_string())
+    };
+    let first = days(found.iter().filter_map(|found| found.peek.first_at).min());
+    let last = days(found.iter().filter_map(|found| found.peek.last_at).max());
+    let span = match (first, last) {
+        (Some(first), Some(last)) if first == last => first,
+        (Some(first), Some(last)) => format!("{first} – {last}"),
+        _ => String::new(),
+    };
+    let files = count(found.len() as u64, "file");
+    format!(
+        "{host:<13} {folder:<28} {files:>9}  {:>9}   {span}",
+        size(bytes)
+    )
+}
+
+fn by_project(found: &[Found]) -> BTreeMap<&str, (usize, u64)> {
+    let mut projects: BTreeMap<&str, (usize, u64)> = BTreeMap::new();
+    for one in found {
+        let (files, bytes) = projects.entry(one.project()).or_default();
+        *files += 1;
+        *bytes += one.size;
+    }
+    projects
+}
+
+fn projects_line(found: &[Found]) -> String {
+    let mut projects: Vec<(&str, usize)> = by_project(found)
+        .into_iter()
+        .map(|(name, (files, _))| (name, files))
+        .collect();
+    projects.sort_by_key(|(name, files)| (std::cmp::Reverse(*files), *name));
+    let shown: Vec<String> = projects
+        .iter()
+        .take(6)
+        .map(|(name, files)| format!("{name} ({files})"))
+        .collect();
+    let more = match projects.len().saturating_sub(6) {
+        0 => String::new(),
+        n => format!(" and {n} more"),
+    };
+    format!("in {}{more}", shown.join(", "))
+}
+
+/// The projects to import; `None` for none.
+fn ask(into: &str, found: &[Found]) -> Result<Option<BTreeSet<String>>> {
+    let projects = by_project(found);
+    let all = || projects.keys().map(|name| (*name).to_owned()).collect();
+    loop {
+        let answer = line(&format!(
+            "Import into {into}?  [Y]es / [c]hoose projects / [n]o   "
+        ))?;
+        match answer.to_lowercase().as_str() {
+            "" | "y" | "yes" => return Ok(Some(all())),
+            "n" | "no" => return Ok(None),
+            "c" | "choose" => break,
+            _ => anstream::eprintln!("Please answer y, c or n."),
+        }
+    }
+    let mut chosen = BTreeSet::new();
+    for (name, (files, bytes)) in &projects {
+        let files = count(*files as u64, "file");
+        let answer = line(&format!(
+            "  {name}  ({files}, {})  [Y]es / [n]o   ",
+            size(*bytes)
+        ))?;
+        if !answer.to_lowercase().starts_with('n') {
+            chosen.insert((*name).to_owned());
+        }
+    }
+    if chosen.is_empty() {
+        anstream::eprintln!("{}", warn("Nothing was chosen, so nothing is imported."));
+        return Ok(None);
+    }
+    Ok(Some(chosen))
+}
+
+fn line(question: &str) -> Result<String> {
+    use std::io::Write;
+    let mut out = anstream::stderr();
+    write!(out, "{question}")?;
+    out.flush()?;
+    let mut answer = String::new();
+    if std::io::stdin().read_line(&mut answer)? == 0 && std::io::stdin().is_terminal() {
+        // End of input is no answer, and no is the answer that changes nothing.
+        return Ok("n".to_owned());
+    }
+    Ok(answer.trim().to_owned())
+}

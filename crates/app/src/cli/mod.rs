@@ -1,0 +1,175 @@
+//! The command line: what can be asked, and who answers.
+
+mod config;
+mod context;
+mod doctor;
+mod first_run;
+mod import;
+mod recall;
+mod remember;
+mod sessions;
+mod show;
+mod status;
+mod update;
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Args, CommandFactory, Parser, Subcommand};
+
+use crate::output::warn;
+
+const GROUPS: &str = "\
+Everyday
+  import       take in the transcripts of your agents, and learn from them
+  recall       find what is remembered, with its source     (also: search)
+  context      what an agent is told in this folder, now    (also: brief)
+  remember     keep something in your own words
+
+Inspect
+  status       what is covered, pending, in gaps, and why
+  sessions     the sessions that were taken in
+  show         the original words behind a citation
+  doctor       check the data folder
+
+Change
+  config       settings, their meaning, and where each value comes from
+  rebuild      make index and files anew from what is stored
+
+Operate
+  update       process what is due, then end
+  worker       process what falls due until stopped
+  completions  completions for your shell
+  man          the manual page";
+
+#[derive(Parser)]
+#[command(
+    name = "daybook",
+    version,
+    about = "Memory for AI agents that outlives the session",
+    override_usage = "daybook [OPTIONS] <COMMAND>",
+    help_template = "{about}\n\n{usage-heading} {usage}\n\n{after-help}\n\nOptions\n{options}\n",
+    after_help = GROUPS,
+    disable_help_subcommand = true,
+    arg_required_else_help = true
+)]
+struct Cli {
+    #[command(flatten)]
+    common: Common,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What every command takes.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Common {
+    /// The data folder [default: DAYBOOK_HOME, or ~/.daybook]
+    #[arg(long, global = true, value_name = "FOLDER")]
+    pub(crate) root: Option<PathBuf>,
+    /// Print JSON, and nothing else, to standard output
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Take in the transcripts of your agents, and learn from them
+    Import(import::Import),
+    /// Process what is due, then end
+    Update(update::Update),
+    /// Process what falls due until stopped
+    Worker(update::Worker),
+    /// Find what is remembered, with its source
+    #[command(alias = "search")]
+    Recall(recall::Recall),
+    /// What an agent is told in this folder, now
+    #[command(alias = "brief")]
+    Context(context::Context),
+    /// Keep something in your own words
+    Remember(remember::Remember),
+    /// The sessions that were taken in
+    Sessions(sessions::Sessions),
+    /// The original words behind a citation
+    Show(show::Show),
+    /// What is covered, pending, in gaps, and why
+    Status(status::Status),
+    /// Make index and files anew from what is stored
+    Rebuild(update::Rebuild),
+    /// Check the data folder
+    Doctor(doctor::Doctor),
+    /// Settings, their meaning, and where each value comes from
+    Config(config::Config),
+    /// Completions for your shell
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+    /// The manual page
+    Man,
+}
+
+/// Runs what the command line asks for.
+pub(crate) fn run() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(u8::from(error.use_stderr()) * 2);
+        }
+    };
+    match answer(cli) {
+        Ok(code) => code,
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            anstream::eprintln!("{} {error:#}", warn("daybook:"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn answer(cli: Cli) -> Result<ExitCode> {
+    let common = &cli.common;
+    match cli.command {
+        Command::Import(command) => command.run(common),
+        Command::Update(command) => command.run(common),
+        Command::Worker(command) => command.run(common),
+        Command::Recall(command) => command.run(common),
+        Command::Context(command) => command.run(common),
+        Command::Remember(command) => command.run(common),
+        Command::Sessions(command) => command.run(common),
+        Command::Show(command) => command.run(common),
+        Command::Status(command) => command.run(common),
+        Command::Rebuild(command) => command.run(common),
+        Command::Doctor(command) => command.run(common),
+        Command::Config(command) => command.run(common),
+        Command::Completions { shell } => {
+            clap_complete::generate(
+                shell,
+                &mut Cli::command(),
+                "daybook",
+                &mut std::io::stdout(),
+            );
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Man => {
+            clap_mangen::Man::new(Cli::command()).render(&mut std::io::stdout())?;
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+/// Whether a person can be asked: both ends are a terminal, and no JSON was asked for.
+pub(crate) fn can_ask(common: &Common) -> bool {
+    !common.json && std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+}
+
+/// The reader of our output has gone, as `daybook recall x | head -1` does.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause
+            .downcast_ref::<std::io::Error>()
+            .is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
+    })
+}

@@ -1,0 +1,140 @@
+//! `daybook sessions`: what was taken in.
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Args;
+use daybook_domain::eligibility::eligible;
+use daybook_domain::seams::{ExtractionStore, JobStore, SessionStore};
+use daybook_domain::{ExtractionRecord, Job, JobKey, JobKind, Session, SessionId, Timestamp};
+use serde_json::{Value, json};
+
+use super::Common;
+use super::recall::rfc3339;
+use crate::output::{bold, dim, grouped, json as print_json};
+use crate::wiring::{Daybook, block_on};
+
+/// The sessions that were taken in.
+#[derive(Args)]
+pub(crate) struct Sessions {
+    /// Most sessions, newest first
+    #[arg(short = 'n', long, default_value_t = 50)]
+    limit: usize,
+}
+
+impl Sessions {
+    pub(crate) fn run(&self, common: &Common) -> Result<ExitCode> {
+        let daybook = Daybook::open_existing(common)?;
+        let (sessions, jobs, digests) = block_on(async {
+            let sessions = daybook.store.sessions(&daybook.tenant, self.limit).await?;
+            let jobs = JobStore::jobs(&*daybook.store, JobKind::Extract).await?;
+            let digests = daybook.store.extractions(&daybook.tenant, None).await?;
+            Ok((sessions, by_session(jobs), last_digests(digests)))
+        })?;
+        if common.json {
+            let rows: Vec<Value> = sessions
+                .iter()
+                .map(|s| as_json(s, jobs.get(&s.id), digests.get(&s.id)))
+                .collect();
+            print_json(&json!({ "sessions": rows }))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        for session in &sessions {
+            let state = state(session, jobs.get(&session.id));
+            let digest = digests
+                .get(&session.id)
+                .and_then(|record| record.digest.as_ref());
+            let task = digest
+                .and_then(|digest| digest.task.as_ref())
+                .map(|task| task.text.clone());
+            let branch = digest.and_then(|digest| digest.branch.clone());
+            anstream::println!(
+                "{}  {}  {} · {} · {} events · {state}",
+                bold(&format!("{:<8}", session.label)),
+                day(&daybook, session.last_at),
+                session.id.agent,
+                branch.unwrap_or_else(|| "no branch".to_owned()),
+                grouped(session.events.0),
+            );
+            if let Some(task) = task {
+                anstream::println!("          {}", dim(&task));
+            }
+        }
+        if sessions.is_empty() {
+            anstream::println!("No session was taken in yet; `daybook import` does it.");
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Extraction jobs, by session.
+pub(crate) fn by_session(jobs: Vec<Job>) -> BTreeMap<SessionId, Job> {
+    let session = |job: Job| match job.key.clone() {
+        JobKey::Extract(session) => Some((session, job)),
+        JobKey::Consolidate(_) => None,
+    };
+    jobs.into_iter().filter_map(session).collect()
+}
+
+fn last_digests(records: Vec<ExtractionRecord>) -> BTreeMap<SessionId, ExtractionRecord> {
+    let mut last = BTreeMap::new();
+    for record in records {
+        let newer_has_task = record
+            .digest
+            .as_ref()
+            .is_some_and(|digest| digest.task.is_some());
+        if newer_has_task || !last.contains_key(&record.session) {
+            last.insert(record.session.clone(), record);
+        }
+    }
+    last
+}
+
+/// How far a session has been learned from, in a word or two.
+pub(crate) fn state(session: &Session, job: Option<&Job>) -> String {
+    if let Err(why) = eligible(session) {
+        return format!("not extracted: {}", why.reason());
+    }
+    match job {
+        None => "waiting".to_owned(),
+        Some(job) if !job.is_ahead() => "extracted".to_owned(),
+        Some(job) => match &job.last_failure {
+            Some(failure) => format!("waiting after a failure: {}", failure.message),
+            None if job.done == 0 => "waiting".to_owned(),
+            None => format!("extracted up to {} of {}", job.done, job.input),
+        },
+    }
+}
+
+fn as_json(session: &Session, job: Option<&Job>, last: Option<&ExtractionRecord>) -> Value {
+    let digest = last.and_then(|record| record.digest.as_ref());
+    json!({
+        "id": session.id.to_string(),
+        "label": session.label,
+        "kind": session.kind,
+        "first": rfc3339(session.first_at),
+        "last": rfc3339(session.last_at),
+        "events": session.events.0,
+        "extracted": job.map_or(0, |job| job.done),
+        "state": state(session, job),
+        "task": digest.and_then(|digest| digest.task.as_ref()).map(|task| &task.text),
+        "branch": digest.and_then(|digest| digest.branch.as_ref()),
+    })
+}
+
+/// `27 Jan 2026`, padded.
+pub(crate) fn day(daybook: &Daybook, at: Timestamp) -> String {
+    let known = jiff::Timestamp::from_millisecond(at.0)
+        .ok()
+        .filter(|_| at != Timestamp::ZERO);
+    let text = known.map_or_else(
+        || "undated".to_owned(),
+        |at| {
+            at.to_zoned(daybook.settings.zone.clone())
+                .strftime("%-d %b %Y")
+                .to_string()
+        },
+    );
+    format!("{text:>11}")
+}

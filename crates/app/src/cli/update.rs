@@ -1,0 +1,206 @@
+//! `daybook update`, `worker` and `rebuild`: background work, now or for as long as it takes.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::Result;
+use clap::Args;
+use daybook_domain::JobKind;
+use daybook_domain::seams::JobStore;
+use daybook_engine::files::reindex::reindex_all;
+use daybook_engine::jobs::{self, UpdateReport, Workshop};
+use daybook_engine::stop::Stop;
+use serde_json::json;
+
+use super::Common;
+use crate::output::{count, json as print_json};
+use crate::progress::Learning;
+use crate::wiring::{Daybook, block_on, stop_on_interrupt};
+
+/// Process what is due, then end.
+#[derive(Args)]
+pub(crate) struct Update {
+    /// Process everything that waits, also sessions that have not rested yet
+    #[arg(long)]
+    all: bool,
+}
+
+impl Update {
+    pub(crate) fn run(&self, common: &Common) -> Result<ExitCode> {
+        let daybook = Daybook::open_existing(common)?;
+        let stop = stop_on_interrupt()?;
+        block_on(async {
+            let (shop, _present) = daybook.worker().await?;
+            if self.all {
+                hasten_all(&shop).await?;
+            }
+            let learning = Learning::start(common, waiting(&shop).await?);
+            let report = jobs::work(&shop, &stop, &learning).await?;
+            learning.end();
+            tell(common, &report)
+        })
+    }
+}
+
+/// Process what falls due until stopped.
+#[derive(Args)]
+pub(crate) struct Worker {
+    /// Longest sleep between two looks
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration)]
+    every: Duration,
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    crate::settings::parse_duration(text).ok_or_else(|| "write for example 30s or 2m".to_owned())
+}
+
+impl Worker {
+    pub(crate) fn run(&self, common: &Common) -> Result<ExitCode> {
+        let daybook = Daybook::open_or_create(common)?;
+        let stop = stop_on_interrupt()?;
+        block_on(async {
+            let (shop, _present) = daybook.worker().await?;
+            let mut all = UpdateReport::default();
+            while !stop.asked() {
+                let quiet = Learning::quiet();
+                let report = jobs::work(&shop, &stop, &quiet).await?;
+                if !common.json && !report.read.is_empty() {
+                    say(&report);
+                }
+                all.taught.extend(report.taught);
+                all.read.extend(report.read);
+                all.scopes.extend(report.scopes);
+                all.observations += report.observations;
+                all.failed.extend(report.failed);
+                rest(&shop, &stop, self.every).await?;
+            }
+            all.stopped = true;
+            tell(common, &all)
+        })
+    }
+}
+
+/// Sleeps until the next job falls due, at most `longest`; wakes within a quarter second of a stop.
+async fn rest(shop: &Workshop, stop: &Stop, longest: Duration) -> Result<()> {
+    const LOOK: Duration = Duration::from_millis(250);
+    let until = shop.clock.now().plus(longest);
+    while !stop.asked() && shop.clock.now() < until {
+        let mut due = None;
+        for kind in JobKind::ALL {
+            due = [due, shop.store.next_due(kind).await?]
+                .into_iter()
+                .flatten()
+                .min();
+        }
+        if due.is_some_and(|due| due <= shop.clock.now()) {
+            return Ok(());
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+    Ok(())
+}
+
+/// Make index and files anew from what is stored.
+#[derive(Args)]
+pub(crate) struct Rebuild {}
+
+impl Rebuild {
+    pub(crate) fn run(&self, common: &Common) -> Result<ExitCode> {
+        let daybook = Daybook::open_existing(common)?;
+        let stop = stop_on_interrupt()?;
+        block_on(async {
+            let (shop, _present) = daybook.worker().await?;
+            let rebuilt = jobs::rebuild_index(&shop).await?;
+            for state in shop.store.scopes(&shop.tenant).await? {
+                shop.store
+                    .touch_scope(&state.scope, shop.clock.now())
+                    .await?;
+            }
+            let learning = Learning::start(common, waiting(&shop).await?);
+            let report = jobs::work(&shop, &stop, &learning).await?;
+            learning.end();
+            reindex_all(&*shop.store, &shop.root, &shop.tenant, shop.clock.now()).await?;
+            if common.json {
+                print_json(&json!({
+                    "events": rebuilt.events,
+                    "observations": rebuilt.observations,
+                    "scopes": report.scopes.len(),
+                }))?;
+            } else {
+                anstream::println!(
+                    "Indexed {} and {} again; looked at the files of {}.",
+                    count(rebuilt.events, "event"),
+                    count(rebuilt.observations, "observation"),
+                    count(report.scopes.len() as u64, "scope"),
+                );
+            }
+            Ok(ExitCode::SUCCESS)
+        })
+    }
+}
+
+/// How many sessions wait.
+pub(crate) async fn waiting(shop: &Workshop) -> Result<u64> {
+    let jobs = shop.store.jobs(JobKind::Extract).await?;
+    let now = shop.clock.now();
+    let due = jobs
+        .iter()
+        .filter(|job| job.due_at().is_some_and(|due| due <= now));
+    Ok(due.count() as u64)
+}
+
+async fn hasten_all(shop: &Workshop) -> Result<()> {
+    for job in shop.store.jobs(JobKind::Extract).await? {
+        let priority = job.priority;
+        JobStore::hasten(&*shop.store, &job.key, shop.clock.now(), priority).await?;
+    }
+    Ok(())
+}
+
+fn tell(common: &Common, report: &UpdateReport) -> Result<ExitCode> {
+    if common.json {
+        print_json(&as_json(report))?;
+    } else {
+        say(report);
+    }
+    Ok(if report.failed.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+fn say(report: &UpdateReport) {
+    if report.read.is_empty() && report.scopes.is_empty() && report.failed.is_empty() {
+        anstream::println!("Nothing is due.");
+        return;
+    }
+    anstream::println!(
+        "{} read, {} taught something; files of {} looked at.",
+        count(report.read.len() as u64, "session"),
+        report.taught.len(),
+        count(report.scopes.len() as u64, "scope"),
+    );
+    for failed in &report.failed {
+        anstream::println!("  failed: {}: {}", failed.job, failed.failure.message);
+    }
+    if report.stopped {
+        anstream::println!("Stopped; nothing is lost. What is still due waits.");
+    }
+}
+
+/// The report for programs.
+pub(crate) fn as_json(report: &UpdateReport) -> serde_json::Value {
+    json!({
+        "read": report.read.len(),
+        "taught": report.taught.len(),
+        "observations": report.observations,
+        "scopes": report.scopes.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "failed": report.failed.iter().map(|failed| json!({
+            "job": failed.job.to_string(),
+            "class": failed.failure.class.word(),
+            "why": failed.failure.message,
+        })).collect::<Vec<_>>(),
+        "stopped": report.stopped,
+    })
+}

@@ -1,0 +1,106 @@
+//! Where agents keep their sessions on this machine.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use daybook_domain::Timestamp;
+use daybook_engine::ingest::peek::{Peek, peek};
+
+use crate::root;
+
+/// An agent's folder of sessions.
+pub(crate) struct Host {
+    pub(crate) name: &'static str,
+    pub(crate) folder: PathBuf,
+}
+
+/// A transcript that was found.
+pub(crate) struct Found {
+    pub(crate) path: PathBuf,
+    pub(crate) size: u64,
+    pub(crate) peek: Peek,
+}
+
+impl Found {
+    /// The last time that it names.
+    pub(crate) fn last_at(&self) -> Timestamp {
+        self.peek.last_at.unwrap_or_default()
+    }
+
+    /// The last part of the folder that work was done in.
+    pub(crate) fn project(&self) -> &str {
+        let folder = self.peek.folder.as_deref().unwrap_or("(no folder)");
+        let main = folder.split("/.worktrees/").next().unwrap_or(folder);
+        main.trim_end_matches('/')
+            .rsplit('/')
+            .next()
+            .unwrap_or(main)
+    }
+}
+
+/// The folders of the agents that are known, whether or not they exist.
+pub(crate) fn hosts() -> Result<Vec<Host>> {
+    let home = root::home()?;
+    let folder = |variable: &str, default: &str| {
+        let named = std::env::var_os(variable).filter(|value| !value.is_empty());
+        named.map_or_else(|| home.join(default), PathBuf::from)
+    };
+    let codex = folder("CODEX_HOME", ".codex");
+    Ok(vec![
+        Host {
+            name: "Claude Code",
+            folder: folder("CLAUDE_CONFIG_DIR", ".claude").join("projects"),
+        },
+        Host {
+            name: "Codex",
+            folder: codex.join("sessions"),
+        },
+        Host {
+            name: "Codex",
+            folder: codex.join("archived_sessions"),
+        },
+    ])
+}
+
+/// The transcripts in a host's folder, in order of their paths.
+pub(crate) fn transcripts(host: &Host) -> Vec<Found> {
+    let mut paths = Vec::new();
+    collect(&host.folder, &mut paths, 0);
+    paths.sort();
+    paths
+        .into_iter()
+        .filter_map(|path| {
+            let size = std::fs::metadata(&path).ok()?.len();
+            let peek = peek(&path).unwrap_or_default();
+            Some(Found { path, size, peek })
+        })
+        .collect()
+}
+
+/// Deepest folder that is looked into.
+const DEPTH: usize = 12;
+
+fn collect(folder: &Path, paths: &mut Vec<PathBuf>, depth: usize) {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let Ok(kind) = entry.file_type() else {
+            continue;
+        };
+        let path = entry.path();
+        if kind.is_dir() && depth < DEPTH {
+            collect(&path, paths, depth + 1);
+        } else if kind.is_file() && is_transcript(&path) {
+            paths.push(path);
+        }
+    }
+}
+
+fn is_transcript(path: &Path) -> bool {
+    let name = path
+        .file_name()
+        .map(|name| name.to_string_lossy())
+        .unwrap_or_default();
+    name.ends_with(".jsonl") || name.ends_with(".jsonl.zst")
+}

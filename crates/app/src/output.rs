@@ -1,0 +1,62 @@
+//! Output: for people on a terminal, and JSON alone with `--json`.
+
+use anstyle::{AnsiColor, Style};
+use anyhow::Result;
+use serde::Serialize;
+
+/// Prints one JSON document to standard output.
+pub(crate) fn json(value: &impl Serialize) -> Result<()> {
+    anstream::println!("{}", serde_json::to_string_pretty(value)?);
+    Ok(())
+}
+
+/// Text that stands out.
+pub(crate) fn bold(text: &str) -> String {
+    painted(Style::new().bold(), text)
+}
+
+/// Text that steps back.
+pub(crate) fn dim(text: &str) -> String {
+    painted(Style::new().dimmed(), text)
+}
+
+/// Text that warns.
+pub(crate) fn warn(text: &str) -> String {
+    painted(Style::new().fg_color(Some(AnsiColor::Yellow.into())), text)
+}
+
+fn painted(style: Style, text: &str) -> String {
+    format!("{style}{text}{style:#}")
+}
+
+/// `25.3 MB`
+pub(crate) fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_000 => format!("{bytes} B"),
+        1_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", bytes as f64 / 1e6),
+        _ => format!("{:.1} GB", bytes as f64 / 1e9),
+    }
+}
+
+/// `1 file`, `36 files`, `2 memories`
+pub(crate) fn count(n: u64, noun: &str) -> String {
+    match (n, noun.strip_suffix('y')) {
+        (1, _) => format!("1 {noun}"),
+        (_, Some(stem)) => format!("{} {stem}ies", grouped(n)),
+        (_, None) => format!("{} {noun}s", grouped(n)),
+    }
+}
+
+/// `12,345`
+pub(crate) fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}

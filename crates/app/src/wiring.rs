@@ -1,0 +1,139 @@
+//! Putting the parts together: a data folder opened, with its store, clock and settings.
+
+use std::future::Future;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, Result, bail};
+use daybook_domain::seams::Store;
+use daybook_domain::time::Clock;
+use daybook_domain::trigger::Patience;
+use daybook_domain::{Tenant, Timestamp};
+use daybook_engine::extract::extractive::Extractive;
+use daybook_engine::jobs::{Presence, WorkLimits, Workshop, free_vanished};
+use daybook_engine::stop::Stop;
+use daybook_store::sqlite::{self, SqliteOptions, SqliteStore};
+
+use crate::cli::Common;
+use crate::root;
+use crate::settings::{Durability, Settings};
+
+/// Name of the database in the data folder.
+const DATABASE: &str = "daybook.db";
+
+/// The machine's clock.
+pub(crate) struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> Timestamp {
+        let since = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+    }
+}
+
+/// An open data folder.
+pub(crate) struct Daybook {
+    pub(crate) root: PathBuf,
+    pub(crate) settings: Settings,
+    pub(crate) store: Arc<SqliteStore>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) tenant: Tenant,
+}
+
+impl Daybook {
+    /// Opens the data folder, creating it when it is new.
+    pub(crate) fn open_or_create(common: &Common) -> Result<Self> {
+        let folder = root::locate(common.root.as_deref())?;
+        root::create(&folder)?;
+        Self::open(folder)
+    }
+
+    /// Opens the data folder, which must be there.
+    pub(crate) fn open_existing(common: &Common) -> Result<Self> {
+        let folder = root::locate(common.root.as_deref())?;
+        if !folder.join(DATABASE).is_file() {
+            bail!(
+                "there is no memory in {} yet; `daybook import` makes one",
+                root::shown(&folder)
+            );
+        }
+        Self::open(folder)
+    }
+
+    /// Opens the data folder at `folder`.
+    pub(crate) fn open(folder: PathBuf) -> Result<Self> {
+        let settings = Settings::load(&folder)?;
+        let durability = match settings.durability {
+            Durability::Process => sqlite::Durability::Process,
+            Durability::Power => sqlite::Durability::Power,
+        };
+        let path = folder.join(DATABASE);
+        let store = SqliteStore::open(&path, SqliteOptions { durability })
+            .with_context(|| format!("cannot open {}", root::shown(&path)))?;
+        Ok(Self {
+            root: folder,
+            settings,
+            store: Arc::new(store),
+            clock: Arc::new(SystemClock),
+            tenant: Tenant::local(),
+        })
+    }
+
+    /// How long sessions may rest.
+    pub(crate) fn patience(&self) -> Patience {
+        Patience {
+            idle: self.settings.idle,
+            dirty: self.settings.max_dirty_age,
+        }
+    }
+
+    /// Announces this process as a worker, and frees what vanished ones held.
+    pub(crate) async fn worker(&self) -> Result<(Workshop, Presence)> {
+        let name = format!("pid-{}-{}", std::process::id(), self.clock.now().0);
+        let presence = Presence::announce(&self.root, &name)
+            .with_context(|| format!("cannot write below {}", root::shown(&self.root)))?;
+        free_vanished(&self.root, &*self.store).await?;
+        let limits = WorkLimits {
+            lease: self.settings.lease,
+            ..WorkLimits::default()
+        };
+        let shop = Workshop {
+            store: Arc::clone(&self.store) as Arc<dyn Store>,
+            root: self.root.clone(),
+            clock: Arc::clone(&self.clock),
+            extractor: Arc::new(Extractive),
+            holder: presence.holder().to_owned(),
+            person: self.settings.person.clone(),
+            zone: self.settings.zone.clone(),
+            tenant: self.tenant.clone(),
+            limits,
+        };
+        Ok((shop, presence))
+    }
+}
+
+/// Runs `work` to its end on this thread.
+pub(crate) fn block_on<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .context("cannot start")?;
+    runtime.block_on(work)
+}
+
+/// A stop that Ctrl-C, and the end signal of service managers, ask for. The second one ends at once.
+pub(crate) fn stop_on_interrupt() -> Result<Stop> {
+    let stop = Stop::default();
+    let asked = stop.clone();
+    ctrlc::set_handler(move || {
+        if asked.asked() {
+            std::process::exit(130);
+        }
+        asked.ask();
+    })
+    .context("cannot listen for Ctrl-C")?;
+    Ok(stop)
+}
