@@ -1,0 +1,192 @@
+//! Transcripts written for the tests, and a data folder of their own.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// A folder of transcripts and a data folder, gone afterwards.
+pub(crate) struct Place {
+    folder: TempDir,
+}
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        Self {
+            folder: tempfile::tempdir().expect("a temporary folder"),
+        }
+    }
+
+    pub(crate) fn root(&self) -> PathBuf {
+        self.folder.path().join("root")
+    }
+
+    pub(crate) fn transcripts(&self) -> PathBuf {
+        let folder = self.folder.path().join("transcripts");
+        fs::create_dir_all(&folder).expect("a folder");
+        folder
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.transcripts().join(name);
+        fs::write(&path, text).expect("a file");
+        path
+    }
+
+    /// `daybook` on this place's data folder, with no terminal and nothing of the machine's own.
+    pub(crate) fn daybook(&self, arguments: &[&str]) -> Command {
+        daybook(&self.root(), self.folder.path(), arguments)
+    }
+
+    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
+        self.daybook(arguments).output().expect("daybook starts")
+    }
+
+    /// Standard output of a run that must succeed.
+    pub(crate) fn say(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            output.status.success(),
+            "daybook {arguments:?} failed: {error}"
+        );
+        String::from_utf8(output.stdout).expect("output is UTF-8")
+    }
+
+    pub(crate) fn json(&self, arguments: &[&str]) -> Value {
+        let mut all = arguments.to_vec();
+        all.push("--json");
+        serde_json::from_str(&self.say(&all)).expect("only JSON on standard output")
+    }
+
+    /// All memory files, with what stands in them.
+    pub(crate) fn memory(&self) -> Vec<(String, String)> {
+        let mut files = Vec::new();
+        for kind in ["projects", "users"] {
+            collect(&self.root().join(kind), &self.root(), &mut files);
+        }
+        files.sort();
+        files
+    }
+}
+
+pub(crate) fn daybook(root: &Path, home: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_daybook"));
+    command
+        .args(arguments)
+        .env_clear()
+        .env("HOME", home)
+        .env("DAYBOOK_HOME", root)
+        .env("DAYBOOK_PERSON", "ada")
+        .env("DAYBOOK_TIMEZONE", "UTC")
+        .current_dir(home)
+        .stdin(std::process::Stdio::null());
+    command
+}
+
+fn collect(folder: &Path, root: &Path, files: &mut Vec<(String, String)>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.file_name().is_some_and(|name| name == ".git") {
+            continue;
+        }
+        if path.is_dir() {
+            collect(&path, root, files);
+        } else if let (Ok(text), Ok(name)) = (fs::read_to_string(&path), path.strip_prefix(root)) {
+            files.push((name.display().to_string(), text));
+        }
+    }
+}
+
+/// A Claude Code session, built line by line.
+pub(crate) struct Session {
+    id: String,
+    lines: Vec<Value>,
+}
+
+impl Session {
+    pub(crate) fn new(n: u32) -> Self {
+        let id = format!(
+            "{:08x}-1c2d-4e3f-8a4b-{n:012x}",
+            n.wrapping_mul(0x9e37_79b9)
+        );
+        Self {
+            id,
+
+            lines: Vec::new(),
+        }
+    }
+
+    pub(crate) fn human(self, words: &str) -> Self {
+        self.line("user", json!(words))
+    }
+
+    pub(crate) fn agent(self, words: &str) -> Self {
+        self.line("assistant", json!([{"type": "text", "text": words}]))
+    }
+
+    pub(crate) fn command(self, command: &str, answer: &str, failed: bool) -> Self {
+        let call = format!("toolu_{}", self.lines.len());
+        let input = json!({"command": command});
+        self.line("assistant", json!([{"type": "tool_use", "id": call, "name": "Bash", "input": input}]))
+            .line("user", json!([{"type": "tool_result", "tool_use_id": call, "content": answer, "is_error": failed}]))
+    }
+
+    pub(crate) fn edit(self, file: &str) -> Self {
+        let call = format!("toolu_{}", self.lines.len());
+        let input = json!({"file_path": file, "old_string": "a", "new_string": "b"});
+        self.line("assistant", json!([{"type": "tool_use", "id": call, "name": "Edit", "input": input}]))
+            .line("user", json!([{"type": "tool_result", "tool_use_id": call, "content": "The file has been updated."}]))
+    }
+
+    fn line(mut self, role: &str, content: Value) -> Self {
+        let n = self.lines.len();
+        self.lines.push(json!({
+            "type": role,
+            "uuid": format!("{}-{n}", self.id),
+            "parentUuid": null,
+            "isSidechain": false,
+            "sessionId": self.id,
+            "cwd": "/nowhere/ada/tidepool",
+            "gitBranch": "main",
+            "version": "2.1.0",
+            "timestamp": format!("2026-03-02T{:02}:{:02}:00.000Z", 8 + n / 60 % 12, n % 60),
+            "message": {"role": role, "content": content},
+        }));
+        self
+    }
+
+    pub(crate) fn text(&self) -> String {
+        self.lines.iter().map(|line| format!("{line}\n")).collect()
+    }
+}
+
+/// A session that teaches something: a rule, a setting, a trap and an open end.
+pub(crate) fn telling(n: u32) -> Session {
+    let mut session = Session::new(n)
+        .human("let's add a cache to the tide table, please always write the test first")
+        .agent("I can keep the tides in memory (A) or in a file (B). Which one?")
+        .human("let's go with B, a file survives a restart")
+        .command(
+            "cargo test",
+            "running 3 tests\ntest cache::evicts_oldest ... FAILED\nerror: assertion failed: expected 20 entries, found 21",
+            true,
+        )
+        .edit("/nowhere/ada/tidepool/src/cache.rs")
+        .command("cargo test", "running 3 tests\ntest result: ok. 3 passed; 0 failed", false);
+    for turn in 0..12 {
+        session = session
+            .agent(&format!(
+                "Step {turn} of session {n} is done: the table of station {turn} is cached."
+            ))
+            .human(&format!(
+                "show me what the table of station {turn} looks like in session {n}"
+            ));
+    }
+    session
+        .human("no, don't push without asking me first")
+        .agent("Understood, I will ask before pushing.")
+        .human("should the cache also keep tides of past days?")
+}

@@ -1,0 +1,168 @@
+//! Promise 1: killing the process at any instant loses no acknowledged event, repeats no
+//! observation, tears no file.
+//!
+//! Each round starts from an empty data folder, kills `daybook import` at random instants (while
+//! it reads, extracts and writes files), lets a last run end, and compares everything that a
+//! person can ask with an undisturbed run. The instants come from a fixed seed, and are spread over
+//! the time that an undisturbed run takes on this machine.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::fixture::{Place, daybook, telling};
+
+/// Kills in all; see the project's acceptance numbers.
+const KILLS: u32 = 300;
+/// Kills in one round, at most; then the round ends undisturbed.
+const KILLS_IN_ROUND: u32 = 10;
+/// Sessions that are imported.
+const SESSIONS: u32 = 6;
+
+struct Numbers(u64);
+
+impl Numbers {
+    fn share(&mut self) -> f64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+/// Everything that must be the same.
+#[derive(Debug, PartialEq)]
+struct Answers {
+    sessions: Vec<(String, u64, u64)>,
+    memory: Vec<(String, String)>,
+    recalled: Vec<Value>,
+}
+
+fn answers(place: &Place) -> Answers {
+    let sessions = place.json(&["sessions"]);
+    let rows = sessions["sessions"].as_array().expect("a list");
+    let number = |value: &Value| value.as_u64().expect("a number");
+    let mut sessions: Vec<(String, u64, u64)> = rows
+        .iter()
+        .map(|row| {
+            (
+                row["id"].to_string(),
+                number(&row["events"]),
+                number(&row["extracted"]),
+            )
+        })
+        .collect();
+    sessions.sort();
+    let questions = [
+        "write the test first",
+        "cache of past days",
+        "evicts oldest",
+        "table of station 7",
+    ];
+    let recalled = questions
+        .iter()
+        .map(|question| place.json(&["recall", question]))
+        .collect();
+    Answers {
+        sessions,
+        memory: place.memory(),
+        recalled,
+    }
+}
+
+#[test]
+fn killed_at_any_instant_it_ends_like_an_undisturbed_run() {
+    let undisturbed = Place::new();
+    for n in 0..SESSIONS {
+        undisturbed.write(&format!("{n}.jsonl"), &telling(n).text());
+    }
+    let transcripts = undisturbed.transcripts();
+    let began = Instant::now();
+    undisturbed.say(&["import", &transcripts.display().to_string()]);
+    let whole = began.elapsed();
+    let expected = answers(&undisturbed);
+    assert!(
+        expected
+            .memory
+            .iter()
+            .any(|(name, _)| name.ends_with("MEMORY.md")),
+        "{expected:?}"
+    );
+    assert_eq!(expected.sessions.len(), SESSIONS as usize);
+
+    let mut numbers = Numbers(20_260_302);
+    let mut kills = 0;
+    let mut round = 0;
+    while kills < KILLS {
+        round += 1;
+        let place = Place::new();
+        for _ in 0..KILLS_IN_ROUND {
+            let at = whole.mul_f64(numbers.share() * 0.9);
+            let import = ["import", &transcripts.display().to_string()];
+            let mut import = daybook(&place.root(), &undisturbed.transcripts(), &import);
+            if !killed(&mut import, at) {
+                break;
+            }
+            kills += 1;
+        }
+        place.say(&["import", &transcripts.display().to_string()]);
+        let found = answers(&place);
+        assert_eq!(found, expected, "round {round}, after {kills} kills");
+        assert_no_litter(&place.root());
+        assert_history_is_whole(&place.root());
+    }
+}
+
+/// Starts `command` and kills it after `at`; false when it had ended before.
+fn killed(command: &mut Command, at: Duration) -> bool {
+    command
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null());
+    let mut child = command.spawn().expect("daybook starts");
+    // A kill at a random instant has to wait for that instant; nothing depends on how long.
+    std::thread::sleep(at);
+    let running = child.try_wait().expect("a process").is_none();
+    child.kill().expect("a process of ours");
+    child.wait().expect("a process of ours");
+    running
+}
+
+fn assert_no_litter(root: &Path) {
+    let left: Vec<_> = std::fs::read_dir(root.join("run"))
+        .into_iter()
+        .flatten()
+        .flatten()
+        .collect();
+    assert!(left.is_empty(), "marks of workers that are gone: {left:?}");
+}
+
+/// What git itself says of each memory folder, where git is installed.
+fn assert_history_is_whole(root: &Path) {
+    for project in std::fs::read_dir(root.join("projects"))
+        .into_iter()
+        .flatten()
+        .flatten()
+    {
+        let memory = project.path().join("memory");
+        let git = |arguments: &[&str]| {
+            Command::new("git")
+                .arg("-C")
+                .arg(&memory)
+                .args(arguments)
+                .output()
+        };
+        let Ok(fsck) = git(&["fsck", "--strict"]) else {
+            return;
+        };
+        assert!(
+            fsck.status.success(),
+            "{}",
+            String::from_utf8_lossy(&fsck.stderr)
+        );
+        let status = git(&["status", "--porcelain"]).expect("git was there a moment ago");
+        assert_eq!(String::from_utf8_lossy(&status.stdout), "");
+    }
+}
