@@ -1,0 +1,123 @@
+//! How fast a durable append is: events, index and mark in one transaction.
+
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use daybook_domain::seams::{Append, SessionStore};
+use daybook_domain::trigger::Patience;
+use daybook_domain::{
+    EventId, NewEvent, Origin, SessionId, SessionKind, SessionMeta, Tenant, Timestamp,
+};
+use daybook_store::sqlite::{Durability, SqliteOptions, SqliteStore};
+
+use crate::transcripts::Numbers;
+
+/// Single and batched appends, against a bare insert of the same text into the same database
+/// engine, committed as often.
+pub(crate) fn durable() -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    for (name, durability, singles, batches) in [
+        ("process", Durability::Process, 5_000, 1_000),
+        ("power", Durability::Power, 200, 50),
+    ] {
+        let folder = tempfile::tempdir()?;
+        let store = SqliteStore::open(
+            &folder.path().join("daybook.db"),
+            SqliteOptions { durability },
+        )?;
+        let single = runtime.block_on(append_all(&store, singles, 1))?;
+        let batched = runtime.block_on(append_all(&store, batches, 100))?;
+        let floor = bare_inserts(singles, durability)?;
+        let mut sorted = single.clone();
+        sorted.sort();
+        let at = |share: f64| sorted[((sorted.len() - 1) as f64 * share) as usize];
+        let whole: Duration = batched.iter().sum();
+        println!(
+            "  {name:8} one event p50 {:7.3} ms, p99 {:7.3} ms; batched by 100: {:8.0} events/s",
+            at(0.5).as_secs_f64() * 1e3,
+            at(0.99).as_secs_f64() * 1e3,
+            f64::from(batches) * 100.0 / whole.as_secs_f64()
+        );
+        println!(
+            "           floor: bare insert p50 {:7.3} ms   ratio {:.1}",
+            floor.as_secs_f64() * 1e3,
+            at(0.5).as_secs_f64() / floor.as_secs_f64()
+        );
+    }
+    println!(
+        "  wanted, process: p50 under 0.1 ms, over 50,000 events/s; power: the disk's commit rate"
+    );
+    Ok(())
+}
+
+async fn append_all(store: &SqliteStore, appends: u32, size: u32) -> Result<Vec<Duration>> {
+    let mut numbers = Numbers(u64::from(size));
+    let mut times = Vec::new();
+    for n in 0..appends {
+        let append = append(&mut numbers, n, size);
+        let began = Instant::now();
+        store.append(&append).await?;
+        times.push(began.elapsed());
+    }
+    Ok(times)
+}
+
+fn append(numbers: &mut Numbers, n: u32, size: u32) -> Append {
+    let event = |k: u32| {
+        let text = numbers.sentence(25);
+        NewEvent {
+            id: EventId::of(&[&n.to_le_bytes(), &k.to_le_bytes(), &size.to_le_bytes()]),
+            line: n * size + k + 1,
+            origin: Origin::Assistant,
+            at: Timestamp(1_772_000_000_000 + i64::from(n)),
+            tokens: text.clone(),
+            text,
+            tool: None,
+            call: None,
+            status: None,
+            sidechain: false,
+            place: None,
+        }
+    };
+    Append {
+        session: SessionMeta {
+            id: SessionId {
+                tenant: Tenant::local(),
+                agent: "bench".to_owned(),
+                host_id: format!("session-{}-{size}", n / 100),
+            },
+            kind: SessionKind::Root,
+            memory_off: false,
+            forked_from: None,
+        },
+        events: (0..size).map(event).collect(),
+        source: None,
+        import: None,
+        patience: Patience::default(),
+        now: Timestamp(1_772_000_000_000),
+    }
+}
+
+fn bare_inserts(inserts: u32, durability: Durability) -> Result<Duration> {
+    let folder = tempfile::tempdir()?;
+    let connection = rusqlite::Connection::open(folder.path().join("bare.db"))?;
+    let synchronous = match durability {
+        Durability::Process => "NORMAL",
+        Durability::Power => "FULL",
+    };
+    connection.execute_batch(&format!(
+        "PRAGMA journal_mode = WAL; PRAGMA synchronous = {synchronous}; CREATE TABLE events (text TEXT);"
+    ))?;
+    let mut numbers = Numbers(3);
+    let mut times = Vec::new();
+    for _ in 0..inserts {
+        let text = numbers.sentence(25);
+        let began = Instant::now();
+        connection
+            .prepare_cached("INSERT INTO events (text) VALUES (?1)")?
+            .execute([text])?;
+        times.push(began.elapsed());
+    }
+    times.sort();
+    Ok(times[times.len() / 2])
+}

@@ -1,0 +1,60 @@
+//! Named questions about Daybook's speed and size.
+//!
+//! `cargo run --release -p daybook-bench -- <question>` answers one of them; without a name, all.
+//! Data is generated with fixed seeds, or read from `../shared/data/transcripts` where that is
+//! there. Machines differ and are shared: each answer stands beside a baseline from the same run.
+
+#![allow(clippy::print_stdout)] // This program's output is its result.
+
+mod append;
+mod import;
+mod memory;
+mod process;
+mod recall;
+mod transcripts;
+
+use anyhow::{Result, bail};
+
+fn main() -> Result<()> {
+    type Question = (&'static str, &'static str, fn() -> Result<()>);
+    let questions: [Question; 5] = [
+        (
+            "import",
+            "how fast are real transcripts taken in?",
+            import::first,
+        ),
+        (
+            "again",
+            "how long does a second import of 40 files take?",
+            import::again,
+        ),
+        (
+            "memory",
+            "how much memory does a 1 GiB file with a 64 MiB line take?",
+            memory::large,
+        ),
+        (
+            "recall",
+            "how long does a recall take, as a process, on 100,000 events?",
+            recall::process,
+        ),
+        ("append", "how fast is a durable append?", append::durable),
+    ];
+    let asked: Vec<String> = std::env::args().skip(1).collect();
+    for name in &asked {
+        if !questions.iter().any(|(known, ..)| known == name) {
+            let known: Vec<&str> = questions.iter().map(|(name, ..)| *name).collect();
+            bail!(
+                "there is no question {name}; there are: {}",
+                known.join(", ")
+            );
+        }
+    }
+    for (name, question, answer) in questions {
+        if asked.is_empty() || asked.iter().any(|wanted| wanted == name) {
+            println!("\n{name}: {question}");
+            answer()?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,79 @@
+//! Running the built `daybook` as a process, timed from outside.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+/// The release binary beside this one.
+pub(crate) fn daybook() -> Result<PathBuf> {
+    let here = std::env::current_exe()?;
+    let built = here.with_file_name("daybook");
+    if !built.is_file() {
+        bail!(
+            "{} is not built; run `cargo build --release` first",
+            built.display()
+        );
+    }
+    Ok(built)
+}
+
+/// Runs `daybook` and says how long it took; fails when it does.
+pub(crate) fn timed(arguments: &[&str]) -> Result<Duration> {
+    let mut command = Command::new(daybook()?);
+    let command = command
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null());
+    let began = Instant::now();
+    let status = command.status().context("daybook does not start")?;
+    let took = began.elapsed();
+    if !status.success() {
+        bail!("daybook {} ended with {status}", arguments.join(" "));
+    }
+    Ok(took)
+}
+
+/// Runs `daybook` and says how long it took and the most memory that it held, in bytes.
+pub(crate) fn watched(arguments: &[&str]) -> Result<(Duration, u64)> {
+    let began = Instant::now();
+    let mut child = Command::new(daybook()?)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .spawn()
+        .context("daybook does not start")?;
+    let status_file = format!("/proc/{}/status", child.id());
+    let mut peak = 0;
+    let status = loop {
+        peak = peak.max(high_water(&status_file).unwrap_or(0));
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    if !status.success() {
+        bail!("daybook {} ended with {status}", arguments.join(" "));
+    }
+    Ok((began.elapsed(), peak))
+}
+
+/// The kernel's own record of the most memory that was resident.
+fn high_water(status_file: &str) -> Option<u64> {
+    let status = std::fs::read_to_string(status_file).ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kib * 1024)
+}
+
+/// The middle of several timings.
+pub(crate) fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort();
+    times[times.len() / 2]
+}
+
+/// Milliseconds, with a decimal.
+pub(crate) fn ms(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
