@@ -7,9 +7,12 @@ use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
 use daybook_domain::index::{Filter, Step};
-use daybook_domain::seams::{Index, JobStore, SessionStore};
-use daybook_domain::{EventSeq, FinishOutcome, JobKey, JobKind, NewEvent, SessionId, Tenant};
-use daybook_store::{SqliteOptions, SqliteStore};
+use daybook_domain::seams::{Append, Index, JobStore, SessionStore};
+use daybook_domain::source::ImportNo;
+use daybook_domain::{
+    EventId, EventSeq, FinishOutcome, JobKey, JobKind, NewEvent, SessionId, StoreError, Tenant,
+};
+use daybook_store::{Durability, SqliteOptions, SqliteStore};
 use daybook_testkit::fixtures::*;
 use daybook_testkit::run;
 
@@ -118,6 +121,47 @@ fn threads_with_stores_of_their_own_lose_and_double_nothing() {
             .await;
         assert_eq!(found.unwrap().len() as u64, own);
     });
+}
+
+#[test]
+fn appenders_that_share_a_commit_keep_their_own_outcomes() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = SqliteOptions {
+        durability: Durability::Power,
+    };
+    let store = SqliteStore::open(&folder.path().join("daybook.db"), options).unwrap();
+    std::thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let store = &store;
+            scope.spawn(move || {
+                let id = session(&format!("thread-{thread}"));
+                for n in 0..10 {
+                    let said = append(&id, events(&format!("round{n}"), 2));
+                    let appended = run(store.append(&said)).expect("a sound append succeeds");
+                    assert_eq!(appended.last, EventSeq((n + 1) * 2));
+                    let unknown = Some(ImportNo(99));
+                    let refused = Append {
+                        import: unknown,
+                        ..append(&id, events("never", 1))
+                    };
+                    let refused = run(store.append(&refused));
+                    assert!(
+                        matches!(refused, Err(StoreError::NotFound(_))),
+                        "{refused:?}"
+                    );
+                }
+            });
+        }
+    });
+    let never = [EventId::of(&[b"never 1"])];
+    for thread in 0..THREADS {
+        let id = session(&format!("thread-{thread}"));
+        assert_eq!(
+            run(store.session(&id)).unwrap().unwrap().events,
+            EventSeq(20)
+        );
+        assert_eq!(run(store.known(&id, &never)).unwrap(), 0);
+    }
 }
 
 /// The process that [`killed_processes_lose_nothing_that_was_acknowledged`] starts and kills.
