@@ -29,6 +29,7 @@ fn main() {
         let path = folder.path().join(format!("{durability:?}-{batch}.db"));
         fill(&path, durability, batch, appends);
     }
+    share(&folder.path().join("shared.db"));
     ask(&folder.path().join("Process-100.db"));
 }
 
@@ -71,6 +72,31 @@ fn cpu() -> Duration {
     let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let nanoseconds = stat.split(' ').next().and_then(|n| n.parse().ok());
     Duration::from_nanos(nanoseconds.unwrap_or(0))
+}
+
+/// Eight appenders that each wait for the disk.
+fn share(path: &Path) {
+    const APPENDERS: u64 = 8;
+    const APPENDS: u64 = 200;
+    let options = SqliteOptions {
+        durability: Durability::Power,
+    };
+    let store = SqliteStore::open(path, options).expect("opens");
+    let began = Instant::now();
+    std::thread::scope(|scope| {
+        for appender in 0..APPENDERS {
+            let store = &store;
+            scope.spawn(move || {
+                let mut random = Random(appender + 1);
+                for n in 0..APPENDS {
+                    let append = append(&mut random, appender * 1_000_000 + n, 1);
+                    run(store.append(&append)).expect("appends");
+                }
+            });
+        }
+    });
+    let per_second = (APPENDERS * APPENDS) as f64 / began.elapsed().as_secs_f64();
+    println!("Power, {APPENDERS} appenders of one event each: {per_second:.0} events/s");
 }
 
 /// Questions to the largest store.

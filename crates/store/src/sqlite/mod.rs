@@ -11,6 +11,7 @@ mod connection;
 mod events;
 mod evidence_rows;
 mod extractions;
+mod group;
 mod index;
 mod job_rows;
 mod jobs;
@@ -64,6 +65,7 @@ pub struct SqliteStore {
     waiting_documents: usize,
     writer: Mutex<Option<Connection>>,
     idle: Mutex<Vec<Connection>>,
+    queue: group::Queue,
 }
 
 impl SqliteStore {
@@ -79,6 +81,7 @@ impl SqliteStore {
             waiting_documents: WAITING_DOCUMENTS,
             writer: Mutex::new(None),
             idle: Mutex::new(Vec::new()),
+            queue: group::Queue::default(),
         };
         let mut first = store.connect()?;
         store.retry(|| migrations::ensure(&mut first, path))?;
@@ -124,11 +127,8 @@ impl SqliteStore {
         mut work: impl FnMut(&Transaction<'_>) -> Result<T, Fault>,
     ) -> Result<T, StoreError> {
         connection::blocking(|| {
-            let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-            let connection = match writer.take() {
-                Some(open) => writer.insert(open),
-                None => writer.insert(self.take_idle()?),
-            };
+            let mut writer = self.lock_writer();
+            let connection = self.writing(&mut writer)?;
             self.retry(|| {
                 let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
                 let done = work(&tx)?;
@@ -136,6 +136,21 @@ impl SqliteStore {
                 Ok(done)
             })
         })
+    }
+
+    fn lock_writer(&self) -> MutexGuard<'_, Option<Connection>> {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The connection that writes, opened when it is first needed.
+    fn writing<'a>(
+        &self,
+        writer: &'a mut Option<Connection>,
+    ) -> Result<&'a mut Connection, StoreError> {
+        match writer.take() {
+            Some(open) => Ok(writer.insert(open)),
+            None => Ok(writer.insert(self.take_idle()?)),
+        }
     }
 
     /// Runs `work` on a snapshot.

@@ -14,7 +14,7 @@ use rusqlite::{Connection, params};
 
 use super::connection::Fault;
 use super::names::{self, SessionRow, find_session, session_no, sessions_where, tenant_no};
-use super::{SqliteStore, events, index, jobs, places, sources};
+use super::{Durability, SqliteStore, events, index, jobs, places, sources};
 use crate::bounds::{FOUND_SESSIONS, check_append};
 use crate::lines::Numbering;
 use crate::{labels, log};
@@ -23,6 +23,11 @@ use crate::{labels, log};
 impl SessionStore for SqliteStore {
     async fn append(&self, append: &Append) -> Result<Appended, StoreError> {
         check_append(append)?;
+        if self.options.durability == Durability::Power {
+            let appended = self.append_in_group(append)?;
+            self.tidy();
+            return Ok(appended);
+        }
         let enough = self.waiting_documents;
         let (appended, untidy) =
             self.write(|tx| Ok((add(tx, append)?, index::is_untidy(tx, enough)?)))?;
@@ -140,7 +145,8 @@ pub(super) fn seq_of(event_no: i64) -> EventSeq {
     EventSeq(event_no.cast_unsigned() & u64::from(u32::MAX))
 }
 
-fn add(tx: &Connection, append: &Append) -> Result<Appended, Fault> {
+/// Appends within a transaction.
+pub(super) fn add(tx: &Connection, append: &Append) -> Result<Appended, Fault> {
     if let Some(import) = append.import {
         sources::check_import(tx, import)?;
     }

@@ -1,5 +1,9 @@
 //! Both stores, held to the promises of their seams.
 
+mod contention;
+mod opening;
+mod schema;
+
 use std::ops::Deref;
 
 use daybook_store::{MemoryStore, SqliteOptions, SqliteStore};

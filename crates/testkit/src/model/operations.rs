@@ -4,7 +4,7 @@ use daybook_domain::FailureClass;
 use proptest::prelude::*;
 
 /// Most operations in a sequence.
-const LONGEST: usize = 60;
+const LONGEST: usize = 100;
 
 /// One operation. Numbers choose among what there is at the time, wrapping around.
 #[derive(Debug, Clone)]
@@ -144,13 +144,13 @@ pub fn sequence() -> impl Strategy<Value = Vec<Operation>> {
         1 => any::<u8>().prop_map(|claim| Operation::Release { claim }),
         2 => (any::<u8>(), 0..3_u8)
             .prop_map(|(claim, short_by)| Operation::Finish { claim, short_by }),
-        8 => extract(),
+        12 => extract(),
         3 => (any::<u8>(), 0..3_usize, 0..2_u8).prop_map(|(claim, class, engine)| {
             Operation::Fail { claim, class: FailureClass::ALL[class], engine }
         }),
         1 => (0..2_u8).prop_map(|holder| Operation::Abandon { holder }),
         4 => (-60..5000_i16).prop_map(|seconds| Operation::Advance { seconds }),
-        2 => (0..6_u8).prop_map(|key| Operation::Redo { key }),
+        4 => prop_oneof![4 => 0..3_u8, 1 => 0..6_u8].prop_map(|key| Operation::Redo { key }),
         1 => (prop::option::of(0..6_u8), 0..2_u8)
             .prop_map(|(key, engine)| Operation::Revive { key, engine }),
         2 => (0..3_u8, found()).prop_map(|(session, found)| Operation::Observe { session, found }),
@@ -159,13 +159,14 @@ pub fn sequence() -> impl Strategy<Value = Vec<Operation>> {
         2 => (0..2_u8, 0..2_u8).prop_map(|(root, project)| Operation::Assign { root, project }),
         2 => Just(Operation::BeginImport),
         1 => Just(Operation::EndImport),
-        3 => any::<u8>().prop_map(|import| Operation::UndoImport { import }),
+        2 => any::<u8>().prop_map(|import| Operation::UndoImport { import }),
+        1 => Just(Operation::UndoImport { import: 0 }),
         1 => (0..3_u8, 0..2_u8, prop::collection::vec(0..24_u8, 0..4)).prop_map(
             |(scope, file, entries)| Operation::PutFile { scope, file, entries }
         ),
         1 => Just(Operation::Rebuild),
     ];
-    prop::collection::vec(one, 1..LONGEST)
+    prop::collection::vec(one, 1..=LONGEST)
 }
 
 fn append() -> impl Strategy<Value = Operation> {
@@ -190,7 +191,7 @@ fn append() -> impl Strategy<Value = Operation> {
 }
 
 fn extract() -> impl Strategy<Value = Operation> {
-    let found = prop::collection::vec(found(), 0..4);
+    let found = prop::collection::vec(found(), 0..5);
     let options = (
         prop::option::weighted(0.3, any::<u8>()),
         prop::option::of(0..2_u8),

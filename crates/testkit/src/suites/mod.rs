@@ -5,6 +5,8 @@ pub mod index;
 pub mod job_store;
 pub mod session_store;
 
+pub use session_store::extract;
+
 /// Makes one test of each promise of all seams. The argument is a closure or function that makes an
 /// empty store.
 #[macro_export]

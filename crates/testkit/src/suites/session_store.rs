@@ -43,7 +43,10 @@ async fn texts(store: &dyn Store, id: &SessionId) -> Vec<String> {
 }
 
 /// Has a session extracted to its end, yielding `observations`.
-pub(super) async fn extract(store: &dyn Store, id: &SessionId, observations: Vec<Observation>) {
+///
+/// # Panics
+/// When the store refuses.
+pub async fn extract(store: &dyn Store, id: &SessionId, observations: Vec<Observation>) {
     let claimed = store
         .claim(JobKind::Extract, "worker", at(9_000), LEASE, 10)
         .await;

@@ -1,0 +1,178 @@
+//! Schemas of the past. Each released schema lies in `schemas/` as a dump of a root that holds a
+//! little of everything; opening it with this daybook must give the same answers as a new root does.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use daybook_domain::seams::{Append, Index, JobStore, SessionStore};
+use daybook_domain::{Failure, FailureClass, JobKind};
+use daybook_store::{SqliteOptions, SqliteStore};
+use daybook_testkit::fixtures::*;
+use daybook_testkit::{model, run, suites};
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+/// The newest schema that is committed.
+const NEWEST: u32 = 1;
+
+fn committed(version: u32) -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/schemas");
+    folder.join(format!("{version:04}.sql"))
+}
+
+fn new_root(folder: &TempDir) -> (PathBuf, SqliteStore) {
+    let path = folder.path().join("daybook.db");
+    let store = SqliteStore::open(&path, SqliteOptions::default()).expect("a root can be opened");
+    (path, store)
+}
+
+/// A little of everything.
+async fn remember(store: &SqliteStore) {
+    let (a, b) = (session("aaaa-one"), session("bb"));
+    let import = store.begin_import("all", at(0)).await.unwrap();
+    let there = events("t0 s0", 4)
+        .into_iter()
+        .map(|event| event.in_place("/work/a"));
+    store
+        .append(&imported(&a, there.collect(), "/logs/1", import))
+        .await
+        .unwrap();
+    store.end_import(import, at(1)).await.unwrap();
+    let mut off: Append = append(&b, vec![event("t1 s2 e3")]);
+    off.session.memory_off = true;
+    store.append(&off).await.unwrap();
+    store
+        .assign_root("/work/a", &project("left"), at(2))
+        .await
+        .unwrap();
+    let seen = observation(
+        &project_scope("left"),
+        "said once",
+        vec![evidence(&a, &[1, 2])],
+    );
+    suites::extract(store, &a, vec![seen]).await;
+    store.append(&append(&a, events("t1 s2", 2))).await.unwrap();
+    store
+        .claim(JobKind::Extract, "worker", at(9_500), LEASE, 1)
+        .await
+        .unwrap();
+    let claimed = store
+        .claim(JobKind::Consolidate, "other", at(9_500), LEASE, 1)
+        .await
+        .unwrap();
+    let failure = Failure {
+        class: FailureClass::Content,
+        message: "no usable answer".to_owned(),
+    };
+    let _ = store
+        .fail(&claimed[0].token, failure, at(9_501), 0.5, "engine/1")
+        .await
+        .unwrap();
+    forget_index(store).await;
+}
+
+/// The index is disposable: a dump does not carry it, so neither side of a comparison has one.
+async fn forget_index(store: &SqliteStore) {
+    store.clear().await.unwrap();
+}
+
+/// A root as SQL: its schema as SQLite keeps it, and the rows of all tables but the index's own.
+fn dump(path: &Path) -> String {
+    let connection = Connection::open(path).unwrap();
+    let mut sql = String::new();
+    let mut schema = connection
+        .prepare(
+            "SELECT name, type, sql FROM sqlite_schema WHERE sql IS NOT NULL
+             AND name NOT LIKE 'ix_text_%' AND name NOT LIKE 'sqlite_%' ORDER BY rowid",
+        )
+        .unwrap();
+    let mut entries = schema.query([]).unwrap();
+    let mut tables: Vec<String> = vec!["sqlite_sequence".to_owned()];
+    while let Some(row) = entries.next().unwrap() {
+        let statement: String = row.get(2).unwrap();
+        writeln!(sql, "{statement};").unwrap();
+        if row.get::<_, String>(1).unwrap() == "table" && !statement.contains("VIRTUAL") {
+            tables.push(row.get(0).unwrap());
+        }
+    }
+    for table in tables {
+        dump_rows(&connection, &table, &mut sql);
+    }
+    sql
+}
+
+fn dump_rows(connection: &Connection, table: &str, sql: &mut String) {
+    let columns = connection
+        .prepare(&format!("SELECT * FROM {table} LIMIT 0"))
+        .unwrap();
+    let quoted: Vec<String> = columns
+        .column_names()
+        .map(|name| match name {
+            // The only thing that differs from run to run.
+            "applied_at" => "'0'".to_owned(),
+            name => format!("quote(\"{name}\")"),
+        })
+        .collect();
+    let select = format!(
+        "SELECT {} FROM {table} ORDER BY 1",
+        quoted.join(" || ', ' || ")
+    );
+    let mut rows = connection.prepare(&select).unwrap();
+    let mut rows = rows.query([]).unwrap();
+    while let Some(row) = rows.next().unwrap() {
+        let values: String = row.get(0).unwrap();
+        writeln!(sql, "INSERT INTO {table} VALUES ({values});").unwrap();
+    }
+}
+
+fn todays_dump() -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, store) = new_root(&folder);
+    run(remember(&store));
+    drop(store);
+    dump(&path)
+}
+
+/// Run by hand after a migration was added: `cargo test -p daybook-store -- --ignored write_todays`.
+#[test]
+#[ignore = "writes the fixture that the other tests read"]
+fn write_todays_schema() {
+    std::fs::write(committed(NEWEST), todays_dump()).unwrap();
+}
+
+#[test]
+fn the_newest_schema_is_the_one_that_is_committed() {
+    let committed = std::fs::read_to_string(committed(NEWEST)).unwrap();
+    assert!(
+        committed == todays_dump(),
+        "the schema differs from the committed one: a change needs a migration of its own"
+    );
+}
+
+#[test]
+fn a_root_of_each_former_schema_answers_as_a_new_one() {
+    for version in 1..=NEWEST {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("old.db");
+        let sql = std::fs::read_to_string(committed(version)).unwrap();
+        let connection = Connection::open(&path).unwrap();
+        connection
+            .pragma_update(None, "journal_mode", "WAL")
+            .unwrap();
+        connection.execute_batch(&sql).unwrap();
+        drop(connection);
+        let old = SqliteStore::open(&path, SqliteOptions::default()).unwrap();
+        let (_, new) = new_root(&folder);
+        run(async {
+            remember(&new).await;
+            let views = (model::view::of(&old).await, model::view::of(&new).await);
+            assert_eq!(views.0.unwrap(), views.1.unwrap(), "schema {version}");
+            // And it can be written to.
+            old.append(&append(&session("cc"), events("word", 3)))
+                .await
+                .unwrap();
+            let found = old.session(&session("cc")).await.unwrap().unwrap();
+            assert_eq!(found.label, "cc");
+        });
+    }
+}

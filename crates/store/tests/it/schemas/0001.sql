@@ -1,0 +1,285 @@
+CREATE TABLE schema_migrations (
+            version    INTEGER PRIMARY KEY,
+            name       TEXT NOT NULL,
+            checksum   TEXT NOT NULL,
+            applied_at INTEGER NOT NULL
+        );
+CREATE TABLE tenants (
+    tenant_no   INTEGER PRIMARY KEY,
+    tenant      TEXT NOT NULL UNIQUE
+);
+CREATE TABLE sessions (
+    session_no   INTEGER PRIMARY KEY AUTOINCREMENT,
+    tenant_no    INTEGER NOT NULL,
+    agent        TEXT NOT NULL,
+    host_id      TEXT NOT NULL,
+    known        INTEGER NOT NULL,
+    label        TEXT,
+    kind         TEXT NOT NULL,
+    memory_off   INTEGER NOT NULL,
+    forked_from  TEXT,
+    first_at     INTEGER NOT NULL,
+    last_at      INTEGER NOT NULL,
+    events       INTEGER NOT NULL,
+    last_line    INTEGER NOT NULL,
+    first_source TEXT,
+    UNIQUE (tenant_no, host_id, agent)
+);
+CREATE UNIQUE INDEX sessions_label ON sessions (tenant_no, label);
+CREATE TABLE events (
+    event_no    INTEGER PRIMARY KEY,
+    session_no  INTEGER NOT NULL,
+    id          BLOB NOT NULL,
+    line        INTEGER NOT NULL,
+    origin      TEXT NOT NULL,
+    at          INTEGER NOT NULL,
+    tool        TEXT,
+    call        TEXT,
+    status      TEXT,
+    sidechain   INTEGER NOT NULL,
+    place_no    INTEGER,
+    text        TEXT NOT NULL
+);
+CREATE UNIQUE INDEX events_id ON events (session_no, id);
+CREATE TABLE projects (
+    key         TEXT PRIMARY KEY,
+    identity    TEXT NOT NULL,
+    guessed     INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE roots (
+    root_no     INTEGER PRIMARY KEY,
+    root        TEXT NOT NULL UNIQUE,
+    project     TEXT
+);
+CREATE INDEX roots_project ON roots (project) WHERE project IS NOT NULL;
+CREATE TABLE places (
+    place_no    INTEGER PRIMARY KEY,
+    root_no     INTEGER NOT NULL,
+    branch      TEXT
+);
+CREATE UNIQUE INDEX places_name ON places (root_no, ifnull(branch, ''), branch IS NULL);
+CREATE TABLE session_places (
+    session_no  INTEGER NOT NULL,
+    place_no    INTEGER NOT NULL,
+    events      INTEGER NOT NULL,
+    PRIMARY KEY (session_no, place_no)
+) WITHOUT ROWID;
+CREATE INDEX session_places_place ON session_places (place_no);
+CREATE TABLE sources (
+    path             TEXT PRIMARY KEY,
+    format           TEXT NOT NULL,
+    session_no       INTEGER,
+    size             INTEGER NOT NULL,
+    modified         INTEGER NOT NULL,
+    "offset"         INTEGER NOT NULL,
+    lines            INTEGER NOT NULL,
+    fingerprint_head INTEGER NOT NULL,
+    fingerprint_tail INTEGER NOT NULL,
+    bad_lines        INTEGER NOT NULL,
+    first_bad_line   INTEGER,
+    first_bad_why    TEXT,
+    secrets          INTEGER NOT NULL,
+    state            TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE imports (
+    import_no   INTEGER PRIMARY KEY AUTOINCREMENT,
+    began_at    INTEGER NOT NULL,
+    ended_at    INTEGER,
+    what        TEXT NOT NULL,
+    events      INTEGER NOT NULL
+);
+CREATE TABLE import_ranges (
+    import_no   INTEGER NOT NULL,
+    session_no  INTEGER NOT NULL,
+    from_seq    INTEGER NOT NULL,
+    to_seq      INTEGER NOT NULL,
+    PRIMARY KEY (import_no, session_no, from_seq)
+) WITHOUT ROWID;
+CREATE TABLE import_sources (
+    import_no        INTEGER NOT NULL,
+    path             TEXT NOT NULL,
+    seen             INTEGER NOT NULL,
+    format           TEXT,
+    session_no       INTEGER,
+    size             INTEGER,
+    modified         INTEGER,
+    "offset"         INTEGER,
+    lines            INTEGER,
+    fingerprint_head INTEGER,
+    fingerprint_tail INTEGER,
+    bad_lines        INTEGER,
+    first_bad_line   INTEGER,
+    first_bad_why    TEXT,
+    secrets          INTEGER,
+    state            TEXT,
+    PRIMARY KEY (import_no, path)
+) WITHOUT ROWID;
+CREATE INDEX import_sources_path ON import_sources (path);
+CREATE TABLE jobs (
+    job_no           INTEGER PRIMARY KEY,
+    kind             TEXT NOT NULL,
+    tenant           TEXT NOT NULL,
+    owner            TEXT NOT NULL,
+    name             TEXT NOT NULL,
+    input            INTEGER NOT NULL,
+    done             INTEGER NOT NULL,
+    redo             INTEGER NOT NULL,
+    redo_until       INTEGER,
+    idle_due         INTEGER NOT NULL,
+    deadline         INTEGER NOT NULL,
+    priority         INTEGER NOT NULL,
+    retry_at         INTEGER,
+    outage           INTEGER NOT NULL,
+    tries_left       INTEGER NOT NULL,
+    failures         INTEGER NOT NULL,
+    vanished         INTEGER NOT NULL,
+    span             INTEGER,
+    suspect_to       INTEGER NOT NULL,
+    lease_generation INTEGER,
+    lease_until      INTEGER,
+    lease_holder     TEXT,
+    lease_upto       INTEGER,
+    lease_arrived    INTEGER,
+    claims           INTEGER NOT NULL,
+    failure_class    TEXT,
+    failure_message  TEXT,
+    due_at           INTEGER,
+    UNIQUE (kind, tenant, owner, name)
+);
+CREATE INDEX jobs_due ON jobs (kind, priority, due_at, tenant, owner, name) WHERE due_at IS NOT NULL;
+CREATE INDEX jobs_holder ON jobs (lease_holder) WHERE lease_holder IS NOT NULL;
+CREATE TABLE gaps (
+    kind            TEXT NOT NULL,
+    tenant          TEXT NOT NULL,
+    owner           TEXT NOT NULL,
+    name            TEXT NOT NULL,
+    from_seq        INTEGER NOT NULL,
+    to_seq          INTEGER NOT NULL,
+    failure_class   TEXT NOT NULL,
+    failure_message TEXT NOT NULL,
+    at              INTEGER NOT NULL,
+    engine          TEXT NOT NULL,
+    PRIMARY KEY (kind, tenant, owner, name, from_seq)
+) WITHOUT ROWID;
+CREATE TABLE scopes (
+    scope_no    INTEGER PRIMARY KEY,
+    tenant_no   INTEGER NOT NULL,
+    kind        TEXT NOT NULL,
+    name        TEXT NOT NULL,
+    revision    INTEGER NOT NULL,
+    UNIQUE (tenant_no, kind, name)
+);
+CREATE TABLE extractions (
+    extraction_no INTEGER PRIMARY KEY,
+    session_no    INTEGER NOT NULL,
+    generation    INTEGER NOT NULL,
+    live          INTEGER NOT NULL,
+    from_seq      INTEGER NOT NULL,
+    to_seq        INTEGER NOT NULL,
+    digest        TEXT,
+    extractor     TEXT NOT NULL,
+    at            INTEGER NOT NULL
+);
+CREATE INDEX extractions_window ON extractions (session_no, from_seq);
+CREATE TABLE observations (
+    observation_no INTEGER PRIMARY KEY AUTOINCREMENT,
+    scope_no       INTEGER NOT NULL,
+    id             INTEGER NOT NULL,
+    kind           TEXT NOT NULL,
+    holds          INTEGER NOT NULL,
+    shown          INTEGER,
+    text           TEXT NOT NULL,
+    context        TEXT,
+    subject        TEXT,
+    tokens         TEXT NOT NULL,
+    UNIQUE (scope_no, id)
+);
+CREATE TABLE evidence (
+    evidence_no    INTEGER PRIMARY KEY AUTOINCREMENT,
+    observation_no INTEGER NOT NULL,
+    session_no     INTEGER NOT NULL,
+    events         TEXT NOT NULL,
+    generation     INTEGER NOT NULL,
+    live           INTEGER NOT NULL,
+    first_seq      INTEGER NOT NULL,
+    last_seq       INTEGER NOT NULL,
+    lines          TEXT NOT NULL,
+    label          TEXT NOT NULL,
+    at             INTEGER NOT NULL,
+    branch         TEXT,
+    root           TEXT,
+    stated         INTEGER NOT NULL,
+    text           TEXT NOT NULL,
+    context        TEXT,
+    subject        TEXT,
+    tokens         TEXT NOT NULL,
+    UNIQUE (observation_no, session_no, events, generation)
+);
+CREATE INDEX evidence_session ON evidence (session_no, first_seq);
+CREATE INDEX evidence_root ON evidence (root) WHERE root IS NOT NULL;
+CREATE TABLE retractions (
+    scope_no    INTEGER NOT NULL,
+    id          INTEGER NOT NULL,
+    session_no  INTEGER NOT NULL,
+    seq         INTEGER NOT NULL,
+    kind        TEXT NOT NULL,
+    text        TEXT NOT NULL,
+    root        TEXT,
+    PRIMARY KEY (scope_no, id, session_no, seq)
+) WITHOUT ROWID;
+CREATE INDEX retractions_root ON retractions (root) WHERE root IS NOT NULL;
+CREATE TABLE ix_files (
+    file_no     INTEGER PRIMARY KEY,
+    scope_no    INTEGER NOT NULL,
+    file        TEXT NOT NULL,
+    stamp       TEXT NOT NULL,
+    at          INTEGER NOT NULL,
+    UNIQUE (scope_no, file)
+);
+CREATE TABLE ix_entries (
+    entry_no    INTEGER PRIMARY KEY AUTOINCREMENT,
+    file_no     INTEGER NOT NULL,
+    line        INTEGER NOT NULL,
+    text        TEXT NOT NULL,
+    heading     TEXT NOT NULL,
+    observation INTEGER,
+    citation    TEXT
+);
+CREATE INDEX ix_entries_file ON ix_entries (file_no);
+CREATE VIRTUAL TABLE ix_text USING fts5 (
+    words, content='', contentless_delete=1, detail=none, tokenize='ascii'
+);
+CREATE VIRTUAL TABLE ix_words USING fts5vocab ('ix_text', 'row');
+CREATE TABLE ix_pending (
+    doc         INTEGER PRIMARY KEY,
+    words       TEXT NOT NULL
+);
+INSERT INTO sqlite_sequence VALUES ('evidence', 1);
+INSERT INTO sqlite_sequence VALUES ('imports', 1);
+INSERT INTO sqlite_sequence VALUES ('observations', 1);
+INSERT INTO sqlite_sequence VALUES ('sessions', 2);
+INSERT INTO schema_migrations VALUES (1, 'first', '8a2e9dbc0195be5b029dea63b4f4f2c4', 0);
+INSERT INTO tenants VALUES (1, 'local');
+INSERT INTO sessions VALUES (1, 1, 'claude-code', 'aaaa-one', 1, 'aaaa', 'root', 0, NULL, 1793491201000, 1793491204000, 6, 6, '/logs/1');
+INSERT INTO sessions VALUES (2, 1, 'claude-code', 'bb', 1, 'bb', 'root', 1, NULL, 1793491200000, 1793491200000, 1, 1, NULL);
+INSERT INTO events VALUES (4294967297, 1, X'931B7D798608163034002EC84BC9C771', 1, 'human', 1793491201000, NULL, NULL, NULL, 0, 1, 't0 s0 1');
+INSERT INTO events VALUES (4294967298, 1, X'8909C8F72BF8BAC3FEDB435EDCB233E7', 2, 'human', 1793491202000, NULL, NULL, NULL, 0, 1, 't0 s0 2');
+INSERT INTO events VALUES (4294967299, 1, X'32FFACCB6F088EFA9F6238EC477F3F94', 3, 'human', 1793491203000, NULL, NULL, NULL, 0, 1, 't0 s0 3');
+INSERT INTO events VALUES (4294967300, 1, X'4EEF8E4DEE7DA89AA49BA9C143039D34', 4, 'human', 1793491204000, NULL, NULL, NULL, 0, 1, 't0 s0 4');
+INSERT INTO events VALUES (4294967301, 1, X'941D262510652F20F3B9373BEEAB4D38', 5, 'human', 1793491201000, NULL, NULL, NULL, 0, NULL, 't1 s2 1');
+INSERT INTO events VALUES (4294967302, 1, X'03600AB951A2DEB6C9D7BA68BFB4EA63', 6, 'human', 1793491202000, NULL, NULL, NULL, 0, NULL, 't1 s2 2');
+INSERT INTO events VALUES (8589934593, 2, X'15F167E9FC04F236DBDA636BB20A6ED3', 1, 'human', 1793491200000, NULL, NULL, NULL, 0, NULL, 't1 s2 e3');
+INSERT INTO projects VALUES ('left', 'example.org/ada/left', 0);
+INSERT INTO roots VALUES (1, '/work/a', 'left');
+INSERT INTO places VALUES (1, 1, 'main');
+INSERT INTO session_places VALUES (1, 1, 4);
+INSERT INTO sources VALUES ('/logs/1', 'claude-code', 1, 4, 0, 4, 4, 4, -5, 1, 1, 'not JSON', 0, '{}');
+INSERT INTO imports VALUES (1, 1793491200000, 1793491201000, 'all', 4);
+INSERT INTO import_ranges VALUES (1, 1, 1, 4);
+INSERT INTO import_sources VALUES (1, '/logs/1', 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+INSERT INTO jobs VALUES (1, 'extract', 'local', 'claude-code', 'aaaa-one', 6, 4, 0, NULL, 1793491322000, 1793491802000, 1, NULL, 0, 3, 0, 0, NULL, 0, 2, 1793500760000, 'worker', 6, NULL, 2, NULL, NULL, 1793500760000);
+INSERT INTO jobs VALUES (2, 'consolidate', 'local', 'project', 'left', 2, 0, 0, NULL, 1793500200000, 1793491202000, 1, 1793500727250, 0, 2, 1, 0, NULL, 0, NULL, NULL, NULL, NULL, NULL, 1, 'content', 'no usable answer', 1793500727250);
+INSERT INTO scopes VALUES (1, 1, 'project', 'left', 2);
+INSERT INTO extractions VALUES (1, 1, 0, 1, 1, 4, '{"task":null,"outcome":null,"last_words":null,"answered":false,"commits":0,"pushed":0,"highlights":[],"human_messages":0,"branch":null,"root":null,"from_at":0,"to_at":0}', 'test/1', 1793500200000);
+INSERT INTO observations VALUES (1, 1, 6920554953402613707, 'preference', 1, 1, 'said once', 'context of said once', NULL, 'said once');
+INSERT INTO evidence VALUES (1, 1, 1, '1,2', 0, 1, 1, 2, '1,2', 'aaaa', 1793491201000, 'main', NULL, 1, 'said once', 'context of said once', NULL, 'said once');
