@@ -39,6 +39,20 @@ impl SessionKind {
         }
     }
 
+    /// What a session is when its parts say different things. A sub-agent's part belongs to the
+    /// conversation that called it, whichever came first; what is meant to leave no trace, and a
+    /// memory agent's own, stay so.
+    #[must_use]
+    pub fn joined(self, other: Self) -> Self {
+        let weight = |kind: &Self| match kind {
+            Self::SubAgent => 0,
+            Self::Root => 1,
+            Self::MemoryAgent => 2,
+            Self::Ephemeral => 3,
+        };
+        std::cmp::max_by_key(self, other, weight)
+    }
+
     /// The kind that [`SessionKind::word`] names.
     #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {

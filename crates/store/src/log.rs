@@ -9,7 +9,7 @@ pub(crate) fn blank(meta: &SessionMeta, label: String) -> Session {
     Session {
         id: meta.id.clone(),
         label,
-        kind: SessionKind::Root,
+        kind: meta.kind,
         memory_off: false,
         forked_from: None,
         first_at: Timestamp::ZERO,
@@ -20,10 +20,11 @@ pub(crate) fn blank(meta: &SessionMeta, label: String) -> Session {
 
 /// Takes in what an append says about its session.
 pub(crate) fn learn(session: &mut Session, meta: &SessionMeta) {
-    if meta.kind != SessionKind::Root {
-        session.kind = meta.kind;
+    session.kind = session.kind.joined(meta.kind);
+    // A sub-agent's part says nothing of what its host was told about the whole.
+    if meta.kind != SessionKind::SubAgent {
+        session.memory_off = meta.memory_off;
     }
-    session.memory_off = meta.memory_off;
     if session.forked_from.is_none() {
         session.forked_from.clone_from(&meta.forked_from);
     }

@@ -301,4 +301,4 @@ async fn say_next(daybook: &Daybook, memory: &Memory, told: &Told<'_>) -> Result
 }
 
 /// Asked of the sample.
-const SAMPLE_QUESTION: &str = "how many tides does the cache keep";
+const SAMPLE_QUESTION: &str = "what is the limit of the cache";

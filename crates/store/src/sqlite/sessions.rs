@@ -154,7 +154,11 @@ pub(super) fn add(tx: &Connection, append: &Append) -> Result<Appended, Fault> {
     let before = found.as_ref().map(|row| row.session.clone());
     let mut row = match found {
         Some(row) => row,
-        None => create(tx, append)?,
+        None => {
+            let mut row = create(tx, append)?;
+            row.session.kind = append.session.kind;
+            row
+        }
     };
     let last = row.session.events.0;
     log::learn(&mut row.session, &append.session);

@@ -57,6 +57,7 @@ macro_rules! session_store_suite {
             the_newest_session_comes_first,
             tenants_do_not_see_each_other,
             a_known_kind_stays_known,
+            a_sub_agents_part_belongs_to_its_parent_whichever_came_first,
             an_append_makes_an_eligible_session_due_once_it_rests,
             an_event_without_a_time_counts_from_now,
             repeating_an_append_marks_nothing,

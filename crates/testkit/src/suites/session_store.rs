@@ -374,16 +374,36 @@ pub async fn tenants_do_not_see_each_other(store: &dyn Store) {
     }
 }
 
+pub async fn a_sub_agents_part_belongs_to_its_parent_whichever_came_first(store: &dyn Store) {
+    for (host_id, sub_agent_first) in [("7f78aa01", false), ("4dedaa01", true)] {
+        let id = session(host_id);
+        let mut part = append(&id, events("aside", 2));
+        part.session.kind = SessionKind::SubAgent;
+        let whole = append(&id, events("word", 2));
+        let (first, second) = if sub_agent_first {
+            (part, whole)
+        } else {
+            (whole, part)
+        };
+        add(store, first).await;
+        add(store, second).await;
+        let found = store.session(&id).await.unwrap().unwrap();
+        assert_eq!((found.kind, found.events), (SessionKind::Root, EventSeq(4)));
+        let job = store.job(&JobKey::Extract(id)).await.unwrap();
+        assert_eq!(job.map(|job| job.input), Some(4));
+    }
+}
+
 pub async fn a_known_kind_stays_known(store: &dyn Store) {
     let id = session("7f78aa01");
     let mut said = append(&id, events("word", 1));
-    said.session.kind = SessionKind::SubAgent;
+    said.session.kind = SessionKind::Ephemeral;
     said.session.forked_from = Some("parent".to_owned());
     add(store, append(&id, Vec::new())).await;
     add(store, said).await;
     add(store, append(&id, events("word", 2))).await;
     let found = store.session(&id).await.unwrap().unwrap();
-    assert_eq!(found.kind, SessionKind::SubAgent);
+    assert_eq!(found.kind, SessionKind::Ephemeral);
     assert_eq!(found.forked_from.as_deref(), Some("parent"));
 }
 
