@@ -143,6 +143,9 @@ pub struct Claimed {
     pub upto: u64,
     /// The generation that results belong to.
     pub redo: u32,
+    /// This one position has ended so many workers that nobody should read it again: whoever holds
+    /// the claim reports a failure, and the position becomes a gap.
+    pub deadly: bool,
 }
 
 /// How a finish ended.
@@ -276,6 +279,7 @@ impl Job {
             after: self.done,
             upto,
             redo: self.redo,
+            deadly: self.is_deadly(),
         })
     }
 
@@ -477,10 +481,7 @@ impl Job {
         }
     }
 
-    /// Whether the claimed position has killed so many workers that nobody should try it again:
-    /// whoever holds the claim then reports a failure, and the position becomes a gap.
-    #[must_use]
-    pub fn is_deadly(&self) -> bool {
+    fn is_deadly(&self) -> bool {
         self.vanished > VANISHED && self.span.is_none_or(|span| span == 1)
     }
 }

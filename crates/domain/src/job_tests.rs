@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use super::*;
-use crate::ids::{SessionId, Tenant};
+use crate::ids::{Scope, ScopeKind, SessionId, Tenant};
 use crate::trigger::Patience;
 
 const LEASE: Duration = Duration::from_secs(100);
@@ -572,6 +572,31 @@ fn workers_that_keep_vanishing_narrow_the_window() {
     assert_eq!(failure.class, FailureClass::Vanished);
     driver.step("claim");
     assert_eq!(driver.said.last().unwrap(), "1..=4");
+}
+
+#[test]
+fn a_position_that_ends_every_worker_becomes_a_gap() {
+    let mut job = Job::new(JobKey::Consolidate(Scope {
+        tenant: Tenant::local(),
+        kind: ScopeKind::Project,
+        name: "tidepool".to_owned(),
+    }));
+    job.mark(Mark::at_once(1, Timestamp(0), Priority::Normal));
+    let lease = std::time::Duration::from_secs(9);
+    for _ in 0..=VANISHED {
+        let claimed = job.claim("worker", Timestamp(0), lease).unwrap();
+        assert!(!claimed.deadly);
+        assert!(job.abandon("worker"));
+    }
+    let claimed = job.claim("worker", Timestamp(0), lease).unwrap();
+    assert!(claimed.deadly);
+    let failure = Failure {
+        class: FailureClass::Vanished,
+        message: "deadly".to_owned(),
+    };
+    let outcome = job.fail(&claimed.token, failure, Timestamp(0), 0.0, "daybook/0");
+    assert!(matches!(outcome, FailOutcome::GaveUp(gap) if (gap.from, gap.to) == (1, 1)));
+    assert!(!job.is_ahead());
 }
 
 #[test]

@@ -10,7 +10,7 @@ pub const APPEND_EVENTS: usize = 512;
 pub const APPEND_BYTES: usize = 512 * 1024;
 /// Tries that a window has before it is narrowed.
 pub const TRIES: u32 = 3;
-/// Claims of one window whose worker vanished, before each further one spends a try.
+/// Claims of one window in a row whose worker vanished, before the window is halved.
 pub const VANISHED: u32 = 20;
 /// Shortest wait after a failure.
 pub const BACKOFF_FIRST: Duration = Duration::from_secs(30);

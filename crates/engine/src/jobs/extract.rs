@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use daybook_domain::eligibility::eligible;
 use daybook_domain::{
-    Claimed, Event, EventSeq, Extraction, Failure, FinishOutcome, JobKey, ObservationKind, Origin,
-    Session, SessionId, StoreError, Yield,
+    Claimed, Event, EventSeq, Extraction, Failure, FailureClass, FinishOutcome, JobKey,
+    ObservationKind, Origin, Session, SessionId, StoreError, Yield,
 };
 
 use super::filing::{Projects, file, person_scope};
@@ -45,6 +45,14 @@ pub(super) async fn extract(
     };
     if eligible(&session).is_err() {
         return give_up(shop, claimed).await;
+    }
+    if claimed.deadly {
+        let message = "reading it has ended one worker after another".to_owned();
+        let failure = Failure {
+            class: FailureClass::Vanished,
+            message,
+        };
+        return fail(shop, claimed, failure).await;
     }
     let read = read_window(shop, id, claimed).await?;
     let Some(last) = read.last() else {

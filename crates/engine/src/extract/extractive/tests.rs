@@ -387,6 +387,14 @@ fn values_of_one_subject_follow_each_other() {
 }
 
 #[test]
+fn of_two_numbers_the_one_that_follows_its_name_was_set() {
+    check(
+        "human: change the row limit to 50, 20 is not even a page\nassistant: Done.",
+        &["value 1: row limit = 50 | change the row limit to 50, 20 is not even a page"],
+    );
+}
+
+#[test]
 fn a_number_of_nothing_is_no_value() {
     check(
         "human: add 3 tests to the parser\nassistant: Done.\nhuman: look at line 42\nassistant: I see.",

@@ -9,7 +9,7 @@
 use std::sync::LazyLock;
 
 use daybook_domain::ObservationKind as Kind;
-use regex::Regex;
+use regex::{Captures, Regex};
 
 use super::deeds::{Aim, Deed};
 use super::finds::Find;
@@ -65,7 +65,14 @@ fn value(talk: &Talk<'_>, n: usize, turn: &Turn<'_>, sentence: &Sentence) -> Opt
     if !SETS.is_match(low) {
         return None;
     }
-    let number = NUMBER.captures_iter(low).last()?;
+    let numbers: Vec<_> = NUMBER.captures_iter(low).collect();
+    let is_told = |number: &&Captures<'_>| {
+        number
+            .get(1)
+            .is_some_and(|digits| named_subject(&low[..digits.start()]).is_some())
+    };
+    // "Change it to 50, 20 was too few": the number that follows its name is the one that was set.
+    let number = numbers.iter().find(is_told).or(numbers.last())?;
     let amount = number[1].trim_end_matches(['.', ',']).to_owned();
     let shown = match number.get(2) {
         Some(unit) => format!("{amount} {}", unit.as_str()),
