@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use super::projects::normalised_remote;
+use super::place::normalised_remote;
 
 /// A checkout on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,6 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use daybook_domain::{EventId, Project};
 
+use super::place::normalised_remote;
+
 /// What is known of a folder that work was done in.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RootFacts {
@@ -18,41 +20,6 @@ pub struct RootFacts {
     pub remote: Option<String>,
     /// Its repository's common folder, when it is on this machine.
     pub common_dir: Option<String>,
-}
-
-/// The remote in one form for all the ways to write it: host, owner, repository.
-///
-/// ```
-/// use daybook_engine::ingest::projects::normalised_remote as remote;
-/// let same = Some("github.com/ada/engine".to_owned());
-/// assert_eq!(remote("git@github.com:ada/engine.git"), same);
-/// assert_eq!(remote("https://token@GitHub.com/ada/engine/"), same);
-/// assert_eq!(remote("ssh://git@github.com:22/ada/engine"), same);
-/// assert_eq!(remote("/srv/engine.git"), None);
-/// ```
-#[must_use]
-pub fn normalised_remote(url: &str) -> Option<String> {
-    let url = url.trim();
-    let (authority, path) = match url.split_once("://") {
-        Some((_, rest)) => rest.split_once('/')?,
-        None => url.split_once(':')?,
-    };
-    let host = authority
-        .rsplit_once('@')
-        .map_or(authority, |(_, host)| host);
-    let host = host.split_once(':').map_or(host, |(host, _)| host);
-    let path = path
-        .trim_matches('/')
-        .trim_end_matches(".git")
-        .trim_end_matches('/');
-    let plain = |text: &str| {
-        !text.is_empty()
-            && text
-                .chars()
-                .all(|c| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | '/' | '~'))
-    };
-    let whole = plain(host) && host.contains('.') && plain(path) && path.contains('/');
-    whole.then(|| format!("{}/{path}", host.to_lowercase()))
 }
 
 /// The remote that a command's output shows: of a push, a fetch, or a list of remotes.
@@ -64,8 +31,18 @@ pub fn shown_remote(output: &str) -> Option<String> {
             .strip_prefix("To ")
             .or_else(|| line.strip_prefix("From "))
             .or_else(|| listed_remote(line))?;
-        normalised_remote(url)
+        normalised_remote(url).filter(|remote| is_address(remote))
     })
+}
+
+/// Prose begins with "To" and "From", too: an address has a dotted host, and no blanks.
+fn is_address(remote: &str) -> bool {
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | '/' | '~');
+    let dotted = remote
+        .split('/')
+        .next()
+        .is_some_and(|host| host.contains('.'));
+    dotted && remote.chars().all(plain)
 }
 
 fn listed_remote(line: &str) -> Option<&str> {
@@ -169,4 +146,62 @@ fn slug(text: &str) -> String {
         })
         .collect();
     slug.trim_matches(['-', '.']).to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder(remote: Option<&str>) -> RootFacts {
+        RootFacts {
+            remote: remote.map(str::to_owned),
+            common_dir: None,
+        }
+    }
+
+    #[test]
+    fn checkouts_of_one_remote_are_one_project_and_a_gone_one_is_guessed_by_its_name() {
+        let remote = Some("github.com/ada/tidepool");
+        let roots = BTreeMap::from([
+            ("/home/ada/tidepool".to_owned(), folder(remote)),
+            ("/srv/build/tidepool".to_owned(), folder(remote)),
+            ("/old/laptop/tidepool".to_owned(), folder(None)),
+            ("/home/ada/notes".to_owned(), folder(None)),
+        ]);
+        let assigned = assign(&roots, &[]);
+        let project = |root: &str| (assigned[root].key.as_str(), assigned[root].guessed);
+        assert_eq!(project("/home/ada/tidepool").0, "ada-tidepool");
+        assert_eq!(project("/srv/build/tidepool").0, "ada-tidepool");
+        assert_eq!(project("/old/laptop/tidepool").0, "ada-tidepool");
+        assert_eq!(project("/home/ada/notes"), ("notes", true));
+    }
+
+    #[test]
+    fn folders_of_one_name_without_a_remote_stay_apart() {
+        let roots = BTreeMap::from([
+            ("/a/api".to_owned(), folder(None)),
+            ("/b/api".to_owned(), folder(None)),
+        ]);
+        let assigned = assign(&roots, &[]);
+        assert_ne!(assigned["/a/api"].key, assigned["/b/api"].key);
+        assert_eq!(
+            assign(&roots, &assigned.values().cloned().collect::<Vec<_>>()),
+            assigned
+        );
+    }
+
+    #[test]
+    fn a_remote_is_read_off_a_push_and_a_list_but_not_off_prose() {
+        let shown = |output: &str| shown_remote(output);
+        let tidepool = Some("github.com/ada/tidepool".to_owned());
+        assert_eq!(
+            shown("remote: done\nTo github.com:ada/tidepool.git\n   1..2 main -> main"),
+            tidepool
+        );
+        assert_eq!(
+            shown("origin\tgit@github.com:ada/tidepool.git (fetch)"),
+            tidepool
+        );
+        assert_eq!(shown("To do: read a/b\nFrom here: on/off"), None);
+    }
 }
