@@ -173,7 +173,7 @@ fn event(random: &mut Random, n: u64) -> NewEvent {
         status: None,
         sidechain: false,
         place: Some(Place {
-            root: "/work/engine".to_owned(),
+            root: "/home/ada/engine".to_owned(),
             branch: Some("main".to_owned()),
         }),
     }

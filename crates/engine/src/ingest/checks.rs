@@ -207,7 +207,7 @@ fn likely_line() -> impl proptest::strategy::Strategy<Value = String> {
         "AskUserQuestion",
         "request_user_input",
         "{\"output\":\"\",\"metadata\":{\"exit_code\":1}}",
-        "/work/ü",
+        "/home/ada/ü",
         "data:image/png;base64,",
         "# AGENTS.md instructions",
         "2026-01-27T03:18:21.567Z",

@@ -167,7 +167,7 @@ proptest::proptest! {
 
     #[test]
     fn a_rollout_is_known_wherever_it_is_cut_behind_its_kind(at in 60_usize..120) {
-        let line = r#"{"timestamp":"2026-03-01T10:00:00Z","type":"session_meta","payload":{"id":"r1","cwd":"/work/engine","git":{"branch":"main"}}}"#;
+        let line = r#"{"timestamp":"2026-03-01T10:00:00Z","type":"session_meta","payload":{"id":"r1","cwd":"/home/ada/engine","git":{"branch":"main"}}}"#;
         proptest::prop_assert_eq!(detect(&line.as_bytes()[..at.max(75)]), Format::Codex);
     }
 }

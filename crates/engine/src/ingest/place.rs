@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use daybook_domain::Place;
 use serde::{Deserialize, Serialize};
 
-/// Finds the git common directory (`/work/engine/.git`) of a folder that still exists on this
+/// Finds the git common directory (`/home/ada/engine/.git`) of a folder that still exists on this
 /// machine; `None` for any other.
 pub type GitCommonDir<'a> = &'a (dyn Fn(&Path) -> Option<PathBuf> + Sync);
 

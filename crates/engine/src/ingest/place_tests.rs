@@ -10,60 +10,64 @@ fn check(cwd: &str, branch: Option<&str>, expected: &str) {
 
 #[test]
 fn a_folder_is_its_own_root() {
-    check("/work/engine", None, "/work/engine");
-    check("/work/engine/", None, "/work/engine");
+    check("/home/ada/engine", None, "/home/ada/engine");
+    check("/home/ada/engine/", None, "/home/ada/engine");
     check("/", None, "/");
-    check(r"C:\work\engine\", None, "C:/work/engine");
+    check(r"C:\work\engine\", None, "C:/home/ada/engine");
 }
 
 #[test]
 fn worktrees_are_folded_by_their_path() {
-    check("/work/engine/.worktrees/2", None, "/work/engine");
+    check("/home/ada/engine/.worktrees/2", None, "/home/ada/engine");
     check(
-        "/work/engine/.worktrees/ada/fix-1/src",
+        "/home/ada/engine/.worktrees/ada/fix-1/src",
         None,
-        "/work/engine",
+        "/home/ada/engine",
     );
     check(
-        "/work/engine/.claude/worktrees/calm-fox",
+        "/home/ada/engine/.claude/worktrees/calm-fox",
         None,
-        "/work/engine",
+        "/home/ada/engine",
     );
-    check("/work/engine/.git/worktrees/x", None, "/work/engine");
-    check(r"C:\work\engine\.worktrees\2", None, "C:/work/engine");
+    check(
+        "/home/ada/engine/.git/worktrees/x",
+        None,
+        "/home/ada/engine",
+    );
+    check(r"C:\work\engine\.worktrees\2", None, "C:/home/ada/engine");
 }
 
 #[test]
 fn a_folder_that_is_only_called_worktrees_needs_the_branch_to_agree() {
     check(
-        "/work/engine/worktrees/fix-1",
+        "/home/ada/engine/worktrees/fix-1",
         Some("fix-1"),
-        "/work/engine",
+        "/home/ada/engine",
     );
     check(
-        "/work/engine/worktrees/fix-1/src",
+        "/home/ada/engine/worktrees/fix-1/src",
         Some("ada/fix-1"),
-        "/work/engine/worktrees/fix-1/src",
+        "/home/ada/engine/worktrees/fix-1/src",
     );
     check(
-        "/work/engine/worktrees/fix-1",
+        "/home/ada/engine/worktrees/fix-1",
         Some("ada/fix-1"),
-        "/work/engine",
+        "/home/ada/engine",
     );
     check(
-        "/work/engine/worktrees/ada/fix-1",
+        "/home/ada/engine/worktrees/ada/fix-1",
         Some("ada/fix-1"),
-        "/work/engine",
+        "/home/ada/engine",
     );
     check(
-        "/work/engine/worktrees/fix-1",
+        "/home/ada/engine/worktrees/fix-1",
         Some("main"),
-        "/work/engine/worktrees/fix-1",
+        "/home/ada/engine/worktrees/fix-1",
     );
     check(
-        "/work/engine/worktrees/fix-1",
+        "/home/ada/engine/worktrees/fix-1",
         None,
-        "/work/engine/worktrees/fix-1",
+        "/home/ada/engine/worktrees/fix-1",
     );
 }
 
@@ -81,9 +85,12 @@ fn git_knows_better_while_the_folder_exists() {
     let git = |folder: &Path| {
         folder
             .starts_with("/tmp/trees/x")
-            .then(|| PathBuf::from("/work/engine/.git"))
+            .then(|| PathBuf::from("/home/ada/engine/.git"))
     };
-    assert_eq!(fold_root("/tmp/trees/x/src", None, &git), "/work/engine");
+    assert_eq!(
+        fold_root("/tmp/trees/x/src", None, &git),
+        "/home/ada/engine"
+    );
     let bare = |_: &Path| Some(PathBuf::from("/srv/engine.git"));
     assert_eq!(fold_root("/tmp/trees/x", None, &bare), "/srv/engine.git");
 }
@@ -103,26 +110,29 @@ fn a_session_that_steps_into_a_subfolder_stays_where_it_began() {
     assert_eq!(
         roots(
             &[
-                "/work/engine",
-                "/work/engine/src",
-                "/work/engine-2",
-                "/work/engine"
+                "/home/ada/engine",
+                "/home/ada/engine/src",
+                "/home/ada/engine-2",
+                "/home/ada/engine"
             ],
             &no_git
         ),
         [
-            "/work/engine",
-            "/work/engine",
-            "/work/engine-2",
-            "/work/engine"
+            "/home/ada/engine",
+            "/home/ada/engine",
+            "/home/ada/engine-2",
+            "/home/ada/engine"
         ]
     );
     assert_eq!(
         roots(
-            &["/work/engine/.worktrees/2", "/work/engine/.worktrees/2/src"],
+            &[
+                "/home/ada/engine/.worktrees/2",
+                "/home/ada/engine/.worktrees/2/src"
+            ],
             &no_git
         ),
-        ["/work/engine", "/work/engine"]
+        ["/home/ada/engine", "/home/ada/engine"]
     );
 }
 
@@ -130,8 +140,8 @@ fn a_session_that_steps_into_a_subfolder_stays_where_it_began() {
 fn a_repository_within_the_repository_is_a_place_of_its_own() {
     let git = |folder: &Path| folder.ends_with("inner").then(|| folder.join(".git"));
     assert_eq!(
-        roots(&["/work/engine", "/work/engine/inner"], &git),
-        ["/work/engine", "/work/engine/inner"]
+        roots(&["/home/ada/engine", "/home/ada/engine/inner"], &git),
+        ["/home/ada/engine", "/home/ada/engine/inner"]
     );
 }
 
@@ -140,10 +150,10 @@ fn an_unknown_folder_leaves_the_place_as_it_was() {
     let mut whereabouts = Whereabouts::default();
     whereabouts.at("", Some("main"), &no_git);
     assert_eq!(whereabouts.place(), None);
-    whereabouts.at("/work/engine", Some("HEAD"), &no_git);
+    whereabouts.at("/home/ada/engine", Some("HEAD"), &no_git);
     whereabouts.at("", None, &no_git);
     let expected = Place {
-        root: "/work/engine".to_owned(),
+        root: "/home/ada/engine".to_owned(),
         branch: None,
     };
     assert_eq!(whereabouts.place(), Some(&expected));

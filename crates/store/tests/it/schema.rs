@@ -32,7 +32,7 @@ async fn remember(store: &SqliteStore) {
     let import = store.begin_import("all", at(0)).await.unwrap();
     let there = events("t0 s0", 4)
         .into_iter()
-        .map(|event| event.in_place("/work/a"));
+        .map(|event| event.in_place("/home/ada/a"));
     store
         .append(&imported(&a, there.collect(), "/logs/1", import))
         .await
@@ -42,7 +42,7 @@ async fn remember(store: &SqliteStore) {
     off.session.memory_off = true;
     store.append(&off).await.unwrap();
     store
-        .assign_root("/work/a", &project("left"), at(2))
+        .assign_root("/home/ada/a", &project("left"), at(2))
         .await
         .unwrap();
     let seen = observation(

@@ -94,7 +94,7 @@ fn key(number: u8) -> JobKey {
 }
 
 fn root(number: u8) -> String {
-    ["/work/a", "/work/b"][usize::from(number)].to_owned()
+    ["/home/ada/a", "/home/ada/b"][usize::from(number)].to_owned()
 }
 
 fn holder(number: u8) -> &'static str {

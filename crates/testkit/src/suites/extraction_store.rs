@@ -423,16 +423,21 @@ fn digested(id: &SessionId, window: (u64, u64), root: &str) -> Extraction {
 pub async fn a_digest_raises_the_project_of_its_root(store: &dyn Store) {
     let id = ten_events(store, "7f78aa01").await;
     store
-        .assign_root("/work/engine", &project("engine"), LATER)
+        .assign_root("/home/ada/engine", &project("engine"), LATER)
         .await
         .unwrap();
     let scope = project_scope("engine");
     assert_eq!(state(store, &scope).await, (0, 0));
     let claimed = claim(store, &id).await;
-    let _ = finish(store, &claimed, &digested(&id, (1, 5), "/work/engine")).await;
+    let _ = finish(store, &claimed, &digested(&id, (1, 5), "/home/ada/engine")).await;
     assert_eq!(state(store, &scope).await, (1, 0));
     let claimed = claim(store, &id).await;
-    let _ = finish(store, &claimed, &digested(&id, (6, 10), "/work/nowhere")).await;
+    let _ = finish(
+        store,
+        &claimed,
+        &digested(&id, (6, 10), "/home/ada/nowhere"),
+    )
+    .await;
     assert_eq!(state(store, &scope).await, (1, 0));
     let records = store.extractions(&Tenant::local(), None).await.unwrap();
     let commits: Vec<u32> = records
@@ -458,14 +463,14 @@ pub async fn touching_a_scope_makes_it_due(store: &dyn Store) {
 
 pub async fn extractions_are_listed_by_project(store: &dyn Store) {
     let (a, b) = (session("a000"), session("b000"));
-    let there = vec![event("here").in_place("/work/engine")];
+    let there = vec![event("here").in_place("/home/ada/engine")];
     store.append(&append(&b, there)).await.unwrap();
     store
         .append(&append(&a, vec![event("nowhere")]))
         .await
         .unwrap();
     store
-        .assign_root("/work/engine", &project("engine"), LATER)
+        .assign_root("/home/ada/engine", &project("engine"), LATER)
         .await
         .unwrap();
     for id in [&b, &a] {

@@ -68,10 +68,12 @@ async fn stats(store: &dyn Store, words: &[&str]) -> (u64, Vec<u64>) {
 }
 
 pub async fn an_appended_event_is_found_at_once(store: &dyn Store) {
-    let words = event("Run the tests").on_line(7).in_place("/work/engine");
+    let words = event("Run the tests")
+        .on_line(7)
+        .in_place("/home/ada/engine");
     let id = said(store, "7f78aa01", vec![event("hello"), words]).await;
     store
-        .assign_root("/work/engine", &project("engine"), at(1))
+        .assign_root("/home/ada/engine", &project("engine"), at(1))
         .await
         .unwrap();
     let steps = [step("tests", 10)];
@@ -271,11 +273,11 @@ pub async fn scopes_narrow_every_layer(store: &dyn Store) {
     said(
         store,
         "8000",
-        vec![event("word there").in_place("/work/engine")],
+        vec![event("word there").in_place("/home/ada/engine")],
     )
     .await;
     store
-        .assign_root("/work/engine", &project("engine"), at(1))
+        .assign_root("/home/ada/engine", &project("engine"), at(1))
         .await
         .unwrap();
     file(store, &engine, "MEMORY.md", &[entry(1, "word of engine")]).await;
@@ -306,7 +308,7 @@ pub async fn an_event_follows_its_root_to_another_project(store: &dyn Store) {
     said(
         store,
         "8000",
-        vec![event("word there").in_place("/work/engine")],
+        vec![event("word there").in_place("/home/ada/engine")],
     )
     .await;
     let only = async |key: &str| {
@@ -317,12 +319,12 @@ pub async fn an_event_follows_its_root_to_another_project(store: &dyn Store) {
         found(store, "word", &filter).await
     };
     store
-        .assign_root("/work/engine", &project("guess"), at(1))
+        .assign_root("/home/ada/engine", &project("guess"), at(1))
         .await
         .unwrap();
     assert_eq!(only("guess").await, ["word there"]);
     store
-        .assign_root("/work/engine", &project("engine"), at(2))
+        .assign_root("/home/ada/engine", &project("engine"), at(2))
         .await
         .unwrap();
     assert_eq!(only("guess").await, [""; 0]);

@@ -67,7 +67,7 @@ pub async fn events_come_back_in_order_and_whole(store: &dyn Store) {
     let id = session("7f78aa01");
     let mut call = event("cargo test")
         .said_by(Origin::ToolCall)
-        .in_place("/work/engine");
+        .in_place("/home/ada/engine");
     call.tool = Some("Bash".to_owned());
     call.call = Some("call-1".to_owned());
     let mut result = event("failed")
@@ -76,7 +76,7 @@ pub async fn events_come_back_in_order_and_whole(store: &dyn Store) {
     result.status = Some(ToolStatus::Failed);
     result.sidechain = true;
     result.place = Some(Place {
-        root: "/work/engine".to_owned(),
+        root: "/home/ada/engine".to_owned(),
         branch: None,
     });
     let given = vec![event("run the tests"), call, result];
@@ -502,30 +502,30 @@ pub async fn a_file_moves_on_with_its_events(store: &dyn Store) {
 
 pub async fn places_belong_to_projects_once_they_are_assigned(store: &dyn Store) {
     let id = session("7f78aa01");
-    let mut elsewhere = event("b").in_place("/work/engine");
+    let mut elsewhere = event("b").in_place("/home/ada/engine");
     elsewhere.place = Some(Place {
-        root: "/work/engine".to_owned(),
+        root: "/home/ada/engine".to_owned(),
         branch: None,
     });
     let said = vec![
-        event("a").in_place("/work/engine"),
+        event("a").in_place("/home/ada/engine"),
         elsewhere,
         event("c").in_place("/tmp"),
     ];
     add(store, append(&id, said)).await;
     store
-        .assign_root("/work/engine", &project("engine"), at(1))
+        .assign_root("/home/ada/engine", &project("engine"), at(1))
         .await
         .unwrap();
     let bare = Place {
-        root: "/work/engine".to_owned(),
+        root: "/home/ada/engine".to_owned(),
         branch: None,
     };
     let engine = Some("engine".to_owned());
     let expected = [
         (place("/tmp"), None),
         (bare, engine.clone()),
-        (place("/work/engine"), engine),
+        (place("/home/ada/engine"), engine),
     ];
     assert_eq!(store.places().await.unwrap(), expected);
     let mut known = project("engine");
@@ -546,14 +546,14 @@ fn seen_at(root: &str, evidence: Evidence) -> Evidence {
     }
 }
 
-/// A session with two events at `/work/engine`, whose project is still guessed.
+/// A session with two events at `/home/ada/engine`, whose project is still guessed.
 async fn guessed_project(store: &dyn Store, id: &SessionId) {
     let there = events("word", 2)
         .into_iter()
-        .map(|event| event.in_place("/work/engine"));
+        .map(|event| event.in_place("/home/ada/engine"));
     add(store, append(id, there.collect())).await;
     store
-        .assign_root("/work/engine", &project("guess"), at(1))
+        .assign_root("/home/ada/engine", &project("guess"), at(1))
         .await
         .unwrap();
 }
@@ -562,14 +562,14 @@ pub async fn assigning_a_root_moves_what_was_observed_there(store: &dyn Store) {
     let id = session("7f78aa01");
     guessed_project(store, &id).await;
     let (guess, engine) = (project_scope("guess"), project_scope("engine"));
-    let here = seen_at("/work/engine", evidence(&id, &[1]));
-    let there = seen_at("/work/other", evidence(&id, &[2]));
+    let here = seen_at("/home/ada/engine", evidence(&id, &[1]));
+    let there = seen_at("/home/ada/other", evidence(&id, &[2]));
     let both = observation(&guess, "use tabs", vec![here.clone(), there.clone()]);
     let mine = observation(&user_scope("ada"), "be brief", vec![here.clone()]);
     extract(store, &id, vec![both, mine.clone()]).await;
     let before = store.scopes(&Tenant::local()).await.unwrap();
     store
-        .assign_root("/work/engine", &project("engine"), at(2))
+        .assign_root("/home/ada/engine", &project("engine"), at(2))
         .await
         .unwrap();
     let left = observation(&guess, "use tabs", vec![there]);
@@ -588,7 +588,7 @@ pub async fn assigning_a_root_moves_what_was_observed_there(store: &dyn Store) {
     assert_eq!(revision(&after, &engine), 1);
     assert_eq!(revision(&after, &user_scope("ada")), 1);
     store
-        .assign_root("/work/engine", &project("engine"), at(3))
+        .assign_root("/home/ada/engine", &project("engine"), at(3))
         .await
         .unwrap();
     assert_eq!(store.scopes(&Tenant::local()).await.unwrap(), after);
@@ -598,12 +598,12 @@ pub async fn what_was_taken_back_stays_so_under_a_new_project(store: &dyn Store)
     let id = session("7f78aa01");
     guessed_project(store, &id).await;
     let (guess, engine) = (project_scope("guess"), project_scope("engine"));
-    let here = seen_at("/work/engine", evidence(&id, &[1]));
+    let here = seen_at("/home/ada/engine", evidence(&id, &[1]));
     let said = observation(&guess, "use tabs", vec![here.clone()]);
     extract(store, &id, vec![said.clone()]).await;
     assert!(store.retract(&guess, said.id, at(3)).await.unwrap());
     store
-        .assign_root("/work/engine", &project("engine"), at(4))
+        .assign_root("/home/ada/engine", &project("engine"), at(4))
         .await
         .unwrap();
     let again = observation(&engine, "use tabs", vec![here]);

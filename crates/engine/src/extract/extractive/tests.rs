@@ -53,7 +53,7 @@ fn event(seq: usize, line: usize, who: &str, text: &str) -> Event {
         status,
         sidechain: who == "side human",
         place: Some(Place {
-            root: "/work/ledger".into(),
+            root: "/home/ada/ledger".into(),
             branch: Some("main".into()),
         }),
     }
@@ -261,7 +261,7 @@ fn other_languages_that_we_know_count_and_those_we_do_not_know_yield_an_account_
 fn words_that_refuse_a_call_are_a_correction_and_the_call_is_their_context() {
     check(
         "human: clean up the module
-call Edit: {\"file_path\":\"/work/ledger/src/common.rs\",\"new_string\":\"x\"}
+call Edit: {\"file_path\":\"/home/ada/ledger/src/common.rs\",\"new_string\":\"x\"}
 refused: The user doesn't want to proceed
 human: shouldn't the date helpers live in their own crate?
 assistant: Let me look.",
@@ -611,7 +611,7 @@ assistant: Yes. By which of the two dates?",
     );
     assert_eq!(
         (digest.branch.as_deref(), digest.root.as_deref()),
-        (Some("main"), Some("/work/ledger"))
+        (Some("main"), Some("/home/ada/ledger"))
     );
     assert_eq!(
         (digest.from_at, digest.to_at),

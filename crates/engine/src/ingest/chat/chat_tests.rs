@@ -126,7 +126,7 @@ fn what_is_said_again_is_said_again_and_a_copy_is_the_same() {
 
 #[test]
 fn what_a_document_says_of_itself_names_its_session() {
-    let opening = r#"{"id":"m0","session_id":"m1","cwd":"/work/engine","messages":[]}"#;
+    let opening = r#"{"id":"m0","session_id":"m1","cwd":"/home/ada/engine","messages":[]}"#;
     let mut reader = ChatReader::new("file", &checks::no_git, None).unwrap();
     let mut out = Vec::new();
     reader.line(0, opening.as_bytes(), &mut out).unwrap();
@@ -138,12 +138,12 @@ fn what_a_document_says_of_itself_names_its_session() {
     };
     assert_eq!(
         (&*hint.host_id, hint.cwd.as_deref()),
-        ("m1", Some("/work/engine"))
+        ("m1", Some("/home/ada/engine"))
     );
     let event = checks::event(out.remove(1)).unwrap();
     assert_eq!(
         (event.line, event.place.unwrap().root),
-        (1, "/work/engine".to_owned())
+        (1, "/home/ada/engine".to_owned())
     );
 }
 

@@ -6,7 +6,7 @@ use crate::ingest::parsed::{Title, TitleOf};
 /// A line of ada's session, with more fields in front.
 fn line(kind: &str, uuid: &str, fields: &str) -> String {
     format!(
-        r#"{{"sessionId":"s1","cwd":"/work/engine","gitBranch":"main","timestamp":"2026-01-27T10:00:00Z","isSidechain":false,"type":"{kind}","uuid":"{uuid}",{fields}}}"#
+        r#"{{"sessionId":"s1","cwd":"/home/ada/engine","gitBranch":"main","timestamp":"2026-01-27T10:00:00Z","isSidechain":false,"type":"{kind}","uuid":"{uuid}",{fields}}}"#
     )
 }
 
@@ -82,14 +82,14 @@ fn a_persons_words_are_human_and_the_models_are_the_assistants() {
 
 #[test]
 fn an_event_knows_its_time_line_and_place() {
-    let line = user("u1", "hello").replace("/work/engine", "/work/engine/.worktrees/2");
+    let line = user("u1", "hello").replace("/home/ada/engine", "/home/ada/engine/.worktrees/2");
     let event = &events(&Format::ClaudeCode, &["", &line])[0];
     assert_eq!(event.at, Timestamp(1_769_508_000_000));
     assert_eq!(event.line, 2);
     let place = event.place.as_ref().unwrap();
     assert_eq!(
         (&*place.root, place.branch.as_deref()),
-        ("/work/engine", Some("main"))
+        ("/home/ada/engine", Some("main"))
     );
 }
 
@@ -107,7 +107,7 @@ fn a_detached_head_is_no_branch() {
     let line = user("u1", "hello").replace(r#""gitBranch":"main""#, r#""gitBranch":"HEAD""#);
     assert_eq!(
         told(&Format::ClaudeCode, &[&line]),
-        ["session s1 root in /work/engine"]
+        ["session s1 root in /home/ada/engine"]
     );
 }
 
@@ -120,8 +120,8 @@ fn a_session_is_said_once_and_again_when_its_branch_changes() {
             &[&user("u1", "a"), &user("u2", "b"), &other]
         ),
         [
-            "session s1 root in /work/engine on main",
-            "session s1 root in /work/engine on fix"
+            "session s1 root in /home/ada/engine on main",
+            "session s1 root in /home/ada/engine on fix"
         ]
     );
 }
@@ -139,8 +139,8 @@ fn a_command_is_the_hosts_but_what_was_typed_behind_it_is_human() {
     );
     check_user("/compact", "harness | /compact");
     check_user(
-        "/work/engine/a.rs is wrong",
-        "human | /work/engine/a.rs is wrong",
+        "/home/ada/engine/a.rs is wrong",
+        "human | /home/ada/engine/a.rs is wrong",
     );
 }
 
@@ -665,7 +665,7 @@ fn in_a_side_conversation_the_prompts_are_another_agents() {
     );
     assert_eq!(
         told(&Format::ClaudeCode, &[&lines[0]]),
-        ["session s1 sub_agent parent s1 in /work/engine on main"]
+        ["session s1 sub_agent parent s1 in /home/ada/engine on main"]
     );
 }
 
@@ -679,7 +679,7 @@ fn a_sub_agent_with_an_id_of_its_own_has_an_unknown_parent() {
         .replace(r#""s1""#, r#""agent-a7""#);
     assert_eq!(
         told(&Format::ClaudeCode, &[&line]),
-        ["session agent-a7 sub_agent in /work/engine on main"]
+        ["session agent-a7 sub_agent in /home/ada/engine on main"]
     );
 }
 
@@ -689,8 +689,8 @@ fn a_session_with_a_main_conversation_is_a_root_whatever_comes_first() {
     assert_eq!(
         told(&Format::ClaudeCode, &[&side, &user("u2", "hello")]),
         [
-            "session s1 sub_agent parent s1 in /work/engine on main",
-            "session s1 root in /work/engine on main"
+            "session s1 sub_agent parent s1 in /home/ada/engine on main",
+            "session s1 root in /home/ada/engine on main"
         ]
     );
 }
@@ -814,7 +814,7 @@ fn a_fork_names_its_parent() {
     );
     assert_eq!(
         told(&Format::ClaudeCode, &[&line]),
-        ["session s1 root forked from s0 in /work/engine on main"]
+        ["session s1 root forked from s0 in /home/ada/engine on main"]
     );
 }
 
@@ -830,10 +830,10 @@ fn a_session_that_no_line_names_is_named_after_its_file() {
 
 #[test]
 fn a_worktree_that_the_host_made_is_folded() {
-    let state = r#"{"type":"worktree-state","sessionId":"s1","worktreeSession":{"originalCwd":"/work/engine","worktreePath":"/tmp/trees/x"}}"#;
-    let line = user("u1", "hello").replace("/work/engine", "/tmp/trees/x/src");
+    let state = r#"{"type":"worktree-state","sessionId":"s1","worktreeSession":{"originalCwd":"/home/ada/engine","worktreePath":"/tmp/trees/x"}}"#;
+    let line = user("u1", "hello").replace("/home/ada/engine", "/tmp/trees/x/src");
     let event = &events(&Format::ClaudeCode, &[state, &line])[0];
-    assert_eq!(event.place.as_ref().unwrap().root, "/work/engine");
+    assert_eq!(event.place.as_ref().unwrap().root, "/home/ada/engine");
 }
 
 #[test]

@@ -2,7 +2,7 @@ use super::*;
 use crate::ingest::checks::{self, events, told};
 use crate::ingest::detect::Format;
 
-const META: &str = r#"{"timestamp":"2026-03-01T10:00:00Z","type":"session_meta","payload":{"id":"r1","timestamp":"2026-03-01T10:00:00Z","cwd":"/work/engine","source":"cli","git":{"branch":"main","repository_url":"git@github.com:ada/engine.git"}}}"#;
+const META: &str = r#"{"timestamp":"2026-03-01T10:00:00Z","type":"session_meta","payload":{"id":"r1","timestamp":"2026-03-01T10:00:00Z","cwd":"/home/ada/engine","source":"cli","git":{"branch":"main","repository_url":"git@github.com:ada/engine.git"}}}"#;
 
 fn enveloped(kind: &str, payload: &str) -> String {
     format!(r#"{{"timestamp":"2026-03-01T10:01:00Z","type":"{kind}","payload":{payload}}}"#)
@@ -75,7 +75,7 @@ fn the_first_meta_says_whose_events_follow() {
     let other = META.replace("r1", "r0");
     assert_eq!(
         told(&Format::Codex, &[META, &other]),
-        ["session r1 root in /work/engine on main of github.com/ada/engine"]
+        ["session r1 root in /home/ada/engine on main of github.com/ada/engine"]
     );
 }
 
@@ -86,7 +86,7 @@ fn an_event_knows_its_time_line_and_place() {
     let place = event.place.as_ref().unwrap();
     assert_eq!(
         (&*place.root, place.branch.as_deref()),
-        ("/work/engine", Some("main"))
+        ("/home/ada/engine", Some("main"))
     );
 }
 
@@ -102,10 +102,10 @@ fn a_turn_in_a_subfolder_stays_in_its_place_and_elsewhere_it_moves() {
         (place.root, place.branch)
     };
     assert_eq!(
-        place("/work/engine/src"),
-        ("/work/engine".to_owned(), Some("main".to_owned()))
+        place("/home/ada/engine/src"),
+        ("/home/ada/engine".to_owned(), Some("main".to_owned()))
     );
-    assert_eq!(place("/work/site"), ("/work/site".to_owned(), None));
+    assert_eq!(place("/home/ada/site"), ("/home/ada/site".to_owned(), None));
 }
 
 #[test]

@@ -10,6 +10,7 @@
 mod landing;
 mod reading;
 mod scan;
+mod take;
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -270,7 +270,7 @@ INSERT INTO events VALUES (4294967301, 1, X'941D262510652F20F3B9373BEEAB4D38', 5
 INSERT INTO events VALUES (4294967302, 1, X'03600AB951A2DEB6C9D7BA68BFB4EA63', 6, 'human', 1793491202000, NULL, NULL, NULL, 0, NULL, 't1 s2 2');
 INSERT INTO events VALUES (8589934593, 2, X'15F167E9FC04F236DBDA636BB20A6ED3', 1, 'human', 1793491200000, NULL, NULL, NULL, 0, NULL, 't1 s2 e3');
 INSERT INTO projects VALUES ('left', 'example.org/ada/left', 0);
-INSERT INTO roots VALUES (1, '/work/a', 'left');
+INSERT INTO roots VALUES (1, '/home/ada/a', 'left');
 INSERT INTO places VALUES (1, 1, 'main');
 INSERT INTO session_places VALUES (1, 1, 4);
 INSERT INTO sources VALUES ('/logs/1', 'claude-code', 1, 4, 0, 4, 4, 4, -5, 1, 1, 'not JSON', 0, '{}');
