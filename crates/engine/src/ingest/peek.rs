@@ -35,13 +35,15 @@ pub fn peek(path: &Path) -> io::Result<Peek> {
         file.seek(SeekFrom::Start(size - GLANCE.min(size)))?;
         (&mut file).take(GLANCE).read_to_end(&mut tail)?;
     }
-    let last = if tail.is_empty() { &head } else { &tail };
+    let latest = |bytes: &[u8]| {
+        texts(bytes, b"\"timestamp\":")
+            .filter_map(|text| time(&text))
+            .max()
+    };
     Ok(Peek {
         folder: texts(&head, b"\"cwd\":").next(),
         first_at: texts(&head, b"\"timestamp\":").find_map(|text| time(&text)),
-        last_at: texts(last, b"\"timestamp\":")
-            .filter_map(|text| time(&text))
-            .max(),
+        last_at: latest(&tail).or_else(|| latest(&head)),
     })
 }
 
@@ -57,4 +59,28 @@ fn texts<'a>(bytes: &'a [u8], key: &'a [u8]) -> impl Iterator<Item = String> + '
 fn time(text: &str) -> Option<Timestamp> {
     let time: jiff::Timestamp = text.parse().ok()?;
     Some(Timestamp(time.as_millisecond()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn a_glance_shows_folder_and_span_also_where_the_end_is_undated() {
+        let mut file = tempfile::NamedTempFile::new().expect("a file");
+        let line = r#"{"cwd":"/home/ada/tidepool","timestamp":"2026-03-02T08:00:00Z"}"#;
+        writeln!(file, "{line}").expect("a line");
+        let undated = format!("{{\"text\":\"{}\"}}\n", "x".repeat(200_000));
+        file.write_all(undated.as_bytes()).expect("a line");
+        let at = Some(Timestamp(1_772_438_400_000));
+        let seen = peek(file.path()).expect("a glance");
+        let expected = Peek {
+            folder: Some("/home/ada/tidepool".to_owned()),
+            first_at: at,
+            last_at: at,
+        };
+        assert_eq!(seen, expected);
+    }
 }

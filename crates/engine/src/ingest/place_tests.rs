@@ -13,7 +13,7 @@ fn a_folder_is_its_own_root() {
     check("/home/ada/engine", None, "/home/ada/engine");
     check("/home/ada/engine/", None, "/home/ada/engine");
     check("/", None, "/");
-    check(r"C:\work\engine\", None, "C:/home/ada/engine");
+    check(r"C:\home\ada\engine\", None, "C:/home/ada/engine");
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn worktrees_are_folded_by_their_path() {
         None,
         "/home/ada/engine",
     );
-    check(r"C:\work\engine\.worktrees\2", None, "C:/home/ada/engine");
+    check(r"C:\home\ada\engine\.worktrees\2", None, "C:/home/ada/engine");
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn remotes_of_one_repository_have_one_name() {
         "",
         "/srv/engine.git",
         "../engine",
-        r"C:\work\engine",
+        r"C:\home\ada\engine",
         "file:///srv/engine",
         "https://github.com/",
     ] {
