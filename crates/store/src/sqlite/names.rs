@@ -13,6 +13,7 @@ use super::jobs;
 #[derive(Debug, Clone)]
 pub(super) struct SessionRow {
     pub(super) no: i64,
+    pub(super) tenant: i64,
     pub(super) session: Session,
     /// False while it has only been cited.
     pub(super) known: bool,
@@ -108,7 +109,8 @@ pub(super) fn raise_one(tx: &Connection, scope: &Scope, now: Timestamp) -> Resul
     Ok(revision)
 }
 
-const SESSION: &str = "SELECT session_no, tenant, agent, host_id, known, label, kind, memory_off,
+const SESSION: &str =
+    "SELECT session_no, tenant_no, tenant, agent, host_id, known, label, kind, memory_off,
     forked_from, first_at, last_at, events, last_line, first_source
     FROM sessions JOIN tenants USING (tenant_no)";
 
@@ -174,6 +176,7 @@ fn session_row(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
     };
     Ok(SessionRow {
         no: row.get("session_no")?,
+        tenant: row.get("tenant_no")?,
         session,
         known: row.get("known")?,
         last_line: row.get("last_line")?,

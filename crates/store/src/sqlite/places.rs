@@ -11,6 +11,7 @@ use super::SqliteStore;
 use super::connection::Fault;
 use super::evidence_rows::{self, Touched};
 use super::names::{raise, scope_no, scope_of, word};
+use super::sessions::event_nos;
 use crate::bounds::STEP_ROWS;
 
 pub(super) fn root_no(tx: &Connection, root: &str) -> Result<i64, Fault> {
@@ -25,38 +26,39 @@ pub(super) fn root_no(tx: &Connection, root: &str) -> Result<i64, Fault> {
 
 /// The numbers of a place and of its root.
 pub(super) fn place_no(tx: &Connection, place: &Place) -> Result<(i64, i64), Fault> {
-    let root = root_no(tx, &place.root)?;
     let mut find = tx.prepare_cached(
-        "SELECT place_no FROM places WHERE root_no = ?1 AND ifnull(branch, '') = ifnull(?2, '')
+        "SELECT place_no, root_no FROM roots JOIN places USING (root_no)
+         WHERE root = ?1 AND ifnull(branch, '') = ifnull(?2, '')
          AND (branch IS NULL) = (?2 IS NULL)",
     )?;
-    let key = params![root, place.branch];
-    if let Some(no) = find.query_row(key, |row| row.get(0)).optional()? {
-        return Ok((no, root));
+    let key = params![place.root, place.branch];
+    let known = find
+        .query_row(key, |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    if let Some(numbers) = known {
+        return Ok(numbers);
     }
+    let root = root_no(tx, &place.root)?;
     tx.prepare_cached("INSERT INTO places (root_no, branch) VALUES (?, ?)")?
-        .execute(key)?;
+        .execute(params![root, place.branch])?;
     Ok((tx.last_insert_rowid(), root))
 }
 
-/// Counts `events` more, or fewer, of a session at a place.
-pub(super) fn count_events(
-    tx: &Connection,
-    session: i64,
-    place: i64,
-    events: i64,
-) -> Result<(), Fault> {
+/// Notes that a session has events at a place.
+pub(super) fn note(tx: &Connection, session: i64, place: i64) -> Result<(), Fault> {
+    tx.prepare_cached("INSERT OR IGNORE INTO session_places (session_no, place_no) VALUES (?, ?)")?
+        .execute([session, place])?;
+    Ok(())
+}
+
+/// Notes that a session may have lost its last events at a place.
+pub(super) fn look_again(tx: &Connection, session: i64, place: i64) -> Result<(), Fault> {
+    let (from, to) = event_nos(session);
     tx.prepare_cached(
-        "INSERT INTO session_places (session_no, place_no, events) VALUES (?, ?, ?)
-         ON CONFLICT (session_no, place_no) DO UPDATE SET events = events + excluded.events",
+        "DELETE FROM session_places WHERE session_no = ?1 AND place_no = ?2 AND NOT EXISTS
+            (SELECT 1 FROM events WHERE event_no BETWEEN ?3 AND ?4 AND place_no = ?2)",
     )?
-    .execute(params![session, place, events])?;
-    if events < 0 {
-        tx.prepare_cached(
-            "DELETE FROM session_places WHERE session_no = ? AND place_no = ? AND events <= 0",
-        )?
-        .execute(params![session, place])?;
-    }
+    .execute([session, place, from, to])?;
     Ok(())
 }
 

@@ -140,6 +140,11 @@ pub(super) fn event_no(session: i64, seq: EventSeq) -> i64 {
     (session << 32) | seq
 }
 
+/// The numbers between which all events of a session lie.
+pub(super) fn event_nos(session: i64) -> (i64, i64) {
+    (session << 32, (session << 32) | i64::from(u32::MAX))
+}
+
 /// The place in its session of the event with this row number.
 pub(super) fn seq_of(event_no: i64) -> EventSeq {
     EventSeq(event_no.cast_unsigned() & u64::from(u32::MAX))
@@ -227,11 +232,9 @@ fn add_events(
     row: &mut SessionRow,
     append: &Append,
 ) -> Result<Option<Timestamp>, Fault> {
-    let tenant = tenant_no(tx, &append.session.id.tenant)?;
     let source = append.source.as_ref().map(|source| &source.path);
     let mut numbering = Numbering::after(row.last_line, row.first_source.as_ref() == source);
     let mut places: HashMap<&Place, (i64, i64)> = HashMap::new();
-    let mut counts: HashMap<i64, i64> = HashMap::new();
     let mut last_at = None;
     let mut known = known_ids(tx, row, append)?;
     for event in &append.events {
@@ -244,6 +247,7 @@ fn add_events(
                 Some(&numbers) => numbers,
                 None => {
                     let numbers = places::place_no(tx, place)?;
+                    places::note(tx, row.no, numbers.0)?;
                     places.insert(place, numbers);
                     numbers
                 }
@@ -253,16 +257,10 @@ fn add_events(
         let line = numbering.number(event);
         let no = event_no(row.no, seq);
         insert(tx, row.no, no, line, event, place.map(|(place, _)| place))?;
-        index::put_event(tx, no, tenant, place.map(|(_, root)| root), event)?;
-        if let Some((place, _)) = place {
-            *counts.entry(place).or_default() += 1;
-        }
+        index::put_event(tx, no, row.tenant, place.map(|(_, root)| root), event)?;
         log::extend(&mut row.session, seq, event.at);
         row.last_line = line;
         last_at = Some(event.at);
-    }
-    for (place, events) in counts {
-        places::count_events(tx, row.no, place, events)?;
     }
     Ok(last_at)
 }

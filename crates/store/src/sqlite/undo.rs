@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::connection::Fault;
 use super::evidence_rows::{self, Touched};
 use super::names::{SessionRow, raise, session_numbered};
-use super::sessions::{event_no, save, seq_of};
+use super::sessions::{event_no, event_nos, save, seq_of};
 use super::{SqliteStore, extractions, index, job_rows, places, sources};
 use crate::bounds::STEP_ROWS;
 
@@ -130,21 +130,20 @@ fn delete_events(
             Ok((row.get(0)?, row.get(1)?))
         })?
         .collect::<Result<_, _>>()?;
-    for (no, place) in &gone {
+    for (no, _) in &gone {
         index::forget(tx, *no)?;
-        if let Some(place) = place {
-            places::count_events(tx, session, *place, -1)?;
-        }
+    }
+    let left: BTreeSet<i64> = gone.iter().filter_map(|(_, place)| *place).collect();
+    for place in left {
+        places::look_again(tx, session, place)?;
     }
     Ok(gone.len() as u64)
 }
 
 /// Derives a session's row from the events that are left. True when there is none.
 fn look_again(tx: &Connection, row: &mut SessionRow) -> Result<bool, Fault> {
-    let span = [
-        event_no(row.no, EventSeq(1)),
-        event_no(row.no, EventSeq(u64::from(u32::MAX))),
-    ];
+    let span = event_nos(row.no);
+    let span = [span.0, span.1];
     let mut last = tx.prepare_cached(
         "SELECT event_no, line FROM events WHERE event_no BETWEEN ? AND ?
          ORDER BY event_no DESC LIMIT 1",

@@ -63,11 +63,10 @@ CREATE TABLE places (
 );
 CREATE UNIQUE INDEX places_name ON places (root_no, ifnull(branch, ''), branch IS NULL);
 
--- How many events of a session happened where.
+-- Where the events of a session happened.
 CREATE TABLE session_places (
     session_no  INTEGER NOT NULL,
     place_no    INTEGER NOT NULL,
-    events      INTEGER NOT NULL,
     PRIMARY KEY (session_no, place_no)
 ) WITHOUT ROWID;
 CREATE INDEX session_places_place ON session_places (place_no);
@@ -286,7 +285,7 @@ CREATE VIRTUAL TABLE ix_text USING fts5 (
 CREATE VIRTUAL TABLE ix_words USING fts5vocab ('ix_text', 'row');
 INSERT INTO ix_text (ix_text, rank) VALUES ('automerge', 0);
 INSERT INTO ix_text (ix_text, rank) VALUES ('crisismerge', 500);
-INSERT INTO ix_text (ix_text, rank) VALUES ('usermerge', 8);
+INSERT INTO ix_text (ix_text, rank) VALUES ('usermerge', 16);
 
 -- Documents on their way into ix_text, which takes in many at once far more cheaply than one by one.
 -- A search looks at both.

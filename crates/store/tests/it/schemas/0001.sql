@@ -61,7 +61,6 @@ CREATE UNIQUE INDEX places_name ON places (root_no, ifnull(branch, ''), branch I
 CREATE TABLE session_places (
     session_no  INTEGER NOT NULL,
     place_no    INTEGER NOT NULL,
-    events      INTEGER NOT NULL,
     PRIMARY KEY (session_no, place_no)
 ) WITHOUT ROWID;
 CREATE INDEX session_places_place ON session_places (place_no);
@@ -258,7 +257,7 @@ INSERT INTO sqlite_sequence VALUES ('evidence', 1);
 INSERT INTO sqlite_sequence VALUES ('imports', 1);
 INSERT INTO sqlite_sequence VALUES ('observations', 1);
 INSERT INTO sqlite_sequence VALUES ('sessions', 2);
-INSERT INTO schema_migrations VALUES (1, 'first', '8a2e9dbc0195be5b029dea63b4f4f2c4', 0);
+INSERT INTO schema_migrations VALUES (1, 'first', '85cb86f335f7764ab847484c9978eabc', 0);
 INSERT INTO tenants VALUES (1, 'local');
 INSERT INTO sessions VALUES (1, 1, 'claude-code', 'aaaa-one', 1, 'aaaa', 'root', 0, NULL, 1793491201000, 1793491204000, 6, 6, '/logs/1');
 INSERT INTO sessions VALUES (2, 1, 'claude-code', 'bb', 1, 'bb', 'root', 1, NULL, 1793491200000, 1793491200000, 1, 1, NULL);
@@ -272,7 +271,7 @@ INSERT INTO events VALUES (8589934593, 2, X'15F167E9FC04F236DBDA636BB20A6ED3', 1
 INSERT INTO projects VALUES ('left', 'example.org/ada/left', 0);
 INSERT INTO roots VALUES (1, '/home/ada/a', 'left');
 INSERT INTO places VALUES (1, 1, 'main');
-INSERT INTO session_places VALUES (1, 1, 4);
+INSERT INTO session_places VALUES (1, 1);
 INSERT INTO sources VALUES ('/logs/1', 'claude-code', 1, 4, 0, 4, 4, 4, -5, 1, 1, 'not JSON', 0, '{}');
 INSERT INTO imports VALUES (1, 1793491200000, 1793491201000, 'all', 4);
 INSERT INTO import_ranges VALUES (1, 1, 1, 4);

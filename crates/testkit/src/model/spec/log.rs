@@ -1,0 +1,284 @@
+//! Sessions, their events, the files that they came from and the imports that took them in.
+
+use std::collections::BTreeSet;
+
+use daybook_domain::eligibility::eligible;
+use daybook_domain::seams::Append;
+use daybook_domain::source::{Import, ImportNo, Source};
+use daybook_domain::{Event, EventSeq, JobKey, Mark, Session, SessionId, Timestamp};
+
+use super::{Known, Logged, Pass, Spec, view};
+
+impl Spec {
+    pub(super) fn known(&self, id: &SessionId) -> Option<&Known> {
+        self.sessions.iter().find(|known| &known.session.id == id)
+    }
+
+    pub(super) fn log_of<'a>(&'a self, id: &'a SessionId) -> impl Iterator<Item = &'a Logged> {
+        self.log.iter().filter(move |logged| &logged.session == id)
+    }
+
+    /// A session's last event and its number in citations.
+    pub(super) fn end_of(&self, id: &SessionId) -> (u64, u32) {
+        let last = self
+            .log_of(id)
+            .map(|logged| &logged.event)
+            .max_by_key(|event| event.seq);
+        last.map_or((0, 0), |event| (event.seq.0, event.line))
+    }
+
+    /// The session's last event.
+    #[must_use]
+    pub fn last_of(&self, id: &SessionId) -> u64 {
+        self.end_of(id).0
+    }
+
+    pub(super) fn session(&self, id: &SessionId) -> Option<Session> {
+        let mut session = self.known(id)?.session.clone();
+        let dated = || {
+            self.log_of(id)
+                .map(|l| l.event.at)
+                .filter(|&at| at != Timestamp::ZERO)
+        };
+        session.events = EventSeq(self.end_of(id).0);
+        session.first_at = dated().min().unwrap_or(Timestamp::ZERO);
+        session.last_at = dated().max().unwrap_or(Timestamp::ZERO);
+        Some(session)
+    }
+
+    /// Appends, and says how many events were added.
+    pub fn append(&mut self, append: &Append) -> u64 {
+        let id = &append.session.id;
+        let before = self.session(id);
+        let path = append.source.as_ref().map(|source| source.path.clone());
+        if before.is_none() {
+            let label = self.label(&id.host_id);
+            self.sessions.push(Known {
+                session: Session {
+                    id: id.clone(),
+                    label,
+                    kind: append.session.kind,
+                    memory_off: false,
+                    forked_from: None,
+                    first_at: Timestamp::ZERO,
+                    last_at: Timestamp::ZERO,
+                    events: EventSeq(0),
+                },
+                first_file: path.clone(),
+            });
+            self.born
+                .extend(append.import.map(|import| (import.0, id.clone())));
+        }
+        if let Some(known) = self
+            .sessions
+            .iter_mut()
+            .find(|known| &known.session.id == id)
+        {
+            known.session.memory_off = append.session.memory_off;
+        }
+        let own_file = self.known(id).is_some_and(|known| known.first_file == path);
+        let added = self.add_events(append, own_file);
+        if let Some(source) = &append.source {
+            self.put_source(source, append.import.map(|import| import.0));
+        }
+        self.mark_after(append, before.as_ref(), &added);
+        added.len() as u64
+    }
+
+    pub(super) fn add_events(&mut self, append: &Append, own_file: bool) -> Vec<Timestamp> {
+        let id = &append.session.id;
+        let mut added = Vec::new();
+        let mut shift = 0;
+        for new in &append.events {
+            if self.log_of(id).any(|logged| logged.new.id == new.id) {
+                continue;
+            }
+            let (last, last_line) = self.end_of(id);
+            let shares = own_file || !added.is_empty();
+            let moved = new.line + shift;
+            let line = if new.line > 0 && (moved > last_line || (moved == last_line && shares)) {
+                moved
+            } else {
+                shift = if new.line > 0 {
+                    last_line + 1 - new.line
+                } else {
+                    shift
+                };
+                last_line + 1
+            };
+            added.push(new.at);
+            let event = Event {
+                seq: EventSeq(last + 1),
+                line,
+                origin: new.origin,
+                at: new.at,
+                text: new.text.clone(),
+                tool: None,
+                call: None,
+                status: None,
+                sidechain: false,
+                place: new.place.clone(),
+            };
+            self.log.push(Logged {
+                session: id.clone(),
+                event,
+                new: new.clone(),
+                import: append.import.map(|import| import.0),
+            });
+            for import in self
+                .imports
+                .iter_mut()
+                .filter(|i| Some(i.no) == append.import)
+            {
+                import.events += 1;
+            }
+        }
+        added
+    }
+
+    pub(super) fn mark_after(
+        &mut self,
+        append: &Append,
+        before: Option<&Session>,
+        added: &[Timestamp],
+    ) {
+        let Some(after) = self.session(&append.session.id) else {
+            return;
+        };
+        let was_eligible = before.is_some_and(|before| eligible(before).is_ok());
+        let woken = !was_eligible && after.events.0 > 0;
+        if eligible(&after).is_err() || (added.is_empty() && !woken) {
+            return;
+        }
+        let last = added.last().copied().unwrap_or(after.last_at);
+        let active = if last == Timestamp::ZERO {
+            append.now
+        } else {
+            last
+        };
+        let mark = Mark::activity(after.events.0, active, append.patience);
+        self.mark(&JobKey::Extract(after.id), mark);
+    }
+
+    pub(super) fn label(&self, host_id: &str) -> String {
+        let others = || {
+            self.sessions
+                .iter()
+                .map(|known| known.session.id.host_id.as_str())
+        };
+        let prefixes = (4..=host_id.len()).map(|length| &host_id[..length]);
+        let free = prefixes
+            .clone()
+            .find(|p| !others().any(|other| other.starts_with(p)));
+        free.unwrap_or(host_id).to_owned()
+    }
+
+    /// Replaces what is known of a file.
+    pub fn put_source(&mut self, source: &Source, import: Option<i64>) {
+        let states = self.files.entry(source.path.clone()).or_default();
+        states.push((import, Some(source.clone())));
+    }
+
+    /// Begins an import, and says its number.
+    pub fn begin_import(&mut self, now: Timestamp) -> i64 {
+        self.begun += 1;
+        self.imports.push(Import {
+            no: ImportNo(self.begun),
+            began_at: now,
+            ended_at: None,
+            what: "all".to_owned(),
+            events: 0,
+            files: 0,
+        });
+        self.begun
+    }
+
+    /// The imports that there are.
+    #[must_use]
+    pub fn imports(&self) -> Vec<i64> {
+        self.imports.iter().map(|import| import.no.0).collect()
+    }
+
+    /// Ends an import.
+    pub fn end_import(&mut self, no: i64, now: Timestamp) {
+        for import in self.imports.iter_mut().filter(|import| import.no.0 == no) {
+            import.ended_at = Some(now);
+        }
+    }
+
+    /// Undoes an import: each stretch of events that it added, then the files.
+    pub fn undo_import(&mut self, no: i64, now: Timestamp) {
+        for id in view::sessions() {
+            let own = self.log_of(&id).filter(|logged| logged.import == Some(no));
+            let own: BTreeSet<u64> = own.map(|logged| logged.event.seq.0).collect();
+            let mut stretches: Vec<BTreeSet<u64>> = Vec::new();
+            for seq in own {
+                match stretches.last_mut() {
+                    Some(stretch) if stretch.contains(&(seq - 1)) => {
+                        stretch.insert(seq);
+                    }
+                    _ => stretches.push(BTreeSet::from([seq])),
+                }
+            }
+            let bore = self.born.contains(&(no, id.clone()));
+            if bore
+                && !stretches
+                    .first()
+                    .is_some_and(|stretch| stretch.contains(&1))
+            {
+                stretches.insert(0, BTreeSet::new());
+            }
+            for stretch in stretches.into_iter().rev() {
+                self.take_out(&id, &stretch, now);
+            }
+        }
+        self.born.retain(|(import, _)| *import != no);
+        for states in self.files.values_mut() {
+            let Some(first) = states.iter().position(|(import, _)| *import == Some(no)) else {
+                continue;
+            };
+            let before = first.checked_sub(1).and_then(|at| states[at].1.clone());
+            for (_, state) in &mut states[first..] {
+                state.clone_from(&before);
+            }
+            states.retain(|(import, _)| *import != Some(no));
+        }
+        self.imports.retain(|import| import.no.0 != no);
+    }
+
+    pub(super) fn take_out(&mut self, id: &SessionId, gone: &BTreeSet<u64>, now: Timestamp) {
+        let mut concerned = BTreeSet::new();
+        let touches = |pass: &Pass| {
+            let window = pass.record.from.0..=pass.record.to.0;
+            &pass.record.session == id && gone.iter().any(|seq| window.contains(seq))
+        };
+        for pass in self.passes.iter().filter(|pass| touches(pass)) {
+            concerned.extend(self.project_of_pass(pass));
+        }
+        self.passes.retain(|pass| !touches(pass));
+        self.log
+            .retain(|l| &l.session != id || !gone.contains(&l.event.seq.0));
+        concerned.extend(self.cut(id, gone));
+        let key = JobKey::Extract(id.clone());
+        let (last, _) = self.end_of(id);
+        if last == 0 {
+            self.sessions.retain(|known| &known.session.id != id);
+            self.jobs.retain(|job| job.key != key);
+            self.gaps.retain(|gap| gap.job != key);
+        } else if let Some(job) = self.jobs.iter_mut().find(|job| job.key == key) {
+            job.shorten(last, now);
+            let job = job.clone();
+            self.gaps.retain(|gap| gap.job != key);
+            self.forget_overtaken(&job);
+        }
+        self.raise(concerned, now);
+    }
+
+    /// The tokens of a session's events.
+    #[must_use]
+    pub fn tokens(&self, id: &SessionId) -> Vec<(EventSeq, String)> {
+        self.log_of(id)
+            .map(|logged| (logged.event.seq, logged.new.tokens.clone()))
+            .collect()
+    }
+}
