@@ -34,7 +34,11 @@ fn worktrees_are_folded_by_their_path() {
         None,
         "/home/ada/engine",
     );
-    check(r"C:\home\ada\engine\.worktrees\2", None, "C:/home/ada/engine");
+    check(
+        r"C:\home\ada\engine\.worktrees\2",
+        None,
+        "C:/home/ada/engine",
+    );
 }
 
 #[test]
