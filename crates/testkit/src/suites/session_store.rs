@@ -510,7 +510,7 @@ pub async fn places_belong_to_projects_once_they_are_assigned(store: &dyn Store)
     let said = vec![
         event("a").in_place("/home/ada/engine"),
         elsewhere,
-        event("c").in_place("/tmp"),
+        event("c").in_place("/elsewhere"),
     ];
     add(store, append(&id, said)).await;
     store
@@ -523,7 +523,7 @@ pub async fn places_belong_to_projects_once_they_are_assigned(store: &dyn Store)
     };
     let engine = Some("engine".to_owned());
     let expected = [
-        (place("/tmp"), None),
+        (place("/elsewhere"), None),
         (bare, engine.clone()),
         (place("/home/ada/engine"), engine),
     ];
