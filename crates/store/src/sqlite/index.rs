@@ -20,9 +20,9 @@ use super::{SqliteStore, queries};
 use crate::bounds::STEP_ROWS;
 
 /// Most documents that one transaction moves from where they wait into the index.
-const MOVED: usize = 512;
+const MOVED: usize = 256;
 /// Pages of the index that each move merges. Too few leave many small pieces to search.
-const MERGED_PAGES: i64 = 150;
+const MERGED_PAGES: i64 = 64;
 /// Where the row numbers of observations begin; events lie below.
 pub(super) const OBSERVATIONS: i64 = 1 << 61;
 /// Where the row numbers of entries begin.
