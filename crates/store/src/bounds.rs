@@ -13,6 +13,9 @@ pub(crate) const FOUND_SESSIONS: usize = 10;
 /// Most rows that one transaction of a long operation touches.
 pub(crate) const STEP_ROWS: usize = 128;
 
+/// Most jobs that one transaction of a long operation begins anew.
+pub(crate) const STEP_JOBS: usize = 32;
+
 /// Refuses an append that would hold the store for too long.
 pub(crate) fn check_append(append: &Append) -> Result<(), StoreError> {
     let events = &append.events;

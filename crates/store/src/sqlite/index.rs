@@ -17,11 +17,12 @@ use super::connection::Fault;
 use super::names::{find_scope, find_session, scope_no, word};
 use super::sessions::event_no;
 use super::{SqliteStore, queries};
+use crate::bounds::STEP_ROWS;
 
 /// Most documents that one transaction moves from where they wait into the index.
-const MOVED: usize = 512;
+const MOVED: usize = 256;
 /// Pages of the index that each move merges. Too few leave many small pieces to search.
-const MERGED_PAGES: i64 = 150;
+const MERGED_PAGES: i64 = 64;
 /// Where the row numbers of observations begin; events lie below.
 pub(super) const OBSERVATIONS: i64 = 1 << 61;
 /// Where the row numbers of entries begin.
@@ -99,7 +100,10 @@ impl Index for SqliteStore {
     }
 
     async fn index_observations(&self, scope: &Scope) -> Result<(), StoreError> {
-        self.write(|tx| index_observations(tx, scope))?;
+        let mut after = Some(0);
+        while let Some(last) = after {
+            after = self.write(|tx| index_observations(tx, scope, last))?;
+        }
         self.tidy();
         Ok(())
     }
@@ -369,20 +373,26 @@ fn index_events(
     Ok(())
 }
 
-fn index_observations(tx: &Connection, scope: &Scope) -> Result<(), Fault> {
+/// Indexes some of a scope's observations, those numbered after `last`. Returns where to go on.
+fn index_observations(tx: &Connection, scope: &Scope, last: i64) -> Result<Option<i64>, Fault> {
     let Some(scope) = find_scope(tx, scope)? else {
-        return Ok(());
+        return Ok(None);
     };
     let mut find = tx.prepare_cached(
-        "SELECT observation_no, tokens FROM observations WHERE scope_no = ? AND holds
-         ORDER BY observation_no",
+        "SELECT observation_no, tokens FROM observations
+         WHERE scope_no = ? AND observation_no > ? AND holds ORDER BY observation_no LIMIT ?",
     )?;
     let held: Vec<(i64, String)> = find
-        .query_map([scope], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .query_map(params![scope, last, STEP_ROWS], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?
         .collect::<Result<_, _>>()?;
-    for (observation, tokens) in held {
-        forget(tx, observation_doc(observation))?;
-        put_observation(tx, observation, scope, &tokens)?;
+    for (observation, tokens) in &held {
+        forget(tx, observation_doc(*observation))?;
+        put_observation(tx, *observation, scope, tokens)?;
     }
-    Ok(())
+    Ok(held
+        .last()
+        .map(|(observation, _)| *observation)
+        .filter(|_| held.len() == STEP_ROWS))
 }

@@ -14,6 +14,7 @@ use rusqlite::{Connection, params};
 
 use super::connection::Fault;
 use super::{SqliteStore, extractions, job_rows};
+use crate::bounds::STEP_JOBS;
 
 #[async_trait]
 impl JobStore for SqliteStore {
@@ -170,22 +171,29 @@ impl JobStore for SqliteStore {
         now: Timestamp,
     ) -> Result<usize, StoreError> {
         let wanted = |gap: &Gap| job.map_or(gap.engine != engine, |job| &gap.job == job);
-        if !self.read(|tx| job_rows::gaps(tx))?.iter().any(wanted) {
-            return Ok(0);
+        let gaps = self.read(|tx| job_rows::gaps(tx))?;
+        let mut keys: Vec<JobKey> = gaps.into_iter().filter(wanted).map(|gap| gap.job).collect();
+        keys.dedup();
+        let mut revived = 0;
+        for some in keys.chunks(STEP_JOBS) {
+            revived += self.write(|tx| revive(tx, some, now))?;
         }
-        self.write(|tx| {
-            let mut revived = 0;
-            for gap in job_rows::gaps(tx)?.iter().filter(|gap| wanted(gap)) {
-                let taken = job_rows::delete_gaps(tx, &gap.job)?;
-                // The second gap of a job finds that the first took all of them along.
-                if taken > 0 {
-                    redo(tx, &gap.job, now)?;
-                }
-                revived += taken;
-            }
-            Ok(revived)
-        })
+        Ok(revived)
     }
+}
+
+/// Takes out all gaps of these jobs and has the jobs redone.
+fn revive(tx: &Connection, keys: &[JobKey], now: Timestamp) -> Result<usize, Fault> {
+    let mut revived = 0;
+    for key in keys {
+        let taken = job_rows::delete_gaps(tx, key)?;
+        revived += taken;
+        // Somebody else may have been faster; a job is not redone twice for the same gaps.
+        if taken > 0 {
+            redo(tx, key, now)?;
+        }
+    }
+    Ok(revived)
 }
 
 /// The most urgent first.

@@ -55,7 +55,7 @@ pub struct SqliteOptions {
 }
 
 /// Documents that wait to be moved into the full-text index together, unless a store says otherwise.
-const WAITING_DOCUMENTS: usize = 512;
+const WAITING_DOCUMENTS: usize = 256;
 
 /// A store in one SQLite file.
 #[derive(Debug)]

@@ -126,9 +126,43 @@ fn event_numbered(n: u8, in_file: bool, at: Option<Timestamp>, at_root: Option<u
 
 impl Driver<'_> {
     async fn apply(&mut self, operation: &Operation) -> Result<Answers, StoreError> {
-        let (store, now) = (self.store, self.now);
         match operation {
             Operation::Append { .. } | Operation::PutSource { .. } => self.log(operation).await,
+            Operation::Mark { .. }
+            | Operation::Hasten { .. }
+            | Operation::Abandon { .. }
+            | Operation::Redo { .. }
+            | Operation::Revive { .. } => self.steer(operation).await,
+            Operation::Claim { .. } | Operation::GiveUp { .. } => self.begin(operation).await,
+            Operation::Heartbeat { .. }
+            | Operation::Release { .. }
+            | Operation::Finish { .. }
+            | Operation::Extract { .. }
+            | Operation::Fail { .. } => self.end(operation).await,
+            Operation::Advance { seconds } => {
+                self.now = Timestamp(self.now.0 + i64::from(*seconds) * 1000);
+                answers((), ())
+            }
+            Operation::Observe { .. }
+            | Operation::Retract { .. }
+            | Operation::Touch { .. }
+            | Operation::Assign { .. } => self.believe(operation).await,
+            Operation::BeginImport | Operation::EndImport | Operation::UndoImport { .. } => {
+                self.import(operation).await
+            }
+            Operation::PutFile {
+                scope,
+                file,
+                entries,
+            } => self.put_file(*scope, *file, entries).await,
+            Operation::Rebuild => self.rebuild().await,
+        }
+    }
+
+    /// Changes jobs without holding one.
+    async fn steer(&mut self, operation: &Operation) -> Result<Answers, StoreError> {
+        let (store, now) = (self.store, self.now);
+        match operation {
             Operation::Mark {
                 key: number,
                 input,
@@ -151,37 +185,9 @@ impl Driver<'_> {
                     .job_mut(&key, |job| job.hasten(now, Priority::High));
                 answers((), store.hasten(&key, now, Priority::High).await?)
             }
-            Operation::Claim {
-                consolidate,
-                holder: number,
-                limit,
-                waiting,
-            } => {
-                let kind = JobKind::ALL[usize::from(*consolidate)];
-                if *waiting {
-                    self.wait_for(kind);
-                }
-                self.claim(kind, holder(*number), usize::from(*limit)).await
-            }
-            Operation::Heartbeat { .. }
-            | Operation::Release { .. }
-            | Operation::Finish { .. }
-            | Operation::Extract { .. }
-            | Operation::Fail { .. } => self.end(operation).await,
-            Operation::GiveUp {
-                consolidate,
-                engine: name,
-            } => {
-                let kind = JobKind::ALL[usize::from(*consolidate)];
-                self.give_up(kind, engine(*name)).await
-            }
             Operation::Abandon { holder: number } => {
                 let ours = self.spec.abandon(holder(*number));
                 answers(ours, store.abandon(holder(*number)).await?)
-            }
-            Operation::Advance { seconds } => {
-                self.now = Timestamp(now.0 + i64::from(*seconds) * 1000);
-                answers((), ())
             }
             Operation::Redo { key: number } => {
                 self.spec.redo(&key(*number), now);
@@ -198,19 +204,33 @@ impl Driver<'_> {
                     store.revive_gaps(key.as_ref(), engine(*name), now).await?,
                 )
             }
-            Operation::Observe { .. }
-            | Operation::Retract { .. }
-            | Operation::Touch { .. }
-            | Operation::Assign { .. } => self.believe(operation).await,
-            Operation::BeginImport | Operation::EndImport | Operation::UndoImport { .. } => {
-                self.import(operation).await
+            other => unreachable!("{other:?} steers no job"),
+        }
+    }
+
+    /// Claims jobs, and perhaps lets one fail to the end.
+    async fn begin(&mut self, operation: &Operation) -> Result<Answers, StoreError> {
+        match operation {
+            Operation::Claim {
+                consolidate,
+                holder: number,
+                limit,
+                waiting,
+            } => {
+                let kind = JobKind::ALL[usize::from(*consolidate)];
+                if *waiting {
+                    self.wait_for(kind);
+                }
+                self.claim(kind, holder(*number), usize::from(*limit)).await
             }
-            Operation::PutFile {
-                scope,
-                file,
-                entries,
-            } => self.put_file(*scope, *file, entries).await,
-            Operation::Rebuild => self.rebuild().await,
+            Operation::GiveUp {
+                consolidate,
+                engine: name,
+            } => {
+                let kind = JobKind::ALL[usize::from(*consolidate)];
+                self.give_up(kind, engine(*name)).await
+            }
+            other => unreachable!("{other:?} begins no claim"),
         }
     }
 
