@@ -76,7 +76,8 @@ pub struct Filter {
 pub struct TermStats {
     /// Documents in the index.
     pub documents: u64,
-    /// Documents that hold each asked token, in the order asked.
+    /// Documents that hold each asked token, in the order asked; at most
+    /// [`crate::limits::COUNTED`] each.
     pub frequencies: Vec<u64>,
 }
 

@@ -18,3 +18,6 @@ pub const BACKOFF_FIRST: Duration = Duration::from_secs(30);
 pub const BACKOFF_MOST: Duration = Duration::from_secs(3600);
 /// Most characters of a failure's message that are kept.
 pub const FAILURE_TEXT: usize = 500;
+/// Documents that hold a token are counted up to this many; a commoner token counts as this common.
+/// Telling very common words apart is worth less than the milliseconds that counting them takes.
+pub const COUNTED: u64 = 10_000;

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use async_trait::async_trait;
 use daybook_domain::index::{Document, FileEntry, Filter, Found, Layer, Step, TermStats};
-use daybook_domain::limits::APPEND_EVENTS;
+use daybook_domain::limits::{APPEND_EVENTS, COUNTED};
 use daybook_domain::seams::Index;
 use daybook_domain::{EventSeq, Scope, SessionId, StoreError, Tenant, Timestamp};
 
@@ -44,7 +44,10 @@ impl Index for MemoryStore {
         let holding = |token: &String| own.iter().filter(|held| held.contains(token)).count();
         Ok(TermStats {
             documents: own.len() as u64,
-            frequencies: tokens.iter().map(|token| holding(token) as u64).collect(),
+            frequencies: tokens
+                .iter()
+                .map(|token| (holding(token) as u64).min(COUNTED))
+                .collect(),
         })
     }
 

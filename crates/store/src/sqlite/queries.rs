@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use daybook_domain::index::{Document, Filter, Found, Layer, Step, TermStats};
+use daybook_domain::limits::COUNTED;
 use daybook_domain::{
     EventSeq, ObservationId, ObservationKind, Origin, Scope, ScopeKind, Tenant, Timestamp,
 };
@@ -37,18 +38,23 @@ pub(super) fn term_stats(
     stats.documents += pending.count(std::slice::from_ref(&mark));
     for (token, frequency) in tokens.iter().zip(&mut stats.frequencies) {
         *frequency += pending.count(&[between_blanks(&whole_word(token)), mark.clone()]);
+        *frequency = (*frequency).min(COUNTED);
     }
     Ok(stats)
 }
+
+const COUNT_BOUNDED: &str =
+    "SELECT count(*) FROM (SELECT 1 FROM ix_text WHERE ix_text MATCH ? LIMIT ?)";
 
 /// The index's counts of what carries a tenant's mark.
 fn stats_of_one(tx: &Connection, tokens: &[String], mark: &str) -> Result<TermStats, Fault> {
     let mut count = tx.prepare_cached("SELECT count(*) FROM ix_text WHERE ix_text MATCH ?")?;
     let documents = count.query_row([mark], |row| row.get(0))?;
+    let mut bounded = tx.prepare_cached(COUNT_BOUNDED)?;
     let mut frequencies = Vec::with_capacity(tokens.len());
     for token in tokens {
         let both = format!("{} AND {mark}", quoted(&whole_word(token)));
-        frequencies.push(count.query_row([both], |row| row.get(0))?);
+        frequencies.push(bounded.query_row(params![both, COUNTED], |row| row.get(0))?);
     }
     Ok(TermStats {
         documents,
@@ -61,13 +67,11 @@ fn stats_of_all(tx: &Connection, tokens: &[String]) -> Result<TermStats, Fault> 
     let documents = tx
         .prepare_cached("SELECT count(*) FROM ix_text_docsize")?
         .query_row([], |row| row.get(0))?;
-    let mut find = tx.prepare_cached("SELECT doc FROM ix_words WHERE term = ?")?;
+    let mut count = tx.prepare_cached(COUNT_BOUNDED)?;
     let mut frequencies = Vec::with_capacity(tokens.len());
     for token in tokens {
-        let held: Option<u64> = find
-            .query_row([whole_word(token)], |row| row.get(0))
-            .optional()?;
-        frequencies.push(held.unwrap_or(0));
+        let word = quoted(&whole_word(token));
+        frequencies.push(count.query_row(params![word, COUNTED], |row| row.get(0))?);
     }
     Ok(TermStats {
         documents,

@@ -282,7 +282,6 @@ CREATE INDEX ix_entries_file ON ix_entries (file_no);
 CREATE VIRTUAL TABLE ix_text USING fts5 (
     words, content='', contentless_delete=1, detail=none, tokenize='ascii'
 );
-CREATE VIRTUAL TABLE ix_words USING fts5vocab ('ix_text', 'row');
 INSERT INTO ix_text (ix_text, rank) VALUES ('automerge', 0);
 INSERT INTO ix_text (ix_text, rank) VALUES ('crisismerge', 500);
 INSERT INTO ix_text (ix_text, rank) VALUES ('usermerge', 16);

@@ -248,7 +248,6 @@ CREATE INDEX ix_entries_file ON ix_entries (file_no);
 CREATE VIRTUAL TABLE ix_text USING fts5 (
     words, content='', contentless_delete=1, detail=none, tokenize='ascii'
 );
-CREATE VIRTUAL TABLE ix_words USING fts5vocab ('ix_text', 'row');
 CREATE TABLE ix_pending (
     doc         INTEGER PRIMARY KEY,
     words       TEXT NOT NULL
@@ -257,7 +256,7 @@ INSERT INTO sqlite_sequence VALUES ('evidence', 1);
 INSERT INTO sqlite_sequence VALUES ('imports', 1);
 INSERT INTO sqlite_sequence VALUES ('observations', 1);
 INSERT INTO sqlite_sequence VALUES ('sessions', 2);
-INSERT INTO schema_migrations VALUES (1, 'first', '85cb86f335f7764ab847484c9978eabc', 0);
+INSERT INTO schema_migrations VALUES (1, 'first', '92d9a66f5a4afdc41626706e9f81553f', 0);
 INSERT INTO tenants VALUES (1, 'local');
 INSERT INTO sessions VALUES (1, 1, 'claude-code', 'aaaa-one', 1, 'aaaa', 'root', 0, NULL, 1793491201000, 1793491204000, 6, 6, '/logs/1');
 INSERT INTO sessions VALUES (2, 1, 'claude-code', 'bb', 1, 'bb', 'root', 1, NULL, 1793491200000, 1793491200000, 1, 1, NULL);
