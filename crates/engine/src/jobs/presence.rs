@@ -28,15 +28,15 @@ impl Presence {
     pub fn announce(root: &Path, name: &str) -> io::Result<Self> {
         let folder = root.join("run");
         fs::create_dir_all(&folder)?;
-        // Locked before it has its name: whoever looks for vanished workers never sees it unlocked.
-        let unnamed = folder.join(format!("new-{name}"));
         let path = folder.join(name);
-        let locked = File::create(&unnamed)?;
-        locked.try_lock().map_err(|error| match error {
-            TryLockError::Error(error) => error,
-            TryLockError::WouldBlock => io::Error::other(format!("worker {name} runs already")),
-        })?;
-        fs::rename(&unnamed, &path)?;
+        let mut tries = TRIES;
+        let locked = loop {
+            match named(&folder.join(format!("new-{name}")), &path) {
+                // Somebody swept it away just before it was locked.
+                Err(_) if tries > 0 => tries -= 1,
+                outcome => break outcome?,
+            }
+        };
         Ok(Self {
             holder: name.to_owned(),
             path,
@@ -58,6 +58,21 @@ impl Drop for Presence {
     }
 }
 
+/// How often announcing is tried again.
+const TRIES: u32 = 10;
+
+/// A locked file that gets its name when it is locked: whoever looks for vanished workers never
+/// takes a live one for gone.
+fn named(unnamed: &Path, path: &Path) -> io::Result<File> {
+    let locked = File::create(unnamed)?;
+    locked.try_lock().map_err(|error| match error {
+        TryLockError::Error(error) => error,
+        TryLockError::WouldBlock => io::Error::other("this worker runs already"),
+    })?;
+    fs::rename(unnamed, path)?;
+    Ok(locked)
+}
+
 /// Frees the jobs of workers that are no longer there, and says how many jobs.
 ///
 /// # Errors
@@ -77,7 +92,10 @@ pub async fn free_vanished(
         .flatten()
         .flatten()
     {
-        if is_gone(root, &entry.file_name().to_string_lossy()) {
+        let name = entry.file_name();
+        let unnamed = name.to_string_lossy().starts_with("new-")
+            && File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok());
+        if unnamed || is_gone(root, &name.to_string_lossy()) {
             let _ = fs::remove_file(entry.path());
         }
     }
