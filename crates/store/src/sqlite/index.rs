@@ -1,7 +1,8 @@
 //! What can be found by words, and how its documents are numbered and marked.
 //!
 //! Documents of all layers share one FTS5 table, which keeps no text. Row numbers tell the layers
-//! apart and grow with age inside each, so "newest first" is "greatest first". Besides its words a
+//! apart, and what was said from what tools did, and grow with age inside each: "newest first" is
+//! "greatest first", and a search of what was said walks past nothing else. Besides its words a
 //! document carries marks: its tenant; the scope of an entry or observation; the root and origin of
 //! an event. A filter is therefore part of the query, and a filtered search reads no more than an
 //! open one. Events carry their root and not their project, because a root may change projects.
@@ -23,7 +24,9 @@ use crate::bounds::STEP_ROWS;
 const MOVED: usize = 256;
 /// Pages of the index that each move merges. Too few leave many small pieces to search.
 const MERGED_PAGES: i64 = 64;
-/// Where the row numbers of observations begin; events lie below.
+/// Where the row numbers begin of events that people and agents said; all other events lie below.
+pub(super) const SAID: i64 = 1 << 60;
+/// Where the row numbers of observations begin.
 pub(super) const OBSERVATIONS: i64 = 1 << 61;
 /// Where the row numbers of entries begin.
 pub(super) const ENTRIES: i64 = 1 << 62;
@@ -114,6 +117,16 @@ pub(super) fn observation_doc(observation: i64) -> i64 {
     OBSERVATIONS | observation
 }
 
+/// The document that an event is.
+fn event_doc(no: i64, origin: Origin) -> i64 {
+    if is_said(origin) { SAID | no } else { no }
+}
+
+/// Whether an event of this origin lies among what was said.
+pub(super) fn is_said(origin: Origin) -> bool {
+    matches!(origin, Origin::Human | Origin::Assistant)
+}
+
 /// Something that a search can be narrowed to.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Mark {
@@ -179,7 +192,7 @@ pub(super) fn put_event(
     event: &NewEvent,
 ) -> Result<(), Fault> {
     let marks = event_marks(tenant, root, event.origin);
-    put(tx, no, &event.tokens, &marks)
+    put(tx, event_doc(no, event.origin), &event.tokens, &marks)
 }
 
 fn event_marks(tenant: i64, root: Option<i64>, origin: Origin) -> Vec<Mark> {
@@ -236,6 +249,11 @@ pub(super) fn forget(tx: &Connection, doc: i64) -> Result<(), Fault> {
             .execute([doc])?;
     }
     Ok(())
+}
+
+/// Takes an event out, if it is there.
+pub(super) fn forget_event(tx: &Connection, no: i64, origin: Origin) -> Result<(), Fault> {
+    forget(tx, event_doc(no, origin))
 }
 
 impl SqliteStore {
@@ -359,15 +377,16 @@ fn index_events(
     )?;
     for (seq, tokens) in events {
         let no = event_no(row.no, *seq);
-        let marks = find
+        let found = find
             .query_row([no], |row| {
                 let origin = word(row, "origin", Origin::from_word)?;
-                Ok(event_marks(row.get(0)?, row.get(1)?, origin))
+                let marks = event_marks(row.get(0)?, row.get(1)?, origin);
+                Ok((event_doc(no, origin), marks))
             })
             .optional()?;
-        if let Some(marks) = marks {
-            forget(tx, no)?;
-            put(tx, no, tokens, &marks)?;
+        if let Some((doc, marks)) = found {
+            forget(tx, doc)?;
+            put(tx, doc, tokens, &marks)?;
         }
     }
     Ok(())

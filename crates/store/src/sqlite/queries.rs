@@ -1,5 +1,6 @@
 //! Asking the index: how often words occur, and which documents hold them.
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use daybook_domain::index::{Document, Filter, Found, Layer, Step, TermStats};
@@ -11,7 +12,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::connection::Fault;
 use super::evidence_rows;
-use super::index::{ENTRIES, Mark, OBSERVATIONS, whole_word};
+use super::index::{ENTRIES, Mark, OBSERVATIONS, SAID, is_said, whole_word};
 use super::names::{find_scope, find_tenant, scope_of, session_id_of, word};
 use super::sessions::seq_of;
 use crate::bounds::{DOCUMENT_TEXT, head};
@@ -145,13 +146,18 @@ fn between_blanks(word: &str) -> String {
     format!(" {word} ")
 }
 
-/// A layer that is searched: its range of documents, and the marks that they must carry besides the
-/// words, at least one of each group.
+/// A layer that is searched: where its documents lie, and the marks that they must carry besides
+/// the words, at least one of each group.
 struct Part {
-    from: i64,
-    to: i64,
+    ranges: Vec<Range>,
     groups: Vec<Vec<String>>,
 }
+
+/// The least and the greatest document of a stretch.
+type Range = (i64, i64);
+
+const SAID_EVENTS: Range = (SAID, OBSERVATIONS - 1);
+const OTHER_EVENTS: Range = (0, SAID - 1);
 
 /// The layers that may hold a match, those with the greatest documents first.
 fn searched_parts(tx: &Connection, tenant: &Tenant, filter: &Filter) -> Result<Vec<Part>, Fault> {
@@ -167,11 +173,6 @@ fn searched_parts(tx: &Connection, tenant: &Tenant, filter: &Filter) -> Result<V
         if !filter.layers.is_empty() && !filter.layers.contains(&layer) {
             continue;
         }
-        let (from, to) = match layer {
-            Layer::Entry => (ENTRIES, i64::MAX),
-            Layer::Observation => (OBSERVATIONS, ENTRIES - 1),
-            Layer::Event => (0, OBSERVATIONS - 1),
-        };
         let mut groups = common.clone();
         if let Some(scopes) = &filter.scopes {
             let own: Vec<&Scope> = scopes.iter().filter(|s| &s.tenant == tenant).collect();
@@ -184,13 +185,44 @@ fn searched_parts(tx: &Connection, tenant: &Tenant, filter: &Filter) -> Result<V
             }
             groups.push(words_of(&marks));
         }
-        if layer == Layer::Event && !filter.origins.is_empty() {
-            let marks: Vec<Mark> = filter.origins.iter().map(|&o| Mark::Origin(o)).collect();
-            groups.push(words_of(&marks));
-        }
-        parts.push(Part { from, to, groups });
+        let ranges = match layer {
+            Layer::Entry => vec![(ENTRIES, i64::MAX)],
+            Layer::Observation => vec![(OBSERVATIONS, ENTRIES - 1)],
+            Layer::Event => {
+                groups.extend(origin_marks(&filter.origins));
+                event_ranges(&filter.origins)
+            }
+        };
+        parts.push(Part { ranges, groups });
     }
     Ok(parts)
+}
+
+/// Where events of these origins lie.
+fn event_ranges(origins: &[Origin]) -> Vec<Range> {
+    if origins.is_empty() {
+        return vec![SAID_EVENTS, OTHER_EVENTS];
+    }
+    let mut ranges = Vec::new();
+    if origins.iter().any(|&origin| is_said(origin)) {
+        ranges.push(SAID_EVENTS);
+    }
+    if origins.iter().any(|&origin| !is_said(origin)) {
+        ranges.push(OTHER_EVENTS);
+    }
+    ranges
+}
+
+/// The marks of these origins, unless where they lie says as much.
+fn origin_marks(origins: &[Origin]) -> Option<Vec<String>> {
+    let said = Origin::ALL.iter().filter(|&&origin| is_said(origin));
+    let all_said = said.clone().all(|origin| origins.contains(origin));
+    let only_said = origins.iter().all(|&origin| is_said(origin));
+    if origins.is_empty() || (all_said && only_said) {
+        return None;
+    }
+    let marks: Vec<Mark> = origins.iter().map(|&origin| Mark::Origin(origin)).collect();
+    Some(words_of(&marks))
 }
 
 fn scope_marks(tx: &Connection, scopes: &[&Scope]) -> Result<Vec<Mark>, Fault> {
@@ -233,7 +265,8 @@ impl Part {
     fn admits(&self, doc: i64, held: &str) -> bool {
         let holds = |word: &String| held.contains(&between_blanks(word));
         let any = |group: &Vec<String>| group.iter().any(holds);
-        (self.from..=self.to).contains(&doc) && self.groups.iter().all(any)
+        let lies_in = |&(from, to): &Range| (from..=to).contains(&doc);
+        self.ranges.iter().any(lies_in) && self.groups.iter().all(any)
     }
 }
 
@@ -262,15 +295,22 @@ fn matches(
         if left == 0 {
             break;
         }
-        let range = params![part.query(&words), part.from, part.to, left];
-        let mut found: Vec<i64> = find
-            .query_map(range, |row| row.get(0))?
-            .collect::<Result<_, _>>()?;
-        found.extend(pending.matches(part, &words));
-        found.sort_unstable_by(|a, b| b.cmp(a));
+        let mut found: Vec<i64> = pending.matches(part, &words).collect();
+        for (from, to) in &part.ranges {
+            let mut rows = find.query(params![part.query(&words), from, to, left])?;
+            while let Some(row) = rows.next()? {
+                found.push(row.get(0)?);
+            }
+        }
+        found.sort_unstable_by_key(|&doc| Reverse(age(doc)));
         docs.extend(found.into_iter().take(left));
     }
     Ok(docs)
+}
+
+/// What puts the documents of a layer in their order.
+fn age(doc: i64) -> i64 {
+    if doc < OBSERVATIONS { doc & !SAID } else { doc }
 }
 
 /// The document with this number; `None` when what it stood for is gone.
@@ -280,7 +320,7 @@ fn load(tx: &Connection, doc: i64) -> Result<Option<Document>, Fault> {
     } else if doc >= OBSERVATIONS {
         load_observation(tx, doc - OBSERVATIONS)
     } else {
-        load_event(tx, doc)
+        load_event(tx, doc & !SAID)
     }
 }
 

@@ -5,12 +5,12 @@
 use std::collections::BTreeSet;
 
 use daybook_domain::source::{ImportNo, Undone};
-use daybook_domain::{EventSeq, JobKey, Session, SessionId, StoreError, Timestamp};
+use daybook_domain::{EventSeq, JobKey, Origin, Session, SessionId, StoreError, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::connection::Fault;
 use super::evidence_rows::{self, Touched};
-use super::names::{SessionRow, raise, session_numbered};
+use super::names::{SessionRow, raise, session_numbered, word};
 use super::sessions::{event_no, event_nos, save, seq_of};
 use super::{SqliteStore, extractions, index, job_rows, places, sources};
 use crate::bounds::STEP_ROWS;
@@ -123,17 +123,18 @@ fn delete_events(
     (from, to): (EventSeq, EventSeq),
 ) -> Result<u64, Fault> {
     let mut delete = tx.prepare_cached(
-        "DELETE FROM events WHERE event_no BETWEEN ? AND ? RETURNING event_no, place_no",
+        "DELETE FROM events WHERE event_no BETWEEN ? AND ? RETURNING event_no, place_no, origin",
     )?;
-    let gone: Vec<(i64, Option<i64>)> = delete
+    let gone: Vec<(i64, Option<i64>, Origin)> = delete
         .query_map([event_no(session, from), event_no(session, to)], |row| {
-            Ok((row.get(0)?, row.get(1)?))
+            let origin = word(row, "origin", Origin::from_word)?;
+            Ok((row.get(0)?, row.get(1)?, origin))
         })?
         .collect::<Result<_, _>>()?;
-    for (no, _) in &gone {
-        index::forget(tx, *no)?;
+    for (no, _, origin) in &gone {
+        index::forget_event(tx, *no, *origin)?;
     }
-    let left: BTreeSet<i64> = gone.iter().filter_map(|(_, place)| *place).collect();
+    let left: BTreeSet<i64> = gone.iter().filter_map(|(_, place, _)| *place).collect();
     for place in left {
         places::look_again(tx, session, place)?;
     }

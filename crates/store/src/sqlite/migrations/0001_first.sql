@@ -277,7 +277,8 @@ CREATE INDEX ix_entries_file ON ix_entries (file_no);
 
 -- Words arrive ready to compare. Each document also carries marks of its tenant, scope, root and
 -- origin, so that a filtered search stays as bounded as an open one. Row numbers tell the layers
--- apart: events below 1 << 61, observations from there, entries from 1 << 62.
+-- apart: entries from 1 << 62, observations from 1 << 61, events that were said from 1 << 60, all
+-- other events below.
 -- Merging is done in bounded steps by whoever writes, never by a commit that happens to be due.
 CREATE VIRTUAL TABLE ix_text USING fts5 (
     words, content='', contentless_delete=1, detail=none, tokenize='ascii'

@@ -256,7 +256,7 @@ INSERT INTO sqlite_sequence VALUES ('evidence', 1);
 INSERT INTO sqlite_sequence VALUES ('imports', 1);
 INSERT INTO sqlite_sequence VALUES ('observations', 1);
 INSERT INTO sqlite_sequence VALUES ('sessions', 2);
-INSERT INTO schema_migrations VALUES (1, 'first', '92d9a66f5a4afdc41626706e9f81553f', 0);
+INSERT INTO schema_migrations VALUES (1, 'first', 'e94d7d3cbbba0ba3072f93b8350458fc', 0);
 INSERT INTO tenants VALUES (1, 'local');
 INSERT INTO sessions VALUES (1, 1, 'claude-code', 'aaaa-one', 1, 'aaaa', 'root', 0, NULL, 1793491201000, 1793491204000, 6, 6, '/logs/1');
 INSERT INTO sessions VALUES (2, 1, 'claude-code', 'bb', 1, 'bb', 'root', 1, NULL, 1793491200000, 1793491200000, 1, 1, NULL);
