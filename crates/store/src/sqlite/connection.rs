@@ -105,7 +105,7 @@ pub(super) fn open(path: &Path, options: SqliteOptions) -> Result<Connection, Fa
          PRAGMA mmap_size = 0;
          PRAGMA cache_size = -8192;
          PRAGMA temp_store = MEMORY;
-         PRAGMA wal_autocheckpoint = 1000;"
+         PRAGMA wal_autocheckpoint = 4000;"
     ))?;
     Ok(connection)
 }

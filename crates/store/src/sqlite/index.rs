@@ -7,6 +7,8 @@
 //! an event. A filter is therefore part of the query, and a filtered search reads no more than an
 //! open one. Events carry their root and not their project, because a root may change projects.
 
+use std::sync::atomic::Ordering;
+
 use async_trait::async_trait;
 use daybook_domain::index::{Document, FileEntry, Filter, Step, TermStats};
 use daybook_domain::limits::APPEND_EVENTS;
@@ -20,8 +22,15 @@ use super::sessions::event_no;
 use super::{SqliteStore, queries};
 use crate::bounds::STEP_ROWS;
 
-/// Most documents that one transaction moves from where they wait into the index.
-const MOVED: usize = 256;
+/// Most documents that one transaction moves from where they wait into the index. Many at once are
+/// cheaper, for each move writes every distinct word once.
+const MOVED: usize = 1024;
+/// Bytes of words after which a move takes no further document, so that its transaction stays short.
+const MOVED_BYTES: usize = 256 * 1024;
+/// Bytes of words that may wait. A search looks through them one by one.
+const WAITING_BYTES: usize = 256 * 1024;
+/// Documents that one store writes between two looks at how many wait.
+const LOOK_EVERY: usize = 128;
 /// Pages of the index that each move merges. Too few leave many small pieces to search.
 const MERGED_PAGES: i64 = 64;
 /// Where the row numbers begin of events that people and agents said; all other events lie below.
@@ -257,6 +266,14 @@ pub(super) fn forget_event(tx: &Connection, no: i64, origin: Origin) -> Result<(
 }
 
 impl SqliteStore {
+    /// [`SqliteStore::tidy`] once enough was written since it was last called.
+    pub(super) fn tidy_after(&self, written: usize) {
+        let unseen = self.unseen.fetch_add(written, Ordering::Relaxed) + written;
+        if unseen >= LOOK_EVERY.min(self.waiting_documents) {
+            self.tidy();
+        }
+    }
+
     /// Moves documents from where they wait into the index proper, where it pays, and merges what
     /// was moved before.
     ///
@@ -264,6 +281,7 @@ impl SqliteStore {
     /// long. Whoever writes next makes up for one that failed; a search sees all documents always.
     pub(super) fn tidy(&self) {
         let enough = self.waiting_documents;
+        self.unseen.store(0, Ordering::Relaxed);
         if matches!(self.read(|tx| is_untidy(tx, enough)), Ok(false)) {
             return;
         }
@@ -276,10 +294,12 @@ impl SqliteStore {
 }
 
 /// Whether moving pays: each move costs much the same, however many documents it takes.
-pub(super) fn is_untidy(tx: &Connection, enough: usize) -> Result<bool, Fault> {
-    let mut count = tx.prepare_cached("SELECT count(*) FROM ix_pending")?;
-    let waiting: usize = count.query_row([], |row| row.get(0))?;
-    Ok(waiting >= enough.max(1))
+fn is_untidy(tx: &Connection, enough: usize) -> Result<bool, Fault> {
+    let mut count =
+        tx.prepare_cached("SELECT count(*), total(octet_length(words)) FROM ix_pending")?;
+    let (waiting, bytes): (usize, f64) =
+        count.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(waiting >= enough.max(1) || bytes >= WAITING_BYTES as f64)
 }
 
 /// Moves documents that wait; false when there are too few.
@@ -287,16 +307,33 @@ fn move_step(tx: &Transaction<'_>, enough: usize) -> Result<bool, Fault> {
     if !is_untidy(tx, enough)? {
         return Ok(false);
     }
+    let Some(last) = last_moved(tx)? else {
+        return Ok(false);
+    };
     // In their order: the index begins a new piece whenever a document is less than the last.
     tx.prepare_cached(
-        "INSERT INTO ix_text (rowid, words) SELECT doc, words FROM ix_pending ORDER BY doc LIMIT ?",
+        "INSERT INTO ix_text (rowid, words) SELECT doc, words FROM ix_pending WHERE doc <= ? ORDER BY doc",
     )?
-    .execute([MOVED])?;
-    tx.prepare_cached(
-        "DELETE FROM ix_pending WHERE doc IN (SELECT doc FROM ix_pending ORDER BY doc LIMIT ?)",
-    )?
-    .execute([MOVED])?;
+    .execute([last])?;
+    tx.prepare_cached("DELETE FROM ix_pending WHERE doc <= ?")?
+        .execute([last])?;
     Ok(true)
+}
+
+/// The last of the documents that one transaction has time to move.
+fn last_moved(tx: &Connection) -> Result<Option<i64>, Fault> {
+    let mut find =
+        tx.prepare_cached("SELECT doc, octet_length(words) FROM ix_pending ORDER BY doc LIMIT ?")?;
+    let mut rows = find.query([MOVED])?;
+    let (mut last, mut bytes) = (None, 0);
+    while let Some(row) = rows.next()? {
+        last = Some(row.get(0)?);
+        bytes += row.get::<_, usize>(1)?;
+        if bytes >= MOVED_BYTES {
+            break;
+        }
+    }
+    Ok(last)
 }
 
 /// Merges some pages of the index, where enough pieces lie side by side.

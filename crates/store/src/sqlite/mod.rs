@@ -24,6 +24,7 @@ mod sources;
 mod undo;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -55,7 +56,7 @@ pub struct SqliteOptions {
 }
 
 /// Documents that wait to be moved into the full-text index together, unless a store says otherwise.
-const WAITING_DOCUMENTS: usize = 256;
+const WAITING_DOCUMENTS: usize = 1024;
 
 /// A store in one SQLite file.
 #[derive(Debug)]
@@ -63,6 +64,8 @@ pub struct SqliteStore {
     path: PathBuf,
     options: SqliteOptions,
     waiting_documents: usize,
+    /// Events written since this store last looked at how many documents wait.
+    unseen: AtomicUsize,
     writer: Mutex<Option<Connection>>,
     idle: Mutex<Vec<Connection>>,
     queue: group::Queue,
@@ -79,6 +82,7 @@ impl SqliteStore {
             path: path.to_owned(),
             options,
             waiting_documents: WAITING_DOCUMENTS,
+            unseen: AtomicUsize::new(0),
             writer: Mutex::new(None),
             idle: Mutex::new(Vec::new()),
             queue: group::Queue::default(),

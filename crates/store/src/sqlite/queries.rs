@@ -127,12 +127,10 @@ impl Pending {
     /// Those of a part that hold all of these words.
     fn matches(&self, part: &Part, words: &[String]) -> impl Iterator<Item = i64> {
         let words: Vec<String> = words.iter().map(|word| between_blanks(word)).collect();
-        let holding = self
-            .0
-            .iter()
-            .filter(move |(_, held)| holds_all(held, &words));
-        holding
-            .filter(|(doc, held)| part.admits(*doc, held))
+        let range = part.from..=part.to;
+        let lying = self.0.iter().filter(move |(doc, _)| range.contains(doc));
+        lying
+            .filter(move |(_, held)| holds_all(held, &words) && part.admits(held))
             .map(|&(doc, _)| doc)
     }
 }
@@ -146,83 +144,65 @@ fn between_blanks(word: &str) -> String {
     format!(" {word} ")
 }
 
-/// A layer that is searched: where its documents lie, and the marks that they must carry besides
-/// the words, at least one of each group.
+/// A stretch of documents that is searched, and the marks that they must carry besides the words, at
+/// least one of each group.
 struct Part {
-    ranges: Vec<Range>,
+    from: i64,
+    to: i64,
     groups: Vec<Vec<String>>,
 }
 
-/// The least and the greatest document of a stretch.
-type Range = (i64, i64);
-
-const SAID_EVENTS: Range = (SAID, OBSERVATIONS - 1);
-const OTHER_EVENTS: Range = (0, SAID - 1);
-
-/// The layers that may hold a match, those with the greatest documents first.
+/// What is searched, from the greatest documents down. Neighbours that ask the same are one, for each
+/// part costs a look into every piece of the index.
 fn searched_parts(tx: &Connection, tenant: &Tenant, filter: &Filter) -> Result<Vec<Part>, Fault> {
     let Some(no) = find_tenant(tx, tenant)? else {
         return Ok(Vec::new());
     };
-    let mut common = Vec::new();
+    let mut groups = Vec::new();
     if !is_only_tenant(tx)? {
-        common.push(words_of(&[Mark::Tenant(no)]));
+        groups.push(words_of(&[Mark::Tenant(no)]));
     }
-    let mut parts = Vec::new();
-    for layer in Layer::ALL {
+    if let Some(scopes) = &filter.scopes {
+        let own: Vec<&Scope> = scopes.iter().filter(|s| &s.tenant == tenant).collect();
+        // No event carries the mark of a scope, and nothing else that of a root.
+        let mut marks = scope_marks(tx, &own)?;
+        marks.extend(root_marks(tx, &own)?);
+        if marks.is_empty() {
+            return Ok(Vec::new());
+        }
+        groups.push(words_of(&marks));
+    }
+    let mut parts: Vec<Part> = Vec::new();
+    for (layer, from, to) in [
+        (Layer::Entry, ENTRIES, i64::MAX),
+        (Layer::Observation, OBSERVATIONS, ENTRIES - 1),
+        (Layer::Event, SAID, OBSERVATIONS - 1),
+        (Layer::Event, 0, SAID - 1),
+    ] {
         if !filter.layers.is_empty() && !filter.layers.contains(&layer) {
             continue;
         }
-        let mut groups = common.clone();
-        if let Some(scopes) = &filter.scopes {
-            let own: Vec<&Scope> = scopes.iter().filter(|s| &s.tenant == tenant).collect();
-            let marks = match layer {
-                Layer::Entry | Layer::Observation => scope_marks(tx, &own)?,
-                Layer::Event => root_marks(tx, &own)?,
-            };
-            if marks.is_empty() {
+        let mut groups = groups.clone();
+        if layer == Layer::Event && !filter.origins.is_empty() {
+            let lying = Origin::ALL
+                .iter()
+                .filter(|&&o| is_said(o) == (from == SAID));
+            let (wanted, others): (Vec<Origin>, Vec<Origin>) =
+                lying.partition(|&origin| filter.origins.contains(origin));
+            if wanted.is_empty() {
                 continue;
             }
-            groups.push(words_of(&marks));
-        }
-        let ranges = match layer {
-            Layer::Entry => vec![(ENTRIES, i64::MAX)],
-            Layer::Observation => vec![(OBSERVATIONS, ENTRIES - 1)],
-            Layer::Event => {
-                groups.extend(origin_marks(&filter.origins));
-                event_ranges(&filter.origins)
+            if !others.is_empty() {
+                let marks: Vec<Mark> = wanted.into_iter().map(Mark::Origin).collect();
+                groups.push(words_of(&marks));
             }
-        };
-        parts.push(Part { ranges, groups });
+        }
+        match parts.last_mut() {
+            Some(above) if above.from == to + 1 && above.groups == groups => above.from = from,
+            _ => parts.push(Part { from, to, groups }),
+        }
     }
     Ok(parts)
-}
-
-/// Where events of these origins lie.
-fn event_ranges(origins: &[Origin]) -> Vec<Range> {
-    if origins.is_empty() {
-        return vec![SAID_EVENTS, OTHER_EVENTS];
-    }
-    let mut ranges = Vec::new();
-    if origins.iter().any(|&origin| is_said(origin)) {
-        ranges.push(SAID_EVENTS);
-    }
-    if origins.iter().any(|&origin| !is_said(origin)) {
-        ranges.push(OTHER_EVENTS);
-    }
-    ranges
-}
-
-/// The marks of these origins, unless where they lie says as much.
-fn origin_marks(origins: &[Origin]) -> Option<Vec<String>> {
-    let said = Origin::ALL.iter().filter(|&&origin| is_said(origin));
-    let all_said = said.clone().all(|origin| origins.contains(origin));
-    let only_said = origins.iter().all(|&origin| is_said(origin));
-    if origins.is_empty() || (all_said && only_said) {
-        return None;
-    }
-    let marks: Vec<Mark> = origins.iter().map(|&origin| Mark::Origin(origin)).collect();
-    Some(words_of(&marks))
 }
 
 fn scope_marks(tx: &Connection, scopes: &[&Scope]) -> Result<Vec<Mark>, Fault> {
@@ -261,12 +241,11 @@ impl Part {
         conditions.join(" AND ")
     }
 
-    /// Whether a waiting document belongs to this part.
-    fn admits(&self, doc: i64, held: &str) -> bool {
+    /// Whether a waiting document of this part carries the marks.
+    fn admits(&self, held: &str) -> bool {
         let holds = |word: &String| held.contains(&between_blanks(word));
         let any = |group: &Vec<String>| group.iter().any(holds);
-        let lies_in = |&(from, to): &Range| (from..=to).contains(&doc);
-        self.ranges.iter().any(lies_in) && self.groups.iter().all(any)
+        self.groups.iter().all(any)
     }
 }
 
@@ -291,24 +270,19 @@ fn matches(
          ORDER BY rowid DESC LIMIT ?",
     )?;
     for part in parts {
-        let left = step.limit - docs.len();
-        if left == 0 {
-            break;
+        docs.extend(pending.matches(part, &words));
+        let range = params![part.query(&words), part.from, part.to, step.limit];
+        let mut rows = find.query(range)?;
+        while let Some(row) = rows.next()? {
+            docs.push(row.get(0)?);
         }
-        let mut found: Vec<i64> = pending.matches(part, &words).collect();
-        for (from, to) in &part.ranges {
-            let mut rows = find.query(params![part.query(&words), from, to, left])?;
-            while let Some(row) = rows.next()? {
-                found.push(row.get(0)?);
-            }
-        }
-        found.sort_unstable_by_key(|&doc| Reverse(age(doc)));
-        docs.extend(found.into_iter().take(left));
     }
+    docs.sort_unstable_by_key(|&doc| Reverse(age(doc)));
+    docs.truncate(step.limit);
     Ok(docs)
 }
 
-/// What puts the documents of a layer in their order.
+/// What puts documents in their order: layer by layer, and the newest first.
 fn age(doc: i64) -> i64 {
     if doc < OBSERVATIONS { doc & !SAID } else { doc }
 }

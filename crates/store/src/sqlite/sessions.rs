@@ -23,17 +23,11 @@ use crate::{labels, log};
 impl SessionStore for SqliteStore {
     async fn append(&self, append: &Append) -> Result<Appended, StoreError> {
         check_append(append)?;
-        if self.options.durability == Durability::Power {
-            let appended = self.append_in_group(append)?;
-            self.tidy();
-            return Ok(appended);
-        }
-        let enough = self.waiting_documents;
-        let (appended, untidy) =
-            self.write(|tx| Ok((add(tx, append)?, index::is_untidy(tx, enough)?)))?;
-        if untidy {
-            self.tidy();
-        }
+        let appended = match self.options.durability {
+            Durability::Process => self.write(|tx| add(tx, append))?,
+            Durability::Power => self.append_in_group(append)?,
+        };
+        self.tidy_after(append.events.len());
         Ok(appended)
     }
 
