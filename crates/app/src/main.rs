@@ -3,7 +3,9 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr)] // This is the one place that talks to people.
 
+mod briefing;
 mod cli;
+mod desk;
 mod discover;
 mod here;
 mod output;

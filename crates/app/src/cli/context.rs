@@ -5,13 +5,12 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
 use clap::Args;
-use daybook_domain::{Scope, ScopeKind};
-use daybook_engine::files::layout::{CURATED, folder};
-use daybook_engine::recall::context::{Applies, Context as Told, assemble};
+use daybook_engine::recall::context::Context as Told;
 use serde_json::json;
 
 use super::Common;
-use crate::here::{Here, here};
+use crate::desk::{self, Briefing, Standing};
+use crate::here::Here;
 use crate::output::{dim, json as print_json};
 use crate::wiring::{Daybook, block_on};
 
@@ -39,18 +38,12 @@ impl Context {
             Some(folder) => std::path::absolute(folder)?,
             None => std::env::current_dir().context("this folder cannot be read")?,
         };
-        let mut here = block_on(here(&daybook, &at))?;
-        if let Some(name) = &self.project {
-            let tenant = daybook.tenant.clone();
-            here.project = Some(Scope {
-                tenant,
-                kind: ScopeKind::Project,
-                name: name.clone(),
-            });
-        }
-        let branch = self.branch.clone().or_else(|| here.place.branch.clone());
-        let budget = self.budget.unwrap_or(daybook.settings.context_tokens);
-        let told = assemble(&applies(&daybook, &here), branch.as_deref(), budget);
+        let standing = Standing {
+            project: self.project.clone(),
+            branch: self.branch.clone(),
+            budget: self.budget,
+        };
+        let Briefing { told, here, branch } = block_on(desk::brief(&daybook, &at, &standing))?;
         if common.json {
             print_json(&json!({
                 "text": told.text,
@@ -77,25 +70,4 @@ fn say(told: &Told, here: &Here) {
         return;
     }
     anstream::print!("{}", told.text);
-}
-
-/// The memory of the project at hand and of the person; no other.
-fn applies(daybook: &Daybook, here: &Here) -> Vec<Applies> {
-    let person = Scope {
-        tenant: daybook.tenant.clone(),
-        kind: ScopeKind::User,
-        name: daybook.settings.person.clone(),
-    };
-    let scopes = here.project.iter().cloned().chain([person]);
-    scopes
-        .filter_map(|scope| {
-            let path = folder(&daybook.root, &scope).join(CURATED);
-            let text = std::fs::read(path).ok()?;
-            let text = String::from_utf8_lossy(&text).into_owned();
-            Some(Applies {
-                whose: format!("Memory of {scope}"),
-                text,
-            })
-        })
-        .collect()
 }

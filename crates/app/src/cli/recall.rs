@@ -2,16 +2,16 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::Args;
+use daybook_domain::Timestamp;
 use daybook_domain::index::Layer;
-use daybook_domain::seams::{ExtractionStore, Store};
-use daybook_domain::{Scope, Timestamp};
-use daybook_engine::files::reindex::reindex_all;
+use daybook_domain::seams::Store;
 use daybook_engine::recall::search::{Answer, Question, recall};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::Common;
+use crate::desk::{Ask, answer_json, ask};
 use crate::output::{bold, dim, json as print_json};
 use crate::wiring::{Daybook, block_on};
 
@@ -48,81 +48,27 @@ fn layer(text: &str) -> Result<Layer, String> {
 impl Recall {
     pub(crate) fn run(&self, common: &Common) -> Result<ExitCode> {
         let daybook = Daybook::open_existing(common)?;
-        let text = self.words.join(" ");
-        let answers = block_on(async {
-            reindex_all(
-                &*daybook.store,
-                &daybook.root,
-                &daybook.tenant,
-                daybook.clock.now(),
-            )
-            .await?;
-            let question = Question {
-                text: &text,
-                scopes: self.scopes(&daybook).await?,
-                layers: self.layer.clone(),
-                tools: self.tools,
-                limit: self.limit,
-            };
-            Ok(recall(&*daybook.store, &daybook.tenant, &question).await?)
-        })?;
+        let mut scopes = self.scope.clone();
+        scopes.extend(
+            self.project
+                .iter()
+                .map(|project| format!("project/{project}")),
+        );
+        let asked = Ask {
+            text: self.words.join(" "),
+            limit: self.limit,
+            layers: self.layer.clone(),
+            scopes,
+            tools: self.tools,
+        };
+        let answers = block_on(ask(&daybook, &asked))?;
         if common.json {
-            print_json(&json!({ "results": answers.iter().map(as_json).collect::<Vec<_>>() }))?;
+            print_json(&json!({ "results": answers.iter().map(answer_json).collect::<Vec<_>>() }))?;
         } else {
             show(&daybook, &answers);
         }
         Ok(ExitCode::SUCCESS)
     }
-
-    async fn scopes(&self, daybook: &Daybook) -> Result<Option<Vec<Scope>>> {
-        let mut wanted = self.scope.clone();
-        wanted.extend(
-            self.project
-                .iter()
-                .map(|project| format!("project/{project}")),
-        );
-        if wanted.is_empty() {
-            return Ok(None);
-        }
-        let known = daybook.store.scopes(&daybook.tenant).await?;
-        let mut scopes = Vec::new();
-        for name in wanted {
-            match known.iter().find(|state| state.scope.to_string() == name) {
-                Some(state) => scopes.push(state.scope.clone()),
-                None => {
-                    let names: Vec<String> =
-                        known.iter().map(|state| state.scope.to_string()).collect();
-                    bail!("there is no scope {name}; there are: {}", names.join(", "));
-                }
-            }
-        }
-        Ok(Some(scopes))
-    }
-}
-
-/// One answer for programs.
-pub(crate) fn as_json(answer: &Answer) -> Value {
-    json!({
-        "text": answer.text,
-        "context": answer.context,
-        "score": answer.score,
-        "scope": answer.scope.as_ref().map(ToString::to_string),
-        "layer": answer.layer.word(),
-        "origin": answer.origin.map(|origin| origin.word()),
-        "file": answer.file,
-        "citation": answer.citation,
-        "session": answer.session.as_ref().map(ToString::to_string),
-        "events": answer.events.iter().map(|seq| seq.0).collect::<Vec<_>>(),
-        "time": rfc3339(answer.time),
-    })
-}
-
-/// A time for programs; `null` when unknown.
-pub(crate) fn rfc3339(at: Timestamp) -> Option<String> {
-    let known = (at != Timestamp::ZERO).then_some(at.0)?;
-    jiff::Timestamp::from_millisecond(known)
-        .ok()
-        .map(|at| at.to_string())
 }
 
 /// Most characters of an answer that are shown.

@@ -11,7 +11,7 @@ use daybook_domain::{ExtractionRecord, Job, JobKey, JobKind, Session, SessionId,
 use serde_json::{Value, json};
 
 use super::Common;
-use super::recall::rfc3339;
+use crate::desk::rfc3339;
 use crate::output::{bold, dim, grouped, json as print_json};
 use crate::wiring::{Daybook, block_on};
 

@@ -2,19 +2,15 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::Result;
 use clap::Args;
-use daybook_domain::seams::SessionStore;
-use daybook_domain::{Citation, Event, EventSeq, Session};
+use daybook_domain::Event;
 use serde_json::json;
 
 use super::Common;
-use super::recall::rfc3339;
+use crate::desk::{EVENTS, rfc3339, words};
 use crate::output::{bold, dim, json as print_json};
 use crate::wiring::{Daybook, block_on};
-
-/// Most events that are shown at once.
-const EVENTS: usize = 500;
 
 /// The original words behind a citation.
 #[derive(Args)]
@@ -28,24 +24,8 @@ pub(crate) struct Show {
 
 impl Show {
     pub(crate) fn run(&self, common: &Common) -> Result<ExitCode> {
-        let cited = Citation::parse(&self.citation).with_context(|| {
-            format!(
-                "\"{}\" is not a citation; write for example 7f78:L636",
-                self.citation
-            )
-        })?;
         let daybook = Daybook::open_existing(common)?;
-        let (session, events) = block_on(async {
-            let session = find(&daybook, &cited).await?;
-            let events = self.events(&daybook, &session, &cited).await?;
-            Ok((session, events))
-        })?;
-        if events.is_empty() {
-            bail!(
-                "source expired: session {} has no such lines any more",
-                session.id
-            );
-        }
+        let (session, events) = block_on(words(&daybook, &self.citation, self.around))?;
         if common.json {
             print_json(&json!({ "session": session, "events": events }))?;
             return Ok(ExitCode::SUCCESS);
@@ -61,48 +41,6 @@ impl Show {
             );
         }
         Ok(ExitCode::SUCCESS)
-    }
-
-    async fn events(
-        &self,
-        daybook: &Daybook,
-        session: &Session,
-        cited: &Citation,
-    ) -> Result<Vec<Event>> {
-        if cited.lines.is_empty() {
-            let (from, upto) = (EventSeq(0), session.events);
-            return Ok(daybook
-                .store
-                .events(&session.id, from, upto, EVENTS, usize::MAX)
-                .await?);
-        }
-        let mut events: Vec<Event> = Vec::new();
-        for (from, to) in &cited.lines {
-            let lines = (
-                from.saturating_sub(self.around),
-                to.saturating_add(self.around),
-            );
-            let found = daybook.store.events_at(&session.id, lines, EVENTS).await?;
-            let after = events.last().map_or(EventSeq(0), |event| event.seq);
-            events.extend(found.into_iter().filter(|event| event.seq > after));
-        }
-        events.truncate(EVENTS);
-        Ok(events)
-    }
-}
-
-async fn find(daybook: &Daybook, cited: &Citation) -> Result<Session> {
-    let mut found = daybook
-        .store
-        .find_sessions(&daybook.tenant, &cited.session)
-        .await?;
-    match found.len() {
-        1 => Ok(found.remove(0)),
-        0 => bail!("source expired: no session is called {}", cited.session),
-        _ => {
-            let names: Vec<String> = found.iter().map(|s| s.id.host_id.clone()).collect();
-            bail!("{} may be any of: {}", cited.session, names.join(", "))
-        }
     }
 }
 

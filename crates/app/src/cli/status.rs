@@ -12,8 +12,8 @@ use daybook_domain::{Gap, Job, JobKind, Session};
 use serde_json::{Value, json};
 
 use super::Common;
-use super::recall::rfc3339;
 use super::sessions::{by_session, day};
+use crate::desk::rfc3339;
 use crate::output::{bold, count, dim, json as print_json, size, warn};
 use crate::root;
 use crate::wiring::{Daybook, block_on};

@@ -1,0 +1,273 @@
+//! What can be asked of an open memory, whichever door the question comes in by: the command line,
+//! MCP or HTTP. Answers are values; each door shows them in its own way.
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result, bail};
+use daybook_domain::index::Layer;
+use daybook_domain::seams::{ExtractionStore, SessionStore};
+use daybook_domain::{
+    Citation, Event, EventSeq, Observation, Scope, ScopeKind, Session, Timestamp,
+};
+use daybook_engine::files::reindex::reindex_all;
+use daybook_engine::ingest::redact::Redactor;
+use daybook_engine::jobs;
+use daybook_engine::recall::context::{Context as Told, assemble};
+use daybook_engine::recall::search::{Answer, Question, recall};
+use daybook_engine::stop::Stop;
+use serde_json::{Value, json};
+
+use crate::briefing;
+use crate::here::{Here, here};
+use crate::progress::Learning;
+use crate::wiring::Daybook;
+
+/// Most events that one citation shows.
+pub(crate) const EVENTS: usize = 500;
+
+/// A question to memory.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Ask {
+    /// What somebody wants to know.
+    pub(crate) text: String,
+    /// Most answers.
+    pub(crate) limit: usize,
+    /// Only these layers; empty for all.
+    pub(crate) layers: Vec<Layer>,
+    /// Only these scopes, such as `project/tidepool`; empty for all.
+    pub(crate) scopes: Vec<String>,
+    /// What tools were told and answered counts too.
+    pub(crate) tools: bool,
+}
+
+/// The answers, best first. An edit of a memory file counts from now on.
+pub(crate) async fn ask(daybook: &Daybook, ask: &Ask) -> Result<Vec<Answer>> {
+    reindex_all(
+        &*daybook.store,
+        &daybook.root,
+        &daybook.tenant,
+        daybook.clock.now(),
+    )
+    .await?;
+    let question = Question {
+        text: &ask.text,
+        scopes: known_scopes(daybook, &ask.scopes).await?,
+        layers: ask.layers.clone(),
+        tools: ask.tools,
+        limit: ask.limit,
+    };
+    Ok(recall(&*daybook.store, &daybook.tenant, &question).await?)
+}
+
+async fn known_scopes(daybook: &Daybook, names: &[String]) -> Result<Option<Vec<Scope>>> {
+    if names.is_empty() {
+        return Ok(None);
+    }
+    let known = daybook.store.scopes(&daybook.tenant).await?;
+    let mut scopes = Vec::new();
+    for name in names {
+        match known.iter().find(|state| state.scope.to_string() == *name) {
+            Some(state) => scopes.push(state.scope.clone()),
+            None => {
+                let names: Vec<String> =
+                    known.iter().map(|state| state.scope.to_string()).collect();
+                bail!("there is no scope {name}; there are: {}", names.join(", "));
+            }
+        }
+    }
+    Ok(Some(scopes))
+}
+
+/// Whose memory something is kept in.
+#[derive(Debug, Clone)]
+pub(crate) enum Whose {
+    /// The project of the folder at hand, else the person.
+    Here,
+    /// The person, wherever they work.
+    Person,
+    /// A scope by name, such as `project/tidepool`.
+    Named(String),
+}
+
+/// What was kept.
+pub(crate) struct Kept {
+    pub(crate) observation: Observation,
+    /// Secrets that were hidden in it.
+    pub(crate) secrets: usize,
+}
+
+/// Keeps words as they are; they are found at once, and written into the files unless somebody
+/// else is writing there just now.
+pub(crate) async fn keep(
+    daybook: &Daybook,
+    words: &str,
+    whose: &Whose,
+    folder: &Path,
+) -> Result<Kept> {
+    let here = here(daybook, folder).await?;
+    let person = || Scope {
+        tenant: daybook.tenant.clone(),
+        kind: ScopeKind::User,
+        name: daybook.settings.person.clone(),
+    };
+    let scope = match (whose, &here.project) {
+        (Whose::Named(name), _) => named(daybook, name)?,
+        (Whose::Here, Some(project)) => project.clone(),
+        (Whose::Here, None) | (Whose::Person, _) => person(),
+    };
+    let (shop, _present) = daybook.worker().await?;
+    let place = here.project.is_some().then_some(here.place);
+    let redactor = Redactor::standard();
+    let (observation, secrets) = jobs::remember(&shop, &redactor, words, scope, place).await?;
+    jobs::work(&shop, &Stop::default(), &Learning::quiet()).await?;
+    Ok(Kept {
+        observation,
+        secrets,
+    })
+}
+
+fn named(daybook: &Daybook, name: &str) -> Result<Scope> {
+    let (kind, name) = name
+        .split_once('/')
+        .and_then(|(kind, name)| Some((ScopeKind::from_word(kind)?, name)))
+        .filter(|(_, name)| !name.is_empty())
+        .with_context(|| {
+            format!("\"{name}\" is not a scope; write for example project/tidepool or user/ada")
+        })?;
+    Ok(Scope {
+        tenant: daybook.tenant.clone(),
+        kind,
+        name: name.to_owned(),
+    })
+}
+
+/// What an agent should be told, and where it is.
+pub(crate) struct Briefing {
+    pub(crate) told: Told,
+    pub(crate) here: Here,
+    pub(crate) branch: Option<String>,
+}
+
+/// Where an agent is, as far as it is not what the folder says.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Standing {
+    /// The memory of this project, wherever the folder is.
+    pub(crate) project: Option<String>,
+    /// As if on this branch.
+    pub(crate) branch: Option<String>,
+    /// Most tokens.
+    pub(crate) budget: Option<usize>,
+}
+
+/// What an agent in `folder` should be told.
+pub(crate) async fn brief(
+    daybook: &Daybook,
+    folder: &Path,
+    standing: &Standing,
+) -> Result<Briefing> {
+    let mut here = here(daybook, folder).await?;
+    if let Some(name) = &standing.project {
+        here.project = Some(Scope {
+            tenant: daybook.tenant.clone(),
+            kind: ScopeKind::Project,
+            name: name.clone(),
+        });
+    }
+    let branch = standing
+        .branch
+        .clone()
+        .or_else(|| here.place.branch.clone());
+    let budget = standing.budget.unwrap_or(daybook.settings.context_tokens);
+    let applies = briefing::applies(
+        &daybook.root,
+        &daybook.tenant,
+        &daybook.settings.person,
+        here.project.as_ref(),
+    );
+    let told = assemble(&applies, branch.as_deref(), budget);
+    Ok(Briefing { told, here, branch })
+}
+
+/// The session that a citation names, and its words with so many lines around.
+pub(crate) async fn words(
+    daybook: &Daybook,
+    citation: &str,
+    around: u32,
+) -> Result<(Session, Vec<Event>)> {
+    let cited = Citation::parse(citation).with_context(|| {
+        format!("\"{citation}\" is not a citation; write for example 7f78:L636")
+    })?;
+    let session = find(daybook, &cited).await?;
+    let events = cited_events(daybook, &session, &cited, around).await?;
+    if events.is_empty() {
+        bail!(
+            "source expired: session {} has no such lines any more",
+            session.id
+        );
+    }
+    Ok((session, events))
+}
+
+async fn find(daybook: &Daybook, cited: &Citation) -> Result<Session> {
+    let mut found = daybook
+        .store
+        .find_sessions(&daybook.tenant, &cited.session)
+        .await?;
+    match found.len() {
+        1 => Ok(found.remove(0)),
+        0 => bail!("source expired: no session is called {}", cited.session),
+        _ => {
+            let names: Vec<String> = found.iter().map(|s| s.id.host_id.clone()).collect();
+            bail!("{} may be any of: {}", cited.session, names.join(", "))
+        }
+    }
+}
+
+async fn cited_events(
+    daybook: &Daybook,
+    session: &Session,
+    cited: &Citation,
+    around: u32,
+) -> Result<Vec<Event>> {
+    if cited.lines.is_empty() {
+        let (from, upto) = (EventSeq(0), session.events);
+        return Ok(daybook
+            .store
+            .events(&session.id, from, upto, EVENTS, usize::MAX)
+            .await?);
+    }
+    let mut events: Vec<Event> = Vec::new();
+    for (from, to) in &cited.lines {
+        let lines = (from.saturating_sub(around), to.saturating_add(around));
+        let found = daybook.store.events_at(&session.id, lines, EVENTS).await?;
+        let after = events.last().map_or(EventSeq(0), |event| event.seq);
+        events.extend(found.into_iter().filter(|event| event.seq > after));
+    }
+    events.truncate(EVENTS);
+    Ok(events)
+}
+
+/// One answer for programs.
+pub(crate) fn answer_json(answer: &Answer) -> Value {
+    json!({
+        "text": answer.text,
+        "context": answer.context,
+        "score": answer.score,
+        "scope": answer.scope.as_ref().map(ToString::to_string),
+        "layer": answer.layer.word(),
+        "origin": answer.origin.map(|origin| origin.word()),
+        "file": answer.file,
+        "citation": answer.citation,
+        "session": answer.session.as_ref().map(ToString::to_string),
+        "events": answer.events.iter().map(|seq| seq.0).collect::<Vec<_>>(),
+        "time": rfc3339(answer.time),
+    })
+}
+
+/// A time for programs; `null` when unknown.
+pub(crate) fn rfc3339(at: Timestamp) -> Option<String> {
+    let known = (at != Timestamp::ZERO).then_some(at.0)?;
+    jiff::Timestamp::from_millisecond(known)
+        .ok()
+        .map(|at| at.to_string())
+}
