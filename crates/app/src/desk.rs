@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 
 use crate::briefing;
 use crate::here::{Here, here};
+use crate::hooks::loaded;
 use crate::progress::Learning;
 use crate::wiring::Daybook;
 
@@ -184,7 +185,8 @@ pub(crate) async fn brief(
         &daybook.settings.person,
         here.project.as_ref(),
     );
-    let told = assemble(&applies, branch.as_deref(), budget);
+    let loaded = loaded(folder, Path::new(&here.place.root), None);
+    let told = assemble(&applies, branch.as_deref(), &loaded, budget);
     Ok(Briefing { told, here, branch })
 }
 

@@ -2,15 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
 use daybook_domain::Timestamp;
 use daybook_engine::ingest::peek::{Peek, peek};
+use daybook_engine::notices::Notice;
 
 use crate::root;
 
 /// An agent's folder of sessions.
 pub(crate) struct Host {
     pub(crate) name: &'static str,
+    /// What it is called in session ids.
+    pub(crate) agent: &'static str,
     pub(crate) folder: PathBuf,
 }
 
@@ -39,27 +41,25 @@ impl Found {
 }
 
 /// The folders of the agents that are known, whether or not they exist.
-pub(crate) fn hosts() -> Result<Vec<Host>> {
-    let home = root::home()?;
-    let folder = |variable: &str, default: &str| {
-        let named = std::env::var_os(variable).filter(|value| !value.is_empty());
-        named.map_or_else(|| home.join(default), PathBuf::from)
-    };
-    let codex = folder("CODEX_HOME", ".codex");
-    Ok(vec![
-        Host {
+pub(crate) fn hosts() -> Vec<Host> {
+    let mut hosts = Vec::new();
+    if let Some(claude) = root::claude_folder() {
+        hosts.push(Host {
             name: "Claude Code",
-            folder: folder("CLAUDE_CONFIG_DIR", ".claude").join("projects"),
-        },
-        Host {
-            name: "Codex",
-            folder: codex.join("sessions"),
-        },
-        Host {
-            name: "Codex",
-            folder: codex.join("archived_sessions"),
-        },
-    ])
+            agent: "claude-code",
+            folder: claude.join("projects"),
+        });
+    }
+    if let Some(codex) = root::codex_folder() {
+        for folder in ["sessions", "archived_sessions"] {
+            hosts.push(Host {
+                name: "Codex",
+                agent: "codex",
+                folder: codex.join(folder),
+            });
+        }
+    }
+    hosts
 }
 
 /// The transcripts in a host's folder, in order of their paths.
@@ -75,6 +75,19 @@ pub(crate) fn transcripts(host: &Host) -> Vec<Found> {
             Some(Found { path, size, peek })
         })
         .collect()
+}
+
+/// Where the transcript of a session lies whose host did not say.
+pub(crate) fn transcript_of(notice: &Notice) -> Option<PathBuf> {
+    let mut paths = Vec::new();
+    for host in hosts().iter().filter(|host| host.agent == notice.agent) {
+        collect(&host.folder, &mut paths, 0);
+    }
+    // Both hosts put the session's id into the name of its file.
+    paths.into_iter().find(|path| {
+        let name = path.file_name().map(|name| name.to_string_lossy());
+        name.is_some_and(|name| name.contains(&notice.session))
+    })
 }
 
 /// Deepest folder that is looked into.
@@ -97,7 +110,7 @@ fn collect(folder: &Path, paths: &mut Vec<PathBuf>, depth: usize) {
     }
 }
 
-fn is_transcript(path: &Path) -> bool {
+pub(crate) fn is_transcript(path: &Path) -> bool {
     let name = path
         .file_name()
         .map(|name| name.to_string_lossy())

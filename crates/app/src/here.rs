@@ -3,9 +3,8 @@
 use std::path::Path;
 
 use anyhow::Result;
-use daybook_domain::seams::SessionStore;
 use daybook_domain::{Place, Scope, ScopeKind};
-use daybook_engine::ingest::checkout::checkout;
+use daybook_engine::notices::whereabouts::Whereabouts;
 
 use crate::wiring::Daybook;
 
@@ -18,34 +17,15 @@ pub(crate) struct Here {
 
 /// What `folder` is to memory.
 pub(crate) async fn here(daybook: &Daybook, folder: &Path) -> Result<Here> {
-    let found = checkout(folder);
-    let root = found.as_ref().map_or(folder, |found| found.root.as_path());
-    let root = root.to_string_lossy().into_owned();
-    let branch = found.as_ref().and_then(|found| found.branch.clone());
-    let places = daybook.store.places().await?;
-    let at_root = places
-        .into_iter()
-        .find(|(place, key)| place.root == root && key.is_some());
-    let key = match (at_root, found.and_then(|found| found.remote)) {
-        (Some((_, key)), _) => key,
-        // A checkout that no session has been in yet still belongs to its remote's project.
-        (None, Some(remote)) => {
-            let projects = daybook.store.projects().await?;
-            projects
-                .into_iter()
-                .find(|project| project.identity == remote)
-                .map(|p| p.key)
-        }
-        (None, None) => None,
-    };
-    let tenant = daybook.tenant.clone();
-    let project = key.map(|name| Scope {
-        tenant,
+    let known = Whereabouts::of(&*daybook.store).await?;
+    let standing = known.standing(folder);
+    let project = standing.project.map(|name| Scope {
+        tenant: daybook.tenant.clone(),
         kind: ScopeKind::Project,
         name,
     });
     Ok(Here {
-        place: Place { root, branch },
+        place: standing.place,
         project,
     })
 }

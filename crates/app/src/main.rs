@@ -8,6 +8,8 @@ mod cli;
 mod desk;
 mod discover;
 mod here;
+mod hooks;
+mod keeper;
 mod output;
 mod progress;
 mod root;

@@ -55,6 +55,14 @@ impl ImportProgress for Reading {
     fn file(&self, _: &FileReport) {}
 }
 
+/// Files being read while nobody looks.
+pub(crate) struct Unseen;
+
+impl ImportProgress for Unseen {
+    fn bytes(&self, _: u64) {}
+    fn file(&self, _: &FileReport) {}
+}
+
 /// Sessions being learned from.
 pub(crate) struct Learning {
     bar: ProgressBar,

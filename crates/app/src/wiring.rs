@@ -1,7 +1,7 @@
 //! Putting the parts together: a data folder opened, with its store, clock and settings.
 
 use std::future::Future;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -11,7 +11,10 @@ use daybook_domain::time::Clock;
 use daybook_domain::trigger::Patience;
 use daybook_domain::{Tenant, Timestamp};
 use daybook_engine::extract::extractive::Extractive;
+use daybook_engine::ingest::import::Intake;
+use daybook_engine::ingest::redact::Redactor;
 use daybook_engine::jobs::{Presence, WorkLimits, Workshop, free_vanished};
+use daybook_engine::notices::spool::Spool;
 use daybook_engine::stop::Stop;
 use daybook_store::sqlite::{self, SqliteOptions, SqliteStore};
 
@@ -54,13 +57,19 @@ impl Daybook {
     /// Opens the data folder, which must be there.
     pub(crate) fn open_existing(common: &Common) -> Result<Self> {
         let folder = root::locate(common.root.as_deref())?;
-        if !folder.join(DATABASE).is_file() {
+        // What hooks told is a memory, too, though nobody has taken it in yet.
+        if !Self::is_at(&folder) && Spool::of(&folder).is_empty() {
             bail!(
                 "there is no memory in {} yet; `daybook import` makes one",
                 root::shown(&folder)
             );
         }
         Self::open(folder)
+    }
+
+    /// Whether there is a memory in the data folder.
+    pub(crate) fn is_at(folder: &Path) -> bool {
+        folder.join(DATABASE).is_file()
     }
 
     /// Opens the data folder at `folder`.
@@ -87,6 +96,19 @@ impl Daybook {
         Patience {
             idle: self.settings.idle,
             dirty: self.settings.max_dirty_age,
+        }
+    }
+
+    /// What reading transcripts needs.
+    pub(crate) fn intake(&self) -> Intake {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        Intake {
+            store: Arc::clone(&self.store) as Arc<dyn Store>,
+            clock: Arc::clone(&self.clock),
+            tenant: self.tenant.clone(),
+            patience: self.patience(),
+            redactor: Arc::new(Redactor::standard()),
+            readers: cores.min(4),
         }
     }
 

@@ -1,6 +1,6 @@
 //! The road from transcript to recall, one folder per stage.
 //!
-//! Data goes one way: `ingest` → session log → `extract` → `consolidate` → `files` → `recall`;
+//! Hosts tell through `notices` that there is something to read. Data goes one way: `ingest` → session log → `extract` → `consolidate` → `files` → `recall`;
 //! `jobs` drives it. A stage uses earlier stages only through values it is handed; only `files`
 //! builds memory files; `recall` writes nothing but usage.
 //!
@@ -11,5 +11,6 @@ pub mod extract;
 pub mod files;
 pub mod ingest;
 pub mod jobs;
+pub mod notices;
 pub mod recall;
 pub mod stop;

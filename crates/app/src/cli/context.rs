@@ -11,6 +11,7 @@ use serde_json::json;
 use super::Common;
 use crate::desk::{self, Briefing, Standing};
 use crate::here::Here;
+use crate::keeper::catch_up;
 use crate::output::{dim, json as print_json};
 use crate::wiring::{Daybook, block_on};
 
@@ -43,7 +44,10 @@ impl Context {
             branch: self.branch.clone(),
             budget: self.budget,
         };
-        let Briefing { told, here, branch } = block_on(desk::brief(&daybook, &at, &standing))?;
+        let Briefing { told, here, branch } = block_on(async {
+            catch_up(&daybook).await?;
+            desk::brief(&daybook, &at, &standing).await
+        })?;
         if common.json {
             print_json(&json!({
                 "text": told.text,

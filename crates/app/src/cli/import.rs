@@ -4,24 +4,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use daybook_domain::Timestamp;
-use daybook_domain::seams::{SessionStore, Store};
+use daybook_domain::seams::SessionStore;
 use daybook_domain::source::ImportNo;
-use daybook_engine::ingest::import::{Candidate, ImportReport, Intake, import, scan};
-use daybook_engine::ingest::redact::Redactor;
+use daybook_engine::ingest::import::{Candidate, ImportReport, import, scan};
 use daybook_engine::ingest::settle::settle_projects;
 use daybook_engine::jobs::{self, UpdateReport, Workshop};
 use daybook_engine::stop::Stop;
 use serde_json::json;
 
 use super::update::{as_json, waiting};
-use super::{Common, can_ask, first_run};
+use super::{Common, can_ask, first_run, watch};
 use crate::discover::{Found, hosts, transcripts};
+use crate::keeper::host_folders;
 use crate::output::{count, dim, json as print_json, size, warn};
 use crate::progress::{Learning, Reading};
 use crate::wiring::{Daybook, block_on, stop_on_interrupt};
@@ -59,6 +58,9 @@ pub(crate) struct Import {
     /// Remove exactly what one import added: the last, or the one of this number
     #[arg(long, value_name = "NUMBER", num_args = 0..=1, default_missing_value = "0")]
     undo: Option<i64>,
+    /// Go on taking in what is written there, until stopped
+    #[arg(long, conflicts_with_all = ["undo", "dry_run", "sample", "no_process"])]
+    watch: bool,
 }
 
 impl Import {
@@ -97,6 +99,9 @@ impl Import {
             };
             block_on(first_run::tell(&daybook, &told))?;
         }
+        if self.watch && !report.stopped {
+            block_on(watch::watch(common, &daybook, self.followed()?, &stop))?;
+        }
         let failed = learned.is_some_and(|learned| !learned.failed.is_empty());
         Ok(if report.stopped || failed {
             ExitCode::FAILURE
@@ -123,7 +128,7 @@ impl Import {
     ) -> Result<(ImportReport, Option<UpdateReport>)> {
         let (shop, _present) = daybook.worker().await?;
         let reading = Reading::start(common, candidates.iter().map(Candidate::size).sum());
-        let intake = intake(daybook);
+        let intake = daybook.intake();
         let report = import(&intake, &self.name(), candidates, stop, &reading).await?;
         reading.end();
         settle_projects(&*intake.store, &report.remotes, shop.clock.now()).await?;
@@ -132,6 +137,15 @@ impl Import {
         }
         let learned = learn(common, &shop, stop).await?;
         Ok((report, Some(learned)))
+    }
+
+    /// The folders to watch.
+    fn followed(&self) -> Result<Vec<PathBuf>> {
+        if self.paths.is_empty() {
+            return Ok(host_folders());
+        }
+        let paths = self.paths.iter().map(std::path::absolute);
+        Ok(paths.collect::<std::io::Result<_>>()?)
     }
 
     fn name(&self) -> String {
@@ -211,7 +225,7 @@ impl Import {
             anstream::eprintln!("Looking where agents keep their sessions …");
         }
         let mut all: Vec<Found> = Vec::new();
-        for host in hosts()? {
+        for host in hosts() {
             let found: Vec<Found> = transcripts(&host)
                 .into_iter()
                 .filter(|found| filter.keeps(found))
@@ -282,19 +296,6 @@ fn since(text: &str) -> Result<Timestamp> {
     })?;
     let zone = jiff::tz::TimeZone::try_system().unwrap_or(jiff::tz::TimeZone::UTC);
     Ok(Timestamp(date.to_zoned(zone)?.timestamp().as_millisecond()))
-}
-
-/// What importing needs, of an open data folder.
-fn intake(daybook: &Daybook) -> Intake {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    Intake {
-        store: Arc::clone(&daybook.store) as Arc<dyn Store>,
-        clock: Arc::clone(&daybook.clock),
-        tenant: daybook.tenant.clone(),
-        patience: daybook.patience(),
-        redactor: Arc::new(Redactor::standard()),
-        readers: cores.min(4),
-    }
 }
 
 async fn learn(common: &Common, shop: &Workshop, stop: &Stop) -> Result<UpdateReport> {

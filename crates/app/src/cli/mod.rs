@@ -4,6 +4,7 @@ mod config;
 mod context;
 mod doctor;
 mod first_run;
+mod hook;
 mod import;
 mod recall;
 mod remember;
@@ -11,6 +12,7 @@ mod sessions;
 mod show;
 mod status;
 mod update;
+mod watch;
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -41,6 +43,7 @@ Change
 Operate
   update       process what is due, then end
   worker       process what falls due until stopped
+  hook         called by an agent's host when something happens in a session
   completions  completions for your shell
   man          the manual page";
 
@@ -77,6 +80,8 @@ pub(crate) struct Common {
 enum Command {
     /// Take in the transcripts of your agents, and learn from them
     Import(import::Import),
+    /// Called by an agent's host when something happens in a session
+    Hook(hook::Hook),
     /// Process what is due, then end
     Update(update::Update),
     /// Process what falls due until stopped
@@ -133,6 +138,7 @@ fn answer(cli: Cli) -> Result<ExitCode> {
     let common = &cli.common;
     match cli.command {
         Command::Import(command) => command.run(common),
+        Command::Hook(command) => command.run(common),
         Command::Update(command) => command.run(common),
         Command::Worker(command) => command.run(common),
         Command::Recall(command) => command.run(common),

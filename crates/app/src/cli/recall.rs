@@ -12,6 +12,7 @@ use serde_json::json;
 
 use super::Common;
 use crate::desk::{Ask, answer_json, ask};
+use crate::keeper::catch_up;
 use crate::output::{bold, dim, json as print_json};
 use crate::wiring::{Daybook, block_on};
 
@@ -61,7 +62,10 @@ impl Recall {
             scopes,
             tools: self.tools,
         };
-        let answers = block_on(ask(&daybook, &asked))?;
+        let answers = block_on(async {
+            catch_up(&daybook).await?;
+            ask(&daybook, &asked).await
+        })?;
         if common.json {
             print_json(&json!({ "results": answers.iter().map(answer_json).collect::<Vec<_>>() }))?;
         } else {

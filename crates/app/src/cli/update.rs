@@ -9,10 +9,12 @@ use daybook_domain::JobKind;
 use daybook_domain::seams::JobStore;
 use daybook_engine::files::reindex::reindex_all;
 use daybook_engine::jobs::{self, UpdateReport, Workshop};
+use daybook_engine::notices::spool::Spool;
 use daybook_engine::stop::Stop;
 use serde_json::json;
 
 use super::Common;
+use crate::keeper::{Done, keep_up, keep_up_in_turn, stop_after};
 use crate::output::{count, json as print_json};
 use crate::progress::Learning;
 use crate::wiring::{Daybook, block_on, stop_on_interrupt};
@@ -21,25 +23,43 @@ use crate::wiring::{Daybook, block_on, stop_on_interrupt};
 #[derive(Args)]
 pub(crate) struct Update {
     /// Process everything that waits, also sessions that have not rested yet
-    #[arg(long)]
+    #[arg(long, conflicts_with = "longest")]
     all: bool,
+    /// For so long at most, and only if no other process is at it
+    #[arg(long = "for", value_name = "DURATION", value_parser = duration)]
+    longest: Option<Duration>,
 }
 
 impl Update {
     pub(crate) fn run(&self, common: &Common) -> Result<ExitCode> {
-        let daybook = Daybook::open_existing(common)?;
         let stop = stop_on_interrupt()?;
+        if let Some(longest) = self.longest {
+            return in_turn(common, &stop, longest);
+        }
+        let daybook = Daybook::open_existing(common)?;
         block_on(async {
             let (shop, _present) = daybook.worker().await?;
             if self.all {
                 hasten_all(&shop).await?;
             }
             let learning = Learning::start(common, waiting(&shop).await?);
-            let report = jobs::work(&shop, &stop, &learning).await?;
+            let done = keep_up(&daybook, &shop, &stop, &learning).await?;
             learning.end();
-            tell(common, &report)
+            tell(common, &done)
         })
     }
+}
+
+/// As hosts ask for it after each turn of each session: one does it for all, and for so long.
+fn in_turn(common: &Common, stop: &Stop, longest: Duration) -> Result<ExitCode> {
+    let daybook = Daybook::open_or_create(common)?;
+    stop_after(stop, longest);
+    let done = block_on(keep_up_in_turn(&daybook, stop, &Learning::quiet()))?;
+    if done.is_none() && !common.json {
+        anstream::println!("Another process is updating this memory.");
+        return Ok(ExitCode::SUCCESS);
+    }
+    tell(common, &done.unwrap_or_default())
 }
 
 /// Process what falls due until stopped.
@@ -60,27 +80,23 @@ impl Worker {
         let stop = stop_on_interrupt()?;
         block_on(async {
             let (shop, _present) = daybook.worker().await?;
-            let mut all = UpdateReport::default();
+            let mut all = Done::default();
             while !stop.asked() {
                 let quiet = Learning::quiet();
-                let report = jobs::work(&shop, &stop, &quiet).await?;
-                if !common.json && !report.read.is_empty() {
-                    say(&report);
+                let done = keep_up(&daybook, &shop, &stop, &quiet).await?;
+                if !common.json && !done.report.read.is_empty() {
+                    say(&done);
                 }
-                all.taught.extend(report.taught);
-                all.read.extend(report.read);
-                all.scopes.extend(report.scopes);
-                all.observations += report.observations;
-                all.failed.extend(report.failed);
+                all.add(done.taken, done.report);
                 rest(&shop, &stop, self.every).await?;
             }
-            all.stopped = true;
+            all.report.stopped = true;
             tell(common, &all)
         })
     }
 }
 
-/// Sleeps until the next job falls due, at most `longest`; wakes within a quarter second of a stop.
+/// Sleeps until the next job falls due or a hook tells something, at most `longest`; wakes within a quarter second of a stop.
 async fn rest(shop: &Workshop, stop: &Stop, longest: Duration) -> Result<()> {
     const LOOK: Duration = Duration::from_millis(250);
     let until = shop.clock.now().plus(longest);
@@ -92,7 +108,8 @@ async fn rest(shop: &Workshop, stop: &Stop, longest: Duration) -> Result<()> {
                 .flatten()
                 .min();
         }
-        if due.is_some_and(|due| due <= shop.clock.now()) {
+        let told = !Spool::of(&shop.root).is_empty();
+        if told || due.is_some_and(|due| due <= shop.clock.now()) {
             return Ok(());
         }
         tokio::time::sleep(LOOK).await;
@@ -157,20 +174,37 @@ async fn hasten_all(shop: &Workshop) -> Result<()> {
     Ok(())
 }
 
-fn tell(common: &Common, report: &UpdateReport) -> Result<ExitCode> {
+fn tell(common: &Common, done: &Done) -> Result<ExitCode> {
     if common.json {
-        print_json(&as_json(report))?;
+        let mut report = as_json(&done.report);
+        report["notices"] = done.taken.notices.into();
+        report["events"] = done.taken.events.into();
+        print_json(&report)?;
     } else {
-        say(report);
+        say(done);
     }
-    Ok(if report.failed.is_empty() {
+    Ok(if done.report.failed.is_empty() {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
     })
 }
 
-fn say(report: &UpdateReport) {
+fn say(done: &Done) {
+    let Done { taken, report } = done;
+    if taken.notices > 0 {
+        anstream::println!(
+            "{} of hooks taken in, {} added.",
+            count(taken.notices as u64, "notice"),
+            count(taken.events, "event"),
+        );
+    }
+    for (path, why) in &taken.unreadable {
+        anstream::println!("  not a notice: {}: {why}", path.display());
+    }
+    for path in &taken.missing {
+        anstream::println!("  no transcript is at {}", path.display());
+    }
     if report.read.is_empty() && report.scopes.is_empty() && report.failed.is_empty() {
         anstream::println!("Nothing is due.");
         return;

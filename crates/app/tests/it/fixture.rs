@@ -44,6 +44,44 @@ impl Place {
         self.daybook(arguments).output().expect("daybook starts")
     }
 
+    /// The home folder of the runs.
+    pub(crate) fn home(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// A folder that looks like a checkout of ada's tidepool.
+    pub(crate) fn checkout(&self, name: &str, branch: &str) -> PathBuf {
+        let folder = self.folder.path().join(name);
+        let git = folder.join(".git");
+        for inside in ["objects", "refs/heads"] {
+            fs::create_dir_all(git.join(inside)).expect("a folder");
+        }
+        fs::write(git.join("HEAD"), format!("ref: refs/heads/{branch}\n")).expect("a file");
+        let config = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\
+                      [remote \"origin\"]\n\turl = git@github.com:ada/tidepool.git\n";
+        fs::write(git.join("config"), config).expect("a file");
+        folder
+    }
+
+    /// What a host reads from a hook, which must end well whatever happens.
+    pub(crate) fn hook(&self, host: &str, payload: &str) -> String {
+        use std::io::Write;
+        let mut child = self
+            .daybook(&["hook", host])
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .expect("daybook starts");
+        if let Some(mut input) = child.stdin.take() {
+            // One that does not read its payload has ended already.
+            let _ = input.write_all(payload.as_bytes());
+        }
+        let output = child.wait_with_output().expect("daybook ends");
+        assert!(output.status.success(), "a hook failed: {payload}");
+        String::from_utf8(output.stdout).expect("output is UTF-8")
+    }
+
     /// Standard output of a run that must succeed.
     pub(crate) fn say(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
@@ -103,6 +141,8 @@ fn collect(folder: &Path, root: &Path, files: &mut Vec<(String, String)>) {
 /// A Claude Code session, built line by line.
 pub(crate) struct Session {
     id: String,
+    folder: String,
+    branch: String,
     lines: Vec<Value>,
 }
 
@@ -114,9 +154,26 @@ impl Session {
         );
         Self {
             id,
-
+            folder: "/nowhere/ada/tidepool".to_owned(),
+            branch: "main".to_owned(),
             lines: Vec::new(),
         }
+    }
+
+    /// The same session, as if it had happened in this folder, on this branch.
+    pub(crate) fn in_folder(mut self, folder: &Path, branch: &str) -> Self {
+        self.folder = folder.display().to_string();
+        self.branch = branch.to_owned();
+        for line in &mut self.lines {
+            line["cwd"] = self.folder.clone().into();
+            line["gitBranch"] = self.branch.clone().into();
+        }
+        self
+    }
+
+    /// The host's name of it.
+    pub(crate) fn id(&self) -> &str {
+        &self.id
     }
 
     pub(crate) fn human(self, words: &str) -> Self {
@@ -149,8 +206,8 @@ impl Session {
             "parentUuid": null,
             "isSidechain": false,
             "sessionId": self.id,
-            "cwd": "/nowhere/ada/tidepool",
-            "gitBranch": "main",
+            "cwd": self.folder,
+            "gitBranch": self.branch,
             "version": "2.1.0",
             "timestamp": format!("2026-03-02T{:02}:{:02}:00.000Z", 8 + n / 60 % 12, n % 60),
             "message": {"role": role, "content": content},

@@ -1,5 +1,6 @@
 //! The command as its users run it: a process, a data folder, and what they read.
 
+mod agents;
 mod cli;
 mod fixture;
 mod kill;

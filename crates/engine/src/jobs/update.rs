@@ -9,6 +9,7 @@ use super::consolidate::{Consolidating, consolidate};
 use super::extract::{Extracting, extract};
 use super::filing::Projects;
 use super::{WorkError, Workshop};
+use crate::notices::whereabouts::Whereabouts;
 use crate::stop::Stop;
 
 /// A job that did not work out, and why.
@@ -35,6 +36,18 @@ pub struct UpdateReport {
     pub failed: Vec<Failed>,
     /// It was asked to stop before all was done.
     pub stopped: bool,
+}
+
+impl UpdateReport {
+    /// What was done later, too.
+    pub fn add(&mut self, later: Self) {
+        self.taught.extend(later.taught);
+        self.read.extend(later.read);
+        self.observations += later.observations;
+        self.scopes.extend(later.scopes);
+        self.failed.extend(later.failed);
+        self.stopped |= later.stopped;
+    }
 }
 
 /// Told what happens while it happens.
@@ -64,6 +77,8 @@ pub async fn work(
         }
     }
     report.stopped = stop.asked();
+    // Hooks do without it until somebody writes it again.
+    let _ = Whereabouts::of(&*shop.store).await?.write(&shop.root);
     Ok(report)
 }
 

@@ -7,6 +7,7 @@
 //!
 //! Not here: which scopes apply, and reading their files.
 
+use super::loaded::Loaded;
 use crate::files::entry::{Block, blocks, unmarked};
 use crate::ingest::recalled::ELEMENT;
 
@@ -48,13 +49,20 @@ const ORDER: [&str; 7] = [
     "facts",
 ];
 
-/// Puts together what is told. `branch` is the one at hand: work on it comes first.
+/// Puts together what is told. `branch` is the one at hand: work on it comes first. What is `loaded`
+/// already is not told again.
 #[must_use]
-pub fn assemble(applies: &[Applies], branch: Option<&str>, budget: usize) -> Context {
+pub fn assemble(
+    applies: &[Applies],
+    branch: Option<&str>,
+    loaded: &Loaded,
+    budget: usize,
+) -> Context {
     let mut lines: Vec<Line> = applies
         .iter()
         .enumerate()
         .flat_map(|(at, memory)| memory_lines(at, memory, branch))
+        .filter(|line| !loaded.says(&line.text))
         .collect();
     lines.sort_by_key(|line| (line.rank, line.memory, line.place));
     let mut left = budget.saturating_sub(tokens(&frame(branch, "", 99)));

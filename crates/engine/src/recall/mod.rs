@@ -2,6 +2,7 @@
 
 pub mod context;
 mod found;
+pub mod loaded;
 pub mod plan;
 pub mod query;
 pub mod rank;

@@ -1,0 +1,76 @@
+//! `daybook import --watch`: goes on taking in what agents write, until stopped.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Result;
+use daybook_engine::ingest::import::ImportReport;
+use daybook_engine::stop::Stop;
+use serde_json::json;
+
+use super::Common;
+use super::update::as_json;
+use crate::keeper::{Done, Followed, keep_up_in_turn, take_in};
+use crate::output::{count, dim};
+use crate::progress::Learning;
+use crate::root;
+use crate::wiring::Daybook;
+
+/// How soon what an agent writes is looked at.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// Follows `folders` until `stop` is asked. What lies there has been taken in just now.
+pub(crate) async fn watch(
+    common: &Common,
+    daybook: &Daybook,
+    folders: Vec<PathBuf>,
+    stop: &Stop,
+) -> Result<()> {
+    if !common.json {
+        let shown: Vec<String> = folders.iter().map(|folder| root::shown(folder)).collect();
+        anstream::eprintln!(
+            "{}",
+            dim(&format!("Watching {}; Ctrl-C ends it.", shown.join(", ")))
+        );
+    }
+    let mut followed = Followed::new(folders);
+    while !stop.asked() {
+        let changed = followed.changed();
+        let report = match changed.is_empty() {
+            true => ImportReport::default(),
+            false => take_in(daybook, changed, stop).await?,
+        };
+        let done = keep_up_in_turn(daybook, stop, &Learning::quiet()).await?;
+        tell(common, &report, &done.unwrap_or_default())?;
+        tokio::time::sleep(LOOK).await;
+    }
+    Ok(())
+}
+
+fn tell(common: &Common, report: &ImportReport, done: &Done) -> Result<()> {
+    let events = report.added() + done.taken.events;
+    if events == 0 && done.report.read.is_empty() {
+        return Ok(());
+    }
+    if common.json {
+        // One line for each thing that happened, so that a program can follow, too.
+        let line = json!({
+            "events": events,
+            "sessions": report.sessions.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "learned": as_json(&done.report),
+        });
+        println!("{line}");
+        return Ok(());
+    }
+    let now = jiff::Zoned::now().strftime("%H:%M:%S").to_string();
+    let learned = match done.report.read.len() as u64 {
+        0 => String::new(),
+        read => format!(
+            " · {} read, {} taught something",
+            count(read, "session"),
+            done.report.taught.len()
+        ),
+    };
+    anstream::println!("{} {} added{learned}", dim(&now), count(events, "event"));
+    Ok(())
+}

@@ -1,0 +1,165 @@
+//! What hosts call in the middle of their agent's work: `daybook hook <host>`.
+//!
+//! A hook must never harm its host. It opens no database: it leaves a notice in the spool and, when
+//! a session begins, answers with what is remembered, read from files. It answers within
+//! [`BUDGET`] whatever state the data folder is in, and always ends with success.
+//!
+//! Not here: reading transcripts, learning (`daybook update` and every other process do that).
+
+mod loaded;
+mod payload;
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use daybook_domain::time::Clock;
+use daybook_domain::{Scope, ScopeKind, Tenant};
+use daybook_engine::notices::spool::{NOTICES, Put, Spool};
+use daybook_engine::notices::whereabouts::Whereabouts;
+use daybook_engine::notices::{Moment, Notice};
+use daybook_engine::recall::context::assemble;
+use serde_json::json;
+
+pub(crate) use loaded::loaded;
+use payload::Payload;
+
+use crate::briefing;
+use crate::settings::Settings;
+use crate::wiring::SystemClock;
+
+/// Longest that a host waits for an answer.
+const BUDGET: Duration = Duration::from_secs(2);
+/// Most bytes of a payload that are read; an agent's last message may be long.
+const PAYLOAD: u64 = 16 * 1024 * 1024;
+
+/// A program whose agent calls hooks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Host {
+    /// Claude Code
+    ClaudeCode,
+    /// Codex
+    Codex,
+}
+
+impl Host {
+    /// The agent's name in session ids.
+    fn agent(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
+        }
+    }
+}
+
+/// Answers one call. Its payload is `argument`, else standard input.
+pub(crate) fn answer(host: Host, argument: Option<String>, root: Result<PathBuf>) {
+    let (done, answered) = mpsc::channel();
+    std::thread::spawn(move || {
+        let answer = root.and_then(|root| {
+            let payload = argument.map_or_else(read_input, Ok)?;
+            Call::read(host, &payload)?.map_or(Ok(None), |call| call.answer(&root))
+        });
+        // Nobody waits any more when the budget is spent.
+        let _ = done.send(answer);
+    });
+    match answered.recv_timeout(BUDGET) {
+        Ok(Ok(Some(text))) => anstream::println!("{text}"),
+        Ok(Ok(None)) => {}
+        Ok(Err(error)) => anstream::eprintln!("daybook: {error:#}"),
+        Err(_) => anstream::eprintln!("daybook: the data folder did not answer in time"),
+    }
+}
+
+fn read_input() -> Result<String> {
+    let mut payload = String::new();
+    std::io::stdin()
+        .take(PAYLOAD)
+        .read_to_string(&mut payload)
+        .context("the hook's payload cannot be read")?;
+    Ok(payload)
+}
+
+/// One call, understood.
+struct Call {
+    host: Host,
+    notice: Notice,
+    /// Memory is wanted in front of the agent.
+    tell: bool,
+}
+
+impl Call {
+    /// `None` for moments that mean nothing to memory.
+    fn read(host: Host, payload: &str) -> Result<Option<Self>> {
+        let payload = Payload::parse(payload)?;
+        let Some(moment) = payload.moment() else {
+            return Ok(None);
+        };
+        // A session that is resumed still has what it was told.
+        let tell = moment == Moment::Start && payload.source.as_deref() != Some("resume");
+        let notice = Notice {
+            agent: host.agent().to_owned(),
+            session: payload.session,
+            moment,
+            transcript: payload.transcript,
+            folder: payload.folder,
+            at: SystemClock.now(),
+        };
+        Ok(Some(Self { host, notice, tell }))
+    }
+
+    /// What the host is to read on standard output.
+    fn answer(&self, root: &Path) -> Result<Option<String>> {
+        let kept = self.keep(root);
+        let told = if self.tell { self.told(root) } else { Ok(None) };
+        // Memory in front of the agent matters more than a spool that is full.
+        match (told?, kept) {
+            (None, Err(error)) => Err(error),
+            (told, _) => Ok(told),
+        }
+    }
+
+    fn keep(&self, root: &Path) -> Result<()> {
+        crate::root::create(root)?;
+        match Spool::of(root).put(&self.notice, std::process::id())? {
+            Put::Kept => Ok(()),
+            Put::Full => bail!(
+                "{NOTICES} notices of hooks wait already; `daybook update` takes them in, and \
+                 `daybook doctor` says what is wrong"
+            ),
+        }
+    }
+
+    fn told(&self, root: &Path) -> Result<Option<String>> {
+        let settings = Settings::load(root)?;
+        let folder = match &self.notice.folder {
+            Some(folder) => PathBuf::from(folder),
+            None => std::env::current_dir()?,
+        };
+        let standing = Whereabouts::read(root).standing(&folder);
+        let tenant = Tenant::local();
+        let project = standing.project.map(|name| Scope {
+            tenant: tenant.clone(),
+            kind: ScopeKind::Project,
+            name,
+        });
+        let applies = briefing::applies(root, &tenant, &settings.person, project.as_ref());
+        let loaded = loaded(&folder, Path::new(&standing.place.root), Some(self.host));
+        let branch = standing.place.branch.as_deref();
+        let told = assemble(&applies, branch, &loaded, settings.context_tokens);
+        if told.text.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(
+            json!({
+                "hookSpecificOutput": {
+                    "hookEventName": "SessionStart",
+                    "additionalContext": told.text,
+                }
+            })
+            .to_string(),
+        ))
+    }
+}

@@ -1,0 +1,177 @@
+//! Keeping up: what hooks told is taken in, what is due is processed, and what agents write is
+//! followed, a bounded share at a time.
+//!
+//! Every process that runs for a while does its share, and one at a time does it for all: whoever
+//! has the turn. Nothing here is waited for by an agent.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use daybook_engine::ingest::import::{Candidate, ImportReport, import, scan};
+use daybook_engine::ingest::settle::settle_projects;
+use daybook_engine::jobs::{self, Progress, UpdateReport, Workshop};
+use daybook_engine::notices::spool::Spool;
+use daybook_engine::notices::take::{Taken, take};
+use daybook_engine::notices::turn;
+use daybook_engine::stop::Stop;
+
+use crate::discover;
+use crate::progress::{Learning, Unseen};
+use crate::wiring::Daybook;
+
+/// Longest that a command which was asked for something else works before it answers.
+const BEFORE_ANSWERING: Duration = Duration::from_secs(1);
+/// What was done.
+#[derive(Default)]
+pub(crate) struct Done {
+    pub(crate) taken: Taken,
+    pub(crate) report: UpdateReport,
+}
+
+/// Takes in what hooks told and processes what is due, until nothing is left or `stop` is asked.
+pub(crate) async fn keep_up(
+    daybook: &Daybook,
+    shop: &Workshop,
+    stop: &Stop,
+    progress: &dyn Progress,
+) -> Result<Done> {
+    let spool = Spool::of(&daybook.root);
+    let intake = daybook.intake();
+    let mut done = Done::default();
+    loop {
+        let taken = take(&spool, &intake, &discover::transcript_of, stop).await?;
+        let report = jobs::work(shop, stop, progress).await?;
+        let more = taken.notices > 0 && !stop.asked() && !spool.is_empty();
+        done.add(taken, report);
+        if !more {
+            return Ok(done);
+        }
+    }
+}
+
+impl Done {
+    /// What was done later, too.
+    pub(crate) fn add(&mut self, taken: Taken, report: UpdateReport) {
+        self.taken.notices += taken.notices;
+        self.taken.events += taken.events;
+        self.taken.missing.extend(taken.missing);
+        self.taken.unreadable.extend(taken.unreadable);
+        self.report.add(report);
+    }
+}
+
+/// [`keep_up`] as the one process that does; `None` when another has the turn. What was told while
+/// this one ended is not left to nobody.
+pub(crate) async fn keep_up_in_turn(
+    daybook: &Daybook,
+    stop: &Stop,
+    progress: &dyn Progress,
+) -> Result<Option<Done>> {
+    let mut done: Option<Done> = None;
+    while let Some(_turn) = turn::take(&daybook.root)? {
+        let (shop, _present) = daybook.worker().await?;
+        let more = keep_up(daybook, &shop, stop, progress).await?;
+        let nothing = more.taken.notices == 0;
+        let all = done.get_or_insert_default();
+        all.add(more.taken, more.report);
+        if nothing || stop.asked() || Spool::of(&daybook.root).is_empty() {
+            break;
+        }
+    }
+    Ok(done)
+}
+
+/// Takes in what hooks told since, for a command that is about to answer a question.
+pub(crate) async fn catch_up(daybook: &Daybook) -> Result<()> {
+    if Spool::of(&daybook.root).is_empty() {
+        return Ok(());
+    }
+    let stop = Stop::default();
+    stop_after(&stop, BEFORE_ANSWERING);
+    keep_up_in_turn(daybook, &stop, &Learning::quiet()).await?;
+    Ok(())
+}
+
+/// Asks `stop` after a while.
+pub(crate) fn stop_after(stop: &Stop, while_: Duration) {
+    let stop = stop.clone();
+    std::thread::spawn(move || {
+        std::thread::sleep(while_);
+        stop.ask();
+    });
+}
+
+/// Reads changed files on.
+pub(crate) async fn take_in(
+    daybook: &Daybook,
+    changed: Vec<Candidate>,
+    stop: &Stop,
+) -> Result<ImportReport> {
+    let intake = daybook.intake();
+    let report = import(&intake, "what agents write", changed, stop, &Unseen).await?;
+    if report.added() > 0 {
+        settle_projects(&*intake.store, &report.remotes, intake.clock.now()).await?;
+    }
+    Ok(report)
+}
+
+/// The folders where the agents of this machine keep their sessions.
+pub(crate) fn host_folders() -> Vec<PathBuf> {
+    let folders = discover::hosts().into_iter().map(|host| host.folder);
+    folders.collect()
+}
+
+/// Folders that are looked at again and again. Looking costs one `stat` for each file, works on every
+/// file system, and needs nothing of the operating system that could run out.
+pub(crate) struct Followed {
+    folders: Vec<PathBuf>,
+    seen: HashMap<PathBuf, (u64, i64)>,
+    looked: Option<Instant>,
+    pause: Duration,
+}
+
+impl Followed {
+    pub(crate) fn new(folders: Vec<PathBuf>) -> Self {
+        Self {
+            folders,
+            seen: HashMap::new(),
+            looked: None,
+            pause: Duration::ZERO,
+        }
+    }
+
+    /// Files that are new or have changed since the last look. In a huge folder looks are further
+    /// apart, so that looking takes no more than a fiftieth of the time.
+    pub(crate) fn changed(&mut self) -> Vec<Candidate> {
+        let began = Instant::now();
+        if self
+            .looked
+            .is_some_and(|looked| looked.elapsed() < self.pause)
+        {
+            return Vec::new();
+        }
+        let there: Vec<PathBuf> = self
+            .folders
+            .iter()
+            .filter(|f| f.exists())
+            .cloned()
+            .collect();
+        let mut changed = scan(&there);
+        changed.retain(|candidate| match candidate {
+            Candidate::File {
+                path,
+                size,
+                modified,
+            } => {
+                let now = (*size, *modified);
+                discover::is_transcript(path) && self.seen.insert(path.clone(), now) != Some(now)
+            }
+            Candidate::Stream(_) | Candidate::Missing(..) => false,
+        });
+        self.looked = Some(Instant::now());
+        self.pause = began.elapsed() * 50;
+        changed
+    }
+}

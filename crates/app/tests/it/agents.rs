@@ -1,0 +1,251 @@
+//! Agents that share a memory through their hooks alone: no worker, no import, no command by a person.
+
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::fixture::{Place, Session, telling};
+
+const CLAUDE: &str = "claude-code";
+const CODEX: &str = "codex";
+
+fn payload(event: &str, session: &str, folder: &Path, transcript: Option<&Path>) -> String {
+    json!({
+        "hook_event_name": event,
+        "session_id": session,
+        "cwd": folder,
+        "transcript_path": transcript,
+        "source": "startup",
+    })
+    .to_string()
+}
+
+/// A session of Claude Code as its hooks see it, from start to end.
+fn lived(place: &Place, session: &Session, folder: &Path) {
+    let home = place.home().join(".claude/projects/tidepool");
+    fs::create_dir_all(&home).unwrap();
+    let transcript = home.join(format!("{}.jsonl", session.id()));
+    let tell = |event: &str| {
+        let payload = payload(event, session.id(), folder, Some(&transcript));
+        place.hook(CLAUDE, &payload)
+    };
+    assert_eq!(tell("SessionStart"), "", "nothing is remembered yet");
+    let text = session.text();
+    fs::write(&transcript, &text[..text.len() / 2]).unwrap();
+    for event in ["UserPromptSubmit", "Stop", "PreCompact"] {
+        assert_eq!(tell(event), "");
+    }
+    fs::write(&transcript, &text).unwrap();
+    assert_eq!(tell("Stop") + &tell("SessionEnd"), "");
+    // As the host was asked to, after a turn and at the end.
+    place.say(&["update", "--for", "20s"]);
+}
+
+/// What an agent that starts in `folder` is told.
+fn told(place: &Place, host: &str, folder: &Path) -> String {
+    let said = place.hook(host, &payload("SessionStart", "next", folder, None));
+    if said.is_empty() {
+        return said;
+    }
+    let answer: Value = serde_json::from_str(&said).expect("one JSON object");
+    assert_eq!(
+        answer["hookSpecificOutput"]["hookEventName"],
+        "SessionStart"
+    );
+    let text = answer["hookSpecificOutput"]["additionalContext"].as_str();
+    text.expect("a text").to_owned()
+}
+
+#[test]
+fn what_was_decided_in_claude_code_is_known_to_codex_in_the_next_session() {
+    let place = Place::new();
+    let checkout = place.checkout("tidepool", "tides");
+    lived(&place, &telling(1).in_folder(&checkout, "tides"), &checkout);
+
+    let known = told(&place, CODEX, &checkout);
+    for words in [
+        "You are on tides.",
+        "a file survives a restart",
+        "always write the test first",
+        "should the cache also keep tides of past days?",
+    ] {
+        assert!(known.contains(words), "{words} is missing from {known}");
+    }
+    // Another checkout of the same remote is the same project, also one that nobody worked in yet.
+    let fresh = place.checkout("elsewhere/tidepool-2", "main");
+    let there = told(&place, CLAUDE, &fresh);
+    assert!(there.contains("a file survives a restart"), "{there}");
+    // A folder of something else hears nothing of it.
+    let other = place.home().join("garden");
+    fs::create_dir_all(&other).unwrap();
+    assert!(!told(&place, CODEX, &other).contains("restart"));
+}
+
+#[test]
+fn a_session_is_learned_from_also_when_its_host_does_not_say_where_it_is_kept() {
+    let place = Place::new();
+    let session = telling(2);
+    let folder = place.home().join(".claude/projects/deep/er");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(
+        folder.join(format!("{}.jsonl", session.id())),
+        session.text(),
+    )
+    .unwrap();
+    place.hook(
+        CLAUDE,
+        &payload("SessionEnd", session.id(), place.home(), None),
+    );
+    let found = place.json(&["recall", "does the tide cache survive a restart?"]);
+    assert!(
+        found["results"][0]["text"]
+            .as_str()
+            .is_some_and(|t| t.contains("restart")),
+        "{found}"
+    );
+}
+
+#[test]
+fn what_the_host_loads_by_itself_is_not_told_again() {
+    let place = Place::new();
+    let checkout = place.checkout("tidepool", "tides");
+    lived(&place, &telling(1).in_folder(&checkout, "tides"), &checkout);
+    let rule = "no, don't push without asking me first";
+    assert!(told(&place, CLAUDE, &checkout).contains(rule));
+    fs::write(
+        checkout.join("CLAUDE.md"),
+        format!("# Rules\n\n* {rule}.\n"),
+    )
+    .unwrap();
+    assert!(!told(&place, CLAUDE, &checkout).contains(rule));
+    assert!(
+        told(&place, CODEX, &checkout).contains(rule),
+        "Codex reads another file"
+    );
+}
+
+#[test]
+fn a_resumed_session_is_not_told_twice() {
+    let place = Place::new();
+    let checkout = place.checkout("tidepool", "tides");
+    lived(&place, &telling(1).in_folder(&checkout, "tides"), &checkout);
+    let mut resumed: Value =
+        serde_json::from_str(&payload("SessionStart", "a", &checkout, None)).unwrap();
+    resumed["source"] = "resume".into();
+    assert_eq!(place.hook(CLAUDE, &resumed.to_string()), "");
+    resumed["source"] = "compact".into();
+    assert!(place.hook(CLAUDE, &resumed.to_string()).contains("restart"));
+}
+
+#[test]
+fn a_hook_ends_well_whatever_state_things_are_in() {
+    let start = |place: &Place| payload("SessionStart", "a", place.home(), None);
+
+    let place = Place::new();
+    for broken in [
+        "",
+        "{",
+        "[]",
+        "null",
+        "{\"hook_event_name\":7}",
+        "\u{feff}{}",
+    ] {
+        assert_eq!(place.hook(CLAUDE, broken), "");
+    }
+    fs::write(place.root(), "a file where the data folder should be").unwrap();
+    assert_eq!(place.hook(CLAUDE, &start(&place)), "");
+
+    let place = Place::new();
+    fs::create_dir(place.root()).unwrap();
+    fs::write(
+        place.root().join("spool"),
+        "a file where the spool should be",
+    )
+    .unwrap();
+    fs::write(place.root().join("daybook.db"), "not a database").unwrap();
+    fs::write(place.root().join("daybook.toml"), "person = ").unwrap();
+    assert_eq!(place.hook(CODEX, &start(&place)), "");
+
+    let place = Place::new();
+    let spool = place.root().join("spool");
+    fs::create_dir_all(&spool).unwrap();
+    for n in 0..5_000 {
+        fs::write(spool.join(format!("{n}.json")), "{}").unwrap();
+    }
+    assert_eq!(place.hook(CODEX, &start(&place)), "");
+    assert_eq!(fs::read_dir(&spool).unwrap().count(), 5_000);
+}
+
+#[test]
+fn a_hook_writes_nothing_but_the_spool_and_none_of_what_was_said() {
+    let place = Place::new();
+    let mut said: Value = serde_json::from_str(&payload("Stop", "a", place.home(), None)).unwrap();
+    said["last_assistant_message"] = "the password is hunter2-tidepool".into();
+    place.hook(CODEX, &said.to_string());
+    let names = |folder: &Path| -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap().flatten();
+        entries
+            .map(|e| e.file_name().to_string_lossy().into_owned())
+            .collect()
+    };
+    assert_eq!(names(&place.root()), ["spool"]);
+    let spool = place.root().join("spool");
+    let [only] = &names(&spool)[..] else {
+        panic!("one notice")
+    };
+    let text = fs::read_to_string(spool.join(only)).unwrap();
+    assert!(!text.contains("hunter2"), "{text}");
+}
+
+#[test]
+fn one_updater_does_it_for_all() {
+    let place = Place::new();
+    fs::create_dir_all(place.root().join("run")).unwrap();
+    let turn = fs::File::create(place.root().join("run/updating")).unwrap();
+    turn.try_lock().unwrap();
+    let said = place.say(&["update", "--for", "20s"]);
+    assert!(said.starts_with("Another process is updating"), "{said}");
+    drop(turn);
+    assert!(
+        place
+            .say(&["update", "--for", "20s"])
+            .starts_with("Nothing is due")
+    );
+}
+
+#[test]
+fn what_an_agent_writes_is_followed_while_it_writes() {
+    let place = Place::new();
+    let text = telling(3).text();
+    let cut = text[..text.len() / 2].rfind('\n').unwrap() + 1;
+    let path = place.write("a.jsonl", &text[..cut]);
+    let folder = place.transcripts().display().to_string();
+    let mut watching = place
+        .daybook(&["import", &folder, "--watch"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let events = |at_least: usize| {
+        let began = Instant::now();
+        loop {
+            let seen = place.run(&["status", "--json"]);
+            let status: Value = serde_json::from_slice(&seen.stdout).unwrap_or_default();
+            let events = status["events"].as_u64().unwrap_or_default() as usize;
+            if events >= at_least {
+                return;
+            }
+            assert!(began.elapsed() < Duration::from_secs(30), "only {status}");
+            std::thread::yield_now();
+        }
+    };
+    let lines = |text: &str| text.lines().count();
+    events(lines(&text[..cut]));
+    fs::write(&path, &text).unwrap();
+    events(lines(&text));
+    watching.kill().unwrap();
+    watching.wait().unwrap();
+}
