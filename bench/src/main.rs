@@ -7,6 +7,7 @@
 #![allow(clippy::print_stdout)] // This program's output is its result.
 
 mod append;
+mod hook;
 mod import;
 mod memory;
 mod process;
@@ -17,7 +18,7 @@ use anyhow::{Result, bail};
 
 fn main() -> Result<()> {
     type Question = (&'static str, &'static str, fn() -> Result<()>);
-    let questions: [Question; 5] = [
+    let questions: [Question; 6] = [
         (
             "import",
             "how fast are real transcripts taken in?",
@@ -37,6 +38,11 @@ fn main() -> Result<()> {
             "recall",
             "how long does a recall take, as a process, on 100,000 events?",
             recall::process,
+        ),
+        (
+            "hook",
+            "how long does a host wait for a hook, on 100,000 events?",
+            hook::process,
         ),
         ("append", "how fast is a durable append?", append::durable),
     ];

@@ -15,7 +15,8 @@ pub struct Place {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PlaceNo(pub i64);
 
-/// A code base or other undertaking, which any number of checkouts belong to.
+/// A code base or other undertaking, which any number of checkouts belong to, by one of its
+/// identities. Several identities share a key where a person merged projects.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Project {
     /// The name of its scope.

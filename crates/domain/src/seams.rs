@@ -97,10 +97,11 @@ pub trait SessionStore: Send + Sync {
     /// Places that events happened in, with the key of the project that each belongs to.
     async fn places(&self) -> Result<Vec<(Place, Option<String>)>, StoreError>;
 
-    /// Known projects, by key.
+    /// Known identities of projects, by key, then by identity. Several may share a key.
     async fn projects(&self) -> Result<Vec<Project>, StoreError>;
 
-    /// Says which project the places under `root` belong to, creating it when it is new. What was
+    /// Says which project the places under `root` belong to, and that its identity stands for it from
+    /// now on, whatever it stood for before. What was
     /// observed there moves with them, and the scopes concerned are raised.
     async fn assign_root(
         &self,

@@ -6,6 +6,7 @@ mod doctor;
 mod first_run;
 mod hook;
 mod import;
+mod projects;
 mod recall;
 mod remember;
 mod sessions;
@@ -33,6 +34,7 @@ Everyday
 Inspect
   status       what is covered, pending, in gaps, and why
   sessions     the sessions that were taken in
+  projects     which checkouts belong together; merge and rename
   show         the original words behind a citation
   doctor       check the data folder
 
@@ -96,6 +98,8 @@ enum Command {
     Remember(remember::Remember),
     /// The sessions that were taken in
     Sessions(sessions::Sessions),
+    /// The projects that memory knows, and which checkouts belong to each
+    Projects(projects::Projects),
     /// The original words behind a citation
     Show(show::Show),
     /// What is covered, pending, in gaps, and why
@@ -145,6 +149,7 @@ fn answer(cli: Cli) -> Result<ExitCode> {
         Command::Context(command) => command.run(common),
         Command::Remember(command) => command.run(common),
         Command::Sessions(command) => command.run(common),
+        Command::Projects(command) => command.run(common),
         Command::Show(command) => command.run(common),
         Command::Status(command) => command.run(common),
         Command::Rebuild(command) => command.run(common),

@@ -4,3 +4,4 @@ mod agents;
 mod cli;
 mod fixture;
 mod kill;
+mod projects;

@@ -114,27 +114,45 @@ fn last_part(path: &str) -> &str {
         .unwrap_or(path)
 }
 
+/// Whether a project's key was made from its identity, and not given by a person.
+#[must_use]
+pub fn has_own_key(project: &Project) -> bool {
+    let name = own_name(&project.identity);
+    project.key == name || project.key == with_print(&name, &project.identity)
+}
+
 /// A short key: the folder's name, or owner and repository. A taken one gets a fingerprint.
 fn free_key(identity: &str, taken: &BTreeSet<String>) -> String {
+    let name = own_name(identity);
+    if taken.contains(&name) {
+        with_print(&name, identity)
+    } else {
+        name
+    }
+}
+
+fn own_name(identity: &str) -> String {
     let name = if is_folder(identity) {
         slug(last_part(identity))
     } else {
         let parts: Vec<&str> = identity.split('/').skip(1).map(str::trim).collect();
         slug(&parts.join("-"))
     };
-    let name = if name.is_empty() {
+    if name.is_empty() {
         "project".to_owned()
     } else {
         name
-    };
-    if !taken.contains(&name) {
-        return name;
     }
+}
+
+fn with_print(name: &str, identity: &str) -> String {
     let print = EventId::of(&[identity.as_bytes()]).0;
     format!("{name}-{:06x}", print & 0xff_ffff)
 }
 
-fn slug(text: &str) -> String {
+/// A name as a key: lower-case letters, digits, `-`, `_` and `.`.
+#[must_use]
+pub fn slug(text: &str) -> String {
     let slug: String = text
         .chars()
         .map(|c| {

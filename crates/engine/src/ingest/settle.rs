@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use daybook_domain::seams::Store;
-use daybook_domain::{Project, StoreError, Timestamp};
+use daybook_domain::{StoreError, Timestamp};
 
 use super::checkout::checkout;
 use super::projects::{RootFacts, assign};
@@ -20,18 +20,15 @@ pub async fn settle_projects(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let projects = store.projects().await?;
-    let by_key: BTreeMap<&str, &Project> = projects
-        .iter()
-        .map(|project| (project.key.as_str(), project))
-        .collect();
     let mut current: BTreeMap<String, Option<String>> = BTreeMap::new();
     for (place, key) in store.places().await? {
         current.insert(place.root, key);
     }
     let is_sure = |key: &Option<String>| {
-        key.as_deref()
-            .and_then(|key| by_key.get(key))
-            .is_some_and(|project| !project.guessed)
+        let Some(key) = key else {
+            return false;
+        };
+        projects.iter().any(|p| p.key == *key && !p.guessed)
     };
     let open: BTreeMap<String, RootFacts> = current
         .iter()

@@ -19,6 +19,7 @@ use crate::files::reindex::reindex;
 use crate::files::stamp::{Person, Stamp};
 use crate::files::write::WriteOutcome;
 use crate::files::{FilesConfig, Folder, LockOutcome, WriterLock};
+use crate::ingest::projects::has_own_key;
 
 /// How one consolidation went.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -185,8 +186,11 @@ async fn remembered(shop: &Workshop, scope: &Scope) -> Result<Memory, StoreError
         ScopeKind::Project => {
             extractions = shop.store.extractions(tenant, Some(&scope.name)).await?;
             let projects = shop.store.projects().await?;
-            let project = projects.iter().find(|project| project.key == scope.name);
-            title = project.map_or(title, |project| short_name(&project.identity));
+            let mut own = projects.iter().filter(|p| p.key == scope.name);
+            // A name that a person gave is the title; else the identity says more than its key.
+            if let Some(project) = own.find(|project| has_own_key(project)) {
+                title = short_name(&project.identity);
+            }
         }
         ScopeKind::User => {
             observations.extend(said_everywhere(shop, scope).await?);

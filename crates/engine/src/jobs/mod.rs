@@ -9,6 +9,7 @@ mod consolidate;
 mod extract;
 pub(crate) mod filing;
 mod presence;
+pub mod projects;
 mod rebuild;
 mod remember;
 mod update;

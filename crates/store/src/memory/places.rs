@@ -49,7 +49,8 @@ impl State {
 
     pub(super) fn assign_root(&mut self, root: &str, project: &Project, now: Timestamp) {
         let before = self.project_of_root(root);
-        self.projects.insert(project.key.clone(), project.clone());
+        self.projects
+            .insert(project.identity.clone(), project.clone());
         self.roots
             .insert(root.to_owned(), Some(project.key.clone()));
         let mut concerned = BTreeSet::new();

@@ -129,7 +129,9 @@ impl SessionStore for MemoryStore {
     }
 
     async fn projects(&self) -> Result<Vec<Project>, StoreError> {
-        Ok(self.state().projects.values().cloned().collect())
+        let mut projects: Vec<Project> = self.state().projects.values().cloned().collect();
+        projects.sort();
+        Ok(projects)
     }
 
     async fn assign_root(

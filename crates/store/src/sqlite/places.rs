@@ -86,7 +86,8 @@ pub(super) fn places(tx: &Connection) -> Result<Vec<(Place, Option<String>)>, Fa
 }
 
 pub(super) fn projects(tx: &Connection) -> Result<Vec<Project>, Fault> {
-    let mut find = tx.prepare_cached("SELECT key, identity, guessed FROM projects ORDER BY key")?;
+    let mut find =
+        tx.prepare_cached("SELECT key, identity, guessed FROM projects ORDER BY key, identity")?;
     let rows = find.query_map([], |row| {
         Ok(Project {
             key: row.get(0)?,

@@ -534,7 +534,9 @@ pub async fn places_belong_to_projects_once_they_are_assigned(store: &dyn Store)
         .assign_root("/elsewhere", &known, at(2))
         .await
         .unwrap();
-    assert_eq!(store.projects().await.unwrap(), [known]);
+    // Another identity joins the project; the first still stands for it.
+    let both = [project("engine"), known];
+    assert_eq!(store.projects().await.unwrap(), both);
     // A root without events is not a place that events happened in.
     assert_eq!(store.places().await.unwrap().len(), 3);
 }

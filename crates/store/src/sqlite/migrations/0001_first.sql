@@ -43,9 +43,10 @@ CREATE TABLE events (
 );
 CREATE UNIQUE INDEX events_id ON events (session_no, id);
 
+-- Several identities may stand for one key: projects that a person merged.
 CREATE TABLE projects (
-    key         TEXT PRIMARY KEY,
-    identity    TEXT NOT NULL,
+    identity    TEXT PRIMARY KEY,
+    key         TEXT NOT NULL,
     guessed     INTEGER NOT NULL
 ) WITHOUT ROWID;
 

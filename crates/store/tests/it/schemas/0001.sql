@@ -42,8 +42,8 @@ CREATE TABLE events (
 );
 CREATE UNIQUE INDEX events_id ON events (session_no, id);
 CREATE TABLE projects (
-    key         TEXT PRIMARY KEY,
-    identity    TEXT NOT NULL,
+    identity    TEXT PRIMARY KEY,
+    key         TEXT NOT NULL,
     guessed     INTEGER NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE roots (
@@ -256,7 +256,7 @@ INSERT INTO sqlite_sequence VALUES ('evidence', 1);
 INSERT INTO sqlite_sequence VALUES ('imports', 1);
 INSERT INTO sqlite_sequence VALUES ('observations', 1);
 INSERT INTO sqlite_sequence VALUES ('sessions', 2);
-INSERT INTO schema_migrations VALUES (1, 'first', 'e94d7d3cbbba0ba3072f93b8350458fc', 0);
+INSERT INTO schema_migrations VALUES (1, 'first', 'e6c90d9804830088ebd8a3433a359f16', 0);
 INSERT INTO tenants VALUES (1, 'local');
 INSERT INTO sessions VALUES (1, 1, 'claude-code', 'aaaa-one', 1, 'aaaa', 'root', 0, NULL, 1793491201000, 1793491204000, 6, 6, '/logs/1');
 INSERT INTO sessions VALUES (2, 1, 'claude-code', 'bb', 1, 'bb', 'root', 1, NULL, 1793491200000, 1793491200000, 1, 1, NULL);
@@ -267,7 +267,7 @@ INSERT INTO events VALUES (4294967300, 1, X'4EEF8E4DEE7DA89AA49BA9C143039D34', 4
 INSERT INTO events VALUES (4294967301, 1, X'941D262510652F20F3B9373BEEAB4D38', 5, 'human', 1793491201000, NULL, NULL, NULL, 0, NULL, 't1 s2 1');
 INSERT INTO events VALUES (4294967302, 1, X'03600AB951A2DEB6C9D7BA68BFB4EA63', 6, 'human', 1793491202000, NULL, NULL, NULL, 0, NULL, 't1 s2 2');
 INSERT INTO events VALUES (8589934593, 2, X'15F167E9FC04F236DBDA636BB20A6ED3', 1, 'human', 1793491200000, NULL, NULL, NULL, 0, NULL, 't1 s2 e3');
-INSERT INTO projects VALUES ('left', 'example.org/ada/left', 0);
+INSERT INTO projects VALUES ('example.org/ada/left', 'left', 0);
 INSERT INTO roots VALUES (1, '/home/ada/a', 'left');
 INSERT INTO places VALUES (1, 1, 'main');
 INSERT INTO session_places VALUES (1, 1);

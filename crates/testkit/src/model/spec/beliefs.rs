@@ -287,7 +287,8 @@ impl Spec {
     /// Says which project a root belongs to, and moves what was observed there.
     pub fn assign(&mut self, root: &str, project: &Project, now: Timestamp) {
         let before = self.roots.insert(root.to_owned(), project.clone());
-        self.projects.insert(project.key.clone(), project.clone());
+        self.projects
+            .insert(project.identity.clone(), project.clone());
         let here = |place: &Option<Place>| place.as_ref().is_some_and(|place| place.root == root);
         let mut concerned = BTreeSet::new();
         let changed = before

@@ -136,7 +136,13 @@ impl Spec {
                 .map(|import| self.counted(import))
                 .collect(),
             places: self.places(),
-            projects: self.projects.values().cloned().collect(),
+            projects: self
+                .projects
+                .values()
+                .cloned()
+                .collect::<BTreeSet<_>>()
+                .into_iter()
+                .collect(),
             jobs: self.sorted_jobs(),
             due: JobKind::ALL.map(|kind| self.next_due(kind)).to_vec(),
             holders: self.holders(),
