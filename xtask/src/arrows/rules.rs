@@ -215,6 +215,11 @@ pub(super) const STAGES: &[StageRule] = &[
         because: "what takes transcripts in does not know what becomes of them",
     },
     StageRule {
+        name: "notices",
+        may_use: &["ingest"],
+        because: "a notice says that there is something to read; what it means is for later stages",
+    },
+    StageRule {
         name: "extract",
         may_use: &["ingest"],
         because: "an extractor reads a window and says what is worth keeping; filing is not its own",
@@ -249,6 +254,7 @@ pub(super) const STAGES: &[StageRule] = &[
             "recall",
             "working",
             "profile",
+            "notices",
         ],
         because: "jobs drive every stage",
     },
@@ -262,6 +268,7 @@ pub(super) const STAGES: &[StageRule] = &[
             "recall",
             "working",
             "jobs",
+            "notices",
         ],
         because: "a profile names a choice for every stage",
     },
@@ -287,12 +294,12 @@ pub(super) const STAGE_TEXT: &[Banned] = &[
     reads("std::net"),
 ];
 
-/// Jobs are let off for the file that shows a worker to be alive.
+/// Jobs are let off for the file that shows a worker to be alive, notices for their spool.
 const fn writes(what: &'static str) -> Banned {
     Banned {
         what,
         because: "memory files are built by files alone, and this stage writes none of its own",
-        but_not_in: &["files", "jobs"],
+        but_not_in: &["files", "jobs", "notices"],
     }
 }
 
@@ -300,6 +307,8 @@ const fn reads(what: &'static str) -> Banned {
     Banned {
         what,
         because: "extract and consolidate are functions of what they are handed",
-        but_not_in: &["ingest", "files", "recall", "working", "jobs", "profile"],
+        but_not_in: &[
+            "ingest", "notices", "files", "recall", "working", "jobs", "profile",
+        ],
     }
 }

@@ -4,6 +4,7 @@
 //! a person wrote, `post` does so for a whole memory, and `write` makes it one commit that no
 //! crash tears. `reindex` tells the index what stands there now.
 
+pub mod adopt;
 mod atomic;
 pub mod changes;
 mod commit;

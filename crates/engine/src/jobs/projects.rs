@@ -6,16 +6,14 @@
 //! the new one, so a checkout that comes later joins it.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use daybook_domain::{Project, Scope, ScopeKind};
 
 use super::{WorkError, Workshop};
-use crate::files::entry::{Block, blocks, unmarked};
-use crate::files::layout::{CURATED, folder};
-use crate::files::{FilesConfig, FilesError, Folder, LockOutcome};
+use crate::files::adopt::{adopt, set_aside};
+use crate::files::layout::folder;
+use crate::files::{FilesConfig, Folder, LockOutcome};
 
 /// What joining did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -43,9 +41,6 @@ pub enum JoinError {
     /// Store or files failed.
     #[error(transparent)]
     Work(#[from] WorkError),
-    /// The old folder could not be set aside.
-    #[error("{0} cannot be moved: {1}")]
-    Disk(PathBuf, io::Error),
 }
 
 /// Makes everything of project `from` part of `into`. `into` need not exist: then it is a new name.
@@ -69,7 +64,7 @@ pub async fn join(shop: &Workshop, from: &str, into: &str) -> Result<Joined, Joi
     let old = folder(&shop.root, &scope(from));
     if old.is_dir() {
         joined.words = move_words(shop, &old, from, &scope(into))?;
-        joined.set_aside = Some(set_aside(&shop.root, &old, from)?);
+        joined.set_aside = Some(set_aside(&shop.root, &old, from).map_err(WorkError::from)?);
     }
     let now = shop.clock.now();
     let raised = shop.store.touch_scope(&scope(into), now).await;
@@ -106,97 +101,12 @@ async fn move_checkouts(shop: &Workshop, from: &str, into: &str) -> Result<usize
     Ok(roots.len())
 }
 
-/// Moves a person's own lines and files, and says how many.
 fn move_words(shop: &Workshop, old: &Path, from: &str, into: &Scope) -> Result<usize, JoinError> {
-    let new = folder(&shop.root, into);
-    let disk = |path: &Path| {
-        let path = path.to_owned();
-        move |error| JoinError::Disk(path, error)
-    };
-    let opened = Folder::open(&new, FilesConfig::default()).map_err(files)?;
-    let lock = opened.try_lock(shop.limits.folder_wait).map_err(files)?;
-    let LockOutcome::Held(_lock) = lock else {
-        return Err(JoinError::Busy(into.to_string()));
-    };
-    let mut moved = 0;
-    let curated = fs::read_to_string(old.join(CURATED)).unwrap_or_default();
-    let words = own_words(&curated);
-    if !words.is_empty() {
-        moved += words.lines().count();
-        let path = new.join(CURATED);
-        let mut text = fs::read_to_string(&path).unwrap_or_default();
-        let heading = format!("## From {from}\n\n");
-        if !text.contains(&heading) {
-            text = format!("{}\n\n{heading}{words}", text.trim_end());
-            write(&path, text.trim_start()).map_err(disk(&path))?;
-        }
-    }
-    for kind in ["topics", "notes"] {
-        for entry in fs::read_dir(old.join(kind)).into_iter().flatten().flatten() {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            let target = new.join(kind).join(format!("{from}-{name}"));
-            if entry.path().is_file() && !target.exists() {
-                let text = fs::read(entry.path()).map_err(disk(&entry.path()))?;
-                fs::create_dir_all(new.join(kind)).map_err(disk(&target))?;
-                fs::write(&target, text).map_err(disk(&target))?;
-                moved += 1;
-            }
-        }
-    }
-    Ok(moved)
-}
-
-fn files(error: FilesError) -> JoinError {
-    JoinError::Work(error.into())
-}
-
-fn write(path: &Path, text: &str) -> io::Result<()> {
-    let unnamed = path.with_extension("md.new");
-    fs::write(&unnamed, text)?;
-    fs::rename(unnamed, path)
-}
-
-/// The lines of a page that are a person's, without headings and blank lines.
-fn own_words(page: &str) -> String {
-    let mut words = String::new();
-    for block in blocks(page) {
-        let lines: Vec<&str> = match block {
-            Block::Altered(_, lines) => lines,
-            Block::Other(line) if !line.trim().is_empty() => vec![line],
-            Block::Other(_) | Block::Ours(..) | Block::Heading(..) => Vec::new(),
-        };
-        for line in lines {
-            words.push_str(unmarked(line).trim_end());
-            words.push('\n');
-        }
-    }
-    words
-}
-
-/// Moves the old folder out of sight, history and all.
-fn set_aside(root: &Path, old: &Path, from: &str) -> Result<PathBuf, JoinError> {
-    let failed = |error| JoinError::Disk(old.to_owned(), error);
-    let aside = root.join("joined");
-    fs::create_dir_all(&aside).map_err(failed)?;
-    let name = crate::files::layout::encoded(from);
-    let free = (1..).map(|n| aside.join(format!("{name}-{n}")));
-    let mut free = free.skip_while(|path| path.exists());
-    let target = free.next().unwrap_or_else(|| aside.join(name));
-    fs::rename(old, &target).map_err(failed)?;
-    if let Some(parent) = old.parent() {
-        // Only when nothing else lies there.
-        let _ = fs::remove_dir(parent);
-    }
-    Ok(target)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_persons_words_are_what_the_engine_did_not_write() {
-        let page = "# tidepool — what we know\n\n## Decisions\n- mine, without a mark\n\nprose\n";
-        assert_eq!(own_words(page), "- mine, without a mark\nprose\n");
+    let open = Folder::open(&folder(&shop.root, into), FilesConfig::default());
+    let new = open.map_err(WorkError::from)?;
+    let lock = new.try_lock(shop.limits.folder_wait);
+    match lock.map_err(WorkError::from)? {
+        LockOutcome::Held(lock) => Ok(adopt(&lock, old, from).map_err(WorkError::from)?),
+        LockOutcome::Busy => Err(JoinError::Busy(into.to_string())),
     }
 }
