@@ -38,18 +38,30 @@ impl Found {
     }
 }
 
-/// The folders of the agents that are known, whether or not they exist.
+/// The folder of Claude Code, whether or not it exists.
+pub(crate) fn claude_code_folder() -> Result<PathBuf> {
+    named_or("CLAUDE_CONFIG_DIR", ".claude")
+}
+
+/// The folder of Codex, whether or not it exists.
+pub(crate) fn codex_folder() -> Result<PathBuf> {
+    named_or("CODEX_HOME", ".codex")
+}
+
+fn named_or(variable: &str, default: &str) -> Result<PathBuf> {
+    match std::env::var_os(variable).filter(|value| !value.is_empty()) {
+        Some(named) => Ok(PathBuf::from(named)),
+        None => Ok(root::home()?.join(default)),
+    }
+}
+
+/// The folders of sessions of the agents that are known, whether or not they exist.
 pub(crate) fn hosts() -> Result<Vec<Host>> {
-    let home = root::home()?;
-    let folder = |variable: &str, default: &str| {
-        let named = std::env::var_os(variable).filter(|value| !value.is_empty());
-        named.map_or_else(|| home.join(default), PathBuf::from)
-    };
-    let codex = folder("CODEX_HOME", ".codex");
+    let codex = codex_folder()?;
     Ok(vec![
         Host {
             name: "Claude Code",
-            folder: folder("CLAUDE_CONFIG_DIR", ".claude").join("projects"),
+            folder: claude_code_folder()?.join("projects"),
         },
         Host {
             name: "Codex",

@@ -8,6 +8,7 @@ mod import;
 mod recall;
 mod remember;
 mod sessions;
+mod setup;
 mod show;
 mod status;
 mod update;
@@ -27,6 +28,7 @@ Everyday
   recall       find what is remembered, with its source     (also: search)
   context      what an agent is told in this folder, now    (also: brief)
   remember     keep something in your own words
+  setup        make Daybook known to your agents; --undo takes it back
 
 Inspect
   status       what is covered, pending, in gaps, and why
@@ -89,6 +91,8 @@ enum Command {
     Context(context::Context),
     /// Keep something in your own words
     Remember(remember::Remember),
+    /// Make Daybook known to the agents on this machine
+    Setup(setup::Setup),
     /// The sessions that were taken in
     Sessions(sessions::Sessions),
     /// The original words behind a citation
@@ -138,6 +142,7 @@ fn answer(cli: Cli) -> Result<ExitCode> {
         Command::Recall(command) => command.run(common),
         Command::Context(command) => command.run(common),
         Command::Remember(command) => command.run(common),
+        Command::Setup(command) => command.run(common),
         Command::Sessions(command) => command.run(common),
         Command::Show(command) => command.run(common),
         Command::Status(command) => command.run(common),
