@@ -173,7 +173,10 @@ mod tests {
                 let program = program(path, root);
                 assert!(is_ours(&program.hook("codex")), "{}", program.hook("codex"));
                 assert!(is_ours(&program.update()), "{}", program.update());
-                let background = format!("{} </dev/null >/dev/null 2>&1 &", program.update());
+                let background = format!(
+                    "{} </dev/null >/dev/null 2>&1 & cat >/dev/null",
+                    program.update()
+                );
                 assert!(is_ours(&background), "{background}");
                 let (path, arguments) = program.server();
                 assert!(is_our_server(&path, &arguments));

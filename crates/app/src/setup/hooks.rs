@@ -168,7 +168,7 @@ fn settle_event(
         }
         if count < commands.len() {
             // Somebody else's handler shares the group; only ours may be touched.
-            let mine = commands.iter().position(|command| ours(command))?;
+            let mine = commands.iter().position(ours)?;
             let text = document.without(&Seats::of_list(handlers), mine);
             return Some(Settled::Edited(text));
         }

@@ -117,7 +117,11 @@ impl Host {
             }),
             Self::Codex if cfg!(windows) => None,
             Self::Codex => Some(Handler {
-                command: format!("{} </dev/null >/dev/null 2>&1 &", program.update()),
+                // Codex calls a hook failed that ends before it has read its payload, so something does.
+                command: format!(
+                    "{} </dev/null >/dev/null 2>&1 & cat >/dev/null",
+                    program.update()
+                ),
                 timeout,
                 in_background: false,
             }),
