@@ -101,14 +101,14 @@ fn middle<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<Line<'a>> {
         if same {
             lines.push(Line::Same(old[i]));
             (i, j) = (i + 1, j + 1);
-        } else if j < new.len()
-            && (i == old.len() || common[i * width + j + 1] >= common[(i + 1) * width + j])
+        } else if i < old.len()
+            && (j == new.len() || common[(i + 1) * width + j] >= common[i * width + j + 1])
         {
-            lines.push(Line::New(new[j]));
-            j += 1;
-        } else {
             lines.push(Line::Gone(old[i]));
             i += 1;
+        } else {
+            lines.push(Line::New(new[j]));
+            j += 1;
         }
     }
     lines
@@ -124,7 +124,7 @@ mod tests {
         let new = "a\nb\nc\nd\nnew\nf\n";
         assert_eq!(
             text(&lines(old, new)),
-            "    …\n    c\n    d\n  + new\n  - e\n    f\n"
+            "    …\n    c\n    d\n  - e\n  + new\n    f\n"
         );
     }
 

@@ -1,10 +1,10 @@
 //! The hosts: where their settings stand, and what we want in them.
 //!
 //! Events run one group of ours each. `daybook hook` answers and is waited for, so its time is
-//! short. `daybook update` works in the background. Claude Code is told so with `async`. Many releases
-//! of Codex skip a hook that says so; all of them run commands through the person's shell, which
-//! leaves one behind that ends with `&` and holds no stream of the host's. On Windows there is no such
-//! shell, so there Codex gets no update.
+//! short. `daybook update` works in the background. Claude Code is told so with `async`. Codex
+//! before 0.148 skips a hook that says so, and later ones end it with the session; but all run commands
+//! through the person's shell, which leaves one behind that is followed by `&` and holds no stream of
+//! the host's. On Windows there is no such shell, so there Codex gets no update.
 //!
 //! Not here: edits of text (`hooks`, `servers`).
 

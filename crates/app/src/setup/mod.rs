@@ -111,7 +111,10 @@ fn undone(file: &Settings, part: &Part) -> Result<Option<String>> {
     if without == text {
         return Ok(Some(without));
     }
-    let backups = file.backups();
+    // A copy that was kept when something of ours stood there already says nothing of before.
+    let free = |backup: &String| part.without(backup).is_ok_and(|left| left == *backup);
+    let mut backups = file.backups();
+    backups.retain(free);
     let explains = |backup: &&String| part.with(backup).is_ok_and(|made| made == text);
     if let Some(backup) = backups.iter().find(explains) {
         return Ok(Some(backup.clone()));

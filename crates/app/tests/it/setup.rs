@@ -141,6 +141,21 @@ fn a_fresh_home_gets_hooks_and_servers_and_gives_them_back() {
 }
 
 #[test]
+fn there_and_back_again_leaves_nothing_either() {
+    let home = Home::new();
+    for _ in 0..3 {
+        home.say(&["--yes"]);
+        assert_eq!(home.files().len(), 4);
+        home.say(&["--undo", "--yes"]);
+        assert_eq!(home.files(), []);
+        assert!(
+            home.say(&["--undo", "--yes"])
+                .starts_with("Nothing to take back")
+        );
+    }
+}
+
+#[test]
 fn twice_is_once() {
     let home = Home::new();
     home.say(&["--yes"]);
