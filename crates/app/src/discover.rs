@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use anyhow::Result;
 use daybook_domain::Timestamp;
 use daybook_engine::ingest::peek::{Peek, peek};
 use daybook_engine::notices::Notice;
@@ -40,17 +41,34 @@ impl Found {
     }
 }
 
-/// The folders of the agents that are known, whether or not they exist.
+/// The folder of Claude Code, whether or not it exists.
+pub(crate) fn claude_code_folder() -> Result<PathBuf> {
+    named_or("CLAUDE_CONFIG_DIR", ".claude")
+}
+
+/// The folder of Codex, whether or not it exists.
+pub(crate) fn codex_folder() -> Result<PathBuf> {
+    named_or("CODEX_HOME", ".codex")
+}
+
+fn named_or(variable: &str, default: &str) -> Result<PathBuf> {
+    match std::env::var_os(variable).filter(|value| !value.is_empty()) {
+        Some(named) => Ok(PathBuf::from(named)),
+        None => Ok(root::home()?.join(default)),
+    }
+}
+
+/// The folders of sessions of the agents that are known, whether or not they exist.
 pub(crate) fn hosts() -> Vec<Host> {
     let mut hosts = Vec::new();
-    if let Some(claude) = root::claude_folder() {
+    if let Ok(claude) = claude_code_folder() {
         hosts.push(Host {
             name: "Claude Code",
             agent: "claude-code",
             folder: claude.join("projects"),
         });
     }
-    if let Some(codex) = root::codex_folder() {
+    if let Ok(codex) = codex_folder() {
         for folder in ["sessions", "archived_sessions"] {
             hosts.push(Host {
                 name: "Codex",

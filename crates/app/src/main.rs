@@ -15,6 +15,7 @@ mod progress;
 mod root;
 mod sample;
 mod settings;
+mod setup;
 mod wiring;
 
 use std::process::ExitCode;

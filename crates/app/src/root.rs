@@ -25,24 +25,6 @@ pub(crate) fn home() -> Result<PathBuf> {
     }
 }
 
-/// Where Claude Code keeps what is its own.
-pub(crate) fn claude_folder() -> Option<PathBuf> {
-    own_folder("CLAUDE_CONFIG_DIR", ".claude")
-}
-
-/// Where Codex keeps what is its own.
-pub(crate) fn codex_folder() -> Option<PathBuf> {
-    own_folder("CODEX_HOME", ".codex")
-}
-
-fn own_folder(variable: &str, usual: &str) -> Option<PathBuf> {
-    let named = std::env::var_os(variable).filter(|value| !value.is_empty());
-    match named {
-        Some(named) => Some(PathBuf::from(named)),
-        None => Some(home().ok()?.join(usual)),
-    }
-}
-
 /// Creates the data folder, for its owner's eyes alone.
 pub(crate) fn create(root: &Path) -> Result<()> {
     let failed = || {

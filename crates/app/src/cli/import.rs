@@ -449,7 +449,8 @@ fn ask(into: &str, found: &[Found]) -> Result<Option<BTreeSet<String>>> {
     Ok(Some(chosen))
 }
 
-fn line(question: &str) -> Result<String> {
+/// Asks, and reads one line.
+pub(super) fn line(question: &str) -> Result<String> {
     use std::io::Write;
     let mut out = anstream::stderr();
     write!(out, "{question}")?;

@@ -10,6 +10,7 @@ mod projects;
 mod recall;
 mod remember;
 mod sessions;
+mod setup;
 mod show;
 mod status;
 mod update;
@@ -30,6 +31,7 @@ Everyday
   recall       find what is remembered, with its source     (also: search)
   context      what an agent is told in this folder, now    (also: brief)
   remember     keep something in your own words
+  setup        make Daybook known to your agents; --undo takes it back
 
 Inspect
   status       what is covered, pending, in gaps, and why
@@ -96,6 +98,8 @@ enum Command {
     Context(context::Context),
     /// Keep something in your own words
     Remember(remember::Remember),
+    /// Make Daybook known to the agents on this machine
+    Setup(setup::Setup),
     /// The sessions that were taken in
     Sessions(sessions::Sessions),
     /// The projects that memory knows, and which checkouts belong to each
@@ -148,6 +152,7 @@ fn answer(cli: Cli) -> Result<ExitCode> {
         Command::Recall(command) => command.run(common),
         Command::Context(command) => command.run(common),
         Command::Remember(command) => command.run(common),
+        Command::Setup(command) => command.run(common),
         Command::Sessions(command) => command.run(common),
         Command::Projects(command) => command.run(common),
         Command::Show(command) => command.run(common),

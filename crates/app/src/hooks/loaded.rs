@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use daybook_engine::recall::loaded::Loaded;
 
 use super::Host;
-use crate::root;
+use crate::discover::{claude_code_folder, codex_folder};
 
 /// Most bytes of one such file that are looked at.
 const BYTES: usize = 256 * 1024;
@@ -26,7 +26,7 @@ pub(crate) fn loaded(folder: &Path, top: &Path, host: Option<Host>) -> Loaded {
                 ["CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md"].map(|f| folder.join(f)),
             );
         }
-        if let Some(own) = root::claude_folder() {
+        if let Ok(own) = claude_code_folder() {
             paths.push(own.join("CLAUDE.md"));
             paths.push(
                 own.join("projects")
@@ -39,7 +39,7 @@ pub(crate) fn loaded(folder: &Path, top: &Path, host: Option<Host>) -> Loaded {
         for folder in &folders {
             paths.extend(["AGENTS.md", "AGENTS.override.md"].map(|file| folder.join(file)));
         }
-        if let Some(own) = root::codex_folder() {
+        if let Ok(own) = codex_folder() {
             paths.push(own.join("AGENTS.md"));
             paths.push(own.join("memories/memory_summary.md"));
         }

@@ -30,8 +30,8 @@ use crate::briefing;
 use crate::settings::Settings;
 use crate::wiring::SystemClock;
 
-/// Longest that a host waits for an answer.
-const BUDGET: Duration = Duration::from_secs(2);
+/// Longest that a host waits for an answer. Claude Code gives all hooks of a session that ends 1.5 s.
+const BUDGET: Duration = Duration::from_secs(1);
 /// Most bytes of a payload that are read; an agent's last message may be long.
 const PAYLOAD: u64 = 16 * 1024 * 1024;
 

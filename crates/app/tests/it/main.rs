@@ -3,5 +3,7 @@
 mod agents;
 mod cli;
 mod fixture;
+mod hooks;
 mod kill;
 mod projects;
+mod setup;

@@ -1,0 +1,217 @@
+//! `daybook setup`: make Daybook known to the agents on this machine.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::import::line;
+use super::{Common, can_ask};
+use crate::output::{bold, dim, json as print_json, warn};
+use crate::root::shown;
+use crate::setup::{Aim, Change, Host, Line, Plan, Program, diff_text, found, lines, plan};
+
+/// Make Daybook known to the agents on this machine
+///
+/// Shows the change of each settings file, asks, keeps a copy beside it, and adds hooks and the MCP
+/// server. Doing it again changes nothing.
+#[derive(Args)]
+pub(crate) struct Setup {
+    /// Which agents [default: those found on this machine]
+    #[arg(value_enum)]
+    hosts: Vec<Host>,
+    /// Do not ask
+    #[arg(short, long)]
+    yes: bool,
+    /// Show the change, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Take back what setup added, and nothing else
+    #[arg(long)]
+    undo: bool,
+    /// Register the MCP server too; this is the default
+    #[arg(long, overrides_with = "no_mcp")]
+    mcp: bool,
+    /// Leave the MCP servers as they are
+    #[arg(long)]
+    no_mcp: bool,
+}
+
+impl Setup {
+    pub(crate) fn run(&self, common: &Common) -> Result<ExitCode> {
+        let hosts = self.hosts()?;
+        let program = Program::current(common.root.as_deref())?;
+        let aim = match self.undo {
+            true => Aim::Undo,
+            false => Aim::Setup { mcp: !self.no_mcp },
+        };
+        let mut plan = plan(&hosts, &program, aim)?;
+        if aim != Aim::Undo {
+            program.check()?;
+            plan.notes.extend(elsewhere(common));
+        }
+        if !common.json {
+            show(&plan);
+        }
+        if self.dry_run || plan.changes.is_empty() {
+            return self.told(common, &hosts, &plan, &[]);
+        }
+        if !self.agreed(common, &plan)? {
+            anstream::eprintln!("Nothing was changed.");
+            return Ok(ExitCode::SUCCESS);
+        }
+        let backups = write(&plan.changes)?;
+        self.told(common, &hosts, &plan, &backups)
+    }
+
+    fn hosts(&self) -> Result<Vec<Host>> {
+        let hosts = match self.hosts.is_empty() {
+            true => found()?,
+            false => self.hosts.clone(),
+        };
+        if hosts.is_empty() {
+            bail!(
+                "no agent was found on this machine; name one: `daybook setup claude-code` or `daybook setup codex`"
+            );
+        }
+        Ok(hosts)
+    }
+
+    fn agreed(&self, common: &Common, plan: &Plan) -> Result<bool> {
+        if self.yes {
+            return Ok(true);
+        }
+        if !can_ask(common) {
+            bail!(
+                "nobody can be asked here; say --yes to make this change, or --dry-run to look at it"
+            );
+        }
+        let files = crate::output::count(plan.changes.len() as u64, "file");
+        loop {
+            let answer = line(&format!("Change {files}?  [Y]es / [n]o   "))?;
+            match answer.to_lowercase().as_str() {
+                "" | "y" | "yes" => return Ok(true),
+                "n" | "no" => return Ok(false),
+                _ => anstream::eprintln!("Please answer y or n."),
+            }
+        }
+    }
+
+    fn told(
+        &self,
+        common: &Common,
+        hosts: &[Host],
+        plan: &Plan,
+        backups: &[Option<PathBuf>],
+    ) -> Result<ExitCode> {
+        let done = !backups.is_empty();
+        if common.json {
+            print_json(&as_json(plan, backups))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        for backup in backups.iter().flatten() {
+            anstream::println!("{}", dim(&format!("kept      {}", shown(backup))));
+        }
+        for note in &plan.notes {
+            anstream::println!("{} {note}.", warn("note:"));
+        }
+        let names: Vec<&str> = hosts.iter().map(|host| host.name()).collect();
+        let names = names.join(" and ");
+        match (done, self.undo) {
+            (false, _) if !plan.changes.is_empty() => anstream::println!("Nothing was changed."),
+            (false, false) => anstream::println!("Nothing to change: {names} know of Daybook."),
+            (false, true) => {
+                anstream::println!("Nothing to take back: {names} know nothing of Daybook.")
+            }
+            (true, true) => {
+                anstream::println!("Taken back. Sessions that run keep their hooks until they end.")
+            }
+            (true, false) => next(hosts),
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Writes every change; says what was done already when one fails.
+fn write(changes: &[Change]) -> Result<Vec<Option<PathBuf>>> {
+    let today = jiff::Zoned::now().strftime("%Y-%m-%d").to_string();
+    let mut backups = Vec::new();
+    for (at, change) in changes.iter().enumerate() {
+        let done: Vec<String> = changes[..at]
+            .iter()
+            .map(|done| shown(&done.file.path))
+            .collect();
+        let written = change.file.write(change.after.as_deref(), &today);
+        let backup = match done.is_empty() {
+            true => written?,
+            false => written.with_context(|| format!("{} changed already", done.join(" and ")))?,
+        };
+        backups.push(backup);
+    }
+    Ok(backups)
+}
+
+fn show(plan: &Plan) {
+    for Change { host, file, after } in &plan.changes {
+        let what = match (&file.text, after) {
+            (None, _) => "  (new)",
+            (_, None) => "  (goes: nothing else is in it)",
+            _ => "",
+        };
+        let name = shown(&file.path);
+        anstream::println!("{}  {}{what}", bold(host.name()), name);
+        let [before, after] = [&file.text, after].map(|text| text.as_deref().unwrap_or_default());
+        for line in lines(before, after) {
+            let text = diff_text(&[line]);
+            let text = text.trim_end();
+            match line {
+                Line::New(_) => anstream::println!("{}", bold(text)),
+                Line::Gone(_) => anstream::println!("{}", warn(text)),
+                Line::Same(_) | Line::Skipped => anstream::println!("{}", dim(text)),
+            }
+        }
+        anstream::println!();
+    }
+}
+
+fn next(hosts: &[Host]) {
+    anstream::println!(
+        "Done. From the next session on, your agents start with what is remembered."
+    );
+    if hosts.contains(&Host::Codex) {
+        anstream::println!(
+            "Codex         start it and say /hooks: it runs new hooks only when you trust them"
+        );
+    }
+    anstream::println!("See it        daybook context");
+    anstream::println!("Take it back  daybook setup --undo");
+}
+
+/// Agents do not see the environment of this terminal.
+fn elsewhere(common: &Common) -> Option<String> {
+    let named = std::env::var_os("DAYBOOK_HOME").filter(|home| !home.is_empty())?;
+    common.root.is_none().then(|| {
+        format!(
+            "DAYBOOK_HOME is set here; agents that are started without it use ~/.daybook. \
+             To write the folder into the hooks, say --root {}",
+            shown(std::path::Path::new(&named))
+        )
+    })
+}
+
+fn as_json(plan: &Plan, backups: &[Option<PathBuf>]) -> Value {
+    let changes = plan.changes.iter().enumerate().map(|(at, change)| {
+        let [before, after] =
+            [&change.file.text, &change.after].map(|text| text.as_deref().unwrap_or_default());
+        json!({
+            "host": change.host.name(),
+            "file": change.file.path,
+            "change": diff_text(&lines(before, after)),
+            "done": at < backups.len(),
+            "backup": backups.get(at).cloned().flatten(),
+        })
+    });
+    json!({ "changes": changes.collect::<Vec<_>>(), "notes": plan.notes })
+}

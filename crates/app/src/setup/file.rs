@@ -1,0 +1,211 @@
+//! A settings file of somebody else's program: read whole, changed all at once or not at all.
+//!
+//! A change first keeps the old bytes beside the file, then puts a complete new file in its place,
+//! then reads it back. Whatever fails on the way leaves the old file standing.
+//!
+//! Not here: what the new text is.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use crate::root::shown;
+
+/// A settings file as it was read.
+#[derive(Debug, Clone)]
+pub(crate) struct Settings {
+    /// As the host names it; backups stand beside it.
+    pub(crate) path: PathBuf,
+    /// Where the bytes are, behind any symbolic link.
+    target: PathBuf,
+    /// Its text without a byte order mark; `None` when there is no file.
+    pub(crate) text: Option<String>,
+    marked: bool,
+}
+
+/// What a file starts with when its writer marks the byte order.
+const MARK: char = '\u{feff}';
+
+/// Bigger files are no settings.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// Symbolic links followed to a file that is not there yet.
+const MOST_LINKS: usize = 16;
+
+impl Settings {
+    pub(crate) fn read(path: PathBuf) -> Result<Self> {
+        let cannot = || format!("cannot read {}", shown(&path));
+        let target = behind_links(&path).with_context(cannot)?;
+        let text = match fs::metadata(&target) {
+            Ok(metadata) if metadata.len() > MOST_BYTES => {
+                bail!("{} is too big to be settings", shown(&path))
+            }
+            Ok(_) => Some(fs::read_to_string(&target).with_context(cannot)?),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error).with_context(cannot),
+        };
+        let marked = text.as_ref().is_some_and(|text| text.starts_with(MARK));
+        let text = text.map(|text| match marked {
+            true => text[MARK.len_utf8()..].to_owned(),
+            false => text,
+        });
+        Ok(Self {
+            path,
+            target,
+            text,
+            marked,
+        })
+    }
+
+    /// Puts `text` in place of what was read, or removes the file for `None`, and returns where the
+    /// old bytes are kept.
+    pub(crate) fn write(&self, text: Option<&str>, today: &str) -> Result<Option<PathBuf>> {
+        self.check_untouched()?;
+        let backup = self.back_up(today)?;
+        match text {
+            Some(text) => self.put(text)?,
+            None => fs::remove_file(&self.target)
+                .with_context(|| format!("cannot remove {}", shown(&self.path)))?,
+        }
+        let now = Self::read(self.path.clone())?;
+        if now.text.as_deref() != text {
+            bail!("{} does not hold what was written to it", shown(&self.path));
+        }
+        Ok(backup)
+    }
+
+    /// Old texts of this file, newest first.
+    pub(crate) fn backups(&self) -> Vec<String> {
+        let Some((folder, prefix)) = self.path.parent().zip(self.backup_prefix()) else {
+            return Vec::new();
+        };
+        let mut found: Vec<(std::time::SystemTime, PathBuf)> = fs::read_dir(folder)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter(|entry| entry.file_name().to_string_lossy().starts_with(&prefix))
+            .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
+            .collect();
+        found.sort();
+        let texts = found
+            .into_iter()
+            .rev()
+            .filter_map(|(_, path)| fs::read_to_string(path).ok());
+        texts
+            .map(|text| text.strip_prefix(MARK).unwrap_or(&text).to_owned())
+            .collect()
+    }
+
+    fn check_untouched(&self) -> Result<()> {
+        let now = Self::read(self.path.clone())?;
+        if now.text != self.text || now.target != self.target {
+            bail!(
+                "{} has just changed; nothing was written, run it again",
+                shown(&self.path)
+            );
+        }
+        if let Ok(metadata) = fs::metadata(&self.target)
+            && metadata.permissions().readonly()
+        {
+            bail!("{} is read-only; nothing was changed", shown(&self.path));
+        }
+        Ok(())
+    }
+
+    fn back_up(&self, today: &str) -> Result<Option<PathBuf>> {
+        let Some((_, prefix)) = self.text.as_ref().zip(self.backup_prefix()) else {
+            return Ok(None);
+        };
+        let cannot = || {
+            format!(
+                "cannot keep a copy of {}; nothing was changed",
+                shown(&self.path)
+            )
+        };
+        for number in 1.. {
+            let count = if number == 1 {
+                String::new()
+            } else {
+                format!("-{number}")
+            };
+            let path = self.path.with_file_name(format!("{prefix}{today}{count}"));
+            match create_new(&path) {
+                Ok(mut file) => {
+                    file.write_all(&fs::read(&self.target).with_context(cannot)?)
+                        .with_context(cannot)?;
+                    self.keep_mode(&path).with_context(cannot)?;
+                    file.sync_all().with_context(cannot)?;
+                    return Ok(Some(path));
+                }
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error).with_context(cannot),
+            }
+        }
+        Ok(None)
+    }
+
+    fn backup_prefix(&self) -> Option<String> {
+        let name = self.path.file_name()?.to_string_lossy();
+        Some(format!("{name}.daybook-backup-"))
+    }
+
+    fn put(&self, text: &str) -> Result<()> {
+        let cannot = || format!("cannot write {}; it is as it was", shown(&self.path));
+        let folder = self.target.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(folder).with_context(cannot)?;
+        let name = self
+            .target
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy();
+        let draft = folder.join(format!(".{name}.daybook-{}", std::process::id()));
+        let written = self.write_draft(&draft, text);
+        let done = written.and_then(|()| fs::rename(&draft, &self.target));
+        if done.is_err() {
+            let _ = fs::remove_file(&draft);
+        }
+        done.with_context(cannot)?;
+        // The name is safe once the folder is; not every file system can say so.
+        let _ = File::open(folder).and_then(|folder| folder.sync_all());
+        Ok(())
+    }
+
+    fn write_draft(&self, draft: &Path, text: &str) -> std::io::Result<()> {
+        let mut file = create_new(draft)?;
+        if self.text.is_some() {
+            self.keep_mode(draft)?;
+        }
+        if self.marked {
+            file.write_all(MARK.encode_utf8(&mut [0; 4]).as_bytes())?;
+        }
+        file.write_all(text.as_bytes())?;
+        file.sync_all()
+    }
+
+    fn keep_mode(&self, path: &Path) -> std::io::Result<()> {
+        fs::set_permissions(path, fs::metadata(&self.target)?.permissions())
+    }
+}
+
+/// A file that was not there, for its owner's eyes alone: settings may hold keys.
+fn create_new(path: &Path) -> std::io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+/// The file that a path leads to, which need not be there.
+fn behind_links(path: &Path) -> std::io::Result<PathBuf> {
+    let mut path = std::path::absolute(path)?;
+    for _ in 0..MOST_LINKS {
+        match fs::read_link(&path) {
+            Ok(next) => path = path.parent().unwrap_or(Path::new("/")).join(next),
+            Err(_) => return Ok(path),
+        }
+    }
+    Err(std::io::Error::other("too many symbolic links"))
+}

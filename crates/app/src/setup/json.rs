@@ -1,0 +1,433 @@
+//! Small edits of a JSON file that a person keeps.
+//!
+//! A document is parsed for its places only. Every edit is a cut or an insertion at such a place, in
+//! the file's own indentation and line ends, so that all other bytes stay as they are: comments,
+//! trailing commas, tabs, the order of keys, and keys that stand twice.
+//!
+//! Not here: what is inserted (`hooks`, `servers`), and files (`file`).
+
+use std::ops::Range;
+
+use anyhow::{Result, anyhow};
+use jsonc_parser::ast::{Array, Object, Value};
+use jsonc_parser::common::Ranged;
+use jsonc_parser::tokens::{Token, TokenAndRange};
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+
+/// A value to insert. Members stand in the order given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Json {
+    Text(String),
+    Number(u32),
+    True,
+    List(Vec<Json>),
+    Object(Vec<(&'static str, Json)>),
+}
+
+/// A JSON text and the places in it.
+pub(super) struct Document<'a> {
+    pub(super) text: &'a str,
+    /// `None` when the text is blank, or holds nothing but comments.
+    pub(super) root: Option<Value<'a>>,
+    tokens: Vec<TokenAndRange<'a>>,
+}
+
+/// Where the entries of an object or a list stand.
+pub(super) struct Seats {
+    outer: Range<usize>,
+    entries: Vec<Range<usize>>,
+}
+
+impl Seats {
+    pub(super) fn of_object(object: &Object<'_>) -> Self {
+        Self {
+            outer: span(object),
+            entries: object.properties.iter().map(span).collect(),
+        }
+    }
+
+    pub(super) fn of_list(list: &Array<'_>) -> Self {
+        Self {
+            outer: span(list),
+            entries: list.elements.iter().map(span).collect(),
+        }
+    }
+}
+
+/// Where a node stands.
+pub(super) fn span(node: &impl Ranged) -> Range<usize> {
+    node.start()..node.end()
+}
+
+/// The member of that name that programs see: the last one.
+pub(super) fn member<'b, 'a>(object: &'b Object<'a>, name: &str) -> Option<(usize, &'b Value<'a>)> {
+    let at = object
+        .properties
+        .iter()
+        .rposition(|property| property.name.as_str() == name)?;
+    Some((at, &object.properties[at].value))
+}
+
+impl<'a> Document<'a> {
+    /// Reads `text`, which may have comments and trailing commas and nothing else beyond JSON.
+    pub(super) fn parse(text: &'a str) -> Result<Self> {
+        let collect = CollectOptions {
+            tokens: true,
+            ..CollectOptions::default()
+        };
+        let options = ParseOptions {
+            allow_comments: true,
+            allow_trailing_commas: true,
+            allow_loose_object_property_names: false,
+            allow_missing_commas: false,
+            allow_single_quoted_strings: false,
+            allow_hexadecimal_numbers: false,
+            allow_unary_plus_numbers: false,
+            allow_bare_decimal_point_numbers: false,
+            allow_non_finite_numbers: false,
+            allow_extended_string_escapes: false,
+        };
+        let parsed = parse_to_ast(text, &collect, &options)
+            .map_err(|error| anyhow!("it is not JSON: {error}"))?;
+        Ok(Self {
+            text,
+            root: parsed.value,
+            tokens: parsed.tokens.unwrap_or_default(),
+        })
+    }
+
+    /// The text with `value` as the last entry, under `name` in an object.
+    pub(super) fn appended(&self, seats: &Seats, name: Option<&str>, value: &Json) -> String {
+        let style = self.style(seats);
+        let entry = style.entry(name, value);
+        let Some(last) = seats.entries.last() else {
+            return self.first(seats, &style, &entry);
+        };
+        let gap = style.gap();
+        match self.comma_after(last.end) {
+            Some(comma) => {
+                let at = after_remarks(self.text, comma.end);
+                splice(self.text, &[(at..at, format!("{gap}{entry},"))])
+            }
+            None => {
+                let at = after_remarks(self.text, last.end);
+                let edits = [
+                    (last.end..last.end, ",".to_owned()),
+                    (at..at, format!("{gap}{entry}")),
+                ];
+                splice(self.text, &edits)
+            }
+        }
+    }
+
+    /// The text with its first entry, in an object or list that has none.
+    fn first(&self, seats: &Seats, style: &Style<'_>, entry: &str) -> String {
+        let inside = seats.outer.start + 1..seats.outer.end - 1;
+        if style.inline {
+            return splice(self.text, &[(inside.start..inside.start, entry.to_owned())]);
+        }
+        let gap = style.gap();
+        if self.text[inside.clone()].trim().is_empty() {
+            let end = format!("{}{}", style.newline, style.outer_indent);
+            return splice(self.text, &[(inside, format!("{gap}{entry}{end}"))]);
+        }
+        splice(
+            self.text,
+            &[(inside.start..inside.start, format!("{gap}{entry}"))],
+        )
+    }
+
+    /// The text with another value in the place of the one at `place`.
+    pub(super) fn replaced(&self, place: Range<usize>, value: &Json) -> String {
+        let style = Style {
+            inline: !self.text[place.clone()].contains('\n'),
+            indent: indent_of_line(self.text, place.start).to_owned(),
+            ..self.style_at(place.start)
+        };
+        let mut rendered = String::new();
+        style.write(value, 0, &mut rendered);
+        splice(self.text, &[(place, rendered)])
+    }
+
+    /// The text without the entry `at`, and without the comma and the space that came with it.
+    pub(super) fn without(&self, seats: &Seats, at: usize) -> String {
+        let entry = seats.entries[at].clone();
+        let comma = self.comma_after(entry.end);
+        let end = comma.clone().map_or(entry.end, |comma| comma.end);
+        if seats.entries.len() == 1 {
+            return self.without_only(seats, entry.start, end);
+        }
+        match (at, comma) {
+            (0, _) => {
+                let next = seats.entries[1].start;
+                let cut = match self.text[end..next].trim().is_empty() {
+                    true => entry.start..next,
+                    false => self.with_gap(entry.start, end),
+                };
+                splice(self.text, &[(cut, String::new())])
+            }
+            (_, Some(_)) => {
+                let cut = self.with_gap(entry.start, end);
+                splice(self.text, &[(cut, String::new())])
+            }
+            (_, None) => {
+                let before = self.comma_after(seats.entries[at - 1].end);
+                let mut edits = Vec::new();
+                edits.extend(before.map(|comma| (comma, String::new())));
+                edits.push((self.with_gap(entry.start, end), String::new()));
+                splice(self.text, &edits)
+            }
+        }
+    }
+
+    fn without_only(&self, seats: &Seats, start: usize, end: usize) -> String {
+        let inside = seats.outer.start + 1..seats.outer.end - 1;
+        let (before, after) = (&self.text[inside.start..start], &self.text[end..inside.end]);
+        let cut = match (before.trim().is_empty(), after.trim().is_empty()) {
+            (true, true) => inside,
+            (true, false) => inside.start..end,
+            (false, _) => self.with_gap(start, end),
+        };
+        splice(self.text, &[(cut, String::new())])
+    }
+
+    /// The stretch and the space before it. A line end stays where the next words would otherwise
+    /// end up behind a comment.
+    fn with_gap(&self, start: usize, end: usize) -> Range<usize> {
+        let gap = self.text[..start].trim_end().len();
+        let before = self
+            .tokens
+            .partition_point(|token| token.range.end <= start);
+        let before = before
+            .checked_sub(1)
+            .map_or(0, |at| self.tokens[at].range.end);
+        let rest = self.text[end..].trim_start_matches([' ', '\t', '\r']);
+        match ends_in_remark(&self.text[before..gap]) && !rest.starts_with('\n') {
+            true => start..end,
+            false => gap..end,
+        }
+    }
+
+    fn comma_after(&self, at: usize) -> Option<Range<usize>> {
+        let next = self.tokens.partition_point(|token| token.range.start < at);
+        let token = self.tokens.get(next)?;
+        (token.token == Token::Comma).then(|| span(&token.range))
+    }
+
+    fn style(&self, seats: &Seats) -> Style<'a> {
+        let style = self.style_at(seats.outer.start);
+        let own_line = |entry: &&Range<usize>| starts_line(self.text, entry.start);
+        let indent = match seats.entries.last().filter(own_line) {
+            Some(last) => indent_of_line(self.text, last.start).to_owned(),
+            None => format!("{}{}", style.outer_indent, style.unit),
+        };
+        let inline = match seats.entries.is_empty() {
+            true => !self.text.trim_end().contains('\n') && !self.is_bare(),
+            false => !self.text[seats.outer.clone()].contains('\n'),
+        };
+        Style {
+            indent,
+            inline,
+            ..style
+        }
+    }
+
+    /// Whether there is nothing in the document that could show its style.
+    fn is_bare(&self) -> bool {
+        let root = self.root.as_ref().and_then(Value::as_object);
+        root.is_some_and(|root| root.properties.is_empty())
+    }
+
+    fn style_at(&self, outer: usize) -> Style<'a> {
+        let entries = match &self.root {
+            Some(Value::Object(root)) => root.properties.first().map(span),
+            _ => None,
+        };
+        let unit = entries
+            .filter(|first| starts_line(self.text, first.start))
+            .map(|first| indent_of_line(self.text, first.start))
+            .filter(|indent| !indent.is_empty());
+        Style {
+            newline: match self.text.contains("\r\n") {
+                true => "\r\n",
+                false => "\n",
+            },
+            unit: unit.unwrap_or("  "),
+            outer_indent: indent_of_line(self.text, outer),
+            spaced: !self.text.contains("\":") || self.text.contains("\": "),
+            indent: String::new(),
+            inline: false,
+        }
+    }
+}
+
+/// How a file is laid out around a place.
+struct Style<'a> {
+    newline: &'static str,
+    unit: &'a str,
+    /// Of the line on which the object or list begins.
+    outer_indent: &'a str,
+    /// Of its entries.
+    indent: String,
+    /// Whether all of it stands on one line.
+    inline: bool,
+    /// Whether a space follows colons and commas on one line.
+    spaced: bool,
+}
+
+impl Style<'_> {
+    fn space(&self) -> &'static str {
+        if self.spaced { " " } else { "" }
+    }
+
+    /// What stands between an entry and the comma or bracket before it.
+    fn gap(&self) -> String {
+        match self.inline {
+            true => self.space().to_owned(),
+            false => format!("{}{}", self.newline, self.indent),
+        }
+    }
+
+    fn entry(&self, name: Option<&str>, value: &Json) -> String {
+        let mut out = String::new();
+        if let Some(name) = name {
+            self.name(name, &mut out);
+        }
+        self.write(value, 0, &mut out);
+        out
+    }
+
+    fn name(&self, name: &str, out: &mut String) {
+        out.push_str(&quoted(name));
+        out.push(':');
+        out.push_str(if self.inline { self.space() } else { " " });
+    }
+
+    fn write(&self, value: &Json, depth: usize, out: &mut String) {
+        match value {
+            Json::Text(text) => out.push_str(&quoted(text)),
+            Json::Number(number) => out.push_str(&number.to_string()),
+            Json::True => out.push_str("true"),
+            Json::List(values) => {
+                let entries = values.iter().map(|value| (None, value)).collect();
+                self.write_entries(['[', ']'], entries, depth, out);
+            }
+            Json::Object(members) => {
+                let named = |(name, value): &'_ (&'static str, Json)| (Some(*name), value.clone());
+                let members: Vec<(Option<&str>, Json)> = members.iter().map(named).collect();
+                let entries = members.iter().map(|(name, value)| (*name, value)).collect();
+                self.write_entries(['{', '}'], entries, depth, out);
+            }
+        }
+    }
+
+    fn write_entries(
+        &self,
+        [open, close]: [char; 2],
+        entries: Vec<(Option<&str>, &Json)>,
+        depth: usize,
+        out: &mut String,
+    ) {
+        out.push(open);
+        // A list of plain words reads best on one line.
+        let flat = self.inline
+            || entries
+                .iter()
+                .all(|(name, value)| name.is_none() && matches!(value, Json::Text(_)));
+        for (at, (name, value)) in entries.into_iter().enumerate() {
+            if at > 0 {
+                out.push(',');
+            }
+            match flat {
+                true if at > 0 => out.push_str(if self.inline { self.space() } else { " " }),
+                true => {}
+                false => self.line(depth + 1, out),
+            }
+            if let Some(name) = name {
+                self.name(name, out);
+            }
+            self.write(value, depth + 1, out);
+        }
+        if !flat {
+            self.line(depth, out);
+        }
+        out.push(close);
+    }
+
+    fn line(&self, depth: usize, out: &mut String) {
+        out.push_str(self.newline);
+        out.push_str(&self.indent);
+        out.push_str(&self.unit.repeat(depth));
+    }
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// The text with every stretch exchanged; stretches are in order and do not overlap.
+fn splice(text: &str, edits: &[(Range<usize>, String)]) -> String {
+    let mut out = String::with_capacity(text.len() + 1024);
+    let mut done = 0;
+    for (stretch, new) in edits {
+        out.push_str(&text[done..stretch.start]);
+        out.push_str(new);
+        done = stretch.end;
+    }
+    out.push_str(&text[done..]);
+    out
+}
+
+/// Behind the comments that stand on the same line as `at`: they speak of what is before them.
+fn after_remarks(text: &str, at: usize) -> usize {
+    let mut end = at;
+    loop {
+        let rest = &text[end..];
+        let blank = rest.len() - rest.trim_start_matches([' ', '\t']).len();
+        let rest = &rest[blank..];
+        if rest.starts_with("//") {
+            let line = rest.find(['\r', '\n']).unwrap_or(rest.len());
+            return end + blank + line;
+        }
+        match rest.strip_prefix("/*").and_then(|rest| rest.find("*/")) {
+            Some(length) => end += blank + length + 4,
+            None => return end,
+        }
+    }
+}
+
+/// Whether comments and space end within a comment that the end of the line ends.
+fn ends_in_remark(mut remarks: &str) -> bool {
+    loop {
+        let Some(at) = remarks.find('/') else {
+            return false;
+        };
+        remarks = &remarks[at..];
+        let end = match remarks.starts_with("//") {
+            true => remarks.find('\n'),
+            false => remarks.find("*/").map(|end| end + 2),
+        };
+        match end {
+            Some(end) => remarks = &remarks[end..],
+            None => return true,
+        }
+    }
+}
+
+fn starts_line(text: &str, at: usize) -> bool {
+    let line = line_start(text, at);
+    line > 0 && text[line..at].trim().is_empty()
+}
+
+fn indent_of_line(text: &str, at: usize) -> &str {
+    let line = &text[line_start(text, at)..];
+    &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
+}
+
+fn line_start(text: &str, at: usize) -> usize {
+    text[..at].rfind('\n').map_or(0, |end| end + 1)
+}
+
+#[cfg(test)]
+#[path = "json_tests.rs"]
+mod tests;

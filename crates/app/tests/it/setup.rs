@@ -1,0 +1,465 @@
+//! What `daybook setup` does to the settings of the agents, as files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::fixture::daybook;
+
+/// A home folder of its own, with both agents in it.
+struct Home {
+    folder: TempDir,
+}
+
+impl Home {
+    fn new() -> Self {
+        let home = Self {
+            folder: tempfile::tempdir().expect("a temporary folder"),
+        };
+        for agent in [".claude", ".codex"] {
+            fs::create_dir(home.at(agent)).expect("a folder");
+        }
+        home
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.at(name), text).expect("a file");
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.at(name)).expect("a file")
+    }
+
+    fn value(&self, name: &str) -> Value {
+        serde_json::from_str(&self.read(name)).expect("JSON")
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = daybook(&self.at("memory"), self.folder.path(), &["setup"]);
+        command.env_remove("DAYBOOK_HOME").args(arguments);
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().expect("daybook starts")
+    }
+
+    fn say(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            output.status.success(),
+            "setup {arguments:?} failed: {error}"
+        );
+        String::from_utf8(output.stdout).expect("output is UTF-8")
+    }
+
+    fn refusal(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        assert!(!output.status.success(), "setup {arguments:?} did not fail");
+        String::from_utf8(output.stderr).expect("output is UTF-8")
+    }
+
+    /// All files below the home, but for the copies that setup keeps.
+    fn files(&self) -> Vec<(PathBuf, String)> {
+        let mut files = Vec::new();
+        collect(self.folder.path(), &mut files);
+        files.retain(|(path, _)| !path.to_string_lossy().contains("daybook-backup"));
+        files.sort();
+        files
+    }
+}
+
+fn collect(folder: &Path, files: &mut Vec<(PathBuf, String)>) {
+    for entry in fs::read_dir(folder).expect("a folder").flatten() {
+        let path = entry.path();
+        match entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            true => collect(&path, files),
+            false => {
+                let bytes = fs::read(&path).expect("a file");
+                files.push((path, String::from_utf8_lossy(&bytes).into_owned()));
+            }
+        }
+    }
+}
+
+/// The commands that an event runs.
+fn commands(settings: &Value, event: &str) -> Vec<String> {
+    let groups = settings["hooks"][event]
+        .as_array()
+        .cloned()
+        .unwrap_or_default();
+    let handlers = groups
+        .iter()
+        .flat_map(|group| group["hooks"].as_array().cloned().unwrap_or_default());
+    handlers
+        .map(|handler| handler["command"].as_str().unwrap_or_default().to_owned())
+        .collect()
+}
+
+#[test]
+fn a_fresh_home_gets_hooks_and_servers_and_gives_them_back() {
+    let home = Home::new();
+    let said = home.say(&["--yes"]);
+    assert!(said.contains("/hooks"), "{said}");
+    let program = env!("CARGO_BIN_EXE_daybook");
+    let claude = home.value(".claude/settings.json");
+    let codex = home.value(".codex/hooks.json");
+    for event in [
+        "SessionStart",
+        "UserPromptSubmit",
+        "Stop",
+        "PreCompact",
+        "SessionEnd",
+    ] {
+        assert_eq!(
+            commands(&claude, event)[0],
+            format!("{program} hook claude-code")
+        );
+        assert_eq!(commands(&codex, event)[0], format!("{program} hook codex"));
+    }
+    assert_eq!(claude["hooks"]["Stop"][0]["hooks"][1]["async"], true);
+    assert_eq!(codex["hooks"]["SessionEnd"][0]["hooks"][0]["timeout"], 3);
+    let server = &home.value(".claude.json")["mcpServers"]["daybook"];
+    assert_eq!(
+        (server["command"].as_str(), &server["args"][0]),
+        (Some(program), &Value::from("mcp"))
+    );
+    assert!(
+        home.read(".codex/config.toml")
+            .starts_with("[mcp_servers.daybook]\n")
+    );
+    home.say(&["--undo", "--yes"]);
+    assert_eq!(home.files(), []);
+}
+
+#[test]
+fn there_and_back_again_leaves_nothing_either() {
+    let home = Home::new();
+    for _ in 0..3 {
+        home.say(&["--yes"]);
+        assert_eq!(home.files().len(), 4);
+        home.say(&["--undo", "--yes"]);
+        assert_eq!(home.files(), []);
+        assert!(
+            home.say(&["--undo", "--yes"])
+                .starts_with("Nothing to take back")
+        );
+    }
+}
+
+#[test]
+fn twice_is_once() {
+    let home = Home::new();
+    home.say(&["--yes"]);
+    let before = home.files();
+    assert!(
+        home.say(&["--yes"])
+            .starts_with("Nothing to change: Claude Code and Codex know")
+    );
+    assert_eq!(home.files(), before);
+}
+
+#[test]
+fn nobody_is_asked_without_a_terminal_and_a_dry_run_changes_nothing() {
+    let home = Home::new();
+    assert!(home.refusal(&[]).contains("--yes"));
+    let said = home.say(&["--dry-run", "claude-code"]);
+    assert!(
+        said.contains("settings.json  (new)") && said.contains("+ {"),
+        "{said}"
+    );
+    assert!(!said.contains("codex"), "{said}");
+    assert_eq!(home.files(), []);
+}
+
+#[test]
+fn only_the_agents_that_are_there_are_told() {
+    let home = Home::new();
+    fs::remove_dir(home.at(".codex")).expect("a folder");
+    home.say(&["--yes"]);
+    assert!(!home.at(".codex").exists());
+    fs::remove_dir_all(home.at(".claude")).expect("a folder");
+    fs::remove_file(home.at(".claude.json")).expect("a file");
+    assert!(home.refusal(&["--yes"]).contains("no agent was found"));
+}
+
+/// Settings as people keep them.
+const ODD: [&str; 9] = [
+    "",
+    " \n",
+    "{}",
+    "{\n}\n",
+    "{\"hooks\":{\"Stop\":[],\"SessionEnd\":[ ]}}",
+    "\u{feff}{\r\n\t\"model\": \"opus\",\r\n\t\"hooks\": {\r\n\t\t\"Stop\": [ ]\r\n\t}\r\n}\r\n",
+    "{ \"hooks\": { }, \"a\": 1, \"a\": 2 }\n",
+    "// mine\n{\n      \"model\": \"opus\", // good\n      \"hooks\": {\n  \"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"say done\"},]}, /* ] */],\n      },\n}\n",
+    "{\n  \"hooks\": {\n    \"Unheard\": 3,\n    \"Stop\": [\n      {\n        \"hooks\": [\n          {\n            \"type\": \"command\",\n            \"command\": \"say done\"\n          }\n        ]\n      }\n    ]\n  }\n}",
+];
+
+#[test]
+fn undo_gives_the_very_bytes_back() {
+    for odd in ODD {
+        let home = Home::new();
+        home.write(".claude/settings.json", odd);
+        home.write(".codex/hooks.json", odd);
+        home.write(".claude.json", "{\"mcpServers\": {}, \"numStartups\": 3}");
+        home.write(
+            ".codex/config.toml",
+            "# mine\r\nmodel = 'x'\r\n\r\n[mcp_servers]\r\n",
+        );
+        let before = home.files();
+        home.say(&["--yes"]);
+        assert_ne!(home.files(), before);
+        assert!(home.say(&["--yes"]).contains("Nothing to change"));
+        home.say(&["--undo", "--yes"]);
+        assert_eq!(home.files(), before);
+    }
+}
+
+#[test]
+fn hooks_of_the_person_stay_where_they_are() {
+    let home = Home::new();
+    home.write(".claude/settings.json", ODD[8]);
+    home.say(&["--yes"]);
+    let settings = home.value(".claude/settings.json");
+    let stop = commands(&settings, "Stop");
+    assert_eq!((stop[0].as_str(), stop.len()), ("say done", 3));
+    assert_eq!(settings["hooks"]["Unheard"], 3);
+    // Only lines were added.
+    let text = home.read(".claude/settings.json");
+    let mut lines = text.lines();
+    for line in ODD[8].lines().map(|line| line.trim_end_matches(',')) {
+        assert!(
+            lines.any(|new| new.trim_end_matches(',') == line),
+            "{line} is gone from {text}"
+        );
+    }
+}
+
+#[test]
+fn undo_keeps_what_the_person_changed_since() {
+    let home = Home::new();
+    home.write(".claude/settings.json", "{\n  \"model\": \"opus\"\n}\n");
+    home.say(&["--yes"]);
+    let later = home.read(".claude/settings.json").replace("opus", "haiku");
+    let later = later.replace("\n  }\n}", "\n  },\n  \"mine\": [1]\n}");
+    home.write(".claude/settings.json", &later);
+    home.say(&["--undo", "--yes"]);
+    assert_eq!(
+        home.read(".claude/settings.json"),
+        "{\n  \"model\": \"haiku\",\n  \"mine\": [1]\n}\n"
+    );
+}
+
+#[test]
+fn an_older_entry_is_replaced() {
+    let home = Home::new();
+    home.say(&["--yes"]);
+    let program = env!("CARGO_BIN_EXE_daybook");
+    for name in [
+        ".claude/settings.json",
+        ".codex/hooks.json",
+        ".claude.json",
+        ".codex/config.toml",
+    ] {
+        home.write(name, &home.read(name).replace(program, "/opt/old/daybook"));
+    }
+    home.say(&["--yes"]);
+    for (path, text) in home.files() {
+        assert!(!text.contains("/opt/old"), "{}: {text}", path.display());
+    }
+    assert_eq!(commands(&home.value(".codex/hooks.json"), "Stop").len(), 2);
+}
+
+#[test]
+fn a_named_data_folder_is_written_into_every_command() {
+    let home = Home::new();
+    let root = home.at("my memory");
+    home.say(&["--yes", "--root", &root.display().to_string()]);
+    let said = &commands(&home.value(".claude/settings.json"), "Stop")[0];
+    let end = format!(" --root '{}' hook claude-code", root.display());
+    assert!(said.ends_with(&end), "{said}");
+    assert_eq!(
+        home.value(".claude.json")["mcpServers"]["daybook"]["args"][0],
+        "--root"
+    );
+    home.say(&["--undo", "--yes"]);
+    assert_eq!(home.files(), []);
+}
+
+#[test]
+fn servers_are_left_alone_when_told() {
+    let home = Home::new();
+    home.say(&["--yes", "--no-mcp"]);
+    assert!(!home.at(".claude.json").exists() && !home.at(".codex/config.toml").exists());
+}
+
+#[test]
+fn what_cannot_be_changed_safely_is_not_changed_at_all() {
+    for (name, text, says) in [
+        (
+            ".claude/settings.json",
+            "{\"hooks\": null}",
+            "\"hooks\" is null, not an object",
+        ),
+        (
+            ".claude/settings.json",
+            "{\"hooks\": {\"Stop\": 1}}",
+            "\"Stop\" is a number, not a list",
+        ),
+        (".claude/settings.json", "{\"model\": ", "it is not JSON"),
+        (".codex/hooks.json", "[]", "something other than an object"),
+        (
+            ".claude.json",
+            "{\"mcpServers\": []}",
+            "\"mcpServers\" is a list",
+        ),
+        (
+            ".codex/config.toml",
+            "mcp_servers = 1",
+            "\"mcp_servers\" is integer",
+        ),
+        (".codex/config.toml", "a = [", "it is not TOML"),
+    ] {
+        let home = Home::new();
+        home.write(name, text);
+        let before = home.files();
+        let error = home.refusal(&["--yes"]);
+        assert!(error.contains(says) && error.contains(name), "{error}");
+        assert_eq!(home.files(), before);
+    }
+}
+
+#[test]
+fn folders_named_by_the_environment_are_used() {
+    let home = Home::new();
+    let mut command = home.command(&["--yes", "claude-code", "codex"]);
+    command
+        .env("CLAUDE_CONFIG_DIR", home.at("c"))
+        .env("CODEX_HOME", home.at("x"));
+    assert!(command.output().expect("daybook starts").status.success());
+    for name in [
+        "c/settings.json",
+        "c/.claude.json",
+        "x/hooks.json",
+        "x/config.toml",
+    ] {
+        assert!(home.at(name).is_file(), "{name}");
+    }
+    assert!(!home.at(".claude.json").exists());
+}
+
+#[test]
+fn json_says_what_was_done() {
+    let home = Home::new();
+    let said: Value = serde_json::from_str(&home.say(&["--yes", "--json"])).expect("JSON");
+    assert_eq!(said["changes"].as_array().map(Vec::len), Some(4));
+    assert_eq!(said["changes"][0]["done"], true);
+}
+
+#[test]
+fn remarks_say_why_a_host_would_run_nothing() {
+    let home = Home::new();
+    home.write(
+        ".claude/settings.json",
+        "{\n  // why\n  \"disableAllHooks\": true\n}\n",
+    );
+    home.write(
+        ".codex/config.toml",
+        "[features]\nhooks = false\n\n[[hooks.Stop]]\nhooks = []\n",
+    );
+    let said = home.say(&["--yes"]);
+    for words in [
+        "comments or trailing commas",
+        "disableAllHooks",
+        "hooks = false",
+        "hooks of its own",
+    ] {
+        assert!(said.contains(words), "{words} is missing from {said}");
+    }
+}
+
+#[cfg(unix)]
+mod unix {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+
+    use super::*;
+
+    #[test]
+    fn a_linked_file_is_changed_where_it_is() {
+        let home = Home::new();
+        fs::create_dir(home.at("dotfiles")).expect("a folder");
+        home.write("dotfiles/claude.json", "{\"model\": \"opus\"}\n");
+        symlink("../dotfiles/claude.json", home.at(".claude/settings.json")).expect("a link");
+        home.say(&["--yes"]);
+        assert!(home.at(".claude/settings.json").is_symlink());
+        assert!(
+            home.read("dotfiles/claude.json")
+                .contains("hook claude-code")
+        );
+        let copies = fs::read_dir(home.at(".claude"))
+            .expect("a folder")
+            .flatten();
+        let copy = copies.map(|entry| entry.file_name().into_string().expect("a name"));
+        assert_eq!(
+            copy.filter(|name| name.starts_with("settings.json.daybook-backup-"))
+                .count(),
+            1
+        );
+        home.say(&["--undo", "--yes"]);
+        assert_eq!(home.read("dotfiles/claude.json"), "{\"model\": \"opus\"}\n");
+        assert!(home.at(".claude/settings.json").is_symlink());
+    }
+
+    #[test]
+    fn a_file_keeps_its_mode_and_so_does_its_copy() {
+        let home = Home::new();
+        home.write(".claude/settings.json", "{}\n");
+        fs::set_permissions(
+            home.at(".claude/settings.json"),
+            fs::Permissions::from_mode(0o640),
+        )
+        .expect("a mode");
+        home.say(&["--yes", "claude-code"]);
+        for entry in fs::read_dir(home.at(".claude"))
+            .expect("a folder")
+            .flatten()
+        {
+            let mode = entry.metadata().expect("metadata").mode() & 0o777;
+            assert_eq!(mode, 0o640, "{}", entry.path().display());
+        }
+        assert_eq!(
+            fs::metadata(home.at(".claude.json"))
+                .expect("a file")
+                .mode()
+                & 0o777,
+            0o600
+        );
+    }
+
+    #[test]
+    fn a_read_only_file_is_left_as_it_is() {
+        let home = Home::new();
+        home.write(".claude/settings.json", "{}\n");
+        fs::set_permissions(
+            home.at(".claude/settings.json"),
+            fs::Permissions::from_mode(0o444),
+        )
+        .expect("a mode");
+        let before = home.files();
+        let error = home.refusal(&["--yes", "claude-code"]);
+        assert!(
+            error.contains("settings.json is read-only; nothing was changed"),
+            "{error}"
+        );
+        assert_eq!(home.files(), before);
+    }
+}
