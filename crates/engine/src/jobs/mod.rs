@@ -11,11 +11,13 @@ pub(crate) mod filing;
 mod presence;
 mod rebuild;
 mod remember;
+mod trigger;
 mod update;
 
 pub use presence::{Presence, free_vanished};
 pub use rebuild::{Rebuilt, rebuild_index};
 pub use remember::{notes_session, remember};
+pub use trigger::{Triggered, trigger};
 pub use update::{Failed, Progress, UpdateReport, work};
 
 use std::path::PathBuf;
