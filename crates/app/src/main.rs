@@ -7,12 +7,16 @@ mod briefing;
 mod cli;
 mod desk;
 mod discover;
+mod found;
 mod here;
+mod http;
 mod output;
+mod overview;
 mod progress;
 mod root;
 mod sample;
 mod settings;
+mod telling;
 mod wiring;
 
 use std::process::ExitCode;

@@ -7,6 +7,7 @@ mod first_run;
 mod import;
 mod recall;
 mod remember;
+mod serve;
 mod sessions;
 mod show;
 mod status;
@@ -20,6 +21,7 @@ use anyhow::Result;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::output::warn;
+pub(crate) use sessions::by_session;
 
 const GROUPS: &str = "\
 Everyday
@@ -41,6 +43,7 @@ Change
 Operate
   update       process what is due, then end
   worker       process what falls due until stopped
+  serve        answer agents over HTTP, on this machine
   completions  completions for your shell
   man          the manual page";
 
@@ -81,6 +84,8 @@ enum Command {
     Update(update::Update),
     /// Process what falls due until stopped
     Worker(update::Worker),
+    /// Answer agents over HTTP, on this machine
+    Serve(serve::Serve),
     /// Find what is remembered, with its source
     #[command(alias = "search")]
     Recall(recall::Recall),
@@ -135,6 +140,7 @@ fn answer(cli: Cli) -> Result<ExitCode> {
         Command::Import(command) => command.run(common),
         Command::Update(command) => command.run(common),
         Command::Worker(command) => command.run(common),
+        Command::Serve(command) => command.run(common),
         Command::Recall(command) => command.run(common),
         Command::Context(command) => command.run(common),
         Command::Remember(command) => command.run(common),
