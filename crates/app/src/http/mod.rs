@@ -79,8 +79,9 @@ pub(crate) fn run(
     let app = app(gate, Counter::new(Arc::clone(daybook), REQUESTS));
     let runtime = runtime()?;
     let served = runtime.block_on(listen::serve(listener, app, stop));
-    // Work that a caller no longer waits for may still be at it.
-    runtime.shutdown_timeout(DRAIN);
+    // Whoever waited has been answered or cut off. What is still at work may end like a killed
+    // process: nothing that it did was acknowledged.
+    runtime.shutdown_background();
     served
 }
 

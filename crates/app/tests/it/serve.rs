@@ -170,7 +170,7 @@ fn what_is_appended_and_triggered_is_found_after_an_update() {
 
     let found = server.post(
         "/v1/recall",
-        &json!({"question": "when is the test written"}),
+        &json!({"question": "should I write the test first"}),
     );
     let best = &found["results"][0];
     assert!(
