@@ -11,17 +11,36 @@ use daybook_domain::{
 };
 use daybook_engine::files::reindex::reindex_all;
 use daybook_engine::ingest::redact::Redactor;
-use daybook_engine::jobs;
+use daybook_engine::jobs::{self, Workshop};
 use daybook_engine::recall::context::{Context as Told, assemble};
 use daybook_engine::recall::search::{Answer, Question, recall};
 use daybook_engine::stop::Stop;
 use serde_json::{Value, json};
 
 use crate::briefing;
+use crate::found::Found;
 use crate::here::{Here, here};
 use crate::hooks::loaded;
 use crate::progress::Learning;
 use crate::wiring::Daybook;
+
+/// What was asked for cannot be had; the message says what to do instead.
+#[derive(Debug)]
+pub(crate) enum Unfit {
+    /// It makes no sense as it was asked.
+    Request(String),
+    /// It is not there, or not there any more.
+    Missing(String),
+}
+
+impl std::fmt::Display for Unfit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (Self::Request(says) | Self::Missing(says)) = self;
+        f.write_str(says)
+    }
+}
+
+impl std::error::Error for Unfit {}
 
 /// Most events that one citation shows.
 pub(crate) const EVENTS: usize = 500;
@@ -72,7 +91,10 @@ async fn known_scopes(daybook: &Daybook, names: &[String]) -> Result<Option<Vec<
             None => {
                 let names: Vec<String> =
                     known.iter().map(|state| state.scope.to_string()).collect();
-                bail!("there is no scope {name}; there are: {}", names.join(", "));
+                bail!(Unfit::Missing(format!(
+                    "there is no scope {name}; there are: {}",
+                    names.join(", ")
+                )));
             }
         }
     }
@@ -106,6 +128,35 @@ pub(crate) async fn keep(
     folder: &Path,
 ) -> Result<Kept> {
     let here = here(daybook, folder).await?;
+    let (shop, _present) = daybook.worker().await?;
+    let kept = note_down(daybook, &shop, words, whose, here).await?;
+    jobs::work(&shop, &Stop::default(), &Learning::quiet()).await?;
+    Ok(kept)
+}
+
+/// Keeps words as they are, and leaves the files to whoever processes what is due: nobody waits
+/// for them. The words are found at once.
+pub(crate) async fn note(
+    daybook: &Daybook,
+    words: &str,
+    whose: &Whose,
+    folder: Option<&Path>,
+) -> Result<Kept> {
+    let here = match folder {
+        Some(folder) => here(daybook, folder).await?,
+        None => Here::nowhere(),
+    };
+    let (shop, _present) = daybook.worker().await?;
+    note_down(daybook, &shop, words, whose, here).await
+}
+
+async fn note_down(
+    daybook: &Daybook,
+    shop: &Workshop,
+    words: &str,
+    whose: &Whose,
+    here: Here,
+) -> Result<Kept> {
     let person = || Scope {
         tenant: daybook.tenant.clone(),
         kind: ScopeKind::User,
@@ -116,11 +167,9 @@ pub(crate) async fn keep(
         (Whose::Here, Some(project)) => project.clone(),
         (Whose::Here, None) | (Whose::Person, _) => person(),
     };
-    let (shop, _present) = daybook.worker().await?;
     let place = here.project.is_some().then_some(here.place);
     let redactor = Redactor::standard();
-    let (observation, secrets) = jobs::remember(&shop, &redactor, words, scope, place).await?;
-    jobs::work(&shop, &Stop::default(), &Learning::quiet()).await?;
+    let (observation, secrets) = jobs::remember(shop, &redactor, words, scope, place).await?;
     Ok(Kept {
         observation,
         secrets,
@@ -133,7 +182,9 @@ fn named(daybook: &Daybook, name: &str) -> Result<Scope> {
         .and_then(|(kind, name)| Some((ScopeKind::from_word(kind)?, name)))
         .filter(|(_, name)| !name.is_empty())
         .with_context(|| {
-            format!("\"{name}\" is not a scope; write for example project/tidepool or user/ada")
+            Unfit::Request(format!(
+                "\"{name}\" is not a scope; write for example project/tidepool or user/ada"
+            ))
         })?;
     Ok(Scope {
         tenant: daybook.tenant.clone(),
@@ -166,7 +217,12 @@ pub(crate) async fn brief(
     folder: &Path,
     standing: &Standing,
 ) -> Result<Briefing> {
-    let mut here = here(daybook, folder).await?;
+    let here = here(daybook, folder).await?;
+    Ok(brief_at(daybook, here, standing))
+}
+
+/// What an agent that is `here` should be told.
+pub(crate) fn brief_at(daybook: &Daybook, mut here: Here, standing: &Standing) -> Briefing {
     if let Some(name) = &standing.project {
         here.project = Some(Scope {
             tenant: daybook.tenant.clone(),
@@ -185,9 +241,10 @@ pub(crate) async fn brief(
         &daybook.settings.person,
         here.project.as_ref(),
     );
-    let loaded = loaded(folder, Path::new(&here.place.root), None);
+    let top = Path::new(&here.place.root);
+    let loaded = loaded(top, top, None);
     let told = assemble(&applies, branch.as_deref(), &loaded, budget);
-    Ok(Briefing { told, here, branch })
+    Briefing { told, here, branch }
 }
 
 /// The session that a citation names, and its words with so many lines around.
@@ -197,15 +254,17 @@ pub(crate) async fn words(
     around: u32,
 ) -> Result<(Session, Vec<Event>)> {
     let cited = Citation::parse(citation).with_context(|| {
-        format!("\"{citation}\" is not a citation; write for example 7f78:L636")
+        Unfit::Request(format!(
+            "\"{citation}\" is not a citation; write for example 7f78:L636"
+        ))
     })?;
     let session = find(daybook, &cited).await?;
     let events = cited_events(daybook, &session, &cited, around).await?;
     if events.is_empty() {
-        bail!(
+        bail!(Unfit::Missing(format!(
             "source expired: session {} has no such lines any more",
             session.id
-        );
+        )));
     }
     Ok((session, events))
 }
@@ -217,10 +276,17 @@ async fn find(daybook: &Daybook, cited: &Citation) -> Result<Session> {
         .await?;
     match found.len() {
         1 => Ok(found.remove(0)),
-        0 => bail!("source expired: no session is called {}", cited.session),
+        0 => bail!(Unfit::Missing(format!(
+            "source expired: no session is called {}",
+            cited.session
+        ))),
         _ => {
             let names: Vec<String> = found.iter().map(|s| s.id.host_id.clone()).collect();
-            bail!("{} may be any of: {}", cited.session, names.join(", "))
+            bail!(Unfit::Request(format!(
+                "{} may be any of: {}",
+                cited.session,
+                names.join(", ")
+            )))
         }
     }
 }
@@ -251,19 +317,7 @@ async fn cited_events(
 
 /// One answer for programs.
 pub(crate) fn answer_json(answer: &Answer) -> Value {
-    json!({
-        "text": answer.text,
-        "context": answer.context,
-        "score": answer.score,
-        "scope": answer.scope.as_ref().map(ToString::to_string),
-        "layer": answer.layer.word(),
-        "origin": answer.origin.map(|origin| origin.word()),
-        "file": answer.file,
-        "citation": answer.citation,
-        "session": answer.session.as_ref().map(ToString::to_string),
-        "events": answer.events.iter().map(|seq| seq.0).collect::<Vec<_>>(),
-        "time": rfc3339(answer.time),
-    })
+    json!(Found::from(answer))
 }
 
 /// A time for programs; `null` when unknown.

@@ -15,6 +15,20 @@ pub(crate) struct Here {
     pub(crate) project: Option<Scope>,
 }
 
+impl Here {
+    /// In no folder.
+    pub(crate) fn nowhere() -> Self {
+        let place = Place {
+            root: String::new(),
+            branch: None,
+        };
+        Self {
+            place,
+            project: None,
+        }
+    }
+}
+
 /// What `folder` is to memory.
 pub(crate) async fn here(daybook: &Daybook, folder: &Path) -> Result<Here> {
     let known = Whereabouts::of(&*daybook.store).await?;

@@ -4,11 +4,13 @@
 //! Every process that runs for a while does its share, and one at a time does it for all: whoever
 //! has the turn. Nothing here is waited for by an agent.
 
-use std::collections::HashMap;
-use std::path::PathBuf;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use daybook_domain::JobKind;
+use daybook_domain::seams::{JobStore, SessionStore};
 use daybook_engine::ingest::import::{Candidate, ImportReport, import, scan};
 use daybook_engine::ingest::settle::settle_projects;
 use daybook_engine::jobs::{self, Progress, UpdateReport, Workshop};
@@ -19,10 +21,16 @@ use daybook_engine::stop::Stop;
 
 use crate::discover;
 use crate::progress::{Learning, Unseen};
-use crate::wiring::Daybook;
+use crate::root;
+use crate::wiring::{Daybook, block_on};
 
 /// Longest that a command which was asked for something else works before it answers.
 const BEFORE_ANSWERING: Duration = Duration::from_secs(1);
+/// Longest stretch of work of a server, between two looks at whether it should end.
+const SHARE: Duration = Duration::from_secs(5);
+/// How often a server looks whether there is something to do.
+const LOOK: Duration = Duration::from_secs(1);
+
 /// What was done.
 #[derive(Default)]
 pub(crate) struct Done {
@@ -101,6 +109,69 @@ pub(crate) fn stop_after(stop: &Stop, while_: Duration) {
         std::thread::sleep(while_);
         stop.ask();
     });
+}
+
+/// Does a server's share on a thread of its own, until `stop` is asked. Follows the hosts' folders
+/// if `follow` is set: what lies there already and was never imported stays out, for nobody was asked.
+pub(crate) fn start(root: PathBuf, follow: bool, stop: Stop) {
+    std::thread::spawn(move || {
+        let mut followed = follow.then(|| Followed::new(host_folders()));
+        while !stop.asked() {
+            // A data folder that is broken now may be whole later; whoever asks is told.
+            let _ = share(&root, followed.as_mut(), &stop);
+            std::thread::sleep(LOOK);
+        }
+    });
+}
+
+fn share(root: &Path, followed: Option<&mut Followed>, stop: &Stop) -> Result<()> {
+    let first = followed
+        .as_ref()
+        .is_some_and(|followed| followed.looked.is_none());
+    let mut changed = followed.map(Followed::changed).unwrap_or_default();
+    let told = !Spool::of(root).is_empty();
+    if changed.is_empty() && !told && !Daybook::is_at(root) {
+        return Ok(());
+    }
+    root::create(root)?;
+    let daybook = Daybook::open(root.to_owned())?;
+    block_on(async {
+        if first {
+            retain_known(&daybook, &mut changed).await?;
+        }
+        if !changed.is_empty() {
+            take_in(&daybook, changed, stop).await?;
+        }
+        if told || is_due(&daybook).await? {
+            let enough = Stop::default();
+            stop_after(&enough, SHARE);
+            keep_up_in_turn(&daybook, &enough, &Learning::quiet()).await?;
+        }
+        Ok(())
+    })
+}
+
+/// Files that were imported before.
+async fn retain_known(daybook: &Daybook, files: &mut Vec<Candidate>) -> Result<()> {
+    let sources = daybook.store.sources().await?;
+    let known: HashSet<PathBuf> = sources.into_iter().map(|s| PathBuf::from(s.path)).collect();
+    files.retain(|file| matches!(file, Candidate::File { path, .. } if known.contains(path)));
+    Ok(())
+}
+
+async fn is_due(daybook: &Daybook) -> Result<bool> {
+    let now = daybook.clock.now();
+    for kind in JobKind::ALL {
+        if daybook
+            .store
+            .next_due(kind)
+            .await?
+            .is_some_and(|due| due <= now)
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Reads changed files on.

@@ -32,4 +32,4 @@ pub use observation::{Evidence, Observation, ObservationId, ObservationKind};
 pub use place::{Place, PlaceNo, Project};
 pub use session::{Session, SessionKind, SessionMeta};
 pub use time::Timestamp;
-pub use trigger::{Mark, Priority};
+pub use trigger::{Mark, Priority, Trigger};

@@ -62,6 +62,37 @@ impl Default for Patience {
     }
 }
 
+/// Turns since the last success after which a session is due, however busy it is: at the next one.
+pub const TURN_LIMIT: usize = 5;
+
+/// What happened to a session, as far as it decides when the session is due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trigger {
+    /// A turn completed.
+    Turn,
+    /// The agent has no pending messages.
+    Sleep,
+    /// The conversation is over.
+    End,
+    /// The agent is about to condense what it holds of the conversation.
+    Compaction,
+    /// The conversation is about to be replaced by a new one.
+    Reset,
+}
+
+impl Trigger {
+    /// The mark that it makes for a session of `input` events, of which `turns` wait.
+    #[must_use]
+    pub fn mark(self, input: u64, turns: usize, now: Timestamp, patience: Patience) -> Mark {
+        match self {
+            Self::Turn if turns <= TURN_LIMIT => Mark::activity(input, now, patience),
+            Self::Turn | Self::Sleep | Self::End => Mark::at_once(input, now, Priority::Normal),
+            Self::Compaction | Self::Reset => Mark::at_once(input, now, Priority::High),
+        }
+    }
+}
+
 /// One act of raising a job's input: "invalidate", "mark dirty" and "enqueue" are all this.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mark {
@@ -96,5 +127,45 @@ impl Mark {
             deadline: now,
             priority,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(trigger: Trigger, turns: usize, idle_due: i64, deadline: i64, priority: Priority) {
+        let patience = Patience {
+            idle: Duration::from_millis(10),
+            dirty: Duration::from_millis(100),
+        };
+        let expected = Mark {
+            input: 7,
+            idle_due: Timestamp(idle_due),
+            deadline: Timestamp(deadline),
+            priority,
+        };
+        let mark = trigger.mark(7, turns, Timestamp(1_000), patience);
+        assert_eq!(mark, expected);
+    }
+
+    #[test]
+    fn turns_let_a_session_rest_until_more_than_five_wait() {
+        check(Trigger::Turn, 1, 1_010, 1_100, Priority::Normal);
+        check(Trigger::Turn, 5, 1_010, 1_100, Priority::Normal);
+        check(Trigger::Turn, 6, 1_000, 1_000, Priority::Normal);
+    }
+
+    #[test]
+    fn a_session_that_sleeps_or_ends_is_due_at_once() {
+        check(Trigger::Sleep, 1, 1_000, 1_000, Priority::Normal);
+        check(Trigger::End, 1, 1_000, 1_000, Priority::Normal);
+    }
+
+    #[test]
+    fn a_session_about_to_be_replaced_goes_first() {
+        check(Trigger::Compaction, 1, 1_000, 1_000, Priority::High);
+        check(Trigger::Reset, 1, 1_000, 1_000, Priority::High);
     }
 }

@@ -9,6 +9,7 @@ mod import;
 mod projects;
 mod recall;
 mod remember;
+mod serve;
 mod sessions;
 mod setup;
 mod show;
@@ -24,6 +25,7 @@ use anyhow::Result;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::output::warn;
+pub(crate) use sessions::by_session;
 
 const GROUPS: &str = "\
 Everyday
@@ -48,6 +50,7 @@ Operate
   update       process what is due, then end
   worker       process what falls due until stopped
   hook         called by an agent's host when something happens in a session
+  serve        answer agents over HTTP, on this machine
   completions  completions for your shell
   man          the manual page";
 
@@ -90,6 +93,8 @@ enum Command {
     Update(update::Update),
     /// Process what falls due until stopped
     Worker(update::Worker),
+    /// Answer agents over HTTP, on this machine
+    Serve(serve::Serve),
     /// Find what is remembered, with its source
     #[command(alias = "search")]
     Recall(recall::Recall),
@@ -149,6 +154,7 @@ fn answer(cli: Cli) -> Result<ExitCode> {
         Command::Hook(command) => command.run(common),
         Command::Update(command) => command.run(common),
         Command::Worker(command) => command.run(common),
+        Command::Serve(command) => command.run(common),
         Command::Recall(command) => command.run(common),
         Command::Context(command) => command.run(common),
         Command::Remember(command) => command.run(common),

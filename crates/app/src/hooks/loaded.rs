@@ -20,6 +20,8 @@ pub(crate) fn loaded(folder: &Path, top: &Path, host: Option<Host>) -> Loaded {
     if folders.is_empty() {
         folders = vec![folder, top];
     }
+    // Somebody who is nowhere is not in this process's folder.
+    folders.retain(|folder| folder.is_absolute());
     if host != Some(Host::Codex) {
         for folder in &folders {
             paths.extend(

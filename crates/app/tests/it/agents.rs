@@ -249,3 +249,41 @@ fn what_an_agent_writes_is_followed_while_it_writes() {
     watching.kill().unwrap();
     watching.wait().unwrap();
 }
+
+#[test]
+fn a_server_learns_from_hooks_and_follows_what_is_written_from_now_on() {
+    let place = Place::new();
+    let folder = place.home().join(".claude/projects/tidepool");
+    fs::create_dir_all(&folder).unwrap();
+    let old = telling(4);
+    fs::write(folder.join(format!("{}.jsonl", old.id())), old.text()).unwrap();
+    let mut serving = place
+        .daybook(&["serve", "--listen", "127.0.0.1:0"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let began = Instant::now();
+    let mut n = 5;
+    let sessions = loop {
+        // The server looks when it looks: whatever is written after its first look is followed.
+        let new = telling(n);
+        fs::write(folder.join(format!("{}.jsonl", new.id())), new.text()).unwrap();
+        n += 1;
+        let listed = place.run(&["sessions", "--json"]);
+        let listed: Value = serde_json::from_slice(&listed.stdout).unwrap_or_default();
+        let sessions = listed["sessions"].as_array().cloned().unwrap_or_default();
+        if !sessions.is_empty() {
+            break sessions;
+        }
+        assert!(
+            began.elapsed() < Duration::from_secs(30),
+            "nothing was followed"
+        );
+        std::thread::sleep(Duration::from_millis(50));
+    };
+    serving.kill().unwrap();
+    serving.wait().unwrap();
+    let said = Value::Array(sessions).to_string();
+    assert!(!said.contains(old.id()), "nobody was asked about {said}");
+}

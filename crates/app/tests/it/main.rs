@@ -6,4 +6,5 @@ mod fixture;
 mod hooks;
 mod kill;
 mod projects;
+mod serve;
 mod setup;

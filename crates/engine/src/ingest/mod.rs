@@ -26,11 +26,13 @@ pub mod recalled;
 pub mod redact;
 pub mod settle;
 pub mod stream;
+pub mod told;
 
 mod calls;
 mod json;
 mod kept;
 mod lenient;
+mod prepared;
 mod sketch;
 mod squeeze;
 mod turn;
@@ -50,3 +52,4 @@ pub use parsed::{
 };
 pub use pieces::Pieces;
 pub use place::GitCommonDir;
+pub use prepared::prepared;

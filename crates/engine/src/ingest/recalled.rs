@@ -1,11 +1,13 @@
 //! Daybook's own words in a conversation: what it put there must never be learned from.
 //!
 //! Whatever Daybook puts in front of an agent stands in one [`ELEMENT`]. Readers take it out of
-//! every event; an event of which nothing else is left is [`daybook_domain::Origin::Recalled`].
+//! every event; an event of which nothing else is left is [`Origin::Recalled`].
 //!
 //! Not here: how that element is written.
 
 use std::borrow::Cow;
+
+use daybook_domain::Origin;
 
 /// The name of the element.
 pub const ELEMENT: &str = "daybook-memory";
@@ -20,6 +22,14 @@ pub(crate) enum Stripped<'t> {
     Said(Cow<'t, str>),
     /// Nothing else was there.
     OnlyRecalled,
+}
+
+/// What is said in `text`, and by whom, once Daybook's own words are out.
+pub(crate) fn said(origin: Origin, text: &str) -> (Origin, Cow<'_, str>) {
+    match strip(text) {
+        Stripped::OnlyRecalled => (Origin::Recalled, Cow::Borrowed(text)),
+        Stripped::Said(text) => (origin, text),
+    }
 }
 
 /// Takes Daybook's own words out. An element without an end reaches to the end of the text, for

@@ -12,11 +12,13 @@ mod presence;
 pub mod projects;
 mod rebuild;
 mod remember;
+mod trigger;
 mod update;
 
 pub use presence::{Presence, free_vanished};
 pub use rebuild::{Rebuilt, rebuild_index};
 pub use remember::{notes_session, remember};
+pub use trigger::{Triggered, trigger};
 pub use update::{Failed, Progress, UpdateReport, work};
 
 use std::path::PathBuf;

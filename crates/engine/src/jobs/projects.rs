@@ -102,7 +102,7 @@ async fn move_checkouts(shop: &Workshop, from: &str, into: &str) -> Result<usize
 }
 
 fn move_words(shop: &Workshop, old: &Path, from: &str, into: &Scope) -> Result<usize, JoinError> {
-    let open = Folder::open(&folder(&shop.root, into), FilesConfig::default());
+    let open = Folder::open(folder(&shop.root, into), FilesConfig::default());
     let new = open.map_err(WorkError::from)?;
     let lock = new.try_lock(shop.limits.folder_wait);
     match lock.map_err(WorkError::from)? {

@@ -21,9 +21,8 @@ use super::kept::event_text;
 use super::lenient::{Content, Part};
 use super::parsed::{BadLine, BadState, Parsed, RawEvent, Reader, SessionHint};
 use super::place::{GitCommonDir, Whereabouts};
-use super::recalled::{self, Stripped};
 use super::turn::Turn;
-use super::{calls, wrappers};
+use super::{calls, recalled, wrappers};
 
 /// The agent's name in session ids.
 pub const AGENT: &str = "chat";
@@ -195,11 +194,8 @@ impl<'a> ChatReader<'a> {
     }
 
     fn person(&mut self, number: u32, words: &str, out: &mut Vec<Parsed>) {
-        let unwrapped = wrappers::unwrap(words, ELEMENTS);
-        if unwrapped.said.is_empty() && !unwrapped.elements.is_empty() {
-            return self.say(number, &Said::plain(Origin::Harness, words), out);
-        }
-        self.say(number, &Said::plain(Origin::Human, unwrapped.said), out);
+        let (origin, said) = unwrapped(words);
+        self.say(number, &Said::plain(origin, said), out);
     }
 
     /// A piece of a message that is no prose.
@@ -253,10 +249,7 @@ impl<'a> ChatReader<'a> {
     }
 
     fn say(&mut self, number: u32, said: &Said<'_>, out: &mut Vec<Parsed>) {
-        let (origin, text) = match recalled::strip(&said.text) {
-            Stripped::OnlyRecalled => (Origin::Recalled, Cow::Borrowed(&*said.text)),
-            Stripped::Said(text) => (said.origin, text),
-        };
+        let (origin, text) = recalled::said(said.origin, &said.text);
         if text.trim().is_empty() && origin != Origin::ToolResult {
             return;
         }
@@ -276,6 +269,16 @@ impl<'a> ChatReader<'a> {
             place: self.state.whereabouts.place().cloned(),
         }));
     }
+}
+
+/// What a person says in a message, without what hosts wrap around it. A message of nothing else
+/// is the host's own.
+pub(super) fn unwrapped(words: &str) -> (Origin, Cow<'_, str>) {
+    let unwrapped = wrappers::unwrap(words, ELEMENTS);
+    if unwrapped.said.is_empty() && !unwrapped.elements.is_empty() {
+        return (Origin::Harness, Cow::Borrowed(words));
+    }
+    (Origin::Human, unwrapped.said)
 }
 
 impl State {

@@ -33,7 +33,7 @@ use super::kept::event_text;
 use super::lenient::{Content, Part};
 use super::parsed::{BadLine, BadState, Parsed, RawEvent, Reader};
 use super::place::{GitCommonDir, Whereabouts};
-use super::recalled::{self, Stripped};
+use super::recalled;
 
 /// The agent's name in session ids.
 pub const AGENT: &str = "claude-code";
@@ -242,10 +242,7 @@ impl<'a> ClaudeReader<'a> {
     /// Adds an event of a known identity.
     fn push(&self, id: EventId, here: &Here<'_>, said: &Said<'_>, out: &mut Vec<Parsed>) {
         let result = said.origin == Origin::ToolResult;
-        let (origin, text) = match recalled::strip(&said.text) {
-            Stripped::OnlyRecalled => (Origin::Recalled, Cow::Borrowed(&*said.text)),
-            Stripped::Said(text) => (said.origin, text),
-        };
+        let (origin, text) = recalled::said(said.origin, &said.text);
         // A tool that answered nothing has answered; anyone else has said nothing.
         if text.trim().is_empty() && !result {
             return;

@@ -33,7 +33,7 @@ use super::kept::event_text;
 use super::lenient::Object;
 use super::parsed::{BadLine, BadState, Parsed, RawEvent, Reader};
 use super::place::{GitCommonDir, Whereabouts};
-use super::recalled::{self, Stripped};
+use super::recalled;
 use super::turn::Turn;
 
 /// The agent's name in session ids.
@@ -223,10 +223,7 @@ impl<'a> CodexReader<'a> {
     }
 
     fn event(&mut self, number: u32, said: &Said<'_>) -> Option<RawEvent> {
-        let (origin, text) = match recalled::strip(&said.text) {
-            Stripped::OnlyRecalled => (Origin::Recalled, Cow::Borrowed(&*said.text)),
-            Stripped::Said(text) => (said.origin, text),
-        };
+        let (origin, text) = recalled::said(said.origin, &said.text);
         if text.trim().is_empty() && said.origin != Origin::ToolResult {
             return None;
         }

@@ -12,8 +12,8 @@ use tokio::sync::mpsc;
 use super::FileStatus;
 use super::reading::{Batch, Ending, FileReader, Piece, Progress, fingerprint};
 use crate::ingest::checkout::CommonDirs;
-use crate::ingest::indexed_tokens;
 use crate::ingest::place::fold_root;
+use crate::ingest::prepared;
 use crate::ingest::projects::shown_remote;
 use crate::ingest::redact::Redactor;
 use crate::ingest::{Parsed, Pieces, RawEvent, Reader, SessionHint, Step};
@@ -169,15 +169,13 @@ impl<'a> Take<'a> {
         {
             self.remotes.insert(place.root.clone(), remote);
         }
-        let redacted = self.redactor.redact(&event.text);
-        self.progress.secrets += u32::try_from(redacted.findings.len()).unwrap_or(u32::MAX);
-        for finding in &redacted.findings {
+        let (event, found) = prepared(self.redactor, event);
+        self.progress.secrets += u32::try_from(found.len()).unwrap_or(u32::MAX);
+        for finding in found {
             *self.secrets.entry(finding.rule.to_owned()).or_default() += 1;
         }
-        let text = redacted.text.into_owned();
-        let tokens = indexed_tokens(event.origin, &text);
-        self.bytes += text.len();
-        self.events.push(event.with(text, tokens));
+        self.bytes += event.text.len();
+        self.events.push(event);
     }
 
     fn bad(&mut self, number: u32, why: String) {

@@ -1,0 +1,64 @@
+//! `daybook serve`: answer agents over HTTP.
+
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::{Result, bail};
+use clap::Args;
+
+use super::Common;
+use crate::http::{self, Listening};
+use crate::keeper;
+use crate::output::{dim, json as print_json};
+use crate::root;
+use crate::wiring::{Daybook, stop_on_interrupt};
+
+/// Answer agents over HTTP, on this machine.
+#[derive(Args)]
+pub(crate) struct Serve {
+    /// Address and port to listen on; port 0 takes any that is free
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8765")]
+    listen: SocketAddr,
+    /// Allow an address that other machines reach. What is said is not encrypted
+    #[arg(long)]
+    allow_remote: bool,
+    /// Do not follow what the agents of this machine write
+    #[arg(long)]
+    no_follow: bool,
+}
+
+impl Serve {
+    pub(crate) fn run(&self, common: &Common) -> Result<ExitCode> {
+        if !self.listen.ip().is_loopback() && !self.allow_remote {
+            bail!(
+                "other machines reach {}, and what is said over HTTP is not encrypted; listen on \
+                 127.0.0.1, or say --allow-remote",
+                self.listen.ip()
+            );
+        }
+        let daybook = Arc::new(Daybook::open_or_create(common)?);
+        let stop = stop_on_interrupt()?;
+        keeper::start(daybook.root.clone(), !self.no_follow, stop.clone());
+        http::run(
+            &daybook,
+            self.listen,
+            self.allow_remote,
+            &stop,
+            |listening| say(common, listening),
+        )?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn say(common: &Common, listening: &Listening) -> Result<()> {
+    if common.json {
+        return print_json(listening);
+    }
+    let token = root::shown(&listening.token_file);
+    anstream::println!("Listening on {}", listening.address);
+    anstream::println!("  token        {token}");
+    anstream::println!("  description  {}/openapi.json", listening.address);
+    anstream::println!("{}", dim("Ctrl-C ends it; nothing is lost."));
+    Ok(())
+}

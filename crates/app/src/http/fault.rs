@@ -1,0 +1,219 @@
+//! What goes wrong, as one kind of body: a code for programs, and a message that says what
+//! happened, to which thing, and what to do next.
+
+use axum::Json;
+use axum::extract::rejection::{JsonRejection, QueryRejection};
+use axum::extract::{FromRequest, FromRequestParts, Query, Request};
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::request::Parts;
+use axum::http::{HeaderValue, StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+use daybook_domain::StoreError;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use utoipa::ToSchema;
+
+use super::{BODY, REQUEST};
+use crate::desk::Unfit;
+use crate::output::warn;
+
+/// Seconds after which a busy server may be asked again.
+const AGAIN: &str = "1";
+
+/// The body of every answer that is not a success.
+#[derive(Serialize, ToSchema)]
+pub(super) struct ErrorBody {
+    error: ErrorShown,
+}
+
+/// What went wrong.
+#[derive(Serialize, ToSchema)]
+struct ErrorShown {
+    /// For programs; stays the same while messages get better.
+    #[schema(example = "unknown_session")]
+    code: &'static str,
+    /// For people: what happened, to which thing, and what to do next.
+    message: String,
+}
+
+/// Something went wrong.
+#[derive(Debug)]
+pub(super) struct Fault {
+    status: StatusCode,
+    code: &'static str,
+    message: String,
+}
+
+impl Fault {
+    pub(super) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            status,
+            code,
+            message: message.into(),
+        }
+    }
+
+    /// The request makes no sense as it is.
+    pub(super) fn request(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "invalid_request", message)
+    }
+
+    pub(super) fn unauthorized(what: &str) -> Self {
+        let message = format!(
+            "{what}; send the header \"Authorization: Bearer <token>\", with the token from the \
+             file \"token\" in the data folder"
+        );
+        Self::new(StatusCode::UNAUTHORIZED, "unauthorized", message)
+    }
+
+    pub(super) fn too_large() -> Self {
+        let message = format!("the body is larger than {BODY} bytes; send it in several requests");
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message)
+    }
+
+    pub(super) fn busy(what: &str) -> Self {
+        let message = format!("{what}; nothing was changed, ask again in a moment");
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message)
+    }
+}
+
+impl IntoResponse for Fault {
+    fn into_response(self) -> Response {
+        let body = ErrorBody {
+            error: ErrorShown {
+                code: self.code,
+                message: self.message,
+            },
+        };
+        let mut response = (self.status, Json(body)).into_response();
+        let headers = response.headers_mut();
+        if self.status == StatusCode::UNAUTHORIZED {
+            headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        if self.status == StatusCode::SERVICE_UNAVAILABLE {
+            headers.insert(RETRY_AFTER, HeaderValue::from_static(AGAIN));
+        }
+        response
+    }
+}
+
+impl From<anyhow::Error> for Fault {
+    fn from(error: anyhow::Error) -> Self {
+        match error.downcast_ref::<Unfit>() {
+            Some(Unfit::Request(says)) => return Self::request(says),
+            Some(Unfit::Missing(says)) => {
+                return Self::new(StatusCode::NOT_FOUND, "not_found", says);
+            }
+            None => {}
+        }
+        match error.chain().find_map(|cause| cause.downcast_ref()) {
+            Some(StoreError::Busy(_)) => Self::busy("another process is writing to the store"),
+            Some(StoreError::NotFound(what)) => Self::new(
+                StatusCode::NOT_FOUND,
+                "not_found",
+                format!("{what} does not exist"),
+            ),
+            Some(StoreError::Refused(why)) => Self::request(why),
+            Some(
+                StoreError::Unavailable { .. } | StoreError::TooNew { .. } | StoreError::Corrupt(_),
+            )
+            | None => {
+                anstream::eprintln!("{} {error:#}", warn("daybook:"));
+                let message = format!("{error:#}; `daybook doctor` may tell more");
+                Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
+            }
+        }
+    }
+}
+
+/// A JSON body, or a [`Fault`].
+pub(super) struct Asked<T>(pub(super) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Asked<T> {
+    type Rejection = Fault;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Fault> {
+        let Json(asked) = Json::from_request(request, state).await?;
+        Ok(Self(asked))
+    }
+}
+
+/// A query, or a [`Fault`].
+pub(super) struct Queried<T>(pub(super) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Queried<T> {
+    type Rejection = Fault;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Fault> {
+        let Query(asked) = Query::from_request_parts(parts, state).await?;
+        Ok(Self(asked))
+    }
+}
+
+impl From<JsonRejection> for Fault {
+    fn from(rejection: JsonRejection) -> Self {
+        let says = rejection.body_text();
+        match rejection.status() {
+            StatusCode::PAYLOAD_TOO_LARGE => Self::too_large(),
+            StatusCode::UNSUPPORTED_MEDIA_TYPE => Self::new(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "not_json",
+                "the body must be JSON; send the header \"Content-Type: application/json\"",
+            ),
+            _ if matches!(rejection, JsonRejection::JsonDataError(_)) => Self::request(says),
+            _ => Self::new(StatusCode::BAD_REQUEST, "malformed", says),
+        }
+    }
+}
+
+impl From<QueryRejection> for Fault {
+    fn from(rejection: QueryRejection) -> Self {
+        Self::request(rejection.body_text())
+    }
+}
+
+/// Nothing is to be found there.
+pub(super) async fn no_such_route(uri: Uri) -> Fault {
+    let message = format!(
+        "there is no {}; /openapi.json lists what there is",
+        uri.path()
+    );
+    Fault::new(StatusCode::NOT_FOUND, "no_such_route", message)
+}
+
+/// Gives the answers of the layers below, which are a status alone, a body of the one kind.
+pub(super) async fn always_json(response: Response) -> Response {
+    let status = response.status();
+    let is_json =
+        response.headers().get(CONTENT_TYPE) == Some(&HeaderValue::from_static("application/json"));
+    if is_json || !(status.is_client_error() || status.is_server_error()) {
+        return response;
+    }
+    let fault = match status {
+        StatusCode::METHOD_NOT_ALLOWED => Fault::new(
+            status,
+            "wrong_method",
+            "this route does not know that method; the header Allow lists those that it knows",
+        ),
+        StatusCode::GATEWAY_TIMEOUT => Fault::new(
+            status,
+            "timeout",
+            format!(
+                "the answer took longer than {} seconds; what was asked may still be done, and \
+                 asking again is safe",
+                REQUEST.as_secs()
+            ),
+        ),
+        StatusCode::PAYLOAD_TOO_LARGE => Fault::too_large(),
+        _ => Fault::new(
+            status,
+            "refused",
+            format!("the request was refused: {status}"),
+        ),
+    };
+    let (mut parts, _) = response.into_parts();
+    let (told, body) = fault.into_response().into_parts();
+    parts.headers.remove(axum::http::header::CONTENT_LENGTH);
+    parts.headers.extend(told.headers);
+    Response::from_parts(parts, body)
+}

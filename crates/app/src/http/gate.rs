@@ -1,0 +1,143 @@
+//! Who may come in: the right host, the right token, no more than can be carried.
+//!
+//! A page in a browser can send requests to this machine under a name of its own that points here;
+//! so the name that a request asks for must be one of this machine's own.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use axum::body::{Body, HttpBody};
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::http::header::{AUTHORIZATION, HOST};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use super::BODY;
+use super::fault::Fault;
+
+/// Routes that need no token: they tell nothing of the memory.
+const OPEN: [&str; 2] = ["/health", "/openapi.json"];
+
+/// What a request is measured by.
+pub(super) struct Gate {
+    pub(super) token: String,
+    /// Requests may ask for any host's name.
+    pub(super) any_host: bool,
+}
+
+/// Lets a request through, or says why not.
+pub(super) async fn pass(
+    State(gate): State<Arc<Gate>>,
+    request: Request<Body>,
+    next: Next,
+) -> Response {
+    match gate.judge(&request) {
+        Ok(()) => next.run(request).await,
+        Err(fault) => fault.into_response(),
+    }
+}
+
+impl Gate {
+    fn judge(&self, request: &Request<Body>) -> Result<(), Fault> {
+        if !self.any_host {
+            own_host(request)?;
+        }
+        if !OPEN.contains(&request.uri().path()) {
+            self.token(request)?;
+        }
+        if request.body().size_hint().lower() > BODY as u64 {
+            return Err(Fault::too_large());
+        }
+        Ok(())
+    }
+
+    fn token(&self, request: &Request<Body>) -> Result<(), Fault> {
+        let given = request
+            .headers()
+            .get(AUTHORIZATION)
+            .and_then(|value| value.to_str().ok())
+            .and_then(|value| value.split_once(' '))
+            .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
+        match given {
+            Some((_, token)) if is_same(token.trim(), &self.token) => Ok(()),
+            Some(_) => Err(Fault::unauthorized("the token is not this server's")),
+            None => Err(Fault::unauthorized("a token is needed")),
+        }
+    }
+}
+
+/// Takes as long wherever two tokens of one length differ.
+fn is_same(one: &str, other: &str) -> bool {
+    let differs = one
+        .bytes()
+        .zip(other.bytes())
+        .fold(0, |differs, (a, b)| std::hint::black_box(differs | (a ^ b)));
+    one.len() == other.len() && differs == 0
+}
+
+fn own_host(request: &Request<Body>) -> Result<(), Fault> {
+    let host = request.headers().get(HOST);
+    let named = host.and_then(|host| host.to_str().ok());
+    let named = named.or(request.uri().host()).unwrap_or_default();
+    if is_loopback(named) {
+        return Ok(());
+    }
+    Err(Fault::new(
+        StatusCode::FORBIDDEN,
+        "wrong_host",
+        format!(
+            "the request asks for the host \"{named}\", and this server answers as 127.0.0.1, \
+             [::1] and localhost alone; --allow-remote allows other names"
+        ),
+    ))
+}
+
+/// Whether `host`, with or without a port, is a name of this machine for itself.
+fn is_loopback(host: &str) -> bool {
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        Some(_) | None => host,
+    };
+    let bare = name
+        .strip_prefix('[')
+        .and_then(|name| name.strip_suffix(']'))
+        .unwrap_or(name);
+    name.eq_ignore_ascii_case("localhost")
+        || bare.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_of_this_machine_for_itself_are_its_own() {
+        for own in [
+            "localhost",
+            "LOCALHOST:8765",
+            "127.0.0.1:8765",
+            "127.0.0.2",
+            "[::1]:80",
+        ] {
+            assert!(is_loopback(own), "{own}");
+        }
+        for other in [
+            "",
+            "evil.example:8765",
+            "localhost.evil.example",
+            "10.0.0.1",
+            "[::2]:1",
+        ] {
+            assert!(!is_loopback(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn tokens_are_the_same_in_every_byte() {
+        assert!(is_same("abc", "abc"));
+        for other in ["", "ab", "abd", "xbc", "abcd"] {
+            assert!(!is_same("abc", other), "{other}");
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The HTTP door: agents append, trigger, ask and remember, on this machine.
+//!
+//! The way of a request: [`listen`] takes the connection, [`gate`] looks at its host, token and
+//! size, [`routes`] hands what it asks to the functions that every door uses, and [`fault`] makes
+//! one kind of body of whatever goes wrong. Everything is bounded by a constant below.
+//!
+//! Not here: what is asked and answered (`desk`, `telling`, `overview`), background work.
+
+mod fault;
+mod gate;
+mod listen;
+mod openapi;
+mod routes;
+mod shapes;
+mod token;
+
+use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::http::StatusCode;
+use axum::middleware::{from_fn_with_state, map_response};
+use daybook_engine::stop::Stop;
+use serde::Serialize;
+use tokio::runtime::{Builder, Runtime};
+use tower_http::timeout::TimeoutLayer;
+
+use crate::wiring::Daybook;
+use gate::Gate;
+use routes::Counter;
+
+/// Largest body of a request, in bytes.
+const BODY: usize = 1024 * 1024;
+/// Longest time from a request's last header to its answer.
+const REQUEST: Duration = Duration::from_secs(10);
+/// Longest wait for a connection's next request, headers and all.
+const HEADERS: Duration = Duration::from_secs(10);
+/// Most connections at once. More wait to be accepted.
+const CONNECTIONS: usize = 128;
+/// Most requests that are worked on at once. More are told to come back.
+const REQUESTS: usize = 64;
+/// Threads that read and write connections; the work has threads of its own, one for each request.
+const THREADS: usize = 2;
+/// Longest wait for open requests once the end was asked for.
+const DRAIN: Duration = Duration::from_secs(5);
+
+/// Where the server can be reached.
+#[derive(Debug, Serialize)]
+pub(crate) struct Listening {
+    /// Its address, with the port that it really has.
+    pub(crate) address: String,
+    /// The file that holds the token.
+    pub(crate) token_file: PathBuf,
+}
+
+/// Answers until `stop` is asked for. `tell` learns where, once that is certain.
+pub(crate) fn run(
+    daybook: &Arc<Daybook>,
+    address: SocketAddr,
+    allow_remote: bool,
+    stop: &Stop,
+    tell: impl FnOnce(&Listening) -> Result<()>,
+) -> Result<()> {
+    let token = token::ensure(&daybook.root)?;
+    let listener = bind(address)?;
+    let address = listener.local_addr()?;
+    tell(&Listening {
+        address: format!("http://{address}"),
+        token_file: token.file.clone(),
+    })?;
+    let gate = Gate {
+        token: token.secret,
+        any_host: allow_remote,
+    };
+    let app = app(gate, Counter::new(Arc::clone(daybook), REQUESTS));
+    let runtime = runtime()?;
+    let served = runtime.block_on(listen::serve(listener, app, stop));
+    // Whoever waited has been answered or cut off. What is still at work may end like a killed
+    // process: nothing that it did was acknowledged.
+    runtime.shutdown_background();
+    served
+}
+
+fn bind(address: SocketAddr) -> Result<TcpListener> {
+    let listener = TcpListener::bind(address).with_context(|| {
+        format!("cannot listen on {address}; choose another port with --listen 127.0.0.1:0")
+    })?;
+    listener.set_nonblocking(true)?;
+    Ok(listener)
+}
+
+fn runtime() -> Result<Runtime> {
+    Builder::new_multi_thread()
+        .worker_threads(THREADS)
+        .max_blocking_threads(REQUESTS)
+        .enable_io()
+        .enable_time()
+        .build()
+        .context("cannot start")
+}
+
+fn app(gate: Gate, counter: Counter) -> Router {
+    let (router, document) = openapi::documented(routes::all());
+    router
+        .merge(openapi::route(&document))
+        .fallback(fault::no_such_route)
+        .with_state(counter)
+        .layer(DefaultBodyLimit::max(BODY))
+        .layer(TimeoutLayer::with_status_code(
+            StatusCode::GATEWAY_TIMEOUT,
+            REQUEST,
+        ))
+        .layer(from_fn_with_state(Arc::new(gate), gate::pass))
+        .layer(map_response(fault::always_json))
+}

@@ -1,0 +1,163 @@
+//! What is covered, pending, in gaps, and why: counted once for every door.
+//!
+//! Not here: how it is shown.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use daybook_domain::eligibility::eligible;
+use daybook_domain::seams::{ExtractionStore, JobStore, ScopeState, SessionStore};
+use daybook_domain::source::{Import, Source};
+use daybook_domain::{Gap, Job, JobKind, Session};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::cli::by_session;
+use crate::wiring::Daybook;
+
+/// All that is known of the state of a data folder.
+pub(crate) struct Facts {
+    pub(crate) sessions: Vec<Session>,
+    pub(crate) extract: Vec<Job>,
+    pub(crate) consolidate: Vec<Job>,
+    pub(crate) gaps: Vec<Gap>,
+    pub(crate) sources: Vec<Source>,
+    pub(crate) scopes: Vec<ScopeState>,
+    pub(crate) imports: Vec<Import>,
+}
+
+/// How far sessions have been learned from.
+#[derive(Default, Serialize, ToSchema)]
+pub(crate) struct Coverage {
+    /// All sessions.
+    pub(crate) all: u64,
+    /// Sessions of which every event was extracted, or lies in a shown gap.
+    pub(crate) covered: u64,
+    /// Sessions with events that wait.
+    pub(crate) pending: u64,
+    /// Sessions whose last extraction failed, and is tried again.
+    pub(crate) failing: u64,
+    /// Sessions that memory is never made from, by reason.
+    pub(crate) never: BTreeMap<&'static str, u64>,
+}
+
+/// The state of the memory, for programs.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Overview {
+    /// How far sessions have been learned from.
+    sessions: Coverage,
+    /// Events in all sessions.
+    events: u64,
+    /// Ranges that were given up.
+    gaps: Vec<GapShown>,
+    /// Whose memory there is.
+    scopes: Vec<ScopeShown>,
+    /// Scopes whose memory files do not show everything yet.
+    waiting_to_be_written: usize,
+}
+
+/// A range that could not be processed.
+#[derive(Serialize, ToSchema)]
+struct GapShown {
+    /// The job that it is a gap of.
+    #[schema(example = "extract/harbour-bot:2026-03-02")]
+    job: String,
+    /// First position inside.
+    from: u64,
+    /// Last position inside.
+    to: u64,
+    /// Why, as a word: `outage`, `content` or `vanished`.
+    class: &'static str,
+    /// Why, for people.
+    why: String,
+}
+
+/// One scope.
+#[derive(Serialize, ToSchema)]
+struct ScopeShown {
+    /// Its name.
+    #[schema(example = "project/tidepool")]
+    scope: String,
+    /// Observations that hold.
+    observations: u64,
+    /// How often something has changed that its files must show.
+    revision: u64,
+}
+
+impl Facts {
+    /// Looks everything up; of past imports, the newest `imports`.
+    pub(crate) async fn gather(daybook: &Daybook, imports: usize) -> Result<Self> {
+        let store = &*daybook.store;
+        Ok(Self {
+            sessions: store.sessions(&daybook.tenant, usize::MAX).await?,
+            extract: JobStore::jobs(store, JobKind::Extract).await?,
+            consolidate: JobStore::jobs(store, JobKind::Consolidate).await?,
+            gaps: store.gaps().await?,
+            sources: store.sources().await?,
+            scopes: store.scopes(&daybook.tenant).await?,
+            imports: store.imports(imports).await?,
+        })
+    }
+
+    /// Each session counted once.
+    pub(crate) fn coverage(&self) -> Coverage {
+        let jobs = by_session(self.extract.clone());
+        let mut coverage = Coverage {
+            all: self.sessions.len() as u64,
+            ..Coverage::default()
+        };
+        for session in &self.sessions {
+            let job = jobs.get(&session.id);
+            match eligible(session) {
+                Err(why) => *coverage.never.entry(why.reason()).or_default() += 1,
+                Ok(()) => match job {
+                    Some(job) if !job.is_ahead() => coverage.covered += 1,
+                    Some(job) if job.last_failure.is_some() => coverage.failing += 1,
+                    Some(_) | None => coverage.pending += 1,
+                },
+            }
+        }
+        coverage
+    }
+
+    /// Jobs of scopes whose files do not show everything yet.
+    pub(crate) fn unwritten(&self) -> Vec<&Job> {
+        self.consolidate
+            .iter()
+            .filter(|job| job.is_ahead())
+            .collect()
+    }
+
+    /// What every program is shown, whichever door it comes in by.
+    pub(crate) fn overview(&self) -> Overview {
+        Overview {
+            sessions: self.coverage(),
+            events: self.sessions.iter().map(|session| session.events.0).sum(),
+            gaps: self.gaps.iter().map(GapShown::from).collect(),
+            scopes: self.scopes.iter().map(ScopeShown::from).collect(),
+            waiting_to_be_written: self.unwritten().len(),
+        }
+    }
+}
+
+impl From<&Gap> for GapShown {
+    fn from(gap: &Gap) -> Self {
+        Self {
+            job: gap.job.to_string(),
+            from: gap.from,
+            to: gap.to,
+            class: gap.failure.class.word(),
+            why: gap.failure.message.clone(),
+        }
+    }
+}
+
+impl From<&ScopeState> for ScopeShown {
+    fn from(state: &ScopeState) -> Self {
+        Self {
+            scope: state.scope.to_string(),
+            observations: state.observations,
+            revision: state.revision,
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! What agents tell of their sessions while they work, whichever door they tell it at.
+//!
+//! Not here: reading transcripts; that is `import`.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::{Result, bail};
+use daybook_domain::seams::{Appended, SessionStore, Store};
+use daybook_domain::{Place, SessionId, SessionKind, Trigger};
+use daybook_engine::ingest::checkout::checkout;
+use daybook_engine::ingest::place::fold_root;
+use daybook_engine::ingest::redact::Redactor;
+use daybook_engine::ingest::settle::settle_projects;
+use daybook_engine::ingest::told::{Telling, Told, append_told};
+use daybook_engine::jobs::{self, Triggered, notes_session};
+
+use crate::desk::Unfit;
+use crate::wiring::Daybook;
+
+/// Longest name of an agent, in bytes.
+pub(crate) const AGENT: usize = 64;
+/// Longest id of a session, in bytes.
+pub(crate) const SESSION: usize = 200;
+/// Longest path of a folder, in bytes.
+pub(crate) const FOLDER: usize = 4096;
+/// Longest name of a branch, in bytes.
+pub(crate) const BRANCH: usize = 255;
+
+/// Where something was said, as its teller names it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Where {
+    pub(crate) folder: Option<String>,
+    /// The one that is checked out in the folder, unless it is named.
+    pub(crate) branch: Option<String>,
+}
+
+/// Appends to a session, creating it when it is new. What is acknowledged is on disk.
+pub(crate) async fn append(
+    daybook: &Daybook,
+    session: SessionId,
+    kind: Option<SessionKind>,
+    at: &Where,
+    events: Vec<Told>,
+) -> Result<Appended> {
+    let redactor = Redactor::standard();
+    let place = place(&redactor, at)?;
+    if redactor.redact(&session.host_id).text != session.host_id {
+        bail!(secret("session"));
+    }
+    let telling = Telling {
+        session,
+        kind,
+        place: place.clone(),
+        events,
+    };
+    let now = daybook.clock.now();
+    let store = &*daybook.store as &dyn Store;
+    let appended = append_told(store, &redactor, telling, daybook.patience(), now).await?;
+    if let Some(place) = place {
+        settle(daybook, &place).await?;
+    }
+    Ok(appended)
+}
+
+/// Takes note of what happened to a session.
+pub(crate) async fn happened(
+    daybook: &Daybook,
+    session: &SessionId,
+    what: Trigger,
+) -> Result<Triggered> {
+    let (store, clock) = (&*daybook.store as &dyn Store, &*daybook.clock);
+    Ok(jobs::trigger(store, clock, session, what, daybook.patience()).await?)
+}
+
+/// The session that an agent and its own id name.
+pub(crate) fn session(daybook: &Daybook, agent: &str, id: &str) -> Result<SessionId> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    if agent.is_empty() || agent.len() > AGENT || !agent.chars().all(plain) {
+        bail!(Unfit::Request(format!(
+            "agent is 1 to {AGENT} letters, digits, dots, dashes and underscores, such as harbour-bot"
+        )));
+    }
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._~:@+|=#/-".contains(c);
+    if id.is_empty() || id.len() > SESSION || !id.chars().all(plain) {
+        bail!(Unfit::Request(format!(
+            "session is 1 to {SESSION} letters, digits and . _ ~ : @ + | = # / -"
+        )));
+    }
+    let session = SessionId {
+        tenant: daybook.tenant.clone(),
+        agent: agent.to_owned(),
+        host_id: id.to_owned(),
+    };
+    if session.agent == notes_session(&daybook.tenant).agent {
+        bail!(Unfit::Request(format!(
+            "the agent {agent} is Daybook itself; choose another name"
+        )));
+    }
+    Ok(session)
+}
+
+fn place(redactor: &Redactor, at: &Where) -> Result<Option<Place>> {
+    let named = [
+        ("folder", &at.folder, FOLDER),
+        ("branch", &at.branch, BRANCH),
+    ];
+    for (field, text, most) in named {
+        let Some(text) = text else { continue };
+        if text.is_empty() || text.len() > most || text.contains(char::is_control) {
+            bail!(Unfit::Request(format!(
+                "{field} is 1 to {most} bytes without control characters"
+            )));
+        }
+        if redactor.redact(text).text != *text {
+            bail!(secret(field));
+        }
+    }
+    let Some(folder) = &at.folder else {
+        return Ok(None);
+    };
+    if !Path::new(folder).is_absolute() {
+        bail!(Unfit::Request(format!(
+            "folder {folder} is not a whole path; write for example /home/ada/tidepool"
+        )));
+    }
+    let found = checkout(Path::new(folder));
+    let common_dir = |_: &Path| found.as_ref().map(|found| found.common_dir.clone());
+    let root = fold_root(folder, at.branch.as_deref(), &common_dir);
+    let branch = at
+        .branch
+        .clone()
+        .or_else(|| found.as_ref().and_then(|found| found.branch.clone()));
+    Ok(Some(Place { root, branch }))
+}
+
+fn secret(field: &str) -> Unfit {
+    Unfit::Request(format!(
+        "{field} holds a secret, and it would be kept as it is; leave it out"
+    ))
+}
+
+/// A place that is new gets its project before anything is learned from it.
+async fn settle(daybook: &Daybook, place: &Place) -> Result<()> {
+    let places = daybook.store.places().await?;
+    let settled = places
+        .iter()
+        .any(|(known, key)| known.root == place.root && key.is_some());
+    if !settled {
+        let now = daybook.clock.now();
+        settle_projects(&*daybook.store, &BTreeMap::new(), now).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,455 @@
+//! What `daybook serve` answers, and what it keeps out.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::fixture::Place;
+
+/// Longest wait for anything.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A running server, ended when dropped.
+struct Server {
+    place: Place,
+    child: Child,
+    address: String,
+    token: String,
+}
+
+/// What came back.
+#[derive(Debug)]
+struct Answer {
+    status: u16,
+    head: String,
+    body: Value,
+}
+
+impl Answer {
+    fn code(&self) -> (u16, &str) {
+        (
+            self.status,
+            self.body["error"]["code"].as_str().unwrap_or_default(),
+        )
+    }
+}
+
+impl Server {
+    fn start() -> Self {
+        let place = Place::new();
+        let mut child = place
+            .daybook(&["serve", "--listen", "127.0.0.1:0"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("daybook starts");
+        let mut line = String::new();
+        let mut out = BufReader::new(child.stdout.take().expect("its output"));
+        out.read_line(&mut line).expect("it says where it listens");
+        // Its output is read to the end, so that it never waits for a reader.
+        thread::spawn(move || std::io::copy(&mut out, &mut std::io::sink()));
+        let address = line
+            .trim()
+            .rsplit("http://")
+            .next()
+            .expect("an address")
+            .to_owned();
+        let token = fs::read_to_string(place.root().join("token")).expect("a token");
+        Self {
+            place,
+            child,
+            address,
+            token: token.trim().to_owned(),
+        }
+    }
+
+    /// Sends `request` as it stands, and reads to the end of the answer.
+    fn raw(&self, request: &str) -> Answer {
+        let mut stream = TcpStream::connect(&self.address).expect("it listens");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+        stream.write_all(request.as_bytes()).expect("it reads");
+        let mut text = String::new();
+        stream.read_to_string(&mut text).expect("it answers");
+        let (head, body) = text.split_once("\r\n\r\n").expect("a head and a body");
+        let status = head
+            .split(' ')
+            .nth(1)
+            .and_then(|status| status.parse().ok());
+        Answer {
+            status: status.expect("a status"),
+            head: head.to_lowercase(),
+            body: serde_json::from_str(body).expect("a JSON body"),
+        }
+    }
+
+    fn send(&self, what: &str, headers: &str, body: &str) -> Answer {
+        let length = body.len();
+        self.raw(&format!(
+            "{what} HTTP/1.1\r\nConnection: close\r\nContent-Length: {length}\r\n{headers}\r\n{body}"
+        ))
+    }
+
+    fn ask(&self, what: &str, body: &str) -> Answer {
+        let (host, token) = (&self.address, &self.token);
+        let headers = format!(
+            "Host: {host}\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n"
+        );
+        self.send(what, &headers, body)
+    }
+
+    fn get(&self, path: &str) -> Value {
+        self.fine(&format!("GET {path}"), "")
+    }
+
+    fn post(&self, path: &str, body: &Value) -> Value {
+        self.fine(&format!("POST {path}"), &body.to_string())
+    }
+
+    fn fine(&self, what: &str, body: &str) -> Value {
+        let answer = self.ask(what, body);
+        assert_eq!(answer.status, 200, "{what}: {}", answer.body);
+        answer.body
+    }
+
+    #[track_caller]
+    fn check(&self, what: &str, body: &str, status: u16, code: &str) {
+        let answer = self.ask(what, body);
+        assert_eq!(answer.code(), (status, code), "{what}: {}", answer.body);
+        assert!(
+            answer.body["error"]["message"]
+                .as_str()
+                .is_some_and(|said| !said.is_empty())
+        );
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn telling(events: &Value) -> Value {
+    json!({
+        "agent": "harbour-bot",
+        "session": "2026-03-02-tides",
+        "folder": "/nowhere/ada/tidepool",
+        "branch": "main",
+        "events": events,
+    })
+}
+
+fn taught() -> Value {
+    telling(&json!([
+        {"id": "1", "role": "user", "text": "please always write the test first"},
+        {"id": "2", "role": "assistant", "text": "I will write the test first."},
+        {"id": "3", "role": "assistant", "tool": "Bash", "text": "cargo test"},
+        {"id": "4", "role": "tool", "tool": "Bash", "text": "test result: ok. 3 passed"},
+    ]))
+}
+
+#[test]
+fn what_is_appended_and_triggered_is_found_after_an_update() {
+    let server = Server::start();
+    let appended = server.post("/v1/append", &taught());
+    assert_eq!(appended, json!({"added": 4, "known": 0, "last": 4}));
+    let ended = json!({"agent": "harbour-bot", "session": "2026-03-02-tides", "what": "reset"});
+    let triggered = server.post("/v1/trigger", &ended);
+    assert_eq!(
+        (&triggered["outcome"], &triggered["priority"]),
+        (&json!("due"), &json!("high"))
+    );
+    // Without --all: the trigger alone makes the session due.
+    server.place.say(&["update"]);
+    assert_eq!(server.post("/v1/trigger", &ended)["outcome"], "nothing_new");
+
+    let found = server.post(
+        "/v1/recall",
+        &json!({"question": "should I write the test first"}),
+    );
+    let best = &found["results"][0];
+    assert!(
+        best["text"]
+            .as_str()
+            .is_some_and(|text| text.contains("test first")),
+        "{found}"
+    );
+    let citation = best["citation"].as_str().expect("a citation");
+    let words = server.get(&format!("/v1/words?citation={citation}"));
+    assert_eq!(words["session"], "harbour-bot:2026-03-02-tides");
+    assert_eq!(
+        words["events"][0]["text"],
+        "please always write the test first"
+    );
+
+    let context = server.get("/v1/context?folder=/nowhere/ada/tidepool");
+    assert_eq!(context["project"], "tidepool");
+    assert!(
+        context["text"]
+            .as_str()
+            .is_some_and(|text| text.contains("test first")),
+        "{context}"
+    );
+    let status = server.get("/v1/status");
+    assert_eq!(
+        (&status["sessions"]["covered"], &status["events"]),
+        (&json!(1), &json!(4))
+    );
+}
+
+#[test]
+fn what_is_appended_again_is_not_added_again() {
+    let server = Server::start();
+    server.post("/v1/append", &taught());
+    let again = json!({"added": 0, "known": 4, "last": 4});
+    assert_eq!(server.post("/v1/append", &taught()), again);
+    let unnamed = telling(&json!([
+        {"role": "user", "text": "yes", "at": "2026-03-02T08:15:00Z"},
+        {"role": "user", "text": "yes", "at": "2026-03-02T08:16:00Z"},
+    ]));
+    let added = json!({"added": 2, "known": 0, "last": 6});
+    assert_eq!(server.post("/v1/append", &unnamed), added);
+    let known = json!({"added": 0, "known": 2, "last": 6});
+    assert_eq!(server.post("/v1/append", &unnamed), known);
+}
+
+#[test]
+fn what_is_remembered_is_found_at_once() {
+    let server = Server::start();
+    let kept = server.post(
+        "/v1/remember",
+        &json!({"text": "deploys happen on Tuesdays"}),
+    );
+    assert_eq!(
+        (&kept["scope"], &kept["secrets_hidden"]),
+        (&json!("user/ada"), &json!(0))
+    );
+    let found = server.post("/v1/recall", &json!({"question": "when do deploys happen"}));
+    assert_eq!(found["results"][0]["text"], "deploys happen on Tuesdays");
+}
+
+#[test]
+fn an_ephemeral_session_is_never_learned_from() {
+    let server = Server::start();
+    let mut telling = taught();
+    telling["kind"] = json!("ephemeral");
+    server.post("/v1/append", &telling);
+    let ended = json!({"agent": "harbour-bot", "session": "2026-03-02-tides", "what": "end"});
+    assert_eq!(server.post("/v1/trigger", &ended)["outcome"], "never");
+}
+
+#[test]
+fn a_secret_in_an_appended_event_is_nowhere_in_the_data_folder() {
+    let server = Server::start();
+    let secret = "Tr0ub4dor&3xyz";
+    let says = format!("export DB_PASSWORD='{secret}'");
+    let events = json!([
+        {"role": "user", "text": says},
+        {"role": "tool", "tool": says, "text": says, "id": says},
+    ]);
+    server.post("/v1/append", &telling(&events));
+    server.post("/v1/remember", &json!({"text": says}));
+    let mut named = telling(&json!([{"role": "user", "text": "hello"}]));
+    named["branch"] = json!(says);
+    server.check(
+        "POST /v1/append",
+        &named.to_string(),
+        400,
+        "invalid_request",
+    );
+    server.place.say(&["update", "--all"]);
+    let mut seen = 0;
+    for file in files(&server.place.root()) {
+        let bytes = fs::read(&file).unwrap_or_default();
+        seen += bytes.len();
+        let hides = !bytes
+            .windows(secret.len())
+            .any(|part| part == secret.as_bytes());
+        assert!(hides, "{} holds the secret", file.display());
+    }
+    assert!(seen > 10_000, "only {seen} bytes were looked at");
+}
+
+fn files(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).expect("a folder").flatten() {
+        let path = entry.path();
+        match path.is_dir() {
+            true => files.extend(self::files(&path)),
+            false => files.push(path),
+        }
+    }
+    files
+}
+
+#[test]
+fn only_who_has_the_token_comes_in() {
+    let server = Server::start();
+    let host = format!("Host: {}\r\n", server.address);
+    let without = server.send("GET /v1/status", &host, "");
+    assert_eq!(without.code(), (401, "unauthorized"));
+    assert!(
+        without.head.contains("www-authenticate: bearer"),
+        "{}",
+        without.head
+    );
+    let wrong = format!("{host}Authorization: Bearer {}\r\n", "0".repeat(64));
+    assert_eq!(
+        server.send("GET /v1/status", &wrong, "").code(),
+        (401, "unauthorized")
+    );
+    let health = server.send("GET /health", &host, "");
+    assert_eq!((health.status, &health.body["ok"]), (200, &json!(true)));
+}
+
+#[test]
+fn a_name_that_only_points_here_is_refused() {
+    let server = Server::start();
+    for path in ["/health", "/v1/status"] {
+        let headers = format!(
+            "Host: evil.example\r\nAuthorization: Bearer {}\r\n",
+            server.token
+        );
+        let answer = server.send(&format!("GET {path}"), &headers, "");
+        assert_eq!(answer.code(), (403, "wrong_host"), "{path}");
+    }
+}
+
+#[test]
+fn the_token_is_for_its_owner_alone_and_stays() {
+    let server = Server::start();
+    assert_eq!(server.token.len(), 64);
+    let file = server.place.root().join("token");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = fs::metadata(&file).expect("a token").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+    let beside = server.place.json(&["status"]);
+    assert_eq!(beside["sessions"]["all"], 0);
+    assert_eq!(
+        fs::read_to_string(file).expect("a token").trim(),
+        server.token
+    );
+}
+
+#[test]
+fn what_cannot_be_answered_says_why() {
+    let server = Server::start();
+    server.check("GET /v1/nothing", "", 404, "no_such_route");
+    server.check("GET /v1/append", "", 405, "wrong_method");
+    server.check("POST /v1/append", "{\"agent\":", 400, "malformed");
+    server.check("POST /v1/append", "{\"agents\": 1}", 400, "invalid_request");
+    server.check(
+        "POST /v1/recall",
+        "{\"question\": \"\"}",
+        400,
+        "invalid_request",
+    );
+    let unknown = "{\"question\": \"tides\", \"scopes\": [\"project/nothing\"]}";
+    server.check("POST /v1/recall", unknown, 404, "not_found");
+    server.check("GET /v1/words?citation=abcd:L1", "", 404, "not_found");
+    server.check("GET /v1/words?citing=abcd:L1", "", 400, "invalid_request");
+    server.check(
+        "GET /v1/context?folder=tidepool",
+        "",
+        400,
+        "invalid_request",
+    );
+    let end = "{\"agent\": \"harbour-bot\", \"session\": \"none\", \"what\": \"end\"}";
+    server.check("POST /v1/trigger", end, 404, "not_found");
+    let future = telling(&json!([{"role": "user", "text": "hi", "at": "2999-01-01T00:00:00Z"}]));
+    server.check(
+        "POST /v1/append",
+        &future.to_string(),
+        400,
+        "invalid_request",
+    );
+}
+
+#[test]
+fn what_is_not_json_or_too_large_is_refused() {
+    let server = Server::start();
+    let headers = format!(
+        "Host: {}\r\nAuthorization: Bearer {}\r\n",
+        server.address, server.token
+    );
+    let plain = server.send("POST /v1/recall", &headers, "tides");
+    assert_eq!(plain.code(), (415, "not_json"));
+    // Only announced: it is refused before it is sent.
+    let large = server.raw(&format!(
+        "POST /v1/append HTTP/1.1\r\nConnection: close\r\nContent-Length: 2000000\r\n{headers}\r\n"
+    ));
+    assert_eq!(large.code(), (413, "too_large"));
+    let event = json!({"role": "user", "text": "tides"});
+    let many = telling(&Value::Array(vec![event; 513]));
+    server.check("POST /v1/append", &many.to_string(), 400, "invalid_request");
+}
+
+#[test]
+fn the_largest_append_is_taken_in() {
+    let server = Server::start();
+    let event = json!({"role": "tool", "text": "tide ".repeat(50_000)});
+    let added = server.post("/v1/append", &telling(&Value::Array(vec![event; 4])));
+    assert_eq!(added, json!({"added": 4, "known": 0, "last": 4}));
+}
+
+#[test]
+fn the_published_document_is_the_committed_one() {
+    let server = Server::start();
+    let published = server.get("/openapi.json");
+    let committed = include_str!("../../openapi.json");
+    assert_eq!(
+        published,
+        serde_json::from_str::<Value>(committed).expect("JSON")
+    );
+    for path in [
+        "append", "trigger", "recall", "remember", "context", "status", "words",
+    ] {
+        assert!(
+            published["paths"][format!("/v1/{path}")].is_object(),
+            "{path}"
+        );
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn the_end_signal_ends_it() {
+    let mut server = Server::start();
+    server.post("/v1/append", &taught());
+    // A connection that says nothing holds nothing up.
+    let _idle = TcpStream::connect(&server.address).expect("it listens");
+    let ended = std::process::Command::new("kill")
+        .args(["-TERM", &server.child.id().to_string()])
+        .status()
+        .expect("kill runs");
+    assert!(ended.success());
+    let until = Instant::now() + PATIENCE;
+    loop {
+        if let Some(status) = server.child.try_wait().expect("a child") {
+            assert!(status.success(), "{status}");
+            break;
+        }
+        assert!(Instant::now() < until, "it goes on");
+        thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(server.place.json(&["status"])["events"], 4);
+}
+
+#[test]
+fn other_machines_are_kept_out_unless_they_are_asked_in() {
+    let place = Place::new();
+    let output = place.run(&["serve", "--listen", "0.0.0.0:0"]);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        !output.status.success() && error.contains("--allow-remote"),
+        "{error}"
+    );
+}

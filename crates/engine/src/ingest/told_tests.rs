@@ -1,0 +1,136 @@
+use daybook_domain::Tenant;
+use daybook_domain::limits::EVENT_TEXT;
+
+use super::*;
+
+fn told(role: Role, text: &str) -> Told {
+    Told {
+        id: None,
+        role,
+        text: text.to_owned(),
+        at: None,
+        tool: None,
+    }
+}
+
+fn prepared_for(events_told: Vec<Told>) -> Vec<NewEvent> {
+    let telling = Telling {
+        session: SessionId {
+            tenant: Tenant::local(),
+            agent: "tidepool".to_owned(),
+            host_id: "s1".to_owned(),
+        },
+        kind: None,
+        place: None,
+        events: events_told,
+    };
+    events(&Redactor::standard(), telling, Timestamp(5_000))
+}
+
+fn ids(events_told: Vec<Told>) -> Vec<EventId> {
+    prepared_for(events_told)
+        .iter()
+        .map(|event| event.id)
+        .collect()
+}
+
+#[track_caller]
+fn check(told: Told, origin: Origin, text: &str) {
+    let events = prepared_for(vec![told]);
+    let said: Vec<(Origin, &str)> = events.iter().map(|e| (e.origin, &*e.text)).collect();
+    assert_eq!(said, [(origin, text)]);
+}
+
+#[test]
+fn each_role_has_its_origin() {
+    check(told(Role::User, "use tabs"), Origin::Human, "use tabs");
+    check(told(Role::Assistant, "I will"), Origin::Assistant, "I will");
+    check(told(Role::Tool, ""), Origin::ToolResult, "");
+    check(told(Role::System, "be brief"), Origin::Harness, "be brief");
+    let call = Told {
+        tool: Some("Bash".to_owned()),
+        ..told(Role::Assistant, "cargo test")
+    };
+    check(call, Origin::ToolCall, "cargo test");
+}
+
+#[test]
+fn what_hosts_and_daybook_put_into_a_persons_message_is_not_theirs() {
+    let reminder = "<system-reminder>be brief</system-reminder>";
+    check(
+        told(Role::User, &format!("{reminder}\nuse tabs")),
+        Origin::Human,
+        "use tabs",
+    );
+    check(told(Role::User, reminder), Origin::Harness, reminder);
+    let memory = "<daybook-memory>use tabs</daybook-memory>";
+    check(told(Role::User, memory), Origin::Recalled, memory);
+}
+
+#[test]
+fn secrets_are_hidden_in_text_and_in_the_names_of_tools() {
+    let secret = "export DB_PASSWORD='Tr0ub4dor&3'";
+    let event = Told {
+        tool: Some(secret.to_owned()),
+        ..told(Role::Tool, secret)
+    };
+    let hidden = "export DB_PASSWORD='[REDACTED:password]'";
+    let events = prepared_for(vec![event]);
+    assert_eq!(
+        (&*events[0].text, events[0].tool.as_deref()),
+        (hidden, Some(hidden))
+    );
+}
+
+#[test]
+fn a_secret_that_a_cut_would_halve_is_hidden_first() {
+    let secret = "DB_PASSWORD='Tr0ub4dor&3'";
+    let head = "x ".repeat(EVENT_TEXT * 3 / 8 - 40);
+    let events = prepared_for(vec![told(
+        Role::Tool,
+        &format!("{head}{secret} {}", "y ".repeat(EVENT_TEXT)),
+    )]);
+    assert!(events[0].text.len() <= EVENT_TEXT);
+    assert!(!events[0].text.contains("Tr0ub"));
+}
+
+#[test]
+fn the_same_telling_has_the_same_ids() {
+    let telling = || {
+        vec![
+            told(Role::User, "yes"),
+            told(Role::User, "yes"),
+            told(Role::Tool, "yes"),
+        ]
+    };
+    let first = ids(telling());
+    assert_eq!(first, ids(telling()));
+    assert!(first[0] != first[1] && first[0] != first[2] && first[1] != first[2]);
+}
+
+#[test]
+fn a_time_or_an_id_tells_repeated_words_apart() {
+    let at = |at| Told {
+        at: Some(Timestamp(at)),
+        ..told(Role::User, "yes")
+    };
+    assert_ne!(ids(vec![at(1)]), ids(vec![at(2)]));
+    let named = |id: &str, text| Told {
+        id: Some(id.to_owned()),
+        ..told(Role::User, text)
+    };
+    assert_ne!(ids(vec![named("a", "yes")]), ids(vec![named("b", "yes")]));
+    assert_eq!(ids(vec![named("a", "yes")]), ids(vec![named("a", "no")]));
+}
+
+#[test]
+fn a_batch_holds_no_more_than_an_append_may_carry() {
+    let big = "word ".repeat(EVENT_TEXT / 5);
+    let sizes =
+        |events| -> Vec<usize> { batches(prepared_for(events)).iter().map(Vec::len).collect() };
+    assert_eq!(sizes(vec![told(Role::Tool, &big); 5]), [2, 2, 1]);
+    assert_eq!(
+        sizes(vec![told(Role::Tool, "x"); APPEND_EVENTS + 1]),
+        [APPEND_EVENTS, 1]
+    );
+}
