@@ -7,6 +7,7 @@
 mod atomic;
 pub mod changes;
 mod commit;
+pub mod entities;
 pub mod entry;
 pub mod error;
 pub mod folder;
@@ -20,6 +21,7 @@ mod objects;
 pub mod page;
 pub mod path;
 pub mod post;
+pub mod reading;
 mod recover;
 mod refs;
 pub mod reindex;

@@ -16,7 +16,7 @@ mod update;
 pub use presence::{Presence, free_vanished};
 pub use rebuild::{Rebuilt, rebuild_index};
 pub use remember::{notes_session, remember};
-pub use update::{Failed, Progress, UpdateReport, work};
+pub use update::{Failed, Progress, UpdateReport, work, write_due};
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -253,7 +253,7 @@ impl<'a> ChatReader<'a> {
     }
 
     fn say(&mut self, number: u32, said: &Said<'_>, out: &mut Vec<Parsed>) {
-        let (origin, text) = match recalled::strip(&said.text) {
+        let (origin, text) = match recalled::strip_from(said.origin, &said.text) {
             Stripped::OnlyRecalled => (Origin::Recalled, Cow::Borrowed(&*said.text)),
             Stripped::Said(text) => (said.origin, text),
         };

@@ -242,7 +242,7 @@ impl<'a> ClaudeReader<'a> {
     /// Adds an event of a known identity.
     fn push(&self, id: EventId, here: &Here<'_>, said: &Said<'_>, out: &mut Vec<Parsed>) {
         let result = said.origin == Origin::ToolResult;
-        let (origin, text) = match recalled::strip(&said.text) {
+        let (origin, text) = match recalled::strip_from(said.origin, &said.text) {
             Stripped::OnlyRecalled => (Origin::Recalled, Cow::Borrowed(&*said.text)),
             Stripped::Said(text) => (said.origin, text),
         };

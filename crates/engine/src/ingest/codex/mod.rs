@@ -223,7 +223,7 @@ impl<'a> CodexReader<'a> {
     }
 
     fn event(&mut self, number: u32, said: &Said<'_>) -> Option<RawEvent> {
-        let (origin, text) = match recalled::strip(&said.text) {
+        let (origin, text) = match recalled::strip_from(said.origin, &said.text) {
             Stripped::OnlyRecalled => (Origin::Recalled, Cow::Borrowed(&*said.text)),
             Stripped::Said(text) => (said.origin, text),
         };
