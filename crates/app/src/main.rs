@@ -8,6 +8,7 @@ mod cli;
 mod desk;
 mod discover;
 mod here;
+mod mcp;
 mod output;
 mod progress;
 mod root;

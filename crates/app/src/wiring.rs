@@ -1,7 +1,7 @@
 //! Putting the parts together: a data folder opened, with its store, clock and settings.
 
 use std::future::Future;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -51,10 +51,15 @@ impl Daybook {
         Self::open(folder)
     }
 
+    /// Whether something is remembered in the data folder at `folder`.
+    pub(crate) fn is_there(folder: &Path) -> bool {
+        folder.join(DATABASE).is_file()
+    }
+
     /// Opens the data folder, which must be there.
     pub(crate) fn open_existing(common: &Common) -> Result<Self> {
         let folder = root::locate(common.root.as_deref())?;
-        if !folder.join(DATABASE).is_file() {
+        if !Self::is_there(&folder) {
             bail!(
                 "there is no memory in {} yet; `daybook import` makes one",
                 root::shown(&folder)

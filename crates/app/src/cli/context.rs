@@ -6,10 +6,9 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result};
 use clap::Args;
 use daybook_engine::recall::context::Context as Told;
-use serde_json::json;
 
 use super::Common;
-use crate::desk::{self, Briefing, Standing};
+use crate::desk::{self, Standing};
 use crate::here::Here;
 use crate::output::{dim, json as print_json};
 use crate::wiring::{Daybook, block_on};
@@ -43,18 +42,11 @@ impl Context {
             branch: self.branch.clone(),
             budget: self.budget,
         };
-        let Briefing { told, here, branch } = block_on(desk::brief(&daybook, &at, &standing))?;
+        let briefing = block_on(desk::brief(&daybook, &at, &standing))?;
         if common.json {
-            print_json(&json!({
-                "text": told.text,
-                "tokens": told.tokens,
-                "entries": told.told,
-                "left_out": told.left_out,
-                "project": here.project.as_ref().map(|scope| &scope.name),
-                "branch": branch,
-            }))?;
+            print_json(&desk::briefing_json(&briefing))?;
         } else {
-            say(&told, &here);
+            say(&briefing.told, &briefing.here);
         }
         Ok(ExitCode::SUCCESS)
     }

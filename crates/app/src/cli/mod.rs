@@ -5,6 +5,7 @@ mod context;
 mod doctor;
 mod first_run;
 mod import;
+mod mcp;
 mod recall;
 mod remember;
 mod sessions;
@@ -37,6 +38,9 @@ Inspect
 Change
   config       settings, their meaning, and where each value comes from
   rebuild      make index and files anew from what is stored
+
+Agents
+  mcp          answer agents over MCP, on standard input and output
 
 Operate
   update       process what is due, then end
@@ -77,6 +81,8 @@ pub(crate) struct Common {
 enum Command {
     /// Take in the transcripts of your agents, and learn from them
     Import(import::Import),
+    /// Answer agents over MCP, on standard input and output
+    Mcp(mcp::Mcp),
     /// Process what is due, then end
     Update(update::Update),
     /// Process what falls due until stopped
@@ -133,6 +139,7 @@ fn answer(cli: Cli) -> Result<ExitCode> {
     let common = &cli.common;
     match cli.command {
         Command::Import(command) => command.run(common),
+        Command::Mcp(command) => command.run(common),
         Command::Update(command) => command.run(common),
         Command::Worker(command) => command.run(common),
         Command::Recall(command) => command.run(common),

@@ -3,3 +3,4 @@
 mod cli;
 mod fixture;
 mod kill;
+mod mcp;
