@@ -8,6 +8,7 @@
 
 mod append;
 mod import;
+mod mcp;
 mod memory;
 mod process;
 mod recall;
@@ -17,7 +18,7 @@ use anyhow::{Result, bail};
 
 fn main() -> Result<()> {
     type Question = (&'static str, &'static str, fn() -> Result<()>);
-    let questions: [Question; 5] = [
+    let questions: [Question; 6] = [
         (
             "import",
             "how fast are real transcripts taken in?",
@@ -37,6 +38,11 @@ fn main() -> Result<()> {
             "recall",
             "how long does a recall take, as a process, on 100,000 events?",
             recall::process,
+        ),
+        (
+            "mcp",
+            "how soon does an MCP server answer, and how much memory does it take?",
+            mcp::first_answer,
         ),
         ("append", "how fast is a durable append?", append::durable),
     ];

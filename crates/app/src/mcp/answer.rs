@@ -6,6 +6,7 @@
 
 use anyhow::{Error, Result, bail};
 use daybook_domain::Event;
+use daybook_engine::files::entities::EntityError;
 use daybook_engine::files::layout::folder;
 use daybook_engine::ingest::recalled::ELEMENT;
 use daybook_engine::recall::element::{NOTICE, enclosed};
@@ -41,9 +42,12 @@ pub(super) fn nothing_yet(data: Value) -> Told {
     }
 }
 
-/// What a tool could not do.
+/// What a tool could not do. What is wrong with an entity is said in words that agents know.
 pub(super) fn failure(tool: &str, error: &Error) -> String {
-    cut(&format!("{tool} failed: {error:#}"), FAILURE)
+    match error.downcast_ref::<EntityError>() {
+        Some(EntityError::Refused(why)) => cut(why, FAILURE),
+        Some(EntityError::Files(_)) | None => cut(&format!("{tool} failed: {error:#}"), FAILURE),
+    }
 }
 
 /// Answers to a question, as many as fit.

@@ -61,7 +61,7 @@ pub(super) struct Upsert {
 pub(super) fn upsert(memory: &Memory, given: &Upsert) -> Result<Told> {
     let (entity, record) = (given.entity.trim(), given.record.trim());
     if given.content.is_empty() {
-        bail!("Content is required.");
+        return Err(EntityError::Refused("Content is required.".to_owned()).into());
     }
     let (saved, path) = write(memory, |lock, stamp, redactor| {
         kept::upsert(lock, stamp, redactor, entity, record, &given.content)
