@@ -510,3 +510,30 @@ fn it_ends_when_it_is_asked_to() {
     assert!(status.expect("kill starts").success());
     wait(&mut client.child);
 }
+
+#[test]
+fn what_a_person_deleted_stays_away_though_an_entity_was_written_since() {
+    let place = Place::new();
+    let mut client = Client::greeted(&place, &["--tools", "entities"]);
+    client.told(
+        "remember",
+        json!({"words": "the pier is closed on Mondays"}),
+    );
+    for (file, text) in place.memory() {
+        let kept = text.lines().filter(|line| !line.contains("Mondays"));
+        let kept: String = kept.map(|line| format!("{line}\n")).collect();
+        fs::write(place.root().join(file), kept).expect("a file");
+    }
+    let card = json!({"entity": "pier", "name": "Pier", "description": "of wood"});
+    client.told("memory_create_entity", card);
+    client.told("remember", json!({"words": "the ferry leaves at noon"}));
+    client.ends();
+    let files = place.memory();
+    assert!(files.iter().any(|(_, text)| text.contains("at noon")));
+    assert!(
+        !files.iter().any(|(_, text)| text.contains("Mondays")),
+        "{files:?}"
+    );
+    let found = place.json(&["recall", "pier Mondays", "--layer", "observation"]);
+    assert!(!found.to_string().contains("Mondays"), "{found}");
+}
