@@ -9,6 +9,7 @@
 mod append;
 mod hook;
 mod import;
+mod mcp;
 mod memory;
 mod process;
 mod recall;
@@ -18,7 +19,7 @@ use anyhow::{Result, bail};
 
 fn main() -> Result<()> {
     type Question = (&'static str, &'static str, fn() -> Result<()>);
-    let questions: [Question; 6] = [
+    let questions: [Question; 7] = [
         (
             "import",
             "how fast are real transcripts taken in?",
@@ -43,6 +44,11 @@ fn main() -> Result<()> {
             "hook",
             "how long does a host wait for a hook, on 100,000 events?",
             hook::process,
+        ),
+        (
+            "mcp",
+            "how soon does an MCP server answer, and how much memory does it take?",
+            mcp::first_answer,
         ),
         ("append", "how fast is a durable append?", append::durable),
     ];

@@ -61,8 +61,17 @@ pub(crate) fn watched(arguments: &[&str]) -> Result<(Duration, u64)> {
 
 /// The kernel's own record of the most memory that was resident.
 fn high_water(status_file: &str) -> Option<u64> {
+    size_in(status_file, "VmHWM:")
+}
+
+/// Memory of a process that is resident now, in bytes.
+pub(crate) fn resident(pid: u32) -> Option<u64> {
+    size_in(&format!("/proc/{pid}/status"), "VmRSS:")
+}
+
+fn size_in(status_file: &str, name: &str) -> Option<u64> {
     let status = std::fs::read_to_string(status_file).ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    let line = status.lines().find(|line| line.starts_with(name))?;
     let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
     Some(kib * 1024)
 }

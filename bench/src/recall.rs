@@ -1,24 +1,31 @@
 //! How long a recall takes, as a process, on a large root.
 
 use anyhow::Result;
+use tempfile::TempDir;
 
 use crate::process::{median, ms, timed};
 use crate::transcripts::{Numbers, write_session};
 
-/// Recall on 100,000 events, against starting the program.
-pub(crate) fn process() -> Result<()> {
+/// A data folder in `folder` that holds 100,000 events.
+pub(crate) fn large_root(folder: &TempDir) -> Result<String> {
     let made = tempfile::tempdir()?;
     for n in 0..50 {
         write_session(&made.path().join(format!("{n}.jsonl")), 1_000 + n, 2_000)?;
     }
-    let root = tempfile::tempdir()?;
-    let root = root.path().join("root").display().to_string();
+    let root = folder.path().join("root").display().to_string();
     timed(&[
         "import",
         &made.path().display().to_string(),
         "--root",
         &root,
     ])?;
+    Ok(root)
+}
+
+/// Recall on 100,000 events, against starting the program.
+pub(crate) fn process() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let root = large_root(&folder)?;
     let mut numbers = Numbers(99);
     let mut questions: Vec<String> = (0..20).map(|_| numbers.sentence(5)).collect();
     questions.push("the and of".to_owned());

@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, bail};
 use daybook_domain::index::Layer;
 use daybook_domain::seams::{ExtractionStore, SessionStore};
 use daybook_domain::{
-    Citation, Event, EventSeq, Observation, Scope, ScopeKind, Session, Timestamp,
+    Citation, Event, EventSeq, Observation, Origin, Scope, ScopeKind, Session, Timestamp,
 };
 use daybook_engine::files::reindex::reindex_all;
 use daybook_engine::ingest::redact::Redactor;
@@ -79,6 +79,14 @@ pub(crate) async fn ask(daybook: &Daybook, ask: &Ask) -> Result<Vec<Answer>> {
     Ok(recall(&*daybook.store, &daybook.tenant, &question).await?)
 }
 
+/// A layer by name; its plural will do.
+pub(crate) fn layer(text: &str) -> Result<Layer, String> {
+    let known = Layer::ALL
+        .into_iter()
+        .find(|layer| layer.word() == text.trim_end_matches('s'));
+    known.ok_or_else(|| "a layer is one of: entry, observation, event".to_owned())
+}
+
 async fn known_scopes(daybook: &Daybook, names: &[String]) -> Result<Option<Vec<Scope>>> {
     if names.is_empty() {
         return Ok(None);
@@ -120,17 +128,18 @@ pub(crate) struct Kept {
 }
 
 /// Keeps words as they are; they are found at once, and written into the files unless somebody
-/// else is writing there just now.
+/// else is writing there just now. Sessions that are due wait: whoever asked does not.
 pub(crate) async fn keep(
     daybook: &Daybook,
     words: &str,
     whose: &Whose,
     folder: &Path,
+    by: Origin,
 ) -> Result<Kept> {
     let here = here(daybook, folder).await?;
     let (shop, _present) = daybook.worker().await?;
-    let kept = note_down(daybook, &shop, words, whose, here).await?;
-    jobs::work(&shop, &Stop::default(), &Learning::quiet()).await?;
+    let kept = note_down(daybook, &shop, words, whose, here, by).await?;
+    jobs::write_due(&shop, &Stop::default(), &Learning::quiet()).await?;
     Ok(kept)
 }
 
@@ -147,7 +156,7 @@ pub(crate) async fn note(
         None => Here::nowhere(),
     };
     let (shop, _present) = daybook.worker().await?;
-    note_down(daybook, &shop, words, whose, here).await
+    note_down(daybook, &shop, words, whose, here, Origin::Human).await
 }
 
 async fn note_down(
@@ -156,41 +165,48 @@ async fn note_down(
     words: &str,
     whose: &Whose,
     here: Here,
+    by: Origin,
 ) -> Result<Kept> {
-    let person = || Scope {
-        tenant: daybook.tenant.clone(),
-        kind: ScopeKind::User,
-        name: daybook.settings.person.clone(),
-    };
     let scope = match (whose, &here.project) {
         (Whose::Named(name), _) => named(daybook, name)?,
         (Whose::Here, Some(project)) => project.clone(),
-        (Whose::Here, None) | (Whose::Person, _) => person(),
+        (Whose::Here, None) | (Whose::Person, _) => person(daybook),
     };
     let place = here.project.is_some().then_some(here.place);
     let redactor = Redactor::standard();
-    let (observation, secrets) = jobs::remember(shop, &redactor, words, scope, place).await?;
+    let (observation, secrets) = jobs::remember(shop, &redactor, words, scope, place, by).await?;
     Ok(Kept {
         observation,
         secrets,
     })
 }
 
+/// The person's own scope.
+pub(crate) fn person(daybook: &Daybook) -> Scope {
+    Scope {
+        tenant: daybook.tenant.clone(),
+        kind: ScopeKind::User,
+        name: daybook.settings.person.clone(),
+    }
+}
+
 fn named(daybook: &Daybook, name: &str) -> Result<Scope> {
-    let (kind, name) = name
-        .split_once('/')
-        .and_then(|(kind, name)| Some((ScopeKind::from_word(kind)?, name)))
-        .filter(|(_, name)| !name.is_empty())
-        .with_context(|| {
-            Unfit::Request(format!(
-                "\"{name}\" is not a scope; write for example project/tidepool or user/ada"
-            ))
-        })?;
+    let (kind, name) = check_scope(name)?;
     Ok(Scope {
         tenant: daybook.tenant.clone(),
         kind,
         name: name.to_owned(),
     })
+}
+
+/// The kind and name in a scope's name.
+pub(crate) fn check_scope(name: &str) -> Result<(ScopeKind, &str)> {
+    name.split_once('/')
+        .and_then(|(kind, name)| Some((ScopeKind::from_word(kind)?, name)))
+        .filter(|(_, name)| !name.is_empty())
+        .with_context(|| {
+            format!("\"{name}\" is not a scope; write for example project/tidepool or user/ada")
+        })
 }
 
 /// What an agent should be told, and where it is.
@@ -316,8 +332,57 @@ async fn cited_events(
 }
 
 /// One answer for programs.
-pub(crate) fn answer_json(answer: &Answer) -> Value {
+fn answer_json(answer: &Answer) -> Value {
     json!(Found::from(answer))
+}
+
+/// Who said an event, where and when, in one line.
+pub(crate) fn byline(daybook: &Daybook, event: &Event) -> String {
+    let parts = [
+        Some(format!("L{}", event.line)),
+        Some(event.origin.word().replace('_', " ")),
+        event.tool.clone(),
+        event.status.map(|status| status.word().to_owned()),
+        day(daybook, event.at, "%-d %b %Y %H:%M"),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+}
+
+/// All answers to a question for programs.
+pub(crate) fn answers_json<'a>(answers: impl IntoIterator<Item = &'a Answer>) -> Value {
+    let answers: Vec<Value> = answers.into_iter().map(answer_json).collect();
+    json!({ "results": answers })
+}
+
+/// What was kept, for programs.
+pub(crate) fn kept_json(kept: &Kept) -> Value {
+    json!({
+        "id": kept.observation.id.to_string(),
+        "scope": kept.observation.scope.to_string(),
+        "text": kept.observation.text,
+        "secrets_hidden": kept.secrets,
+    })
+}
+
+/// What an agent is told, for programs.
+pub(crate) fn briefing_json(briefing: &Briefing) -> Value {
+    let Briefing { told, here, branch } = briefing;
+    json!({
+        "text": told.text,
+        "tokens": told.tokens,
+        "entries": told.told,
+        "left_out": told.left_out,
+        "project": here.project.as_ref().map(|scope| &scope.name),
+        "branch": branch,
+    })
+}
+
+/// The day of an event as the person counts them; nothing when unknown.
+pub(crate) fn day(daybook: &Daybook, at: Timestamp, form: &str) -> Option<String> {
+    let known = (at != Timestamp::ZERO).then_some(at.0)?;
+    let at = jiff::Timestamp::from_millisecond(known).ok()?;
+    let zoned = at.to_zoned(daybook.settings.zone.clone());
+    Some(zoned.strftime(form).to_string())
 }
 
 /// A time for programs; `null` when unknown.

@@ -130,7 +130,7 @@ fn share(root: &Path, followed: Option<&mut Followed>, stop: &Stop) -> Result<()
         .is_some_and(|followed| followed.looked.is_none());
     let mut changed = followed.map(Followed::changed).unwrap_or_default();
     let told = !Spool::of(root).is_empty();
-    if changed.is_empty() && !told && !Daybook::is_at(root) {
+    if changed.is_empty() && !told && !Daybook::is_there(root) {
         return Ok(());
     }
     root::create(root)?;

@@ -54,22 +54,22 @@ impl Daybook {
         Self::open(folder)
     }
 
+    /// Whether something is remembered in the data folder at `folder`.
+    pub(crate) fn is_there(folder: &Path) -> bool {
+        folder.join(DATABASE).is_file()
+    }
+
     /// Opens the data folder, which must be there.
     pub(crate) fn open_existing(common: &Common) -> Result<Self> {
         let folder = root::locate(common.root.as_deref())?;
         // What hooks told is a memory, too, though nobody has taken it in yet.
-        if !Self::is_at(&folder) && Spool::of(&folder).is_empty() {
+        if !Self::is_there(&folder) && Spool::of(&folder).is_empty() {
             bail!(
                 "there is no memory in {} yet; `daybook import` makes one",
                 root::shown(&folder)
             );
         }
         Self::open(folder)
-    }
-
-    /// Whether there is a memory in the data folder.
-    pub(crate) fn is_at(folder: &Path) -> bool {
-        folder.join(DATABASE).is_file()
     }
 
     /// Opens the data folder at `folder`.

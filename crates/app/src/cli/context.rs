@@ -6,10 +6,9 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result};
 use clap::Args;
 use daybook_engine::recall::context::Context as Told;
-use serde_json::json;
 
 use super::Common;
-use crate::desk::{self, Briefing, Standing};
+use crate::desk::{self, Standing};
 use crate::here::Here;
 use crate::keeper::catch_up;
 use crate::output::{dim, json as print_json};
@@ -44,21 +43,14 @@ impl Context {
             branch: self.branch.clone(),
             budget: self.budget,
         };
-        let Briefing { told, here, branch } = block_on(async {
+        let briefing = block_on(async {
             catch_up(&daybook).await?;
             desk::brief(&daybook, &at, &standing).await
         })?;
         if common.json {
-            print_json(&json!({
-                "text": told.text,
-                "tokens": told.tokens,
-                "entries": told.told,
-                "left_out": told.left_out,
-                "project": here.project.as_ref().map(|scope| &scope.name),
-                "branch": branch,
-            }))?;
+            print_json(&desk::briefing_json(&briefing))?;
         } else {
-            say(&told, &here);
+            say(&briefing.told, &briefing.here);
         }
         Ok(ExitCode::SUCCESS)
     }

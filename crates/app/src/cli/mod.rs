@@ -6,6 +6,7 @@ mod doctor;
 mod first_run;
 mod hook;
 mod import;
+mod mcp;
 mod projects;
 mod recall;
 mod remember;
@@ -45,6 +46,9 @@ Inspect
 Change
   config       settings, their meaning, and where each value comes from
   rebuild      make index and files anew from what is stored
+
+Agents
+  mcp          answer agents over MCP, on standard input and output
 
 Operate
   update       process what is due, then end
@@ -89,6 +93,8 @@ enum Command {
     Import(import::Import),
     /// Called by an agent's host when something happens in a session
     Hook(hook::Hook),
+    /// Answer agents over MCP, on standard input and output
+    Mcp(mcp::Mcp),
     /// Process what is due, then end
     Update(update::Update),
     /// Process what falls due until stopped
@@ -152,6 +158,7 @@ fn answer(cli: Cli) -> Result<ExitCode> {
     match cli.command {
         Command::Import(command) => command.run(common),
         Command::Hook(command) => command.run(common),
+        Command::Mcp(command) => command.run(common),
         Command::Update(command) => command.run(common),
         Command::Worker(command) => command.run(common),
         Command::Serve(command) => command.run(common),

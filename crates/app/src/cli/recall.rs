@@ -4,14 +4,12 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
-use daybook_domain::Timestamp;
 use daybook_domain::index::Layer;
 use daybook_domain::seams::Store;
 use daybook_engine::recall::search::{Answer, Question, recall};
-use serde_json::json;
 
 use super::Common;
-use crate::desk::{Ask, answer_json, ask};
+use crate::desk::{Ask, answers_json, ask, day, layer};
 use crate::keeper::catch_up;
 use crate::output::{bold, dim, json as print_json};
 use crate::wiring::{Daybook, block_on};
@@ -39,13 +37,6 @@ pub(crate) struct Recall {
     tools: bool,
 }
 
-fn layer(text: &str) -> Result<Layer, String> {
-    let known = Layer::ALL
-        .into_iter()
-        .find(|layer| layer.word() == text.trim_end_matches('s'));
-    known.ok_or_else(|| "a layer is one of: entry, observation, event".to_owned())
-}
-
 impl Recall {
     pub(crate) fn run(&self, common: &Common) -> Result<ExitCode> {
         let daybook = Daybook::open_existing(common)?;
@@ -67,7 +58,7 @@ impl Recall {
             ask(&daybook, &asked).await
         })?;
         if common.json {
-            print_json(&json!({ "results": answers.iter().map(answer_json).collect::<Vec<_>>() }))?;
+            print_json(&answers_json(&answers))?;
         } else {
             show(&daybook, &answers);
         }
@@ -103,14 +94,7 @@ fn source(daybook: &Daybook, answer: &Answer) -> String {
         (None, Some(file)) => file.clone(),
         (None, None) => answer.layer.word().to_owned(),
     };
-    let day = jiff::Timestamp::from_millisecond(answer.time.0)
-        .ok()
-        .filter(|_| answer.time != Timestamp::ZERO)
-        .map(|at| {
-            at.to_zoned(daybook.settings.zone.clone())
-                .strftime("%-d %b %Y")
-                .to_string()
-        });
+    let day = day(daybook, answer.time, "%-d %b %Y");
     let scope = answer.scope.as_ref().map(ToString::to_string);
     let citation = answer
         .citation

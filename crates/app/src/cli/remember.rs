@@ -5,10 +5,10 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use serde_json::json;
+use daybook_domain::Origin;
 
 use super::Common;
-use crate::desk::{Kept, Whose, keep};
+use crate::desk::{Whose, keep, kept_json};
 use crate::output::{json as print_json, warn};
 use crate::wiring::{Daybook, block_on};
 
@@ -36,20 +36,12 @@ impl Remember {
             (None, true) => Whose::Person,
             (None, false) => Whose::Here,
         };
-        let Kept {
-            observation,
-            secrets,
-        } = block_on(keep(&daybook, &words, &whose, &folder))?;
+        let kept = block_on(keep(&daybook, &words, &whose, &folder, Origin::Human))?;
         if common.json {
-            print_json(&json!({
-                "id": observation.id.to_string(),
-                "scope": observation.scope.to_string(),
-                "text": observation.text,
-                "secrets_hidden": secrets,
-            }))?;
+            print_json(&kept_json(&kept))?;
         } else {
-            anstream::println!("Remembered in {}.", observation.scope);
-            if secrets > 0 {
+            anstream::println!("Remembered in {}.", kept.observation.scope);
+            if kept.secrets > 0 {
                 anstream::println!("{}", warn("A secret in it was hidden before it was kept."));
             }
         }

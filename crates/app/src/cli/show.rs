@@ -8,7 +8,7 @@ use daybook_domain::Event;
 use serde_json::json;
 
 use super::Common;
-use crate::desk::{EVENTS, rfc3339, words};
+use crate::desk::{EVENTS, byline, words};
 use crate::output::{bold, dim, json as print_json};
 use crate::wiring::{Daybook, block_on};
 
@@ -45,20 +45,6 @@ impl Show {
 }
 
 fn print_event(daybook: &Daybook, event: &Event) {
-    let at = rfc3339(event.at).and_then(|at| at.parse::<jiff::Timestamp>().ok());
-    let at = at.map(|at| {
-        at.to_zoned(daybook.settings.zone.clone())
-            .strftime("%-d %b %Y %H:%M")
-            .to_string()
-    });
-    let tool = event.tool.clone();
-    let status = event.status.map(|status| status.word().to_owned());
-    let line = Some(format!("L{}", event.line));
-    let who = Some(event.origin.word().replace('_', " "));
-    let parts: Vec<String> = [line, who, tool, status, at]
-        .into_iter()
-        .flatten()
-        .collect();
-    anstream::println!("\n{}", dim(&parts.join(" · ")));
+    anstream::println!("\n{}", dim(&byline(daybook, event)));
     anstream::println!("{}", event.text.trim_end());
 }

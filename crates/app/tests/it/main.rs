@@ -5,6 +5,7 @@ mod cli;
 mod fixture;
 mod hooks;
 mod kill;
+mod mcp;
 mod projects;
 mod serve;
 mod setup;

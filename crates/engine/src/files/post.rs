@@ -9,6 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::changes::Changes;
+use super::entities;
 use super::entry::{EntryId, Marker};
 use super::error::FilesError;
 use super::history::CommitId;
@@ -69,9 +70,10 @@ pub fn deletions(lock: &WriterLock<'_>, stamp: &Stamp) -> Result<BTreeSet<EntryI
 
 fn last_written(lock: &WriterLock<'_>) -> Result<Option<CommitId>, FilesError> {
     let log = lock.folder().log(BACK)?;
+    // Entities are written in between, and their commits hold a person's deletions already.
     Ok(log
         .into_iter()
-        .find(|commit| commit.author == ENGINE)
+        .find(|commit| commit.author == ENGINE && !entities::made_here(&commit.subject))
         .map(|commit| commit.id))
 }
 

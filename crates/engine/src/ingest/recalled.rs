@@ -24,12 +24,30 @@ pub(crate) enum Stripped<'t> {
     OnlyRecalled,
 }
 
-/// What is said in `text`, and by whom, once Daybook's own words are out.
+/// What is said in `text`, and by whom, once Daybook's own words are out. Hosts show an answer of our
+/// tools to the agent as its text or as JSON, which may stand in one more layer of JSON.
 pub(crate) fn said(origin: Origin, text: &str) -> (Origin, Cow<'_, str>) {
+    if origin == Origin::ToolResult && is_our_json(text) {
+        return (Origin::Recalled, Cow::Borrowed(text));
+    }
     match strip(text) {
         Stripped::OnlyRecalled => (Origin::Recalled, Cow::Borrowed(text)),
         Stripped::Said(text) => (origin, text),
     }
+}
+
+/// Where our answers begin as JSON: with the element's name as a key, or with the element as the
+/// text of a content block. The end is not looked at, for it may have been cut off.
+fn is_our_json(text: &str) -> bool {
+    let text = text.trim_start();
+    if !text.starts_with(['{', '[']) {
+        return false;
+    }
+    let key = format!("\"{ELEMENT}\"");
+    let keyed = text
+        .match_indices(&key)
+        .any(|(at, key)| text[at + key.len()..].trim_start().starts_with(':'));
+    keyed || text.contains(&format!("\"{OPEN}>")) && text.contains("\"text\"")
 }
 
 /// Takes Daybook's own words out. An element without an end reaches to the end of the text, for
@@ -141,6 +159,26 @@ mod tests {
         check(&many, None);
         check(&format!("{many}</daybook-memory>"), None);
         check(&"<daybook-memory></daybook-memory>".repeat(100_000), None);
+    }
+
+    #[test]
+    fn an_answer_of_our_tools_is_known_as_json_too() {
+        let known = |origin, text| said(origin, text).0 == Origin::Recalled;
+        for text in [
+            r#"{"daybook-memory":"facts","results":[{"text":"tabs"}]}"#,
+            "{\n  \"branch\": null,\n  \"daybook-memory\" : \"facts\", \"text\": \"cut of",
+            r#"[{"type":"text","text":"<daybook-memory>\ntabs\n</daybook-memory>\n"}]"#,
+            "<daybook-memory>\n1. tabs\n</daybook-memory>\n",
+        ] {
+            assert!(known(Origin::ToolResult, text), "{text}");
+        }
+        assert!(!known(Origin::Human, r#"{"daybook-memory":"facts"}"#));
+        for text in [
+            r#"{"about":"the daybook-memory element"}"#,
+            r#"see "daybook-memory": it is an element"#,
+        ] {
+            assert!(!known(Origin::ToolResult, text), "{text}");
+        }
     }
 
     #[test]

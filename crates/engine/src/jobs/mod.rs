@@ -19,7 +19,7 @@ pub use presence::{Presence, free_vanished};
 pub use rebuild::{Rebuilt, rebuild_index};
 pub use remember::{notes_session, remember};
 pub use trigger::{Triggered, trigger};
-pub use update::{Failed, Progress, UpdateReport, work};
+pub use update::{Failed, Progress, UpdateReport, work, write_due};
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -17,7 +17,7 @@ const AGENT: &str = "daybook";
 /// Longest note, in bytes.
 const NOTE: usize = 16 * 1024;
 
-/// Remembers `words` in `scope`, and says what they were kept as and whether a secret was hidden.
+/// Remembers `words` of `by` in `scope`, and says what they were kept as and whether a secret was hidden.
 ///
 /// # Errors
 /// [`StoreError::Refused`] for words that are blank or longer than 16 KiB; otherwise the store's.
@@ -27,6 +27,7 @@ pub async fn remember(
     words: &str,
     scope: Scope,
     place: Option<Place>,
+    by: Origin,
 ) -> Result<(Observation, usize), StoreError> {
     let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
     if words.is_empty() {
@@ -51,7 +52,7 @@ pub async fn remember(
             &now.0.to_le_bytes(),
         ]),
         line: 0,
-        origin: Origin::Human,
+        origin: by,
         at: now,
         text: text.clone(),
         tool: None,
@@ -88,15 +89,17 @@ pub async fn remember(
     let label = SessionStore::session(&*shop.store, &session)
         .await?
         .map(|session| session.label);
+    let by_person = by == Origin::Human;
     let observation = Observation {
         id: ObservationId::of(&scope, ObservationKind::Note, &text),
         scope,
         kind: ObservationKind::Note,
         tokens: index_text(&text),
         text,
-        context: None,
+        // Agents read the web and what others wrote: their notes must not pass for a person's word.
+        context: (!by_person).then(|| "noted by an agent".to_owned()),
         subject: None,
-        stated: true,
+        stated: by_person,
         evidence: vec![Evidence {
             session,
             label: label.unwrap_or_default(),

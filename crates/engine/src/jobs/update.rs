@@ -82,6 +82,22 @@ pub async fn work(
     Ok(report)
 }
 
+/// Writes the files of all scopes that are due, and reads no session: what somebody waits for may
+/// ask for this much.
+///
+/// # Errors
+/// When the store fails. A job that fails is in the report, and holds up no other.
+pub async fn write_due(
+    shop: &Workshop,
+    stop: &Stop,
+    progress: &dyn Progress,
+) -> Result<UpdateReport, WorkError> {
+    let mut report = UpdateReport::default();
+    consolidate_due(shop, stop, progress, &mut report).await?;
+    report.stopped = stop.asked();
+    Ok(report)
+}
+
 async fn extract_due(
     shop: &Workshop,
     stop: &Stop,

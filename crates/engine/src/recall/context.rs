@@ -7,6 +7,7 @@
 //!
 //! Not here: which scopes apply, and reading their files.
 
+use super::element::harmless;
 use super::loaded::Loaded;
 use crate::files::entry::{Block, blocks, unmarked};
 use crate::ingest::recalled::ELEMENT;
@@ -163,12 +164,7 @@ fn body(applies: &[Applies], told: &[&Line]) -> String {
                 section = &line.section;
                 body.push_str(&format!("## {section}\n"));
             }
-            // Remembered text must not end the element that it stands in.
-            body.push_str(
-                &line
-                    .text
-                    .replace(&format!("</{ELEMENT}"), &format!("(/{ELEMENT}")),
-            );
+            body.push_str(&harmless(&line.text));
             body.push('\n');
         }
     }

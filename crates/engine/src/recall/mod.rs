@@ -1,6 +1,7 @@
 //! Finding what is remembered, and putting it in front of an agent.
 
 pub mod context;
+pub mod element;
 mod found;
 pub mod loaded;
 pub mod plan;

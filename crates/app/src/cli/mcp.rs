@@ -1,0 +1,23 @@
+//! `daybook mcp`: answer agents over MCP, on standard input and output.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Args;
+
+use super::Common;
+use crate::mcp::{self, ToolSet};
+
+/// Answer agents over MCP, on standard input and output.
+#[derive(Args)]
+pub(crate) struct Mcp {
+    /// More tools than the default ones; may be repeated
+    #[arg(long, value_name = "SET", value_enum)]
+    tools: Vec<ToolSet>,
+}
+
+impl Mcp {
+    pub(crate) fn run(&self, common: &Common) -> Result<ExitCode> {
+        mcp::run(common, &self.tools)
+    }
+}

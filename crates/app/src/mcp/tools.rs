@@ -1,0 +1,215 @@
+//! Which tools there are, and what a client is told about each. Every word here is in front of an
+//! agent all the time, so there are few.
+//!
+//! Not here: what they do.
+
+use clap::ValueEnum;
+use rmcp::model::{Tool, ToolAnnotations};
+use serde_json::{Map, Value, json};
+
+/// Tools that are offered together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ToolSet {
+    /// recall, remember, context, read
+    Default,
+    /// Also memory_create_entity, memory_upsert_record, memory_list_entities
+    Entities,
+}
+
+/// Each tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Which {
+    Recall,
+    Remember,
+    Context,
+    Read,
+    CreateEntity,
+    UpsertRecord,
+    ListEntities,
+}
+
+/// A tool with its description.
+pub(super) struct Named {
+    which: Which,
+    tool: Tool,
+}
+
+impl Named {
+    pub(super) fn which(&self) -> Which {
+        self.which
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.tool.name
+    }
+
+    pub(super) fn described(&self) -> Tool {
+        self.tool.clone()
+    }
+}
+
+/// The tools of these sets; the default ones are always there.
+pub(super) fn offered(sets: &[ToolSet]) -> Vec<Named> {
+    use Which::{Context, CreateEntity, ListEntities, Read, Recall, Remember, UpsertRecord};
+    let mut which = vec![Recall, Remember, Context, Read];
+    if sets.contains(&ToolSet::Entities) {
+        which.extend([CreateEntity, UpsertRecord, ListEntities]);
+    }
+    let named = |which: Which| Named {
+        which,
+        tool: tool(which),
+    };
+    which.into_iter().map(named).collect()
+}
+
+fn tool(which: Which) -> Tool {
+    match which {
+        Which::Recall => reading(
+            "recall",
+            "Recall from memory",
+            "Find what is remembered from earlier sessions: decisions, preferences, values, fixes, \
+             and what was said. Each answer has its scope and a citation for `read`.",
+            recall(),
+        ),
+        Which::Remember => writing(
+            "remember",
+            "Remember",
+            "Keep something in the given words, for all later sessions. It goes to the memory of \
+             the project at hand unless a scope is given. One self-contained fact per call; no \
+             secrets.",
+            remember(),
+        ),
+        Which::Context => reading(
+            "context",
+            "What is known here",
+            "What an agent should know before it works in a folder: where the work was left off, \
+             what the person asked for and insists on, decisions, values.",
+            context(),
+        ),
+        Which::Read => reading(
+            "read",
+            "Read a source",
+            "The original words behind a citation, or a memory file. Long ones come in pages: the \
+             answer says which offset comes next.",
+            read(),
+        ),
+        Which::CreateEntity => writing(
+            "memory_create_entity",
+            "Create memory entity",
+            "Create a memory entity (a person, project, place or thing worth keeping records \
+             about), or change its name and description.",
+            create_entity(),
+        ),
+        Which::UpsertRecord => writing(
+            "memory_upsert_record",
+            "Write memory record",
+            "Add a record to a memory entity, or replace the record of that name.",
+            upsert_record(),
+        ),
+        Which::ListEntities => reading(
+            "memory_list_entities",
+            "List memory entities",
+            "List the memory entities with their names and descriptions.",
+            list_entities(),
+        ),
+    }
+}
+
+fn reading(name: &'static str, title: &str, about: &'static str, takes: Value) -> Tool {
+    let hints = ToolAnnotations::with_title(title).read_only(true);
+    describe(name, title, about, takes, hints)
+}
+
+/// All of ours that write keep what was there before; saying it again changes nothing.
+fn writing(name: &'static str, title: &str, about: &'static str, takes: Value) -> Tool {
+    let hints = ToolAnnotations::with_title(title).read_only(false);
+    describe(name, title, about, takes, hints)
+}
+
+fn describe(
+    name: &'static str,
+    title: &str,
+    about: &'static str,
+    takes: Value,
+    hints: ToolAnnotations,
+) -> Tool {
+    let takes: Map<String, Value> = match takes {
+        Value::Object(takes) => takes,
+        _ => Map::new(),
+    };
+    let hints = hints.destructive(false).idempotent(true).open_world(false);
+    Tool::new(name, about, takes)
+        .with_title(title)
+        .with_annotations(hints)
+}
+
+fn object(properties: Value, required: &[&str]) -> Value {
+    json!({
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false,
+    })
+}
+
+fn recall() -> Value {
+    let properties = json!({
+        "question": {"type": "string", "minLength": 1, "description": "what you want to know"},
+        "limit": {"type": "integer", "minimum": 1, "maximum": 50, "default": 8},
+        "scope": {"type": "string", "description": "only this memory, such as project/tidepool or user/ada"},
+        "layer": {"type": "string", "enum": ["entry", "observation", "event"], "description": "only curated entries, single observations, or what was said"},
+        "tools": {"type": "boolean", "default": false, "description": "search what tools were asked and answered, too"},
+    });
+    object(properties, &["question"])
+}
+
+fn remember() -> Value {
+    let properties = json!({
+        "words": {"type": "string", "minLength": 1, "description": "what to remember, understandable on its own"},
+        "scope": {"type": "string", "description": "whose memory, such as project/tidepool or user/ada"},
+        "everywhere": {"type": "boolean", "default": false, "description": "it holds for the person wherever they work"},
+    });
+    object(properties, &["words"])
+}
+
+fn context() -> Value {
+    let properties = json!({
+        "folder": {"type": "string", "description": "where you work; the server's own folder when left out"},
+        "branch": {"type": "string", "description": "as if on this branch"},
+        "project": {"type": "string", "description": "this project, wherever you are"},
+        "budget": {"type": "integer", "minimum": 1, "maximum": super::answer::BUDGET, "description": "most tokens"},
+    });
+    object(properties, &[])
+}
+
+fn read() -> Value {
+    let properties = json!({
+        "target": {"type": "string", "minLength": 1, "description": "a citation such as 7f78:L636 or 7f78:L3-9, or a memory file such as projects/tidepool/memory/MEMORY.md"},
+        "around": {"type": "integer", "minimum": 0, "maximum": super::calls::AROUND, "default": 0, "description": "of a citation: so many lines before and after, too"},
+        "offset": {"type": "integer", "minimum": 0, "default": 0, "description": "where to go on, as the page before said"},
+    });
+    object(properties, &["target"])
+}
+
+fn create_entity() -> Value {
+    let properties = json!({
+        "entity": {"type": "string", "minLength": 1},
+        "name": {"type": "string", "minLength": 1, "maxLength": 60},
+        "description": {"type": "string", "minLength": 1, "maxLength": 160},
+    });
+    object(properties, &["entity", "name", "description"])
+}
+
+fn upsert_record() -> Value {
+    let properties = json!({
+        "entity": {"type": "string", "minLength": 1},
+        "record": {"type": "string", "minLength": 1},
+        "content": {"type": "string", "minLength": 1},
+    });
+    object(properties, &["entity", "record", "content"])
+}
+
+fn list_entities() -> Value {
+    let limit = json!({"limit": {"type": "number", "minimum": 1, "maximum": 200}});
+    object(limit, &[])
+}

@@ -1,0 +1,195 @@
+//! Reading one memory file that somebody names, and no other file.
+//!
+//! What holds: the file lies in the memory folder of a scope behind the local wall, also after all
+//! symbolic links are followed, and nothing on the way is hidden. So neither `..` nor a link leads
+//! out, and `.git`, the database and the settings are out of reach.
+//!
+//! Not here: which words a reader is shown of it.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use super::folder::FilesConfig;
+use super::path::FilePath;
+
+/// Folders of scopes, below the root.
+const KINDS: [&str; 5] = ["users", "agents", "teams", "rooms", "projects"];
+
+/// Why a file is not read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unread {
+    /// The request is wrong.
+    #[error("{0:?} does not name a memory file: {1}")]
+    NoMemoryFile(String, String),
+    /// It may have been there once.
+    #[error("there is no memory file {0}")]
+    Missing(String),
+    /// A person can act.
+    #[error("the memory file {0} cannot be read: {1}")]
+    Unreadable(String, String),
+}
+
+/// The text of the memory file `named`, such as `projects/tidepool/memory/MEMORY.md`, below `root`.
+/// What is no UTF-8 in it is replaced.
+///
+/// # Errors
+/// When it is none, or cannot be read.
+pub fn read(root: &Path, named: &str) -> Result<String, Unread> {
+    let no = |why: &str| Unread::NoMemoryFile(named.to_owned(), why.to_owned());
+    let path = FilePath::new(named).map_err(|error| no(&error.to_string()))?;
+    let parts: Vec<&str> = path.components().collect();
+    let &[kind, scope, "memory", _, ..] = parts.as_slice() else {
+        return Err(no("it does not lie in a scope's memory folder"));
+    };
+    if !KINDS.contains(&kind) {
+        return Err(no("it does not begin with a kind of scope"));
+    }
+    let missing = |_| Unread::Missing(named.to_owned());
+    let root = root.canonicalize().map_err(missing)?;
+    let memory = root.join(kind).join(scope).join("memory");
+    // A folder of ours is never a link: one that is would make any folder a memory.
+    if memory.canonicalize().map_err(missing)? != memory {
+        return Err(no("its memory folder is a symbolic link"));
+    }
+    let place = root.join(path.as_str()).canonicalize().map_err(missing)?;
+    if !is_within(&place, &memory) {
+        return Err(no("a symbolic link leads out of its memory folder"));
+    }
+    bounded(&place).map_err(|why| Unread::Unreadable(named.to_owned(), why))
+}
+
+/// Whether `place`, which holds no links, is an ordinary name inside `memory`.
+fn is_within(place: &Path, memory: &Path) -> bool {
+    let inside: Option<String> = place
+        .strip_prefix(memory)
+        .ok()
+        .and_then(Path::to_str)
+        .map(|inside| inside.replace('\\', "/"));
+    inside.is_some_and(|inside| FilePath::new(inside).is_ok())
+}
+
+fn bounded(place: &PathBuf) -> Result<String, String> {
+    let limit = FilesConfig::default().max_file_bytes;
+    let about = fs::metadata(place).map_err(|error| error.to_string())?;
+    // Opening a pipe would wait for whoever writes it.
+    if !about.is_file() {
+        return Err("it is not a file".to_owned());
+    }
+    let mut bytes = Vec::new();
+    File::open(place)
+        .and_then(|file| file.take(limit + 1).read_to_end(&mut bytes))
+        .map_err(|error| error.to_string())?;
+    if bytes.len() as u64 > limit {
+        return Err(format!("it is longer than {limit} bytes"));
+    }
+    Ok(String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MEMORY: &str = "projects/tidepool/memory";
+
+    /// A root with a memory file, a secret beside it, and a repository in the memory folder.
+    fn root() -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        let memory = root.path().join(MEMORY);
+        fs::create_dir_all(memory.join(".git")).unwrap();
+        fs::create_dir_all(memory.join("topics")).unwrap();
+        fs::create_dir_all(root.path().join("tenants/x").join(MEMORY)).unwrap();
+        for file in [
+            "secret.md",
+            "daybook.toml",
+            "projects/tidepool/beside.md",
+            "projects/tidepool/memory/MEMORY.md",
+            "projects/tidepool/memory/topics/tides.md",
+            "projects/tidepool/memory/.git/config",
+            "tenants/x/projects/tidepool/memory/MEMORY.md",
+        ] {
+            fs::write(root.path().join(file), file).unwrap();
+        }
+        root
+    }
+
+    #[test]
+    fn memory_files_are_read() {
+        let root = root();
+        for named in ["MEMORY.md", "topics/tides.md"] {
+            let named = format!("{MEMORY}/{named}");
+            assert_eq!(read(root.path(), &named).as_deref(), Ok(named.as_str()));
+        }
+        assert_eq!(
+            read(root.path(), &format!("{MEMORY}/none.md")),
+            Err(Unread::Missing(format!("{MEMORY}/none.md")))
+        );
+    }
+
+    #[test]
+    fn nothing_outside_a_memory_folder_is_read() {
+        let root = root();
+        let absolute = root.path().join(MEMORY).join("MEMORY.md");
+        for named in [
+            "",
+            "secret.md",
+            "daybook.toml",
+            "projects/tidepool/beside.md",
+            "projects/tidepool/memory",
+            "projects/tidepool/memory/",
+            "projects/tidepool/memory/../beside.md",
+            "projects/tidepool/memory/../../../secret.md",
+            "projects/../projects/tidepool/memory/MEMORY.md",
+            "projects/./tidepool/memory/MEMORY.md",
+            "projects//tidepool/memory/MEMORY.md",
+            "projects\\tidepool\\memory\\MEMORY.md",
+            "projects/tidepool/memory/.git/config",
+            "projects/tidepool/memory/%2e%2e/beside.md/..",
+            "tenants/x/projects/tidepool/memory/MEMORY.md",
+            "../memory/x",
+            absolute.to_str().unwrap(),
+        ] {
+            assert!(
+                matches!(read(root.path(), named), Err(Unread::NoMemoryFile(..))),
+                "{named:?}: {:?}",
+                read(root.path(), named)
+            );
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn no_link_leads_out_of_a_memory_folder() {
+        use std::os::unix::fs::symlink;
+        let root = root();
+        let memory = root.path().join(MEMORY);
+        symlink(root.path().join("secret.md"), memory.join("out.md")).unwrap();
+        symlink(memory.join(".git/config"), memory.join("config.md")).unwrap();
+        symlink(root.path(), memory.join("up")).unwrap();
+        symlink(memory.join("MEMORY.md"), memory.join("same.md")).unwrap();
+        fs::create_dir_all(root.path().join("projects/linked")).unwrap();
+        symlink(&memory, root.path().join("projects/linked/memory")).unwrap();
+        for named in ["memory/out.md", "memory/config.md", "memory/up/secret.md"] {
+            let named = format!("projects/tidepool/{named}");
+            assert!(
+                matches!(read(root.path(), &named), Err(Unread::NoMemoryFile(..))),
+                "{named}"
+            );
+        }
+        let linked = read(root.path(), "projects/linked/memory/MEMORY.md");
+        assert!(
+            matches!(linked, Err(Unread::NoMemoryFile(..))),
+            "{linked:?}"
+        );
+        assert!(read(root.path(), &format!("{MEMORY}/same.md")).is_ok());
+    }
+
+    #[test]
+    fn a_folder_is_no_file() {
+        let root = root();
+        let named = format!("{MEMORY}/topics");
+        let found = read(root.path(), &named);
+        assert!(matches!(found, Err(Unread::Unreadable(..))), "{found:?}");
+    }
+}
