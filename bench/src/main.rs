@@ -14,12 +14,13 @@ mod memory;
 mod process;
 mod recall;
 mod transcripts;
+mod understanding;
 
 use anyhow::{Result, bail};
 
 fn main() -> Result<()> {
     type Question = (&'static str, &'static str, fn() -> Result<()>);
-    let questions: [Question; 7] = [
+    let questions: [Question; 8] = [
         (
             "import",
             "how fast are real transcripts taken in?",
@@ -49,6 +50,11 @@ fn main() -> Result<()> {
             "mcp",
             "how soon does an MCP server answer, and how much memory does it take?",
             mcp::first_answer,
+        ),
+        (
+            "understanding",
+            "what is understood of real transcripts?",
+            understanding::count,
         ),
         ("append", "how fast is a durable append?", append::durable),
     ];

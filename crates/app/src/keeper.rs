@@ -2,7 +2,7 @@
 //! followed, a bounded share at a time.
 //!
 //! Every process that runs for a while does its share, and one at a time does it for all: whoever
-//! has the turn. Nothing here is waited for by an agent.
+//! is elected. Nothing here is waited for by an agent.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -14,9 +14,9 @@ use daybook_domain::seams::{JobStore, SessionStore};
 use daybook_engine::ingest::import::{Candidate, ImportReport, import, scan};
 use daybook_engine::ingest::settle::settle_projects;
 use daybook_engine::jobs::{self, Progress, UpdateReport, Workshop};
+use daybook_engine::notices::election;
 use daybook_engine::notices::spool::Spool;
 use daybook_engine::notices::take::{Taken, take};
-use daybook_engine::notices::turn;
 use daybook_engine::stop::Stop;
 
 use crate::discover;
@@ -70,15 +70,15 @@ impl Done {
     }
 }
 
-/// [`keep_up`] as the one process that does; `None` when another has the turn. What was told while
+/// [`keep_up`] as the one process that does; `None` when another was elected. What was told while
 /// this one ended is not left to nobody.
-pub(crate) async fn keep_up_in_turn(
+pub(crate) async fn keep_up_if_elected(
     daybook: &Daybook,
     stop: &Stop,
     progress: &dyn Progress,
 ) -> Result<Option<Done>> {
     let mut done: Option<Done> = None;
-    while let Some(_turn) = turn::take(&daybook.root)? {
+    while let Some(_elected) = election::stand(&daybook.root)? {
         let (shop, _present) = daybook.worker().await?;
         let more = keep_up(daybook, &shop, stop, progress).await?;
         let nothing = more.taken.notices == 0;
@@ -98,7 +98,7 @@ pub(crate) async fn catch_up(daybook: &Daybook) -> Result<()> {
     }
     let stop = Stop::default();
     stop_after(&stop, BEFORE_ANSWERING);
-    keep_up_in_turn(daybook, &stop, &Learning::quiet()).await?;
+    keep_up_if_elected(daybook, &stop, &Learning::quiet()).await?;
     Ok(())
 }
 
@@ -145,7 +145,7 @@ fn share(root: &Path, followed: Option<&mut Followed>, stop: &Stop) -> Result<()
         if told || is_due(&daybook).await? {
             let enough = Stop::default();
             stop_after(&enough, SHARE);
-            keep_up_in_turn(&daybook, &enough, &Learning::quiet()).await?;
+            keep_up_if_elected(&daybook, &enough, &Learning::quiet()).await?;
         }
         Ok(())
     })

@@ -9,6 +9,7 @@ use daybook_domain::eligibility::eligible;
 use daybook_domain::seams::{ExtractionStore, JobStore, ScopeState, SessionStore};
 use daybook_domain::source::{Import, Source};
 use daybook_domain::{Gap, Job, JobKind, Session};
+use daybook_engine::notices::spool::Spool;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -24,6 +25,8 @@ pub(crate) struct Facts {
     pub(crate) sources: Vec<Source>,
     pub(crate) scopes: Vec<ScopeState>,
     pub(crate) imports: Vec<Import>,
+    /// Notices of hooks that nobody has taken in yet.
+    pub(crate) notices: usize,
 }
 
 /// How far sessions have been learned from.
@@ -54,6 +57,8 @@ pub(crate) struct Overview {
     scopes: Vec<ScopeShown>,
     /// Scopes whose memory files do not show everything yet.
     waiting_to_be_written: usize,
+    /// Notices of hooks that nobody has taken in yet.
+    notices: usize,
 }
 
 /// A range that could not be processed.
@@ -96,6 +101,7 @@ impl Facts {
             sources: store.sources().await?,
             scopes: store.scopes(&daybook.tenant).await?,
             imports: store.imports(imports).await?,
+            notices: Spool::of(&daybook.root).count(),
         })
     }
 
@@ -136,6 +142,7 @@ impl Facts {
             gaps: self.gaps.iter().map(GapShown::from).collect(),
             scopes: self.scopes.iter().map(ScopeShown::from).collect(),
             waiting_to_be_written: self.unwritten().len(),
+            notices: self.notices,
         }
     }
 }

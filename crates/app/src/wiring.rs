@@ -137,6 +137,14 @@ impl Daybook {
     }
 }
 
+/// Lets everything else on this machine go first: hooks answer while agents wait for them, and what is
+/// learned a little later is learned.
+pub(crate) fn stand_back() {
+    // Where this is not allowed, work goes on as before.
+    #[cfg(unix)]
+    let _ = rustix::process::nice(10);
+}
+
 /// Runs `work` to its end on this thread.
 pub(crate) fn block_on<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
     let runtime = tokio::runtime::Builder::new_current_thread()

@@ -23,7 +23,7 @@ use crate::discover::{Found, hosts, transcripts};
 use crate::keeper::host_folders;
 use crate::output::{count, dim, json as print_json, size, warn};
 use crate::progress::{Learning, Reading};
-use crate::wiring::{Daybook, block_on, stop_on_interrupt};
+use crate::wiring::{Daybook, block_on, stand_back, stop_on_interrupt};
 use crate::{root, sample};
 
 /// Take in the transcripts of your agents, and learn from them.
@@ -75,6 +75,7 @@ impl Import {
         if self.dry_run {
             return dry_run(common, &candidates);
         }
+        stand_back();
         let daybook = Daybook::open_or_create(common)?;
         let stop = stop_on_interrupt()?;
         let began = Instant::now();

@@ -87,6 +87,10 @@ fn say_sessions(facts: &Facts) {
             anstream::println!("    {} {}: {}", warn("failing"), job.key, failure.message);
         }
     }
+    if facts.notices > 0 {
+        let waiting = count(facts.notices as u64, "notice");
+        anstream::println!("  hooks      {waiting} not taken in yet; `daybook update` does it");
+    }
     if facts.gaps.is_empty() {
         anstream::println!("  gaps       none");
     }

@@ -14,10 +14,10 @@ use daybook_engine::stop::Stop;
 use serde_json::json;
 
 use super::Common;
-use crate::keeper::{Done, keep_up, keep_up_in_turn, stop_after};
+use crate::keeper::{Done, keep_up, keep_up_if_elected, stop_after};
 use crate::output::{count, json as print_json};
 use crate::progress::Learning;
-use crate::wiring::{Daybook, block_on, stop_on_interrupt};
+use crate::wiring::{Daybook, block_on, stand_back, stop_on_interrupt};
 
 /// Process what is due, then end.
 #[derive(Args)]
@@ -32,9 +32,10 @@ pub(crate) struct Update {
 
 impl Update {
     pub(crate) fn run(&self, common: &Common) -> Result<ExitCode> {
+        stand_back();
         let stop = stop_on_interrupt()?;
         if let Some(longest) = self.longest {
-            return in_turn(common, &stop, longest);
+            return elected(common, &stop, longest);
         }
         let daybook = Daybook::open_existing(common)?;
         block_on(async {
@@ -51,10 +52,10 @@ impl Update {
 }
 
 /// As hosts ask for it after each turn of each session: one does it for all, and for so long.
-fn in_turn(common: &Common, stop: &Stop, longest: Duration) -> Result<ExitCode> {
+fn elected(common: &Common, stop: &Stop, longest: Duration) -> Result<ExitCode> {
     let daybook = Daybook::open_or_create(common)?;
     stop_after(stop, longest);
-    let done = block_on(keep_up_in_turn(&daybook, stop, &Learning::quiet()))?;
+    let done = block_on(keep_up_if_elected(&daybook, stop, &Learning::quiet()))?;
     if done.is_none() && !common.json {
         anstream::println!("Another process is updating this memory.");
         return Ok(ExitCode::SUCCESS);
@@ -76,6 +77,7 @@ fn duration(text: &str) -> Result<Duration, String> {
 
 impl Worker {
     pub(crate) fn run(&self, common: &Common) -> Result<ExitCode> {
+        stand_back();
         let daybook = Daybook::open_or_create(common)?;
         let stop = stop_on_interrupt()?;
         block_on(async {

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::Common;
 use super::update::as_json;
-use crate::keeper::{Done, Followed, keep_up_in_turn, take_in};
+use crate::keeper::{Done, Followed, keep_up_if_elected, take_in};
 use crate::output::{count, dim};
 use crate::progress::Learning;
 use crate::root;
@@ -40,7 +40,7 @@ pub(crate) async fn watch(
             true => ImportReport::default(),
             false => take_in(daybook, changed, stop).await?,
         };
-        let done = keep_up_in_turn(daybook, stop, &Learning::quiet()).await?;
+        let done = keep_up_if_elected(daybook, stop, &Learning::quiet()).await?;
         tell(common, &report, &done.unwrap_or_default())?;
         tokio::time::sleep(LOOK).await;
     }

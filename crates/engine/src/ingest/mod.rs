@@ -8,6 +8,7 @@
 //! Not here: batches, store calls, tokens. The reader hands out text as it was said; redaction
 //! follows before anything is kept.
 
+pub mod census;
 pub mod chat;
 pub mod checkout;
 pub mod claude;

@@ -79,6 +79,22 @@ pub struct RawEvent {
     pub sidechain: bool,
     /// Where it happened, when known.
     pub place: Option<Place>,
+    /// By which way it came.
+    pub via: Via,
+}
+
+/// By which way words came into a transcript. A person's hide in more places than one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Via {
+    /// A message of their own.
+    #[default]
+    Message,
+    /// The reason for refusing a tool's call.
+    Refusal,
+    /// The answer to an agent's question.
+    Answer,
+    /// Typed while the agent worked.
+    Queue,
 }
 
 impl RawEvent {

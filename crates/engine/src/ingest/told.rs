@@ -18,7 +18,7 @@ use daybook_domain::{
     Timestamp,
 };
 
-use super::parsed::RawEvent;
+use super::parsed::{RawEvent, Via};
 use super::redact::Redactor;
 use super::{chat, prepared, recalled};
 
@@ -169,6 +169,7 @@ fn raw(redactor: &Redactor, told: Told, place: Option<Place>, now: Timestamp) ->
         status: None,
         sidechain: false,
         place,
+        via: Via::Message,
     }
 }
 

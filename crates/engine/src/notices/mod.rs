@@ -4,14 +4,14 @@
 //!
 //! - [`spool`] keeps notices as files until somebody takes them in: a hook opens no database;
 //! - [`take`] takes them in: reads the transcripts on and makes finished sessions due;
-//! - [`turn`] elects one updater among many;
+//! - [`election`] finds one updater among many;
 //! - [`whereabouts`] tells a hook, from one small file, which project a folder belongs to.
 //!
 //! Not here: the shape of any host's hooks (the binary knows that), extraction.
 
+pub mod election;
 pub mod spool;
 pub mod take;
-pub mod turn;
 pub mod whereabouts;
 
 use daybook_domain::Timestamp;

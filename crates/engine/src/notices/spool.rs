@@ -91,6 +91,12 @@ impl Spool {
         self.paths().next().is_none()
     }
 
+    /// How many wait.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.paths().count()
+    }
+
     /// What waits, the oldest first, at most `limit`.
     #[must_use]
     pub fn waiting(&self, limit: usize) -> Vec<Waiting> {

@@ -19,7 +19,7 @@ use super::calls::OpenCalls;
 use super::json;
 use super::kept::event_text;
 use super::lenient::{Content, Part};
-use super::parsed::{BadLine, BadState, Parsed, RawEvent, Reader, SessionHint};
+use super::parsed::{BadLine, BadState, Parsed, RawEvent, Reader, SessionHint, Via};
 use super::place::{GitCommonDir, Whereabouts};
 use super::turn::Turn;
 use super::{calls, recalled, wrappers};
@@ -267,6 +267,7 @@ impl<'a> ChatReader<'a> {
             status: said.status,
             sidechain: false,
             place: self.state.whereabouts.place().cloned(),
+            via: Via::Message,
         }));
     }
 }

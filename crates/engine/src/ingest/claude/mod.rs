@@ -31,7 +31,7 @@ use super::calls::{self, OpenCalls};
 use super::json;
 use super::kept::event_text;
 use super::lenient::{Content, Part};
-use super::parsed::{BadLine, BadState, Parsed, RawEvent, Reader};
+use super::parsed::{BadLine, BadState, Parsed, RawEvent, Reader, Via};
 use super::place::{GitCommonDir, Whereabouts};
 use super::recalled;
 
@@ -81,6 +81,7 @@ struct Said<'t> {
     tool: Option<&'t str>,
     call: Option<&'t str>,
     status: Option<ToolStatus>,
+    via: Via,
 }
 
 impl<'a> ClaudeReader<'a> {
@@ -206,6 +207,7 @@ impl<'a> ClaudeReader<'a> {
             tool: block.name.get(),
             call: block.id.get(),
             status: None,
+            via: Via::Message,
         };
         self.say(here, &said, out);
         self.state.calls.open(&block.id, block.name.to_string());
@@ -258,6 +260,7 @@ impl<'a> ClaudeReader<'a> {
             status: said.status,
             sidechain: here.sidechain,
             place: self.state.whereabouts.place().cloned(),
+            via: said.via,
         }));
     }
 }
@@ -290,6 +293,7 @@ impl<'t> Said<'t> {
             tool: None,
             call: None,
             status: None,
+            via: Via::Message,
         }
     }
 }

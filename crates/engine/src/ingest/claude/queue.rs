@@ -17,7 +17,7 @@ use super::line::{Attachment, plain};
 use super::person::{harness, is_by_host, unwrapped};
 use super::{AGENT, ClaudeReader, Here, Said};
 use crate::ingest::json;
-use crate::ingest::parsed::Parsed;
+use crate::ingest::parsed::{Parsed, Via};
 
 /// Texts whose fate is followed at once.
 const FOLLOWED: usize = 64;
@@ -171,7 +171,11 @@ impl ClaudeReader<'_> {
             return self.state.queue.add(text, None);
         }
         let event = self.queued_id(&said);
-        self.push(event, here, &Said::plain(0, origin, said.as_str()), out);
+        let words = Said {
+            via: Via::Queue,
+            ..Said::plain(0, origin, said.as_str())
+        };
+        self.push(event, here, &words, out);
         self.state.queue.add(&said, Some(event));
     }
 
@@ -211,7 +215,11 @@ impl ClaudeReader<'_> {
         if self.state.queue.attached(&unwrapped.said) {
             return;
         }
-        self.say(here, &Said::plain(0, Origin::Human, &*unwrapped.said), out);
+        let said = Said {
+            via: Via::Queue,
+            ..Said::plain(0, Origin::Human, &*unwrapped.said)
+        };
+        self.say(here, &said, out);
     }
 }
 

@@ -13,7 +13,7 @@ use daybook_domain::{Origin, ToolStatus};
 
 use super::line::{Block, plain};
 use super::{ClaudeReader, Here, Said, answers};
-use crate::ingest::parsed::Parsed;
+use crate::ingest::parsed::{Parsed, Via};
 use crate::ingest::wrappers::without_trailing;
 
 /// Beginnings of what the host answers when a person refused the call, or stopped it.
@@ -52,12 +52,17 @@ impl ClaudeReader<'_> {
             tool: tool.as_deref(),
             call: block.tool_use_id.get(),
             status: Some(outcome.status),
+            via: Via::Message,
         };
         self.say(here, &said, out);
         for (words, number) in outcome.words.iter().zip(1..) {
             let part = format!("words {number}");
             let said = Said {
                 part: &part,
+                via: match outcome.status {
+                    ToolStatus::Refused => Via::Refusal,
+                    ToolStatus::Succeeded | ToolStatus::Failed => Via::Answer,
+                },
                 ..Said::plain(index, Origin::Human, words.as_str())
             };
             self.say(here, &said, out);

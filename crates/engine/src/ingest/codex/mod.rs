@@ -31,7 +31,7 @@ use super::calls::OpenCalls;
 use super::json;
 use super::kept::event_text;
 use super::lenient::Object;
-use super::parsed::{BadLine, BadState, Parsed, RawEvent, Reader};
+use super::parsed::{BadLine, BadState, Parsed, RawEvent, Reader, Via};
 use super::place::{GitCommonDir, Whereabouts};
 use super::recalled;
 use super::turn::Turn;
@@ -87,6 +87,7 @@ struct Said<'t> {
     call: Option<&'t str>,
     status: Option<ToolStatus>,
     sidechain: bool,
+    via: Via,
 }
 
 /// What an identity rests on.
@@ -238,6 +239,7 @@ impl<'a> CodexReader<'a> {
             status: said.status,
             sidechain: said.sidechain || self.is_sub_agent(),
             place: self.state.whereabouts.place().cloned(),
+            via: said.via,
         })
     }
 
@@ -290,6 +292,7 @@ impl<'t> Said<'t> {
             call: None,
             status: None,
             sidechain: false,
+            via: Via::Message,
         }
     }
 }

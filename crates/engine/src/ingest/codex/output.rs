@@ -15,7 +15,7 @@ use super::{Call, CodexReader, Key, Said};
 use crate::ingest::calls;
 use crate::ingest::json;
 use crate::ingest::lenient::{Content, Flag, Object, Pairs, Part, Text, When};
-use crate::ingest::parsed::Parsed;
+use crate::ingest::parsed::{Parsed, Via};
 
 /// The tool that asks a person.
 const ASK: &str = "request_user_input";
@@ -146,6 +146,7 @@ impl CodexReader<'_> {
             let said = Said {
                 key: key(item),
                 part: question,
+                via: Via::Answer,
                 ..Said::plain(Origin::Human, words.as_str())
             };
             self.say(number, &said, out);

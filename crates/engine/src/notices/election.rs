@@ -1,6 +1,6 @@
 //! One updater at a time for each data folder.
 //!
-//! Every hook of every session asks its host to run an update. The first takes the turn; the others
+//! Every hook of every session asks its host to run an update. The first is elected; the others
 //! end at once. The lock is the system's, so a killed updater leaves nothing behind.
 
 use std::fs::{File, TryLockError};
@@ -9,13 +9,13 @@ use std::path::Path;
 
 /// The right to update, until dropped.
 #[derive(Debug)]
-pub struct Turn(#[expect(dead_code, reason = "held for its lock")] File);
+pub struct Elected(#[expect(dead_code, reason = "held for its lock")] File);
 
-/// Takes the turn; `None` when another process has it.
+/// Stands for election; `None` when another process is elected.
 ///
 /// # Errors
 /// When the lock cannot be made.
-pub fn take(root: &Path) -> io::Result<Option<Turn>> {
+pub fn stand(root: &Path) -> io::Result<Option<Elected>> {
     let folder = root.join("run");
     std::fs::create_dir_all(&folder)?;
     let file = File::options()
@@ -24,7 +24,7 @@ pub fn take(root: &Path) -> io::Result<Option<Turn>> {
         .write(true)
         .open(folder.join("updating"))?;
     match file.try_lock() {
-        Ok(()) => Ok(Some(Turn(file))),
+        Ok(()) => Ok(Some(Elected(file))),
         Err(TryLockError::WouldBlock) => Ok(None),
         Err(TryLockError::Error(error)) => Err(error),
     }
@@ -35,12 +35,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_is_one_turn_at_a_time() {
+    fn one_is_elected_at_a_time() {
         let root = tempfile::tempdir().unwrap();
-        let first = take(root.path()).unwrap();
+        let first = stand(root.path()).unwrap();
         assert!(first.is_some());
-        assert!(take(root.path()).unwrap().is_none());
+        assert!(stand(root.path()).unwrap().is_none());
         drop(first);
-        assert!(take(root.path()).unwrap().is_some());
+        assert!(stand(root.path()).unwrap().is_some());
     }
 }
