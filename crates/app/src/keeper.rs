@@ -5,7 +5,7 @@
 //! is elected. Nothing here is waited for by an agent.
 
 use std::collections::{HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
@@ -115,40 +115,70 @@ pub(crate) fn stop_after(stop: &Stop, while_: Duration) {
 /// if `follow` is set: what lies there already and was never imported stays out, for nobody was asked.
 pub(crate) fn start(root: PathBuf, follow: bool, stop: Stop) {
     std::thread::spawn(move || {
-        let mut followed = follow.then(|| Followed::new(host_folders()));
+        let mut keeper = Keeper {
+            root,
+            daybook: None,
+            followed: follow.then(|| Followed::new(host_folders())),
+        };
         while !stop.asked() {
-            // A data folder that is broken now may be whole later; whoever asks is told.
-            let _ = share(&root, followed.as_mut(), &stop);
+            if keeper.share(&stop).is_err() {
+                keeper.try_again();
+            }
             std::thread::sleep(LOOK);
         }
     });
 }
 
-fn share(root: &Path, followed: Option<&mut Followed>, stop: &Stop) -> Result<()> {
-    let first = followed
-        .as_ref()
-        .is_some_and(|followed| followed.looked.is_none());
-    let mut changed = followed.map(Followed::changed).unwrap_or_default();
-    let told = !Spool::of(root).is_empty();
-    if changed.is_empty() && !told && !Daybook::is_there(root) {
-        return Ok(());
+/// A server's own hands.
+struct Keeper {
+    root: PathBuf,
+    /// Opened when there is something to do for the first time.
+    daybook: Option<Daybook>,
+    followed: Option<Followed>,
+}
+
+impl Keeper {
+    /// A data folder that is broken now may be whole later; whoever asks is told meanwhile.
+    fn try_again(&mut self) {
+        self.daybook = None;
+        if let Some(followed) = &mut self.followed {
+            followed.forget_last_look();
+        }
     }
-    root::create(root)?;
-    let daybook = Daybook::open(root.to_owned())?;
-    block_on(async {
-        if first {
-            retain_known(&daybook, &mut changed).await?;
+
+    fn share(&mut self, stop: &Stop) -> Result<()> {
+        let first = self.followed.as_ref().is_some_and(|f| f.looked.is_none());
+        let mut changed = self
+            .followed
+            .as_mut()
+            .map(Followed::changed)
+            .unwrap_or_default();
+        let told = !Spool::of(&self.root).is_empty();
+        if changed.is_empty() && !told && !Daybook::is_there(&self.root) {
+            return Ok(());
         }
-        if !changed.is_empty() {
-            take_in(&daybook, changed, stop).await?;
-        }
-        if told || is_due(&daybook).await? {
-            let enough = Stop::default();
-            stop_after(&enough, SHARE);
-            keep_up_if_elected(&daybook, &enough, &Learning::quiet()).await?;
-        }
-        Ok(())
-    })
+        let daybook = match self.daybook.take() {
+            Some(open) => self.daybook.insert(open),
+            None => {
+                root::create(&self.root)?;
+                self.daybook.insert(Daybook::open(self.root.clone())?)
+            }
+        };
+        block_on(async {
+            if first {
+                retain_known(daybook, &mut changed).await?;
+            }
+            if !changed.is_empty() {
+                take_in(daybook, changed, stop).await?;
+            }
+            if is_due(daybook).await? {
+                let enough = Stop::default();
+                stop_after(&enough, SHARE);
+                keep_up_if_elected(daybook, &enough, &Learning::quiet()).await?;
+            }
+            Ok(())
+        })
+    }
 }
 
 /// Files that were imported before.
@@ -159,15 +189,15 @@ async fn retain_known(daybook: &Daybook, files: &mut Vec<Candidate>) -> Result<(
     Ok(())
 }
 
-async fn is_due(daybook: &Daybook) -> Result<bool> {
+/// Whether there is anything to do: a job is due, or a hook told something.
+pub(crate) async fn is_due(daybook: &Daybook) -> Result<bool> {
+    if !Spool::of(&daybook.root).is_empty() {
+        return Ok(true);
+    }
     let now = daybook.clock.now();
     for kind in JobKind::ALL {
-        if daybook
-            .store
-            .next_due(kind)
-            .await?
-            .is_some_and(|due| due <= now)
-        {
+        let next = daybook.store.next_due(kind).await?;
+        if next.is_some_and(|due| due <= now) {
             return Ok(true);
         }
     }
@@ -199,6 +229,8 @@ pub(crate) fn host_folders() -> Vec<PathBuf> {
 pub(crate) struct Followed {
     folders: Vec<PathBuf>,
     seen: HashMap<PathBuf, (u64, i64)>,
+    /// What the last look found changed.
+    last: Vec<PathBuf>,
     looked: Option<Instant>,
     pause: Duration,
 }
@@ -208,6 +240,7 @@ impl Followed {
         Self {
             folders,
             seen: HashMap::new(),
+            last: Vec::new(),
             looked: None,
             pause: Duration::ZERO,
         }
@@ -241,8 +274,23 @@ impl Followed {
             }
             Candidate::Stream(_) | Candidate::Missing(..) => false,
         });
+        self.last = changed.iter().filter_map(path_of).collect();
         self.looked = Some(Instant::now());
         self.pause = began.elapsed() * 50;
         changed
+    }
+
+    /// What changed could not be taken in, and is looked at again.
+    fn forget_last_look(&mut self) {
+        for path in self.last.drain(..) {
+            self.seen.remove(&path);
+        }
+    }
+}
+
+fn path_of(candidate: &Candidate) -> Option<PathBuf> {
+    match candidate {
+        Candidate::File { path, .. } => Some(path.clone()),
+        Candidate::Stream(_) | Candidate::Missing(..) => None,
     }
 }

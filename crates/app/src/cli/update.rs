@@ -9,12 +9,11 @@ use daybook_domain::JobKind;
 use daybook_domain::seams::JobStore;
 use daybook_engine::files::reindex::reindex_all;
 use daybook_engine::jobs::{self, UpdateReport, Workshop};
-use daybook_engine::notices::spool::Spool;
 use daybook_engine::stop::Stop;
 use serde_json::json;
 
 use super::Common;
-use crate::keeper::{Done, keep_up, keep_up_if_elected, stop_after};
+use crate::keeper::{Done, is_due, keep_up, keep_up_if_elected, stop_after};
 use crate::output::{count, json as print_json};
 use crate::progress::Learning;
 use crate::wiring::{Daybook, block_on, stand_back, stop_on_interrupt};
@@ -90,7 +89,7 @@ impl Worker {
                     say(&done);
                 }
                 all.add(done.taken, done.report);
-                rest(&shop, &stop, self.every).await?;
+                rest(&daybook, &stop, self.every).await?;
             }
             all.report.stopped = true;
             tell(common, &all)
@@ -99,21 +98,10 @@ impl Worker {
 }
 
 /// Sleeps until the next job falls due or a hook tells something, at most `longest`; wakes within a quarter second of a stop.
-async fn rest(shop: &Workshop, stop: &Stop, longest: Duration) -> Result<()> {
+async fn rest(daybook: &Daybook, stop: &Stop, longest: Duration) -> Result<()> {
     const LOOK: Duration = Duration::from_millis(250);
-    let until = shop.clock.now().plus(longest);
-    while !stop.asked() && shop.clock.now() < until {
-        let mut due = None;
-        for kind in JobKind::ALL {
-            due = [due, shop.store.next_due(kind).await?]
-                .into_iter()
-                .flatten()
-                .min();
-        }
-        let told = !Spool::of(&shop.root).is_empty();
-        if told || due.is_some_and(|due| due <= shop.clock.now()) {
-            return Ok(());
-        }
+    let until = daybook.clock.now().plus(longest);
+    while !stop.asked() && daybook.clock.now() < until && !is_due(daybook).await? {
         tokio::time::sleep(LOOK).await;
     }
     Ok(())

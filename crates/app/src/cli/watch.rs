@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::Common;
 use super::update::as_json;
-use crate::keeper::{Done, Followed, keep_up_if_elected, take_in};
+use crate::keeper::{Done, Followed, is_due, keep_up_if_elected, take_in};
 use crate::output::{count, dim};
 use crate::progress::Learning;
 use crate::root;
@@ -40,8 +40,12 @@ pub(crate) async fn watch(
             true => ImportReport::default(),
             false => take_in(daybook, changed, stop).await?,
         };
-        let done = keep_up_if_elected(daybook, stop, &Learning::quiet()).await?;
-        tell(common, &report, &done.unwrap_or_default())?;
+        if is_due(daybook).await? {
+            let done = keep_up_if_elected(daybook, stop, &Learning::quiet()).await?;
+            tell(common, &report, &done.unwrap_or_default())?;
+        } else {
+            tell(common, &report, &Done::default())?;
+        }
         tokio::time::sleep(LOOK).await;
     }
     Ok(())
