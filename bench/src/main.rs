@@ -12,6 +12,7 @@ mod import;
 mod mcp;
 mod memory;
 mod process;
+mod questions;
 mod recall;
 mod transcripts;
 mod understanding;
@@ -20,7 +21,7 @@ use anyhow::{Result, bail};
 
 fn main() -> Result<()> {
     type Question = (&'static str, &'static str, fn() -> Result<()>);
-    let questions: [Question; 8] = [
+    let questions: [Question; 9] = [
         (
             "import",
             "how fast are real transcripts taken in?",
@@ -55,6 +56,11 @@ fn main() -> Result<()> {
             "understanding",
             "what is understood of real transcripts?",
             understanding::count,
+        ),
+        (
+            "questions",
+            "does an owner find what was discussed, and nothing else?",
+            questions::ask,
         ),
         ("append", "how fast is a durable append?", append::durable),
     ];
