@@ -1,7 +1,7 @@
 //! How long a host waits for a hook, as a process, on a large root: at rest, and while eight
 //! importers write.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -14,6 +14,8 @@ use crate::transcripts::write_session;
 
 const CALLS: usize = 300;
 const IMPORTERS: u64 = 8;
+/// New sessions for each importer.
+const ROUNDS: u64 = 100;
 
 /// Hooks of both kinds, against starting the program.
 pub(crate) fn process() -> Result<()> {
@@ -32,12 +34,14 @@ pub(crate) fn process() -> Result<()> {
     ])?;
     println!("  at rest");
     measure(&root)?;
+    let to_come = tempfile::tempdir()?;
+    sessions_to_come(to_come.path())?;
     println!("  while {IMPORTERS} importers write");
     let done = AtomicBool::new(false);
     let imported = AtomicU64::new(0);
     std::thread::scope(|scope| {
         for n in 0..IMPORTERS {
-            let (done, imported, name, made) = (&done, &imported, &name, made.path());
+            let (done, imported, name, made) = (&done, &imported, &name, to_come.path());
             scope.spawn(move || write_until(done, imported, name, made, n));
         }
         let measured = measure(&root);
@@ -111,17 +115,30 @@ fn call(root: &Path, event: &str, answered: bool) -> Result<Duration> {
     Ok(took)
 }
 
-/// Imports one new session after another, each as a process.
+/// What the importers take in, made before anything is measured: `(importer, round)` names a file.
+fn sessions_to_come(made: &Path) -> Result<()> {
+    for n in 0..IMPORTERS {
+        for round in 0..ROUNDS {
+            write_session(&to_come(made, n, round), 10_000 + n * 1_000 + round, 200)?;
+        }
+    }
+    Ok(())
+}
+
+fn to_come(made: &Path, n: u64, round: u64) -> PathBuf {
+    made.join(format!("new-{n}-{round}.jsonl"))
+}
+
+/// Imports one new session after another, each as a process; when there is no new one left, the same
+/// again.
 fn write_until(done: &AtomicBool, imported: &AtomicU64, root: &str, made: &Path, n: u64) {
     for round in 0.. {
         if done.load(Ordering::Relaxed) {
             return;
         }
-        let path = made.join(format!("new-{n}-{round}.jsonl"));
-        let wrote = write_session(&path, 10_000 + n * 1_000 + round, 200);
-        let path = path.display().to_string();
+        let path = to_come(made, n, round % ROUNDS).display().to_string();
         let import = ["import", &path, "--no-process", "--root", root];
-        if wrote.is_ok() && timed(&import).is_ok() {
+        if timed(&import).is_ok() {
             imported.fetch_add(1, Ordering::Relaxed);
         }
     }

@@ -142,7 +142,7 @@ impl Daybook {
 pub(crate) fn stand_back() {
     // Where this is not allowed, work goes on as before.
     #[cfg(unix)]
-    let _ = rustix::process::nice(10);
+    let _ = rustix::process::nice(15);
 }
 
 /// Runs `work` to its end on this thread.

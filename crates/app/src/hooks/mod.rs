@@ -11,7 +11,6 @@ mod payload;
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -56,21 +55,26 @@ impl Host {
 
 /// Answers one call. Its payload is `argument`, else standard input.
 pub(crate) fn answer(host: Host, argument: Option<String>, root: Result<PathBuf>) {
-    let (done, answered) = mpsc::channel();
-    std::thread::spawn(move || {
-        let answer = root.and_then(|root| {
-            let payload = argument.map_or_else(read_input, Ok)?;
-            Call::read(host, &payload)?.map_or(Ok(None), |call| call.answer(&root))
-        });
-        // Nobody waits any more when the budget is spent.
-        let _ = done.send(answer);
+    end_in_time();
+    let answer = root.and_then(|root| {
+        let payload = argument.map_or_else(read_input, Ok)?;
+        Call::read(host, &payload)?.map_or(Ok(None), |call| call.answer(&root))
     });
-    match answered.recv_timeout(BUDGET) {
-        Ok(Ok(Some(text))) => anstream::println!("{text}"),
-        Ok(Ok(None)) => {}
-        Ok(Err(error)) => anstream::eprintln!("daybook: {error:#}"),
-        Err(_) => anstream::eprintln!("daybook: the data folder did not answer in time"),
+    match answer {
+        Ok(Some(text)) => anstream::println!("{text}"),
+        Ok(None) => {}
+        Err(error) => anstream::eprintln!("daybook: {error:#}"),
     }
+}
+
+/// Ends this process when the budget is spent, whatever it waits for: a disk that hangs, a host that
+/// never ends its payload. The work stays on the first thread, so that nothing waits to be woken.
+fn end_in_time() {
+    std::thread::spawn(|| {
+        std::thread::sleep(BUDGET);
+        anstream::eprintln!("daybook: the data folder did not answer in time");
+        std::process::exit(0);
+    });
 }
 
 fn read_input() -> Result<String> {

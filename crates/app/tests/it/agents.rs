@@ -287,3 +287,19 @@ fn a_server_learns_from_hooks_and_follows_what_is_written_from_now_on() {
     let said = Value::Array(sessions).to_string();
     assert!(!said.contains(old.id()), "nobody was asked about {said}");
 }
+
+#[test]
+fn a_hook_does_not_wait_for_ever_for_its_payload() {
+    let place = Place::new();
+    let mut child = place
+        .daybook(&["hook", CLAUDE])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    // Held open, as a host does that hangs itself.
+    let input = child.stdin.take();
+    assert!(child.wait().unwrap().success());
+    drop(input);
+}
