@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use daybook_domain::{Scope, ScopeKind, Tenant};
-use daybook_engine::files::layout::{CURATED, folder};
+use daybook_engine::files::layout::{BRANCHES, CURATED, folder};
 use daybook_engine::recall::context::Applies;
 
 /// The memory of the project at hand and of the person; no other.
@@ -22,13 +22,17 @@ pub(crate) fn applies(
     let scopes = project.cloned().into_iter().chain([person]);
     scopes
         .filter_map(|scope| {
-            let path = folder(root, &scope).join(CURATED);
-            let text = std::fs::read(path).ok()?;
-            let text = String::from_utf8_lossy(&text).into_owned();
+            let memory = folder(root, &scope);
             Some(Applies {
+                text: read(&memory.join(CURATED))?,
+                branches: read(&memory.join(BRANCHES)).unwrap_or_default(),
                 whose: format!("Memory of {scope}"),
-                text,
             })
         })
         .collect()
+}
+
+fn read(path: &Path) -> Option<String> {
+    let text = std::fs::read(path).ok()?;
+    Some(String::from_utf8_lossy(&text).into_owned())
 }

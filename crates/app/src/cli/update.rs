@@ -9,6 +9,7 @@ use daybook_domain::JobKind;
 use daybook_domain::seams::JobStore;
 use daybook_engine::files::reindex::reindex_all;
 use daybook_engine::jobs::{self, UpdateReport, Workshop};
+use daybook_engine::notices::spool::Spool;
 use daybook_engine::stop::Stop;
 use serde_json::json;
 
@@ -54,12 +55,38 @@ impl Update {
 fn elected(common: &Common, stop: &Stop, longest: Duration) -> Result<ExitCode> {
     let daybook = Daybook::open_or_create(common)?;
     stop_after(stop, longest);
-    let done = block_on(keep_up_if_elected(&daybook, stop, &Learning::quiet()))?;
+    let done = block_on(async {
+        let quiet = Learning::quiet();
+        let mut done = keep_up_if_elected(&daybook, stop, &quiet).await?;
+        while done.is_some() && told_in_a_moment(&daybook, stop).await {
+            let Some(more) = keep_up_if_elected(&daybook, stop, &quiet).await? else {
+                break;
+            };
+            done.get_or_insert_default().add(more.taken, more.report);
+        }
+        Ok(done)
+    })?;
     if done.is_none() && !common.json {
         anstream::println!("Another process is updating this memory.");
         return Ok(ExitCode::SUCCESS);
     }
     tell(common, &done.unwrap_or_default())
+}
+
+/// Whether a hook tells something within a moment: hosts run the hooks of one event side by side, so
+/// the notice that this update is about may come after it began.
+async fn told_in_a_moment(daybook: &Daybook, stop: &Stop) -> bool {
+    const MOMENT: Duration = Duration::from_secs(1);
+    const LOOK: Duration = Duration::from_millis(50);
+    let spool = Spool::of(&daybook.root);
+    let until = daybook.clock.now().plus(MOMENT);
+    while !stop.asked() && daybook.clock.now() < until {
+        if !spool.is_empty() {
+            return true;
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+    false
 }
 
 /// Process what falls due until stopped.

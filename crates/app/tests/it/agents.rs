@@ -303,3 +303,31 @@ fn a_hook_does_not_wait_for_ever_for_its_payload() {
     assert!(child.wait().unwrap().success());
     drop(input);
 }
+
+#[test]
+fn what_is_told_just_after_an_update_began_is_taken_in_by_it() {
+    let place = Place::new();
+    let folder = place.home().join(".claude/projects/tidepool");
+    fs::create_dir_all(&folder).unwrap();
+    let session = telling(6);
+    let transcript = folder.join(format!("{}.jsonl", session.id()));
+    fs::write(&transcript, session.text()).unwrap();
+    // Hosts run the hooks of one event side by side.
+    let updating = place
+        .daybook(&["update", "--for", "20s", "--json"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    while !place.root().join("run/updating").exists() {
+        std::thread::yield_now();
+    }
+    let end = payload("SessionEnd", session.id(), place.home(), Some(&transcript));
+    place.hook(CLAUDE, &end);
+    let done = updating.wait_with_output().unwrap();
+    let done: Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!(
+        (&done["notices"], &done["taught"]),
+        (&json!(1), &json!(1)),
+        "{done}"
+    );
+}

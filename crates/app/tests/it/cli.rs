@@ -318,3 +318,30 @@ fn standard_input_is_taken_in_and_json_stands_alone() {
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("only JSON");
     assert_eq!(report["events"], 2);
 }
+
+#[test]
+fn whoever_comes_back_to_a_branch_is_told_where_it_stands_however_many_there_are() {
+    let place = Place::new();
+    let folder = std::path::Path::new("/nowhere/ada/tidepool");
+    for n in 0..15 {
+        let session = Session::new(n)
+            .human(&format!(
+                "we decided to draw chart number {n} with a legend of its own"
+            ))
+            .agent("Done: it has a legend.")
+            .human(&format!("should chart number {n} be printed in colour?"))
+            .in_folder(folder, &format!("chart-{n}"));
+        place.write(&format!("{n}.jsonl"), &session.text());
+    }
+    place.say(&["import", &place.transcripts().display().to_string()]);
+    for n in 0..15 {
+        let branch = format!("chart-{n}");
+        let told = place.say(&["context", "--project", "tidepool", "--branch", &branch]);
+        let first = told.lines().find(|line| line.starts_with("- ")).unwrap();
+        assert!(first.starts_with(&format!("- {branch} · ")), "{told}");
+        assert!(
+            first.contains(&format!("chart number {n} be printed")),
+            "{told}"
+        );
+    }
+}

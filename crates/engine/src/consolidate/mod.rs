@@ -7,6 +7,7 @@
 //! Not here: files, markers, what a person has edited. That is `files`.
 
 mod account;
+mod branches;
 mod fold;
 mod merge;
 mod phrase;
@@ -74,6 +75,8 @@ pub struct Memory {
     pub curated: Page,
     /// `memory_summary.md`: what is put in front of an agent.
     pub summary: Page,
+    /// `branches.md`: where each branch stands.
+    pub branches: Page,
     /// `daily/<date>.md`: a diary of outcomes, by date.
     pub daily: BTreeMap<String, Page>,
     /// `sessions/<date>-<slug>.md`: one account per session, by name.
@@ -103,6 +106,7 @@ pub fn consolidate(brief: &Brief) -> Memory {
     let curated = sections::curated(brief, &accounts, &beliefs);
     Memory {
         summary: sections::summary(brief, &curated, &accounts),
+        branches: branches::branches(brief, &accounts, &beliefs),
         daily: account::daily(brief, &accounts, &beliefs),
         sessions: account::sessions(brief, &accounts, &beliefs),
         notes: account::notes(brief, &beliefs),

@@ -141,7 +141,7 @@ fn is_open(account: &Account) -> bool {
     !account.answered || matches!(account.outcome, Outcome::Partial | Outcome::Fail)
 }
 
-fn last_on(brief: &Brief, last: &Account, sessions: usize) -> Entry {
+pub(super) fn last_on(brief: &Brief, last: &Account, sessions: usize) -> Entry {
     let mut parts = vec![match (&last.branch, &last.task) {
         (Some(branch), _) => branch.clone(),
         (None, Some(task)) => quoted(&shorten(&task.text, 80)),
@@ -175,7 +175,7 @@ fn last_on(brief: &Brief, last: &Account, sessions: usize) -> Entry {
     }
 }
 
-fn left_open(brief: &Brief, open: &Belief) -> Entry {
+pub(super) fn left_open(brief: &Brief, open: &Belief) -> Entry {
     entry(
         open,
         format!(
@@ -198,7 +198,7 @@ fn stated(_: &Brief, belief: &Belief) -> Entry {
     )
 }
 
-fn decided(brief: &Brief, belief: &Belief) -> Entry {
+pub(super) fn decided(brief: &Brief, belief: &Belief) -> Entry {
     let line = format!(
         "{}{}{}",
         quoted(&belief.text),

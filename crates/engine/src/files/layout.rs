@@ -14,6 +14,8 @@ use crate::consolidate::{Memory, Page};
 pub const CURATED: &str = "MEMORY.md";
 /// `memory_summary.md`: what is put in front of an agent.
 pub const SUMMARY: &str = "memory_summary.md";
+/// `branches.md`: where each branch stands.
+pub const BRANCHES: &str = "branches.md";
 /// Longest folder name made from a scope's name, in bytes; longer names end in a fingerprint.
 const NAME: usize = 120;
 
@@ -87,6 +89,9 @@ pub fn pages(memory: &Memory) -> BTreeMap<String, &Page> {
     };
     add(CURATED.to_owned(), &memory.curated);
     add(SUMMARY.to_owned(), &memory.summary);
+    if !memory.branches.sections.is_empty() {
+        add(BRANCHES.to_owned(), &memory.branches);
+    }
     for (folder, named) in [
         ("daily", &memory.daily),
         ("sessions", &memory.sessions),
@@ -104,5 +109,6 @@ pub fn pages(memory: &Memory) -> BTreeMap<String, &Page> {
 #[must_use]
 pub fn is_ours(file: &str) -> bool {
     let below = |folder: &str| file.starts_with(folder) && file.ends_with(".md");
-    file == CURATED || file == SUMMARY || below("daily/") || below("sessions/") || below("notes/")
+    [CURATED, SUMMARY, BRANCHES].contains(&file)
+        || ["daily/", "sessions/", "notes/"].into_iter().any(below)
 }

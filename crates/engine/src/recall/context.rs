@@ -24,6 +24,8 @@ pub struct Applies {
     pub whose: String,
     /// Its `MEMORY.md`.
     pub text: String,
+    /// Its `branches.md`; empty where there is none.
+    pub branches: String,
 }
 
 /// What an agent is told.
@@ -103,38 +105,74 @@ struct Line {
 }
 
 fn memory_lines(memory: usize, applies: &Applies, branch: Option<&str>) -> Vec<Line> {
-    let mut section = String::new();
     let mut lines: Vec<Line> = Vec::new();
-    for (place, block) in blocks(&applies.text).iter().enumerate() {
-        let held: &[&str] = match block {
-            Block::Heading(2, line) => {
-                unmarked(line)
-                    .trim_start_matches('#')
-                    .trim()
-                    .clone_into(&mut section);
-                continue;
+    for text in branch.map_or_else(Vec::new, |branch| of_branch(&applies.branches, branch)) {
+        lines.push(Line {
+            rank: 0,
+            memory,
+            place: lines.len(),
+            section: LEFT_OFF.to_owned(),
+            text,
+        });
+    }
+    let mut section = String::new();
+    let mut in_section = 0;
+    for block in &blocks(&applies.text) {
+        if let Block::Heading(level, line) = block {
+            if *level == 2 {
+                section = titled(line);
+                in_section = 0;
             }
-            Block::Heading(..) => continue,
-            Block::Ours(_, held) | Block::Altered(_, held) => held,
-            Block::Other(line) if line.trim().is_empty() => continue,
-            Block::Other(line) => std::slice::from_ref(line),
+            continue;
+        }
+        let Some(text) = told(block) else {
+            continue;
         };
-        let text: Vec<&str> = held.iter().map(|line| unmarked(line).trim_end()).collect();
-        let text = text.join("\n");
-        let here = branch.is_some_and(|branch| text.starts_with(&format!("- {branch} · ")));
-        let in_section = lines.iter().filter(|line| line.section == section).count();
-        if here || in_section < SECTION {
-            let rank = if here { 0 } else { rank(&section) };
+        if in_section < SECTION && !lines.iter().any(|line| line.text == text) {
+            in_section += 1;
             lines.push(Line {
-                rank,
+                rank: rank(&section),
                 memory,
-                place,
+                place: lines.len(),
                 section: section.clone(),
                 text,
             });
         }
     }
     lines
+}
+
+/// What `branches.md` says of one branch.
+fn of_branch(page: &str, branch: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut here = false;
+    for block in &blocks(page) {
+        match block {
+            Block::Heading(2, line) => here = titled(line) == branch,
+            Block::Heading(..) => {}
+            Block::Ours(..) | Block::Altered(..) | Block::Other(_) => {
+                lines.extend(told(block).filter(|_| here));
+            }
+        }
+    }
+    lines
+}
+
+/// A heading without its `##`.
+fn titled(line: &str) -> String {
+    unmarked(line).trim_start_matches('#').trim().to_owned()
+}
+
+/// What an agent is told of a block: its lines without marks. Nothing of headings and blank lines.
+fn told(block: &Block<'_>) -> Option<String> {
+    let held: &[&str] = match block {
+        Block::Heading(..) => return None,
+        Block::Ours(_, held) | Block::Altered(_, held) => held,
+        Block::Other(line) if line.trim().is_empty() => return None,
+        Block::Other(line) => std::slice::from_ref(line),
+    };
+    let text: Vec<&str> = held.iter().map(|line| unmarked(line).trim_end()).collect();
+    Some(text.join("\n"))
 }
 
 fn rank(section: &str) -> usize {
