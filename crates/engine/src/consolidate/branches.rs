@@ -11,6 +11,8 @@ use super::merge::Belief;
 use super::sections::{decided, last_on, left_open};
 use super::{Brief, Entry, Page, Section};
 
+/// What stands before a decision where `MEMORY.md` has it under a heading.
+pub const DECIDED: &str = "decided: ";
 /// Most branches that are kept; of more, those that were worked on last.
 const BRANCHES: usize = 100;
 /// Most open ends, and most decisions, that are shown for one branch.
@@ -48,6 +50,15 @@ pub(super) fn branches(brief: &Brief, accounts: &[Account], beliefs: &[Belief]) 
     }
 }
 
+/// A decision, among lines of other kinds.
+fn told_apart(brief: &Brief, belief: &Belief) -> Entry {
+    let mut entry = decided(brief, belief);
+    if let Some(line) = entry.lines.first_mut() {
+        line.insert_str(0, DECIDED);
+    }
+    entry
+}
+
 /// What was left open and what was decided on a branch, the newest first.
 fn of_branch(brief: &Brief, branch: &str, beliefs: &[Belief]) -> Vec<Entry> {
     let mut entries = Vec::new();
@@ -56,7 +67,7 @@ fn of_branch(brief: &Brief, branch: &str, beliefs: &[Belief]) -> Vec<Entry> {
             ObservationKind::OpenEnd,
             left_open as fn(&Brief, &Belief) -> Entry,
         ),
-        (ObservationKind::Decision, decided),
+        (ObservationKind::Decision, told_apart),
     ] {
         let mut found: Vec<&Belief> = beliefs
             .iter()

@@ -19,6 +19,7 @@ use std::collections::BTreeMap;
 use daybook_domain::{ExtractionRecord, Observation, ObservationId, Scope};
 use jiff::tz::TimeZone;
 
+pub use branches::DECIDED;
 pub use fold::Account;
 
 /// All that a scope's memory is made from.

@@ -9,6 +9,7 @@
 
 use super::element::harmless;
 use super::loaded::Loaded;
+use crate::consolidate::DECIDED;
 use crate::files::entry::{Block, blocks, unmarked};
 use crate::ingest::recalled::ELEMENT;
 
@@ -128,7 +129,7 @@ fn memory_lines(memory: usize, applies: &Applies, branch: Option<&str>) -> Vec<L
         let Some(text) = told(block) else {
             continue;
         };
-        if in_section < SECTION && !lines.iter().any(|line| line.text == text) {
+        if in_section < SECTION && !lines.iter().any(|line| says(&line.text, &text)) {
             in_section += 1;
             lines.push(Line {
                 rank: rank(&section),
@@ -156,6 +157,16 @@ fn of_branch(page: &str, branch: &str) -> Vec<String> {
         }
     }
     lines
+}
+
+/// Whether a line of a branch says what a line of `MEMORY.md` does.
+fn says(line: &str, other: &str) -> bool {
+    let plain = |text: &str| {
+        text.trim_start_matches("- ")
+            .trim_start_matches(DECIDED)
+            .to_owned()
+    };
+    plain(line) == plain(other)
 }
 
 /// A heading without its `##`.
