@@ -78,17 +78,20 @@ pub(crate) async fn keep_up_if_elected(
     progress: &dyn Progress,
 ) -> Result<Option<Done>> {
     let mut done: Option<Done> = None;
-    while let Some(_elected) = election::stand(&daybook.root)? {
+    loop {
+        let Some(elected) = election::stand(&daybook.root)? else {
+            return Ok(done);
+        };
         let (shop, _present) = daybook.worker().await?;
         let more = keep_up(daybook, &shop, stop, progress).await?;
-        let nothing = more.taken.notices == 0;
-        let all = done.get_or_insert_default();
-        all.add(more.taken, more.report);
-        if nothing || stop.asked() || Spool::of(&daybook.root).is_empty() {
-            break;
+        done.get_or_insert_default().add(more.taken, more.report);
+        // Looked at once more only after it has let go: whoever told something before that found the
+        // place taken, and relies on this one.
+        drop(elected);
+        if stop.asked() || Spool::of(&daybook.root).is_empty() {
+            return Ok(done);
         }
     }
-    Ok(done)
 }
 
 /// Takes in what hooks told since, for a command that is about to answer a question.
