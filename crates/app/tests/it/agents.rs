@@ -155,6 +155,11 @@ fn a_hook_ends_well_whatever_state_things_are_in() {
     ] {
         assert_eq!(place.hook(CLAUDE, broken), "");
     }
+    // Written down wrong, or by a newer Daybook.
+    assert_eq!(place.hook("a-host-to-come", &start(&place)), "");
+    let newer = place.run(&["hook", CLAUDE, "--new-option"]);
+    assert!(newer.status.success());
+    let place = Place::new();
     fs::write(place.root(), "a file where the data folder should be").unwrap();
     assert_eq!(place.hook(CLAUDE, &start(&place)), "");
 
