@@ -1,19 +1,18 @@
 //! What hosts call in the middle of their agent's work: `daybook hook <host>`.
 //!
 //! A hook must never harm its host. It opens no database: it leaves a notice in the spool and, when
-//! a session begins, answers with what is remembered, read from files. It answers within
-//! [`BUDGET`] whatever state the data folder is in, and always ends with success.
+//! a session begins, answers with what is remembered, read from files. It waits for nobody: for no
+//! lock, for no other thread, and for its payload only so long. It always ends with success.
 //!
 //! Not here: reading transcripts, learning (`daybook update` and every other process do that).
 
+mod input;
 mod loaded;
 mod payload;
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use daybook_domain::time::Clock;
 use daybook_domain::{Scope, ScopeKind, Tenant};
 use daybook_engine::notices::spool::{NOTICES, Put, Spool};
@@ -28,11 +27,6 @@ use payload::Payload;
 use crate::briefing;
 use crate::settings::Settings;
 use crate::wiring::SystemClock;
-
-/// Longest that a host waits for an answer. Claude Code gives all hooks of a session that ends 1.5 s.
-const BUDGET: Duration = Duration::from_secs(1);
-/// Most bytes of a payload that are read; an agent's last message may be long.
-const PAYLOAD: u64 = 16 * 1024 * 1024;
 
 /// A program whose agent calls hooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -55,9 +49,8 @@ impl Host {
 
 /// Answers one call. Its payload is `argument`, else standard input.
 pub(crate) fn answer(host: Host, argument: Option<String>, root: Result<PathBuf>) {
-    end_in_time();
     let answer = root.and_then(|root| {
-        let payload = argument.map_or_else(read_input, Ok)?;
+        let payload = argument.map_or_else(input::read, Ok)?;
         Call::read(host, &payload)?.map_or(Ok(None), |call| call.answer(&root))
     });
     match answer {
@@ -65,25 +58,6 @@ pub(crate) fn answer(host: Host, argument: Option<String>, root: Result<PathBuf>
         Ok(None) => {}
         Err(error) => anstream::eprintln!("daybook: {error:#}"),
     }
-}
-
-/// Ends this process when the budget is spent, whatever it waits for: a disk that hangs, a host that
-/// never ends its payload. The work stays on the first thread, so that nothing waits to be woken.
-fn end_in_time() {
-    std::thread::spawn(|| {
-        std::thread::sleep(BUDGET);
-        anstream::eprintln!("daybook: the data folder did not answer in time");
-        std::process::exit(0);
-    });
-}
-
-fn read_input() -> Result<String> {
-    let mut payload = String::new();
-    std::io::stdin()
-        .take(PAYLOAD)
-        .read_to_string(&mut payload)
-        .context("the hook's payload cannot be read")?;
-    Ok(payload)
 }
 
 /// One call, understood.
