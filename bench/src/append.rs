@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use daybook_domain::eligibility::Switches;
 use daybook_domain::seams::{Append, SessionStore};
 use daybook_domain::trigger::Patience;
 use daybook_domain::{
@@ -89,11 +90,14 @@ fn append(numbers: &mut Numbers, n: u32, size: u32) -> Append {
             kind: SessionKind::Root,
             memory_off: false,
             forked_from: None,
+            user: None,
+            surface: None,
         },
         events: (0..size).map(event).collect(),
         source: None,
         import: None,
         patience: Patience::default(),
+        switches: Switches::default(),
         now: Timestamp(1_772_000_000_000),
     }
 }

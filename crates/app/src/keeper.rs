@@ -46,10 +46,10 @@ pub(crate) async fn keep_up(
     progress: &dyn Progress,
 ) -> Result<Done> {
     let spool = Spool::of(&daybook.root);
-    let intake = daybook.intake();
+    let (intake, triggers) = (daybook.intake(), daybook.triggers());
     let mut done = Done::default();
     loop {
-        let taken = take(&spool, &intake, &discover::transcript_of, stop).await?;
+        let taken = take(&spool, &intake, &triggers, &discover::transcript_of, stop).await?;
         let report = jobs::work(shop, stop, progress).await?;
         let more = taken.notices > 0 && !stop.asked() && !spool.is_empty();
         done.add(taken, report);

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use daybook_domain::eligibility::eligible;
+use daybook_domain::eligibility::{Switches, eligible};
 use daybook_domain::seams::{ExtractionStore, JobStore, ScopeState, SessionStore};
 use daybook_domain::source::{Import, Source};
 use daybook_domain::{Gap, Job, JobKind, Session};
@@ -27,6 +27,7 @@ pub(crate) struct Facts {
     pub(crate) imports: Vec<Import>,
     /// Notices of hooks that nobody has taken in yet.
     pub(crate) notices: usize,
+    switches: Switches,
 }
 
 /// How far sessions have been learned from.
@@ -102,6 +103,7 @@ impl Facts {
             scopes: store.scopes(&daybook.tenant).await?,
             imports: store.imports(imports).await?,
             notices: Spool::of(&daybook.root).count(),
+            switches: daybook.switches(),
         })
     }
 
@@ -114,7 +116,7 @@ impl Facts {
         };
         for session in &self.sessions {
             let job = jobs.get(&session.id);
-            match eligible(session) {
+            match eligible(session, &self.switches) {
                 Err(why) => *coverage.never.entry(why.reason()).or_default() += 1,
                 Ok(()) => match job {
                     Some(job) if !job.is_ahead() => coverage.covered += 1,

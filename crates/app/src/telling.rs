@@ -6,14 +6,15 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use daybook_domain::seams::{Appended, SessionStore, Store};
+use daybook_domain::seams::{Appended, SessionStore};
 use daybook_domain::{Place, SessionId, SessionKind, Trigger};
 use daybook_engine::ingest::checkout::checkout;
 use daybook_engine::ingest::place::fold_root;
 use daybook_engine::ingest::redact::Redactor;
 use daybook_engine::ingest::settle::settle_projects;
 use daybook_engine::ingest::told::{Telling, Told, append_told};
-use daybook_engine::jobs::{self, Triggered, notes_session};
+use daybook_engine::jobs::notes_session;
+use daybook_engine::triggers::Triggered;
 
 use crate::desk::Unfit;
 use crate::wiring::Daybook;
@@ -22,6 +23,8 @@ use crate::wiring::Daybook;
 pub(crate) const AGENT: usize = 64;
 /// Longest id of a session, in bytes.
 pub(crate) const SESSION: usize = 200;
+/// Longest name of a user, in bytes.
+pub(crate) const USER: usize = 200;
 /// Longest path of a folder, in bytes.
 pub(crate) const FOLDER: usize = 4096;
 /// Longest name of a branch, in bytes.
@@ -35,42 +38,80 @@ pub(crate) struct Where {
     pub(crate) branch: Option<String>,
 }
 
+/// What was said in a session.
+pub(crate) struct Said {
+    pub(crate) session: SessionId,
+    pub(crate) kind: Option<SessionKind>,
+    /// Whose words it holds; the person of the data folder unless it is said.
+    pub(crate) user: Option<String>,
+    pub(crate) at: Where,
+    pub(crate) events: Vec<Told>,
+}
+
 /// Appends to a session, creating it when it is new. What is acknowledged is on disk.
-pub(crate) async fn append(
-    daybook: &Daybook,
-    session: SessionId,
-    kind: Option<SessionKind>,
-    at: &Where,
-    events: Vec<Told>,
-) -> Result<Appended> {
+pub(crate) async fn append(daybook: &Daybook, said: Said) -> Result<Appended> {
     let redactor = Redactor::standard();
-    let place = place(&redactor, at)?;
-    if redactor.redact(&session.host_id).text != session.host_id {
+    let place = place(&redactor, &said.at)?;
+    if redactor.redact(&said.session.host_id).text != said.session.host_id {
         bail!(secret("session"));
     }
+    check_user(&redactor, said.user.as_deref())?;
     let telling = Telling {
-        session,
-        kind,
+        session: said.session,
+        kind: said.kind,
+        user: said.user,
         place: place.clone(),
-        events,
+        events: said.events,
     };
-    let now = daybook.clock.now();
-    let store = &*daybook.store as &dyn Store;
-    let appended = append_told(store, &redactor, telling, daybook.patience(), now).await?;
+    let appended = append_told(&daybook.intake(), telling).await?;
     if let Some(place) = place {
         settle(daybook, &place).await?;
     }
     Ok(appended)
 }
 
+/// What happened to a session.
+pub(crate) struct Happened {
+    pub(crate) session: SessionId,
+    pub(crate) user: Option<String>,
+    pub(crate) what: Trigger,
+    /// The session that replaces it.
+    pub(crate) successor: Option<SessionId>,
+}
+
 /// Takes note of what happened to a session.
-pub(crate) async fn happened(
-    daybook: &Daybook,
-    session: &SessionId,
-    what: Trigger,
-) -> Result<Triggered> {
-    let (store, clock) = (&*daybook.store as &dyn Store, &*daybook.clock);
-    Ok(jobs::trigger(store, clock, session, what, daybook.patience()).await?)
+pub(crate) async fn happened(daybook: &Daybook, happened: Happened) -> Result<Triggered> {
+    let Happened {
+        session,
+        user,
+        what,
+        successor,
+    } = happened;
+    check_user(&Redactor::standard(), user.as_deref())?;
+    let triggers = daybook.triggers();
+    let Some(successor) = successor else {
+        return Ok(triggers.happened(&session, user.as_deref(), what).await?);
+    };
+    if !matches!(what, Trigger::Compaction | Trigger::Reset) {
+        bail!(Unfit::Request(format!(
+            "{} replaces no session; only compaction and reset have a successor",
+            what.word()
+        )));
+    }
+    Ok(triggers.succeed(&session, successor, what).await?)
+}
+
+fn check_user(redactor: &Redactor, user: Option<&str>) -> Result<()> {
+    let Some(user) = user else { return Ok(()) };
+    if user.is_empty() || user.len() > USER || user.contains(char::is_control) {
+        bail!(Unfit::Request(format!(
+            "user is 1 to {USER} bytes without control characters"
+        )));
+    }
+    if redactor.redact(user).text != user {
+        bail!(secret("user"));
+    }
+    Ok(())
 }
 
 /// The session that an agent and its own id name.

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, bail};
+use daybook_domain::eligibility::Switches;
 use daybook_domain::seams::Store;
 use daybook_domain::time::Clock;
-use daybook_domain::trigger::Patience;
+use daybook_domain::trigger::{Patience, Rules};
 use daybook_domain::{Tenant, Timestamp};
 use daybook_engine::extract::extractive::Extractive;
 use daybook_engine::ingest::import::Intake;
@@ -16,6 +17,7 @@ use daybook_engine::ingest::redact::Redactor;
 use daybook_engine::jobs::{Presence, WorkLimits, Workshop, free_vanished};
 use daybook_engine::notices::spool::Spool;
 use daybook_engine::stop::Stop;
+use daybook_engine::triggers::Triggers;
 use daybook_store::sqlite::{self, SqliteOptions, SqliteStore};
 
 use crate::cli::Common;
@@ -96,6 +98,26 @@ impl Daybook {
         Patience {
             idle: self.settings.idle,
             dirty: self.settings.max_dirty_age,
+            ..Patience::default()
+        }
+    }
+
+    /// Where memory is switched off.
+    pub(crate) fn switches(&self) -> Switches {
+        Switches::default()
+    }
+
+    /// What tells when sessions are due.
+    pub(crate) fn triggers(&self) -> Triggers {
+        Triggers {
+            store: Arc::clone(&self.store) as Arc<dyn Store>,
+            clock: Arc::clone(&self.clock),
+            rules: Rules {
+                patience: self.patience(),
+                ..Rules::default()
+            },
+            sweep: None,
+            switches: self.switches(),
         }
     }
 
@@ -107,6 +129,7 @@ impl Daybook {
             clock: Arc::clone(&self.clock),
             tenant: self.tenant.clone(),
             patience: self.patience(),
+            switches: self.switches(),
             redactor: Arc::new(Redactor::standard()),
             readers: cores.min(4),
         }
@@ -131,6 +154,7 @@ impl Daybook {
             person: self.settings.person.clone(),
             zone: self.settings.zone.clone(),
             tenant: self.tenant.clone(),
+            switches: self.switches(),
             limits,
         };
         Ok((shop, presence))

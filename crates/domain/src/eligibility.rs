@@ -1,5 +1,8 @@
 //! Which sessions memory is made from. One predicate says so, used everywhere.
 
+use std::collections::BTreeSet;
+
+use crate::ids::ScopeKind;
 use crate::session::{Session, SessionKind};
 
 /// Why a session is never extracted.
@@ -11,8 +14,11 @@ pub enum Ineligible {
     SubAgent,
     /// It is a memory agent's own conversation.
     MemoryAgent,
-    /// Memory is switched off for it.
+    /// Its host keeps memory off for it. Should the host change its mind, all of it is learned.
     MemoryOff,
+    /// Memory was switched off here, for it, its agent, its user or everything. What is said
+    /// meanwhile is never learned.
+    SwitchedOff,
 }
 
 impl Ineligible {
@@ -23,20 +29,48 @@ impl Ineligible {
             Self::Ephemeral => "ephemeral session",
             Self::SubAgent => "sub-agent without its parent",
             Self::MemoryAgent => "a memory agent's own session",
-            Self::MemoryOff => "memory is switched off for it",
+            Self::MemoryOff => "its host keeps memory off for it",
+            Self::SwitchedOff => "memory is switched off for it",
         }
     }
 }
 
-/// Whether memory may be made from `session`, and why not.
+/// Where memory is switched off by the person or the operator.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Switches {
+    /// Everywhere.
+    pub all_off: bool,
+    /// For these agents, users and projects.
+    pub off: BTreeSet<(ScopeKind, String)>,
+}
+
+impl Switches {
+    /// Whether memory is off for a scope.
+    #[must_use]
+    pub fn is_off(&self, kind: ScopeKind, name: &str) -> bool {
+        self.all_off || self.off.contains(&(kind, name.to_owned()))
+    }
+
+    fn covers(&self, session: &Session) -> bool {
+        let user = session.user.as_deref();
+        self.is_off(ScopeKind::Agent, &session.id.agent)
+            || user.is_some_and(|user| self.is_off(ScopeKind::User, user))
+    }
+}
+
+/// Whether memory may be made from `session`, and why not. A project that memory is off for concerns
+/// single events, which extraction leaves out.
 ///
 /// # Errors
 /// The reason, when it may not.
-pub fn eligible(session: &Session) -> Result<(), Ineligible> {
+pub fn eligible(session: &Session, switches: &Switches) -> Result<(), Ineligible> {
     match session.kind {
         SessionKind::Ephemeral => Err(Ineligible::Ephemeral),
         SessionKind::SubAgent => Err(Ineligible::SubAgent),
         SessionKind::MemoryAgent => Err(Ineligible::MemoryAgent),
+        SessionKind::Root if session.switched_off || switches.covers(session) => {
+            Err(Ineligible::SwitchedOff)
+        }
         SessionKind::Root if session.memory_off => Err(Ineligible::MemoryOff),
         SessionKind::Root => Ok(()),
     }

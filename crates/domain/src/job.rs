@@ -11,8 +11,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::failure::{FailedTry, Failure, FailureClass, Gap};
 use crate::ids::{JobKey, LeaseToken};
-use crate::limits::{BACKOFF_FIRST, BACKOFF_MOST, FAILURE_TEXT, TRIES, VANISHED};
+use crate::limits::VANISHED;
 use crate::time::Timestamp;
 use crate::trigger::{Mark, Priority};
 
@@ -29,66 +30,8 @@ pub struct Lease {
     pub upto: u64,
     /// The deadline of what arrived after the claim.
     pub arrived: Option<Timestamp>,
-}
-
-/// Why a try failed; decides what happens next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FailureClass {
-    /// A provider or a disk is out. Waiting helps, so no try is spent, and newer input does not
-    /// shorten the wait.
-    Outage,
-    /// The work itself failed: an unusable answer, a range that cannot be processed.
-    Content,
-    /// The worker vanished while it held the lease.
-    Vanished,
-}
-
-impl FailureClass {
-    /// All classes.
-    pub const ALL: [Self; 3] = [Self::Outage, Self::Content, Self::Vanished];
-
-    /// The word that stands for it in columns and listings.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Outage => "outage",
-            Self::Content => "content",
-            Self::Vanished => "vanished",
-        }
-    }
-
-    /// The class that [`FailureClass::word`] names.
-    #[must_use]
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|class| class.word() == word)
-    }
-}
-
-/// One failure, as it is reported and kept.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Failure {
-    /// What kind.
-    pub class: FailureClass,
-    /// What a person is told; cut to [`FAILURE_TEXT`] characters. Holds no content of events.
-    pub message: String,
-}
-
-/// A range that could not be processed: shown, and retryable.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Gap {
-    /// The job whose range it is.
-    pub job: JobKey,
-    /// First watermark position inside.
-    pub from: u64,
-    /// Last watermark position inside.
-    pub to: u64,
-    /// Why.
-    pub failure: Failure,
-    /// When it was given up.
-    pub at: Timestamp,
-    /// The engine that gave it up; a newer one tries again, once.
-    pub engine: String,
+    /// Turns that began after the claim.
+    pub turns: u32,
 }
 
 /// One row of background work.
@@ -96,6 +39,8 @@ pub struct Gap {
 pub struct Job {
     /// Which job.
     pub key: JobKey,
+    /// Whose words it works on, where that is known; decides whose turn its claim takes.
+    pub user: Option<String>,
     /// How far there is something to do. Falls only when an undone import cuts the log back.
     pub input: u64,
     /// How far it has been done. Falls only when a redo begins.
@@ -104,6 +49,8 @@ pub struct Job {
     pub redo: u32,
     /// Where a running redo has caught up.
     pub redo_until: Option<u64>,
+    /// Turns that began since everything known was done.
+    pub turns: u32,
     /// Due then at the earliest.
     pub idle_due: Timestamp,
     /// Due then at the latest, while input is ahead.
@@ -114,8 +61,8 @@ pub struct Job {
     pub retry_at: Option<Timestamp>,
     /// The wait comes from an outage, which newer input does not shorten.
     pub outage: bool,
-    /// Tries left for the present window.
-    pub tries_left: u32,
+    /// Tries that the present window has spent.
+    pub tries: u32,
     /// Failures in a row; each doubles the wait.
     pub failures: u32,
     /// Claims in a row whose worker vanished.
@@ -185,16 +132,18 @@ impl Job {
     pub fn new(key: JobKey) -> Self {
         Self {
             key,
+            user: None,
             input: 0,
             done: 0,
             redo: 0,
             redo_until: None,
+            turns: 0,
             idle_due: Timestamp::MAX,
             deadline: Timestamp::MAX,
             priority: Priority::Low,
             retry_at: None,
             outage: false,
-            tries_left: TRIES,
+            tries: 0,
             failures: 0,
             vanished: 0,
             span: None,
@@ -221,25 +170,34 @@ impl Job {
         self.is_ahead().then_some(due)
     }
 
+    /// Whether somebody holds the job at `now`.
+    #[must_use]
+    pub fn is_leased(&self, now: Timestamp) -> bool {
+        self.lease.as_ref().is_some_and(|lease| lease.until > now)
+    }
+
     /// Raises the input and says when it is due. Safe to repeat.
     pub fn mark(&mut self, mark: Mark) {
-        let newer = mark.input > self.input;
-        if newer {
-            self.tries_left = TRIES;
+        if mark.input > self.input {
+            self.tries = 0;
+            self.turns = self.turns.saturating_add(mark.turns);
             if !self.outage {
                 self.retry_at = None;
             }
         }
+        let mut waiting = self.turns;
         if let Some(lease) = self.lease.as_mut().filter(|lease| mark.input > lease.upto) {
-            lease.arrived = Some(
-                lease
-                    .arrived
-                    .map_or(mark.deadline, |at| at.min(mark.deadline)),
-            );
+            if mark.input > self.input {
+                lease.turns = lease.turns.saturating_add(mark.turns);
+            }
+            let arrived = lease.arrived.unwrap_or(mark.deadline);
+            lease.arrived = Some(arrived.min(mark.deadline));
+            waiting = lease.turns;
         }
         self.input = self.input.max(mark.input);
         if self.is_ahead() {
-            self.idle_due = mark.idle_due;
+            let enough = waiting > mark.turn_limit;
+            self.idle_due = if enough { mark.active } else { mark.idle_due };
             self.deadline = self.deadline.min(mark.deadline);
             self.priority = self.priority.max(mark.priority);
         }
@@ -249,6 +207,13 @@ impl Job {
     pub fn hasten(&mut self, now: Timestamp, priority: Priority) {
         if self.is_ahead() {
             self.deadline = self.deadline.min(now);
+            self.priority = self.priority.max(priority);
+        }
+    }
+
+    /// Makes waiting work at least so urgent; leaves when it is due.
+    pub fn raise(&mut self, priority: Priority) {
+        if self.is_ahead() {
             self.priority = self.priority.max(priority);
         }
     }
@@ -272,6 +237,7 @@ impl Job {
             holder: holder.to_owned(),
             upto,
             arrived: None,
+            turns: 0,
         });
         let token = LeaseToken::issue(self.key.clone(), self.claims);
         Some(Claimed {
@@ -336,13 +302,15 @@ impl Job {
             self.progress(read_upto);
         }
         if !self.is_ahead() {
-            self.deadline = Timestamp::MAX;
-            self.priority = Priority::Low;
+            self.rest();
             return FinishOutcome::Complete;
+        }
+        let all_granted_is_done = self.done >= lease.upto && self.span.is_none();
+        if all_granted_is_done {
+            self.turns = lease.turns;
         }
         // What was granted and not read is as old as before: it goes on at once. What came after
         // the claim waits by its own rule.
-        let all_granted_is_done = self.done >= lease.upto && self.span.is_none();
         self.deadline = match lease.arrived {
             Some(arrived) if all_granted_is_done => arrived,
             _ => now,
@@ -350,38 +318,29 @@ impl Job {
         FinishOutcome::StillDue
     }
 
-    /// Ends a claim that did not work out. `jitter` is a random share in 0..=1 of the wait.
-    pub fn fail(
-        &mut self,
-        token: &LeaseToken,
-        failure: Failure,
-        now: Timestamp,
-        jitter: f64,
-        engine: &str,
-    ) -> FailOutcome {
+    /// Ends a claim that did not work out.
+    pub fn fail(&mut self, token: &LeaseToken, failed: &FailedTry, now: Timestamp) -> FailOutcome {
         if !self.is_held_by(token, now) {
             return FailOutcome::LeaseLost;
         }
+        let hopeless = self.is_deadly();
         let Some(lease) = self.lease.take() else {
             return FailOutcome::LeaseLost;
         };
-        let failure = Failure {
-            message: failure.message.chars().take(FAILURE_TEXT).collect(),
-            ..failure
-        };
+        let failure = failed.failure.bounded();
         self.outage = failure.class == FailureClass::Outage;
         self.failures = self.failures.saturating_add(1);
-        let retry_at = now.plus(backoff(self.failures, jitter));
+        let retry_at = now.plus(failed.retry.wait(self.failures, failed.jitter));
         self.retry_at = Some(retry_at);
         self.last_failure = Some(failure.clone());
         if self.outage {
             return FailOutcome::RetryAt(retry_at);
         }
-        self.tries_left = self.tries_left.saturating_sub(1);
-        if self.tries_left > 0 {
+        self.tries = self.tries.saturating_add(1);
+        if self.tries < failed.retry.tries && !hopeless {
             return FailOutcome::RetryAt(retry_at);
         }
-        self.tries_left = TRIES;
+        self.tries = 0;
         let granted = lease.upto.saturating_sub(self.done);
         if granted > 1 {
             let span = granted.div_ceil(2);
@@ -389,18 +348,68 @@ impl Job {
             self.suspect_to = self.suspect_to.max(lease.upto);
             return FailOutcome::Narrowed { span, retry_at };
         }
+        let gap = self.give_up(lease.upto, failure, now, &failed.engine);
+        self.span = None;
+        self.deadline = if self.is_ahead() { now } else { Timestamp::MAX };
+        FailOutcome::GaveUp(gap)
+    }
+
+    /// Gives up all that waits: it becomes a gap, and whoever holds the job loses it. `None` when
+    /// nothing waits.
+    pub fn cancel(&mut self, now: Timestamp, engine: &str) -> Option<Gap> {
+        if !self.is_ahead() {
+            return None;
+        }
+        let failure = Failure {
+            class: FailureClass::Cancelled,
+            message: "given up by hand".to_owned(),
+        };
+        let gap = self.give_up(self.input, failure, now, engine);
+        self.lease = None;
+        self.span = None;
+        self.suspect_to = 0;
+        self.rest();
+        Some(gap)
+    }
+
+    /// Makes what waits due now, whatever failed before, with all its tries. A live lease stays.
+    pub fn retry(&mut self, now: Timestamp) {
+        self.retry_at = None;
+        self.outage = false;
+        self.failures = 0;
+        self.tries = 0;
+        self.hasten(now, self.priority);
+    }
+
+    /// Moves past everything up to `upto` without doing it: memory is off, and what is said
+    /// meanwhile is never learned. Whoever holds the job loses it.
+    pub fn pass(&mut self, upto: u64) {
+        self.input = self.input.max(upto);
+        self.progress(self.input);
+        self.lease = None;
+        self.span = None;
+        self.suspect_to = 0;
+        self.rest();
+    }
+
+    fn give_up(&mut self, to: u64, failure: Failure, now: Timestamp, engine: &str) -> Gap {
         let gap = Gap {
             job: self.key.clone(),
             from: self.done + 1,
-            to: lease.upto,
+            to,
             failure,
             at: now,
             engine: engine.to_owned(),
         };
-        self.progress(lease.upto);
-        self.span = None;
-        self.deadline = if self.is_ahead() { now } else { Timestamp::MAX };
-        FailOutcome::GaveUp(gap)
+        self.progress(to);
+        gap
+    }
+
+    /// Nothing waits any more.
+    fn rest(&mut self) {
+        self.turns = 0;
+        self.deadline = Timestamp::MAX;
+        self.priority = Priority::Low;
     }
 
     /// Begins again from the first position; what the new generation yields replaces the old when
@@ -417,7 +426,7 @@ impl Job {
         self.suspect_to = 0;
         self.retry_at = None;
         self.outage = false;
-        self.tries_left = TRIES;
+        self.tries = 0;
         self.idle_due = now;
         self.deadline = now;
     }
@@ -444,7 +453,7 @@ impl Job {
 
     fn progress(&mut self, upto: u64) {
         self.done = upto;
-        self.tries_left = TRIES;
+        self.tries = 0;
         self.failures = 0;
         self.vanished = 0;
         self.retry_at = None;
@@ -457,7 +466,7 @@ impl Job {
 
     /// Counts a worker that vanished. After [`VANISHED`] of them in a row the window is halved, as
     /// after spent tries; a single position that goes on killing its workers is left to the next
-    /// claim's holder to fail, which gives it up.
+    /// claim's holder to fail, which gives it up at once.
     fn note_vanished(&mut self) {
         self.vanished += 1;
         if self.vanished <= VANISHED {
@@ -476,25 +485,12 @@ impl Job {
             self.vanished = 0;
             self.span = Some(granted.div_ceil(2));
             self.suspect_to = self.suspect_to.max(self.done + granted);
-        } else {
-            self.tries_left = 1;
         }
     }
 
     fn is_deadly(&self) -> bool {
         self.vanished > VANISHED && self.span.is_none_or(|span| span == 1)
     }
-}
-
-/// How long to wait after the `failures`-th failure in a row: doubling from [`BACKOFF_FIRST`] to
-/// [`BACKOFF_MOST`], of which the last quarter is random.
-#[must_use]
-pub fn backoff(failures: u32, jitter: f64) -> Duration {
-    let doublings = failures.saturating_sub(1).min(16);
-    let whole = BACKOFF_FIRST
-        .saturating_mul(1 << doublings)
-        .min(BACKOFF_MOST);
-    whole.mul_f64(0.75 + 0.25 * jitter.clamp(0.0, 1.0))
 }
 
 #[cfg(test)]

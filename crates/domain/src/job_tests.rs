@@ -7,7 +7,9 @@
 use std::time::Duration;
 
 use super::*;
+use crate::failure::Retry;
 use crate::ids::{Scope, ScopeKind, SessionId, Tenant};
+use crate::limits::{BACKOFF_FIRST, BACKOFF_MOST, FAILURE_TEXT, TRIES};
 use crate::trigger::Patience;
 
 const LEASE: Duration = Duration::from_secs(100);
@@ -77,6 +79,23 @@ impl Driver {
             "activity" => {
                 let mark = Mark::activity(number(1), self.now, Patience::default());
                 self.job.mark(mark);
+                String::new()
+            }
+            "turn" => {
+                let mark = Mark::activity(number(1), self.now, Patience::default());
+                self.job.mark(mark.with_turns(1));
+                String::new()
+            }
+            "cancel" => match self.job.cancel(self.now, "engine/1") {
+                Some(gap) => format!("gap {}..={}", gap.from, gap.to),
+                None => "nothing".to_owned(),
+            },
+            "retry" => {
+                self.job.retry(self.now);
+                String::new()
+            }
+            "pass" => {
+                self.job.pass(number(1));
                 String::new()
             }
             "hasten" => {
@@ -151,7 +170,13 @@ impl Driver {
             class,
             message: "x".repeat(FAILURE_TEXT + 9),
         };
-        match self.job.fail(token, failure, self.now, 1.0, "engine/1") {
+        let failed = FailedTry {
+            failure,
+            retry: Retry::default(),
+            jitter: 1.0,
+            engine: "engine/1".to_owned(),
+        };
+        match self.job.fail(token, &failed, self.now) {
             FailOutcome::RetryAt(at) => format!("again at {}", at.0 / 1000),
             FailOutcome::Narrowed { span, retry_at } => {
                 format!("narrowed to {span} at {}", retry_at.0 / 1000)
@@ -206,8 +231,8 @@ fn describe(job: &Job) -> String {
     if let Some(span) = job.span {
         state.push_str(&format!(" span {span}"));
     }
-    if job.tries_left != TRIES {
-        state.push_str(&format!(" tries {}", job.tries_left));
+    if job.tries != 0 {
+        state.push_str(&format!(" tries {}", TRIES - job.tries));
     }
     if job.redo > 0 {
         state.push_str(&format!(" redo {}", job.redo));
@@ -394,17 +419,20 @@ fn waits_double_after_each_failure_and_are_bounded() {
     );
     check("mark 1; claim; fail outage; at 29; claim", "refused");
     let waits: Vec<u64> = [1, 2, 3, 4, 7, 8, 99, u32::MAX]
-        .map(|failures| backoff(failures, 1.0).as_secs())
+        .map(|failures| Retry::default().wait(failures, 1.0).as_secs())
         .to_vec();
     assert_eq!(waits, [30, 60, 120, 240, 1920, 3600, 3600, 3600]);
 }
 
 #[test]
 fn the_last_quarter_of_a_wait_is_random() {
-    assert_eq!(backoff(1, 0.0), Duration::from_millis(22_500));
-    assert_eq!(backoff(1, 0.5), Duration::from_millis(26_250));
-    assert_eq!(backoff(1, 7.0), BACKOFF_FIRST);
-    assert_eq!(backoff(1, -7.0), Duration::from_millis(22_500));
+    assert_eq!(Retry::default().wait(1, 0.0), Duration::from_millis(22_500));
+    assert_eq!(Retry::default().wait(1, 0.5), Duration::from_millis(26_250));
+    assert_eq!(Retry::default().wait(1, 7.0), BACKOFF_FIRST);
+    assert_eq!(
+        Retry::default().wait(1, -7.0),
+        Duration::from_millis(22_500)
+    );
 }
 
 #[test]
@@ -415,7 +443,7 @@ fn an_outage_spends_no_try_however_long_it_lasts() {
         driver.step("claim");
         driver.step("fail outage");
     }
-    assert_eq!((driver.job.tries_left, driver.job.span), (TRIES, None));
+    assert_eq!((driver.job.tries, driver.job.span), (0, None));
     assert_eq!(driver.job.due_at(), Some(driver.now.plus(BACKOFF_MOST)));
 }
 
@@ -457,7 +485,7 @@ fn progress_forgets_failures() {
 #[test]
 fn a_finish_without_progress_keeps_what_is_known_of_failures() {
     let job = drive("mark 5; claim; fail content; at 30; claim; finish 0").job;
-    assert_eq!((job.failures, job.tries_left), (1, TRIES - 1));
+    assert_eq!((job.failures, job.tries), (1, 1));
     assert!(job.last_failure.is_some());
 }
 
@@ -594,7 +622,13 @@ fn a_position_that_ends_every_worker_becomes_a_gap() {
         class: FailureClass::Vanished,
         message: "deadly".to_owned(),
     };
-    let outcome = job.fail(&claimed.token, failure, Timestamp(0), 0.0, "daybook/0");
+    let failed = FailedTry {
+        failure,
+        retry: Retry::default(),
+        jitter: 0.0,
+        engine: "daybook/0".to_owned(),
+    };
+    let outcome = job.fail(&claimed.token, &failed, Timestamp(0));
     assert!(matches!(outcome, FailOutcome::GaveUp(gap) if (gap.from, gap.to) == (1, 1)));
     assert!(!job.is_ahead());
 }
@@ -670,4 +704,44 @@ fn a_shortened_log_is_done_anew_up_to_its_end() {
     );
     check("mark 9; claim; shorten 4; finish 4", "LeaseLost");
     check("mark 9; shorten 12", "0/9 due 0");
+}
+
+#[test]
+fn with_the_sixth_turn_a_busy_session_is_due() {
+    let five = "turn 1; turn 2; turn 3; turn 4; turn 5";
+    check(five, "0/5 due 120 normal");
+    check(&format!("{five}; at 7; turn 6"), "0/6 due 7 normal");
+    check(&format!("{five}; at 7; turn 5"), "0/5 due 127 normal");
+    check(&format!("{five}; at 7; turn 6; turn 7"), "0/7 due 7 normal");
+}
+
+#[test]
+fn turns_count_from_what_was_done() {
+    let six = "turn 1; turn 2; turn 3; turn 4; turn 5; turn 6; claim";
+    check(&format!("{six}; finish 6; turn 7"), "6/7 due 120 normal");
+    check(&format!("{six}; turn 7; finish 6"), "6/7 due 120 normal");
+    let more = "turn 7; turn 8; turn 9; turn 10; turn 11; turn 12";
+    check(&format!("{six}; {more}; finish 6"), "6/12 due 0 normal");
+}
+
+#[test]
+fn cancelled_work_is_a_gap_and_its_holder_changes_nothing() {
+    check("mark 5; claim; finish 2; cancel", "gap 3..=5");
+    check("mark 5; claim; cancel; finish 5", "LeaseLost");
+    check("mark 5; claim; finish 5; cancel", "nothing");
+    check("mark 5; cancel; mark 6", "5/6 due 0");
+}
+
+#[test]
+fn a_retry_by_hand_ends_every_wait_and_gives_all_tries_back() {
+    check("mark 1; claim; fail content; retry", "0/1 due 0");
+    check("mark 1; claim; fail outage; retry", "0/1 due 0");
+    check("activity 1; retry", "0/1 due 0 normal");
+}
+
+#[test]
+fn what_is_said_while_memory_is_off_is_passed_over() {
+    check("pass 4", "4/4 rests");
+    check("mark 2; claim; pass 4; finish 2", "LeaseLost");
+    check("pass 4; activity 6", "4/6 due 120 normal");
 }

@@ -6,10 +6,12 @@
 //! Not here: input or output, a clock, SQL, HTTP, the name of a vendor.
 
 pub mod citation;
+pub mod claim;
 pub mod eligibility;
 pub mod error;
 pub mod event;
 pub mod extraction;
+pub mod failure;
 pub mod ids;
 pub mod index;
 pub mod job;
@@ -19,17 +21,23 @@ pub mod place;
 pub mod seams;
 pub mod session;
 pub mod source;
+pub mod standing;
+pub mod tally;
 pub mod time;
 pub mod trigger;
 
 pub use citation::Citation;
+pub use claim::{Claim, ClaimLimits};
 pub use error::{BoxError, StoreError};
 pub use event::{Event, EventId, NewEvent, Origin, ToolStatus};
 pub use extraction::{Digest, Extraction, ExtractionRecord, Outcome, Yield};
+pub use failure::{FailedTry, Failure, FailureClass, Gap, Retry};
 pub use ids::{EventSeq, JobKey, JobKind, LeaseToken, Scope, ScopeKind, SessionId, Tenant};
-pub use job::{Claimed, FailOutcome, Failure, FailureClass, FinishOutcome, Gap, Job, Lease};
+pub use job::{Claimed, FailOutcome, FinishOutcome, Job, Lease};
 pub use observation::{Evidence, Observation, ObservationId, ObservationKind};
 pub use place::{Place, PlaceNo, Project};
 pub use session::{Session, SessionKind, SessionMeta};
+pub use standing::Standing;
+pub use tally::{Tallied, Tally};
 pub use time::Timestamp;
 pub use trigger::{Mark, Priority, Trigger};

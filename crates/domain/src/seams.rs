@@ -7,16 +7,20 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
+use crate::claim::Claim;
+use crate::eligibility::Switches;
 use crate::error::StoreError;
 use crate::event::{Event, EventId, NewEvent};
 use crate::extraction::{Extraction, ExtractionRecord};
+use crate::failure::{FailedTry, Gap};
 use crate::ids::{EventSeq, JobKey, JobKind, LeaseToken, Scope, SessionId, Tenant};
 use crate::index::{Document, FileEntry, Filter, Step, TermStats};
-use crate::job::{Claimed, FailOutcome, Failure, FinishOutcome, Gap, Job};
+use crate::job::{Claimed, FailOutcome, FinishOutcome, Job};
 use crate::observation::Observation;
 use crate::place::{Place, Project};
 use crate::session::{Session, SessionMeta};
 use crate::source::{Import, ImportNo, Source, Undone};
+use crate::tally::Tally;
 use crate::time::Timestamp;
 use crate::trigger::{Mark, Patience, Priority};
 
@@ -34,6 +38,8 @@ pub struct Append {
     pub import: Option<ImportNo>,
     /// How long the session may rest before it is extracted.
     pub patience: Patience,
+    /// Where memory is switched off: what is said there is logged, and never learned.
+    pub switches: Switches,
     /// The present time: marks of events without a time of their own count from it.
     pub now: Timestamp,
 }
@@ -64,6 +70,20 @@ pub trait SessionStore: Send + Sync {
 
     /// Sessions of a tenant, newest activity first, then by id.
     async fn sessions(&self, tenant: &Tenant, limit: usize) -> Result<Vec<Session>, StoreError>;
+
+    /// Sessions of a tenant whose last activity lies between two times, both included; newest
+    /// first, then by id.
+    async fn sessions_active(
+        &self,
+        tenant: &Tenant,
+        between: (Timestamp, Timestamp),
+        limit: usize,
+    ) -> Result<Vec<Session>, StoreError>;
+
+    /// Switches memory off for a session, or on again, whatever its host says; false when there is
+    /// no such session. What waits when it is switched off, and what is said until it is switched
+    /// on, is passed over.
+    async fn switch_memory(&self, session: &SessionId, on: bool) -> Result<bool, StoreError>;
 
     /// Sessions whose label is `name` or, when none is, whose host id begins with it; at most ten.
     async fn find_sessions(&self, tenant: &Tenant, name: &str) -> Result<Vec<Session>, StoreError>;
@@ -139,16 +159,17 @@ pub trait JobStore: Send + Sync {
         priority: Priority,
     ) -> Result<(), StoreError>;
 
-    /// Grants up to `limit` due jobs of a kind: highest priority first, then longest due, then by
-    /// key. No job is granted twice.
-    async fn claim(
+    /// Raises the priority of sessions that wait: up to `most` others of the agent and the user of
+    /// `session`, those waiting longest first. Leaves when they are due. Says how many wait raised.
+    async fn reprioritize(
         &self,
-        kind: JobKind,
-        holder: &str,
-        now: Timestamp,
-        lease: Duration,
-        limit: usize,
-    ) -> Result<Vec<Claimed>, StoreError>;
+        session: &SessionId,
+        user: Option<&str>,
+        most: usize,
+    ) -> Result<usize, StoreError>;
+
+    /// Grants due jobs of a kind in turn, see [`crate::claim`]. No job is granted twice.
+    async fn claim(&self, claim: Claim<'_>) -> Result<Vec<Claimed>, StoreError>;
 
     /// Extends a lease; false when it is lost.
     async fn heartbeat(
@@ -179,11 +200,21 @@ pub trait JobStore: Send + Sync {
     async fn fail(
         &self,
         token: &LeaseToken,
-        failure: Failure,
+        failed: &FailedTry,
         now: Timestamp,
-        jitter: f64,
-        engine: &str,
     ) -> Result<FailOutcome, StoreError>;
+
+    /// Gives up all that waits of a job; records it as a gap. `None` when nothing waits.
+    async fn cancel(
+        &self,
+        key: &JobKey,
+        now: Timestamp,
+        engine: &str,
+    ) -> Result<Option<Gap>, StoreError>;
+
+    /// Makes a job's waiting work due now whatever failed before, with all its tries; false when
+    /// nothing waits.
+    async fn retry(&self, key: &JobKey, now: Timestamp) -> Result<bool, StoreError>;
 
     /// The job, if it exists.
     async fn job(&self, key: &JobKey) -> Result<Option<Job>, StoreError>;
@@ -201,13 +232,22 @@ pub trait JobStore: Send + Sync {
     async fn gaps(&self) -> Result<Vec<Gap>, StoreError>;
 
     /// Takes gaps out and has their jobs redone: all of `job`, or all of each job with a gap that
-    /// an engine other than `engine` gave up. Says how many.
+    /// an engine other than `engine` gave up, unless by hand. Says how many.
     async fn revive_gaps(
         &self,
         job: Option<&JobKey>,
         engine: &str,
         now: Timestamp,
     ) -> Result<usize, StoreError>;
+
+    /// What has become of jobs since the store was made, by kind and word. Counts of 0 are left out.
+    async fn tallies(&self) -> Result<Vec<Tally>, StoreError>;
+
+    /// A number that differs whenever something may have changed in between, by whatever process.
+    async fn version(&self) -> Result<u64, StoreError>;
+
+    /// Returns when the version is no longer `seen`, at the latest after `longest`. May return early.
+    async fn until_changed(&self, seen: u64, longest: Duration) -> Result<(), StoreError>;
 }
 
 /// A scope and how often what matters to it has changed.

@@ -61,7 +61,7 @@ impl SessionKind {
 }
 
 /// What an append says about its session. A known value replaces an unknown one, never the reverse:
-/// a kind other than [`SessionKind::Root`] and a parent stay once they were said. Whether memory
+/// a kind other than [`SessionKind::Root`], a parent, a user and a surface stay once they were said. Whether memory
 /// is off is known each time, so the last word counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionMeta {
@@ -69,10 +69,14 @@ pub struct SessionMeta {
     pub id: SessionId,
     /// What sort of conversation.
     pub kind: SessionKind,
-    /// Memory is switched off for it, in its host or by its owner.
+    /// Memory is switched off for it in its host.
     pub memory_off: bool,
     /// The session it was forked from, by host id.
     pub forked_from: Option<String>,
+    /// Whose words its human events are; `None` for the person of the data folder.
+    pub user: Option<String>,
+    /// Where it was held, as its host names it: `cli`, `vscode`, `exec`.
+    pub surface: Option<String>,
 }
 
 /// A session as the store knows it.
@@ -85,10 +89,19 @@ pub struct Session {
     pub label: String,
     /// What sort of conversation.
     pub kind: SessionKind,
-    /// Memory is switched off for it.
+    /// Memory is switched off for it in its host.
     pub memory_off: bool,
+    /// Memory was switched off for it here.
+    #[serde(default)]
+    pub switched_off: bool,
     /// The session it was forked from, by host id.
     pub forked_from: Option<String>,
+    /// Whose words its human events are; `None` for the person of the data folder.
+    #[serde(default)]
+    pub user: Option<String>,
+    /// Where it was held, as its host names it: `cli`, `vscode`, `exec`.
+    #[serde(default)]
+    pub surface: Option<String>,
     /// The earliest time that one of its events names.
     pub first_at: Timestamp,
     /// The latest time that one of its events names.

@@ -44,13 +44,15 @@ impl Priority {
     }
 }
 
-/// How long a session may rest, and how long its events may wait.
+/// How long a session may rest, and how long and how many of its turns may wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Patience {
     /// Quiet time after the last activity before a session is taken. Longer means fewer passes.
     pub idle: Duration,
     /// Longest wait of an unprocessed event, however busy its session is.
     pub dirty: Duration,
+    /// Most turns that wait: with the next one the session is due, however busy it is.
+    pub turns: u32,
 }
 
 impl Default for Patience {
@@ -58,12 +60,31 @@ impl Default for Patience {
         Self {
             idle: Duration::from_secs(120),
             dirty: Duration::from_secs(600),
+            turns: 5,
         }
     }
 }
 
-/// Turns since the last success after which a session is due, however busy it is: at the next one.
-pub const TURN_LIMIT: usize = 5;
+/// What the triggers of a profile do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rules {
+    /// When an active session is due.
+    pub patience: Patience,
+    /// The priority of a session that is about to be replaced.
+    pub urgent: Priority,
+    /// Most other sessions of the same agent that one prompt raises. 0: none.
+    pub reprioritize: usize,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self {
+            patience: Patience::default(),
+            urgent: Priority::High,
+            reprioritize: 5,
+        }
+    }
+}
 
 /// What happened to a session, as far as it decides when the session is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -79,16 +100,53 @@ pub enum Trigger {
     Compaction,
     /// The conversation is about to be replaced by a new one.
     Reset,
+    /// A person said something: what other sessions of the agent hold may be wanted soon.
+    Prompt,
+    /// A session of a person's own begins: what waits is looked over.
+    Start,
 }
 
 impl Trigger {
-    /// The mark that it makes for a session of `input` events, of which `turns` wait.
+    /// All triggers, in the order of DESIGN.md's table.
+    pub const ALL: [Self; 7] = [
+        Self::Turn,
+        Self::Sleep,
+        Self::End,
+        Self::Compaction,
+        Self::Reset,
+        Self::Prompt,
+        Self::Start,
+    ];
+
+    /// The word that stands for it in commands and requests.
     #[must_use]
-    pub fn mark(self, input: u64, turns: usize, now: Timestamp, patience: Patience) -> Mark {
+    pub fn word(self) -> &'static str {
         match self {
-            Self::Turn if turns <= TURN_LIMIT => Mark::activity(input, now, patience),
-            Self::Turn | Self::Sleep | Self::End => Mark::at_once(input, now, Priority::Normal),
-            Self::Compaction | Self::Reset => Mark::at_once(input, now, Priority::High),
+            Self::Turn => "turn",
+            Self::Sleep => "sleep",
+            Self::End => "end",
+            Self::Compaction => "compaction",
+            Self::Reset => "reset",
+            Self::Prompt => "prompt",
+            Self::Start => "start",
+        }
+    }
+
+    /// The trigger that [`Trigger::word`] names.
+    #[must_use]
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|trigger| trigger.word() == word)
+    }
+
+    /// The mark that it makes for its own session of `input` events; `None` for what concerns
+    /// other sessions alone.
+    #[must_use]
+    pub fn mark(self, input: u64, now: Timestamp, rules: &Rules) -> Option<Mark> {
+        match self {
+            Self::Turn => Some(Mark::activity(input, now, rules.patience)),
+            Self::Sleep | Self::End => Some(Mark::at_once(input, now, Priority::Normal)),
+            Self::Compaction | Self::Reset => Some(Mark::at_once(input, now, rules.urgent)),
+            Self::Prompt | Self::Start => None,
         }
     }
 }
@@ -104,6 +162,12 @@ pub struct Mark {
     pub deadline: Timestamp,
     /// Marks only raise it.
     pub priority: Priority,
+    /// Turns that began with what it marks.
+    pub turns: u32,
+    /// With more turns than this waiting, it is due at `active`.
+    pub turn_limit: u32,
+    /// When there was something going on.
+    pub active: Timestamp,
 }
 
 impl Mark {
@@ -115,10 +179,19 @@ impl Mark {
             idle_due: last_activity.plus(patience.idle),
             deadline: last_activity.plus(patience.dirty),
             priority: Priority::Normal,
+            turns: 0,
+            turn_limit: patience.turns,
+            active: last_activity,
         }
     }
 
-    /// Due at once: turn limit, sleep, session end; with [`Priority::High`], compaction and reset.
+    /// The mark, of so many turns that began.
+    #[must_use]
+    pub fn with_turns(self, turns: u32) -> Self {
+        Self { turns, ..self }
+    }
+
+    /// Due at once: sleep, session end; with [`Priority::High`], compaction and reset.
     #[must_use]
     pub fn at_once(input: u64, now: Timestamp, priority: Priority) -> Self {
         Self {
@@ -126,6 +199,9 @@ impl Mark {
             idle_due: now,
             deadline: now,
             priority,
+            turns: 0,
+            turn_limit: u32::MAX,
+            active: now,
         }
     }
 }
@@ -135,37 +211,48 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(trigger: Trigger, turns: usize, idle_due: i64, deadline: i64, priority: Priority) {
-        let patience = Patience {
-            idle: Duration::from_millis(10),
-            dirty: Duration::from_millis(100),
+    fn check(trigger: Trigger, idle_due: i64, deadline: i64, priority: Priority) {
+        let rules = Rules {
+            patience: Patience {
+                idle: Duration::from_millis(10),
+                dirty: Duration::from_millis(100),
+                turns: 5,
+            },
+            ..Rules::default()
         };
-        let expected = Mark {
-            input: 7,
-            idle_due: Timestamp(idle_due),
-            deadline: Timestamp(deadline),
-            priority,
-        };
-        let mark = trigger.mark(7, turns, Timestamp(1_000), patience);
-        assert_eq!(mark, expected);
+        let mark = trigger.mark(7, Timestamp(1_000), &rules).expect("a mark");
+        let due = (mark.input, mark.idle_due, mark.deadline, mark.priority);
+        assert_eq!(due, (7, Timestamp(idle_due), Timestamp(deadline), priority));
     }
 
     #[test]
-    fn turns_let_a_session_rest_until_more_than_five_wait() {
-        check(Trigger::Turn, 1, 1_010, 1_100, Priority::Normal);
-        check(Trigger::Turn, 5, 1_010, 1_100, Priority::Normal);
-        check(Trigger::Turn, 6, 1_000, 1_000, Priority::Normal);
+    fn a_turn_lets_a_session_rest() {
+        check(Trigger::Turn, 1_010, 1_100, Priority::Normal);
     }
 
     #[test]
     fn a_session_that_sleeps_or_ends_is_due_at_once() {
-        check(Trigger::Sleep, 1, 1_000, 1_000, Priority::Normal);
-        check(Trigger::End, 1, 1_000, 1_000, Priority::Normal);
+        check(Trigger::Sleep, 1_000, 1_000, Priority::Normal);
+        check(Trigger::End, 1_000, 1_000, Priority::Normal);
     }
 
     #[test]
     fn a_session_about_to_be_replaced_goes_first() {
-        check(Trigger::Compaction, 1, 1_000, 1_000, Priority::High);
-        check(Trigger::Reset, 1, 1_000, 1_000, Priority::High);
+        check(Trigger::Compaction, 1_000, 1_000, Priority::High);
+        check(Trigger::Reset, 1_000, 1_000, Priority::High);
+    }
+
+    #[test]
+    fn prompts_and_starts_concern_other_sessions() {
+        let rules = Rules::default();
+        assert_eq!(Trigger::Prompt.mark(7, Timestamp(0), &rules), None);
+        assert_eq!(Trigger::Start.mark(7, Timestamp(0), &rules), None);
+    }
+
+    #[test]
+    fn a_trigger_is_known_by_its_word() {
+        for trigger in Trigger::ALL {
+            assert_eq!(Trigger::from_word(trigger.word()), Some(trigger));
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! The road from transcript to recall, one folder per stage.
 //!
-//! Hosts tell through `notices` that there is something to read. Data goes one way: `ingest` → session log → `extract` → `consolidate` → `files` → `recall`;
+//! Hosts tell through `notices` that there is something to read; `triggers` say when it is due. Data goes one way: `ingest` → session log → `extract` → `consolidate` → `files` → `recall`;
 //! `jobs` drives it. A stage uses earlier stages only through values it is handed; only `files`
 //! builds memory files; `recall` writes nothing but usage.
 //!
@@ -14,3 +14,4 @@ pub mod jobs;
 pub mod notices;
 pub mod recall;
 pub mod stop;
+pub mod triggers;

@@ -9,6 +9,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use daybook_domain::eligibility::Switches;
 use daybook_domain::index::{Filter, Step};
 use daybook_domain::seams::{Append, Index, SessionStore};
 use daybook_domain::trigger::Patience;
@@ -149,11 +150,14 @@ fn append(random: &mut Random, n: u64, batch: u64) -> Append {
             kind: SessionKind::Root,
             memory_off: false,
             forked_from: None,
+            user: None,
+            surface: None,
         },
         events,
         source: None,
         import: None,
         patience: Patience::default(),
+        switches: Switches::default(),
         now: Timestamp(1_793_491_200_000),
     }
 }

@@ -1,8 +1,10 @@
 //! What an append makes of its session, and when it makes its extraction due.
 
-use daybook_domain::eligibility::eligible;
+use daybook_domain::eligibility::{Ineligible, eligible};
 use daybook_domain::seams::Append;
-use daybook_domain::{EventSeq, Mark, Session, SessionKind, SessionMeta, Timestamp};
+use daybook_domain::{
+    EventSeq, Mark, NewEvent, Origin, Session, SessionKind, SessionMeta, Timestamp,
+};
 
 /// A session that nothing is known of yet.
 pub(crate) fn blank(meta: &SessionMeta, label: String) -> Session {
@@ -11,7 +13,10 @@ pub(crate) fn blank(meta: &SessionMeta, label: String) -> Session {
         label,
         kind: meta.kind,
         memory_off: false,
+        switched_off: false,
         forked_from: None,
+        user: None,
+        surface: None,
         first_at: Timestamp::ZERO,
         last_at: Timestamp::ZERO,
         events: EventSeq(0),
@@ -25,9 +30,14 @@ pub(crate) fn learn(session: &mut Session, meta: &SessionMeta) {
     if meta.kind != SessionKind::SubAgent {
         session.memory_off = meta.memory_off;
     }
-    if session.forked_from.is_none() {
-        session.forked_from.clone_from(&meta.forked_from);
-    }
+    let keep = |known: &mut Option<String>, said: &Option<String>| {
+        if known.is_none() {
+            known.clone_from(said);
+        }
+    };
+    keep(&mut session.forked_from, &meta.forked_from);
+    keep(&mut session.user, &meta.user);
+    keep(&mut session.surface, &meta.surface);
 }
 
 /// Takes in one more event.
@@ -43,22 +53,55 @@ pub(crate) fn extend(session: &mut Session, seq: EventSeq, at: Timestamp) {
     };
 }
 
-/// The mark that makes a session due after an append. None when the append added nothing, or when
-/// memory is not made from the session; one that has just become eligible is due for all it has.
-pub(crate) fn mark(
+/// The events that an append added.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Added {
+    /// When the last of them happened.
+    last_at: Option<Timestamp>,
+    /// Turns that began with them.
+    turns: u32,
+}
+
+impl Added {
+    pub(crate) fn note(&mut self, event: &NewEvent) {
+        self.last_at = Some(event.at);
+        if event.origin == Origin::Human && !event.sidechain {
+            self.turns += 1;
+        }
+    }
+}
+
+/// What an append does to the extraction of its session.
+pub(crate) enum Concern {
+    /// Nothing: it added no event, or the session may become eligible as a whole.
+    None,
+    /// It makes it due. A session that has just become eligible is due for all it has.
+    Mark(Mark),
+    /// Memory is switched off: what it added is passed over.
+    Pass(u64),
+}
+
+pub(crate) fn concern(
     before: Option<&Session>,
     after: &Session,
-    last_added_at: Option<Timestamp>,
+    added: Added,
     append: &Append,
-) -> Option<Mark> {
-    eligible(after).ok()?;
-    let woken = after.events.0 > 0 && before.is_none_or(|before| eligible(before).is_err());
-    if last_added_at.is_none() && !woken {
-        return None;
+) -> Concern {
+    let switches = &append.switches;
+    match eligible(after, switches) {
+        Err(Ineligible::SwitchedOff) if after.events.0 > 0 => return Concern::Pass(after.events.0),
+        Err(_) => return Concern::None,
+        Ok(()) => {}
     }
-    let active = match last_added_at.unwrap_or(after.last_at) {
+    let was_eligible = |before| eligible(before, switches).is_ok();
+    let woken = after.events.0 > 0 && !before.is_some_and(was_eligible);
+    if added.last_at.is_none() && !woken {
+        return Concern::None;
+    }
+    let active = match added.last_at.unwrap_or(after.last_at) {
         Timestamp::ZERO => append.now,
         at => at,
     };
-    Some(Mark::activity(after.events.0, active, append.patience))
+    let mark = Mark::activity(after.events.0, active, append.patience);
+    Concern::Mark(mark.with_turns(added.turns))
 }

@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
+use daybook_domain::eligibility::Switches;
 use daybook_domain::seams::Append;
 use daybook_domain::source::{ImportNo, Source};
 use daybook_domain::trigger::Patience;
 use daybook_domain::{
-    Digest, EventId, EventSeq, Evidence, Extraction, NewEvent, Observation, ObservationId,
-    ObservationKind, Origin, Place, Project, Scope, ScopeKind, SessionId, SessionKind, SessionMeta,
-    Tenant, Timestamp, Yield,
+    Claim, ClaimLimits, Digest, EventId, EventSeq, Evidence, Extraction, FailedTry, Failure,
+    FailureClass, JobKind, NewEvent, Observation, ObservationId, ObservationKind, Origin, Place,
+    Project, Retry, Scope, ScopeKind, SessionId, SessionKind, SessionMeta, Tenant, Timestamp,
+    Yield,
 };
 
 /// The time at which tests begin: 2026-11-01T00:00:00Z.
@@ -40,6 +42,34 @@ pub fn meta(id: &SessionId) -> SessionMeta {
         kind: SessionKind::Root,
         memory_off: false,
         forked_from: None,
+        user: None,
+        surface: None,
+    }
+}
+
+/// A claim of so many due jobs by `worker`.
+#[must_use]
+pub fn claim_of(kind: JobKind, now: Timestamp, jobs: usize) -> Claim<'static> {
+    Claim {
+        kind,
+        holder: "worker",
+        now,
+        lease: LEASE,
+        limits: ClaimLimits::jobs(jobs),
+    }
+}
+
+/// A try that failed, as engine `1` reports it, with the longest wait.
+#[must_use]
+pub fn failed(class: FailureClass) -> FailedTry {
+    FailedTry {
+        failure: Failure {
+            class,
+            message: "no usable answer".to_owned(),
+        },
+        retry: Retry::default(),
+        jitter: 1.0,
+        engine: "1".to_owned(),
     }
 }
 
@@ -130,6 +160,7 @@ pub fn append(id: &SessionId, events: Vec<NewEvent>) -> Append {
         source: None,
         import: None,
         patience: Patience::default(),
+        switches: Switches::default(),
         now: DAWN,
     }
 }

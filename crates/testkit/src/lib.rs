@@ -26,6 +26,7 @@ pub use clock::ManualClock;
 /// When the runtime cannot be built.
 pub fn run<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread()
+        .enable_time()
         .build()
         .expect("a runtime without drivers needs nothing from the system")
         .block_on(future)

@@ -215,9 +215,14 @@ pub(super) const STAGES: &[StageRule] = &[
         because: "what takes transcripts in does not know what becomes of them",
     },
     StageRule {
+        name: "triggers",
+        may_use: &[],
+        because: "a trigger says when work is due; it does none",
+    },
+    StageRule {
         name: "notices",
-        may_use: &["ingest"],
-        because: "a notice says that there is something to read; what it means is for later stages",
+        may_use: &["ingest", "triggers"],
+        because: "a notice says that there is something to read; what it teaches is for later stages",
     },
     StageRule {
         name: "extract",

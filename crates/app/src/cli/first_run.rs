@@ -188,7 +188,7 @@ impl Memory {
         let mut memory = Self {
             sessions: sessions
                 .iter()
-                .filter(|session| eligible(session).is_ok())
+                .filter(|session| eligible(session, &daybook.switches()).is_ok())
                 .count() as u64,
             projects: BTreeMap::new(),
             kinds: BTreeMap::new(),

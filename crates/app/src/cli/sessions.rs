@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
-use daybook_domain::eligibility::eligible;
+use daybook_domain::eligibility::{Switches, eligible};
 use daybook_domain::seams::{ExtractionStore, JobStore, SessionStore};
 use daybook_domain::{ExtractionRecord, Job, JobKey, JobKind, Session, SessionId, Timestamp};
 use serde_json::{Value, json};
@@ -32,16 +32,21 @@ impl Sessions {
             let digests = daybook.store.extractions(&daybook.tenant, None).await?;
             Ok((sessions, by_session(jobs), last_digests(digests)))
         })?;
+        let switches = daybook.switches();
         if common.json {
             let rows: Vec<Value> = sessions
                 .iter()
-                .map(|s| as_json(s, jobs.get(&s.id), digests.get(&s.id)))
+                .map(|session| {
+                    let job = jobs.get(&session.id);
+                    let state = state(session, job, &switches);
+                    as_json(session, job, &state, digests.get(&session.id))
+                })
                 .collect();
             print_json(&json!({ "sessions": rows }))?;
             return Ok(ExitCode::SUCCESS);
         }
         for session in &sessions {
-            let state = state(session, jobs.get(&session.id));
+            let state = state(session, jobs.get(&session.id), &switches);
             let digest = digests
                 .get(&session.id)
                 .and_then(|record| record.digest.as_ref());
@@ -92,8 +97,8 @@ fn last_digests(records: Vec<ExtractionRecord>) -> BTreeMap<SessionId, Extractio
 }
 
 /// How far a session has been learned from, in a word or two.
-pub(crate) fn state(session: &Session, job: Option<&Job>) -> String {
-    if let Err(why) = eligible(session) {
+pub(crate) fn state(session: &Session, job: Option<&Job>, switches: &Switches) -> String {
+    if let Err(why) = eligible(session, switches) {
         return format!("not extracted: {}", why.reason());
     }
     match job {
@@ -107,7 +112,12 @@ pub(crate) fn state(session: &Session, job: Option<&Job>) -> String {
     }
 }
 
-fn as_json(session: &Session, job: Option<&Job>, last: Option<&ExtractionRecord>) -> Value {
+fn as_json(
+    session: &Session,
+    job: Option<&Job>,
+    state: &str,
+    last: Option<&ExtractionRecord>,
+) -> Value {
     let digest = last.and_then(|record| record.digest.as_ref());
     json!({
         "id": session.id.to_string(),
@@ -117,7 +127,7 @@ fn as_json(session: &Session, job: Option<&Job>, last: Option<&ExtractionRecord>
         "last": rfc3339(session.last_at),
         "events": session.events.0,
         "extracted": job.map_or(0, |job| job.done),
-        "state": state(session, job),
+        "state": state,
         "task": digest.and_then(|digest| digest.task.as_ref()).map(|task| &task.text),
         "branch": digest.and_then(|digest| digest.branch.as_ref()),
     })

@@ -28,7 +28,7 @@ use crate::desk::{self, Ask, Standing, Unfit, Whose};
 use crate::found::Found;
 use crate::here::Here;
 use crate::overview::{Facts, Overview};
-use crate::telling::{self, FOLDER, Where};
+use crate::telling::{self, FOLDER, Happened, Said, Where};
 use crate::wiring::Daybook;
 
 /// Longest id of an event, in bytes.
@@ -127,7 +127,14 @@ async fn append(
                 folder: asked.folder,
                 branch: asked.branch,
             };
-            telling::append(&daybook, session, asked.kind.map(Into::into), &at, events).await
+            let said = Said {
+                session,
+                kind: asked.kind.map(Into::into),
+                user: asked.user,
+                at,
+                events,
+            };
+            telling::append(&daybook, said).await
         })
         .await?;
     Ok(Json(appended.into()))
@@ -152,7 +159,17 @@ async fn trigger(
     let triggered = counter
         .serve(move |daybook| async move {
             let session = telling::session(&daybook, &asked.agent, &asked.session)?;
-            telling::happened(&daybook, &session, asked.what.into()).await
+            let successor = match &asked.successor {
+                Some(id) => Some(telling::session(&daybook, &asked.agent, id)?),
+                None => None,
+            };
+            let happened = Happened {
+                session,
+                user: asked.user,
+                what: asked.what.into(),
+                successor,
+            };
+            telling::happened(&daybook, happened).await
         })
         .await?;
     Ok(Json(triggered.into()))

@@ -3,7 +3,7 @@
 use daybook_domain::seams::Appended;
 use daybook_domain::{Event, Priority, Session, SessionKind, Trigger};
 use daybook_engine::ingest::told::Role;
-use daybook_engine::jobs::Triggered;
+use daybook_engine::triggers::Triggered;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -25,6 +25,10 @@ pub(super) struct AppendRequest {
     pub(super) events: Vec<ToldEvent>,
     /// What sort of conversation it is; `root` unless something else was said before.
     pub(super) kind: Option<Kind>,
+    /// Whose words the `user` events are, where that is not the person of the data folder: what they
+    /// prefer is kept as theirs. Once said, it stays.
+    #[schema(min_length = 1, max_length = 200, example = "ada")]
+    pub(super) user: Option<String>,
     /// The folder that the agent works in, as a whole path. What is learned is filed under the
     /// project that it belongs to; without a folder, under the person.
     #[schema(min_length = 1, max_length = 4096, example = "/home/ada/tidepool")]
@@ -140,8 +144,16 @@ pub(super) struct TriggerRequest {
     /// The agent's own id of the conversation.
     #[schema(min_length = 1, max_length = 200, example = "2026-03-02-tides")]
     pub(super) session: String,
+    /// Whose words the session holds, where that is not the person of the data folder and nothing
+    /// was appended to it yet.
+    #[schema(min_length = 1, max_length = 200, example = "ada")]
+    pub(super) user: Option<String>,
     /// What happened.
     pub(super) what: What,
+    /// The agent's own id of the conversation that replaces this one: created once this one is marked,
+    /// so that no end in between loses anything. For `compaction` and `reset`.
+    #[schema(min_length = 1, max_length = 200, example = "2026-03-02-tides-2")]
+    pub(super) successor: Option<String>,
 }
 
 /// What happened to a session, and when its extraction is due for it.
@@ -158,6 +170,10 @@ pub(super) enum What {
     Compaction,
     /// The conversation is about to be replaced: due now, before others.
     Reset,
+    /// A person said something: other sessions of the agent that wait go before the rest.
+    Prompt,
+    /// The session begins: what waits and has rested is looked over.
+    Start,
 }
 
 impl From<What> for Trigger {
@@ -168,15 +184,18 @@ impl From<What> for Trigger {
             What::End => Self::End,
             What::Compaction => Self::Compaction,
             What::Reset => Self::Reset,
+            What::Prompt => Self::Prompt,
+            What::Start => Self::Start,
         }
     }
 }
 
 /// What a trigger did.
 #[derive(Serialize, ToSchema)]
-pub(super) struct TriggerAnswer {
-    /// `due`, `nothing_new` (all that was said has been extracted) or `never` (memory is not made
-    /// from this session).
+pub(crate) struct TriggerAnswer {
+    /// `due`, `nothing_new` (all that was said has been extracted), `never` (memory is not made
+    /// from this session), `raised` (other sessions go before the rest) or `swept` (what waits was
+    /// looked over).
     outcome: &'static str,
     /// When the session is extracted at the earliest, RFC 3339.
     #[schema(format = DateTime)]
@@ -185,12 +204,14 @@ pub(super) struct TriggerAnswer {
     priority: Option<Urgency>,
     /// Why never.
     why: Option<&'static str>,
+    /// How many other sessions were raised, or are due now.
+    sessions: Option<usize>,
 }
 
 /// How soon a session is extracted among others.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Urgency {
+pub(crate) enum Urgency {
     /// A sweep found it.
     Low,
     /// The ordinary case.
@@ -214,16 +235,32 @@ impl From<Priority> for Urgency {
 
 impl From<Triggered> for TriggerAnswer {
     fn from(triggered: Triggered) -> Self {
-        let (outcome, due, why) = match triggered {
-            Triggered::DueAt(at, priority) => ("due", Some((at, priority)), None),
-            Triggered::NothingNew => ("nothing_new", None, None),
-            Triggered::Never(why) => ("never", None, Some(why.reason())),
-        };
-        Self {
+        let of = |outcome| Self {
             outcome,
-            due_at: due.and_then(|(at, _)| rfc3339(at)),
-            priority: due.map(|(_, priority)| priority.into()),
-            why,
+            due_at: None,
+            priority: None,
+            why: None,
+            sessions: None,
+        };
+        match triggered {
+            Triggered::DueAt(at, priority) => Self {
+                due_at: rfc3339(at),
+                priority: Some(priority.into()),
+                ..of("due")
+            },
+            Triggered::NothingNew => of("nothing_new"),
+            Triggered::Never(why) => Self {
+                why: Some(why.reason()),
+                ..of("never")
+            },
+            Triggered::Raised(sessions) => Self {
+                sessions: Some(sessions),
+                ..of("raised")
+            },
+            Triggered::Swept(swept) => Self {
+                sessions: Some(swept.due.len()),
+                ..of("swept")
+            },
         }
     }
 }

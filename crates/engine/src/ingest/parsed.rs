@@ -42,6 +42,8 @@ pub struct SessionHint {
     pub memory_off: bool,
     /// The session it was forked from, by host id.
     pub forked_from: Option<String>,
+    /// Where it was held, as its host names it.
+    pub surface: Option<String>,
     /// The session that called this sub-agent, by host id, when the file says so.
     pub parent: Option<String>,
     /// The working directory, as the host wrote it.

@@ -11,13 +11,13 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use daybook_domain::limits::{APPEND_BYTES, APPEND_EVENTS};
-use daybook_domain::seams::{Append, Appended, Store};
-use daybook_domain::trigger::Patience;
+use daybook_domain::seams::{Append, Appended};
 use daybook_domain::{
     EventId, EventSeq, NewEvent, Origin, Place, SessionId, SessionKind, SessionMeta, StoreError,
     Timestamp,
 };
 
+use super::import::Intake;
 use super::parsed::{RawEvent, Via};
 use super::redact::Redactor;
 use super::{chat, prepared, recalled};
@@ -57,6 +57,8 @@ pub struct Telling {
     pub session: SessionId,
     /// What sort of conversation; what is known of it where it is not told.
     pub kind: Option<SessionKind>,
+    /// Whose words its human events are, where that is not the person of the data folder.
+    pub user: Option<String>,
     /// Where it happened.
     pub place: Option<Place>,
     /// What was said.
@@ -68,13 +70,8 @@ pub struct Telling {
 ///
 /// # Errors
 /// The store's.
-pub async fn append_told(
-    store: &dyn Store,
-    redactor: &Redactor,
-    telling: Telling,
-    patience: Patience,
-    now: Timestamp,
-) -> Result<Appended, StoreError> {
+pub async fn append_told(intake: &Intake, telling: Telling) -> Result<Appended, StoreError> {
+    let (store, now) = (&intake.store, intake.clock.now());
     let known = store.session(&telling.session).await?;
     let meta = SessionMeta {
         id: telling.session.clone(),
@@ -85,19 +82,22 @@ pub async fn append_told(
             .unwrap_or(SessionKind::Root),
         memory_off: known.as_ref().is_some_and(|known| known.memory_off),
         forked_from: None,
+        user: telling.user.clone(),
+        surface: None,
     };
     let mut appended = Appended {
         added: 0,
         known: 0,
         last: known.map_or(EventSeq(0), |known| known.events),
     };
-    for events in batches(events(redactor, telling, now)) {
+    for events in batches(events(&intake.redactor, telling, now)) {
         let append = Append {
             session: meta.clone(),
             events,
             source: None,
             import: None,
-            patience,
+            patience: intake.patience,
+            switches: intake.switches.clone(),
             now,
         };
         let part = store.append(&append).await?;

@@ -21,6 +21,7 @@ fn prepared_for(events_told: Vec<Told>) -> Vec<NewEvent> {
             host_id: "s1".to_owned(),
         },
         kind: None,
+        user: None,
         place: None,
         events: events_told,
     };

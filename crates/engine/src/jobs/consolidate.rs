@@ -1,15 +1,14 @@
 //! One consolidation: what holds in a scope becomes its memory files.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use daybook_domain::seams::ExtractionStore;
+use daybook_domain::seams::{ExtractionStore, SessionStore};
 use daybook_domain::{
     Claimed, Failure, FailureClass, FinishOutcome, JobKey, Observation, ObservationId,
-    ObservationKind, Scope, ScopeKind, StoreError,
+    ObservationKind, Scope, ScopeKind, SessionId, StoreError,
 };
 
-use super::extract::jitter;
-use super::{ENGINE, WorkError, Workshop};
+use super::{WorkError, Workshop};
 use crate::consolidate::{Brief, Memory, consolidate as build, promoted};
 use crate::files::entry::EntryId;
 use crate::files::layout::{folder, pages};
@@ -59,12 +58,7 @@ pub(super) async fn consolidate(
                 class: FailureClass::Outage,
                 message,
             };
-            let now = shop.clock.now();
-            let jitter = jitter(claimed, now.0);
-            let _ = shop
-                .store
-                .fail(&claimed.token, failure.clone(), now, jitter, ENGINE)
-                .await?;
+            let _ = shop.fail(claimed, failure.clone()).await?;
             Ok(Consolidating::Failed(failure))
         }
         Err(error) => Err(error),
@@ -121,12 +115,7 @@ async fn wait_for_writer(shop: &Workshop, claimed: &Claimed) -> Result<Consolida
         class: FailureClass::Outage,
         message,
     };
-    let now = shop.clock.now();
-    let jitter = jitter(claimed, now.0);
-    let _ = shop
-        .store
-        .fail(&claimed.token, failure, now, jitter, ENGINE)
-        .await?;
+    let _ = shop.fail(claimed, failure).await?;
     Ok(Consolidating::Lost)
 }
 
@@ -193,36 +182,91 @@ async fn remembered(shop: &Workshop, scope: &Scope) -> Result<Memory, StoreError
             }
         }
         ScopeKind::User => {
-            observations.extend(said_everywhere(shop, scope).await?);
-            extractions = shop.store.extractions(tenant, None).await?;
-            extractions.retain(|record| record.digest.as_ref().is_some_and(|d| d.root.is_none()));
+            let mut own = OwnSessions::of(shop, scope);
+            observations.extend(said_everywhere(shop, scope, &mut own).await?);
+            for record in shop.store.extractions(tenant, None).await? {
+                let homeless = record.digest.as_ref().is_some_and(|d| d.root.is_none());
+                if homeless && own.has(&record.session).await? {
+                    extractions.push(record);
+                }
+            }
         }
         ScopeKind::Agent | ScopeKind::Team | ScopeKind::Room => {}
     }
     Ok(build(&Brief {
         scope: scope.clone(),
         title,
-        person: shop.person.clone(),
+        person: match scope.kind {
+            ScopeKind::User => scope.name.clone(),
+            _ => shop.person.clone(),
+        },
         observations,
         extractions,
         zone: shop.zone.clone(),
     }))
 }
 
+/// Which sessions hold the words of the person that a scope belongs to: what one person says never
+/// reaches another's memory.
+struct OwnSessions<'a> {
+    shop: &'a Workshop,
+    person: &'a str,
+    known: BTreeMap<SessionId, bool>,
+}
+
+impl<'a> OwnSessions<'a> {
+    fn of(shop: &'a Workshop, scope: &'a Scope) -> Self {
+        Self {
+            shop,
+            person: &scope.name,
+            known: BTreeMap::new(),
+        }
+    }
+
+    async fn has(&mut self, session: &SessionId) -> Result<bool, StoreError> {
+        if let Some(&own) = self.known.get(session) {
+            return Ok(own);
+        }
+        let user = SessionStore::session(&*self.shop.store, session)
+            .await?
+            .and_then(|session| session.user);
+        let own = user.as_deref().unwrap_or(&self.shop.person) == self.person;
+        self.known.insert(session.clone(), own);
+        Ok(own)
+    }
+}
+
 /// Preferences that were said in more than one project: they are the person's own.
-async fn said_everywhere(shop: &Workshop, person: &Scope) -> Result<Vec<Observation>, StoreError> {
+async fn said_everywhere(
+    shop: &Workshop,
+    person: &Scope,
+    own: &mut OwnSessions<'_>,
+) -> Result<Vec<Observation>, StoreError> {
     let mut said = Vec::new();
     for state in shop.store.scopes(&person.tenant).await? {
         if state.scope.kind != ScopeKind::Project {
             continue;
         }
         let here = ExtractionStore::observations(&*shop.store, &state.scope).await?;
-        said.extend(here.into_iter().filter(|observation| {
-            matches!(
+        for mut observation in here {
+            let personal = matches!(
                 observation.kind,
                 ObservationKind::Preference | ObservationKind::Correction
-            )
-        }));
+            );
+            if !personal {
+                continue;
+            }
+            let mut theirs = Vec::new();
+            for evidence in observation.evidence.drain(..) {
+                if own.has(&evidence.session).await? {
+                    theirs.push(evidence);
+                }
+            }
+            observation.evidence = theirs;
+            if !observation.evidence.is_empty() {
+                said.push(observation);
+            }
+        }
     }
     Ok(promoted(said, person))
 }

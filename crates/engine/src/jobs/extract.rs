@@ -8,8 +8,8 @@ use daybook_domain::{
     ObservationKind, Origin, Session, SessionId, StoreError, Yield,
 };
 
+use super::Workshop;
 use super::filing::{Projects, file, person_scope};
-use super::{ENGINE, Workshop};
 use crate::extract::window::{WINDOW_BYTES, WINDOW_EVENTS, window_len};
 use crate::extract::{Extracted, Window};
 
@@ -43,7 +43,7 @@ pub(super) async fn extract(
     let Some(session) = shop.store.session(id).await? else {
         return give_up(shop, claimed).await;
     };
-    if eligible(&session).is_err() {
+    if eligible(&session, &shop.switches).is_err() {
         return give_up(shop, claimed).await;
     }
     if claimed.deadly {
@@ -60,9 +60,14 @@ pub(super) async fn extract(
     };
     let to = last.seq;
     let retracted = retracted(&read);
+    let is_off = |event: &Event| {
+        let place = event.place.as_ref();
+        let scope = place.and_then(|place| projects.scope(&id.tenant, &place.root));
+        scope.is_some_and(|scope| shop.switches.is_off(scope.kind, &scope.name))
+    };
     let events: Vec<Event> = read
         .into_iter()
-        .filter(|e| !retracted.contains(&e.seq))
+        .filter(|event| !retracted.contains(&event.seq) && !is_off(event))
         .collect();
     let before = read_before(shop, id, claimed.after).await?;
     let window = Window {
@@ -113,25 +118,8 @@ async fn fail(
     claimed: &Claimed,
     failure: Failure,
 ) -> Result<Extracting, StoreError> {
-    let now = shop.clock.now();
-    let jitter = jitter(claimed, now.0);
-    let _ = shop
-        .store
-        .fail(&claimed.token, failure.clone(), now, jitter, ENGINE)
-        .await?;
+    let _ = shop.fail(claimed, failure.clone()).await?;
     Ok(Extracting::Failed(failure))
-}
-
-/// A share in 0..=1 that differs between jobs and tries: workers that failed together do not
-/// come back together.
-pub(super) fn jitter(claimed: &Claimed, now: i64) -> f64 {
-    let job = claimed.token.job().to_string();
-    let bits = daybook_domain::EventId::of(&[
-        job.as_bytes(),
-        &claimed.token.generation().to_le_bytes(),
-        &now.to_le_bytes(),
-    ]);
-    (bits.0 as u32) as f64 / f64::from(u32::MAX)
 }
 
 /// The next window: whole turns where they fit. Always at least one event when there is one.
@@ -182,10 +170,11 @@ fn settle(
     extracted: Extracted,
     projects: &Projects,
 ) -> (Extraction, usize) {
+    let person = session.user.as_deref().unwrap_or(&shop.person);
     let observations: Vec<_> = extracted
         .drafts
         .into_iter()
-        .map(|draft| file(draft, session, events, projects, &shop.person))
+        .map(|draft| file(draft, session, events, projects, person))
         .collect();
     let taught = observations.len();
     let mut concerns = Vec::new();
@@ -205,7 +194,7 @@ fn settle(
             .iter()
             .any(|observation| personal(observation.kind))
     {
-        concerns.push(person_scope(&session.id.tenant, &shop.person));
+        concerns.push(person_scope(&session.id.tenant, person));
     }
     let yielded = match extracted.digest {
         None if observations.is_empty() => Yield::Nothing,

@@ -6,28 +6,30 @@
 //! Not here: when a job is due (that is `domain`), how results are stored (that is `store`).
 
 mod consolidate;
+mod crew;
 mod extract;
 pub(crate) mod filing;
 mod presence;
 pub mod projects;
 mod rebuild;
 mod remember;
-mod trigger;
 mod update;
 
 pub use presence::{Presence, free_vanished};
 pub use rebuild::{Rebuilt, rebuild_index};
 pub use remember::{notes_session, remember};
-pub use trigger::{Triggered, trigger};
 pub use update::{Failed, Progress, UpdateReport, work, write_due};
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use daybook_domain::eligibility::Switches;
 use daybook_domain::seams::Store;
 use daybook_domain::time::Clock;
-use daybook_domain::{StoreError, Tenant};
+use daybook_domain::{
+    ClaimLimits, Claimed, FailOutcome, FailedTry, Failure, Retry, StoreError, Tenant,
+};
 use jiff::tz::TimeZone;
 
 use crate::extract::Extractor;
@@ -55,6 +57,8 @@ pub struct Workshop {
     pub zone: TimeZone,
     /// The wall that it works behind.
     pub tenant: Tenant,
+    /// Where memory is switched off.
+    pub switches: Switches,
     /// Bounds of the work.
     pub limits: WorkLimits,
 }
@@ -62,10 +66,16 @@ pub struct Workshop {
 /// Bounds of background work.
 #[derive(Debug, Clone, Copy)]
 pub struct WorkLimits {
-    /// Sessions claimed at once. More drains a backlog sooner and holds more leases.
-    pub sessions_per_claim: usize,
+    /// Sessions claimed at once, and in how many of them others may be working meanwhile.
+    pub claim: ClaimLimits,
+    /// Sessions that this process extracts side by side. More gains nothing without a model to wait for.
+    pub parallel: usize,
     /// How long one job may run without a heartbeat before another worker may take it.
     pub lease: Duration,
+    /// How often a failing window is tried, and how far apart.
+    pub retry: Retry,
+    /// Longest wait for work under way once the end was asked for; then it is given back unfinished.
+    pub drain: Duration,
     /// Longest wait for another writer of the same memory folder.
     pub folder_wait: Duration,
 }
@@ -73,8 +83,11 @@ pub struct WorkLimits {
 impl Default for WorkLimits {
     fn default() -> Self {
         Self {
-            sessions_per_claim: 10,
+            claim: ClaimLimits::jobs(10),
+            parallel: 4,
             lease: Duration::from_secs(300),
+            retry: Retry::default(),
+            drain: Duration::from_secs(10),
             folder_wait: Duration::from_secs(10),
         }
     }
@@ -89,4 +102,30 @@ pub enum WorkError {
     /// Memory files could not be read or written.
     #[error(transparent)]
     Files(#[from] FilesError),
+}
+
+impl Workshop {
+    /// Reports that a claim did not work out.
+    async fn fail(&self, claimed: &Claimed, failure: Failure) -> Result<FailOutcome, StoreError> {
+        let now = self.clock.now();
+        let failed = FailedTry {
+            failure,
+            retry: self.limits.retry,
+            jitter: jitter(claimed, now.0),
+            engine: ENGINE.to_owned(),
+        };
+        self.store.fail(&claimed.token, &failed, now).await
+    }
+}
+
+/// A share in 0..=1 that differs between jobs and tries: workers that failed together do not
+/// come back together.
+fn jitter(claimed: &Claimed, now: i64) -> f64 {
+    let job = claimed.token.job().to_string();
+    let bits = daybook_domain::EventId::of(&[
+        job.as_bytes(),
+        &claimed.token.generation().to_le_bytes(),
+        &now.to_le_bytes(),
+    ]);
+    (bits.0 as u32) as f64 / f64::from(u32::MAX)
 }

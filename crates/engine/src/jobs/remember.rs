@@ -69,11 +69,14 @@ pub async fn remember(
             kind: SessionKind::MemoryAgent,
             memory_off: false,
             forked_from: None,
+            user: None,
+            surface: None,
         },
         events: vec![event],
         source: None,
         import: None,
         patience: Patience::default(),
+        switches: shop.switches.clone(),
         now,
     };
     let appended = shop.store.append(&append).await?;

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use daybook_domain::seams::{JobStore, SessionStore};
-use daybook_domain::{Failure, JobKey, JobKind, Scope, SessionId};
+use daybook_domain::seams::SessionStore;
+use daybook_domain::{Claimed, Failure, JobKey, JobKind, Scope, SessionId};
 
 use super::consolidate::{Consolidating, consolidate};
+use super::crew::Crew;
 use super::extract::{Extracting, extract};
 use super::filing::Projects;
 use super::{WorkError, Workshop};
@@ -104,49 +105,34 @@ async fn extract_due(
     progress: &dyn Progress,
     report: &mut UpdateReport,
 ) -> Result<usize, WorkError> {
-    let mut done = 0;
     let places = SessionStore::places(&*shop.store).await?;
     let projects = Projects::new(
         places
             .into_iter()
             .filter_map(|(place, key)| Some((place.root, key?))),
     );
-    while !stop.asked() {
-        let (now, limits) = (shop.clock.now(), shop.limits);
-        let claims = shop
-            .store
-            .claim(
-                JobKind::Extract,
-                &shop.holder,
-                now,
-                limits.lease,
-                limits.sessions_per_claim,
-            )
-            .await?;
-        if claims.is_empty() {
-            break;
-        }
-        for claimed in claims {
-            if stop.asked() {
-                JobStore::release(&*shop.store, &claimed.token, shop.clock.now()).await?;
-                continue;
+    let mut crew = Crew::new(shop, JobKind::Extract);
+    let projects = &projects;
+    let work = move |claimed: Claimed| async move {
+        let outcome = extract(shop, &claimed, projects).await;
+        (claimed, outcome.map_err(WorkError::from))
+    };
+    let mut done = 0;
+    while let Some((claimed, outcome)) = crew.next(&work, stop).await? {
+        let job = claimed.token.job().clone();
+        let JobKey::Extract(session) = &job else {
+            continue;
+        };
+        done += 1;
+        report.read.insert(session.clone());
+        progress.session_read(session);
+        match outcome {
+            Extracting::Taught(observations) => {
+                report.observations += observations;
+                report.taught.insert(session.clone());
             }
-            let job = claimed.token.job().clone();
-            let JobKey::Extract(session) = &job else {
-                continue;
-            };
-            let outcome = extract(shop, &claimed, &projects).await?;
-            done += 1;
-            report.read.insert(session.clone());
-            progress.session_read(session);
-            match outcome {
-                Extracting::Taught(observations) => {
-                    report.observations += observations;
-                    report.taught.insert(session.clone());
-                }
-                Extracting::Failed(failure) => report.failed.push(Failed { job, failure }),
-                Extracting::Nothing | Extracting::Lost => {}
-            }
+            Extracting::Failed(failure) => report.failed.push(Failed { job, failure }),
+            Extracting::Nothing | Extracting::Lost => {}
         }
     }
     Ok(done)
@@ -158,22 +144,22 @@ async fn consolidate_due(
     progress: &dyn Progress,
     report: &mut UpdateReport,
 ) -> Result<usize, WorkError> {
-    let mut done = 0;
-    while !stop.asked() {
-        let (now, lease) = (shop.clock.now(), shop.limits.lease);
-        let claims = shop
-            .store
-            .claim(JobKind::Consolidate, &shop.holder, now, lease, 1)
-            .await?;
-        let Some(claimed) = claims.into_iter().next() else {
-            break;
+    let mut crew = Crew::new(shop, JobKind::Consolidate);
+    let work = move |claimed: Claimed| async move {
+        let outcome = match claimed.token.job() {
+            JobKey::Consolidate(scope) => consolidate(shop, &claimed, scope).await,
+            JobKey::Extract(_) => Ok(Consolidating::Lost),
         };
+        (claimed, outcome)
+    };
+    let mut done = 0;
+    while let Some((claimed, outcome)) = crew.next(&work, stop).await? {
         let job = claimed.token.job().clone();
         let JobKey::Consolidate(scope) = &job else {
             continue;
         };
         done += 1;
-        match consolidate(shop, &claimed, scope).await? {
+        match outcome {
             Consolidating::Written | Consolidating::Right => {
                 report.scopes.insert(scope.clone());
                 progress.scope_written(scope);

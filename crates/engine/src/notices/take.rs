@@ -8,15 +8,14 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use daybook_domain::seams::JobStore;
-use daybook_domain::trigger::Priority;
-use daybook_domain::{JobKey, SessionId, StoreError};
+use daybook_domain::{SessionId, StoreError, Trigger};
 
 use super::spool::{Spool, Waiting};
 use super::{Moment, Notice};
 use crate::ingest::import::{FileStatus, ImportProgress, ImportReport, Intake, import, scan};
 use crate::ingest::settle::settle_projects;
 use crate::stop::Stop;
+use crate::triggers::Triggers;
 
 /// Most notices that are taken in at once, so that an update has an end.
 const AT_ONCE: usize = 512;
@@ -41,6 +40,7 @@ pub struct Taken {
 pub async fn take(
     spool: &Spool,
     intake: &Intake,
+    triggers: &Triggers,
     find: &(dyn Fn(&Notice) -> Option<PathBuf> + Sync),
     stop: &Stop,
 ) -> Result<Taken, StoreError> {
@@ -68,7 +68,7 @@ pub async fn take(
     taken.events = report.added();
     for Waiting { path, notice } in waiting {
         match notice {
-            Ok(notice) => hasten(intake, &notice).await?,
+            Ok(notice) => tell(triggers, intake, &notice).await?,
             Err(why) => taken.unreadable.push((path.clone(), why)),
         }
         spool.done(&path);
@@ -100,20 +100,25 @@ async fn read_on(
     Ok(report)
 }
 
-/// A session that ended has rested; one that is compacted is about to be replaced.
-async fn hasten(intake: &Intake, notice: &Notice) -> Result<(), StoreError> {
-    let priority = match notice.moment {
-        Moment::Start | Moment::Prompt | Moment::Stop => return Ok(()),
-        Moment::End => Priority::Normal,
-        Moment::Compact => Priority::High,
+/// What a moment means for when sessions are due.
+async fn tell(triggers: &Triggers, intake: &Intake, notice: &Notice) -> Result<(), StoreError> {
+    let what = match notice.moment {
+        Moment::Start => Trigger::Start,
+        Moment::Prompt => Trigger::Prompt,
+        Moment::Stop => Trigger::Turn,
+        Moment::Compact => Trigger::Compaction,
+        Moment::End => Trigger::End,
     };
     let session = SessionId {
         tenant: intake.tenant.clone(),
         agent: notice.agent.clone(),
         host_id: notice.session.clone(),
     };
-    let job = JobKey::Extract(session);
-    JobStore::hasten(&*intake.store, &job, intake.clock.now(), priority).await
+    match triggers.happened(&session, None, what).await {
+        // Nothing of it was ever written down: there is nothing that could be due.
+        Ok(_) | Err(StoreError::NotFound(_)) => Ok(()),
+        Err(error) => Err(error),
+    }
 }
 
 struct Silent;

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use daybook_domain::seams::{ExtractionStore, ScopeState};
 use daybook_domain::{
-    EventSeq, Extraction, ExtractionRecord, FinishOutcome, Job, JobKey, LeaseToken, Observation,
-    ObservationId, Scope, SessionId, StoreError, Tenant, Timestamp, Yield,
+    EventSeq, Extraction, ExtractionRecord, FinishOutcome, Job, JobKey, JobKind, LeaseToken,
+    Observation, ObservationId, Scope, SessionId, StoreError, Tallied, Tenant, Timestamp, Yield,
 };
 
 use super::evidence_rows::Touched;
@@ -23,7 +23,7 @@ impl ExtractionStore for MemoryStore {
         now: Timestamp,
     ) -> Result<FinishOutcome, StoreError> {
         check_extraction(lease, extraction)?;
-        Ok(self.state().finish(lease, extraction, now))
+        Ok(self.changing().finish(lease, extraction, now))
     }
 
     async fn observe(
@@ -32,7 +32,7 @@ impl ExtractionStore for MemoryStore {
         now: Timestamp,
     ) -> Result<(), StoreError> {
         check_observations(observations)?;
-        let mut state = self.state();
+        let mut state = self.changing();
         let mut touched = Touched::default();
         for observation in observations {
             state.add_all(observation, None, true, &mut touched);
@@ -48,7 +48,7 @@ impl ExtractionStore for MemoryStore {
         id: ObservationId,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let mut state = self.state();
+        let mut state = self.changing();
         let mut touched = Touched::default();
         let held = state.retract(scope, id, &mut touched);
         let scopes = state.settle(&touched).scopes;
@@ -57,7 +57,7 @@ impl ExtractionStore for MemoryStore {
     }
 
     async fn touch_scope(&self, scope: &Scope, now: Timestamp) -> Result<u64, StoreError> {
-        Ok(self.state().raise_one(scope, now))
+        Ok(self.changing().raise_one(scope, now))
     }
 
     async fn scopes(&self, tenant: &Tenant) -> Result<Vec<ScopeState>, StoreError> {
@@ -135,6 +135,10 @@ impl State {
         };
         let live = job.redo_until.is_none();
         let outcome = job.finish(lease, extraction.to.0, now);
+        self.tally(
+            JobKind::Extract,
+            Tallied::extraction(outcome, &extraction.yielded),
+        );
         if outcome == FinishOutcome::LeaseLost {
             return outcome;
         }

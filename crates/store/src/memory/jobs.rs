@@ -5,8 +5,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use daybook_domain::seams::JobStore;
 use daybook_domain::{
-    Claimed, FailOutcome, Failure, FinishOutcome, Gap, Job, JobKey, JobKind, LeaseToken, Mark,
-    Priority, StoreError, Timestamp,
+    Claim, Claimed, FailOutcome, FailedTry, FailureClass, FinishOutcome, Gap, Job, JobKey, JobKind,
+    LeaseToken, Mark, Priority, SessionId, StoreError, Tallied, Tally, Timestamp,
 };
 
 use super::{MemoryStore, State};
@@ -14,7 +14,7 @@ use super::{MemoryStore, State};
 #[async_trait]
 impl JobStore for MemoryStore {
     async fn mark(&self, key: &JobKey, mark: Mark) -> Result<(), StoreError> {
-        self.state().mark(key, mark);
+        self.changing().mark(key, mark);
         Ok(())
     }
 
@@ -24,36 +24,44 @@ impl JobStore for MemoryStore {
         now: Timestamp,
         priority: Priority,
     ) -> Result<(), StoreError> {
-        if let Some(job) = self.state().jobs.get_mut(key) {
+        if let Some(job) = self.changing().jobs.get_mut(key) {
             job.hasten(now, priority);
         }
         Ok(())
     }
 
-    async fn claim(
+    async fn reprioritize(
         &self,
-        kind: JobKind,
-        holder: &str,
-        now: Timestamp,
-        lease: Duration,
-        limit: usize,
-    ) -> Result<Vec<Claimed>, StoreError> {
+        session: &SessionId,
+        user: Option<&str>,
+        most: usize,
+    ) -> Result<usize, StoreError> {
+        let mut state = self.changing();
+        let beside = |job: &&mut Job| {
+            let JobKey::Extract(other) = &job.key else {
+                return false;
+            };
+            let same = (&other.tenant, &other.agent) == (&session.tenant, &session.agent);
+            same && other != session && job.user.as_deref() == user && job.is_ahead()
+        };
+        let mut waiting: Vec<&mut Job> = state.jobs.values_mut().filter(beside).collect();
+        waiting.sort_by(|a, b| (a.deadline, a.key.parts()).cmp(&(b.deadline, b.key.parts())));
+        let raised = waiting.into_iter().take(most);
+        Ok(raised.map(|job| job.raise(Priority::Raised)).count())
+    }
+
+    async fn claim(&self, claim: Claim<'_>) -> Result<Vec<Claimed>, StoreError> {
         let mut state = self.state();
-        let mut due: Vec<&mut Job> = state
-            .jobs
-            .values_mut()
-            .filter(|job| job.key.kind() == kind && job.due_at().is_some_and(|due| due <= now))
-            .collect();
-        let order = |job: &Job| (std::cmp::Reverse(job.priority), job.due_at());
-        due.sort_by(|a, b| {
-            order(a)
-                .cmp(&order(b))
-                .then_with(|| a.key.parts().cmp(&b.key.parts()))
-        });
-        let claims = due.into_iter().take(limit);
-        Ok(claims
-            .filter_map(|job| job.claim(holder, now, lease))
-            .collect())
+        let state = &mut *state;
+        let rounds = state.rounds.entry(claim.kind).or_default();
+        let keys = rounds.grant(&claim, state.jobs.values());
+        let mut claimed = Vec::new();
+        for key in keys {
+            let job = state.jobs.get_mut(&key);
+            claimed.extend(job.and_then(|job| job.claim(claim.holder, claim.now, claim.lease)));
+            state.tally(claim.kind, Tallied::Claimed);
+        }
+        Ok(claimed)
     }
 
     async fn heartbeat(
@@ -68,13 +76,13 @@ impl JobStore for MemoryStore {
     }
 
     async fn release(&self, token: &LeaseToken, now: Timestamp) -> Result<bool, StoreError> {
-        let mut state = self.state();
+        let mut state = self.changing();
         let job = state.jobs.get_mut(token.job());
         Ok(job.is_some_and(|job| job.release(token, now)))
     }
 
     async fn abandon(&self, holder: &str) -> Result<usize, StoreError> {
-        let mut state = self.state();
+        let mut state = self.changing();
         let freed = state.jobs.values_mut().map(|job| job.abandon(holder));
         Ok(freed.filter(|&freed| freed).count())
     }
@@ -94,11 +102,12 @@ impl JobStore for MemoryStore {
         upto: u64,
         now: Timestamp,
     ) -> Result<FinishOutcome, StoreError> {
-        let mut state = self.state();
+        let mut state = self.changing();
         let Some(mut job) = state.jobs.get(token.job()).cloned() else {
             return Ok(FinishOutcome::LeaseLost);
         };
         let outcome = job.finish(token, upto, now);
+        state.tally(job.key.kind(), Tallied::finish(outcome));
         state.settle_redo(&mut job, now);
         state.jobs.insert(job.key.clone(), job);
         Ok(outcome)
@@ -107,22 +116,49 @@ impl JobStore for MemoryStore {
     async fn fail(
         &self,
         token: &LeaseToken,
-        failure: Failure,
+        failed: &FailedTry,
         now: Timestamp,
-        jitter: f64,
-        engine: &str,
     ) -> Result<FailOutcome, StoreError> {
-        let mut state = self.state();
+        let mut state = self.changing();
         let Some(mut job) = state.jobs.get(token.job()).cloned() else {
             return Ok(FailOutcome::LeaseLost);
         };
-        let outcome = job.fail(token, failure, now, jitter, engine);
+        let outcome = job.fail(token, failed, now);
+        for tallied in Tallied::failure(failed.failure.class, &outcome) {
+            state.tally(job.key.kind(), tallied);
+        }
         if let FailOutcome::GaveUp(gap) = &outcome {
             state.gaps.insert((gap.job.clone(), gap.from), gap.clone());
         }
         state.settle_redo(&mut job, now);
         state.jobs.insert(job.key.clone(), job);
         Ok(outcome)
+    }
+
+    async fn cancel(
+        &self,
+        key: &JobKey,
+        now: Timestamp,
+        engine: &str,
+    ) -> Result<Option<Gap>, StoreError> {
+        let mut state = self.changing();
+        let Some(mut job) = state.jobs.get(key).cloned() else {
+            return Ok(None);
+        };
+        let gap = job.cancel(now, engine);
+        if let Some(gap) = &gap {
+            state.tally(key.kind(), Tallied::Cancelled);
+            state.gaps.insert((key.clone(), gap.from), gap.clone());
+        }
+        state.settle_redo(&mut job, now);
+        state.jobs.insert(key.clone(), job);
+        Ok(gap)
+    }
+
+    async fn retry(&self, key: &JobKey, now: Timestamp) -> Result<bool, StoreError> {
+        let mut state = self.changing();
+        let job = state.jobs.get_mut(key).filter(|job| job.is_ahead());
+        Ok(job.map(|job| job.retry(now)).is_some())
     }
 
     async fn job(&self, key: &JobKey) -> Result<Option<Job>, StoreError> {
@@ -144,7 +180,7 @@ impl JobStore for MemoryStore {
     }
 
     async fn redo(&self, key: &JobKey, now: Timestamp) -> Result<(), StoreError> {
-        self.state().redo(key, now);
+        self.changing().redo(key, now);
         Ok(())
     }
 
@@ -158,8 +194,10 @@ impl JobStore for MemoryStore {
         engine: &str,
         now: Timestamp,
     ) -> Result<usize, StoreError> {
-        let mut state = self.state();
-        let wanted = |gap: &Gap| job.map_or(gap.engine != engine, |job| &gap.job == job);
+        let mut state = self.changing();
+        let outdated =
+            |gap: &Gap| gap.engine != engine && gap.failure.class != FailureClass::Cancelled;
+        let wanted = |gap: &Gap| job.map_or(outdated(gap), |job| &gap.job == job);
         let before = state.gaps.len();
         for gap in state.sorted_gaps().iter().filter(|gap| wanted(gap)) {
             // The second gap of a job finds that the first took all of them along.
@@ -169,13 +207,51 @@ impl JobStore for MemoryStore {
         }
         Ok(before - state.gaps.len())
     }
+
+    async fn tallies(&self) -> Result<Vec<Tally>, StoreError> {
+        let state = self.state();
+        let tallies = state.tallies.iter();
+        Ok(tallies
+            .map(|(&(kind, what), &count)| Tally { kind, what, count })
+            .collect())
+    }
+
+    async fn version(&self) -> Result<u64, StoreError> {
+        Ok(*self.version.borrow())
+    }
+
+    async fn until_changed(&self, seen: u64, longest: Duration) -> Result<(), StoreError> {
+        let mut version = self.version.subscribe();
+        let changed = version.wait_for(|&now| now != seen);
+        let _ = tokio::time::timeout(longest, changed).await;
+        Ok(())
+    }
 }
 
 impl State {
     /// Raises a job's input, creating the job when it is new.
     pub(super) fn mark(&mut self, key: &JobKey, mark: Mark) {
+        self.change_or_create(key, None, |job| job.mark(mark));
+    }
+
+    /// Changes a job, creating it when it is new.
+    pub(super) fn change_or_create(
+        &mut self,
+        key: &JobKey,
+        user: Option<&str>,
+        change: impl FnOnce(&mut Job),
+    ) {
         let new = || Job::new(key.clone());
-        self.jobs.entry(key.clone()).or_insert_with(new).mark(mark);
+        let job = self.jobs.entry(key.clone()).or_insert_with(new);
+        if let Some(user) = user {
+            job.user = Some(user.to_owned());
+        }
+        change(job);
+    }
+
+    /// Counts one more.
+    pub(super) fn tally(&mut self, kind: JobKind, what: Tallied) {
+        *self.tallies.entry((kind, what)).or_default() += 1;
     }
 
     pub(super) fn delete_gaps(&mut self, key: &JobKey) {

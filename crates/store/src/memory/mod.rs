@@ -17,12 +17,15 @@ mod undo;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use daybook_domain::claim::Rounds;
 use daybook_domain::index::FileEntry;
 use daybook_domain::source::{Import, Source};
 use daybook_domain::{
-    Event, EventId, EventSeq, ExtractionRecord, Gap, Job, JobKey, ObservationId, ObservationKind,
-    Project, Scope, Session, SessionId, Timestamp,
+    Event, EventId, EventSeq, ExtractionRecord, Gap, Job, JobKey, JobKind, ObservationId,
+    ObservationKind, Project, Scope, Session, SessionId, Tallied, Timestamp,
 };
+
+use tokio::sync::watch;
 
 use crate::evidence::Piece;
 
@@ -30,6 +33,7 @@ use crate::evidence::Piece;
 #[derive(Debug, Default)]
 pub struct MemoryStore {
     state: Mutex<State>,
+    version: watch::Sender<u64>,
 }
 
 impl MemoryStore {
@@ -37,6 +41,13 @@ impl MemoryStore {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Whoever asks for it may change it: a needless look is cheaper than a missed change.
+    fn changing(&self) -> MutexGuard<'_, State> {
+        let state = self.state();
+        self.version.send_modify(|version| *version += 1);
+        state
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -57,6 +68,8 @@ struct State {
     projects: BTreeMap<String, Project>,
     jobs: BTreeMap<JobKey, Job>,
     gaps: BTreeMap<(JobKey, u64), Gap>,
+    rounds: BTreeMap<JobKind, Rounds>,
+    tallies: BTreeMap<(JobKind, Tallied), u64>,
     /// The revision of each scope.
     scopes: BTreeMap<Scope, u64>,
     extractions: Vec<ExtractionRow>,

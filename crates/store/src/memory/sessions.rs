@@ -13,13 +13,14 @@ use daybook_domain::{
 use super::{MemoryStore, SessionRow, State};
 use crate::bounds::{FOUND_SESSIONS, check_append};
 use crate::lines::Numbering;
+use crate::log::{Added, Concern};
 use crate::{labels, log};
 
 #[async_trait]
 impl SessionStore for MemoryStore {
     async fn append(&self, append: &Append) -> Result<Appended, StoreError> {
         check_append(append)?;
-        let mut state = self.state();
+        let mut state = self.changing();
         state.check_import(append.import)?;
         Ok(state.add(append))
     }
@@ -46,6 +47,33 @@ impl SessionStore for MemoryStore {
         sessions.sort_by_key(|session| std::cmp::Reverse(session.last_at));
         sessions.truncate(limit);
         Ok(sessions)
+    }
+
+    async fn sessions_active(
+        &self,
+        tenant: &Tenant,
+        (from, to): (Timestamp, Timestamp),
+        limit: usize,
+    ) -> Result<Vec<Session>, StoreError> {
+        let mut sessions = SessionStore::sessions(self, tenant, usize::MAX).await?;
+        sessions.retain(|session| (from..=to).contains(&session.last_at));
+        sessions.truncate(limit);
+        Ok(sessions)
+    }
+
+    async fn switch_memory(&self, id: &SessionId, on: bool) -> Result<bool, StoreError> {
+        let mut state = self.changing();
+        let Some(row) = state.sessions.get_mut(id) else {
+            return Ok(false);
+        };
+        let changed = row.session.switched_off == on;
+        row.session.switched_off = !on;
+        let (upto, user) = (row.session.events.0, row.session.user.clone());
+        if changed && upto > 0 {
+            let key = JobKey::Extract(id.clone());
+            state.change_or_create(&key, user.as_deref(), |job| job.pass(upto));
+        }
+        Ok(true)
     }
 
     async fn find_sessions(&self, tenant: &Tenant, name: &str) -> Result<Vec<Session>, StoreError> {
@@ -140,7 +168,7 @@ impl SessionStore for MemoryStore {
         project: &Project,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        self.state().assign_root(root, project, now);
+        self.changing().assign_root(root, project, now);
         Ok(())
     }
 
@@ -164,7 +192,7 @@ impl SessionStore for MemoryStore {
     }
 
     async fn undo_import(&self, import: ImportNo, now: Timestamp) -> Result<Undone, StoreError> {
-        let mut state = self.state();
+        let mut state = self.changing();
         state.check_import(Some(import))?;
         Ok(state.undo_import(import, now))
     }
@@ -189,7 +217,7 @@ impl State {
         };
         let last = row.session.events.0;
         log::learn(&mut row.session, &append.session);
-        let last_added_at = self.add_events(&mut row, append);
+        let new = self.add_events(&mut row, append);
         let session = row.session.clone();
         self.sessions.insert(id.clone(), row);
         let added = session.events.0 - last;
@@ -199,8 +227,12 @@ impl State {
         if let Some(source) = &append.source {
             self.put_source(source, append.import);
         }
-        if let Some(mark) = log::mark(before.as_ref(), &session, last_added_at, append) {
-            self.mark(&JobKey::Extract(id.clone()), mark);
+        let key = JobKey::Extract(id.clone());
+        let user = session.user.as_deref();
+        match log::concern(before.as_ref(), &session, new, append) {
+            Concern::Mark(mark) => self.change_or_create(&key, user, |job| job.mark(mark)),
+            Concern::Pass(upto) => self.change_or_create(&key, user, |job| job.pass(upto)),
+            Concern::None => {}
         }
         Appended {
             added,
@@ -230,11 +262,11 @@ impl State {
         }
     }
 
-    /// Adds the events that are new. Returns the time of the last one.
-    fn add_events(&mut self, row: &mut SessionRow, append: &Append) -> Option<Timestamp> {
+    /// Adds the events that are new.
+    fn add_events(&mut self, row: &mut SessionRow, append: &Append) -> Added {
         let source = append.source.as_ref().map(|source| &source.path);
         let mut numbering = Numbering::after(row.last_line, row.first_source.as_ref() == source);
-        let mut last_at = None;
+        let mut added = Added::default();
         for event in &append.events {
             if row.ids.contains_key(&event.id) {
                 continue;
@@ -248,9 +280,9 @@ impl State {
             }
             self.put_document(super::index::event_doc(row.no, seq), &event.tokens);
             log::extend(&mut row.session, seq, event.at);
-            last_at = Some(event.at);
+            added.note(event);
         }
-        last_at
+        added
     }
 }
 

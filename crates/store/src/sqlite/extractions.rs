@@ -8,15 +8,16 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use daybook_domain::seams::{ExtractionStore, ScopeState};
 use daybook_domain::{
-    Digest, EventSeq, Extraction, ExtractionRecord, FinishOutcome, Job, JobKey, LeaseToken,
-    Observation, ObservationId, Scope, ScopeKind, SessionId, StoreError, Tenant, Timestamp, Yield,
+    Digest, EventSeq, Extraction, ExtractionRecord, FinishOutcome, Job, JobKey, JobKind,
+    LeaseToken, Observation, ObservationId, Scope, ScopeKind, SessionId, StoreError, Tallied,
+    Tenant, Timestamp, Yield,
 };
 use rusqlite::{Connection, Row, params};
 
 use super::connection::Fault;
 use super::evidence_rows::{self, Touched};
 use super::names::{find_session, raise, raise_one, scope_of, session_id_of, session_no};
-use super::{SqliteStore, job_rows, places};
+use super::{SqliteStore, job_rows, jobs, places};
 use crate::bounds::{check_extraction, check_observations};
 use crate::evidence::Piece;
 
@@ -97,6 +98,8 @@ fn finish(
     };
     let live = job.redo_until.is_none();
     let outcome = job.finish(lease, extraction.to.0, now);
+    let tallied = Tallied::extraction(outcome, &extraction.yielded);
+    jobs::tally(tx, JobKind::Extract, tallied)?;
     if outcome == FinishOutcome::LeaseLost {
         return Ok(outcome);
     }

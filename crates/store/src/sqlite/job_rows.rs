@@ -7,12 +7,13 @@ use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 
 use super::connection::Fault;
+use super::lanes;
 use super::names::word;
 
-pub(super) const COLUMNS: &str = "kind, tenant, owner, name, input, done, redo, redo_until,
-    idle_due, deadline, priority, retry_at, outage, tries_left, failures, vanished, span,
-    suspect_to, lease_generation, lease_until, lease_holder, lease_upto, lease_arrived, claims,
-    failure_class, failure_message";
+pub(super) const COLUMNS: &str = "kind, tenant, owner, name, user, input, done, redo, redo_until,
+    turns, idle_due, deadline, priority, retry_at, outage, tries, failures, vanished, span,
+    suspect_to, lease_generation, lease_until, lease_holder, lease_upto, lease_arrived,
+    lease_turns, claims, failure_class, failure_message";
 
 pub(super) fn load(tx: &Connection, key: &JobKey) -> Result<Option<Job>, Fault> {
     let (tenant, owner, name) = key.parts();
@@ -26,27 +27,31 @@ pub(super) fn load(tx: &Connection, key: &JobKey) -> Result<Option<Job>, Fault> 
 
 pub(super) fn save(tx: &Connection, job: &Job) -> Result<(), Fault> {
     let (tenant, owner, name) = job.key.parts();
+    let lane = lanes::lane_no(tx, job)?;
     let lease = job.lease.as_ref();
     let failure = job.last_failure.as_ref();
     tx.prepare_cached(
-        "INSERT INTO jobs (kind, tenant, owner, name, input, done, redo, redo_until, idle_due,
-            deadline, priority, retry_at, outage, tries_left, failures, vanished, span,
-            suspect_to, lease_generation, lease_until, lease_holder, lease_upto, lease_arrived,
-            claims, failure_class, failure_message, due_at)
-         VALUES (:kind, :tenant, :owner, :name, :input, :done, :redo, :redo_until, :idle_due,
-            :deadline, :priority, :retry_at, :outage, :tries_left, :failures, :vanished, :span,
-            :suspect_to, :lease_generation, :lease_until, :lease_holder, :lease_upto,
-            :lease_arrived, :claims, :failure_class, :failure_message, :due_at)
+        "INSERT INTO jobs (kind, tenant, owner, name, user, lane_no, input, done, redo,
+            redo_until, turns, idle_due, deadline, priority, retry_at, outage, tries, failures,
+            vanished, span, suspect_to, lease_generation, lease_until, lease_holder, lease_upto,
+            lease_arrived, lease_turns, claims, failure_class, failure_message, due_at)
+         VALUES (:kind, :tenant, :owner, :name, :user, :lane, :input, :done, :redo,
+            :redo_until, :turns, :idle_due, :deadline, :priority, :retry_at, :outage, :tries,
+            :failures, :vanished, :span, :suspect_to, :lease_generation, :lease_until,
+            :lease_holder, :lease_upto, :lease_arrived, :lease_turns, :claims, :failure_class,
+            :failure_message, :due_at)
          ON CONFLICT (kind, tenant, owner, name) DO UPDATE SET
+            user = excluded.user, lane_no = excluded.lane_no,
             input = excluded.input, done = excluded.done, redo = excluded.redo,
-            redo_until = excluded.redo_until, idle_due = excluded.idle_due,
-            deadline = excluded.deadline, priority = excluded.priority,
-            retry_at = excluded.retry_at, outage = excluded.outage,
-            tries_left = excluded.tries_left, failures = excluded.failures,
-            vanished = excluded.vanished, span = excluded.span,
-            suspect_to = excluded.suspect_to, lease_generation = excluded.lease_generation,
-            lease_until = excluded.lease_until, lease_holder = excluded.lease_holder,
-            lease_upto = excluded.lease_upto, lease_arrived = excluded.lease_arrived,
+            redo_until = excluded.redo_until, turns = excluded.turns,
+            idle_due = excluded.idle_due, deadline = excluded.deadline,
+            priority = excluded.priority, retry_at = excluded.retry_at,
+            outage = excluded.outage, tries = excluded.tries,
+            failures = excluded.failures, vanished = excluded.vanished,
+            span = excluded.span, suspect_to = excluded.suspect_to,
+            lease_generation = excluded.lease_generation, lease_until = excluded.lease_until,
+            lease_holder = excluded.lease_holder, lease_upto = excluded.lease_upto,
+            lease_arrived = excluded.lease_arrived, lease_turns = excluded.lease_turns,
             claims = excluded.claims, failure_class = excluded.failure_class,
             failure_message = excluded.failure_message, due_at = excluded.due_at",
     )?
@@ -55,16 +60,19 @@ pub(super) fn save(tx: &Connection, job: &Job) -> Result<(), Fault> {
         ":tenant": tenant,
         ":owner": owner,
         ":name": name,
+        ":user": job.user,
+        ":lane": lane,
         ":input": job.input,
         ":done": job.done,
         ":redo": job.redo,
         ":redo_until": job.redo_until,
+        ":turns": job.turns,
         ":idle_due": job.idle_due.0,
         ":deadline": job.deadline.0,
         ":priority": job.priority.rank(),
         ":retry_at": job.retry_at.map(|at| at.0),
         ":outage": job.outage,
-        ":tries_left": job.tries_left,
+        ":tries": job.tries,
         ":failures": job.failures,
         ":vanished": job.vanished,
         ":span": job.span,
@@ -74,12 +82,13 @@ pub(super) fn save(tx: &Connection, job: &Job) -> Result<(), Fault> {
         ":lease_holder": lease.map(|lease| lease.holder.as_str()),
         ":lease_upto": lease.map(|lease| lease.upto),
         ":lease_arrived": lease.and_then(|lease| lease.arrived).map(|at| at.0),
+        ":lease_turns": lease.map(|lease| lease.turns),
         ":claims": job.claims,
         ":failure_class": failure.map(|failure| failure.class.word()),
         ":failure_message": failure.map(|failure| failure.message.as_str()),
         ":due_at": job.due_at().map(|at| at.0),
     })?;
-    Ok(())
+    lanes::note_due(tx, lane, job.due_at())
 }
 
 /// Forgets a job and its gaps.
@@ -97,16 +106,18 @@ pub(super) fn job_of(row: &Row<'_>) -> rusqlite::Result<Job> {
         |column: &str| Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(column)?.map(Timestamp));
     Ok(Job {
         key: key_of(row)?,
+        user: row.get("user")?,
         input: row.get("input")?,
         done: row.get("done")?,
         redo: row.get("redo")?,
         redo_until: row.get("redo_until")?,
+        turns: row.get("turns")?,
         idle_due: time("idle_due")?,
         deadline: time("deadline")?,
         priority: Priority::from_rank(row.get("priority")?).ok_or_else(|| broken("priority"))?,
         retry_at: maybe_time("retry_at")?,
         outage: row.get("outage")?,
-        tries_left: row.get("tries_left")?,
+        tries: row.get("tries")?,
         failures: row.get("failures")?,
         vanished: row.get("vanished")?,
         span: row.get("span")?,
@@ -130,6 +141,7 @@ fn lease_of(row: &Row<'_>) -> rusqlite::Result<Option<Lease>> {
         holder: row.get("lease_holder")?,
         upto: row.get("lease_upto")?,
         arrived: row.get::<_, Option<i64>>("lease_arrived")?.map(Timestamp),
+        turns: row.get("lease_turns")?,
     }))
 }
 

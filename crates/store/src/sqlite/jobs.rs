@@ -2,19 +2,25 @@
 //! transaction that holds the write lock from its start. Two claimers therefore never see the same
 //! job free.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use daybook_domain::seams::JobStore;
 use daybook_domain::{
-    Claimed, FailOutcome, Failure, FinishOutcome, Gap, Job, JobKey, JobKind, LeaseToken, Mark,
-    Priority, StoreError, Timestamp,
+    Claim, Claimed, FailOutcome, FailedTry, FailureClass, FinishOutcome, Gap, Job, JobKey, JobKind,
+    LeaseToken, Mark, Priority, SessionId, StoreError, Tallied, Tally, Timestamp,
 };
 use rusqlite::{Connection, params};
 
 use super::connection::Fault;
+use super::lanes::{self, Turn};
+use super::names::word;
 use super::{SqliteStore, extractions, job_rows};
 use crate::bounds::STEP_JOBS;
+
+/// How often somebody who waits for a change looks for one. A look is one read of the log's header.
+const LOOK: Duration = Duration::from_millis(100);
 
 #[async_trait]
 impl JobStore for SqliteStore {
@@ -31,26 +37,32 @@ impl JobStore for SqliteStore {
         self.write(|tx| change(tx, key, (), |job| job.hasten(now, priority)))
     }
 
-    async fn claim(
+    async fn reprioritize(
         &self,
-        kind: JobKind,
-        holder: &str,
-        now: Timestamp,
-        lease: Duration,
-        limit: usize,
-    ) -> Result<Vec<Claimed>, StoreError> {
-        // A worker that finds nothing due must not queue for the write lock.
-        if self.read(|tx| Ok(due(tx, kind, now, limit.min(1))?.is_empty()))? {
-            return Ok(Vec::new());
-        }
+        session: &SessionId,
+        user: Option<&str>,
+        most: usize,
+    ) -> Result<usize, StoreError> {
         self.write(|tx| {
-            let mut claimed = Vec::new();
-            for mut job in due(tx, kind, now, limit)? {
-                claimed.extend(job.claim(holder, now, lease));
+            let beside = "kind = 'extract' AND tenant = ? AND owner = ? AND name <> ? AND user IS ?
+                AND due_at IS NOT NULL ORDER BY deadline, name LIMIT ?";
+            let (tenant, agent, host_id) = (&session.tenant.0, &session.agent, &session.host_id);
+            let waiting = select(tx, beside, params![tenant, agent, host_id, user, most])?;
+            let count = waiting.len();
+            for mut job in waiting {
+                job.raise(Priority::Raised);
                 job_rows::save(tx, &job)?;
             }
-            Ok(claimed)
+            Ok(count)
         })
+    }
+
+    async fn claim(&self, claim: Claim<'_>) -> Result<Vec<Claimed>, StoreError> {
+        // A worker that finds nothing due must not queue for the write lock.
+        if claim.limits.jobs == 0 || !self.read(|tx| is_due(tx, claim.kind, claim.now))? {
+            return Ok(Vec::new());
+        }
+        self.write(|tx| grant(tx, &claim))
     }
 
     async fn heartbeat(
@@ -104,6 +116,7 @@ impl JobStore for SqliteStore {
                 return Ok(FinishOutcome::LeaseLost);
             };
             let outcome = job.finish(token, upto, now);
+            tally(tx, job.key.kind(), Tallied::finish(outcome))?;
             extractions::settle_redo(tx, &mut job, now)?;
             job_rows::save(tx, &job)?;
             Ok(outcome)
@@ -113,22 +126,56 @@ impl JobStore for SqliteStore {
     async fn fail(
         &self,
         token: &LeaseToken,
-        failure: Failure,
+        failed: &FailedTry,
         now: Timestamp,
-        jitter: f64,
-        engine: &str,
     ) -> Result<FailOutcome, StoreError> {
         self.write(|tx| {
             let Some(mut job) = job_rows::load(tx, token.job())? else {
                 return Ok(FailOutcome::LeaseLost);
             };
-            let outcome = job.fail(token, failure.clone(), now, jitter, engine);
+            let outcome = job.fail(token, failed, now);
+            for tallied in Tallied::failure(failed.failure.class, &outcome) {
+                tally(tx, job.key.kind(), tallied)?;
+            }
             if let FailOutcome::GaveUp(gap) = &outcome {
                 job_rows::put_gap(tx, gap)?;
             }
             extractions::settle_redo(tx, &mut job, now)?;
             job_rows::save(tx, &job)?;
             Ok(outcome)
+        })
+    }
+
+    async fn cancel(
+        &self,
+        key: &JobKey,
+        now: Timestamp,
+        engine: &str,
+    ) -> Result<Option<Gap>, StoreError> {
+        self.write(|tx| {
+            let Some(mut job) = job_rows::load(tx, key)? else {
+                return Ok(None);
+            };
+            let gap = job.cancel(now, engine);
+            if let Some(gap) = &gap {
+                tally(tx, key.kind(), Tallied::Cancelled)?;
+                job_rows::put_gap(tx, gap)?;
+            }
+            extractions::settle_redo(tx, &mut job, now)?;
+            job_rows::save(tx, &job)?;
+            Ok(gap)
+        })
+    }
+
+    async fn retry(&self, key: &JobKey, now: Timestamp) -> Result<bool, StoreError> {
+        self.write(|tx| {
+            let waiting = job_rows::load(tx, key)?.filter(Job::is_ahead);
+            let Some(mut job) = waiting else {
+                return Ok(false);
+            };
+            job.retry(now);
+            job_rows::save(tx, &job)?;
+            Ok(true)
         })
     }
 
@@ -142,17 +189,11 @@ impl JobStore for SqliteStore {
 
     async fn next_due(&self, kind: JobKind) -> Result<Option<Timestamp>, StoreError> {
         self.read(|tx| {
-            let mut next: Option<Timestamp> = None;
-            for priority in PRIORITIES {
-                let mut first = tx.prepare_cached(
-                    "SELECT min(due_at) FROM jobs
-                     WHERE kind = ? AND priority = ? AND due_at IS NOT NULL",
-                )?;
-                let key = params![kind.word(), priority.rank()];
-                let due: Option<i64> = first.query_row(key, |row| row.get(0))?;
-                next = [next, due.map(Timestamp)].into_iter().flatten().min();
-            }
-            Ok(next)
+            let mut first = tx.prepare_cached(
+                "SELECT min(due_at) FROM jobs WHERE kind = ? AND due_at IS NOT NULL",
+            )?;
+            let due: Option<i64> = first.query_row([kind.word()], |row| row.get(0))?;
+            Ok(due.map(Timestamp))
         })
     }
 
@@ -170,7 +211,9 @@ impl JobStore for SqliteStore {
         engine: &str,
         now: Timestamp,
     ) -> Result<usize, StoreError> {
-        let wanted = |gap: &Gap| job.map_or(gap.engine != engine, |job| &gap.job == job);
+        let outdated =
+            |gap: &Gap| gap.engine != engine && gap.failure.class != FailureClass::Cancelled;
+        let wanted = |gap: &Gap| job.map_or(outdated(gap), |job| &gap.job == job);
         let gaps = self.read(|tx| job_rows::gaps(tx))?;
         let mut keys: Vec<JobKey> = gaps.into_iter().filter(wanted).map(|gap| gap.job).collect();
         keys.dedup();
@@ -179,6 +222,34 @@ impl JobStore for SqliteStore {
             revived += self.write(|tx| revive(tx, some, now))?;
         }
         Ok(revived)
+    }
+
+    async fn tallies(&self) -> Result<Vec<Tally>, StoreError> {
+        self.read(|tx| {
+            let mut find = tx.prepare_cached("SELECT kind, what, count FROM tallies")?;
+            let rows = find.query_map([], |row| {
+                Ok(Tally {
+                    kind: word(row, "kind", JobKind::from_word)?,
+                    what: word(row, "what", Tallied::from_word)?,
+                    count: row.get("count")?,
+                })
+            })?;
+            let mut tallies: Vec<Tally> = rows.collect::<Result<_, _>>()?;
+            tallies.sort_by_key(|tally| (tally.kind, tally.what));
+            Ok(tallies)
+        })
+    }
+
+    async fn version(&self) -> Result<u64, StoreError> {
+        self.data_version()
+    }
+
+    async fn until_changed(&self, seen: u64, longest: Duration) -> Result<(), StoreError> {
+        let until = tokio::time::Instant::now() + longest;
+        while self.data_version()? == seen && tokio::time::Instant::now() < until {
+            tokio::time::sleep_until(until.min(tokio::time::Instant::now() + LOOK)).await;
+        }
+        Ok(())
     }
 }
 
@@ -197,7 +268,7 @@ fn revive(tx: &Connection, keys: &[JobKey], now: Timestamp) -> Result<usize, Fau
 }
 
 /// The most urgent first.
-const PRIORITIES: [Priority; 4] = [
+pub(super) const PRIORITIES: [Priority; 4] = [
     Priority::High,
     Priority::Raised,
     Priority::Normal,
@@ -206,28 +277,74 @@ const PRIORITIES: [Priority; 4] = [
 
 /// Raises a job's input, creating the job when it is new.
 pub(super) fn mark(tx: &Connection, key: &JobKey, mark: Mark) -> Result<(), Fault> {
+    change_or_create(tx, key, None, |job| job.mark(mark))
+}
+
+/// Changes a job, creating it when it is new.
+pub(super) fn change_or_create(
+    tx: &Connection,
+    key: &JobKey,
+    user: Option<&str>,
+    change: impl FnOnce(&mut Job),
+) -> Result<(), Fault> {
     let mut job = job_rows::load(tx, key)?.unwrap_or_else(|| Job::new(key.clone()));
-    job.mark(mark);
+    if let Some(user) = user {
+        job.user = Some(user.to_owned());
+    }
+    change(&mut job);
     job_rows::save(tx, &job)
 }
 
-/// Due jobs in the order in which they are granted. One range of an index for each priority, so a
-/// long queue costs no sort.
-fn due(tx: &Connection, kind: JobKind, now: Timestamp, limit: usize) -> Result<Vec<Job>, Fault> {
-    let mut jobs = Vec::new();
-    for priority in PRIORITIES {
-        let left = limit - jobs.len();
-        if left == 0 {
-            break;
-        }
-        jobs.extend(select(
-            tx,
-            "kind = ? AND priority = ? AND due_at <= ? AND due_at IS NOT NULL
-             ORDER BY due_at, tenant, owner, name LIMIT ?",
-            params![kind.word(), priority.rank(), now.0, left],
-        )?);
+/// Counts one more.
+pub(super) fn tally(tx: &Connection, kind: JobKind, what: Tallied) -> Result<(), Fault> {
+    tx.prepare_cached(
+        "INSERT INTO tallies (kind, what, count) VALUES (?, ?, 1)
+         ON CONFLICT DO UPDATE SET count = count + 1",
+    )?
+    .execute(params![kind.word(), what.word()])?;
+    Ok(())
+}
+
+fn is_due(tx: &Connection, kind: JobKind, now: Timestamp) -> Result<bool, Fault> {
+    let mut find =
+        tx.prepare_cached("SELECT 1 FROM jobs WHERE kind = ? AND due_at <= ? LIMIT 1")?;
+    Ok(find.exists(params![kind.word(), now.0])?)
+}
+
+/// Grants jobs in turn, up to the claim's limits.
+fn grant(tx: &Connection, claim: &Claim<'_>) -> Result<Vec<Claimed>, Fault> {
+    let limits = claim.limits;
+    let mut left = limits.jobs;
+    if limits.running < usize::MAX {
+        left = left.min(
+            limits
+                .running
+                .saturating_sub(lanes::running(tx, claim, None)?),
+        );
     }
-    Ok(jobs)
+    let mut turn = Turn::new(tx, claim);
+    let mut taken: HashMap<i64, usize> = HashMap::new();
+    let mut claimed = Vec::new();
+    while claimed.len() < left {
+        let Some(mut next) = turn.next()? else { break };
+        let lane = next.lanes[0];
+        if limits.running_per_agent < usize::MAX
+            && lanes::running(tx, claim, Some(lane))? >= limits.running_per_agent
+        {
+            turn.close(lane);
+            continue;
+        }
+        claimed.extend(next.job.claim(claim.holder, claim.now, claim.lease));
+        job_rows::save(tx, &next.job)?;
+        tally(tx, claim.kind, Tallied::Claimed)?;
+        turn.serve(&next.lanes)?;
+        let from_lane = taken.entry(lane).or_default();
+        *from_lane += 1;
+        if *from_lane >= limits.per_agent {
+            turn.close(lane);
+        }
+    }
+    Ok(claimed)
 }
 
 /// Changes a job that exists; `missing` is the answer where it does not.
@@ -255,7 +372,7 @@ fn redo(tx: &Connection, key: &JobKey, now: Timestamp) -> Result<(), Fault> {
     job_rows::save(tx, &job)
 }
 
-fn select(
+pub(super) fn select(
     tx: &Connection,
     condition: &str,
     values: impl rusqlite::Params,

@@ -15,6 +15,7 @@ mod group;
 mod index;
 mod job_rows;
 mod jobs;
+mod lanes;
 mod migrations;
 mod names;
 mod places;
@@ -68,6 +69,8 @@ pub struct SqliteStore {
     unseen: AtomicUsize,
     writer: Mutex<Option<Connection>>,
     idle: Mutex<Vec<Connection>>,
+    /// Writes nothing, so that it sees every commit as somebody else's.
+    watcher: Mutex<Option<Connection>>,
     queue: group::Queue,
 }
 
@@ -85,6 +88,7 @@ impl SqliteStore {
             unseen: AtomicUsize::new(0),
             writer: Mutex::new(None),
             idle: Mutex::new(Vec::new()),
+            watcher: Mutex::new(None),
             queue: group::Queue::default(),
         };
         let mut first = store.connect()?;
@@ -173,6 +177,21 @@ impl SqliteStore {
                 idle.push(connection);
             }
             outcome
+        })
+    }
+
+    /// A number that each commit changes, by whatever process.
+    fn data_version(&self) -> Result<u64, StoreError> {
+        connection::blocking(|| {
+            let mut watcher = self.watcher.lock().unwrap_or_else(PoisonError::into_inner);
+            let watching = match watcher.take() {
+                Some(open) => watcher.insert(open),
+                None => watcher.insert(self.connect()?),
+            };
+            self.retry(|| {
+                let version = watching.query_row("PRAGMA data_version", [], |row| row.get(0))?;
+                Ok(version)
+            })
         })
     }
 

@@ -111,7 +111,7 @@ pub(super) fn raise_one(tx: &Connection, scope: &Scope, now: Timestamp) -> Resul
 
 const SESSION: &str =
     "SELECT session_no, tenant_no, tenant, agent, host_id, known, label, kind, memory_off,
-    forked_from, first_at, last_at, events, last_line, first_source
+    switched_off, forked_from, user, surface, first_at, last_at, events, last_line, first_source
     FROM sessions JOIN tenants USING (tenant_no)";
 
 /// The session's row, also when it has only been cited.
@@ -169,7 +169,10 @@ fn session_row(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
         label: row.get::<_, Option<String>>("label")?.unwrap_or_default(),
         kind: word(row, "kind", SessionKind::from_word)?,
         memory_off: row.get("memory_off")?,
+        switched_off: row.get("switched_off")?,
         forked_from: row.get("forked_from")?,
+        user: row.get("user")?,
+        surface: row.get("surface")?,
         first_at: Timestamp(row.get("first_at")?),
         last_at: Timestamp(row.get("last_at")?),
         events: daybook_domain::EventSeq(row.get("events")?),

@@ -17,6 +17,7 @@ use super::names::{self, SessionRow, find_session, session_no, sessions_where, t
 use super::{Durability, SqliteStore, events, index, jobs, places, sources};
 use crate::bounds::{FOUND_SESSIONS, check_append};
 use crate::lines::Numbering;
+use crate::log::{Added, Concern};
 use crate::{labels, log};
 
 #[async_trait]
@@ -45,6 +46,22 @@ impl SessionStore for SqliteStore {
     async fn sessions(&self, tenant: &Tenant, limit: usize) -> Result<Vec<Session>, StoreError> {
         let newest = "tenant = ? ORDER BY last_at DESC, agent, host_id LIMIT ?";
         self.read(|tx| sessions_where(tx, newest, params![tenant.0, events::at_most(limit)]))
+    }
+
+    async fn sessions_active(
+        &self,
+        tenant: &Tenant,
+        (from, to): (Timestamp, Timestamp),
+        limit: usize,
+    ) -> Result<Vec<Session>, StoreError> {
+        let newest = "tenant = ? AND last_at BETWEEN ? AND ?
+            ORDER BY last_at DESC, agent, host_id LIMIT ?";
+        let values = params![tenant.0, from.0, to.0, events::at_most(limit)];
+        self.read(|tx| sessions_where(tx, newest, values))
+    }
+
+    async fn switch_memory(&self, session: &SessionId, on: bool) -> Result<bool, StoreError> {
+        self.write(|tx| switch_memory(tx, session, on))
     }
 
     async fn find_sessions(&self, tenant: &Tenant, name: &str) -> Result<Vec<Session>, StoreError> {
@@ -161,7 +178,7 @@ pub(super) fn add(tx: &Connection, append: &Append) -> Result<Appended, Fault> {
     };
     let last = row.session.events.0;
     log::learn(&mut row.session, &append.session);
-    let last_added_at = add_events(tx, &mut row, append)?;
+    let new = add_events(tx, &mut row, append)?;
     save(tx, &row)?;
     let session = &row.session;
     let added = session.events.0 - last;
@@ -171,14 +188,33 @@ pub(super) fn add(tx: &Connection, append: &Append) -> Result<Appended, Fault> {
     if let Some(source) = &append.source {
         sources::put(tx, source, append.import)?;
     }
-    if let Some(mark) = log::mark(before.as_ref(), session, last_added_at, append) {
-        jobs::mark(tx, &JobKey::Extract(session.id.clone()), mark)?;
+    let key = JobKey::Extract(session.id.clone());
+    let user = session.user.as_deref();
+    match log::concern(before.as_ref(), session, new, append) {
+        Concern::Mark(mark) => jobs::change_or_create(tx, &key, user, |job| job.mark(mark))?,
+        Concern::Pass(upto) => jobs::change_or_create(tx, &key, user, |job| job.pass(upto))?,
+        Concern::None => {}
     }
     Ok(Appended {
         added,
         known: append.events.len() as u64 - added,
         last: session.events,
     })
+}
+
+fn switch_memory(tx: &Connection, id: &SessionId, on: bool) -> Result<bool, Fault> {
+    let Some(mut row) = find_session(tx, id)?.filter(|row| row.known) else {
+        return Ok(false);
+    };
+    let changed = row.session.switched_off == on;
+    row.session.switched_off = !on;
+    save(tx, &row)?;
+    let (upto, user) = (row.session.events.0, row.session.user.as_deref());
+    if changed && upto > 0 {
+        let key = JobKey::Extract(id.clone());
+        jobs::change_or_create(tx, &key, user, |job| job.pass(upto))?;
+    }
+    Ok(true)
 }
 
 /// Makes a session known and labels it.
@@ -221,15 +257,11 @@ fn neighbours(tx: &Connection, tenant: i64, host_id: &str) -> Result<Vec<String>
 }
 
 /// Adds the events that are new and moves the session's row on. Returns the time of the last one.
-fn add_events(
-    tx: &Connection,
-    row: &mut SessionRow,
-    append: &Append,
-) -> Result<Option<Timestamp>, Fault> {
+fn add_events(tx: &Connection, row: &mut SessionRow, append: &Append) -> Result<Added, Fault> {
     let source = append.source.as_ref().map(|source| &source.path);
     let mut numbering = Numbering::after(row.last_line, row.first_source.as_ref() == source);
     let mut places: HashMap<&Place, (i64, i64)> = HashMap::new();
-    let mut last_at = None;
+    let mut added = Added::default();
     let mut known = known_ids(tx, row, append)?;
     for event in &append.events {
         if !known.insert(event.id) {
@@ -254,9 +286,9 @@ fn add_events(
         index::put_event(tx, no, row.tenant, place.map(|(_, root)| root), event)?;
         log::extend(&mut row.session, seq, event.at);
         row.last_line = line;
-        last_at = Some(event.at);
+        added.note(event);
     }
-    Ok(last_at)
+    Ok(added)
 }
 
 /// Those of the events' ids that the session has.
@@ -310,13 +342,16 @@ fn insert(
 pub(super) fn save(tx: &Connection, row: &SessionRow) -> Result<(), Fault> {
     let session = &row.session;
     tx.prepare_cached(
-        "UPDATE sessions SET kind = ?, memory_off = ?, forked_from = ?, first_at = ?, last_at = ?,
-            events = ?, last_line = ? WHERE session_no = ?",
+        "UPDATE sessions SET kind = ?, memory_off = ?, switched_off = ?, forked_from = ?, user = ?,
+            surface = ?, first_at = ?, last_at = ?, events = ?, last_line = ? WHERE session_no = ?",
     )?
     .execute(params![
         session.kind.word(),
         session.memory_off,
+        session.switched_off,
         session.forked_from,
+        session.user,
+        session.surface,
         session.first_at.0,
         session.last_at.0,
         session.events.0,

@@ -187,7 +187,7 @@ fn shorten_job(
 fn forget_session(tx: &Connection, session: i64) -> Result<(), Fault> {
     tx.prepare_cached(
         "UPDATE sessions SET known = 0, label = NULL, kind = 'root', memory_off = 0,
-            forked_from = NULL, first_at = 0, last_at = 0, events = 0, last_line = 0,
+            switched_off = 0, forked_from = NULL, user = NULL, surface = NULL, first_at = 0, last_at = 0, events = 0, last_line = 0,
             first_source = NULL
          WHERE session_no = ?",
     )?

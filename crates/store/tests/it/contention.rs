@@ -10,7 +10,8 @@ use daybook_domain::index::{Filter, Step};
 use daybook_domain::seams::{Append, Index, JobStore, SessionStore};
 use daybook_domain::source::ImportNo;
 use daybook_domain::{
-    EventId, EventSeq, FinishOutcome, JobKey, JobKind, NewEvent, SessionId, StoreError, Tenant,
+    Claim, EventId, EventSeq, FinishOutcome, JobKey, JobKind, NewEvent, SessionId, StoreError,
+    Tenant,
 };
 use daybook_store::{Durability, SqliteOptions, SqliteStore};
 use daybook_testkit::fixtures::*;
@@ -48,7 +49,10 @@ async fn work(store: &SqliteStore, thread: u64, granted: &Granted) {
             .expect("no lock error reaches a caller");
         let holder = format!("thread {thread}");
         let claims = store
-            .claim(JobKind::Extract, &holder, at(90_000), LEASE, 2)
+            .claim(Claim {
+                holder: &holder,
+                ..claim_of(JobKind::Extract, at(90_000), 2)
+            })
             .await;
         for claimed in claims.expect("no lock error reaches a caller") {
             let claim = (claimed.token.job().clone(), claimed.token.generation());

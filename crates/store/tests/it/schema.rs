@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use daybook_domain::seams::{Append, Index, JobStore, SessionStore};
-use daybook_domain::{Failure, FailureClass, JobKind};
+use daybook_domain::{Claim, FailureClass, JobKind};
 use daybook_store::{SqliteOptions, SqliteStore};
 use daybook_testkit::fixtures::*;
 use daybook_testkit::{model, run, suites};
@@ -53,19 +53,18 @@ async fn remember(store: &SqliteStore) {
     suites::extract(store, &a, vec![seen]).await;
     store.append(&append(&a, events("t1 s2", 2))).await.unwrap();
     store
-        .claim(JobKind::Extract, "worker", at(9_500), LEASE, 1)
+        .claim(claim_of(JobKind::Extract, at(9_500), 1))
         .await
         .unwrap();
     let claimed = store
-        .claim(JobKind::Consolidate, "other", at(9_500), LEASE, 1)
+        .claim(Claim {
+            holder: "other",
+            ..claim_of(JobKind::Consolidate, at(9_500), 1)
+        })
         .await
         .unwrap();
-    let failure = Failure {
-        class: FailureClass::Content,
-        message: "no usable answer".to_owned(),
-    };
     let _ = store
-        .fail(&claimed[0].token, failure, at(9_501), 0.5, "engine/1")
+        .fail(&claimed[0].token, &failed(FailureClass::Content), at(9_501))
         .await
         .unwrap();
     forget_index(store).await;

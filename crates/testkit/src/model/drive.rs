@@ -6,9 +6,9 @@ use daybook_domain::index::FileEntry;
 use daybook_domain::seams::{Append, Store};
 use daybook_domain::source::ImportNo;
 use daybook_domain::{
-    Claimed, Digest, EventId, EventSeq, Evidence, Extraction, FailOutcome, Failure, FailureClass,
-    FinishOutcome, Job, JobKey, JobKind, Mark, NewEvent, Observation, ObservationId, Origin,
-    Priority, SessionId, StoreError, Timestamp, Yield,
+    Claim, ClaimLimits, Claimed, Digest, EventId, EventSeq, Evidence, Extraction, FailOutcome,
+    FailedTry, FailureClass, FinishOutcome, Job, JobKey, JobKind, Mark, NewEvent, Observation,
+    ObservationId, Origin, Priority, SessionId, StoreError, Tallied, Timestamp, Yield,
 };
 use proptest::test_runner::TestCaseError;
 
@@ -16,7 +16,8 @@ use super::operations::{Found, Operation};
 use super::spec::Spec;
 use super::view::{self, View};
 use crate::fixtures::{
-    DAWN, LEASE, append, event, evidence, extraction, observation, place, project, source, tokens,
+    DAWN, LEASE, append, event, evidence, extraction, failed, observation, place, project, source,
+    tokens,
 };
 
 /// Lines of a view that are shown before and after the first difference.
@@ -130,6 +131,10 @@ impl Driver<'_> {
             Operation::Append { .. } | Operation::PutSource { .. } => self.log(operation).await,
             Operation::Mark { .. }
             | Operation::Hasten { .. }
+            | Operation::Cancel { .. }
+            | Operation::Retry { .. }
+            | Operation::Reprioritize { .. }
+            | Operation::Switch { .. }
             | Operation::Abandon { .. }
             | Operation::Redo { .. }
             | Operation::Revive { .. } => self.steer(operation).await,
@@ -175,6 +180,9 @@ impl Driver<'_> {
                     idle_due: now.plus(Duration::from_secs(u64::from(*idle))),
                     deadline: now.plus(Duration::from_secs(u64::from(*by))),
                     priority: Priority::from_rank(i64::from(*priority)).unwrap_or_default(),
+                    turns: u32::from(*priority),
+                    turn_limit: 5,
+                    active: now,
                 };
                 self.spec.mark(&key(*number), mark);
                 answers((), store.mark(&key(*number), mark).await?)
@@ -184,6 +192,41 @@ impl Driver<'_> {
                 self.spec
                     .job_mut(&key, |job| job.hasten(now, Priority::High));
                 answers((), store.hasten(&key, now, Priority::High).await?)
+            }
+            Operation::Cancel {
+                key: number,
+                engine: name,
+            } => {
+                let key = key(*number);
+                let ours = self
+                    .spec
+                    .job_mut(&key, |job| job.cancel(now, engine(*name)))
+                    .flatten();
+                if let Some(gap) = &ours {
+                    self.spec.keep_gap(gap.clone());
+                    self.spec.tally(key.kind(), Tallied::Cancelled);
+                }
+                self.spec.settle(&key, now);
+                answers(ours, store.cancel(&key, now, engine(*name)).await?)
+            }
+            Operation::Retry { key: number } => {
+                let key = key(*number);
+                let waits = self.spec.job(&key).is_some_and(Job::is_ahead);
+                if waits {
+                    self.spec.job_mut(&key, |job| job.retry(now));
+                }
+                answers(waits, store.retry(&key, now).await?)
+            }
+            Operation::Reprioritize { session, most } => {
+                let id = &view::sessions()[usize::from(*session)];
+                let most = usize::from(*most);
+                let ours = self.spec.reprioritize(id, most);
+                answers(ours, store.reprioritize(id, None, most).await?)
+            }
+            Operation::Switch { session, on } => {
+                let id = &view::sessions()[usize::from(*session)];
+                let ours = self.spec.switch(id, *on);
+                answers(ours, store.switch_memory(id, *on).await?)
             }
             Operation::Abandon { holder: number } => {
                 let ours = self.spec.abandon(holder(*number));
@@ -215,13 +258,21 @@ impl Driver<'_> {
                 consolidate,
                 holder: number,
                 limit,
+                caps: [per_agent, running, running_per_agent],
                 waiting,
             } => {
                 let kind = JobKind::ALL[usize::from(*consolidate)];
                 if *waiting {
                     self.wait_for(kind);
                 }
-                self.claim(kind, holder(*number), usize::from(*limit)).await
+                let cap = |cap: &Option<u8>| cap.map_or(usize::MAX, usize::from);
+                let limits = ClaimLimits {
+                    jobs: usize::from(*limit),
+                    per_agent: cap(per_agent),
+                    running: cap(running),
+                    running_per_agent: cap(running_per_agent),
+                };
+                self.claim(kind, holder(*number), limits).await
             }
             Operation::GiveUp {
                 consolidate,
@@ -283,15 +334,17 @@ impl Driver<'_> {
         &mut self,
         kind: JobKind,
         holder: &str,
-        limit: usize,
+        limits: ClaimLimits,
     ) -> Result<Answers, StoreError> {
-        let now = self.now;
-        let mut ours = Vec::new();
-        for key in self.spec.due(kind, now).into_iter().take(limit) {
-            let claimed = self.spec.job_mut(&key, |job| job.claim(holder, now, LEASE));
-            ours.extend(claimed.flatten());
-        }
-        let theirs = self.store.claim(kind, holder, now, LEASE, limit).await?;
+        let claim = Claim {
+            kind,
+            holder,
+            now: self.now,
+            lease: LEASE,
+            limits,
+        };
+        let ours = self.spec.grant(&claim);
+        let theirs = self.store.claim(claim).await?;
         self.claims.extend(theirs.iter().cloned());
         answers(ours, theirs)
     }
@@ -307,7 +360,7 @@ impl Driver<'_> {
     async fn give_up(&mut self, kind: JobKind, engine: &str) -> Result<Answers, StoreError> {
         for _ in 0..MOST_FAILURES {
             self.wait_for(kind);
-            let granted = self.claim(kind, holder(0), 1).await?;
+            let granted = self.claim(kind, holder(0), ClaimLimits::jobs(1)).await?;
             let Some(claimed) = self.claims.last().cloned().filter(|_| granted.0 != "[]") else {
                 return Ok(granted);
             };
@@ -326,11 +379,12 @@ impl Driver<'_> {
         engine: &str,
     ) -> Result<Answers, StoreError> {
         let (now, token) = (self.now, &claimed.token);
-        let failure = Failure {
-            class,
-            message: "it failed".to_owned(),
+        let failed = FailedTry {
+            engine: engine.to_owned(),
+            ..failed(class)
         };
-        let fail = |job: &mut Job| job.fail(token, failure.clone(), now, 0.5, engine);
+        let fail = |job: &mut Job| job.fail(token, &failed, now);
+        let known = self.spec.job(token.job()).is_some();
         let ours = self
             .spec
             .job_mut(token.job(), fail)
@@ -338,13 +392,13 @@ impl Driver<'_> {
         if let FailOutcome::GaveUp(gap) = &ours {
             self.spec.keep_gap(gap.clone());
         }
+        for tallied in Tallied::failure(class, &ours) {
+            if known {
+                self.spec.tally(token.job().kind(), tallied);
+            }
+        }
         self.spec.settle(token.job(), now);
-        answers(
-            ours,
-            self.store
-                .fail(token, failure.clone(), now, 0.5, engine)
-                .await?,
-        )
+        answers(ours, self.store.fail(token, &failed, now).await?)
     }
 
     /// The claim that a number chooses: mostly one that is still held, else a recent one.
@@ -412,10 +466,15 @@ impl Driver<'_> {
             Operation::Finish { short_by, .. } | Operation::Extract { short_by, .. } => {
                 let upto = claimed.upto.saturating_sub(u64::from(*short_by));
                 let finish = |job: &mut Job| job.finish(token, upto, now);
+                let mut finished = None;
                 let ours = self
                     .spec
                     .job_mut(key, finish)
+                    .inspect(|&ended| finished = Some(Tallied::finish(ended)))
                     .unwrap_or(FinishOutcome::LeaseLost);
+                if let Some(finished) = finished {
+                    self.spec.tally(key.kind(), finished);
+                }
                 self.spec.settle(key, now);
                 answers(ours, store.finish(token, upto, now).await?)
             }

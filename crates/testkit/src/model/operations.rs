@@ -37,10 +37,27 @@ pub enum Operation {
     Hasten {
         key: u8,
     },
+    Cancel {
+        key: u8,
+        engine: u8,
+    },
+    Retry {
+        key: u8,
+    },
+    Reprioritize {
+        session: u8,
+        most: u8,
+    },
+    Switch {
+        session: u8,
+        on: bool,
+    },
     Claim {
         consolidate: bool,
         holder: u8,
         limit: u8,
+        /// Of each lane in one claim, and of all live leases and those of each lane.
+        caps: [Option<u8>; 3],
         waiting: bool,
     },
     Heartbeat {
@@ -133,11 +150,7 @@ pub fn sequence() -> impl Strategy<Value = Vec<Operation>> {
             |(key, input, idle, by, priority)| Operation::Mark { key, input, idle, by, priority }
         ),
         1 => (0..6_u8).prop_map(|key| Operation::Hasten { key }),
-        8 => (prop::bool::weighted(0.2), 0..2_u8, 0..4_u8, prop::bool::weighted(0.8)).prop_map(
-            |(consolidate, holder, limit, waiting)| Operation::Claim {
-                consolidate, holder, limit, waiting,
-            }
-        ),
+        8 => claim(),
         1 => (prop::bool::weighted(0.2), 0..2_u8)
             .prop_map(|(consolidate, engine)| Operation::GiveUp { consolidate, engine }),
         1 => any::<u8>().prop_map(|claim| Operation::Heartbeat { claim }),
@@ -149,6 +162,11 @@ pub fn sequence() -> impl Strategy<Value = Vec<Operation>> {
             Operation::Fail { claim, class: FailureClass::ALL[class], engine }
         }),
         1 => (0..2_u8).prop_map(|holder| Operation::Abandon { holder }),
+        1 => (0..6_u8, 0..2_u8).prop_map(|(key, engine)| Operation::Cancel { key, engine }),
+        1 => (0..6_u8).prop_map(|key| Operation::Retry { key }),
+        1 => (0..3_u8, 0..3_u8)
+            .prop_map(|(session, most)| Operation::Reprioritize { session, most }),
+        1 => (0..3_u8, any::<bool>()).prop_map(|(session, on)| Operation::Switch { session, on }),
         4 => (-60..5000_i16).prop_map(|seconds| Operation::Advance { seconds }),
         4 => prop_oneof![4 => 0..3_u8, 1 => 0..6_u8].prop_map(|key| Operation::Redo { key }),
         1 => (prop::option::of(0..6_u8), 0..2_u8)
@@ -167,6 +185,21 @@ pub fn sequence() -> impl Strategy<Value = Vec<Operation>> {
         1 => Just(Operation::Rebuild),
     ];
     prop::collection::vec(one, 1..=LONGEST)
+}
+
+fn claim() -> impl Strategy<Value = Operation> {
+    let cap = || prop::option::weighted(0.2, 0..4_u8);
+    let caps = [cap(), cap(), cap()];
+    let kinds = prop::bool::weighted(0.2);
+    (kinds, 0..2_u8, 0..4_u8, caps, prop::bool::weighted(0.8)).prop_map(
+        |(consolidate, holder, limit, caps, waiting)| Operation::Claim {
+            consolidate,
+            holder,
+            limit,
+            caps,
+            waiting,
+        },
+    )
 }
 
 fn append() -> impl Strategy<Value = Operation> {

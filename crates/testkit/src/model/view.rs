@@ -5,7 +5,7 @@ use daybook_domain::seams::{ScopeState, Store};
 use daybook_domain::source::{Import, Source};
 use daybook_domain::{
     Event, EventSeq, ExtractionRecord, Gap, Job, JobKind, Observation, Origin, Place, Project,
-    Scope, Session, SessionId, StoreError, Tenant, Timestamp,
+    Scope, Session, SessionId, StoreError, Tally, Tenant, Timestamp,
 };
 
 use crate::fixtures::{project_scope, session, user_scope};
@@ -24,6 +24,7 @@ pub struct View {
     pub places: Vec<(Place, Option<String>)>,
     pub projects: Vec<Project>,
     pub jobs: Vec<Job>,
+    pub tallies: Vec<Tally>,
     pub due: Vec<Option<Timestamp>>,
     pub holders: Vec<String>,
     pub gaps: Vec<Gap>,
@@ -37,10 +38,12 @@ pub struct View {
     pub found: Vec<Vec<String>>,
 }
 
-/// The sessions that operations name.
+/// The sessions that operations name, of two agents.
 #[must_use]
 pub fn sessions() -> [SessionId; 3] {
-    ["aaaa-one", "aaaa-two", "bb"].map(session)
+    let mut sessions = ["aaaa-one", "aaaa-two", "bb"].map(session);
+    sessions[2].agent = "codex".to_owned();
+    sessions
 }
 
 /// The scopes that operations name; the first two are projects.
@@ -101,6 +104,7 @@ pub async fn of(store: &dyn Store) -> Result<View, StoreError> {
         places: store.places().await?,
         projects: store.projects().await?,
         jobs: Vec::new(),
+        tallies: store.tallies().await?,
         due: Vec::new(),
         holders: store.holders().await?,
         gaps: store.gaps().await?,

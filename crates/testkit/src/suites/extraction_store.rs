@@ -24,7 +24,7 @@ async fn ten_events(store: &dyn Store, host_id: &str) -> SessionId {
 
 async fn claim(store: &dyn Store, id: &SessionId) -> Claimed {
     let claims = store
-        .claim(JobKind::Extract, "worker", LATER, LEASE, 10)
+        .claim(claim_of(JobKind::Extract, LATER, 10))
         .await
         .unwrap();
     let wanted = JobKey::Extract(id.clone());

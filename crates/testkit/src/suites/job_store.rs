@@ -7,8 +7,8 @@ use std::time::Duration;
 use daybook_domain::limits::TRIES;
 use daybook_domain::seams::Store;
 use daybook_domain::{
-    Claimed, FailOutcome, Failure, FailureClass, FinishOutcome, JobKey, JobKind, LeaseToken, Mark,
-    Priority, Scope, Timestamp,
+    Claim, ClaimLimits, Claimed, FailOutcome, FailedTry, FailureClass, FinishOutcome, JobKey,
+    JobKind, LeaseToken, Mark, Priority, Scope, SessionId, Tallied, Timestamp,
 };
 
 use crate::fixtures::*;
@@ -24,16 +24,9 @@ async fn mark(store: &dyn Store, name: &str, input: u64, due: Timestamp, priorit
 
 async fn claim(store: &dyn Store, now: Timestamp, limit: usize) -> Vec<Claimed> {
     store
-        .claim(JobKind::Extract, "worker", now, LEASE, limit)
+        .claim(claim_of(JobKind::Extract, now, limit))
         .await
         .unwrap()
-}
-
-fn failure(class: FailureClass) -> Failure {
-    Failure {
-        class,
-        message: "no usable answer".to_owned(),
-    }
 }
 
 /// Fails a job until it gives a range up, and says when that was.
@@ -42,12 +35,12 @@ async fn fail_until_gap(store: &dyn Store, from: Timestamp, engine: &str) -> Tim
     for _ in 0..64 {
         now = now.plus(Duration::from_secs(4000));
         for claimed in claim(store, now, 1).await {
-            let content = failure(FailureClass::Content);
-            let failed = store
-                .fail(&claimed.token, content, now, 0.5, engine)
-                .await
-                .unwrap();
-            if matches!(failed, FailOutcome::GaveUp(_)) {
+            let content = FailedTry {
+                engine: engine.to_owned(),
+                ..failed(FailureClass::Content)
+            };
+            let ended = store.fail(&claimed.token, &content, now).await.unwrap();
+            if matches!(ended, FailOutcome::GaveUp(_)) {
                 return now;
             }
         }
@@ -104,7 +97,7 @@ pub async fn kinds_are_claimed_apart(store: &dyn Store) {
     mark(store, "a", 1, at(0), Priority::Normal).await;
     store.touch_scope(&user_scope("ada"), at(0)).await.unwrap();
     let claims = store
-        .claim(JobKind::Consolidate, "worker", at(1), LEASE, 10)
+        .claim(claim_of(JobKind::Consolidate, at(1), 10))
         .await
         .unwrap();
     assert_eq!(claims.len(), 1);
@@ -130,10 +123,10 @@ pub async fn a_lapsed_lease_is_granted_again_and_its_holder_changes_nothing(stor
     );
     assert!(!store.heartbeat(&stale, lapsed, LEASE).await.unwrap());
     assert!(!store.release(&stale, lapsed).await.unwrap());
-    let failed = store
-        .fail(&stale, failure(FailureClass::Content), lapsed, 0.0, "1")
+    let ended = store
+        .fail(&stale, &failed(FailureClass::Content), lapsed)
         .await;
-    assert_eq!(failed.unwrap(), FailOutcome::LeaseLost);
+    assert_eq!(ended.unwrap(), FailOutcome::LeaseLost);
     assert_eq!(store.job(&key("a")).await.unwrap(), before);
     assert_eq!(
         store.finish(&fresh, 5, lapsed).await.unwrap(),
@@ -166,7 +159,10 @@ pub async fn an_abandoned_holder_loses_all_its_jobs(store: &dyn Store) {
     }
     let lost = claim(store, at(1), 2).await;
     let other = store
-        .claim(JobKind::Extract, "other", at(1), LEASE, 2)
+        .claim(Claim {
+            holder: "other",
+            ..claim_of(JobKind::Extract, at(1), 2)
+        })
         .await
         .unwrap();
     assert_eq!(store.holders().await.unwrap(), ["other", "worker"]);
@@ -202,6 +198,9 @@ pub async fn every_field_of_a_job_survives(store: &dyn Store) {
         idle_due: at(3),
         deadline: at(9),
         priority: Priority::Raised,
+        turns: 2,
+        turn_limit: 5,
+        active: at(2),
     };
     job.mark(first);
     store.mark(&job.key, first).await.unwrap();
@@ -219,9 +218,9 @@ pub async fn every_field_of_a_job_survives(store: &dyn Store) {
         job.mark(arrived);
         store.mark(&job.key, arrived).await.unwrap();
         agrees(&job).await;
-        let ours = job.fail(&granted.token, failure(class), now, 0.25, "1");
+        let ours = job.fail(&granted.token, &failed(class), now);
         let theirs = store
-            .fail(&granted.token, failure(class), now, 0.25, "1")
+            .fail(&granted.token, &failed(class), now)
             .await
             .unwrap();
         assert_eq!(ours, theirs);
@@ -244,12 +243,12 @@ pub async fn every_field_of_a_job_survives(store: &dyn Store) {
 pub async fn a_failure_waits_and_a_success_forgets_it(store: &dyn Store) {
     mark(store, "a", 5, at(0), Priority::Normal).await;
     let token = claim(store, at(1), 1).await.remove(0).token;
-    let failed = store
-        .fail(&token, failure(FailureClass::Outage), at(2), 1.0, "1")
+    let ended = store
+        .fail(&token, &failed(FailureClass::Outage), at(2))
         .await
         .unwrap();
-    let FailOutcome::RetryAt(retry_at) = failed else {
-        panic!("{failed:?}");
+    let FailOutcome::RetryAt(retry_at) = ended else {
+        panic!("{ended:?}");
     };
     assert!(retry_at > at(2));
     assert!(claim(store, at(3), 1).await.is_empty());
@@ -272,7 +271,7 @@ pub async fn what_keeps_failing_becomes_a_gap_and_the_job_goes_on(store: &dyn St
     let gaps = store.gaps().await.unwrap();
     assert_eq!(gaps.len(), 1);
     assert_eq!((&gaps[0].job, gaps[0].from, gaps[0].to), (&key("a"), 1, 1));
-    assert_eq!(gaps[0].failure, failure(FailureClass::Content));
+    assert_eq!(gaps[0].failure, failed(FailureClass::Content).failure);
     assert_eq!((gaps[0].at, gaps[0].engine.as_str()), (now, "engine/1"));
     let next = claim(store, now, 1).await.remove(0);
     assert_eq!((next.after, next.upto), (1, 4));
@@ -366,11 +365,149 @@ pub async fn an_unknown_job_loses_nothing(store: &dyn Store) {
         store.finish(&token, 1, at(0)).await.unwrap(),
         FinishOutcome::LeaseLost
     );
-    let failed = store
-        .fail(&token, failure(FailureClass::Content), at(0), 0.0, "1")
+    let ended = store
+        .fail(&token, &failed(FailureClass::Content), at(0))
         .await;
-    assert_eq!(failed.unwrap(), FailOutcome::LeaseLost);
+    assert_eq!(ended.unwrap(), FailOutcome::LeaseLost);
     assert!(!store.release(&token, at(0)).await.unwrap());
     store.redo(token.job(), at(0)).await.unwrap();
     assert!(store.jobs(JobKind::Consolidate).await.unwrap().is_empty());
+}
+
+fn of(user: &str, agent: &str, name: &str) -> SessionId {
+    SessionId {
+        agent: agent.to_owned(),
+        ..session(&format!("{user}-{name}"))
+    }
+}
+
+/// Sessions of users and agents, written `user agent name`, all due at the same time.
+async fn due_sessions(store: &dyn Store, sessions: &[&str]) {
+    for words in sessions {
+        let words: Vec<&str> = words.split(' ').collect();
+        let id = of(words[0], words[1], words[2]);
+        let mut append = append(&id, vec![event("said").said_at(at(1))]);
+        append.session.user = Some(words[0].to_owned());
+        store.append(&append).await.unwrap();
+    }
+}
+
+async fn names(store: &dyn Store, limits: ClaimLimits) -> String {
+    let claim = Claim {
+        limits,
+        ..claim_of(JobKind::Extract, at(9_000), 0)
+    };
+    let granted = store.claim(claim).await.unwrap();
+    let names = granted.iter().map(|claimed| claimed.token.job().parts().2);
+    names.collect::<Vec<_>>().join(" ")
+}
+
+pub async fn claims_go_round_users_and_agents(store: &dyn Store) {
+    let sessions = ["u a 1", "u a 2", "u a 3", "u b 4", "v a 5", "v a 6"];
+    due_sessions(store, &sessions).await;
+    assert_eq!(names(store, ClaimLimits::jobs(3)).await, "u-1 v-5 u-4");
+    assert_eq!(names(store, ClaimLimits::jobs(9)).await, "v-6 u-2 u-3");
+}
+
+pub async fn a_claim_is_bounded_by_agent_and_by_what_runs(store: &dyn Store) {
+    due_sessions(store, &["u a 1", "u a 2", "u a 3", "u b 4"]).await;
+    let all = ClaimLimits::jobs(9);
+    let capped = ClaimLimits { running: 1, ..all };
+    assert_eq!(names(store, capped).await, "u-1");
+    assert_eq!(names(store, capped).await, "");
+    let of_each = ClaimLimits {
+        running_per_agent: 1,
+        ..all
+    };
+    assert_eq!(names(store, of_each).await, "u-4");
+    let in_turn = ClaimLimits {
+        per_agent: 1,
+        ..all
+    };
+    assert_eq!(names(store, in_turn).await, "u-2");
+}
+
+pub async fn a_prompt_raises_what_waits_beside_its_session(store: &dyn Store) {
+    due_sessions(store, &["u a 1", "u a 2", "u a 3", "u b 4", "v a 5"]).await;
+    let prompted = of("u", "a", "1");
+    let due = store.next_due(JobKind::Extract).await.unwrap();
+    let raised = store.reprioritize(&prompted, Some("u"), 1).await.unwrap();
+    assert_eq!(raised, 1);
+    assert_eq!(store.next_due(JobKind::Extract).await.unwrap(), due);
+    let jobs = store.jobs(JobKind::Extract).await.unwrap();
+    let raised = jobs.iter().filter(|job| job.priority == Priority::Raised);
+    let raised: Vec<&str> = raised.map(|job| job.key.parts().2).collect();
+    assert_eq!(raised, ["u-2"]);
+    assert_eq!(
+        store.reprioritize(&prompted, Some("u"), 9).await.unwrap(),
+        2
+    );
+    assert_eq!(store.reprioritize(&prompted, None, 9).await.unwrap(), 0);
+}
+
+pub async fn cancelled_work_is_a_gap_that_only_a_person_revives(store: &dyn Store) {
+    mark(store, "a", 5, at(0), Priority::Normal).await;
+    let held = claim(store, at(1), 1).await.remove(0);
+    let gap = store.cancel(&key("a"), at(2), "1").await.unwrap().unwrap();
+    assert_eq!((gap.from, gap.to), (1, 5));
+    assert_eq!(gap.failure.class, FailureClass::Cancelled);
+    assert_eq!(store.gaps().await.unwrap(), [gap]);
+    assert_eq!(store.cancel(&key("a"), at(2), "1").await.unwrap(), None);
+    assert_eq!(store.cancel(&key("never"), at(2), "1").await.unwrap(), None);
+    let ended = store.finish(&held.token, 5, at(3)).await.unwrap();
+    assert_eq!(ended, FinishOutcome::LeaseLost);
+    assert!(claim(store, at(9_000), 1).await.is_empty());
+    assert_eq!(store.revive_gaps(None, "2", at(4)).await.unwrap(), 0);
+    let revived = store
+        .revive_gaps(Some(&key("a")), "2", at(4))
+        .await
+        .unwrap();
+    assert_eq!(revived, 1);
+    assert_eq!(claim(store, at(4), 1).await[0].upto, 5);
+}
+
+pub async fn a_retry_by_hand_does_not_wait(store: &dyn Store) {
+    mark(store, "a", 5, at(0), Priority::Normal).await;
+    let held = claim(store, at(1), 1).await.remove(0);
+    let outage = failed(FailureClass::Outage);
+    let _ = store.fail(&held.token, &outage, at(2)).await.unwrap();
+    assert!(claim(store, at(3), 1).await.is_empty());
+    assert!(store.retry(&key("a"), at(3)).await.unwrap());
+    let held = claim(store, at(3), 1).await.remove(0);
+    let _ = store.finish(&held.token, 5, at(4)).await.unwrap();
+    assert!(!store.retry(&key("a"), at(5)).await.unwrap());
+    assert!(!store.retry(&key("never"), at(5)).await.unwrap());
+}
+
+pub async fn what_becomes_of_jobs_is_counted(store: &dyn Store) {
+    mark(store, "a", 5, at(0), Priority::Normal).await;
+    let held = claim(store, at(1), 1).await.remove(0);
+    let content = failed(FailureClass::Content);
+    let _ = store.fail(&held.token, &content, at(2)).await.unwrap();
+    let held = claim(store, at(9_000), 1).await.remove(0);
+    let _ = store.finish(&held.token, 3, at(9_001)).await.unwrap();
+    let _ = store.finish(&held.token, 5, at(9_002)).await.unwrap();
+    let held = claim(store, at(9_003), 1).await.remove(0);
+    let _ = store.finish(&held.token, 5, at(9_004)).await.unwrap();
+    let tallies = store.tallies().await.unwrap();
+    let counts = tallies.iter().map(|tally| (tally.what, tally.count));
+    let expected = [
+        (Tallied::Claimed, 3),
+        (Tallied::Finished, 1),
+        (Tallied::Partly, 1),
+        (Tallied::Lost, 1),
+        (Tallied::Failed(FailureClass::Content), 1),
+    ];
+    assert_eq!(counts.collect::<Vec<_>>(), expected);
+}
+
+pub async fn whoever_waits_for_a_change_misses_none(store: &dyn Store) {
+    let seen = store.version().await.unwrap();
+    mark(store, "a", 1, at(0), Priority::Normal).await;
+    // It came before anybody waited; a lost wake-up would wait for an hour.
+    let hour = Duration::from_secs(3600);
+    store.until_changed(seen, hour).await.unwrap();
+    assert_ne!(store.version().await.unwrap(), seen);
+    let seen = store.version().await.unwrap();
+    store.until_changed(seen, Duration::ZERO).await.unwrap();
 }

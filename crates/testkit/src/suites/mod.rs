@@ -63,6 +63,10 @@ macro_rules! session_store_suite {
             repeating_an_append_marks_nothing,
             an_ineligible_session_is_never_marked,
             switching_memory_on_makes_the_whole_session_due,
+            what_is_said_while_memory_is_switched_off_is_passed_over,
+            a_session_is_switched_off_and_on_whatever_its_host_says,
+            with_the_sixth_turn_a_busy_session_is_due,
+            sessions_are_found_by_their_last_activity,
             a_file_moves_on_with_its_events,
             places_belong_to_projects_once_they_are_assigned,
             assigning_a_root_moves_what_was_observed_there,
@@ -102,6 +106,13 @@ macro_rules! job_store_suite {
             the_next_due_time_is_the_earliest,
             hastening_makes_waiting_work_due,
             an_unknown_job_loses_nothing,
+            claims_go_round_users_and_agents,
+            a_claim_is_bounded_by_agent_and_by_what_runs,
+            a_prompt_raises_what_waits_beside_its_session,
+            cancelled_work_is_a_gap_that_only_a_person_revives,
+            a_retry_by_hand_does_not_wait,
+            what_becomes_of_jobs_is_counted,
+            whoever_waits_for_a_change_misses_none,
         }
     };
 }

@@ -1,11 +1,12 @@
 //! What a session log promises.
 #![allow(missing_docs, reason = "each name is the sentence that it tests")]
 
+use daybook_domain::eligibility::Switches;
 use daybook_domain::limits::{APPEND_BYTES, APPEND_EVENTS};
 use daybook_domain::seams::{Append, Appended, Store};
 use daybook_domain::source::Undone;
 use daybook_domain::{
-    EventId, EventSeq, Evidence, JobKey, JobKind, Observation, Origin, Place, SessionId,
+    EventId, EventSeq, Evidence, JobKey, JobKind, Observation, Origin, Place, ScopeKind, SessionId,
     SessionKind, StoreError, Tenant, Timestamp, ToolStatus,
 };
 
@@ -47,9 +48,7 @@ async fn texts(store: &dyn Store, id: &SessionId) -> Vec<String> {
 /// # Panics
 /// When the store refuses.
 pub async fn extract(store: &dyn Store, id: &SessionId, observations: Vec<Observation>) {
-    let claimed = store
-        .claim(JobKind::Extract, "worker", at(9_000), LEASE, 10)
-        .await;
+    let claimed = store.claim(claim_of(JobKind::Extract, at(9_000), 10)).await;
     for claim in claimed.expect("jobs can be claimed") {
         if claim.token.job() != &JobKey::Extract(id.clone()) {
             continue;
@@ -479,6 +478,82 @@ pub async fn switching_memory_on_makes_the_whole_session_due(store: &dyn Store) 
     assert_eq!((job.input, job.due_at()), (3, Some(at(3).plus(idle))));
 }
 
+pub async fn what_is_said_while_memory_is_switched_off_is_passed_over(store: &dyn Store) {
+    let id = session("7f78aa01");
+    let key = JobKey::Extract(id.clone());
+    let waiting = async || store.job(&key).await.unwrap().expect("a job");
+    let off = Switches {
+        off: [(ScopeKind::Agent, id.agent.clone())].into(),
+        ..Switches::default()
+    };
+    let private = Append {
+        switches: off,
+        ..append(&id, events("private", 3))
+    };
+    add(store, append(&id, events("said", 1))).await;
+    add(store, private).await;
+    let job = waiting().await;
+    assert_eq!((job.input, job.done, job.due_at()), (4, 4, None));
+    add(store, append(&id, events("open", 2))).await;
+    let job = waiting().await;
+    assert_eq!((job.input, job.done), (6, 4));
+}
+
+pub async fn a_session_is_switched_off_and_on_whatever_its_host_says(store: &dyn Store) {
+    let id = session("7f78aa01");
+    let key = JobKey::Extract(id.clone());
+    let ahead = async || store.job(&key).await.unwrap().expect("a job").is_ahead();
+    assert!(!store.switch_memory(&id, false).await.unwrap());
+    add(store, append(&id, events("word", 2))).await;
+    assert!(ahead().await);
+    assert!(store.switch_memory(&id, false).await.unwrap());
+    assert!(!ahead().await);
+    add(store, append(&id, events("private", 2))).await;
+    assert!(store.session(&id).await.unwrap().unwrap().switched_off);
+    assert!(store.switch_memory(&id, true).await.unwrap());
+    assert!(!ahead().await);
+    add(store, append(&id, events("open", 1))).await;
+    assert!(ahead().await);
+    assert_eq!(store.job(&key).await.unwrap().unwrap().done, 4);
+}
+
+pub async fn with_the_sixth_turn_a_busy_session_is_due(store: &dyn Store) {
+    let id = session("7f78aa01");
+    let due = async || store.next_due(JobKind::Extract).await.unwrap();
+    for n in 1..=5 {
+        let turn = event(&format!("turn {n}")).said_at(at(n));
+        let answer = event(&format!("answer {n}"))
+            .said_at(at(n))
+            .said_by(Origin::Assistant);
+        add(store, append(&id, vec![turn, answer])).await;
+    }
+    let idle = append(&id, Vec::new()).patience.idle;
+    assert_eq!(due().await, Some(at(5).plus(idle)));
+    add(store, append(&id, vec![event("turn 6").said_at(at(6))])).await;
+    assert_eq!(due().await, Some(at(6)));
+}
+
+pub async fn sessions_are_found_by_their_last_activity(store: &dyn Store) {
+    for n in 1..=4 {
+        let said = vec![event("word").said_at(at(n * 10))];
+        add(store, append(&session(&format!("{n}aaa")), said)).await;
+    }
+    let active = async |from, to, limit| {
+        let between = (at(from), at(to));
+        let sessions = store
+            .sessions_active(&Tenant::local(), between, limit)
+            .await;
+        let ids = sessions
+            .unwrap()
+            .into_iter()
+            .map(|session| session.id.host_id);
+        ids.collect::<Vec<_>>()
+    };
+    assert_eq!(active(10, 30, 9).await, ["3aaa", "2aaa", "1aaa"]);
+    assert_eq!(active(11, 40, 2).await, ["4aaa", "3aaa"]);
+    assert!(active(41, 99, 9).await.is_empty());
+}
+
 pub async fn a_file_moves_on_with_its_events(store: &dyn Store) {
     let id = session("7f78aa01");
     let mut first = source("/logs/a", &id, 10);
@@ -719,7 +794,7 @@ pub async fn undoing_an_import_frees_the_lease_of_whoever_reads_it(store: &dyn S
     let no = store.begin_import("all", at(0)).await.unwrap();
     add(store, imported(&id, events("word", 4), "/logs/a", no)).await;
     let claimed = store
-        .claim(JobKind::Extract, "worker", at(9_000), LEASE, 1)
+        .claim(claim_of(JobKind::Extract, at(9_000), 1))
         .await
         .unwrap();
     store.undo_import(no, at(9_001)).await.unwrap();

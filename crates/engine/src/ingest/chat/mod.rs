@@ -110,6 +110,7 @@ impl<'a> ChatReader<'a> {
             kind: SessionKind::Root,
             memory_off: false,
             forked_from: None,
+            surface: None,
             parent: None,
             cwd: self.state.whereabouts.cwd().map(str::to_owned),
             branch: None,

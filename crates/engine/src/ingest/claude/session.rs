@@ -97,6 +97,7 @@ impl Told {
             },
             memory_off: false,
             forked_from: self.forked_from.clone(),
+            surface: None,
             parent,
             cwd: self.cwd.clone(),
             branch: self.branch.clone(),

@@ -52,6 +52,7 @@ pub(super) struct Source<'j> {
     #[serde(borrow)]
     pub(super) subagent: Option<&'j RawValue>,
     pub(super) internal: Option<&'j RawValue>,
+    pub(super) custom: Text<'j>,
 }
 
 /// How a sub-agent came to be.

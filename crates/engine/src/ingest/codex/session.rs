@@ -23,6 +23,8 @@ pub(super) struct Told {
     pub(super) kind: Kind,
     pub(super) memory_off: bool,
     pub(super) forked_from: Option<String>,
+    #[serde(default)]
+    pub(super) surface: Option<String>,
     pub(super) parent: Option<String>,
     pub(super) remote: Option<String>,
     pub(super) cwd: Option<String>,
@@ -60,6 +62,7 @@ impl CodexReader<'_> {
                 kind,
                 memory_off: matches!(&*meta.memory_mode, "off" | "disabled" | "polluted"),
                 forked_from,
+                surface: surface(meta),
                 parent,
                 remote: git.and_then(|git| normalised_remote(&git.repository_url)),
                 ..Told::default()
@@ -139,12 +142,23 @@ impl Told {
             },
             memory_off: self.memory_off,
             forked_from: self.forked_from.clone(),
+            surface: self.surface.clone(),
             parent: self.parent.clone(),
             cwd: self.cwd.clone(),
             branch: self.branch.clone(),
             remote: self.remote.clone(),
         }
     }
+}
+
+/// Where a person held it: `"cli"`, or `{"custom":"atlas"}`.
+fn surface(meta: &Meta<'_>) -> Option<String> {
+    let source = meta.source?.get();
+    if let Ok(name) = serde_json::from_str::<String>(source) {
+        return Some(name);
+    }
+    let of = serde_json::from_str::<Object<Source<'_>>>(source).ok()?.0?;
+    of.custom.owned()
 }
 
 /// Whether another agent holds the conversation, and which session called it.

@@ -165,11 +165,14 @@ impl<'a> Landing<'a> {
                 kind: hint.kind,
                 memory_off: hint.memory_off,
                 forked_from: hint.forked_from.clone(),
+                user: None,
+                surface: hint.surface.clone(),
             },
             events,
             source,
             import: Some(import),
             patience: self.intake.patience,
+            switches: self.intake.switches.clone(),
             now: self.intake.clock.now(),
         };
         let appended = self.intake.store.append(&append).await?;
@@ -336,6 +339,7 @@ impl<'a> Landing<'a> {
             kind: store.kind,
             memory_off: store.memory_off,
             forked_from: store.forked_from,
+            surface: store.surface,
             parent: None,
             cwd: None,
             branch: None,

@@ -17,6 +17,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use daybook_domain::eligibility::Switches;
 use daybook_domain::seams::Store;
 use daybook_domain::source::{ImportNo, Source};
 use daybook_domain::time::Clock;
@@ -40,6 +41,8 @@ pub struct Intake {
     pub tenant: Tenant,
     /// How long their sessions may rest.
     pub patience: Patience,
+    /// Where memory is switched off: what is said there is logged, and never learned.
+    pub switches: Switches,
     /// What hides secrets.
     pub redactor: Arc<Redactor>,
     /// Threads that read; more than cores gains nothing.

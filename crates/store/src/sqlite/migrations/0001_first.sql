@@ -16,7 +16,10 @@ CREATE TABLE sessions (
     label        TEXT,
     kind         TEXT NOT NULL,
     memory_off   INTEGER NOT NULL,
+    switched_off INTEGER NOT NULL DEFAULT 0,
     forked_from  TEXT,
+    user         TEXT,
+    surface      TEXT,
     first_at     INTEGER NOT NULL,
     last_at      INTEGER NOT NULL,
     events       INTEGER NOT NULL,
@@ -24,6 +27,7 @@ CREATE TABLE sessions (
     first_source TEXT,
     UNIQUE (tenant_no, host_id, agent)
 );
+CREATE INDEX sessions_active ON sessions (tenant_no, last_at) WHERE known;
 CREATE UNIQUE INDEX sessions_label ON sessions (tenant_no, label);
 
 -- event_no is session_no << 32 | seq, so one tree serves the log, and the index points into it.
@@ -136,16 +140,19 @@ CREATE TABLE jobs (
     tenant           TEXT NOT NULL,
     owner            TEXT NOT NULL,
     name             TEXT NOT NULL,
+    user             TEXT,
+    lane_no          INTEGER NOT NULL,
     input            INTEGER NOT NULL,
     done             INTEGER NOT NULL,
     redo             INTEGER NOT NULL,
     redo_until       INTEGER,
+    turns            INTEGER NOT NULL,
     idle_due         INTEGER NOT NULL,
     deadline         INTEGER NOT NULL,
     priority         INTEGER NOT NULL,
     retry_at         INTEGER,
     outage           INTEGER NOT NULL,
-    tries_left       INTEGER NOT NULL,
+    tries            INTEGER NOT NULL,
     failures         INTEGER NOT NULL,
     vanished         INTEGER NOT NULL,
     span             INTEGER,
@@ -155,14 +162,40 @@ CREATE TABLE jobs (
     lease_holder     TEXT,
     lease_upto       INTEGER,
     lease_arrived    INTEGER,
+    lease_turns      INTEGER,
     claims           INTEGER NOT NULL,
     failure_class    TEXT,
     failure_message  TEXT,
     due_at           INTEGER,
     UNIQUE (kind, tenant, owner, name)
 );
-CREATE INDEX jobs_due ON jobs (kind, priority, due_at, tenant, owner, name) WHERE due_at IS NOT NULL;
+CREATE INDEX jobs_turn ON jobs (lane_no, priority, due_at, owner, name) WHERE due_at IS NOT NULL;
+CREATE INDEX jobs_due ON jobs (kind, due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX jobs_holder ON jobs (lease_holder) WHERE lease_holder IS NOT NULL;
+
+-- Whose turn it is. A tenant has users below it (level 2), a user agents (level 3), which jobs belong to.
+-- `served` counts claims; nothing below a lane is due before next_due (NULL: nothing waits).
+CREATE TABLE lanes (
+    lane_no     INTEGER PRIMARY KEY,
+    kind        TEXT NOT NULL,
+    level       INTEGER NOT NULL,
+    tenant      TEXT NOT NULL,
+    user        TEXT NOT NULL,
+    agent       TEXT NOT NULL,
+    parent      INTEGER NOT NULL,
+    served      INTEGER NOT NULL,
+    next_due    INTEGER,
+    UNIQUE (kind, level, tenant, user, agent)
+);
+CREATE INDEX lanes_turn ON lanes (kind, parent, served, tenant, user, agent);
+
+-- What has become of jobs since the first one.
+CREATE TABLE tallies (
+    kind        TEXT NOT NULL,
+    what        TEXT NOT NULL,
+    count       INTEGER NOT NULL,
+    PRIMARY KEY (kind, what)
+) WITHOUT ROWID;
 
 CREATE TABLE gaps (
     kind            TEXT NOT NULL,

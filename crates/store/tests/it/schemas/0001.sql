@@ -17,7 +17,10 @@ CREATE TABLE sessions (
     label        TEXT,
     kind         TEXT NOT NULL,
     memory_off   INTEGER NOT NULL,
+    switched_off INTEGER NOT NULL DEFAULT 0,
     forked_from  TEXT,
+    user         TEXT,
+    surface      TEXT,
     first_at     INTEGER NOT NULL,
     last_at      INTEGER NOT NULL,
     events       INTEGER NOT NULL,
@@ -25,6 +28,7 @@ CREATE TABLE sessions (
     first_source TEXT,
     UNIQUE (tenant_no, host_id, agent)
 );
+CREATE INDEX sessions_active ON sessions (tenant_no, last_at) WHERE known;
 CREATE UNIQUE INDEX sessions_label ON sessions (tenant_no, label);
 CREATE TABLE events (
     event_no    INTEGER PRIMARY KEY,
@@ -120,16 +124,19 @@ CREATE TABLE jobs (
     tenant           TEXT NOT NULL,
     owner            TEXT NOT NULL,
     name             TEXT NOT NULL,
+    user             TEXT,
+    lane_no          INTEGER NOT NULL,
     input            INTEGER NOT NULL,
     done             INTEGER NOT NULL,
     redo             INTEGER NOT NULL,
     redo_until       INTEGER,
+    turns            INTEGER NOT NULL,
     idle_due         INTEGER NOT NULL,
     deadline         INTEGER NOT NULL,
     priority         INTEGER NOT NULL,
     retry_at         INTEGER,
     outage           INTEGER NOT NULL,
-    tries_left       INTEGER NOT NULL,
+    tries            INTEGER NOT NULL,
     failures         INTEGER NOT NULL,
     vanished         INTEGER NOT NULL,
     span             INTEGER,
@@ -139,14 +146,35 @@ CREATE TABLE jobs (
     lease_holder     TEXT,
     lease_upto       INTEGER,
     lease_arrived    INTEGER,
+    lease_turns      INTEGER,
     claims           INTEGER NOT NULL,
     failure_class    TEXT,
     failure_message  TEXT,
     due_at           INTEGER,
     UNIQUE (kind, tenant, owner, name)
 );
-CREATE INDEX jobs_due ON jobs (kind, priority, due_at, tenant, owner, name) WHERE due_at IS NOT NULL;
+CREATE INDEX jobs_turn ON jobs (lane_no, priority, due_at, owner, name) WHERE due_at IS NOT NULL;
+CREATE INDEX jobs_due ON jobs (kind, due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX jobs_holder ON jobs (lease_holder) WHERE lease_holder IS NOT NULL;
+CREATE TABLE lanes (
+    lane_no     INTEGER PRIMARY KEY,
+    kind        TEXT NOT NULL,
+    level       INTEGER NOT NULL,
+    tenant      TEXT NOT NULL,
+    user        TEXT NOT NULL,
+    agent       TEXT NOT NULL,
+    parent      INTEGER NOT NULL,
+    served      INTEGER NOT NULL,
+    next_due    INTEGER,
+    UNIQUE (kind, level, tenant, user, agent)
+);
+CREATE INDEX lanes_turn ON lanes (kind, parent, served, tenant, user, agent);
+CREATE TABLE tallies (
+    kind        TEXT NOT NULL,
+    what        TEXT NOT NULL,
+    count       INTEGER NOT NULL,
+    PRIMARY KEY (kind, what)
+) WITHOUT ROWID;
 CREATE TABLE gaps (
     kind            TEXT NOT NULL,
     tenant          TEXT NOT NULL,
@@ -256,10 +284,10 @@ INSERT INTO sqlite_sequence VALUES ('evidence', 1);
 INSERT INTO sqlite_sequence VALUES ('imports', 1);
 INSERT INTO sqlite_sequence VALUES ('observations', 1);
 INSERT INTO sqlite_sequence VALUES ('sessions', 2);
-INSERT INTO schema_migrations VALUES (1, 'first', 'e6c90d9804830088ebd8a3433a359f16', 0);
+INSERT INTO schema_migrations VALUES (1, 'first', '6ee282a946fac3d6b12c2add58789c96', 0);
 INSERT INTO tenants VALUES (1, 'local');
-INSERT INTO sessions VALUES (1, 1, 'claude-code', 'aaaa-one', 1, 'aaaa', 'root', 0, NULL, 1793491201000, 1793491204000, 6, 6, '/logs/1');
-INSERT INTO sessions VALUES (2, 1, 'claude-code', 'bb', 1, 'bb', 'root', 1, NULL, 1793491200000, 1793491200000, 1, 1, NULL);
+INSERT INTO sessions VALUES (1, 1, 'claude-code', 'aaaa-one', 1, 'aaaa', 'root', 0, 0, NULL, NULL, NULL, 1793491201000, 1793491204000, 6, 6, '/logs/1');
+INSERT INTO sessions VALUES (2, 1, 'claude-code', 'bb', 1, 'bb', 'root', 1, 0, NULL, NULL, NULL, 1793491200000, 1793491200000, 1, 1, NULL);
 INSERT INTO events VALUES (4294967297, 1, X'931B7D798608163034002EC84BC9C771', 1, 'human', 1793491201000, NULL, NULL, NULL, 0, 1, 't0 s0 1');
 INSERT INTO events VALUES (4294967298, 1, X'8909C8F72BF8BAC3FEDB435EDCB233E7', 2, 'human', 1793491202000, NULL, NULL, NULL, 0, 1, 't0 s0 2');
 INSERT INTO events VALUES (4294967299, 1, X'32FFACCB6F088EFA9F6238EC477F3F94', 3, 'human', 1793491203000, NULL, NULL, NULL, 0, 1, 't0 s0 3');
@@ -275,8 +303,18 @@ INSERT INTO sources VALUES ('/logs/1', 'claude-code', 1, 4, 0, 4, 4, 4, -5, 1, 1
 INSERT INTO imports VALUES (1, 1793491200000, 1793491201000, 'all', 4);
 INSERT INTO import_ranges VALUES (1, 1, 1, 4);
 INSERT INTO import_sources VALUES (1, '/logs/1', 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
-INSERT INTO jobs VALUES (1, 'extract', 'local', 'claude-code', 'aaaa-one', 6, 4, 0, NULL, 1793491322000, 1793491802000, 1, NULL, 0, 3, 0, 0, NULL, 0, 2, 1793500760000, 'worker', 6, NULL, 2, NULL, NULL, 1793500760000);
-INSERT INTO jobs VALUES (2, 'consolidate', 'local', 'project', 'left', 2, 0, 0, NULL, 1793500200000, 1793491202000, 1, 1793500727250, 0, 2, 1, 0, NULL, 0, NULL, NULL, NULL, NULL, NULL, 1, 'content', 'no usable answer', 1793500727250);
+INSERT INTO jobs VALUES (1, 'extract', 'local', 'claude-code', 'aaaa-one', NULL, 3, 6, 4, 0, NULL, 2, 1793491322000, 1793491802000, 1, NULL, 0, 0, 0, 0, NULL, 0, 2, 1793500760000, 'worker', 6, NULL, 0, 2, NULL, NULL, 1793500760000);
+INSERT INTO jobs VALUES (2, 'consolidate', 'local', 'project', 'left', NULL, 6, 2, 0, 0, NULL, 0, 1793500200000, 1793491202000, 1, 1793500731000, 0, 1, 1, 0, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, 1, 'content', 'no usable answer', 1793500731000);
+INSERT INTO lanes VALUES (1, 'extract', 1, 'local', '', '', 0, 2, 1793491322000);
+INSERT INTO lanes VALUES (2, 'extract', 2, 'local', '', '', 1, 2, 1793491322000);
+INSERT INTO lanes VALUES (3, 'extract', 3, 'local', '', 'claude-code', 2, 2, 1793491322000);
+INSERT INTO lanes VALUES (4, 'consolidate', 1, 'local', '', '', 0, 1, 1793491202000);
+INSERT INTO lanes VALUES (5, 'consolidate', 2, 'local', '', '', 4, 1, 1793491202000);
+INSERT INTO lanes VALUES (6, 'consolidate', 3, 'local', '', '', 5, 1, 1793491202000);
+INSERT INTO tallies VALUES ('consolidate', 'claimed', 1);
+INSERT INTO tallies VALUES ('consolidate', 'failed_content', 1);
+INSERT INTO tallies VALUES ('extract', 'claimed', 2);
+INSERT INTO tallies VALUES ('extract', 'finished', 1);
 INSERT INTO scopes VALUES (1, 1, 'project', 'left', 2);
 INSERT INTO extractions VALUES (1, 1, 0, 1, 1, 4, '{"task":null,"outcome":null,"last_words":null,"answered":false,"commits":0,"pushed":0,"highlights":[],"human_messages":0,"branch":null,"root":null,"from_at":0,"to_at":0}', 'test/1', 1793500200000);
 INSERT INTO observations VALUES (1, 1, 6920554953402613707, 'preference', 1, 1, 'said once', 'context of said once', NULL, 'said once');

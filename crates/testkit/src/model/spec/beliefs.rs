@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use daybook_domain::{
-    EventSeq, Extraction, ExtractionRecord, FinishOutcome, Job, JobKey, LeaseToken, Mark,
-    Observation, ObservationId, Place, Priority, Project, Scope, ScopeKind, SessionId, Timestamp,
-    Yield,
+    EventSeq, Extraction, ExtractionRecord, FinishOutcome, Job, JobKey, JobKind, LeaseToken, Mark,
+    Observation, ObservationId, Place, Priority, Project, Scope, ScopeKind, SessionId, Tallied,
+    Timestamp, Yield,
 };
 
 use super::{Pass, Piece, Spec, TakenBack, merged, positions, project_scope};
@@ -156,6 +156,10 @@ impl Spec {
         };
         let ended = self.job_mut(key, |job| job.finish(token, extraction.to.0, now));
         let ended = ended.unwrap_or(FinishOutcome::LeaseLost);
+        self.tally(
+            JobKind::Extract,
+            Tallied::extraction(ended, &extraction.yielded),
+        );
         if ended == FinishOutcome::LeaseLost {
             return ended;
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use daybook_domain::eligibility::eligible;
 use daybook_domain::seams::Append;
 use daybook_domain::source::{Import, ImportNo, Source};
-use daybook_domain::{Event, EventSeq, JobKey, Mark, Session, SessionId, Timestamp};
+use daybook_domain::{Event, EventSeq, JobKey, Mark, Origin, Session, SessionId, Timestamp};
 
 use super::{Known, Logged, Pass, Spec, view};
 
@@ -59,7 +59,10 @@ impl Spec {
                     label,
                     kind: append.session.kind,
                     memory_off: false,
+                    switched_off: false,
                     forked_from: None,
+                    user: None,
+                    surface: None,
                     first_at: Timestamp::ZERO,
                     last_at: Timestamp::ZERO,
                     events: EventSeq(0),
@@ -145,9 +148,16 @@ impl Spec {
         let Some(after) = self.session(&append.session.id) else {
             return;
         };
-        let was_eligible = before.is_some_and(|before| eligible(before).is_ok());
-        let woken = !was_eligible && after.events.0 > 0;
-        if eligible(&after).is_err() || (added.is_empty() && !woken) {
+        let eligible = |session: &Session| eligible(session, &append.switches).is_ok();
+        let key = JobKey::Extract(after.id.clone());
+        if !eligible(&after) {
+            if after.switched_off && after.events.0 > 0 {
+                self.pass(&key, after.events.0);
+            }
+            return;
+        }
+        let woken = !before.is_some_and(eligible) && after.events.0 > 0;
+        if added.is_empty() && !woken {
             return;
         }
         let last = added.last().copied().unwrap_or(after.last_at);
@@ -157,7 +167,25 @@ impl Spec {
             last
         };
         let mark = Mark::activity(after.events.0, active, append.patience);
-        self.mark(&JobKey::Extract(after.id), mark);
+        let newest = self.log.iter().rev().take(added.len());
+        let turns = newest.filter(|logged| logged.event.origin == Origin::Human);
+        let turns = u32::try_from(turns.count()).unwrap_or(u32::MAX);
+        self.mark(&key, mark.with_turns(turns));
+    }
+
+    /// Switches memory for a session, and says whether there is one.
+    pub fn switch(&mut self, id: &SessionId, on: bool) -> bool {
+        let of_id = |known: &&mut Known| &known.session.id == id;
+        let Some(known) = self.sessions.iter_mut().find(of_id) else {
+            return false;
+        };
+        let changed = known.session.switched_off == on;
+        known.session.switched_off = !on;
+        let upto = self.session(id).map_or(0, |session| session.events.0);
+        if changed && upto > 0 {
+            self.pass(&JobKey::Extract(id.clone()), upto);
+        }
+        true
     }
 
     pub(super) fn label(&self, host_id: &str) -> String {

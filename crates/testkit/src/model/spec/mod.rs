@@ -7,11 +7,12 @@ mod work;
 
 use std::collections::BTreeMap;
 
+use daybook_domain::claim::Rounds;
 use daybook_domain::index::{Document, FileEntry, Filter, Found};
 use daybook_domain::source::{Import, Source};
 use daybook_domain::{
-    Event, EventSeq, Evidence, ExtractionRecord, Gap, Job, NewEvent, Observation, Project, Scope,
-    Session, SessionId, Tenant, Timestamp,
+    Event, EventSeq, Evidence, ExtractionRecord, Gap, Job, JobKind, NewEvent, Observation, Project,
+    Scope, Session, SessionId, Tally, Tenant, Timestamp,
 };
 
 use super::view;
@@ -32,6 +33,8 @@ pub struct Spec {
     projects: BTreeMap<String, Project>,
     jobs: Vec<Job>,
     gaps: Vec<Gap>,
+    rounds: BTreeMap<JobKind, Rounds>,
+    tallies: Vec<Tally>,
     revisions: BTreeMap<Scope, u64>,
     passes: Vec<Pass>,
     pieces: Vec<Piece>,

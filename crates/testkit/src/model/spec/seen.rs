@@ -6,7 +6,7 @@ use daybook_domain::index::{Document, FileEntry, Filter, Found};
 use daybook_domain::seams::ScopeState;
 use daybook_domain::source::Import;
 use daybook_domain::{
-    Event, ExtractionRecord, Gap, Job, JobKind, Place, Scope, Session, SessionId, Timestamp,
+    Event, ExtractionRecord, Gap, Job, JobKind, Place, Scope, Session, SessionId, Tally, Timestamp,
 };
 
 use super::view::{self, View};
@@ -144,6 +144,7 @@ impl Spec {
                 .into_iter()
                 .collect(),
             jobs: self.sorted_jobs(),
+            tallies: self.sorted_tallies(),
             due: JobKind::ALL.map(|kind| self.next_due(kind)).to_vec(),
             holders: self.holders(),
             gaps: self.sorted_gaps(),
@@ -198,6 +199,12 @@ impl Spec {
             .into_iter()
             .map(|place| (place.clone(), key(place)))
             .collect()
+    }
+
+    fn sorted_tallies(&self) -> Vec<Tally> {
+        let mut tallies = self.tallies.clone();
+        tallies.sort_by_key(|tally| (tally.kind, tally.what));
+        tallies
     }
 
     pub(super) fn sorted_jobs(&self) -> Vec<Job> {

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use daybook_domain::{Gap, Job, JobKey, JobKind, Mark, Timestamp};
+use daybook_domain::{
+    Claim, Claimed, FailureClass, Gap, Job, JobKey, JobKind, Mark, Priority, SessionId, Tallied,
+    Tally, Timestamp,
+};
 
 use super::Spec;
 
@@ -15,6 +18,59 @@ impl Spec {
         self.job_mut(key, |job| job.mark(mark));
     }
 
+    /// Passes over everything up to `upto`.
+    pub fn pass(&mut self, key: &JobKey, upto: u64) {
+        if self.job(key).is_none() {
+            self.jobs.push(Job::new(key.clone()));
+        }
+        self.job_mut(key, |job| job.pass(upto));
+    }
+
+    /// Grants jobs, and says which.
+    pub fn grant(&mut self, claim: &Claim<'_>) -> Vec<Claimed> {
+        let rounds = self.rounds.entry(claim.kind).or_default();
+        let keys = rounds.grant(claim, self.jobs.iter());
+        let mut granted = Vec::new();
+        for key in keys {
+            let take = |job: &mut Job| job.claim(claim.holder, claim.now, claim.lease);
+            granted.extend(self.job_mut(&key, take).flatten());
+            self.tally(claim.kind, Tallied::Claimed);
+        }
+        granted
+    }
+
+    /// Counts one more.
+    pub fn tally(&mut self, kind: JobKind, what: Tallied) {
+        match self
+            .tallies
+            .iter_mut()
+            .find(|t| (t.kind, t.what) == (kind, what))
+        {
+            Some(tally) => tally.count += 1,
+            None => self.tallies.push(Tally {
+                kind,
+                what,
+                count: 1,
+            }),
+        }
+    }
+
+    /// Raises other sessions of the agent of `id`, and says how many. Nobody here has a user.
+    pub fn reprioritize(&mut self, id: &SessionId, most: usize) -> usize {
+        let mut waiting: Vec<&mut Job> =
+            self.jobs.iter_mut().filter(|job| job.is_ahead()).collect();
+        waiting.retain(|job| match &job.key {
+            JobKey::Extract(other) => other.agent == id.agent && other != id,
+            JobKey::Consolidate(_) => false,
+        });
+        waiting.sort_by_key(|job| (job.deadline, job.key.parts().2.to_owned()));
+        waiting.truncate(most);
+        for job in &mut waiting {
+            job.raise(Priority::Raised);
+        }
+        waiting.len()
+    }
+
     /// The job with this key.
     #[must_use]
     pub fn job(&self, key: &JobKey) -> Option<&Job> {
@@ -24,18 +80,6 @@ impl Spec {
     /// Changes the job with this key, if there is one.
     pub fn job_mut<T>(&mut self, key: &JobKey, change: impl FnOnce(&mut Job) -> T) -> Option<T> {
         self.jobs.iter_mut().find(|job| &job.key == key).map(change)
-    }
-
-    /// The jobs of a kind that are due, in the order in which they are granted.
-    #[must_use]
-    pub fn due(&self, kind: JobKind, now: Timestamp) -> Vec<JobKey> {
-        let due = |job: &&Job| job.key.kind() == kind && job.due_at().is_some_and(|at| at <= now);
-        let mut jobs: Vec<&Job> = self.jobs.iter().filter(due).collect();
-        jobs.sort_by_key(|job| {
-            let (tenant, owner, name) = job.key.parts();
-            (-job.priority.rank(), job.due_at(), tenant, owner, name)
-        });
-        jobs.into_iter().map(|job| job.key.clone()).collect()
     }
 
     /// When the next job of a kind falls due.
@@ -74,7 +118,9 @@ impl Spec {
 
     /// Redoes the jobs with gaps that are meant, and says how many gaps went.
     pub fn revive(&mut self, key: Option<&JobKey>, engine: &str, now: Timestamp) -> usize {
-        let meant = |gap: &&Gap| key.map_or(gap.engine != engine, |key| &gap.job == key);
+        let outdated =
+            |gap: &Gap| gap.engine != engine && gap.failure.class != FailureClass::Cancelled;
+        let meant = |gap: &&Gap| key.map_or(outdated(gap), |key| &gap.job == key);
         let keys: BTreeSet<JobKey> = self
             .gaps
             .iter()

@@ -1,0 +1,130 @@
+//! What happens when work does not work out.
+//!
+//! Not here: what a failure does to a job. That is [`crate::job::Job::fail`].
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::JobKey;
+use crate::limits::{BACKOFF_FIRST, BACKOFF_MOST, FAILURE_TEXT, TRIES};
+use crate::time::Timestamp;
+
+/// Why a try failed; decides what happens next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureClass {
+    /// A provider or a disk is out. Waiting helps, so no try is spent, and newer input does not
+    /// shorten the wait.
+    Outage,
+    /// The work itself failed: an unusable answer, a range that cannot be processed.
+    Content,
+    /// The worker vanished while it held the lease.
+    Vanished,
+    /// Nothing failed: somebody gave the work up. No newer engine takes it up again by itself.
+    Cancelled,
+}
+
+impl FailureClass {
+    /// All classes.
+    pub const ALL: [Self; 4] = [Self::Outage, Self::Content, Self::Vanished, Self::Cancelled];
+
+    /// The word that stands for it in columns and listings.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Outage => "outage",
+            Self::Content => "content",
+            Self::Vanished => "vanished",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// The class that [`FailureClass::word`] names.
+    #[must_use]
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|class| class.word() == word)
+    }
+}
+
+/// One failure, as it is reported and kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// What kind.
+    pub class: FailureClass,
+    /// What a person is told; cut to [`FAILURE_TEXT`] characters. Holds no content of events.
+    pub message: String,
+}
+
+/// A range that could not be processed: shown, and retryable.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gap {
+    /// The job whose range it is.
+    pub job: JobKey,
+    /// First watermark position inside.
+    pub from: u64,
+    /// Last watermark position inside.
+    pub to: u64,
+    /// Why.
+    pub failure: Failure,
+    /// When it was given up.
+    pub at: Timestamp,
+    /// The engine that gave it up; a newer one tries again, once.
+    pub engine: String,
+}
+
+impl Failure {
+    /// The failure with its message cut to [`FAILURE_TEXT`] characters.
+    #[must_use]
+    pub fn bounded(&self) -> Self {
+        Self {
+            class: self.class,
+            message: self.message.chars().take(FAILURE_TEXT).collect(),
+        }
+    }
+}
+
+/// How often a window is tried, and how long between two tries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retry {
+    /// Tries that a window has before it is narrowed; at least one.
+    pub tries: u32,
+    /// Wait after the first failure; each further one in a row doubles it.
+    pub first: Duration,
+    /// Longest wait.
+    pub most: Duration,
+}
+
+impl Default for Retry {
+    fn default() -> Self {
+        Self {
+            tries: TRIES,
+            first: BACKOFF_FIRST,
+            most: BACKOFF_MOST,
+        }
+    }
+}
+
+impl Retry {
+    /// How long to wait after the `failures`-th failure in a row. `jitter` is a random share in
+    /// 0..=1 of the wait's last quarter, so that workers that failed together do not come back together.
+    #[must_use]
+    pub fn wait(&self, failures: u32, jitter: f64) -> Duration {
+        let doublings = failures.saturating_sub(1).min(16);
+        let whole = self.first.saturating_mul(1 << doublings).min(self.most);
+        whole.mul_f64(0.75 + 0.25 * jitter.clamp(0.0, 1.0))
+    }
+}
+
+/// A claim that did not work out, as its holder reports it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FailedTry {
+    /// What went wrong.
+    pub failure: Failure,
+    /// How often to try, and how far apart.
+    pub retry: Retry,
+    /// A random share in 0..=1, see [`Retry::wait`].
+    pub jitter: f64,
+    /// The engine that failed; a gap names it.
+    pub engine: String,
+}

@@ -1,0 +1,108 @@
+//! A starting session has what waits looked over: the sessions that have rested, newest first, a
+//! bounded number of them (seed 002, "startup claim").
+
+use std::time::Duration;
+
+use daybook_domain::eligibility::eligible;
+use daybook_domain::{
+    ClaimLimits, Job, JobKey, JobKind, Priority, Session, SessionId, StoreError, Timestamp,
+};
+
+use super::Triggers;
+
+/// Bounds of one sweep.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sweep {
+    /// Only sessions held there, as their host names it (`cli`, `vscode`); empty for all.
+    pub surfaces: Vec<String>,
+    /// Only sessions with activity this recently.
+    pub max_age: Duration,
+    /// Only sessions that have rested so long.
+    pub min_idle: Duration,
+    /// Most sessions that are looked at, those that are done included.
+    pub scan: usize,
+    /// Most sessions that are made due; those that run now count.
+    pub claims: usize,
+}
+
+/// What a sweep did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Swept {
+    /// Sessions that were looked at.
+    pub looked: usize,
+    /// Sessions that are due now, newest first.
+    pub due: Vec<SessionId>,
+}
+
+impl Triggers {
+    pub(super) async fn sweep(
+        &self,
+        beside: &SessionId,
+        sweep: &Sweep,
+    ) -> Result<Swept, StoreError> {
+        let now = self.clock.now();
+        let mut left = sweep.claims.saturating_sub(self.running(now).await?);
+        let mut swept = Swept::default();
+        if left == 0 || sweep.scan == 0 {
+            return Ok(swept);
+        }
+        let before = |age: Duration| Timestamp(now.0 - i64::try_from(age.as_millis()).unwrap_or(0));
+        let between = (before(sweep.max_age), before(sweep.min_idle));
+        // The session that starts is not looked at, and takes no place in the scan.
+        let scan = sweep.scan.saturating_add(1);
+        let mut sessions = self
+            .store
+            .sessions_active(&beside.tenant, between, scan)
+            .await?;
+        sessions.retain(|session| &session.id != beside);
+        sessions.truncate(sweep.scan);
+        swept.looked = sessions.len();
+        for session in sessions {
+            if left == 0 {
+                break;
+            }
+            let key = JobKey::Extract(session.id.clone());
+            let Some(job) = self.store.job(&key).await? else {
+                continue;
+            };
+            if !self.is_wanted(&session, sweep) || !waits(&job, now) {
+                continue;
+            }
+            self.store.hasten(&key, now, Priority::Low).await?;
+            swept.due.push(session.id);
+            left -= 1;
+        }
+        Ok(swept)
+    }
+
+    fn is_wanted(&self, session: &Session, sweep: &Sweep) -> bool {
+        let held_there = sweep.surfaces.is_empty()
+            || session
+                .surface
+                .as_ref()
+                .is_some_and(|surface| sweep.surfaces.contains(surface));
+        held_there && eligible(session, &self.switches).is_ok()
+    }
+
+    async fn running(&self, now: Timestamp) -> Result<usize, StoreError> {
+        let jobs = self.store.jobs(JobKind::Extract).await?;
+        Ok(jobs.iter().filter(|job| job.is_leased(now)).count())
+    }
+}
+
+/// Whether there is something that a person said, and nobody is at it.
+fn waits(job: &Job, now: Timestamp) -> bool {
+    let said = job.done > 0 || job.turns > 0;
+    said && job.is_ahead() && !job.is_leased(now) && job.retry_at.is_none_or(|at| at <= now)
+}
+
+impl Sweep {
+    /// How many may be claimed at once by whoever processes what a sweep found.
+    #[must_use]
+    pub fn claim_limits(&self) -> ClaimLimits {
+        ClaimLimits {
+            running: self.claims,
+            ..ClaimLimits::jobs(self.claims)
+        }
+    }
+}
