@@ -64,6 +64,16 @@ async fn append_all(store: &SqliteStore, appends: u32, size: u32) -> Result<Vec<
 }
 
 fn append(numbers: &mut Numbers, n: u32, size: u32) -> Append {
+    let session = SessionId {
+        tenant: Tenant::local(),
+        agent: "bench".to_owned(),
+        host_id: format!("session-{}-{size}", n / 100),
+    };
+    append_of(numbers, &session, n, size)
+}
+
+/// An append of so many events to a session, number `n` of all.
+pub(crate) fn append_of(numbers: &mut Numbers, session: &SessionId, n: u32, size: u32) -> Append {
     let event = |k: u32| {
         let text = numbers.sentence(25);
         NewEvent {
@@ -82,11 +92,7 @@ fn append(numbers: &mut Numbers, n: u32, size: u32) -> Append {
     };
     Append {
         session: SessionMeta {
-            id: SessionId {
-                tenant: Tenant::local(),
-                agent: "bench".to_owned(),
-                host_id: format!("session-{}-{size}", n / 100),
-            },
+            id: session.clone(),
             kind: SessionKind::Root,
             memory_off: false,
             forked_from: None,

@@ -9,6 +9,7 @@
 mod append;
 mod hook;
 mod import;
+mod jobs;
 mod mcp;
 mod memory;
 mod process;
@@ -21,7 +22,7 @@ use anyhow::{Result, bail};
 
 fn main() -> Result<()> {
     type Question = (&'static str, &'static str, fn() -> Result<()>);
-    let questions: [Question; 9] = [
+    let questions: [Question; 12] = [
         (
             "import",
             "how fast are real transcripts taken in?",
@@ -63,8 +64,28 @@ fn main() -> Result<()> {
             questions::ask,
         ),
         ("append", "how fast is a durable append?", append::durable),
+        (
+            "jobs",
+            "how fast are jobs claimed and finished?",
+            jobs::cycles,
+        ),
+        (
+            "crowd",
+            "do sixteen processes on one data folder get in each other's way?",
+            jobs::crowd,
+        ),
+        (
+            "beside",
+            "how long does an append take while eight workers work?",
+            jobs::beside_workers,
+        ),
     ];
     let asked: Vec<String> = std::env::args().skip(1).collect();
+    if let [member, role, n, root] = asked.as_slice()
+        && member == "crowd-member"
+    {
+        return jobs::crowd_member(role, n.parse()?, root.as_ref());
+    }
     for name in &asked {
         if !questions.iter().any(|(known, ..)| known == name) {
             let known: Vec<&str> = questions.iter().map(|(name, ..)| *name).collect();

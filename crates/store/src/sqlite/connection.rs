@@ -1,10 +1,14 @@
 //! One connection: how it is opened, how it waits, and what its errors mean to a caller.
 
+use std::ffi::c_int;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use daybook_domain::StoreError;
 use rusqlite::config::DbConfig;
+use rusqlite::hooks::Wal;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use tokio::runtime::{Handle, RuntimeFlavor};
 
@@ -81,8 +85,12 @@ impl Fault {
     }
 }
 
-/// Opens the file, creating it for its owner alone.
-pub(super) fn open(path: &Path, options: SqliteOptions) -> Result<Connection, Fault> {
+/// Opens the file, creating it for its owner alone. Each commit notes in `wal_pages` how long the log is.
+pub(super) fn open(
+    path: &Path,
+    options: SqliteOptions,
+    wal_pages: Arc<AtomicUsize>,
+) -> Result<Connection, Fault> {
     create_private(path).map_err(|error| StoreError::Unavailable {
         what: path.display().to_string(),
         source: error.into(),
@@ -104,9 +112,14 @@ pub(super) fn open(path: &Path, options: SqliteOptions) -> Result<Connection, Fa
         "PRAGMA synchronous = {synchronous};
          PRAGMA mmap_size = 0;
          PRAGMA cache_size = -8192;
-         PRAGMA temp_store = MEMORY;
-         PRAGMA wal_autocheckpoint = 4000;"
+         PRAGMA temp_store = MEMORY;"
     ))?;
+    // In place of checkpoints inside commits, which would hold up whoever waits for the commit.
+    connection.wal_hook(Some(move |_: &mut Wal, pages: c_int| {
+        let pages = usize::try_from(pages).unwrap_or(0);
+        wal_pages.store(pages, Ordering::Relaxed);
+        Ok(())
+    }))?;
     Ok(connection)
 }
 

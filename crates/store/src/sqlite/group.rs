@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use daybook_domain::StoreError;
 use daybook_domain::limits::{APPEND_BYTES, APPEND_EVENTS};
@@ -90,7 +91,7 @@ impl SqliteStore {
 
     /// Commits a group, or else each of its appends alone, so that each has its own error.
     fn commit(&self, connection: &mut Connection, group: &[Arc<Waiting>]) {
-        match (self.retry(|| commit_all(connection, group)), group) {
+        match (self.retry(|| self.commit_all(connection, group)), group) {
             (Ok(outcomes), _) => {
                 for (waiting, outcome) in group.iter().zip(outcomes) {
                     *waiting.outcome() = Some(outcome);
@@ -104,26 +105,29 @@ impl SqliteStore {
             }
         }
     }
-}
 
-/// Each append's outcome, once all that succeeded are on disk.
-fn commit_all(
-    connection: &mut Connection,
-    group: &[Arc<Waiting>],
-) -> Result<Vec<Result<Appended, StoreError>>, Fault> {
-    let mut tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let mut outcomes = Vec::with_capacity(group.len());
-    for waiting in group {
-        let part = tx.savepoint()?;
-        match sessions::add(&part, &waiting.append) {
-            Ok(appended) => {
-                part.commit()?;
-                outcomes.push(Ok(appended));
+    /// Each append's outcome, once all that succeeded are on disk.
+    fn commit_all(
+        &self,
+        connection: &mut Connection,
+        group: &[Arc<Waiting>],
+    ) -> Result<Vec<Result<Appended, StoreError>>, Fault> {
+        let mut tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let began = Instant::now();
+        let mut outcomes = Vec::with_capacity(group.len());
+        for waiting in group {
+            let part = tx.savepoint()?;
+            match sessions::add(&part, &waiting.append) {
+                Ok(appended) => {
+                    part.commit()?;
+                    outcomes.push(Ok(appended));
+                }
+                Err(Fault::Store(refusal)) => outcomes.push(Err(refusal)),
+                Err(fault) => return Err(fault),
             }
-            Err(Fault::Store(refusal)) => outcomes.push(Err(refusal)),
-            Err(fault) => return Err(fault),
         }
+        tx.commit()?;
+        self.note_write(began);
+        Ok(outcomes)
     }
-    tx.commit()?;
-    Ok(outcomes)
 }

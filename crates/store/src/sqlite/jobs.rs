@@ -25,7 +25,7 @@ const LOOK: Duration = Duration::from_millis(100);
 #[async_trait]
 impl JobStore for SqliteStore {
     async fn mark(&self, key: &JobKey, raise: Mark) -> Result<(), StoreError> {
-        self.write(|tx| mark(tx, key, raise))
+        self.write_soon(|tx| mark(tx, key, raise))
     }
 
     async fn hasten(

@@ -25,8 +25,8 @@ mod sources;
 mod undo;
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicUsize;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use daybook_domain::StoreError;
@@ -36,6 +36,10 @@ use connection::Fault;
 
 /// Longest wait for somebody else's lock.
 pub const LOCK_WAIT: Duration = Duration::from_secs(60);
+/// Pages (of 4 KiB) that the log may have before whoever has time moves them into the database.
+const LOG_PAGES: usize = 2000;
+/// Pages that it may have before whoever comes along moves them.
+const LONG_LOG_PAGES: usize = 16_000;
 /// Most reading connections that are kept open.
 const READERS: usize = 4;
 
@@ -71,6 +75,10 @@ pub struct SqliteStore {
     idle: Mutex<Vec<Connection>>,
     /// Writes nothing, so that it sees every commit as somebody else's.
     watcher: Mutex<Option<Connection>>,
+    /// Nanoseconds of the longest transaction that wrote.
+    longest_write: AtomicU64,
+    /// Pages of the log when this store committed last.
+    wal_pages: Arc<AtomicUsize>,
     queue: group::Queue,
 }
 
@@ -89,6 +97,8 @@ impl SqliteStore {
             writer: Mutex::new(None),
             idle: Mutex::new(Vec::new()),
             watcher: Mutex::new(None),
+            longest_write: AtomicU64::new(0),
+            wal_pages: Arc::default(),
             queue: group::Queue::default(),
         };
         let mut first = store.connect()?;
@@ -129,8 +139,32 @@ impl SqliteStore {
         }
     }
 
-    /// Runs `work` in one transaction that writes. It may run again after a rollback.
+    /// How long the longest write transaction of this store held the lock that all writers of the
+    /// file share; wanted under 20 ms.
+    #[must_use]
+    pub fn longest_write(&self) -> Duration {
+        Duration::from_nanos(self.longest_write.load(Ordering::Relaxed))
+    }
+
+    fn note_write(&self, began: Instant) {
+        let nanoseconds = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.longest_write.fetch_max(nanoseconds, Ordering::Relaxed);
+    }
+
+    /// Runs `work` in one transaction that writes. It may run again after a rollback. Whoever calls it
+    /// has time: it may move the log into the database afterwards.
     fn write<T>(
+        &self,
+        work: impl FnMut(&Transaction<'_>) -> Result<T, Fault>,
+    ) -> Result<T, StoreError> {
+        let done = self.write_soon(work)?;
+        self.checkpoint_beyond(LOG_PAGES);
+        Ok(done)
+    }
+
+    /// [`SqliteStore::write`] for whoever waits to go on: it leaves the log to others, unless nobody
+    /// seems to move it.
+    fn write_soon<T>(
         &self,
         mut work: impl FnMut(&Transaction<'_>) -> Result<T, Fault>,
     ) -> Result<T, StoreError> {
@@ -139,11 +173,30 @@ impl SqliteStore {
             let connection = self.writing(&mut writer)?;
             self.retry(|| {
                 let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+                let began = Instant::now();
                 let done = work(&tx)?;
                 tx.commit()?;
+                self.note_write(began);
                 Ok(done)
             })
         })
+    }
+
+    /// Moves the log into the database when it is longer than this. Holds up no writer: SQLite moves what
+    /// nobody reads any more, and leaves the rest to the next time.
+    fn checkpoint_beyond(&self, pages: usize) {
+        if self.wal_pages.load(Ordering::Relaxed) < pages {
+            return;
+        }
+        self.wal_pages.store(0, Ordering::Relaxed);
+        connection::blocking(|| {
+            let Ok(connection) = self.take_idle() else {
+                return;
+            };
+            // What was not moved now is moved after another write.
+            let _ = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+            self.idle().push(connection);
+        });
     }
 
     fn lock_writer(&self) -> MutexGuard<'_, Option<Connection>> {
@@ -205,7 +258,7 @@ impl SqliteStore {
     }
 
     fn connect(&self) -> Result<Connection, StoreError> {
-        self.retry(|| connection::open(&self.path, self.options))
+        self.retry(|| connection::open(&self.path, self.options, Arc::clone(&self.wal_pages)))
     }
 
     /// Runs `work` until no lock is in its way. SQLite's own waiting does not cover every lock: it

@@ -14,7 +14,7 @@ use rusqlite::{Connection, params};
 
 use super::connection::Fault;
 use super::names::{self, SessionRow, find_session, session_no, sessions_where, tenant_no};
-use super::{Durability, SqliteStore, events, index, jobs, places, sources};
+use super::{Durability, LONG_LOG_PAGES, SqliteStore, events, index, jobs, places, sources};
 use crate::bounds::{FOUND_SESSIONS, check_append};
 use crate::lines::Numbering;
 use crate::log::{Added, Concern};
@@ -25,10 +25,11 @@ impl SessionStore for SqliteStore {
     async fn append(&self, append: &Append) -> Result<Appended, StoreError> {
         check_append(append)?;
         let appended = match self.options.durability {
-            Durability::Process => self.write(|tx| add(tx, append))?,
+            Durability::Process => self.write_soon(|tx| add(tx, append))?,
             Durability::Power => self.append_in_group(append)?,
         };
         self.tidy_after(append.events.len());
+        self.checkpoint_beyond(LONG_LOG_PAGES);
         Ok(appended)
     }
 
