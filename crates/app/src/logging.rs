@@ -93,6 +93,11 @@ pub(crate) fn start(wanted: Option<&Wanted>, form: Option<Form>) {
     }
 }
 
+/// Whether lines of a log may come at any time.
+pub(crate) fn is_on() -> bool {
+    FORM.get().is_some()
+}
+
 fn setting<T>(name: &str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
     let text = std::env::var(name).ok().filter(|text| !text.is_empty())?;
     let read = read(&text);

@@ -158,6 +158,18 @@ fn check(samples: &Samples, expected: &[(&str, f64)]) {
     }
 }
 
+/// Operators find every number in the manual.
+fn check_documented(samples: &Samples) {
+    let manual = include_str!("../../../../docs/operating.md");
+    for name in samples.keys() {
+        let name = name.split('{').next().unwrap_or_default();
+        let parts = ["_bucket", "_sum", "_count"];
+        let family = parts.iter().find_map(|part| name.strip_suffix(part));
+        let row = format!("| `{}` |", family.unwrap_or(name));
+        assert!(manual.contains(&row), "{name} is not in docs/operating.md");
+    }
+}
+
 fn now() -> Timestamp {
     let since = SystemTime::now()
         .duration_since(UNIX_EPOCH)
@@ -261,6 +273,7 @@ fn the_numbers_are_those_of_the_data_folder() {
     }
 
     let samples = scrape(&server);
+    check_documented(&samples);
     let version = format!(
         "daybook_build_info{{version=\"{}\"}}",
         env!("CARGO_PKG_VERSION")
