@@ -20,6 +20,7 @@ use daybook_engine::notices::take::{Taken, take};
 use daybook_engine::stop::Stop;
 
 use crate::discover;
+use crate::logging::class;
 use crate::progress::{Learning, Unseen};
 use crate::root;
 use crate::wiring::{Daybook, block_on};
@@ -124,7 +125,8 @@ pub(crate) fn start(root: PathBuf, follow: bool, stop: Stop) {
             followed: follow.then(|| Followed::new(host_folders())),
         };
         while !stop.asked() {
-            if keeper.share(&stop).is_err() {
+            if let Err(error) = keeper.share(&stop) {
+                tracing::error!(class = class(&error), outcome = "later");
                 keeper.try_again();
             }
             std::thread::sleep(LOOK);

@@ -12,6 +12,7 @@ mod here;
 mod hooks;
 mod http;
 mod keeper;
+mod logging;
 mod mcp;
 mod output;
 mod overview;

@@ -107,6 +107,19 @@ impl Facts {
         })
     }
 
+    /// The jobs of a kind.
+    pub(crate) fn jobs(&self, kind: JobKind) -> &[Job] {
+        match kind {
+            JobKind::Extract => &self.extract,
+            JobKind::Consolidate => &self.consolidate,
+        }
+    }
+
+    /// Events in all sessions.
+    pub(crate) fn events(&self) -> u64 {
+        self.sessions.iter().map(|session| session.events.0).sum()
+    }
+
     /// Each session counted once.
     pub(crate) fn coverage(&self) -> Coverage {
         let jobs = by_session(self.extract.clone());
@@ -140,7 +153,7 @@ impl Facts {
     pub(crate) fn overview(&self) -> Overview {
         Overview {
             sessions: self.coverage(),
-            events: self.sessions.iter().map(|session| session.events.0).sum(),
+            events: self.events(),
             gaps: self.gaps.iter().map(GapShown::from).collect(),
             scopes: self.scopes.iter().map(ScopeShown::from).collect(),
             waiting_to_be_written: self.unwritten().len(),

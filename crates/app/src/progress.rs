@@ -8,11 +8,12 @@ use daybook_engine::jobs;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::cli::Common;
+use crate::logging;
 use crate::output::size;
 
 fn bar(common: &Common, length: u64, label: &str) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::stderr());
-    if common.json || !std::io::stderr().is_terminal() {
+    if common.json || logging::is_on() || !std::io::stderr().is_terminal() {
         bar.set_draw_target(ProgressDrawTarget::hidden());
     }
     // The template is ours and right; a plain bar is the worst that can come of it.

@@ -118,7 +118,7 @@ impl Trigger {
         Self::Start,
     ];
 
-    /// The word that stands for it in commands and requests.
+    /// The word that stands for it in commands, requests and logs.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {

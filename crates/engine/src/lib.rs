@@ -13,5 +13,6 @@ pub mod ingest;
 pub mod jobs;
 pub mod notices;
 pub mod recall;
+pub mod stage;
 pub mod stop;
 pub mod triggers;

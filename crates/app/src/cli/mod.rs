@@ -25,7 +25,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
-use crate::output::warn;
+use crate::logging::{self, Form, Wanted};
 pub(crate) use sessions::by_session;
 
 const GROUPS: &str = "\
@@ -85,6 +85,12 @@ pub(crate) struct Common {
     /// Print JSON, and nothing else, to standard output
     #[arg(long, global = true)]
     pub(crate) json: bool,
+    /// Log to standard error: off, error, warn, info, debug or trace [default: DAYBOOK_LOG, or off]
+    #[arg(long, global = true, value_name = "LEVEL")]
+    log: Option<Wanted>,
+    /// How lines of the log look [default: DAYBOOK_LOG_FORMAT, or text]
+    #[arg(long, global = true, value_name = "FORM", value_enum)]
+    log_format: Option<Form>,
 }
 
 #[derive(Subcommand)]
@@ -148,7 +154,7 @@ pub(crate) fn run() -> ExitCode {
         Ok(code) => code,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            anstream::eprintln!("{} {error:#}", warn("daybook:"));
+            logging::complain(&format!("{error:#}"));
             ExitCode::FAILURE
         }
     }
@@ -163,6 +169,7 @@ fn is_hook() -> bool {
 
 fn answer(cli: Cli) -> Result<ExitCode> {
     let common = &cli.common;
+    logging::start(common.log.as_ref(), common.log_format);
     match cli.command {
         Command::Import(command) => command.run(common),
         Command::Hook(command) => command.run(common),

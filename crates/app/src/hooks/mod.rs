@@ -19,12 +19,16 @@ use daybook_engine::notices::spool::{NOTICES, Put, Spool};
 use daybook_engine::notices::whereabouts::Whereabouts;
 use daybook_engine::notices::{Moment, Notice};
 use daybook_engine::recall::context::assemble;
+use daybook_engine::stage::inside;
 use serde_json::json;
+use tracing::debug_span;
+use tracing::field::Empty;
 
 pub(crate) use loaded::loaded;
 use payload::Payload;
 
 use crate::briefing;
+use crate::logging::complain;
 use crate::settings::Settings;
 use crate::wiring::SystemClock;
 
@@ -56,7 +60,7 @@ pub(crate) fn answer(host: Host, argument: Option<String>, root: Result<PathBuf>
     match answer {
         Ok(Some(text)) => anstream::println!("{text}"),
         Ok(None) => {}
-        Err(error) => anstream::eprintln!("daybook: {error:#}"),
+        Err(error) => complain(&format!("{error:#}")),
     }
 }
 
@@ -90,6 +94,20 @@ impl Call {
 
     /// What the host is to read on standard output.
     fn answer(&self, root: &Path) -> Result<Option<String>> {
+        let (agent, session) = (self.host.agent(), &self.notice.session);
+        let session = format_args!("{agent}:{session}");
+        let span = debug_span!("hook", %session, outcome = Empty);
+        inside(
+            span,
+            || self.keep_and_tell(root),
+            |span, told| {
+                let outcome = if told.is_some() { "told" } else { "kept" };
+                span.record("outcome", outcome);
+            },
+        )
+    }
+
+    fn keep_and_tell(&self, root: &Path) -> Result<Option<String>> {
         let kept = self.keep(root);
         let told = if self.tell { self.told(root) } else { Ok(None) };
         // Memory in front of the agent matters more than a spool that is full.

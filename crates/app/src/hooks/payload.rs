@@ -1,7 +1,7 @@
 //! What hosts send to their hooks. Both use the same words; unknown ones are passed over, so that a
 //! newer host is understood (spec/interop.md, sections 4.5 and 4.6).
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, anyhow, bail};
 use daybook_engine::notices::Moment;
 use serde::Deserialize;
 
@@ -31,8 +31,11 @@ impl Payload {
         if text.is_empty() {
             bail!("a hook's payload is expected on standard input; hosts send it as JSON");
         }
-        let mut payload: Self =
-            serde_json::from_str(text).context("the hook's payload is not what hosts send")?;
+        // What the parser says quotes the payload, and a prompt must stand in nobody's log.
+        let mut payload: Self = serde_json::from_str(text).map_err(|error| {
+            let (line, column) = (error.line(), error.column());
+            anyhow!("the hook's payload is not what hosts send (line {line}, column {column})")
+        })?;
         if payload.session.is_empty() || payload.session.len() > SESSION {
             bail!("the hook's payload names no session");
         }

@@ -15,7 +15,7 @@ use utoipa::ToSchema;
 
 use super::{BODY, REQUEST};
 use crate::desk::Unfit;
-use crate::output::warn;
+use crate::logging::{class, complain};
 
 /// Seconds after which a busy server may be asked again.
 const AGAIN: &str = "1";
@@ -118,7 +118,8 @@ impl From<anyhow::Error> for Fault {
                 StoreError::Unavailable { .. } | StoreError::TooNew { .. } | StoreError::Corrupt(_),
             )
             | None => {
-                anstream::eprintln!("{} {error:#}", warn("daybook:"));
+                tracing::error!(class = class(&error));
+                complain(&format!("{error:#}"));
                 let message = format!("{error:#}; `daybook doctor` may tell more");
                 Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
             }

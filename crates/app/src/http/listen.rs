@@ -15,7 +15,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::{CONNECTIONS, DRAIN, HEADERS};
-use crate::output::warn;
+use crate::logging::complain;
 
 /// How often the end is looked for.
 const LOOK: Duration = Duration::from_millis(50);
@@ -51,8 +51,7 @@ pub(super) async fn serve(listener: StdListener, app: Router, stop: &Stop) -> Re
     }
     drop(listener);
     if tokio::time::timeout(DRAIN, open.shutdown()).await.is_err() {
-        let left = "requests were still open and were cut off; what was acknowledged is on disk";
-        anstream::eprintln!("{} {left}", warn("daybook:"));
+        complain("requests were still open and were cut off; what was acknowledged is on disk");
     }
     Ok(())
 }

@@ -1,18 +1,21 @@
 //! The HTTP door: agents append, trigger, ask and remember, on this machine.
 //!
-//! The way of a request: [`listen`] takes the connection, [`gate`] looks at its host, token and
-//! size, [`routes`] hands what it asks to the functions that every door uses, and [`fault`] makes
+//! The way of a request: [`listen`] takes the connection, [`traffic`] counts it, [`gate`] looks at its
+//! host, token and size, [`routes`] hands what it asks to the functions that every door uses, and [`fault`] makes
 //! one kind of body of whatever goes wrong. Everything is bounded by a constant below.
 //!
 //! Not here: what is asked and answered (`desk`, `telling`, `overview`), background work.
 
+mod exposition;
 mod fault;
 mod gate;
 mod listen;
+mod metrics;
 mod openapi;
 mod routes;
 mod shapes;
 mod token;
+mod traffic;
 
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
@@ -105,6 +108,7 @@ fn runtime() -> Result<Runtime> {
 
 fn app(gate: Gate, counter: Counter) -> Router {
     let (router, document) = openapi::documented(routes::all());
+    let traffic = counter.traffic();
     router
         .merge(openapi::route(&document))
         .fallback(fault::no_such_route)
@@ -116,4 +120,5 @@ fn app(gate: Gate, counter: Counter) -> Router {
         ))
         .layer(from_fn_with_state(Arc::new(gate), gate::pass))
         .layer(map_response(fault::always_json))
+        .layer(from_fn_with_state(traffic, traffic::watch))
 }

@@ -15,15 +15,18 @@ use daybook_domain::limits::APPEND_EVENTS;
 use daybook_engine::ingest::told::Told;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
+use tracing::{Instrument, Span};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::fault::{Asked, ErrorBody, Fault, Queried};
+use super::metrics;
 use super::shapes::{
     AppendAnswer, AppendRequest, ContextAnswer, ContextQuery, Health, LayerName, RecallAnswer,
     RecallRequest, RememberAnswer, RememberRequest, ToldEvent, TriggerAnswer, TriggerRequest,
     WordsAnswer, WordsQuery,
 };
+use super::traffic::Traffic;
 use crate::desk::{self, Ask, Standing, Unfit, Whose};
 use crate::found::Found;
 use crate::here::Here;
@@ -60,6 +63,7 @@ pub(super) fn all() -> OpenApiRouter<Counter> {
         .routes(routes!(context))
         .routes(routes!(status))
         .routes(routes!(words))
+        .routes(routes!(metrics::metrics))
         .routes(routes!(health))
 }
 
@@ -68,17 +72,27 @@ pub(super) fn all() -> OpenApiRouter<Counter> {
 pub(super) struct Counter {
     daybook: Arc<Daybook>,
     room: Arc<Semaphore>,
+    traffic: Arc<Traffic>,
 }
 
 impl Counter {
     pub(super) fn new(daybook: Arc<Daybook>, most: usize) -> Self {
         let room = Arc::new(Semaphore::new(most));
-        Self { daybook, room }
+        Self {
+            daybook,
+            room,
+            traffic: Arc::default(),
+        }
+    }
+
+    /// What was asked so far.
+    pub(super) fn traffic(&self) -> Arc<Traffic> {
+        Arc::clone(&self.traffic)
     }
 
     /// Does `work` on a thread that it may block, and holds its place until it is really done,
     /// even when nobody waits for it any more.
-    async fn serve<T, F>(
+    pub(super) async fn serve<T, F>(
         &self,
         work: impl FnOnce(Arc<Daybook>) -> F + Send + 'static,
     ) -> Result<T, Fault>
@@ -90,8 +104,9 @@ impl Counter {
             return Err(Fault::busy("too many requests at once"));
         };
         let (daybook, runtime) = (Arc::clone(&self.daybook), Handle::current());
+        let request = Span::current();
         let done = tokio::task::spawn_blocking(move || {
-            let done = runtime.block_on(work(daybook));
+            let done = runtime.block_on(work(daybook).instrument(request));
             drop(place);
             done
         });

@@ -17,6 +17,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
+use daybook_engine::stage::inside;
 use daybook_engine::stop::Stop;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
@@ -27,6 +28,8 @@ use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::io::stdio_pipes;
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use tokio::sync::Semaphore;
+use tracing::debug_span;
+use tracing::field::Empty;
 
 use self::memory::Memory;
 pub(crate) use self::tools::ToolSet;
@@ -130,7 +133,13 @@ impl ServerHandler for Server {
         let (memory, which) = (Arc::clone(&self.memory), tool.which());
         let arguments = request.arguments.unwrap_or_default();
         // What waits for a disk or a lock holds up neither the client's next call nor its end.
-        let work = move || calls::answer(&memory, which, arguments);
+        let span = debug_span!("call", tool = tool.name(), outcome = Empty);
+        let work = move || {
+            let answer = || calls::answer(&memory, which, arguments);
+            inside(span, answer, |span, _| {
+                span.record("outcome", "answered");
+            })
+        };
         let answered = tokio::task::spawn_blocking(work).await;
         Ok(match answered.map_err(|error| failed(&error))? {
             Ok(told) => {

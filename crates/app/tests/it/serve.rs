@@ -14,10 +14,10 @@ use crate::fixture::Place;
 /// Longest wait for anything.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A running server, ended when dropped.
-struct Server {
-    place: Place,
-    child: Child,
+/// A running server.
+pub(crate) struct Server {
+    pub(crate) place: Place,
+    child: Running,
     address: String,
     token: String,
 }
@@ -41,10 +41,15 @@ impl Answer {
 
 impl Server {
     fn start() -> Self {
-        let place = Place::new();
+        Self::start_in(Place::new(), &[], Stdio::inherit())
+    }
+
+    /// One on the data folder of `place`, that writes its standard error to `log`.
+    pub(crate) fn start_in(place: Place, options: &[&str], log: Stdio) -> Self {
         let mut child = place
-            .daybook(&["serve", "--listen", "127.0.0.1:0"])
+            .daybook(&[&["serve", "--listen", "127.0.0.1:0"], options].concat())
             .stdout(Stdio::piped())
+            .stderr(log)
             .spawn()
             .expect("daybook starts");
         let mut line = String::new();
@@ -61,20 +66,39 @@ impl Server {
         let token = fs::read_to_string(place.root().join("token")).expect("a token");
         Self {
             place,
-            child,
+            child: Running(child),
             address,
             token: token.trim().to_owned(),
         }
     }
 
-    /// Sends `request` as it stands, and reads to the end of the answer.
-    fn raw(&self, request: &str) -> Answer {
+    /// Ends it, and gives the place back.
+    pub(crate) fn end(self) -> Place {
+        drop(self.child);
+        self.place
+    }
+
+    /// Sends `request` as it stands, and reads to the end of the answer: its head and its body.
+    fn said(&self, request: &str) -> (String, String) {
         let mut stream = TcpStream::connect(&self.address).expect("it listens");
         stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
         stream.write_all(request.as_bytes()).expect("it reads");
         let mut text = String::new();
         stream.read_to_string(&mut text).expect("it answers");
         let (head, body) = text.split_once("\r\n\r\n").expect("a head and a body");
+        (head.to_owned(), body.to_owned())
+    }
+
+    /// The head and the body of an answer that is no JSON.
+    pub(crate) fn text(&self, path: &str) -> (String, String) {
+        let (host, token) = (&self.address, &self.token);
+        self.said(&format!(
+            "GET {path} HTTP/1.1\r\nConnection: close\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n\r\n"
+        ))
+    }
+
+    fn raw(&self, request: &str) -> Answer {
+        let (head, body) = self.said(request);
         let status = head
             .split(' ')
             .nth(1)
@@ -82,7 +106,7 @@ impl Server {
         Answer {
             status: status.expect("a status"),
             head: head.to_lowercase(),
-            body: serde_json::from_str(body).expect("a JSON body"),
+            body: serde_json::from_str(&body).expect("a JSON body"),
         }
     }
 
@@ -101,11 +125,11 @@ impl Server {
         self.send(what, &headers, body)
     }
 
-    fn get(&self, path: &str) -> Value {
+    pub(crate) fn get(&self, path: &str) -> Value {
         self.fine(&format!("GET {path}"), "")
     }
 
-    fn post(&self, path: &str, body: &Value) -> Value {
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Value {
         self.fine(&format!("POST {path}"), &body.to_string())
     }
 
@@ -127,10 +151,13 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+/// Ended when dropped.
+struct Running(Child);
+
+impl Drop for Running {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 
@@ -298,6 +325,8 @@ fn only_who_has_the_token_comes_in() {
         "{}",
         without.head
     );
+    let unknown = server.send("GET /metrics", &host, "");
+    assert_eq!(unknown.code(), (401, "unauthorized"));
     let wrong = format!("{host}Authorization: Bearer {}\r\n", "0".repeat(64));
     assert_eq!(
         server.send("GET /v1/status", &wrong, "").code(),
@@ -310,7 +339,7 @@ fn only_who_has_the_token_comes_in() {
 #[test]
 fn a_name_that_only_points_here_is_refused() {
     let server = Server::start();
-    for path in ["/health", "/v1/status"] {
+    for path in ["/health", "/v1/status", "/metrics"] {
         let headers = format!(
             "Host: evil.example\r\nAuthorization: Bearer {}\r\n",
             server.token
@@ -417,6 +446,7 @@ fn the_published_document_is_the_committed_one() {
             "{path}"
         );
     }
+    assert!(published["paths"]["/metrics"]["get"].is_object());
 }
 
 #[cfg(unix)]
@@ -427,13 +457,13 @@ fn the_end_signal_ends_it() {
     // A connection that says nothing holds nothing up.
     let _idle = TcpStream::connect(&server.address).expect("it listens");
     let ended = std::process::Command::new("kill")
-        .args(["-TERM", &server.child.id().to_string()])
+        .args(["-TERM", &server.child.0.id().to_string()])
         .status()
         .expect("kill runs");
     assert!(ended.success());
     let until = Instant::now() + PATIENCE;
     loop {
-        if let Some(status) = server.child.try_wait().expect("a child") {
+        if let Some(status) = server.child.0.try_wait().expect("a child") {
             assert!(status.success(), "{status}");
             break;
         }

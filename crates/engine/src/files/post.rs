@@ -8,6 +8,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use tracing::field::{Empty, display};
+use tracing::{Span, info_span};
+
 use super::changes::Changes;
 use super::entities;
 use super::entry::{EntryId, Marker};
@@ -21,6 +24,7 @@ use super::stamp::Stamp;
 use super::withheld;
 use super::write::{Snapshot, WriteOutcome};
 use crate::consolidate::{Memory, Page, Section};
+use crate::stage::inside;
 
 /// How far back the engine's last commit is looked for, in commits.
 const BACK: usize = 1000;
@@ -82,6 +86,31 @@ fn last_written(lock: &WriterLock<'_>) -> Result<Option<CommitId>, FilesError> {
 /// # Errors
 /// What the disk says. Nothing is half-written: the next writer finishes what was begun.
 pub fn post(
+    lock: &WriterLock<'_>,
+    memory: &Memory,
+    orphans: Orphans,
+    stamp: &Stamp,
+    message: &str,
+    holds_lease: &dyn Fn() -> bool,
+) -> Result<WriteOutcome, FilesError> {
+    let span = info_span!("post", commit = Empty, outcome = Empty);
+    let work = || write(lock, memory, orphans, stamp, message, holds_lease);
+    inside(span, work, note)
+}
+
+fn note(span: &Span, outcome: &WriteOutcome) {
+    let outcome = match outcome {
+        WriteOutcome::Written(written) => {
+            span.record("commit", display(&written.commit));
+            "written"
+        }
+        WriteOutcome::Unchanged(_) => "unchanged",
+        WriteOutcome::LeaseLost => "lost",
+    };
+    span.record("outcome", outcome);
+}
+
+fn write(
     lock: &WriterLock<'_>,
     memory: &Memory,
     orphans: Orphans,

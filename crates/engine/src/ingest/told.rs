@@ -17,10 +17,14 @@ use daybook_domain::{
     Timestamp,
 };
 
+use tracing::debug_span;
+use tracing::field::Empty;
+
 use super::import::Intake;
 use super::parsed::{RawEvent, Via};
 use super::redact::Redactor;
 use super::{chat, prepared, recalled};
+use crate::stage::within;
 
 /// Who speaks, in the words of chat interfaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +75,18 @@ pub struct Telling {
 /// # Errors
 /// The store's.
 pub async fn append_told(intake: &Intake, telling: Telling) -> Result<Appended, StoreError> {
+    let session = &telling.session;
+    let span = debug_span!("append", %session, events = Empty, known = Empty, outcome = Empty);
+    within(span, append(intake, telling), |span, appended| {
+        let known = appended.added == 0;
+        span.record("events", appended.added);
+        span.record("known", appended.known);
+        span.record("outcome", if known { "nothing_new" } else { "added" });
+    })
+    .await
+}
+
+async fn append(intake: &Intake, telling: Telling) -> Result<Appended, StoreError> {
     let (store, now) = (&intake.store, intake.clock.now());
     let known = store.session(&telling.session).await?;
     let meta = SessionMeta {

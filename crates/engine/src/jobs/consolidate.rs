@@ -8,6 +8,9 @@ use daybook_domain::{
     ObservationKind, Scope, ScopeKind, SessionId, StoreError,
 };
 
+use tracing::field::Empty;
+use tracing::{Span, info_span};
+
 use super::{WorkError, Workshop};
 use crate::consolidate::{Brief, Memory, consolidate as build, promoted};
 use crate::files::entry::EntryId;
@@ -19,6 +22,7 @@ use crate::files::stamp::{Person, Stamp};
 use crate::files::write::WriteOutcome;
 use crate::files::{FilesConfig, Folder, LockOutcome, WriterLock};
 use crate::ingest::projects::has_own_key;
+use crate::stage::within;
 
 /// How one consolidation went.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +39,34 @@ pub(super) enum Consolidating {
 
 /// Does the claimed job.
 pub(super) async fn consolidate(
+    shop: &Workshop,
+    claimed: &Claimed,
+    scope: &Scope,
+) -> Result<Consolidating, WorkError> {
+    let span = info_span!(
+        "consolidate",
+        %scope,
+        revision = claimed.upto,
+        class = Empty,
+        outcome = Empty,
+    );
+    within(span, write_and_finish(shop, claimed, scope), note).await
+}
+
+fn note(span: &Span, consolidating: &Consolidating) {
+    let outcome = match consolidating {
+        Consolidating::Written => "written",
+        Consolidating::Right => "right",
+        Consolidating::Failed(failure) => {
+            span.record("class", failure.class.word());
+            "failed"
+        }
+        Consolidating::Lost => "lost",
+    };
+    span.record("outcome", outcome);
+}
+
+async fn write_and_finish(
     shop: &Workshop,
     claimed: &Claimed,
     scope: &Scope,

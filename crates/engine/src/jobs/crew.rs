@@ -7,8 +7,11 @@ use std::time::Duration;
 
 use daybook_domain::{Claim, ClaimLimits, Claimed, JobKind, LeaseToken, StoreError};
 use futures_util::stream::{FuturesUnordered, StreamExt};
+use tracing::debug_span;
+use tracing::field::Empty;
 
 use super::{WorkError, Workshop};
+use crate::stage::within;
 use crate::stop::Stop;
 
 /// A lease is extended after so many of its parts, so that missing one heartbeat loses nothing.
@@ -98,7 +101,18 @@ impl<'a, T: Send + 'a> Crew<'a, T> {
                 ..claim
             },
         };
-        for claimed in self.shop.store.claim(claim).await? {
+        let span = debug_span!(
+            "claim",
+            kind = self.kind.word(),
+            claims = Empty,
+            outcome = Empty
+        );
+        let claims = within(span, self.shop.store.claim(claim), |span, claims| {
+            let none = claims.is_empty();
+            span.record("claims", claims.len());
+            span.record("outcome", if none { "nothing_due" } else { "claimed" });
+        });
+        for claimed in claims.await? {
             self.held.push(claimed.token.clone());
             let token = claimed.token.clone();
             let holding = keep_alive(self.shop, token, work(claimed));

@@ -8,10 +8,14 @@ use daybook_domain::{
     ObservationKind, Origin, Session, SessionId, StoreError, Yield,
 };
 
+use tracing::field::Empty;
+use tracing::{Span, info_span};
+
 use super::Workshop;
 use super::filing::{Projects, file, person_scope};
 use crate::extract::window::{WINDOW_BYTES, WINDOW_EVENTS, window_len};
 use crate::extract::{Extracted, Window};
+use crate::stage::within;
 
 /// Events before a window that are shown for understanding only.
 const BEFORE: u64 = 40;
@@ -37,9 +41,48 @@ pub(super) async fn extract(
     claimed: &Claimed,
     projects: &Projects,
 ) -> Result<Extracting, StoreError> {
-    let JobKey::Extract(id) = claimed.token.job() else {
+    let JobKey::Extract(session) = claimed.token.job() else {
         return Ok(Extracting::Lost);
     };
+    let span = info_span!(
+        "extract",
+        %session,
+        after = claimed.after,
+        upto = claimed.upto,
+        observations = Empty,
+        class = Empty,
+        outcome = Empty,
+    );
+    within(
+        span,
+        read_and_finish(shop, claimed, session, projects),
+        note,
+    )
+    .await
+}
+
+fn note(span: &Span, extracting: &Extracting) {
+    let outcome = match extracting {
+        Extracting::Taught(observations) => {
+            span.record("observations", observations);
+            "taught"
+        }
+        Extracting::Nothing => "nothing",
+        Extracting::Failed(failure) => {
+            span.record("class", failure.class.word());
+            "failed"
+        }
+        Extracting::Lost => "lost",
+    };
+    span.record("outcome", outcome);
+}
+
+async fn read_and_finish(
+    shop: &Workshop,
+    claimed: &Claimed,
+    id: &SessionId,
+    projects: &Projects,
+) -> Result<Extracting, StoreError> {
     let Some(session) = shop.store.session(id).await? else {
         return give_up(shop, claimed).await;
     };

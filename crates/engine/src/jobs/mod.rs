@@ -31,6 +31,7 @@ use daybook_domain::{
     ClaimLimits, Claimed, FailOutcome, FailedTry, Failure, Retry, StoreError, Tenant,
 };
 use jiff::tz::TimeZone;
+use tracing::warn;
 
 use crate::extract::Extractor;
 use crate::files::FilesError;
@@ -108,13 +109,25 @@ impl Workshop {
     /// Reports that a claim did not work out.
     async fn fail(&self, claimed: &Claimed, failure: Failure) -> Result<FailOutcome, StoreError> {
         let now = self.clock.now();
+        let class = failure.class.word();
         let failed = FailedTry {
             failure,
             retry: self.limits.retry,
             jitter: jitter(claimed, now.0),
             engine: ENGINE.to_owned(),
         };
-        self.store.fail(&claimed.token, &failed, now).await
+        let outcome = self.store.fail(&claimed.token, &failed, now).await?;
+        warn!(job = %claimed.token.job(), class, outcome = word(&outcome));
+        Ok(outcome)
+    }
+}
+
+fn word(outcome: &FailOutcome) -> &'static str {
+    match outcome {
+        FailOutcome::RetryAt(_) => "retry",
+        FailOutcome::Narrowed { .. } => "narrowed",
+        FailOutcome::GaveUp(_) => "gave_up",
+        FailOutcome::LeaseLost => "lost",
     }
 }
 

@@ -8,8 +8,9 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use daybook_domain::StoreError;
 use daybook_domain::seams::JobStore;
+use daybook_domain::{FailureClass, StoreError};
+use tracing::warn;
 
 /// This process, present as a worker until dropped.
 #[derive(Debug)]
@@ -84,7 +85,9 @@ pub async fn free_vanished(
     let mut freed = 0;
     for holder in store.holders().await? {
         if is_gone(root, &holder) {
-            freed += store.abandon(&holder).await?;
+            let jobs = store.abandon(&holder).await?;
+            warn!(holder, jobs, class = FailureClass::Vanished.word());
+            freed += jobs;
         }
     }
     for entry in fs::read_dir(root.join("run"))

@@ -8,9 +8,13 @@ use daybook_domain::{
     SessionId, SessionKind, SessionMeta, StoreError, Tenant,
 };
 
+use tracing::field::Empty;
+use tracing::info_span;
+
 use super::Workshop;
 use crate::ingest::redact::Redactor;
 use crate::recall::tokens::index_text;
+use crate::stage::within;
 
 /// The agent that notes are kept under.
 const AGENT: &str = "daybook";
@@ -22,6 +26,24 @@ const NOTE: usize = 16 * 1024;
 /// # Errors
 /// [`StoreError::Refused`] for words that are blank or longer than 16 KiB; otherwise the store's.
 pub async fn remember(
+    shop: &Workshop,
+    redactor: &Redactor,
+    words: &str,
+    scope: Scope,
+    place: Option<Place>,
+    by: Origin,
+) -> Result<(Observation, usize), StoreError> {
+    let origin = by.word();
+    let span = info_span!("remember", %scope, origin, secrets = Empty, outcome = Empty);
+    let work = keep(shop, redactor, words, scope, place, by);
+    within(span, work, |span, (_, secrets)| {
+        span.record("secrets", secrets);
+        span.record("outcome", "kept");
+    })
+    .await
+}
+
+async fn keep(
     shop: &Workshop,
     redactor: &Redactor,
     words: &str,

@@ -9,11 +9,14 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use daybook_domain::{SessionId, StoreError, Trigger};
+use tracing::field::Empty;
+use tracing::{Span, info_span};
 
 use super::spool::{Spool, Waiting};
 use super::{Moment, Notice};
 use crate::ingest::import::{FileStatus, ImportProgress, ImportReport, Intake, import, scan};
 use crate::ingest::settle::settle_projects;
+use crate::stage::within;
 use crate::stop::Stop;
 use crate::triggers::Triggers;
 
@@ -44,11 +47,44 @@ pub async fn take(
     find: &(dyn Fn(&Notice) -> Option<PathBuf> + Sync),
     stop: &Stop,
 ) -> Result<Taken, StoreError> {
-    let mut taken = Taken::default();
     let waiting = spool.waiting(AT_ONCE);
     if waiting.is_empty() {
-        return Ok(taken);
+        return Ok(Taken::default());
     }
+    let span = info_span!(
+        "notices",
+        notices = Empty,
+        events = Empty,
+        missing = Empty,
+        unreadable = Empty,
+        outcome = Empty,
+    );
+    let work = take_in(spool, intake, triggers, find, stop, waiting);
+    within(span, work, note).await
+}
+
+fn note(span: &Span, taken: &Taken) {
+    let outcome = if taken.notices == 0 {
+        "stopped"
+    } else {
+        "taken"
+    };
+    span.record("notices", taken.notices);
+    span.record("events", taken.events);
+    span.record("missing", taken.missing.len());
+    span.record("unreadable", taken.unreadable.len());
+    span.record("outcome", outcome);
+}
+
+async fn take_in(
+    spool: &Spool,
+    intake: &Intake,
+    triggers: &Triggers,
+    find: &(dyn Fn(&Notice) -> Option<PathBuf> + Sync),
+    stop: &Stop,
+    waiting: Vec<Waiting>,
+) -> Result<Taken, StoreError> {
+    let mut taken = Taken::default();
     let mut paths: BTreeSet<PathBuf> = BTreeSet::new();
     for notice in waiting.iter().filter_map(|w| w.notice.as_ref().ok()) {
         let named = notice.transcript.as_ref().map(PathBuf::from);

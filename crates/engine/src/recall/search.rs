@@ -13,10 +13,14 @@ use daybook_domain::{
     Citation, EventSeq, ObservationId, Origin, Scope, SessionId, StoreError, Tenant, Timestamp,
 };
 
+use tracing::field::Empty;
+use tracing::{Span, debug_span};
+
 use super::plan::plan;
 use super::query::Query;
 use super::rank::{Candidate, LayerWeight, rank};
 use super::relevance::Corpus;
+use crate::stage::within;
 
 /// Most answers to one question.
 pub const ANSWERS: usize = 100;
@@ -75,9 +79,39 @@ pub async fn recall(
     tenant: &Tenant,
     question: &Question<'_>,
 ) -> Result<Vec<Answer>, StoreError> {
+    let span = debug_span!(
+        "recall",
+        candidates = Empty,
+        answers = Empty,
+        outcome = Empty
+    );
+    let searched = within(span, search(store, tenant, question), note).await?;
+    Ok(searched.answers)
+}
+
+/// What a search came to.
+#[derive(Default)]
+struct Searched {
+    /// Documents that were ranked.
+    candidates: usize,
+    answers: Vec<Answer>,
+}
+
+fn note(span: &Span, searched: &Searched) {
+    let known = !searched.answers.is_empty();
+    span.record("candidates", searched.candidates);
+    span.record("answers", searched.answers.len());
+    span.record("outcome", if known { "found" } else { "nothing" });
+}
+
+async fn search(
+    store: &dyn Store,
+    tenant: &Tenant,
+    question: &Question<'_>,
+) -> Result<Searched, StoreError> {
     let query = Query::parse(question.text);
     if query.is_empty() {
-        return Ok(Vec::new());
+        return Ok(Searched::default());
     }
     let stats = store.term_stats(tenant, query.terms()).await?;
     let frequencies: HashMap<String, u64> = query
@@ -122,7 +156,10 @@ pub async fn recall(
             answers.push(answer);
         }
     }
-    Ok(answers)
+    Ok(Searched {
+        candidates: candidates.len(),
+        answers,
+    })
 }
 
 fn candidate<'a>(document: &'a Document, id: &'a str) -> Candidate<'a> {

@@ -17,6 +17,10 @@ use daybook_domain::trigger::Rules;
 use daybook_domain::{
     JobKey, Priority, Session, SessionId, SessionKind, SessionMeta, StoreError, Timestamp, Trigger,
 };
+use tracing::field::Empty;
+use tracing::{Span, debug_span};
+
+use crate::stage::within;
 
 /// What triggers act on, and by which rules.
 #[derive(Clone)]
@@ -57,6 +61,16 @@ impl Triggers {
     /// [`StoreError::NotFound`] for a session that nothing was appended to, unless it has only begun;
     /// otherwise the store's.
     pub async fn happened(
+        &self,
+        session: &SessionId,
+        user: Option<&str>,
+        what: Trigger,
+    ) -> Result<Triggered, StoreError> {
+        let span = debug_span!("trigger", %session, trigger = what.word(), outcome = Empty);
+        within(span, self.act(session, user, what), note).await
+    }
+
+    async fn act(
         &self,
         session: &SessionId,
         user: Option<&str>,
@@ -145,4 +159,15 @@ impl Triggers {
         };
         Ok(Triggered::Swept(swept))
     }
+}
+
+fn note(span: &Span, triggered: &Triggered) {
+    let outcome = match triggered {
+        Triggered::DueAt(..) => "due",
+        Triggered::NothingNew => "nothing_new",
+        Triggered::Never(_) => "never",
+        Triggered::Raised(_) => "raised",
+        Triggered::Swept(_) => "swept",
+    };
+    span.record("outcome", outcome);
 }

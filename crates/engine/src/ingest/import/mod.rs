@@ -24,10 +24,14 @@ use daybook_domain::time::Clock;
 use daybook_domain::trigger::Patience;
 use daybook_domain::{SessionId, StoreError, Tenant};
 use serde::Serialize;
+use tracing::field::Empty;
+use tracing::{Span, debug_span, info_span};
 
 use super::redact::Redactor;
+use crate::stage::within;
 use crate::stop::Stop;
 use landing::Landing;
+use reading::FileUnderWay;
 pub use scan::{Candidate, scan};
 
 /// What importing needs.
@@ -67,6 +71,22 @@ pub enum FileStatus {
     Unreadable(String),
     /// The import was stopped before its end.
     Stopped,
+}
+
+impl FileStatus {
+    /// The word that stands for it in reports and logs.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::Grew => "grew",
+            Self::Unchanged => "unchanged",
+            Self::Rewritten => "rewritten",
+            Self::Unknown(_) => "unknown",
+            Self::Unreadable(_) => "unreadable",
+            Self::Stopped => "stopped",
+        }
+    }
 }
 
 /// One file of an import.
@@ -140,6 +160,27 @@ pub async fn import(
     stop: &Stop,
     progress: &dyn ImportProgress,
 ) -> Result<ImportReport, StoreError> {
+    let span = info_span!(
+        "import",
+        import = Empty,
+        files = candidates.len(),
+        events = Empty,
+        known = Empty,
+        bad_lines = Empty,
+        secrets = Empty,
+        outcome = Empty,
+    );
+    let work = take_in(intake, what, candidates, stop, progress);
+    within(span, work, note_import).await
+}
+
+async fn take_in(
+    intake: &Intake,
+    what: &str,
+    candidates: Vec<Candidate>,
+    stop: &Stop,
+    progress: &dyn ImportProgress,
+) -> Result<ImportReport, StoreError> {
     let known: BTreeMap<String, Source> = intake
         .store
         .sources()
@@ -151,14 +192,61 @@ pub async fn import(
     let mut landing = Landing::new(intake, what, &known);
     let mut readers = reading::start(intake, candidates, &known, stop, &passed);
     while let Some(mut file) = readers.next() {
-        landing.begin(&file);
-        while let Some(piece) = file.pieces.recv().await {
-            landing.land(piece).await?;
-            progress.bytes(passed.load(Ordering::Relaxed));
-        }
-        progress.file(landing.end());
+        let span = debug_span!(
+            "file",
+            path = file.path,
+            format = Empty,
+            session = Empty,
+            events = Empty,
+            known = Empty,
+            bad_lines = Empty,
+            outcome = Empty,
+        );
+        let bytes = || progress.bytes(passed.load(Ordering::Relaxed));
+        let landed = within(span, land(&mut landing, &mut file, &bytes), note_file);
+        progress.file(landed.await?);
     }
     landing.finish(stop).await
+}
+
+async fn land<'a>(
+    landing: &'a mut Landing<'_>,
+    file: &mut FileUnderWay,
+    told: &(dyn Fn() + Sync),
+) -> Result<&'a FileReport, StoreError> {
+    landing.begin(file);
+    while let Some(piece) = file.pieces.recv().await {
+        landing.land(piece).await?;
+        told();
+    }
+    Ok(landing.end())
+}
+
+fn note_file(span: &Span, report: &&FileReport) {
+    span.record("format", &report.format);
+    span.record("session", report.session.as_deref());
+    span.record("events", report.added);
+    span.record("known", report.known);
+    span.record("bad_lines", report.bad_lines);
+    span.record("outcome", report.status.word());
+}
+
+fn note_import(span: &Span, report: &ImportReport) {
+    let files = &report.files;
+    let outcome = match report {
+        ImportReport { stopped: true, .. } => "stopped",
+        ImportReport { import: None, .. } => "nothing_new",
+        ImportReport { .. } => "added",
+    };
+    span.record("import", report.import.map(|import| import.0));
+    span.record("events", report.added());
+    span.record("known", files.iter().map(|file| file.known).sum::<u64>());
+    span.record(
+        "bad_lines",
+        files.iter().map(|file| file.bad_lines).sum::<u32>(),
+    );
+    span.record("secrets", report.secrets.values().sum::<u64>());
+    span.record("outcome", outcome);
 }
 
 /// The path as it is kept.

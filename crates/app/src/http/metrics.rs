@@ -1,0 +1,175 @@
+//! `/metrics`: the state of the data folder in numbers, whichever process did the work.
+//!
+//! Read from the store at each scrape, so that it is right for workers, hooks and commands too, and
+//! survives a restart. Only requests are counted here, as nobody else answers them.
+
+use axum::extract::State;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::IntoResponse;
+use daybook_domain::seams::JobStore;
+use daybook_domain::{FailureClass, Job, JobKind, Tallied, Tally, Timestamp};
+
+use super::exposition::{CONTENT, Exposition, Kind};
+use super::fault::{ErrorBody, Fault};
+use super::routes::Counter;
+use crate::overview::Facts;
+
+/// Numbers for Prometheus
+///
+/// In its text format, version 0.0.4. docs/operating.md says what each means.
+#[utoipa::path(
+    get,
+    path = "/metrics",
+    responses(
+        (status = OK, description = "The numbers", body = String, content_type = "text/plain"),
+        (status = "default", description = "They could not be told", body = ErrorBody),
+    ),
+)]
+pub(super) async fn metrics(State(counter): State<Counter>) -> Result<impl IntoResponse, Fault> {
+    let (facts, tallied, now) = counter
+        .serve(|daybook| async move {
+            let facts = Facts::gather(&daybook, 0).await?;
+            Ok((facts, daybook.store.tallies().await?, daybook.clock.now()))
+        })
+        .await?;
+    let mut exposition = Exposition::default();
+    about(&mut exposition);
+    jobs(&mut exposition, &facts, now);
+    tallies(&mut exposition, &tallied);
+    memory(&mut exposition, &facts);
+    counter.traffic().expose(&mut exposition);
+    Ok(([(CONTENT_TYPE, CONTENT)], exposition.text()))
+}
+
+fn about(exposition: &mut Exposition) {
+    let help = "Always 1; the version of this server is its label.";
+    let mut info = exposition.family("daybook_build_info", Kind::Gauge, help);
+    info.sample(&[("version", env!("CARGO_PKG_VERSION"))], 1.0);
+}
+
+/// One number for each kind of job.
+type OfJobs = fn(&[Job], Timestamp) -> f64;
+
+fn jobs(exposition: &mut Exposition, facts: &Facts, now: Timestamp) {
+    let gauges: [(&'static str, &str, OfJobs); 4] = [
+        (
+            "daybook_jobs_waiting",
+            "Jobs with something left to do, due or not, held or not.",
+            |jobs, _| count(jobs, Job::is_ahead),
+        ),
+        (
+            "daybook_jobs_due",
+            "Jobs whose time has come and that nobody holds.",
+            |jobs, now| count(jobs, |job| job.due_at().is_some_and(|due| due <= now)),
+        ),
+        (
+            "daybook_jobs_due_age_seconds",
+            "How long the job that has been due longest has been due; 0 when none is.",
+            longest_due,
+        ),
+        (
+            "daybook_leases",
+            "Jobs that a worker holds.",
+            |jobs, now| count(jobs, |job| job.is_leased(now)),
+        ),
+    ];
+    for (name, help, of) in gauges {
+        let mut family = exposition.family(name, Kind::Gauge, help);
+        for kind in JobKind::ALL {
+            family.sample(&[("kind", kind.word())], of(facts.jobs(kind), now));
+        }
+    }
+    let help = "Ranges that were given up.";
+    let mut gaps = exposition.family("daybook_gaps", Kind::Gauge, help);
+    for kind in JobKind::ALL {
+        let given_up = facts.gaps.iter().filter(|gap| gap.job.kind() == kind);
+        gaps.sample(&[("kind", kind.word())], given_up.count() as f64);
+    }
+}
+
+fn count(jobs: &[Job], is: impl Fn(&Job) -> bool) -> f64 {
+    jobs.iter().filter(|job| is(job)).count() as f64
+}
+
+fn longest_due(jobs: &[Job], now: Timestamp) -> f64 {
+    let due = jobs.iter().filter_map(Job::due_at).min();
+    let millis = due.map_or(0, |due| now.0.saturating_sub(due.0));
+    millis.max(0) as f64 / 1e3
+}
+
+/// What has become of jobs. What never happened is told as 0, so that its first time is seen to rise.
+fn tallies(exposition: &mut Exposition, tallies: &[Tally]) {
+    let count = |kind, what| {
+        let tally = tallies.iter().find(|t| t.kind == kind && t.what == what);
+        tally.map_or(0.0, |tally| tally.count as f64)
+    };
+    let help = "Claims granted since the data folder was made.";
+    let mut claimed = exposition.family("daybook_jobs_claimed_total", Kind::Counter, help);
+    for kind in JobKind::ALL {
+        let labels = [("kind", kind.word())];
+        claimed.sample(&labels, count(kind, Tallied::Claimed));
+    }
+    let help = "How work ended since the data folder was made, failed tries apart.";
+    let mut ended = exposition.family("daybook_jobs_ended_total", Kind::Counter, help);
+    for kind in JobKind::ALL {
+        for what in Tallied::ALL.into_iter().filter(|what| is_end(*what)) {
+            let labels = [("kind", kind.word()), ("outcome", what.word())];
+            ended.sample(&labels, count(kind, what));
+        }
+    }
+    let help = "Tries that failed since the data folder was made.";
+    let mut failures = exposition.family("daybook_job_failures_total", Kind::Counter, help);
+    for kind in JobKind::ALL {
+        for class in FailureClass::ALL {
+            let labels = [("kind", kind.word()), ("class", class.word())];
+            failures.sample(&labels, count(kind, Tallied::Failed(class)));
+        }
+    }
+}
+
+fn is_end(what: Tallied) -> bool {
+    match what {
+        Tallied::Finished
+        | Tallied::Nothing
+        | Tallied::Partly
+        | Tallied::GaveUp
+        | Tallied::Cancelled
+        | Tallied::Lost => true,
+        Tallied::Claimed | Tallied::Failed(_) => false,
+    }
+}
+
+fn memory(exposition: &mut Exposition, facts: &Facts) {
+    let coverage = facts.coverage();
+    let states = [
+        ("covered", coverage.covered),
+        ("pending", coverage.pending),
+        ("failing", coverage.failing),
+        ("never", coverage.never.values().sum()),
+    ];
+    let help =
+        "Sessions, by how far they have been learned from; never: memory is not made from them.";
+    let mut sessions = exposition.family("daybook_sessions", Kind::Gauge, help);
+    for (state, count) in states {
+        sessions.sample(&[("state", state)], count as f64);
+    }
+    let observations: u64 = facts.scopes.iter().map(|scope| scope.observations).sum();
+    let gauges: [(&'static str, &str, u64); 3] = [
+        ("daybook_events", "Events in all sessions.", facts.events()),
+        (
+            "daybook_observations",
+            "Observations that hold, in all scopes.",
+            observations,
+        ),
+        (
+            "daybook_notices_waiting",
+            "Notices of hooks that nobody has taken in yet.",
+            facts.notices as u64,
+        ),
+    ];
+    for (name, help, value) in gauges {
+        exposition
+            .family(name, Kind::Gauge, help)
+            .sample(&[], value as f64);
+    }
+}
