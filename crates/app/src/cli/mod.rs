@@ -6,6 +6,7 @@ mod doctor;
 mod first_run;
 mod hook;
 mod import;
+mod jobs;
 mod mcp;
 mod projects;
 mod recall;
@@ -15,6 +16,7 @@ mod sessions;
 mod setup;
 mod show;
 mod status;
+mod trigger;
 mod update;
 mod watch;
 
@@ -41,6 +43,7 @@ Inspect
   sessions     the sessions that were taken in
   projects     which checkouts belong together; merge and rename
   show         the original words behind a citation
+  jobs         background work, what it waits for; retry and cancel
   doctor       check the data folder
 
 Change
@@ -53,6 +56,7 @@ Agents
 Operate
   update       process what is due, then end
   worker       process what falls due until stopped
+  trigger      tell what happened to a session
   hook         called by an agent's host when something happens in a session
   serve        answer agents over HTTP, on this machine
   completions  completions for your shell
@@ -101,6 +105,8 @@ enum Command {
     Hook(hook::Hook),
     /// Answer agents over MCP, on standard input and output
     Mcp(mcp::Mcp),
+    /// Tell what happened to a session
+    Trigger(trigger::Trigger),
     /// Process what is due, then end
     Update(update::Update),
     /// Process what falls due until stopped
@@ -121,6 +127,8 @@ enum Command {
     Sessions(sessions::Sessions),
     /// The projects that memory knows, and which checkouts belong to each
     Projects(projects::Projects),
+    /// Background work, and what each piece of it waits for
+    Jobs(jobs::Jobs),
     /// The original words behind a citation
     Show(show::Show),
     /// What is covered, pending, in gaps, and why
@@ -174,6 +182,8 @@ fn answer(cli: Cli) -> Result<ExitCode> {
         Command::Import(command) => command.run(common),
         Command::Hook(command) => command.run(common),
         Command::Mcp(command) => command.run(common),
+        Command::Trigger(command) => command.run(common),
+        Command::Jobs(command) => command.run(common),
         Command::Update(command) => command.run(common),
         Command::Worker(command) => command.run(common),
         Command::Serve(command) => command.run(common),

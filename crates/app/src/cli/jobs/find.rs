@@ -1,0 +1,75 @@
+//! The job that a person means.
+
+use anyhow::{Result, bail};
+use daybook_domain::eligibility::{Ineligible, eligible};
+use daybook_domain::seams::{JobStore, SessionStore};
+use daybook_domain::{Gap, Job, JobKey, Scope, ScopeKind, SessionId};
+
+use crate::wiring::Daybook;
+
+/// The job of this name: a session's label or the beginning of its id, `extract/` before it or not, or
+/// `consolidate/<kind>/<name>`.
+pub(super) async fn job(daybook: &Daybook, name: &str) -> Result<Job> {
+    let key = match name.strip_prefix("consolidate/") {
+        Some(scope) => consolidation(daybook, scope)?,
+        None => extraction(daybook, name.strip_prefix("extract/").unwrap_or(name)).await?,
+    };
+    match daybook.store.job(&key).await? {
+        Some(job) => Ok(job),
+        None => {
+            bail!("{key} has never been marked: nothing was said there that memory is made from")
+        }
+    }
+}
+
+fn consolidation(daybook: &Daybook, scope: &str) -> Result<JobKey> {
+    let parsed = scope
+        .split_once('/')
+        .and_then(|(kind, name)| Some((ScopeKind::from_word(kind)?, name)));
+    let Some((kind, name)) = parsed else {
+        bail!("{scope} is not a scope; write for example consolidate/project/tidepool");
+    };
+    Ok(JobKey::Consolidate(Scope {
+        tenant: daybook.tenant.clone(),
+        kind,
+        name: name.to_owned(),
+    }))
+}
+
+async fn extraction(daybook: &Daybook, name: &str) -> Result<JobKey> {
+    if let Some((agent, host_id)) = name.split_once(':') {
+        return Ok(JobKey::Extract(SessionId {
+            tenant: daybook.tenant.clone(),
+            agent: agent.to_owned(),
+            host_id: host_id.to_owned(),
+        }));
+    }
+    let found = daybook.store.find_sessions(&daybook.tenant, name).await?;
+    match found.as_slice() {
+        [one] => Ok(JobKey::Extract(one.id.clone())),
+        [] => bail!("there is no session {name}; `daybook sessions` and `daybook jobs` list them"),
+        several => {
+            let ids: Vec<String> = several
+                .iter()
+                .map(|session| session.id.to_string())
+                .collect();
+            bail!("{name} may be any of {}; write more of it", ids.join(", "))
+        }
+    }
+}
+
+/// The gaps of a job.
+pub(super) async fn gaps(daybook: &Daybook, key: &JobKey) -> Result<Vec<Gap>> {
+    let mut gaps = daybook.store.gaps().await?;
+    gaps.retain(|gap| &gap.job == key);
+    Ok(gaps)
+}
+
+/// Why the job's session is never extracted, if it is not.
+pub(super) async fn eligibility(daybook: &Daybook, key: &JobKey) -> Result<Option<Ineligible>> {
+    let JobKey::Extract(id) = key else {
+        return Ok(None);
+    };
+    let session = SessionStore::session(&*daybook.store, id).await?;
+    Ok(session.and_then(|session| eligible(&session, &daybook.switches()).err()))
+}
