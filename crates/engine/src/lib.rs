@@ -12,5 +12,6 @@ pub mod files;
 pub mod ingest;
 pub mod jobs;
 pub mod notices;
+pub mod profile;
 pub mod recall;
 pub mod stop;
