@@ -116,10 +116,11 @@ pub(crate) fn stop_after(stop: &Stop, while_: Duration) {
 
 /// Does a server's share on a thread of its own, until `stop` is asked. Follows the hosts' folders
 /// if `follow` is set: what lies there already and was never imported stays out, for nobody was asked.
-pub(crate) fn start(root: PathBuf, follow: bool, stop: Stop) {
+pub(crate) fn start(root: PathBuf, set: Vec<String>, follow: bool, stop: Stop) {
     std::thread::spawn(move || {
         let mut keeper = Keeper {
             root,
+            set,
             daybook: None,
             followed: follow.then(|| Followed::new(host_folders())),
         };
@@ -135,6 +136,8 @@ pub(crate) fn start(root: PathBuf, follow: bool, stop: Stop) {
 /// A server's own hands.
 struct Keeper {
     root: PathBuf,
+    /// Settings of the command line.
+    set: Vec<String>,
     /// Opened when there is something to do for the first time.
     daybook: Option<Daybook>,
     followed: Option<Followed>,
@@ -164,7 +167,8 @@ impl Keeper {
             Some(open) => self.daybook.insert(open),
             None => {
                 root::create(&self.root)?;
-                self.daybook.insert(Daybook::open(self.root.clone())?)
+                self.daybook
+                    .insert(Daybook::open(self.root.clone(), &self.set)?)
             }
         };
         block_on(async {

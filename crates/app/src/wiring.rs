@@ -51,7 +51,7 @@ impl Daybook {
     pub(crate) fn open_or_create(common: &Common) -> Result<Self> {
         let folder = root::locate(common.root.as_deref())?;
         root::create(&folder)?;
-        Self::open(folder)
+        Self::open(folder, &common.set)
     }
 
     /// Whether something is remembered in the data folder at `folder`.
@@ -69,12 +69,12 @@ impl Daybook {
                 root::shown(&folder)
             );
         }
-        Self::open(folder)
+        Self::open(folder, &common.set)
     }
 
-    /// Opens the data folder at `folder`.
-    pub(crate) fn open(folder: PathBuf) -> Result<Self> {
-        let settings = Settings::load(&folder)?;
+    /// Opens the data folder at `folder`, with the settings `set` over all others.
+    pub(crate) fn open(folder: PathBuf, set: &[String]) -> Result<Self> {
+        let settings = Settings::load(&folder, set)?;
         let durability = match settings.durability {
             Durability::Process => sqlite::Durability::Process,
             Durability::Power => sqlite::Durability::Power,
@@ -93,10 +93,7 @@ impl Daybook {
 
     /// How long sessions may rest.
     pub(crate) fn patience(&self) -> Patience {
-        Patience {
-            idle: self.settings.idle,
-            dirty: self.settings.max_dirty_age,
-        }
+        self.settings.profile.triggers.patience
     }
 
     /// What reading transcripts needs.
@@ -118,8 +115,10 @@ impl Daybook {
         let presence = Presence::announce(&self.root, &name)
             .with_context(|| format!("cannot write below {}", root::shown(&self.root)))?;
         free_vanished(&self.root, &*self.store).await?;
+        let work = self.settings.profile.work;
         let limits = WorkLimits {
-            lease: self.settings.lease,
+            sessions_per_claim: work.claims.jobs,
+            lease: work.lease,
             ..WorkLimits::default()
         };
         let shop = Workshop {

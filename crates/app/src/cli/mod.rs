@@ -85,6 +85,9 @@ pub(crate) struct Common {
     /// Print JSON, and nothing else, to standard output
     #[arg(long, global = true)]
     pub(crate) json: bool,
+    /// A setting for this run alone, before environment and daybook.toml; may be repeated
+    #[arg(long, global = true, value_name = "NAME=VALUE")]
+    pub(crate) set: Vec<String>,
 }
 
 #[derive(Subcommand)]
