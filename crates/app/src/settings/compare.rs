@@ -115,6 +115,12 @@ pub(crate) fn markdown() -> String {
 mod tests {
     use super::*;
 
+    fn says(profile: &str, name: &str) -> bool {
+        ORIGINS
+            .iter()
+            .any(|origin| origin.profile == profile && origin.setting == name)
+    }
+
     #[test]
     fn the_committed_page_is_the_published_one() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/profiles.md");
@@ -123,11 +129,6 @@ mod tests {
 
     #[test]
     fn every_number_that_is_not_our_own_says_where_it_comes_from() {
-        let says = |profile: &str, name: &str| {
-            ORIGINS
-                .iter()
-                .any(|origin| origin.profile == profile && origin.setting == name)
-        };
         for row in rows() {
             for (at, profile) in Profile::NAMES.iter().enumerate() {
                 let own = row.values[at] == row.values[0] || row.values[at].is_null();
@@ -136,8 +137,21 @@ mod tests {
         }
     }
 
+    /// A seed's own name for a number means that the seed has that number.
     #[test]
-    fn every_origin_belongs_to_a_number() {
+    fn every_number_that_a_seed_names_says_where_it_comes_from() {
+        let systems = [("memory.", "mindroom"), ("memories.", "codex")];
+        for setting in ALL.iter().filter(|setting| setting.group.is_profiled()) {
+            for (name, _) in setting.also {
+                let system = systems.iter().find(|(table, _)| name.starts_with(table));
+                let profile = system.map_or("", |(_, profile)| profile);
+                assert!(says(profile, setting.name), "{profile}: {}", setting.name);
+            }
+        }
+    }
+
+    #[test]
+    fn every_origin_belongs_to_one_number() {
         for origin in ORIGINS {
             assert!(
                 Profile::named(origin.profile).is_some(),
@@ -147,5 +161,10 @@ mod tests {
             let known = rows().iter().any(|row| row.name == origin.setting);
             assert!(known, "{}: {}", origin.profile, origin.setting);
         }
+        let all: std::collections::BTreeSet<_> = ORIGINS
+            .iter()
+            .map(|origin| (origin.profile, origin.setting))
+            .collect();
+        assert_eq!(all.len(), ORIGINS.len(), "each once");
     }
 }

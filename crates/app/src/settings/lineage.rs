@@ -96,8 +96,8 @@ pub(super) const ORIGINS: &[Origin] = &[
     ),
     origin("daycare", "reprioritize", "the seed brings nothing forward"),
     origin("daycare", "sweep", "the seed looks over nothing at a start"),
-    origin("daycare", "poll", "seeds 000 and 001, 30,000 ms"),
-    origin("daycare", "batch", "seeds 000 and 001"),
+    origin("daycare", "poll", "30,000 ms, the same since"),
+    origin("daycare", "batch", "10, the same since"),
     origin(
         "daycare",
         "running",
@@ -124,7 +124,7 @@ pub(super) const ORIGINS: &[Origin] = &[
     origin(
         "codex",
         "sweep_sources",
-        "seed 002, its interactive sources",
+        "spec 1.4, its interactive sources",
     ),
     origin(
         "codex",
@@ -141,15 +141,14 @@ pub(super) const ORIGINS: &[Origin] = &[
         "sweep_claims",
         "February 2026; 64 before that, 2 in the newest version",
     ),
-    origin("codex", "sweep_scan", "the same since"),
+    origin("codex", "sweep_scan", "5,000, the same since"),
     origin("codex", "batch", "as many as may run"),
-    origin("codex", "running", "the same since"),
+    origin("codex", "running", "8, the same since"),
     origin("codex", "lease", "3,600 s, the same since"),
-    origin(
-        "codex",
-        "retry_first",
-        "3,600 s, the same since; every wait is the same",
-    ),
+    origin("codex", "tries", "3, the same since"),
+    origin("codex", "drain", "its shutdown timeout, the same since"),
+    origin("codex", "retry_first", "3,600 s, the same since"),
+    origin("codex", "retry_most", "3,600 s: every wait is the same"),
     origin("mindroom", "idle", "the plan, and as shipped: 120 s"),
     origin(
         "mindroom",
@@ -157,6 +156,7 @@ pub(super) const ORIGINS: &[Origin] = &[
         "the plan, and as shipped: 600 s",
     ),
     origin("mindroom", "turn_limit", "the seed counts no turns"),
+    origin("mindroom", "reprioritize", "the plan, and as shipped"),
     origin(
         "mindroom",
         "sweep",
@@ -165,8 +165,9 @@ pub(super) const ORIGINS: &[Origin] = &[
     origin(
         "mindroom",
         "poll",
-        "the plan; 1,800 s since 28 February 2026",
+        "the plan, 180 s; 1,800 s since 28 February 2026. What falls due earlier is not kept waiting for it",
     ),
+    origin("mindroom", "batch", "the plan, and as shipped"),
     origin("mindroom", "batch_per_agent", "the plan, and as shipped"),
     origin(
         "mindroom",
