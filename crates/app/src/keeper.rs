@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use daybook_domain::JobKind;
 use daybook_domain::seams::{JobStore, SessionStore};
+use daybook_domain::{JobKind, Timestamp};
 use daybook_engine::ingest::import::{Candidate, ImportReport, import, scan};
 use daybook_engine::ingest::settle::settle_projects;
 use daybook_engine::jobs::{self, Progress, UpdateReport, Workshop};
@@ -29,6 +29,10 @@ use crate::wiring::{Daybook, block_on};
 const BEFORE_ANSWERING: Duration = Duration::from_secs(1);
 /// Longest stretch of work of a server, between two looks at whether it should end.
 const SHARE: Duration = Duration::from_secs(5);
+/// Longest wait of a notice for a worker that sleeps.
+const SPOOL: Duration = Duration::from_millis(250);
+/// How soon a worker looks again at what was due and could not be claimed.
+const HELD_BACK: Duration = Duration::from_secs(1);
 /// How often a server looks whether there is something to do.
 const LOOK: Duration = Duration::from_secs(1);
 
@@ -61,6 +65,15 @@ pub(crate) async fn keep_up(
 }
 
 impl Done {
+    /// Whether there was nothing to do.
+    pub(crate) fn is_nothing(&self) -> bool {
+        let report = &self.report;
+        self.taken.notices == 0
+            && report.read.is_empty()
+            && report.scopes.is_empty()
+            && report.failed.is_empty()
+    }
+
     /// What was done later, too.
     pub(crate) fn add(&mut self, taken: Taken, report: UpdateReport) {
         self.taken.notices += taken.notices;
@@ -117,10 +130,11 @@ pub(crate) fn stop_after(stop: &Stop, while_: Duration) {
 
 /// Does a server's share on a thread of its own, until `stop` is asked. Follows the hosts' folders
 /// if `follow` is set: what lies there already and was never imported stays out, for nobody was asked.
-pub(crate) fn start(root: PathBuf, follow: bool, stop: Stop) {
+pub(crate) fn start(root: PathBuf, set: Vec<String>, follow: bool, stop: Stop) {
     std::thread::spawn(move || {
         let mut keeper = Keeper {
             root,
+            set,
             daybook: None,
             followed: follow.then(|| Followed::new(host_folders())),
         };
@@ -137,6 +151,8 @@ pub(crate) fn start(root: PathBuf, follow: bool, stop: Stop) {
 /// A server's own hands.
 struct Keeper {
     root: PathBuf,
+    /// Settings of the command line.
+    set: Vec<String>,
     /// Opened when there is something to do for the first time.
     daybook: Option<Daybook>,
     followed: Option<Followed>,
@@ -166,7 +182,8 @@ impl Keeper {
             Some(open) => self.daybook.insert(open),
             None => {
                 root::create(&self.root)?;
-                self.daybook.insert(Daybook::open(self.root.clone())?)
+                self.daybook
+                    .insert(Daybook::open(self.root.clone(), &self.set)?)
             }
         };
         block_on(async {
@@ -196,17 +213,48 @@ async fn retain_known(daybook: &Daybook, files: &mut Vec<Candidate>) -> Result<(
 
 /// Whether there is anything to do: a job is due, or a hook told something.
 pub(crate) async fn is_due(daybook: &Daybook) -> Result<bool> {
-    if !Spool::of(&daybook.root).is_empty() {
-        return Ok(true);
-    }
-    let now = daybook.clock.now();
+    let told = !Spool::of(&daybook.root).is_empty();
+    Ok(told
+        || next_due(daybook)
+            .await?
+            .is_some_and(|due| due <= daybook.clock.now()))
+}
+
+async fn next_due(daybook: &Daybook) -> Result<Option<Timestamp>> {
+    let mut next = None;
     for kind in JobKind::ALL {
-        let next = daybook.store.next_due(kind).await?;
-        if next.is_some_and(|due| due <= now) {
-            return Ok(true);
+        let due = daybook.store.next_due(kind).await?;
+        next = [next, due].into_iter().flatten().min();
+    }
+    Ok(next)
+}
+
+/// Sleeps after a look that found nothing to do: until the next job falls due, a hook tells something,
+/// another process changes something, or the end is asked for; `longest` at most.
+pub(crate) async fn rest(daybook: &Daybook, stop: &Stop, longest: Duration) -> Result<()> {
+    let spool = Spool::of(&daybook.root);
+    let now = || daybook.clock.now();
+    let until = now().plus(longest);
+    let mut seen = daybook.store.version().await?;
+    // What is due already was just left alone, because others have as much under way as is allowed.
+    let mut next = match next_due(daybook).await? {
+        Some(due) if due <= now() => now().plus(HELD_BACK),
+        Some(due) => due.min(until),
+        None => until,
+    };
+    while !stop.asked() && spool.is_empty() && now() < next {
+        let wait = next.since(now()).min(SPOOL);
+        tokio::select! {
+            () = stop.wait() => return Ok(()),
+            changed = daybook.store.until_changed(seen, wait) => changed?,
+        }
+        let version = daybook.store.version().await?;
+        if version != seen {
+            seen = version;
+            next = next_due(daybook).await?.unwrap_or(until).min(until);
         }
     }
-    Ok(false)
+    Ok(())
 }
 
 /// Reads changed files on.

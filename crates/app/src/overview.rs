@@ -3,12 +3,13 @@
 //! Not here: how it is shown.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use anyhow::Result;
 use daybook_domain::eligibility::{Switches, eligible};
 use daybook_domain::seams::{ExtractionStore, JobStore, ScopeState, SessionStore};
 use daybook_domain::source::{Import, Source};
-use daybook_domain::{Gap, Job, JobKind, Session};
+use daybook_domain::{Gap, Job, JobKind, Session, Timestamp};
 use daybook_engine::notices::spool::Spool;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -28,6 +29,9 @@ pub(crate) struct Facts {
     /// Notices of hooks that nobody has taken in yet.
     pub(crate) notices: usize,
     switches: Switches,
+    /// What has rested for longer and still waits is stale.
+    pub(crate) stale_after: Duration,
+    now: Timestamp,
 }
 
 /// How far sessions have been learned from.
@@ -41,6 +45,9 @@ pub(crate) struct Coverage {
     pub(crate) pending: u64,
     /// Sessions whose last extraction failed, and is tried again.
     pub(crate) failing: u64,
+    /// Sessions of the two before that have rested for longer than the setting `stale_after`: kept,
+    /// however old they are.
+    pub(crate) stale: u64,
     /// Sessions that memory is never made from, by reason.
     pub(crate) never: BTreeMap<&'static str, u64>,
 }
@@ -104,6 +111,8 @@ impl Facts {
             imports: store.imports(imports).await?,
             notices: Spool::of(&daybook.root).count(),
             switches: daybook.switches(),
+            stale_after: daybook.settings.profile.work.stale_after,
+            now: daybook.clock.now(),
         })
     }
 
@@ -129,6 +138,9 @@ impl Facts {
         };
         for session in &self.sessions {
             let job = jobs.get(&session.id);
+            let waits = job.is_some_and(Job::is_ahead) && eligible(session, &self.switches).is_ok();
+            let rested = self.now.since(session.last_at);
+            coverage.stale += u64::from(waits && rested > self.stale_after);
             match eligible(session, &self.switches) {
                 Err(why) => *coverage.never.entry(why.reason()).or_default() += 1,
                 Ok(()) => match job {

@@ -9,7 +9,6 @@ use anyhow::{Context, Result, bail};
 use daybook_domain::eligibility::Switches;
 use daybook_domain::seams::Store;
 use daybook_domain::time::Clock;
-use daybook_domain::trigger::{Patience, Rules};
 use daybook_domain::{Tenant, Timestamp};
 use daybook_engine::extract::extractive::Extractive;
 use daybook_engine::ingest::import::Intake;
@@ -53,7 +52,7 @@ impl Daybook {
     pub(crate) fn open_or_create(common: &Common) -> Result<Self> {
         let folder = root::locate(common.root.as_deref())?;
         root::create(&folder)?;
-        Self::open(folder)
+        Self::open(folder, &common.set)
     }
 
     /// Whether something is remembered in the data folder at `folder`.
@@ -71,12 +70,12 @@ impl Daybook {
                 root::shown(&folder)
             );
         }
-        Self::open(folder)
+        Self::open(folder, &common.set)
     }
 
-    /// Opens the data folder at `folder`.
-    pub(crate) fn open(folder: PathBuf) -> Result<Self> {
-        let settings = Settings::load(&folder)?;
+    /// Opens the data folder at `folder`, with the settings `set` over all others.
+    pub(crate) fn open(folder: PathBuf, set: &[String]) -> Result<Self> {
+        let settings = Settings::load(&folder, set)?;
         let durability = match settings.durability {
             Durability::Process => sqlite::Durability::Process,
             Durability::Power => sqlite::Durability::Power,
@@ -93,30 +92,19 @@ impl Daybook {
         })
     }
 
-    /// How long sessions may rest.
-    pub(crate) fn patience(&self) -> Patience {
-        Patience {
-            idle: self.settings.idle,
-            dirty: self.settings.max_dirty_age,
-            ..Patience::default()
-        }
-    }
-
     /// Where memory is switched off.
     pub(crate) fn switches(&self) -> Switches {
-        Switches::default()
+        self.settings.switches.clone()
     }
 
     /// What tells when sessions are due.
     pub(crate) fn triggers(&self) -> Triggers {
+        let profile = &self.settings.profile;
         Triggers {
             store: Arc::clone(&self.store) as Arc<dyn Store>,
             clock: Arc::clone(&self.clock),
-            rules: Rules {
-                patience: self.patience(),
-                ..Rules::default()
-            },
-            sweep: None,
+            rules: profile.triggers,
+            sweep: profile.sweep.clone(),
             switches: self.switches(),
         }
     }
@@ -128,7 +116,7 @@ impl Daybook {
             store: Arc::clone(&self.store) as Arc<dyn Store>,
             clock: Arc::clone(&self.clock),
             tenant: self.tenant.clone(),
-            patience: self.patience(),
+            patience: self.settings.profile.triggers.patience,
             switches: self.switches(),
             redactor: Arc::new(Redactor::standard()),
             readers: cores.min(4),
@@ -141,8 +129,13 @@ impl Daybook {
         let presence = Presence::announce(&self.root, &name)
             .with_context(|| format!("cannot write below {}", root::shown(&self.root)))?;
         free_vanished(&self.root, &*self.store).await?;
+        let work = self.settings.profile.work;
         let limits = WorkLimits {
-            lease: self.settings.lease,
+            claim: work.claims,
+            parallel: work.parallel,
+            lease: work.lease,
+            retry: work.retry,
+            drain: work.drain,
             ..WorkLimits::default()
         };
         let shop = Workshop {

@@ -42,6 +42,8 @@ pub struct Switches {
     pub all_off: bool,
     /// For these agents, users and projects.
     pub off: BTreeSet<(ScopeKind, String)>,
+    /// Whose words a session holds that names no user.
+    pub person: String,
 }
 
 impl Switches {
@@ -52,9 +54,8 @@ impl Switches {
     }
 
     fn covers(&self, session: &Session) -> bool {
-        let user = session.user.as_deref();
-        self.is_off(ScopeKind::Agent, &session.id.agent)
-            || user.is_some_and(|user| self.is_off(ScopeKind::User, user))
+        let user = session.user.as_ref().unwrap_or(&self.person);
+        self.is_off(ScopeKind::Agent, &session.id.agent) || self.is_off(ScopeKind::User, user)
     }
 }
 

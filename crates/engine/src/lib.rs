@@ -12,6 +12,7 @@ pub mod files;
 pub mod ingest;
 pub mod jobs;
 pub mod notices;
+pub mod profile;
 pub mod recall;
 pub mod stage;
 pub mod stop;

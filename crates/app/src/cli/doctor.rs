@@ -73,7 +73,8 @@ fn examine(common: &Common) -> Vec<Finding> {
         }
     };
     note("data folder", private(&folder));
-    let settings = Settings::load(&folder).map(|_| "all settings make sense".to_owned());
+    let settings =
+        Settings::load(&folder, &common.set).map(|_| "all settings make sense".to_owned());
     note("settings", settings.map_err(|error| format!("{error:#}")));
     match Daybook::open_existing(common) {
         Err(error) => {

@@ -25,6 +25,7 @@ impl Hook {
             self.host,
             self.payload,
             root::locate(common.root.as_deref()),
+            &common.set,
         );
         Ok(ExitCode::SUCCESS)
     }

@@ -95,6 +95,9 @@ pub(crate) struct Common {
     /// How lines of the log look [default: DAYBOOK_LOG_FORMAT, or text]
     #[arg(long, global = true, value_name = "FORM", value_enum)]
     log_format: Option<Form>,
+    /// A setting for this run alone, before environment and daybook.toml; may be repeated
+    #[arg(long, global = true, value_name = "NAME=VALUE")]
+    pub(crate) set: Vec<String>,
 }
 
 #[derive(Subcommand)]

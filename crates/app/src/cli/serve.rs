@@ -39,7 +39,12 @@ impl Serve {
         }
         let daybook = Arc::new(Daybook::open_or_create(common)?);
         let stop = stop_on_interrupt()?;
-        keeper::start(daybook.root.clone(), !self.no_follow, stop.clone());
+        keeper::start(
+            daybook.root.clone(),
+            common.set.clone(),
+            !self.no_follow,
+            stop.clone(),
+        );
         http::run(
             &daybook,
             self.listen,

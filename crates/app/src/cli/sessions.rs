@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
 use daybook_domain::eligibility::{Switches, eligible};
 use daybook_domain::seams::{ExtractionStore, JobStore, SessionStore};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::Common;
 use crate::desk::rfc3339;
-use crate::output::{bold, dim, grouped, json as print_json};
+use crate::output::{bold, count, dim, grouped, json as print_json};
 use crate::wiring::{Daybook, block_on};
 
 /// The sessions that were taken in.
@@ -21,11 +21,23 @@ pub(crate) struct Sessions {
     /// Most sessions, newest first
     #[arg(short = 'n', long, default_value_t = 50)]
     limit: usize,
+    /// Make no memory of this session: what waits and what is said from now on is never learned
+    #[arg(long, value_name = "SESSION", conflicts_with = "on")]
+    off: Option<String>,
+    /// Make memory of this session again: of what is said from now on
+    #[arg(long, value_name = "SESSION")]
+    on: Option<String>,
 }
 
 impl Sessions {
     pub(crate) fn run(&self, common: &Common) -> Result<ExitCode> {
         let daybook = Daybook::open_existing(common)?;
+        if let Some(name) = &self.off {
+            return block_on(switch(common, &daybook, name, false));
+        }
+        if let Some(name) = &self.on {
+            return block_on(switch(common, &daybook, name, true));
+        }
         let (sessions, jobs, digests) = block_on(async {
             let sessions = daybook.store.sessions(&daybook.tenant, self.limit).await?;
             let jobs = JobStore::jobs(&*daybook.store, JobKind::Extract).await?;
@@ -80,6 +92,28 @@ pub(crate) fn by_session(jobs: Vec<Job>) -> BTreeMap<SessionId, Job> {
         JobKey::Consolidate(_) => None,
     };
     jobs.into_iter().filter_map(session).collect()
+}
+
+async fn switch(common: &Common, daybook: &Daybook, name: &str, on: bool) -> Result<ExitCode> {
+    let found = daybook.store.find_sessions(&daybook.tenant, name).await?;
+    let [session] = found.as_slice() else {
+        bail!(
+            "{name} is the name of {} here; `daybook sessions` lists them",
+            count(found.len() as u64, "session")
+        );
+    };
+    daybook.store.switch_memory(&session.id, on).await?;
+    if common.json {
+        print_json(&json!({ "session": session.id.to_string(), "memory": on }))?;
+    } else if on {
+        anstream::println!("What is said in {} from now on is learned.", session.id);
+    } else {
+        anstream::println!(
+            "Nothing more is learned from {}. What was learned before stays; `daybook sessions --on {name}` ends it.",
+            session.id
+        );
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 fn last_digests(records: Vec<ExtractionRecord>) -> BTreeMap<SessionId, ExtractionRecord> {

@@ -78,6 +78,13 @@ fn say_sessions(facts: &Facts) {
     if coverage.failing > 0 {
         parts.push(warn(&format!("{} failing", coverage.failing)));
     }
+    if coverage.stale > 0 {
+        let age = crate::settings::spelled(facts.stale_after);
+        parts.push(warn(&format!(
+            "{} of them for more than {age}",
+            coverage.stale
+        )));
+    }
     for (reason, n) in &coverage.never {
         parts.push(format!("{n} not extracted ({reason})"));
     }

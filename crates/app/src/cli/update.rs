@@ -8,13 +8,13 @@ use clap::Args;
 use daybook_domain::JobKind;
 use daybook_domain::seams::JobStore;
 use daybook_engine::files::reindex::reindex_all;
-use daybook_engine::jobs::{self, UpdateReport, Workshop};
+use daybook_engine::jobs::{self, UpdateReport, Workshop, free_vanished};
 use daybook_engine::notices::spool::Spool;
 use daybook_engine::stop::Stop;
 use serde_json::json;
 
 use super::Common;
-use crate::keeper::{Done, is_due, keep_up, keep_up_if_elected, stop_after};
+use crate::keeper::{Done, keep_up, keep_up_if_elected, rest, stop_after};
 use crate::output::{count, json as print_json};
 use crate::progress::Learning;
 use crate::wiring::{Daybook, block_on, stand_back, stop_on_interrupt};
@@ -92,9 +92,9 @@ async fn told_in_a_moment(daybook: &Daybook, stop: &Stop) -> bool {
 /// Process what falls due until stopped.
 #[derive(Args)]
 pub(crate) struct Worker {
-    /// Longest sleep between two looks
-    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration)]
-    every: Duration,
+    /// Longest sleep between two looks [default: the setting `poll`]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    every: Option<Duration>,
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
@@ -106,32 +106,27 @@ impl Worker {
         stand_back();
         let daybook = Daybook::open_or_create(common)?;
         let stop = stop_on_interrupt()?;
+        let longest = self.every.unwrap_or(daybook.settings.profile.work.poll);
         block_on(async {
             let (shop, _present) = daybook.worker().await?;
             let mut all = Done::default();
             while !stop.asked() {
                 let quiet = Learning::quiet();
                 let done = keep_up(&daybook, &shop, &stop, &quiet).await?;
+                let idle = done.is_nothing();
                 if !common.json && !done.report.read.is_empty() {
                     say(&done);
                 }
                 all.add(done.taken, done.report);
-                rest(&daybook, &stop, self.every).await?;
+                if idle {
+                    free_vanished(&daybook.root, &*daybook.store).await?;
+                    rest(&daybook, &stop, longest).await?;
+                }
             }
             all.report.stopped = true;
             tell(common, &all)
         })
     }
-}
-
-/// Sleeps until the next job falls due or a hook tells something, at most `longest`; wakes within a quarter second of a stop.
-async fn rest(daybook: &Daybook, stop: &Stop, longest: Duration) -> Result<()> {
-    const LOOK: Duration = Duration::from_millis(250);
-    let until = daybook.clock.now().plus(longest);
-    while !stop.asked() && daybook.clock.now() < until && !is_due(daybook).await? {
-        tokio::time::sleep(LOOK).await;
-    }
-    Ok(())
 }
 
 /// Make index and files anew from what is stored.

@@ -51,11 +51,11 @@ impl Host {
     }
 }
 
-/// Answers one call. Its payload is `argument`, else standard input.
-pub(crate) fn answer(host: Host, argument: Option<String>, root: Result<PathBuf>) {
+/// Answers one call. Its payload is `argument`, else standard input; `set` are settings over all others.
+pub(crate) fn answer(host: Host, argument: Option<String>, root: Result<PathBuf>, set: &[String]) {
     let answer = root.and_then(|root| {
         let payload = argument.map_or_else(input::read, Ok)?;
-        Call::read(host, &payload)?.map_or(Ok(None), |call| call.answer(&root))
+        Call::read(host, &payload)?.map_or(Ok(None), |call| call.answer(&root, set))
     });
     match answer {
         Ok(Some(text)) => anstream::println!("{text}"),
@@ -93,13 +93,13 @@ impl Call {
     }
 
     /// What the host is to read on standard output.
-    fn answer(&self, root: &Path) -> Result<Option<String>> {
+    fn answer(&self, root: &Path, set: &[String]) -> Result<Option<String>> {
         let (agent, session) = (self.host.agent(), &self.notice.session);
         let session = format_args!("{agent}:{session}");
         let span = debug_span!("hook", %session, outcome = Empty);
         inside(
             span,
-            || self.keep_and_tell(root),
+            || self.keep_and_tell(root, set),
             |span, told| {
                 let outcome = if told.is_some() { "told" } else { "kept" };
                 span.record("outcome", outcome);
@@ -107,9 +107,13 @@ impl Call {
         )
     }
 
-    fn keep_and_tell(&self, root: &Path) -> Result<Option<String>> {
+    fn keep_and_tell(&self, root: &Path, set: &[String]) -> Result<Option<String>> {
         let kept = self.keep(root);
-        let told = if self.tell { self.told(root) } else { Ok(None) };
+        let told = if self.tell {
+            self.told(root, set)
+        } else {
+            Ok(None)
+        };
         // Memory in front of the agent matters more than a spool that is full.
         match (told?, kept) {
             (None, Err(error)) => Err(error),
@@ -128,8 +132,8 @@ impl Call {
         }
     }
 
-    fn told(&self, root: &Path) -> Result<Option<String>> {
-        let settings = Settings::load(root)?;
+    fn told(&self, root: &Path, set: &[String]) -> Result<Option<String>> {
+        let settings = Settings::load(root, set)?;
         let folder = match &self.notice.folder {
             Some(folder) => PathBuf::from(folder),
             None => std::env::current_dir()?,

@@ -12,14 +12,17 @@ use crate::wiring::Daybook;
 /// Where memory is, open or not.
 pub(crate) struct Memory {
     root: PathBuf,
+    /// Settings of the command line.
+    set: Vec<String>,
     open: Mutex<Option<Arc<Daybook>>>,
     writing: Mutex<()>,
 }
 
 impl Memory {
-    pub(super) fn at(root: PathBuf) -> Self {
+    pub(super) fn at(root: PathBuf, set: Vec<String>) -> Self {
         Self {
             root,
+            set,
             open: Mutex::new(None),
             writing: Mutex::new(()),
         }
@@ -59,7 +62,7 @@ impl Memory {
         if let Some(daybook) = open {
             return Ok(Arc::clone(daybook));
         }
-        let daybook = Arc::new(Daybook::open(self.root.clone())?);
+        let daybook = Arc::new(Daybook::open(self.root.clone(), &self.set)?);
         *open = Some(Arc::clone(&daybook));
         Ok(daybook)
     }

@@ -2,6 +2,7 @@
 
 mod agents;
 mod cli;
+mod config;
 mod fixture;
 mod hooks;
 mod kill;

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use daybook_domain::eligibility::eligible;
+use daybook_domain::trigger::Patience;
 use daybook_domain::{
     ClaimLimits, Job, JobKey, JobKind, Priority, Session, SessionId, StoreError, Timestamp,
 };
@@ -23,6 +24,21 @@ pub struct Sweep {
     pub scan: usize,
     /// Most sessions that are made due; those that run now count.
     pub claims: usize,
+}
+
+impl Default for Sweep {
+    /// What the profile `daybook` looks over.
+    fn default() -> Self {
+        Self {
+            surfaces: Vec::new(),
+            // After a month away from the desk nothing is passed over; what is older is for `import`,
+            // which asks. What is in the log already stays due, however old it is.
+            max_age: Duration::from_secs(30 * 86_400),
+            min_idle: Patience::default().idle,
+            scan: 5_000,
+            claims: 16,
+        }
+    }
 }
 
 /// What a sweep did.

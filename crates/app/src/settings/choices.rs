@@ -1,0 +1,91 @@
+//! All settings as plain values: a profile's, until others are laid over them.
+//!
+//! Everything has a place here whether or not it is in force, so that each setting is one field: the
+//! numbers of a sweep stand beside the switch that turns it on.
+
+use anyhow::{Result, bail};
+use daybook_domain::trigger::Priority;
+use daybook_engine::profile::{Ledger, Profile, UNBOUNDED};
+use daybook_engine::triggers::Sweep;
+
+/// What is chosen, before it is put together.
+#[derive(Debug, Clone)]
+pub(crate) struct Choices {
+    pub(super) person: String,
+    pub(super) timezone: String,
+    pub(super) durability: &'static str,
+    pub(super) context_tokens: usize,
+    pub(super) profile: &'static str,
+    pub(super) memory: bool,
+    pub(super) memory_off: Vec<String>,
+    pub(super) ledger: &'static str,
+    pub(super) urgent: &'static str,
+    pub(super) tries: usize,
+    pub(super) turn_limit: usize,
+    pub(super) sweeps: bool,
+    pub(super) sweep: Sweep,
+    /// The numbers that are taken as they are; what has a field of its own above is read from there.
+    pub(super) rest: Profile,
+}
+
+/// The words of `urgent`.
+pub(super) const URGENT: [&str; 2] = ["high", "normal"];
+
+impl Choices {
+    /// What `profile` chooses, for a person called `login` by their machine.
+    pub(super) fn of(profile: Profile, login: &str) -> Self {
+        let sweep = profile.sweep.clone();
+        let urgent = match profile.triggers.urgent {
+            Priority::High => URGENT[0],
+            Priority::Low | Priority::Normal | Priority::Raised => URGENT[1],
+        };
+        Self {
+            person: login.to_owned(),
+            timezone: "local".to_owned(),
+            durability: "process",
+            context_tokens: 1_500,
+            profile: profile.name,
+            memory: true,
+            memory_off: Vec::new(),
+            ledger: profile.ledger.word(),
+            urgent,
+            turn_limit: match profile.triggers.patience.turns {
+                u32::MAX => UNBOUNDED,
+                turns => usize::try_from(turns).unwrap_or(UNBOUNDED),
+            },
+            tries: usize::try_from(profile.work.retry.tries).unwrap_or(usize::MAX),
+            sweeps: sweep.is_some(),
+            sweep: sweep.unwrap_or_default(),
+            rest: profile,
+        }
+    }
+
+    /// The profile that they come to.
+    ///
+    /// # Errors
+    /// When two of them contradict each other.
+    pub(super) fn profile(&self) -> Result<Profile> {
+        let mut profile = self.rest.clone();
+        let json = self.ledger == Ledger::Json.word();
+        profile.ledger = if json { Ledger::Json } else { Ledger::Database };
+        let high = self.urgent == URGENT[0];
+        profile.triggers.urgent = if high {
+            Priority::High
+        } else {
+            Priority::Normal
+        };
+        profile.triggers.patience.turns = u32::try_from(self.turn_limit).unwrap_or(u32::MAX);
+        profile.sweep = self.sweeps.then(|| self.sweep.clone());
+        let retry = &mut profile.work.retry;
+        retry.tries = u32::try_from(self.tries).unwrap_or(u32::MAX);
+        if retry.first > retry.most {
+            bail!(
+                "retry_first = \"{}\" is longer than retry_most = \"{}\", the longest wait; \
+                 set one of them so that it is not",
+                super::kind::spelled(retry.first),
+                super::kind::spelled(retry.most),
+            );
+        }
+        Ok(profile)
+    }
+}

@@ -1,0 +1,341 @@
+//! What sort of value a setting has: how it is read, which values are allowed, how it is shown.
+//!
+//! Values are never bent into range: a value that is not allowed is refused, with what would be.
+
+use std::time::Duration;
+
+use daybook_engine::profile::UNBOUNDED;
+use serde_json::{Value, json};
+
+use super::choices::Choices;
+
+/// A sort of value, its bounds, and the field it stands in.
+#[derive(Clone, Copy)]
+pub(crate) enum Kind {
+    Duration {
+        least: Duration,
+        most: Duration,
+        at: fn(&mut Choices) -> &mut Duration,
+    },
+    Count {
+        least: usize,
+        most: usize,
+        /// Whether it may also be `none`: no bound at all.
+        or_none: bool,
+        at: fn(&mut Choices) -> &mut usize,
+    },
+    Switch {
+        at: fn(&mut Choices) -> &mut bool,
+    },
+    Word {
+        words: &'static [&'static str],
+        at: fn(&mut Choices) -> &mut &'static str,
+    },
+    Text {
+        /// What it may be, as the end of "write …".
+        allowed: &'static str,
+        fits: fn(&str) -> bool,
+        at: fn(&mut Choices) -> &mut String,
+    },
+    List {
+        /// What each entry may be, as the end of "write …".
+        allowed: &'static str,
+        fits: fn(&str) -> bool,
+        at: fn(&mut Choices) -> &mut Vec<String>,
+    },
+}
+
+/// How a name of a setting gives its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unit {
+    /// As the setting itself does.
+    Own,
+    Seconds,
+    Hours,
+    Days,
+    /// MindRoom's word for where memory is kept: `file`, `none`, `mem0`.
+    Backend,
+}
+
+/// Longest list of a setting.
+const MOST_ENTRIES: usize = 1_000;
+
+impl Kind {
+    /// Puts what was given into its field.
+    ///
+    /// # Errors
+    /// What is wrong with it and what is allowed, as the end of "idle = 5: …".
+    pub(super) fn put(self, given: &Value, unit: Unit, into: &mut Choices) -> Result<(), String> {
+        let given = &in_own_unit(given, unit)?;
+        match self {
+            Self::Duration { least, most, at } => {
+                let duration = given.as_str().and_then(parse_duration);
+                let duration = duration.ok_or(
+                    "not a duration; write for example \"90s\", \"10m\", \"2h\" or \"30d\"",
+                )?;
+                if duration < least || duration > most {
+                    return Err(self.out_of_range());
+                }
+                *at(into) = duration;
+            }
+            Self::Count {
+                least,
+                most,
+                or_none,
+                at,
+            } => {
+                if or_none && given.as_str().is_some_and(|text| text.trim() == "none") {
+                    *at(into) = UNBOUNDED;
+                    return Ok(());
+                }
+                let count = whole(given).ok_or_else(|| format!("not {}", self.allowed()))?;
+                let count = usize::try_from(count).map_err(|_| self.out_of_range())?;
+                if count < least || count > most {
+                    return Err(self.out_of_range());
+                }
+                *at(into) = count;
+            }
+            Self::Switch { at } => {
+                *at(into) = switch(given).ok_or("neither \"on\" nor \"off\"")?;
+            }
+            Self::Word { words, at } => {
+                let found = words.iter().find(|word| given.as_str() == Some(word));
+                *at(into) = found.ok_or_else(|| format!("not {}", self.allowed()))?;
+            }
+            Self::Text { allowed, fits, at } => {
+                let text = given.as_str().filter(|text| fits(text));
+                *at(into) = text.ok_or_else(|| format!("write {allowed}"))?.to_owned();
+            }
+            Self::List { allowed, fits, at } => {
+                let entries = entries(given).filter(|list| list.iter().all(|entry| fits(entry)));
+                let entries = entries.ok_or_else(|| format!("write {allowed}"))?;
+                if entries.len() > MOST_ENTRIES {
+                    return Err(format!("longer than {MOST_ENTRIES} entries"));
+                }
+                *at(into) = entries;
+            }
+        }
+        Ok(())
+    }
+
+    /// The value of `choices`, in the form that the setting is written in.
+    pub(super) fn value(self, choices: &Choices) -> Value {
+        let choices = &mut choices.clone();
+        match self {
+            Self::Duration { at, .. } => spelled(*at(choices)).into(),
+            Self::Count { at, .. } if *at(choices) == UNBOUNDED => "none".into(),
+            Self::Count { at, .. } => json!(*at(choices)),
+            Self::Switch { at } if *at(choices) => "on".into(),
+            Self::Switch { .. } => "off".into(),
+            Self::Word { at, .. } => (*at(choices)).into(),
+            Self::Text { at, .. } => at(choices).clone().into(),
+            Self::List { at, .. } => at(choices).clone().into(),
+        }
+    }
+
+    /// Which values are allowed, for people.
+    pub(crate) fn allowed(self) -> String {
+        match self {
+            Self::Duration { least, most, .. } => {
+                format!("a duration from {} to {}", spelled(least), spelled(most))
+            }
+            Self::Count {
+                least,
+                most,
+                or_none,
+                ..
+            } => {
+                let none = if or_none { ", or \"none\"" } else { "" };
+                format!("a whole number from {least} to {most}{none}")
+            }
+            Self::Switch { .. } => "\"on\" or \"off\"".to_owned(),
+            Self::Word { words, .. } => {
+                let words: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+                match words.split_last() {
+                    Some((last, [])) => last.clone(),
+                    Some((last, before)) => format!("{} or {last}", before.join(", ")),
+                    None => String::new(),
+                }
+            }
+            Self::Text { allowed, .. } => allowed.to_owned(),
+            Self::List { allowed, .. } => format!("a list: {allowed}"),
+        }
+    }
+
+    /// A JSON Schema of the values that a name with this unit may have.
+    pub(super) fn schema(self, unit: Unit) -> Value {
+        match self {
+            Self::Duration { least, most, .. } => match seconds_per(unit) {
+                Some(unit) => json!({
+                    "type": "integer",
+                    "minimum": least.as_secs().div_ceil(unit),
+                    "maximum": most.as_secs() / unit,
+                }),
+                None => {
+                    json!({"type": "string", "pattern": r"^\s*[0-9]+\s*(ms|s|m|min|h|d|w)\s*$"})
+                }
+            },
+            Self::Count {
+                least,
+                most,
+                or_none,
+                ..
+            } => {
+                let number = json!({"type": "integer", "minimum": least, "maximum": most});
+                match or_none {
+                    true => json!({"anyOf": [number, {"const": "none"}]}),
+                    false => number,
+                }
+            }
+            Self::Switch { .. } if unit == Unit::Backend => json!({"enum": ["file", "none"]}),
+            Self::Switch { .. } => json!({"enum": ["on", "off", true, false]}),
+            Self::Word { words, .. } => json!({"enum": words}),
+            Self::Text { .. } => json!({"type": "string", "minLength": 1}),
+            Self::List { .. } => {
+                json!({"type": "array", "items": {"type": "string"}, "maxItems": MOST_ENTRIES})
+            }
+        }
+    }
+
+    fn out_of_range(self) -> String {
+        format!("out of range; allowed is {}", self.allowed())
+    }
+}
+
+fn seconds_per(unit: Unit) -> Option<u64> {
+    match unit {
+        Unit::Own | Unit::Backend => None,
+        Unit::Seconds => Some(1),
+        Unit::Hours => Some(3_600),
+        Unit::Days => Some(86_400),
+    }
+}
+
+/// What was given under a seed's name, as the setting itself would say it.
+fn in_own_unit(given: &Value, unit: Unit) -> Result<Value, String> {
+    let suffix = match unit {
+        Unit::Own => return Ok(given.clone()),
+        Unit::Backend => return backend(given),
+        Unit::Seconds => "s",
+        Unit::Hours => "h",
+        Unit::Days => "d",
+    };
+    match whole(given) {
+        Some(number) => Ok(format!("{number}{suffix}").into()),
+        None => Err(format!(
+            "not a whole number of {}",
+            format!("{unit:?}").to_lowercase()
+        )),
+    }
+}
+
+fn backend(given: &Value) -> Result<Value, String> {
+    match given.as_str() {
+        Some("file") => Ok("on".into()),
+        Some("none") => Ok("off".into()),
+        Some("mem0") => Err(
+            "Daybook keeps memory in files of its own and has no mem0; write \"file\", or \"none\" \
+             to switch memory off"
+                .to_owned(),
+        ),
+        _ => Err("neither \"file\" nor \"none\"".to_owned()),
+    }
+}
+
+/// A whole number that is not negative, also when it was written as text.
+fn whole(given: &Value) -> Option<u64> {
+    match given {
+        Value::String(text) => text.trim().parse().ok(),
+        other => other.as_u64(),
+    }
+}
+
+fn switch(given: &Value) -> Option<bool> {
+    match given {
+        Value::Bool(on) => Some(*on),
+        Value::String(text) => match text.trim() {
+            "on" | "true" => Some(true),
+            "off" | "false" => Some(false),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// A list, or text with commas, as flags and variables give it.
+fn entries(given: &Value) -> Option<Vec<String>> {
+    match given {
+        Value::Array(list) => list
+            .iter()
+            .map(|entry| Some(entry.as_str()?.to_owned()))
+            .collect(),
+        Value::String(text) => Some(
+            text.split(',')
+                .map(str::trim)
+                .filter(|entry| !entry.is_empty())
+                .map(str::to_owned)
+                .collect(),
+        ),
+        _ => None,
+    }
+}
+
+/// `90s`, `10m`, `2h`, `30d`, `500ms`.
+pub(crate) fn parse_duration(text: &str) -> Option<Duration> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !c.is_ascii_digit())?;
+    let amount: u64 = text[..digits].parse().ok()?;
+    let milliseconds = match text[digits..].trim() {
+        "ms" => 1,
+        "s" => 1_000,
+        "m" | "min" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
+        "w" => 604_800_000,
+        _ => return None,
+    };
+    Some(Duration::from_millis(amount.checked_mul(milliseconds)?))
+}
+
+/// A duration in the greatest unit that leaves nothing over.
+pub(crate) fn spelled(duration: Duration) -> String {
+    let milliseconds = duration.as_millis();
+    let units = [
+        ("d", 86_400_000),
+        ("h", 3_600_000),
+        ("m", 60_000),
+        ("s", 1_000),
+    ];
+    let unit = units
+        .into_iter()
+        .find(|(_, size)| milliseconds >= *size && milliseconds.is_multiple_of(*size));
+    match unit {
+        Some((unit, size)) => format!("{}{unit}", milliseconds / size),
+        None if milliseconds == 0 => "0s".to_owned(),
+        None => format!("{milliseconds}ms"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_duration_reads_as_it_is_spelled(milliseconds in 0_u64..10_000_000_000) {
+            let duration = Duration::from_millis(milliseconds);
+            prop_assert_eq!(parse_duration(&spelled(duration)), Some(duration));
+        }
+    }
+
+    #[test]
+    fn a_duration_is_spelled_in_its_greatest_unit() {
+        let spell = |seconds| spelled(Duration::from_secs(seconds));
+        assert_eq!(
+            [0, 90, 120, 43_200, 86_400].map(spell),
+            ["0s", "90s", "2m", "12h", "1d"]
+        );
+    }
+}

@@ -1,0 +1,204 @@
+//! Where the numbers of each profile come from: a seed and its era, or Daybook where a seed says
+//! nothing or would lose an event.
+
+/// One number's origin.
+pub(super) struct Origin {
+    pub(super) profile: &'static str,
+    pub(super) setting: &'static str,
+    pub(super) says: &'static str,
+}
+
+const fn origin(profile: &'static str, setting: &'static str, says: &'static str) -> Origin {
+    Origin {
+        profile,
+        setting,
+        says,
+    }
+}
+
+/// What each profile is, in a sentence or two.
+pub(super) const PROFILES: [(&str, &str); 4] = [
+    (
+        "daybook",
+        "The default: every trigger that a seed has, soon after it happened. Its numbers are those of \
+         the seeds where they agree, and Daybook's own elsewhere.",
+    ),
+    (
+        "daycare",
+        "Sessions are due when their agent sleeps, after five turns, and when they are compacted or \
+         reset; first in, first out, one at a time. Seeds 000 and 001, February 2026.",
+    ),
+    (
+        "codex",
+        "A starting root session sweeps over what has long rested. Seed 002, February 2026; newer \
+         versions sweep over less.",
+    ),
+    (
+        "mindroom",
+        "Sessions are due when they have rested, or have waited for ten minutes; a prompt brings its \
+         agent's other sessions forward. Seed 004, 27 February 2026, before it was built.",
+    ),
+];
+
+/// Origins, by profile. A number that differs from Daybook's own has one.
+pub(super) const ORIGINS: &[Origin] = &[
+    origin("daybook", "idle", "as in seed 004"),
+    origin("daybook", "max_dirty_age", "as in seed 004"),
+    origin("daybook", "turn_limit", "as in seed 000"),
+    origin(
+        "daybook",
+        "sweep_max_age",
+        "Daybook's own: after a month away nothing is passed over. What is in the log already stays \
+         due, however old it is",
+    ),
+    origin("daybook", "reprioritize", "as in seed 004"),
+    origin(
+        "daybook",
+        "sweep_scan",
+        "as in seed 002, its bound of a scan",
+    ),
+    origin("daybook", "sweep_claims", "as in seed 002, February 2026"),
+    origin(
+        "daybook",
+        "poll",
+        "as in seed 000; it wakes earlier when something is due",
+    ),
+    origin("daybook", "batch", "as in seeds 000 and 004"),
+    origin("daybook", "tries", "as in seeds 002 and 004"),
+    origin(
+        "daybook",
+        "stale_after",
+        "as in seed 004, which drops then what we name",
+    ),
+    origin("daybook", "drain", "as in seed 002, its shutdown timeout"),
+    origin(
+        "daycare",
+        "idle",
+        "a promise wins: the seed has no rule for time, so that a session which neither sleeps nor \
+         ends is never taken. No event is skipped; the hour after which the seed's host ends an agent \
+         that nobody talks to (3,600,000 ms) stands in",
+    ),
+    origin(
+        "daycare",
+        "max_dirty_age",
+        "a promise wins: a day bounds every wait",
+    ),
+    origin(
+        "daycare",
+        "turn_limit",
+        "seed 000: due at the sixth. Turns are counted, not history records as in its first days, and \
+         counted since the last success, also over a restart",
+    ),
+    origin(
+        "daycare",
+        "urgent",
+        "seed 000: what was invalidated first is taken first",
+    ),
+    origin("daycare", "reprioritize", "the seed brings nothing forward"),
+    origin("daycare", "sweep", "the seed looks over nothing at a start"),
+    origin("daycare", "poll", "30,000 ms, the same since"),
+    origin("daycare", "batch", "10, the same since"),
+    origin(
+        "daycare",
+        "parallel",
+        "the seed works on one session after another",
+    ),
+    origin(
+        "daycare",
+        "tries",
+        "a promise wins: the seed tries for ever, and one session that fails holds up all others",
+    ),
+    origin(
+        "codex",
+        "idle",
+        "a promise wins: the seed takes sessions at a start alone. Here they are due, too, once they \
+         have rested for as long as a sweep asks for",
+    ),
+    origin(
+        "codex",
+        "max_dirty_age",
+        "a promise wins: in the seed, a session that is too old at the next start is lost",
+    ),
+    origin("codex", "turn_limit", "the seed counts no turns"),
+    origin("codex", "reprioritize", "the seed brings nothing forward"),
+    origin(
+        "codex",
+        "sweep_surfaces",
+        "spec 1.4, its interactive sources",
+    ),
+    origin(
+        "codex",
+        "sweep_max_age",
+        "February 2026; 10 days in the newest version",
+    ),
+    origin(
+        "codex",
+        "sweep_min_idle",
+        "February 2026; 6 hours in the newest version",
+    ),
+    origin(
+        "codex",
+        "sweep_claims",
+        "February 2026; 64 before that, 2 in the newest version",
+    ),
+    origin("codex", "sweep_scan", "5,000, the same since"),
+    origin("codex", "batch", "as many as may run"),
+    origin("codex", "parallel", "8, the same since (spec 1.5)"),
+    origin(
+        "codex",
+        "running",
+        "spec 1.8: as many as a start claims, other processes' included",
+    ),
+    origin("codex", "lease", "3,600 s, the same since"),
+    origin("codex", "tries", "3, the same since"),
+    origin("codex", "drain", "its shutdown timeout, the same since"),
+    origin("codex", "retry_first", "3,600 s, the same since"),
+    origin("codex", "retry_most", "3,600 s: every wait is the same"),
+    origin("mindroom", "idle", "the plan, and as shipped: 120 s"),
+    origin(
+        "mindroom",
+        "max_dirty_age",
+        "the plan, and as shipped: 600 s",
+    ),
+    origin("mindroom", "turn_limit", "the seed counts no turns"),
+    origin("mindroom", "reprioritize", "the plan, and as shipped"),
+    origin(
+        "mindroom",
+        "sweep",
+        "the seed looks over nothing at a start",
+    ),
+    origin(
+        "mindroom",
+        "poll",
+        "the plan, 180 s; 1,800 s since 28 February 2026. What falls due earlier is not kept waiting for it",
+    ),
+    origin("mindroom", "batch", "the plan, and as shipped"),
+    origin("mindroom", "batch_per_agent", "the plan, and as shipped"),
+    origin(
+        "mindroom",
+        "running_per_agent",
+        "the plan; as shipped, one session after another over all agents",
+    ),
+    origin(
+        "mindroom",
+        "tries",
+        "the plan. What shipped tries for ever; here a failing stretch becomes a gap that is shown",
+    ),
+    origin("mindroom", "retry_first", "as shipped; the plan has none"),
+    origin(
+        "mindroom",
+        "retry_most",
+        "as shipped: 30, 60, 120, 240, 300 s",
+    ),
+    origin(
+        "mindroom",
+        "stale_after",
+        "the plan, and as shipped: 86,400 s. A promise wins: what waits for longer is named, where the \
+         seed drops it",
+    ),
+    origin(
+        "mindroom",
+        "ledger",
+        "the plan. A promise wins: the database decides, so that a broken file forgets nothing",
+    ),
+];

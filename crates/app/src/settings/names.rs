@@ -1,0 +1,168 @@
+//! What a name in a settings file means: a setting, something that a seed can set and Daybook has no use
+//! for yet, or nothing that we know.
+
+use serde_json::Value;
+
+use super::kind::Unit;
+use super::table::{ALL, Setting};
+
+/// What a name stands for.
+#[derive(Clone, Copy)]
+pub(crate) enum Meaning {
+    Setting(&'static Setting, Unit),
+    /// What it is about, as the end of "nothing here uses it yet: …".
+    Unused(&'static str),
+    Unknown,
+}
+
+const MODEL: &str = "no model is asked";
+const MEM0: &str = "memory is kept in files of our own";
+const SEARCH: &str = "recall searches everything, by words";
+const CURATION: &str = "nothing is rewritten by a model";
+const WINDOW: &str = "windows are cut at whole turns";
+const PHASE_TWO: &str = "consolidation keeps all that was observed";
+const TOOLS: &str = "tools come over MCP, `daybook mcp`";
+
+/// Names of seeds, whole or with all that stands below them, and why nothing here uses them.
+static UNUSED: [(&str, &str); 32] = [
+    ("memories.consolidation_model", MODEL),
+    ("memories.dedicated_tools", TOOLS),
+    (
+        "memories.disable_on_external_context",
+        "text from tools never becomes an instruction",
+    ),
+    ("memories.dual_write", "there is one pipeline"),
+    ("memories.extract_model", MODEL),
+    ("memories.max_raw_memories_for_consolidation", PHASE_TWO),
+    ("memories.max_unused_days", PHASE_TWO),
+    ("memories.min_rate_limit_remaining_percent", MODEL),
+    (
+        "memories.no_memories_if_mcp_or_web_search",
+        "text from tools never becomes an instruction",
+    ),
+    ("memories.phase_1_model", MODEL),
+    ("memories.phase_2_model", MODEL),
+    (
+        "memories.use_memories",
+        "what an agent is told is bounded by context_tokens",
+    ),
+    ("memories.version", "there is one pipeline"),
+    ("memory.auto_flush.curation.append_only", CURATION),
+    ("memory.auto_flush.curation.enabled", CURATION),
+    ("memory.auto_flush.curation.max_lines_per_pass", CURATION),
+    ("memory.auto_flush.curation.max_passes_per_day", CURATION),
+    (
+        "memory.auto_flush.extractor.include_memory_context.daily_tail_lines",
+        MODEL,
+    ),
+    (
+        "memory.auto_flush.extractor.include_memory_context.memory_snippets",
+        MODEL,
+    ),
+    (
+        "memory.auto_flush.extractor.include_memory_context.snippet_max_chars",
+        MODEL,
+    ),
+    ("memory.auto_flush.extractor.max_chars_per_flush", WINDOW),
+    ("memory.auto_flush.extractor.max_extraction_seconds", MODEL),
+    ("memory.auto_flush.extractor.max_messages_per_flush", WINDOW),
+    ("memory.auto_flush.extractor.no_reply_token", MODEL),
+    ("memory.embedder", MEM0),
+    (
+        "memory.file.max_entrypoint_lines",
+        "what an agent is told is bounded by context_tokens",
+    ),
+    (
+        "memory.file.path",
+        "the data folder is DAYBOOK_HOME, or --root",
+    ),
+    ("memory.llm", MODEL),
+    ("memory.search.include", SEARCH),
+    ("memory.search.include_entrypoint", SEARCH),
+    ("memory.search.mode", SEARCH),
+    (
+        "memory.team_reads_member_memory",
+        "each agent is told what its own scopes hold",
+    ),
+];
+
+/// All names that mean something, with what they mean; a setting's own name before what seeds call it.
+pub(crate) fn all() -> impl Iterator<Item = (&'static str, Meaning)> {
+    let settings = ALL.iter().flat_map(|setting| {
+        let names = [(setting.name, Unit::Own)].into_iter();
+        let names = names.chain(setting.also.iter().copied());
+        names.map(move |(name, unit)| (name, Meaning::Setting(setting, unit)))
+    });
+    settings.chain(
+        UNUSED
+            .iter()
+            .map(|(name, why)| (*name, Meaning::Unused(why))),
+    )
+}
+
+/// What `name` means, as it is written in files, with dots.
+pub(crate) fn meaning(name: &str) -> Meaning {
+    let found = all().find(|(known, meaning)| {
+        *known == name || (matches!(meaning, Meaning::Unused(_)) && is_below(name, known))
+    });
+    found.map_or(Meaning::Unknown, |(_, meaning)| meaning)
+}
+
+/// The environment's spelling of a name.
+pub(crate) fn variable(name: &str) -> String {
+    format!("DAYBOOK_{}", name.replace('.', "_").to_uppercase())
+}
+
+/// The names with their values in a file's tables. A table stands for all that it holds as soon as
+/// nothing in it can be known, and what is set to nothing is not set.
+pub(crate) fn leaves(file: &Value) -> Vec<(String, Value)> {
+    let mut found = Vec::new();
+    if let Value::Object(table) = file {
+        for (name, value) in table {
+            // The whole section of MindRoom may be its backend's word.
+            let is_backend =
+                name == "memory" && matches!(value.as_str(), Some("file" | "none" | "mem0"));
+            let name = if is_backend { "memory.backend" } else { name };
+            descend(name.to_owned(), value, &mut found);
+        }
+    }
+    found
+}
+
+fn descend(name: String, value: &Value, found: &mut Vec<(String, Value)>) {
+    match value {
+        Value::Null => {}
+        Value::Object(table) if all().any(|(known, _)| is_below(known, &name)) => {
+            for (inner, value) in table {
+                descend(format!("{name}.{inner}"), value, found);
+            }
+        }
+        other => found.push((name, other.clone())),
+    }
+}
+
+fn is_below(name: &str, table: &str) -> bool {
+    name.strip_prefix(table)
+        .is_some_and(|rest| rest.starts_with('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn no_two_names_are_one_in_the_environment() {
+        let names: BTreeSet<String> = all().map(|(name, _)| variable(name)).collect();
+        assert_eq!(names.len(), all().count());
+        assert!(!names.contains("DAYBOOK_HOME"), "it names the data folder");
+    }
+
+    #[test]
+    fn names_below_an_unused_one_are_unused() {
+        let unused = |name| matches!(meaning(name), Meaning::Unused(_));
+        assert!(unused("memory.embedder.config.host") && unused("memory.llm"));
+        assert!(!unused("memory.llms") && !unused("memory.file"));
+    }
+}

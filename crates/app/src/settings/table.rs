@@ -1,0 +1,438 @@
+//! The table of all settings, which drives everything else: reading, explaining, the schema of
+//! daybook.toml, importing, and the comparison of profiles.
+
+use std::time::Duration;
+
+use daybook_engine::profile::{Ledger, Profile};
+
+use super::choices::URGENT;
+use super::kind::{Kind, Unit};
+
+/// One setting.
+pub(crate) struct Setting {
+    pub(crate) name: &'static str,
+    pub(crate) group: Group,
+    pub(crate) kind: Kind,
+    /// What it does, in which unit, and what more or less of it means.
+    pub(crate) about: &'static str,
+    /// What seeds call it, and in which unit they count.
+    pub(crate) also: &'static [(&'static str, Unit)],
+}
+
+impl Setting {
+    /// Whether `profile` says anything about it: of a sweep that is off, only that it is.
+    pub(crate) fn is_chosen_by(&self, profile: &Profile) -> bool {
+        match self.group {
+            Group::You | Group::Memory => false,
+            Group::Due | Group::Work => true,
+            Group::Sweep => self.name == "sweep" || profile.sweep.is_some(),
+        }
+    }
+}
+
+/// What settings are shown together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Group {
+    You,
+    Memory,
+    Due,
+    Sweep,
+    Work,
+}
+
+impl Group {
+    pub(crate) const ALL: [Self; 5] = [Self::You, Self::Memory, Self::Due, Self::Sweep, Self::Work];
+
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Self::You => "You and your files",
+            Self::Memory => "Whether memory is made",
+            Self::Due => "When a session is due",
+            Self::Sweep => "What a starting session looks over",
+            Self::Work => "How work is done",
+        }
+    }
+
+    /// Whether profiles choose these.
+    pub(crate) fn is_profiled(self) -> bool {
+        match self {
+            Self::You | Self::Memory => false,
+            Self::Due | Self::Sweep | Self::Work => true,
+        }
+    }
+}
+
+const ZERO: Duration = Duration::ZERO;
+const SECOND: Duration = Duration::from_secs(1);
+const MINUTE: Duration = Duration::from_secs(60);
+const HOUR: Duration = Duration::from_secs(3_600);
+const DAY: Duration = Duration::from_secs(86_400);
+
+/// Longest name of a person.
+const PERSON: usize = 200;
+
+/// All settings, in the order in which they are shown.
+pub(crate) static ALL: [Setting; 31] = [
+    Setting {
+        name: "person",
+        group: Group::You,
+        kind: Kind::Text {
+            allowed: "a name of 1 to 200 bytes",
+            fits: |text| !text.trim().is_empty() && text.len() <= PERSON,
+            at: |c| &mut c.person,
+        },
+        about: "what you are called in memory files; also the name of your own scope",
+        also: &[],
+    },
+    Setting {
+        name: "timezone",
+        group: Group::You,
+        kind: Kind::Text {
+            allowed: "an IANA name such as \"Europe/Berlin\", or \"local\"",
+            fits: |name| super::zone(name).is_some(),
+            at: |c| &mut c.timezone,
+        },
+        about: "whose days and hours memory files show",
+        also: &[],
+    },
+    Setting {
+        name: "context_tokens",
+        group: Group::You,
+        kind: Kind::Count {
+            least: 0,
+            most: 1_000_000,
+            or_none: false,
+            at: |c| &mut c.context_tokens,
+        },
+        about: "most tokens that `context` prints; more tells an agent more and costs it more",
+        also: &[],
+    },
+    Setting {
+        name: "durability",
+        group: Group::You,
+        kind: Kind::Word {
+            words: &["process", "power"],
+            at: |c| &mut c.durability,
+        },
+        about: "`process`: an acknowledged event survives a killed process; `power`: a power cut \
+                too, and each append takes longer",
+        also: &[],
+    },
+    Setting {
+        name: "profile",
+        group: Group::Memory,
+        kind: Kind::Word {
+            words: &Profile::NAMES,
+            at: |c| &mut c.profile,
+        },
+        about: "which system's choices the settings below start from; `daybook config profiles` \
+                compares them",
+        also: &[],
+    },
+    Setting {
+        name: "memory",
+        group: Group::Memory,
+        kind: Kind::Switch {
+            at: |c| &mut c.memory,
+        },
+        about: "whether memory is made at all; events are taken in either way. Of several names of \
+                seeds, each must say so",
+        also: &[
+            ("memory.backend", Unit::Backend),
+            ("memory.auto_flush.enabled", Unit::Own),
+            ("memories.generate_memories", Unit::Own),
+        ],
+    },
+    Setting {
+        name: "memory_off",
+        group: Group::Memory,
+        kind: Kind::List {
+            allowed: "scopes such as \"project/tidepool\", \"agent/codex\" or \"user/ada\"",
+            fits: |scope| super::scope(scope).is_some(),
+            at: |c| &mut c.memory_off,
+        },
+        about: "scopes that no memory is made from",
+        also: &[],
+    },
+    Setting {
+        name: "idle",
+        group: Group::Due,
+        kind: Kind::Duration {
+            least: ZERO,
+            most: DAY.saturating_mul(30),
+            at: |c| &mut c.rest.triggers.patience.idle,
+        },
+        about: "how long a session rests before it is due; longer means fewer passes",
+        also: &[("memory.auto_flush.idle_seconds", Unit::Seconds)],
+    },
+    Setting {
+        name: "max_dirty_age",
+        group: Group::Due,
+        kind: Kind::Duration {
+            least: SECOND,
+            most: DAY.saturating_mul(365),
+            at: |c| &mut c.rest.triggers.patience.dirty,
+        },
+        about: "longest wait of an event, however busy its session is; longer means fewer passes",
+        also: &[("memory.auto_flush.max_dirty_age_seconds", Unit::Seconds)],
+    },
+    Setting {
+        name: "turn_limit",
+        group: Group::Due,
+        kind: Kind::Count {
+            least: 1,
+            most: 10_000,
+            or_none: true,
+            at: |c| &mut c.turn_limit,
+        },
+        about: "turns after which a session is due at the next one; more means fewer passes",
+        also: &[],
+    },
+    Setting {
+        name: "urgent",
+        group: Group::Due,
+        kind: Kind::Word {
+            words: &URGENT,
+            at: |c| &mut c.urgent,
+        },
+        about: "whether a session that is compacted or reset goes before others (`high`) or in \
+                turn (`normal`)",
+        also: &[],
+    },
+    Setting {
+        name: "reprioritize",
+        group: Group::Due,
+        kind: Kind::Count {
+            least: 0,
+            most: 1_000,
+            or_none: false,
+            at: |c| &mut c.rest.triggers.reprioritize,
+        },
+        about: "other waiting sessions of the same agent that a prompt brings forward; 0 brings none",
+        also: &[(
+            "memory.auto_flush.max_cross_session_reprioritize",
+            Unit::Own,
+        )],
+    },
+    Setting {
+        name: "sweep",
+        group: Group::Sweep,
+        kind: Kind::Switch {
+            at: |c| &mut c.sweeps,
+        },
+        about: "whether a starting root session looks over what others left",
+        also: &[],
+    },
+    Setting {
+        name: "sweep_surfaces",
+        group: Group::Sweep,
+        kind: Kind::List {
+            allowed: "names such as \"cli\" or \"vscode\", or nothing for all",
+            fits: |surface| !surface.trim().is_empty(),
+            at: |c| &mut c.sweep.surfaces,
+        },
+        about: "where sessions are held that a sweep takes, as hosts name it; empty: anywhere",
+        also: &[],
+    },
+    Setting {
+        name: "sweep_max_age",
+        group: Group::Sweep,
+        kind: Kind::Duration {
+            least: ZERO,
+            most: DAY.saturating_mul(90),
+            at: |c| &mut c.sweep.max_age,
+        },
+        about: "sessions whose last event is older are passed over; longer finds older ones",
+        also: &[("memories.max_rollout_age_days", Unit::Days)],
+    },
+    Setting {
+        name: "sweep_min_idle",
+        group: Group::Sweep,
+        kind: Kind::Duration {
+            least: ZERO,
+            most: HOUR.saturating_mul(48),
+            at: |c| &mut c.sweep.min_idle,
+        },
+        about: "sessions that have rested for less are passed over; longer leaves more alone",
+        also: &[("memories.min_rollout_idle_hours", Unit::Hours)],
+    },
+    Setting {
+        name: "sweep_scan",
+        group: Group::Sweep,
+        kind: Kind::Count {
+            least: 0,
+            most: 100_000,
+            or_none: false,
+            at: |c| &mut c.sweep.scan,
+        },
+        about: "most sessions that a sweep looks at; more finds older ones and takes longer",
+        also: &[],
+    },
+    Setting {
+        name: "sweep_claims",
+        group: Group::Sweep,
+        kind: Kind::Count {
+            least: 0,
+            most: 128,
+            or_none: false,
+            at: |c| &mut c.sweep.claims,
+        },
+        about: "most sessions that a sweep claims; more means more work at each start",
+        also: &[("memories.max_rollouts_per_startup", Unit::Own)],
+    },
+    Setting {
+        name: "poll",
+        group: Group::Work,
+        kind: Kind::Duration {
+            least: SECOND,
+            most: DAY,
+            at: |c| &mut c.rest.work.poll,
+        },
+        about: "longest sleep of a worker between two looks; it wakes earlier when something is due",
+        also: &[("memory.auto_flush.flush_interval_seconds", Unit::Seconds)],
+    },
+    Setting {
+        name: "batch",
+        group: Group::Work,
+        kind: Kind::Count {
+            least: 1,
+            most: 1_000,
+            or_none: false,
+            at: |c| &mut c.rest.work.claims.jobs,
+        },
+        about: "most sessions claimed at once; more drains a backlog sooner and holds more leases",
+        also: &[("memory.auto_flush.batch.max_sessions_per_cycle", Unit::Own)],
+    },
+    Setting {
+        name: "batch_per_agent",
+        group: Group::Work,
+        kind: Kind::Count {
+            least: 1,
+            most: 1_000,
+            or_none: true,
+            at: |c| &mut c.rest.work.claims.per_agent,
+        },
+        about: "most of them from one agent; fewer keeps a busy agent from crowding others out",
+        also: &[(
+            "memory.auto_flush.batch.max_sessions_per_agent_per_cycle",
+            Unit::Own,
+        )],
+    },
+    Setting {
+        name: "running",
+        group: Group::Work,
+        kind: Kind::Count {
+            least: 1,
+            most: 1_000,
+            or_none: true,
+            at: |c| &mut c.rest.work.claims.running,
+        },
+        about: "most extractions under way, over all processes; more is sooner done and busier",
+        also: &[],
+    },
+    Setting {
+        name: "parallel",
+        group: Group::Work,
+        kind: Kind::Count {
+            least: 1,
+            most: 64,
+            or_none: false,
+            at: |c| &mut c.rest.work.parallel,
+        },
+        about: "extractions side by side in one process; more is sooner done where a model is waited for",
+        also: &[],
+    },
+    Setting {
+        name: "running_per_agent",
+        group: Group::Work,
+        kind: Kind::Count {
+            least: 1,
+            most: 1_000,
+            or_none: true,
+            at: |c| &mut c.rest.work.claims.running_per_agent,
+        },
+        about: "most of them from one agent",
+        also: &[],
+    },
+    Setting {
+        name: "lease",
+        group: Group::Work,
+        kind: Kind::Duration {
+            least: SECOND,
+            most: DAY,
+            at: |c| &mut c.rest.work.lease,
+        },
+        about: "how long a job may run without a sign of life before another worker may take it over",
+        also: &[],
+    },
+    Setting {
+        name: "tries",
+        group: Group::Work,
+        kind: Kind::Count {
+            least: 1,
+            most: 100,
+            or_none: false,
+            at: |c| &mut c.tries,
+        },
+        about: "how often the same stretch of a session may fail before it is narrowed",
+        also: &[("memory.auto_flush.extractor.max_retries", Unit::Own)],
+    },
+    Setting {
+        name: "retry_first",
+        group: Group::Work,
+        kind: Kind::Duration {
+            least: SECOND,
+            most: DAY,
+            at: |c| &mut c.rest.work.retry.first,
+        },
+        about: "wait after a first failure; each further one doubles it",
+        also: &[("memory.auto_flush.retry_cooldown_seconds", Unit::Seconds)],
+    },
+    Setting {
+        name: "retry_most",
+        group: Group::Work,
+        kind: Kind::Duration {
+            least: SECOND,
+            most: DAY.saturating_mul(7),
+            at: |c| &mut c.rest.work.retry.most,
+        },
+        about: "longest wait after a failure; as long as `retry_first`: every wait is the same",
+        also: &[(
+            "memory.auto_flush.max_retry_cooldown_seconds",
+            Unit::Seconds,
+        )],
+    },
+    Setting {
+        name: "stale_after",
+        group: Group::Work,
+        kind: Kind::Duration {
+            least: MINUTE,
+            most: DAY.saturating_mul(365),
+            at: |c| &mut c.rest.work.stale_after,
+        },
+        about: "a session that waits longer is named by `status`; it is never dropped",
+        also: &[("memory.auto_flush.stale_ttl_seconds", Unit::Seconds)],
+    },
+    Setting {
+        name: "drain",
+        group: Group::Work,
+        kind: Kind::Duration {
+            least: ZERO,
+            most: MINUTE.saturating_mul(10),
+            at: |c| &mut c.rest.work.drain,
+        },
+        about: "longest wait at the end signal for work that is under way",
+        also: &[],
+    },
+    Setting {
+        name: "ledger",
+        group: Group::Work,
+        kind: Kind::Word {
+            words: &[Ledger::Database.word(), Ledger::Json.word()],
+            at: |c| &mut c.ledger,
+        },
+        about: "where it can be read which sessions wait: in the database alone, or (`json`) in \
+                memory_flush_state.json, too",
+        also: &[],
+    },
+];

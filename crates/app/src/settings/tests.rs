@@ -1,0 +1,434 @@
+//! What values come to, and what is refused.
+
+use std::path::Path;
+use std::time::Duration;
+
+use daybook_engine::profile::Ledger;
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::kind::{Kind, Unit, spelled};
+use super::names::Meaning;
+use super::*;
+
+/// Compares a published document with the committed one; `UPDATE_DOCS=1` writes it.
+#[track_caller]
+pub(crate) fn compare_with_committed(path: &str, text: &str) {
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(path, text).expect("the document is written");
+    }
+    let committed = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(
+        committed == text,
+        "{path} is not what is published; review the change after \
+         UPDATE_DOCS=1 cargo test -p daybook-app committed"
+    );
+}
+
+fn read(flags: &[&str], environment: &[(&str, &str)], file: &str) -> Result<Settings> {
+    let flags: Vec<String> = flags.iter().map(|&flag| flag.to_owned()).collect();
+    let environment: Vec<(String, String)> = environment
+        .iter()
+        .map(|&(name, value)| (name.to_owned(), value.to_owned()))
+        .collect();
+    Settings::read(&Inputs {
+        flags: &flags,
+        environment: &environment,
+        file,
+        path: Path::new("/data/daybook.toml"),
+        login: "ada",
+    })
+}
+
+/// Checks what a setting is, and where that comes from.
+#[track_caller]
+fn check(flags: &[&str], environment: &[(&str, &str)], file: &str, name: &str, expected: &str) {
+    let settings = read(flags, environment, file).expect("they make sense");
+    let found = settings
+        .explained
+        .iter()
+        .find(|setting| setting.name == name);
+    let found = found.expect("it is a setting");
+    let said = format!("{} {:?} {}", found.value, found.source, found.from);
+    assert_eq!(said.trim(), expected);
+}
+
+#[track_caller]
+fn check_file(file: &str, name: &str, expected: &str) {
+    check(&[], &[], file, name, expected);
+}
+
+#[track_caller]
+fn check_refused(file: &str, expected: &str) {
+    let error = read(&[], &[], file).expect_err("it is refused");
+    assert_eq!(
+        format!("{error:#}"),
+        format!("/data/daybook.toml: {expected}")
+    );
+}
+
+#[test]
+fn with_nothing_set_the_default_profile_holds() {
+    let settings = read(&[], &[], "").expect("they make sense");
+    assert_eq!(settings.profile, Profile::daybook());
+    assert_eq!(
+        (settings.person.as_str(), settings.context_tokens),
+        ("ada", 1_500)
+    );
+    assert!(!settings.switches.all_off && settings.switches.off.is_empty());
+    check_file("", "idle", "\"2m\" Default");
+}
+
+#[test]
+fn every_profile_reaches_the_engine_unchanged() {
+    for profile in Profile::all() {
+        let file = format!("profile = \"{}\"", profile.name);
+        let settings = read(&[], &[], &file).expect("they make sense");
+        assert_eq!(settings.profile, profile);
+    }
+}
+
+#[test]
+fn a_flag_goes_before_the_environment_before_the_file_before_the_profile() {
+    let file = "profile = \"codex\"\nidle = \"3h\"";
+    let environment = [("DAYBOOK_IDLE", "2h")];
+    check(&["idle=1h"], &environment, file, "idle", "\"1h\" Flag idle");
+    check(
+        &[],
+        &environment,
+        file,
+        "idle",
+        "\"2h\" Environment DAYBOOK_IDLE",
+    );
+    check(&[], &[], file, "idle", "\"3h\" File idle");
+    check(
+        &[],
+        &[],
+        "profile = \"codex\"",
+        "idle",
+        "\"12h\" Profile codex",
+    );
+    check(&["profile=mindroom"], &[], file, "idle", "\"3h\" File idle");
+    check(
+        &["profile=mindroom"],
+        &[],
+        file,
+        "poll",
+        "\"3m\" Profile mindroom",
+    );
+}
+
+#[test]
+fn an_empty_variable_is_not_set_and_other_peoples_are_left_alone() {
+    let environment = [
+        ("DAYBOOK_IDLE", ""),
+        ("DAYBOOK_HOME", "/x"),
+        ("DAYBOOK_TEST", "1"),
+    ];
+    check(&[], &environment, "", "idle", "\"2m\" Default");
+}
+
+#[test]
+fn seeds_names_are_understood_in_their_units_everywhere() {
+    let file = "[memory.auto_flush]\nidle_seconds = 90\nbatch.max_sessions_per_cycle = 7";
+    check_file(file, "idle", "\"90s\" File memory.auto_flush.idle_seconds");
+    check_file(
+        file,
+        "batch",
+        "7 File memory.auto_flush.batch.max_sessions_per_cycle",
+    );
+    let file = "[memories]\nmax_rollout_age_days = 21\nmin_rollout_idle_hours = 6";
+    check_file(
+        file,
+        "sweep_max_age",
+        "\"21d\" File memories.max_rollout_age_days",
+    );
+    check_file(
+        file,
+        "sweep_min_idle",
+        "\"6h\" File memories.min_rollout_idle_hours",
+    );
+    let variable = ("DAYBOOK_MEMORIES_MAX_ROLLOUTS_PER_STARTUP", "64");
+    let from = "64 Environment DAYBOOK_MEMORIES_MAX_ROLLOUTS_PER_STARTUP";
+    check(&[], &[variable], "sweep_claims = 3", "sweep_claims", from);
+    let flag = "memory.auto_flush.stale_ttl_seconds=7200";
+    let from = "\"2h\" Flag memory.auto_flush.stale_ttl_seconds";
+    check(&[flag], &[], "", "stale_after", from);
+}
+
+#[test]
+fn what_a_setting_says_reaches_the_engine() {
+    let file = "turn_limit = \"none\"\nsweep = false\nledger = \"json\"\ntries = 9\nurgent = \"normal\"\n\
+                batch_per_agent = 2\nmemory_off = [\"project/tidepool\", \"user/ada\"]\ntimezone = \"UTC\"";
+    let settings = read(&[], &[], file).expect("they make sense");
+    let Profile {
+        triggers,
+        sweep,
+        work,
+        ledger,
+        ..
+    } = settings.profile;
+    assert_eq!(
+        (triggers.patience.turns, sweep, ledger),
+        (u32::MAX, None, Ledger::Json)
+    );
+    assert_eq!((work.retry.tries, work.claims.per_agent), (9, 2));
+    let off = |kind, name| settings.switches.is_off(kind, name);
+    assert!(off(ScopeKind::Project, "tidepool") && off(ScopeKind::User, "ada"));
+    assert!(!off(ScopeKind::Project, "ada"));
+}
+
+#[test]
+fn numbers_that_a_profile_has_not_are_not_said_to_be_its_own() {
+    let file = "profile = \"mindroom\"";
+    check_file(file, "sweep", "\"off\" Profile mindroom");
+    check_file(file, "sweep_scan", "5000 Default");
+    check_file("profile = \"codex\"", "sweep_scan", "5000 Profile codex");
+    check_file(file, "context_tokens", "1500 Default");
+}
+
+#[test]
+fn a_sweep_that_is_switched_on_has_numbers() {
+    let settings = read(
+        &["sweep=on"],
+        &[],
+        "profile = \"mindroom\"\nsweep_claims = 3",
+    );
+    let sweep = settings.expect("they make sense").profile.sweep;
+    let sweep = sweep.expect("it is on");
+    assert_eq!((sweep.claims, sweep.scan), (3, 5_000));
+}
+
+#[test]
+fn memory_is_off_as_soon_as_one_of_a_seeds_switches_is() {
+    check_file(
+        "[memory]\nbackend = \"file\"",
+        "memory",
+        "\"on\" File memory.backend",
+    );
+    let file = "[memory]\nbackend = \"file\"\n[memory.auto_flush]\nenabled = false";
+    check_file(file, "memory", "\"off\" File memory.auto_flush.enabled");
+    check_file("memory = \"none\"", "memory", "\"off\" File memory.backend");
+    check_file("memory = false", "memory", "\"off\" File memory");
+    let settings = read(&["memory=off"], &[], "").expect("they make sense");
+    assert!(settings.switches.all_off);
+}
+
+#[test]
+fn what_is_understood_and_not_used_is_said() {
+    let file = "[memory.embedder]\nprovider = \"openai\"\n[memories]\nextract_model = \"x\"";
+    let settings = read(&[], &[], file).expect("they make sense");
+    let unused = settings.unused.iter().map(|unused| unused.name.as_str());
+    let unused: std::collections::BTreeSet<&str> = unused.collect();
+    let expected = ["memories.extract_model", "memory.embedder"];
+    assert_eq!(unused, expected.into());
+}
+
+#[test]
+fn a_name_that_nobody_knows_is_refused() {
+    check_refused(
+        "idel = 1",
+        "idel = 1: there is no such setting; `daybook config` lists them",
+    );
+    check_refused(
+        "[memory.auto_flush]\nidle = 1",
+        "memory.auto_flush.idle = 1: there is no such setting; `daybook config` lists them",
+    );
+    let error = read(&["idel=1"], &[], "").expect_err("it is refused");
+    let expected = "--set idel=1: there is no such setting; `daybook config` lists them";
+    assert_eq!(format!("{error:#}"), expected);
+    let error = read(&["idle"], &[], "").expect_err("it is refused");
+    assert_eq!(format!("{error:#}"), "--set idle: write --set name=value");
+}
+
+#[test]
+fn values_that_make_no_sense_are_refused_with_what_would() {
+    let duration = "not a duration; write for example \"90s\", \"10m\", \"2h\" or \"30d\"";
+    check_refused("idle = \"soon\"", &format!("idle = \"soon\": {duration}"));
+    check_refused("idle = 120", &format!("idle = 120: {duration}"));
+    check_refused(
+        "batch = \"many\"",
+        "batch = \"many\": not a whole number from 1 to 1000",
+    );
+    check_refused(
+        "turn_limit = 2.5",
+        "turn_limit = 2.5: not a whole number from 1 to 10000, or \"none\"",
+    );
+    check_refused(
+        "durability = \"strong\"",
+        "durability = \"strong\": not \"process\" or \"power\"",
+    );
+    check_refused(
+        "profile = \"gemini\"",
+        "profile = \"gemini\": not \"daybook\", \"daycare\", \"codex\" or \"mindroom\"",
+    );
+    check_refused(
+        "sweep = \"yes\"",
+        "sweep = \"yes\": neither \"on\" nor \"off\"",
+    );
+    check_refused(
+        "timezone = \"Mars/North\"",
+        "timezone = \"Mars/North\": write an IANA name such as \"Europe/Berlin\", or \"local\"",
+    );
+    check_refused(
+        "person = \" \"",
+        "person = \" \": write a name of 1 to 200 bytes",
+    );
+    check_refused(
+        "memory_off = [\"tidepool\"]",
+        "memory_off = [\"tidepool\"]: write scopes such as \"project/tidepool\", \"agent/codex\" or \
+         \"user/ada\"",
+    );
+    check_refused(
+        "[memory.auto_flush]\nidle_seconds = \"2m\"",
+        "memory.auto_flush.idle_seconds = \"2m\" (it sets idle): not a whole number of seconds",
+    );
+}
+
+#[test]
+fn values_out_of_range_are_refused_and_not_bent() {
+    check_refused(
+        "idle = \"31d\"",
+        "idle = \"31d\": out of range; allowed is a duration from 0s to 30d",
+    );
+    check_refused(
+        "[memories]\nmax_rollout_age_days = 120",
+        "memories.max_rollout_age_days = 120 (it sets sweep_max_age): out of range; allowed is a \
+         duration from 0s to 90d",
+    );
+    check_refused(
+        "batch = 0",
+        "batch = 0: out of range; allowed is a whole number from 1 to 1000",
+    );
+    let environment = [("DAYBOOK_MEMORY_AUTO_FLUSH_STALE_TTL_SECONDS", "59")];
+    let error = read(&[], &environment, "").expect_err("it is refused");
+    assert_eq!(
+        format!("{error:#}"),
+        "DAYBOOK_MEMORY_AUTO_FLUSH_STALE_TTL_SECONDS=59 (it sets stale_after): out of range; allowed \
+         is a duration from 1m to 365d"
+    );
+}
+
+#[test]
+fn mem0_is_refused_with_what_to_write() {
+    check_refused(
+        "[memory]\nbackend = \"mem0\"",
+        "memory.backend = \"mem0\" (it sets memory): Daybook keeps memory in files of its own and has \
+         no mem0; write \"file\", or \"none\" to switch memory off",
+    );
+}
+
+#[test]
+fn one_source_may_not_contradict_itself() {
+    let file = "idle = \"2m\"\n[memory.auto_flush]\nidle_seconds = 90";
+    check_refused(
+        file,
+        "idle is set twice: idle = \"2m\", and memory.auto_flush.idle_seconds = 90; keep one",
+    );
+    let agreeing = "idle = \"90s\"\n[memory.auto_flush]\nidle_seconds = 90";
+    check_file(agreeing, "idle", "\"90s\" File idle");
+    let error = read(&["idle=1m", "idle=2m"], &[], "").expect_err("it is refused");
+    let expected = "idle is set twice: --set idle=1m, and --set idle=2m; keep one";
+    assert_eq!(format!("{error:#}"), expected);
+    let environment = [("DAYBOOK_MEMORY", "on"), ("DAYBOOK_MEMORY_BACKEND", "none")];
+    let error = read(&[], &environment, "").expect_err("it is refused");
+    let expected =
+        "memory is set twice: DAYBOOK_MEMORY=on, and DAYBOOK_MEMORY_BACKEND=none; keep one";
+    assert_eq!(format!("{error:#}"), expected);
+}
+
+#[test]
+fn a_first_wait_may_not_be_longer_than_the_longest() {
+    let error = read(&[], &[], "retry_most = \"10s\"").expect_err("it is refused");
+    let expected = "retry_first = \"30s\" is longer than retry_most = \"10s\", the longest wait; set \
+                    one of them so that it is not";
+    assert_eq!(format!("{error:#}"), expected);
+}
+
+/// Bounds are no ornament: of each number, the bounds are allowed and what lies beyond is not.
+#[test]
+fn every_bound_holds() {
+    for setting in &ALL {
+        let (name, fine, beyond) = match setting.kind {
+            Kind::Duration { least, most, .. } => {
+                let over = most + Duration::from_millis(1);
+                let under = least.checked_sub(Duration::from_millis(1));
+                let beyond = [Some(over), under].into_iter().flatten().map(spelled);
+                let fine = [least, most].map(spelled).map(Value::from);
+                (setting.name, fine, beyond.map(Value::from).collect())
+            }
+            Kind::Count { least, most, .. } => {
+                let beyond = [Some(most + 1), least.checked_sub(1)];
+                let beyond: Vec<Value> = beyond.into_iter().flatten().map(Value::from).collect();
+                (setting.name, [least, most].map(Value::from), beyond)
+            }
+            Kind::Switch { .. } | Kind::Word { .. } | Kind::Text { .. } | Kind::List { .. } => {
+                continue;
+            }
+        };
+        let put = |value: &Value| {
+            let mut scratch = Choices::of(Profile::default(), "");
+            setting.kind.put(value, Unit::Own, &mut scratch)
+        };
+        assert!(fine.iter().all(|value| put(value).is_ok()), "{name}");
+        assert!(beyond.iter().all(|value| put(value).is_err()), "{name}");
+    }
+}
+
+/// What a profile chooses can be written down, and is read as the same.
+#[test]
+fn every_choice_of_a_profile_can_be_written_into_the_file() {
+    for profile in Profile::all() {
+        let choices = Choices::of(profile.clone(), "ada");
+        let mut file = String::new();
+        for setting in ALL.iter().filter(|setting| setting.group.is_profiled()) {
+            let value = setting.kind.value(&choices);
+            file.push_str(&format!("{} = {value}\n", setting.name));
+        }
+        let mut read = read(&[], &[], &file).expect("they make sense").profile;
+        read.name = profile.name;
+        assert_eq!(read, profile);
+    }
+}
+
+#[test]
+fn every_unused_name_is_no_setting() {
+    let settings: Vec<&str> = names::all()
+        .filter(|(_, meaning)| matches!(meaning, Meaning::Setting(..)))
+        .map(|(name, _)| name)
+        .collect();
+    for (name, meaning) in names::all() {
+        if matches!(meaning, Meaning::Unused(_)) {
+            assert!(!settings.contains(&name), "{name}");
+        }
+    }
+}
+
+proptest! {
+    /// Whatever stands in the file, reading it ends in settings or in an error that names the file.
+    #[test]
+    fn any_file_is_read_or_refused(name in "[a-z_.]{1,20}", value in "[a-z0-9\" .\\[\\]]{0,12}") {
+        if let Err(error) = read(&[], &[], &format!("{name} = {value}")) {
+            let said = format!("{error:#}");
+            prop_assert!(said.contains("daybook.toml"));
+        }
+    }
+}
+
+#[test]
+fn settings_are_explained_in_the_form_in_which_they_are_written() {
+    let settings = read(&[], &[], "profile = \"codex\"").expect("they make sense");
+    let value = |name: &str| {
+        let found = settings
+            .explained
+            .iter()
+            .find(|setting| setting.name == name);
+        found.map(|setting| setting.value.clone())
+    };
+    assert_eq!(
+        value("sweep_surfaces"),
+        Some(json!(["cli", "vscode", "atlas", "chatgpt"]))
+    );
+    assert_eq!(value("turn_limit"), Some(json!("none")));
+    assert_eq!(value("retry_first"), Some(json!("1h")));
+}

@@ -1,0 +1,230 @@
+//! `daybook config`: what each setting is, where that comes from, and taking over other systems'.
+
+use std::fs;
+use std::io::Write;
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::fixture::Place;
+
+const BLOCK: &str =
+    "memory:\n  backend: file\n  auto_flush:\n    idle_seconds: 75\n    no_such_thing: 1\n";
+
+fn setting(explained: &Value, name: &str) -> Value {
+    let all = explained["settings"].as_array().expect("a list");
+    let found = all.iter().find(|setting| setting["name"] == name);
+    found.cloned().unwrap_or_default()
+}
+
+fn file(place: &Place) -> String {
+    fs::read_to_string(place.root().join("daybook.toml")).unwrap_or_default()
+}
+
+fn write_file(place: &Place, text: &str) {
+    fs::create_dir_all(place.root()).expect("a folder");
+    fs::write(place.root().join("daybook.toml"), text).expect("a file");
+}
+
+#[track_caller]
+fn refusal(place: &Place, arguments: &[&str]) -> String {
+    let output = place.run(arguments);
+    assert!(!output.status.success(), "{arguments:?} is refused");
+    String::from_utf8(output.stderr).expect("output is UTF-8")
+}
+
+#[test]
+fn a_value_comes_from_the_flag_before_the_environment_before_the_file() {
+    let place = Place::new();
+    write_file(
+        &place,
+        "profile = \"codex\"\nidle = \"3h\"\nlease = \"7m\"\n",
+    );
+    let mut command = place.daybook(&["config", "--json", "--set", "idle=1h"]);
+    let output = command
+        .env("DAYBOOK_IDLE", "2h")
+        .env("DAYBOOK_LEASE", "8m")
+        .output()
+        .expect("daybook starts");
+    let explained: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let say = |name| {
+        let setting = setting(&explained, name);
+        json!([setting["value"], setting["source"], setting["from"]])
+    };
+    assert_eq!(say("idle"), json!(["1h", "flag", "idle"]));
+    assert_eq!(say("lease"), json!(["8m", "environment", "DAYBOOK_LEASE"]));
+    assert_eq!(say("profile"), json!(["codex", "file", "profile"]));
+    assert_eq!(say("turn_limit"), json!(["none", "profile", "codex"]));
+    assert_eq!(say("context_tokens"), json!([1500, "default", ""]));
+    assert_eq!(
+        say("person"),
+        json!(["ada", "environment", "DAYBOOK_PERSON"])
+    );
+}
+
+#[test]
+fn a_setting_is_explained_under_any_of_its_names() {
+    let place = Place::new();
+    let own = place.say(&["config", "idle"]);
+    assert_eq!(
+        own,
+        place.say(&["config", "memory.auto_flush.idle_seconds"])
+    );
+    for said in [
+        "idle = \"2m\"",
+        "default",
+        "allowed: a duration",
+        "memory.auto_flush.idle_seconds",
+    ] {
+        assert!(own.contains(said), "{said}: {own}");
+    }
+    assert!(!own.contains("lease"), "{own}");
+    let error = refusal(&place, &["config", "idel"]);
+    assert!(error.contains("idel: there is no such setting"), "{error}");
+    let error = refusal(&place, &["config", "memories.extract_model"]);
+    assert!(
+        error.contains("understood, but nothing here uses it yet"),
+        "{error}"
+    );
+}
+
+#[test]
+fn every_command_refuses_settings_that_make_no_sense() {
+    let place = Place::new();
+    let error = refusal(&place, &["config", "--set", "batch=0"]);
+    assert!(error.contains("--set batch=0: out of range"), "{error}");
+    write_file(&place, "[memory.auto_flush]\nidle_seconds = -5\n");
+    for command in [&["config"][..], &["remember", "x"]] {
+        let error = refusal(&place, command);
+        assert!(
+            error.contains("daybook.toml: memory.auto_flush.idle_seconds = -5"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn a_flag_holds_for_one_command() {
+    let place = Place::new();
+    place.say(&[
+        "remember",
+        "the tide table is cached",
+        "--set",
+        "person=grace",
+    ]);
+    assert!(place.root().join("users/grace").is_dir());
+    assert!(!place.root().join("users/ada").exists());
+}
+
+#[test]
+fn a_seeds_settings_in_the_file_are_said_to_be_unused() {
+    let place = Place::new();
+    write_file(&place, "[memories]\nextract_model = \"m\"\n");
+    let said = place.say(&["config"]);
+    assert!(
+        said.contains("Understood, but nothing here uses it yet"),
+        "{said}"
+    );
+    let unused = &place.json(&["config"])["unused"];
+    assert_eq!(unused[0]["name"], "memories.extract_model");
+}
+
+#[test]
+fn profiles_stand_side_by_side() {
+    let place = Place::new();
+    let said = place.say(&["config", "profiles"]);
+    let row = said
+        .lines()
+        .find(|line| line.trim().starts_with("sweep_claims"));
+    let cells: Vec<&str> = row.unwrap_or_default().split_whitespace().collect();
+    assert_eq!(cells, ["sweep_claims", "16", "–", "16", "–"]);
+    let profiles = place.json(&["config", "profiles"]);
+    assert_eq!(profiles["mindroom"]["batch_per_agent"], 3);
+    assert_eq!(profiles["daycare"]["sweep_claims"], Value::Null);
+}
+
+#[test]
+fn the_schema_and_the_page_are_printed_as_they_are_committed() {
+    let place = Place::new();
+    let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/");
+    let committed = |name: &str| fs::read_to_string(format!("{docs}{name}")).expect("it is there");
+    assert_eq!(
+        place.say(&["config", "schema"]),
+        committed("daybook.schema.json")
+    );
+    let page = place.say(&["config", "profiles", "--markdown"]);
+    assert_eq!(page, committed("profiles.md"));
+}
+
+#[test]
+fn a_block_is_taken_over_once_and_keeps_what_is_there() {
+    let place = Place::new();
+    write_file(&place, "# mine\nperson = \"ada\"\n");
+    let block = place.write("block.yaml", BLOCK);
+    let import = ["config", "import", &block.display().to_string()];
+    let said = place.say(&[&import[..], &["--dry-run"]].concat());
+    assert!(said.contains("Nothing was changed"), "{said}");
+    assert_eq!(file(&place), "# mine\nperson = \"ada\"\n");
+
+    let said = place.say(&import);
+    for part in [
+        "taken as idle = \"75s\"",
+        "no_such_thing",
+        "unknown",
+        "profile = \"mindroom\"",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    let written = file(&place);
+    assert!(
+        written.starts_with("# mine\nperson = \"ada\"\n"),
+        "{written}"
+    );
+    let explained = place.json(&["config"]);
+    assert_eq!(setting(&explained, "idle")["value"], "75s");
+    assert_eq!(setting(&explained, "profile")["value"], "mindroom");
+
+    let said = place.say(&import);
+    assert!(said.contains("already so: idle = \"75s\""), "{said}");
+    assert_eq!(file(&place), written);
+}
+
+#[test]
+fn a_block_comes_from_standard_input_and_is_told_to_programs() {
+    let place = Place::new();
+    let mut child = place
+        .daybook(&["config", "import", "-", "--json"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("daybook starts");
+    let mut input = child.stdin.take().expect("a pipe");
+    input.write_all(BLOCK.as_bytes()).expect("it is read");
+    drop(input);
+    let output = child.wait_with_output().expect("daybook ends");
+    let said: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(said["changed"], true);
+    let line = |name| json!({"name": name, "became": "unknown"});
+    let lines = said["lines"].as_array().expect("a list");
+    assert!(
+        lines.contains(&line("memory.auto_flush.no_such_thing")),
+        "{said}"
+    );
+    let taken =
+        json!({"name": "memory.backend", "became": "taken", "setting": "memory", "value": "on"});
+    assert!(lines.contains(&taken), "{said}");
+    assert!(file(&place).contains("idle = \"75s\""));
+}
+
+#[test]
+fn a_block_that_is_refused_changes_nothing() {
+    let place = Place::new();
+    let block = place.write("block.yaml", &BLOCK.replace("file", "mem0"));
+    let error = refusal(&place, &["config", "import", &block.display().to_string()]);
+    assert!(error.contains("nothing was changed"), "{error}");
+    assert!(
+        error.contains("write \"file\", or \"none\" to switch memory off"),
+        "{error}"
+    );
+    assert!(!place.root().exists());
+}

@@ -1,0 +1,141 @@
+//! What one way of keeping memory chooses: when sessions fall due, how much is worked on at once, and
+//! which implementation does each stage.
+//!
+//! A profile is plain data. The four in [`table`] stand for the systems that Daybook takes after;
+//! every number is a setting, so that a profile is a starting point. Bounds that are given here are
+//! those of the settings.
+//!
+//! Not here: reading settings, doing the work.
+
+mod table;
+
+use std::time::Duration;
+
+use daybook_domain::trigger::Rules;
+use daybook_domain::{ClaimLimits, Retry};
+
+use crate::triggers::Sweep;
+
+/// A bound that never applies. Settings spell it `none`.
+pub const UNBOUNDED: usize = usize::MAX;
+
+/// A choice for every stage.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Profile {
+    /// The word by which settings choose it.
+    pub name: &'static str,
+    /// When sessions fall due (M.1 `idle_seconds`, `max_dirty_age_seconds`; D.2; M.3
+    /// `max_cross_session_reprioritize`). Turns that may wait: 1 to 10,000, or `u32::MAX` for any
+    /// number; a session that is about to be replaced goes before all others or, with
+    /// [`daybook_domain::Priority::Normal`], in turn.
+    pub triggers: Rules,
+    /// What a starting root session looks over (1.8); `None`: nothing.
+    pub sweep: Option<Sweep>,
+    /// How much is worked on at once, and how long failures wait.
+    pub work: Work,
+    /// Where it can be read which sessions wait.
+    pub ledger: Ledger,
+    /// Tells what in a session is worth keeping.
+    pub extractor: Extractor,
+    /// Puts together what was observed.
+    pub consolidator: Consolidator,
+    /// Which memory files there are.
+    pub layout: Layout,
+}
+
+/// How much is worked on at once, and how long failures wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Work {
+    /// Longest sleep of a worker between two looks: 1 s to 1 d (D.3; M.1 `flush_interval_seconds`).
+    /// It wakes earlier when something falls due.
+    pub poll: Duration,
+    /// Bounds of one claim, and of all claims together (D.3; 1.7; M.1 `max_sessions_per_cycle`,
+    /// `max_sessions_per_agent_per_cycle`; seed 004, "Cross-Session Freshness Guards"): 1 to 1,000
+    /// each, or [`UNBOUNDED`].
+    pub claims: ClaimLimits,
+    /// Extractions side by side in one process: 1 to 64 (1.5). More is sooner done where a model is
+    /// waited for.
+    pub parallel: usize,
+    /// How long a job may run without a heartbeat before another worker may take it: 1 s to 1 d (1.5).
+    pub lease: Duration,
+    /// What follows a failure: 1 to 100 tries (1.5), waits of 1 s to 7 d (M.1 `retry_cooldown_seconds`,
+    /// `max_retry_cooldown_seconds`). With `most` as long as `first`, every wait is the same.
+    pub retry: Retry,
+    /// A session that waits longer is named by `status`, and is never dropped: 1 min to 365 d (M.1
+    /// `stale_ttl_seconds`).
+    pub stale_after: Duration,
+    /// Longest wait at the end signal for work that is under way: 0 s to 10 min (1.5, shutdown
+    /// timeout).
+    pub drain: Duration,
+}
+
+/// Where it can be read which sessions wait. What decides is always the database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ledger {
+    /// In the database alone.
+    Database,
+    /// Also in `memory_flush_state.json` (seed 004, "State Model").
+    Json,
+}
+
+impl Ledger {
+    /// The word by which settings choose it.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Database => "database",
+            Self::Json => "json",
+        }
+    }
+}
+
+/// Which implementation tells what is worth keeping. Those that ask a model come with their stage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extractor {
+    /// Quotes what was plainly said or done; asks no model.
+    Extractive,
+}
+
+/// Which implementation puts together what was observed. Those that ask a model come with their stage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Consolidator {
+    /// Merges what says the same, ranks, and quotes; asks no model.
+    Merge,
+}
+
+/// Which memory files there are. Those of other systems come with their stage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// The files of DESIGN.md, "On disk".
+    Daybook,
+}
+
+impl Extractor {
+    /// The word for it.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Extractive => "extractive",
+        }
+    }
+}
+
+impl Consolidator {
+    /// The word for it.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Merge => "merge",
+        }
+    }
+}
+
+impl Layout {
+    /// The word for it.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Daybook => "daybook",
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! What the seeds' own systems do, by the numbers of the conformance lists: `dc` of Daycare, `codex`,
+//! `mr` of MindRoom, as far as they concern schema, triggers and workers. Event sequence numbers stand
+//! where they use history ids or seconds. Where a promise of ours wins over what they do, the test
+//! says so.
+//!
+//! Each runs on the memory store and on SQLite.
+
+mod bed;
+mod codex;
+mod codex_scope;
+mod codex_start;
+mod daycare;
+mod daycare_worker;
+mod defects;
+mod mindroom;
