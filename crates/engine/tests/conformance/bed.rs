@@ -23,7 +23,7 @@ use jiff::tz::TimeZone;
 use tempfile::TempDir;
 
 /// Runs `scene` in a new data folder on each store.
-pub fn on_each_store(profile: Profile, scene: impl AsyncFn(&Bed)) {
+pub(crate) fn on_each_store(profile: Profile, scene: impl AsyncFn(&Bed)) {
     for sqlite in [false, true] {
         let folder = TempDir::new().expect("a folder");
         let store: Arc<dyn Store> = if sqlite {
@@ -44,38 +44,38 @@ pub fn on_each_store(profile: Profile, scene: impl AsyncFn(&Bed)) {
     }
 }
 
-pub struct Bed {
-    pub store: Arc<dyn Store>,
-    pub clock: Arc<ManualClock>,
-    pub profile: Profile,
-    pub extractor: Arc<Scripted>,
-    pub switches: Switches,
+pub(crate) struct Bed {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) clock: Arc<ManualClock>,
+    pub(crate) profile: Profile,
+    pub(crate) extractor: Arc<Scripted>,
+    pub(crate) switches: Switches,
     folder: TempDir,
 }
 
 /// A session of an agent.
-pub fn session(agent: &str, name: &str) -> SessionId {
+pub(crate) fn session(agent: &str, name: &str) -> SessionId {
     SessionId {
         agent: agent.to_owned(),
         ..daybook_testkit::fixtures::session(name)
     }
 }
 
-pub fn s(name: &str) -> SessionId {
+pub(crate) fn s(name: &str) -> SessionId {
     session("assistant", name)
 }
 
 impl Bed {
-    pub fn now(&self) -> Timestamp {
+    pub(crate) fn now(&self) -> Timestamp {
         self.clock.now()
     }
 
-    pub fn wait(&self, seconds: u64) -> Timestamp {
+    pub(crate) fn wait(&self, seconds: u64) -> Timestamp {
         self.clock.advance(Duration::from_secs(seconds))
     }
 
     /// What a person says now, as an append that can still be changed.
-    pub fn said(&self, session: &SessionId, texts: &[&str]) -> Append {
+    pub(crate) fn said(&self, session: &SessionId, texts: &[&str]) -> Append {
         let events = texts.iter().map(|text| NewEvent {
             id: EventId::of(&[text.as_bytes(), &self.now().0.to_le_bytes()]),
             at: self.now(),
@@ -89,24 +89,24 @@ impl Bed {
         }
     }
 
-    pub async fn say(&self, session: &SessionId, texts: &[&str]) -> u64 {
+    pub(crate) async fn say(&self, session: &SessionId, texts: &[&str]) -> u64 {
         let said = self.said(session, texts);
         self.store.append(&said).await.expect("it is kept").last.0
     }
 
-    pub async fn job(&self, session: &SessionId) -> Job {
+    pub(crate) async fn job(&self, session: &SessionId) -> Job {
         let key = JobKey::Extract(session.clone());
         let job = self.store.job(&key).await.expect("the store answers");
         job.expect("it was marked")
     }
 
     /// Input while ahead of done, and done: `invalidated_at` and `processed_until`.
-    pub async fn marks(&self, session: &SessionId) -> (Option<u64>, u64) {
+    pub(crate) async fn marks(&self, session: &SessionId) -> (Option<u64>, u64) {
         let job = self.job(session).await;
         (job.is_ahead().then_some(job.input), job.done)
     }
 
-    pub fn triggers(&self) -> Triggers {
+    pub(crate) fn triggers(&self) -> Triggers {
         Triggers {
             store: Arc::clone(&self.store),
             clock: Arc::clone(&self.clock) as Arc<dyn Clock>,
@@ -116,13 +116,13 @@ impl Bed {
         }
     }
 
-    pub async fn happens(&self, session: &SessionId, what: Trigger) -> Triggered {
+    pub(crate) async fn happens(&self, session: &SessionId, what: Trigger) -> Triggered {
         let triggered = self.triggers().happened(session, None, what).await;
         triggered.expect("it is taken note of")
     }
 
     /// Due jobs, in the order in which a worker called `holder` is granted them.
-    pub async fn claim_as(&self, holder: &str, kind: JobKind) -> Vec<Claimed> {
+    pub(crate) async fn claim_as(&self, holder: &str, kind: JobKind) -> Vec<Claimed> {
         let claim = Claim {
             kind,
             holder,
@@ -133,23 +133,26 @@ impl Bed {
         self.store.claim(claim).await.expect("the store answers")
     }
 
-    pub async fn claim(&self) -> Vec<Claimed> {
+    pub(crate) async fn claim(&self) -> Vec<Claimed> {
         self.claim_as("worker", JobKind::Extract).await
     }
 
     /// Host ids of due sessions, in the order in which they are granted.
-    pub async fn granted(&self) -> Vec<String> {
+    pub(crate) async fn granted(&self) -> Vec<String> {
         let granted = self.claim().await;
         let name = |claimed: &Claimed| claimed.token.job().parts().2.to_owned();
         granted.iter().map(name).collect()
     }
 
-    pub async fn finish(&self, claimed: &Claimed) -> FinishOutcome {
-        let ended = self.store.finish(&claimed.token, claimed.upto, self.now()).await;
+    pub(crate) async fn finish(&self, claimed: &Claimed) -> FinishOutcome {
+        let ended = self
+            .store
+            .finish(&claimed.token, claimed.upto, self.now())
+            .await;
         ended.expect("the store answers")
     }
 
-    pub fn shop(&self) -> Workshop {
+    pub(crate) fn shop(&self) -> Workshop {
         let work = self.profile.work;
         Workshop {
             store: Arc::clone(&self.store),
@@ -172,20 +175,22 @@ impl Bed {
     }
 
     /// What a worker does in one look: all that is due.
-    pub async fn tick(&self) -> UpdateReport {
+    pub(crate) async fn tick(&self) -> UpdateReport {
         let done = work(&self.shop(), &Stop::default(), &Unseen).await;
         done.expect("the store answers")
     }
 
-    /// The texts that hold in ada's own scope.
-    pub async fn learned(&self) -> Vec<String> {
+    /// The texts that hold in ada's own scope, sorted.
+    pub(crate) async fn learned(&self) -> Vec<String> {
         let observations = self.store.observations(&ada()).await;
         let observations = observations.expect("the store answers");
-        observations.into_iter().map(|o| o.text).collect()
+        let mut texts: Vec<String> = observations.into_iter().map(|o| o.text).collect();
+        texts.sort();
+        texts
     }
 }
 
-pub fn ada() -> Scope {
+pub(crate) fn ada() -> Scope {
     daybook_testkit::fixtures::user_scope("ada")
 }
 
@@ -198,15 +203,15 @@ impl Progress for Unseen {
 
 /// Keeps what a person says that is longer than a word, and fails when it is told to.
 #[derive(Default)]
-pub struct Scripted {
+pub(crate) struct Scripted {
     /// The next passes fail so.
-    pub failing: Mutex<Option<FailureClass>>,
+    pub(crate) failing: Mutex<Option<FailureClass>>,
     /// Sessions that fail, whatever else.
-    pub poisoned: Mutex<Vec<String>>,
+    pub(crate) poisoned: Mutex<Vec<String>>,
     /// What it was shown: the session's host id and what was said.
-    pub shown: Mutex<Vec<(String, Vec<String>)>>,
+    pub(crate) shown: Mutex<Vec<(String, Vec<String>)>>,
     /// Done once while it works: what happens meanwhile.
-    pub meanwhile: Mutex<Option<Meanwhile>>,
+    pub(crate) meanwhile: Mutex<Option<Meanwhile>>,
 }
 
 type Meanwhile = std::pin::Pin<Box<dyn Future<Output = ()> + Send>>;

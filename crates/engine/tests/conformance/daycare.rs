@@ -134,8 +134,11 @@ fn dc12_to_dc16_history_is_read_in_order_after_a_number() {
             assert!(seq > last);
             last = seq;
         }
+        let id = s("a");
         let after = async |after| {
-            let read = bed.store.events(&s("a"), EventSeq(after), EventSeq(last), 99, 9999);
+            let read = bed
+                .store
+                .events(&id, EventSeq(after), EventSeq(last), 99, 9999);
             let texts = read.await.unwrap().into_iter().map(|event| event.text);
             texts.collect::<Vec<_>>()
         };

@@ -1,7 +1,6 @@
 //! DC20 to DC26: the worker's looks, and what makes a session due (seeds 000 and 001, spec D.2, D.3, D.9).
 //! How transcripts are shown to a model (DC20, DC21, DC27 to DC51) belongs to extraction by a model.
 
-use daybook_domain::seams::SessionStore;
 use daybook_domain::{Priority, SessionKind, Trigger};
 use daybook_engine::jobs::work;
 use daybook_engine::profile::Profile;
@@ -31,12 +30,21 @@ fn dc20_one_look_processes_an_invalidated_session_once() {
 #[test]
 fn dc22_a_memory_agents_session_is_never_processed_and_never_pending() {
     daycare(async |bed| {
-        for kind in [SessionKind::MemoryAgent, SessionKind::SubAgent, SessionKind::Ephemeral] {
+        for kind in [
+            SessionKind::MemoryAgent,
+            SessionKind::SubAgent,
+            SessionKind::Ephemeral,
+        ] {
             let id = s(kind.word());
             let mut said = bed.said(&id, &["hello there"]);
             said.session.kind = kind;
             bed.store.append(&said).await.unwrap();
-            for what in [Trigger::Sleep, Trigger::End, Trigger::Compaction, Trigger::Reset] {
+            for what in [
+                Trigger::Sleep,
+                Trigger::End,
+                Trigger::Compaction,
+                Trigger::Reset,
+            ] {
                 let triggered = bed.happens(&id, what).await;
                 assert!(matches!(triggered, Triggered::Never(_)), "{what:?}");
             }
@@ -62,7 +70,7 @@ fn dc23_what_arrives_while_a_session_is_processed_is_processed_by_the_next_look(
         assert_eq!(bed.marks(&s("a")).await, (Some(2), 1));
         let _ = bed.happens(&s("a"), Trigger::Sleep).await;
         bed.tick().await;
-        assert_eq!(bed.learned().await, ["hello there", "and one more"]);
+        assert_eq!(bed.learned().await, ["and one more", "hello there"]);
     });
 }
 
@@ -110,7 +118,12 @@ fn dc26_a_session_with_nothing_to_keep_is_processed() {
 #[test]
 fn sleep_end_compaction_and_reset_make_a_session_due_now() {
     daycare(async |bed| {
-        for what in [Trigger::Sleep, Trigger::End, Trigger::Compaction, Trigger::Reset] {
+        for what in [
+            Trigger::Sleep,
+            Trigger::End,
+            Trigger::Compaction,
+            Trigger::Reset,
+        ] {
             let id = s(what.word());
             bed.say(&id, &["hello there"]).await;
             let due = Triggered::DueAt(bed.now(), Priority::Normal);
@@ -133,7 +146,9 @@ fn a_reset_marks_the_old_session_before_its_successor_exists() {
         assert!(matches!(succeeded, Ok(Triggered::DueAt(..))));
         assert!(bed.store.session(&s("new")).await.unwrap().is_some());
         assert_eq!(bed.granted().await, ["old"]);
-        let unknown = triggers.succeed(&s("never"), s("orphan"), Trigger::Reset).await;
+        let unknown = triggers
+            .succeed(&s("never"), s("orphan"), Trigger::Reset)
+            .await;
         assert!(unknown.is_err(), "without a mark there is no successor");
         assert!(bed.store.session(&s("orphan")).await.unwrap().is_none());
     });
