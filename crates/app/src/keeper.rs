@@ -54,7 +54,10 @@ pub(crate) async fn keep_up(
     let (intake, triggers) = (daybook.intake(), daybook.triggers());
     let mut done = Done::default();
     loop {
-        let taken = take(&spool, &intake, &triggers, &discover::transcript_of, stop).await?;
+        let mut taken = take(&spool, &intake, &triggers, &discover::transcript_of, stop).await?;
+        if taken.started {
+            taken.events += look_outside(daybook, stop).await?;
+        }
         let report = jobs::work(shop, stop, progress).await?;
         let more = taken.notices > 0 && !stop.asked() && !spool.is_empty();
         done.add(taken, report);
@@ -209,6 +212,33 @@ async fn retain_known(daybook: &Daybook, files: &mut Vec<Candidate>) -> Result<(
     let known: HashSet<PathBuf> = sources.into_iter().map(|s| PathBuf::from(s.path)).collect();
     files.retain(|file| matches!(file, Candidate::File { path, .. } if known.contains(path)));
     Ok(())
+}
+
+/// Reads on what changed behind hooks' backs, of the transcripts that were imported before: those of
+/// hosts without hooks, and of times when there were none. What was never imported stays out, for nobody
+/// was asked. Says how many events it added.
+async fn look_outside(daybook: &Daybook, stop: &Stop) -> Result<u64> {
+    let Some(sweep) = &daybook.settings.profile.sweep else {
+        return Ok(0);
+    };
+    let sources = daybook.store.sources().await?;
+    let known: HashMap<PathBuf, (u64, i64)> = sources
+        .into_iter()
+        .map(|source| (source.path.into(), (source.size, source.modified)))
+        .collect();
+    let mut changed = scan(&host_folders());
+    changed.retain(|candidate| match candidate {
+        Candidate::File {
+            path,
+            size,
+            modified,
+        } => known
+            .get(path)
+            .is_some_and(|seen| *seen != (*size, *modified)),
+        Candidate::Stream(_) | Candidate::Missing(..) => false,
+    });
+    changed.truncate(sweep.scan);
+    Ok(take_in(daybook, changed, stop).await?.added())
 }
 
 /// Whether there is anything to do: a job is due, or a hook told something.

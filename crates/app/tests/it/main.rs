@@ -12,3 +12,4 @@ mod metrics;
 mod projects;
 mod serve;
 mod setup;
+mod worker;

@@ -30,6 +30,8 @@ pub struct Taken {
     pub notices: usize,
     /// Events that their transcripts added.
     pub events: u64,
+    /// A session began.
+    pub started: bool,
     /// Transcripts that were named and are not there.
     pub missing: BTreeSet<PathBuf>,
     /// Notices that could not be read, and why.
@@ -104,7 +106,10 @@ async fn take_in(
     taken.events = report.added();
     for Waiting { path, notice } in waiting {
         match notice {
-            Ok(notice) => tell(triggers, intake, &notice).await?,
+            Ok(notice) => {
+                taken.started |= notice.moment == Moment::Start;
+                tell(triggers, intake, &notice).await?;
+            }
             Err(why) => taken.unreadable.push((path.clone(), why)),
         }
         spool.done(&path);

@@ -1,0 +1,335 @@
+//! Workers that run for a while, what they wait for, and how a person moves work on.
+
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::fixture::{Place, Session, telling};
+
+/// Longest wait for something that another process is about to do.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Looks until `there` says yes.
+#[track_caller]
+fn until(what: &str, mut there: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !there() {
+        assert!(began.elapsed() < PATIENCE, "{what} did not happen");
+        std::thread::yield_now();
+    }
+}
+
+/// A worker that does not outlive its test.
+struct Worker(Option<Child>);
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.0.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+impl Worker {
+    fn start(place: &Place, arguments: &[&str]) -> Self {
+        let mut command = place.daybook(&["worker"]);
+        command.args(arguments).stdout(Stdio::piped());
+        Self(Some(command.spawn().expect("a worker starts")))
+    }
+
+    /// Asks it to end, and reads what it says.
+    fn end(mut self) -> String {
+        let child = self.0.take().expect("it runs");
+        let id = child.id().to_string();
+        let asked = std::process::Command::new("kill")
+            .args(["-TERM", &id])
+            .status();
+        assert!(asked.is_ok_and(|status| status.success()));
+        let output = child.wait_with_output().expect("it ends");
+        // One that had only just been started may not be listening yet.
+        let ended = output.status.success() || output.status.signal() == Some(15);
+        assert!(ended, "{:?}", output.status);
+        String::from_utf8(output.stdout).expect("output is UTF-8")
+    }
+}
+
+fn covered(place: &Place) -> (u64, u64) {
+    let status = place.json(&["status"]);
+    let sessions = &status["sessions"];
+    let count = |name: &str| sessions[name].as_u64().unwrap_or(u64::MAX);
+    (count("all"), count("covered"))
+}
+
+/// A session that was told of, of which everything waits.
+fn told(place: &Place) -> String {
+    place.write("a.jsonl", &telling(1).text());
+    let folder = place.transcripts().display().to_string();
+    place.say(&["import", "--no-process", &folder]);
+    let sessions = place.json(&["sessions"]);
+    sessions["sessions"][0]["label"]
+        .as_str()
+        .expect("a label")
+        .to_owned()
+}
+
+#[test]
+fn workers_keep_up_with_importers_however_often_they_are_stopped() {
+    const IMPORTERS: u32 = 3;
+    const SESSIONS: u32 = 4;
+    let place = Place::new();
+    let mut importers = Vec::new();
+    let mut worker = Worker::start(&place, &["--every", "1h"]);
+    for round in 0..SESSIONS {
+        for importer in 0..IMPORTERS {
+            let n = 100 + importer * SESSIONS + round;
+            let path = place.write(&format!("{n}.jsonl"), &telling(n).text());
+            let path = path.display().to_string();
+            let command = &mut place.daybook(&["import", "--no-process", &path]);
+            importers.push(
+                command
+                    .stdout(Stdio::null())
+                    .spawn()
+                    .expect("an importer starts"),
+            );
+        }
+        worker.end();
+        worker = Worker::start(&place, &["--every", "1h"]);
+    }
+    for mut importer in importers {
+        assert!(importer.wait().expect("it ends").success());
+    }
+    let all = u64::from(IMPORTERS * SESSIONS);
+    until("covering every session", || {
+        let unwritten = place.json(&["status"])["waiting_to_be_written"] != 0;
+        covered(&place) == (all, all) && !unwritten
+    });
+    worker.end();
+    let status = place.json(&["status"]);
+    assert_eq!(status["gaps"], json!([]));
+}
+
+/// It sleeps for an hour at most, and nothing is due: only the other process's change can wake it.
+#[test]
+fn a_sleeping_worker_wakes_when_another_process_brings_work() {
+    let place = Place::new();
+    place.say(&["remember", "tides turn twice a day"]);
+    place.say(&["update", "--all"]);
+    let worker = Worker::start(&place, &["--every", "1h"]);
+    let path = place
+        .write("a.jsonl", &telling(1).text())
+        .display()
+        .to_string();
+    place.say(&["import", "--no-process", &path]);
+    until("learning from the session", || {
+        let learned = |(_, text): &(String, String)| text.contains("test first");
+        covered(&place).1 == 1 && place.memory().iter().any(learned)
+    });
+    worker.end();
+}
+
+#[test]
+fn a_worker_says_what_it_did_when_it_is_asked_to_end() {
+    let place = Place::new();
+    told(&place);
+    let worker = Worker::start(&place, &["--json"]);
+    until("covering the session", || covered(&place) == (1, 1));
+    let said: Value = serde_json::from_str(&worker.end()).expect("only JSON");
+    assert_eq!((&said["stopped"], &said["read"]), (&json!(true), &json!(1)));
+}
+
+#[test]
+fn jobs_say_what_they_wait_for() {
+    let place = Place::new();
+    let label = told(&place);
+    let listed = place.json(&["jobs", "list"]);
+    let job = &listed["jobs"][0];
+    assert_eq!(
+        (
+            &job["standing"],
+            &job["dirty"],
+            &job["in_flight"],
+            &job["processed_until"]
+        ),
+        (&json!("due"), &json!(true), &json!(false), &json!(null))
+    );
+    assert_eq!(job["invalidated_at"], job["input"]);
+    let explained = place.say(&["jobs", "explain", &label]);
+    assert!(explained.contains("It is due"), "{explained}");
+    let shown = place.say(&["jobs", "show", &format!("extract/{label}")]);
+    assert!(shown.contains("due since"), "{shown}");
+    place.say(&["update"]);
+    assert!(place.say(&["jobs"]).starts_with("Nothing waits."));
+    assert!(
+        place
+            .say(&["jobs", "explain", &label])
+            .contains("events are done")
+    );
+    let scope = place.say(&["jobs", "show", "consolidate/project/tidepool"]);
+    assert!(scope.contains("stands     done"), "{scope}");
+    let all = place.json(&["jobs", "list", "--all"]);
+    assert!(all["jobs"].as_array().is_some_and(|jobs| jobs.len() >= 2));
+}
+
+#[test]
+fn cancelled_work_is_a_shown_gap_and_comes_back_when_it_is_retried() {
+    let place = Place::new();
+    let label = told(&place);
+    let cancelled = place.say(&["jobs", "cancel", &label]);
+    assert!(cancelled.contains("gap 1 to"), "{cancelled}");
+    place.say(&["update", "--all"]);
+    assert!(
+        place
+            .memory()
+            .iter()
+            .all(|(_, text)| !text.contains("test first"))
+    );
+    let status = place.json(&["status"]);
+    assert_eq!(status["gaps"].as_array().map(Vec::len), Some(1));
+    let again = place.run(&["jobs", "cancel", &label]);
+    assert!(!again.status.success());
+    let explained = place.say(&["jobs", "explain", &label]);
+    assert!(explained.contains("given up (cancelled)"), "{explained}");
+    let retried = place.say(&["jobs", "retry", &label]);
+    assert!(
+        retried.starts_with("1 job due now, 1 gap taken up again"),
+        "{retried}"
+    );
+    place.say(&["update"]);
+    assert!(
+        place
+            .memory()
+            .iter()
+            .any(|(_, text)| text.contains("test first"))
+    );
+    let nothing = place.say(&["jobs", "retry", "--failed"]);
+    assert!(nothing.starts_with("Nothing waits"), "{nothing}");
+}
+
+#[test]
+fn a_job_that_nobody_knows_is_named() {
+    let place = Place::new();
+    told(&place);
+    for (name, says) in [
+        ("none", "there is no session none"),
+        ("consolidate/tidepool", "tidepool is not a scope"),
+        ("codex:none", "has never been marked"),
+    ] {
+        let output = place.run(&["jobs", "show", name]);
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && error.contains(says), "{error}");
+    }
+}
+
+#[test]
+fn triggers_are_told_from_the_command_line() {
+    let place = Place::new();
+    let session = telling(1);
+    told(&place);
+    let session = ["--agent", "claude-code", "--session", session.id()];
+    let tell = |what: &str, more: &[&str]| {
+        let all: Vec<&str> = ["trigger", what]
+            .iter()
+            .chain(&session)
+            .chain(more)
+            .copied()
+            .collect();
+        place.json(&all)
+    };
+    for (what, outcome) in [
+        ("turn", "due"),
+        ("sleep", "due"),
+        ("end", "due"),
+        ("compaction", "due"),
+        ("prompt", "raised"),
+        ("start", "swept"),
+    ] {
+        assert_eq!(tell(what, &[])["outcome"], outcome, "{what}");
+    }
+    let reset = tell("reset", &["--successor", "next"]);
+    assert_eq!(
+        (&reset["outcome"], &reset["priority"]),
+        (&json!("due"), &json!("high"))
+    );
+    let sessions = place.json(&["sessions"]);
+    assert_eq!(sessions["sessions"].as_array().map(Vec::len), Some(2));
+    place.say(&["update"]);
+    assert_eq!(tell("sleep", &[])["outcome"], "nothing_new");
+    let unknown = ["trigger", "end", "--agent", "codex", "--session", "none"];
+    assert!(!place.run(&unknown).status.success());
+}
+
+/// What is said while memory is off is kept as words, and never learned, also not afterwards.
+#[test]
+fn memory_is_switched_off_for_everything_a_scope_or_a_session() {
+    let place = Place::new();
+    let told = Session::new(1)
+        .human("please always write the test first")
+        .agent("I will.");
+    let path = place.write("a.jsonl", &told.text()).display().to_string();
+    for off in [
+        "memory=off",
+        "memory_off=agent/claude-code",
+        "memory_off=user/ada",
+    ] {
+        place.say(&["import", &path, "--set", off]);
+        assert_eq!(
+            place.json(&["status", "--set", off])["sessions"]["covered"],
+            0,
+            "{off}"
+        );
+    }
+    place.say(&["update", "--all"]);
+    assert!(
+        place
+            .memory()
+            .iter()
+            .all(|(_, text)| !text.contains("test first"))
+    );
+    let told = told
+        .human("also please never push to main without asking")
+        .agent("I will not.");
+    place.write("a.jsonl", &told.text());
+    place.say(&["import", &path]);
+    place.say(&["update", "--all"]);
+    let learned: String = place.memory().into_iter().map(|(_, text)| text).collect();
+    assert!(
+        learned.contains("push to main") && !learned.contains("test first"),
+        "{learned}"
+    );
+
+    let other = Session::new(2)
+        .human("always use tabs in this project please")
+        .agent("Yes.");
+    let path = place.write("b.jsonl", &other.text()).display().to_string();
+    place.say(&["import", "--no-process", &path]);
+    let label = &other.id()[..8];
+    place.say(&["sessions", "--off", label]);
+    place.say(&["update", "--all"]);
+    let listed = place.say(&["sessions"]);
+    assert!(listed.contains("memory is switched off for it"), "{listed}");
+    place.say(&["sessions", "--on", label]);
+    place.say(&["update", "--all"]);
+    assert!(
+        place
+            .memory()
+            .iter()
+            .all(|(_, text)| !text.contains("use tabs"))
+    );
+}
+
+#[test]
+fn a_session_that_waited_too_long_is_said_and_kept() {
+    let place = Place::new();
+    told(&place);
+    assert_eq!(place.json(&["status"])["sessions"]["stale"], 1);
+    assert!(
+        place
+            .say(&["status"])
+            .contains("1 of them for more than 1d")
+    );
+    place.say(&["update"]);
+    assert_eq!(place.json(&["status"])["sessions"]["stale"], 0);
+}
