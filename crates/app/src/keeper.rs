@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use daybook_domain::JobKind;
-use daybook_domain::seams::{JobStore, SessionStore};
 use daybook_engine::ingest::import::{Candidate, ImportReport, import, scan};
 use daybook_engine::ingest::settle::settle_projects;
 use daybook_engine::jobs::{self, Progress, UpdateReport, Workshop};

@@ -43,7 +43,9 @@ impl Clock for SystemClock {
 pub(crate) struct Daybook {
     pub(crate) root: PathBuf,
     pub(crate) settings: Settings,
-    pub(crate) store: Arc<SqliteStore>,
+    pub(crate) store: Arc<dyn Store>,
+    /// The same store as the database that it is, to be looked over as a file.
+    pub(crate) database: Arc<SqliteStore>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) tenant: Tenant,
 }
@@ -84,10 +86,12 @@ impl Daybook {
         let path = folder.join(DATABASE);
         let store = SqliteStore::open(&path, SqliteOptions { durability })
             .with_context(|| format!("cannot open {}", root::shown(&path)))?;
+        let database = Arc::new(store);
         Ok(Self {
             root: folder,
             settings,
-            store: Arc::new(store),
+            store: Arc::clone(&database) as Arc<dyn Store>,
+            database,
             clock: Arc::new(SystemClock),
             tenant: Tenant::local(),
         })
@@ -110,7 +114,7 @@ impl Daybook {
     /// What tells when sessions are due.
     pub(crate) fn triggers(&self) -> Triggers {
         Triggers {
-            store: Arc::clone(&self.store) as Arc<dyn Store>,
+            store: Arc::clone(&self.store),
             clock: Arc::clone(&self.clock),
             rules: Rules {
                 patience: self.patience(),
@@ -125,7 +129,7 @@ impl Daybook {
     pub(crate) fn intake(&self) -> Intake {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Intake {
-            store: Arc::clone(&self.store) as Arc<dyn Store>,
+            store: Arc::clone(&self.store),
             clock: Arc::clone(&self.clock),
             tenant: self.tenant.clone(),
             patience: self.patience(),
@@ -146,7 +150,7 @@ impl Daybook {
             ..WorkLimits::default()
         };
         let shop = Workshop {
-            store: Arc::clone(&self.store) as Arc<dyn Store>,
+            store: Arc::clone(&self.store),
             root: self.root.clone(),
             clock: Arc::clone(&self.clock),
             extractor: Arc::new(Extractive),

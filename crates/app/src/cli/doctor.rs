@@ -5,7 +5,6 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
-use daybook_domain::seams::{ExtractionStore, JobStore};
 use daybook_engine::files::layout::folder;
 use daybook_engine::files::{FilesConfig, Folder};
 use serde::Serialize;
@@ -80,7 +79,7 @@ fn examine(common: &Common) -> Vec<Finding> {
             note("database", Err(format!("{error:#}")));
         }
         Ok(daybook) => {
-            let checked = daybook.store.check();
+            let checked = daybook.database.check();
             note("database", checked.map_err(|error| format!("{error}; restore it from a backup, or move it away and import again: memory files are kept")));
             note("jobs", jobs(&daybook));
             note("memory files", files(&daybook));
