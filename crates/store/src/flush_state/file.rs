@@ -36,6 +36,7 @@ struct Known {
 }
 
 #[derive(Debug, PartialEq, Eq)]
+#[cfg_attr(not(unix), allow(dead_code, reason = "nothing can be said there"))]
 struct Stamp {
     number: (u64, u64),
     size: u64,

@@ -21,8 +21,8 @@ pub struct Ledgered<S> {
     pub(super) stale_ttl: Seconds,
     /// Tasks of this process wait here, so that only processes wait for the lock of the file.
     turn: tokio::sync::Mutex<()>,
-    /// The version of the rows that were last compared with the file.
-    compared: Mutex<Option<u64>>,
+    /// The versions of rows and file that were last compared.
+    compared: Mutex<Option<(u64, u64)>>,
 }
 
 /// The file while it is locked. What is not saved is forgotten.
@@ -141,25 +141,27 @@ impl<S: Store + JobRows> Ledgered<S> {
         })
     }
 
-    /// Compares the file with the rows, if those have changed since.
+    /// Compares the file with the rows, if either has changed since.
     pub(super) async fn catch_up(&self) -> Result<(), StoreError> {
-        let version = self.inner.version().await?;
-        if *self.compared() == Some(version) {
+        self.read().await?;
+        let versions = (self.inner.version().await?, self.file.changes());
+        if *self.compared() == Some(versions) {
             return Ok(());
         }
-        let mut book = Book::clone(&*self.read().await?);
-        let before = book.clone();
+        // What changes from here on has versions that are not these, and is compared next time.
+        let before = self.read().await?;
+        let mut book = Book::clone(&before);
         self.compare(&mut book).await?;
-        if book != before {
+        if book != *before {
             let mut open = self.lock().await?;
             self.compare(&mut open.book).await?;
             open.save()?;
         }
-        *self.compared() = Some(version);
+        *self.compared() = Some(versions);
         Ok(())
     }
 
-    fn compared(&self) -> std::sync::MutexGuard<'_, Option<u64>> {
+    fn compared(&self) -> std::sync::MutexGuard<'_, Option<(u64, u64)>> {
         self.compared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -107,14 +107,27 @@ impl Crashing {
 
     /// Does something; the file stays as it was, as if the process had ended just before writing it.
     fn crash_in<T>(&self, deed: impl FnOnce(&Ledgered<MemoryStore>) -> T) -> T {
-        let path = self.folder.path().join(FILE);
-        let before = fs::read(&path).ok();
+        let before = self.file();
         let done = deed(&self.store);
-        match before {
-            Some(before) => fs::write(&path, before).unwrap(),
-            None => drop(fs::remove_file(&path)),
-        }
+        self.restore(before);
         done
+    }
+
+    fn file(&self) -> Option<Vec<u8>> {
+        fs::read(self.folder.path().join(FILE)).ok()
+    }
+
+    /// Puts an earlier file back in place of the present one.
+    fn restore(&self, before: Option<Vec<u8>>) {
+        let path = self.folder.path().join(FILE);
+        match before {
+            Some(before) => {
+                let new = self.folder.path().join("restored");
+                fs::write(&new, before).unwrap();
+                fs::rename(new, path).unwrap();
+            }
+            None => drop(fs::remove_file(path)),
+        }
     }
 
     fn claim(&self, now: Timestamp) -> Vec<Claimed> {
@@ -331,15 +344,11 @@ proptest! {
             said: 0,
         };
         for (deed, crashes) in &deeds {
-            let path = trial.crashing.folder.path().join(FILE);
-            let before = fs::read(&path).ok();
+            let before = trial.crashing.file();
             let known = trial.claims.len();
             trial.apply(deed);
             if *crashes {
-                match before {
-                    Some(before) => fs::write(&path, before).unwrap(),
-                    None => drop(fs::remove_file(&path)),
-                }
+                trial.crashing.restore(before);
                 // Nobody was told.
                 trial.claims.truncate(known);
             }
