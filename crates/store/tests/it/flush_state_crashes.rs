@@ -459,11 +459,18 @@ fn killed_workers_lose_and_double_nothing() {
                 .expect("this test can start itself")
         })
         .collect();
-    for (n, child) in children.iter_mut().enumerate() {
-        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let said = lines.map_while(Result::ok);
+    // Everybody is at work; then everybody dies in the middle of it. Sooner, and the leases of the dead
+    // would keep the living from their work.
+    let outputs = children
+        .iter_mut()
+        .map(|child| child.stdout.take().unwrap());
+    let mut outputs: Vec<_> = outputs.map(|out| BufReader::new(out).lines()).collect();
+    for (n, output) in outputs.iter_mut().enumerate() {
+        let said = output.map_while(Result::ok);
         let granted = said.filter(|line| line.starts_with("granted"));
         assert!(granted.take(5 + 3 * n).count() > 0, "it is at work");
+    }
+    for child in &mut children {
         child.kill().unwrap();
     }
     for child in &mut children {
