@@ -5,7 +5,6 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
 use daybook_domain::index::Layer;
-use daybook_domain::seams::{ExtractionStore, SessionStore};
 use daybook_domain::{
     Citation, Event, EventSeq, Observation, Origin, Scope, ScopeKind, Session, Timestamp,
 };

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use daybook_domain::eligibility::{Switches, eligible};
-use daybook_domain::seams::{ExtractionStore, JobStore, ScopeState, SessionStore};
+use daybook_domain::seams::{JobStore, ScopeState};
 use daybook_domain::source::{Import, Source};
 use daybook_domain::{Gap, Job, JobKind, Session, Timestamp};
 use daybook_engine::notices::spool::Spool;

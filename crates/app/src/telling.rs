@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use daybook_domain::seams::{Appended, SessionStore};
+use daybook_domain::seams::Appended;
 use daybook_domain::{Place, SessionId, SessionKind, Trigger};
 use daybook_engine::ingest::checkout::checkout;
 use daybook_engine::ingest::place::fold_root;

@@ -3,9 +3,9 @@
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use daybook_domain::eligibility::Switches;
 use daybook_domain::seams::Store;
 use daybook_domain::time::Clock;
@@ -15,8 +15,10 @@ use daybook_engine::ingest::import::Intake;
 use daybook_engine::ingest::redact::Redactor;
 use daybook_engine::jobs::{Presence, WorkLimits, Workshop, free_vanished};
 use daybook_engine::notices::spool::Spool;
+use daybook_engine::profile::Ledger;
 use daybook_engine::stop::Stop;
 use daybook_engine::triggers::Triggers;
+use daybook_store::flush_state::{self, Ledgered};
 use daybook_store::sqlite::{self, SqliteOptions, SqliteStore};
 
 use crate::cli::Common;
@@ -42,7 +44,11 @@ impl Clock for SystemClock {
 pub(crate) struct Daybook {
     pub(crate) root: PathBuf,
     pub(crate) settings: Settings,
-    pub(crate) store: Arc<SqliteStore>,
+    pub(crate) store: Arc<dyn Store>,
+    /// The same store as the database that it is, to be looked over as a file.
+    pub(crate) database: Arc<SqliteStore>,
+    /// What keeps the jobs of sessions in a file of their own, if settings say so.
+    pub(crate) ledger: Option<Arc<Ledgered<SqliteStore>>>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) tenant: Tenant,
 }
@@ -83,11 +89,27 @@ impl Daybook {
         let path = folder.join(DATABASE);
         let store = SqliteStore::open(&path, SqliteOptions { durability })
             .with_context(|| format!("cannot open {}", root::shown(&path)))?;
+        let database = Arc::new(store);
+        let clock = Arc::new(SystemClock);
+        let profile = &settings.profile;
+        let ledger = match profile.ledger {
+            Ledger::Database => None,
+            Ledger::Json => {
+                let stale = profile.work.stale_after;
+                Some(open_ledger(&folder, &database, stale, clock.now())?)
+            }
+        };
+        let store = match &ledger {
+            Some(ledger) => Arc::clone(ledger) as Arc<dyn Store>,
+            None => Arc::clone(&database) as Arc<dyn Store>,
+        };
         Ok(Self {
             root: folder,
             settings,
-            store: Arc::new(store),
-            clock: Arc::new(SystemClock),
+            store,
+            database,
+            ledger,
+            clock,
             tenant: Tenant::local(),
         })
     }
@@ -101,7 +123,7 @@ impl Daybook {
     pub(crate) fn triggers(&self) -> Triggers {
         let profile = &self.settings.profile;
         Triggers {
-            store: Arc::clone(&self.store) as Arc<dyn Store>,
+            store: Arc::clone(&self.store),
             clock: Arc::clone(&self.clock),
             rules: profile.triggers,
             sweep: profile.sweep.clone(),
@@ -113,7 +135,7 @@ impl Daybook {
     pub(crate) fn intake(&self) -> Intake {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Intake {
-            store: Arc::clone(&self.store) as Arc<dyn Store>,
+            store: Arc::clone(&self.store),
             clock: Arc::clone(&self.clock),
             tenant: self.tenant.clone(),
             patience: self.settings.profile.triggers.patience,
@@ -139,7 +161,7 @@ impl Daybook {
             ..WorkLimits::default()
         };
         let shop = Workshop {
-            store: Arc::clone(&self.store) as Arc<dyn Store>,
+            store: Arc::clone(&self.store),
             root: self.root.clone(),
             clock: Arc::clone(&self.clock),
             extractor: Arc::new(Extractive),
@@ -152,6 +174,24 @@ impl Daybook {
         };
         Ok((shop, presence))
     }
+}
+
+/// On a thread of its own: whoever opens a data folder may be at work on a runtime already.
+fn open_ledger(
+    folder: &Path,
+    database: &Arc<SqliteStore>,
+    stale: Duration,
+    now: Timestamp,
+) -> Result<Arc<Ledgered<SqliteStore>>> {
+    let path = folder.join(flush_state::FILE);
+    let opening = || {
+        let inner = Arc::clone(database);
+        block_on(async { Ok(Ledgered::open(&path, inner, stale, now).await?) })
+    };
+    let opened = std::thread::scope(|scope| scope.spawn(opening).join());
+    let opened = opened.unwrap_or_else(|_| Err(anyhow!("opening broke off")));
+    let ledger = opened.with_context(|| format!("cannot open {}", root::shown(&path)))?;
+    Ok(Arc::new(ledger))
 }
 
 /// Lets everything else on this machine go first: hooks answer while agents wait for them, and what is

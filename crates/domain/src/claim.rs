@@ -103,12 +103,44 @@ pub struct Rounds {
 }
 
 impl Rounds {
+    /// Rounds in which these lanes were served last at these numbers; a greater one is later.
+    #[must_use]
+    pub fn from_lanes(lanes: impl IntoIterator<Item = (Lane, u64)>) -> Self {
+        let mut rounds = Self::default();
+        for (lane, number) in lanes {
+            rounds.note(&lane, number);
+        }
+        rounds
+    }
+
+    /// The lanes that were served, each with the number that [`Rounds::from_lanes`] takes.
+    pub fn lanes(&self) -> impl Iterator<Item = (Lane, u64)> {
+        self.served
+            .iter()
+            .filter_map(|(path, &number)| match &path[..] {
+                [tenant, user, agent] => Some((
+                    Lane {
+                        tenant: tenant.clone(),
+                        user: user.clone(),
+                        agent: agent.clone(),
+                    },
+                    number,
+                )),
+                _ => None,
+            })
+    }
+
     /// Notes that a lane's job was granted.
     pub fn serve(&mut self, lane: &Lane) {
-        self.last += 1;
+        self.note(lane, self.last + 1);
+    }
+
+    fn note(&mut self, lane: &Lane, number: u64) {
+        self.last = self.last.max(number);
         let path = lane.path().map(str::to_owned);
         for level in 1..=path.len() {
-            self.served.insert(path[..level].to_vec(), self.last);
+            let served = self.served.entry(path[..level].to_vec()).or_default();
+            *served = number.max(*served);
         }
     }
 

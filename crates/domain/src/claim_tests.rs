@@ -129,3 +129,12 @@ fn a_scope_s_work_takes_the_turn_of_whom_it_is_for() {
     assert_eq!(lane(ScopeKind::Agent), "local//ada");
     assert_eq!(lane(ScopeKind::Project), "local//");
 }
+
+#[test]
+fn rounds_are_the_same_once_they_were_written_down() {
+    let mut rounds = Rounds::default();
+    for words in ["t u a 1", "t v a 2", "w u b 3", "t u a 4"] {
+        rounds.serve(&Lane::of(&job(words)));
+    }
+    assert_eq!(Rounds::from_lanes(rounds.lanes()), rounds);
+}

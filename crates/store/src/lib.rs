@@ -19,13 +19,16 @@
 //!
 //! Not here: rules about when work is due (`domain`), the text of anything, model calls.
 
+mod blocking;
 mod bounds;
 mod evidence;
+pub mod flush_state;
 mod labels;
 mod lines;
 mod log;
 pub mod memory;
 pub mod sqlite;
 
+pub use flush_state::{JobRows, Ledgered};
 pub use memory::MemoryStore;
 pub use sqlite::{Durability, SqliteOptions, SqliteStore};

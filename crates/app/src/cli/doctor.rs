@@ -5,9 +5,10 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
-use daybook_domain::seams::{ExtractionStore, JobStore};
 use daybook_engine::files::layout::folder;
 use daybook_engine::files::{FilesConfig, Folder};
+use daybook_store::flush_state::Ledgered;
+use daybook_store::sqlite::SqliteStore;
 use serde::Serialize;
 
 use super::Common;
@@ -81,13 +82,37 @@ fn examine(common: &Common) -> Vec<Finding> {
             note("database", Err(format!("{error:#}")));
         }
         Ok(daybook) => {
-            let checked = daybook.store.check();
+            let checked = daybook.database.check();
             note("database", checked.map_err(|error| format!("{error}; restore it from a backup, or move it away and import again: memory files are kept")));
+            if let Some(ledger) = &daybook.ledger {
+                note(
+                    "ledger",
+                    block_on(look_over(ledger)).map_err(|error| format!("{error:#}")),
+                );
+            }
             note("jobs", jobs(&daybook));
             note("memory files", files(&daybook));
         }
     }
     findings
+}
+
+/// What stands in the file of jobs and belongs to no session here, and what could not be read of it.
+async fn look_over(ledger: &Ledgered<SqliteStore>) -> anyhow::Result<String> {
+    let strangers = ledger.strangers().await?;
+    if let Some(aside) = ledger.set_asides()?.pop() {
+        anyhow::bail!(
+            "it could not be read once and was made anew; the old one is {}: delete it when nothing is missing",
+            root::shown(&aside)
+        );
+    }
+    Ok(match strangers.as_slice() {
+        [] => "sound".to_owned(),
+        some => format!(
+            "sound; kept for sessions that have not come in: {}",
+            some.join(", ")
+        ),
+    })
 }
 
 fn private(folder: &Path) -> Result<String, String> {

@@ -9,7 +9,6 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use daybook_domain::Timestamp;
-use daybook_domain::seams::SessionStore;
 use daybook_domain::source::ImportNo;
 use daybook_engine::ingest::import::{Candidate, ImportReport, import, scan};
 use daybook_engine::ingest::settle::settle_projects;

@@ -6,7 +6,6 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
-use daybook_domain::seams::SessionStore;
 use daybook_engine::ingest::projects::slug;
 use daybook_engine::jobs::projects::{Joined, join};
 use serde::Serialize;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use clap::Args;
 use daybook_domain::eligibility::{Switches, eligible};
-use daybook_domain::seams::{ExtractionStore, JobStore, SessionStore};
+use daybook_domain::seams::JobStore;
 use daybook_domain::{ExtractionRecord, Job, JobKey, JobKind, Session, SessionId, Timestamp};
 use serde_json::{Value, json};
 

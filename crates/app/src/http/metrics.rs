@@ -6,7 +6,6 @@
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
-use daybook_domain::seams::JobStore;
 use daybook_domain::{FailureClass, Job, JobKind, Tallied, Tally, Timestamp};
 
 use super::exposition::{CONTENT, Exposition, Kind};

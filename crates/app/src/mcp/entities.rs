@@ -2,7 +2,6 @@
 
 use anyhow::{Result, bail};
 use daybook_domain::Scope;
-use daybook_domain::seams::ExtractionStore;
 use daybook_engine::files::entities::{self as kept, Card, EntityError, Listed, Saved};
 use daybook_engine::files::layout::folder;
 use daybook_engine::files::reindex::reindex;

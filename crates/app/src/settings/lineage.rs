@@ -199,6 +199,6 @@ pub(super) const ORIGINS: &[Origin] = &[
     origin(
         "mindroom",
         "ledger",
-        "the plan. A promise wins: the database decides, so that a broken file forgets nothing",
+        "the plan. A promise wins: how far a session was read stands in the database, so that a broken file forgets nothing",
     ),
 ];

@@ -431,8 +431,8 @@ pub(crate) static ALL: [Setting; 31] = [
             words: &[Ledger::Database.word(), Ledger::Json.word()],
             at: |c| &mut c.ledger,
         },
-        about: "where it can be read which sessions wait: in the database alone, or (`json`) in \
-                memory_flush_state.json, too",
+        about: "where it stands which sessions wait: in the database, or (`json`) in \
+                memory_flush_state.json, which is rewritten with each change",
         also: &[],
     },
 ];

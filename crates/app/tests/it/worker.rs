@@ -333,3 +333,47 @@ fn a_session_that_waited_too_long_is_said_and_kept() {
     place.say(&["update"]);
     assert_eq!(place.json(&["status"])["sessions"]["stale"], 0);
 }
+
+/// Seed 004's state file, as `profile = "mindroom"` keeps it: read by people and other programs, and
+/// made anew when it breaks.
+#[test]
+fn the_ledger_says_which_sessions_wait_and_survives_being_broken() {
+    let place = Place::new();
+    let path = place
+        .write("a.jsonl", &telling(1).text())
+        .display()
+        .to_string();
+    let mindroom = ["--set", "profile=mindroom"];
+    let run = |arguments: &[&str]| {
+        let all: Vec<&str> = arguments.iter().chain(&mindroom).copied().collect();
+        place.say(&all)
+    };
+    let ledger = place.root().join("memory_flush_state.json");
+    let entry = || {
+        let text = std::fs::read_to_string(&ledger).expect("the file is there");
+        let file: Value = serde_json::from_str(&text).expect("it is JSON");
+        let entries = file["sessions"].as_object().expect("entries").clone();
+        assert_eq!(entries.len(), 1);
+        entries.into_iter().next().expect("one").1
+    };
+    run(&["import", "--no-process", &path]);
+    assert_eq!(
+        (&entry()["dirty"], &entry()["in_flight"]),
+        (&json!(true), &json!(false))
+    );
+    std::fs::write(&ledger, "{ broken").expect("it is written");
+    run(&["update"]);
+    assert_eq!(
+        (&entry()["dirty"], &entry()["in_flight"]),
+        (&json!(false), &json!(false))
+    );
+    assert!(
+        place
+            .memory()
+            .iter()
+            .any(|(_, text)| text.contains("test first"))
+    );
+    let looked = place.run(&["doctor", "--set", "profile=mindroom"]);
+    let said = String::from_utf8_lossy(&looked.stdout).into_owned();
+    assert!(said.contains("memory_flush_state.json.corrupt-"), "{said}");
+}

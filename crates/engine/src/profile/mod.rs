@@ -69,12 +69,13 @@ pub struct Work {
     pub drain: Duration,
 }
 
-/// Where it can be read which sessions wait. What decides is always the database.
+/// Where it stands which sessions wait and who works on them. How far each has been read stands in
+/// the database, whichever it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ledger {
     /// In the database alone.
     Database,
-    /// Also in `memory_flush_state.json` (seed 004, "State Model").
+    /// In `memory_flush_state.json` (seed 004, "State Model").
     Json,
 }
 

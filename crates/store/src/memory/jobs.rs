@@ -10,6 +10,7 @@ use daybook_domain::{
 };
 
 use super::{MemoryStore, State};
+use crate::flush_state::JobRows;
 
 #[async_trait]
 impl JobStore for MemoryStore {
@@ -224,6 +225,15 @@ impl JobStore for MemoryStore {
         let mut version = self.version.subscribe();
         let changed = version.wait_for(|&now| now != seen);
         let _ = tokio::time::timeout(longest, changed).await;
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl JobRows for MemoryStore {
+    async fn put_jobs(&self, jobs: &[Job]) -> Result<(), StoreError> {
+        let rows = jobs.iter().map(|job| (job.key.clone(), job.clone()));
+        self.changing().jobs.extend(rows);
         Ok(())
     }
 }

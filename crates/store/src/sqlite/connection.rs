@@ -10,7 +10,6 @@ use daybook_domain::StoreError;
 use rusqlite::config::DbConfig;
 use rusqlite::hooks::Wal;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
-use tokio::runtime::{Handle, RuntimeFlavor};
 
 use super::{Durability, LOCK_WAIT, SqliteOptions};
 
@@ -140,13 +139,4 @@ fn wait_for_lock(looks: i32) -> bool {
     let most = u32::try_from(LOCK_WAIT.as_millis() / NAP.as_millis()).unwrap_or(u32::MAX);
     std::thread::sleep(NAP.min(Duration::from_micros(200).saturating_mul(looks + 1)));
     looks < most
-}
-
-/// Runs short blocking work where the caller is, without holding up a runtime's other tasks.
-pub(super) fn blocking<T>(work: impl FnOnce() -> T) -> T {
-    let flavor = Handle::try_current().map(|runtime| runtime.runtime_flavor());
-    match flavor {
-        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
-        _ => work(),
-    }
 }

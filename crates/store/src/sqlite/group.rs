@@ -13,8 +13,9 @@ use daybook_domain::limits::{APPEND_BYTES, APPEND_EVENTS};
 use daybook_domain::seams::{Append, Appended};
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::connection::{Fault, blocking};
+use super::connection::Fault;
 use super::{SqliteStore, sessions};
+use crate::blocking::blocking;
 
 /// Appends in the order in which they came.
 #[derive(Debug, Default)]

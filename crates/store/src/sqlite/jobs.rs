@@ -18,6 +18,7 @@ use super::lanes::{self, Turn};
 use super::names::word;
 use super::{SqliteStore, extractions, job_rows};
 use crate::bounds::STEP_JOBS;
+use crate::flush_state::JobRows;
 
 /// How often somebody who waits for a change looks for one. A look is one read of the log's header.
 const LOOK: Duration = Duration::from_millis(100);
@@ -250,6 +251,13 @@ impl JobStore for SqliteStore {
             tokio::time::sleep_until(until.min(tokio::time::Instant::now() + LOOK)).await;
         }
         Ok(())
+    }
+}
+
+#[async_trait]
+impl JobRows for SqliteStore {
+    async fn put_jobs(&self, jobs: &[Job]) -> Result<(), StoreError> {
+        self.write(|tx| jobs.iter().try_for_each(|job| job_rows::save(tx, job)))
     }
 }
 

@@ -32,6 +32,7 @@ use std::time::{Duration, Instant};
 use daybook_domain::StoreError;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
+use crate::blocking::blocking;
 use connection::Fault;
 
 /// Longest wait for somebody else's lock.
@@ -168,7 +169,7 @@ impl SqliteStore {
         &self,
         mut work: impl FnMut(&Transaction<'_>) -> Result<T, Fault>,
     ) -> Result<T, StoreError> {
-        connection::blocking(|| {
+        blocking(|| {
             let mut writer = self.lock_writer();
             let connection = self.writing(&mut writer)?;
             self.retry(|| {
@@ -189,7 +190,7 @@ impl SqliteStore {
             return;
         }
         self.wal_pages.store(0, Ordering::Relaxed);
-        connection::blocking(|| {
+        blocking(|| {
             let Ok(connection) = self.take_idle() else {
                 return;
             };
@@ -219,7 +220,7 @@ impl SqliteStore {
         &self,
         mut work: impl FnMut(&Transaction<'_>) -> Result<T, Fault>,
     ) -> Result<T, StoreError> {
-        connection::blocking(|| {
+        blocking(|| {
             let mut connection = self.take_idle()?;
             let outcome = self.retry(|| {
                 let tx = connection.transaction()?;
@@ -235,7 +236,7 @@ impl SqliteStore {
 
     /// A number that each commit changes, by whatever process.
     fn data_version(&self) -> Result<u64, StoreError> {
-        connection::blocking(|| {
+        blocking(|| {
             let mut watcher = self.watcher.lock().unwrap_or_else(PoisonError::into_inner);
             let watching = match watcher.take() {
                 Some(open) => watcher.insert(open),

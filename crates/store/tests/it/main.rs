@@ -1,12 +1,18 @@
-//! Both stores, held to the promises of their seams.
+//! All stores, held to the promises of their seams.
 
 mod contention;
+mod flush_state;
+mod flush_state_crashes;
 mod opening;
 mod schema;
 
 use std::ops::Deref;
+use std::sync::Arc;
+use std::time::Duration;
 
-use daybook_store::{MemoryStore, SqliteOptions, SqliteStore};
+use daybook_domain::seams::Store;
+use daybook_store::{JobRows, Ledgered, MemoryStore, SqliteOptions, SqliteStore};
+use daybook_testkit::fixtures::DAWN;
 use tempfile::TempDir;
 
 /// A store on a file of its own, which goes with it.
@@ -46,6 +52,40 @@ fn in_memory() -> Box<MemoryStore> {
     Box::new(MemoryStore::new())
 }
 
+/// A store with its extraction jobs in a file, which goes with it.
+struct WithLedger<S> {
+    store: Ledgered<S>,
+    _folder: TempDir,
+}
+
+impl<S> Deref for WithLedger<S> {
+    type Target = Ledgered<S>;
+
+    fn deref(&self) -> &Ledgered<S> {
+        &self.store
+    }
+}
+
+fn with_ledger<S: Store + JobRows>(folder: TempDir, inner: S) -> WithLedger<S> {
+    let path = folder.path().join(daybook_store::flush_state::FILE);
+    let day = Duration::from_secs(86_400);
+    let opened = Ledgered::open(&path, Arc::new(inner), day, DAWN);
+    WithLedger {
+        store: daybook_testkit::run(opened).expect("a ledger can be opened"),
+        _folder: folder,
+    }
+}
+
+fn ledger_in_memory() -> WithLedger<MemoryStore> {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    with_ledger(folder, MemoryStore::new())
+}
+
+fn ledger_on_disk() -> WithLedger<SqliteStore> {
+    let OnDisk { store, _folder } = on_disk();
+    with_ledger(_folder, store)
+}
+
 mod sqlite {
     use super::*;
     daybook_testkit::store_suite!(on_disk);
@@ -73,5 +113,25 @@ mod memory {
     #[test]
     fn random_operations_leave_it_as_the_model_says() {
         daybook_testkit::model::check(in_memory);
+    }
+}
+
+mod ledger_on_memory {
+    use super::*;
+    daybook_testkit::store_suite!(ledger_in_memory);
+
+    #[test]
+    fn random_operations_leave_it_as_the_model_says() {
+        daybook_testkit::model::check(ledger_in_memory);
+    }
+}
+
+mod ledger_on_sqlite {
+    use super::*;
+    daybook_testkit::store_suite!(ledger_on_disk);
+
+    #[test]
+    fn random_operations_leave_it_as_the_model_says() {
+        daybook_testkit::model::check(ledger_on_disk);
     }
 }

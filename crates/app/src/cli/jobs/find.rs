@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail};
 use daybook_domain::eligibility::{Ineligible, eligible};
-use daybook_domain::seams::{JobStore, SessionStore};
+use daybook_domain::seams::SessionStore;
 use daybook_domain::{Gap, Job, JobKey, Scope, ScopeKind, SessionId};
 
 use crate::wiring::Daybook;

@@ -7,7 +7,6 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::{Args, Subcommand, ValueEnum};
-use daybook_domain::seams::JobStore;
 use daybook_domain::{Gap, Job, JobKey, JobKind, Standing};
 use daybook_engine::jobs::ENGINE;
 use serde_json::{Value, json};

@@ -1,0 +1,354 @@
+//! Background work. Jobs of scopes are the inner store's; jobs of sessions are looked for in the file.
+
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use daybook_domain::seams::{JobStore, Store};
+use daybook_domain::{
+    Claim, Claimed, FailOutcome, FailedTry, FailureClass, FinishOutcome, Gap, Job, JobKey, JobKind,
+    LeaseToken, Mark, Priority, SessionId, StoreError, Tallied, Tally, Timestamp,
+};
+
+use super::book::{Entry, seconds, settled};
+use super::{JobRows, Ledgered};
+use crate::blocking::blocking;
+
+/// How often somebody who waits for a change looks for one in the file.
+const LOOK: Duration = Duration::from_millis(100);
+
+fn is_session(key: &JobKey) -> bool {
+    key.kind() == JobKind::Extract
+}
+
+fn holder_of(job: &Job) -> Option<&str> {
+    job.lease.as_ref().map(|lease| lease.holder.as_str())
+}
+
+#[async_trait]
+impl<S: Store + JobRows> JobStore for Ledgered<S> {
+    async fn mark(&self, key: &JobKey, mark: Mark) -> Result<(), StoreError> {
+        if !is_session(key) {
+            return self.inner.mark(key, mark).await;
+        }
+        let keys = std::slice::from_ref(key);
+        let seen = |entry: &mut Entry, (): &()| entry.seen = entry.seen.max(seconds(mark.active));
+        self.through(keys, self.inner.mark(key, mark), seen).await
+    }
+
+    async fn hasten(
+        &self,
+        key: &JobKey,
+        now: Timestamp,
+        priority: Priority,
+    ) -> Result<(), StoreError> {
+        if !is_session(key) {
+            return self.inner.hasten(key, now, priority).await;
+        }
+        self.change(key, |job| job.hasten(now, priority)).await?;
+        Ok(())
+    }
+
+    async fn reprioritize(
+        &self,
+        session: &SessionId,
+        user: Option<&str>,
+        most: usize,
+    ) -> Result<usize, StoreError> {
+        let mut open = self.lock().await?;
+        let beside = |job: &&mut Job| {
+            let JobKey::Extract(other) = &job.key else {
+                return false;
+            };
+            let same = (&other.tenant, &other.agent) == (&session.tenant, &session.agent);
+            same && other != session && job.user.as_deref() == user && job.is_ahead()
+        };
+        let jobs = open.book.entries.values_mut().map(|entry| &mut entry.job);
+        let mut waiting: Vec<&mut Job> = jobs.filter(beside).collect();
+        waiting.sort_by(|a, b| (a.deadline, a.key.parts()).cmp(&(b.deadline, b.key.parts())));
+        let raised = waiting.into_iter().take(most);
+        let raised = raised.map(|job| job.raise(Priority::Raised)).count();
+        open.save()?;
+        Ok(raised)
+    }
+
+    async fn claim(&self, claim: Claim<'_>) -> Result<Vec<Claimed>, StoreError> {
+        match claim.kind {
+            JobKind::Extract => self.claim_sessions(claim).await,
+            JobKind::Consolidate => self.inner.claim(claim).await,
+        }
+    }
+
+    async fn heartbeat(
+        &self,
+        token: &LeaseToken,
+        now: Timestamp,
+        lease: Duration,
+    ) -> Result<bool, StoreError> {
+        if !is_session(token.job()) {
+            return self.inner.heartbeat(token, now, lease).await;
+        }
+        let held = self.change(token.job(), |job| job.heartbeat(token, now, lease));
+        Ok(held.await?.unwrap_or(false))
+    }
+
+    async fn release(&self, token: &LeaseToken, now: Timestamp) -> Result<bool, StoreError> {
+        if !is_session(token.job()) {
+            return self.inner.release(token, now).await;
+        }
+        let held = self.change(token.job(), |job| job.release(token, now));
+        Ok(held.await?.unwrap_or(false))
+    }
+
+    async fn abandon(&self, holder: &str) -> Result<usize, StoreError> {
+        let mut open = self.lock().await?;
+        let jobs = open.book.entries.values_mut().map(|entry| &mut entry.job);
+        let freed = jobs
+            .filter_map(|job| job.abandon(holder).then_some(()))
+            .count();
+        open.save()?;
+        // Rows of sessions may still show a lease that the file has seen end.
+        let scopes = self.inner.jobs(JobKind::Consolidate).await?;
+        let held = scopes.iter().filter(|job| holder_of(job) == Some(holder));
+        let held = held.count();
+        self.inner.abandon(holder).await?;
+        Ok(freed + held)
+    }
+
+    async fn holders(&self) -> Result<Vec<String>, StoreError> {
+        let book = self.read().await?;
+        let scopes = self.inner.jobs(JobKind::Consolidate).await?;
+        let holders = book.jobs().chain(&scopes).filter_map(holder_of);
+        let holders: BTreeSet<String> = holders.map(str::to_owned).collect();
+        Ok(holders.into_iter().collect())
+    }
+
+    async fn finish(
+        &self,
+        token: &LeaseToken,
+        upto: u64,
+        now: Timestamp,
+    ) -> Result<FinishOutcome, StoreError> {
+        let deed = self.inner.finish(token, upto, now);
+        self.end(token, deed, now).await
+    }
+
+    async fn fail(
+        &self,
+        token: &LeaseToken,
+        failed: &FailedTry,
+        now: Timestamp,
+    ) -> Result<FailOutcome, StoreError> {
+        self.of(token.job(), self.inner.fail(token, failed, now))
+            .await
+    }
+
+    async fn cancel(
+        &self,
+        key: &JobKey,
+        now: Timestamp,
+        engine: &str,
+    ) -> Result<Option<Gap>, StoreError> {
+        self.of(key, self.inner.cancel(key, now, engine)).await
+    }
+
+    async fn retry(&self, key: &JobKey, now: Timestamp) -> Result<bool, StoreError> {
+        if !is_session(key) {
+            return self.inner.retry(key, now).await;
+        }
+        let retried = self.change(key, |job| {
+            let waits = job.is_ahead();
+            if waits {
+                job.retry(now);
+            }
+            waits
+        });
+        Ok(retried.await?.unwrap_or(false))
+    }
+
+    async fn job(&self, key: &JobKey) -> Result<Option<Job>, StoreError> {
+        match is_session(key) {
+            true => self.settled(&*self.read().await?, key).await,
+            false => self.inner.job(key).await,
+        }
+    }
+
+    async fn jobs(&self, kind: JobKind) -> Result<Vec<Job>, StoreError> {
+        let rows = self.inner.jobs(kind).await?;
+        let book = self.read().await?;
+        let jobs = rows.iter();
+        Ok(jobs
+            .filter_map(|row| settled(book.job(&row.key), Some(row)))
+            .collect())
+    }
+
+    async fn next_due(&self, kind: JobKind) -> Result<Option<Timestamp>, StoreError> {
+        match kind {
+            JobKind::Extract => {
+                self.catch_up().await?;
+                Ok(self.read().await?.next_due())
+            }
+            JobKind::Consolidate => self.inner.next_due(kind).await,
+        }
+    }
+
+    async fn redo(&self, key: &JobKey, now: Timestamp) -> Result<(), StoreError> {
+        self.of(key, self.inner.redo(key, now)).await
+    }
+
+    async fn gaps(&self) -> Result<Vec<Gap>, StoreError> {
+        self.inner.gaps().await
+    }
+
+    async fn revive_gaps(
+        &self,
+        job: Option<&JobKey>,
+        engine: &str,
+        now: Timestamp,
+    ) -> Result<usize, StoreError> {
+        let outdated =
+            |gap: &Gap| gap.engine != engine && gap.failure.class != FailureClass::Cancelled;
+        let meant = |gap: &Gap| job.map_or(outdated(gap), |job| &gap.job == job);
+        let gaps = self.inner.gaps().await?.into_iter();
+        let keys: BTreeSet<JobKey> = gaps.filter(meant).map(|gap| gap.job).collect();
+        if keys.is_empty() {
+            return Ok(0);
+        }
+        let keys: Vec<JobKey> = keys.into_iter().filter(is_session).collect();
+        let revive = self.inner.revive_gaps(job, engine, now);
+        self.through(&keys, revive, |_, _| ()).await
+    }
+
+    async fn tallies(&self) -> Result<Vec<Tally>, StoreError> {
+        let granted = Tally {
+            kind: JobKind::Extract,
+            what: Tallied::Claimed,
+            count: self.read().await?.claimed,
+        };
+        let mut tallies = self.inner.tallies().await?;
+        let same = |tally: &&mut Tally| (tally.kind, tally.what) == (granted.kind, granted.what);
+        match tallies.iter_mut().find(same) {
+            Some(beneath) => beneath.count += granted.count,
+            None if granted.count > 0 => tallies.push(granted),
+            None => {}
+        }
+        tallies.sort_by_key(|tally| (tally.kind, tally.what));
+        Ok(tallies)
+    }
+
+    async fn version(&self) -> Result<u64, StoreError> {
+        let inner = self.inner.version().await?;
+        self.joined_version(inner)
+    }
+
+    async fn until_changed(&self, seen: u64, longest: Duration) -> Result<(), StoreError> {
+        let until = tokio::time::Instant::now() + longest;
+        loop {
+            let inner = self.inner.version().await?;
+            let left = until.saturating_duration_since(tokio::time::Instant::now());
+            if left.is_zero() || self.joined_version(inner)? != seen {
+                return Ok(());
+            }
+            self.inner.until_changed(inner, left.min(LOOK)).await?;
+        }
+    }
+}
+
+impl<S: Store + JobRows> Ledgered<S> {
+    /// Runs a deed of the inner store on one job.
+    async fn of<T>(
+        &self,
+        key: &JobKey,
+        deed: impl Future<Output = Result<T, StoreError>>,
+    ) -> Result<T, StoreError> {
+        match is_session(key) {
+            true => {
+                self.through(std::slice::from_ref(key), deed, |_, _| ())
+                    .await
+            }
+            false => deed.await,
+        }
+    }
+
+    /// Ends a claim, and notes when.
+    pub(super) async fn end(
+        &self,
+        token: &LeaseToken,
+        deed: impl Future<Output = Result<FinishOutcome, StoreError>>,
+        now: Timestamp,
+    ) -> Result<FinishOutcome, StoreError> {
+        if !is_session(token.job()) {
+            return deed.await;
+        }
+        let note = |entry: &mut Entry, outcome: &FinishOutcome| match outcome {
+            FinishOutcome::Complete | FinishOutcome::StillDue => entry.note_flushed(now),
+            FinishOutcome::LeaseLost => {}
+        };
+        self.through(std::slice::from_ref(token.job()), deed, note)
+            .await
+    }
+
+    async fn is_due(&self, now: Timestamp) -> Result<bool, StoreError> {
+        Ok(self.read().await?.next_due().is_some_and(|due| due <= now))
+    }
+
+    async fn claim_sessions(&self, claim: Claim<'_>) -> Result<Vec<Claimed>, StoreError> {
+        if claim.limits.jobs == 0 {
+            return Ok(Vec::new());
+        }
+        if !self.is_due(claim.now).await? {
+            self.catch_up().await?;
+            if !self.is_due(claim.now).await? {
+                return Ok(Vec::new());
+            }
+        }
+        let mut open = self.lock().await?;
+        // Whoever's turn it is may have gone on beneath; then it is decided anew.
+        let (rounds, keys) = loop {
+            let mut rounds = open.book.rounds.clone();
+            let keys = rounds.grant(&claim, open.book.jobs());
+            let mut moved = false;
+            for key in &keys {
+                let job = self.settled(&open.book, key).await?;
+                if job.as_ref() == open.book.job(key) {
+                    continue;
+                }
+                moved = true;
+                match job {
+                    Some(job) => drop(self.keep(&mut open.book, job).await?),
+                    None => drop(open.book.entries.remove(key)),
+                }
+            }
+            if !moved {
+                break (rounds, keys);
+            }
+        };
+        let mut claimed = Vec::new();
+        let mut lent = Vec::new();
+        for key in &keys {
+            let Some(entry) = open.book.entries.get_mut(key) else {
+                continue;
+            };
+            claimed.extend(entry.job.claim(claim.holder, claim.now, claim.lease));
+            entry.granted_updated = entry.updated;
+            lent.push(entry.job.clone());
+        }
+        if !claimed.is_empty() {
+            open.book.rounds = rounds;
+            open.book.claimed += claimed.len() as u64;
+            lent.extend(open.book.tidy(claim.now, self.stale_ttl));
+            self.lend_all(&lent).await?;
+        }
+        open.save()?;
+        Ok(claimed)
+    }
+
+    /// One number for the rows and the file.
+    fn joined_version(&self, inner: u64) -> Result<u64, StoreError> {
+        blocking(|| self.file.look())?;
+        let mut hasher = DefaultHasher::new();
+        (inner, self.file.changes()).hash(&mut hasher);
+        Ok(hasher.finish())
+    }
+}
