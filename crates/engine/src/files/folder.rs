@@ -99,6 +99,9 @@ impl Folder {
         if !folder.git_dir().join("HEAD").is_file() {
             make_private(&folder.root).map_err(FilesError::io("create", &folder.root))?;
             folder.make_repository()?;
+        } else {
+            // Whoever was killed between making the repository and clearing up left something behind.
+            remove_unfinished(&folder.root);
         }
         folder.repository()?;
         Ok(folder)
