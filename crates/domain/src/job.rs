@@ -382,8 +382,10 @@ impl Job {
     }
 
     /// Moves past everything up to `upto` without doing it: memory is off, and what is said
-    /// meanwhile is never learned. Whoever holds the job loses it.
+    /// meanwhile is never learned. Whoever holds the job loses it, and a redo under way is given up:
+    /// what it was to replace stays, since nothing new was learned in its place.
     pub fn pass(&mut self, upto: u64) {
+        self.redo_until = None;
         self.input = self.input.max(upto);
         self.progress(self.input);
         self.lease = None;

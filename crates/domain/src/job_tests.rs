@@ -745,3 +745,9 @@ fn what_is_said_while_memory_is_off_is_passed_over() {
     check("mark 2; claim; pass 4; finish 2", "LeaseLost");
     check("pass 4; activity 6", "4/6 due 120 normal");
 }
+
+#[test]
+fn a_redo_that_is_passed_over_replaces_nothing() {
+    check("mark 4; claim; finish 4; redo", "0/4 due 0 redo 1 until 4");
+    check("mark 4; claim; finish 4; redo; pass 4", "4/4 rests redo 1");
+}
