@@ -224,6 +224,18 @@ impl Promises {
             let job = after.jobs.get(&JobKey::Extract(id.clone()));
             let input = job.map_or(0, |job| job.input);
             let last = session.events.0;
+            if session.switched_off {
+                let before = self
+                    .before
+                    .sessions
+                    .get(id)
+                    .map_or(0, |before| before.events.0);
+                let kept_out = (before + 1..=last).all(|seq| session.is_passed(EventSeq(seq)));
+                must!(
+                    kept_out,
+                    "{id}: what is said while memory is off may be learned later"
+                );
+            }
             must!(
                 input <= last,
                 "{id}: marked to {input}, and the log ends at {last}"
@@ -297,7 +309,7 @@ impl Promises {
             .log(id)
             .iter()
             .filter(|(_, event)| event.seq >= extraction.from && event.seq <= extraction.to)
-            .filter(|(_, event)| teaches(event))
+            .filter(|(_, event)| teaches(event) && !session.is_passed(event.seq))
             .map(|(_, event)| event.seq)
             .collect();
         let observations = match &extraction.yielded {
@@ -475,7 +487,13 @@ impl Promises {
         let windows = self.before.windows_of(id);
         for (_, event) in self.before.log(id) {
             let seq = event.seq.0;
+            let passed = self
+                .before
+                .sessions
+                .get(id)
+                .is_some_and(|s| s.is_passed(event.seq));
             if !teaches(event)
+                || passed
                 || !windows
                     .iter()
                     .any(|(from, to)| (*from..=*to).contains(&seq))

@@ -256,6 +256,16 @@ impl JobStore for Stepped {
             .await
     }
 
+    async fn set_aside(&self, token: &LeaseToken, now: Timestamp) -> Answer<bool> {
+        let deed = |&held: &bool| Deed::Released {
+            token: token.clone(),
+            now,
+            held,
+        };
+        self.step("set_aside", self.store.set_aside(token, now), deed)
+            .await
+    }
+
     async fn abandon(&self, holder: &str) -> Answer<usize> {
         self.steer("abandon", self.store.abandon(holder)).await
     }
