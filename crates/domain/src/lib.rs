@@ -24,6 +24,7 @@ pub mod source;
 pub mod standing;
 pub mod tally;
 pub mod time;
+pub mod tree;
 pub mod trigger;
 
 pub use citation::Citation;
@@ -40,4 +41,5 @@ pub use session::{Session, SessionKind, SessionMeta};
 pub use standing::Standing;
 pub use tally::{Tallied, Tally};
 pub use time::Timestamp;
+pub use tree::{ObjectKind, ObjectName, TreeHead, TreeObject};
 pub use trigger::{Mark, Priority, Trigger};

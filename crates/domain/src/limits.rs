@@ -21,3 +21,5 @@ pub const FAILURE_TEXT: usize = 500;
 /// Documents that hold a token are counted up to this many; a commoner token counts as this common.
 /// Telling very common words apart is worth less than the milliseconds that counting them takes.
 pub const COUNTED: u64 = 10_000;
+/// Most objects of a history that are stored at once.
+pub const TREE_OBJECTS: usize = 1_000;

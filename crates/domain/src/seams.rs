@@ -22,6 +22,7 @@ use crate::session::{Session, SessionMeta};
 use crate::source::{Import, ImportNo, Source, Undone};
 use crate::tally::Tally;
 use crate::time::Timestamp;
+use crate::tree::{ObjectName, TreeHead, TreeObject};
 use crate::trigger::{Mark, Patience, Priority};
 
 /// One append: events, the progress of the file that they came from, and the mark that makes the
@@ -355,6 +356,44 @@ pub trait Index: Send + Sync {
 
     /// Indexes a scope's observations again after [`Index::clear`].
     async fn index_observations(&self, scope: &Scope) -> Result<(), StoreError>;
+}
+
+/// Where machines share the history of memory files. On one machine the folder itself is the
+/// repository, and there is no such store.
+#[async_trait]
+pub trait TreeStore: Send + Sync {
+    /// Where a scope's history stands; `None` before the first advance.
+    async fn tree_head(&self, scope: &Scope) -> Result<Option<TreeHead>, StoreError>;
+
+    /// Objects of a scope after number `after`, in the order in which they came: at most `bytes` of
+    /// them, but always one while there is one.
+    async fn tree_objects(
+        &self,
+        scope: &Scope,
+        after: u64,
+        bytes: usize,
+    ) -> Result<Vec<TreeObject>, StoreError>;
+
+    /// Stores objects; those that are known by name are passed over. At most
+    /// [`crate::limits::TREE_OBJECTS`] at once. Nobody refers to them before [`TreeStore::advance_tree`].
+    async fn put_tree_objects(
+        &self,
+        scope: &Scope,
+        objects: &[TreeObject],
+    ) -> Result<(), StoreError>;
+
+    /// Moves a scope's history on to `commit`, whose objects are there, if its version still is
+    /// `seen` (0: there is none yet). `None` when somebody else was faster, and nothing changed.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when the commit's own object was never stored.
+    async fn advance_tree(
+        &self,
+        scope: &Scope,
+        seen: u64,
+        commit: ObjectName,
+        beside: &str,
+    ) -> Result<Option<TreeHead>, StoreError>;
 }
 
 /// All seams of one store.

@@ -140,23 +140,16 @@ impl<'a> Work<'a> {
         who: &Signature,
         message: &str,
     ) -> Result<Option<ObjectId>, FilesError> {
-        let tree = tree::build(&self.repo, staging, head.commit, &head.tree, changes)?;
+        let edits: Vec<_> = changes.iter().map(|c| c.as_edit(&head.tree)).collect();
+        let tree = tree::build(&self.repo, staging, head.commit, &edits)?;
         if let Some(commit) = head.commit {
             let present = tree::tree_of(&self.repo, commit);
             if present.map_err(FilesError::git("read a commit", self.folder.root()))? == tree {
                 return Ok(None);
             }
         }
-        let commit = gix::objs::Commit {
-            tree,
-            parents: head.commit.into_iter().collect(),
-            author: who.clone(),
-            committer: who.clone(),
-            encoding: None,
-            message: as_message(message).into(),
-            extra_headers: Vec::new(),
-        };
-        staging.put_object(&commit).map(Some)
+        let parents = head.commit.into_iter().collect();
+        put_commit(staging, tree, parents, who, message).map(Some)
     }
 
     pub(super) fn gave_up(&self) -> FilesError {
@@ -165,6 +158,25 @@ impl<'a> Work<'a> {
             doing: "moving the branch again and again",
         }
     }
+}
+
+/// Stages a commit of a tree.
+pub(super) fn put_commit(
+    staging: &mut Staging<'_>,
+    tree: ObjectId,
+    parents: Vec<ObjectId>,
+    who: &Signature,
+    message: &str,
+) -> Result<ObjectId, FilesError> {
+    staging.put_object(&gix::objs::Commit {
+        tree,
+        parents: parents.into(),
+        author: who.clone(),
+        committer: who.clone(),
+        encoding: None,
+        message: as_message(message).into(),
+        extra_headers: Vec::new(),
+    })
 }
 
 fn subject_of(edits: &[Change]) -> String {

@@ -27,6 +27,7 @@ mod recover;
 mod refs;
 pub mod reindex;
 mod scan;
+pub mod shared;
 pub mod stamp;
 pub mod steps;
 mod swap;

@@ -82,21 +82,14 @@ impl<'a> Staging<'a> {
         self.put(object.kind(), &bytes)
     }
 
-    fn put(&mut self, kind: Kind, bytes: &[u8]) -> Result<ObjectId, FilesError> {
+    pub(super) fn put(&mut self, kind: Kind, bytes: &[u8]) -> Result<ObjectId, FilesError> {
         let id = hash(self.folder, kind, bytes)?;
-        if !self.staged.contains(&id) && !self.is_in_history(id) {
+        if !self.staged.contains(&id) && !is_known(self.repo, id) {
             let place = self.place_of(id);
             write_loose(&place, kind, bytes).map_err(FilesError::io("write", place))?;
             self.staged.insert(id);
         }
         Ok(id)
-    }
-
-    // A name alone proves nothing: git may have been cut off by a power failure after giving it.
-    // An object that does not even open is written again, over the broken one. (Asked of the store:
-    // the repository pretends to have the empty tree, which `git fsck` then misses.)
-    fn is_in_history(&self, id: ObjectId) -> bool {
-        matches!(self.repo.objects.try_header(&id), Ok(Some(_)))
     }
 
     /// Has `bring_to_disk` wait for one more file; waiting for many at once is cheaper.
@@ -125,6 +118,14 @@ impl<'a> Staging<'a> {
     fn place_of(&self, id: ObjectId) -> PathBuf {
         self.purpose.place(self.folder).join(id.to_string())
     }
+}
+
+/// Whether an object is in the history.
+// A name alone proves nothing: git may have been cut off by a power failure after giving it.
+// An object that does not even open is written again, over the broken one. (Asked of the store:
+// the repository pretends to have the empty tree, which `git fsck` then misses.)
+pub(super) fn is_known(repo: &gix::Repository, id: ObjectId) -> bool {
+    matches!(repo.objects.try_header(&id), Ok(Some(_)))
 }
 
 /// Makes all that is staged for `purpose`, by whomever, part of the history. It is on disk.

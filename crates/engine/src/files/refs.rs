@@ -15,7 +15,7 @@ use gix::state::InProgress;
 
 use super::atomic;
 use super::error::FilesError;
-use super::folder::Folder;
+use super::folder::{Folder, MAIN_BRANCH};
 use super::git_lock::{self, Replaced};
 
 /// What became of an attempt to move a branch.
@@ -63,6 +63,17 @@ impl<'a> Branch<'a> {
                 doing: "looking at an old commit",
             }),
         }
+    }
+
+    /// Refuses any branch but the one that is shared.
+    pub(super) fn must_be_shared(&self) -> Result<(), FilesError> {
+        if self.name.shorten() == MAIN_BRANCH {
+            return Ok(());
+        }
+        Err(FilesError::PersonAtWork {
+            path: self.folder.root().to_owned(),
+            doing: "working on a branch of its own, while others share `main`",
+        })
     }
 
     /// Its newest commit; nothing before the first.

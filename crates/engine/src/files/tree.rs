@@ -129,13 +129,31 @@ pub(super) fn changes_between(base: &TreeFiles, new: &TreeFiles) -> Vec<Change> 
         .collect()
 }
 
-/// Stages the tree of `base` with `changes` made, and returns its id.
+/// What becomes of one path of a tree, ours or foreign.
+pub(super) struct Edit {
+    pub(super) path: BString,
+    /// Nothing: it goes.
+    pub(super) new: Option<(EntryKind, ObjectId)>,
+}
+
+impl Change {
+    /// The same, for a tree in which files are of the kinds that `files` says.
+    pub(super) fn as_edit(&self, files: &TreeFiles) -> Edit {
+        let kind = files.files.get(&self.path).map(|file| file.kind);
+        let kind = kind.unwrap_or(EntryKind::Blob);
+        Edit {
+            path: self.path.as_str().into(),
+            new: self.new.map(|id| (kind, id)),
+        }
+    }
+}
+
+/// Stages the tree of `base` with `edits` made, and returns its id.
 pub(super) fn build(
     repo: &gix::Repository,
     staging: &mut Staging<'_>,
     base: Option<ObjectId>,
-    files: &TreeFiles,
-    changes: &[Change],
+    edits: &[Edit],
 ) -> Result<ObjectId, FilesError> {
     let failed = || FilesError::git("build a tree", staging.folder().root());
     let root = match base {
@@ -146,19 +164,15 @@ pub(super) fn build(
     };
     let mut editor = Editor::new(root, &repo.objects, repo.object_hash());
     // What goes makes room first: a file may take the name of a folder that is emptied here.
-    for change in changes.iter().filter(|change| change.new.is_none()) {
+    for edit in edits.iter().filter(|edit| edit.new.is_none()) {
         editor
-            .remove_leaf(change.path.components().map(BStr::new))
+            .remove_leaf(edit.path.split_str("/").map(BStr::new))
             .map_err(failed())?;
     }
-    for change in changes {
-        if let Some(id) = change.new {
-            let kind = files
-                .files
-                .get(&change.path)
-                .map_or(EntryKind::Blob, |file| file.kind);
+    for edit in edits {
+        if let Some((kind, id)) = edit.new {
             editor
-                .upsert(change.path.components().map(BStr::new), kind, id)
+                .upsert(edit.path.split_str("/").map(BStr::new), kind, id)
                 .map_err(failed())?;
         }
     }

@@ -28,6 +28,11 @@ pub(crate) fn load(lock: &WriterLock<'_>) -> Result<Withheld, FilesError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Withheld::new()),
         Err(error) => return Err(FilesError::io("read", &path)(error)),
     };
+    Ok(parse(&text))
+}
+
+/// What a text of ours withholds.
+pub(crate) fn parse(text: &str) -> Withheld {
     let mut withheld = Withheld::new();
     for line in text.lines() {
         if let Some((marker, file)) = line.split_once(' ')
@@ -36,7 +41,18 @@ pub(crate) fn load(lock: &WriterLock<'_>) -> Result<Withheld, FilesError> {
             withheld.entry(file.to_owned()).or_default().insert(marker);
         }
     }
-    Ok(withheld)
+    withheld
+}
+
+/// The text that says it.
+pub(crate) fn spelled(withheld: &Withheld) -> String {
+    let mut text = String::new();
+    for (file, markers) in withheld {
+        for marker in markers {
+            text.push_str(&format!("{} {file}\n", marker.as_str()));
+        }
+    }
+    text
 }
 
 /// Replaces what is withheld, whole.
@@ -47,14 +63,8 @@ pub(crate) fn save(lock: &WriterLock<'_>, withheld: &Withheld) -> Result<(), Fil
     let path = lock.folder().private(NAME);
     let failed = |error| FilesError::io("write", &path)(error);
     let folder = path.parent().unwrap_or(&path);
-    let mut text = String::new();
-    for (file, markers) in withheld {
-        for marker in markers {
-            text.push_str(&format!("{} {file}\n", marker.as_str()));
-        }
-    }
     let mut temporary = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    io::Write::write_all(&mut temporary, text.as_bytes()).map_err(failed)?;
+    io::Write::write_all(&mut temporary, spelled(withheld).as_bytes()).map_err(failed)?;
     temporary.as_file().sync_all().map_err(failed)?;
     temporary
         .persist(&path)

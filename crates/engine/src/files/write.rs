@@ -23,7 +23,7 @@ use super::history::{BlobId, CommitId};
 use super::index::Index;
 use super::intent::{Intent, waiting_folder, waiting_place};
 use super::lock::WriterLock;
-use super::objects::{self, StagedFor};
+use super::objects::{self, StagedFor, Staging};
 use super::path::FilePath;
 use super::recover::{self, Recovered};
 pub use super::scan::{Skipped, WhySkipped};
@@ -224,12 +224,7 @@ fn prepare(
         }
         if let Some(bytes) = bytes {
             staging.put_blob(bytes)?;
-            work.folder.reach(Step::PrepareFile)?;
-            // The number is the change's place in path order, which `recover` finds again.
-            let place = waiting_place(work.folder, changes.len());
-            fs::write(&place, bytes)
-                .map_err(FilesError::io("prepare", path.under(work.folder.root())))?;
-            staging.wait_also_for(place);
+            wait(work, &mut staging, changes.len(), path, bytes)?;
         }
         changes.push(Change {
             path: path.clone(),
@@ -248,10 +243,35 @@ fn prepare(
         base: head.commit,
         new,
     };
+    promise(work, staging, intent)?;
+    Ok(Some(intent))
+}
+
+/// Writes the new text of a change beside its place. `number` is the change's place in path order,
+/// which `recover` finds again.
+pub(super) fn wait(
+    work: &Work<'_>,
+    staging: &mut Staging<'_>,
+    number: usize,
+    path: &FilePath,
+    bytes: &[u8],
+) -> Result<(), FilesError> {
+    work.folder.reach(Step::PrepareFile)?;
+    let place = waiting_place(work.folder, number);
+    fs::write(&place, bytes).map_err(FilesError::io("prepare", path.under(work.folder.root())))?;
+    staging.wait_also_for(place);
+    Ok(())
+}
+
+/// Drafts the intent; when this returns, all that it speaks of is on disk.
+pub(super) fn promise(
+    work: &Work<'_>,
+    mut staging: Staging<'_>,
+    intent: Intent,
+) -> Result<(), FilesError> {
     staging.wait_also_for(intent.draft(work.folder)?);
     staging.wait_also_for(waiting_folder(work.folder));
-    staging.bring_to_disk()?;
-    Ok(Some(intent))
+    staging.bring_to_disk()
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ mod jobs;
 mod places;
 mod sessions;
 mod sources;
+mod trees;
 mod undo;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -83,6 +84,7 @@ struct State {
     files: BTreeMap<(Scope, String), FileRow>,
     entries: BTreeMap<i64, EntryRow>,
     last_entry: i64,
+    trees: BTreeMap<Scope, trees::TreeRow>,
 }
 
 #[derive(Debug)]

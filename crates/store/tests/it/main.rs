@@ -109,6 +109,7 @@ mod sqlite_indexed {
 mod memory {
     use super::*;
     daybook_testkit::store_suite!(in_memory);
+    daybook_testkit::tree_store_suite!(in_memory);
 
     #[test]
     fn random_operations_leave_it_as_the_model_says() {

@@ -4,6 +4,7 @@ pub mod extraction_store;
 pub mod index;
 pub mod job_store;
 pub mod session_store;
+pub mod tree_store;
 
 pub use session_store::extract;
 
@@ -171,6 +172,20 @@ macro_rules! index_suite {
             without_tokens_nothing_is_indexed,
             long_texts_are_shown_by_their_head,
             a_rebuilt_index_answers_the_same,
+        }
+    };
+}
+
+/// Makes one test of each promise of `TreeStore`.
+#[macro_export]
+macro_rules! tree_store_suite {
+    ($make:expr) => {
+        $crate::promises! { $make, tree_store:
+            objects_come_back_in_the_order_in_which_they_came,
+            a_page_of_objects_is_bounded_but_never_empty,
+            a_history_advances_for_whoever_saw_its_end,
+            a_history_never_ends_in_what_is_not_there,
+            histories_of_scopes_and_tenants_are_apart,
         }
     };
 }

@@ -1,0 +1,239 @@
+//! Two versions of a file, made from one, put together so that nobody's words are lost.
+//!
+//! What one side alone changed is as that side has it. Where both changed the same piece, our version
+//! comes first and what they added follows; what we took out stays out. Pieces are those of
+//! [`blocks`]: an entry with the lines under it is one.
+//!
+//! Not here: which files both changed (`merge`).
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+
+use crate::files::entry::{Block, EntryId, blocks};
+use crate::files::page::deleted;
+
+/// One place where a side differs from the base.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Hunk {
+    /// Pieces of the base that it replaces; empty where it only adds.
+    base: Range<usize>,
+    /// Pieces of the side that stand there instead.
+    new: Range<usize>,
+}
+
+/// Puts `ours` and `theirs` together.
+pub(super) fn union(base: &str, ours: &str, theirs: &str) -> String {
+    let withdrawn: BTreeSet<EntryId> = deleted(ours, base).iter().map(|m| m.id()).collect();
+    let (base, ours, theirs) = (pieces(base), pieces(ours), pieces(theirs));
+    let our_hunks = hunks(&base, &ours);
+    let their_hunks = hunks(&base, &theirs);
+    let (mut our_hunks, mut their_hunks) = (our_hunks.as_slice(), their_hunks.as_slice());
+    let mut text = Text::default();
+    let mut place = 0;
+    while !(our_hunks.is_empty() && their_hunks.is_empty()) {
+        let starts = [our_hunks, their_hunks].map(|hunks| hunks.first().map(|h| h.base.start));
+        let start = starts.into_iter().flatten().min().unwrap_or(place);
+        text.add(&base[place..start]);
+        let (mut region, mut our_count, mut their_count) = (start..start, 0, 0);
+        // A region grows as long as a hunk of either side touches it.
+        loop {
+            let before = (our_count, their_count);
+            our_count += reaching(&our_hunks[our_count..], &mut region);
+            their_count += reaching(&their_hunks[their_count..], &mut region);
+            if before == (our_count, their_count) {
+                break;
+            }
+        }
+        let (here, there) = (&our_hunks[..our_count], &their_hunks[..their_count]);
+        if here.is_empty() {
+            text.add_side(&base, &theirs, there, &region);
+        } else {
+            text.add_side(&base, &ours, here, &region);
+            let is_ours = |added: &[String]| here.iter().any(|h| ours[h.new.clone()] == *added);
+            for hunk in there.iter().filter(|h| !is_ours(&theirs[h.new.clone()])) {
+                let added = theirs[hunk.new.clone()].iter();
+                let kept: Vec<String> = added
+                    .filter(|piece| !names_one_of(piece, &withdrawn))
+                    .cloned()
+                    .collect();
+                text.add(&kept);
+            }
+        }
+        place = region.end;
+        our_hunks = &our_hunks[our_count..];
+        their_hunks = &their_hunks[their_count..];
+    }
+    text.add(&base[place..]);
+    text.0
+}
+
+/// How many of the hunks, from the first, touch the region, which grows by them.
+fn reaching(hunks: &[Hunk], region: &mut Range<usize>) -> usize {
+    let touching = hunks.iter().take_while(|hunk| {
+        let touches = hunk.base.start <= region.end;
+        if touches {
+            region.end = region.end.max(hunk.base.end);
+        }
+        touches
+    });
+    touching.count()
+}
+
+fn names_one_of(piece: &str, ids: &BTreeSet<EntryId>) -> bool {
+    blocks(piece).iter().any(|block| match block {
+        Block::Ours(marker, _) | Block::Altered(marker, _) => ids.contains(&marker.id()),
+        Block::Heading(..) | Block::Other(_) => false,
+    })
+}
+
+fn pieces(text: &str) -> Vec<String> {
+    let piece = |block: Block<'_>| match block {
+        Block::Ours(_, lines) | Block::Altered(_, lines) => lines.concat(),
+        Block::Heading(_, line) | Block::Other(line) => line.to_owned(),
+    };
+    blocks(text).into_iter().map(piece).collect()
+}
+
+/// What lies between the runs of pieces that are equal.
+fn hunks(base: &[String], side: &[String]) -> Vec<Hunk> {
+    let mut hunks = Vec::new();
+    let (mut base_at, mut side_at) = (0, 0);
+    let mut close = |base_to: usize, side_to: usize, len: usize| {
+        if base_at < base_to || side_at < side_to {
+            hunks.push(Hunk {
+                base: base_at..base_to,
+                new: side_at..side_to,
+            });
+        }
+        (base_at, side_at) = (base_to + len, side_to + len);
+    };
+    for operation in capture_diff_slices(Algorithm::Patience, base, side) {
+        if let DiffOp::Equal {
+            old_index,
+            new_index,
+            len,
+        } = operation
+        {
+            close(old_index, new_index, len);
+        }
+    }
+    close(base.len(), side.len(), 0);
+    hunks
+}
+
+/// A text that grows by whole pieces.
+#[derive(Default)]
+struct Text(String);
+
+impl Text {
+    fn add(&mut self, pieces: &[String]) {
+        for piece in pieces {
+            // The last line of a file may lack its end.
+            if !self.0.is_empty() && !self.0.ends_with('\n') {
+                self.0.push('\n');
+            }
+            self.0.push_str(piece);
+        }
+    }
+
+    /// A region as one side has it.
+    fn add_side(
+        &mut self,
+        base: &[String],
+        side: &[String],
+        hunks: &[Hunk],
+        region: &Range<usize>,
+    ) {
+        let mut place = region.start;
+        for hunk in hunks {
+            self.add(&base[place..hunk.base.start]);
+            self.add(&side[hunk.new.clone()]);
+            place = hunk.base.end;
+        }
+        self.add(&base[place..region.end]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::consolidate::Entry;
+    use crate::files::entry::render;
+
+    fn check(base: &str, ours: &str, theirs: &str, expected: &str) {
+        let lined = |text: &str| {
+            text.split_terminator(' ')
+                .map(|l| format!("{l}\n"))
+                .collect::<String>()
+        };
+        let together = union(&lined(base), &lined(ours), &lined(theirs));
+        assert_eq!(together, lined(expected), "{base} → {ours} | {theirs}");
+    }
+
+    #[test]
+    fn what_one_side_changed_is_as_that_side_has_it() {
+        check("a b c", "a b c", "a x c", "a x c");
+        check("a b c", "a x c", "a b c", "a x c");
+        check("a b c d", "x b c d", "a b c y", "x b c y");
+        check("a b c d e", "a c d e", "a b c d e f", "a c d e f");
+        check("", "a", "", "a");
+    }
+
+    #[test]
+    fn where_both_changed_ours_comes_first_and_theirs_follows() {
+        check("a b c", "a x c", "a y c", "a x y c");
+        check("a c", "a x c", "a y c", "a x y c");
+        check("a c", "a x c", "a x c", "a x c");
+        check("a b c", "a c", "a y c", "a y c");
+        check("a b c", "x", "a b c y", "x y");
+    }
+
+    #[test]
+    fn what_we_took_out_stays_out_however_they_put_it_since() {
+        let entry = |words: &str| {
+            let entry = Entry {
+                key: "one".to_owned(),
+                lines: vec![words.to_owned()],
+                observations: Vec::new(),
+            };
+            render(&entry).join("\n") + "\n"
+        };
+        let base = format!("## Rules\n{}", entry("old words"));
+        let theirs = format!("## Rules\n{}", entry("new words"));
+        assert_eq!(union(&base, "## Rules\n", &theirs), "## Rules\n");
+        let altered = base.replace("old", "my");
+        let both = union(&base, &altered, &theirs);
+        assert!(
+            both.contains("my words") && both.contains("new words"),
+            "{both}"
+        );
+    }
+
+    #[test]
+    fn a_last_line_without_an_end_gets_one_when_something_follows() {
+        assert_eq!(union("a\n", "a\nours", "a\ntheirs"), "a\nours\ntheirs");
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_that_a_side_added_is_lost(
+            base in proptest::collection::vec(0..6_u8, 0..8),
+            ours in proptest::collection::vec(0..12_u8, 0..8),
+            theirs in proptest::collection::vec(0..12_u8, 0..8),
+        ) {
+            let text = |lines: &[u8]| lines.iter().map(|n| format!("line {n}\n")).collect::<String>();
+            let together = union(&text(&base), &text(&ours), &text(&theirs));
+            for added in ours.iter().chain(&theirs).filter(|n| !base.contains(n)) {
+                let line = format!("line {added}\n");
+                prop_assert!(together.contains(&line), "{line} is lost in:\n{together}");
+            }
+            prop_assert_eq!(union(&text(&base), &text(&ours), &text(&base)), text(&ours));
+            prop_assert_eq!(union(&text(&base), &text(&base), &text(&theirs)), text(&theirs));
+            prop_assert_eq!(union(&text(&base), &text(&ours), &text(&ours)), text(&ours));
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! The shared history of memory files, in memory.
+
+use std::collections::HashSet;
+
+use async_trait::async_trait;
+use daybook_domain::limits::TREE_OBJECTS;
+use daybook_domain::seams::TreeStore;
+use daybook_domain::{ObjectName, Scope, StoreError, TreeHead, TreeObject};
+
+use super::MemoryStore;
+
+/// One scope's history.
+#[derive(Debug, Default)]
+pub(super) struct TreeRow {
+    head: Option<TreeHead>,
+    objects: Vec<TreeObject>,
+    names: HashSet<ObjectName>,
+}
+
+#[async_trait]
+impl TreeStore for MemoryStore {
+    async fn tree_head(&self, scope: &Scope) -> Result<Option<TreeHead>, StoreError> {
+        let state = self.state();
+        Ok(state.trees.get(scope).and_then(|row| row.head.clone()))
+    }
+
+    async fn tree_objects(
+        &self,
+        scope: &Scope,
+        after: u64,
+        bytes: usize,
+    ) -> Result<Vec<TreeObject>, StoreError> {
+        let state = self.state();
+        let mut left = bytes;
+        let after = usize::try_from(after).unwrap_or(usize::MAX);
+        let rest = state
+            .trees
+            .get(scope)
+            .map_or(&[][..], |row| row.objects.get(after..).unwrap_or_default());
+        let fitting = rest.iter().enumerate().take_while(|(place, object)| {
+            let fits = *place == 0 || object.bytes.len() <= left;
+            left = left.saturating_sub(object.bytes.len());
+            fits
+        });
+        Ok(fitting.map(|(_, object)| object.clone()).collect())
+    }
+
+    async fn put_tree_objects(
+        &self,
+        scope: &Scope,
+        objects: &[TreeObject],
+    ) -> Result<(), StoreError> {
+        if objects.len() > TREE_OBJECTS {
+            let what = format!("{} objects at once; at most {TREE_OBJECTS}", objects.len());
+            return Err(StoreError::Refused(what));
+        }
+        let mut state = self.changing();
+        let row = state.trees.entry(scope.clone()).or_default();
+        for object in objects {
+            if row.names.insert(object.name) {
+                row.objects.push(object.clone());
+            }
+        }
+        Ok(())
+    }
+
+    async fn advance_tree(
+        &self,
+        scope: &Scope,
+        seen: u64,
+        commit: ObjectName,
+        beside: &str,
+    ) -> Result<Option<TreeHead>, StoreError> {
+        let mut state = self.changing();
+        let row = state.trees.entry(scope.clone()).or_default();
+        if !row.names.contains(&commit) {
+            return Err(StoreError::NotFound(format!("commit {commit}")));
+        }
+        let version = row.head.as_ref().map_or(0, |head| head.version);
+        if version != seen {
+            return Ok(None);
+        }
+        let head = TreeHead {
+            version: version + 1,
+            commit,
+            beside: beside.to_owned(),
+            objects: row.objects.len() as u64,
+        };
+        row.head = Some(head.clone());
+        Ok(Some(head))
+    }
+}

@@ -1,0 +1,97 @@
+//! What a store of shared histories promises.
+#![allow(missing_docs, reason = "each name is the sentence that it tests")]
+
+use daybook_domain::limits::TREE_OBJECTS;
+use daybook_domain::seams::TreeStore;
+use daybook_domain::{ObjectKind, ObjectName, Scope, ScopeKind, StoreError, Tenant, TreeObject};
+
+fn scope(tenant: &str, name: &str) -> Scope {
+    Scope {
+        tenant: Tenant(tenant.to_owned()),
+        kind: ScopeKind::Project,
+        name: name.to_owned(),
+    }
+}
+
+fn object(number: u8, kind: ObjectKind, length: usize) -> TreeObject {
+    TreeObject {
+        name: ObjectName([number; 20]),
+        kind,
+        bytes: vec![number; length],
+    }
+}
+
+fn blobs(numbers: std::ops::Range<u8>) -> Vec<TreeObject> {
+    numbers.map(|n| object(n, ObjectKind::Blob, 10)).collect()
+}
+
+pub async fn objects_come_back_in_the_order_in_which_they_came(store: &dyn TreeStore) {
+    let ours = scope("local", "tidepool");
+    assert_eq!(store.tree_objects(&ours, 0, 1_000).await.unwrap(), []);
+    let all = [
+        object(9, ObjectKind::Blob, 0),
+        object(3, ObjectKind::Tree, 7),
+        object(5, ObjectKind::Commit, 300),
+    ];
+    store.put_tree_objects(&ours, &all[..2]).await.unwrap();
+    store.put_tree_objects(&ours, &all).await.unwrap();
+    assert_eq!(store.tree_objects(&ours, 0, 1_000).await.unwrap(), all);
+    assert_eq!(store.tree_objects(&ours, 2, 1_000).await.unwrap(), all[2..]);
+    assert_eq!(store.tree_objects(&ours, 3, 1_000).await.unwrap(), []);
+}
+
+pub async fn a_page_of_objects_is_bounded_but_never_empty(store: &dyn TreeStore) {
+    let ours = scope("local", "tidepool");
+    let all = blobs(0..5);
+    store.put_tree_objects(&ours, &all).await.unwrap();
+    assert_eq!(store.tree_objects(&ours, 0, 1).await.unwrap(), all[..1]);
+    assert_eq!(store.tree_objects(&ours, 1, 20).await.unwrap(), all[1..3]);
+    assert_eq!(store.tree_objects(&ours, 1, 29).await.unwrap(), all[1..3]);
+    let many = vec![all[0].clone(); TREE_OBJECTS + 1];
+    let refused = store.put_tree_objects(&ours, &many).await;
+    assert!(matches!(refused, Err(StoreError::Refused(_))));
+}
+
+pub async fn a_history_advances_for_whoever_saw_its_end(store: &dyn TreeStore) {
+    let ours = scope("local", "tidepool");
+    assert_eq!(store.tree_head(&ours).await.unwrap(), None);
+    let objects = blobs(1..4);
+    store.put_tree_objects(&ours, &objects).await.unwrap();
+    assert_eq!(store.tree_head(&ours).await.unwrap(), None);
+
+    let advance = |seen, n: usize, beside| store.advance_tree(&ours, seen, objects[n].name, beside);
+    assert_eq!(advance(1, 0, "").await.unwrap(), None);
+    let first = advance(0, 0, "kept\n").await.unwrap().unwrap();
+    assert_eq!((first.version, first.objects), (1, 3));
+    assert_eq!((first.commit, &*first.beside), (objects[0].name, "kept\n"));
+    assert_eq!(advance(0, 1, "").await.unwrap(), None);
+    assert_eq!(store.tree_head(&ours).await.unwrap().as_ref(), Some(&first));
+
+    let second = advance(first.version, 1, "").await.unwrap().unwrap();
+    assert!(second.version > first.version);
+    assert_eq!((second.commit, &*second.beside), (objects[1].name, ""));
+    // The same commit once more, for what is kept beside it.
+    let third = advance(second.version, 1, "more").await.unwrap();
+    assert_eq!(store.tree_head(&ours).await.unwrap(), third);
+}
+
+pub async fn a_history_never_ends_in_what_is_not_there(store: &dyn TreeStore) {
+    let ours = scope("local", "tidepool");
+    let refused = store.advance_tree(&ours, 0, ObjectName([1; 20]), "").await;
+    assert!(matches!(refused, Err(StoreError::NotFound(_))));
+    assert_eq!(store.tree_head(&ours).await.unwrap(), None);
+}
+
+pub async fn histories_of_scopes_and_tenants_are_apart(store: &dyn TreeStore) {
+    let ours = scope("local", "tidepool");
+    let objects = blobs(1..2);
+    store.put_tree_objects(&ours, &objects).await.unwrap();
+    let advanced = store.advance_tree(&ours, 0, objects[0].name, "").await;
+    assert!(advanced.unwrap().is_some());
+    for other in [scope("local", "lagoon"), scope("other", "tidepool")] {
+        assert_eq!(store.tree_head(&other).await.unwrap(), None);
+        assert_eq!(store.tree_objects(&other, 0, 1_000).await.unwrap(), []);
+        let refused = store.advance_tree(&other, 0, objects[0].name, "").await;
+        assert!(matches!(refused, Err(StoreError::NotFound(_))));
+    }
+}
