@@ -162,6 +162,7 @@ impl Daybook {
         };
         let shop = Workshop {
             store: Arc::clone(&self.store),
+            trees: None,
             root: self.root.clone(),
             clock: Arc::clone(&self.clock),
             extractor: Arc::new(Extractive),

@@ -362,6 +362,9 @@ pub trait Index: Send + Sync {
 /// repository, and there is no such store.
 #[async_trait]
 pub trait TreeStore: Send + Sync {
+    /// Where the histories of a tenant stand, in the order of [`Scope`].
+    async fn tree_heads(&self, tenant: &Tenant) -> Result<Vec<(Scope, TreeHead)>, StoreError>;
+
     /// Where a scope's history stands; `None` before the first advance.
     async fn tree_head(&self, scope: &Scope) -> Result<Option<TreeHead>, StoreError>;
 

@@ -155,7 +155,8 @@ impl Standing<'_> {
         let new = match self.snapshot.read(self.path)? {
             None => {
                 let fresh = fresh(page, withheld);
-                let says_something = fresh.contains(" ^");
+                // The heading is marked, too, and says nothing by itself.
+                let says_something = fresh.lines().skip(1).any(|line| line.contains(" ^"));
                 return Ok(says_something.then_some(fresh));
             }
             Some(bytes) => match String::from_utf8(bytes) {

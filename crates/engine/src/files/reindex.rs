@@ -13,7 +13,10 @@ use daybook_domain::seams::{ExtractionStore, Index, Store};
 use daybook_domain::{Observation, ObservationId, Scope, StoreError, Tenant, Timestamp};
 
 use super::entry::{Block, EntryId, bare, blocks, unmarked};
+use super::folder::Folder;
 use super::layout::{CURATED, SUMMARY, folder};
+use super::path::FilePath;
+use super::shared::SharedError;
 use crate::recall::tokens::index_text;
 
 /// Longest file that is indexed, in bytes; of a longer one the beginning is.
@@ -38,7 +41,7 @@ pub async fn reindex_all(
     Ok(changed)
 }
 
-/// Brings the index up to date with the files of one scope.
+/// Brings the index up to date with the files of one scope, as they lie in its folder.
 ///
 /// # Errors
 /// When the store fails.
@@ -51,6 +54,40 @@ pub async fn reindex(
     let folder = folder(root, scope);
     let mut found = BTreeMap::new();
     stamps(&folder, "", 0, &mut found);
+    let read = |file: &str| fs::read(folder.join(file)).ok();
+    bring_up(store, scope, &found, read, now).await
+}
+
+/// Brings the index up to date with the newest commit of a folder whose history is shared: every
+/// machine then indexes the same.
+///
+/// # Errors
+/// When the store fails, or the folder's history cannot be read.
+pub async fn reindex_head(
+    store: &dyn Store,
+    folder: &Folder,
+    scope: &Scope,
+    now: Timestamp,
+) -> Result<usize, SharedError> {
+    let Some(head) = folder.head()? else {
+        return Ok(0);
+    };
+    let files = folder.files_at(head)?;
+    let indexed = files.iter().filter(|(path, _)| is_indexed(path.as_str()));
+    let found = indexed.map(|(path, blob)| (path.as_str().to_owned(), blob.to_string()));
+    let found: BTreeMap<String, String> = found.collect();
+    let read = |file: &str| folder.read_at(head, &FilePath::new(file).ok()?).ok()?;
+    Ok(bring_up(store, scope, &found, read, now).await?)
+}
+
+/// Indexes what was found, each file with a stamp of its content, where it is not indexed like that.
+async fn bring_up(
+    store: &dyn Store,
+    scope: &Scope,
+    found: &BTreeMap<String, String>,
+    read: impl Fn(&str) -> Option<Vec<u8>>,
+    now: Timestamp,
+) -> Result<usize, StoreError> {
     let known: BTreeMap<String, String> = Index::file_stamps(store, scope)
         .await?
         .into_iter()
@@ -71,7 +108,7 @@ pub async fn reindex(
         store.put_file(scope, file, "", &[], now).await?;
     }
     for (file, stamp) in &new {
-        let Ok(bytes) = fs::read(folder.join(file)) else {
+        let Some(bytes) = read(file) else {
             continue;
         };
         let text = String::from_utf8_lossy(&bytes[..bytes.len().min(FILE)]);
@@ -80,6 +117,12 @@ pub async fn reindex(
             .await?;
     }
     Ok(gone.len() + new.len())
+}
+
+/// Whether a file is indexed, by its path below the scope's folder.
+fn is_indexed(path: &str) -> bool {
+    let says_again = path == SUMMARY || path.starts_with("daily/") || path.starts_with("sessions/");
+    path.ends_with(".md") && !says_again && path.matches('/').count() <= DEPTH
 }
 
 fn stamps(folder: &Path, below: &str, depth: usize, found: &mut BTreeMap<String, String>) {
@@ -101,7 +144,7 @@ fn stamps(folder: &Path, below: &str, depth: usize, found: &mut BTreeMap<String,
         }
         if kind.is_dir() && depth < DEPTH && !matches!(path.as_str(), "daily" | "sessions") {
             stamps(&entry.path(), &path, depth + 1, found);
-        } else if kind.is_file() && name.ends_with(".md") && path != SUMMARY {
+        } else if kind.is_file() && is_indexed(&path) {
             found.extend(stamp(&entry.path()).map(|stamp| (path, stamp)));
         }
     }

@@ -1,6 +1,7 @@
 //! One consolidation: what holds in a scope becomes its memory files.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use daybook_domain::seams::{ExtractionStore, SessionStore};
 use daybook_domain::{
@@ -17,8 +18,8 @@ use crate::files::entry::EntryId;
 use crate::files::layout::{folder, pages};
 use crate::files::page::Orphans;
 use crate::files::post::{deletions, post};
-use crate::files::reindex::reindex;
-use crate::files::stamp::{Person, Stamp};
+use crate::files::reindex::{reindex, reindex_head};
+use crate::files::stamp::Stamp;
 use crate::files::write::WriteOutcome;
 use crate::files::{FilesConfig, Folder, LockOutcome, WriterLock};
 use crate::ingest::projects::has_own_key;
@@ -104,7 +105,7 @@ async fn write(
 ) -> Result<Consolidating, WorkError> {
     let path = folder(&shop.root, scope);
     let mut memory = remembered(shop, scope).await?;
-    if says_nothing(&memory) && !path.exists() {
+    if says_nothing(&memory) && !is_begun(shop, &path, scope).await? {
         return Ok(Consolidating::Right);
     }
     let folder = Folder::open(&path, FilesConfig::default())?;
@@ -112,11 +113,10 @@ async fn write(
         LockOutcome::Held(lock) => lock,
         LockOutcome::Busy => return wait_for_writer(shop, claimed).await,
     };
-    let now = shop.clock.now();
-    let stamp = Stamp {
-        time_ms: now.0,
-        person: Person::named(&shop.person),
-    };
+    let (now, stamp) = (shop.clock.now(), shop.stamp());
+    if let Some(sharing) = shop.sharing() {
+        sharing.meet(scope, &lock, &stamp).await?;
+    }
     if retract_deleted(shop, scope, &lock, &stamp, &memory).await? {
         memory = remembered(shop, scope).await?;
     }
@@ -131,13 +131,30 @@ async fn write(
     let holds_lease = || shop.clock.now() < until;
     let message = message(&memory);
     let outcome = post(&lock, &memory, orphans, &stamp, &message, &holds_lease)?;
-    drop(lock);
-    reindex(&*shop.store, &shop.root, scope, now).await?;
+    match shop.sharing() {
+        Some(sharing) => {
+            sharing.meet(scope, &lock, &stamp).await?;
+            reindex_head(&*shop.store, &folder, scope, now).await?;
+        }
+        None => {
+            drop(lock);
+            reindex(&*shop.store, &shop.root, scope, now).await?;
+        }
+    }
     Ok(match outcome {
         WriteOutcome::Written(_) => Consolidating::Written,
         WriteOutcome::Unchanged(_) => Consolidating::Right,
         WriteOutcome::LeaseLost => Consolidating::Lost,
     })
+}
+
+/// Whether memory files of the scope were ever written.
+async fn is_begun(shop: &Workshop, path: &Path, scope: &Scope) -> Result<bool, StoreError> {
+    Ok(path.exists()
+        || match &shop.trees {
+            Some(trees) => trees.tree_head(scope).await?.is_some(),
+            None => false,
+        })
 }
 
 /// Another process writes the folder just now: the job comes back, at no cost.

@@ -13,11 +13,13 @@ mod presence;
 pub mod projects;
 mod rebuild;
 mod remember;
+mod sharing;
 mod update;
 
 pub use presence::{Presence, free_vanished};
 pub use rebuild::{Rebuilt, rebuild_index};
 pub use remember::{notes_session, remember};
+pub use sharing::Sharing;
 pub use update::{Failed, Progress, UpdateReport, work, write_due};
 
 use std::path::PathBuf;
@@ -25,7 +27,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use daybook_domain::eligibility::Switches;
-use daybook_domain::seams::Store;
+use daybook_domain::seams::{Store, TreeStore};
 use daybook_domain::time::Clock;
 use daybook_domain::{
     ClaimLimits, Claimed, FailOutcome, FailedTry, Failure, Retry, StoreError, Tenant,
@@ -35,6 +37,8 @@ use tracing::warn;
 
 use crate::extract::Extractor;
 use crate::files::FilesError;
+use crate::files::shared::SharedError;
+use crate::files::stamp::{Person, Stamp};
 
 /// This engine, as gaps and extractions name it: a newer one revives what an older one gave up.
 pub const ENGINE: &str = concat!("daybook/", env!("CARGO_PKG_VERSION"));
@@ -44,6 +48,8 @@ pub const ENGINE: &str = concat!("daybook/", env!("CARGO_PKG_VERSION"));
 pub struct Workshop {
     /// Where sessions, jobs and results live.
     pub store: Arc<dyn Store>,
+    /// Where the histories of memory files are shared, if several machines share one memory.
+    pub trees: Option<Arc<dyn TreeStore>>,
     /// The data folder.
     pub root: PathBuf,
     /// The present time.
@@ -105,7 +111,36 @@ pub enum WorkError {
     Files(#[from] FilesError),
 }
 
+impl From<SharedError> for WorkError {
+    fn from(error: SharedError) -> Self {
+        match error {
+            SharedError::Files(error) => Self::Files(error),
+            SharedError::Store(error) => Self::Store(error),
+        }
+    }
+}
+
 impl Workshop {
+    /// This machine's side of what is shared, if anything is.
+    #[must_use]
+    pub fn sharing(&self) -> Option<Sharing<'_>> {
+        let trees = self.trees.as_deref()?;
+        Some(Sharing {
+            store: &*self.store,
+            trees,
+            root: &self.root,
+        })
+    }
+
+    /// In whose name memory files are written, now.
+    #[must_use]
+    pub fn stamp(&self) -> Stamp {
+        Stamp {
+            time_ms: self.clock.now().0,
+            person: Person::named(&self.person),
+        }
+    }
+
     /// Reports that a claim did not work out.
     async fn fail(&self, claimed: &Claimed, failure: Failure) -> Result<FailOutcome, StoreError> {
         let now = self.clock.now();

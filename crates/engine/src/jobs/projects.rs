@@ -62,8 +62,19 @@ pub async fn join(shop: &Workshop, from: &str, into: &str) -> Result<Joined, Joi
         name: name.to_owned(),
     };
     let old = folder(&shop.root, &scope(from));
+    let (stamp, wait) = (shop.stamp(), shop.limits.folder_wait);
+    let busy = || JoinError::Busy(scope(from).to_string());
+    if let Some(sharing) = shop.sharing() {
+        let checked_in = sharing.check_in(&scope(from), &stamp, wait).await?;
+        checked_in.ok_or_else(busy)?;
+    }
     if old.is_dir() {
         joined.words = move_words(shop, &old, from, &scope(into))?;
+        if let Some(sharing) = shop.sharing() {
+            let message = format!("Join {into}");
+            let is_empty = sharing.empty(&scope(from), &stamp, &message, wait).await?;
+            is_empty.then_some(()).ok_or_else(busy)?;
+        }
         joined.set_aside = Some(set_aside(&shop.root, &old, from).map_err(WorkError::from)?);
     }
     let now = shop.clock.now();

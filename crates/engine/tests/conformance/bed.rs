@@ -156,6 +156,7 @@ impl Bed {
         let work = self.profile.work;
         Workshop {
             store: Arc::clone(&self.store),
+            trees: None,
             root: self.folder.path().to_owned(),
             clock: Arc::clone(&self.clock) as Arc<dyn Clock>,
             extractor: Arc::clone(&self.extractor) as Arc<dyn Extractor>,

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use async_trait::async_trait;
 use daybook_domain::limits::TREE_OBJECTS;
 use daybook_domain::seams::TreeStore;
-use daybook_domain::{ObjectName, Scope, StoreError, TreeHead, TreeObject};
+use daybook_domain::{ObjectName, Scope, StoreError, Tenant, TreeHead, TreeObject};
 
 use super::MemoryStore;
 
@@ -19,6 +19,16 @@ pub(super) struct TreeRow {
 
 #[async_trait]
 impl TreeStore for MemoryStore {
+    async fn tree_heads(&self, tenant: &Tenant) -> Result<Vec<(Scope, TreeHead)>, StoreError> {
+        let state = self.state();
+        let own = state
+            .trees
+            .iter()
+            .filter(|(scope, _)| &scope.tenant == tenant);
+        let heads = own.filter_map(|(scope, row)| Some((scope.clone(), row.head.clone()?)));
+        Ok(heads.collect())
+    }
+
     async fn tree_head(&self, scope: &Scope) -> Result<Option<TreeHead>, StoreError> {
         let state = self.state();
         Ok(state.trees.get(scope).and_then(|row| row.head.clone()))

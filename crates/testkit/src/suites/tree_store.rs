@@ -88,6 +88,11 @@ pub async fn histories_of_scopes_and_tenants_are_apart(store: &dyn TreeStore) {
     store.put_tree_objects(&ours, &objects).await.unwrap();
     let advanced = store.advance_tree(&ours, 0, objects[0].name, "").await;
     assert!(advanced.unwrap().is_some());
+    let heads = store.tree_heads(&ours.tenant).await.unwrap();
+    let head = store.tree_head(&ours).await.unwrap().unwrap();
+    assert_eq!(heads, [(ours.clone(), head)]);
+    let elsewhere = store.tree_heads(&Tenant("other".to_owned())).await;
+    assert_eq!(elsewhere.unwrap(), []);
     for other in [scope("local", "lagoon"), scope("other", "tidepool")] {
         assert_eq!(store.tree_head(&other).await.unwrap(), None);
         assert_eq!(store.tree_objects(&other, 0, 1_000).await.unwrap(), []);

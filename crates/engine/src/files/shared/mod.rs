@@ -73,9 +73,6 @@ pub enum SharedError {
     /// What the store says.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Other machines wrote again and again meanwhile.
-    #[error("the memory of {0} is written by others all the time: do it again later")]
-    Contended(Scope),
 }
 
 impl Shared<'_> {
@@ -116,7 +113,8 @@ impl Shared<'_> {
                 return Ok(together);
             }
         }
-        Err(SharedError::Contended(self.scope.clone()))
+        let contended = format!("others write the memory of {} all the time", self.scope);
+        Err(StoreError::Busy(contended.into()).into())
     }
 
     /// Fetches the objects that are not here yet, and says how many came.

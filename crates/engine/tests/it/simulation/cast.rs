@@ -136,6 +136,7 @@ impl Players {
     fn workshop(&self, actor: usize, holder: String) -> Workshop {
         Workshop {
             store: self.stage.store(actor),
+            trees: None,
             root: self.root.clone(),
             clock: self.stage.clock.clone(),
             extractor: Arc::new(Scripted {

@@ -1,0 +1,128 @@
+//! One machine's side of memories that several machines share.
+//!
+//! Each machine has the memory folders as checkouts. They are brought together with the shared
+//! history before the engine looks at them and after it wrote, and whenever a person asks.
+//!
+//! Not here: how two histories meet (`files::shared`).
+
+use std::path::Path;
+use std::time::Duration;
+
+use daybook_domain::seams::{Store, TreeStore};
+use daybook_domain::{Scope, Tenant, Timestamp};
+
+use super::WorkError;
+use crate::files::changes::Changes;
+use crate::files::layout::folder;
+use crate::files::reindex::reindex_head;
+use crate::files::shared::{Shared, Together};
+use crate::files::stamp::Stamp;
+use crate::files::{FilesConfig, Folder, LockOutcome, WriterLock};
+
+/// One machine's side of memories that several machines share.
+#[derive(Clone, Copy)]
+pub struct Sharing<'a> {
+    /// Where everything but memory files is shared.
+    pub store: &'a dyn Store,
+    /// Where their histories are.
+    pub trees: &'a dyn TreeStore,
+    /// The data folder of this machine, or another below which memory folders shall lie.
+    pub root: &'a Path,
+}
+
+impl Sharing<'_> {
+    /// Brings a folder that is held and the shared history together.
+    ///
+    /// # Errors
+    /// When the store or the disk fails; nothing is lost, and repeating goes on.
+    pub async fn meet(
+        &self,
+        scope: &Scope,
+        lock: &WriterLock<'_>,
+        stamp: &Stamp,
+    ) -> Result<Together, WorkError> {
+        let trees = self.trees;
+        let shared = Shared { trees, scope };
+        Ok(shared.bring_together(lock, stamp).await?)
+    }
+
+    /// Hands over what a person edited here, and takes in what was written elsewhere. `None` when
+    /// somebody writes the folder for longer than `wait`. What they deleted is withdrawn by the next
+    /// consolidation, which is due from now on.
+    ///
+    /// # Errors
+    /// As [`Sharing::meet`].
+    pub async fn check_in(
+        &self,
+        scope: &Scope,
+        stamp: &Stamp,
+        wait: Duration,
+    ) -> Result<Option<Together>, WorkError> {
+        let folder = Folder::open(folder(self.root, scope), FilesConfig::default())?;
+        let LockOutcome::Held(lock) = folder.try_lock(wait)? else {
+            return Ok(None);
+        };
+        let together = self.meet(scope, &lock, stamp).await?;
+        if together.given > 0 {
+            let now = Timestamp(stamp.time_ms);
+            reindex_head(self.store, &folder, scope, now).await?;
+            self.store.touch_scope(scope, now).await?;
+        }
+        Ok(Some(together))
+    }
+
+    /// Takes all files out of a scope that is given up, on every machine; its history stays. False
+    /// when somebody writes the folder for longer than `wait`.
+    ///
+    /// # Errors
+    /// As [`Sharing::meet`].
+    pub(super) async fn empty(
+        &self,
+        scope: &Scope,
+        stamp: &Stamp,
+        message: &str,
+        wait: Duration,
+    ) -> Result<bool, WorkError> {
+        let folder = Folder::open(folder(self.root, scope), FilesConfig::default())?;
+        let LockOutcome::Held(lock) = folder.try_lock(wait)? else {
+            return Ok(false);
+        };
+        self.meet(scope, &lock, stamp).await?;
+        let _ = lock.write(stamp, message, &|| true, |snapshot| {
+            let mut changes = Changes::none();
+            for (path, _) in snapshot.files() {
+                changes.delete(path.clone());
+            }
+            Ok(changes)
+        })?;
+        self.meet(scope, &lock, stamp).await?;
+        reindex_head(self.store, &folder, scope, Timestamp(stamp.time_ms)).await?;
+        Ok(true)
+    }
+
+    /// Brings all folders of a tenant up to date, and says which moved; with `None` those that
+    /// somebody was writing.
+    ///
+    /// # Errors
+    /// As [`Sharing::meet`].
+    pub async fn check_out(
+        &self,
+        tenant: &Tenant,
+        stamp: &Stamp,
+        wait: Duration,
+    ) -> Result<Vec<(Scope, Option<Together>)>, WorkError> {
+        let mut moved = Vec::new();
+        for (scope, head) in self.trees.tree_heads(tenant).await? {
+            let path = folder(self.root, &scope);
+            let here = match path.exists() {
+                true => Folder::open(&path, FilesConfig::default())?.head()?,
+                false => None,
+            };
+            if here.is_none_or(|here| here.to_string() != head.commit.to_string()) {
+                let together = self.check_in(&scope, stamp, wait).await?;
+                moved.push((scope, together));
+            }
+        }
+        Ok(moved)
+    }
+}
