@@ -86,6 +86,9 @@ pub(crate) struct Common {
     /// The data folder [default: DAYBOOK_HOME, or ~/.daybook]
     #[arg(long, global = true, value_name = "FOLDER")]
     pub(crate) root: Option<PathBuf>,
+    /// Where memory is kept: sqlite, or postgres://… [default: the setting `store`]
+    #[arg(long, global = true, value_name = "ADDRESS")]
+    store: Option<String>,
     /// Print JSON, and nothing else, to standard output
     #[arg(long, global = true)]
     pub(crate) json: bool,
@@ -98,6 +101,15 @@ pub(crate) struct Common {
     /// A setting for this run alone, before environment and daybook.toml; may be repeated
     #[arg(long, global = true, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,
+}
+
+impl Common {
+    /// `--store` is a setting like any other.
+    fn with_store(mut self) -> Self {
+        let store = self.store.take();
+        self.set.extend(store.map(|store| format!("store={store}")));
+        self
+    }
 }
 
 #[derive(Subcommand)]
@@ -179,7 +191,7 @@ fn is_hook() -> bool {
 }
 
 fn answer(cli: Cli) -> Result<ExitCode> {
-    let common = &cli.common;
+    let common = &cli.common.with_store();
     logging::start(common.log.as_ref(), common.log_format);
     match cli.command {
         Command::Import(command) => command.run(common),

@@ -128,7 +128,7 @@ impl Kind {
             Self::Switch { at } if *at(choices) => "on".into(),
             Self::Switch { .. } => "off".into(),
             Self::Word { at, .. } => (*at(choices)).into(),
-            Self::Text { at, .. } => at(choices).clone().into(),
+            Self::Text { at, .. } => super::masked(at(choices)).into(),
             Self::List { at, .. } => at(choices).clone().into(),
         }
     }

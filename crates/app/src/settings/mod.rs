@@ -19,7 +19,7 @@ pub(crate) mod table;
 #[cfg(test)]
 mod tests;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use daybook_domain::ScopeKind;
@@ -38,6 +38,34 @@ pub(crate) use kind::{parse_duration, spelled};
 /// Name of the settings file in the data folder.
 pub(crate) const FILE: &str = "daybook.toml";
 
+/// The word for a database in the data folder.
+const SQLITE: &str = "sqlite";
+/// The word for the certificates that the machine trusts.
+const SYSTEM: &str = "system";
+
+/// Where everything but memory files is kept.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// In a database in the data folder.
+    Folder,
+    /// In a PostgreSQL database.
+    Server {
+        /// May hold a password: not for showing.
+        address: String,
+        /// The certificates that are trusted; `None` for the machine's own.
+        ca: Option<PathBuf>,
+    },
+}
+
+impl std::fmt::Debug for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Folder => f.write_str(SQLITE),
+            Self::Server { address, .. } => f.write_str(&masked(address)),
+        }
+    }
+}
+
 /// How durable an acknowledged event is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Durability {
@@ -51,6 +79,7 @@ pub(crate) struct Settings {
     pub(crate) person: String,
     pub(crate) zone: TimeZone,
     pub(crate) durability: Durability,
+    pub(crate) store: Place,
     pub(crate) context_tokens: usize,
     /// Where memory is switched off.
     pub(crate) switches: Switches,
@@ -159,6 +188,13 @@ impl Settings {
                 "power" => Durability::Power,
                 _ => Durability::Process,
             },
+            store: match choices.store.as_str() {
+                SQLITE => Place::Folder,
+                address => Place::Server {
+                    address: address.to_owned(),
+                    ca: (choices.store_ca != SYSTEM).then(|| PathBuf::from(&choices.store_ca)),
+                },
+            },
             context_tokens: choices.context_tokens,
             switches: Switches {
                 all_off: !choices.memory,
@@ -192,6 +228,27 @@ fn explain(
         allowed: setting.kind.allowed(),
         seeds: setting.also.iter().map(|(name, _)| *name).collect(),
     }
+}
+
+fn is_postgres(text: &str) -> bool {
+    ["postgres://", "postgresql://"]
+        .iter()
+        .any(|scheme| text.starts_with(scheme))
+}
+
+/// A text with the password of an address hidden.
+pub(crate) fn masked(text: &str) -> String {
+    let hidden = (|| {
+        let user = text.find("://")? + 3;
+        // The host begins after the last @ that comes before the path: passwords may hold one.
+        let path = text[user..]
+            .find('/')
+            .map_or(text.len(), |path| user + path);
+        let host = user + text[user..path].rfind('@')?;
+        let password = user + text[user..host].find(':')? + 1;
+        Some(format!("{}…{}", &text[..password], &text[host..]))
+    })();
+    hidden.unwrap_or_else(|| text.to_owned())
 }
 
 /// Our variables. What is not text cannot be a setting's value.

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::choices::Choices;
 use super::kind::{Kind, Unit};
+use super::masked;
 use super::names::{self, Meaning};
 use super::table::Setting;
 use crate::root::shown;
@@ -39,10 +40,10 @@ pub(crate) struct Given {
 impl fmt::Display for Given {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.source {
-            Source::Flag => write!(f, "--set {}={}", self.name, plain(&self.value)),
-            Source::Environment => write!(f, "{}={}", self.name, plain(&self.value)),
+            Source::Flag => write!(f, "--set {}={}", self.name, masked(&plain(&self.value))),
+            Source::Environment => write!(f, "{}={}", self.name, masked(&plain(&self.value))),
             Source::File | Source::Profile | Source::Default => {
-                write!(f, "{} = {}", self.name, self.value)
+                write!(f, "{} = {}", self.name, masked(&self.value.to_string()))
             }
         }
     }

@@ -72,7 +72,7 @@ const DAY: Duration = Duration::from_secs(86_400);
 const PERSON: usize = 200;
 
 /// All settings, in the order in which they are shown.
-pub(crate) static ALL: [Setting; 31] = [
+pub(crate) static ALL: [Setting; 33] = [
     Setting {
         name: "person",
         group: Group::You,
@@ -116,6 +116,30 @@ pub(crate) static ALL: [Setting; 31] = [
         },
         about: "`process`: an acknowledged event survives a killed process; `power`: a power cut \
                 too, and each append takes longer",
+        also: &[],
+    },
+    Setting {
+        name: "store",
+        group: Group::You,
+        kind: Kind::Text {
+            allowed: "\"sqlite\", or the address of a PostgreSQL database such as \
+                      \"postgres://ada@db.example/daybook\"",
+            fits: |text| text == super::SQLITE || super::is_postgres(text),
+            at: |c| &mut c.store,
+        },
+        about: "where everything but memory files is kept: a database in the data folder, or one that \
+                several machines share",
+        also: &[],
+    },
+    Setting {
+        name: "store_ca",
+        group: Group::You,
+        kind: Kind::Text {
+            allowed: "the path of a PEM file, or \"system\"",
+            fits: |path| !path.trim().is_empty(),
+            at: |c| &mut c.store_ca,
+        },
+        about: "whose signature a PostgreSQL server's certificate must bear",
         also: &[],
     },
     Setting {

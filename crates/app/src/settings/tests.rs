@@ -432,3 +432,37 @@ fn settings_are_explained_in_the_form_in_which_they_are_written() {
     assert_eq!(value("turn_limit"), Some(json!("none")));
     assert_eq!(value("retry_first"), Some(json!("1h")));
 }
+
+#[test]
+fn a_password_in_an_address_is_not_shown() {
+    for (given, shown) in [
+        (
+            "postgres://ada:pw@db/daybook",
+            "postgres://ada:…@db/daybook",
+        ),
+        (
+            "postgres://ada:p@w@db:5432/d?sslmode=require",
+            "postgres://ada:…@db:5432/d?sslmode=require",
+        ),
+        ("postgres://ada@db/daybook", "postgres://ada@db/daybook"),
+        (
+            "postgres:///daybook?host=/run",
+            "postgres:///daybook?host=/run",
+        ),
+        ("a plain text: with @ and /", "a plain text: with @ and /"),
+    ] {
+        assert_eq!(masked(given), shown);
+    }
+    let flag = "store=postgres://ada:pw@db/daybook";
+    check(
+        &[flag],
+        &[],
+        "",
+        "store",
+        "\"postgres://ada:…@db/daybook\" Flag store",
+    );
+    let settings = read(&[flag], &[], "").unwrap();
+    assert!(!format!("{settings:?}").contains("pw"));
+    let wrong = read(&["store=mysql://ada:pw@db/daybook"], &[], "").unwrap_err();
+    assert!(!format!("{wrong:#}").contains("pw"), "{wrong:#}");
+}
