@@ -8,7 +8,7 @@ use daybook_domain::source::ImportNo;
 use daybook_domain::{
     Claim, ClaimLimits, Claimed, Digest, EventId, EventSeq, Evidence, Extraction, FailOutcome,
     FailedTry, FailureClass, FinishOutcome, Job, JobKey, JobKind, Mark, NewEvent, Observation,
-    ObservationId, Origin, Priority, SessionId, StoreError, Tallied, Timestamp, Yield,
+    ObservationId, Origin, Priority, SessionId, StoreError, Tallied, Tenant, Timestamp, Yield,
 };
 use proptest::test_runner::TestCaseError;
 
@@ -51,7 +51,7 @@ pub(super) async fn drive(store: &dyn Store, sequence: &[Operation]) -> Result<(
         if ours != theirs {
             return Err(failed(format!("answered {theirs}, not {ours}")));
         }
-        let theirs = view::of(store)
+        let theirs = view::of(store, &Tenant::local())
             .await
             .map_err(|error| failed(error.to_string()))?;
         let ours = driver.spec.view();
@@ -325,7 +325,12 @@ impl Driver<'_> {
                 let source = source(&format!("/logs/{file}"), id, 99);
                 let import = importing(wanted);
                 self.spec.put_source(&source, import.map(|import| import.0));
-                answers((), self.store.put_source(&source, import).await?)
+                answers(
+                    (),
+                    self.store
+                        .put_source(&Tenant::local(), &source, import)
+                        .await?,
+                )
             }
             other => unreachable!("{other:?} logs nothing"),
         }
@@ -575,7 +580,12 @@ impl Driver<'_> {
             } => {
                 let project = project(["left", "right"][usize::from(*name)]);
                 self.spec.assign(&root(*at_root), &project, now);
-                answers((), store.assign_root(&root(*at_root), &project, now).await?)
+                answers(
+                    (),
+                    store
+                        .assign_root(&Tenant::local(), &root(*at_root), &project, now)
+                        .await?,
+                )
             }
             other => unreachable!("{other:?} changes no belief"),
         }
@@ -587,11 +597,19 @@ impl Driver<'_> {
             (Operation::BeginImport, _) => {
                 let ours = self.spec.begin_import(now);
                 self.importing = Some(ours);
-                answers(ours, store.begin_import("all", now).await?.0)
+                answers(
+                    ours,
+                    store.begin_import(&Tenant::local(), "all", now).await?.0,
+                )
             }
             (Operation::EndImport, Some(no)) => {
                 self.spec.end_import(no, now);
-                answers((), store.end_import(ImportNo(no), now).await?)
+                answers(
+                    (),
+                    store
+                        .end_import(&Tenant::local(), ImportNo(no), now)
+                        .await?,
+                )
             }
             (Operation::UndoImport { import }, _) => {
                 let known = self.spec.imports();
@@ -600,7 +618,9 @@ impl Driver<'_> {
                 };
                 self.spec.undo_import(no, now);
                 self.importing = self.importing.filter(|&current| current != no);
-                store.undo_import(ImportNo(no), now).await?;
+                store
+                    .undo_import(&Tenant::local(), ImportNo(no), now)
+                    .await?;
                 answers((), ())
             }
             _ => answers((), ()),
@@ -625,11 +645,8 @@ impl Driver<'_> {
 
     /// Clears the index and feeds it all again.
     async fn rebuild(&mut self) -> Result<Answers, StoreError> {
-        self.store.clear().await?;
-        let known = self
-            .store
-            .sessions(&daybook_domain::Tenant::local(), 100)
-            .await?;
+        self.store.clear(&Tenant::local()).await?;
+        let known = self.store.sessions(&Tenant::local(), 100).await?;
         for session in known {
             let tokens = self.spec.tokens(&session.id);
             self.store.index_events(&session.id, &tokens).await?;

@@ -90,28 +90,28 @@ pub fn searches() -> Vec<(Vec<String>, Filter)> {
     .to_vec()
 }
 
-/// Asks a store for everything.
+/// Asks a store for everything that a tenant can see. Jobs and gaps are the tenant's; tallies, due times
+/// and holders are those of all tenants.
 ///
 /// # Errors
 /// What the store answers.
-pub async fn of(store: &dyn Store) -> Result<View, StoreError> {
-    let tenant = Tenant::local();
+pub async fn of(store: &dyn Store, tenant: &Tenant) -> Result<View, StoreError> {
     let mut view = View {
-        sessions: store.sessions(&tenant, 100).await?,
+        sessions: store.sessions(tenant, 100).await?,
         logs: Vec::new(),
-        sources: store.sources().await?,
-        imports: store.imports(100).await?,
-        places: store.places().await?,
-        projects: store.projects().await?,
+        sources: store.sources(tenant).await?,
+        imports: store.imports(tenant, 100).await?,
+        places: store.places(tenant).await?,
+        projects: store.projects(tenant).await?,
         jobs: Vec::new(),
         tallies: store.tallies().await?,
         due: Vec::new(),
         holders: store.holders().await?,
         gaps: store.gaps().await?,
-        scopes: store.scopes(&tenant).await?,
+        scopes: store.scopes(tenant).await?,
         observations: Vec::new(),
-        extractions: store.extractions(&tenant, None).await?,
-        of_project: store.extractions(&tenant, Some("left")).await?,
+        extractions: store.extractions(tenant, None).await?,
+        of_project: store.extractions(tenant, Some("left")).await?,
         stamps: Vec::new(),
         documents: 0,
         frequencies: Vec::new(),
@@ -129,7 +129,7 @@ pub async fn of(store: &dyn Store) -> Result<View, StoreError> {
         view.observations.push(store.observations(&scope).await?);
         view.stamps.push(store.file_stamps(&scope).await?);
     }
-    let stats = store.term_stats(&tenant, &vocabulary()).await?;
+    let stats = store.term_stats(tenant, &vocabulary()).await?;
     view.documents = stats.documents;
     view.frequencies = stats.frequencies;
     for (all_of, filter) in searches() {
@@ -137,7 +137,7 @@ pub async fn of(store: &dyn Store) -> Result<View, StoreError> {
             all_of,
             limit: 1000,
         }];
-        let found = store.candidates(&tenant, &steps, &filter).await?;
+        let found = store.candidates(tenant, &steps, &filter).await?;
         view.found.push(described(&found));
     }
     Ok(view)
