@@ -21,17 +21,18 @@ macro_rules! store_suite {
     };
 }
 
-/// Makes a test of the walls between the tenants of one store.
+/// Makes tests of the walls between the tenants of one store.
 #[macro_export]
 macro_rules! walls_suite {
     ($make:expr) => {
-        mod walls {
-            use super::*;
+        $crate::promises! { $make, walls:
+            undoing_an_import_leaves_the_same_file_of_another_tenant,
+            assigning_a_root_leaves_the_same_root_of_another_tenant,
+        }
 
-            #[test]
-            fn a_tenant_sees_what_it_would_see_alone() {
-                $crate::suites::walls::check($make);
-            }
+        #[test]
+        fn a_tenant_sees_what_it_would_see_alone() {
+            $crate::suites::walls::check($make);
         }
     };
 }
