@@ -1,3 +1,4 @@
 //! The engine on both stores.
 
 mod simulation;
+mod walls;
