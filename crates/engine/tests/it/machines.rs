@@ -177,7 +177,8 @@ fn a_project_that_is_joined_leaves_no_files_on_any_machine() {
             guessed: false,
         };
         let now = site.clock.now();
-        let assigned = site.store.assign_root("/code/lagoon", &lagoon, now);
+        let local = Tenant::local();
+        let assigned = site.store.assign_root(&local, "/code/lagoon", &lagoon, now);
         assigned.await.unwrap();
         site.note(0, &project("lagoon"), "Tides are read hourly.")
             .await;

@@ -142,13 +142,44 @@ pub struct Found {
     pub root: Option<u8>,
 }
 
-/// Random sequences. Appends and the life of a claim are the most frequent.
+/// Random sequences.
 pub fn sequence() -> impl Strategy<Value = Vec<Operation>> {
-    let one = prop_oneof![
+    prop::collection::vec(one(), 1..=LONGEST)
+}
+
+/// One random operation. Appends and the life of a claim are the most frequent.
+fn one() -> impl Strategy<Value = Operation> {
+    prop_oneof![
+        24 => on_memory(),
+        46 => on_jobs(),
+    ]
+}
+
+/// An operation on what is remembered.
+pub(crate) fn on_memory() -> impl Strategy<Value = Operation> {
+    prop_oneof![
         8 => append(),
         1 => (0..3_u8, 0..3_u8, any::<bool>()).prop_map(|(file, session, importing)| {
             Operation::PutSource { file, session, importing }
         }),
+        2 => (0..3_u8, found()).prop_map(|(session, found)| Operation::Observe { session, found }),
+        2 => (0..3_u8, 0..4_u8).prop_map(|(scope, said)| Operation::Retract { scope, said }),
+        1 => (0..3_u8).prop_map(|scope| Operation::Touch { scope }),
+        2 => (0..2_u8, 0..2_u8).prop_map(|(root, project)| Operation::Assign { root, project }),
+        2 => Just(Operation::BeginImport),
+        1 => Just(Operation::EndImport),
+        2 => any::<u8>().prop_map(|import| Operation::UndoImport { import }),
+        1 => Just(Operation::UndoImport { import: 0 }),
+        1 => (0..3_u8, 0..2_u8, prop::collection::vec(0..24_u8, 0..4)).prop_map(
+            |(scope, file, entries)| Operation::PutFile { scope, file, entries }
+        ),
+        1 => Just(Operation::Rebuild),
+    ]
+}
+
+/// An operation on jobs, or one that ends a claim.
+pub(crate) fn on_jobs() -> impl Strategy<Value = Operation> {
+    prop_oneof![
         2 => (0..6_u8, 0..12_u8, 0..900_u16, 0..900_u16, 0..4_u8).prop_map(
             |(key, input, idle, by, priority)| Operation::Mark { key, input, idle, by, priority }
         ),
@@ -175,20 +206,7 @@ pub fn sequence() -> impl Strategy<Value = Vec<Operation>> {
         4 => prop_oneof![4 => 0..3_u8, 1 => 0..6_u8].prop_map(|key| Operation::Redo { key }),
         1 => (prop::option::of(0..6_u8), 0..2_u8)
             .prop_map(|(key, engine)| Operation::Revive { key, engine }),
-        2 => (0..3_u8, found()).prop_map(|(session, found)| Operation::Observe { session, found }),
-        2 => (0..3_u8, 0..4_u8).prop_map(|(scope, said)| Operation::Retract { scope, said }),
-        1 => (0..3_u8).prop_map(|scope| Operation::Touch { scope }),
-        2 => (0..2_u8, 0..2_u8).prop_map(|(root, project)| Operation::Assign { root, project }),
-        2 => Just(Operation::BeginImport),
-        1 => Just(Operation::EndImport),
-        2 => any::<u8>().prop_map(|import| Operation::UndoImport { import }),
-        1 => Just(Operation::UndoImport { import: 0 }),
-        1 => (0..3_u8, 0..2_u8, prop::collection::vec(0..24_u8, 0..4)).prop_map(
-            |(scope, file, entries)| Operation::PutFile { scope, file, entries }
-        ),
-        1 => Just(Operation::Rebuild),
-    ];
-    prop::collection::vec(one, 1..=LONGEST)
+    ]
 }
 
 fn claim() -> impl Strategy<Value = Operation> {

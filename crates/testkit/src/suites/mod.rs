@@ -5,6 +5,7 @@ pub mod index;
 pub mod job_store;
 pub mod session_store;
 pub mod tree_store;
+pub mod walls;
 
 pub use session_store::extract;
 
@@ -17,6 +18,23 @@ macro_rules! store_suite {
         $crate::job_store_suite!($make);
         $crate::extraction_store_suite!($make);
         $crate::index_suite!($make);
+        $crate::walls_suite!($make);
+    };
+}
+
+/// Makes tests of the walls between the tenants of one store.
+#[macro_export]
+macro_rules! walls_suite {
+    ($make:expr) => {
+        $crate::promises! { $make, walls:
+            undoing_an_import_leaves_the_same_file_of_another_tenant,
+            assigning_a_root_leaves_the_same_root_of_another_tenant,
+        }
+
+        #[test]
+        fn a_tenant_sees_what_it_would_see_alone() {
+            $crate::suites::walls::check($make);
+        }
     };
 }
 
