@@ -160,14 +160,14 @@ impl Job {
         self.input > self.done
     }
 
-    /// When the job may next be claimed; `None` while there is nothing to do. A lease delays it to
+    /// When the job may next be claimed; `None` while there is nothing to do, or it is set aside. A lease delays it to
     /// the lease's end, so a vanished worker's job comes back by itself.
     #[must_use]
     pub fn due_at(&self) -> Option<Timestamp> {
         let due = self.idle_due.min(self.deadline);
         let due = due.max(self.retry_at.unwrap_or(due));
         let due = due.max(self.lease.as_ref().map_or(due, |lease| lease.until));
-        self.is_ahead().then_some(due)
+        (self.is_ahead() && due < Timestamp::MAX).then_some(due)
     }
 
     /// Whether somebody holds the job at `now`.
@@ -382,14 +382,31 @@ impl Job {
     }
 
     /// Moves past everything up to `upto` without doing it: memory is off, and what is said
-    /// meanwhile is never learned. Whoever holds the job loses it.
-    pub fn pass(&mut self, upto: u64) {
+    /// meanwhile is never learned. Whoever holds the job loses it, and a redo under way is given up:
+    /// what it was to replace stays, since nothing new was learned in its place.
+    ///
+    /// Returns the first and the last position that it moved past for the first time, if any.
+    pub fn pass(&mut self, upto: u64) -> Option<(u64, u64)> {
+        let from = self.done.max(self.redo_until.unwrap_or(0)) + 1;
+        self.redo_until = None;
         self.input = self.input.max(upto);
         self.progress(self.input);
         self.lease = None;
         self.span = None;
         self.suspect_to = 0;
         self.rest();
+        (from <= self.input).then_some((from, self.input))
+    }
+
+    /// Gives the job back until it is marked again: what it is about may not be worked on now, and
+    /// nothing of it is skipped.
+    pub fn set_aside(&mut self, token: &LeaseToken, now: Timestamp) -> bool {
+        let held = self.release(token, now);
+        if held {
+            self.idle_due = Timestamp::MAX;
+            self.deadline = Timestamp::MAX;
+        }
+        held
     }
 
     fn give_up(&mut self, to: u64, failure: Failure, now: Timestamp, engine: &str) -> Gap {

@@ -94,10 +94,10 @@ impl Driver {
                 self.job.retry(self.now);
                 String::new()
             }
-            "pass" => {
-                self.job.pass(number(1));
-                String::new()
-            }
+            "pass" => match self.job.pass(number(1)) {
+                Some((from, to)) => format!("past {from}..={to}"),
+                None => String::new(),
+            },
             "hasten" => {
                 self.job.hasten(self.now, Priority::High);
                 String::new()
@@ -744,4 +744,29 @@ fn what_is_said_while_memory_is_off_is_passed_over() {
     check("pass 4", "4/4 rests");
     check("mark 2; claim; pass 4; finish 2", "LeaseLost");
     check("pass 4; activity 6", "4/6 due 120 normal");
+}
+
+#[test]
+fn a_redo_that_is_passed_over_replaces_nothing() {
+    check("mark 4; claim; finish 4; redo", "0/4 due 0 redo 1 until 4");
+    check("mark 4; claim; finish 4; redo; pass 4", "4/4 rests redo 1");
+}
+
+#[test]
+fn what_is_passed_over_is_said_once_and_a_redo_s_old_results_stay() {
+    check("mark 2; claim; finish 2; pass 5", "past 3..=5");
+    check("pass 5; pass 5", "");
+    check("mark 4; claim; finish 4; redo; pass 4", "");
+    check("mark 4; claim; finish 4; redo; pass 6", "past 5..=6");
+}
+
+#[test]
+fn a_job_that_is_set_aside_waits_for_its_next_mark() {
+    let aside = seconds(0);
+    let mut driver = drive("mark 3; claim");
+    let token = driver.tokens[0].clone();
+    assert!(driver.job.set_aside(&token, aside));
+    assert_eq!(driver.job.due_at(), None);
+    driver.step("activity 4");
+    assert_eq!(driver.job.due_at(), Some(seconds(120)));
 }

@@ -182,6 +182,9 @@ pub trait JobStore: Send + Sync {
     /// Gives a job back unfinished.
     async fn release(&self, token: &LeaseToken, now: Timestamp) -> Result<bool, StoreError>;
 
+    /// Gives a job back until it is marked again.
+    async fn set_aside(&self, token: &LeaseToken, now: Timestamp) -> Result<bool, StoreError>;
+
     /// Frees the jobs of a holder that is known to be gone, and says how many.
     async fn abandon(&self, holder: &str) -> Result<usize, StoreError>;
 

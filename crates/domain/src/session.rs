@@ -108,4 +108,34 @@ pub struct Session {
     pub last_at: Timestamp,
     /// The last event's sequence number; how many it has, unless an undone import left a hole.
     pub events: EventSeq,
+    /// First and last of the events that are never learned, ascending and apart: what was said while
+    /// memory was switched off, and what waited then.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub passed: Vec<(u64, u64)>,
+}
+
+impl Session {
+    /// Notes that these events are never learned.
+    pub fn pass(&mut self, (from, to): (u64, u64)) {
+        match self.passed.last_mut() {
+            Some(last) if last.1 + 1 >= from => last.1 = last.1.max(to),
+            _ => self.passed.push((from, to)),
+        }
+    }
+
+    /// Whether an event is never learned.
+    #[must_use]
+    pub fn is_passed(&self, seq: EventSeq) -> bool {
+        let holds = |&(from, to): &(u64, u64)| (from..=to).contains(&seq.0);
+        self.passed.iter().any(holds)
+    }
+
+    /// The log ends earlier now: later events will have these numbers again.
+    pub fn shorten(&mut self, last: EventSeq) {
+        self.events = last;
+        self.passed.retain(|&(from, _)| from <= last.0);
+        if let Some(range) = self.passed.last_mut() {
+            range.1 = range.1.min(last.0);
+        }
+    }
 }

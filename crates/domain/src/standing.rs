@@ -14,6 +14,8 @@ use crate::time::Timestamp;
 pub enum Standing {
     /// Nothing waits.
     Done,
+    /// What waits may not be worked on until something is marked.
+    SetAside,
     /// Somebody works on it.
     Running {
         /// Who.
@@ -45,7 +47,10 @@ impl Job {
     #[must_use]
     pub fn standing(&self, now: Timestamp) -> Standing {
         let Some(due) = self.due_at() else {
-            return Standing::Done;
+            return match self.is_ahead() {
+                true => Standing::SetAside,
+                false => Standing::Done,
+            };
         };
         if due <= now {
             return Standing::Due { since: due };

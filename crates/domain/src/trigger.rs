@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::claim::ClaimLimits;
 use crate::time::Timestamp;
 
 /// Which due job is taken first. Only rises until the job finishes.
@@ -82,6 +83,47 @@ impl Default for Rules {
             patience: Patience::default(),
             urgent: Priority::High,
             reprioritize: 5,
+        }
+    }
+}
+
+/// Bounds of what a starting session has looked over (seed 002, "startup claim").
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sweep {
+    /// Only sessions held there, as their host names it (`cli`, `vscode`); empty for all.
+    pub surfaces: Vec<String>,
+    /// Only sessions with activity this recently.
+    pub max_age: Duration,
+    /// Only sessions that have rested so long.
+    pub min_idle: Duration,
+    /// Most sessions that are looked at, those that are done included.
+    pub scan: usize,
+    /// Most sessions that are made due; those that run now count.
+    pub claims: usize,
+}
+
+impl Default for Sweep {
+    /// What the profile `daybook` looks over.
+    fn default() -> Self {
+        Self {
+            surfaces: Vec::new(),
+            // After a month away from the desk nothing is passed over; what is older is for `import`,
+            // which asks. What is in the log already stays due, however old it is.
+            max_age: Duration::from_secs(30 * 86_400),
+            min_idle: Patience::default().idle,
+            scan: 5_000,
+            claims: 16,
+        }
+    }
+}
+
+impl Sweep {
+    /// How many may be claimed at once by whoever processes what a sweep found.
+    #[must_use]
+    pub fn claim_limits(&self) -> ClaimLimits {
+        ClaimLimits {
+            running: self.claims,
+            ..ClaimLimits::jobs(self.claims)
         }
     }
 }

@@ -27,6 +27,7 @@ mod labels;
 mod lines;
 mod log;
 pub mod memory;
+mod ranges;
 pub mod sqlite;
 
 pub use flush_state::{JobRows, Ledgered};

@@ -20,6 +20,7 @@ pub(crate) fn blank(meta: &SessionMeta, label: String) -> Session {
         first_at: Timestamp::ZERO,
         last_at: Timestamp::ZERO,
         events: EventSeq(0),
+        passed: Vec::new(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Conformance suites, a manual clock and fixtures for everything that implements a Daybook seam.
+//! Conformance suites, a simulator, a manual clock and fixtures for everything that implements a Daybook seam.
 //!
 //! A store shows that it keeps the promises of [`daybook_domain::seams`] with one line, which makes
 //! a test of each promise:
@@ -9,13 +9,15 @@
 //!
 //! The closure makes an empty store; what it returns is dropped after the test and dereferences to
 //! the store, so it may own a folder or a server. [`model`] drives a store with random operations and
-//! compares all that can be seen of it with a small model.
+//! compares all that can be seen of it with a small model. [`simulation`] interleaves everything that
+//! happens to jobs, and checks what must hold after each call.
 //!
 //! Never a normal dependency: tests alone use this.
 
 pub mod clock;
 pub mod fixtures;
 pub mod model;
+pub mod simulation;
 pub mod suites;
 
 pub use clock::ManualClock;

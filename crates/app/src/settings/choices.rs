@@ -4,9 +4,8 @@
 //! numbers of a sweep stand beside the switch that turns it on.
 
 use anyhow::{Result, bail};
-use daybook_domain::trigger::Priority;
+use daybook_domain::trigger::{Priority, Sweep};
 use daybook_engine::profile::{Ledger, Profile, UNBOUNDED};
-use daybook_engine::triggers::Sweep;
 
 /// What is chosen, before it is put together.
 #[derive(Debug, Clone)]

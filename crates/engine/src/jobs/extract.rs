@@ -87,7 +87,12 @@ async fn read_and_finish(
         return give_up(shop, claimed).await;
     };
     if eligible(&session, &shop.switches).is_err() {
-        return give_up(shop, claimed).await;
+        // Not done: should it become eligible, all of it is due again, and what an earlier generation
+        // taught stays until then.
+        shop.store
+            .set_aside(&claimed.token, shop.clock.now())
+            .await?;
+        return Ok(Extracting::Nothing);
     }
     if claimed.deadly {
         let message = "reading it has ended one worker after another".to_owned();
@@ -110,7 +115,8 @@ async fn read_and_finish(
     };
     let events: Vec<Event> = read
         .into_iter()
-        .filter(|event| !retracted.contains(&event.seq) && !is_off(event))
+        .filter(|event| !retracted.contains(&event.seq) && !session.is_passed(event.seq))
+        .filter(|event| !is_off(event))
         .collect();
     let before = read_before(shop, id, claimed.after).await?;
     let window = Window {

@@ -11,10 +11,8 @@ mod table;
 
 use std::time::Duration;
 
-use daybook_domain::trigger::Rules;
+use daybook_domain::trigger::{Rules, Sweep};
 use daybook_domain::{ClaimLimits, Retry};
-
-use crate::triggers::Sweep;
 
 /// A bound that never applies. Settings spell it `none`.
 pub const UNBOUNDED: usize = usize::MAX;

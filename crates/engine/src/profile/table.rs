@@ -6,11 +6,10 @@
 
 use std::time::Duration;
 
-use daybook_domain::trigger::{Patience, Priority, Rules};
+use daybook_domain::trigger::{Patience, Priority, Rules, Sweep};
 use daybook_domain::{ClaimLimits, Retry};
 
 use super::{Consolidator, Extractor, Layout, Ledger, Profile, UNBOUNDED, Work};
-use crate::triggers::Sweep;
 
 /// Any number of turns may wait.
 const ANY: u32 = u32::MAX;

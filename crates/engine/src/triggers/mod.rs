@@ -6,14 +6,14 @@
 
 mod sweep;
 
-pub use sweep::{Sweep, Swept};
+pub use sweep::Swept;
 
 use std::sync::Arc;
 
 use daybook_domain::eligibility::{Ineligible, Switches, eligible};
 use daybook_domain::seams::{Append, Store};
 use daybook_domain::time::Clock;
-use daybook_domain::trigger::Rules;
+use daybook_domain::trigger::{Rules, Sweep};
 use daybook_domain::{
     JobKey, Priority, Session, SessionId, SessionKind, SessionMeta, StoreError, Timestamp, Trigger,
 };

@@ -4,42 +4,10 @@
 use std::time::Duration;
 
 use daybook_domain::eligibility::eligible;
-use daybook_domain::trigger::Patience;
-use daybook_domain::{
-    ClaimLimits, Job, JobKey, JobKind, Priority, Session, SessionId, StoreError, Timestamp,
-};
+use daybook_domain::trigger::Sweep;
+use daybook_domain::{Job, JobKey, JobKind, Priority, Session, SessionId, StoreError, Timestamp};
 
 use super::Triggers;
-
-/// Bounds of one sweep.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sweep {
-    /// Only sessions held there, as their host names it (`cli`, `vscode`); empty for all.
-    pub surfaces: Vec<String>,
-    /// Only sessions with activity this recently.
-    pub max_age: Duration,
-    /// Only sessions that have rested so long.
-    pub min_idle: Duration,
-    /// Most sessions that are looked at, those that are done included.
-    pub scan: usize,
-    /// Most sessions that are made due; those that run now count.
-    pub claims: usize,
-}
-
-impl Default for Sweep {
-    /// What the profile `daybook` looks over.
-    fn default() -> Self {
-        Self {
-            surfaces: Vec::new(),
-            // After a month away from the desk nothing is passed over; what is older is for `import`,
-            // which asks. What is in the log already stays due, however old it is.
-            max_age: Duration::from_secs(30 * 86_400),
-            min_idle: Patience::default().idle,
-            scan: 5_000,
-            claims: 16,
-        }
-    }
-}
 
 /// What a sweep did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -110,15 +78,4 @@ impl Triggers {
 fn waits(job: &Job, now: Timestamp) -> bool {
     let said = job.done > 0 || job.turns > 0;
     said && job.is_ahead() && !job.is_leased(now) && job.retry_at.is_none_or(|at| at <= now)
-}
-
-impl Sweep {
-    /// How many may be claimed at once by whoever processes what a sweep found.
-    #[must_use]
-    pub fn claim_limits(&self) -> ClaimLimits {
-        ClaimLimits {
-            running: self.claims,
-            ..ClaimLimits::jobs(self.claims)
-        }
-    }
 }

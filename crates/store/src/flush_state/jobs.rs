@@ -62,7 +62,7 @@ impl<S: Store + JobRows> JobStore for Ledgered<S> {
                 return false;
             };
             let same = (&other.tenant, &other.agent) == (&session.tenant, &session.agent);
-            same && other != session && job.user.as_deref() == user && job.is_ahead()
+            same && other != session && job.user.as_deref() == user && job.due_at().is_some()
         };
         let jobs = open.book.entries.values_mut().map(|entry| &mut entry.job);
         let mut waiting: Vec<&mut Job> = jobs.filter(beside).collect();
@@ -98,6 +98,14 @@ impl<S: Store + JobRows> JobStore for Ledgered<S> {
             return self.inner.release(token, now).await;
         }
         let held = self.change(token.job(), |job| job.release(token, now));
+        Ok(held.await?.unwrap_or(false))
+    }
+
+    async fn set_aside(&self, token: &LeaseToken, now: Timestamp) -> Result<bool, StoreError> {
+        if !is_session(token.job()) {
+            return self.inner.set_aside(token, now).await;
+        }
+        let held = self.change(token.job(), |job| job.set_aside(token, now));
         Ok(held.await?.unwrap_or(false))
     }
 

@@ -43,7 +43,7 @@ impl JobStore for MemoryStore {
                 return false;
             };
             let same = (&other.tenant, &other.agent) == (&session.tenant, &session.agent);
-            same && other != session && job.user.as_deref() == user && job.is_ahead()
+            same && other != session && job.user.as_deref() == user && job.due_at().is_some()
         };
         let mut waiting: Vec<&mut Job> = state.jobs.values_mut().filter(beside).collect();
         waiting.sort_by(|a, b| (a.deadline, a.key.parts()).cmp(&(b.deadline, b.key.parts())));
@@ -80,6 +80,12 @@ impl JobStore for MemoryStore {
         let mut state = self.changing();
         let job = state.jobs.get_mut(token.job());
         Ok(job.is_some_and(|job| job.release(token, now)))
+    }
+
+    async fn set_aside(&self, token: &LeaseToken, now: Timestamp) -> Result<bool, StoreError> {
+        let mut state = self.changing();
+        let job = state.jobs.get_mut(token.job());
+        Ok(job.is_some_and(|job| job.set_aside(token, now)))
     }
 
     async fn abandon(&self, holder: &str) -> Result<usize, StoreError> {
@@ -245,18 +251,18 @@ impl State {
     }
 
     /// Changes a job, creating it when it is new.
-    pub(super) fn change_or_create(
+    pub(super) fn change_or_create<T>(
         &mut self,
         key: &JobKey,
         user: Option<&str>,
-        change: impl FnOnce(&mut Job),
-    ) {
+        change: impl FnOnce(&mut Job) -> T,
+    ) -> T {
         let new = || Job::new(key.clone());
         let job = self.jobs.entry(key.clone()).or_insert_with(new);
         if let Some(user) = user {
             job.user = Some(user.to_owned());
         }
-        change(job);
+        change(job)
     }
 
     /// Counts one more.

@@ -70,8 +70,7 @@ impl SessionStore for MemoryStore {
         row.session.switched_off = !on;
         let (upto, user) = (row.session.events.0, row.session.user.clone());
         if changed && upto > 0 {
-            let key = JobKey::Extract(id.clone());
-            state.change_or_create(&key, user.as_deref(), |job| job.pass(upto));
+            state.pass(&JobKey::Extract(id.clone()), user.as_deref(), upto);
         }
         Ok(true)
     }
@@ -231,13 +230,23 @@ impl State {
         let user = session.user.as_deref();
         match log::concern(before.as_ref(), &session, new, append) {
             Concern::Mark(mark) => self.change_or_create(&key, user, |job| job.mark(mark)),
-            Concern::Pass(upto) => self.change_or_create(&key, user, |job| job.pass(upto)),
+            Concern::Pass(upto) => self.pass(&key, user, upto),
             Concern::None => {}
         }
         Appended {
             added,
             known: append.events.len() as u64 - added,
             last: session.events,
+        }
+    }
+
+    /// Moves a session's extraction past what is never learned.
+    fn pass(&mut self, key: &JobKey, user: Option<&str>, upto: u64) {
+        let passed = self.change_or_create(key, user, |job| job.pass(upto));
+        if let (Some(range), JobKey::Extract(id)) = (passed, key)
+            && let Some(row) = self.sessions.get_mut(id)
+        {
+            row.session.pass(range);
         }
     }
 

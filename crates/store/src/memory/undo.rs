@@ -99,7 +99,8 @@ impl State {
             return true;
         };
         row.last_line = last.line;
-        row.session.events = last.seq;
+        let last = last.seq;
+        row.session.shorten(last);
         let dated = || {
             row.events
                 .values()

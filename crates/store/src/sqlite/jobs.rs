@@ -83,6 +83,10 @@ impl JobStore for SqliteStore {
         self.write(|tx| change(tx, token.job(), false, |job| job.release(token, now)))
     }
 
+    async fn set_aside(&self, token: &LeaseToken, now: Timestamp) -> Result<bool, StoreError> {
+        self.write(|tx| change(tx, token.job(), false, |job| job.set_aside(token, now)))
+    }
+
     async fn abandon(&self, holder: &str) -> Result<usize, StoreError> {
         self.write(|tx| {
             let held = select(tx, "lease_holder = ?", [holder])?;
@@ -289,18 +293,19 @@ pub(super) fn mark(tx: &Connection, key: &JobKey, mark: Mark) -> Result<(), Faul
 }
 
 /// Changes a job, creating it when it is new.
-pub(super) fn change_or_create(
+pub(super) fn change_or_create<T>(
     tx: &Connection,
     key: &JobKey,
     user: Option<&str>,
-    change: impl FnOnce(&mut Job),
-) -> Result<(), Fault> {
+    change: impl FnOnce(&mut Job) -> T,
+) -> Result<T, Fault> {
     let mut job = job_rows::load(tx, key)?.unwrap_or_else(|| Job::new(key.clone()));
     if let Some(user) = user {
         job.user = Some(user.to_owned());
     }
-    change(&mut job);
-    job_rows::save(tx, &job)
+    let changed = change(&mut job);
+    job_rows::save(tx, &job)?;
+    Ok(changed)
 }
 
 /// Counts one more.

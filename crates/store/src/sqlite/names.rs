@@ -8,6 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::connection::Fault;
 use super::jobs;
+use crate::ranges;
 
 /// A session's row: what callers know of it, and what only the store needs.
 #[derive(Debug, Clone)]
@@ -111,7 +112,7 @@ pub(super) fn raise_one(tx: &Connection, scope: &Scope, now: Timestamp) -> Resul
 
 const SESSION: &str =
     "SELECT session_no, tenant_no, tenant, agent, host_id, known, label, kind, memory_off,
-    switched_off, forked_from, user, surface, first_at, last_at, events, last_line, first_source
+    switched_off, forked_from, user, surface, first_at, last_at, events, passed, last_line, first_source
     FROM sessions JOIN tenants USING (tenant_no)";
 
 /// The session's row, also when it has only been cited.
@@ -176,6 +177,7 @@ fn session_row(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
         first_at: Timestamp(row.get("first_at")?),
         last_at: Timestamp(row.get("last_at")?),
         events: daybook_domain::EventSeq(row.get("events")?),
+        passed: ranges::read(&row.get::<_, String>("passed")?),
     };
     Ok(SessionRow {
         no: row.get("session_no")?,

@@ -18,7 +18,7 @@ use super::{Durability, LONG_LOG_PAGES, SqliteStore, events, index, jobs, places
 use crate::bounds::{FOUND_SESSIONS, check_append};
 use crate::lines::Numbering;
 use crate::log::{Added, Concern};
-use crate::{labels, log};
+use crate::{labels, log, ranges};
 
 #[async_trait]
 impl SessionStore for SqliteStore {
@@ -181,7 +181,7 @@ pub(super) fn add(tx: &Connection, append: &Append) -> Result<Appended, Fault> {
     log::learn(&mut row.session, &append.session);
     let new = add_events(tx, &mut row, append)?;
     save(tx, &row)?;
-    let session = &row.session;
+    let session = row.session.clone();
     let added = session.events.0 - last;
     if let Some(import) = append.import.filter(|_| before.is_none() || added > 0) {
         sources::note_range(tx, import, row.no, (EventSeq(last + 1), session.events))?;
@@ -191,9 +191,9 @@ pub(super) fn add(tx: &Connection, append: &Append) -> Result<Appended, Fault> {
     }
     let key = JobKey::Extract(session.id.clone());
     let user = session.user.as_deref();
-    match log::concern(before.as_ref(), session, new, append) {
+    match log::concern(before.as_ref(), &session, new, append) {
         Concern::Mark(mark) => jobs::change_or_create(tx, &key, user, |job| job.mark(mark))?,
-        Concern::Pass(upto) => jobs::change_or_create(tx, &key, user, |job| job.pass(upto))?,
+        Concern::Pass(upto) => pass(tx, &mut row, upto)?,
         Concern::None => {}
     }
     Ok(Appended {
@@ -210,12 +210,22 @@ fn switch_memory(tx: &Connection, id: &SessionId, on: bool) -> Result<bool, Faul
     let changed = row.session.switched_off == on;
     row.session.switched_off = !on;
     save(tx, &row)?;
-    let (upto, user) = (row.session.events.0, row.session.user.as_deref());
+    let upto = row.session.events.0;
     if changed && upto > 0 {
-        let key = JobKey::Extract(id.clone());
-        jobs::change_or_create(tx, &key, user, |job| job.pass(upto))?;
+        pass(tx, &mut row, upto)?;
     }
     Ok(true)
+}
+
+/// Moves a session's extraction past what is never learned.
+fn pass(tx: &Connection, row: &mut SessionRow, upto: u64) -> Result<(), Fault> {
+    let key = JobKey::Extract(row.session.id.clone());
+    let user = row.session.user.as_deref();
+    if let Some(range) = jobs::change_or_create(tx, &key, user, |job| job.pass(upto))? {
+        row.session.pass(range);
+        save(tx, row)?;
+    }
+    Ok(())
 }
 
 /// Makes a session known and labels it.
@@ -344,7 +354,8 @@ pub(super) fn save(tx: &Connection, row: &SessionRow) -> Result<(), Fault> {
     let session = &row.session;
     tx.prepare_cached(
         "UPDATE sessions SET kind = ?, memory_off = ?, switched_off = ?, forked_from = ?, user = ?,
-            surface = ?, first_at = ?, last_at = ?, events = ?, last_line = ? WHERE session_no = ?",
+            surface = ?, first_at = ?, last_at = ?, events = ?, passed = ?, last_line = ?
+            WHERE session_no = ?",
     )?
     .execute(params![
         session.kind.word(),
@@ -356,6 +367,7 @@ pub(super) fn save(tx: &Connection, row: &SessionRow) -> Result<(), Fault> {
         session.first_at.0,
         session.last_at.0,
         session.events.0,
+        ranges::spelled(&session.passed),
         row.last_line,
         row.no
     ])?;

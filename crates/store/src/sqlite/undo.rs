@@ -162,7 +162,7 @@ fn look_again(tx: &Connection, row: &mut SessionRow) -> Result<bool, Fault> {
     let (first_at, last_at) = times.query_row(span, |row| Ok((row.get(0)?, row.get(1)?)))?;
     row.session.first_at = Timestamp(first_at);
     row.session.last_at = Timestamp(last_at);
-    row.session.events = seq_of(last);
+    row.session.shorten(seq_of(last));
     row.last_line = line;
     save(tx, row)?;
     Ok(false)
@@ -187,8 +187,8 @@ fn shorten_job(
 fn forget_session(tx: &Connection, session: i64) -> Result<(), Fault> {
     tx.prepare_cached(
         "UPDATE sessions SET known = 0, label = NULL, kind = 'root', memory_off = 0,
-            switched_off = 0, forked_from = NULL, user = NULL, surface = NULL, first_at = 0, last_at = 0, events = 0, last_line = 0,
-            first_source = NULL
+            switched_off = 0, forked_from = NULL, user = NULL, surface = NULL, first_at = 0,
+            last_at = 0, events = 0, passed = '', last_line = 0, first_source = NULL
          WHERE session_no = ?",
     )?
     .execute([session])?;

@@ -141,6 +141,7 @@ impl Driver<'_> {
             Operation::Claim { .. } | Operation::GiveUp { .. } => self.begin(operation).await,
             Operation::Heartbeat { .. }
             | Operation::Release { .. }
+            | Operation::SetAside { .. }
             | Operation::Finish { .. }
             | Operation::Extract { .. }
             | Operation::Fail { .. } => self.end(operation).await,
@@ -419,6 +420,7 @@ impl Driver<'_> {
     async fn end(&mut self, operation: &Operation) -> Result<Answers, StoreError> {
         let (Operation::Heartbeat { claim }
         | Operation::Release { claim }
+        | Operation::SetAside { claim }
         | Operation::Finish { claim, .. }
         | Operation::Extract { claim, .. }
         | Operation::Fail { claim, .. }) = operation
@@ -443,6 +445,10 @@ impl Driver<'_> {
             Operation::Release { .. } => {
                 let ours = self.spec.job_mut(key, |job| job.release(token, now));
                 answers(ours.unwrap_or(false), store.release(token, now).await?)
+            }
+            Operation::SetAside { .. } => {
+                let ours = self.spec.job_mut(key, |job| job.set_aside(token, now));
+                answers(ours.unwrap_or(false), store.set_aside(token, now).await?)
             }
             Operation::Extract {
                 short_by,

@@ -66,6 +66,9 @@ pub enum Operation {
     Release {
         claim: u8,
     },
+    SetAside {
+        claim: u8,
+    },
     Finish {
         claim: u8,
         short_by: u8,
@@ -155,6 +158,7 @@ pub fn sequence() -> impl Strategy<Value = Vec<Operation>> {
             .prop_map(|(consolidate, engine)| Operation::GiveUp { consolidate, engine }),
         1 => any::<u8>().prop_map(|claim| Operation::Heartbeat { claim }),
         1 => any::<u8>().prop_map(|claim| Operation::Release { claim }),
+        1 => any::<u8>().prop_map(|claim| Operation::SetAside { claim }),
         2 => (any::<u8>(), 0..3_u8)
             .prop_map(|(claim, short_by)| Operation::Finish { claim, short_by }),
         12 => extract(),

@@ -479,6 +479,17 @@ pub async fn a_retry_by_hand_does_not_wait(store: &dyn Store) {
     assert!(!store.retry(&key("never"), at(5)).await.unwrap());
 }
 
+pub async fn a_job_that_is_set_aside_waits_for_its_next_mark(store: &dyn Store) {
+    mark(store, "a", 5, at(0), Priority::Normal).await;
+    let held = claim(store, at(1), 1).await.remove(0);
+    assert!(store.set_aside(&held.token, at(2)).await.unwrap());
+    assert!(!store.set_aside(&held.token, at(2)).await.unwrap());
+    assert!(claim(store, at(900_000), 1).await.is_empty());
+    mark(store, "a", 5, at(900_001), Priority::Normal).await;
+    let granted = claim(store, at(900_001), 1).await;
+    assert_eq!((granted[0].after, granted[0].upto), (0, 5));
+}
+
 pub async fn what_becomes_of_jobs_is_counted(store: &dyn Store) {
     mark(store, "a", 5, at(0), Priority::Normal).await;
     let held = claim(store, at(1), 1).await.remove(0);

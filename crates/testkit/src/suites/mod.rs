@@ -111,6 +111,7 @@ macro_rules! job_store_suite {
             a_prompt_raises_what_waits_beside_its_session,
             cancelled_work_is_a_gap_that_only_a_person_revives,
             a_retry_by_hand_does_not_wait,
+            a_job_that_is_set_aside_waits_for_its_next_mark,
             what_becomes_of_jobs_is_counted,
             whoever_waits_for_a_change_misses_none,
         }

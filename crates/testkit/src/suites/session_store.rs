@@ -497,6 +497,10 @@ pub async fn what_is_said_while_memory_is_switched_off_is_passed_over(store: &dy
     add(store, append(&id, events("open", 2))).await;
     let job = waiting().await;
     assert_eq!((job.input, job.done), (6, 4));
+    let known = store.session(&id).await.unwrap().unwrap();
+    assert_eq!(known.passed, [(1, 4)]);
+    store.redo(&key, at(9_000)).await.unwrap();
+    assert_eq!(store.session(&id).await.unwrap().unwrap().passed, [(1, 4)]);
 }
 
 pub async fn a_session_is_switched_off_and_on_whatever_its_host_says(store: &dyn Store) {

@@ -77,6 +77,7 @@ enum State {
     Running,
     Waiting,
     Resting,
+    Aside,
     Done,
 }
 
@@ -87,6 +88,7 @@ impl State {
             Standing::Running { .. } => Self::Running,
             Standing::Waiting { .. } => Self::Waiting,
             Standing::Resting { .. } => Self::Resting,
+            Standing::SetAside => Self::Aside,
             Standing::Done => Self::Done,
         }
     }

@@ -76,6 +76,7 @@ fn standing(daybook: &Daybook, standing: &Standing) -> String {
     let clock = |at| clock(daybook, at);
     match standing {
         Standing::Done => "done".to_owned(),
+        Standing::SetAside => "set aside".to_owned(),
         Standing::Due { since } => format!("due since {}", clock(*since)),
         Standing::Running { holder, until } => format!("held by {holder} until {}", clock(*until)),
         Standing::Waiting { until, .. } => format!("failed, again at {}", clock(*until)),
@@ -193,6 +194,7 @@ fn next_step(daybook: &Daybook, job: &Job, now: Timestamp) -> Option<String> {
     let clock = |at| clock(daybook, at);
     Some(match job.standing(now) {
         Standing::Done => return None,
+        Standing::SetAside => "It is set aside until something more is said there.".to_owned(),
         Standing::Due { .. } => {
             "It is due: the next `daybook update` or worker takes it.".to_owned()
         }

@@ -83,6 +83,7 @@ fn read(events: &[Event], from: usize) -> Extracted {
         kind: SessionKind::Root,
         memory_off: false,
         switched_off: false,
+        passed: Vec::new(),
         forked_from: None,
         user: None,
         surface: None,

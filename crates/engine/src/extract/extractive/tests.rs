@@ -21,6 +21,7 @@ fn session(events: usize) -> Session {
         kind: SessionKind::Root,
         memory_off: false,
         switched_off: false,
+        passed: Vec::new(),
         forked_from: None,
         user: None,
         surface: None,

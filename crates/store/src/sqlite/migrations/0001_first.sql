@@ -23,6 +23,7 @@ CREATE TABLE sessions (
     first_at     INTEGER NOT NULL,
     last_at      INTEGER NOT NULL,
     events       INTEGER NOT NULL,
+    passed       TEXT NOT NULL DEFAULT '',
     last_line    INTEGER NOT NULL,
     first_source TEXT,
     UNIQUE (tenant_no, host_id, agent)

@@ -66,6 +66,7 @@ impl Spec {
                     first_at: Timestamp::ZERO,
                     last_at: Timestamp::ZERO,
                     events: EventSeq(0),
+                    passed: Vec::new(),
                 },
                 first_file: path.clone(),
             });
@@ -293,7 +294,10 @@ impl Spec {
             self.sessions.retain(|known| &known.session.id != id);
             self.jobs.retain(|job| job.key != key);
             self.gaps.retain(|gap| gap.job != key);
-        } else if let Some(job) = self.jobs.iter_mut().find(|job| job.key == key) {
+        } else if let Some(known) = self.sessions.iter_mut().find(|k| &k.session.id == id) {
+            known.session.shorten(EventSeq(last));
+        }
+        if let Some(job) = self.jobs.iter_mut().find(|job| job.key == key) {
             job.shorten(last, now);
             let job = job.clone();
             self.gaps.retain(|gap| gap.job != key);

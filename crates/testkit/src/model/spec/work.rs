@@ -23,7 +23,12 @@ impl Spec {
         if self.job(key).is_none() {
             self.jobs.push(Job::new(key.clone()));
         }
-        self.job_mut(key, |job| job.pass(upto));
+        let passed = self.job_mut(key, |job| job.pass(upto)).flatten();
+        if let (Some(range), JobKey::Extract(id)) = (passed, key)
+            && let Some(known) = self.sessions.iter_mut().find(|k| &k.session.id == id)
+        {
+            known.session.pass(range);
+        }
     }
 
     /// Grants jobs, and says which.
@@ -57,8 +62,11 @@ impl Spec {
 
     /// Raises other sessions of the agent of `id`, and says how many. Nobody here has a user.
     pub fn reprioritize(&mut self, id: &SessionId, most: usize) -> usize {
-        let mut waiting: Vec<&mut Job> =
-            self.jobs.iter_mut().filter(|job| job.is_ahead()).collect();
+        let mut waiting: Vec<&mut Job> = self
+            .jobs
+            .iter_mut()
+            .filter(|job| job.due_at().is_some())
+            .collect();
         waiting.retain(|job| match &job.key {
             JobKey::Extract(other) => other.agent == id.agent && other != id,
             JobKey::Consolidate(_) => false,

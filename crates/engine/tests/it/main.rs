@@ -1,0 +1,3 @@
+//! The engine on both stores.
+
+mod simulation;

@@ -1,0 +1,122 @@
+//! Everything that happens to jobs, interleaved: writers, hosts, workers, a person and an operator at
+//! work on one data folder, with crashes, outages and clocks that jump.
+//!
+//! How to play more seeds, or one again: `daybook_testkit::simulation::seeds`.
+
+mod cast;
+mod folders;
+mod scripted;
+mod sessions;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use daybook_domain::eligibility::Switches;
+use daybook_domain::seams::Store;
+use daybook_store::{MemoryStore, SqliteOptions, SqliteStore};
+use daybook_testkit::fixtures::{DAWN, project};
+use daybook_testkit::run;
+use daybook_testkit::simulation::{Bug, Decision, Play, Played, Simulation, play};
+
+use cast::{ACTORS, Players};
+use sessions::ROOTS;
+
+/// Decisions of one seed.
+const DECISIONS: usize = 300;
+/// Seeds within which a planted mistake is found.
+const SEEDS_TO_FIND: u64 = 200;
+/// Decisions that show it at most.
+const DECISIONS_TO_SHOW: usize = 40;
+
+type Made = fn(&Path) -> Arc<dyn Store>;
+
+fn in_memory(_: &Path) -> Arc<dyn Store> {
+    Arc::new(MemoryStore::new())
+}
+
+fn on_disk(root: &Path) -> Arc<dyn Store> {
+    let path = root.join("daybook.db");
+    Arc::new(SqliteStore::open(&path, SqliteOptions::default()).expect("a store can be opened"))
+}
+
+/// Plays decisions in a data folder of their own.
+fn played(make: Made, bug: Option<Bug>, decisions: &[Decision]) -> Played {
+    let root = tempfile::tempdir().expect("a temporary folder can be made");
+    let store = make(root.path());
+    for (folder, key) in ROOTS {
+        run(store.assign_root(folder, &project(key), DAWN)).expect("a store can be written");
+    }
+    let what = Play {
+        store,
+        switches: Switches::default(),
+        bug,
+    };
+    let cast = |stage: &_| Players::new(stage, root.path());
+    play(what, ACTORS, cast, decisions)
+}
+
+fn simulation(make: Made, bug: Option<Bug>) -> Simulation<impl Fn(&[Decision]) -> Played> {
+    Simulation {
+        actors: ACTORS,
+        decisions: DECISIONS,
+        play: move |decisions: &[Decision]| played(make, bug, decisions),
+    }
+}
+
+#[test]
+fn promises_are_kept_in_memory() {
+    simulation(in_memory, None).check(0..45);
+}
+
+#[test]
+fn promises_are_kept_on_disk() {
+    simulation(on_disk, None).check(1_000..1_010);
+}
+
+#[test]
+fn a_seed_plays_the_same_each_time_and_on_every_store() {
+    for seed in 2_000..2_004 {
+        let decisions = simulation(in_memory, None).decisions_of(seed);
+        let first = played(in_memory, None, &decisions);
+        assert_eq!(first.broken, None);
+        assert!(first.calls > 100, "seed {seed}: {} calls", first.calls);
+        for make in [in_memory as Made, on_disk] {
+            assert_eq!(played(make, None, &decisions).trace, first.trace);
+        }
+    }
+}
+
+#[track_caller]
+fn check_noticed(bug: Bug, because: &str) {
+    let found = simulation(in_memory, Some(bug)).first_failing(0..SEEDS_TO_FIND);
+    let found = found.unwrap_or_else(|| panic!("{bug:?} went unnoticed"));
+    let report = found.report();
+    assert!(found.decisions.len() <= DECISIONS_TO_SHOW, "{report}");
+    let broken = found.played.broken.expect("it is broken at its shortest");
+    assert!(broken.contains(because), "{report}");
+}
+
+#[test]
+fn a_watermark_that_is_read_late_is_noticed() {
+    check_noticed(Bug::WatermarkReadLate, "was read");
+}
+
+#[test]
+fn a_token_that_is_not_checked_is_noticed() {
+    check_noticed(Bug::TokenNotChecked, "its lease was lost");
+}
+
+#[test]
+fn a_mark_that_is_cleared_is_noticed() {
+    check_noticed(Bug::MarkCleared, "its input fell");
+}
+
+#[test]
+fn a_job_that_is_granted_twice_is_noticed() {
+    check_noticed(Bug::GrantedTwice, "somebody holds it");
+}
+
+#[test]
+fn an_append_that_is_marked_separately_is_noticed() {
+    check_noticed(Bug::MarkedSeparately, "work is stuck");
+}
