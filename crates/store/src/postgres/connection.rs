@@ -18,8 +18,6 @@ use tokio_postgres::{Error, Row};
 use super::PostgresStore;
 use super::values::{Value, get, storable};
 
-/// How often a transaction is tried before its caller hears that the store is busy.
-const TRIES: u32 = 12;
 /// Wait before the second try; each further one doubles it.
 const FIRST_WAIT: Duration = Duration::from_millis(5);
 /// Longest wait between two tries.
@@ -308,7 +306,7 @@ impl PostgresStore {
             walls.statement()
         );
         let mut wait = FIRST_WAIT;
-        for _ in 1..TRIES {
+        for _ in 1..self.options.tries {
             match self.attempt(mode, &begin, &work).await {
                 Err(fault) if matches!(fault.remedy(), Remedy::Again | Remedy::Reconnect) => {
                     tokio::time::sleep(wait).await;
@@ -365,7 +363,7 @@ impl PostgresStore {
     async fn is_committed(&self, number: &str) -> Result<bool, Fault> {
         let mut wait = FIRST_WAIT;
         let mut last = None;
-        for _ in 0..TRIES {
+        for _ in 0..self.options.tries {
             match self.outcome(number).await {
                 Ok(outcome) if outcome.as_deref() == Some("committed") => return Ok(true),
                 Ok(outcome) if outcome.as_deref() == Some("aborted") => return Ok(false),

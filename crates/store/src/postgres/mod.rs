@@ -51,6 +51,9 @@ pub struct PostgresOptions {
     pub statement: Duration,
     /// Longest wait for somebody else's lock.
     pub lock: Duration,
+    /// How often a transaction is tried before its caller hears of what was in the way. More rides out
+    /// longer restarts of the server: 12 last about three seconds.
+    pub tries: u32,
 }
 
 impl Default for PostgresOptions {
@@ -66,6 +69,7 @@ impl PostgresOptions {
         connect: Duration::from_secs(10),
         statement: Duration::from_secs(30),
         lock: Duration::from_secs(10),
+        tries: 12,
     };
 
     /// The limits of one transaction, as statements.
