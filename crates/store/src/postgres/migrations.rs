@@ -1,0 +1,120 @@
+//! The schema and its history. Migrations are numbered, applied in order, each in one transaction,
+//! and never edited afterwards: a checksum of each applied one stands beside it.
+
+use daybook_domain::StoreError;
+
+use super::PostgresStore;
+use super::connection::{Fault, Mode, Tx, Walls};
+use super::values::{get, values};
+
+struct Migration {
+    version: u32,
+    name: &'static str,
+    sql: &'static str,
+}
+
+const MIGRATIONS: &[Migration] = &[
+    Migration {
+        version: 1,
+        name: "first",
+        sql: include_str!("migrations/0001_first.sql"),
+    },
+    Migration {
+        version: 2,
+        name: "index",
+        sql: include_str!("migrations/0002_index.sql"),
+    },
+];
+
+/// Whoever migrates holds the advisory lock of this number: "daybook" in ASCII.
+const LOCK: i64 = 0x64_6179_626f_6f6b;
+
+/// Brings the schema up to date. Opening what is up to date costs one read.
+pub(super) async fn ensure(store: &PostgresStore) -> Result<(), StoreError> {
+    let server = store.server.as_str();
+    let look = |tx: Tx| async move { applied(&tx, server).await };
+    let mut applied = store.read(Walls::None, look).await?;
+    while applied < MIGRATIONS.len() {
+        let step = |tx: Tx| async move { step(&tx, server).await };
+        applied = store.retry(Mode::Migrate, Walls::None, step).await?;
+    }
+    Ok(())
+}
+
+/// Applies the next migration, and says how many are applied then.
+async fn step(tx: &Tx, server: &str) -> Result<usize, Fault> {
+    tx.execute("SELECT pg_advisory_xact_lock($1)", values![LOCK])
+        .await?;
+    // Looked at again under the lock: another process may have been faster.
+    let applied = applied(tx, server).await?;
+    let Some(next) = MIGRATIONS.get(applied) else {
+        return Ok(applied);
+    };
+    tx.batch(
+        "CREATE TABLE IF NOT EXISTS schema_migrations (
+            version    BIGINT PRIMARY KEY,
+            name       TEXT NOT NULL,
+            checksum   TEXT NOT NULL,
+            applied_at BIGINT NOT NULL
+        )",
+    )
+    .await?;
+    tx.batch(next.sql).await?;
+    tx.execute(
+        "INSERT INTO schema_migrations (version, name, checksum, applied_at)
+         VALUES ($1, $2, $3, (extract(epoch FROM clock_timestamp()) * 1000)::BIGINT)",
+        values![next.version, next.name, checksum(next.sql)],
+    )
+    .await?;
+    Ok(applied + 1)
+}
+
+/// How many migrations are applied, after a look at each.
+async fn applied(tx: &Tx, server: &str) -> Result<usize, Fault> {
+    if !has_history(tx, server).await? {
+        return Ok(0);
+    }
+    let select = "SELECT version, checksum FROM schema_migrations ORDER BY version";
+    let mut applied: Vec<(u32, String)> = Vec::new();
+    for row in tx.rows(select, &[]).await? {
+        applied.push((get(&row, "version")?, get(&row, "checksum")?));
+    }
+    let known = MIGRATIONS.last().map_or(0, |migration| migration.version);
+    let found = applied.last().map_or(0, |(version, _)| *version);
+    if found > known {
+        return Err(Fault::Store(StoreError::TooNew {
+            what: server.to_owned(),
+            found,
+            known,
+        }));
+    }
+    for ((version, applied), ours) in applied.iter().zip(MIGRATIONS) {
+        if *version != ours.version || *applied != checksum(ours.sql) {
+            return Err(Fault::corrupt(format!(
+                "{server}: migration {version} is not the one that this daybook knows"
+            )));
+        }
+    }
+    Ok(applied.len())
+}
+
+async fn has_history(tx: &Tx, server: &str) -> Result<bool, Fault> {
+    let row = tx
+        .one(
+            "SELECT coalesce(bool_or(tablename = 'schema_migrations'), FALSE) AS ours,
+                count(*) AS tables
+             FROM pg_tables WHERE schemaname = current_schema()",
+            &[],
+        )
+        .await?;
+    let (ours, tables): (bool, u64) = (get(&row, "ours")?, get(&row, "tables")?);
+    if !ours && tables > 0 {
+        let what = format!("{server} holds the tables of something else");
+        return Err(Fault::corrupt(what));
+    }
+    Ok(ours)
+}
+
+fn checksum(sql: &str) -> String {
+    blake3::hash(sql.as_bytes()).to_hex()[..32].to_owned()
+}

@@ -1,0 +1,146 @@
+//! A store in a PostgreSQL database (15 or later) that any number of machines share.
+//!
+//! Each call is one transaction, or several where its seam says so. Writers run side by side: a row
+//! that decides something is locked as it is read (`SELECT … FOR UPDATE`), always in this order, so
+//! that few wait in a circle: import, session, job, scopes, observations, jobs of scopes, lanes,
+//! tallies. Whoever does is sent back by the server and tried again, like one whose connection broke.
+//! After a connection that broke in a commit the server is asked how it ended, so nothing is done twice.
+//!
+//! Tenants are walls, twice: every statement names its tenant, and row-level security lets a
+//! transaction see no rows but those of the tenant that it began for; workers, who serve all, begin
+//! without walls.
+//!
+//! Times come from callers. The server's own clock is asked only for when a migration was applied.
+//!
+//! Not here: rules. Rows change by the transitions of `domain` and the pure modules beside this one.
+
+mod connection;
+mod events;
+mod evidence_rows;
+mod extractions;
+mod index;
+mod job_rows;
+mod jobs;
+mod lanes;
+mod migrations;
+mod names;
+mod places;
+mod queries;
+mod sessions;
+mod sources;
+mod undo;
+mod values;
+
+use std::time::Duration;
+
+use daybook_domain::StoreError;
+use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
+use tokio_postgres::{Config, NoTls};
+
+use connection::Mode;
+
+/// How a [`PostgresStore`] behaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PostgresOptions {
+    /// Most connections that are kept open. More lets more calls run at once and costs the server
+    /// about 10 MB each.
+    pub connections: usize,
+    /// Longest wait for a free connection, or for a new one.
+    pub connect: Duration,
+    /// Longest run of one statement. A longer one is ended, and its caller told to come back.
+    pub statement: Duration,
+    /// Longest wait for somebody else's lock.
+    pub lock: Duration,
+    /// How often a transaction is tried before its caller hears of what was in the way. More rides out
+    /// longer restarts of the server: 12 last about three seconds.
+    pub tries: u32,
+}
+
+impl Default for PostgresOptions {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+impl PostgresOptions {
+    /// What suits one process of a few.
+    pub const DEFAULT: Self = Self {
+        connections: 8,
+        connect: Duration::from_secs(10),
+        statement: Duration::from_secs(30),
+        lock: Duration::from_secs(10),
+        tries: 12,
+    };
+
+    /// The limits of one transaction, as statements.
+    fn limits(&self, mode: Mode) -> String {
+        let (statement, lock) = match mode {
+            Mode::Read | Mode::Write => (self.statement, self.lock),
+            Mode::Migrate => (Duration::ZERO, Duration::ZERO),
+        };
+        format!(
+            "SET LOCAL statement_timeout = {}; SET LOCAL lock_timeout = {}",
+            statement.as_millis(),
+            lock.as_millis()
+        )
+    }
+}
+
+/// A store in a PostgreSQL database.
+#[derive(Debug)]
+pub struct PostgresStore {
+    /// The database, for messages; without a password.
+    server: String,
+    options: PostgresOptions,
+    pool: Pool,
+}
+
+impl PostgresStore {
+    /// Opens the store in the database that `address` names, creating or upgrading its tables where
+    /// needed. `address` is a URL (`postgres://ada@host/daybook`) or `host=… user=… dbname=…`.
+    ///
+    /// The role needs to be allowed to create tables in the schema that comes first in its search
+    /// path, and nothing else. Connections are not encrypted yet: use a socket, or a network that is
+    /// trusted.
+    ///
+    /// # Errors
+    /// [`StoreError::Refused`] when the address cannot be read, [`StoreError::TooNew`] when a newer
+    /// Daybook wrote there, [`StoreError::Corrupt`] when something else did,
+    /// [`StoreError::Unavailable`] when the server cannot be reached or says no.
+    pub async fn open(address: &str, options: PostgresOptions) -> Result<Self, StoreError> {
+        let mut config: Config = address.parse().map_err(|error| {
+            StoreError::Refused(format!("the address of the database cannot be read: {error}"))
+        })?;
+        config
+            .application_name("daybook")
+            .connect_timeout(options.connect);
+        let server = server_name(&config);
+        let recycling = ManagerConfig {
+            recycling_method: RecyclingMethod::Fast,
+        };
+        let pool = Pool::builder(Manager::from_config(config, NoTls, recycling))
+            .max_size(options.connections)
+            .wait_timeout(Some(options.connect))
+            .create_timeout(Some(options.connect))
+            .runtime(Runtime::Tokio1)
+            .build()
+            .map_err(|error| StoreError::Unavailable {
+                what: server.clone(),
+                source: error.into(),
+            })?;
+        let store = Self {
+            server,
+            options,
+            pool,
+        };
+        migrations::ensure(&store).await?;
+        Ok(store)
+    }
+}
+
+fn server_name(config: &Config) -> String {
+    match config.get_dbname().or(config.get_user()) {
+        Some(database) => format!("database {database}"),
+        None => "the database".to_owned(),
+    }
+}
