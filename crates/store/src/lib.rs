@@ -35,5 +35,5 @@ pub mod sqlite;
 pub use flush_state::{JobRows, Ledgered};
 pub use memory::MemoryStore;
 #[cfg(feature = "postgres")]
-pub use postgres::{PostgresOptions, PostgresStore};
+pub use postgres::{PostgresOptions, PostgresStore, Trust};
 pub use sqlite::{Durability, SqliteOptions, SqliteStore};

@@ -15,6 +15,7 @@
 //! Not here: rules. Rows change by the transitions of `domain` and the pure modules beside this one.
 
 mod connection;
+mod dial;
 mod events;
 mod evidence_rows;
 mod extractions;
@@ -28,6 +29,7 @@ mod places;
 mod queries;
 mod sessions;
 mod sources;
+mod trees;
 mod undo;
 mod values;
 
@@ -35,9 +37,11 @@ use std::time::Duration;
 
 use daybook_domain::StoreError;
 use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
-use tokio_postgres::{Config, NoTls};
+use tokio_postgres::Config;
 
 use connection::Mode;
+use dial::{Dialer, Driver};
+pub use dial::Trust;
 
 /// How a [`PostgresStore`] behaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,6 +97,7 @@ pub struct PostgresStore {
     server: String,
     options: PostgresOptions,
     pool: Pool,
+    _driver: Driver,
 }
 
 impl PostgresStore {
@@ -100,14 +105,19 @@ impl PostgresStore {
     /// needed. `address` is a URL (`postgres://ada@host/daybook`) or `host=… user=… dbname=…`.
     ///
     /// The role needs to be allowed to create tables in the schema that comes first in its search
-    /// path, and nothing else. Connections are not encrypted yet: use a socket, or a network that is
-    /// trusted.
+    /// path, and nothing else. Connections are encrypted where the server can (`sslmode=prefer`), always
+    /// (`require`) or never (`disable`); the server's certificate is checked against `trust` whenever
+    /// there is one.
     ///
     /// # Errors
     /// [`StoreError::Refused`] when the address cannot be read, [`StoreError::TooNew`] when a newer
     /// Daybook wrote there, [`StoreError::Corrupt`] when something else did,
     /// [`StoreError::Unavailable`] when the server cannot be reached or says no.
-    pub async fn open(address: &str, options: PostgresOptions) -> Result<Self, StoreError> {
+    pub async fn open(
+        address: &str,
+        trust: &Trust,
+        options: PostgresOptions,
+    ) -> Result<Self, StoreError> {
         let mut config: Config = address.parse().map_err(|error| {
             StoreError::Refused(format!("the address of the database cannot be read: {error}"))
         })?;
@@ -118,7 +128,9 @@ impl PostgresStore {
         let recycling = ManagerConfig {
             recycling_method: RecyclingMethod::Fast,
         };
-        let pool = Pool::builder(Manager::from_config(config, NoTls, recycling))
+        let driver = Driver::start()?;
+        let dialer = Dialer::new(&driver, trust)?;
+        let pool = Pool::builder(Manager::from_connect(config, dialer, recycling))
             .max_size(options.connections)
             .wait_timeout(Some(options.connect))
             .create_timeout(Some(options.connect))
@@ -132,6 +144,7 @@ impl PostgresStore {
             server,
             options,
             pool,
+            _driver: driver,
         };
         migrations::ensure(&store).await?;
         Ok(store)

@@ -308,6 +308,31 @@ CREATE TABLE retractions (
 );
 CREATE INDEX retractions_root ON retractions (tenant_no, root) WHERE root IS NOT NULL;
 
+-- Histories of memory files: git's own objects. A history ends in `commit` once somebody advanced it;
+-- its objects are numbered from 1 without holes.
+CREATE TABLE trees (
+    tree_no     BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    tenant_no   BIGINT NOT NULL,
+    kind        TEXT COLLATE "C" NOT NULL,
+    name        TEXT COLLATE "C" NOT NULL,
+    version     BIGINT NOT NULL,
+    commit      BYTEA,
+    beside      TEXT COLLATE "C" NOT NULL,
+    objects     BIGINT NOT NULL,
+    UNIQUE (tenant_no, kind, name)
+);
+CREATE TABLE tree_objects (
+    tenant_no   BIGINT NOT NULL,
+    tree_no     BIGINT NOT NULL,
+    nth         BIGINT NOT NULL,
+    object      BYTEA NOT NULL,
+    what        TEXT COLLATE "C" NOT NULL,
+    length      BIGINT NOT NULL,
+    bytes       BYTEA NOT NULL,
+    PRIMARY KEY (tree_no, nth)
+);
+CREATE UNIQUE INDEX tree_objects_name ON tree_objects (tree_no, object);
+
 
 -- Walls. A transaction sees and changes the rows of the tenant that it names (daybook.tenant), or of
 -- all tenants where it says so (daybook.tenants = 'all'); one that says neither sees no row. The
@@ -348,3 +373,5 @@ CALL build_wall('extractions');
 CALL build_wall('observations');
 CALL build_wall('evidence');
 CALL build_wall('retractions');
+CALL build_wall('trees');
+CALL build_wall('tree_objects');

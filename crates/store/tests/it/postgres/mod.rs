@@ -10,7 +10,7 @@ use std::ops::Deref;
 
 use daybook_domain::seams::SessionStore;
 use daybook_domain::{StoreError, Tenant};
-use daybook_store::{PostgresOptions, PostgresStore};
+use daybook_store::{PostgresOptions, PostgresStore, Trust};
 use daybook_testkit::fixtures::*;
 use daybook_testkit::postgres::{self, Database};
 use daybook_testkit::run;
@@ -43,7 +43,7 @@ fn on_server() -> Option<OnServer> {
 }
 
 fn open(address: &str) -> PostgresStore {
-    run(PostgresStore::open(address, OPTIONS)).expect("a store can be opened")
+    run(PostgresStore::open(address, &Trust::System, OPTIONS)).expect("a store can be opened")
 }
 
 /// A connection of a role that may do everything, for looking behind the store's back.

@@ -1,0 +1,136 @@
+//! How connections are made: encrypted, and kept going by a runtime of the store's own, so that they
+//! outlive whichever runtime asked for one first.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use daybook_domain::StoreError;
+use deadpool_postgres::Connect;
+use futures_util::future::{BoxFuture, FutureExt};
+use rustls::crypto::ring;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore};
+use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::task::JoinHandle;
+use tokio_postgres::{Client, Config, Error};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+/// Who vouches for a server that encrypts.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Trust {
+    /// The authorities that the machine trusts.
+    #[default]
+    System,
+    /// Those in a PEM file, and no other.
+    File(PathBuf),
+}
+
+impl Trust {
+    fn roots(&self) -> Result<RootCertStore, StoreError> {
+        let mut roots = RootCertStore::empty();
+        match self {
+            // A machine may have none, and need none: a socket is not encrypted.
+            Self::System => {
+                let found = rustls_native_certs::load_native_certs();
+                roots.add_parsable_certificates(found.certs);
+            }
+            Self::File(path) => {
+                let unreadable = |why: &dyn std::fmt::Display| {
+                    StoreError::Refused(format!("{} holds no certificate: {why}", path.display()))
+                };
+                let found = CertificateDer::pem_file_iter(path).map_err(|e| unreadable(&e))?;
+                for certificate in found {
+                    let certificate = certificate.map_err(|e| unreadable(&e))?;
+                    roots.add(certificate).map_err(|e| unreadable(&e))?;
+                }
+                if roots.is_empty() {
+                    return Err(unreadable(&"it is empty"));
+                }
+            }
+        }
+        Ok(roots)
+    }
+}
+
+/// What keeps connections going.
+#[derive(Debug)]
+pub(super) struct Driver(Option<Runtime>);
+
+impl Driver {
+    pub(super) fn start() -> Result<Self, StoreError> {
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(1)
+            .thread_name("postgres")
+            .enable_all()
+            .build();
+        let runtime = runtime.map_err(|error| StoreError::Unavailable {
+            what: "a thread for connections".to_owned(),
+            source: error.into(),
+        })?;
+        Ok(Self(Some(runtime)))
+    }
+
+    fn handle(&self) -> &Handle {
+        let runtime = self.0.as_ref();
+        runtime.expect("it runs until it is dropped").handle()
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        // Whoever drops the store may be a runtime's own thread, which must not wait.
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// Makes connections.
+pub(super) struct Dialer {
+    driver: Handle,
+    tls: MakeRustlsConnect,
+}
+
+impl Dialer {
+    pub(super) fn new(driver: &Driver, trust: &Trust) -> Result<Self, StoreError> {
+        let provider = Arc::new(ring::default_provider());
+        let versions = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(|error| StoreError::Unavailable {
+                what: "encryption".to_owned(),
+                source: error.into(),
+            })?;
+        let config = versions
+            .with_root_certificates(trust.roots()?)
+            .with_no_client_auth();
+        Ok(Self {
+            driver: driver.handle().clone(),
+            tls: MakeRustlsConnect::new(config),
+        })
+    }
+}
+
+impl Connect for Dialer {
+    fn connect(
+        &self,
+        config: &Config,
+    ) -> BoxFuture<'_, Result<(Client, JoinHandle<()>), Error>> {
+        let (config, tls, driver) = (config.clone(), self.tls.clone(), self.driver.clone());
+        let dialing = self.driver.spawn(async move {
+            let (client, connection) = config.connect(tls).await?;
+            // How it ended is told to whoever waits for an answer on it.
+            let driven = driver.spawn(async move { drop(connection.await) });
+            Ok((client, driven))
+        });
+        async move {
+            match dialing.await {
+                Ok(dialed) => dialed,
+                Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+                // The store is gone, and whoever still waits gives up at the time limit.
+                Err(_) => std::future::pending().await,
+            }
+        }
+        .boxed()
+    }
+}

@@ -1,0 +1,172 @@
+//! The shared histories of memory files.
+//!
+//! A history is one row, which every change of it locks; so its objects are numbered without holes,
+//! in the order in which they can be seen.
+
+use async_trait::async_trait;
+use daybook_domain::limits::TREE_OBJECTS;
+use daybook_domain::seams::TreeStore;
+use daybook_domain::{
+    ObjectKind, ObjectName, Scope, StoreError, Tenant, TreeHead, TreeObject,
+};
+use tokio_postgres::Row;
+
+use super::PostgresStore;
+use super::connection::{Fault, Tx, Walls};
+use super::names::{scope_of, tenant_no};
+use super::values::{get, values, word};
+
+/// Objects that are looked at for one page.
+const PAGE_ROWS: usize = 1_000;
+
+#[async_trait]
+impl TreeStore for PostgresStore {
+    async fn tree_heads(&self, tenant: &Tenant) -> Result<Vec<(Scope, TreeHead)>, StoreError> {
+        let find = "SELECT tenant, kind, name, version, commit, beside, objects
+            FROM trees JOIN tenants USING (tenant_no) WHERE tenant = $1 AND commit IS NOT NULL";
+        let walls = Walls::Within(tenant);
+        let heads = self.read(walls, |tx| async move {
+            let rows = tx.rows(find, values![&tenant.0]).await?;
+            let heads = rows.iter().map(|row| Ok((scope_of(row)?, head_of(row)?)));
+            heads.collect::<Result<Vec<_>, Fault>>()
+        });
+        let mut heads = heads.await?;
+        heads.sort_by(|(one, _), (other, _)| one.cmp(other));
+        Ok(heads)
+    }
+
+    async fn tree_head(&self, scope: &Scope) -> Result<Option<TreeHead>, StoreError> {
+        let find = "SELECT version, commit, beside, objects
+            FROM trees JOIN tenants USING (tenant_no)
+            WHERE tenant = $1 AND kind = $2 AND name = $3 AND commit IS NOT NULL";
+        let walls = Walls::Within(&scope.tenant);
+        let head = self.read(walls, |tx| async move {
+            let key = values![&scope.tenant.0, scope.kind.word(), &scope.name];
+            tx.row(find, key).await?.as_ref().map(head_of).transpose()
+        });
+        head.await
+    }
+
+    async fn tree_objects(
+        &self,
+        scope: &Scope,
+        after: u64,
+        bytes: usize,
+    ) -> Result<Vec<TreeObject>, StoreError> {
+        // The lengths are added up before any bytes are read, let alone sent.
+        let find = "SELECT object, what, bytes FROM (
+                SELECT tree_no, nth, sum(length) OVER (ORDER BY nth) AS total,
+                    row_number() OVER (ORDER BY nth) AS place
+                FROM trees JOIN tenants USING (tenant_no) JOIN tree_objects USING (tree_no)
+                WHERE tenant = $1 AND kind = $2 AND name = $3 AND nth > $4
+                ORDER BY nth LIMIT $6
+            ) AS page JOIN tree_objects USING (tree_no, nth)
+            WHERE total <= $5 OR place = 1 ORDER BY nth";
+        let walls = Walls::Within(&scope.tenant);
+        let objects = self.read(walls, |tx| async move {
+            let (kind, name) = (scope.kind.word(), &scope.name);
+            let key = values![&scope.tenant.0, kind, name, after, bytes, PAGE_ROWS];
+            let rows = tx.rows(find, key).await?;
+            rows.iter().map(object_of).collect()
+        });
+        objects.await
+    }
+
+    async fn put_tree_objects(
+        &self,
+        scope: &Scope,
+        objects: &[TreeObject],
+    ) -> Result<(), StoreError> {
+        if objects.len() > TREE_OBJECTS {
+            let what = format!("{} objects at once; at most {TREE_OBJECTS}", objects.len());
+            return Err(StoreError::Refused(what));
+        }
+        let insert = "WITH new AS (
+                SELECT object, what, bytes, row_number() OVER (ORDER BY place) AS further
+                FROM (SELECT DISTINCT ON (object) object, what, bytes, place
+                    FROM unnest($3, $4, $5) WITH ORDINALITY AS given (object, what, bytes, place)
+                    ORDER BY object, place) AS given
+                WHERE NOT EXISTS (SELECT FROM tree_objects AS known
+                    WHERE known.tree_no = $2 AND known.object = given.object)
+            ), added AS (
+                INSERT INTO tree_objects (tenant_no, tree_no, nth, object, what, bytes, length)
+                SELECT $1, $2, objects + further, object, what, bytes, length(bytes)
+                FROM new, trees WHERE tree_no = $2
+                RETURNING nth
+            )
+            UPDATE trees SET objects = objects + (SELECT count(*) FROM added) WHERE tree_no = $2";
+        let walls = Walls::Within(&scope.tenant);
+        let put = self.write(walls, |tx| async move {
+            let (tenant, tree) = tree_no(&tx, scope).await?;
+            let names: Vec<Vec<u8>> = objects.iter().map(|o| o.name.0.to_vec()).collect();
+            let kinds: Vec<String> = objects.iter().map(|o| o.kind.word().to_owned()).collect();
+            let bytes: Vec<Vec<u8>> = objects.iter().map(|o| o.bytes.clone()).collect();
+            tx.execute(insert, values![tenant, tree, names, kinds, bytes])
+                .await?;
+            Ok(())
+        });
+        put.await
+    }
+
+    async fn advance_tree(
+        &self,
+        scope: &Scope,
+        seen: u64,
+        commit: ObjectName,
+        beside: &str,
+    ) -> Result<Option<TreeHead>, StoreError> {
+        let has = "SELECT FROM tree_objects WHERE tree_no = $1 AND object = $2";
+        let advance = "UPDATE trees SET version = version + 1, commit = $2, beside = $3
+            WHERE tree_no = $1 AND version = $4
+            RETURNING version, commit, beside, objects";
+        let walls = Walls::Within(&scope.tenant);
+        let advanced = self.write(walls, |tx| async move {
+            let (_, tree) = tree_no(&tx, scope).await?;
+            let name = commit.0.to_vec();
+            if tx.row(has, values![tree, name.clone()]).await?.is_none() {
+                return Err(StoreError::NotFound(format!("commit {commit}")).into());
+            }
+            let row = tx.row(advance, values![tree, name, beside, seen]).await?;
+            row.as_ref().map(head_of).transpose()
+        });
+        advanced.await
+    }
+}
+
+/// The numbers of a scope's tenant and history, which is locked until the transaction ends.
+async fn tree_no(tx: &Tx, scope: &Scope) -> Result<(i64, i64), Fault> {
+    let find = "SELECT tree_no FROM trees
+        WHERE tenant_no = $1 AND kind = $2 AND name = $3 FOR UPDATE";
+    let insert = "INSERT INTO trees (tenant_no, kind, name, version, beside, objects)
+        VALUES ($1, $2, $3, 0, '', 0) RETURNING tree_no";
+    let tenant = tenant_no(tx, &scope.tenant).await?;
+    let key = values![tenant, scope.kind.word(), &scope.name];
+    let tree = match tx.row(find, key).await? {
+        Some(row) => row,
+        None => tx.one(insert, key).await?,
+    };
+    Ok((tenant, get(&tree, "tree_no")?))
+}
+
+fn head_of(row: &Row) -> Result<TreeHead, Fault> {
+    Ok(TreeHead {
+        version: get(row, "version")?,
+        commit: name_of(row, "commit")?,
+        beside: get(row, "beside")?,
+        objects: get(row, "objects")?,
+    })
+}
+
+fn object_of(row: &Row) -> Result<TreeObject, Fault> {
+    Ok(TreeObject {
+        name: name_of(row, "object")?,
+        kind: word(row, "what", ObjectKind::from_word)?,
+        bytes: get(row, "bytes")?,
+    })
+}
+
+fn name_of(row: &Row, column: &str) -> Result<ObjectName, Fault> {
+    let bytes: Vec<u8> = get(row, column)?;
+    let name = bytes.try_into().map(ObjectName);
+    name.map_err(|_| Fault::corrupt(format!("{column} is not the name of an object")))
+}
