@@ -1,71 +1,14 @@
 //! A job as a row: one column for each of its fields, so that an operator can read it.
 //!
-//! Rows travel as arrays, one for each column, so that many cost as many statements as one.
-
-use std::sync::LazyLock;
+//! Rows are written as JSON, so that many cost as many statements as one.
 
 use daybook_domain::claim::Lane;
 use daybook_domain::{Failure, FailureClass, Gap, Job, JobKey, JobKind, Lease, Priority};
+use serde_json::json;
 use tokio_postgres::Row;
 
 use super::connection::{Fault, Tx};
-use super::values::{Value, get, values, word};
-
-/// The columns of a job's key.
-const KEY: &str = "kind, tenant, owner, name";
-/// The columns that a job's transitions change, and those that follow from them.
-const STATE: [&str; 28] = [
-    "\"user\"",
-    "lane_user",
-    "lane_agent",
-    "input",
-    "done",
-    "redo",
-    "redo_until",
-    "turns",
-    "idle_due",
-    "deadline",
-    "priority",
-    "retry_at",
-    "outage",
-    "tries",
-    "failures",
-    "vanished",
-    "span",
-    "suspect_to",
-    "lease_generation",
-    "lease_until",
-    "lease_holder",
-    "lease_upto",
-    "lease_arrived",
-    "lease_turns",
-    "claims",
-    "failure_class",
-    "failure_message",
-    "due_at",
-];
-
-static INSERT: LazyLock<String> = LazyLock::new(|| {
-    let columns = format!("{KEY}, {}", STATE.join(", "));
-    format!("INSERT INTO jobs ({columns}) SELECT * FROM {}", rows())
-});
-static UPDATE: LazyLock<String> = LazyLock::new(|| {
-    let saved = STATE.map(|column| format!("{column} = saved.{column}"));
-    format!(
-        "UPDATE jobs SET {} FROM {} WHERE (jobs.kind, jobs.tenant, jobs.owner, jobs.name)
-            = (saved.kind, saved.tenant, saved.owner, saved.name)",
-        saved.join(", "),
-        rows()
-    )
-});
-
-/// The parameters as rows of all columns.
-fn rows() -> String {
-    let columns = 1..=4 + STATE.len();
-    let columns: Vec<String> = columns.map(|no| format!("${no}")).collect();
-    let names = format!("{KEY}, {}", STATE.join(", "));
-    format!("unnest({}) AS saved ({names})", columns.join(", "))
-}
+use super::values::{Value, counted, get, storable, values, word};
 
 /// The job, which nobody else changes until this transaction ends.
 pub(super) async fn load(tx: &Tx, key: &JobKey) -> Result<Option<Job>, Fault> {
@@ -79,7 +22,20 @@ pub(super) async fn load(tx: &Tx, key: &JobKey) -> Result<Option<Job>, Fault> {
 pub(super) async fn load_all(tx: &Tx, keys: &[&JobKey]) -> Result<Vec<Job>, Fault> {
     let locked = "(kind, tenant, owner, name) IN (SELECT * FROM unnest($1, $2, $3, $4))
         ORDER BY kind, tenant, owner, name FOR UPDATE";
-    select(tx, locked, &key_columns(keys)).await
+    let part = |of: fn(&JobKey) -> &str| -> Value {
+        Value::from(
+            keys.iter()
+                .map(|key| of(key).to_owned())
+                .collect::<Vec<_>>(),
+        )
+    };
+    let keys = values![
+        part(|key| key.kind().word()),
+        part(|key| key.parts().0),
+        part(|key| key.parts().1),
+        part(|key| key.parts().2)
+    ];
+    select(tx, locked, keys).await
 }
 
 /// Jobs that `condition` selects and orders.
@@ -98,8 +54,9 @@ pub(super) async fn save_all(tx: &Tx, jobs: &[Job]) -> Result<(), Fault> {
     if jobs.is_empty() {
         return Ok(());
     }
-    let saved = tx.execute(&UPDATE, &columns(jobs)).await?;
-    if saved != jobs.len() as u64 {
+    let save = "SELECT save_jobs($1::JSON) AS saved";
+    let saved: usize = get(&tx.one(save, values![objects(jobs)]).await?, "saved")?;
+    if saved != jobs.len() {
         let what = format!("{saved} rows for {} jobs, from {}", jobs.len(), jobs[0].key);
         return Err(Fault::corrupt(what));
     }
@@ -110,7 +67,8 @@ pub(super) async fn save_all(tx: &Tx, jobs: &[Job]) -> Result<(), Fault> {
 /// else was faster, the transaction fails and is tried again.
 pub(super) async fn insert_all(tx: &Tx, jobs: &[Job]) -> Result<(), Fault> {
     if !jobs.is_empty() {
-        tx.execute(&INSERT, &columns(jobs)).await?;
+        let insert = "INSERT INTO jobs SELECT * FROM json_populate_recordset(NULL::jobs, $1::JSON)";
+        tx.execute(insert, values![objects(jobs)]).await?;
     }
     Ok(())
 }
@@ -125,66 +83,50 @@ pub(super) async fn delete(tx: &Tx, key: &JobKey) -> Result<(), Fault> {
     Ok(())
 }
 
-fn key_columns(keys: &[&JobKey]) -> [Value; 4] {
-    [
-        texts(keys, |key| Some(key.kind().word())),
-        texts(keys, |key| Some(key.parts().0)),
-        texts(keys, |key| Some(key.parts().1)),
-        texts(keys, |key| Some(key.parts().2)),
-    ]
+/// Jobs as the function `save_jobs` takes them.
+fn objects(jobs: &[Job]) -> String {
+    serde_json::Value::from_iter(jobs.iter().map(object)).to_string()
 }
 
-/// Keys and states of jobs, an array for each column.
-fn columns(jobs: &[Job]) -> Vec<Value> {
-    let keys: Vec<&JobKey> = jobs.iter().map(|job| &job.key).collect();
-    let lanes: Vec<Lane> = jobs.iter().map(Lane::of).collect();
-    let lease = |job: &Job, field: fn(&Lease) -> u64| job.lease.as_ref().map(field);
-    let mut columns = Vec::from(key_columns(&keys));
-    columns.extend([
-        texts(jobs, |job| job.user.as_deref()),
-        texts(&lanes, |lane| Some(&lane.user)),
-        texts(&lanes, |lane| Some(&lane.agent)),
-        counts(jobs, |job| Some(job.input)),
-        counts(jobs, |job| Some(job.done)),
-        counts(jobs, |job| Some(job.redo.into())),
-        counts(jobs, |job| job.redo_until),
-        counts(jobs, |job| Some(job.turns.into())),
-        ints(jobs, |job| Some(job.idle_due.0)),
-        ints(jobs, |job| Some(job.deadline.0)),
-        ints(jobs, |job| Some(job.priority.rank())),
-        ints(jobs, |job| job.retry_at.map(|at| at.0)),
-        Value::from(jobs.iter().map(|job| job.outage).collect::<Vec<_>>()),
-        counts(jobs, |job| Some(job.tries.into())),
-        counts(jobs, |job| Some(job.failures.into())),
-        counts(jobs, |job| Some(job.vanished.into())),
-        counts(jobs, |job| job.span),
-        counts(jobs, |job| Some(job.suspect_to)),
-        counts(jobs, |job| lease(job, |lease| lease.generation)),
-        ints(jobs, |job| Some(job.lease.as_ref()?.until.0)),
-        texts(jobs, |job| Some(&job.lease.as_ref()?.holder)),
-        counts(jobs, |job| lease(job, |lease| lease.upto)),
-        ints(jobs, |job| Some(job.lease.as_ref()?.arrived?.0)),
-        counts(jobs, |job| lease(job, |lease| lease.turns.into())),
-        counts(jobs, |job| Some(job.claims)),
-        texts(jobs, |job| Some(job.last_failure.as_ref()?.class.word())),
-        texts(jobs, |job| Some(&job.last_failure.as_ref()?.message)),
-        ints(jobs, |job| job.due_at().map(|at| at.0)),
-    ]);
-    columns
-}
-
-fn texts<T>(rows: &[T], field: impl Fn(&T) -> Option<&str>) -> Value {
-    let column = rows.iter().map(|row| field(row).map(str::to_owned));
-    Value::from(column.collect::<Vec<_>>())
-}
-
-fn ints<T>(rows: &[T], field: impl Fn(&T) -> Option<i64>) -> Value {
-    Value::from(rows.iter().map(field).collect::<Vec<_>>())
-}
-
-fn counts<T>(rows: &[T], field: impl Fn(&T) -> Option<u64>) -> Value {
-    ints(rows, |row| {
-        field(row).map(|count| i64::try_from(count).unwrap_or(i64::MAX))
+/// A job as an object with a member for each column.
+fn object(job: &Job) -> serde_json::Value {
+    let (tenant, owner, name) = job.key.parts();
+    let lane = Lane::of(job);
+    let lease = job.lease.as_ref();
+    let failure = job.last_failure.as_ref();
+    json!({
+        "kind": job.key.kind().word(),
+        "tenant": storable(tenant),
+        "owner": storable(owner),
+        "name": storable(name),
+        "user": job.user.as_deref().map(storable),
+        "lane_user": storable(&lane.user),
+        "lane_agent": storable(&lane.agent),
+        "input": counted(job.input),
+        "done": counted(job.done),
+        "redo": job.redo,
+        "redo_until": job.redo_until.map(counted),
+        "turns": job.turns,
+        "idle_due": job.idle_due.0,
+        "deadline": job.deadline.0,
+        "priority": job.priority.rank(),
+        "retry_at": job.retry_at.map(|at| at.0),
+        "outage": job.outage,
+        "tries": job.tries,
+        "failures": job.failures,
+        "vanished": job.vanished,
+        "span": job.span.map(counted),
+        "suspect_to": counted(job.suspect_to),
+        "lease_generation": lease.map(|lease| counted(lease.generation)),
+        "lease_until": lease.map(|lease| lease.until.0),
+        "lease_holder": lease.map(|lease| storable(&lease.holder)),
+        "lease_upto": lease.map(|lease| counted(lease.upto)),
+        "lease_arrived": lease.and_then(|lease| lease.arrived).map(|at| at.0),
+        "lease_turns": lease.map(|lease| lease.turns),
+        "claims": counted(job.claims),
+        "failure_class": failure.map(|failure| failure.class.word()),
+        "failure_message": failure.map(|failure| storable(&failure.message)),
+        "due_at": job.due_at().map(|at| at.0),
     })
 }
 

@@ -292,7 +292,7 @@ impl PostgresStore {
 
 /// Raises a job's input, creating the job when it is new.
 pub(super) async fn mark(tx: &Tx, key: &JobKey, mark: Mark) -> Result<(), Fault> {
-    mark_all(tx, &BTreeMap::from([(key.clone(), mark)])).await
+    change_or_create(tx, key, None, |job| job.mark(mark)).await
 }
 
 /// Raises the inputs of jobs, creating those that are new, in two statements or three.
@@ -344,15 +344,7 @@ pub(super) async fn tally(tx: &Tx, kind: JobKind, what: Tallied) -> Result<(), F
 /// Counts so many more, in a row that nobody else counts in at this moment: an old one where there
 /// is one, so there are as many as have ever counted at once.
 async fn count(tx: &Tx, kind: JobKind, what: Tallied, more: usize) -> Result<(), Fault> {
-    let count = "WITH free AS MATERIALIZED (
-            SELECT tally_no FROM tallies WHERE kind = $1 AND what = $2
-            ORDER BY tally_no LIMIT 1 FOR UPDATE SKIP LOCKED
-        ), counted AS (
-            UPDATE tallies SET count = count + $3 FROM free
-            WHERE tallies.tally_no = free.tally_no RETURNING 1
-        )
-        INSERT INTO tallies (kind, what, count)
-        SELECT $1, $2, $3 WHERE NOT EXISTS (SELECT FROM counted)";
+    let count = "SELECT count_more($1, $2, $3)";
     tx.execute(count, values![kind.word(), what.word(), more])
         .await?;
     Ok(())
