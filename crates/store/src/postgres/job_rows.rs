@@ -13,9 +13,10 @@ use super::values::{Value, counted, get, storable, values, word};
 /// The job, which nobody else changes until this transaction ends.
 pub(super) async fn load(tx: &Tx, key: &JobKey) -> Result<Option<Job>, Fault> {
     let (tenant, owner, name) = key.parts();
-    let locked = "kind = $1 AND tenant = $2 AND owner = $3 AND name = $4 FOR UPDATE";
+    let lock = "SELECT * FROM lock_job($1, $2, $3, $4)";
     let parts = values![key.kind().word(), tenant, owner, name];
-    Ok(select(tx, locked, parts).await?.pop())
+    let row = tx.row(lock, parts).await?;
+    row.as_ref().map(job_of).transpose()
 }
 
 /// Those of the jobs that exist, by key; nobody else changes them until this transaction ends.

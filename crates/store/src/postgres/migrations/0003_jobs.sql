@@ -13,14 +13,15 @@
 -- Lanes with waiting jobs are found by stepping through jobs_turn from one lane and priority to the
 -- next. A place says how many jobs at least come before the first one of a lane.
 --
--- Each scan is to follow its index, whatever statistics say of a queue that was empty yesterday.
+-- Each scan is to follow its index, whatever statistics say of a queue that was empty yesterday; and
+-- compiling the plan would take longer than a hundred claims.
 CREATE FUNCTION next_jobs(
     of_kind TEXT, at BIGINT, wanted BIGINT, lane_wanted BIGINT, most_running BIGINT,
     lane_running BIGINT, beside BIGINT
 ) RETURNS SETOF jobs LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
 SET enable_mergejoin = off SET enable_sort = off SET enable_incremental_sort = off
-SET plan_cache_mode = force_generic_plan
+SET plan_cache_mode = force_generic_plan SET jit = off
 AS $$
 #variable_conflict use_column
 BEGIN
@@ -101,6 +102,16 @@ BEGIN
     ) AS granted
     ORDER BY turn.tenant_round, turn.tenant_served, turn.tenant
     LIMIT greatest(0, least(wanted, most_running - (SELECT coalesce(sum(leases), 0) FROM running)));
+END
+$$;
+
+-- The job of a key, locked.
+CREATE FUNCTION lock_job(of_kind TEXT, of_tenant TEXT, of_owner TEXT, of_name TEXT)
+RETURNS SETOF jobs LANGUAGE plpgsql ROWS 1
+AS $$
+BEGIN
+    RETURN QUERY SELECT * FROM jobs
+    WHERE kind = of_kind AND tenant = of_tenant AND owner = of_owner AND name = of_name FOR UPDATE;
 END
 $$;
 
