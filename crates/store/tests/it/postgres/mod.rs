@@ -2,12 +2,22 @@
 
 mod jobs;
 mod opening;
+mod outages;
+mod statements;
+mod walls;
+mod wire;
 
+use std::ops::Deref;
+
+use daybook_domain::seams::SessionStore;
+use daybook_domain::{StoreError, Tenant};
 use daybook_store::{PostgresOptions, PostgresStore};
+use daybook_testkit::fixtures::*;
 use daybook_testkit::postgres::{self, Database};
 use daybook_testkit::run;
+use tokio_postgres::{Client, NoTls};
 
-/// Few enough that many tests fit on one server.
+/// Few connections, so that many tests fit on one server.
 const OPTIONS: PostgresOptions = PostgresOptions {
     connections: 4,
     ..PostgresOptions::DEFAULT
@@ -19,7 +29,7 @@ struct OnServer {
     database: Database,
 }
 
-impl std::ops::Deref for OnServer {
+impl Deref for OnServer {
     type Target = PostgresStore;
 
     fn deref(&self) -> &PostgresStore {
@@ -35,4 +45,17 @@ fn on_server() -> Option<OnServer> {
 
 fn open(address: &str) -> PostgresStore {
     run(PostgresStore::open(address, OPTIONS)).expect("a store can be opened")
+}
+
+/// A connection of a role that may do everything, for looking behind the store's back.
+async fn admin(database: &Database) -> Client {
+    connect(&database.admin()).await
+}
+
+async fn connect(address: &str) -> Client {
+    let connecting = tokio_postgres::connect(address, NoTls).await;
+    let (client, connection) = connecting.expect("the server takes connections");
+    // It ends with its client, or with the runtime.
+    drop(tokio::spawn(connection));
+    client
 }

@@ -1,0 +1,106 @@
+//! Connections that break at the worst moment.
+
+use super::wire::{Lost, Wire};
+use super::*;
+
+/// A store whose wire breaks at the next commits.
+fn losing(losses: &[Lost]) -> Option<(PostgresStore, Wire, OnServer)> {
+    let made = on_server()?;
+    let wire = Wire::to(&made.database);
+    let store = open(wire.address());
+    wire.lose(losses);
+    Some((store, wire, made))
+}
+
+fn check_append(losses: &[Lost]) {
+    let Some((store, wire, made)) = losing(losses) else {
+        return;
+    };
+    let append = append(&session("7f78aa01"), events("word", 3));
+    let appended = run(store.append(&append)).expect("a wire that breaks is mended");
+    assert!(wire.has_lost_all());
+    assert_eq!((appended.added, appended.known), (3, 0), "{losses:?}");
+    let found = run(made.session(&append.session.id)).unwrap().unwrap();
+    assert_eq!(found.events.0, 3);
+}
+
+#[test]
+fn a_commit_that_was_not_heard_is_done_again() {
+    check_append(&[Lost::Request, Lost::Request]);
+}
+
+#[test]
+fn a_commit_whose_answer_was_lost_is_not_done_again() {
+    check_append(&[Lost::Answer]);
+    check_append(&[Lost::Request, Lost::Answer]);
+}
+
+#[test]
+fn what_cannot_be_told_apart_when_repeated_is_done_once() {
+    let losses = [Lost::Answer, Lost::Request, Lost::Answer];
+    let Some((store, _wire, made)) = losing(&losses) else {
+        return;
+    };
+    let tenant = Tenant::local();
+    for what in ["first", "second"] {
+        run(store.begin_import(&tenant, what, at(0))).expect("a wire that breaks is mended");
+    }
+    let imports = run(made.imports(&tenant, 10)).unwrap();
+    let begun: Vec<&str> = imports.iter().map(|import| import.what.as_str()).collect();
+    assert_eq!(begun, ["second", "first"]);
+}
+
+#[test]
+fn a_server_process_that_is_ended_in_the_middle_leaves_nothing_undone() {
+    let Some(made) = on_server() else { return };
+    let id = session("7f78aa01");
+    run(made.append(&append(&id, events("word", 1)))).unwrap();
+    run(async {
+        let admin = admin(&made.database).await;
+        let mut blocker = connect(&made.database.admin()).await;
+        let lock = blocker.transaction().await.unwrap();
+        let select = "SELECT FROM sessions FOR UPDATE";
+        lock.execute(select, &[]).await.unwrap();
+        let next = append(&id, vec![event("another")]);
+        let end = async {
+            // Until it is in its transaction, waiting for the session.
+            let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                WHERE datname = current_database() AND wait_event_type = 'Lock'";
+            while admin.execute(end, &[]).await.unwrap() == 0 {
+                tokio::task::yield_now().await;
+            }
+            lock.rollback().await.unwrap();
+        };
+        let (appended, ()) = tokio::join!(made.append(&next), end);
+        assert_eq!(appended.expect("it is tried again").added, 1);
+    });
+}
+
+#[test]
+fn a_caller_that_goes_away_leaves_no_transaction_behind() {
+    let Some(made) = on_server() else { return };
+    let id = session("7f78aa01");
+    run(made.append(&append(&id, events("word", 1)))).unwrap();
+    run(async {
+        let admin = admin(&made.database).await;
+        let mut blocker = connect(&made.database.admin()).await;
+        let lock = blocker.transaction().await.unwrap();
+        let select = "SELECT FROM sessions FOR UPDATE";
+        lock.execute(select, &[]).await.unwrap();
+        let next = append(&id, vec![event("another")]);
+        let waits = async {
+            let waiting = "SELECT FROM pg_stat_activity
+                WHERE datname = current_database() AND wait_event_type = 'Lock'";
+            while admin.execute(waiting, &[]).await.unwrap() == 0 {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::select! {
+            _ = made.append(&next) => panic!("somebody else holds the lock"),
+            () = waits => {}
+        }
+        lock.rollback().await.unwrap();
+        let appended = made.append(&append(&id, vec![event("a third")])).await;
+        assert_eq!(appended.unwrap().last.0, 2);
+    });
+}
