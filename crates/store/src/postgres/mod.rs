@@ -38,6 +38,7 @@ use daybook_domain::StoreError;
 use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
 use tokio_postgres::{Config, NoTls};
 
+use changes::Changes;
 use connection::Mode;
 
 /// How a [`PostgresStore`] behaves.
@@ -94,6 +95,7 @@ pub struct PostgresStore {
     server: String,
     options: PostgresOptions,
     pool: Pool,
+    changes: Changes,
 }
 
 impl PostgresStore {
@@ -119,6 +121,7 @@ impl PostgresStore {
         let recycling = ManagerConfig {
             recycling_method: RecyclingMethod::Fast,
         };
+        let changes = Changes::new(config.clone());
         let pool = Pool::builder(Manager::from_config(config, NoTls, recycling))
             .max_size(options.connections)
             .wait_timeout(Some(options.connect))
@@ -133,6 +136,7 @@ impl PostgresStore {
             server,
             options,
             pool,
+            changes,
         };
         migrations::ensure(&store).await?;
         Ok(store)

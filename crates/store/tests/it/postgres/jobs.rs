@@ -10,7 +10,7 @@ use daybook_domain::{
     Claim, ClaimLimits, Claimed, FailureClass, JobKey, JobKind, LeaseToken, Mark, Priority, Scope,
     ScopeKind, SessionId, Tenant, Timestamp,
 };
-use daybook_store::MemoryStore;
+use daybook_store::{MemoryStore, PostgresOptions, PostgresStore};
 use daybook_testkit::fixtures::{LEASE, at, claim_of, failed};
 use daybook_testkit::run;
 
@@ -244,5 +244,42 @@ fn a_claim_waits_for_no_other() {
             tallies.iter().map(|tally| tally.count).collect::<Vec<_>>(),
             [3]
         );
+    });
+}
+
+/// Another process hears of it at the server, without looking.
+#[test]
+fn a_change_is_said() {
+    let Some(store) = on_server() else { return };
+    run(async {
+        let admin = store.database.admin();
+        let other = tokio_postgres::connect(&admin, tokio_postgres::NoTls).await;
+        let (other, mut connection) = other.unwrap();
+        let (say, mut heard) = tokio::sync::mpsc::unbounded_channel();
+        tokio::spawn(async move {
+            let mut next = async || std::future::poll_fn(|cx| connection.poll_message(cx)).await;
+            while let Some(Ok(message)) = next().await {
+                say.send(message).unwrap();
+            }
+        });
+        other.batch_execute("LISTEN daybook").await.unwrap();
+        due_jobs(&*store, 1).await;
+        assert!(heard.recv().await.is_some());
+    });
+}
+
+/// By the other store's word or by a look of their own.
+#[test]
+fn whoever_waits_hears_of_another_stores_change() {
+    let Some(store) = on_server() else { return };
+    let address = store.database.address();
+    run(async {
+        let options = PostgresOptions { connections: 2, ..PostgresOptions::DEFAULT };
+        let other = PostgresStore::open(&address, options).await.unwrap();
+        let seen = store.version().await.unwrap();
+        let hour = Duration::from_secs(3600);
+        let (waited, ()) = tokio::join!(store.until_changed(seen, hour), due_jobs(&other, 1));
+        waited.unwrap();
+        assert!(store.version().await.unwrap() > seen);
     });
 }
