@@ -348,6 +348,9 @@ impl PostgresStore {
         };
         let ended = tx.end("COMMIT").await;
         drop(tx);
+        if number.is_some() {
+            self.changes.say(&self.pool);
+        }
         match (ended, number) {
             // Without a number it has written nothing.
             (Ok(()), _) | (Err(_), None) => Ok(()),

@@ -1,6 +1,7 @@
 //! How connections are made: encrypted, and kept going by a runtime of the store's own, so that they
 //! outlive whichever runtime asked for one first.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -13,7 +14,8 @@ use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::task::JoinHandle;
-use tokio_postgres::{Client, Config, Error};
+use tokio_postgres::tls::MakeTlsConnect;
+use tokio_postgres::{Client, Config, Connection, Error, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// Who vouches for a server that encrypts.
@@ -87,8 +89,10 @@ impl Drop for Driver {
 }
 
 /// Makes connections.
+#[derive(Clone)]
 pub(super) struct Dialer {
-    driver: Handle,
+    /// Where what serves connections runs.
+    pub(super) driver: Handle,
     tls: MakeRustlsConnect,
 }
 
@@ -111,16 +115,32 @@ impl Dialer {
     }
 }
 
+/// What has to be polled for a client's answers to come in.
+pub(super) type Wire = Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>;
+
+impl Dialer {
+    /// A connection that nobody polls yet. On the driver only.
+    pub(super) async fn dial(&self, config: &Config) -> Result<(Client, Wire), Error> {
+        config.connect(self.tls.clone()).await
+    }
+}
+
+impl fmt::Debug for Dialer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Dialer")
+    }
+}
+
 impl Connect for Dialer {
     fn connect(
         &self,
         config: &Config,
     ) -> BoxFuture<'_, Result<(Client, JoinHandle<()>), Error>> {
-        let (config, tls, driver) = (config.clone(), self.tls.clone(), self.driver.clone());
+        let (config, dialer) = (config.clone(), self.clone());
         let dialing = self.driver.spawn(async move {
-            let (client, connection) = config.connect(tls).await?;
+            let (client, wire) = dialer.dial(&config).await?;
             // How it ended is told to whoever waits for an answer on it.
-            let driven = driver.spawn(async move { drop(connection.await) });
+            let driven = dialer.driver.spawn(async move { drop(wire.await) });
             Ok((client, driven))
         });
         async move {

@@ -24,6 +24,11 @@ const MIGRATIONS: &[Migration] = &[
         name: "index",
         sql: include_str!("migrations/0002_index.sql"),
     },
+    Migration {
+        version: 3,
+        name: "jobs",
+        sql: include_str!("migrations/0003_jobs.sql"),
+    },
 ];
 
 /// Whoever migrates holds the advisory lock of this number: "daybook" in ASCII.

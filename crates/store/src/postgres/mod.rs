@@ -14,6 +14,7 @@
 //!
 //! Not here: rules. Rows change by the transitions of `domain` and the pure modules beside this one.
 
+mod changes;
 mod connection;
 mod dial;
 mod events;
@@ -39,6 +40,7 @@ use daybook_domain::StoreError;
 use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
 use tokio_postgres::Config;
 
+use changes::Changes;
 use connection::Mode;
 use dial::{Dialer, Driver};
 pub use dial::Trust;
@@ -97,6 +99,7 @@ pub struct PostgresStore {
     server: String,
     options: PostgresOptions,
     pool: Pool,
+    changes: Changes,
     _driver: Driver,
 }
 
@@ -130,6 +133,7 @@ impl PostgresStore {
         };
         let driver = Driver::start()?;
         let dialer = Dialer::new(&driver, trust)?;
+        let changes = Changes::new(config.clone(), dialer.clone());
         let pool = Pool::builder(Manager::from_connect(config, dialer, recycling))
             .max_size(options.connections)
             .wait_timeout(Some(options.connect))
@@ -144,6 +148,7 @@ impl PostgresStore {
             server,
             options,
             pool,
+            changes,
             _driver: driver,
         };
         migrations::ensure(&store).await?;

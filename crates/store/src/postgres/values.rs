@@ -52,7 +52,7 @@ pub(super) fn storable(text: &str) -> String {
 }
 
 /// A count as a column keeps it; greater ones mean "all".
-fn counted(count: u64) -> i64 {
+pub(super) fn counted(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 

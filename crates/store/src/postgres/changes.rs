@@ -1,0 +1,149 @@
+//! Whether anything has changed, by whatever process.
+//!
+//! The version is how many transactions the server has seen the end of, as a snapshot knows it. It
+//! grows with every commit, costs a writer nothing, and shows a commit exactly when its rows are
+//! shown. It also grows with what other databases of the server do, which wakes somebody for nothing.
+//!
+//! Whoever waits looks at the version now and then, and whenever somebody says that they have written
+//! (`NOTIFY`). That is said soon after a commit and not in it: the server lets those who say something
+//! commit one by one. Through a pooler that cannot `LISTEN`, looking alone has to do.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use daybook_domain::StoreError;
+use daybook_domain::seams::JobStore;
+use deadpool_postgres::Pool;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep, timeout_at};
+use tokio_postgres::{AsyncMessage, Config};
+
+use super::PostgresStore;
+use super::connection::{Fault, Tx};
+use super::dial::Dialer;
+use super::values::get;
+
+/// How often somebody who waits for a change looks for one that nobody tells them of.
+const LOOK: Duration = Duration::from_secs(1);
+/// How long after a commit it is said that something has changed, once for all commits until then.
+const SOON: Duration = Duration::from_millis(100);
+
+/// All transactions before the snapshot's end have ended, but for those that it names.
+pub(super) async fn version(tx: &Tx) -> Result<u64, Fault> {
+    let ended = "SELECT pg_snapshot_xmax(seen)::TEXT::BIGINT
+            - (SELECT count(*) FROM pg_snapshot_xip(seen)) AS version
+        FROM pg_current_snapshot() AS seen";
+    get(&tx.one(ended, &[]).await?, "version")
+}
+
+pub(super) async fn until_changed(
+    store: &PostgresStore,
+    seen: u64,
+    longest: Duration,
+) -> Result<(), StoreError> {
+    let until = Instant::now() + longest;
+    let mut heard = store.changes.listen();
+    loop {
+        // Before the look, so that what is said during it is not missed.
+        heard.mark_unchanged();
+        if store.version().await? != seen || Instant::now() >= until {
+            return Ok(());
+        }
+        // Either way the next thing is to look.
+        let _ = timeout_at(until.min(Instant::now() + LOOK), heard.changed()).await;
+    }
+}
+
+/// What one store says of its changes, and hears of those of others.
+#[derive(Debug)]
+pub(super) struct Changes {
+    config: Config,
+    dialer: Dialer,
+    heard: Arc<watch::Sender<()>>,
+    listener: Mutex<Option<JoinHandle<()>>>,
+    /// Somebody is about to say it already.
+    is_promised: Arc<AtomicBool>,
+}
+
+/// Ends a promise also where its task is dropped.
+struct Promise(Arc<AtomicBool>);
+
+impl Drop for Promise {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Release);
+    }
+}
+
+impl Changes {
+    pub(super) fn new(config: Config, dialer: Dialer) -> Self {
+        Self {
+            config,
+            dialer,
+            heard: Arc::default(),
+            listener: Mutex::default(),
+            is_promised: Arc::default(),
+        }
+    }
+
+    /// Says soon that something has changed.
+    pub(super) fn say(&self, pool: &Pool) {
+        if self.is_promised.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let promise = Promise(Arc::clone(&self.is_promised));
+        let pool = pool.clone();
+        self.dialer.driver.spawn(async move {
+            sleep(SOON).await;
+            // What is written from here on is a matter of the next one.
+            drop(promise);
+            if let Ok(client) = pool.get().await {
+                // Whoever does not hear it looks by themselves.
+                let _ = client.batch_execute("NOTIFY daybook").await;
+            }
+        });
+    }
+
+    /// Changes whenever somebody says that something has changed.
+    fn listen(&self) -> watch::Receiver<()> {
+        let mut listener = self.listener.lock().unwrap_or_else(PoisonError::into_inner);
+        if listener.as_ref().is_none_or(JoinHandle::is_finished) {
+            let (config, dialer) = (self.config.clone(), self.dialer.clone());
+            let heard = Arc::clone(&self.heard);
+            *listener = Some(self.dialer.driver.spawn(async move {
+                // Whoever waits looks by themselves, and begins to listen anew.
+                let _ = hear(&config, &dialer, &heard).await;
+            }));
+        }
+        self.heard.subscribe()
+    }
+}
+
+impl Drop for Changes {
+    fn drop(&mut self) {
+        let listener = self.listener.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Some(listener) = listener.take() {
+            listener.abort();
+        }
+    }
+}
+
+/// Passes on what is said, until the connection breaks.
+async fn hear(
+    config: &Config,
+    dialer: &Dialer,
+    heard: &watch::Sender<()>,
+) -> Result<(), tokio_postgres::Error> {
+    let (client, mut connection) = dialer.dial(config).await?;
+    let passing_on = async {
+        while let Some(message) = std::future::poll_fn(|cx| connection.poll_message(cx)).await {
+            if let AsyncMessage::Notification(_) = message? {
+                heard.send_replace(());
+            }
+        }
+        Ok(())
+    };
+    tokio::try_join!(client.batch_execute("LISTEN daybook"), passing_on)?;
+    Ok(())
+}

@@ -1,0 +1,80 @@
+//! Whose turn it is. One function of the schema, `next_jobs`, finds the jobs of a claim in turn.
+//!
+//! It finds lanes with due work by stepping through the index of waiting jobs; so a claim costs a
+//! step for each lane with waiting work, and queues may be as long as they like. Nothing is kept that
+//! says where work is due, and so nothing has to be kept right by whoever saves a job.
+//!
+//! Claims do not wait for each other. Each looks further than it has to, and passes over jobs that
+//! another one has locked; and who is serving a lane at this moment notes that for both. So with
+//! several claims at once turns are nearly kept, and exactly with one.
+
+use daybook_domain::claim::Lane;
+use daybook_domain::{Claim, Job, JobKind};
+
+use super::connection::{Fault, Tx};
+use super::job_rows;
+use super::values::{Value, values};
+
+/// Most jobs that one claim grants, whatever it asks for.
+const MOST: usize = 256;
+/// A claim finds so many times the jobs that it may take, for when others take some of them.
+const BESIDE: usize = 10;
+/// Whoever bounds what runs holds the advisory lock of this number and its kind: "running" in ASCII.
+const RUNNING: i64 = 0x72_756e_6e69_6e67;
+
+/// The jobs whose turn it is, in turn; nobody else changes them until this transaction ends.
+pub(super) async fn next(tx: &Tx, claim: &Claim<'_>) -> Result<Vec<Job>, Fault> {
+    let limits = claim.limits;
+    let jobs = limits.jobs.min(MOST);
+    if limits.running < usize::MAX || limits.running_per_agent < usize::MAX {
+        // What runs is counted and added to by one claim at a time.
+        let lock = "SELECT pg_advisory_xact_lock($1)";
+        tx.execute(lock, values![running(claim.kind)]).await?;
+    }
+    let bounds = values![
+        claim.kind.word(),
+        claim.now,
+        jobs,
+        limits.per_agent.max(1),
+        limits.running,
+        limits.running_per_agent,
+        jobs * BESIDE,
+    ];
+    let rows = tx
+        .rows(
+            "SELECT * FROM next_jobs($1, $2, $3, $4, $5, $6, $7)",
+            bounds,
+        )
+        .await?;
+    rows.iter().map(job_rows::job_of).collect()
+}
+
+fn running(kind: JobKind) -> i64 {
+    RUNNING + i64::from(kind == JobKind::Consolidate)
+}
+
+/// Notes that the lanes of these jobs were served, in their order.
+pub(super) async fn serve(tx: &Tx, jobs: &[Job]) -> Result<(), Fault> {
+    let Some(kind) = jobs.first().map(|job| job.key.kind()) else {
+        return Ok(());
+    };
+    let mut lanes: Vec<Lane> = Vec::new();
+    for lane in jobs.iter().map(Lane::of).rev() {
+        if !lanes.contains(&lane) {
+            lanes.push(lane);
+        }
+    }
+    let column = |part: fn(&Lane) -> &String| -> Value {
+        let parts = lanes.iter().rev().map(part).cloned();
+        Value::from(parts.collect::<Vec<_>>())
+    };
+    let serve = "SELECT serve_lanes($1, $2, $3, $4)";
+    let lanes = values![
+        kind.word(),
+        column(|lane| &lane.tenant),
+        column(|lane| &lane.user),
+        column(|lane| &lane.agent)
+    ];
+    tx.execute(serve, lanes).await?;
+    Ok(())
+}
