@@ -14,6 +14,7 @@ use super::connection::Fault;
 use super::index;
 use super::names::{find_scope, scope_named, scope_no, session_id_of, session_no, word};
 use super::sessions::event_no;
+use crate::documents::observation_doc;
 use crate::evidence::{Cut, Piece, assemble};
 
 /// Observations whose evidence changed, by number; true where a reader could see the change.
@@ -338,7 +339,7 @@ fn settle_one(
         .min_by(|a, b| a.piece.rank().cmp(&b.piece.rank()));
     let Some(shown) = shown else {
         if indexed.is_some() {
-            index::forget(tx, index::observation_doc(observation))?;
+            index::forget(tx, observation_doc(observation))?;
         }
         tx.prepare_cached(
             "UPDATE observations SET holds = 0, shown = NULL, tokens = '' WHERE observation_no = ?",
@@ -365,7 +366,7 @@ fn settle_one(
         observation
     ])?;
     if indexed.as_ref() != Some(&piece.tokens) {
-        index::forget(tx, index::observation_doc(observation))?;
+        index::forget(tx, observation_doc(observation))?;
         index::put_observation(tx, observation, scope, &piece.tokens)?;
     }
     Ok(true)

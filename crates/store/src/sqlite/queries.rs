@@ -12,10 +12,11 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::connection::Fault;
 use super::evidence_rows;
-use super::index::{ENTRIES, Mark, OBSERVATIONS, SAID, is_said, whole_word};
+use super::index::{Mark, whole_word};
 use super::names::{find_scope, find_tenant, scope_of, session_id_of, word};
 use super::sessions::seq_of;
 use crate::bounds::{DOCUMENT_TEXT, head};
+use crate::documents::{ENTRIES, OBSERVATIONS, SAID, age, is_said};
 
 pub(super) fn term_stats(
     tx: &Connection,
@@ -280,11 +281,6 @@ fn matches(
     docs.sort_unstable_by_key(|&doc| Reverse(age(doc)));
     docs.truncate(step.limit);
     Ok(docs)
-}
-
-/// What puts documents in their order: layer by layer, and the newest first.
-fn age(doc: i64) -> i64 {
-    if doc < OBSERVATIONS { doc & !SAID } else { doc }
 }
 
 /// The document with this number; `None` when what it stood for is gone.
