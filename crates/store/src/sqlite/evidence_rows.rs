@@ -15,7 +15,7 @@ use super::index;
 use super::names::{find_scope, scope_named, scope_no, session_id_of, session_no, word};
 use super::sessions::event_no;
 use crate::documents::observation_doc;
-use crate::evidence::{Cut, Piece, assemble};
+use crate::evidence::{Cut, Piece, assemble, joined, split};
 
 /// Observations whose evidence changed, by number; true where a reader could see the change.
 #[derive(Debug, Default)]
@@ -443,14 +443,4 @@ fn evidence_row(row: &Row<'_>) -> rusqlite::Result<EvidenceRow> {
             tokens: row.get("tokens")?,
         },
     })
-}
-
-/// Numbers as they stand in a column.
-fn joined(numbers: impl Iterator<Item = u64>) -> String {
-    let words: Vec<String> = numbers.map(|number| number.to_string()).collect();
-    words.join(",")
-}
-
-fn split(column: &str) -> impl Iterator<Item = u64> {
-    column.split(',').filter_map(|number| number.parse().ok())
 }
