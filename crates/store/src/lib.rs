@@ -28,9 +28,13 @@ mod labels;
 mod lines;
 mod log;
 pub mod memory;
+#[cfg(feature = "postgres")]
+pub mod postgres;
 mod ranges;
 pub mod sqlite;
 
 pub use flush_state::{JobRows, Ledgered};
 pub use memory::MemoryStore;
+#[cfg(feature = "postgres")]
+pub use postgres::{PostgresOptions, PostgresStore};
 pub use sqlite::{Durability, SqliteOptions, SqliteStore};

@@ -17,6 +17,8 @@
 pub mod clock;
 pub mod fixtures;
 pub mod model;
+#[cfg(unix)]
+pub mod postgres;
 pub mod simulation;
 pub mod suites;
 
@@ -28,8 +30,8 @@ pub use clock::ManualClock;
 /// When the runtime cannot be built.
 pub fn run<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread()
-        .enable_time()
+        .enable_all()
         .build()
-        .expect("a runtime without drivers needs nothing from the system")
+        .expect("the system lets a runtime watch its clock and its sockets")
         .block_on(future)
 }

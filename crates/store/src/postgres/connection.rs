@@ -6,15 +6,17 @@
 //! and a pooler such as PgBouncer in transaction mode may hand the next transaction to another one.
 //! For the same reason time limits are set for each transaction and not for the connection.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use daybook_domain::StoreError;
-use deadpool_postgres::{PoolError, TimeoutType};
+use daybook_domain::{StoreError, Tenant};
+use deadpool_postgres::{Client, PoolError, TimeoutType};
 use tokio_postgres::error::SqlState;
-use tokio_postgres::{Client, Error, IsolationLevel, Row, Transaction};
+use tokio_postgres::{Error, Row};
 
 use super::PostgresStore;
-use super::values::Value;
+use super::values::{Value, storable};
 
 /// How often a transaction is tried before its caller hears that the store is busy.
 const TRIES: u32 = 12;
@@ -141,14 +143,57 @@ fn remedy_of(state: &SqlState) -> Remedy {
     }
 }
 
-/// A transaction under way.
-pub(super) struct Tx<'a>(Transaction<'a>);
+/// A transaction under way. Whoever holds it may run statements in it; beginning and ending it is
+/// [`PostgresStore::retry`]'s.
+#[derive(Debug, Clone)]
+pub(super) struct Tx(Arc<Held>);
 
-impl Tx<'_> {
+/// A connection, on which a transaction may be open.
+#[derive(Debug)]
+struct Held {
+    /// `None` once it is given up.
+    client: Option<Client>,
+    open: AtomicBool,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // Its caller went away in the middle: only closing the connection is sure to end the
+        // transaction before anybody else gets it.
+        if *self.open.get_mut() {
+            drop(self.client.take().map(Client::take));
+        }
+    }
+}
+
+impl Tx {
+    /// Begins, in one round trip.
+    async fn begin(client: Client, statements: &str) -> Result<Self, Fault> {
+        let tx = Self(Arc::new(Held {
+            client: Some(client),
+            open: AtomicBool::new(true),
+        }));
+        tx.batch(statements).await?;
+        Ok(tx)
+    }
+
+    async fn end(&self, how: &str) -> Result<(), Fault> {
+        self.batch(how).await?;
+        self.0.open.store(false, Ordering::Release);
+        Ok(())
+    }
+
+    fn client(&self) -> &Client {
+        self.0
+            .client
+            .as_ref()
+            .expect("given up only when it is dropped")
+    }
+
     /// All rows that a statement answers with.
     pub(super) async fn rows(&self, sql: &str, values: &[Value]) -> Result<Vec<Row>, Fault> {
         let typed: Vec<_> = values.iter().map(Value::typed).collect();
-        Ok(self.0.query_typed(sql, &typed).await?)
+        Ok(self.client().query_typed(sql, &typed).await?)
     }
 
     /// The first row, if there is one.
@@ -165,12 +210,12 @@ impl Tx<'_> {
     /// Runs a statement, and says how many rows it changed.
     pub(super) async fn execute(&self, sql: &str, values: &[Value]) -> Result<u64, Fault> {
         let typed: Vec<_> = values.iter().map(Value::typed).collect();
-        Ok(self.0.execute_typed(sql, &typed).await?)
+        Ok(self.client().execute_typed(sql, &typed).await?)
     }
 
     /// Runs statements without parameters.
     pub(super) async fn batch(&self, sql: &str) -> Result<(), Fault> {
-        Ok(self.0.batch_execute(sql).await?)
+        Ok(self.client().batch_execute(sql).await?)
     }
 }
 
@@ -185,32 +230,76 @@ pub(super) enum Mode {
     Migrate,
 }
 
+impl Mode {
+    fn begin(self) -> &'static str {
+        match self {
+            Self::Write | Self::Migrate => "BEGIN ISOLATION LEVEL READ COMMITTED",
+            Self::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY",
+        }
+    }
+}
+
+/// Whose rows a transaction sees and changes.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Walls<'a> {
+    Within(&'a Tenant),
+    None,
+}
+
+impl Walls<'_> {
+    /// The walls as a statement. It holds no foreign character: a name is spelled in hexadecimal.
+    fn statement(self) -> String {
+        match self {
+            Self::Within(tenant) => {
+                let name: String = storable(&tenant.0)
+                    .bytes()
+                    .map(|byte| format!("{byte:02x}"))
+                    .collect();
+                format!(
+                    "SELECT set_config('daybook.tenant', \
+                     convert_from(decode('{name}', 'hex'), 'UTF8'), TRUE)"
+                )
+            }
+            Self::None => "SET LOCAL daybook.tenants = 'all'".to_owned(),
+        }
+    }
+}
+
 impl PostgresStore {
     /// Runs `work` in one transaction that writes. It may run again after a rollback, or after a
     /// commit of which nobody knows how it ended.
-    pub(super) async fn write<T>(
+    pub(super) async fn write<T, F: Future<Output = Result<T, Fault>>>(
         &self,
-        work: impl AsyncFn(&Tx<'_>) -> Result<T, Fault>,
+        walls: Walls<'_>,
+        work: impl Fn(Tx) -> F,
     ) -> Result<T, StoreError> {
-        self.retry(Mode::Write, work).await
+        self.retry(Mode::Write, walls, work).await
     }
 
     /// Runs `work` on a snapshot.
-    pub(super) async fn read<T>(
+    pub(super) async fn read<T, F: Future<Output = Result<T, Fault>>>(
         &self,
-        work: impl AsyncFn(&Tx<'_>) -> Result<T, Fault>,
+        walls: Walls<'_>,
+        work: impl Fn(Tx) -> F,
     ) -> Result<T, StoreError> {
-        self.retry(Mode::Read, work).await
+        self.retry(Mode::Read, walls, work).await
     }
 
-    pub(super) async fn retry<T>(
+    pub(super) async fn retry<T, F: Future<Output = Result<T, Fault>>>(
         &self,
         mode: Mode,
-        work: impl AsyncFn(&Tx<'_>) -> Result<T, Fault>,
+        walls: Walls<'_>,
+        work: impl Fn(Tx) -> F,
     ) -> Result<T, StoreError> {
+        let begin = format!(
+            "{}; {}; {}",
+            mode.begin(),
+            self.options.limits(mode),
+            walls.statement()
+        );
         let mut wait = FIRST_WAIT;
         for _ in 1..TRIES {
-            match self.attempt(mode, &work).await {
+            match self.attempt(&begin, &work).await {
                 Err(fault) if matches!(fault.remedy(), Remedy::Again | Remedy::Reconnect) => {
                     tokio::time::sleep(wait).await;
                     wait = LONGEST_WAIT.min(wait * 2);
@@ -218,29 +307,26 @@ impl PostgresStore {
                 outcome => return outcome.map_err(|fault| fault.into_error(&self.server)),
             }
         }
-        let last = self.attempt(mode, &work).await;
+        let last = self.attempt(&begin, &work).await;
         last.map_err(|fault| fault.into_error(&self.server))
     }
 
-    async fn attempt<T>(
+    async fn attempt<T, F: Future<Output = Result<T, Fault>>>(
         &self,
-        mode: Mode,
-        work: &impl AsyncFn(&Tx<'_>) -> Result<T, Fault>,
+        begin: &str,
+        work: &impl Fn(Tx) -> F,
     ) -> Result<T, Fault> {
-        let mut client = self.pool.get().await?;
-        let client: &mut Client = &mut client;
-        let begin = client.build_transaction();
-        let begin = match mode {
-            Mode::Write | Mode::Migrate => begin.isolation_level(IsolationLevel::ReadCommitted),
-            Mode::Read => begin
-                .isolation_level(IsolationLevel::RepeatableRead)
-                .read_only(true),
-        };
-        // Dropped before its commit, it is rolled back.
-        let tx = Tx(begin.start().await?);
-        tx.batch(&self.options.limits(mode)).await?;
-        let done = work(&tx).await?;
-        tx.0.commit().await?;
-        Ok(done)
+        let tx = Tx::begin(self.pool.get().await?, begin).await?;
+        match work(tx.clone()).await {
+            Ok(done) => {
+                tx.end("COMMIT").await?;
+                Ok(done)
+            }
+            Err(fault) => {
+                // Where this fails, the connection is closed, and with it the transaction.
+                let _ = tx.end("ROLLBACK").await;
+                Err(fault)
+            }
+        }
     }
 }

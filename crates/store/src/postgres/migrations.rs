@@ -4,7 +4,7 @@
 use daybook_domain::StoreError;
 
 use super::PostgresStore;
-use super::connection::{Fault, Mode, Tx};
+use super::connection::{Fault, Mode, Tx, Walls};
 use super::values::{get, values};
 
 struct Migration {
@@ -13,11 +13,18 @@ struct Migration {
     sql: &'static str,
 }
 
-const MIGRATIONS: &[Migration] = &[Migration {
-    version: 1,
-    name: "first",
-    sql: include_str!("migrations/0001_first.sql"),
-}];
+const MIGRATIONS: &[Migration] = &[
+    Migration {
+        version: 1,
+        name: "first",
+        sql: include_str!("migrations/0001_first.sql"),
+    },
+    Migration {
+        version: 2,
+        name: "index",
+        sql: include_str!("migrations/0002_index.sql"),
+    },
+];
 
 /// Whoever migrates holds the advisory lock of this number: "daybook" in ASCII.
 const LOCK: i64 = 0x64_6179_626f_6f6b;
@@ -25,16 +32,17 @@ const LOCK: i64 = 0x64_6179_626f_6f6b;
 /// Brings the schema up to date. Opening what is up to date costs one read.
 pub(super) async fn ensure(store: &PostgresStore) -> Result<(), StoreError> {
     let server = store.server.as_str();
-    let mut applied = store.read(async |tx| applied(tx, server).await).await?;
+    let look = |tx: Tx| async move { applied(&tx, server).await };
+    let mut applied = store.read(Walls::None, look).await?;
     while applied < MIGRATIONS.len() {
-        let step = async |tx: &Tx<'_>| step(tx, server).await;
-        applied = store.retry(Mode::Migrate, step).await?;
+        let step = |tx: Tx| async move { step(&tx, server).await };
+        applied = store.retry(Mode::Migrate, Walls::None, step).await?;
     }
     Ok(())
 }
 
 /// Applies the next migration, and says how many are applied then.
-async fn step(tx: &Tx<'_>, server: &str) -> Result<usize, Fault> {
+async fn step(tx: &Tx, server: &str) -> Result<usize, Fault> {
     tx.execute("SELECT pg_advisory_xact_lock($1)", values![LOCK])
         .await?;
     // Looked at again under the lock: another process may have been faster.
@@ -62,7 +70,7 @@ async fn step(tx: &Tx<'_>, server: &str) -> Result<usize, Fault> {
 }
 
 /// How many migrations are applied, after a look at each.
-async fn applied(tx: &Tx<'_>, server: &str) -> Result<usize, Fault> {
+async fn applied(tx: &Tx, server: &str) -> Result<usize, Fault> {
     if !has_history(tx, server).await? {
         return Ok(0);
     }
@@ -90,7 +98,7 @@ async fn applied(tx: &Tx<'_>, server: &str) -> Result<usize, Fault> {
     Ok(applied.len())
 }
 
-async fn has_history(tx: &Tx<'_>, server: &str) -> Result<bool, Fault> {
+async fn has_history(tx: &Tx, server: &str) -> Result<bool, Fault> {
     let row = tx
         .one(
             "SELECT coalesce(bool_or(tablename = 'schema_migrations'), FALSE) AS ours,

@@ -52,16 +52,19 @@ pub struct PostgresOptions {
 
 impl Default for PostgresOptions {
     fn default() -> Self {
-        Self {
-            connections: 8,
-            connect: Duration::from_secs(10),
-            statement: Duration::from_secs(30),
-            lock: Duration::from_secs(10),
-        }
+        Self::DEFAULT
     }
 }
 
 impl PostgresOptions {
+    /// What suits one process of a few.
+    pub const DEFAULT: Self = Self {
+        connections: 8,
+        connect: Duration::from_secs(10),
+        statement: Duration::from_secs(30),
+        lock: Duration::from_secs(10),
+    };
+
     /// The limits of one transaction, as statements.
     fn limits(&self, mode: Mode) -> String {
         let (statement, lock) = match mode {

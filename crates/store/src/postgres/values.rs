@@ -47,7 +47,7 @@ macro_rules! values {
 pub(super) use values;
 
 /// Text as PostgreSQL can keep it: it has no character zero.
-fn storable(text: &str) -> String {
+pub(super) fn storable(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
 }
 
@@ -214,8 +214,7 @@ pub(super) fn get<T: Field>(row: &Row, column: &str) -> Result<T, Fault> {
 /// Reads a word of ours.
 pub(super) fn word<T>(row: &Row, column: &str, from: fn(&str) -> Option<T>) -> Result<T, Fault> {
     let text: String = get(row, column)?;
-    from(&text)
-        .ok_or_else(|| Fault::corrupt(format!("{column} holds the unknown word {text:?}")))
+    from(&text).ok_or_else(|| Fault::corrupt(format!("{column} holds the unknown word {text:?}")))
 }
 
 macro_rules! plain_fields {

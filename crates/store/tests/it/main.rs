@@ -4,6 +4,8 @@ mod contention;
 mod flush_state;
 mod flush_state_crashes;
 mod opening;
+#[cfg(all(unix, feature = "postgres"))]
+mod postgres;
 mod schema;
 
 use std::ops::Deref;

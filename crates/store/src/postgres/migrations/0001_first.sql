@@ -1,4 +1,4 @@
--- Everything that Daybook remembers, and the index over it (tables ix_*), which is disposable.
+-- Everything that Daybook remembers; the index over it has a migration of its own.
 -- Times are milliseconds since 1970 UTC; 0 stands for "unknown". Words are those of GLOSSARY.md.
 
 CREATE TABLE tenants (
@@ -6,7 +6,7 @@ CREATE TABLE tenants (
     tenant      TEXT COLLATE "C" NOT NULL UNIQUE
 );
 
--- `known` is 0 while a session has only been cited; such a one has no label and is not listed.
+-- `known` is FALSE while a session has only been cited; such a one has no label and is not listed.
 CREATE TABLE sessions (
     session_no   BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     tenant_no    BIGINT NOT NULL,
@@ -18,11 +18,12 @@ CREATE TABLE sessions (
     memory_off   BOOLEAN NOT NULL,
     switched_off BOOLEAN NOT NULL DEFAULT FALSE,
     forked_from  TEXT COLLATE "C",
-    "user"         TEXT COLLATE "C",
+    "user"       TEXT COLLATE "C",
     surface      TEXT COLLATE "C",
     first_at     BIGINT NOT NULL,
     last_at      BIGINT NOT NULL,
     events       BIGINT NOT NULL,
+    passed       TEXT COLLATE "C" NOT NULL DEFAULT '',
     last_line    BIGINT NOT NULL,
     first_source TEXT COLLATE "C",
     UNIQUE (tenant_no, host_id, agent)
@@ -33,6 +34,7 @@ CREATE UNIQUE INDEX sessions_label ON sessions (tenant_no, label);
 -- event_no is session_no << 32 | seq, so one tree serves the log, and the index points into it.
 CREATE TABLE events (
     event_no    BIGINT PRIMARY KEY,
+    tenant_no   BIGINT NOT NULL,
     session_no  BIGINT NOT NULL,
     id          BYTEA NOT NULL,
     line        BIGINT NOT NULL,
@@ -49,27 +51,33 @@ CREATE UNIQUE INDEX events_id ON events (session_no, id);
 
 -- Several identities may stand for one key: projects that a person merged.
 CREATE TABLE projects (
-    identity    TEXT COLLATE "C" PRIMARY KEY,
+    tenant_no   BIGINT NOT NULL,
+    identity    TEXT COLLATE "C" NOT NULL,
     key         TEXT COLLATE "C" NOT NULL,
-    guessed     BOOLEAN NOT NULL
+    guessed     BOOLEAN NOT NULL,
+    PRIMARY KEY (tenant_no, identity)
 );
 
 CREATE TABLE roots (
     root_no     BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    root        TEXT COLLATE "C" NOT NULL UNIQUE,
-    project     TEXT COLLATE "C"
+    tenant_no   BIGINT NOT NULL,
+    root        TEXT COLLATE "C" NOT NULL,
+    project     TEXT COLLATE "C",
+    UNIQUE (tenant_no, root)
 );
-CREATE INDEX roots_project ON roots (project) WHERE project IS NOT NULL;
+CREATE INDEX roots_project ON roots (tenant_no, project) WHERE project IS NOT NULL;
 
 CREATE TABLE places (
     place_no    BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    tenant_no   BIGINT NOT NULL,
     root_no     BIGINT NOT NULL,
-    branch      TEXT COLLATE "C"
+    branch      TEXT COLLATE "C",
+    UNIQUE NULLS NOT DISTINCT (root_no, branch)
 );
-CREATE UNIQUE INDEX places_name ON places (root_no, ifnull(branch, ''), branch IS NULL);
 
 -- Where the events of a session happened.
 CREATE TABLE session_places (
+    tenant_no   BIGINT NOT NULL,
     session_no  BIGINT NOT NULL,
     place_no    BIGINT NOT NULL,
     PRIMARY KEY (session_no, place_no)
@@ -77,7 +85,8 @@ CREATE TABLE session_places (
 CREATE INDEX session_places_place ON session_places (place_no);
 
 CREATE TABLE sources (
-    path             TEXT COLLATE "C" PRIMARY KEY,
+    tenant_no        BIGINT NOT NULL,
+    path             TEXT COLLATE "C" NOT NULL,
     format           TEXT COLLATE "C" NOT NULL,
     session_no       BIGINT,
     size             BIGINT NOT NULL,
@@ -90,11 +99,13 @@ CREATE TABLE sources (
     first_bad_line   BIGINT,
     first_bad_why    TEXT COLLATE "C",
     secrets          BIGINT NOT NULL,
-    state            TEXT COLLATE "C" NOT NULL
+    state            TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (tenant_no, path)
 );
 
 CREATE TABLE imports (
     import_no   BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    tenant_no   BIGINT NOT NULL,
     began_at    BIGINT NOT NULL,
     ended_at    BIGINT,
     what        TEXT COLLATE "C" NOT NULL,
@@ -103,6 +114,7 @@ CREATE TABLE imports (
 
 -- What an import added to a session: seq from_seq..=to_seq, empty when it only created the session.
 CREATE TABLE import_ranges (
+    tenant_no   BIGINT NOT NULL,
     import_no   BIGINT NOT NULL,
     session_no  BIGINT NOT NULL,
     from_seq    BIGINT NOT NULL,
@@ -110,8 +122,9 @@ CREATE TABLE import_ranges (
     PRIMARY KEY (import_no, session_no, from_seq)
 );
 
--- The files that an import read, each as it was known before (`seen` = 0: not at all).
+-- The files that an import read, each as it was known before (not `seen`: not at all).
 CREATE TABLE import_sources (
+    tenant_no        BIGINT NOT NULL,
     import_no        BIGINT NOT NULL,
     path             TEXT COLLATE "C" NOT NULL,
     seen             BOOLEAN NOT NULL,
@@ -130,7 +143,7 @@ CREATE TABLE import_sources (
     state            TEXT COLLATE "C",
     PRIMARY KEY (import_no, path)
 );
-CREATE INDEX import_sources_path ON import_sources (path);
+CREATE INDEX import_sources_path ON import_sources (tenant_no, path);
 
 -- owner and name: agent and host id of a session, kind and name of a scope.
 -- due_at says when the job may be claimed; NULL while there is nothing to do.
@@ -140,7 +153,7 @@ CREATE TABLE jobs (
     tenant           TEXT COLLATE "C" NOT NULL,
     owner            TEXT COLLATE "C" NOT NULL,
     name             TEXT COLLATE "C" NOT NULL,
-    "user"             TEXT COLLATE "C",
+    "user"           TEXT COLLATE "C",
     lane_no          BIGINT NOT NULL,
     input            BIGINT NOT NULL,
     done             BIGINT NOT NULL,
@@ -180,7 +193,7 @@ CREATE TABLE lanes (
     kind        TEXT COLLATE "C" NOT NULL,
     level       BIGINT NOT NULL,
     tenant      TEXT COLLATE "C" NOT NULL,
-    "user"        TEXT COLLATE "C" NOT NULL,
+    "user"      TEXT COLLATE "C" NOT NULL,
     agent       TEXT COLLATE "C" NOT NULL,
     parent      BIGINT NOT NULL,
     served      BIGINT NOT NULL,
@@ -220,9 +233,10 @@ CREATE TABLE scopes (
     UNIQUE (tenant_no, kind, name)
 );
 
--- `generation` is the redo that wrote a row; rows with live = 0 wait for their redo to catch up.
+-- `generation` is the redo that wrote a row; rows with live = FALSE wait for their redo to catch up.
 CREATE TABLE extractions (
     extraction_no BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    tenant_no     BIGINT NOT NULL,
     session_no    BIGINT NOT NULL,
     generation    BIGINT NOT NULL,
     live          BOOLEAN NOT NULL,
@@ -234,10 +248,11 @@ CREATE TABLE extractions (
 );
 CREATE INDEX extractions_window ON extractions (session_no, from_seq);
 
--- text, context and subject are those of the earliest evidence, `shown`. Rows with holds = 0 have
+-- text, context and subject are those of the earliest evidence, `shown`. Rows with holds = FALSE have
 -- only evidence that waits for its redo.
 CREATE TABLE observations (
     observation_no BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    tenant_no      BIGINT NOT NULL,
     scope_no       BIGINT NOT NULL,
     id             BIGINT NOT NULL,
     kind           TEXT COLLATE "C" NOT NULL,
@@ -254,6 +269,7 @@ CREATE TABLE observations (
 -- events and lines are comma-separated, ascending.
 CREATE TABLE evidence (
     evidence_no    BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    tenant_no      BIGINT NOT NULL,
     observation_no BIGINT NOT NULL,
     session_no     BIGINT NOT NULL,
     events         TEXT COLLATE "C" NOT NULL,
@@ -270,14 +286,17 @@ CREATE TABLE evidence (
     text           TEXT COLLATE "C" NOT NULL,
     context        TEXT COLLATE "C",
     subject        TEXT COLLATE "C",
-    tokens         TEXT COLLATE "C" NOT NULL,
-    UNIQUE (observation_no, session_no, events, generation)
+    tokens         TEXT COLLATE "C" NOT NULL
 );
+-- A tree refuses keys beyond 2.7 KB, which a long list of events is.
+CREATE UNIQUE INDEX evidence_piece
+    ON evidence (observation_no, session_no, md5(events), generation);
 CREATE INDEX evidence_session ON evidence (session_no, first_seq);
-CREATE INDEX evidence_root ON evidence (root) WHERE root IS NOT NULL;
+CREATE INDEX evidence_root ON evidence (tenant_no, root) WHERE root IS NOT NULL;
 
 -- What a person took back: these events do not bring the observation back.
 CREATE TABLE retractions (
+    tenant_no   BIGINT NOT NULL,
     scope_no    BIGINT NOT NULL,
     id          BIGINT NOT NULL,
     session_no  BIGINT NOT NULL,
@@ -287,5 +306,45 @@ CREATE TABLE retractions (
     root        TEXT COLLATE "C",
     PRIMARY KEY (scope_no, id, session_no, seq)
 );
-CREATE INDEX retractions_root ON retractions (root) WHERE root IS NOT NULL;
+CREATE INDEX retractions_root ON retractions (tenant_no, root) WHERE root IS NOT NULL;
 
+
+-- Walls. A transaction sees and changes the rows of the tenant that it names (daybook.tenant), or of
+-- all tenants where it says so (daybook.tenants = 'all'); one that says neither sees no row. The
+-- tables' owner is no exception.
+CREATE PROCEDURE build_wall(walled TEXT, mine TEXT) LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY', walled);
+    -- In selects of their own, so that each is looked up once for a statement and not for each row.
+    EXECUTE format(
+        'CREATE POLICY wall ON %I USING (
+            %s OR (SELECT current_setting(''daybook.tenants'', TRUE) = ''all''))', walled, mine);
+END
+$$;
+
+-- For tables with tenant_no. Under a wall only operators that PostgreSQL trusts (=, <, … of numbers
+-- and text, but not LIKE, @@, @> or &&) can be answered from an index.
+CREATE PROCEDURE build_wall(walled TEXT) LANGUAGE sql AS $$
+    CALL build_wall(walled, 'tenant_no = (SELECT tenants.tenant_no FROM tenants
+        WHERE tenants.tenant = current_setting(''daybook.tenant'', TRUE))');
+$$;
+
+CALL build_wall('tenants', 'tenant = (SELECT current_setting(''daybook.tenant'', TRUE))');
+CALL build_wall('jobs', 'tenant = (SELECT current_setting(''daybook.tenant'', TRUE))');
+CALL build_wall('lanes', 'tenant = (SELECT current_setting(''daybook.tenant'', TRUE))');
+CALL build_wall('gaps', 'tenant = (SELECT current_setting(''daybook.tenant'', TRUE))');
+CALL build_wall('sessions');
+CALL build_wall('events');
+CALL build_wall('projects');
+CALL build_wall('roots');
+CALL build_wall('places');
+CALL build_wall('session_places');
+CALL build_wall('sources');
+CALL build_wall('imports');
+CALL build_wall('import_ranges');
+CALL build_wall('import_sources');
+CALL build_wall('scopes');
+CALL build_wall('extractions');
+CALL build_wall('observations');
+CALL build_wall('evidence');
+CALL build_wall('retractions');
