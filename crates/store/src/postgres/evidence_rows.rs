@@ -80,7 +80,7 @@ const OBSERVED: i64 = -1;
 /// evidence does so first: otherwise one transaction could delete an observation that loses its last
 /// evidence while another adds some to it.
 pub(super) async fn lock(
-    tx: &Tx<'_>,
+    tx: &Tx,
     scopes: &BTreeSet<&Scope>,
     session: Option<i64>,
 ) -> Result<Locked, Fault> {
@@ -116,7 +116,7 @@ pub(super) async fn lock(
 
 /// Adds evidence to what is said in locked scopes, unless a person took it back.
 pub(super) async fn add(
-    tx: &Tx<'_>,
+    tx: &Tx,
     locked: &Locked,
     additions: &[Addition],
     touched: &mut Touched,
@@ -148,7 +148,7 @@ pub(super) async fn add(
 
 /// What a person took back of these: scope, observation, session, position.
 async fn retracted(
-    tx: &Tx<'_>,
+    tx: &Tx,
     locked: &Locked,
     additions: &[Addition],
 ) -> Result<HashSet<(i64, i64, i64, u64)>, Fault> {
@@ -171,7 +171,7 @@ async fn retracted(
 /// Numbers of the observations that evidence is added to, by scope and identity; new ones are made, in
 /// the order in which they come.
 async fn observation_nos(
-    tx: &Tx<'_>,
+    tx: &Tx,
     kept: &[(i64, i64, &Addition)],
 ) -> Result<HashMap<(i64, i64), i64>, Fault> {
     let mut seen = HashSet::new();
@@ -213,7 +213,7 @@ async fn observation_nos(
 
 /// Inserts evidence that is not there yet.
 async fn insert(
-    tx: &Tx<'_>,
+    tx: &Tx,
     kept: &[(i64, i64, &Addition)],
     observations: &HashMap<(i64, i64), i64>,
     touched: &mut Touched,
@@ -288,7 +288,7 @@ fn positions(events: &[EventSeq]) -> Vec<u64> {
 
 /// Takes events out of all evidence of a session.
 pub(super) async fn cut(
-    tx: &Tx<'_>,
+    tx: &Tx,
     session: i64,
     gone: &BTreeSet<EventSeq>,
     touched: &mut Touched,
@@ -326,7 +326,7 @@ pub(super) async fn cut(
 
 /// When events of a session were said, as far as that is known.
 async fn times_of(
-    tx: &Tx<'_>,
+    tx: &Tx,
     session: i64,
     events: impl Iterator<Item = &EventSeq>,
 ) -> Result<HashMap<EventSeq, Timestamp>, Fault> {
@@ -343,7 +343,7 @@ async fn times_of(
 }
 
 /// Evidence as additions to the observations that it is of.
-async fn observed_again(tx: &Tx<'_>, rows: Vec<EvidenceRow>) -> Result<Vec<Addition>, Fault> {
+async fn observed_again(tx: &Tx, rows: Vec<EvidenceRow>) -> Result<Vec<Addition>, Fault> {
     if rows.is_empty() {
         return Ok(Vec::new());
     }
@@ -372,7 +372,7 @@ async fn observed_again(tx: &Tx<'_>, rows: Vec<EvidenceRow>) -> Result<Vec<Addit
 
 /// Deletes the evidence that `condition` selects. Its scopes are locked.
 pub(super) async fn delete_where(
-    tx: &Tx<'_>,
+    tx: &Tx,
     condition: &str,
     values: &[Value],
     touched: &mut Touched,
@@ -383,7 +383,7 @@ pub(super) async fn delete_where(
 
 /// Makes the evidence that a session's redo wrote visible. Its scopes are locked.
 pub(super) async fn enliven(
-    tx: &Tx<'_>,
+    tx: &Tx,
     session: i64,
     touched: &mut Touched,
 ) -> Result<(), Fault> {
@@ -395,7 +395,7 @@ pub(super) async fn enliven(
 /// Files pieces of evidence, by number, under another scope each, where their observations have other
 /// identities.
 pub(super) async fn move_to(
-    tx: &Tx<'_>,
+    tx: &Tx,
     moves: &[(i64, Scope)],
     touched: &mut Touched,
 ) -> Result<(), Fault> {
@@ -424,7 +424,7 @@ pub(super) async fn move_to(
 
 /// Withdraws an observation for good, as far as these events go. False when it does not hold.
 pub(super) async fn retract(
-    tx: &Tx<'_>,
+    tx: &Tx,
     scope: &Scope,
     id: ObservationId,
     touched: &mut Touched,
@@ -455,7 +455,7 @@ pub(super) async fn retract(
 
 /// Whether a person took back anything of an observation.
 pub(super) async fn is_retracted(
-    tx: &Tx<'_>,
+    tx: &Tx,
     scope: &Scope,
     id: ObservationId,
 ) -> Result<bool, Fault> {
@@ -470,7 +470,7 @@ pub(super) async fn is_retracted(
 /// Notes that these positions, each with the words and the root of its evidence, do not bring an
 /// observation back.
 async fn note_retracted(
-    tx: &Tx<'_>,
+    tx: &Tx,
     observation: i64,
     took_back: BTreeMap<(SessionId, u64), (String, Option<String>)>,
 ) -> Result<(), Fault> {
@@ -499,7 +499,7 @@ async fn note_retracted(
 }
 
 /// Derives the touched observations from the evidence that is left.
-pub(super) async fn settle(tx: &Tx<'_>, touched: &Touched) -> Result<Settled, Fault> {
+pub(super) async fn settle(tx: &Tx, touched: &Touched) -> Result<Settled, Fault> {
     let mut settled = Settled::default();
     if touched.0.is_empty() {
         return Ok(settled);
@@ -530,7 +530,7 @@ pub(super) async fn settle(tx: &Tx<'_>, touched: &Touched) -> Result<Settled, Fa
 
 /// The evidence that lends each observation its words.
 async fn shown(
-    tx: &Tx<'_>,
+    tx: &Tx,
     observations: Vec<i64>,
 ) -> Result<HashMap<i64, EvidenceRow>, Fault> {
     // Only the earliest pieces can be the least; where several are as early, the rule decides.
@@ -582,7 +582,7 @@ impl<'a> Changes<'a> {
         }
     }
 
-    async fn save(self, tx: &Tx<'_>) -> Result<(), Fault> {
+    async fn save(self, tx: &Tx) -> Result<(), Fault> {
         if !self.holding.is_empty() {
             show(tx, &self.holding).await?;
         }
@@ -598,7 +598,7 @@ impl<'a> Changes<'a> {
 }
 
 /// Gives observations the words of evidence.
-async fn show(tx: &Tx<'_>, shown: &[&EvidenceRow]) -> Result<(), Fault> {
+async fn show(tx: &Tx, shown: &[&EvidenceRow]) -> Result<(), Fault> {
     let maybe = |of: fn(&Piece) -> &Option<String>| -> Vec<Option<String>> {
         shown.iter().map(|row| of(&row.piece).clone()).collect()
     };
@@ -625,7 +625,7 @@ async fn show(tx: &Tx<'_>, shown: &[&EvidenceRow]) -> Result<(), Fault> {
 }
 
 /// Lets observations hold no longer, and forgets those without any evidence.
-async fn hide(tx: &Tx<'_>, observations: Vec<i64>) -> Result<(), Fault> {
+async fn hide(tx: &Tx, observations: Vec<i64>) -> Result<(), Fault> {
     let hide = "WITH gone AS (
             DELETE FROM observations WHERE observation_no = ANY ($1) AND NOT EXISTS
                 (SELECT FROM evidence WHERE evidence.observation_no = observations.observation_no)
@@ -638,7 +638,7 @@ async fn hide(tx: &Tx<'_>, observations: Vec<i64>) -> Result<(), Fault> {
 }
 
 /// Observations that hold in a scope.
-pub(super) async fn observations(tx: &Tx<'_>, scope: &Scope) -> Result<Vec<Observation>, Fault> {
+pub(super) async fn observations(tx: &Tx, scope: &Scope) -> Result<Vec<Observation>, Fault> {
     let Some(no) = find_scope(tx, scope).await? else {
         return Ok(Vec::new());
     };
@@ -661,7 +661,7 @@ pub(super) async fn observations(tx: &Tx<'_>, scope: &Scope) -> Result<Vec<Obser
 }
 
 async fn rows_where(
-    tx: &Tx<'_>,
+    tx: &Tx,
     condition: &str,
     values: &[Value],
 ) -> Result<Vec<EvidenceRow>, Fault> {

@@ -32,8 +32,9 @@ impl ExtractionStore for PostgresStore {
         now: Timestamp,
     ) -> Result<FinishOutcome, StoreError> {
         check_extraction(lease, extraction)?;
-        let tried = Tried::default();
-        let finish = async |tx: &Tx<'_>| finish(tx, lease, extraction, now, tried.again()).await;
+        let tried = &Tried::default();
+        let finish =
+            |tx| async move { finish(&tx, lease, extraction, now, tried.again()).await };
         self.write(Walls::Within(&extraction.session.tenant), finish).await
     }
 
@@ -53,7 +54,8 @@ impl ExtractionStore for PostgresStore {
         } else {
             Walls::None
         };
-        let observe = async |tx: &Tx<'_>| {
+        let observe = |tx: Tx| async move {
+            let tx = &tx;
             let mut touched = Touched::default();
             let scopes = observations.iter().map(|observation| &observation.scope);
             let locked = evidence_rows::lock(tx, &scopes.collect(), None).await?;
@@ -70,8 +72,9 @@ impl ExtractionStore for PostgresStore {
         id: ObservationId,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let tried = Tried::default();
-        let retract = async |tx: &Tx<'_>| {
+        let tried = &Tried::default();
+        let retract = |tx: Tx| async move {
+            let tx = &tx;
             let again = tried.again();
             let mut touched = Touched::default();
             let held = evidence_rows::retract(tx, scope, id, &mut touched).await?;
@@ -82,17 +85,17 @@ impl ExtractionStore for PostgresStore {
     }
 
     async fn touch_scope(&self, scope: &Scope, now: Timestamp) -> Result<u64, StoreError> {
-        let touch = async |tx: &Tx<'_>| raise_one(tx, scope, now).await;
+        let touch = |tx| async move { raise_one(&tx, scope, now).await };
         self.write(Walls::Within(&scope.tenant), touch).await
     }
 
     async fn scopes(&self, tenant: &Tenant) -> Result<Vec<ScopeState>, StoreError> {
-        let scopes = async |tx: &Tx<'_>| scopes(tx, tenant).await;
+        let scopes = |tx| async move { scopes(&tx, tenant).await };
         self.read(Walls::Within(tenant), scopes).await
     }
 
     async fn observations(&self, scope: &Scope) -> Result<Vec<Observation>, StoreError> {
-        let observations = async |tx: &Tx<'_>| evidence_rows::observations(tx, scope).await;
+        let observations = |tx| async move { evidence_rows::observations(&tx, scope).await };
         self.read(Walls::Within(&scope.tenant), observations).await
     }
 
@@ -101,7 +104,7 @@ impl ExtractionStore for PostgresStore {
         tenant: &Tenant,
         project: Option<&str>,
     ) -> Result<Vec<ExtractionRecord>, StoreError> {
-        let records = async |tx: &Tx<'_>| records(tx, tenant, project).await;
+        let records = |tx| async move { records(&tx, tenant, project).await };
         self.read(Walls::Within(tenant), records).await
     }
 }
@@ -119,7 +122,7 @@ impl Tried {
 }
 
 async fn finish(
-    tx: &Tx<'_>,
+    tx: &Tx,
     lease: &LeaseToken,
     extraction: &Extraction,
     now: Timestamp,
@@ -170,7 +173,7 @@ async fn finish(
 }
 
 /// Whether this very finish was stored: by a try that never heard so.
-async fn is_stored(tx: &Tx<'_>, extraction: &Extraction, now: Timestamp) -> Result<bool, Fault> {
+async fn is_stored(tx: &Tx, extraction: &Extraction, now: Timestamp) -> Result<bool, Fault> {
     let find = "SELECT extraction_no FROM extractions JOIN sessions USING (session_no)
         JOIN tenants ON tenants.tenant_no = sessions.tenant_no
         WHERE tenant = $1 AND agent = $2 AND host_id = $3 AND from_seq = $4 AND to_seq = $5
@@ -212,7 +215,7 @@ fn additions(observations: &[Observation], generation: Option<u32>, live: bool) 
 
 /// Settles what was touched, and raises its scopes together with those that are concerned anyway.
 async fn settle(
-    tx: &Tx<'_>,
+    tx: &Tx,
     touched: &Touched,
     mut scopes: BTreeSet<Scope>,
     now: Timestamp,
@@ -226,7 +229,7 @@ async fn settle(
 
 /// Stores the record of a window in place of what an earlier pass of the same generation left.
 async fn replace_window(
-    tx: &Tx<'_>,
+    tx: &Tx,
     session: i64,
     (generation, live): (u32, bool),
     extraction: &Extraction,
@@ -261,7 +264,7 @@ async fn replace_window(
 
 /// The scopes of the projects that digests end in.
 async fn project_scopes(
-    tx: &Tx<'_>,
+    tx: &Tx,
     tenant: &Tenant,
     digests: &[&Digest],
 ) -> Result<BTreeSet<Scope>, Fault> {
@@ -286,7 +289,7 @@ async fn project_scopes(
 
 /// Shows what a job's redo yielded when it has caught up, for jobs that end without results.
 pub(super) async fn settle_redo(
-    tx: &Tx<'_>,
+    tx: &Tx,
     job: &mut Job,
     now: Timestamp,
 ) -> Result<(), Fault> {
@@ -297,7 +300,7 @@ pub(super) async fn settle_redo(
 
 /// The generation before goes, the new one shows. Returns the projects whose digests changed.
 async fn swap_when_caught_up(
-    tx: &Tx<'_>,
+    tx: &Tx,
     job: &mut Job,
     touched: &mut Touched,
 ) -> Result<BTreeSet<Scope>, Fault> {
@@ -325,7 +328,7 @@ async fn swap_when_caught_up(
 }
 
 /// Forgets what a redo yielded that another one has overtaken. The job is already the later one's.
-pub(super) async fn drop_unfinished_redo(tx: &Tx<'_>, job: &Job) -> Result<(), Fault> {
+pub(super) async fn drop_unfinished_redo(tx: &Tx, job: &Job) -> Result<(), Fault> {
     let JobKey::Extract(id) = &job.key else {
         return Ok(());
     };
@@ -346,7 +349,7 @@ pub(super) async fn drop_unfinished_redo(tx: &Tx<'_>, job: &Job) -> Result<(), F
 /// Forgets the extractions of a session whose windows touch `range`, and returns the projects that
 /// their digests ended in.
 pub(super) async fn forget_windows(
-    tx: &Tx<'_>,
+    tx: &Tx,
     (session, id): (i64, &SessionId),
     (from, to): (EventSeq, EventSeq),
 ) -> Result<BTreeSet<Scope>, Fault> {
@@ -360,7 +363,7 @@ pub(super) async fn forget_windows(
 
 /// The projects that the digests of some extractions ended in.
 async fn projects_of(
-    tx: &Tx<'_>,
+    tx: &Tx,
     tenant: &Tenant,
     condition: &str,
     values: &[Value],
@@ -378,7 +381,7 @@ fn parse_digest(text: &str) -> Result<Digest, Fault> {
         .map_err(|error| Fault::corrupt(format!("a digest cannot be read: {error}")))
 }
 
-async fn scopes(tx: &Tx<'_>, tenant: &Tenant) -> Result<Vec<ScopeState>, Fault> {
+async fn scopes(tx: &Tx, tenant: &Tenant) -> Result<Vec<ScopeState>, Fault> {
     let find = "SELECT tenant, kind, name, revision,
             (SELECT count(*) FROM observations WHERE scope_no = scopes.scope_no AND holds)
                 AS observations
@@ -396,7 +399,7 @@ async fn scopes(tx: &Tx<'_>, tenant: &Tenant) -> Result<Vec<ScopeState>, Fault> 
 }
 
 async fn records(
-    tx: &Tx<'_>,
+    tx: &Tx,
     tenant: &Tenant,
     project: Option<&str>,
 ) -> Result<Vec<ExtractionRecord>, Fault> {

@@ -25,8 +25,6 @@ use crate::documents::{ENTRIES, event_doc, observation_doc};
 
 /// Longest word that the tree takes as it is, in bytes; PostgreSQL refuses keys beyond 2.7 KB.
 const WORD_BYTES: usize = 512;
-/// Writes after which the changes of the number of documents are added up.
-const SIZES: i64 = 64;
 
 #[async_trait]
 impl Index for PostgresStore {
@@ -35,7 +33,7 @@ impl Index for PostgresStore {
         tenant: &Tenant,
         tokens: &[String],
     ) -> Result<TermStats, StoreError> {
-        let stats = async |tx: &Tx<'_>| queries::term_stats(tx, tenant, tokens).await;
+        let stats = |tx| async move { queries::term_stats(&tx, tenant, tokens).await };
         self.read(Walls::Within(tenant), stats).await
     }
 
@@ -45,7 +43,7 @@ impl Index for PostgresStore {
         steps: &[Step],
         filter: &Filter,
     ) -> Result<Vec<Document>, StoreError> {
-        let candidates = async |tx: &Tx<'_>| queries::candidates(tx, tenant, steps, filter).await;
+        let candidates = |tx| async move { queries::candidates(&tx, tenant, steps, filter).await };
         self.read(Walls::Within(tenant), candidates).await
     }
 
@@ -57,17 +55,17 @@ impl Index for PostgresStore {
         entries: &[FileEntry],
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let put = async |tx: &Tx<'_>| put_file(tx, scope, (file, stamp), entries, now).await;
+        let put = |tx| async move { put_file(&tx, scope, (file, stamp), entries, now).await };
         self.write(Walls::Within(&scope.tenant), put).await
     }
 
     async fn file_stamps(&self, scope: &Scope) -> Result<Vec<(String, String)>, StoreError> {
-        let stamps = async |tx: &Tx<'_>| file_stamps(tx, scope).await;
+        let stamps = |tx| async move { file_stamps(&tx, scope).await };
         self.read(Walls::Within(&scope.tenant), stamps).await
     }
 
     async fn clear(&self) -> Result<(), StoreError> {
-        let clear = async |tx: &Tx<'_>| {
+        let clear = |tx: Tx| async move {
             tx.batch("TRUNCATE ix_files, ix_entries, ix_docs, ix_words, ix_sizes")
                 .await
         };
@@ -83,14 +81,14 @@ impl Index for PostgresStore {
             let what = format!("{} events at once, at most {APPEND_EVENTS}", events.len());
             return Err(StoreError::Refused(what));
         }
-        let index = async |tx: &Tx<'_>| index_events(tx, session, events).await;
+        let index = |tx| async move { index_events(&tx, session, events).await };
         self.write(Walls::Within(&session.tenant), index).await
     }
 
     async fn index_observations(&self, scope: &Scope) -> Result<(), StoreError> {
         let mut after = Some(0);
         while let Some(last) = after {
-            let index = async |tx: &Tx<'_>| index_observations(tx, scope, last).await;
+            let index = |tx| async move { index_observations(&tx, scope, last).await };
             after = self.write(Walls::Within(&scope.tenant), index).await?;
         }
         Ok(())
@@ -151,7 +149,7 @@ fn distinct_words(tokens: &str) -> String {
 
 /// Adds documents that are not there; those without tokens cannot be found and are left out.
 pub(super) async fn put(
-    tx: &Tx<'_>,
+    tx: &Tx,
     tenant: i64,
     documents: &[NewDocument<'_>],
 ) -> Result<(), Fault> {
@@ -167,6 +165,7 @@ pub(super) async fn put(
     if docs.is_empty() {
         return Ok(());
     }
+    let added = i64::try_from(docs.len()).unwrap_or(i64::MAX);
     // In the order of the tree, so that neighbours go into the same page.
     let put = "WITH added AS (
             SELECT doc, owner, string_to_array(words, ' ') AS words
@@ -177,32 +176,29 @@ pub(super) async fn put(
             INSERT INTO ix_words (tenant_no, word, doc, owner)
             SELECT $1, word, doc, owner FROM added, unnest(words) AS word ORDER BY word, doc
         )
-        INSERT INTO ix_sizes (tenant_no, documents) SELECT $1, count(*) FROM added
-        RETURNING size_no";
-    let row = tx.one(put, values![tenant, docs, owners, words]).await?;
-    if get::<i64>(&row, "size_no")? % SIZES == 0 {
-        add_up(tx, tenant).await?;
-    }
-    Ok(())
+        SELECT count(*) FROM added";
+    tx.execute(put, values![tenant, docs, owners, words]).await?;
+    resize(tx, tenant, added).await
 }
 
-/// Makes one row of the changes of a tenant's number of documents. Each write leaves a row of its
-/// own, so that none waits for another; rows that somebody else is adding up are left to them.
-async fn add_up(tx: &Tx<'_>, tenant: i64) -> Result<(), Fault> {
-    let add_up = "WITH chosen AS MATERIALIZED (
-            SELECT size_no FROM ix_sizes WHERE tenant_no = $1 FOR UPDATE SKIP LOCKED
-        ), gone AS (
-            DELETE FROM ix_sizes WHERE size_no = ANY (ARRAY (SELECT size_no FROM chosen))
-            RETURNING documents
+/// Counts so many documents more, or fewer, in a row that nobody else counts in at this moment: an old
+/// one where there is one. So nobody waits to count, and the number is the sum of few rows.
+async fn resize(tx: &Tx, tenant: i64, more: i64) -> Result<(), Fault> {
+    let count = "WITH free AS MATERIALIZED (
+            SELECT size_no FROM ix_sizes WHERE tenant_no = $1
+            ORDER BY size_no LIMIT 1 FOR UPDATE SKIP LOCKED
+        ), counted AS (
+            UPDATE ix_sizes SET documents = documents + $2 FROM free
+            WHERE ix_sizes.size_no = free.size_no RETURNING 1
         )
         INSERT INTO ix_sizes (tenant_no, documents)
-        SELECT $1, sum(documents) FROM gone HAVING count(*) > 0";
-    tx.execute(add_up, values![tenant]).await?;
+        SELECT $1, $2 WHERE NOT EXISTS (SELECT FROM counted)";
+    tx.execute(count, values![tenant, more]).await?;
     Ok(())
 }
 
 /// Takes documents out, as far as they are there.
-pub(super) async fn forget(tx: &Tx<'_>, docs: Vec<i64>) -> Result<(), Fault> {
+pub(super) async fn forget(tx: &Tx, docs: Vec<i64>) -> Result<(), Fault> {
     if docs.is_empty() {
         return Ok(());
     }
@@ -214,19 +210,20 @@ pub(super) async fn forget(tx: &Tx<'_>, docs: Vec<i64>) -> Result<(), Fault> {
             WHERE ix_words.tenant_no = held.tenant_no AND ix_words.word = held.word
                 AND ix_words.doc = held.doc
         )
-        INSERT INTO ix_sizes (tenant_no, documents)
-        SELECT tenant_no, -count(*) FROM gone GROUP BY tenant_no";
-    tx.execute(forget, values![docs]).await?;
+        SELECT tenant_no, -count(*) AS more FROM gone GROUP BY tenant_no";
+    for row in tx.rows(forget, values![docs]).await? {
+        resize(tx, get(&row, "tenant_no")?, get(&row, "more")?).await?;
+    }
     Ok(())
 }
 
 /// Takes events out, as far as they are there.
-pub(super) async fn forget_events(tx: &Tx<'_>, events: &[(i64, Origin)]) -> Result<(), Fault> {
+pub(super) async fn forget_events(tx: &Tx, events: &[(i64, Origin)]) -> Result<(), Fault> {
     let docs = events.iter().map(|&(no, origin)| event_doc(no, origin));
     forget(tx, docs.collect()).await
 }
 
-async fn file_stamps(tx: &Tx<'_>, scope: &Scope) -> Result<Vec<(String, String)>, Fault> {
+async fn file_stamps(tx: &Tx, scope: &Scope) -> Result<Vec<(String, String)>, Fault> {
     let Some(scope) = find_scope(tx, scope).await? else {
         return Ok(Vec::new());
     };
@@ -238,7 +235,7 @@ async fn file_stamps(tx: &Tx<'_>, scope: &Scope) -> Result<Vec<(String, String)>
 }
 
 async fn put_file(
-    tx: &Tx<'_>,
+    tx: &Tx,
     scope: &Scope,
     (file, stamp): (&str, &str),
     entries: &[FileEntry],
@@ -299,7 +296,7 @@ async fn put_file(
     put(tx, tenant, &documents).await
 }
 
-async fn forget_file(tx: &Tx<'_>, scope: i64, file: &str) -> Result<(), Fault> {
+async fn forget_file(tx: &Tx, scope: i64, file: &str) -> Result<(), Fault> {
     let delete = "WITH gone AS (
             DELETE FROM ix_files WHERE scope_no = $1 AND file = $2 RETURNING file_no
         )
@@ -313,7 +310,7 @@ async fn forget_file(tx: &Tx<'_>, scope: i64, file: &str) -> Result<(), Fault> {
 }
 
 async fn index_events(
-    tx: &Tx<'_>,
+    tx: &Tx,
     session: &SessionId,
     events: &[(EventSeq, String)],
 ) -> Result<(), Fault> {
@@ -342,7 +339,7 @@ async fn index_events(
 
 /// Indexes some of a scope's observations, those numbered after `last`. Returns where to go on.
 async fn index_observations(
-    tx: &Tx<'_>,
+    tx: &Tx,
     scope: &Scope,
     last: i64,
 ) -> Result<Option<i64>, Fault> {

@@ -19,7 +19,7 @@ use crate::documents::{ENTRIES, OBSERVATIONS, SAID, Stretch, age, stretches};
 use crate::evidence::split;
 
 pub(super) async fn term_stats(
-    tx: &Tx<'_>,
+    tx: &Tx,
     tenant: &Tenant,
     tokens: &[String],
 ) -> Result<TermStats, Fault> {
@@ -45,7 +45,7 @@ pub(super) async fn term_stats(
 }
 
 pub(super) async fn candidates(
-    tx: &Tx<'_>,
+    tx: &Tx,
     tenant: &Tenant,
     steps: &[Step],
     filter: &Filter,
@@ -63,7 +63,7 @@ pub(super) async fn candidates(
 
 /// Owners of the documents of these scopes. Events belong to the scopes of projects, by the root that
 /// they happened under.
-async fn owners(tx: &Tx<'_>, tenant: &Tenant, scopes: &[Scope]) -> Result<Vec<i64>, Fault> {
+async fn owners(tx: &Tx, tenant: &Tenant, scopes: &[Scope]) -> Result<Vec<i64>, Fault> {
     let own: Vec<&Scope> = scopes.iter().filter(|s| &s.tenant == tenant).collect();
     let find = "WITH own AS MATERIALIZED (SELECT tenant_no FROM tenants WHERE tenant = $1)
         SELECT scope_no, NULL::BIGINT AS root_no
@@ -89,7 +89,7 @@ async fn owners(tx: &Tx<'_>, tenant: &Tenant, scopes: &[Scope]) -> Result<Vec<i6
 /// Each stretch is walked from its end along the first word of a step, which the plan makes the
 /// rarest; each document there is looked up under the other words.
 async fn matches(
-    tx: &Tx<'_>,
+    tx: &Tx,
     tenant: &Tenant,
     steps: &[Step],
     stretches: &[Stretch],
@@ -192,7 +192,7 @@ impl Asked {
 
 /// Those of the documents that are still there.
 async fn load(
-    tx: &Tx<'_>,
+    tx: &Tx,
     tenant: &Tenant,
     docs: &[i64],
 ) -> Result<HashMap<i64, Document>, Fault> {

@@ -41,7 +41,8 @@ CREATE TABLE ix_words (
     PRIMARY KEY (tenant_no, word, doc) INCLUDE (owner)
 ) WITH (autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_vacuum_scale_factor = 0.02);
 
--- How many documents there are is the sum of how many each write added.
+-- How many documents a tenant has is the sum of its rows. There are several, so that nobody waits to
+-- count.
 CREATE TABLE ix_sizes (
     size_no     BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     tenant_no   BIGINT NOT NULL,
