@@ -16,7 +16,7 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::{Error, Row};
 
 use super::PostgresStore;
-use super::values::{Value, storable};
+use super::values::{Value, get, storable};
 
 /// How often a transaction is tried before its caller hears that the store is busy.
 const TRIES: u32 = 12;
@@ -65,6 +65,8 @@ enum Remedy {
     Later,
     /// The server refuses to work.
     Act,
+    /// Something is longer than the server can keep or find, such as a name of several KB.
+    Shorten,
     None,
 }
 
@@ -101,6 +103,7 @@ impl Fault {
                 what: server.to_owned(),
                 source,
             },
+            Remedy::Shorten => StoreError::Refused(told(source.as_ref())),
             Remedy::None => StoreError::Corrupt(format!("{server}: {}", told(source.as_ref()))),
         }
     }
@@ -135,6 +138,7 @@ fn remedy_of(state: &SqlState) -> Remedy {
         SqlState::QUERY_CANCELED => Remedy::Later,
         SqlState::INSUFFICIENT_PRIVILEGE | SqlState::READ_ONLY_SQL_TRANSACTION => Remedy::Act,
         _ => match state.code().get(..2) {
+            Some("54") => Remedy::Shorten,
             Some("08") => Remedy::Reconnect,
             // Who may come in, which database, resources, the operator, the system.
             Some("28" | "3D" | "53" | "57" | "58") => Remedy::Act,
@@ -181,6 +185,12 @@ impl Tx {
         self.batch(how).await?;
         self.0.open.store(false, Ordering::Release);
         Ok(())
+    }
+
+    /// The number under which the server remembers how it ends; `None` while nothing was written.
+    async fn number(&self) -> Result<Option<String>, Fault> {
+        let ask = "SELECT pg_current_xact_id_if_assigned()::TEXT AS number";
+        get(&self.one(ask, &[]).await?, "number")
     }
 
     fn client(&self) -> &Client {
@@ -266,8 +276,8 @@ impl Walls<'_> {
 }
 
 impl PostgresStore {
-    /// Runs `work` in one transaction that writes. It may run again after a rollback, or after a
-    /// commit of which nobody knows how it ended.
+    /// Runs `work` in one transaction that writes. It may run again after a rollback; what it wrote is
+    /// kept once, or not at all where this returns an error.
     pub(super) async fn write<T, F: Future<Output = Result<T, Fault>>>(
         &self,
         walls: Walls<'_>,
@@ -299,7 +309,7 @@ impl PostgresStore {
         );
         let mut wait = FIRST_WAIT;
         for _ in 1..TRIES {
-            match self.attempt(&begin, &work).await {
+            match self.attempt(mode, &begin, &work).await {
                 Err(fault) if matches!(fault.remedy(), Remedy::Again | Remedy::Reconnect) => {
                     tokio::time::sleep(wait).await;
                     wait = LONGEST_WAIT.min(wait * 2);
@@ -307,19 +317,20 @@ impl PostgresStore {
                 outcome => return outcome.map_err(|fault| fault.into_error(&self.server)),
             }
         }
-        let last = self.attempt(&begin, &work).await;
+        let last = self.attempt(mode, &begin, &work).await;
         last.map_err(|fault| fault.into_error(&self.server))
     }
 
     async fn attempt<T, F: Future<Output = Result<T, Fault>>>(
         &self,
+        mode: Mode,
         begin: &str,
         work: &impl Fn(Tx) -> F,
     ) -> Result<T, Fault> {
         let tx = Tx::begin(self.pool.get().await?, begin).await?;
         match work(tx.clone()).await {
             Ok(done) => {
-                tx.end("COMMIT").await?;
+                self.commit(mode, tx).await?;
                 Ok(done)
             }
             Err(fault) => {
@@ -328,5 +339,60 @@ impl PostgresStore {
                 Err(fault)
             }
         }
+    }
+
+    /// Commits. Where the connection breaks meanwhile, the server is asked how it ended, so that
+    /// nothing is done twice.
+    async fn commit(&self, mode: Mode, tx: Tx) -> Result<(), Fault> {
+        let number = match mode {
+            Mode::Read => None,
+            Mode::Write | Mode::Migrate => tx.number().await?,
+        };
+        let ended = tx.end("COMMIT").await;
+        drop(tx);
+        match (ended, number) {
+            // Without a number it has written nothing.
+            (Ok(()), _) | (Err(_), None) => Ok(()),
+            (Err(fault), Some(number)) if self.is_committed(&number).await? => {
+                drop(fault);
+                Ok(())
+            }
+            (Err(fault), Some(_)) => Err(fault),
+        }
+    }
+
+    /// Whether the transaction of this number was committed, asked on another connection.
+    async fn is_committed(&self, number: &str) -> Result<bool, Fault> {
+        let mut wait = FIRST_WAIT;
+        let mut last = None;
+        for _ in 0..TRIES {
+            match self.outcome(number).await {
+                Ok(outcome) if outcome.as_deref() == Some("committed") => return Ok(true),
+                Ok(outcome) if outcome.as_deref() == Some("aborted") => return Ok(false),
+                // Its server process has not noticed yet that nobody listens.
+                Ok(_) => {}
+                Err(fault) => last = Some(fault),
+            }
+            tokio::time::sleep(wait).await;
+            wait = LONGEST_WAIT.min(wait * 2);
+        }
+        let source = last.map_or_else(
+            || format!("transaction {number} does not end").into(),
+            |fault| fault.into_error(&self.server).into(),
+        );
+        // Not one of the faults after which the work is done again.
+        Err(Fault::Store(StoreError::Unavailable {
+            what: format!("{}: nobody knows whether a change was kept", self.server),
+            source,
+        }))
+    }
+
+    async fn outcome(&self, number: &str) -> Result<Option<String>, Fault> {
+        let client = self.pool.get().await?;
+        let ask = "SELECT pg_xact_status($1::TEXT::xid8) AS outcome";
+        let number = Value::from(number);
+        let rows = client.query_typed(ask, &[number.typed()]).await?;
+        let row = rows.first();
+        row.map_or(Ok(None), |row| Ok(row.try_get("outcome")?))
     }
 }

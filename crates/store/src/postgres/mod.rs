@@ -4,8 +4,11 @@
 //! that decides something is locked as it is read (`SELECT … FOR UPDATE`), always in this order, so
 //! that few wait in a circle: import, session, job, scopes, observations, jobs of scopes, lanes,
 //! tallies. Whoever does is sent back by the server and tried again, like one whose connection broke.
-//! After a lost connection nobody knows how a commit ended; every call of the seams may be repeated,
-//! so it simply is.
+//! After a connection that broke in a commit the server is asked how it ended, so nothing is done twice.
+//!
+//! Tenants are walls, twice: every statement names its tenant, and row-level security lets a
+//! transaction see no rows but those of the tenant that it began for; workers, who serve all, begin
+//! without walls.
 //!
 //! Times come from callers. The server's own clock is asked only for when a migration was applied.
 //!

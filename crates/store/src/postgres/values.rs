@@ -183,6 +183,23 @@ impl From<Vec<Option<String>>> for Value {
     }
 }
 
+impl From<Vec<&str>> for Value {
+    fn from(values: Vec<&str>) -> Self {
+        Self::Texts(
+            values
+                .into_iter()
+                .map(|text| Some(storable(text)))
+                .collect(),
+        )
+    }
+}
+
+impl From<Vec<Option<&str>>> for Value {
+    fn from(values: Vec<Option<&str>>) -> Self {
+        Self::Texts(values.into_iter().map(|text| text.map(storable)).collect())
+    }
+}
+
 impl From<Vec<Option<i64>>> for Value {
     fn from(values: Vec<Option<i64>>) -> Self {
         Self::Ints(values)
@@ -234,7 +251,8 @@ plain_fields!(
     Vec<u8>,
     Option<i64>,
     Option<bool>,
-    Option<String>
+    Option<String>,
+    Vec<String>
 );
 
 fn whole<T: TryFrom<i64>>(number: i64, column: &str) -> Result<T, Fault> {

@@ -1,0 +1,304 @@
+//! Places, and the projects that they belong to.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use daybook_domain::{
+    ObservationId, ObservationKind, Place, Project, Scope, ScopeKind, StoreError, Tenant, Timestamp,
+};
+use tokio_postgres::Row;
+
+use super::PostgresStore;
+use super::connection::{Fault, Tx, Walls};
+use super::evidence_rows::{self, Touched};
+use super::names::{raise, scope_no, scope_of, tenant_no};
+use super::sessions::event_nos;
+use super::values::{Value, get, values, word};
+use crate::bounds::STEP_ROWS;
+
+/// The numbers of a place and of its root.
+pub(super) type PlaceNo = (i64, i64);
+
+/// The numbers of places, in order; those that are new are given some.
+pub(super) async fn place_nos(
+    tx: &Tx,
+    tenant: i64,
+    places: &[&Place],
+) -> Result<Vec<PlaceNo>, Fault> {
+    let roots: Vec<&str> = places.iter().map(|place| place.root.as_str()).collect();
+    let branches: Vec<Option<&str>> = places.iter().map(|p| p.branch.as_deref()).collect();
+    let named = values![tenant, roots, branches];
+    let known = find_places(tx, named).await?;
+    if known.len() == places.len() {
+        return Ok(known);
+    }
+    // Others may add the same ones meanwhile, so they are looked up again.
+    let add_roots = "INSERT INTO roots (tenant_no, root)
+        SELECT DISTINCT $1, root FROM unnest($2, $3) AS named (root, branch) ORDER BY root
+        ON CONFLICT DO NOTHING";
+    tx.execute(add_roots, named).await?;
+    let add_places = "INSERT INTO places (tenant_no, root_no, branch)
+        SELECT $1, root_no, branch FROM unnest($2, $3) AS named (root, branch)
+        JOIN roots USING (root) WHERE tenant_no = $1 ORDER BY root_no, branch
+        ON CONFLICT DO NOTHING";
+    tx.execute(add_places, named).await?;
+    let known = find_places(tx, named).await?;
+    if known.len() < places.len() {
+        return Err(Fault::corrupt("a place that was just added is not there"));
+    }
+    Ok(known)
+}
+
+async fn find_places(tx: &Tx, named: &[Value]) -> Result<Vec<PlaceNo>, Fault> {
+    let find = "SELECT place_no, root_no
+        FROM unnest($2, $3) WITH ORDINALITY AS named (root, branch, nth)
+        JOIN roots ON roots.tenant_no = $1 AND roots.root = named.root
+        JOIN places USING (root_no)
+        WHERE places.branch IS NOT DISTINCT FROM named.branch ORDER BY nth";
+    let rows = tx.rows(find, named).await?;
+    rows.iter()
+        .map(|row| Ok((get(row, "place_no")?, get(row, "root_no")?)))
+        .collect()
+}
+
+/// Notes that a session may have lost its last events at some places.
+pub(super) async fn look_again(tx: &Tx, session: i64, places: Vec<i64>) -> Result<(), Fault> {
+    let (from, to) = event_nos(session);
+    let delete = "DELETE FROM session_places AS noted
+        WHERE session_no = $1 AND place_no = ANY ($2) AND NOT EXISTS (SELECT FROM events
+            WHERE event_no BETWEEN $3 AND $4 AND events.place_no = noted.place_no)";
+    tx.execute(delete, values![session, places, from, to])
+        .await?;
+    Ok(())
+}
+
+/// The key of the project that a root belongs to.
+pub(super) async fn project_of_root(
+    tx: &Tx,
+    tenant: &Tenant,
+    root: &str,
+) -> Result<Option<String>, Fault> {
+    let find = "SELECT project FROM roots JOIN tenants USING (tenant_no)
+        WHERE tenant = $1 AND root = $2";
+    let row = tx.row(find, values![&tenant.0, root]).await?;
+    row.map_or(Ok(None), |row| get(&row, "project"))
+}
+
+pub(super) async fn places(
+    tx: &Tx,
+    tenant: &Tenant,
+) -> Result<Vec<(Place, Option<String>)>, Fault> {
+    let find = "SELECT root, branch, project
+        FROM places JOIN roots USING (root_no) JOIN tenants ON tenants.tenant_no = roots.tenant_no
+        WHERE tenant = $1
+            AND EXISTS (SELECT FROM session_places WHERE place_no = places.place_no)
+        ORDER BY root, branch NULLS FIRST";
+    let place = |row: &Row| {
+        let place = Place {
+            root: get(row, "root")?,
+            branch: get(row, "branch")?,
+        };
+        Ok((place, get(row, "project")?))
+    };
+    let rows = tx.rows(find, values![&tenant.0]).await?;
+    rows.iter().map(place).collect()
+}
+
+pub(super) async fn projects(tx: &Tx, tenant: &Tenant) -> Result<Vec<Project>, Fault> {
+    let find = "SELECT key, identity, guessed FROM projects JOIN tenants USING (tenant_no)
+        WHERE tenant = $1 ORDER BY key, identity";
+    let project = |row: &Row| {
+        Ok(Project {
+            key: get(row, "key")?,
+            identity: get(row, "identity")?,
+            guessed: get(row, "guessed")?,
+        })
+    };
+    let rows = tx.rows(find, values![&tenant.0]).await?;
+    rows.iter().map(project).collect()
+}
+
+impl PostgresStore {
+    /// Assigns in a first transaction and moves what was observed there in as many as it takes:
+    /// whatever still lies in another project's scope is moved by the next call.
+    pub(super) async fn assign(
+        &self,
+        tenant: &Tenant,
+        root: &str,
+        project: &Project,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let walls = Walls::Within(tenant);
+        let look = |tx: Tx| async move { is_assigned(&tx, tenant, root, project).await };
+        if self.read(walls, look).await? {
+            return Ok(());
+        }
+        let first = |tx: Tx| async move {
+            let mut concerned = assign(&tx, tenant, root, project).await?;
+            let moved = move_step(&tx, tenant, root, project, &mut concerned).await?;
+            raise(&tx, &concerned, now).await?;
+            Ok(moved)
+        };
+        let next = |tx: Tx| async move {
+            let mut concerned = BTreeSet::new();
+            let moved = move_step(&tx, tenant, root, project, &mut concerned).await?;
+            raise(&tx, &concerned, now).await?;
+            Ok(moved)
+        };
+        let mut moved = self.write(walls, first).await?;
+        while moved == STEP_ROWS {
+            moved = self.write(walls, next).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether there is nothing to change and nothing left to move.
+async fn is_assigned(
+    tx: &Tx,
+    tenant: &Tenant,
+    root: &str,
+    project: &Project,
+) -> Result<bool, Fault> {
+    let known = projects(tx, tenant).await?.contains(project);
+    let key = project_of_root(tx, tenant, root).await?;
+    Ok(known
+        && key.as_ref() == Some(&project.key)
+        && misplaced(tx, tenant, root, project).await?.is_empty())
+}
+
+/// Notes the project and where the root belongs, and returns the scopes that this concerns.
+async fn assign(
+    tx: &Tx,
+    tenant: &Tenant,
+    root: &str,
+    project: &Project,
+) -> Result<BTreeSet<Scope>, Fault> {
+    let number = tenant_no(tx, tenant).await?;
+    let note = "INSERT INTO projects (tenant_no, key, identity, guessed) VALUES ($1, $2, $3, $4)
+        ON CONFLICT (tenant_no, identity)
+        DO UPDATE SET key = excluded.key, guessed = excluded.guessed";
+    let noted = values![number, &project.key, &project.identity, project.guessed];
+    tx.execute(note, noted).await?;
+    // Inserted without a project first: what it belonged to before is asked of the locked row.
+    let add = "INSERT INTO roots (tenant_no, root) VALUES ($1, $2) ON CONFLICT DO NOTHING";
+    tx.execute(add, values![number, root]).await?;
+    let find = "SELECT root_no, project, EXISTS (SELECT FROM places
+            JOIN session_places USING (place_no) WHERE places.root_no = roots.root_no) AS seen
+        FROM roots WHERE tenant_no = $1 AND root = $2 FOR UPDATE";
+    let row = tx.one(find, values![number, root]).await?;
+    let before: Option<String> = get(&row, "project")?;
+    if before.as_ref() == Some(&project.key) {
+        return Ok(BTreeSet::new());
+    }
+    let no: i64 = get(&row, "root_no")?;
+    let assign = "UPDATE roots SET project = $2 WHERE root_no = $1";
+    tx.execute(assign, values![no, &project.key]).await?;
+    if !get::<bool>(&row, "seen")? {
+        return Ok(BTreeSet::new());
+    }
+    let scope = |name| Scope {
+        tenant: tenant.clone(),
+        kind: ScopeKind::Project,
+        name,
+    };
+    let names = before.into_iter().chain([project.key.clone()]);
+    Ok(names.map(scope).collect())
+}
+
+/// Numbers of a tenant's evidence of `root` that lies in another project's scope, and that scope.
+async fn misplaced(
+    tx: &Tx,
+    tenant: &Tenant,
+    root: &str,
+    project: &Project,
+) -> Result<Vec<(i64, Scope)>, Fault> {
+    let find = "SELECT evidence_no, tenant, scopes.kind AS kind, name
+        FROM tenants JOIN evidence USING (tenant_no) JOIN observations USING (observation_no)
+        JOIN scopes USING (scope_no)
+        WHERE tenant = $1 AND root = $2 AND scopes.kind = 'project' AND name <> $3
+        ORDER BY evidence_no LIMIT $4";
+    let values = values![&tenant.0, root, &project.key, STEP_ROWS];
+    let rows = tx.rows(find, values).await?;
+    rows.iter()
+        .map(|row| Ok((get(row, "evidence_no")?, scope_of(row)?)))
+        .collect()
+}
+
+/// Moves some of what was observed under `root`, and says how many pieces of evidence.
+async fn move_step(
+    tx: &Tx,
+    tenant: &Tenant,
+    root: &str,
+    project: &Project,
+    concerned: &mut BTreeSet<Scope>,
+) -> Result<usize, Fault> {
+    move_retractions(tx, tenant, root, project).await?;
+    let misplaced = misplaced(tx, tenant, root, project).await?;
+    let mut touched = Touched::default();
+    for (evidence_no, from) in &misplaced {
+        let to = Scope {
+            name: project.key.clone(),
+            ..from.clone()
+        };
+        evidence_rows::move_to(tx, *evidence_no, &to, &mut touched).await?;
+    }
+    concerned.extend(evidence_rows::settle(tx, &touched).await?.scopes);
+    Ok(misplaced.len())
+}
+
+/// What a person took back stays taken back under the new name.
+async fn move_retractions(
+    tx: &Tx,
+    tenant: &Tenant,
+    root: &str,
+    project: &Project,
+) -> Result<(), Fault> {
+    let take = "DELETE FROM retractions USING scopes, tenants
+        WHERE scopes.scope_no = retractions.scope_no AND tenants.tenant_no = retractions.tenant_no
+            AND tenant = $1 AND root = $2 AND scopes.kind = 'project' AND name <> $3
+        RETURNING session_no, seq, retractions.kind AS kind, text";
+    let taken = tx
+        .rows(take, values![&tenant.0, root, &project.key])
+        .await?;
+    if taken.is_empty() {
+        return Ok(());
+    }
+    let to = Scope {
+        tenant: tenant.clone(),
+        kind: ScopeKind::Project,
+        name: project.key.clone(),
+    };
+    // Two that were of two projects may be one now.
+    let mut moved: BTreeMap<(i64, i64, i64), (&str, String)> = BTreeMap::new();
+    for row in &taken {
+        let kind = word(row, "kind", ObservationKind::from_word)?;
+        let text: String = get(row, "text")?;
+        let id = ObservationId::of(&to, kind, &text);
+        let key = (
+            id.0.cast_signed(),
+            get(row, "session_no")?,
+            get(row, "seq")?,
+        );
+        moved.insert(key, (kind.word(), text));
+    }
+    let put = "INSERT INTO retractions (tenant_no, scope_no, id, session_no, seq, kind, text, root)
+        SELECT tenant_no, scope_no, moved.*, $2
+        FROM scopes, unnest($3, $4, $5, $6, $7) AS moved WHERE scope_no = $1
+        ON CONFLICT (scope_no, id, session_no, seq) DO UPDATE SET root = excluded.root";
+    let column = |part: fn(&(i64, i64, i64)) -> i64| moved.keys().map(part).collect::<Vec<i64>>();
+    let (kinds, texts): (Vec<&str>, Vec<&str>) = moved
+        .values()
+        .map(|(kind, text)| (*kind, text.as_str()))
+        .unzip();
+    let moved = values![
+        scope_no(tx, &to).await?,
+        root,
+        column(|key| key.0),
+        column(|key| key.1),
+        column(|key| key.2),
+        kinds,
+        texts,
+    ];
+    tx.execute(put, moved).await?;
+    Ok(())
+}

@@ -1,0 +1,494 @@
+//! The session log. An append is one transaction: events, index, places, progress of the file, and
+//! the mark that makes the session due. It takes the same few statements however many events it has.
+
+use std::collections::HashSet;
+
+use async_trait::async_trait;
+use daybook_domain::seams::{Append, Appended, SessionStore};
+use daybook_domain::source::{Import, ImportNo, Source, Undone};
+use daybook_domain::{
+    Event, EventId, EventSeq, JobKey, NewEvent, Place, Project, Session, SessionId, StoreError,
+    Tenant, Timestamp,
+};
+
+use super::connection::{Fault, Tx, Walls};
+use super::index::NewDocument;
+use super::names::{SessionRow, find_session, lock_session, session_no, sessions_where, tenant_no};
+use super::places::PlaceNo;
+use super::values::{get, values};
+use super::{PostgresStore, events, index, jobs, places, sources};
+use crate::bounds::{FOUND_SESSIONS, check_append, check_source};
+use crate::lines::Numbering;
+use crate::log::{Added, Concern};
+use crate::{labels, log, ranges};
+
+#[async_trait]
+impl SessionStore for PostgresStore {
+    async fn append(&self, append: &Append) -> Result<Appended, StoreError> {
+        check_append(append)?;
+        let walls = Walls::Within(&append.session.id.tenant);
+        self.write(walls, |tx| async move { add(&tx, append).await })
+            .await
+    }
+
+    async fn event_ids(&self, session: &SessionId) -> Result<Vec<(EventSeq, EventId)>, StoreError> {
+        let walls = Walls::Within(&session.tenant);
+        let ids = |tx: Tx| async move { events::ids(&tx, session).await };
+        self.read(walls, ids).await
+    }
+
+    async fn session(&self, id: &SessionId) -> Result<Option<Session>, StoreError> {
+        let find = |tx: Tx| async move {
+            let row = find_session(&tx, id).await?;
+            Ok(row.filter(|row| row.known).map(|row| row.session))
+        };
+        self.read(Walls::Within(&id.tenant), find).await
+    }
+
+    async fn sessions(&self, tenant: &Tenant, limit: usize) -> Result<Vec<Session>, StoreError> {
+        let newest = "tenant = $1 ORDER BY last_at DESC, agent, host_id LIMIT $2";
+        let find = |tx: Tx| async move {
+            let values = values![&tenant.0, limit];
+            sessions_where(&tx, newest, values).await
+        };
+        self.read(Walls::Within(tenant), find).await
+    }
+
+    async fn sessions_active(
+        &self,
+        tenant: &Tenant,
+        (from, to): (Timestamp, Timestamp),
+        limit: usize,
+    ) -> Result<Vec<Session>, StoreError> {
+        let newest = "tenant = $1 AND last_at BETWEEN $2 AND $3
+            ORDER BY last_at DESC, agent, host_id LIMIT $4";
+        let find = |tx: Tx| async move {
+            let values = values![&tenant.0, from, to, limit];
+            sessions_where(&tx, newest, values).await
+        };
+        self.read(Walls::Within(tenant), find).await
+    }
+
+    async fn switch_memory(&self, session: &SessionId, on: bool) -> Result<bool, StoreError> {
+        let walls = Walls::Within(&session.tenant);
+        let switch = |tx: Tx| async move { switch_memory(&tx, session, on).await };
+        self.write(walls, switch).await
+    }
+
+    async fn find_sessions(&self, tenant: &Tenant, name: &str) -> Result<Vec<Session>, StoreError> {
+        let find = |tx: Tx| async move {
+            let labelled = "tenant = $1 AND label = $2";
+            let found = sessions_where(&tx, labelled, values![&tenant.0, name]).await?;
+            if !found.is_empty() {
+                return Ok(found);
+            }
+            let begins = "tenant = $1 AND host_id >= $2 AND starts_with(host_id, $2)
+                ORDER BY agent, host_id LIMIT $3";
+            sessions_where(&tx, begins, values![&tenant.0, name, FOUND_SESSIONS]).await
+        };
+        self.read(Walls::Within(tenant), find).await
+    }
+
+    async fn events(
+        &self,
+        session: &SessionId,
+        after: EventSeq,
+        upto: EventSeq,
+        limit: usize,
+        bytes: usize,
+    ) -> Result<Vec<Event>, StoreError> {
+        let walls = Walls::Within(&session.tenant);
+        let range = (after, upto);
+        let read = |tx: Tx| async move { events::window(&tx, session, range, limit, bytes).await };
+        self.read(walls, read).await
+    }
+
+    async fn events_at(
+        &self,
+        session: &SessionId,
+        lines: (u32, u32),
+        limit: usize,
+    ) -> Result<Vec<Event>, StoreError> {
+        let walls = Walls::Within(&session.tenant);
+        let read = |tx: Tx| async move { events::at_lines(&tx, session, lines, limit).await };
+        self.read(walls, read).await
+    }
+
+    async fn sources(&self, tenant: &Tenant) -> Result<Vec<Source>, StoreError> {
+        let all = |tx: Tx| async move { sources::all(&tx, tenant).await };
+        self.read(Walls::Within(tenant), all).await
+    }
+
+    async fn put_source(
+        &self,
+        tenant: &Tenant,
+        source: &Source,
+        import: Option<ImportNo>,
+    ) -> Result<(), StoreError> {
+        check_source(tenant, source)?;
+        let put = |tx: Tx| async move { sources::put(&tx, tenant, source, import).await };
+        self.write(Walls::Within(tenant), put).await
+    }
+
+    async fn places(&self, tenant: &Tenant) -> Result<Vec<(Place, Option<String>)>, StoreError> {
+        let all = |tx: Tx| async move { places::places(&tx, tenant).await };
+        self.read(Walls::Within(tenant), all).await
+    }
+
+    async fn projects(&self, tenant: &Tenant) -> Result<Vec<Project>, StoreError> {
+        let all = |tx: Tx| async move { places::projects(&tx, tenant).await };
+        self.read(Walls::Within(tenant), all).await
+    }
+
+    async fn assign_root(
+        &self,
+        tenant: &Tenant,
+        root: &str,
+        project: &Project,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.assign(tenant, root, project, now).await
+    }
+
+    async fn begin_import(
+        &self,
+        tenant: &Tenant,
+        what: &str,
+        now: Timestamp,
+    ) -> Result<ImportNo, StoreError> {
+        let begin = |tx: Tx| async move { sources::begin_import(&tx, tenant, what, now).await };
+        self.write(Walls::Within(tenant), begin).await
+    }
+
+    async fn end_import(
+        &self,
+        tenant: &Tenant,
+        import: ImportNo,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let end = |tx: Tx| async move { sources::end_import(&tx, tenant, import, now).await };
+        self.write(Walls::Within(tenant), end).await
+    }
+
+    async fn imports(&self, tenant: &Tenant, limit: usize) -> Result<Vec<Import>, StoreError> {
+        let newest = |tx: Tx| async move { sources::imports(&tx, tenant, limit).await };
+        self.read(Walls::Within(tenant), newest).await
+    }
+
+    async fn undo_import(
+        &self,
+        tenant: &Tenant,
+        import: ImportNo,
+        now: Timestamp,
+    ) -> Result<Undone, StoreError> {
+        self.undo(tenant, import, now).await
+    }
+}
+
+/// Number of an event's row: one tree holds all sessions, each in one stretch.
+pub(super) fn event_no(session: i64, seq: EventSeq) -> i64 {
+    let seq = i64::try_from(seq.0)
+        .unwrap_or(i64::MAX)
+        .min(i64::from(u32::MAX));
+    (session << 32) | seq
+}
+
+/// The numbers between which all events of a session lie.
+pub(super) fn event_nos(session: i64) -> (i64, i64) {
+    (session << 32, (session << 32) | i64::from(u32::MAX))
+}
+
+/// The place in its session of the event with this row number.
+pub(super) fn seq_of(event_no: i64) -> EventSeq {
+    EventSeq(event_no.cast_unsigned() & u64::from(u32::MAX))
+}
+
+/// Appends within a transaction.
+async fn add(tx: &Tx, append: &Append) -> Result<Appended, Fault> {
+    if let Some(import) = append.import {
+        sources::lock_import(tx, &append.session.id.tenant, import).await?;
+    }
+    let found = lock_session(tx, &append.session.id).await?;
+    let (mut row, before) = match found {
+        Some(row) if row.known => {
+            let before = row.session.clone();
+            (row, Some(before))
+        }
+        cited => (create(tx, append, cited).await?, None),
+    };
+    let last = row.session.events.0;
+    log::learn(&mut row.session, &append.session);
+    let (rows, new) = rows_to_add(tx, &mut row, append).await?;
+    let added = row.session.events.0 - last;
+    let range = (EventSeq(last + 1), row.session.events);
+    let notes_range = before.is_none() || added > 0;
+    // None needs the answer of another, so all are sent at once.
+    tokio::try_join!(
+        insert(tx, &row, &rows),
+        note(tx, &row, append, notes_range.then_some(range)),
+    )?;
+    let key = JobKey::Extract(row.session.id.clone());
+    let user = row.session.user.as_deref();
+    match log::concern(before.as_ref(), &row.session, new, append) {
+        Concern::Mark(mark) => {
+            jobs::change_or_create(tx, &key, user, |job| job.mark(mark)).await?;
+        }
+        Concern::Pass(upto) => pass(tx, &mut row, upto).await?,
+        Concern::None => {}
+    }
+    save(tx, &row).await?;
+    Ok(Appended {
+        added,
+        known: append.events.len() as u64 - added,
+        last: row.session.events,
+    })
+}
+
+/// Notes what an append means to its import and to its file.
+async fn note(
+    tx: &Tx,
+    row: &SessionRow,
+    append: &Append,
+    range: Option<(EventSeq, EventSeq)>,
+) -> Result<(), Fault> {
+    if let (Some(import), Some(range)) = (append.import, range) {
+        sources::note_range(tx, import, row.no, range).await?;
+    }
+    let Some(source) = &append.source else {
+        return Ok(());
+    };
+    if let Some(import) = append.import {
+        sources::keep_state_before(tx, row.tenant, import, &source.path).await?;
+    }
+    let session = match &source.session {
+        Some(id) if *id == append.session.id => Some(row.no),
+        Some(id) => Some(session_no(tx, id).await?),
+        None => None,
+    };
+    sources::replace(tx, row.tenant, source, session).await
+}
+
+async fn switch_memory(tx: &Tx, id: &SessionId, on: bool) -> Result<bool, Fault> {
+    let found = lock_session(tx, id).await?;
+    let Some(mut row) = found.filter(|row| row.known) else {
+        return Ok(false);
+    };
+    let changed = row.session.switched_off == on;
+    row.session.switched_off = !on;
+    let upto = row.session.events.0;
+    if changed && upto > 0 {
+        pass(tx, &mut row, upto).await?;
+    }
+    save(tx, &row).await?;
+    Ok(true)
+}
+
+/// Moves a session's extraction past what is never learned. The row is saved by the caller.
+async fn pass(tx: &Tx, row: &mut SessionRow, upto: u64) -> Result<(), Fault> {
+    let key = JobKey::Extract(row.session.id.clone());
+    let user = row.session.user.as_deref();
+    let passed = jobs::change_or_create(tx, &key, user, |job| job.pass(upto)).await?;
+    if let Some(range) = passed {
+        row.session.pass(range);
+    }
+    Ok(())
+}
+
+/// Makes a session known and labels it; `cited` is its row where it was cited before.
+async fn create(tx: &Tx, append: &Append, cited: Option<SessionRow>) -> Result<SessionRow, Fault> {
+    let id = &append.session.id;
+    let tenant = match &cited {
+        Some(row) => row.tenant,
+        None => tenant_no(tx, &id.tenant).await?,
+    };
+    let label = label(tx, tenant, &id.host_id).await?;
+    let session = log::blank(&append.session, label);
+    let first_source = append.source.as_ref().map(|source| source.path.clone());
+    let no = match cited {
+        Some(row) => {
+            let know = "UPDATE sessions SET known = TRUE, label = $2, first_source = $3
+                WHERE session_no = $1";
+            let values = values![row.no, &session.label, &first_source];
+            tx.execute(know, values).await?;
+            row.no
+        }
+        None => {
+            let insert = "INSERT INTO sessions (tenant_no, agent, host_id, known, label, kind,
+                    memory_off, first_at, last_at, events, last_line, first_source)
+                VALUES ($1, $2, $3, TRUE, $4, $5, FALSE, 0, 0, 0, 0, $6) RETURNING session_no";
+            let values = values![
+                tenant,
+                &id.agent,
+                &id.host_id,
+                &session.label,
+                session.kind.word(),
+                &first_source,
+            ];
+            get(&tx.one(insert, values).await?, "session_no")?
+        }
+    };
+    Ok(SessionRow {
+        no,
+        tenant,
+        session,
+        known: true,
+        last_line: 0,
+        first_source,
+    })
+}
+
+/// A label for a new session. Whoever takes the same one meanwhile makes this transaction begin again.
+async fn label(tx: &Tx, tenant: i64, host_id: &str) -> Result<String, Fault> {
+    let beginnings: Vec<&str> = host_id
+        .char_indices()
+        .map(|(at, character)| &host_id[..at + character.len_utf8()])
+        .collect();
+    let look = "SELECT ARRAY (
+            (SELECT host_id FROM sessions WHERE tenant_no = $1 AND known AND host_id <= $2
+                ORDER BY host_id DESC LIMIT 1)
+            UNION ALL
+            (SELECT host_id FROM sessions WHERE tenant_no = $1 AND known AND host_id >= $2
+                ORDER BY host_id LIMIT 1)
+        ) AS neighbours, ARRAY (
+            SELECT label FROM sessions WHERE tenant_no = $1 AND label = ANY ($3)
+            UNION ALL
+            SELECT label FROM sessions
+            WHERE tenant_no = $1 AND label >= $2 || '~' AND label < $2 || chr(127)
+        ) AS taken";
+    let row = tx.one(look, values![tenant, host_id, beginnings]).await?;
+    let neighbours: Vec<String> = get(&row, "neighbours")?;
+    let taken: Vec<String> = get(&row, "taken")?;
+    let taken: HashSet<&str> = taken.iter().map(String::as_str).collect();
+    labels::choose(host_id, &neighbours, |label| Ok(taken.contains(label)))
+}
+
+/// An event on its way into a row.
+struct NewRow<'a> {
+    no: i64,
+    line: u32,
+    place: Option<PlaceNo>,
+    event: &'a NewEvent,
+}
+
+/// The events that are new, as rows, with the session's own row moved on.
+async fn rows_to_add<'a>(
+    tx: &Tx,
+    row: &mut SessionRow,
+    append: &'a Append,
+) -> Result<(Vec<NewRow<'a>>, Added), Fault> {
+    let mut known = known_ids(tx, row, append).await?;
+    let events: Vec<&NewEvent> = append
+        .events
+        .iter()
+        .filter(|event| known.insert(event.id))
+        .collect();
+    let mut named: Vec<&Place> = events.iter().filter_map(|e| e.place.as_ref()).collect();
+    named.sort();
+    named.dedup();
+    let numbers = if named.is_empty() {
+        Vec::new()
+    } else {
+        places::place_nos(tx, row.tenant, &named).await?
+    };
+    let number_of = |place: &Place| named.binary_search(&place).ok().map(|nth| numbers[nth]);
+    let source = append.source.as_ref().map(|source| &source.path);
+    let mut numbering = Numbering::after(row.last_line, row.first_source.as_ref() == source);
+    let mut added = Added::default();
+    let mut rows = Vec::with_capacity(events.len());
+    for event in events {
+        let seq = EventSeq(row.session.events.0 + 1);
+        let line = numbering.number(event);
+        rows.push(NewRow {
+            no: event_no(row.no, seq),
+            line,
+            place: event.place.as_ref().and_then(number_of),
+            event,
+        });
+        log::extend(&mut row.session, seq, event.at);
+        row.last_line = line;
+        added.note(event);
+    }
+    Ok((rows, added))
+}
+
+/// Those of the events' ids that the session has.
+async fn known_ids(tx: &Tx, row: &SessionRow, append: &Append) -> Result<HashSet<EventId>, Fault> {
+    if row.session.events.0 == 0 || append.events.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let ids = append.events.iter().map(|event| event.id);
+    let ids: Vec<Vec<u8>> = ids.map(|id| id.0.to_be_bytes().to_vec()).collect();
+    let find = "SELECT id FROM events WHERE session_no = $1 AND id = ANY ($2)";
+    let rows = tx.rows(find, values![row.no, ids]).await?;
+    rows.iter().map(events::id_of).collect()
+}
+
+/// Adds events, where they happened, and what they are found by.
+async fn insert(tx: &Tx, row: &SessionRow, rows: &[NewRow<'_>]) -> Result<(), Fault> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let insert = "WITH added AS (
+            SELECT * FROM unnest($3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) AS added
+                (event_no, id, line, origin, at, tool, call, status, sidechain, place_no, text)
+        ), noted AS (
+            INSERT INTO session_places (tenant_no, session_no, place_no)
+            SELECT DISTINCT $1, $2, place_no FROM added WHERE place_no IS NOT NULL
+            ON CONFLICT DO NOTHING
+        )
+        INSERT INTO events (tenant_no, session_no, event_no, id, line, origin, at, tool, call,
+            status, sidechain, place_no, text)
+        SELECT $1, $2, added.* FROM added";
+    let values = values![
+        row.tenant,
+        row.no,
+        column(rows, |row| row.no),
+        column(rows, |row| row.event.id.0.to_be_bytes().to_vec()),
+        column(rows, |row| i64::from(row.line)),
+        column(rows, |row| row.event.origin.word()),
+        column(rows, |row| row.event.at.0),
+        column(rows, |row| row.event.tool.as_deref()),
+        column(rows, |row| row.event.call.as_deref()),
+        column(rows, |row| row.event.status.map(|status| status.word())),
+        column(rows, |row| row.event.sidechain),
+        column(rows, |row| row.place.map(|(place, _)| place)),
+        column(rows, |row| row.event.text.as_str()),
+    ];
+    let documents = column(rows, |row| {
+        let root = row.place.map(|(_, root)| root);
+        NewDocument::event(row.no, root, row.event)
+    });
+    tokio::try_join!(
+        tx.execute(insert, values),
+        index::put(tx, row.tenant, &documents)
+    )?;
+    Ok(())
+}
+
+fn column<'a, T>(rows: &[NewRow<'a>], part: impl Fn(&NewRow<'a>) -> T) -> Vec<T> {
+    rows.iter().map(part).collect()
+}
+
+pub(super) async fn save(tx: &Tx, row: &SessionRow) -> Result<(), Fault> {
+    let session = &row.session;
+    let update = "UPDATE sessions SET kind = $2, memory_off = $3, switched_off = $4,
+            forked_from = $5, \"user\" = $6, surface = $7, first_at = $8, last_at = $9,
+            events = $10, passed = $11, last_line = $12
+        WHERE session_no = $1";
+    let values = values![
+        row.no,
+        session.kind.word(),
+        session.memory_off,
+        session.switched_off,
+        &session.forked_from,
+        &session.user,
+        &session.surface,
+        session.first_at,
+        session.last_at,
+        session.events.0,
+        ranges::spelled(&session.passed),
+        row.last_line,
+    ];
+    tx.execute(update, values).await?;
+    Ok(())
+}
