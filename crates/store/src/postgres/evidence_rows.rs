@@ -453,20 +453,6 @@ pub(super) async fn retract(
     Ok(true)
 }
 
-/// Whether a person took back anything of an observation.
-pub(super) async fn is_retracted(
-    tx: &Tx,
-    scope: &Scope,
-    id: ObservationId,
-) -> Result<bool, Fault> {
-    let Some(no) = find_scope(tx, scope).await? else {
-        return Ok(false);
-    };
-    let find = "SELECT seq FROM retractions WHERE scope_no = $1 AND id = $2 LIMIT 1";
-    let found = tx.row(find, values![no, id.0.cast_signed()]).await?;
-    Ok(found.is_some())
-}
-
 /// Notes that these positions, each with the words and the root of its evidence, do not bring an
 /// observation back.
 async fn note_retracted(

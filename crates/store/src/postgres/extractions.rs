@@ -4,7 +4,6 @@
 //! deletes the generation before and shows the new one.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use daybook_domain::seams::{ExtractionStore, ScopeState};
@@ -32,9 +31,7 @@ impl ExtractionStore for PostgresStore {
         now: Timestamp,
     ) -> Result<FinishOutcome, StoreError> {
         check_extraction(lease, extraction)?;
-        let tried = &Tried::default();
-        let finish =
-            |tx| async move { finish(&tx, lease, extraction, now, tried.again()).await };
+        let finish = |tx| async move { finish(&tx, lease, extraction, now).await };
         self.write(Walls::Within(&extraction.session.tenant), finish).await
     }
 
@@ -72,14 +69,12 @@ impl ExtractionStore for PostgresStore {
         id: ObservationId,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let tried = &Tried::default();
         let retract = |tx: Tx| async move {
             let tx = &tx;
-            let again = tried.again();
             let mut touched = Touched::default();
             let held = evidence_rows::retract(tx, scope, id, &mut touched).await?;
             settle(tx, &touched, BTreeSet::new(), now).await?;
-            Ok(held || again && evidence_rows::is_retracted(tx, scope, id).await?)
+            Ok(held)
         };
         self.write(Walls::Within(&scope.tenant), retract).await
     }
@@ -109,24 +104,11 @@ impl ExtractionStore for PostgresStore {
     }
 }
 
-/// Whether a transaction runs for the second time. The first may have been committed when its
-/// connection broke, so the second looks for what it left before it says that there is nothing to do.
-#[derive(Debug, Default)]
-struct Tried(AtomicBool);
-
-impl Tried {
-    /// True from the second call on.
-    fn again(&self) -> bool {
-        self.0.swap(true, Ordering::Relaxed)
-    }
-}
-
 async fn finish(
     tx: &Tx,
     lease: &LeaseToken,
     extraction: &Extraction,
     now: Timestamp,
-    again: bool,
 ) -> Result<FinishOutcome, Fault> {
     let Some(mut job) = job_rows::load(tx, lease.job()).await? else {
         return Ok(FinishOutcome::LeaseLost);
@@ -135,9 +117,6 @@ async fn finish(
     let outcome = job.finish(lease, extraction.to.0, now);
     let tallied = Tallied::extraction(outcome, &extraction.yielded);
     if outcome == FinishOutcome::LeaseLost {
-        if again && is_stored(tx, extraction, now).await? {
-            return Ok(finished(&job));
-        }
         jobs::tally(tx, JobKind::Extract, tallied).await?;
         return Ok(outcome);
     }
@@ -170,34 +149,6 @@ async fn finish(
     job_rows::save(tx, &job).await?;
     jobs::tally(tx, JobKind::Extract, tallied).await?;
     Ok(outcome)
-}
-
-/// Whether this very finish was stored: by a try that never heard so.
-async fn is_stored(tx: &Tx, extraction: &Extraction, now: Timestamp) -> Result<bool, Fault> {
-    let find = "SELECT extraction_no FROM extractions JOIN sessions USING (session_no)
-        JOIN tenants ON tenants.tenant_no = sessions.tenant_no
-        WHERE tenant = $1 AND agent = $2 AND host_id = $3 AND from_seq = $4 AND to_seq = $5
-            AND at = $6 AND extractor = $7";
-    let id = &extraction.session;
-    let key = values![
-        &id.tenant.0,
-        &id.agent,
-        &id.host_id,
-        extraction.from.0,
-        extraction.to.0,
-        now,
-        &extraction.extractor
-    ];
-    Ok(tx.row(find, key).await?.is_some())
-}
-
-/// How the finish ended that left the job as it is.
-fn finished(job: &Job) -> FinishOutcome {
-    if job.is_ahead() {
-        FinishOutcome::StillDue
-    } else {
-        FinishOutcome::Complete
-    }
 }
 
 fn additions(observations: &[Observation], generation: Option<u32>, live: bool) -> Vec<Addition> {
