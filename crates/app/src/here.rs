@@ -31,7 +31,7 @@ impl Here {
 
 /// What `folder` is to memory.
 pub(crate) async fn here(daybook: &Daybook, folder: &Path) -> Result<Here> {
-    let known = Whereabouts::of(&*daybook.store).await?;
+    let known = Whereabouts::of(&*daybook.store, &daybook.tenant).await?;
     let standing = known.standing(folder);
     let project = standing.project.map(|name| Scope {
         tenant: daybook.tenant.clone(),

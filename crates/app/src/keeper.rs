@@ -207,7 +207,7 @@ impl Keeper {
 
 /// Files that were imported before.
 async fn retain_known(daybook: &Daybook, files: &mut Vec<Candidate>) -> Result<()> {
-    let sources = daybook.store.sources().await?;
+    let sources = daybook.store.sources(&daybook.tenant).await?;
     let known: HashSet<PathBuf> = sources.into_iter().map(|s| PathBuf::from(s.path)).collect();
     files.retain(|file| matches!(file, Candidate::File { path, .. } if known.contains(path)));
     Ok(())
@@ -220,7 +220,7 @@ async fn look_outside(daybook: &Daybook, stop: &Stop) -> Result<u64> {
     let Some(sweep) = &daybook.settings.profile.sweep else {
         return Ok(0);
     };
-    let sources = daybook.store.sources().await?;
+    let sources = daybook.store.sources(&daybook.tenant).await?;
     let known: HashMap<PathBuf, (u64, i64)> = sources
         .into_iter()
         .map(|source| (source.path.into(), (source.size, source.modified)))
@@ -295,7 +295,13 @@ pub(crate) async fn take_in(
     let intake = daybook.intake();
     let report = import(&intake, "what agents write", changed, stop, &Unseen).await?;
     if report.added() > 0 {
-        settle_projects(&*intake.store, &report.remotes, intake.clock.now()).await?;
+        settle_projects(
+            &*intake.store,
+            &intake.tenant,
+            &report.remotes,
+            intake.clock.now(),
+        )
+        .await?;
     }
     Ok(report)
 }

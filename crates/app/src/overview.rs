@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use daybook_domain::eligibility::{Switches, eligible};
-use daybook_domain::seams::{JobStore, ScopeState};
+use daybook_domain::seams::ScopeState;
 use daybook_domain::source::{Import, Source};
 use daybook_domain::{Gap, Job, JobKind, Session, Timestamp};
 use daybook_engine::notices::spool::Spool;
@@ -103,12 +103,12 @@ impl Facts {
         let store = &*daybook.store;
         Ok(Self {
             sessions: store.sessions(&daybook.tenant, usize::MAX).await?,
-            extract: JobStore::jobs(store, JobKind::Extract).await?,
-            consolidate: JobStore::jobs(store, JobKind::Consolidate).await?,
-            gaps: store.gaps().await?,
-            sources: store.sources().await?,
+            extract: daybook.jobs(JobKind::Extract).await?,
+            consolidate: daybook.jobs(JobKind::Consolidate).await?,
+            gaps: daybook.gaps().await?,
+            sources: store.sources(&daybook.tenant).await?,
             scopes: store.scopes(&daybook.tenant).await?,
-            imports: store.imports(imports).await?,
+            imports: store.imports(&daybook.tenant, imports).await?,
             notices: Spool::of(&daybook.root).count(),
             switches: daybook.switches(),
             stale_after: daybook.settings.profile.work.stale_after,

@@ -183,13 +183,13 @@ fn secret(field: &str) -> Unfit {
 
 /// A place that is new gets its project before anything is learned from it.
 async fn settle(daybook: &Daybook, place: &Place) -> Result<()> {
-    let places = daybook.store.places().await?;
+    let places = daybook.store.places(&daybook.tenant).await?;
     let settled = places
         .iter()
         .any(|(known, key)| known.root == place.root && key.is_some());
     if !settled {
         let now = daybook.clock.now();
-        settle_projects(&*daybook.store, &BTreeMap::new(), now).await?;
+        settle_projects(&*daybook.store, &daybook.tenant, &BTreeMap::new(), now).await?;
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use daybook_domain::eligibility::Switches;
 use daybook_domain::seams::Store;
 use daybook_domain::time::Clock;
-use daybook_domain::{Tenant, Timestamp};
+use daybook_domain::{Gap, Job, JobKind, Tenant, Timestamp};
 use daybook_engine::extract::extractive::Extractive;
 use daybook_engine::ingest::import::Intake;
 use daybook_engine::ingest::redact::Redactor;
@@ -38,6 +38,11 @@ impl Clock for SystemClock {
             .unwrap_or_default();
         Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
     }
+}
+
+/// Whose memory every door of this process opens on: command line, hooks, HTTP and MCP.
+pub(crate) fn tenant() -> Tenant {
+    Tenant::local()
 }
 
 /// An open data folder.
@@ -110,8 +115,22 @@ impl Daybook {
             database,
             ledger,
             clock,
-            tenant: Tenant::local(),
+            tenant: tenant(),
         })
+    }
+
+    /// The tenant's jobs of a kind. The store lists those of all tenants, for workers.
+    pub(crate) async fn jobs(&self, kind: JobKind) -> Result<Vec<Job>> {
+        let mut jobs = self.store.jobs(kind).await?;
+        jobs.retain(|job| job.key.tenant() == &self.tenant);
+        Ok(jobs)
+    }
+
+    /// The tenant's gaps.
+    pub(crate) async fn gaps(&self) -> Result<Vec<Gap>> {
+        let mut gaps = self.store.gaps().await?;
+        gaps.retain(|gap| gap.job.tenant() == &self.tenant);
+        Ok(gaps)
     }
 
     /// Where memory is switched off.

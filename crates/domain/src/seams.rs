@@ -2,6 +2,10 @@
 //!
 //! The suites in `daybook-testkit` pin what is promised here; every store runs them. All calls may
 //! be repeated after [`StoreError::Busy`]. Each call is one transaction unless it says otherwise.
+//!
+//! A tenant is a wall: whatever a call names it by, in a session, in a scope or by itself, the answer is
+//! that of a store that nobody else uses, and what would join two tenants is refused. Only the calls of
+//! [`JobStore`] that name no job see all tenants, for workers serve them all.
 
 use std::time::Duration;
 
@@ -107,42 +111,63 @@ pub trait SessionStore: Send + Sync {
         limit: usize,
     ) -> Result<Vec<Event>, StoreError>;
 
-    /// All files that events came from, by path.
-    async fn sources(&self) -> Result<Vec<Source>, StoreError>;
+    /// All files that a tenant's events came from, by path.
+    async fn sources(&self, tenant: &Tenant) -> Result<Vec<Source>, StoreError>;
 
     /// Records a look at a file that yielded no event.
-    async fn put_source(&self, source: &Source, import: Option<ImportNo>)
-    -> Result<(), StoreError>;
+    async fn put_source(
+        &self,
+        tenant: &Tenant,
+        source: &Source,
+        import: Option<ImportNo>,
+    ) -> Result<(), StoreError>;
 
-    /// Places that events happened in, with the key of the project that each belongs to.
-    async fn places(&self) -> Result<Vec<(Place, Option<String>)>, StoreError>;
+    /// Places that a tenant's events happened in, with the key of the project that each belongs to.
+    async fn places(&self, tenant: &Tenant) -> Result<Vec<(Place, Option<String>)>, StoreError>;
 
-    /// Known identities of projects, by key, then by identity. Several may share a key.
-    async fn projects(&self) -> Result<Vec<Project>, StoreError>;
+    /// Known identities of a tenant's projects, by key, then by identity. Several may share a key.
+    async fn projects(&self, tenant: &Tenant) -> Result<Vec<Project>, StoreError>;
 
-    /// Says which project the places under `root` belong to, and that its identity stands for it from
-    /// now on, whatever it stood for before. What was
-    /// observed there moves with them, and the scopes concerned are raised.
+    /// Says which project a tenant's places under `root` belong to, and that its identity stands for
+    /// it from now on, whatever it stood for before. What was observed there moves with them, and the
+    /// scopes concerned are raised.
     async fn assign_root(
         &self,
+        tenant: &Tenant,
         root: &str,
         project: &Project,
         now: Timestamp,
     ) -> Result<(), StoreError>;
 
-    /// Begins an import.
-    async fn begin_import(&self, what: &str, now: Timestamp) -> Result<ImportNo, StoreError>;
+    /// Begins an import. No two have the same number, whoever's they are; a number of another tenant's
+    /// is as unknown as one that was never given.
+    async fn begin_import(
+        &self,
+        tenant: &Tenant,
+        what: &str,
+        now: Timestamp,
+    ) -> Result<ImportNo, StoreError>;
 
     /// Ends an import.
-    async fn end_import(&self, import: ImportNo, now: Timestamp) -> Result<(), StoreError>;
+    async fn end_import(
+        &self,
+        tenant: &Tenant,
+        import: ImportNo,
+        now: Timestamp,
+    ) -> Result<(), StoreError>;
 
-    /// Imports, newest first.
-    async fn imports(&self, limit: usize) -> Result<Vec<Import>, StoreError>;
+    /// A tenant's imports, newest first.
+    async fn imports(&self, tenant: &Tenant, limit: usize) -> Result<Vec<Import>, StoreError>;
 
     /// Removes exactly what one import added: its events, what was observed from them, its
     /// progress on files. Sessions that keep older events are extracted anew; scopes concerned are
     /// raised. May take several transactions; repeating it after an interruption goes on.
-    async fn undo_import(&self, import: ImportNo, now: Timestamp) -> Result<Undone, StoreError>;
+    async fn undo_import(
+        &self,
+        tenant: &Tenant,
+        import: ImportNo,
+        now: Timestamp,
+    ) -> Result<Undone, StoreError>;
 }
 
 /// Where background work is kept. Rows change only by the transitions of [`Job`].
@@ -342,8 +367,9 @@ pub trait Index: Send + Sync {
     /// The stamps of the files that are indexed.
     async fn file_stamps(&self, scope: &Scope) -> Result<Vec<(String, String)>, StoreError>;
 
-    /// Forgets everything that is indexed.
-    async fn clear(&self) -> Result<(), StoreError>;
+    /// Forgets everything that is indexed of a tenant. May take several transactions; repeating it
+    /// after an interruption goes on.
+    async fn clear(&self, tenant: &Tenant) -> Result<(), StoreError>;
 
     /// Indexes events again after [`Index::clear`]: `(event, tokens)`, at most
     /// [`crate::limits::APPEND_EVENTS`] at once.

@@ -4,7 +4,8 @@
 
 use daybook_domain::limits::{APPEND_BYTES, APPEND_EVENTS, EVENT_TEXT};
 use daybook_domain::seams::Append;
-use daybook_domain::{Extraction, JobKey, LeaseToken, Observation, StoreError, Yield};
+use daybook_domain::source::Source;
+use daybook_domain::{Extraction, JobKey, LeaseToken, Observation, StoreError, Tenant, Yield};
 
 /// Most bytes of an event's text that a found document shows.
 pub(crate) const DOCUMENT_TEXT: usize = 4 * 1024;
@@ -16,8 +17,11 @@ pub(crate) const STEP_ROWS: usize = 128;
 /// Most jobs that one transaction of a long operation begins anew.
 pub(crate) const STEP_JOBS: usize = 32;
 
-/// Refuses an append that would hold the store for too long.
+/// Refuses an append that would hold the store for too long, or reach behind another wall.
 pub(crate) fn check_append(append: &Append) -> Result<(), StoreError> {
+    if let Some(source) = &append.source {
+        check_source(&append.session.id.tenant, source)?;
+    }
     let events = &append.events;
     if events.len() > APPEND_EVENTS {
         return Err(StoreError::Refused(format!(
@@ -40,12 +44,36 @@ pub(crate) fn check_append(append: &Append) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Refuses observations that nothing supports.
+/// Refuses a file of one tenant with a session of another.
+pub(crate) fn check_source(tenant: &Tenant, source: &Source) -> Result<(), StoreError> {
+    let sessions = source.session.iter();
+    let what = format!("file {}", source.path);
+    check_tenants(&what, tenant, sessions.map(|session| &session.tenant))
+}
+
+/// Refuses observations that nothing supports, or that evidence of another tenant does.
 pub(crate) fn check_observations(observations: &[Observation]) -> Result<(), StoreError> {
-    match observations.iter().find(|o| o.evidence.is_empty()) {
-        Some(bare) => Err(StoreError::Refused(format!(
-            "observation {} has no evidence",
-            bare.id
+    for observation in observations {
+        let what = format!("observation {}", observation.id);
+        if observation.evidence.is_empty() {
+            return Err(StoreError::Refused(format!("{what} has no evidence")));
+        }
+        let evidence = observation.evidence.iter().map(|e| &e.session.tenant);
+        check_tenants(&what, &observation.scope.tenant, evidence)?;
+    }
+    Ok(())
+}
+
+/// Refuses what would join a tenant with others.
+fn check_tenants<'a>(
+    what: &str,
+    tenant: &Tenant,
+    mut named: impl Iterator<Item = &'a Tenant>,
+) -> Result<(), StoreError> {
+    match named.find(|other| *other != tenant) {
+        Some(other) => Err(StoreError::Refused(format!(
+            "{what} of tenant {} that names something of tenant {}",
+            tenant.0, other.0
         ))),
         None => Ok(()),
     }
@@ -66,6 +94,9 @@ pub(crate) fn check_extraction(
             extraction.session, extraction.to.0, extraction.from.0
         )));
     }
+    let tenant = &extraction.session.tenant;
+    let concerns = extraction.concerns.iter().map(|scope| &scope.tenant);
+    check_tenants("an extraction", tenant, concerns)?;
     let Yield::Something { observations, .. } = &extraction.yielded else {
         return Ok(());
     };

@@ -9,8 +9,8 @@
 //!
 //! The closure makes an empty store; what it returns is dropped after the test and dereferences to
 //! the store, so it may own a folder or a server. [`model`] drives a store with random operations and
-//! compares all that can be seen of it with a small model. [`simulation`] interleaves everything that
-//! happens to jobs, and checks what must hold after each call.
+//! compares all that can be seen of it with a small model. [`suites::walls`] lets two tenants share a store.
+//! [`simulation`] interleaves everything that happens to jobs, and checks what must hold after each call.
 //!
 //! Never a normal dependency: tests alone use this.
 

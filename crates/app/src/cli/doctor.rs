@@ -142,7 +142,7 @@ fn private(folder: &Path) -> Result<String, String> {
 fn jobs(daybook: &Daybook) -> Result<String, String> {
     let looked = block_on(async {
         let holders = daybook.store.holders().await?;
-        let gaps = daybook.store.gaps().await?;
+        let gaps = daybook.gaps().await?;
         Ok((holders.len(), gaps.len()))
     });
     match looked {

@@ -131,7 +131,13 @@ impl Import {
         let intake = daybook.intake();
         let report = import(&intake, &self.name(), candidates, stop, &reading).await?;
         reading.end();
-        settle_projects(&*intake.store, &report.remotes, shop.clock.now()).await?;
+        settle_projects(
+            &*intake.store,
+            &intake.tenant,
+            &report.remotes,
+            shop.clock.now(),
+        )
+        .await?;
         if self.no_process || stop.asked() {
             return Ok((report, None));
         }
@@ -309,7 +315,7 @@ fn undo(common: &Common, number: i64) -> Result<ExitCode> {
     let daybook = Daybook::open_existing(common)?;
     let stop = stop_on_interrupt()?;
     block_on(async {
-        let imports = daybook.store.imports(1).await?;
+        let imports = daybook.store.imports(&daybook.tenant, 1).await?;
         let import = match (number, imports.first()) {
             (0, Some(last)) => last.no,
             (0, None) => bail!("there is no import to undo"),
@@ -318,7 +324,7 @@ fn undo(common: &Common, number: i64) -> Result<ExitCode> {
         let (shop, _present) = daybook.worker().await?;
         let undone = daybook
             .store
-            .undo_import(import, daybook.clock.now())
+            .undo_import(&daybook.tenant, import, daybook.clock.now())
             .await?;
         let learned = learn(common, &shop, &stop).await?;
         if common.json {

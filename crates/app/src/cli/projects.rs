@@ -147,7 +147,7 @@ struct Facts {
 
 async fn known(daybook: &Daybook) -> Result<BTreeMap<String, Facts>> {
     let mut known: BTreeMap<String, Facts> = BTreeMap::new();
-    for (place, key) in daybook.store.places().await? {
+    for (place, key) in daybook.store.places(&daybook.tenant).await? {
         let Some(key) = key else {
             continue;
         };
@@ -158,7 +158,7 @@ async fn known(daybook: &Daybook) -> Result<BTreeMap<String, Facts>> {
         }
         facts.checkouts.insert(place.root);
     }
-    for project in daybook.store.projects().await? {
+    for project in daybook.store.projects(&daybook.tenant).await? {
         // One without a checkout is what a guess was before more was known.
         if let Some(facts) = known.get_mut(&project.key) {
             facts.guessed |= project.guessed;

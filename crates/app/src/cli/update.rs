@@ -179,7 +179,8 @@ pub(crate) async fn waiting(shop: &Workshop) -> Result<u64> {
 }
 
 async fn hasten_all(shop: &Workshop) -> Result<()> {
-    for job in shop.store.jobs(JobKind::Extract).await? {
+    let jobs = shop.store.jobs(JobKind::Extract).await?.into_iter();
+    for job in jobs.filter(|job| job.key.tenant() == &shop.tenant) {
         let priority = job.priority;
         JobStore::hasten(&*shop.store, &job.key, shop.clock.now(), priority).await?;
     }

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use daybook_domain::time::Clock;
-use daybook_domain::{Scope, ScopeKind, Tenant};
+use daybook_domain::{Scope, ScopeKind};
 use daybook_engine::notices::spool::{NOTICES, Put, Spool};
 use daybook_engine::notices::whereabouts::Whereabouts;
 use daybook_engine::notices::{Moment, Notice};
@@ -30,7 +30,7 @@ use payload::Payload;
 use crate::briefing;
 use crate::logging::complain;
 use crate::settings::Settings;
-use crate::wiring::SystemClock;
+use crate::wiring::{SystemClock, tenant};
 
 /// A program whose agent calls hooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -139,7 +139,7 @@ impl Call {
             None => std::env::current_dir()?,
         };
         let standing = Whereabouts::read(root).standing(&folder);
-        let tenant = Tenant::local();
+        let tenant = tenant();
         let project = standing.project.map(|name| Scope {
             tenant: tenant.clone(),
             kind: ScopeKind::Project,

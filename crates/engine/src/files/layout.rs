@@ -29,11 +29,19 @@ pub fn folder(root: &Path, scope: &Scope) -> PathBuf {
         ScopeKind::Room => "rooms",
         ScopeKind::Project => "projects",
     };
-    let wall = match scope.tenant == Tenant::local() {
-        true => root.to_owned(),
-        false => root.join("tenants").join(encoded(&scope.tenant.0)),
-    };
-    wall.join(kind).join(encoded(&scope.name)).join("memory")
+    wall(root, &scope.tenant)
+        .join(kind)
+        .join(encoded(&scope.name))
+        .join("memory")
+}
+
+/// The folder that holds all that a tenant keeps in files.
+#[must_use]
+pub fn wall(root: &Path, tenant: &Tenant) -> PathBuf {
+    if *tenant == Tenant::local() {
+        return root.to_owned();
+    }
+    root.join("tenants").join(encoded(&tenant.0))
 }
 
 /// A name as a folder: lower-case letters, digits, `-`, `_` and inner dots stay; everything else is

@@ -4,24 +4,25 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use daybook_domain::seams::Store;
-use daybook_domain::{StoreError, Timestamp};
+use daybook_domain::{StoreError, Tenant, Timestamp};
 
 use super::checkout::checkout;
 use super::projects::{RootFacts, assign};
 
-/// Says which project each folder belongs to. `shown` are the remotes that transcripts showed, by
+/// Says which project each folder of a tenant belongs to. `shown` are the remotes that transcripts showed, by
 /// folder. A folder that has a sure project keeps it; a guess gives way to what is known now.
 ///
 /// # Errors
 /// When the store fails.
 pub async fn settle_projects(
     store: &dyn Store,
+    tenant: &Tenant,
     shown: &BTreeMap<String, String>,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let projects = store.projects().await?;
+    let projects = store.projects(tenant).await?;
     let mut current: BTreeMap<String, Option<String>> = BTreeMap::new();
-    for (place, key) in store.places().await? {
+    for (place, key) in store.places(tenant).await? {
         current.insert(place.root, key);
     }
     let is_sure = |key: &Option<String>| {
@@ -37,7 +38,7 @@ pub async fn settle_projects(
         .collect();
     for (root, project) in assign(&open, &projects) {
         if current.get(&root).cloned().flatten().as_deref() != Some(project.key.as_str()) {
-            store.assign_root(&root, &project, now).await?;
+            store.assign_root(tenant, &root, &project, now).await?;
         }
     }
     Ok(())

@@ -206,7 +206,7 @@ async fn remembered(shop: &Workshop, scope: &Scope) -> Result<Memory, StoreError
     match scope.kind {
         ScopeKind::Project => {
             extractions = shop.store.extractions(tenant, Some(&scope.name)).await?;
-            let projects = shop.store.projects().await?;
+            let projects = shop.store.projects(tenant).await?;
             let mut own = projects.iter().filter(|p| p.key == scope.name);
             // A name that a person gave is the title; else the identity says more than its key.
             if let Some(project) = own.find(|project| has_own_key(project)) {

@@ -36,11 +36,7 @@ pub(super) enum Extracting {
 }
 
 /// Does the claimed job's next window.
-pub(super) async fn extract(
-    shop: &Workshop,
-    claimed: &Claimed,
-    projects: &Projects,
-) -> Result<Extracting, StoreError> {
+pub(super) async fn extract(shop: &Workshop, claimed: &Claimed) -> Result<Extracting, StoreError> {
     let JobKey::Extract(session) = claimed.token.job() else {
         return Ok(Extracting::Lost);
     };
@@ -53,12 +49,7 @@ pub(super) async fn extract(
         class = Empty,
         outcome = Empty,
     );
-    within(
-        span,
-        read_and_finish(shop, claimed, session, projects),
-        note,
-    )
-    .await
+    within(span, read_and_finish(shop, claimed, session), note).await
 }
 
 fn note(span: &Span, extracting: &Extracting) {
@@ -81,7 +72,6 @@ async fn read_and_finish(
     shop: &Workshop,
     claimed: &Claimed,
     id: &SessionId,
-    projects: &Projects,
 ) -> Result<Extracting, StoreError> {
     let Some(session) = shop.store.session(id).await? else {
         return give_up(shop, claimed).await;
@@ -108,6 +98,7 @@ async fn read_and_finish(
     };
     let to = last.seq;
     let retracted = retracted(&read);
+    let projects = Projects::of(&*shop.store, &id.tenant).await?;
     let is_off = |event: &Event| {
         let place = event.place.as_ref();
         let scope = place.and_then(|place| projects.scope(&id.tenant, &place.root));
@@ -134,7 +125,7 @@ async fn read_and_finish(
             return fail(shop, claimed, failure).await;
         }
     };
-    let (extraction, taught) = settle(shop, &session, &events, extracted, projects);
+    let (extraction, taught) = settle(shop, &session, &events, extracted, &projects);
     let extraction = Extraction {
         from: EventSeq(claimed.after + 1),
         to,

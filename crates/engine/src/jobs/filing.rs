@@ -5,18 +5,28 @@
 
 use std::collections::BTreeMap;
 
+use daybook_domain::seams::Store;
 use daybook_domain::{
-    Event, EventSeq, Evidence, Observation, ObservationId, Scope, ScopeKind, Session, Tenant,
+    Event, EventSeq, Evidence, Observation, ObservationId, Scope, ScopeKind, Session, StoreError,
+    Tenant,
 };
 
 use crate::extract::Draft;
 use crate::recall::tokens::index_text;
 
-/// Which project each folder belongs to.
+/// Which project each folder of a tenant belongs to.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Projects(BTreeMap<String, String>);
 
 impl Projects {
+    /// As the store says by now.
+    pub(crate) async fn of(store: &dyn Store, tenant: &Tenant) -> Result<Self, StoreError> {
+        let places = store.places(tenant).await?.into_iter();
+        Ok(Self::new(
+            places.filter_map(|(place, key)| Some((place.root, key?))),
+        ))
+    }
+
     /// From pairs of folder and project key.
     pub(crate) fn new(roots: impl IntoIterator<Item = (String, String)>) -> Self {
         Self(roots.into_iter().collect())

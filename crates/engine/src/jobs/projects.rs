@@ -12,7 +12,7 @@ use daybook_domain::{Project, Scope, ScopeKind};
 
 use super::{WorkError, Workshop};
 use crate::files::adopt::{adopt, set_aside};
-use crate::files::layout::folder;
+use crate::files::layout::{folder, wall};
 use crate::files::{FilesConfig, Folder, LockOutcome};
 
 /// What joining did.
@@ -64,7 +64,8 @@ pub async fn join(shop: &Workshop, from: &str, into: &str) -> Result<Joined, Joi
     let old = folder(&shop.root, &scope(from));
     if old.is_dir() {
         joined.words = move_words(shop, &old, from, &scope(into))?;
-        joined.set_aside = Some(set_aside(&shop.root, &old, from).map_err(WorkError::from)?);
+        joined.set_aside =
+            Some(set_aside(&wall(&shop.root, &shop.tenant), &old, from).map_err(WorkError::from)?);
     }
     let now = shop.clock.now();
     let raised = shop.store.touch_scope(&scope(into), now).await;
@@ -74,7 +75,11 @@ pub async fn join(shop: &Workshop, from: &str, into: &str) -> Result<Joined, Joi
 
 /// Gives every checkout and every identity of a project another key.
 async fn move_checkouts(shop: &Workshop, from: &str, into: &str) -> Result<usize, JoinError> {
-    let projects = shop.store.projects().await.map_err(WorkError::from)?;
+    let projects = shop
+        .store
+        .projects(&shop.tenant)
+        .await
+        .map_err(WorkError::from)?;
     let renamed: Vec<Project> = projects
         .into_iter()
         .filter(|project| project.key == from)
@@ -83,7 +88,11 @@ async fn move_checkouts(shop: &Workshop, from: &str, into: &str) -> Result<usize
             ..project
         })
         .collect();
-    let places = shop.store.places().await.map_err(WorkError::from)?;
+    let places = shop
+        .store
+        .places(&shop.tenant)
+        .await
+        .map_err(WorkError::from)?;
     let roots: BTreeSet<String> = places
         .into_iter()
         .filter(|(_, key)| key.as_deref() == Some(from))
@@ -94,7 +103,8 @@ async fn move_checkouts(shop: &Workshop, from: &str, into: &str) -> Result<usize
     }
     for root in &roots {
         for project in &renamed {
-            let moved = shop.store.assign_root(root, project, shop.clock.now());
+            let now = shop.clock.now();
+            let moved = shop.store.assign_root(&shop.tenant, root, project, now);
             moved.await.map_err(WorkError::from)?;
         }
     }

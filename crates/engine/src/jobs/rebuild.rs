@@ -30,7 +30,7 @@ pub struct Rebuilt {
 /// When the store fails.
 pub async fn rebuild_index(shop: &Workshop) -> Result<Rebuilt, StoreError> {
     let mut rebuilt = Rebuilt::default();
-    Index::clear(&*shop.store).await?;
+    Index::clear(&*shop.store, &shop.tenant).await?;
     let mut sessions = SessionStore::sessions(&*shop.store, &shop.tenant, SESSIONS).await?;
     // Oldest first: the order in which they came in decides between equals.
     sessions.sort_by(|a, b| (a.first_at, &a.id).cmp(&(b.first_at, &b.id)));

@@ -2,13 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use daybook_domain::seams::SessionStore;
 use daybook_domain::{Claimed, Failure, JobKey, JobKind, Scope, SessionId};
 
 use super::consolidate::{Consolidating, consolidate};
 use super::crew::Crew;
 use super::extract::{Extracting, extract};
-use super::filing::Projects;
 use super::{WorkError, Workshop};
 use crate::notices::whereabouts::Whereabouts;
 use crate::stop::Stop;
@@ -79,7 +77,9 @@ pub async fn work(
     }
     report.stopped = stop.asked();
     // Hooks do without it until somebody writes it again.
-    let _ = Whereabouts::of(&*shop.store).await?.write(&shop.root);
+    let _ = Whereabouts::of(&*shop.store, &shop.tenant)
+        .await?
+        .write(&shop.root);
     Ok(report)
 }
 
@@ -105,16 +105,9 @@ async fn extract_due(
     progress: &dyn Progress,
     report: &mut UpdateReport,
 ) -> Result<usize, WorkError> {
-    let places = SessionStore::places(&*shop.store).await?;
-    let projects = Projects::new(
-        places
-            .into_iter()
-            .filter_map(|(place, key)| Some((place.root, key?))),
-    );
     let mut crew = Crew::new(shop, JobKind::Extract);
-    let projects = &projects;
     let work = move |claimed: Claimed| async move {
-        let outcome = extract(shop, &claimed, projects).await;
+        let outcome = extract(shop, &claimed).await;
         (claimed, outcome.map_err(WorkError::from))
     };
     let mut done = 0;

@@ -136,7 +136,13 @@ async fn read_on(
     let report = import(intake, "hooks", scan(&paths), stop, &Silent).await?;
     let is_new = |status: &FileStatus| *status != FileStatus::Unchanged;
     if report.files.iter().any(|file| is_new(&file.status)) {
-        settle_projects(&*intake.store, &report.remotes, intake.clock.now()).await?;
+        settle_projects(
+            &*intake.store,
+            &intake.tenant,
+            &report.remotes,
+            intake.clock.now(),
+        )
+        .await?;
     }
     Ok(report)
 }

@@ -9,7 +9,7 @@ use std::io;
 use std::path::Path;
 
 use daybook_domain::seams::Store;
-use daybook_domain::{Place, StoreError};
+use daybook_domain::{Place, StoreError, Tenant};
 use serde::{Deserialize, Serialize};
 
 use crate::ingest::checkout::checkout;
@@ -33,13 +33,13 @@ pub struct Standing {
 }
 
 impl Whereabouts {
-    /// What the store knows.
+    /// What the store knows of a tenant.
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn of(store: &dyn Store) -> Result<Self, StoreError> {
-        let places = store.places().await?;
-        let projects = store.projects().await?;
+    pub async fn of(store: &dyn Store, tenant: &Tenant) -> Result<Self, StoreError> {
+        let places = store.places(tenant).await?;
+        let projects = store.projects(tenant).await?;
         Ok(Self {
             folders: places
                 .into_iter()

@@ -78,49 +78,67 @@ impl<S: Store + JobRows> SessionStore for Ledgered<S> {
         self.inner.events_at(session, lines, limit).await
     }
 
-    async fn sources(&self) -> Result<Vec<Source>, StoreError> {
-        self.inner.sources().await
+    async fn sources(&self, tenant: &Tenant) -> Result<Vec<Source>, StoreError> {
+        self.inner.sources(tenant).await
     }
 
     async fn put_source(
         &self,
+        tenant: &Tenant,
         source: &Source,
         import: Option<ImportNo>,
     ) -> Result<(), StoreError> {
-        self.inner.put_source(source, import).await
+        self.inner.put_source(tenant, source, import).await
     }
 
-    async fn places(&self) -> Result<Vec<(Place, Option<String>)>, StoreError> {
-        self.inner.places().await
+    async fn places(&self, tenant: &Tenant) -> Result<Vec<(Place, Option<String>)>, StoreError> {
+        self.inner.places(tenant).await
     }
 
-    async fn projects(&self) -> Result<Vec<Project>, StoreError> {
-        self.inner.projects().await
+    async fn projects(&self, tenant: &Tenant) -> Result<Vec<Project>, StoreError> {
+        self.inner.projects(tenant).await
     }
 
     async fn assign_root(
         &self,
+        tenant: &Tenant,
         root: &str,
         project: &Project,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        self.inner.assign_root(root, project, now).await
+        self.inner.assign_root(tenant, root, project, now).await
     }
 
-    async fn begin_import(&self, what: &str, now: Timestamp) -> Result<ImportNo, StoreError> {
-        self.inner.begin_import(what, now).await
+    async fn begin_import(
+        &self,
+        tenant: &Tenant,
+        what: &str,
+        now: Timestamp,
+    ) -> Result<ImportNo, StoreError> {
+        self.inner.begin_import(tenant, what, now).await
     }
 
-    async fn end_import(&self, import: ImportNo, now: Timestamp) -> Result<(), StoreError> {
-        self.inner.end_import(import, now).await
+    async fn end_import(
+        &self,
+        tenant: &Tenant,
+        import: ImportNo,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.inner.end_import(tenant, import, now).await
     }
 
-    async fn imports(&self, limit: usize) -> Result<Vec<Import>, StoreError> {
-        self.inner.imports(limit).await
+    async fn imports(&self, tenant: &Tenant, limit: usize) -> Result<Vec<Import>, StoreError> {
+        self.inner.imports(tenant, limit).await
     }
 
-    async fn undo_import(&self, import: ImportNo, now: Timestamp) -> Result<Undone, StoreError> {
-        self.through_all(self.inner.undo_import(import, now)).await
+    async fn undo_import(
+        &self,
+        tenant: &Tenant,
+        import: ImportNo,
+        now: Timestamp,
+    ) -> Result<Undone, StoreError> {
+        self.through_all(self.inner.undo_import(tenant, import, now))
+            .await
     }
 }
 
@@ -208,8 +226,8 @@ impl<S: Store + JobRows> Index for Ledgered<S> {
         self.inner.file_stamps(scope).await
     }
 
-    async fn clear(&self) -> Result<(), StoreError> {
-        self.inner.clear().await
+    async fn clear(&self, tenant: &Tenant) -> Result<(), StoreError> {
+        self.inner.clear(tenant).await
     }
 
     async fn index_events(

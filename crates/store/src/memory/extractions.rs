@@ -121,7 +121,7 @@ impl State {
         let places = row.events.values().filter_map(|event| event.place.as_ref());
         places
             .into_iter()
-            .any(|p| self.project_of_root(&p.root).as_deref() == Some(project))
+            .any(|p| self.project_of_root(&session.tenant, &p.root).as_deref() == Some(project))
     }
 
     fn finish(

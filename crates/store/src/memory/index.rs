@@ -97,11 +97,15 @@ impl Index for MemoryStore {
             .collect())
     }
 
-    async fn clear(&self) -> Result<(), StoreError> {
+    async fn clear(&self, tenant: &Tenant) -> Result<(), StoreError> {
         let mut state = self.state();
-        state.documents.clear();
-        state.files.clear();
-        state.entries.clear();
+        let docs = state.documents.keys().copied();
+        let own: HashSet<i64> = docs
+            .filter(|&doc| state.tenant_of(doc).as_ref() == Some(tenant))
+            .collect();
+        state.documents.retain(|doc, _| !own.contains(doc));
+        state.files.retain(|(scope, _), _| &scope.tenant != tenant);
+        state.entries.retain(|_, row| &row.scope.tenant != tenant);
         Ok(())
     }
 

@@ -22,7 +22,7 @@ use daybook_domain::index::FileEntry;
 use daybook_domain::source::{Import, Source};
 use daybook_domain::{
     Event, EventId, EventSeq, ExtractionRecord, Gap, Job, JobKey, JobKind, ObservationId,
-    ObservationKind, Project, Scope, Session, SessionId, Tallied, Timestamp,
+    ObservationKind, Project, Scope, Session, SessionId, Tallied, Tenant, Timestamp,
 };
 
 use tokio::sync::watch;
@@ -60,12 +60,13 @@ impl MemoryStore {
 struct State {
     numbers: BTreeMap<SessionId, i64>,
     sessions: BTreeMap<SessionId, SessionRow>,
-    sources: BTreeMap<String, Source>,
+    sources: BTreeMap<(Tenant, String), Source>,
     imports: BTreeMap<i64, ImportRow>,
     last_import: i64,
     /// The project of each root.
-    roots: BTreeMap<String, Option<String>>,
-    projects: BTreeMap<String, Project>,
+    roots: BTreeMap<(Tenant, String), Option<String>>,
+    /// By identity.
+    projects: BTreeMap<(Tenant, String), Project>,
     jobs: BTreeMap<JobKey, Job>,
     gaps: BTreeMap<(JobKey, u64), Gap>,
     rounds: BTreeMap<JobKind, Rounds>,
@@ -97,6 +98,7 @@ struct SessionRow {
 
 #[derive(Debug)]
 struct ImportRow {
+    tenant: Tenant,
     import: Import,
     /// What it added: session, first and last event; last before first when only the session.
     ranges: Vec<(SessionId, u64, u64)>,

@@ -11,23 +11,27 @@ use super::evidence_rows::Touched;
 use crate::bounds::STEP_ROWS;
 
 impl State {
-    pub(super) fn project_of_root(&self, root: &str) -> Option<String> {
-        self.roots.get(root).cloned().flatten()
+    pub(super) fn project_of_root(&self, tenant: &Tenant, root: &str) -> Option<String> {
+        let key = (tenant.clone(), root.to_owned());
+        self.roots.get(&key).cloned().flatten()
     }
 
     /// The scope of the project that a root belongs to.
     pub(super) fn scope_of_root(&self, tenant: &Tenant, root: &str) -> Option<Scope> {
-        self.project_of_root(root).map(|name| Scope {
+        self.project_of_root(tenant, root).map(|name| Scope {
             tenant: tenant.clone(),
             kind: ScopeKind::Project,
             name,
         })
     }
 
-    pub(super) fn places(&self) -> Vec<(Place, Option<String>)> {
-        let events = self.sessions.values().flat_map(|row| row.events.values());
+    pub(super) fn places(&self, tenant: &Tenant) -> Vec<(Place, Option<String>)> {
+        let rows = self.sessions.values();
+        let own = rows.filter(|row| &row.session.id.tenant == tenant);
+        let events = own.flat_map(|row| row.events.values());
         let places: BTreeSet<&Place> = events.filter_map(|event| event.place.as_ref()).collect();
-        let with_project = |place: &Place| (place.clone(), self.project_of_root(&place.root));
+        let with_project =
+            |place: &Place| (place.clone(), self.project_of_root(tenant, &place.root));
         places.into_iter().map(with_project).collect()
     }
 
@@ -47,27 +51,31 @@ impl State {
         revision
     }
 
-    pub(super) fn assign_root(&mut self, root: &str, project: &Project, now: Timestamp) {
-        let before = self.project_of_root(root);
-        self.projects
-            .insert(project.identity.clone(), project.clone());
-        self.roots
-            .insert(root.to_owned(), Some(project.key.clone()));
+    pub(super) fn assign_root(
+        &mut self,
+        tenant: &Tenant,
+        root: &str,
+        project: &Project,
+        now: Timestamp,
+    ) {
+        let before = self.project_of_root(tenant, root);
+        let identity = (tenant.clone(), project.identity.clone());
+        self.projects.insert(identity, project.clone());
+        let key = (tenant.clone(), root.to_owned());
+        self.roots.insert(key, Some(project.key.clone()));
         let mut concerned = BTreeSet::new();
-        if before.as_ref() != Some(&project.key) {
-            for tenant in self.tenants_under(root) {
-                for name in before.iter().chain([&project.key]) {
-                    concerned.insert(Scope {
-                        tenant: tenant.clone(),
-                        kind: ScopeKind::Project,
-                        name: name.clone(),
-                    });
-                }
+        if before.as_ref() != Some(&project.key) && self.is_place(tenant, root) {
+            for name in before.iter().chain([&project.key]) {
+                concerned.insert(Scope {
+                    tenant: tenant.clone(),
+                    kind: ScopeKind::Project,
+                    name: name.clone(),
+                });
             }
         }
         loop {
-            self.move_retractions(root, project);
-            let moved = self.move_evidence(root, project, &mut concerned);
+            self.move_retractions(tenant, root, project);
+            let moved = self.move_evidence(tenant, root, project, &mut concerned);
             self.raise(std::mem::take(&mut concerned), now);
             if moved < STEP_ROWS {
                 break;
@@ -75,17 +83,17 @@ impl State {
         }
     }
 
-    fn tenants_under(&self, root: &str) -> BTreeSet<Tenant> {
-        let at_root = |place: &Option<Place>| place.as_ref().is_some_and(|p| p.root == root);
-        let rows = self.sessions.values();
-        rows.filter(|row| row.events.values().any(|event| at_root(&event.place)))
-            .map(|row| row.session.id.tenant.clone())
-            .collect()
+    /// Whether events of a tenant happened under a root.
+    fn is_place(&self, tenant: &Tenant, root: &str) -> bool {
+        self.places(tenant)
+            .iter()
+            .any(|(place, _)| place.root == root)
     }
 
     /// Files what was observed under `root` in other projects under this one, a step at a time.
     fn move_evidence(
         &mut self,
+        tenant: &Tenant,
         root: &str,
         project: &Project,
         concerned: &mut BTreeSet<Scope>,
@@ -95,7 +103,7 @@ impl State {
             .iter()
             .filter(|(_, row)| row.piece.evidence.root.as_deref() == Some(root))
             .map(|(&no, row)| (no, self.observations[&row.observation].scope.clone()))
-            .filter(|(_, scope)| is_other_project(scope, project))
+            .filter(|(_, scope)| is_other_project(scope, tenant, project))
             .take(STEP_ROWS)
             .collect();
         let mut touched = Touched::default();
@@ -111,9 +119,10 @@ impl State {
     }
 
     /// What a person took back stays taken back under the new name.
-    fn move_retractions(&mut self, root: &str, project: &Project) {
+    fn move_retractions(&mut self, tenant: &Tenant, root: &str, project: &Project) {
         for ((scope, id, session, seq), what) in std::mem::take(&mut self.retractions) {
-            let moves = what.root.as_deref() == Some(root) && is_other_project(&scope, project);
+            let moves =
+                what.root.as_deref() == Some(root) && is_other_project(&scope, tenant, project);
             let key = if moves {
                 let to = Scope {
                     name: project.key.clone(),
@@ -129,6 +138,6 @@ impl State {
     }
 }
 
-fn is_other_project(scope: &Scope, project: &Project) -> bool {
-    scope.kind == ScopeKind::Project && scope.name != project.key
+fn is_other_project(scope: &Scope, tenant: &Tenant, project: &Project) -> bool {
+    &scope.tenant == tenant && scope.kind == ScopeKind::Project && scope.name != project.key
 }

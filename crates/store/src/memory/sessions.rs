@@ -11,7 +11,7 @@ use daybook_domain::{
 };
 
 use super::{MemoryStore, SessionRow, State};
-use crate::bounds::{FOUND_SESSIONS, check_append};
+use crate::bounds::{FOUND_SESSIONS, check_append, check_source};
 use crate::lines::Numbering;
 use crate::log::{Added, Concern};
 use crate::{labels, log};
@@ -21,7 +21,7 @@ impl SessionStore for MemoryStore {
     async fn append(&self, append: &Append) -> Result<Appended, StoreError> {
         check_append(append)?;
         let mut state = self.changing();
-        state.check_import(append.import)?;
+        state.check_import(&append.session.id.tenant, append.import)?;
         Ok(state.add(append))
     }
 
@@ -136,63 +136,86 @@ impl SessionStore for MemoryStore {
         Ok(cited.take(limit).cloned().collect())
     }
 
-    async fn sources(&self) -> Result<Vec<Source>, StoreError> {
-        Ok(self.state().sources.values().cloned().collect())
+    async fn sources(&self, tenant: &Tenant) -> Result<Vec<Source>, StoreError> {
+        let state = self.state();
+        let own = state.sources.iter().filter(|((of, _), _)| of == tenant);
+        Ok(own.map(|(_, source)| source.clone()).collect())
     }
 
     async fn put_source(
         &self,
+        tenant: &Tenant,
         source: &Source,
         import: Option<ImportNo>,
     ) -> Result<(), StoreError> {
+        check_source(tenant, source)?;
         let mut state = self.state();
-        state.check_import(import)?;
-        state.put_source(source, import);
+        state.check_import(tenant, import)?;
+        state.put_source(tenant, source, import);
         Ok(())
     }
 
-    async fn places(&self) -> Result<Vec<(Place, Option<String>)>, StoreError> {
-        Ok(self.state().places())
+    async fn places(&self, tenant: &Tenant) -> Result<Vec<(Place, Option<String>)>, StoreError> {
+        Ok(self.state().places(tenant))
     }
 
-    async fn projects(&self) -> Result<Vec<Project>, StoreError> {
-        let mut projects: Vec<Project> = self.state().projects.values().cloned().collect();
+    async fn projects(&self, tenant: &Tenant) -> Result<Vec<Project>, StoreError> {
+        let state = self.state();
+        let own = state.projects.iter().filter(|((of, _), _)| of == tenant);
+        let mut projects: Vec<Project> = own.map(|(_, project)| project.clone()).collect();
         projects.sort();
         Ok(projects)
     }
 
     async fn assign_root(
         &self,
+        tenant: &Tenant,
         root: &str,
         project: &Project,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        self.changing().assign_root(root, project, now);
+        self.changing().assign_root(tenant, root, project, now);
         Ok(())
     }
 
-    async fn begin_import(&self, what: &str, now: Timestamp) -> Result<ImportNo, StoreError> {
-        Ok(self.state().begin_import(what, now))
+    async fn begin_import(
+        &self,
+        tenant: &Tenant,
+        what: &str,
+        now: Timestamp,
+    ) -> Result<ImportNo, StoreError> {
+        Ok(self.state().begin_import(tenant, what, now))
     }
 
-    async fn end_import(&self, import: ImportNo, now: Timestamp) -> Result<(), StoreError> {
+    async fn end_import(
+        &self,
+        tenant: &Tenant,
+        import: ImportNo,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
         let mut state = self.state();
-        state.check_import(Some(import))?;
+        state.check_import(tenant, Some(import))?;
         if let Some(row) = state.imports.get_mut(&import.0) {
             row.import.ended_at = Some(now);
         }
         Ok(())
     }
 
-    async fn imports(&self, limit: usize) -> Result<Vec<Import>, StoreError> {
+    async fn imports(&self, tenant: &Tenant, limit: usize) -> Result<Vec<Import>, StoreError> {
         let state = self.state();
-        let newest = state.imports.values().rev().take(limit);
+        let own = state.imports.values().filter(|row| &row.tenant == tenant);
+        let newest = own.rev().take(limit);
         Ok(newest.map(|row| row.import.clone()).collect())
     }
 
-    async fn undo_import(&self, import: ImportNo, now: Timestamp) -> Result<Undone, StoreError> {
+    async fn undo_import(
+        &self,
+        tenant: &Tenant,
+        import: ImportNo,
+        now: Timestamp,
+    ) -> Result<Undone, StoreError> {
         let mut state = self.changing();
-        state.check_import(Some(import))?;
+        state.check_import(tenant, Some(import))?;
         Ok(state.undo_import(import, now))
     }
 }
@@ -224,7 +247,7 @@ impl State {
             self.note_range(import, id, (last + 1, session.events.0));
         }
         if let Some(source) = &append.source {
-            self.put_source(source, append.import);
+            self.put_source(&id.tenant, source, append.import);
         }
         let key = JobKey::Extract(id.clone());
         let user = session.user.as_deref();
@@ -285,7 +308,8 @@ impl State {
             row.ids.insert(event.id, seq);
             row.events.insert(seq, stored(event, seq, row.last_line));
             if let Some(place) = &event.place {
-                self.roots.entry(place.root.clone()).or_default();
+                let root = (row.session.id.tenant.clone(), place.root.clone());
+                self.roots.entry(root).or_default();
             }
             self.put_document(super::index::event_doc(row.no, seq), &event.tokens);
             log::extend(&mut row.session, seq, event.at);

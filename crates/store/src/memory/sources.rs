@@ -3,24 +3,30 @@
 use std::collections::BTreeMap;
 
 use daybook_domain::source::{Import, ImportNo, Source};
-use daybook_domain::{SessionId, StoreError, Timestamp};
+use daybook_domain::{SessionId, StoreError, Tenant, Timestamp};
 
 use super::{ImportRow, State};
 
 impl State {
-    pub(super) fn check_import(&self, import: Option<ImportNo>) -> Result<(), StoreError> {
+    pub(super) fn check_import(
+        &self,
+        tenant: &Tenant,
+        import: Option<ImportNo>,
+    ) -> Result<(), StoreError> {
+        let own = |no: &ImportNo| self.imports.get(&no.0).is_some_and(|i| &i.tenant == tenant);
         match import {
-            Some(import) if !self.imports.contains_key(&import.0) => {
+            Some(import) if !own(&import) => {
                 Err(StoreError::NotFound(format!("import {}", import.0)))
             }
             Some(_) | None => Ok(()),
         }
     }
 
-    pub(super) fn begin_import(&mut self, what: &str, now: Timestamp) -> ImportNo {
+    pub(super) fn begin_import(&mut self, tenant: &Tenant, what: &str, now: Timestamp) -> ImportNo {
         self.last_import += 1;
         let no = ImportNo(self.last_import);
         let row = ImportRow {
+            tenant: tenant.clone(),
             import: Import {
                 no,
                 began_at: now,
@@ -37,11 +43,17 @@ impl State {
     }
 
     /// Replaces what is known of a file; an import keeps its state before.
-    pub(super) fn put_source(&mut self, source: &Source, import: Option<ImportNo>) {
+    pub(super) fn put_source(
+        &mut self,
+        tenant: &Tenant,
+        source: &Source,
+        import: Option<ImportNo>,
+    ) {
         if let Some(session) = &source.session {
             self.number(session);
         }
-        let before = self.sources.insert(source.path.clone(), source.clone());
+        let key = (tenant.clone(), source.path.clone());
+        let before = self.sources.insert(key, source.clone());
         if let Some(row) = import.and_then(|import| self.imports.get_mut(&import.0)) {
             row.before.entry(source.path.clone()).or_insert(before);
             row.import.files = row.before.len() as u64;
@@ -72,12 +84,15 @@ impl State {
         let Some(row) = self.imports.get_mut(&import.0) else {
             return;
         };
+        let tenant = row.tenant.clone();
         for (path, before) in std::mem::take(&mut row.before) {
+            let key = (tenant.clone(), path.clone());
             match &before {
-                Some(source) => self.sources.insert(path.clone(), source.clone()),
-                None => self.sources.remove(&path),
+                Some(source) => self.sources.insert(key, source.clone()),
+                None => self.sources.remove(&key),
             };
-            for (_, later) in self.imports.range_mut(import.0 + 1..) {
+            let later = self.imports.range_mut(import.0 + 1..);
+            for (_, later) in later.filter(|(_, later)| later.tenant == tenant) {
                 if let Some(kept) = later.before.get_mut(&path) {
                     kept.clone_from(&before);
                 }

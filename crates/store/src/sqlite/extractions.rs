@@ -207,11 +207,13 @@ fn project_scope(
     let Some(root) = &digest.root else {
         return Ok(None);
     };
-    Ok(places::project_of_root(tx, root)?.map(|name| Scope {
-        tenant: tenant.clone(),
-        kind: ScopeKind::Project,
-        name,
-    }))
+    Ok(
+        places::project_of_root(tx, tenant, root)?.map(|name| Scope {
+            tenant: tenant.clone(),
+            kind: ScopeKind::Project,
+            name,
+        }),
+    )
 }
 
 /// Shows what a job's redo yielded when it has caught up, for jobs that end without results.

@@ -3,7 +3,8 @@
 //! Documents of all layers share one FTS5 table, which keeps no text; its row numbers are those of
 //! [`crate::documents`]. Besides its words a document carries marks: its tenant; the scope of an
 //! entry or observation; the root and origin of an event. A filter is therefore part of the query,
-//! and a filtered search reads no more than an open one. Events carry their root and not their project, because a root may change projects.
+//! and a filtered search reads no more than an open one. Events carry their root and not their
+//! project, because a root may change projects.
 
 use std::sync::atomic::Ordering;
 
@@ -15,7 +16,7 @@ use daybook_domain::{EventSeq, NewEvent, Origin, Scope, SessionId, StoreError, T
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use super::connection::Fault;
-use super::names::{find_scope, find_session, scope_no, word};
+use super::names::{find_scope, find_session, find_tenant, scope_no, word};
 use super::sessions::event_no;
 use super::{SqliteStore, queries};
 use crate::bounds::STEP_ROWS;
@@ -78,16 +79,9 @@ impl Index for SqliteStore {
         })
     }
 
-    async fn clear(&self) -> Result<(), StoreError> {
-        self.write(|tx| {
-            tx.execute_batch(
-                "INSERT INTO ix_text (ix_text) VALUES ('delete-all');
-                 DELETE FROM ix_pending;
-                 DELETE FROM ix_entries;
-                 DELETE FROM ix_files;",
-            )?;
-            Ok(())
-        })
+    async fn clear(&self, tenant: &Tenant) -> Result<(), StoreError> {
+        while self.write(|tx| clear_step(tx, tenant))? {}
+        Ok(())
     }
 
     async fn index_events(
@@ -112,6 +106,36 @@ impl Index for SqliteStore {
         self.tidy();
         Ok(())
     }
+}
+
+/// Forgets some of what is indexed of a tenant: its files and what waits to be moved at once, since
+/// those are few, and of the rest a step, by the tenant's mark. False when nothing is left.
+fn clear_step(tx: &Connection, tenant: &Tenant) -> Result<bool, Fault> {
+    let Some(no) = find_tenant(tx, tenant)? else {
+        return Ok(false);
+    };
+    let files = "SELECT file_no FROM ix_files JOIN scopes USING (scope_no) WHERE tenant_no = ?1";
+    tx.prepare_cached(&format!(
+        "DELETE FROM ix_entries WHERE file_no IN ({files})"
+    ))?
+    .execute([no])?;
+    tx.prepare_cached(&format!("DELETE FROM ix_files WHERE file_no IN ({files})"))?
+        .execute([no])?;
+    let mark = Mark::Tenant(no).word();
+    tx.prepare_cached("DELETE FROM ix_pending WHERE instr(words, ?)")?
+        .execute([queries::between_blanks(&mark)])?;
+    if queries::is_only_tenant(tx)? {
+        tx.execute_batch("INSERT INTO ix_text (ix_text) VALUES ('delete-all')")?;
+        return Ok(false);
+    }
+    let mut find = tx.prepare_cached("SELECT rowid FROM ix_text WHERE ix_text MATCH ? LIMIT ?")?;
+    let docs: Vec<i64> = find
+        .query_map(params![queries::quoted(&mark), STEP_ROWS], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    for doc in &docs {
+        forget(tx, *doc)?;
+    }
+    Ok(docs.len() == STEP_ROWS)
 }
 
 /// Something that a search can be narrowed to.

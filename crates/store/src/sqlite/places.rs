@@ -10,35 +10,37 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::SqliteStore;
 use super::connection::Fault;
 use super::evidence_rows::{self, Touched};
-use super::names::{raise, scope_no, scope_of, word};
+use super::names::{raise, scope_no, scope_of, tenant_no, word};
 use super::sessions::event_nos;
 use crate::bounds::STEP_ROWS;
 
-pub(super) fn root_no(tx: &Connection, root: &str) -> Result<i64, Fault> {
-    let mut find = tx.prepare_cached("SELECT root_no FROM roots WHERE root = ?")?;
-    if let Some(no) = find.query_row([root], |row| row.get(0)).optional()? {
+fn root_no(tx: &Connection, tenant: i64, root: &str) -> Result<i64, Fault> {
+    let key = params![tenant, root];
+    let mut find =
+        tx.prepare_cached("SELECT root_no FROM roots WHERE tenant_no = ? AND root = ?")?;
+    if let Some(no) = find.query_row(key, |row| row.get(0)).optional()? {
         return Ok(no);
     }
-    tx.prepare_cached("INSERT INTO roots (root) VALUES (?)")?
-        .execute([root])?;
+    tx.prepare_cached("INSERT INTO roots (tenant_no, root) VALUES (?, ?)")?
+        .execute(key)?;
     Ok(tx.last_insert_rowid())
 }
 
 /// The numbers of a place and of its root.
-pub(super) fn place_no(tx: &Connection, place: &Place) -> Result<(i64, i64), Fault> {
+pub(super) fn place_no(tx: &Connection, tenant: i64, place: &Place) -> Result<(i64, i64), Fault> {
     let mut find = tx.prepare_cached(
         "SELECT place_no, root_no FROM roots JOIN places USING (root_no)
-         WHERE root = ?1 AND ifnull(branch, '') = ifnull(?2, '')
-         AND (branch IS NULL) = (?2 IS NULL)",
+         WHERE tenant_no = ?1 AND root = ?2 AND ifnull(branch, '') = ifnull(?3, '')
+         AND (branch IS NULL) = (?3 IS NULL)",
     )?;
-    let key = params![place.root, place.branch];
+    let key = params![tenant, place.root, place.branch];
     let known = find
         .query_row(key, |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
     if let Some(numbers) = known {
         return Ok(numbers);
     }
-    let root = root_no(tx, &place.root)?;
+    let root = root_no(tx, tenant, &place.root)?;
     tx.prepare_cached("INSERT INTO places (root_no, branch) VALUES (?, ?)")?
         .execute(params![root, place.branch])?;
     Ok((tx.last_insert_rowid(), root))
@@ -63,19 +65,31 @@ pub(super) fn look_again(tx: &Connection, session: i64, place: i64) -> Result<()
 }
 
 /// The key of the project that a root belongs to.
-pub(super) fn project_of_root(tx: &Connection, root: &str) -> Result<Option<String>, Fault> {
-    let mut find = tx.prepare_cached("SELECT project FROM roots WHERE root = ?")?;
-    let key: Option<Option<String>> = find.query_row([root], |row| row.get(0)).optional()?;
+pub(super) fn project_of_root(
+    tx: &Connection,
+    tenant: &Tenant,
+    root: &str,
+) -> Result<Option<String>, Fault> {
+    let mut find = tx.prepare_cached(
+        "SELECT project FROM roots JOIN tenants USING (tenant_no) WHERE tenant = ? AND root = ?",
+    )?;
+    let key: Option<Option<String>> = find
+        .query_row([&tenant.0, root], |row| row.get(0))
+        .optional()?;
     Ok(key.flatten())
 }
 
-pub(super) fn places(tx: &Connection) -> Result<Vec<(Place, Option<String>)>, Fault> {
+pub(super) fn places(
+    tx: &Connection,
+    tenant: &Tenant,
+) -> Result<Vec<(Place, Option<String>)>, Fault> {
     let mut find = tx.prepare_cached(
         "SELECT root, branch, project FROM places JOIN roots USING (root_no)
-         WHERE EXISTS (SELECT 1 FROM session_places WHERE place_no = places.place_no)
+         JOIN tenants USING (tenant_no)
+         WHERE tenant = ? AND EXISTS (SELECT 1 FROM session_places WHERE place_no = places.place_no)
          ORDER BY root, branch",
     )?;
-    let rows = find.query_map([], |row| {
+    let rows = find.query_map([&tenant.0], |row| {
         let place = Place {
             root: row.get(0)?,
             branch: row.get(1)?,
@@ -85,10 +99,12 @@ pub(super) fn places(tx: &Connection) -> Result<Vec<(Place, Option<String>)>, Fa
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-pub(super) fn projects(tx: &Connection) -> Result<Vec<Project>, Fault> {
-    let mut find =
-        tx.prepare_cached("SELECT key, identity, guessed FROM projects ORDER BY key, identity")?;
-    let rows = find.query_map([], |row| {
+pub(super) fn projects(tx: &Connection, tenant: &Tenant) -> Result<Vec<Project>, Fault> {
+    let mut find = tx.prepare_cached(
+        "SELECT key, identity, guessed FROM projects JOIN tenants USING (tenant_no)
+         WHERE tenant = ? ORDER BY key, identity",
+    )?;
+    let rows = find.query_map([&tenant.0], |row| {
         Ok(Project {
             key: row.get(0)?,
             identity: row.get(1)?,
@@ -103,23 +119,24 @@ impl SqliteStore {
     /// whatever still lies in another project's scope is moved by the next call.
     pub(super) fn assign(
         &self,
+        tenant: &Tenant,
         root: &str,
         project: &Project,
         now: Timestamp,
     ) -> Result<(), daybook_domain::StoreError> {
-        if self.read(|tx| is_assigned(tx, root, project))? {
+        if self.read(|tx| is_assigned(tx, tenant, root, project))? {
             return Ok(());
         }
         let mut raised = self.write(|tx| {
-            let mut concerned = assign(tx, root, project)?;
-            let moved = move_step(tx, root, project, &mut concerned)?;
+            let mut concerned = assign(tx, tenant, root, project)?;
+            let moved = move_step(tx, tenant, root, project, &mut concerned)?;
             raise(tx, &concerned, now)?;
             Ok(moved)
         })?;
         while raised == STEP_ROWS {
             raised = self.write(|tx| {
                 let mut concerned = BTreeSet::new();
-                let moved = move_step(tx, root, project, &mut concerned)?;
+                let moved = move_step(tx, tenant, root, project, &mut concerned)?;
                 raise(tx, &concerned, now)?;
                 Ok(moved)
             })?;
@@ -129,67 +146,85 @@ impl SqliteStore {
 }
 
 /// Whether there is nothing to change and nothing left to move.
-fn is_assigned(tx: &Connection, root: &str, project: &Project) -> Result<bool, Fault> {
-    let known = projects(tx)?.contains(project);
-    let assigned = project_of_root(tx, root)?.as_deref() == Some(project.key.as_str());
-    Ok(known && assigned && misplaced(tx, root, project)?.is_empty())
+fn is_assigned(
+    tx: &Connection,
+    tenant: &Tenant,
+    root: &str,
+    project: &Project,
+) -> Result<bool, Fault> {
+    let known = projects(tx, tenant)?.contains(project);
+    let assigned = project_of_root(tx, tenant, root)?.as_deref() == Some(project.key.as_str());
+    Ok(known && assigned && misplaced(tx, tenant, root, project)?.is_empty())
 }
 
 /// Notes the project and where the root belongs, and returns the scopes that this concerns.
-fn assign(tx: &Connection, root: &str, project: &Project) -> Result<BTreeSet<Scope>, Fault> {
-    tx.prepare_cached("INSERT OR REPLACE INTO projects (key, identity, guessed) VALUES (?, ?, ?)")?
-        .execute(params![project.key, project.identity, project.guessed])?;
-    let before = project_of_root(tx, root)?;
-    let no = root_no(tx, root)?;
+fn assign(
+    tx: &Connection,
+    tenant: &Tenant,
+    root: &str,
+    project: &Project,
+) -> Result<BTreeSet<Scope>, Fault> {
+    let number = tenant_no(tx, tenant)?;
+    tx.prepare_cached(
+        "INSERT OR REPLACE INTO projects (tenant_no, key, identity, guessed) VALUES (?, ?, ?, ?)",
+    )?
+    .execute(params![
+        number,
+        project.key,
+        project.identity,
+        project.guessed
+    ])?;
+    let before = project_of_root(tx, tenant, root)?;
+    let no = root_no(tx, number, root)?;
     if before.as_ref() == Some(&project.key) {
         return Ok(BTreeSet::new());
     }
     tx.prepare_cached("UPDATE roots SET project = ? WHERE root_no = ?")?
         .execute(params![project.key, no])?;
     let mut find = tx.prepare_cached(
-        "SELECT DISTINCT tenant FROM places JOIN session_places USING (place_no)
-         JOIN sessions USING (session_no) JOIN tenants USING (tenant_no) WHERE root_no = ?",
+        "SELECT 1 FROM places JOIN session_places USING (place_no) WHERE root_no = ?",
     )?;
-    let tenants: Vec<String> = find
-        .query_map([no], |row| row.get(0))?
-        .collect::<Result<_, _>>()?;
-    let mut concerned = BTreeSet::new();
-    for tenant in tenants {
-        for name in before.iter().chain([&project.key]) {
-            concerned.insert(Scope {
-                tenant: Tenant(tenant.clone()),
-                kind: ScopeKind::Project,
-                name: name.clone(),
-            });
-        }
+    if !find.exists([no])? {
+        return Ok(BTreeSet::new());
     }
-    Ok(concerned)
+    let names = before.into_iter().chain([project.key.clone()]);
+    let scope = |name| Scope {
+        tenant: tenant.clone(),
+        kind: ScopeKind::Project,
+        name,
+    };
+    Ok(names.map(scope).collect())
 }
 
-/// Numbers of the evidence of `root` that lies in another project's scope, and that scope.
-fn misplaced(tx: &Connection, root: &str, project: &Project) -> Result<Vec<(i64, Scope)>, Fault> {
+/// Numbers of a tenant's evidence of `root` that lies in another project's scope, and that scope.
+fn misplaced(
+    tx: &Connection,
+    tenant: &Tenant,
+    root: &str,
+    project: &Project,
+) -> Result<Vec<(i64, Scope)>, Fault> {
     let mut find = tx.prepare_cached(
         "SELECT evidence_no, tenant, scopes.kind AS kind, name FROM evidence
          JOIN observations USING (observation_no) JOIN scopes USING (scope_no)
          JOIN tenants USING (tenant_no)
-         WHERE root = ? AND scopes.kind = 'project' AND name <> ?
+         WHERE root = ? AND tenant = ? AND scopes.kind = 'project' AND name <> ?
          ORDER BY evidence_no LIMIT ?",
     )?;
-    let rows = find.query_map(params![root, project.key, STEP_ROWS], |row| {
-        Ok((row.get(0)?, scope_of(row)?))
-    })?;
+    let values = params![root, tenant.0, project.key, STEP_ROWS];
+    let rows = find.query_map(values, |row| Ok((row.get(0)?, scope_of(row)?)))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// Moves some of what was observed under `root`, and says how many pieces of evidence.
 fn move_step(
     tx: &Connection,
+    tenant: &Tenant,
     root: &str,
     project: &Project,
     concerned: &mut BTreeSet<Scope>,
 ) -> Result<usize, Fault> {
-    move_retractions(tx, root, project)?;
-    let misplaced = misplaced(tx, root, project)?;
+    move_retractions(tx, tenant, root, project)?;
+    let misplaced = misplaced(tx, tenant, root, project)?;
     let mut touched = Touched::default();
     for (evidence_no, from) in &misplaced {
         let to = Scope {
@@ -203,14 +238,19 @@ fn move_step(
 }
 
 /// What a person took back stays taken back under the new name.
-fn move_retractions(tx: &Connection, root: &str, project: &Project) -> Result<(), Fault> {
+fn move_retractions(
+    tx: &Connection,
+    tenant: &Tenant,
+    root: &str,
+    project: &Project,
+) -> Result<(), Fault> {
     let mut find = tx.prepare_cached(
         "SELECT scope_no, id, session_no, seq, retractions.kind AS what, text,
             tenant, scopes.kind AS kind, name
          FROM retractions JOIN scopes USING (scope_no) JOIN tenants USING (tenant_no)
-         WHERE root = ? AND scopes.kind = 'project' AND name <> ?",
+         WHERE root = ? AND tenant = ? AND scopes.kind = 'project' AND name <> ?",
     )?;
-    let mut rows = find.query(params![root, project.key])?;
+    let mut rows = find.query(params![root, tenant.0, project.key])?;
     let mut moves = Vec::new();
     while let Some(row) = rows.next()? {
         let to = Scope {

@@ -81,7 +81,7 @@ fn stats_of_all(tx: &Connection, tokens: &[String]) -> Result<TermStats, Fault> 
     })
 }
 
-fn is_only_tenant(tx: &Connection) -> Result<bool, Fault> {
+pub(super) fn is_only_tenant(tx: &Connection) -> Result<bool, Fault> {
     let mut count = tx.prepare_cached("SELECT count(*) = 1 FROM tenants")?;
     Ok(count.query_row([], |row| row.get(0))?)
 }
@@ -141,7 +141,7 @@ fn holds_all(held: &str, words: &[String]) -> bool {
     words.iter().all(|word| held.contains(word.as_str()))
 }
 
-fn between_blanks(word: &str) -> String {
+pub(super) fn between_blanks(word: &str) -> String {
     format!(" {word} ")
 }
 
@@ -195,10 +195,12 @@ fn scope_marks(tx: &Connection, scopes: &[&Scope]) -> Result<Vec<Mark>, Fault> {
 
 /// Events belong to the scopes of projects, by the root that they happened under.
 fn root_marks(tx: &Connection, scopes: &[&Scope]) -> Result<Vec<Mark>, Fault> {
-    let mut find = tx.prepare_cached("SELECT root_no FROM roots WHERE project = ?")?;
+    let mut find = tx.prepare_cached(
+        "SELECT root_no FROM roots JOIN tenants USING (tenant_no) WHERE tenant = ? AND project = ?",
+    )?;
     let mut marks = Vec::new();
     for scope in scopes.iter().filter(|s| s.kind == ScopeKind::Project) {
-        let mut rows = find.query([&scope.name])?;
+        let mut rows = find.query([&scope.tenant.0, &scope.name])?;
         while let Some(row) = rows.next()? {
             marks.push(Mark::Root(row.get(0)?));
         }
@@ -229,7 +231,7 @@ impl Part {
     }
 }
 
-fn quoted(word: &str) -> String {
+pub(super) fn quoted(word: &str) -> String {
     format!("\"{word}\"")
 }
 

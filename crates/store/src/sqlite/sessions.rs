@@ -15,7 +15,7 @@ use rusqlite::{Connection, params};
 use super::connection::Fault;
 use super::names::{self, SessionRow, find_session, session_no, sessions_where, tenant_no};
 use super::{Durability, LONG_LOG_PAGES, SqliteStore, events, index, jobs, places, sources};
-use crate::bounds::{FOUND_SESSIONS, check_append};
+use crate::bounds::{FOUND_SESSIONS, check_append, check_source};
 use crate::lines::Numbering;
 use crate::log::{Added, Concern};
 use crate::{labels, log, ranges};
@@ -98,49 +98,67 @@ impl SessionStore for SqliteStore {
         self.read(|tx| events::at_lines(tx, session, lines, limit))
     }
 
-    async fn sources(&self) -> Result<Vec<Source>, StoreError> {
-        self.read(|tx| sources::all(tx))
+    async fn sources(&self, tenant: &Tenant) -> Result<Vec<Source>, StoreError> {
+        self.read(|tx| sources::all(tx, tenant))
     }
 
     async fn put_source(
         &self,
+        tenant: &Tenant,
         source: &Source,
         import: Option<ImportNo>,
     ) -> Result<(), StoreError> {
-        self.write(|tx| sources::put(tx, source, import))
+        check_source(tenant, source)?;
+        self.write(|tx| sources::put(tx, tenant, source, import))
     }
 
-    async fn places(&self) -> Result<Vec<(Place, Option<String>)>, StoreError> {
-        self.read(|tx| places::places(tx))
+    async fn places(&self, tenant: &Tenant) -> Result<Vec<(Place, Option<String>)>, StoreError> {
+        self.read(|tx| places::places(tx, tenant))
     }
 
-    async fn projects(&self) -> Result<Vec<Project>, StoreError> {
-        self.read(|tx| places::projects(tx))
+    async fn projects(&self, tenant: &Tenant) -> Result<Vec<Project>, StoreError> {
+        self.read(|tx| places::projects(tx, tenant))
     }
 
     async fn assign_root(
         &self,
+        tenant: &Tenant,
         root: &str,
         project: &Project,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        self.assign(root, project, now)
+        self.assign(tenant, root, project, now)
     }
 
-    async fn begin_import(&self, what: &str, now: Timestamp) -> Result<ImportNo, StoreError> {
-        self.write(|tx| sources::begin_import(tx, what, now))
+    async fn begin_import(
+        &self,
+        tenant: &Tenant,
+        what: &str,
+        now: Timestamp,
+    ) -> Result<ImportNo, StoreError> {
+        self.write(|tx| sources::begin_import(tx, tenant, what, now))
     }
 
-    async fn end_import(&self, import: ImportNo, now: Timestamp) -> Result<(), StoreError> {
-        self.write(|tx| sources::end_import(tx, import, now))
+    async fn end_import(
+        &self,
+        tenant: &Tenant,
+        import: ImportNo,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.write(|tx| sources::end_import(tx, tenant, import, now))
     }
 
-    async fn imports(&self, limit: usize) -> Result<Vec<Import>, StoreError> {
-        self.read(|tx| sources::imports(tx, limit))
+    async fn imports(&self, tenant: &Tenant, limit: usize) -> Result<Vec<Import>, StoreError> {
+        self.read(|tx| sources::imports(tx, tenant, limit))
     }
 
-    async fn undo_import(&self, import: ImportNo, now: Timestamp) -> Result<Undone, StoreError> {
-        self.undo(import, now)
+    async fn undo_import(
+        &self,
+        tenant: &Tenant,
+        import: ImportNo,
+        now: Timestamp,
+    ) -> Result<Undone, StoreError> {
+        self.undo(tenant, import, now)
     }
 }
 
@@ -165,7 +183,7 @@ pub(super) fn seq_of(event_no: i64) -> EventSeq {
 /// Appends within a transaction.
 pub(super) fn add(tx: &Connection, append: &Append) -> Result<Appended, Fault> {
     if let Some(import) = append.import {
-        sources::check_import(tx, import)?;
+        sources::check_import(tx, &append.session.id.tenant, import)?;
     }
     let found = find_session(tx, &append.session.id)?.filter(|row| row.known);
     let before = found.as_ref().map(|row| row.session.clone());
@@ -187,7 +205,7 @@ pub(super) fn add(tx: &Connection, append: &Append) -> Result<Appended, Fault> {
         sources::note_range(tx, import, row.no, (EventSeq(last + 1), session.events))?;
     }
     if let Some(source) = &append.source {
-        sources::put(tx, source, append.import)?;
+        sources::put(tx, &session.id.tenant, source, append.import)?;
     }
     let key = JobKey::Extract(session.id.clone());
     let user = session.user.as_deref();
@@ -283,7 +301,7 @@ fn add_events(tx: &Connection, row: &mut SessionRow, append: &Append) -> Result<
             Some(place) => Some(match places.get(place) {
                 Some(&numbers) => numbers,
                 None => {
-                    let numbers = places::place_no(tx, place)?;
+                    let numbers = places::place_no(tx, row.tenant, place)?;
                     places::note(tx, row.no, numbers.0)?;
                     places.insert(place, numbers);
                     numbers

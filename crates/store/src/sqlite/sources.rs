@@ -4,23 +4,23 @@
 //! that undoing the import can put it back.
 
 use daybook_domain::source::{Import, ImportNo, Source};
-use daybook_domain::{EventSeq, StoreError, Timestamp};
+use daybook_domain::{EventSeq, StoreError, Tenant, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::connection::Fault;
-use super::names::{session_id_of, session_no};
+use super::names::{session_id_of, session_no, tenant_no};
 
 /// A file's state, as tables `sources` and `import_sources` both keep it.
 pub(super) const STATE: &str = "format, session_no, size, modified, \"offset\", lines,
     fingerprint_head, fingerprint_tail, bad_lines, first_bad_line, first_bad_why, secrets, state";
 
-pub(super) fn all(tx: &Connection) -> Result<Vec<Source>, Fault> {
+pub(super) fn all(tx: &Connection, tenant: &Tenant) -> Result<Vec<Source>, Fault> {
     let sql = format!(
-        "SELECT path, {STATE}, tenant, agent, host_id FROM sources
-         LEFT JOIN sessions USING (session_no) LEFT JOIN tenants USING (tenant_no) ORDER BY path"
+        "SELECT path, {STATE}, tenant, agent, host_id FROM sources JOIN tenants USING (tenant_no)
+         LEFT JOIN sessions USING (tenant_no, session_no) WHERE tenant = ? ORDER BY path"
     );
     let mut find = tx.prepare_cached(&sql)?;
-    let rows = find.query_map([], source_of)?;
+    let rows = find.query_map([&tenant.0], source_of)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
@@ -54,10 +54,15 @@ fn source_of(row: &Row<'_>) -> rusqlite::Result<Source> {
 }
 
 /// Replaces what is known of a file.
-pub(super) fn put(tx: &Connection, source: &Source, import: Option<ImportNo>) -> Result<(), Fault> {
+pub(super) fn put(
+    tx: &Connection,
+    tenant: &Tenant,
+    source: &Source,
+    import: Option<ImportNo>,
+) -> Result<(), Fault> {
     if let Some(import) = import {
-        check_import(tx, import)?;
-        keep_state_before(tx, import, &source.path)?;
+        let tenant = check_import(tx, tenant, import)?;
+        keep_state_before(tx, tenant, import, &source.path)?;
     }
     let session = match &source.session {
         Some(session) => Some(session_no(tx, session)?),
@@ -65,10 +70,11 @@ pub(super) fn put(tx: &Connection, source: &Source, import: Option<ImportNo>) ->
     };
     let (line, why) = source.first_bad.clone().unzip();
     let sql = format!(
-        "INSERT OR REPLACE INTO sources (path, {STATE})
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        "INSERT OR REPLACE INTO sources (tenant_no, path, {STATE})
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
     );
     tx.prepare_cached(&sql)?.execute(params![
+        tenant_no(tx, tenant)?,
         source.path,
         source.format,
         session,
@@ -87,21 +93,31 @@ pub(super) fn put(tx: &Connection, source: &Source, import: Option<ImportNo>) ->
     Ok(())
 }
 
-fn keep_state_before(tx: &Connection, import: ImportNo, path: &str) -> Result<(), Fault> {
+fn keep_state_before(
+    tx: &Connection,
+    tenant: i64,
+    import: ImportNo,
+    path: &str,
+) -> Result<(), Fault> {
+    let key = params![tenant, import.0, path];
     let kept = tx
-        .prepare_cached("SELECT 1 FROM import_sources WHERE import_no = ? AND path = ?")?
-        .exists(params![import.0, path])?;
+        .prepare_cached(
+            "SELECT 1 FROM import_sources WHERE tenant_no = ? AND import_no = ? AND path = ?",
+        )?
+        .exists(key)?;
     if kept {
         return Ok(());
     }
     let sql = format!(
-        "INSERT INTO import_sources (import_no, path, seen, {STATE})
-         SELECT ?1, path, 1, {STATE} FROM sources WHERE path = ?2"
+        "INSERT INTO import_sources (tenant_no, import_no, path, seen, {STATE})
+         SELECT ?1, ?2, path, 1, {STATE} FROM sources WHERE tenant_no = ?1 AND path = ?3"
     );
-    let seen = tx.prepare_cached(&sql)?.execute(params![import.0, path])?;
+    let seen = tx.prepare_cached(&sql)?.execute(key)?;
     if seen == 0 {
-        tx.prepare_cached("INSERT INTO import_sources (import_no, path, seen) VALUES (?, ?, 0)")?
-            .execute(params![import.0, path])?;
+        tx.prepare_cached(
+            "INSERT INTO import_sources (tenant_no, import_no, path, seen) VALUES (?, ?, ?, 0)",
+        )?
+        .execute(key)?;
     }
     Ok(())
 }
@@ -131,34 +147,60 @@ pub(super) fn note_range(
     Ok(())
 }
 
-pub(super) fn begin_import(tx: &Connection, what: &str, now: Timestamp) -> Result<ImportNo, Fault> {
-    tx.prepare_cached("INSERT INTO imports (began_at, what, events) VALUES (?, ?, 0)")?
-        .execute(params![now.0, what])?;
+pub(super) fn begin_import(
+    tx: &Connection,
+    tenant: &Tenant,
+    what: &str,
+    now: Timestamp,
+) -> Result<ImportNo, Fault> {
+    let tenant = tenant_no(tx, tenant)?;
+    tx.prepare_cached(
+        "INSERT INTO imports (tenant_no, began_at, what, events) VALUES (?, ?, ?, 0)",
+    )?
+    .execute(params![tenant, now.0, what])?;
     Ok(ImportNo(tx.last_insert_rowid()))
 }
 
-pub(super) fn end_import(tx: &Connection, import: ImportNo, now: Timestamp) -> Result<(), Fault> {
-    check_import(tx, import)?;
+pub(super) fn end_import(
+    tx: &Connection,
+    tenant: &Tenant,
+    import: ImportNo,
+    now: Timestamp,
+) -> Result<(), Fault> {
+    check_import(tx, tenant, import)?;
     tx.prepare_cached("UPDATE imports SET ended_at = ? WHERE import_no = ?")?
         .execute(params![now.0, import.0])?;
     Ok(())
 }
 
-pub(super) fn check_import(tx: &Connection, import: ImportNo) -> Result<(), Fault> {
-    let mut find = tx.prepare_cached("SELECT 1 FROM imports WHERE import_no = ?")?;
-    if find.exists([import.0])? {
-        return Ok(());
-    }
-    Err(StoreError::NotFound(format!("import {}", import.0)).into())
+/// The number of the tenant that an import must be of.
+pub(super) fn check_import(
+    tx: &Connection,
+    tenant: &Tenant,
+    import: ImportNo,
+) -> Result<i64, Fault> {
+    let mut find = tx.prepare_cached(
+        "SELECT tenant_no FROM imports JOIN tenants USING (tenant_no)
+         WHERE import_no = ? AND tenant = ?",
+    )?;
+    let found = find.query_row(params![import.0, tenant.0], |row| row.get(0));
+    let unknown = || StoreError::NotFound(format!("import {}", import.0)).into();
+    found.optional()?.ok_or_else(unknown)
 }
 
-pub(super) fn imports(tx: &Connection, limit: usize) -> Result<Vec<Import>, Fault> {
+pub(super) fn imports(
+    tx: &Connection,
+    tenant: &Tenant,
+    limit: usize,
+) -> Result<Vec<Import>, Fault> {
     let mut find = tx.prepare_cached(
         "SELECT import_no, began_at, ended_at, what, events,
-            (SELECT count(*) FROM import_sources WHERE import_no = imports.import_no)
-         FROM imports ORDER BY import_no DESC LIMIT ?",
+            (SELECT count(*) FROM import_sources
+                WHERE tenant_no = imports.tenant_no AND import_no = imports.import_no)
+         FROM imports JOIN tenants USING (tenant_no) WHERE tenant = ?
+         ORDER BY import_no DESC LIMIT ?",
     )?;
-    let rows = find.query_map([limit], |row| {
+    let rows = find.query_map(params![tenant.0, limit], |row| {
         Ok(Import {
             no: ImportNo(row.get(0)?),
             began_at: Timestamp(row.get(1)?),
@@ -173,42 +215,56 @@ pub(super) fn imports(tx: &Connection, limit: usize) -> Result<Vec<Import>, Faul
 
 /// Puts some of the files that an import read back to their state before it, and says how many.
 /// Later imports of the same file must not remember it as read either.
-pub(super) fn restore_step(tx: &Connection, import: ImportNo, most: usize) -> Result<usize, Fault> {
+pub(super) fn restore_step(
+    tx: &Connection,
+    tenant: i64,
+    import: ImportNo,
+    most: usize,
+) -> Result<usize, Fault> {
     let mut find = tx.prepare_cached(
-        "SELECT path, seen FROM import_sources WHERE import_no = ? ORDER BY path LIMIT ?",
+        "SELECT path, seen FROM import_sources WHERE tenant_no = ? AND import_no = ?
+         ORDER BY path LIMIT ?",
     )?;
     let files: Vec<(String, bool)> = find
-        .query_map(params![import.0, most], |row| {
+        .query_map(params![tenant, import.0, most], |row| {
             Ok((row.get(0)?, row.get(1)?))
         })?
         .collect::<Result<_, _>>()?;
     for (path, seen) in &files {
-        restore(tx, import, path, *seen)?;
+        restore(tx, (tenant, import, path), *seen)?;
     }
     Ok(files.len())
 }
 
-fn restore(tx: &Connection, import: ImportNo, path: &str, seen: bool) -> Result<(), Fault> {
-    let key = params![import.0, path];
-    tx.prepare_cached("DELETE FROM sources WHERE path = ?")?
-        .execute([path])?;
+fn restore(
+    tx: &Connection,
+    (tenant, import, path): (i64, ImportNo, &str),
+    seen: bool,
+) -> Result<(), Fault> {
+    let key = params![tenant, import.0, path];
+    tx.prepare_cached("DELETE FROM sources WHERE tenant_no = ? AND path = ?")?
+        .execute(params![tenant, path])?;
     if seen {
         let sql = format!(
-            "INSERT INTO sources (path, {STATE})
-             SELECT path, {STATE} FROM import_sources WHERE import_no = ? AND path = ?"
+            "INSERT INTO sources (tenant_no, path, {STATE})
+             SELECT tenant_no, path, {STATE} FROM import_sources
+             WHERE tenant_no = ? AND import_no = ? AND path = ?"
         );
         tx.prepare_cached(&sql)?.execute(key)?;
     }
     let sql = format!(
-        "INSERT OR REPLACE INTO import_sources (import_no, path, seen, {STATE})
-         SELECT later.import_no, before.path, before.seen, {columns}
-         FROM import_sources AS before JOIN import_sources AS later USING (path)
-         WHERE before.import_no = ?1 AND before.path = ?2 AND later.import_no > ?1",
+        "INSERT OR REPLACE INTO import_sources (tenant_no, import_no, path, seen, {STATE})
+         SELECT before.tenant_no, later.import_no, before.path, before.seen, {columns}
+         FROM import_sources AS before JOIN import_sources AS later USING (tenant_no, path)
+         WHERE before.tenant_no = ?1 AND before.import_no = ?2 AND before.path = ?3
+         AND later.import_no > ?2",
         columns = before_columns()
     );
     tx.prepare_cached(&sql)?.execute(key)?;
-    tx.prepare_cached("DELETE FROM import_sources WHERE import_no = ? AND path = ?")?
-        .execute(key)?;
+    tx.prepare_cached(
+        "DELETE FROM import_sources WHERE tenant_no = ? AND import_no = ? AND path = ?",
+    )?
+    .execute(key)?;
     Ok(())
 }
 

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use daybook_domain::source::{ImportNo, Undone};
-use daybook_domain::{EventSeq, JobKey, Origin, Session, SessionId, StoreError, Timestamp};
+use daybook_domain::{EventSeq, JobKey, Origin, Session, SessionId, StoreError, Tenant, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::connection::Fault;
@@ -24,8 +24,13 @@ struct Step {
 }
 
 impl SqliteStore {
-    pub(super) fn undo(&self, import: ImportNo, now: Timestamp) -> Result<Undone, StoreError> {
-        self.read(|tx| sources::check_import(tx, import))?;
+    pub(super) fn undo(
+        &self,
+        tenant: &Tenant,
+        import: ImportNo,
+        now: Timestamp,
+    ) -> Result<Undone, StoreError> {
+        let tenant = self.read(|tx| sources::check_import(tx, tenant, import))?;
         let mut undone = Undone::default();
         let mut shortened = BTreeSet::new();
         while let Some(step) = self.write(|tx| step(tx, import, now))? {
@@ -39,7 +44,7 @@ impl SqliteStore {
             }
         }
         undone.shortened = shortened.len() as u64;
-        while self.write(|tx| sources::restore_step(tx, import, STEP_ROWS))? > 0 {}
+        while self.write(|tx| sources::restore_step(tx, tenant, import, STEP_ROWS))? > 0 {}
         self.write(|tx| sources::delete_import(tx, import))?;
         Ok(undone)
     }

@@ -192,15 +192,15 @@ fn a_claim_that_nobody_was_told_of_ends_with_its_lease_and_issues_no_generation_
 fn a_lease_that_an_undo_took_stays_lost_though_the_file_was_not_written() {
     let crashing = Crashing::new();
     let (store, id) = (&crashing.store, session("a"));
-    let first = run(store.begin_import("first", DAWN)).unwrap();
+    let first = run(store.begin_import(&Tenant::local(), "first", DAWN)).unwrap();
     let imported = |word, path, import: ImportNo| {
         run(store.append(&imported(&id, events(word, 2), path, import))).unwrap()
     };
     imported("first", "/1", first);
-    let second = run(store.begin_import("second", DAWN)).unwrap();
+    let second = run(store.begin_import(&Tenant::local(), "second", DAWN)).unwrap();
     imported("second", "/2", second);
     let claimed = crashing.claim(at(500)).remove(0);
-    crashing.crash_in(|store| run(store.undo_import(first, at(501))).unwrap());
+    crashing.crash_in(|store| run(store.undo_import(&Tenant::local(), first, at(501))).unwrap());
     let ended = finish(store, &claimed, at(502));
     assert_eq!(ended, FinishOutcome::LeaseLost);
     assert_eq!(crashing.claim(at(503)).len(), 1);

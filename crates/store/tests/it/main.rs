@@ -101,6 +101,7 @@ mod sqlite {
 mod sqlite_indexed {
     use super::*;
     daybook_testkit::index_suite!(on_disk_indexed);
+    daybook_testkit::walls_suite!(on_disk_indexed);
 
     #[test]
     fn random_operations_leave_it_as_the_model_says() {

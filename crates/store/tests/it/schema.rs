@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use daybook_domain::seams::{Append, Index, JobStore, SessionStore};
-use daybook_domain::{Claim, FailureClass, JobKind};
+use daybook_domain::{Claim, FailureClass, JobKind, Tenant};
 use daybook_store::{SqliteOptions, SqliteStore};
 use daybook_testkit::fixtures::*;
 use daybook_testkit::{model, run, suites};
@@ -29,7 +29,10 @@ fn new_root(folder: &TempDir) -> (PathBuf, SqliteStore) {
 /// A little of everything.
 async fn remember(store: &SqliteStore) {
     let (a, b) = (session("aaaa-one"), session("bb"));
-    let import = store.begin_import("all", at(0)).await.unwrap();
+    let import = store
+        .begin_import(&Tenant::local(), "all", at(0))
+        .await
+        .unwrap();
     let there = events("t0 s0", 4)
         .into_iter()
         .map(|event| event.in_place("/home/ada/a"));
@@ -37,12 +40,15 @@ async fn remember(store: &SqliteStore) {
         .append(&imported(&a, there.collect(), "/logs/1", import))
         .await
         .unwrap();
-    store.end_import(import, at(1)).await.unwrap();
+    store
+        .end_import(&Tenant::local(), import, at(1))
+        .await
+        .unwrap();
     let mut off: Append = append(&b, vec![event("t1 s2 e3")]);
     off.session.memory_off = true;
     store.append(&off).await.unwrap();
     store
-        .assign_root("/home/ada/a", &project("left"), at(2))
+        .assign_root(&Tenant::local(), "/home/ada/a", &project("left"), at(2))
         .await
         .unwrap();
     let seen = observation(
@@ -72,7 +78,7 @@ async fn remember(store: &SqliteStore) {
 
 /// The index is disposable: a dump does not carry it, so neither side of a comparison has one.
 async fn forget_index(store: &SqliteStore) {
-    store.clear().await.unwrap();
+    store.clear(&Tenant::local()).await.unwrap();
 }
 
 /// A root as SQL: its schema as SQLite keeps it, and the rows of all tables but the index's own.
@@ -164,7 +170,11 @@ fn a_root_of_each_former_schema_answers_as_a_new_one() {
         let (_, new) = new_root(&folder);
         run(async {
             remember(&new).await;
-            let views = (model::view::of(&old).await, model::view::of(&new).await);
+            let tenant = Tenant::local();
+            let views = (
+                model::view::of(&old, &tenant).await,
+                model::view::of(&new, &tenant).await,
+            );
             assert_eq!(views.0.unwrap(), views.1.unwrap(), "schema {version}");
             // And it can be written to.
             old.append(&append(&session("cc"), events("word", 3)))

@@ -6,19 +6,16 @@ use daybook_domain::index::FileEntry;
 use daybook_domain::seams::{Append, Store};
 use daybook_domain::source::ImportNo;
 use daybook_domain::{
-    Claim, ClaimLimits, Claimed, Digest, EventId, EventSeq, Evidence, Extraction, FailOutcome,
-    FailedTry, FailureClass, FinishOutcome, Job, JobKey, JobKind, Mark, NewEvent, Observation,
-    ObservationId, Origin, Priority, SessionId, StoreError, Tallied, Timestamp, Yield,
+    Claim, ClaimLimits, Claimed, EventSeq, FailOutcome, FailedTry, FailureClass, FinishOutcome,
+    Job, JobKey, JobKind, Mark, ObservationId, Priority, StoreError, Tallied, Tenant, Timestamp,
 };
 use proptest::test_runner::TestCaseError;
 
-use super::operations::{Found, Operation};
+use super::cast::{self, engine, entry, event_numbered, holder, observed, pass, root};
+use super::operations::Operation;
 use super::spec::Spec;
-use super::view::{self, View};
-use crate::fixtures::{
-    DAWN, LEASE, append, event, evidence, extraction, failed, observation, place, project, source,
-    tokens,
-};
+use super::view;
+use crate::fixtures::{DAWN, LEASE, append, failed, observation, project, source};
 
 /// Lines of a view that are shown before and after the first difference.
 const LINES_BEFORE: usize = 12;
@@ -51,7 +48,7 @@ pub(super) async fn drive(store: &dyn Store, sequence: &[Operation]) -> Result<(
         if ours != theirs {
             return Err(failed(format!("answered {theirs}, not {ours}")));
         }
-        let theirs = view::of(store)
+        let theirs = view::of(store, &Tenant::local())
             .await
             .map_err(|error| failed(error.to_string()))?;
         let ours = driver.spec.view();
@@ -62,8 +59,8 @@ pub(super) async fn drive(store: &dyn Store, sequence: &[Operation]) -> Result<(
     Ok(())
 }
 
-/// Where two views part, line by line.
-fn differences(ours: &View, theirs: &View) -> String {
+/// Where two values part, line by line.
+pub(crate) fn differences<T: std::fmt::Debug>(ours: &T, theirs: &T) -> String {
     let (ours, theirs) = (format!("{ours:#?}"), format!("{theirs:#?}"));
     let (ours, theirs): (Vec<&str>, Vec<&str>) = (ours.lines().collect(), theirs.lines().collect());
     let same = ours
@@ -87,42 +84,7 @@ fn answers<T: std::fmt::Debug>(ours: T, theirs: T) -> Result<Answers, StoreError
 }
 
 fn key(number: u8) -> JobKey {
-    let n = usize::from(number);
-    match number {
-        0..=2 => JobKey::Extract(view::sessions()[n].clone()),
-        _ => JobKey::Consolidate(view::scopes()[n - 3].clone()),
-    }
-}
-
-fn root(number: u8) -> String {
-    ["/home/ada/a", "/home/ada/b"][usize::from(number)].to_owned()
-}
-
-fn holder(number: u8) -> &'static str {
-    ["worker one", "worker two"][usize::from(number)]
-}
-
-fn engine(number: u8) -> &'static str {
-    ["engine/1", "engine/2"][usize::from(number)]
-}
-
-/// Event number `n`: what it says depends on nothing else, so that it is met again.
-fn event_numbered(n: u8, in_file: bool, at: Option<Timestamp>, at_root: Option<u8>) -> NewEvent {
-    let text = format!("t{} s{} e{n}", n % 3, n % 5);
-    NewEvent {
-        id: EventId::of(&[&[n]]),
-        line: if in_file { u32::from(n) / 2 + 1 } else { 0 },
-        origin: if n.is_multiple_of(2) {
-            Origin::Human
-        } else {
-            Origin::Assistant
-        },
-        at: at.map_or(Timestamp::ZERO, |at| {
-            at.plus(Duration::from_secs(u64::from(n)))
-        }),
-        place: at_root.map(|number| place(&root(number))),
-        ..event(&text)
-    }
+    cast::key(&Tenant::local(), number)
 }
 
 impl Driver<'_> {
@@ -325,7 +287,12 @@ impl Driver<'_> {
                 let source = source(&format!("/logs/{file}"), id, 99);
                 let import = importing(wanted);
                 self.spec.put_source(&source, import.map(|import| import.0));
-                answers((), self.store.put_source(&source, import).await?)
+                answers(
+                    (),
+                    self.store
+                        .put_source(&Tenant::local(), &source, import)
+                        .await?,
+                )
             }
             other => unreachable!("{other:?} logs nothing"),
         }
@@ -460,7 +427,7 @@ impl Driver<'_> {
             } if key.kind() == JobKind::Extract
                 && claimed.upto > claimed.after + u64::from(*short_by) =>
             {
-                let mut pass = self.pass(&claimed, *short_by, found, *at_root);
+                let mut pass = pass(&claimed, *short_by, found, *at_root);
                 let window = pass.to.0;
                 pass.retracted
                     .extend(retracted.map(|n| EventSeq(u64::from(n) % window.max(1) + 1)));
@@ -493,66 +460,12 @@ impl Driver<'_> {
         }
     }
 
-    /// What a pass over a claimed window yields.
-    fn pass(
-        &self,
-        claimed: &Claimed,
-        short_by: u8,
-        found: &[Found],
-        at_root: Option<u8>,
-    ) -> Extraction {
-        let JobKey::Extract(id) = claimed.token.job() else {
-            unreachable!("only sessions are extracted");
-        };
-        let window = (
-            claimed.after + 1,
-            claimed.upto.saturating_sub(u64::from(short_by)),
-        );
-        let mut seen: Vec<Observation> = Vec::new();
-        for found in found {
-            let length = claimed.upto - claimed.after;
-            let within = |n: u8| claimed.after + 1 + u64::from(n) % length;
-            seen.push(self.observed(id, found, within));
-        }
-        let mut pass = extraction(id, window, seen);
-        match (&mut pass.yielded, at_root) {
-            (Yield::Something { observations, .. }, None) if observations.is_empty() => {
-                pass.yielded = Yield::Nothing;
-            }
-            (Yield::Something { digest, .. }, at_root) => {
-                **digest = Digest {
-                    root: at_root.map(root),
-                    ..Digest::default()
-                };
-            }
-            (Yield::Nothing, _) => {}
-        }
-        pass
-    }
-
-    fn observed(&self, id: &SessionId, found: &Found, within: impl Fn(u8) -> u64) -> Observation {
-        let scope = &view::scopes()[usize::from(found.scope)];
-        let mut events: Vec<u64> = found.events.iter().map(|&n| within(n)).collect();
-        events.sort_unstable();
-        events.dedup();
-        let resting = Evidence {
-            root: found.root.map(root),
-            ..evidence(id, &events)
-        };
-        // The same thing in other words, so that it matters whose words are shown.
-        let text = format!("Said {}{}", found.said, "!".repeat(events.len()));
-        Observation {
-            stated: events.len() != 1,
-            ..observation(scope, &text, vec![resting])
-        }
-    }
-
     async fn believe(&mut self, operation: &Operation) -> Result<Answers, StoreError> {
         let (store, now) = (self.store, self.now);
         match operation {
             Operation::Observe { session, found } => {
                 let id = &view::sessions()[usize::from(*session)];
-                let seen = [self.observed(id, found, |n| u64::from(n) % 9 + 1)];
+                let seen = [observed(id, found, |n| u64::from(n) % 9 + 1)];
                 self.spec.observe(&seen, now);
                 answers((), store.observe(&seen, now).await?)
             }
@@ -575,7 +488,12 @@ impl Driver<'_> {
             } => {
                 let project = project(["left", "right"][usize::from(*name)]);
                 self.spec.assign(&root(*at_root), &project, now);
-                answers((), store.assign_root(&root(*at_root), &project, now).await?)
+                answers(
+                    (),
+                    store
+                        .assign_root(&Tenant::local(), &root(*at_root), &project, now)
+                        .await?,
+                )
             }
             other => unreachable!("{other:?} changes no belief"),
         }
@@ -587,11 +505,19 @@ impl Driver<'_> {
             (Operation::BeginImport, _) => {
                 let ours = self.spec.begin_import(now);
                 self.importing = Some(ours);
-                answers(ours, store.begin_import("all", now).await?.0)
+                answers(
+                    ours,
+                    store.begin_import(&Tenant::local(), "all", now).await?.0,
+                )
             }
             (Operation::EndImport, Some(no)) => {
                 self.spec.end_import(no, now);
-                answers((), store.end_import(ImportNo(no), now).await?)
+                answers(
+                    (),
+                    store
+                        .end_import(&Tenant::local(), ImportNo(no), now)
+                        .await?,
+                )
             }
             (Operation::UndoImport { import }, _) => {
                 let known = self.spec.imports();
@@ -600,7 +526,9 @@ impl Driver<'_> {
                 };
                 self.spec.undo_import(no, now);
                 self.importing = self.importing.filter(|&current| current != no);
-                store.undo_import(ImportNo(no), now).await?;
+                store
+                    .undo_import(&Tenant::local(), ImportNo(no), now)
+                    .await?;
                 answers((), ())
             }
             _ => answers((), ()),
@@ -625,11 +553,8 @@ impl Driver<'_> {
 
     /// Clears the index and feeds it all again.
     async fn rebuild(&mut self) -> Result<Answers, StoreError> {
-        self.store.clear().await?;
-        let known = self
-            .store
-            .sessions(&daybook_domain::Tenant::local(), 100)
-            .await?;
+        self.store.clear(&Tenant::local()).await?;
+        let known = self.store.sessions(&Tenant::local(), 100).await?;
         for session in known {
             let tokens = self.spec.tokens(&session.id);
             self.store.index_events(&session.id, &tokens).await?;
@@ -643,17 +568,5 @@ impl Driver<'_> {
                 .await?;
         }
         answers((), ())
-    }
-}
-
-fn entry((line, number): (usize, &u8)) -> FileEntry {
-    let text = format!("t{} s{} e{number} said", number % 3, number % 5);
-    FileEntry {
-        line: u32::try_from(line).unwrap_or(u32::MAX) + 1,
-        tokens: tokens(&text),
-        text,
-        heading: "Heading".to_owned(),
-        observation: None,
-        citation: None,
     }
 }

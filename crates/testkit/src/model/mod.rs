@@ -12,7 +12,8 @@ pub mod operations;
 pub mod spec;
 pub mod view;
 
-mod drive;
+pub(crate) mod cast;
+pub(crate) mod drive;
 
 use std::ops::Deref;
 

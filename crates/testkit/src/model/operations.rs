@@ -142,9 +142,14 @@ pub struct Found {
     pub root: Option<u8>,
 }
 
-/// Random sequences. Appends and the life of a claim are the most frequent.
+/// Random sequences.
 pub fn sequence() -> impl Strategy<Value = Vec<Operation>> {
-    let one = prop_oneof![
+    prop::collection::vec(one(), 1..=LONGEST)
+}
+
+/// One random operation. Appends and the life of a claim are the most frequent.
+pub(crate) fn one() -> impl Strategy<Value = Operation> {
+    prop_oneof![
         8 => append(),
         1 => (0..3_u8, 0..3_u8, any::<bool>()).prop_map(|(file, session, importing)| {
             Operation::PutSource { file, session, importing }
@@ -187,8 +192,7 @@ pub fn sequence() -> impl Strategy<Value = Vec<Operation>> {
             |(scope, file, entries)| Operation::PutFile { scope, file, entries }
         ),
         1 => Just(Operation::Rebuild),
-    ];
-    prop::collection::vec(one, 1..=LONGEST)
+    ]
 }
 
 fn claim() -> impl Strategy<Value = Operation> {

@@ -41,19 +41,38 @@ pub struct View {
 /// The sessions that operations name, of two agents.
 #[must_use]
 pub fn sessions() -> [SessionId; 3] {
+    sessions_of(&Tenant::local())
+}
+
+/// The same of any tenant.
+#[must_use]
+pub fn sessions_of(tenant: &Tenant) -> [SessionId; 3] {
     let mut sessions = ["aaaa-one", "aaaa-two", "bb"].map(session);
     sessions[2].agent = "codex".to_owned();
-    sessions
+    sessions.map(|id| SessionId {
+        tenant: tenant.clone(),
+        ..id
+    })
 }
 
 /// The scopes that operations name; the first two are projects.
 #[must_use]
 pub fn scopes() -> [Scope; 3] {
+    scopes_of(&Tenant::local())
+}
+
+/// The same of any tenant.
+#[must_use]
+pub fn scopes_of(tenant: &Tenant) -> [Scope; 3] {
     [
         project_scope("left"),
         project_scope("right"),
         user_scope("ada"),
     ]
+    .map(|scope| Scope {
+        tenant: tenant.clone(),
+        ..scope
+    })
 }
 
 /// The words whose frequencies are compared.
@@ -66,7 +85,7 @@ pub fn vocabulary() -> Vec<String> {
 
 /// The searches whose answers are compared, each by its words and what it may see.
 #[must_use]
-pub fn searches() -> Vec<(Vec<String>, Filter)> {
+pub fn searches(tenant: &Tenant) -> Vec<(Vec<String>, Filter)> {
     let open = Filter::default();
     let scoped = |scopes: Vec<Scope>| Filter {
         scopes: Some(scopes),
@@ -76,7 +95,7 @@ pub fn searches() -> Vec<(Vec<String>, Filter)> {
         origins: vec![Origin::Human],
         ..Filter::default()
     };
-    let [left, right, ada] = scopes();
+    let [left, right, ada] = scopes_of(tenant);
     [
         ("t0", open.clone()),
         ("t1 s0", open.clone()),
@@ -90,34 +109,34 @@ pub fn searches() -> Vec<(Vec<String>, Filter)> {
     .to_vec()
 }
 
-/// Asks a store for everything.
+/// Asks a store for everything that a tenant can see. Jobs and gaps are the tenant's; tallies, due times
+/// and holders are those of all tenants.
 ///
 /// # Errors
 /// What the store answers.
-pub async fn of(store: &dyn Store) -> Result<View, StoreError> {
-    let tenant = Tenant::local();
+pub async fn of(store: &dyn Store, tenant: &Tenant) -> Result<View, StoreError> {
     let mut view = View {
-        sessions: store.sessions(&tenant, 100).await?,
+        sessions: store.sessions(tenant, 100).await?,
         logs: Vec::new(),
-        sources: store.sources().await?,
-        imports: store.imports(100).await?,
-        places: store.places().await?,
-        projects: store.projects().await?,
+        sources: store.sources(tenant).await?,
+        imports: store.imports(tenant, 100).await?,
+        places: store.places(tenant).await?,
+        projects: store.projects(tenant).await?,
         jobs: Vec::new(),
         tallies: store.tallies().await?,
         due: Vec::new(),
         holders: store.holders().await?,
         gaps: store.gaps().await?,
-        scopes: store.scopes(&tenant).await?,
+        scopes: store.scopes(tenant).await?,
         observations: Vec::new(),
-        extractions: store.extractions(&tenant, None).await?,
-        of_project: store.extractions(&tenant, Some("left")).await?,
+        extractions: store.extractions(tenant, None).await?,
+        of_project: store.extractions(tenant, Some("left")).await?,
         stamps: Vec::new(),
         documents: 0,
         frequencies: Vec::new(),
         found: Vec::new(),
     };
-    for id in sessions() {
+    for id in sessions_of(tenant) {
         let log = store.events(&id, EventSeq(0), EventSeq(u64::MAX), 1000, usize::MAX);
         view.logs.push(log.await?);
     }
@@ -125,21 +144,23 @@ pub async fn of(store: &dyn Store) -> Result<View, StoreError> {
         view.jobs.extend(store.jobs(kind).await?);
         view.due.push(store.next_due(kind).await?);
     }
-    for scope in scopes() {
+    for scope in scopes_of(tenant) {
         view.observations.push(store.observations(&scope).await?);
         view.stamps.push(store.file_stamps(&scope).await?);
     }
-    let stats = store.term_stats(&tenant, &vocabulary()).await?;
+    let stats = store.term_stats(tenant, &vocabulary()).await?;
     view.documents = stats.documents;
     view.frequencies = stats.frequencies;
-    for (all_of, filter) in searches() {
+    for (all_of, filter) in searches(tenant) {
         let steps = [Step {
             all_of,
             limit: 1000,
         }];
-        let found = store.candidates(&tenant, &steps, &filter).await?;
+        let found = store.candidates(tenant, &steps, &filter).await?;
         view.found.push(described(&found));
     }
+    view.jobs.retain(|job| job.key.tenant() == tenant);
+    view.gaps.retain(|gap| gap.job.tenant() == tenant);
     Ok(view)
 }
 

@@ -158,44 +158,61 @@ impl SessionStore for Stepped {
         self.look("events_at", call).await
     }
 
-    async fn sources(&self) -> Answer<Vec<Source>> {
-        self.look("sources", self.store.sources()).await
+    async fn sources(&self, tenant: &Tenant) -> Answer<Vec<Source>> {
+        self.look("sources", self.store.sources(tenant)).await
     }
 
-    async fn put_source(&self, source: &Source, import: Option<ImportNo>) -> Answer<()> {
-        let call = self.store.put_source(source, import);
+    async fn put_source(
+        &self,
+        tenant: &Tenant,
+        source: &Source,
+        import: Option<ImportNo>,
+    ) -> Answer<()> {
+        let call = self.store.put_source(tenant, source, import);
         self.look("put_source", call).await
     }
 
-    async fn places(&self) -> Answer<Vec<(Place, Option<String>)>> {
-        self.look("places", self.store.places()).await
+    async fn places(&self, tenant: &Tenant) -> Answer<Vec<(Place, Option<String>)>> {
+        self.look("places", self.store.places(tenant)).await
     }
 
-    async fn projects(&self) -> Answer<Vec<Project>> {
-        self.look("projects", self.store.projects()).await
+    async fn projects(&self, tenant: &Tenant) -> Answer<Vec<Project>> {
+        self.look("projects", self.store.projects(tenant)).await
     }
 
-    async fn assign_root(&self, root: &str, project: &Project, now: Timestamp) -> Answer<()> {
-        let call = self.store.assign_root(root, project, now);
+    async fn assign_root(
+        &self,
+        tenant: &Tenant,
+        root: &str,
+        project: &Project,
+        now: Timestamp,
+    ) -> Answer<()> {
+        let call = self.store.assign_root(tenant, root, project, now);
         self.keep("assign_root", call).await
     }
 
-    async fn begin_import(&self, what: &str, now: Timestamp) -> Answer<ImportNo> {
-        let call = self.store.begin_import(what, now);
+    async fn begin_import(&self, tenant: &Tenant, what: &str, now: Timestamp) -> Answer<ImportNo> {
+        let call = self.store.begin_import(tenant, what, now);
         self.keep("begin_import", call).await
     }
 
-    async fn end_import(&self, import: ImportNo, now: Timestamp) -> Answer<()> {
-        let call = self.store.end_import(import, now);
+    async fn end_import(&self, tenant: &Tenant, import: ImportNo, now: Timestamp) -> Answer<()> {
+        let call = self.store.end_import(tenant, import, now);
         self.keep("end_import", call).await
     }
 
-    async fn imports(&self, limit: usize) -> Answer<Vec<Import>> {
-        self.look("imports", self.store.imports(limit)).await
+    async fn imports(&self, tenant: &Tenant, limit: usize) -> Answer<Vec<Import>> {
+        self.look("imports", self.store.imports(tenant, limit))
+            .await
     }
 
-    async fn undo_import(&self, import: ImportNo, now: Timestamp) -> Answer<Undone> {
-        let call = self.store.undo_import(import, now);
+    async fn undo_import(
+        &self,
+        tenant: &Tenant,
+        import: ImportNo,
+        now: Timestamp,
+    ) -> Answer<Undone> {
+        let call = self.store.undo_import(tenant, import, now);
         self.keep("undo_import", call).await
     }
 }
@@ -467,8 +484,8 @@ impl Index for Stepped {
             .await
     }
 
-    async fn clear(&self) -> Answer<()> {
-        self.look("clear", self.store.clear()).await
+    async fn clear(&self, tenant: &Tenant) -> Answer<()> {
+        self.look("clear", self.store.clear(tenant)).await
     }
 
     async fn index_events(&self, session: &SessionId, events: &[(EventSeq, String)]) -> Answer<()> {

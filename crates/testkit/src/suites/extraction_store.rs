@@ -423,7 +423,12 @@ fn digested(id: &SessionId, window: (u64, u64), root: &str) -> Extraction {
 pub async fn a_digest_raises_the_project_of_its_root(store: &dyn Store) {
     let id = ten_events(store, "7f78aa01").await;
     store
-        .assign_root("/home/ada/engine", &project("engine"), LATER)
+        .assign_root(
+            &Tenant::local(),
+            "/home/ada/engine",
+            &project("engine"),
+            LATER,
+        )
         .await
         .unwrap();
     let scope = project_scope("engine");
@@ -470,7 +475,12 @@ pub async fn extractions_are_listed_by_project(store: &dyn Store) {
         .await
         .unwrap();
     store
-        .assign_root("/home/ada/engine", &project("engine"), LATER)
+        .assign_root(
+            &Tenant::local(),
+            "/home/ada/engine",
+            &project("engine"),
+            LATER,
+        )
         .await
         .unwrap();
     for id in [&b, &a] {

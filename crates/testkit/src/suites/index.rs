@@ -73,7 +73,12 @@ pub async fn an_appended_event_is_found_at_once(store: &dyn Store) {
         .in_place("/home/ada/engine");
     let id = said(store, "7f78aa01", vec![event("hello"), words]).await;
     store
-        .assign_root("/home/ada/engine", &project("engine"), at(1))
+        .assign_root(
+            &Tenant::local(),
+            "/home/ada/engine",
+            &project("engine"),
+            at(1),
+        )
         .await
         .unwrap();
     let steps = [step("tests", 10)];
@@ -186,7 +191,10 @@ pub async fn frequencies_count_documents(store: &dyn Store) {
 }
 
 pub async fn frequencies_follow_what_is_withdrawn(store: &dyn Store) {
-    let no = store.begin_import("all", at(0)).await.unwrap();
+    let no = store
+        .begin_import(&Tenant::local(), "all", at(0))
+        .await
+        .unwrap();
     let id = session("7f78aa01");
     let from_file = imported(&id, vec![event("red one"), event("red two")], "/logs/a", no);
     store.append(&from_file).await.unwrap();
@@ -207,7 +215,10 @@ pub async fn frequencies_follow_what_is_withdrawn(store: &dyn Store) {
     .await;
     assert_eq!(stats(store, &["red"]).await, (7, vec![7]));
     store.retract(&scope, withdrawn.id, at(2)).await.unwrap();
-    store.undo_import(no, at(3)).await.unwrap();
+    store
+        .undo_import(&Tenant::local(), no, at(3))
+        .await
+        .unwrap();
     file(store, &scope, "MEMORY.md", &[entry(1, "red z")]).await;
     assert_eq!(stats(store, &["red", "two", "x"]).await, (3, vec![3, 0, 0]));
     assert_eq!(all(store, "red").await, ["red z", "red noted", "red three"]);
@@ -277,7 +288,12 @@ pub async fn scopes_narrow_every_layer(store: &dyn Store) {
     )
     .await;
     store
-        .assign_root("/home/ada/engine", &project("engine"), at(1))
+        .assign_root(
+            &Tenant::local(),
+            "/home/ada/engine",
+            &project("engine"),
+            at(1),
+        )
         .await
         .unwrap();
     file(store, &engine, "MEMORY.md", &[entry(1, "word of engine")]).await;
@@ -319,12 +335,22 @@ pub async fn an_event_follows_its_root_to_another_project(store: &dyn Store) {
         found(store, "word", &filter).await
     };
     store
-        .assign_root("/home/ada/engine", &project("guess"), at(1))
+        .assign_root(
+            &Tenant::local(),
+            "/home/ada/engine",
+            &project("guess"),
+            at(1),
+        )
         .await
         .unwrap();
     assert_eq!(only("guess").await, ["word there"]);
     store
-        .assign_root("/home/ada/engine", &project("engine"), at(2))
+        .assign_root(
+            &Tenant::local(),
+            "/home/ada/engine",
+            &project("engine"),
+            at(2),
+        )
         .await
         .unwrap();
     assert_eq!(only("guess").await, [""; 0]);
@@ -543,7 +569,7 @@ pub async fn a_rebuilt_index_answers_the_same(store: &dyn Store) {
         (documents.unwrap(), stats(store, &["word", "event"]).await)
     };
     let before = answers().await;
-    store.clear().await.unwrap();
+    store.clear(&Tenant::local()).await.unwrap();
     assert_eq!(answers().await, (Vec::new(), (0, vec![0, 0])));
     assert!(store.file_stamps(&ada).await.unwrap().is_empty());
     for _ in 0..2 {

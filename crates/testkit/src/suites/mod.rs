@@ -4,6 +4,7 @@ pub mod extraction_store;
 pub mod index;
 pub mod job_store;
 pub mod session_store;
+pub mod walls;
 
 pub use session_store::extract;
 
@@ -16,6 +17,22 @@ macro_rules! store_suite {
         $crate::job_store_suite!($make);
         $crate::extraction_store_suite!($make);
         $crate::index_suite!($make);
+        $crate::walls_suite!($make);
+    };
+}
+
+/// Makes a test of the walls between the tenants of one store.
+#[macro_export]
+macro_rules! walls_suite {
+    ($make:expr) => {
+        mod walls {
+            use super::*;
+
+            #[test]
+            fn a_tenant_sees_what_it_would_see_alone() {
+                $crate::suites::walls::check($make);
+            }
+        }
     };
 }
 

@@ -572,11 +572,20 @@ pub async fn a_file_moves_on_with_its_events(store: &dyn Store) {
     let mut unread = source("/logs/0", &id, 0);
     unread.session = None;
     unread.first_bad = None;
-    store.put_source(&unread, None).await.unwrap();
+    store
+        .put_source(&Tenant::local(), &unread, None)
+        .await
+        .unwrap();
     first.offset = 20;
     first.state = "{\"turn\":2}".to_owned();
-    store.put_source(&first, None).await.unwrap();
-    assert_eq!(store.sources().await.unwrap(), [unread, first]);
+    store
+        .put_source(&Tenant::local(), &first, None)
+        .await
+        .unwrap();
+    assert_eq!(
+        store.sources(&Tenant::local()).await.unwrap(),
+        [unread, first]
+    );
 }
 
 pub async fn places_belong_to_projects_once_they_are_assigned(store: &dyn Store) {
@@ -593,7 +602,12 @@ pub async fn places_belong_to_projects_once_they_are_assigned(store: &dyn Store)
     ];
     add(store, append(&id, said)).await;
     store
-        .assign_root("/home/ada/engine", &project("engine"), at(1))
+        .assign_root(
+            &Tenant::local(),
+            "/home/ada/engine",
+            &project("engine"),
+            at(1),
+        )
         .await
         .unwrap();
     let bare = Place {
@@ -606,18 +620,18 @@ pub async fn places_belong_to_projects_once_they_are_assigned(store: &dyn Store)
         (bare, engine.clone()),
         (place("/home/ada/engine"), engine),
     ];
-    assert_eq!(store.places().await.unwrap(), expected);
+    assert_eq!(store.places(&Tenant::local()).await.unwrap(), expected);
     let mut known = project("engine");
     known.identity = "example.org/ada/moved".to_owned();
     store
-        .assign_root("/elsewhere", &known, at(2))
+        .assign_root(&Tenant::local(), "/elsewhere", &known, at(2))
         .await
         .unwrap();
     // Another identity joins the project; the first still stands for it.
     let both = [project("engine"), known];
-    assert_eq!(store.projects().await.unwrap(), both);
+    assert_eq!(store.projects(&Tenant::local()).await.unwrap(), both);
     // A root without events is not a place that events happened in.
-    assert_eq!(store.places().await.unwrap().len(), 3);
+    assert_eq!(store.places(&Tenant::local()).await.unwrap().len(), 3);
 }
 
 fn seen_at(root: &str, evidence: Evidence) -> Evidence {
@@ -634,7 +648,12 @@ async fn guessed_project(store: &dyn Store, id: &SessionId) {
         .map(|event| event.in_place("/home/ada/engine"));
     add(store, append(id, there.collect())).await;
     store
-        .assign_root("/home/ada/engine", &project("guess"), at(1))
+        .assign_root(
+            &Tenant::local(),
+            "/home/ada/engine",
+            &project("guess"),
+            at(1),
+        )
         .await
         .unwrap();
 }
@@ -650,7 +669,12 @@ pub async fn assigning_a_root_moves_what_was_observed_there(store: &dyn Store) {
     extract(store, &id, vec![both, mine.clone()]).await;
     let before = store.scopes(&Tenant::local()).await.unwrap();
     store
-        .assign_root("/home/ada/engine", &project("engine"), at(2))
+        .assign_root(
+            &Tenant::local(),
+            "/home/ada/engine",
+            &project("engine"),
+            at(2),
+        )
         .await
         .unwrap();
     let left = observation(&guess, "use tabs", vec![there]);
@@ -669,7 +693,12 @@ pub async fn assigning_a_root_moves_what_was_observed_there(store: &dyn Store) {
     assert_eq!(revision(&after, &engine), 1);
     assert_eq!(revision(&after, &user_scope("ada")), 1);
     store
-        .assign_root("/home/ada/engine", &project("engine"), at(3))
+        .assign_root(
+            &Tenant::local(),
+            "/home/ada/engine",
+            &project("engine"),
+            at(3),
+        )
         .await
         .unwrap();
     assert_eq!(store.scopes(&Tenant::local()).await.unwrap(), after);
@@ -684,7 +713,12 @@ pub async fn what_was_taken_back_stays_so_under_a_new_project(store: &dyn Store)
     extract(store, &id, vec![said.clone()]).await;
     assert!(store.retract(&guess, said.id, at(3)).await.unwrap());
     store
-        .assign_root("/home/ada/engine", &project("engine"), at(4))
+        .assign_root(
+            &Tenant::local(),
+            "/home/ada/engine",
+            &project("engine"),
+            at(4),
+        )
         .await
         .unwrap();
     let again = observation(&engine, "use tabs", vec![here]);
@@ -693,18 +727,24 @@ pub async fn what_was_taken_back_stays_so_under_a_new_project(store: &dyn Store)
 }
 
 pub async fn an_import_counts_what_it_adds(store: &dyn Store) {
-    let no = store.begin_import("~/.claude", at(0)).await.unwrap();
+    let no = store
+        .begin_import(&Tenant::local(), "~/.claude", at(0))
+        .await
+        .unwrap();
     let (a, b) = (session("7f78aa01"), session("8000"));
     add(store, imported(&a, events("word", 3), "/logs/a", no)).await;
     add(store, imported(&a, events("word", 5), "/logs/a", no)).await;
     add(store, imported(&b, events("word", 1), "/logs/b", no)).await;
     store
-        .put_source(&source("/logs/empty", &b, 0), Some(no))
+        .put_source(&Tenant::local(), &source("/logs/empty", &b, 0), Some(no))
         .await
         .unwrap();
-    store.end_import(no, at(9)).await.unwrap();
-    let later = store.begin_import("again", at(10)).await.unwrap();
-    let imports = store.imports(10).await.unwrap();
+    store.end_import(&Tenant::local(), no, at(9)).await.unwrap();
+    let later = store
+        .begin_import(&Tenant::local(), "again", at(10))
+        .await
+        .unwrap();
+    let imports = store.imports(&Tenant::local(), 10).await.unwrap();
     assert_eq!((imports[0].no, imports[0].ended_at), (later, None));
     assert_eq!((imports[1].no, imports[1].ended_at), (no, Some(at(9))));
     assert_eq!((imports[1].events, imports[1].files), (6, 3));
@@ -712,18 +752,24 @@ pub async fn an_import_counts_what_it_adds(store: &dyn Store) {
         (imports[1].what.as_str(), imports[1].began_at),
         ("~/.claude", at(0))
     );
-    assert_eq!(store.imports(1).await.unwrap().len(), 1);
+    assert_eq!(store.imports(&Tenant::local(), 1).await.unwrap().len(), 1);
 }
 
 pub async fn undoing_an_import_removes_whole_sessions(store: &dyn Store) {
     let id = session("7f78aa01");
-    let no = store.begin_import("all", at(0)).await.unwrap();
+    let no = store
+        .begin_import(&Tenant::local(), "all", at(0))
+        .await
+        .unwrap();
     let there = events("word", 3)
         .into_iter()
         .map(|event| event.in_place("/tmp"));
     add(store, imported(&id, there.collect(), "/logs/a", no)).await;
     add(store, append(&session("8000"), events("kept", 1))).await;
-    let undone = store.undo_import(no, at(9)).await.unwrap();
+    let undone = store
+        .undo_import(&Tenant::local(), no, at(9))
+        .await
+        .unwrap();
     let expected = Undone {
         events: 3,
         sessions: 1,
@@ -733,9 +779,15 @@ pub async fn undoing_an_import_removes_whole_sessions(store: &dyn Store) {
     assert_eq!(undone, expected);
     assert!(store.session(&id).await.unwrap().is_none());
     assert!(log(store, &id).await.is_empty());
-    assert!(store.sources().await.unwrap().is_empty());
-    assert!(store.imports(10).await.unwrap().is_empty());
-    assert!(store.places().await.unwrap().is_empty());
+    assert!(store.sources(&Tenant::local()).await.unwrap().is_empty());
+    assert!(
+        store
+            .imports(&Tenant::local(), 10)
+            .await
+            .unwrap()
+            .is_empty()
+    );
+    assert!(store.places(&Tenant::local()).await.unwrap().is_empty());
     assert!(store.job(&JobKey::Extract(id)).await.unwrap().is_none());
     assert_eq!(store.sessions(&Tenant::local(), 10).await.unwrap().len(), 1);
     assert_eq!(texts(store, &session("8000")).await, ["kept 1"]);
@@ -748,10 +800,16 @@ pub async fn undoing_an_import_keeps_older_events_and_has_them_extracted_anew(st
         ..append(&id, events("word", 2))
     };
     add(store, first).await;
-    let no = store.begin_import("all", at(0)).await.unwrap();
+    let no = store
+        .begin_import(&Tenant::local(), "all", at(0))
+        .await
+        .unwrap();
     add(store, imported(&id, events("word", 5), "/logs/a", no)).await;
     extract(store, &id, Vec::new()).await;
-    let undone = store.undo_import(no, at(9_100)).await.unwrap();
+    let undone = store
+        .undo_import(&Tenant::local(), no, at(9_100))
+        .await
+        .unwrap();
     assert_eq!(
         (undone.events, undone.sessions, undone.shortened),
         (3, 0, 1)
@@ -759,7 +817,10 @@ pub async fn undoing_an_import_keeps_older_events_and_has_them_extracted_anew(st
     assert_eq!(texts(store, &id).await, ["word 1", "word 2"]);
     let kept = store.session(&id).await.unwrap().unwrap();
     assert_eq!((kept.events, kept.last_at), (EventSeq(2), at(2)));
-    assert_eq!(store.sources().await.unwrap(), [source("/logs/a", &id, 2)]);
+    assert_eq!(
+        store.sources(&Tenant::local()).await.unwrap(),
+        [source("/logs/a", &id, 2)]
+    );
     let job = store
         .job(&JobKey::Extract(id.clone()))
         .await
@@ -778,14 +839,20 @@ pub async fn undoing_an_import_keeps_older_events_and_has_them_extracted_anew(st
 pub async fn undoing_an_import_withdraws_what_rests_on_it(store: &dyn Store) {
     let id = session("7f78aa01");
     add(store, append(&id, events("word", 2))).await;
-    let no = store.begin_import("all", at(0)).await.unwrap();
+    let no = store
+        .begin_import(&Tenant::local(), "all", at(0))
+        .await
+        .unwrap();
     add(store, imported(&id, events("word", 4), "/logs/a", no)).await;
     let scope = user_scope("ada");
     let gone = observation(&scope, "use tabs", vec![evidence(&id, &[3, 4])]);
     let both = observation(&scope, "be brief", vec![evidence(&id, &[2, 3])]);
     extract(store, &id, vec![gone, both]).await;
     let before = store.scopes(&Tenant::local()).await.unwrap()[0].revision;
-    let undone = store.undo_import(no, at(9_100)).await.unwrap();
+    let undone = store
+        .undo_import(&Tenant::local(), no, at(9_100))
+        .await
+        .unwrap();
     assert_eq!(undone.observations, 1);
     let left = observation(&scope, "be brief", vec![evidence(&id, &[2])]);
     assert_eq!(store.observations(&scope).await.unwrap(), [left]);
@@ -795,13 +862,19 @@ pub async fn undoing_an_import_withdraws_what_rests_on_it(store: &dyn Store) {
 pub async fn undoing_an_import_frees_the_lease_of_whoever_reads_it(store: &dyn Store) {
     let id = session("7f78aa01");
     add(store, append(&id, events("word", 2))).await;
-    let no = store.begin_import("all", at(0)).await.unwrap();
+    let no = store
+        .begin_import(&Tenant::local(), "all", at(0))
+        .await
+        .unwrap();
     add(store, imported(&id, events("word", 4), "/logs/a", no)).await;
     let claimed = store
         .claim(claim_of(JobKind::Extract, at(9_000), 1))
         .await
         .unwrap();
-    store.undo_import(no, at(9_001)).await.unwrap();
+    store
+        .undo_import(&Tenant::local(), no, at(9_001))
+        .await
+        .unwrap();
     let said = observation(&user_scope("ada"), "use tabs", vec![evidence(&id, &[4])]);
     let stale = extraction(&id, (1, 4), vec![said.clone()]);
     let ended = store
@@ -814,10 +887,16 @@ pub async fn undoing_an_import_frees_the_lease_of_whoever_reads_it(store: &dyn S
 
 pub async fn undoing_an_import_keeps_later_events_and_their_numbers(store: &dyn Store) {
     let id = session("7f78aa01");
-    let no = store.begin_import("all", at(0)).await.unwrap();
+    let no = store
+        .begin_import(&Tenant::local(), "all", at(0))
+        .await
+        .unwrap();
     add(store, imported(&id, events("word", 2), "/logs/a", no)).await;
     add(store, append(&id, events("word", 3))).await;
-    let undone = store.undo_import(no, at(9)).await.unwrap();
+    let undone = store
+        .undo_import(&Tenant::local(), no, at(9))
+        .await
+        .unwrap();
     assert_eq!((undone.events, undone.shortened), (2, 1));
     assert_eq!(numbers(store, &id).await, [(3, 3)]);
     assert_eq!(
@@ -834,7 +913,10 @@ pub async fn after_an_undo_the_same_import_adds_the_same_again(store: &dyn Store
     let id = session("7f78aa01");
     let mut results = Vec::new();
     for _ in 0..2 {
-        let no = store.begin_import("all", at(0)).await.unwrap();
+        let no = store
+            .begin_import(&Tenant::local(), "all", at(0))
+            .await
+            .unwrap();
         // Enough for several steps.
         for part in events("word", 600).chunks(APPEND_EVENTS / 2) {
             add(store, imported(&id, part.to_vec(), "/logs/a", no)).await;
@@ -843,9 +925,16 @@ pub async fn after_an_undo_the_same_import_adds_the_same_again(store: &dyn Store
         results.push((
             session,
             log(store, &id).await,
-            store.sources().await.unwrap(),
+            store.sources(&Tenant::local()).await.unwrap(),
         ));
-        assert_eq!(store.undo_import(no, at(9)).await.unwrap().events, 600);
+        assert_eq!(
+            store
+                .undo_import(&Tenant::local(), no, at(9))
+                .await
+                .unwrap()
+                .events,
+            600
+        );
         assert!(log(store, &id).await.is_empty());
     }
     assert_eq!(results[0], results[1]);
@@ -853,15 +942,27 @@ pub async fn after_an_undo_the_same_import_adds_the_same_again(store: &dyn Store
 
 pub async fn undoing_the_first_of_two_imports_forgets_the_file_for_both(store: &dyn Store) {
     let id = session("7f78aa01");
-    let first = store.begin_import("first", at(0)).await.unwrap();
+    let first = store
+        .begin_import(&Tenant::local(), "first", at(0))
+        .await
+        .unwrap();
     add(store, imported(&id, events("word", 2), "/logs/a", first)).await;
-    let second = store.begin_import("second", at(1)).await.unwrap();
+    let second = store
+        .begin_import(&Tenant::local(), "second", at(1))
+        .await
+        .unwrap();
     add(store, imported(&id, events("word", 4), "/logs/a", second)).await;
-    store.undo_import(first, at(2)).await.unwrap();
-    assert!(store.sources().await.unwrap().is_empty());
-    store.undo_import(second, at(3)).await.unwrap();
+    store
+        .undo_import(&Tenant::local(), first, at(2))
+        .await
+        .unwrap();
+    assert!(store.sources(&Tenant::local()).await.unwrap().is_empty());
+    store
+        .undo_import(&Tenant::local(), second, at(3))
+        .await
+        .unwrap();
     // What the first one read is not there any more, so the file must be read from its start.
-    assert!(store.sources().await.unwrap().is_empty());
+    assert!(store.sources(&Tenant::local()).await.unwrap().is_empty());
     assert!(store.session(&id).await.unwrap().is_none());
 }
 
@@ -873,11 +974,32 @@ pub async fn an_unknown_import_is_refused(store: &dyn Store) {
     };
     let adding = imported(&id, events("word", 2), "/logs/a", no);
     not_found(store.append(&adding).await.map(|_| ()));
-    not_found(store.put_source(&source("/logs/a", &id, 1), Some(no)).await);
-    not_found(store.end_import(no, at(1)).await);
-    not_found(store.undo_import(no, at(1)).await.map(|_| ()));
+    not_found(
+        store
+            .put_source(&Tenant::local(), &source("/logs/a", &id, 1), Some(no))
+            .await,
+    );
+    not_found(store.end_import(&Tenant::local(), no, at(1)).await);
+    not_found(
+        store
+            .undo_import(&Tenant::local(), no, at(1))
+            .await
+            .map(|_| ()),
+    );
     assert!(store.session(&id).await.unwrap().is_none());
-    let begun = store.begin_import("all", at(0)).await.unwrap();
-    store.undo_import(begun, at(0)).await.unwrap();
-    assert!(store.begin_import("next", at(0)).await.unwrap() > begun);
+    let begun = store
+        .begin_import(&Tenant::local(), "all", at(0))
+        .await
+        .unwrap();
+    store
+        .undo_import(&Tenant::local(), begun, at(0))
+        .await
+        .unwrap();
+    assert!(
+        store
+            .begin_import(&Tenant::local(), "next", at(0))
+            .await
+            .unwrap()
+            > begun
+    );
 }

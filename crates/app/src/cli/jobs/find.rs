@@ -60,7 +60,7 @@ async fn extraction(daybook: &Daybook, name: &str) -> Result<JobKey> {
 
 /// The gaps of a job.
 pub(super) async fn gaps(daybook: &Daybook, key: &JobKey) -> Result<Vec<Gap>> {
-    let mut gaps = daybook.store.gaps().await?;
+    let mut gaps = daybook.gaps().await?;
     gaps.retain(|gap| &gap.job == key);
     Ok(gaps)
 }

@@ -114,14 +114,14 @@ async fn list(common: &Common, daybook: &Daybook, asked: &List) -> Result<ExitCo
     let now = daybook.clock.now();
     let mut jobs: Vec<Job> = Vec::new();
     for kind in JobKind::ALL {
-        jobs.extend(daybook.store.jobs(kind).await?);
+        jobs.extend(daybook.jobs(kind).await?);
     }
     jobs.retain(|job| match asked.state {
         Some(state) => State::of(&job.standing(now)) == state,
         None => asked.all || job.is_ahead(),
     });
     jobs.sort_by_key(|job| (job.due_at().is_none(), job.due_at(), job.key.to_string()));
-    let gaps = daybook.store.gaps().await?;
+    let gaps = daybook.gaps().await?;
     let most = asked
         .limit
         .unwrap_or(if common.json { usize::MAX } else { ROWS });
@@ -195,7 +195,7 @@ async fn retry(
     let (store, now) = (&daybook.store, daybook.clock.now());
     let mut keys: Vec<JobKey> = Vec::new();
     if failed {
-        let gaps = store.gaps().await?;
+        let gaps = daybook.gaps().await?;
         let by_hand = |gap: &Gap| gap.failure.class == daybook_domain::FailureClass::Cancelled;
         keys.extend(
             gaps.into_iter()
@@ -203,7 +203,7 @@ async fn retry(
                 .map(|gap| gap.job),
         );
         for kind in JobKind::ALL {
-            let jobs = store.jobs(kind).await?.into_iter();
+            let jobs = daybook.jobs(kind).await?.into_iter();
             keys.extend(
                 jobs.filter(|job| job.last_failure.is_some())
                     .map(|job| job.key),

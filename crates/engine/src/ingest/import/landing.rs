@@ -100,7 +100,7 @@ impl<'a> Landing<'a> {
         if let (Some(import), false) = (self.report.import, self.report.stopped) {
             self.intake
                 .store
-                .end_import(import, self.intake.clock.now())
+                .end_import(&self.intake.tenant, import, self.intake.clock.now())
                 .await?;
         }
         Ok(self.report)
@@ -116,7 +116,10 @@ impl<'a> Landing<'a> {
             let mut source = file.source(&Progress::default(), "unknown");
             source.first_bad = Some((0, reason.clone()));
             if file.lasting {
-                self.intake.store.put_source(&source, None).await?;
+                self.intake
+                    .store
+                    .put_source(&self.intake.tenant, &source, None)
+                    .await?;
             }
         }
         file.report.format = format;
@@ -191,7 +194,7 @@ impl<'a> Landing<'a> {
         let import = self
             .intake
             .store
-            .begin_import(self.what, self.intake.clock.now())
+            .begin_import(&self.intake.tenant, self.what, self.intake.clock.now())
             .await?;
         self.report.import = Some(import);
         Ok(import)
@@ -286,7 +289,7 @@ impl<'a> Landing<'a> {
             source.session = file.last_session.clone();
             self.intake
                 .store
-                .put_source(&source, self.report.import)
+                .put_source(&self.intake.tenant, &source, self.report.import)
                 .await?;
         }
         Ok(())

@@ -183,7 +183,7 @@ async fn take_in(
 ) -> Result<ImportReport, StoreError> {
     let known: BTreeMap<String, Source> = intake
         .store
-        .sources()
+        .sources(&intake.tenant)
         .await?
         .into_iter()
         .map(|s| (s.path.clone(), s))

@@ -11,6 +11,7 @@ mod sessions;
 use std::path::Path;
 use std::sync::Arc;
 
+use daybook_domain::Tenant;
 use daybook_domain::eligibility::Switches;
 use daybook_domain::seams::Store;
 use daybook_store::{MemoryStore, SqliteOptions, SqliteStore};
@@ -44,7 +45,8 @@ fn played(make: Made, bug: Option<Bug>, decisions: &[Decision]) -> Played {
     let root = tempfile::tempdir().expect("a temporary folder can be made");
     let store = make(root.path());
     for (folder, key) in ROOTS {
-        run(store.assign_root(folder, &project(key), DAWN)).expect("a store can be written");
+        run(store.assign_root(&Tenant::local(), folder, &project(key), DAWN))
+            .expect("a store can be written");
     }
     let what = Play {
         store,

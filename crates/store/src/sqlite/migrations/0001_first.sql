@@ -50,17 +50,21 @@ CREATE UNIQUE INDEX events_id ON events (session_no, id);
 
 -- Several identities may stand for one key: projects that a person merged.
 CREATE TABLE projects (
-    identity    TEXT PRIMARY KEY,
+    tenant_no   INTEGER NOT NULL,
+    identity    TEXT NOT NULL,
     key         TEXT NOT NULL,
-    guessed     INTEGER NOT NULL
+    guessed     INTEGER NOT NULL,
+    PRIMARY KEY (tenant_no, identity)
 ) WITHOUT ROWID;
 
 CREATE TABLE roots (
     root_no     INTEGER PRIMARY KEY,
-    root        TEXT NOT NULL UNIQUE,
-    project     TEXT
+    tenant_no   INTEGER NOT NULL,
+    root        TEXT NOT NULL,
+    project     TEXT,
+    UNIQUE (tenant_no, root)
 );
-CREATE INDEX roots_project ON roots (project) WHERE project IS NOT NULL;
+CREATE INDEX roots_project ON roots (tenant_no, project) WHERE project IS NOT NULL;
 
 CREATE TABLE places (
     place_no    INTEGER PRIMARY KEY,
@@ -78,7 +82,8 @@ CREATE TABLE session_places (
 CREATE INDEX session_places_place ON session_places (place_no);
 
 CREATE TABLE sources (
-    path             TEXT PRIMARY KEY,
+    tenant_no        INTEGER NOT NULL,
+    path             TEXT NOT NULL,
     format           TEXT NOT NULL,
     session_no       INTEGER,
     size             INTEGER NOT NULL,
@@ -91,16 +96,19 @@ CREATE TABLE sources (
     first_bad_line   INTEGER,
     first_bad_why    TEXT,
     secrets          INTEGER NOT NULL,
-    state            TEXT NOT NULL
+    state            TEXT NOT NULL,
+    PRIMARY KEY (tenant_no, path)
 ) WITHOUT ROWID;
 
 CREATE TABLE imports (
     import_no   INTEGER PRIMARY KEY AUTOINCREMENT,
+    tenant_no   INTEGER NOT NULL,
     began_at    INTEGER NOT NULL,
     ended_at    INTEGER,
     what        TEXT NOT NULL,
     events      INTEGER NOT NULL
 );
+CREATE INDEX imports_tenant ON imports (tenant_no);
 
 -- What an import added to a session: seq from_seq..=to_seq, empty when it only created the session.
 CREATE TABLE import_ranges (
@@ -113,6 +121,7 @@ CREATE TABLE import_ranges (
 
 -- The files that an import read, each as it was known before (`seen` = 0: not at all).
 CREATE TABLE import_sources (
+    tenant_no        INTEGER NOT NULL,
     import_no        INTEGER NOT NULL,
     path             TEXT NOT NULL,
     seen             INTEGER NOT NULL,
@@ -129,9 +138,9 @@ CREATE TABLE import_sources (
     first_bad_why    TEXT,
     secrets          INTEGER,
     state            TEXT,
-    PRIMARY KEY (import_no, path)
+    PRIMARY KEY (tenant_no, import_no, path)
 ) WITHOUT ROWID;
-CREATE INDEX import_sources_path ON import_sources (path);
+CREATE INDEX import_sources_path ON import_sources (tenant_no, path);
 
 -- owner and name: agent and host id of a session, kind and name of a scope.
 -- due_at says when the job may be claimed; NULL while there is nothing to do.

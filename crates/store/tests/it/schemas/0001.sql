@@ -47,16 +47,20 @@ CREATE TABLE events (
 );
 CREATE UNIQUE INDEX events_id ON events (session_no, id);
 CREATE TABLE projects (
-    identity    TEXT PRIMARY KEY,
+    tenant_no   INTEGER NOT NULL,
+    identity    TEXT NOT NULL,
     key         TEXT NOT NULL,
-    guessed     INTEGER NOT NULL
+    guessed     INTEGER NOT NULL,
+    PRIMARY KEY (tenant_no, identity)
 ) WITHOUT ROWID;
 CREATE TABLE roots (
     root_no     INTEGER PRIMARY KEY,
-    root        TEXT NOT NULL UNIQUE,
-    project     TEXT
+    tenant_no   INTEGER NOT NULL,
+    root        TEXT NOT NULL,
+    project     TEXT,
+    UNIQUE (tenant_no, root)
 );
-CREATE INDEX roots_project ON roots (project) WHERE project IS NOT NULL;
+CREATE INDEX roots_project ON roots (tenant_no, project) WHERE project IS NOT NULL;
 CREATE TABLE places (
     place_no    INTEGER PRIMARY KEY,
     root_no     INTEGER NOT NULL,
@@ -70,7 +74,8 @@ CREATE TABLE session_places (
 ) WITHOUT ROWID;
 CREATE INDEX session_places_place ON session_places (place_no);
 CREATE TABLE sources (
-    path             TEXT PRIMARY KEY,
+    tenant_no        INTEGER NOT NULL,
+    path             TEXT NOT NULL,
     format           TEXT NOT NULL,
     session_no       INTEGER,
     size             INTEGER NOT NULL,
@@ -83,15 +88,18 @@ CREATE TABLE sources (
     first_bad_line   INTEGER,
     first_bad_why    TEXT,
     secrets          INTEGER NOT NULL,
-    state            TEXT NOT NULL
+    state            TEXT NOT NULL,
+    PRIMARY KEY (tenant_no, path)
 ) WITHOUT ROWID;
 CREATE TABLE imports (
     import_no   INTEGER PRIMARY KEY AUTOINCREMENT,
+    tenant_no   INTEGER NOT NULL,
     began_at    INTEGER NOT NULL,
     ended_at    INTEGER,
     what        TEXT NOT NULL,
     events      INTEGER NOT NULL
 );
+CREATE INDEX imports_tenant ON imports (tenant_no);
 CREATE TABLE import_ranges (
     import_no   INTEGER NOT NULL,
     session_no  INTEGER NOT NULL,
@@ -100,6 +108,7 @@ CREATE TABLE import_ranges (
     PRIMARY KEY (import_no, session_no, from_seq)
 ) WITHOUT ROWID;
 CREATE TABLE import_sources (
+    tenant_no        INTEGER NOT NULL,
     import_no        INTEGER NOT NULL,
     path             TEXT NOT NULL,
     seen             INTEGER NOT NULL,
@@ -116,9 +125,9 @@ CREATE TABLE import_sources (
     first_bad_why    TEXT,
     secrets          INTEGER,
     state            TEXT,
-    PRIMARY KEY (import_no, path)
+    PRIMARY KEY (tenant_no, import_no, path)
 ) WITHOUT ROWID;
-CREATE INDEX import_sources_path ON import_sources (path);
+CREATE INDEX import_sources_path ON import_sources (tenant_no, path);
 CREATE TABLE jobs (
     job_no           INTEGER PRIMARY KEY,
     kind             TEXT NOT NULL,
@@ -285,7 +294,7 @@ INSERT INTO sqlite_sequence VALUES ('evidence', 1);
 INSERT INTO sqlite_sequence VALUES ('imports', 1);
 INSERT INTO sqlite_sequence VALUES ('observations', 1);
 INSERT INTO sqlite_sequence VALUES ('sessions', 2);
-INSERT INTO schema_migrations VALUES (1, 'first', '13fd516c4d59e31246ef0ffcf3948fc1', 0);
+INSERT INTO schema_migrations VALUES (1, 'first', 'd15bab8b21fdf65aa6d252ed0163e110', 0);
 INSERT INTO tenants VALUES (1, 'local');
 INSERT INTO sessions VALUES (1, 1, 'claude-code', 'aaaa-one', 1, 'aaaa', 'root', 0, 0, NULL, NULL, NULL, 1793491201000, 1793491204000, 6, '', 6, '/logs/1');
 INSERT INTO sessions VALUES (2, 1, 'claude-code', 'bb', 1, 'bb', 'root', 1, 0, NULL, NULL, NULL, 1793491200000, 1793491200000, 1, '', 1, NULL);
@@ -296,14 +305,14 @@ INSERT INTO events VALUES (4294967300, 1, X'4EEF8E4DEE7DA89AA49BA9C143039D34', 4
 INSERT INTO events VALUES (4294967301, 1, X'941D262510652F20F3B9373BEEAB4D38', 5, 'human', 1793491201000, NULL, NULL, NULL, 0, NULL, 't1 s2 1');
 INSERT INTO events VALUES (4294967302, 1, X'03600AB951A2DEB6C9D7BA68BFB4EA63', 6, 'human', 1793491202000, NULL, NULL, NULL, 0, NULL, 't1 s2 2');
 INSERT INTO events VALUES (8589934593, 2, X'15F167E9FC04F236DBDA636BB20A6ED3', 1, 'human', 1793491200000, NULL, NULL, NULL, 0, NULL, 't1 s2 e3');
-INSERT INTO projects VALUES ('example.org/ada/left', 'left', 0);
-INSERT INTO roots VALUES (1, '/home/ada/a', 'left');
+INSERT INTO projects VALUES (1, 'example.org/ada/left', 'left', 0);
+INSERT INTO roots VALUES (1, 1, '/home/ada/a', 'left');
 INSERT INTO places VALUES (1, 1, 'main');
 INSERT INTO session_places VALUES (1, 1);
-INSERT INTO sources VALUES ('/logs/1', 'claude-code', 1, 4, 0, 4, 4, 4, -5, 1, 1, 'not JSON', 0, '{}');
-INSERT INTO imports VALUES (1, 1793491200000, 1793491201000, 'all', 4);
+INSERT INTO sources VALUES (1, '/logs/1', 'claude-code', 1, 4, 0, 4, 4, 4, -5, 1, 1, 'not JSON', 0, '{}');
+INSERT INTO imports VALUES (1, 1, 1793491200000, 1793491201000, 'all', 4);
 INSERT INTO import_ranges VALUES (1, 1, 1, 4);
-INSERT INTO import_sources VALUES (1, '/logs/1', 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+INSERT INTO import_sources VALUES (1, 1, '/logs/1', 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
 INSERT INTO jobs VALUES (1, 'extract', 'local', 'claude-code', 'aaaa-one', NULL, 3, 6, 4, 0, NULL, 2, 1793491322000, 1793491802000, 1, NULL, 0, 0, 0, 0, NULL, 0, 2, 1793500760000, 'worker', 6, NULL, 0, 2, NULL, NULL, 1793500760000);
 INSERT INTO jobs VALUES (2, 'consolidate', 'local', 'project', 'left', NULL, 6, 2, 0, 0, NULL, 0, 1793500200000, 1793491202000, 1, 1793500731000, 0, 1, 1, 0, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, 1, 'content', 'no usable answer', 1793500731000);
 INSERT INTO lanes VALUES (1, 'extract', 1, 'local', '', '', 0, 2, 1793491322000);

@@ -6,7 +6,8 @@ use daybook_domain::index::{Document, FileEntry, Filter, Found};
 use daybook_domain::seams::ScopeState;
 use daybook_domain::source::Import;
 use daybook_domain::{
-    Event, ExtractionRecord, Gap, Job, JobKind, Place, Scope, Session, SessionId, Tally, Timestamp,
+    Event, ExtractionRecord, Gap, Job, JobKind, Place, Scope, Session, SessionId, Tally, Tenant,
+    Timestamp,
 };
 
 use super::view::{self, View};
@@ -158,7 +159,10 @@ impl Spec {
             stamps: scopes.iter().map(|scope| self.stamps(scope)).collect(),
             documents: documents.len() as u64,
             frequencies: view::vocabulary().iter().map(frequency).collect(),
-            found: view::searches().into_iter().map(search).collect(),
+            found: view::searches(&Tenant::local())
+                .into_iter()
+                .map(search)
+                .collect(),
         }
     }
 

@@ -1,0 +1,137 @@
+//! What the small numbers in operations stand for: the same values for every tenant and every store.
+
+use std::time::Duration;
+
+use daybook_domain::index::FileEntry;
+use daybook_domain::{
+    Claimed, Digest, EventId, Evidence, Extraction, JobKey, NewEvent, Observation, Origin, Scope,
+    SessionId, Tenant, Timestamp, Yield,
+};
+
+use super::operations::Found;
+use super::view;
+use crate::fixtures::{event, evidence, extraction, observation, place, tokens};
+
+/// A session of a tenant.
+pub(crate) fn session(tenant: &Tenant, number: u8) -> SessionId {
+    view::sessions_of(tenant)[usize::from(number)].clone()
+}
+
+/// A scope of a tenant.
+pub(crate) fn scope(tenant: &Tenant, number: u8) -> Scope {
+    view::scopes_of(tenant)[usize::from(number)].clone()
+}
+
+/// A job of a tenant.
+pub(crate) fn key(tenant: &Tenant, number: u8) -> JobKey {
+    match number {
+        0..=2 => JobKey::Extract(session(tenant, number)),
+        _ => JobKey::Consolidate(scope(tenant, number - 3)),
+    }
+}
+
+/// A folder that work is done in.
+pub(crate) fn root(number: u8) -> String {
+    ["/home/ada/a", "/home/ada/b"][usize::from(number)].to_owned()
+}
+
+/// A process that works.
+pub(crate) fn holder(number: u8) -> &'static str {
+    ["worker one", "worker two"][usize::from(number)]
+}
+
+/// What gives ranges up.
+pub(crate) fn engine(number: u8) -> &'static str {
+    ["engine/1", "engine/2"][usize::from(number)]
+}
+
+/// Event number `n`: what it says depends on nothing else, so that it is met again.
+pub(crate) fn event_numbered(
+    n: u8,
+    in_file: bool,
+    at: Option<Timestamp>,
+    at_root: Option<u8>,
+) -> NewEvent {
+    let text = format!("t{} s{} e{n}", n % 3, n % 5);
+    NewEvent {
+        id: EventId::of(&[&[n]]),
+        line: if in_file { u32::from(n) / 2 + 1 } else { 0 },
+        origin: if n.is_multiple_of(2) {
+            Origin::Human
+        } else {
+            Origin::Assistant
+        },
+        at: at.map_or(Timestamp::ZERO, |at| {
+            at.plus(Duration::from_secs(u64::from(n)))
+        }),
+        place: at_root.map(|number| place(&root(number))),
+        ..event(&text)
+    }
+}
+
+/// What a pass over a claimed window yields.
+pub(crate) fn pass(
+    claimed: &Claimed,
+    short_by: u8,
+    found: &[Found],
+    at_root: Option<u8>,
+) -> Extraction {
+    let JobKey::Extract(id) = claimed.token.job() else {
+        unreachable!("only sessions are extracted");
+    };
+    let window = (
+        claimed.after + 1,
+        claimed.upto.saturating_sub(u64::from(short_by)),
+    );
+    let mut seen: Vec<Observation> = Vec::new();
+    for found in found {
+        let length = claimed.upto - claimed.after;
+        let within = |n: u8| claimed.after + 1 + u64::from(n) % length;
+        seen.push(observed(id, found, within));
+    }
+    let mut pass = extraction(id, window, seen);
+    match (&mut pass.yielded, at_root) {
+        (Yield::Something { observations, .. }, None) if observations.is_empty() => {
+            pass.yielded = Yield::Nothing;
+        }
+        (Yield::Something { digest, .. }, at_root) => {
+            **digest = Digest {
+                root: at_root.map(root),
+                ..Digest::default()
+            };
+        }
+        (Yield::Nothing, _) => {}
+    }
+    pass
+}
+
+/// What was found, as an observation of the session's tenant. `within` says which event a number is.
+pub(crate) fn observed(id: &SessionId, found: &Found, within: impl Fn(u8) -> u64) -> Observation {
+    let scope = scope(&id.tenant, found.scope);
+    let mut events: Vec<u64> = found.events.iter().map(|&n| within(n)).collect();
+    events.sort_unstable();
+    events.dedup();
+    let resting = Evidence {
+        root: found.root.map(root),
+        ..evidence(id, &events)
+    };
+    // The same thing in other words, so that it matters whose words are shown.
+    let text = format!("Said {}{}", found.said, "!".repeat(events.len()));
+    Observation {
+        stated: events.len() != 1,
+        ..observation(&scope, &text, vec![resting])
+    }
+}
+
+/// An entry of a memory file.
+pub(crate) fn entry((line, number): (usize, &u8)) -> FileEntry {
+    let text = format!("t{} s{} e{number} said", number % 3, number % 5);
+    FileEntry {
+        line: u32::try_from(line).unwrap_or(u32::MAX) + 1,
+        tokens: tokens(&text),
+        text,
+        heading: "Heading".to_owned(),
+        observation: None,
+        citation: None,
+    }
+}
