@@ -14,6 +14,7 @@
 //!
 //! Not here: rules. Rows change by the transitions of `domain` and the pure modules beside this one.
 
+mod changes;
 mod connection;
 mod events;
 mod evidence_rows;

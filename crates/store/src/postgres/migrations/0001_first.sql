@@ -145,16 +145,17 @@ CREATE TABLE import_sources (
 );
 CREATE INDEX import_sources_path ON import_sources (tenant_no, path);
 
--- owner and name: agent and host id of a session, kind and name of a scope.
--- due_at says when the job may be claimed; NULL while there is nothing to do.
+-- owner and name: agent and host id of a session, kind and name of a scope. lane_user and lane_agent:
+-- whose turn the job takes, beside its tenant. due_at says when the job may be claimed; NULL while
+-- there is nothing to do.
 CREATE TABLE jobs (
-    job_no           BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     kind             TEXT COLLATE "C" NOT NULL,
     tenant           TEXT COLLATE "C" NOT NULL,
     owner            TEXT COLLATE "C" NOT NULL,
     name             TEXT COLLATE "C" NOT NULL,
     "user"           TEXT COLLATE "C",
-    lane_no          BIGINT NOT NULL,
+    lane_user        TEXT COLLATE "C" NOT NULL,
+    lane_agent       TEXT COLLATE "C" NOT NULL,
     input            BIGINT NOT NULL,
     done             BIGINT NOT NULL,
     redo             BIGINT NOT NULL,
@@ -180,35 +181,36 @@ CREATE TABLE jobs (
     failure_class    TEXT COLLATE "C",
     failure_message  TEXT COLLATE "C",
     due_at           BIGINT,
-    UNIQUE (kind, tenant, owner, name)
+    PRIMARY KEY (kind, tenant, owner, name)
 );
-CREATE INDEX jobs_turn ON jobs (lane_no, priority, due_at, owner, name) WHERE due_at IS NOT NULL;
+CREATE INDEX jobs_turn
+    ON jobs (kind, tenant, lane_user, lane_agent, priority, due_at, owner, name)
+    WHERE due_at IS NOT NULL;
 CREATE INDEX jobs_due ON jobs (kind, due_at) WHERE due_at IS NOT NULL;
-CREATE INDEX jobs_holder ON jobs (lease_holder) WHERE lease_holder IS NOT NULL;
+CREATE INDEX jobs_leased ON jobs (kind, lease_until) WHERE lease_holder IS NOT NULL;
 
--- Whose turn it is. A tenant has users below it (level 2), a user agents (level 3), which jobs belong to.
--- `served` counts claims; nothing below a lane is due before next_due (NULL: nothing waits).
+-- When each lane was served last: a greater number is later. A lane that is not here never was.
 CREATE TABLE lanes (
-    lane_no     BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     kind        TEXT COLLATE "C" NOT NULL,
-    level       BIGINT NOT NULL,
     tenant      TEXT COLLATE "C" NOT NULL,
     "user"      TEXT COLLATE "C" NOT NULL,
     agent       TEXT COLLATE "C" NOT NULL,
-    parent      BIGINT NOT NULL,
     served      BIGINT NOT NULL,
-    next_due    BIGINT,
-    UNIQUE (kind, level, tenant, "user", agent)
+    PRIMARY KEY (kind, tenant, "user", agent)
 );
-CREATE INDEX lanes_turn ON lanes (kind, parent, served, tenant, "user", agent);
+CREATE INDEX lanes_of_tenant ON lanes (kind, tenant, served);
+CREATE INDEX lanes_of_user ON lanes (kind, tenant, "user", served);
+CREATE SEQUENCE turns;
 
--- What has become of jobs since the first one.
+-- What has become of jobs since the first one. Several rows may count the same, so that nobody waits
+-- to count; the number is their sum.
 CREATE TABLE tallies (
+    tally_no    BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     kind        TEXT COLLATE "C" NOT NULL,
     what        TEXT COLLATE "C" NOT NULL,
-    count       BIGINT NOT NULL,
-    PRIMARY KEY (kind, what)
+    count       BIGINT NOT NULL
 );
+CREATE INDEX tallies_what ON tallies (kind, what);
 
 CREATE TABLE gaps (
     kind            TEXT COLLATE "C" NOT NULL,

@@ -1,5 +1,6 @@
 //! PostgreSQL, where it is installed.
 
+mod jobs;
 mod opening;
 
 use daybook_store::{PostgresOptions, PostgresStore};

@@ -1,0 +1,416 @@
+//! Background work: each call locks a row, applies one transition of [`Job`] and saves it, in one
+//! transaction. Two claimers therefore never see the same job free.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use daybook_domain::seams::JobStore;
+use daybook_domain::{
+    Claim, Claimed, FailOutcome, FailedTry, FailureClass, FinishOutcome, Gap, Job, JobKey, JobKind,
+    LeaseToken, Mark, Priority, SessionId, StoreError, Tallied, Tally, Timestamp,
+};
+
+use super::connection::{Fault, Tx, Walls};
+use super::job_rows::{self, select};
+use super::values::{get, values, word};
+use super::{PostgresStore, changes, extractions, lanes};
+use crate::bounds::STEP_JOBS;
+
+#[async_trait]
+impl JobStore for PostgresStore {
+    async fn mark(&self, key: &JobKey, raise: Mark) -> Result<(), StoreError> {
+        let work = |tx| async move { mark(&tx, key, raise).await };
+        self.write(Walls::Within(key.tenant()), work).await
+    }
+
+    async fn hasten(
+        &self,
+        key: &JobKey,
+        now: Timestamp,
+        priority: Priority,
+    ) -> Result<(), StoreError> {
+        self.change(key, (), |job| job.hasten(now, priority)).await
+    }
+
+    async fn reprioritize(
+        &self,
+        session: &SessionId,
+        user: Option<&str>,
+        most: usize,
+    ) -> Result<usize, StoreError> {
+        // A job that somebody changes at this moment does not wait, or soon says itself how urgent
+        // it is.
+        let beside = "kind = 'extract' AND tenant = $1 AND lane_user = $2 AND lane_agent = $3
+            AND name <> $4 AND \"user\" IS NOT DISTINCT FROM $5 AND due_at IS NOT NULL
+            ORDER BY deadline, name LIMIT $6 FOR UPDATE SKIP LOCKED";
+        let work = |tx| async move {
+            let lane = (user.unwrap_or_default(), &session.agent);
+            let key = (&session.tenant.0, &session.host_id);
+            let values = values![key.0, lane.0, lane.1, key.1, user, most];
+            let mut waiting = select(&tx, beside, values).await?;
+            waiting
+                .iter_mut()
+                .for_each(|job| job.raise(Priority::Raised));
+            job_rows::save_all(&tx, &waiting).await?;
+            Ok(waiting.len())
+        };
+        self.write(Walls::Within(&session.tenant), work).await
+    }
+
+    async fn claim(&self, claim: Claim<'_>) -> Result<Vec<Claimed>, StoreError> {
+        if claim.limits.jobs == 0 {
+            return Ok(Vec::new());
+        }
+        let work = |tx| async move { grant(&tx, &claim).await };
+        self.write(Walls::None, work).await
+    }
+
+    async fn heartbeat(
+        &self,
+        token: &LeaseToken,
+        now: Timestamp,
+        lease: Duration,
+    ) -> Result<bool, StoreError> {
+        let beat = |job: &mut Job| job.heartbeat(token, now, lease);
+        self.change(token.job(), false, beat).await
+    }
+
+    async fn release(&self, token: &LeaseToken, now: Timestamp) -> Result<bool, StoreError> {
+        let release = |job: &mut Job| job.release(token, now);
+        self.change(token.job(), false, release).await
+    }
+
+    async fn set_aside(&self, token: &LeaseToken, now: Timestamp) -> Result<bool, StoreError> {
+        let set_aside = |job: &mut Job| job.set_aside(token, now);
+        self.change(token.job(), false, set_aside).await
+    }
+
+    async fn abandon(&self, holder: &str) -> Result<usize, StoreError> {
+        let held = "lease_holder = $1 ORDER BY kind, tenant, owner, name FOR UPDATE";
+        let work = |tx| async move {
+            let mut held = select(&tx, held, values![holder]).await?;
+            held.retain_mut(|job| job.abandon(holder));
+            job_rows::save_all(&tx, &held).await?;
+            Ok(held.len())
+        };
+        self.write(Walls::None, work).await
+    }
+
+    async fn holders(&self) -> Result<Vec<String>, StoreError> {
+        let find = "SELECT DISTINCT lease_holder FROM jobs WHERE lease_holder IS NOT NULL
+            ORDER BY lease_holder";
+        let work = |tx: Tx| async move {
+            let rows = tx.rows(find, &[]).await?;
+            rows.iter().map(|row| get(row, "lease_holder")).collect()
+        };
+        self.read(Walls::None, work).await
+    }
+
+    async fn finish(
+        &self,
+        token: &LeaseToken,
+        upto: u64,
+        now: Timestamp,
+    ) -> Result<FinishOutcome, StoreError> {
+        let work = |tx| async move {
+            let Some(mut job) = job_rows::load(&tx, token.job()).await? else {
+                return Ok(FinishOutcome::LeaseLost);
+            };
+            let outcome = job.finish(token, upto, now);
+            end(&tx, &mut job, &[Tallied::finish(outcome)], now).await?;
+            Ok(outcome)
+        };
+        self.write(Walls::Within(token.job().tenant()), work).await
+    }
+
+    async fn fail(
+        &self,
+        token: &LeaseToken,
+        failed: &FailedTry,
+        now: Timestamp,
+    ) -> Result<FailOutcome, StoreError> {
+        let work = |tx| async move {
+            let Some(mut job) = job_rows::load(&tx, token.job()).await? else {
+                return Ok(FailOutcome::LeaseLost);
+            };
+            let outcome = job.fail(token, failed, now);
+            if let FailOutcome::GaveUp(gap) = &outcome {
+                job_rows::put_gap(&tx, gap).await?;
+            }
+            let tallied = Tallied::failure(failed.failure.class, &outcome);
+            end(&tx, &mut job, &tallied, now).await?;
+            Ok(outcome)
+        };
+        self.write(Walls::Within(token.job().tenant()), work).await
+    }
+
+    async fn cancel(
+        &self,
+        key: &JobKey,
+        now: Timestamp,
+        engine: &str,
+    ) -> Result<Option<Gap>, StoreError> {
+        let work = |tx| async move {
+            let Some(mut job) = job_rows::load(&tx, key).await? else {
+                return Ok(None);
+            };
+            let gap = job.cancel(now, engine);
+            if let Some(gap) = &gap {
+                job_rows::put_gap(&tx, gap).await?;
+                end(&tx, &mut job, &[Tallied::Cancelled], now).await?;
+            }
+            Ok(gap)
+        };
+        self.write(Walls::Within(key.tenant()), work).await
+    }
+
+    async fn retry(&self, key: &JobKey, now: Timestamp) -> Result<bool, StoreError> {
+        let retry = |job: &mut Job| {
+            let waits = job.is_ahead();
+            if waits {
+                job.retry(now);
+            }
+            waits
+        };
+        self.change(key, false, retry).await
+    }
+
+    async fn job(&self, key: &JobKey) -> Result<Option<Job>, StoreError> {
+        let (tenant, owner, name) = key.parts();
+        let found = "kind = $1 AND tenant = $2 AND owner = $3 AND name = $4";
+        let work = |tx| async move {
+            let parts = values![key.kind().word(), tenant, owner, name];
+            Ok(select(&tx, found, parts).await?.pop())
+        };
+        self.read(Walls::Within(key.tenant()), work).await
+    }
+
+    async fn jobs(&self, kind: JobKind) -> Result<Vec<Job>, StoreError> {
+        let of_kind = "kind = $1 ORDER BY tenant, owner, name";
+        let work = |tx| async move { select(&tx, of_kind, values![kind.word()]).await };
+        self.read(Walls::None, work).await
+    }
+
+    async fn next_due(&self, kind: JobKind) -> Result<Option<Timestamp>, StoreError> {
+        let first = "SELECT due_at FROM jobs WHERE kind = $1 AND due_at IS NOT NULL
+            ORDER BY due_at LIMIT 1";
+        let work = |tx: Tx| async move {
+            let row = tx.row(first, values![kind.word()]).await?;
+            row.map(|row| get(&row, "due_at")).transpose()
+        };
+        self.read(Walls::None, work).await
+    }
+
+    async fn redo(&self, key: &JobKey, now: Timestamp) -> Result<(), StoreError> {
+        let work = |tx| async move {
+            if let Some(job) = job_rows::load(&tx, key).await? {
+                job_rows::delete_gaps(&tx, key).await?;
+                redo(&tx, job, now).await?;
+            }
+            Ok(())
+        };
+        self.write(Walls::Within(key.tenant()), work).await
+    }
+
+    async fn gaps(&self) -> Result<Vec<Gap>, StoreError> {
+        let work = |tx| async move { job_rows::gaps(&tx).await };
+        self.read(Walls::None, work).await
+    }
+
+    async fn revive_gaps(
+        &self,
+        job: Option<&JobKey>,
+        engine: &str,
+        now: Timestamp,
+    ) -> Result<usize, StoreError> {
+        let outdated =
+            |gap: &Gap| gap.engine != engine && gap.failure.class != FailureClass::Cancelled;
+        let wanted = |gap: &Gap| job.map_or(outdated(gap), |job| &gap.job == job);
+        let gaps = self.gaps().await?;
+        let mut keys: Vec<JobKey> = gaps.into_iter().filter(wanted).map(|gap| gap.job).collect();
+        keys.dedup();
+        let mut revived = 0;
+        for some in keys.chunks(STEP_JOBS) {
+            let work = |tx| async move { revive(&tx, some, now).await };
+            revived += self.write(Walls::None, work).await?;
+        }
+        Ok(revived)
+    }
+
+    async fn tallies(&self) -> Result<Vec<Tally>, StoreError> {
+        let find =
+            "SELECT kind, what, sum(count)::BIGINT AS count FROM tallies GROUP BY kind, what";
+        let work = |tx: Tx| async move {
+            let mut tallies = Vec::new();
+            for row in &tx.rows(find, &[]).await? {
+                tallies.push(Tally {
+                    kind: word(row, "kind", JobKind::from_word)?,
+                    what: word(row, "what", Tallied::from_word)?,
+                    count: get(row, "count")?,
+                });
+            }
+            tallies.sort_by_key(|tally| (tally.kind, tally.what));
+            Ok(tallies)
+        };
+        self.read(Walls::None, work).await
+    }
+
+    async fn version(&self) -> Result<u64, StoreError> {
+        let work = |tx| async move { changes::version(&tx).await };
+        self.read(Walls::None, work).await
+    }
+
+    async fn until_changed(&self, seen: u64, longest: Duration) -> Result<(), StoreError> {
+        changes::until_changed(self, seen, longest).await
+    }
+}
+
+impl PostgresStore {
+    /// Changes a job that exists; `missing` is the answer where it does not.
+    async fn change<T: Copy>(
+        &self,
+        key: &JobKey,
+        missing: T,
+        transition: impl Fn(&mut Job) -> T,
+    ) -> Result<T, StoreError> {
+        let transition = &transition;
+        let work = |tx| async move {
+            let Some(mut job) = job_rows::load(&tx, key).await? else {
+                return Ok(missing);
+            };
+            let before = job.clone();
+            let outcome = transition(&mut job);
+            if job != before {
+                job_rows::save(&tx, &job).await?;
+            }
+            Ok(outcome)
+        };
+        self.write(Walls::Within(key.tenant()), work).await
+    }
+}
+
+/// Raises a job's input, creating the job when it is new.
+pub(super) async fn mark(tx: &Tx, key: &JobKey, mark: Mark) -> Result<(), Fault> {
+    mark_all(tx, &BTreeMap::from([(key.clone(), mark)])).await
+}
+
+/// Raises the inputs of jobs, creating those that are new, in two statements or three.
+pub(super) async fn mark_all(tx: &Tx, marks: &BTreeMap<JobKey, Mark>) -> Result<(), Fault> {
+    let keys: Vec<&JobKey> = marks.keys().collect();
+    let mut known = job_rows::load_all(tx, &keys).await?;
+    let mut new: Vec<Job> = Vec::new();
+    for (key, mark) in marks {
+        match known.iter_mut().find(|job| &job.key == key) {
+            Some(job) => job.mark(*mark),
+            None => {
+                let mut job = Job::new(key.clone());
+                job.mark(*mark);
+                new.push(job);
+            }
+        }
+    }
+    job_rows::save_all(tx, &known).await?;
+    job_rows::insert_all(tx, &new).await
+}
+
+/// Changes a job, creating it when it is new.
+pub(super) async fn change_or_create<T>(
+    tx: &Tx,
+    key: &JobKey,
+    user: Option<&str>,
+    change: impl FnOnce(&mut Job) -> T,
+) -> Result<T, Fault> {
+    let known = job_rows::load(tx, key).await?;
+    let is_new = known.is_none();
+    let mut job = known.unwrap_or_else(|| Job::new(key.clone()));
+    if let Some(user) = user {
+        job.user = Some(user.to_owned());
+    }
+    let changed = change(&mut job);
+    if is_new {
+        job_rows::insert_all(tx, std::slice::from_ref(&job)).await?;
+    } else {
+        job_rows::save(tx, &job).await?;
+    }
+    Ok(changed)
+}
+
+/// Counts one more.
+pub(super) async fn tally(tx: &Tx, kind: JobKind, what: Tallied) -> Result<(), Fault> {
+    count(tx, kind, what, 1).await
+}
+
+/// Counts so many more, in a row that nobody else counts in at this moment: an old one where there
+/// is one, so there are as many as have ever counted at once.
+async fn count(tx: &Tx, kind: JobKind, what: Tallied, more: usize) -> Result<(), Fault> {
+    let count = "WITH free AS MATERIALIZED (
+            SELECT tally_no FROM tallies WHERE kind = $1 AND what = $2
+            ORDER BY tally_no LIMIT 1 FOR UPDATE SKIP LOCKED
+        ), counted AS (
+            UPDATE tallies SET count = count + $3 FROM free
+            WHERE tallies.tally_no = free.tally_no RETURNING 1
+        )
+        INSERT INTO tallies (kind, what, count)
+        SELECT $1, $2, $3 WHERE NOT EXISTS (SELECT FROM counted)";
+    tx.execute(count, values![kind.word(), what.word(), more])
+        .await?;
+    Ok(())
+}
+
+/// Grants jobs in turn, up to the claim's limits.
+async fn grant(tx: &Tx, claim: &Claim<'_>) -> Result<Vec<Claimed>, Fault> {
+    let mut jobs = lanes::next(tx, claim).await?;
+    let mut claimed = Vec::new();
+    jobs.retain_mut(|job| {
+        let granted = job.claim(claim.holder, claim.now, claim.lease);
+        let is_granted = granted.is_some();
+        claimed.extend(granted);
+        is_granted
+    });
+    if !jobs.is_empty() {
+        tokio::try_join!(
+            job_rows::save_all(tx, &jobs),
+            lanes::serve(tx, &jobs),
+            count(tx, claim.kind, Tallied::Claimed, jobs.len()),
+        )?;
+    }
+    Ok(claimed)
+}
+
+/// Saves a job whose claim has ended, or was to end, and counts what became of it.
+async fn end(tx: &Tx, job: &mut Job, tallied: &[Tallied], now: Timestamp) -> Result<(), Fault> {
+    if job.redo_until.is_some() {
+        extractions::settle_redo(tx, job, now).await?;
+    }
+    let tally = async {
+        for what in tallied {
+            tally(tx, job.key.kind(), *what).await?;
+        }
+        Ok(())
+    };
+    tokio::try_join!(job_rows::save(tx, job), tally)?;
+    Ok(())
+}
+
+/// Begins a new generation of a job that was loaded.
+async fn redo(tx: &Tx, mut job: Job, now: Timestamp) -> Result<(), Fault> {
+    job.begin_redo(now);
+    extractions::drop_unfinished_redo(tx, &job).await?;
+    job_rows::save(tx, &job).await
+}
+
+/// Takes out all gaps of these jobs and has the jobs redone.
+async fn revive(tx: &Tx, keys: &[JobKey], now: Timestamp) -> Result<usize, Fault> {
+    let mut revived = 0;
+    let keys: Vec<&JobKey> = keys.iter().collect();
+    for job in job_rows::load_all(tx, &keys).await? {
+        let taken = job_rows::delete_gaps(tx, &job.key).await?;
+        revived += taken;
+        // Somebody else may have been faster; a job is not redone twice for the same gaps.
+        if taken > 0 {
+            redo(tx, job, now).await?;
+        }
+    }
+    Ok(revived)
+}
