@@ -382,11 +382,7 @@ pub(super) async fn delete_where(
 }
 
 /// Makes the evidence that a session's redo wrote visible. Its scopes are locked.
-pub(super) async fn enliven(
-    tx: &Tx,
-    session: i64,
-    touched: &mut Touched,
-) -> Result<(), Fault> {
+pub(super) async fn enliven(tx: &Tx, session: i64, touched: &mut Touched) -> Result<(), Fault> {
     let update = "UPDATE evidence SET live = TRUE WHERE session_no = $1 AND NOT live
         RETURNING observation_no, live";
     note_all(&tx.rows(update, values![session]).await?, touched)
@@ -491,7 +487,8 @@ pub(super) async fn settle(tx: &Tx, touched: &Touched) -> Result<Settled, Fault>
         return Ok(settled);
     }
     let numbers: Vec<i64> = touched.0.keys().copied().collect();
-    let find = "SELECT observation_no, observations.tenant_no AS tenant_no, scope_no, holds, tokens,
+    let find =
+        "SELECT observation_no, observations.tenant_no AS tenant_no, scope_no, holds, tokens,
             tenant, scopes.kind AS kind, name
         FROM observations JOIN scopes USING (scope_no)
         JOIN tenants ON tenants.tenant_no = scopes.tenant_no
@@ -515,10 +512,7 @@ pub(super) async fn settle(tx: &Tx, touched: &Touched) -> Result<Settled, Fault>
 }
 
 /// The evidence that lends each observation its words.
-async fn shown(
-    tx: &Tx,
-    observations: Vec<i64>,
-) -> Result<HashMap<i64, EvidenceRow>, Fault> {
+async fn shown(tx: &Tx, observations: Vec<i64>) -> Result<HashMap<i64, EvidenceRow>, Fault> {
     // Only the earliest pieces can be the least; where several are as early, the rule decides.
     let earliest = "live AND (observation_no, at) IN (
             SELECT observation_no, min(at) FROM evidence
@@ -640,17 +634,18 @@ pub(super) async fn observations(tx: &Tx, scope: &Scope) -> Result<Vec<Observati
         let id = ObservationId(get::<i64>(&row, "id")?.cast_unsigned());
         let kind = word(&row, "kind", ObservationKind::from_word)?;
         let pieces = pieces.remove(&get(&row, "observation_no")?);
-        observations.extend(assemble(scope.clone(), id, kind, pieces.unwrap_or_default()));
+        observations.extend(assemble(
+            scope.clone(),
+            id,
+            kind,
+            pieces.unwrap_or_default(),
+        ));
     }
     observations.sort_by_key(|observation| (observation.first_at(), observation.id));
     Ok(observations)
 }
 
-async fn rows_where(
-    tx: &Tx,
-    condition: &str,
-    values: &[Value],
-) -> Result<Vec<EvidenceRow>, Fault> {
+async fn rows_where(tx: &Tx, condition: &str, values: &[Value]) -> Result<Vec<EvidenceRow>, Fault> {
     let sql = format!("{EVIDENCE} WHERE {condition}");
     let rows = tx.rows(&sql, values).await?;
     rows.iter().map(evidence_row).collect()

@@ -32,7 +32,8 @@ impl ExtractionStore for PostgresStore {
     ) -> Result<FinishOutcome, StoreError> {
         check_extraction(lease, extraction)?;
         let finish = |tx| async move { finish(&tx, lease, extraction, now).await };
-        self.write(Walls::Within(&extraction.session.tenant), finish).await
+        self.write(Walls::Within(&extraction.session.tenant), finish)
+            .await
     }
 
     async fn observe(
@@ -239,11 +240,7 @@ async fn project_scopes(
 }
 
 /// Shows what a job's redo yielded when it has caught up, for jobs that end without results.
-pub(super) async fn settle_redo(
-    tx: &Tx,
-    job: &mut Job,
-    now: Timestamp,
-) -> Result<(), Fault> {
+pub(super) async fn settle_redo(tx: &Tx, job: &mut Job, now: Timestamp) -> Result<(), Fault> {
     let mut touched = Touched::default();
     let scopes = swap_when_caught_up(tx, job, &mut touched).await?;
     settle(tx, &touched, scopes, now).await
@@ -288,8 +285,11 @@ pub(super) async fn drop_unfinished_redo(tx: &Tx, job: &Job) -> Result<(), Fault
     };
     let overtaken = "session_no = $1 AND NOT live AND generation < $2";
     let values = values![row.no, job.redo];
-    tx.execute(&format!("DELETE FROM extractions WHERE {overtaken}"), values)
-        .await?;
+    tx.execute(
+        &format!("DELETE FROM extractions WHERE {overtaken}"),
+        values,
+    )
+    .await?;
     let mut touched = Touched::default();
     evidence_rows::lock(tx, &BTreeSet::new(), Some(row.no)).await?;
     evidence_rows::delete_where(tx, overtaken, values, &mut touched).await?;

@@ -26,6 +26,9 @@ use crate::documents::{ENTRIES, event_doc, observation_doc};
 /// Longest word that the tree takes as it is, in bytes; PostgreSQL refuses keys beyond 2.7 KB.
 const WORD_BYTES: usize = 512;
 
+/// Documents that one transaction takes out when all are.
+const CLEARED: usize = 1024;
+
 #[async_trait]
 impl Index for PostgresStore {
     async fn term_stats(
@@ -64,12 +67,12 @@ impl Index for PostgresStore {
         self.read(Walls::Within(&scope.tenant), stamps).await
     }
 
-    async fn clear(&self) -> Result<(), StoreError> {
-        let clear = |tx: Tx| async move {
-            tx.batch("TRUNCATE ix_files, ix_entries, ix_docs, ix_words, ix_sizes")
-                .await
-        };
-        self.write(Walls::None, clear).await
+    async fn clear(&self, tenant: &Tenant) -> Result<(), StoreError> {
+        let files = |tx| async move { clear_files(&tx, tenant).await };
+        self.write(Walls::Within(tenant), files).await?;
+        let step = |tx| async move { clear_step(&tx, tenant).await };
+        while self.write(Walls::Within(tenant), step).await? {}
+        Ok(())
     }
 
     async fn index_events(
@@ -93,6 +96,31 @@ impl Index for PostgresStore {
         }
         Ok(())
     }
+}
+
+/// Forgets a tenant's files; their entries' words are left to [`clear_step`].
+async fn clear_files(tx: &Tx, tenant: &Tenant) -> Result<(), Fault> {
+    let clear = "WITH own AS MATERIALIZED (SELECT tenant_no FROM tenants WHERE tenant = $1),
+        entries AS (
+            DELETE FROM ix_entries WHERE tenant_no = (SELECT tenant_no FROM own)
+        )
+        DELETE FROM ix_files WHERE tenant_no = (SELECT tenant_no FROM own)";
+    tx.execute(clear, values![&tenant.0]).await?;
+    Ok(())
+}
+
+/// Forgets some of a tenant's documents. False when none is left.
+async fn clear_step(tx: &Tx, tenant: &Tenant) -> Result<bool, Fault> {
+    let find = "SELECT doc FROM ix_docs
+        WHERE tenant_no = (SELECT tenant_no FROM tenants WHERE tenant = $1) LIMIT $2";
+    let rows = tx.rows(find, values![&tenant.0, CLEARED]).await?;
+    let docs: Vec<i64> = rows
+        .iter()
+        .map(|row| get(row, "doc"))
+        .collect::<Result<_, _>>()?;
+    let left = docs.len() == CLEARED;
+    forget(tx, docs).await?;
+    Ok(left)
 }
 
 /// A document on its way into the index.
@@ -142,17 +170,16 @@ pub(super) fn whole_word(token: &str) -> String {
 
 /// The distinct words of a document, joined by blanks.
 fn distinct_words(tokens: &str) -> String {
-    let words: BTreeSet<&str> = tokens.split(' ').filter(|token| !token.is_empty()).collect();
+    let words: BTreeSet<&str> = tokens
+        .split(' ')
+        .filter(|token| !token.is_empty())
+        .collect();
     let words: Vec<String> = words.into_iter().map(whole_word).collect();
     words.join(" ")
 }
 
 /// Adds documents that are not there; those without tokens cannot be found and are left out.
-pub(super) async fn put(
-    tx: &Tx,
-    tenant: i64,
-    documents: &[NewDocument<'_>],
-) -> Result<(), Fault> {
+pub(super) async fn put(tx: &Tx, tenant: i64, documents: &[NewDocument<'_>]) -> Result<(), Fault> {
     let (mut docs, mut owners, mut words) = (Vec::new(), Vec::new(), Vec::new());
     for document in documents {
         let distinct = distinct_words(document.tokens);
@@ -177,7 +204,8 @@ pub(super) async fn put(
             SELECT $1, word, doc, owner FROM added, unnest(words) AS word ORDER BY word, doc
         )
         SELECT count(*) FROM added";
-    tx.execute(put, values![tenant, docs, owners, words]).await?;
+    tx.execute(put, values![tenant, docs, owners, words])
+        .await?;
     resize(tx, tenant, added).await
 }
 
@@ -320,7 +348,10 @@ async fn index_events(
     let find = "SELECT nth, event_no, root_no, origin
         FROM unnest($1) WITH ORDINALITY AS asked (event_no, nth) JOIN events USING (event_no)
         LEFT JOIN places USING (place_no) ORDER BY nth";
-    let asked: Vec<i64> = events.iter().map(|(seq, _)| event_no(row.no, *seq)).collect();
+    let asked: Vec<i64> = events
+        .iter()
+        .map(|(seq, _)| event_no(row.no, *seq))
+        .collect();
     let mut documents = std::collections::BTreeMap::new();
     for found in tx.rows(find, values![asked]).await? {
         let nth: usize = get(&found, "nth")?;
@@ -338,11 +369,7 @@ async fn index_events(
 }
 
 /// Indexes some of a scope's observations, those numbered after `last`. Returns where to go on.
-async fn index_observations(
-    tx: &Tx,
-    scope: &Scope,
-    last: i64,
-) -> Result<Option<i64>, Fault> {
+async fn index_observations(tx: &Tx, scope: &Scope, last: i64) -> Result<Option<i64>, Fault> {
     let Some(scope) = find_scope(tx, scope).await? else {
         return Ok(None);
     };
@@ -356,7 +383,11 @@ async fn index_observations(
     let Some(first) = rows.first() else {
         return Ok(None);
     };
-    forget(tx, held.iter().map(|(no, _)| observation_doc(*no)).collect()).await?;
+    forget(
+        tx,
+        held.iter().map(|(no, _)| observation_doc(*no)).collect(),
+    )
+    .await?;
     let documents = held.iter();
     let documents: Vec<NewDocument<'_>> = documents
         .map(|(no, tokens)| NewDocument::observation(*no, scope, tokens))

@@ -106,7 +106,9 @@ impl PostgresStore {
     /// [`StoreError::Unavailable`] when the server cannot be reached or says no.
     pub async fn open(address: &str, options: PostgresOptions) -> Result<Self, StoreError> {
         let mut config: Config = address.parse().map_err(|error| {
-            StoreError::Refused(format!("the address of the database cannot be read: {error}"))
+            StoreError::Refused(format!(
+                "the address of the database cannot be read: {error}"
+            ))
         })?;
         config
             .application_name("daybook")

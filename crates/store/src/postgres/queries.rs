@@ -39,7 +39,9 @@ pub(super) async fn term_stats(
     let mut stats = TermStats::default();
     for row in &rows {
         stats.documents = get(row, "documents")?;
-        stats.frequencies.extend(get::<Option<u64>>(row, "frequency")?);
+        stats
+            .frequencies
+            .extend(get::<Option<u64>>(row, "frequency")?);
     }
     Ok(stats)
 }
@@ -77,7 +79,10 @@ async fn owners(tx: &Tx, tenant: &Tenant, scopes: &[Scope]) -> Result<Vec<i64>, 
     let projects = own.iter().filter(|s| s.kind == ScopeKind::Project);
     let projects: Vec<String> = projects.map(|s| s.name.clone()).collect();
     let mut owners = Vec::new();
-    for row in tx.rows(find, values![&tenant.0, kinds, names, projects]).await? {
+    for row in tx
+        .rows(find, values![&tenant.0, kinds, names, projects])
+        .await?
+    {
         owners.extend(get::<Option<i64>>(&row, "scope_no")?);
         owners.extend(get::<Option<i64>>(&row, "root_no")?.map(root_owner));
     }
@@ -100,7 +105,11 @@ async fn matches(
     {
         return Ok(Vec::new());
     }
-    let owned = if owners.is_some() { "AND found.owner = ANY ($9)" } else { "" };
+    let owned = if owners.is_some() {
+        "AND found.owner = ANY ($9)"
+    } else {
+        ""
+    };
     let narrowed = if stretches.iter().any(|stretch| !stretch.origins.is_empty()) {
         "AND (NOT narrowed OR (SELECT origin FROM events
             WHERE event_no = found.doc & ~$11::BIGINT) = ANY ($10))"
@@ -191,11 +200,7 @@ impl Asked {
 }
 
 /// Those of the documents that are still there.
-async fn load(
-    tx: &Tx,
-    tenant: &Tenant,
-    docs: &[i64],
-) -> Result<HashMap<i64, Document>, Fault> {
+async fn load(tx: &Tx, tenant: &Tenant, docs: &[i64]) -> Result<HashMap<i64, Document>, Fault> {
     let (mut entries, mut observations, mut events) = (Vec::new(), Vec::new(), HashMap::new());
     for &doc in docs {
         if doc >= ENTRIES {

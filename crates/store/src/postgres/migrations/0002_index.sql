@@ -21,6 +21,7 @@ CREATE TABLE ix_entries (
     citation    TEXT COLLATE "C"
 );
 CREATE INDEX ix_entries_file ON ix_entries (file_no);
+CREATE INDEX ix_entries_tenant ON ix_entries (tenant_no);
 
 -- The words of each document, each once. Numbers tell the layers apart: entries from 1 << 62,
 -- observations from 1 << 61, events that were said from 1 << 60, all other events below.
@@ -29,6 +30,7 @@ CREATE TABLE ix_docs (
     tenant_no   BIGINT NOT NULL,
     words       TEXT COLLATE "C" [] NOT NULL
 );
+CREATE INDEX ix_docs_tenant ON ix_docs (tenant_no);
 
 -- One row for each word of each document. `owner` is the scope of an entry or observation, and of an
 -- event its root below zero. A search reads this tree alone, and the pages of the table only where
