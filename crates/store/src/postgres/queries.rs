@@ -264,7 +264,8 @@ fn event_document(row: &Row, tenant: &Tenant, no: i64) -> Result<Document, Fault
     })
 }
 
-const LOAD_OBSERVATIONS: &str = "SELECT observation_no, scopes.kind AS kind, name, id,
+const LOAD_OBSERVATIONS: &str =
+    "SELECT observations.observation_no AS observation_no, scopes.kind AS kind, name, id,
         observations.kind AS what, observations.text AS text, observations.context AS context,
         evidence.at AS at, evidence.events AS events, lines, evidence.label AS label, agent, host_id
     FROM observations JOIN scopes USING (scope_no)

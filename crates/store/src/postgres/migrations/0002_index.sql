@@ -28,7 +28,7 @@ CREATE INDEX ix_entries_tenant ON ix_entries (tenant_no);
 CREATE TABLE ix_docs (
     doc         BIGINT PRIMARY KEY,
     tenant_no   BIGINT NOT NULL,
-    words       TEXT COLLATE "C" [] NOT NULL
+    words       TEXT[] COLLATE "C" NOT NULL
 );
 CREATE INDEX ix_docs_tenant ON ix_docs (tenant_no);
 
