@@ -116,3 +116,14 @@ pub(crate) fn assemble(
         tokens: shown.tokens,
     })
 }
+
+/// Numbers as they stand in a column.
+pub(crate) fn joined(numbers: impl Iterator<Item = u64>) -> String {
+    let words: Vec<String> = numbers.map(|number| number.to_string()).collect();
+    words.join(",")
+}
+
+/// The numbers that stand in a column.
+pub(crate) fn split(column: &str) -> impl Iterator<Item = u64> {
+    column.split(',').filter_map(|number| number.parse().ok())
+}

@@ -21,6 +21,7 @@
 
 mod blocking;
 mod bounds;
+mod documents;
 mod evidence;
 pub mod flush_state;
 mod labels;

@@ -122,7 +122,9 @@ impl PostgresStore {
         options: PostgresOptions,
     ) -> Result<Self, StoreError> {
         let mut config: Config = address.parse().map_err(|error| {
-            StoreError::Refused(format!("the address of the database cannot be read: {error}"))
+            StoreError::Refused(format!(
+                "the address of the database cannot be read: {error}"
+            ))
         })?;
         config
             .application_name("daybook")

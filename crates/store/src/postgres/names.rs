@@ -58,13 +58,6 @@ pub(super) async fn scope_no(tx: &Tx, scope: &Scope) -> Result<i64, Fault> {
     get(&tx.one(insert, key).await?, "scope_no")
 }
 
-/// The scope that a number stands for.
-pub(super) async fn scope_named(tx: &Tx, no: i64) -> Result<Scope, Fault> {
-    let find = "SELECT tenant, kind, name FROM scopes JOIN tenants USING (tenant_no)
-        WHERE scope_no = $1";
-    scope_of(&tx.one(find, values![no]).await?)
-}
-
 /// The scope in the columns tenant, kind and name.
 pub(super) fn scope_of(row: &Row) -> Result<Scope, Fault> {
     Ok(Scope {

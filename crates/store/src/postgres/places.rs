@@ -235,13 +235,15 @@ async fn move_step(
     move_retractions(tx, tenant, root, project).await?;
     let misplaced = misplaced(tx, tenant, root, project).await?;
     let mut touched = Touched::default();
-    for (evidence_no, from) in &misplaced {
-        let to = Scope {
-            name: project.key.clone(),
-            ..from.clone()
-        };
-        evidence_rows::move_to(tx, *evidence_no, &to, &mut touched).await?;
-    }
+    let renamed = |scope: &Scope| Scope {
+        name: project.key.clone(),
+        ..scope.clone()
+    };
+    let moves: Vec<(i64, Scope)> = misplaced
+        .iter()
+        .map(|(evidence_no, from)| (*evidence_no, renamed(from)))
+        .collect();
+    evidence_rows::move_to(tx, &moves, &mut touched).await?;
     concerned.extend(evidence_rows::settle(tx, &touched).await?.scopes);
     Ok(misplaced.len())
 }

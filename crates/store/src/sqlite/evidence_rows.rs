@@ -14,7 +14,8 @@ use super::connection::Fault;
 use super::index;
 use super::names::{find_scope, scope_named, scope_no, session_id_of, session_no, word};
 use super::sessions::event_no;
-use crate::evidence::{Cut, Piece, assemble};
+use crate::documents::observation_doc;
+use crate::evidence::{Cut, Piece, assemble, joined, split};
 
 /// Observations whose evidence changed, by number; true where a reader could see the change.
 #[derive(Debug, Default)]
@@ -338,7 +339,7 @@ fn settle_one(
         .min_by(|a, b| a.piece.rank().cmp(&b.piece.rank()));
     let Some(shown) = shown else {
         if indexed.is_some() {
-            index::forget(tx, index::observation_doc(observation))?;
+            index::forget(tx, observation_doc(observation))?;
         }
         tx.prepare_cached(
             "UPDATE observations SET holds = 0, shown = NULL, tokens = '' WHERE observation_no = ?",
@@ -365,7 +366,7 @@ fn settle_one(
         observation
     ])?;
     if indexed.as_ref() != Some(&piece.tokens) {
-        index::forget(tx, index::observation_doc(observation))?;
+        index::forget(tx, observation_doc(observation))?;
         index::put_observation(tx, observation, scope, &piece.tokens)?;
     }
     Ok(true)
@@ -442,14 +443,4 @@ fn evidence_row(row: &Row<'_>) -> rusqlite::Result<EvidenceRow> {
             tokens: row.get("tokens")?,
         },
     })
-}
-
-/// Numbers as they stand in a column.
-fn joined(numbers: impl Iterator<Item = u64>) -> String {
-    let words: Vec<String> = numbers.map(|number| number.to_string()).collect();
-    words.join(",")
-}
-
-fn split(column: &str) -> impl Iterator<Item = u64> {
-    column.split(',').filter_map(|number| number.parse().ok())
 }

@@ -1,11 +1,10 @@
 //! What can be found by words, and how its documents are numbered and marked.
 //!
-//! Documents of all layers share one FTS5 table, which keeps no text. Row numbers tell the layers
-//! apart, and what was said from what tools did, and grow with age inside each: "newest first" is
-//! "greatest first", and a search of what was said walks past nothing else. Besides its words a
-//! document carries marks: its tenant; the scope of an entry or observation; the root and origin of
-//! an event. A filter is therefore part of the query, and a filtered search reads no more than an
-//! open one. Events carry their root and not their project, because a root may change projects.
+//! Documents of all layers share one FTS5 table, which keeps no text; its row numbers are those of
+//! [`crate::documents`]. Besides its words a document carries marks: its tenant; the scope of an
+//! entry or observation; the root and origin of an event. A filter is therefore part of the query,
+//! and a filtered search reads no more than an open one. Events carry their root and not their
+//! project, because a root may change projects.
 
 use std::sync::atomic::Ordering;
 
@@ -21,6 +20,7 @@ use super::names::{find_scope, find_session, find_tenant, scope_no, word};
 use super::sessions::event_no;
 use super::{SqliteStore, queries};
 use crate::bounds::STEP_ROWS;
+use crate::documents::{ENTRIES, event_doc, observation_doc};
 
 /// Most documents that one transaction moves from where they wait into the index. Many at once are
 /// cheaper, for each move writes every distinct word once.
@@ -33,12 +33,6 @@ const WAITING_BYTES: usize = 256 * 1024;
 const LOOK_EVERY: usize = 128;
 /// Pages of the index that each move merges. Too few leave many small pieces to search.
 const MERGED_PAGES: i64 = 64;
-/// Where the row numbers begin of events that people and agents said; all other events lie below.
-pub(super) const SAID: i64 = 1 << 60;
-/// Where the row numbers of observations begin.
-pub(super) const OBSERVATIONS: i64 = 1 << 61;
-/// Where the row numbers of entries begin.
-pub(super) const ENTRIES: i64 = 1 << 62;
 
 #[async_trait]
 impl Index for SqliteStore {
@@ -142,21 +136,6 @@ fn clear_step(tx: &Connection, tenant: &Tenant) -> Result<bool, Fault> {
         forget(tx, *doc)?;
     }
     Ok(docs.len() == STEP_ROWS)
-}
-
-/// The document that an observation is.
-pub(super) fn observation_doc(observation: i64) -> i64 {
-    OBSERVATIONS | observation
-}
-
-/// The document that an event is.
-fn event_doc(no: i64, origin: Origin) -> i64 {
-    if is_said(origin) { SAID | no } else { no }
-}
-
-/// Whether an event of this origin lies among what was said.
-pub(super) fn is_said(origin: Origin) -> bool {
-    matches!(origin, Origin::Human | Origin::Assistant)
 }
 
 /// Something that a search can be narrowed to.

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
-use daybook_domain::index::{Document, Filter, Found, Layer, Step, TermStats};
+use daybook_domain::index::{Document, Filter, Found, Step, TermStats};
 use daybook_domain::limits::COUNTED;
 use daybook_domain::{
     EventSeq, ObservationId, ObservationKind, Origin, Scope, ScopeKind, Tenant, Timestamp,
@@ -12,10 +12,11 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::connection::Fault;
 use super::evidence_rows;
-use super::index::{ENTRIES, Mark, OBSERVATIONS, SAID, is_said, whole_word};
+use super::index::{Mark, whole_word};
 use super::names::{find_scope, find_tenant, scope_of, session_id_of, word};
 use super::sessions::seq_of;
 use crate::bounds::{DOCUMENT_TEXT, head};
+use crate::documents::{ENTRIES, OBSERVATIONS, SAID, Stretch, age, stretches};
 
 pub(super) fn term_stats(
     tx: &Connection,
@@ -152,8 +153,8 @@ struct Part {
     groups: Vec<Vec<String>>,
 }
 
-/// What is searched, from the greatest documents down. Neighbours that ask the same are one, for each
-/// part costs a look into every piece of the index.
+/// What is searched, from the greatest documents down. Each part costs a look into every piece of the
+/// index.
 fn searched_parts(tx: &Connection, tenant: &Tenant, filter: &Filter) -> Result<Vec<Part>, Fault> {
     let Some(no) = find_tenant(tx, tenant)? else {
         return Ok(Vec::new());
@@ -172,37 +173,16 @@ fn searched_parts(tx: &Connection, tenant: &Tenant, filter: &Filter) -> Result<V
         }
         groups.push(words_of(&marks));
     }
-    let mut parts: Vec<Part> = Vec::new();
-    for (layer, from, to) in [
-        (Layer::Entry, ENTRIES, i64::MAX),
-        (Layer::Observation, OBSERVATIONS, ENTRIES - 1),
-        (Layer::Event, SAID, OBSERVATIONS - 1),
-        (Layer::Event, 0, SAID - 1),
-    ] {
-        if !filter.layers.is_empty() && !filter.layers.contains(&layer) {
-            continue;
-        }
+    let part = |stretch: Stretch| {
         let mut groups = groups.clone();
-        if layer == Layer::Event && !filter.origins.is_empty() {
-            let lying = Origin::ALL
-                .iter()
-                .filter(|&&o| is_said(o) == (from == SAID));
-            let (wanted, others): (Vec<Origin>, Vec<Origin>) =
-                lying.partition(|&origin| filter.origins.contains(origin));
-            if wanted.is_empty() {
-                continue;
-            }
-            if !others.is_empty() {
-                let marks: Vec<Mark> = wanted.into_iter().map(Mark::Origin).collect();
-                groups.push(words_of(&marks));
-            }
+        if !stretch.origins.is_empty() {
+            let marks: Vec<Mark> = stretch.origins.into_iter().map(Mark::Origin).collect();
+            groups.push(words_of(&marks));
         }
-        match parts.last_mut() {
-            Some(above) if above.from == to + 1 && above.groups == groups => above.from = from,
-            _ => parts.push(Part { from, to, groups }),
-        }
-    }
-    Ok(parts)
+        let (from, to) = (stretch.from, stretch.to);
+        Part { from, to, groups }
+    };
+    Ok(stretches(filter).into_iter().map(part).collect())
 }
 
 fn scope_marks(tx: &Connection, scopes: &[&Scope]) -> Result<Vec<Mark>, Fault> {
@@ -282,11 +262,6 @@ fn matches(
     docs.sort_unstable_by_key(|&doc| Reverse(age(doc)));
     docs.truncate(step.limit);
     Ok(docs)
-}
-
-/// What puts documents in their order: layer by layer, and the newest first.
-fn age(doc: i64) -> i64 {
-    if doc < OBSERVATIONS { doc & !SAID } else { doc }
 }
 
 /// The document with this number; `None` when what it stood for is gone.

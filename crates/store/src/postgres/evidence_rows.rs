@@ -1,0 +1,681 @@
+//! Evidence as rows, and the observations that they make.
+//!
+//! An observation's row is derived from its live evidence. Whoever adds, cuts or takes away evidence
+//! notes the observation as touched and settles it before the transaction ends. The row of a scope is
+//! the lock of all observations in it and of their evidence: see [`lock`].
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use daybook_domain::{
+    EventSeq, Evidence, Observation, ObservationId, ObservationKind, Scope, SessionId, Timestamp,
+};
+use tokio_postgres::Row;
+
+use super::connection::{Fault, Tx};
+use super::index::{self, NewDocument};
+use super::names::{find_scope, scope_no, scope_of, session_id_of, session_no};
+use super::sessions::{event_no, seq_of};
+use super::values::{Value, get, values, word};
+use crate::documents::observation_doc;
+use crate::evidence::{Cut, Piece, assemble, joined, split};
+
+/// Observations whose evidence changed, by number; true where a reader could see the change.
+#[derive(Debug, Default)]
+pub(super) struct Touched(BTreeMap<i64, bool>);
+
+impl Touched {
+    pub(super) fn note(&mut self, observation: i64, visible: bool) {
+        *self.0.entry(observation).or_default() |= visible;
+    }
+}
+
+/// What settling observations came to.
+#[derive(Debug, Default)]
+pub(super) struct Settled {
+    /// Scopes whose files must show a change.
+    pub(super) scopes: BTreeSet<Scope>,
+    /// Observations that no longer hold.
+    pub(super) withdrawn: u64,
+}
+
+/// Scopes that are locked until the transaction ends, with their numbers.
+#[derive(Debug)]
+pub(super) struct Locked(HashMap<Scope, i64>);
+
+impl Locked {
+    fn no(&self, scope: &Scope) -> Result<i64, Fault> {
+        let no = self.0.get(scope).copied();
+        no.ok_or_else(|| Fault::corrupt(format!("scope {scope} was not locked")))
+    }
+}
+
+/// One piece of evidence on its way in.
+#[derive(Debug)]
+pub(super) struct Addition {
+    pub(super) scope: Scope,
+    pub(super) what: (ObservationId, ObservationKind),
+    pub(super) piece: Piece,
+    pub(super) live: bool,
+}
+
+/// Evidence as a row, with the numbers that it hangs on.
+struct EvidenceRow {
+    no: i64,
+    observation: i64,
+    live: bool,
+    piece: Piece,
+}
+
+const EVIDENCE: &str =
+    "SELECT evidence_no, observation_no, generation, live, evidence.events AS events, lines,
+        evidence.label AS label, at, branch, root, stated, text, context, subject, tokens,
+        tenant, agent, host_id
+    FROM evidence JOIN sessions USING (session_no)
+    JOIN tenants ON tenants.tenant_no = sessions.tenant_no";
+
+/// Generation of what a person asked to remember, in the column.
+const OBSERVED: i64 = -1;
+
+/// Locks scopes, with those in which a session has evidence, all in one order. Whoever changes
+/// evidence does so first: otherwise one transaction could delete an observation that loses its last
+/// evidence while another adds some to it.
+pub(super) async fn lock(
+    tx: &Tx,
+    scopes: &BTreeSet<&Scope>,
+    session: Option<i64>,
+) -> Result<Locked, Fault> {
+    let column = |part: fn(&Scope) -> &str| -> Vec<String> {
+        scopes.iter().map(|scope| part(scope).to_owned()).collect()
+    };
+    let lock = "SELECT scope_no, tenant, kind, name
+        FROM scopes JOIN tenants USING (tenant_no)
+        WHERE scope_no IN (
+            SELECT scope_no FROM scopes JOIN tenants USING (tenant_no)
+            JOIN unnest($1, $2, $3) AS asked (tenant, kind, name) USING (tenant, kind, name)
+            UNION SELECT scope_no FROM observations JOIN evidence USING (observation_no)
+            WHERE session_no = $4)
+        ORDER BY scope_no FOR UPDATE OF scopes";
+    let asked = values![
+        column(|scope| &scope.tenant.0),
+        column(|scope| scope.kind.word()),
+        column(|scope| &scope.name),
+        session
+    ];
+    let mut locked = HashMap::new();
+    for row in tx.rows(lock, asked).await? {
+        locked.insert(scope_of(&row)?, get(&row, "scope_no")?);
+    }
+    for scope in scopes {
+        if !locked.contains_key(*scope) {
+            // Nobody else sees the new row before this transaction ends.
+            locked.insert((*scope).clone(), scope_no(tx, scope).await?);
+        }
+    }
+    Ok(Locked(locked))
+}
+
+/// Adds evidence to what is said in locked scopes, unless a person took it back.
+pub(super) async fn add(
+    tx: &Tx,
+    locked: &Locked,
+    additions: &[Addition],
+    touched: &mut Touched,
+) -> Result<(), Fault> {
+    if additions.is_empty() {
+        return Ok(());
+    }
+    let mut sessions: HashMap<&SessionId, i64> = HashMap::new();
+    for addition in additions {
+        let session = &addition.piece.evidence.session;
+        if !sessions.contains_key(session) {
+            sessions.insert(session, session_no(tx, session).await?);
+        }
+    }
+    let retracted = retracted(tx, locked, additions).await?;
+    let mut kept = Vec::with_capacity(additions.len());
+    for addition in additions {
+        let evidence = &addition.piece.evidence;
+        let (scope, session) = (locked.no(&addition.scope)?, sessions[&evidence.session]);
+        let id = addition.what.0.0.cast_signed();
+        let took_back = |&seq: &u64| retracted.contains(&(scope, id, session, seq));
+        if !positions(&evidence.events).iter().all(took_back) {
+            kept.push((scope, session, addition));
+        }
+    }
+    let observations = observation_nos(tx, &kept).await?;
+    insert(tx, &kept, &observations, touched).await
+}
+
+/// What a person took back of these: scope, observation, session, position.
+async fn retracted(
+    tx: &Tx,
+    locked: &Locked,
+    additions: &[Addition],
+) -> Result<HashSet<(i64, i64, i64, u64)>, Fault> {
+    let mut keys = BTreeSet::new();
+    for addition in additions {
+        keys.insert((locked.no(&addition.scope)?, addition.what.0.0.cast_signed()));
+    }
+    let (scopes, ids): (Vec<i64>, Vec<i64>) = keys.into_iter().unzip();
+    let find = "SELECT scope_no, id, session_no, seq FROM retractions
+        JOIN unnest($1, $2) AS asked (scope_no, id) USING (scope_no, id)";
+    let rows = tx.rows(find, values![scopes, ids]).await?;
+    rows.iter()
+        .map(|row| {
+            let (scope, id) = (get(row, "scope_no")?, get(row, "id")?);
+            Ok((scope, id, get(row, "session_no")?, get(row, "seq")?))
+        })
+        .collect()
+}
+
+/// Numbers of the observations that evidence is added to, by scope and identity; new ones are made, in
+/// the order in which they come.
+async fn observation_nos(
+    tx: &Tx,
+    kept: &[(i64, i64, &Addition)],
+) -> Result<HashMap<(i64, i64), i64>, Fault> {
+    let mut seen = HashSet::new();
+    let (mut scopes, mut ids) = (Vec::new(), Vec::new());
+    let (mut kinds, mut texts) = (Vec::new(), Vec::new());
+    for (scope, _, addition) in kept {
+        let (id, kind) = addition.what;
+        if seen.insert((*scope, id)) {
+            scopes.push(*scope);
+            ids.push(id.0.cast_signed());
+            kinds.push(kind.word().to_owned());
+            texts.push(addition.piece.text.clone());
+        }
+    }
+    // What the statement inserts it does not see yet, and so finds nothing twice.
+    let find = "WITH asked AS (
+            SELECT * FROM unnest($1, $2, $3, $4) WITH ORDINALITY
+                AS asked (scope_no, id, kind, text, nth)
+        ), known AS (
+            SELECT observation_no, scope_no, id FROM observations JOIN asked USING (scope_no, id)
+        ), made AS (
+            INSERT INTO observations (tenant_no, scope_no, id, kind, holds, text, tokens)
+            SELECT tenant_no, scope_no, id, asked.kind, FALSE, text, ''
+            FROM asked JOIN scopes USING (scope_no)
+            WHERE NOT EXISTS (SELECT FROM known
+                WHERE known.scope_no = asked.scope_no AND known.id = asked.id)
+            ORDER BY nth
+            RETURNING observation_no, scope_no, id
+        )
+        SELECT * FROM known UNION ALL SELECT * FROM made";
+    let rows = tx.rows(find, values![scopes, ids, kinds, texts]).await?;
+    rows.iter()
+        .map(|row| {
+            let key = (get(row, "scope_no")?, get(row, "id")?);
+            Ok((key, get(row, "observation_no")?))
+        })
+        .collect()
+}
+
+/// Inserts evidence that is not there yet.
+async fn insert(
+    tx: &Tx,
+    kept: &[(i64, i64, &Addition)],
+    observations: &HashMap<(i64, i64), i64>,
+    touched: &mut Touched,
+) -> Result<(), Fault> {
+    let mut numbers = Vec::with_capacity(kept.len());
+    for (scope, _, addition) in kept {
+        let id = addition.what.0;
+        let no = observations.get(&(*scope, id.0.cast_signed())).copied();
+        let no = no.ok_or_else(|| Fault::corrupt(format!("observation {id} was not made")))?;
+        touched.note(no, false);
+        numbers.push(no);
+    }
+    let evidence = |n: usize| &kept[n].2.piece.evidence;
+    let piece = |n: usize| &kept[n].2.piece;
+    let all = 0..kept.len();
+    let ints = |of: &dyn Fn(usize) -> i64| -> Vec<i64> { all.clone().map(of).collect() };
+    let words = |of: &dyn Fn(usize) -> String| -> Vec<String> { all.clone().map(of).collect() };
+    let maybe = |of: &dyn Fn(usize) -> Option<String>| -> Vec<Option<String>> {
+        all.clone().map(of).collect()
+    };
+    let bools = |of: &dyn Fn(usize) -> bool| -> Vec<bool> { all.clone().map(of).collect() };
+    let add = "INSERT INTO evidence (tenant_no, observation_no, session_no, events, generation,
+            live, first_seq, last_seq, lines, label, at, branch, root, stated, text, context,
+            subject, tokens)
+        SELECT observations.tenant_no, added.* FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
+            $11, $12, $13, $14, $15, $16, $17) AS added (observation_no, session_no, events,
+            generation, live, first_seq, last_seq, lines, label, at, branch, root, stated, text,
+            context, subject, tokens)
+        JOIN observations USING (observation_no)
+        ON CONFLICT DO NOTHING RETURNING observation_no, live";
+    let columns = values![
+        numbers,
+        ints(&|n| kept[n].1),
+        words(&|n| joined(evidence(n).events.iter().map(|seq| seq.0))),
+        ints(&|n| piece(n).generation.map_or(OBSERVED, i64::from)),
+        bools(&|n| kept[n].2.live),
+        ints(&|n| seq_column(piece(n).span().0)),
+        ints(&|n| seq_column(piece(n).span().1)),
+        words(&|n| joined(evidence(n).lines.iter().map(|&line| u64::from(line)))),
+        words(&|n| evidence(n).label.clone()),
+        ints(&|n| evidence(n).at.0),
+        maybe(&|n| evidence(n).branch.clone()),
+        maybe(&|n| evidence(n).root.clone()),
+        bools(&|n| piece(n).stated),
+        words(&|n| piece(n).text.clone()),
+        maybe(&|n| piece(n).context.clone()),
+        maybe(&|n| piece(n).subject.clone()),
+        words(&|n| piece(n).tokens.clone()),
+    ];
+    note_all(&tx.rows(add, columns).await?, touched)
+}
+
+fn seq_column(seq: EventSeq) -> i64 {
+    i64::try_from(seq.0).unwrap_or(i64::MAX)
+}
+
+/// Notes the observations in the columns observation_no and live.
+fn note_all(rows: &[Row], touched: &mut Touched) -> Result<(), Fault> {
+    for row in rows {
+        touched.note(get(row, "observation_no")?, get(row, "live")?);
+    }
+    Ok(())
+}
+
+/// Positions that stand for evidence in retractions; evidence without events has position 0.
+fn positions(events: &[EventSeq]) -> Vec<u64> {
+    match events {
+        [] => vec![0],
+        events => events.iter().map(|seq| seq.0).collect(),
+    }
+}
+
+/// Takes events out of all evidence of a session.
+pub(super) async fn cut(
+    tx: &Tx,
+    session: i64,
+    gone: &BTreeSet<EventSeq>,
+    touched: &mut Touched,
+) -> Result<(), Fault> {
+    let (Some(&first), Some(&last)) = (gone.first(), gone.last()) else {
+        return Ok(());
+    };
+    let locked = lock(tx, &BTreeSet::new(), Some(session)).await?;
+    let reaching = "session_no = $1 AND first_seq <= $2 AND last_seq >= $3 ORDER BY evidence_no";
+    let rows = rows_where(tx, reaching, values![session, last.0, first.0]).await?;
+    let (mut deleted, mut shortened, mut begun) = (Vec::new(), Vec::new(), Vec::new());
+    for mut row in rows {
+        let began = row.piece.span().0;
+        match row.piece.cut(|seq| gone.contains(&seq)) {
+            Cut::Untouched => {}
+            Cut::Emptied => deleted.push(row.no),
+            Cut::Shortened => {
+                deleted.push(row.no);
+                let begins = row.piece.span().0;
+                begun.push((begins != began).then_some(begins));
+                shortened.push(row);
+            }
+        }
+    }
+    delete_where(tx, "evidence_no = ANY ($1)", values![deleted], touched).await?;
+    let times = times_of(tx, session, begun.iter().flatten()).await?;
+    for (row, begins) in shortened.iter_mut().zip(begun) {
+        if let Some(&at) = begins.and_then(|begins| times.get(&begins)) {
+            row.piece.evidence.at = at;
+        }
+    }
+    let again = observed_again(tx, shortened).await?;
+    add(tx, &locked, &again, touched).await
+}
+
+/// When events of a session were said, as far as that is known.
+async fn times_of(
+    tx: &Tx,
+    session: i64,
+    events: impl Iterator<Item = &EventSeq>,
+) -> Result<HashMap<EventSeq, Timestamp>, Fault> {
+    let numbers: Vec<i64> = events.map(|&seq| event_no(session, seq)).collect();
+    let mut times = HashMap::new();
+    if numbers.is_empty() {
+        return Ok(times);
+    }
+    let find = "SELECT event_no, at FROM events WHERE event_no = ANY ($1) AND at <> 0";
+    for row in tx.rows(find, values![numbers]).await? {
+        times.insert(seq_of(get(&row, "event_no")?), get(&row, "at")?);
+    }
+    Ok(times)
+}
+
+/// Evidence as additions to the observations that it is of.
+async fn observed_again(tx: &Tx, rows: Vec<EvidenceRow>) -> Result<Vec<Addition>, Fault> {
+    if rows.is_empty() {
+        return Ok(Vec::new());
+    }
+    let find = "SELECT observation_no, id, observations.kind AS what, tenant, scopes.kind AS kind,
+            name
+        FROM observations JOIN scopes USING (scope_no)
+        JOIN tenants ON tenants.tenant_no = scopes.tenant_no WHERE observation_no = ANY ($1)";
+    let numbers: Vec<i64> = rows.iter().map(|row| row.observation).collect();
+    let mut observed: HashMap<i64, (Scope, (ObservationId, ObservationKind))> = HashMap::new();
+    for row in tx.rows(find, values![numbers]).await? {
+        let id = ObservationId(get::<i64>(&row, "id")?.cast_unsigned());
+        let what = (id, word(&row, "what", ObservationKind::from_word)?);
+        observed.insert(get(&row, "observation_no")?, (scope_of(&row)?, what));
+    }
+    let again = rows.into_iter().filter_map(|row| {
+        let (scope, what) = observed.get(&row.observation)?.clone();
+        Some(Addition {
+            scope,
+            what,
+            piece: row.piece,
+            live: row.live,
+        })
+    });
+    Ok(again.collect())
+}
+
+/// Deletes the evidence that `condition` selects. Its scopes are locked.
+pub(super) async fn delete_where(
+    tx: &Tx,
+    condition: &str,
+    values: &[Value],
+    touched: &mut Touched,
+) -> Result<(), Fault> {
+    let delete = format!("DELETE FROM evidence WHERE {condition} RETURNING observation_no, live");
+    note_all(&tx.rows(&delete, values).await?, touched)
+}
+
+/// Makes the evidence that a session's redo wrote visible. Its scopes are locked.
+pub(super) async fn enliven(tx: &Tx, session: i64, touched: &mut Touched) -> Result<(), Fault> {
+    let update = "UPDATE evidence SET live = TRUE WHERE session_no = $1 AND NOT live
+        RETURNING observation_no, live";
+    note_all(&tx.rows(update, values![session]).await?, touched)
+}
+
+/// Files pieces of evidence, by number, under another scope each, where their observations have other
+/// identities.
+pub(super) async fn move_to(
+    tx: &Tx,
+    moves: &[(i64, Scope)],
+    touched: &mut Touched,
+) -> Result<(), Fault> {
+    let targets: HashMap<i64, &Scope> = moves.iter().map(|(no, to)| (*no, to)).collect();
+    let numbers: Vec<i64> = moves.iter().map(|(no, _)| *no).collect();
+    let rows = rows_where(
+        tx,
+        "evidence_no = ANY ($1) ORDER BY evidence_no",
+        values![numbers.clone()],
+    )
+    .await?;
+    let numbered: Vec<i64> = rows.iter().map(|row| row.no).collect();
+    let mut moved = observed_again(tx, rows).await?;
+    let scopes = moved.iter().map(|addition| &addition.scope);
+    let scopes: BTreeSet<Scope> = scopes.chain(targets.values().copied()).cloned().collect();
+    let locked = lock(tx, &scopes.iter().collect(), None).await?;
+    delete_where(tx, "evidence_no = ANY ($1)", values![numbers], touched).await?;
+    for (addition, no) in moved.iter_mut().zip(numbered) {
+        let to = targets[&no];
+        let kind = addition.what.1;
+        addition.what = (ObservationId::of(to, kind, &addition.piece.text), kind);
+        addition.scope = to.clone();
+    }
+    add(tx, &locked, &moved, touched).await
+}
+
+/// Withdraws an observation for good, as far as these events go. False when it does not hold.
+pub(super) async fn retract(
+    tx: &Tx,
+    scope: &Scope,
+    id: ObservationId,
+    touched: &mut Touched,
+) -> Result<bool, Fault> {
+    if find_scope(tx, scope).await?.is_none() {
+        return Ok(false);
+    }
+    let no = lock(tx, &BTreeSet::from([scope]), None).await?.no(scope)?;
+    let find = "SELECT observation_no FROM observations WHERE scope_no = $1 AND id = $2 AND holds";
+    let found = tx.row(find, values![no, id.0.cast_signed()]).await?;
+    let Some(found) = found else {
+        return Ok(false);
+    };
+    let observation: i64 = get(&found, "observation_no")?;
+    let rows = rows_where(tx, "observation_no = $1", values![observation]).await?;
+    let mut took_back = BTreeMap::new();
+    for row in rows {
+        let evidence = row.piece.evidence;
+        for seq in positions(&evidence.events) {
+            let kept = (row.piece.text.clone(), evidence.root.clone());
+            took_back.insert((evidence.session.clone(), seq), kept);
+        }
+    }
+    note_retracted(tx, observation, took_back).await?;
+    delete_where(tx, "observation_no = $1", values![observation], touched).await?;
+    Ok(true)
+}
+
+/// Notes that these positions, each with the words and the root of its evidence, do not bring an
+/// observation back.
+async fn note_retracted(
+    tx: &Tx,
+    observation: i64,
+    took_back: BTreeMap<(SessionId, u64), (String, Option<String>)>,
+) -> Result<(), Fault> {
+    let (mut agents, mut host_ids, mut seqs) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut texts, mut roots) = (Vec::new(), Vec::new());
+    for ((session, seq), (text, root)) in took_back {
+        agents.push(session.agent);
+        host_ids.push(session.host_id);
+        seqs.push(seq_column(EventSeq(seq)));
+        texts.push(text);
+        roots.push(root);
+    }
+    let insert = "INSERT INTO retractions (tenant_no, scope_no, id, session_no, seq, kind, text,
+            root)
+        SELECT observations.tenant_no, scope_no, id, session_no, seq, observations.kind, took.text,
+            root
+        FROM unnest($2, $3, $4, $5, $6) AS took (agent, host_id, seq, text, root)
+        JOIN observations ON observation_no = $1
+        JOIN sessions ON sessions.tenant_no = observations.tenant_no
+            AND sessions.agent = took.agent AND sessions.host_id = took.host_id
+        ON CONFLICT (scope_no, id, session_no, seq)
+            DO UPDATE SET kind = excluded.kind, text = excluded.text, root = excluded.root";
+    let columns = values![observation, agents, host_ids, seqs, texts, roots];
+    tx.execute(insert, columns).await?;
+    Ok(())
+}
+
+/// Derives the touched observations from the evidence that is left.
+pub(super) async fn settle(tx: &Tx, touched: &Touched) -> Result<Settled, Fault> {
+    let mut settled = Settled::default();
+    if touched.0.is_empty() {
+        return Ok(settled);
+    }
+    let numbers: Vec<i64> = touched.0.keys().copied().collect();
+    let find =
+        "SELECT observation_no, observations.tenant_no AS tenant_no, scope_no, holds, tokens,
+            tenant, scopes.kind AS kind, name
+        FROM observations JOIN scopes USING (scope_no)
+        JOIN tenants ON tenants.tenant_no = scopes.tenant_no
+        WHERE observation_no = ANY ($1) ORDER BY observation_no";
+    let before = tx.rows(find, values![numbers.clone()]).await?;
+    let shown = shown(tx, numbers).await?;
+    let mut changes = Changes::default();
+    for row in &before {
+        let observation: i64 = get(row, "observation_no")?;
+        let held: bool = get(row, "holds")?;
+        settled.withdrawn += u64::from(held && !shown.contains_key(&observation));
+        if touched.0[&observation] {
+            settled.scopes.insert(scope_of(row)?);
+        }
+        let tokens: String = get(row, "tokens")?;
+        let numbers = (get(row, "tenant_no")?, get(row, "scope_no")?, observation);
+        changes.note(numbers, held.then_some(tokens), shown.get(&observation));
+    }
+    changes.save(tx).await?;
+    Ok(settled)
+}
+
+/// The evidence that lends each observation its words.
+async fn shown(tx: &Tx, observations: Vec<i64>) -> Result<HashMap<i64, EvidenceRow>, Fault> {
+    // Only the earliest pieces can be the least; where several are as early, the rule decides.
+    let earliest = "live AND (observation_no, at) IN (
+            SELECT observation_no, min(at) FROM evidence
+            WHERE observation_no = ANY ($1) AND live GROUP BY observation_no)";
+    let mut shown: HashMap<i64, EvidenceRow> = HashMap::new();
+    for row in rows_where(tx, earliest, values![observations]).await? {
+        match shown.get(&row.observation) {
+            Some(other) if other.piece.rank() <= row.piece.rank() => {}
+            _ => {
+                shown.insert(row.observation, row);
+            }
+        }
+    }
+    Ok(shown)
+}
+
+/// What settling changes in observations and in the index.
+#[derive(Default)]
+struct Changes<'a> {
+    holding: Vec<&'a EvidenceRow>,
+    lost: Vec<i64>,
+    forgotten: Vec<i64>,
+    indexed: BTreeMap<i64, Vec<NewDocument<'a>>>,
+}
+
+impl<'a> Changes<'a> {
+    /// Notes an observation; `indexed` are the tokens that it had while it held.
+    fn note(
+        &mut self,
+        (tenant, scope, observation): (i64, i64, i64),
+        indexed: Option<String>,
+        shown: Option<&'a EvidenceRow>,
+    ) {
+        let tokens = shown.map(|shown| &shown.piece.tokens);
+        if indexed.as_ref() != tokens {
+            if indexed.is_some() {
+                self.forgotten.push(observation_doc(observation));
+            }
+            if let Some(tokens) = tokens {
+                let document = NewDocument::observation(observation, scope, tokens);
+                self.indexed.entry(tenant).or_default().push(document);
+            }
+        }
+        match shown {
+            Some(shown) => self.holding.push(shown),
+            None => self.lost.push(observation),
+        }
+    }
+
+    async fn save(self, tx: &Tx) -> Result<(), Fault> {
+        if !self.holding.is_empty() {
+            show(tx, &self.holding).await?;
+        }
+        if !self.lost.is_empty() {
+            hide(tx, self.lost).await?;
+        }
+        index::forget(tx, self.forgotten).await?;
+        for (tenant, documents) in self.indexed {
+            index::put(tx, tenant, &documents).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Gives observations the words of evidence.
+async fn show(tx: &Tx, shown: &[&EvidenceRow]) -> Result<(), Fault> {
+    let maybe = |of: fn(&Piece) -> &Option<String>| -> Vec<Option<String>> {
+        shown.iter().map(|row| of(&row.piece).clone()).collect()
+    };
+    let words = |of: fn(&Piece) -> &String| -> Vec<String> {
+        shown.iter().map(|row| of(&row.piece).clone()).collect()
+    };
+    let update = "UPDATE observations SET holds = TRUE, shown = new.shown, text = new.text,
+            context = new.context, subject = new.subject, tokens = new.tokens
+        FROM unnest($1, $2, $3, $4, $5, $6)
+            AS new (observation_no, shown, text, context, subject, tokens)
+        WHERE observations.observation_no = new.observation_no";
+    let observations: Vec<i64> = shown.iter().map(|row| row.observation).collect();
+    let numbers: Vec<i64> = shown.iter().map(|row| row.no).collect();
+    let columns = values![
+        observations,
+        numbers,
+        words(|piece| &piece.text),
+        maybe(|piece| &piece.context),
+        maybe(|piece| &piece.subject),
+        words(|piece| &piece.tokens)
+    ];
+    tx.execute(update, columns).await?;
+    Ok(())
+}
+
+/// Lets observations hold no longer, and forgets those without any evidence.
+async fn hide(tx: &Tx, observations: Vec<i64>) -> Result<(), Fault> {
+    let hide = "WITH gone AS (
+            DELETE FROM observations WHERE observation_no = ANY ($1) AND NOT EXISTS
+                (SELECT FROM evidence WHERE evidence.observation_no = observations.observation_no)
+        )
+        UPDATE observations SET holds = FALSE, shown = NULL, tokens = ''
+        WHERE observation_no = ANY ($1) AND EXISTS
+            (SELECT FROM evidence WHERE evidence.observation_no = observations.observation_no)";
+    tx.execute(hide, values![observations]).await?;
+    Ok(())
+}
+
+/// Observations that hold in a scope.
+pub(super) async fn observations(tx: &Tx, scope: &Scope) -> Result<Vec<Observation>, Fault> {
+    let Some(no) = find_scope(tx, scope).await? else {
+        return Ok(Vec::new());
+    };
+    let mut pieces: BTreeMap<i64, Vec<Piece>> = BTreeMap::new();
+    let live = "observation_no IN (SELECT observation_no FROM observations WHERE scope_no = $1)
+        AND live";
+    for row in rows_where(tx, live, values![no]).await? {
+        pieces.entry(row.observation).or_default().push(row.piece);
+    }
+    let find = "SELECT observation_no, id, kind FROM observations WHERE scope_no = $1 AND holds";
+    let mut observations = Vec::new();
+    for row in tx.rows(find, values![no]).await? {
+        let id = ObservationId(get::<i64>(&row, "id")?.cast_unsigned());
+        let kind = word(&row, "kind", ObservationKind::from_word)?;
+        let pieces = pieces.remove(&get(&row, "observation_no")?);
+        observations.extend(assemble(
+            scope.clone(),
+            id,
+            kind,
+            pieces.unwrap_or_default(),
+        ));
+    }
+    observations.sort_by_key(|observation| (observation.first_at(), observation.id));
+    Ok(observations)
+}
+
+async fn rows_where(tx: &Tx, condition: &str, values: &[Value]) -> Result<Vec<EvidenceRow>, Fault> {
+    let sql = format!("{EVIDENCE} WHERE {condition}");
+    let rows = tx.rows(&sql, values).await?;
+    rows.iter().map(evidence_row).collect()
+}
+
+fn evidence_row(row: &Row) -> Result<EvidenceRow, Fault> {
+    let (events, lines): (String, String) = (get(row, "events")?, get(row, "lines")?);
+    let generation: i64 = get(row, "generation")?;
+    Ok(EvidenceRow {
+        no: get(row, "evidence_no")?,
+        observation: get(row, "observation_no")?,
+        live: get(row, "live")?,
+        piece: Piece {
+            evidence: Evidence {
+                session: session_id_of(row)?,
+                label: get(row, "label")?,
+                events: split(&events).map(EventSeq).collect(),
+                lines: split(&lines)
+                    .filter_map(|line| u32::try_from(line).ok())
+                    .collect(),
+                at: get(row, "at")?,
+                branch: get(row, "branch")?,
+                root: get(row, "root")?,
+            },
+            generation: u32::try_from(generation).ok(),
+            text: get(row, "text")?,
+            context: get(row, "context")?,
+            subject: get(row, "subject")?,
+            stated: get(row, "stated")?,
+            tokens: get(row, "tokens")?,
+        },
+    })
+}

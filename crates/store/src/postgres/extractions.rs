@@ -1,0 +1,379 @@
+//! Results of extraction: stored by the one transaction that also ends the job.
+//!
+//! While a redo runs, what it yields is kept out of sight (not `live`). The finish that catches up
+//! deletes the generation before and shows the new one.
+
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+use daybook_domain::seams::{ExtractionStore, ScopeState};
+use daybook_domain::{
+    Digest, EventSeq, Extraction, ExtractionRecord, FinishOutcome, Job, JobKey, JobKind,
+    LeaseToken, Observation, ObservationId, Scope, ScopeKind, SessionId, StoreError, Tallied,
+    Tenant, Timestamp, Yield,
+};
+use tokio_postgres::Row;
+
+use super::connection::{Fault, Tx, Walls};
+use super::evidence_rows::{self, Addition, Touched};
+use super::names::{find_session, raise, raise_one, scope_of, session_id_of, session_no};
+use super::values::{Value, get, values};
+use super::{PostgresStore, job_rows, jobs};
+use crate::bounds::{check_extraction, check_observations};
+use crate::evidence::Piece;
+
+#[async_trait]
+impl ExtractionStore for PostgresStore {
+    async fn finish_extraction(
+        &self,
+        lease: &LeaseToken,
+        extraction: &Extraction,
+        now: Timestamp,
+    ) -> Result<FinishOutcome, StoreError> {
+        check_extraction(lease, extraction)?;
+        let finish = |tx| async move { finish(&tx, lease, extraction, now).await };
+        self.write(Walls::Within(&extraction.session.tenant), finish)
+            .await
+    }
+
+    async fn observe(
+        &self,
+        observations: &[Observation],
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        check_observations(observations)?;
+        let Some(first) = observations.first() else {
+            return Ok(());
+        };
+        let tenant = &first.scope.tenant;
+        let is_theirs = |observation: &Observation| &observation.scope.tenant == tenant;
+        let walls = if observations.iter().all(is_theirs) {
+            Walls::Within(tenant)
+        } else {
+            Walls::None
+        };
+        let observe = |tx: Tx| async move {
+            let tx = &tx;
+            let mut touched = Touched::default();
+            let scopes = observations.iter().map(|observation| &observation.scope);
+            let locked = evidence_rows::lock(tx, &scopes.collect(), None).await?;
+            let additions = additions(observations, None, true);
+            evidence_rows::add(tx, &locked, &additions, &mut touched).await?;
+            settle(tx, &touched, BTreeSet::new(), now).await
+        };
+        self.write(walls, observe).await
+    }
+
+    async fn retract(
+        &self,
+        scope: &Scope,
+        id: ObservationId,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let retract = |tx: Tx| async move {
+            let tx = &tx;
+            let mut touched = Touched::default();
+            let held = evidence_rows::retract(tx, scope, id, &mut touched).await?;
+            settle(tx, &touched, BTreeSet::new(), now).await?;
+            Ok(held)
+        };
+        self.write(Walls::Within(&scope.tenant), retract).await
+    }
+
+    async fn touch_scope(&self, scope: &Scope, now: Timestamp) -> Result<u64, StoreError> {
+        let touch = |tx| async move { raise_one(&tx, scope, now).await };
+        self.write(Walls::Within(&scope.tenant), touch).await
+    }
+
+    async fn scopes(&self, tenant: &Tenant) -> Result<Vec<ScopeState>, StoreError> {
+        let scopes = |tx| async move { scopes(&tx, tenant).await };
+        self.read(Walls::Within(tenant), scopes).await
+    }
+
+    async fn observations(&self, scope: &Scope) -> Result<Vec<Observation>, StoreError> {
+        let observations = |tx| async move { evidence_rows::observations(&tx, scope).await };
+        self.read(Walls::Within(&scope.tenant), observations).await
+    }
+
+    async fn extractions(
+        &self,
+        tenant: &Tenant,
+        project: Option<&str>,
+    ) -> Result<Vec<ExtractionRecord>, StoreError> {
+        let records = |tx| async move { records(&tx, tenant, project).await };
+        self.read(Walls::Within(tenant), records).await
+    }
+}
+
+async fn finish(
+    tx: &Tx,
+    lease: &LeaseToken,
+    extraction: &Extraction,
+    now: Timestamp,
+) -> Result<FinishOutcome, Fault> {
+    let Some(mut job) = job_rows::load(tx, lease.job()).await? else {
+        return Ok(FinishOutcome::LeaseLost);
+    };
+    let live = job.redo_until.is_none();
+    let outcome = job.finish(lease, extraction.to.0, now);
+    let tallied = Tallied::extraction(outcome, &extraction.yielded);
+    if outcome == FinishOutcome::LeaseLost {
+        jobs::tally(tx, JobKind::Extract, tallied).await?;
+        return Ok(outcome);
+    }
+    let session = session_no(tx, &extraction.session).await?;
+    let mut touched = Touched::default();
+    let mut scopes: BTreeSet<Scope> = extraction.concerns.iter().cloned().collect();
+    let (observations, digest) = match &extraction.yielded {
+        Yield::Nothing => (&[][..], None),
+        Yield::Something {
+            observations,
+            digest,
+        } => (observations.as_slice(), Some(digest.as_ref())),
+    };
+    let filed = observations.iter().map(|observation| &observation.scope);
+    let locked = evidence_rows::lock(tx, &filed.collect(), Some(session)).await?;
+    replace_window(tx, session, (job.redo, live), extraction, digest, now).await?;
+    // What an earlier pass of the same generation left inside the window goes, so that a window
+    // stored twice counts once.
+    let inside = "session_no = $1 AND generation = $2 AND first_seq >= $3 AND last_seq <= $4";
+    let window = values![session, job.redo, extraction.from.0, extraction.to.0];
+    evidence_rows::delete_where(tx, inside, window, &mut touched).await?;
+    let additions = additions(observations, Some(job.redo), live);
+    evidence_rows::add(tx, &locked, &additions, &mut touched).await?;
+    let digests: Vec<&Digest> = digest.into_iter().collect();
+    scopes.extend(project_scopes(tx, &extraction.session.tenant, &digests).await?);
+    let retracted = extraction.retracted.iter().copied().collect();
+    evidence_rows::cut(tx, session, &retracted, &mut touched).await?;
+    scopes.extend(swap_when_caught_up(tx, &mut job, &mut touched).await?);
+    settle(tx, &touched, scopes, now).await?;
+    job_rows::save(tx, &job).await?;
+    jobs::tally(tx, JobKind::Extract, tallied).await?;
+    Ok(outcome)
+}
+
+fn additions(observations: &[Observation], generation: Option<u32>, live: bool) -> Vec<Addition> {
+    let mut additions = Vec::new();
+    for observation in observations {
+        additions.extend(observation.evidence.iter().map(|evidence| Addition {
+            scope: observation.scope.clone(),
+            what: (observation.id, observation.kind),
+            piece: Piece::of(observation, evidence, generation),
+            live,
+        }));
+    }
+    additions
+}
+
+/// Settles what was touched, and raises its scopes together with those that are concerned anyway.
+async fn settle(
+    tx: &Tx,
+    touched: &Touched,
+    mut scopes: BTreeSet<Scope>,
+    now: Timestamp,
+) -> Result<(), Fault> {
+    scopes.extend(evidence_rows::settle(tx, touched).await?.scopes);
+    if scopes.is_empty() {
+        return Ok(());
+    }
+    raise(tx, &scopes, now).await
+}
+
+/// Stores the record of a window in place of what an earlier pass of the same generation left.
+async fn replace_window(
+    tx: &Tx,
+    session: i64,
+    (generation, live): (u32, bool),
+    extraction: &Extraction,
+    digest: Option<&Digest>,
+    now: Timestamp,
+) -> Result<(), Fault> {
+    let digest = digest
+        .map(serde_json::to_string)
+        .transpose()
+        .map_err(|error| Fault::corrupt(format!("a digest cannot be written: {error}")))?;
+    let replace = "WITH gone AS (
+            DELETE FROM extractions
+            WHERE session_no = $1 AND generation = $2 AND from_seq >= $4 AND to_seq <= $5
+        )
+        INSERT INTO extractions (tenant_no, session_no, generation, live, from_seq, to_seq, digest,
+            extractor, at)
+        SELECT tenant_no, session_no, $2, $3, $4, $5, $6, $7, $8 FROM sessions
+        WHERE session_no = $1";
+    let record = values![
+        session,
+        generation,
+        live,
+        extraction.from.0,
+        extraction.to.0,
+        digest,
+        &extraction.extractor,
+        now
+    ];
+    tx.execute(replace, record).await?;
+    Ok(())
+}
+
+/// The scopes of the projects that digests end in.
+async fn project_scopes(
+    tx: &Tx,
+    tenant: &Tenant,
+    digests: &[&Digest],
+) -> Result<BTreeSet<Scope>, Fault> {
+    let roots: BTreeSet<&String> = digests.iter().filter_map(|d| d.root.as_ref()).collect();
+    if roots.is_empty() {
+        return Ok(BTreeSet::new());
+    }
+    let find = "SELECT project FROM roots JOIN tenants USING (tenant_no)
+        WHERE tenant = $1 AND root = ANY ($2) AND project IS NOT NULL";
+    let roots: Vec<String> = roots.into_iter().cloned().collect();
+    let rows = tx.rows(find, values![&tenant.0, roots]).await?;
+    rows.iter()
+        .map(|row| {
+            Ok(Scope {
+                tenant: tenant.clone(),
+                kind: ScopeKind::Project,
+                name: get(row, "project")?,
+            })
+        })
+        .collect()
+}
+
+/// Shows what a job's redo yielded when it has caught up, for jobs that end without results.
+pub(super) async fn settle_redo(tx: &Tx, job: &mut Job, now: Timestamp) -> Result<(), Fault> {
+    let mut touched = Touched::default();
+    let scopes = swap_when_caught_up(tx, job, &mut touched).await?;
+    settle(tx, &touched, scopes, now).await
+}
+
+/// The generation before goes, the new one shows. Returns the projects whose digests changed.
+async fn swap_when_caught_up(
+    tx: &Tx,
+    job: &mut Job,
+    touched: &mut Touched,
+) -> Result<BTreeSet<Scope>, Fault> {
+    let is_caught_up = job.take_caught_up();
+    let JobKey::Extract(id) = &job.key else {
+        return Ok(BTreeSet::new());
+    };
+    if !is_caught_up {
+        return Ok(BTreeSet::new());
+    }
+    let Some(row) = find_session(tx, id).await? else {
+        return Ok(BTreeSet::new());
+    };
+    evidence_rows::lock(tx, &BTreeSet::new(), Some(row.no)).await?;
+    let scopes = projects_of(tx, &id.tenant, "session_no = $1", values![row.no]).await?;
+    let before = values![row.no, job.redo];
+    let replaced = "session_no = $1 AND generation >= 0 AND generation < $2";
+    evidence_rows::delete_where(tx, replaced, before, touched).await?;
+    evidence_rows::enliven(tx, row.no, touched).await?;
+    let delete = "DELETE FROM extractions WHERE session_no = $1 AND generation < $2";
+    tx.execute(delete, before).await?;
+    let show = "UPDATE extractions SET live = TRUE WHERE session_no = $1 AND NOT live";
+    tx.execute(show, values![row.no]).await?;
+    Ok(scopes)
+}
+
+/// Forgets what a redo yielded that another one has overtaken. The job is already the later one's.
+pub(super) async fn drop_unfinished_redo(tx: &Tx, job: &Job) -> Result<(), Fault> {
+    let JobKey::Extract(id) = &job.key else {
+        return Ok(());
+    };
+    let Some(row) = find_session(tx, id).await? else {
+        return Ok(());
+    };
+    let overtaken = "session_no = $1 AND NOT live AND generation < $2";
+    let values = values![row.no, job.redo];
+    tx.execute(
+        &format!("DELETE FROM extractions WHERE {overtaken}"),
+        values,
+    )
+    .await?;
+    let mut touched = Touched::default();
+    evidence_rows::lock(tx, &BTreeSet::new(), Some(row.no)).await?;
+    evidence_rows::delete_where(tx, overtaken, values, &mut touched).await?;
+    evidence_rows::settle(tx, &touched).await?;
+    Ok(())
+}
+
+/// Forgets the extractions of a session whose windows touch `range`, and returns the projects that
+/// their digests ended in.
+pub(super) async fn forget_windows(
+    tx: &Tx,
+    (session, id): (i64, &SessionId),
+    (from, to): (EventSeq, EventSeq),
+) -> Result<BTreeSet<Scope>, Fault> {
+    let touching = "session_no = $1 AND from_seq <= $2 AND to_seq >= $3";
+    let values = values![session, to.0, from.0];
+    let scopes = projects_of(tx, &id.tenant, touching, values).await?;
+    tx.execute(&format!("DELETE FROM extractions WHERE {touching}"), values)
+        .await?;
+    Ok(scopes)
+}
+
+/// The projects that the digests of some extractions ended in.
+async fn projects_of(
+    tx: &Tx,
+    tenant: &Tenant,
+    condition: &str,
+    values: &[Value],
+) -> Result<BTreeSet<Scope>, Fault> {
+    let sql = format!("SELECT digest FROM extractions WHERE {condition} AND digest IS NOT NULL");
+    let mut digests = Vec::new();
+    for row in tx.rows(&sql, values).await? {
+        digests.push(parse_digest(&get::<String>(&row, "digest")?)?);
+    }
+    project_scopes(tx, tenant, &digests.iter().collect::<Vec<_>>()).await
+}
+
+fn parse_digest(text: &str) -> Result<Digest, Fault> {
+    serde_json::from_str(text)
+        .map_err(|error| Fault::corrupt(format!("a digest cannot be read: {error}")))
+}
+
+async fn scopes(tx: &Tx, tenant: &Tenant) -> Result<Vec<ScopeState>, Fault> {
+    let find = "SELECT tenant, kind, name, revision,
+            (SELECT count(*) FROM observations WHERE scope_no = scopes.scope_no AND holds)
+                AS observations
+        FROM scopes JOIN tenants USING (tenant_no) WHERE tenant = $1 AND revision > 0";
+    let mut scopes = Vec::new();
+    for row in tx.rows(find, values![&tenant.0]).await? {
+        scopes.push(ScopeState {
+            scope: scope_of(&row)?,
+            revision: get(&row, "revision")?,
+            observations: get(&row, "observations")?,
+        });
+    }
+    scopes.sort_by(|a, b| a.scope.cmp(&b.scope));
+    Ok(scopes)
+}
+
+async fn records(
+    tx: &Tx,
+    tenant: &Tenant,
+    project: Option<&str>,
+) -> Result<Vec<ExtractionRecord>, Fault> {
+    let find = "SELECT tenant, agent, host_id, label, from_seq, to_seq, digest, extractor, at
+        FROM extractions JOIN sessions USING (session_no)
+        JOIN tenants ON tenants.tenant_no = sessions.tenant_no
+        WHERE live AND tenant = $1 AND ($2::TEXT IS NULL OR session_no IN (
+            SELECT session_no FROM session_places JOIN places USING (place_no)
+            JOIN roots USING (root_no) WHERE project = $2))
+        ORDER BY agent, host_id, from_seq, to_seq";
+    let rows = tx.rows(find, values![&tenant.0, project]).await?;
+    rows.iter().map(record_of).collect()
+}
+
+fn record_of(row: &Row) -> Result<ExtractionRecord, Fault> {
+    let digest: Option<String> = get(row, "digest")?;
+    Ok(ExtractionRecord {
+        session: session_id_of(row)?,
+        label: get::<Option<String>>(row, "label")?.unwrap_or_default(),
+        from: EventSeq(get(row, "from_seq")?),
+        to: EventSeq(get(row, "to_seq")?),
+        digest: digest.as_deref().map(parse_digest).transpose()?,
+        extractor: get(row, "extractor")?,
+        at: get(row, "at")?,
+    })
+}

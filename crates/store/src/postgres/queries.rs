@@ -1,0 +1,333 @@
+//! Asking the index: how often words occur, and which documents hold them.
+
+use std::collections::{HashMap, HashSet};
+
+use daybook_domain::index::{Document, Filter, Found, Step, TermStats};
+use daybook_domain::limits::COUNTED;
+use daybook_domain::{
+    EventSeq, ObservationId, ObservationKind, Origin, Scope, ScopeKind, SessionId, Tenant,
+    Timestamp,
+};
+use tokio_postgres::Row;
+
+use super::connection::{Fault, Tx};
+use super::index::{root_owner, whole_word};
+use super::sessions::seq_of;
+use super::values::{get, values, word};
+use crate::bounds::{DOCUMENT_TEXT, head};
+use crate::documents::{ENTRIES, OBSERVATIONS, SAID, Stretch, age, stretches};
+use crate::evidence::split;
+
+pub(super) async fn term_stats(
+    tx: &Tx,
+    tenant: &Tenant,
+    tokens: &[String],
+) -> Result<TermStats, Fault> {
+    let count = "WITH own AS MATERIALIZED (SELECT tenant_no FROM tenants WHERE tenant = $1)
+        SELECT documents, frequency
+        FROM (SELECT coalesce(sum(documents), 0)::BIGINT AS documents FROM ix_sizes
+            WHERE tenant_no = (SELECT tenant_no FROM own)) AS sizes
+        LEFT JOIN LATERAL (
+            SELECT nth, (SELECT count(*) FROM (SELECT FROM ix_words
+                WHERE tenant_no = (SELECT tenant_no FROM own) AND word = asked.word
+                LIMIT $3) AS held) AS frequency
+            FROM unnest($2) WITH ORDINALITY AS asked (word, nth)
+        ) AS counted ON TRUE
+        ORDER BY nth";
+    let words: Vec<String> = tokens.iter().map(|token| whole_word(token)).collect();
+    let rows = tx.rows(count, values![&tenant.0, words, COUNTED]).await?;
+    let mut stats = TermStats::default();
+    for row in &rows {
+        stats.documents = get(row, "documents")?;
+        stats
+            .frequencies
+            .extend(get::<Option<u64>>(row, "frequency")?);
+    }
+    Ok(stats)
+}
+
+pub(super) async fn candidates(
+    tx: &Tx,
+    tenant: &Tenant,
+    steps: &[Step],
+    filter: &Filter,
+) -> Result<Vec<Document>, Fault> {
+    let owners = match &filter.scopes {
+        None => None,
+        Some(scopes) => Some(owners(tx, tenant, scopes).await?),
+    };
+    let mut docs = matches(tx, tenant, steps, &stretches(filter), owners).await?;
+    let mut seen = HashSet::new();
+    docs.retain(|doc| seen.insert(*doc));
+    let mut loaded = load(tx, tenant, &docs).await?;
+    Ok(docs.iter().filter_map(|doc| loaded.remove(doc)).collect())
+}
+
+/// Owners of the documents of these scopes. Events belong to the scopes of projects, by the root that
+/// they happened under.
+async fn owners(tx: &Tx, tenant: &Tenant, scopes: &[Scope]) -> Result<Vec<i64>, Fault> {
+    let own: Vec<&Scope> = scopes.iter().filter(|s| &s.tenant == tenant).collect();
+    let find = "WITH own AS MATERIALIZED (SELECT tenant_no FROM tenants WHERE tenant = $1)
+        SELECT scope_no, NULL::BIGINT AS root_no
+        FROM unnest($2, $3) AS asked (kind, name) JOIN scopes USING (kind, name)
+        WHERE tenant_no = (SELECT tenant_no FROM own)
+        UNION ALL
+        SELECT NULL, root_no FROM roots
+        WHERE tenant_no = (SELECT tenant_no FROM own) AND project = ANY ($4)";
+    let kinds: Vec<String> = own.iter().map(|s| s.kind.word().to_owned()).collect();
+    let names: Vec<String> = own.iter().map(|s| s.name.clone()).collect();
+    let projects = own.iter().filter(|s| s.kind == ScopeKind::Project);
+    let projects: Vec<String> = projects.map(|s| s.name.clone()).collect();
+    let mut owners = Vec::new();
+    for row in tx
+        .rows(find, values![&tenant.0, kinds, names, projects])
+        .await?
+    {
+        owners.extend(get::<Option<i64>>(&row, "scope_no")?);
+        owners.extend(get::<Option<i64>>(&row, "root_no")?.map(root_owner));
+    }
+    Ok(owners)
+}
+
+/// The newest documents that hold all of a step's words, step by step.
+///
+/// Each stretch is walked from its end along the first word of a step, which the plan makes the
+/// rarest; each document there is looked up under the other words.
+async fn matches(
+    tx: &Tx,
+    tenant: &Tenant,
+    steps: &[Step],
+    stretches: &[Stretch],
+    owners: Option<Vec<i64>>,
+) -> Result<Vec<i64>, Fault> {
+    let asked = Asked::of(steps);
+    if asked.limits.is_empty() || stretches.is_empty() || owners.as_ref().is_some_and(Vec::is_empty)
+    {
+        return Ok(Vec::new());
+    }
+    let owned = if owners.is_some() {
+        "AND found.owner = ANY ($9)"
+    } else {
+        ""
+    };
+    let narrowed = if stretches.iter().any(|stretch| !stretch.origins.is_empty()) {
+        "AND (NOT narrowed OR (SELECT origin FROM events
+            WHERE event_no = found.doc & ~$11::BIGINT) = ANY ($10))"
+    } else {
+        ""
+    };
+    let find = format!(
+        "WITH own AS MATERIALIZED (SELECT tenant_no FROM tenants WHERE tenant = $1)
+        SELECT step, doc
+        FROM unnest($3, $4, $5) WITH ORDINALITY AS steps (first, last, bound, step)
+        CROSS JOIN unnest($6, $7, $8) AS stretches (low, high, narrowed)
+        CROSS JOIN LATERAL (
+            SELECT found.doc FROM ix_words AS found
+            WHERE found.tenant_no = (SELECT tenant_no FROM own)
+                AND found.word = ($2)[first] AND found.doc BETWEEN low AND high
+                {owned} {narrowed}
+                AND (first = last OR last - first = (SELECT count(*) FROM ix_words AS held
+                    WHERE held.tenant_no = (SELECT tenant_no FROM own)
+                    AND held.word = ANY (($2)[first + 1:last]) AND held.doc = found.doc))
+            ORDER BY found.doc DESC LIMIT bound
+        ) AS matching"
+    );
+    let origins = stretches.iter().flat_map(|stretch| &stretch.origins);
+    let origins: Vec<String> = origins.map(|origin| origin.word().to_owned()).collect();
+    let lows: Vec<i64> = stretches.iter().map(|stretch| stretch.from).collect();
+    let highs: Vec<i64> = stretches.iter().map(|stretch| stretch.to).collect();
+    let narrowed: Vec<bool> = stretches.iter().map(|s| !s.origins.is_empty()).collect();
+    let limits = asked.limits.clone();
+    let rows = tx
+        .rows(
+            &find,
+            values![
+                &tenant.0,
+                asked.words,
+                asked.firsts,
+                asked.lasts,
+                limits,
+                lows,
+                highs,
+                narrowed,
+                owners.unwrap_or_default(),
+                origins,
+                SAID
+            ],
+        )
+        .await?;
+    let mut found: Vec<Vec<i64>> = vec![Vec::new(); asked.limits.len()];
+    for row in &rows {
+        let step: usize = get(row, "step")?;
+        if let Some(docs) = found.get_mut(step - 1) {
+            docs.push(get(row, "doc")?);
+        }
+    }
+    for (docs, limit) in found.iter_mut().zip(asked.limits) {
+        docs.sort_unstable_by_key(|&doc| std::cmp::Reverse(age(doc)));
+        docs.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+    }
+    Ok(found.concat())
+}
+
+/// Steps as columns: where in `words` each one's words stand, counted from 1.
+#[derive(Default)]
+struct Asked {
+    words: Vec<String>,
+    firsts: Vec<i64>,
+    lasts: Vec<i64>,
+    limits: Vec<i64>,
+}
+
+impl Asked {
+    fn of(steps: &[Step]) -> Self {
+        let mut asked = Self::default();
+        for step in steps.iter().filter(|step| !step.all_of.is_empty()) {
+            let first = asked.words.len();
+            for token in &step.all_of {
+                let word = whole_word(token);
+                if !asked.words[first..].contains(&word) {
+                    asked.words.push(word);
+                }
+            }
+            let column = |place: usize| i64::try_from(place).unwrap_or(i64::MAX);
+            asked.firsts.push(column(first + 1));
+            asked.lasts.push(column(asked.words.len()));
+            asked.limits.push(column(step.limit));
+        }
+        asked
+    }
+}
+
+/// Those of the documents that are still there.
+async fn load(tx: &Tx, tenant: &Tenant, docs: &[i64]) -> Result<HashMap<i64, Document>, Fault> {
+    let (mut entries, mut observations, mut events) = (Vec::new(), Vec::new(), HashMap::new());
+    for &doc in docs {
+        if doc >= ENTRIES {
+            entries.push(doc - ENTRIES);
+        } else if doc >= OBSERVATIONS {
+            observations.push(doc - OBSERVATIONS);
+        } else {
+            events.insert(doc & !SAID, doc);
+        }
+    }
+    let mut loaded = HashMap::with_capacity(docs.len());
+    if !entries.is_empty() {
+        for row in tx.rows(LOAD_ENTRIES, values![entries]).await? {
+            let no: i64 = get(&row, "entry_no")?;
+            loaded.insert(ENTRIES | no, entry_document(&row, tenant)?);
+        }
+    }
+    if !observations.is_empty() {
+        for row in tx.rows(LOAD_OBSERVATIONS, values![observations]).await? {
+            let no: i64 = get(&row, "observation_no")?;
+            loaded.insert(OBSERVATIONS | no, observation_document(&row, tenant)?);
+        }
+    }
+    if !events.is_empty() {
+        let numbers: Vec<i64> = events.keys().copied().collect();
+        let most = values![numbers, DOCUMENT_TEXT];
+        for row in tx.rows(LOAD_EVENTS, most).await? {
+            let no: i64 = get(&row, "event_no")?;
+            if let Some(doc) = events.get(&no) {
+                loaded.insert(*doc, event_document(&row, tenant, no)?);
+            }
+        }
+    }
+    Ok(loaded)
+}
+
+const LOAD_EVENTS: &str = "SELECT event_no, agent, host_id, label, line, origin, at,
+        left(text, $2::INTEGER) AS text, project
+    FROM events JOIN sessions USING (session_no)
+    LEFT JOIN places USING (place_no) LEFT JOIN roots USING (root_no)
+    WHERE event_no = ANY ($1)";
+
+fn event_document(row: &Row, tenant: &Tenant, no: i64) -> Result<Document, Fault> {
+    let project: Option<String> = get(row, "project")?;
+    let text: String = get(row, "text")?;
+    Ok(Document {
+        what: Found::Event {
+            origin: word(row, "origin", Origin::from_word)?,
+        },
+        scope: project.map(|name| Scope {
+            tenant: tenant.clone(),
+            kind: ScopeKind::Project,
+            name,
+        }),
+        text: head(&text, DOCUMENT_TEXT).to_owned(),
+        context: None,
+        at: get(row, "at")?,
+        session: Some((session_of(row, tenant)?, get(row, "label")?)),
+        events: vec![seq_of(no)],
+        lines: vec![get(row, "line")?],
+    })
+}
+
+const LOAD_OBSERVATIONS: &str =
+    "SELECT observations.observation_no AS observation_no, scopes.kind AS kind, name, id,
+        observations.kind AS what, observations.text AS text, observations.context AS context,
+        evidence.at AS at, evidence.events AS events, lines, evidence.label AS label, agent, host_id
+    FROM observations JOIN scopes USING (scope_no)
+    JOIN evidence ON evidence_no = shown JOIN sessions USING (session_no)
+    WHERE observations.observation_no = ANY ($1) AND holds";
+
+fn observation_document(row: &Row, tenant: &Tenant) -> Result<Document, Fault> {
+    let (events, lines): (String, String) = (get(row, "events")?, get(row, "lines")?);
+    Ok(Document {
+        what: Found::Observation {
+            id: ObservationId(get::<i64>(row, "id")?.cast_unsigned()),
+            kind: word(row, "what", ObservationKind::from_word)?,
+        },
+        scope: Some(scope_in(row, tenant)?),
+        text: get(row, "text")?,
+        context: get(row, "context")?,
+        at: get(row, "at")?,
+        session: Some((session_of(row, tenant)?, get(row, "label")?)),
+        events: split(&events).map(EventSeq).collect(),
+        lines: split(&lines)
+            .filter_map(|line| u32::try_from(line).ok())
+            .collect(),
+    })
+}
+
+const LOAD_ENTRIES: &str = "SELECT entry_no, kind, name, file, line, text, heading, observation,
+        citation, at
+    FROM ix_entries JOIN ix_files USING (file_no) JOIN scopes USING (scope_no)
+    WHERE entry_no = ANY ($1)";
+
+fn entry_document(row: &Row, tenant: &Tenant) -> Result<Document, Fault> {
+    let heading: String = get(row, "heading")?;
+    let observation: Option<i64> = get(row, "observation")?;
+    Ok(Document {
+        what: Found::Entry {
+            file: get(row, "file")?,
+            line: get(row, "line")?,
+            observation: observation.map(|id| ObservationId(id.cast_unsigned())),
+            citation: get(row, "citation")?,
+        },
+        scope: Some(scope_in(row, tenant)?),
+        text: get(row, "text")?,
+        context: Some(heading).filter(|heading| !heading.is_empty()),
+        at: get::<Timestamp>(row, "at")?,
+        session: None,
+        events: Vec::new(),
+        lines: Vec::new(),
+    })
+}
+
+fn session_of(row: &Row, tenant: &Tenant) -> Result<SessionId, Fault> {
+    Ok(SessionId {
+        tenant: tenant.clone(),
+        agent: get(row, "agent")?,
+        host_id: get(row, "host_id")?,
+    })
+}
+
+fn scope_in(row: &Row, tenant: &Tenant) -> Result<Scope, Fault> {
+    Ok(Scope {
+        tenant: tenant.clone(),
+        kind: word(row, "kind", ScopeKind::from_word)?,
+        name: get(row, "name")?,
+    })
+}
