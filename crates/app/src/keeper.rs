@@ -177,7 +177,7 @@ impl Keeper {
             .map(Followed::changed)
             .unwrap_or_default();
         let told = !Spool::of(&self.root).is_empty();
-        if changed.is_empty() && !told && !Daybook::is_there(&self.root) {
+        if changed.is_empty() && !told && !Daybook::is_there(&self.root, &self.set) {
             return Ok(());
         }
         let daybook = match self.daybook.take() {

@@ -26,8 +26,8 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 use tracing_subscriber::registry::{LookupSpan, Registry, SpanRef};
 
+use crate::clock::SystemClock;
 use crate::output::warn;
-use crate::wiring::SystemClock;
 
 /// What the names of our crates begin with, and with them all targets that are listened to.
 const OURS: &str = "daybook";

@@ -5,6 +5,7 @@
 
 mod briefing;
 mod cli;
+mod clock;
 mod desk;
 mod discover;
 mod found;

@@ -3,11 +3,11 @@
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 use daybook_domain::eligibility::Switches;
-use daybook_domain::seams::Store;
+use daybook_domain::seams::{Store, TreeStore};
 use daybook_domain::time::Clock;
 use daybook_domain::{Gap, Job, JobKind, Tenant, Timestamp};
 use daybook_engine::extract::extractive::Extractive;
@@ -20,29 +20,29 @@ use daybook_engine::stop::Stop;
 use daybook_engine::triggers::Triggers;
 use daybook_store::flush_state::{self, Ledgered};
 use daybook_store::sqlite::{self, SqliteOptions, SqliteStore};
+#[cfg(feature = "postgres")]
+use daybook_store::{PostgresOptions, PostgresStore, Trust};
 
 use crate::cli::Common;
+#[cfg(feature = "postgres")]
+use crate::clock::ServerClock;
+use crate::clock::SystemClock;
 use crate::root;
-use crate::settings::{Durability, Settings};
+use crate::settings::{Durability, Place, Settings, masked};
 
 /// Name of the database in the data folder.
 const DATABASE: &str = "daybook.db";
 
-/// The machine's clock.
-pub(crate) struct SystemClock;
-
-impl Clock for SystemClock {
-    fn now(&self) -> Timestamp {
-        let since = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default();
-        Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
-    }
-}
-
 /// Whose memory every door of this process opens on: command line, hooks, HTTP and MCP.
 pub(crate) fn tenant() -> Tenant {
     Tenant::local()
+}
+
+/// A database, by what it is.
+pub(crate) enum Database {
+    File(Arc<SqliteStore>),
+    #[cfg(feature = "postgres")]
+    Server(Arc<PostgresStore>),
 }
 
 /// An open data folder.
@@ -50,8 +50,10 @@ pub(crate) struct Daybook {
     pub(crate) root: PathBuf,
     pub(crate) settings: Settings,
     pub(crate) store: Arc<dyn Store>,
-    /// The same store as the database that it is, to be looked over as a file.
-    pub(crate) database: Arc<SqliteStore>,
+    /// Where histories of memory files are shared, if several machines share this memory.
+    pub(crate) trees: Option<Arc<dyn TreeStore>>,
+    /// The same store as the database that it is, to be looked over.
+    pub(crate) database: Database,
     /// What keeps the jobs of sessions in a file of their own, if settings say so.
     pub(crate) ledger: Option<Arc<Ledgered<SqliteStore>>>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -66,16 +68,18 @@ impl Daybook {
         Self::open(folder, &common.set)
     }
 
-    /// Whether something is remembered in the data folder at `folder`.
-    pub(crate) fn is_there(folder: &Path) -> bool {
-        folder.join(DATABASE).is_file()
+    /// Whether something may be remembered: in the data folder at `folder`, or on the server that its
+    /// settings, with `set` over them, name.
+    pub(crate) fn is_there(folder: &Path, set: &[String]) -> bool {
+        let elsewhere = || Settings::load(folder, set).is_ok_and(|s| s.store != Place::Folder);
+        folder.join(DATABASE).is_file() || elsewhere()
     }
 
     /// Opens the data folder, which must be there.
     pub(crate) fn open_existing(common: &Common) -> Result<Self> {
         let folder = root::locate(common.root.as_deref())?;
         // What hooks told is a memory, too, though nobody has taken it in yet.
-        if !Self::is_there(&folder) && Spool::of(&folder).is_empty() {
+        if !Self::is_there(&folder, &common.set) && Spool::of(&folder).is_empty() {
             bail!(
                 "there is no memory in {} yet; `daybook import` makes one",
                 root::shown(&folder)
@@ -87,6 +91,13 @@ impl Daybook {
     /// Opens the data folder at `folder`, with the settings `set` over all others.
     pub(crate) fn open(folder: PathBuf, set: &[String]) -> Result<Self> {
         let settings = Settings::load(&folder, set)?;
+        match settings.store.clone() {
+            Place::Folder => Self::on_file(folder, settings),
+            Place::Server { address, ca } => Self::on_server(folder, settings, &address, ca),
+        }
+    }
+
+    fn on_file(folder: PathBuf, settings: Settings) -> Result<Self> {
         let durability = match settings.durability {
             Durability::Process => sqlite::Durability::Process,
             Durability::Power => sqlite::Durability::Power,
@@ -112,11 +123,57 @@ impl Daybook {
             root: folder,
             settings,
             store,
-            database,
+            trees: None,
+            database: Database::File(database),
             ledger,
             clock,
             tenant: tenant(),
         })
+    }
+
+    #[cfg(feature = "postgres")]
+    fn on_server(
+        folder: PathBuf,
+        settings: Settings,
+        address: &str,
+        ca: Option<PathBuf>,
+    ) -> Result<Self> {
+        if settings.profile.ledger == Ledger::Json {
+            bail!(
+                "ledger = \"json\" keeps jobs in a file of this machine, and a PostgreSQL database is \
+                 for several; set ledger = \"database\", or keep memory in the data folder with \
+                 store = \"sqlite\""
+            );
+        }
+        let trust = ca.map_or(Trust::System, Trust::File);
+        let opening = || {
+            block_on(async {
+                let store = PostgresStore::open(address, &trust, PostgresOptions::DEFAULT).await?;
+                let clock = ServerClock::set_by(&store).await?;
+                Ok((store, clock))
+            })
+        };
+        let (store, clock) = apart(opening)
+            .with_context(|| format!("cannot use the memory in {}", masked(address)))?;
+        let database = Arc::new(store);
+        Ok(Self {
+            root: folder,
+            settings,
+            store: Arc::clone(&database) as Arc<dyn Store>,
+            trees: Some(Arc::clone(&database) as Arc<dyn TreeStore>),
+            database: Database::Server(database),
+            ledger: None,
+            clock: Arc::new(clock),
+            tenant: tenant(),
+        })
+    }
+
+    #[cfg(not(feature = "postgres"))]
+    fn on_server(_: PathBuf, _: Settings, address: &str, _: Option<PathBuf>) -> Result<Self> {
+        bail!(
+            "{} is a PostgreSQL database, and this daybook was built without the feature `postgres`",
+            masked(address)
+        );
     }
 
     /// The tenant's jobs of a kind. The store lists those of all tenants, for workers.
@@ -164,12 +221,32 @@ impl Daybook {
         }
     }
 
+    /// How the names of workers in this data folder begin. Leases on a server name the machine, too:
+    /// nobody judges workers of another one.
+    fn ours(&self) -> Result<String> {
+        match &self.database {
+            Database::File(_) => Ok("pid-".to_owned()),
+            #[cfg(feature = "postgres")]
+            Database::Server(_) => Ok(format!("{}-pid-", machine(&self.root)?)),
+        }
+    }
+
+    /// Frees what workers in this data folder held that are no longer there.
+    pub(crate) async fn free_vanished(&self) -> Result<usize> {
+        Ok(free_vanished(&self.root, &*self.store, &self.ours()?).await?)
+    }
+
     /// Announces this process as a worker, and frees what vanished ones held.
     pub(crate) async fn worker(&self) -> Result<(Workshop, Presence)> {
-        let name = format!("pid-{}-{}", std::process::id(), self.clock.now().0);
+        let name = format!(
+            "{}{}-{}",
+            self.ours()?,
+            std::process::id(),
+            self.clock.now().0
+        );
         let presence = Presence::announce(&self.root, &name)
             .with_context(|| format!("cannot write below {}", root::shown(&self.root)))?;
-        free_vanished(&self.root, &*self.store).await?;
+        self.free_vanished().await?;
         let work = self.settings.profile.work;
         let limits = WorkLimits {
             claim: work.claims,
@@ -181,7 +258,7 @@ impl Daybook {
         };
         let shop = Workshop {
             store: Arc::clone(&self.store),
-            trees: None,
+            trees: self.trees.clone(),
             root: self.root.clone(),
             clock: Arc::clone(&self.clock),
             extractor: Arc::new(Extractive),
@@ -196,7 +273,22 @@ impl Daybook {
     }
 }
 
-/// On a thread of its own: whoever opens a data folder may be at work on a runtime already.
+/// A name for this data folder that no other one has, made once.
+#[cfg(feature = "postgres")]
+fn machine(root: &Path) -> Result<String> {
+    let path = root.join("machine");
+    let failed = || format!("cannot write {}", root::shown(&path));
+    let mut name = [0; 8];
+    getrandom::fill(&mut name)?;
+    let name: String = name.iter().map(|byte| format!("{byte:02x}")).collect();
+    let mut file = tempfile::NamedTempFile::new_in(root).with_context(failed)?;
+    std::io::Write::write_all(&mut file, name.as_bytes()).with_context(failed)?;
+    // Whoever was first has named it.
+    let _ = file.persist_noclobber(&path);
+    let name = std::fs::read_to_string(&path).with_context(failed)?;
+    Ok(format!("at-{}", name.trim()))
+}
+
 fn open_ledger(
     folder: &Path,
     database: &Arc<SqliteStore>,
@@ -208,10 +300,14 @@ fn open_ledger(
         let inner = Arc::clone(database);
         block_on(async { Ok(Ledgered::open(&path, inner, stale, now).await?) })
     };
-    let opened = std::thread::scope(|scope| scope.spawn(opening).join());
-    let opened = opened.unwrap_or_else(|_| Err(anyhow!("opening broke off")));
-    let ledger = opened.with_context(|| format!("cannot open {}", root::shown(&path)))?;
+    let ledger = apart(opening).with_context(|| format!("cannot open {}", root::shown(&path)))?;
     Ok(Arc::new(ledger))
+}
+
+/// On a thread of its own: whoever opens a data folder may be at work on a runtime already.
+fn apart<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+    let done = std::thread::scope(|scope| scope.spawn(work).join());
+    done.unwrap_or_else(|_| Err(anyhow!("opening broke off")))
 }
 
 /// Lets everything else on this machine go first: hooks answer while agents wait for them, and what is

@@ -14,7 +14,7 @@ use daybook_domain::{
     Claim, ClaimLimits, FinishOutcome, JobKey, JobKind, Mark, Priority, Scope, ScopeKind,
     SessionId, StoreError, Tenant,
 };
-use daybook_store::{PostgresOptions, PostgresStore};
+use daybook_store::{PostgresOptions, PostgresStore, Trust};
 use daybook_testkit::fixtures::at;
 use daybook_testkit::postgres;
 
@@ -40,7 +40,7 @@ fn main() -> Result<()> {
             connections: 8,
             ..PostgresOptions::DEFAULT
         };
-        let store = Arc::new(PostgresStore::open(&address, options).await?);
+        let store = Arc::new(PostgresStore::open(&address, &Trust::System, options).await?);
         fill(&store).await?;
         for kind in [JobKind::Extract, JobKind::Consolidate] {
             for (workers, batch) in [(1, 1), (1, 10), (8, 1), (8, 10)] {

@@ -15,7 +15,7 @@ use super::Common;
 use crate::output::{bold, dim, json as print_json, warn};
 use crate::root;
 use crate::settings::Settings;
-use crate::wiring::{Daybook, block_on};
+use crate::wiring::{Database, Daybook, block_on};
 
 /// Check the data folder.
 #[derive(Args)]
@@ -82,8 +82,7 @@ fn examine(common: &Common) -> Vec<Finding> {
             note("database", Err(format!("{error:#}")));
         }
         Ok(daybook) => {
-            let checked = daybook.database.check();
-            note("database", checked.map_err(|error| format!("{error}; restore it from a backup, or move it away and import again: memory files are kept")));
+            note("database", database(&daybook));
             if let Some(ledger) = &daybook.ledger {
                 note(
                     "ledger",
@@ -95,6 +94,21 @@ fn examine(common: &Common) -> Vec<Finding> {
         }
     }
     findings
+}
+
+fn database(daybook: &Daybook) -> Result<String, String> {
+    match &daybook.database {
+        Database::File(file) => file.check().map_err(|error| {
+            format!(
+                "{error}; restore it from a backup, or move it away and import again: memory files \
+                 are kept"
+            )
+        }),
+        #[cfg(feature = "postgres")]
+        Database::Server(server) => {
+            block_on(async { Ok(server.check().await?) }).map_err(|error| format!("{error:#}"))
+        }
+    }
 }
 
 /// What stands in the file of jobs and belongs to no session here, and what could not be read of it.

@@ -8,7 +8,7 @@ use clap::Args;
 use daybook_domain::JobKind;
 use daybook_domain::seams::JobStore;
 use daybook_engine::files::reindex::reindex_all;
-use daybook_engine::jobs::{self, UpdateReport, Workshop, free_vanished};
+use daybook_engine::jobs::{self, UpdateReport, Workshop};
 use daybook_engine::notices::spool::Spool;
 use daybook_engine::stop::Stop;
 use serde_json::json;
@@ -119,7 +119,7 @@ impl Worker {
                 }
                 all.add(done.taken, done.report);
                 if idle {
-                    free_vanished(&daybook.root, &*daybook.store).await?;
+                    daybook.free_vanished().await?;
                     rest(&daybook, &stop, longest).await?;
                 }
             }

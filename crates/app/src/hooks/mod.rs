@@ -28,9 +28,10 @@ pub(crate) use loaded::loaded;
 use payload::Payload;
 
 use crate::briefing;
+use crate::clock::SystemClock;
 use crate::logging::complain;
 use crate::settings::Settings;
-use crate::wiring::{SystemClock, tenant};
+use crate::wiring::tenant;
 
 /// A program whose agent calls hooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]

@@ -35,7 +35,7 @@ impl Memory {
     /// The memory that is there; nothing when nothing was ever remembered.
     pub(crate) fn existing(&self) -> Result<Option<Arc<Daybook>>> {
         let mut open = held(&self.open);
-        if !Daybook::is_there(&self.root) {
+        if !Daybook::is_there(&self.root, &self.set) {
             // Removed under us: what was open is the memory of nothing.
             *open = None;
             return Ok(None);
@@ -46,7 +46,7 @@ impl Memory {
     /// The memory, made when there is none.
     pub(super) fn existing_or_new(&self) -> Result<Arc<Daybook>> {
         let mut open = held(&self.open);
-        if !Daybook::is_there(&self.root) {
+        if !Daybook::is_there(&self.root, &self.set) {
             *open = None;
             root::create(&self.root)?;
         }

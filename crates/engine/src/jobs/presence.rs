@@ -74,17 +74,19 @@ fn named(unnamed: &Path, path: &Path) -> io::Result<File> {
     Ok(locked)
 }
 
-/// Frees the jobs of workers that are no longer there, and says how many jobs.
+/// Frees the jobs of workers that are no longer there, and says how many jobs. `ours` is how the names
+/// of workers in this data folder begin; others have no file here, and are not judged.
 ///
 /// # Errors
 /// When the store fails.
 pub async fn free_vanished(
     root: &Path,
     store: &(impl JobStore + ?Sized),
+    ours: &str,
 ) -> Result<usize, StoreError> {
     let mut freed = 0;
     for holder in store.holders().await? {
-        if is_gone(root, &holder) {
+        if holder.starts_with(ours) && is_gone(root, &holder) {
             let jobs = store.abandon(&holder).await?;
             warn!(holder, jobs, class = FailureClass::Vanished.word());
             freed += jobs;
@@ -96,21 +98,18 @@ pub async fn free_vanished(
         .flatten()
     {
         let name = entry.file_name();
-        let unnamed = name.to_string_lossy().starts_with("new-")
+        let name = name.to_string_lossy();
+        let unnamed = name.starts_with("new-")
             && File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok());
-        if unnamed || is_gone(root, &name.to_string_lossy()) {
+        if unnamed || name.starts_with(ours) && is_gone(root, &name) {
             let _ = fs::remove_file(entry.path());
         }
     }
     Ok(freed)
 }
 
-/// Whether nobody holds the file of `holder`. A holder on another machine has no file here and a
-/// name with that machine in it; only names without one are judged.
+/// Whether nobody holds the file of `holder`.
 fn is_gone(root: &Path, holder: &str) -> bool {
-    if !holder.starts_with("pid-") {
-        return false;
-    }
     match File::open(root.join("run").join(holder)) {
         Err(error) => error.kind() == io::ErrorKind::NotFound,
         Ok(file) => file.try_lock().is_ok(),

@@ -132,10 +132,7 @@ impl fmt::Debug for Dialer {
 }
 
 impl Connect for Dialer {
-    fn connect(
-        &self,
-        config: &Config,
-    ) -> BoxFuture<'_, Result<(Client, JoinHandle<()>), Error>> {
+    fn connect(&self, config: &Config) -> BoxFuture<'_, Result<(Client, JoinHandle<()>), Error>> {
         let (config, dialer) = (config.clone(), self.clone());
         let dialing = self.driver.spawn(async move {
             let (client, wire) = dialer.dial(&config).await?;

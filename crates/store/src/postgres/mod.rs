@@ -36,14 +36,15 @@ mod values;
 
 use std::time::Duration;
 
-use daybook_domain::StoreError;
+use daybook_domain::{StoreError, Timestamp};
 use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
 use tokio_postgres::Config;
 
 use changes::Changes;
-use connection::Mode;
-use dial::{Dialer, Driver};
+use connection::{Mode, Tx, Walls};
 pub use dial::Trust;
+use dial::{Dialer, Driver};
+use values::get;
 
 /// How a [`PostgresStore`] behaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -155,6 +156,28 @@ impl PostgresStore {
         };
         migrations::ensure(&store).await?;
         Ok(store)
+    }
+
+    /// The server's clock.
+    ///
+    /// # Errors
+    /// When the server cannot be asked.
+    pub async fn server_time(&self) -> Result<Timestamp, StoreError> {
+        let ask = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::BIGINT AS now";
+        let asking = |tx: Tx| async move { get(&tx.one(ask, &[]).await?, "now") };
+        self.read(Walls::None, asking).await
+    }
+
+    /// What the server calls itself, and whether what is there is what belongs there.
+    ///
+    /// # Errors
+    /// As [`PostgresStore::open`].
+    pub async fn check(&self) -> Result<String, StoreError> {
+        migrations::ensure(self).await?;
+        let ask = "SELECT current_setting('server_version') AS version";
+        let asking = |tx: Tx| async move { get::<String>(&tx.one(ask, &[]).await?, "version") };
+        let version = self.read(Walls::None, asking).await?;
+        Ok(format!("{}, PostgreSQL {version}", self.server))
     }
 }
 

@@ -75,11 +75,11 @@ pub(super) async fn raise<'a>(
 ) -> Result<(), Fault> {
     let scopes: BTreeSet<&Scope> = scopes.into_iter().collect();
     // In their order, so that nobody who raises some of them waits for us while we wait for them.
-    for (scope, revision) in raise_all(tx, &scopes).await? {
-        let mark = Mark::at_once(revision, now, Priority::Normal);
-        jobs::mark(tx, &JobKey::Consolidate(scope), mark).await?;
-    }
-    Ok(())
+    let raised = raise_all(tx, &scopes).await?;
+    let mark = |revision| Mark::at_once(revision, now, Priority::Normal);
+    let marks = raised.into_iter();
+    let marks = marks.map(|(scope, revision)| (JobKey::Consolidate(scope), mark(revision)));
+    jobs::mark_all(tx, &marks.collect()).await
 }
 
 pub(super) async fn raise_one(tx: &Tx, scope: &Scope, now: Timestamp) -> Result<u64, Fault> {

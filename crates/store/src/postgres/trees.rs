@@ -6,9 +6,7 @@
 use async_trait::async_trait;
 use daybook_domain::limits::TREE_OBJECTS;
 use daybook_domain::seams::TreeStore;
-use daybook_domain::{
-    ObjectKind, ObjectName, Scope, StoreError, Tenant, TreeHead, TreeObject,
-};
+use daybook_domain::{ObjectKind, ObjectName, Scope, StoreError, Tenant, TreeHead, TreeObject};
 use tokio_postgres::Row;
 
 use super::PostgresStore;
@@ -122,11 +120,12 @@ impl TreeStore for PostgresStore {
         let walls = Walls::Within(&scope.tenant);
         let advanced = self.write(walls, |tx| async move {
             let (_, tree) = tree_no(&tx, scope).await?;
-            let name = commit.0.to_vec();
-            if tx.row(has, values![tree, name.clone()]).await?.is_none() {
+            if tx.row(has, values![tree, commit.0]).await?.is_none() {
                 return Err(StoreError::NotFound(format!("commit {commit}")).into());
             }
-            let row = tx.row(advance, values![tree, name, beside, seen]).await?;
+            let row = tx
+                .row(advance, values![tree, commit.0, beside, seen])
+                .await?;
             row.as_ref().map(head_of).transpose()
         });
         advanced.await

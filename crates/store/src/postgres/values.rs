@@ -158,8 +158,8 @@ impl From<Option<Timestamp>> for Value {
     }
 }
 
-impl From<[u8; 16]> for Value {
-    fn from(value: [u8; 16]) -> Self {
+impl<const N: usize> From<[u8; N]> for Value {
+    fn from(value: [u8; N]) -> Self {
         Self::Bytes(value.to_vec())
     }
 }

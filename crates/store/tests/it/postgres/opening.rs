@@ -7,7 +7,11 @@ fn reopened_after(sql: &str) -> Option<Result<PostgresStore, StoreError>> {
     let database = postgres::empty()?;
     drop(open(&database.address()));
     run(async { admin(&database).await.batch_execute(sql).await }).expect("the change is sound");
-    Some(run(PostgresStore::open(&database.address(), &Trust::System, OPTIONS)))
+    Some(run(PostgresStore::open(
+        &database.address(),
+        &Trust::System,
+        OPTIONS,
+    )))
 }
 
 #[test]
@@ -101,7 +105,11 @@ fn the_tables_of_something_else_are_left_alone() {
         let sql = "CREATE TABLE invoices (no BIGINT)";
         admin(&database).await.batch_execute(sql).await.unwrap();
     });
-    let opened = run(PostgresStore::open(&database.address(), &Trust::System, OPTIONS));
+    let opened = run(PostgresStore::open(
+        &database.address(),
+        &Trust::System,
+        OPTIONS,
+    ));
     let error = opened.expect_err("that is not a daybook's database");
     assert!(
         matches!(&error, StoreError::Corrupt(what) if what.contains("something else")),
@@ -120,7 +128,11 @@ fn a_role_that_may_make_no_table_is_told_so() {
             current_database()); END $$";
         admin(&database).await.batch_execute(sql).await.unwrap();
     });
-    let opened = run(PostgresStore::open(&database.address(), &Trust::System, OPTIONS));
+    let opened = run(PostgresStore::open(
+        &database.address(),
+        &Trust::System,
+        OPTIONS,
+    ));
     let error = opened.expect_err("there is nowhere to keep anything");
     let StoreError::Unavailable { what, source } = &error else {
         panic!("{error:?}");
@@ -136,7 +148,8 @@ fn a_server_that_is_not_there_is_unavailable() {
         tries: 1,
         ..OPTIONS
     };
-    let error = run(PostgresStore::open(nowhere, &Trust::System, options)).expect_err("nobody is there");
+    let error =
+        run(PostgresStore::open(nowhere, &Trust::System, options)).expect_err("nobody is there");
     assert!(
         matches!(&error, StoreError::Unavailable { what, .. } if what == "database daybook"),
         "{error:?}"
