@@ -118,7 +118,10 @@ impl Changes {
 
 impl Drop for Changes {
     fn drop(&mut self) {
-        let listener = self.listener.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let listener = self
+            .listener
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
         if let Some(listener) = listener.take() {
             listener.abort();
         }

@@ -274,7 +274,10 @@ fn whoever_waits_hears_of_another_stores_change() {
     let Some(store) = on_server() else { return };
     let address = store.database.address();
     run(async {
-        let options = PostgresOptions { connections: 2, ..PostgresOptions::DEFAULT };
+        let options = PostgresOptions {
+            connections: 2,
+            ..PostgresOptions::DEFAULT
+        };
         let other = PostgresStore::open(&address, options).await.unwrap();
         let seen = store.version().await.unwrap();
         let hour = Duration::from_secs(3600);
