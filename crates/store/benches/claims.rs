@@ -4,6 +4,8 @@
 //! ten, on two cores. The server is a throw-away one without `fsync`; an empty database of another
 //! one can be named: `cargo bench --features postgres --bench claims -- 'host=… dbname=…'`.
 
+#![allow(clippy::print_stdout, reason = "a bench reports to whoever ran it")]
+
 use std::error::Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -278,9 +278,7 @@ fn whoever_waits_hears_of_another_stores_change() {
             connections: 2,
             ..PostgresOptions::DEFAULT
         };
-        let other = PostgresStore::open(&address, &Trust::System, options)
-            .await
-            .unwrap();
+        let other = PostgresStore::open(&address, &Trust::System, options).await.unwrap();
         let seen = store.version().await.unwrap();
         let hour = Duration::from_secs(3600);
         let (waited, ()) = tokio::join!(store.until_changed(seen, hour), due_jobs(&other, 1));
