@@ -37,6 +37,7 @@ fn main() {
         let postgres = postgres.expect("opens");
         fill("SQLite", &sqlite).await;
         fill("PostgreSQL", &postgres).await;
+        vacuum(&database);
         for (what, origins) in [
             ("what was said", vec![Origin::Human, Origin::Assistant]),
             ("everything", Vec::new()),
@@ -62,6 +63,16 @@ async fn fill(name: &str, store: &dyn Store) {
     println!("{name}: {events} events in batches of {EVENTS}, {per_second:.0} a second");
 }
 
+/// What the server does by itself within a minute.
+fn vacuum(database: &postgres::Database) {
+    let vacuum = ["-c", "VACUUM ANALYZE"];
+    let done = std::process::Command::new("psql")
+        .arg(database.admin())
+        .args(vacuum)
+        .output();
+    assert!(done.expect("there is psql").status.success());
+}
+
 async fn compare(what: &str, sqlite: &dyn Store, postgres: &dyn Store, filter: &Filter) {
     let mut random = Random(7);
     let questions: Vec<Vec<String>> = (0..QUESTIONS)
@@ -73,7 +84,7 @@ async fn compare(what: &str, sqlite: &dyn Store, postgres: &dyn Store, filter: &
         ours.push(took);
         let (found, took) = ask(postgres, question, filter).await;
         theirs.push(took);
-        assert_eq!(found, expected, "question {n}: {question:?}");
+        assert!(found == expected, "question {n} differs: {question:?}");
     }
     println!("{what}:");
     let (ours, theirs) = (report("SQLite", ours), report("PostgreSQL", theirs));
