@@ -43,7 +43,8 @@ pub(crate) struct Stretch {
 }
 
 /// What a filter's layers and origins leave to search, from the greatest documents down. Neighbours
-/// that ask the same are one.
+/// that ask the same are one, but for what was said and the other events: among these the newest come
+/// first, whoever said them, so each stretch gives its newest.
 pub(crate) fn stretches(filter: &Filter) -> Vec<Stretch> {
     let mut stretches: Vec<Stretch> = Vec::new();
     for (layer, from, to) in [
@@ -70,7 +71,9 @@ pub(crate) fn stretches(filter: &Filter) -> Vec<Stretch> {
             }
         }
         match stretches.last_mut() {
-            Some(above) if above.from == to + 1 && above.origins == origins => above.from = from,
+            Some(above) if above.from == to + 1 && to >= SAID && above.origins == origins => {
+                above.from = from;
+            }
             _ => stretches.push(Stretch { from, to, origins }),
         }
     }

@@ -158,6 +158,19 @@ pub async fn the_newest_come_first_and_the_limit_holds(store: &dyn Store) {
     );
 }
 
+pub async fn a_limit_takes_the_newest_whoever_said_them(store: &dyn Store) {
+    let mut texts = ["word 1", "word 2", "word 3", "word 4"].map(event);
+    texts[1].origin = Origin::ToolResult;
+    texts[3].origin = Origin::ToolResult;
+    said(store, "7f78aa01", texts.to_vec()).await;
+    let documents = store
+        .candidates(&Tenant::local(), &[step("word", 2)], &Filter::default())
+        .await
+        .unwrap();
+    let texts: Vec<&str> = documents.iter().map(|d| d.text.as_str()).collect();
+    assert_eq!(texts, ["word 4", "word 3"]);
+}
+
 pub async fn steps_are_taken_in_turn_and_nothing_comes_twice(store: &dyn Store) {
     let texts = ["red green", "green", "red", "green red blue"].map(event);
     said(store, "7f78aa01", texts.to_vec()).await;

@@ -175,6 +175,7 @@ macro_rules! index_suite {
             an_appended_event_is_found_at_once,
             all_words_of_a_step_must_occur,
             the_newest_come_first_and_the_limit_holds,
+            a_limit_takes_the_newest_whoever_said_them,
             steps_are_taken_in_turn_and_nothing_comes_twice,
             frequencies_count_documents,
             frequencies_follow_what_is_withdrawn,
