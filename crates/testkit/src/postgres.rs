@@ -10,7 +10,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex};
 
 /// The role that owns the databases. It is an ordinary one, as an operator would make it.
 const ROLE: &str = "daybook";
@@ -63,13 +63,14 @@ pub fn empty() -> Option<Database> {
 #[must_use]
 pub fn prepared(prepare: impl FnOnce(&str)) -> Option<Database> {
     let cluster = CLUSTER.as_ref()?;
-    let mut is_made = TEMPLATE.lock().unwrap_or_else(PoisonError::into_inner);
+    let lock = TEMPLATE.lock();
+    let mut is_made = lock.expect("the one who came first could prepare the database");
     if !*is_made {
         cluster.run("createdb", &["-O", ROLE, "-T", "template0", "prepared"]);
         prepare(&cluster.address(ROLE, "prepared"));
         *is_made = true;
     }
-    // Not two copies at once: the server makes them one after the other.
+    drop(is_made);
     Some(cluster.create("prepared"))
 }
 

@@ -91,51 +91,31 @@ fn ledger_on_disk() -> WithLedger<SqliteStore> {
 mod sqlite {
     use super::*;
     daybook_testkit::store_suite!(on_disk);
-
-    #[test]
-    fn random_operations_leave_it_as_the_model_says() {
-        daybook_testkit::model::check(on_disk);
-    }
+    daybook_testkit::model_suite!(on_disk);
 }
 
 mod sqlite_indexed {
     use super::*;
     daybook_testkit::index_suite!(on_disk_indexed);
     daybook_testkit::walls_suite!(on_disk_indexed);
-
-    #[test]
-    fn random_operations_leave_it_as_the_model_says() {
-        daybook_testkit::model::check(on_disk_indexed);
-    }
+    daybook_testkit::model_suite!(on_disk_indexed);
 }
 
 mod memory {
     use super::*;
     daybook_testkit::store_suite!(in_memory);
     daybook_testkit::tree_store_suite!(in_memory);
-
-    #[test]
-    fn random_operations_leave_it_as_the_model_says() {
-        daybook_testkit::model::check(in_memory);
-    }
+    daybook_testkit::model_suite!(in_memory);
 }
 
 mod ledger_on_memory {
     use super::*;
     daybook_testkit::store_suite!(ledger_in_memory);
-
-    #[test]
-    fn random_operations_leave_it_as_the_model_says() {
-        daybook_testkit::model::check(ledger_in_memory);
-    }
+    daybook_testkit::model_suite!(ledger_in_memory);
 }
 
 mod ledger_on_sqlite {
     use super::*;
     daybook_testkit::store_suite!(ledger_on_disk);
-
-    #[test]
-    fn random_operations_leave_it_as_the_model_says() {
-        daybook_testkit::model::check(ledger_on_disk);
-    }
+    daybook_testkit::model_suite!(ledger_on_disk);
 }

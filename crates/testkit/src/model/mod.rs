@@ -20,26 +20,43 @@ use std::ops::Deref;
 use daybook_domain::seams::Store;
 use proptest::test_runner::{Config, TestRunner};
 
-/// Sequences that one check tries.
-const SEQUENCES: u32 = 64;
+/// Sequences that one check tries where a call takes microseconds.
+pub const SEQUENCES: u32 = 64;
 
-/// Drives stores that `make` makes, each empty, with random sequences of operations.
+/// Makes one test of whatever random operations lead to; the argument is that of
+/// [`store_suite!`](crate::store_suite).
+#[macro_export]
+macro_rules! model_suite {
+    (maybe $make:expr, $sequences:expr) => {
+        #[test]
+        fn random_operations_leave_it_as_the_model_says() {
+            $crate::model::check($make, $sequences);
+        }
+    };
+    ($make:expr) => {
+        $crate::model_suite!(maybe || Some(($make)()), $crate::model::SEQUENCES);
+    };
+}
+
+/// Drives stores that `make` makes, each empty, with random sequences of operations. Where it makes
+/// none, nothing is checked.
 ///
 /// # Panics
 /// When a store and the model differ: with the shortest sequence found that shows it.
-pub fn check<S>(make: impl Fn() -> S)
+pub fn check<S>(make: impl Fn() -> Option<S>, sequences: u32)
 where
     S: Deref,
     S::Target: Store + Sized,
 {
     let config = Config {
-        cases: SEQUENCES,
+        cases: sequences,
         failure_persistence: None,
         ..Config::default()
     };
     let outcome = TestRunner::new(config).run(&operations::sequence(), |sequence| {
-        let store = make();
-        crate::run(drive::drive(&*store, &sequence))
+        make().map_or(Ok(()), |store| {
+            crate::run(drive::drive(&*store, &sequence))
+        })
     });
     if let Err(failure) = outcome {
         panic!("{failure}");

@@ -1,10 +1,10 @@
 //! PostgreSQL, where it is installed.
 
+mod isolation;
 mod jobs;
 mod opening;
 mod outages;
 mod statements;
-mod walls;
 mod wire;
 
 use std::ops::Deref;
@@ -46,6 +46,10 @@ fn on_server() -> Option<OnServer> {
 fn open(address: &str) -> PostgresStore {
     run(PostgresStore::open(address, &Trust::System, OPTIONS)).expect("a store can be opened")
 }
+
+daybook_testkit::store_suite!(maybe on_server, 4);
+daybook_testkit::tree_store_suite!(maybe on_server);
+daybook_testkit::model_suite!(maybe on_server, 12);
 
 /// A connection of a role that may do everything, for looking behind the store's back.
 async fn admin(database: &Database) -> Client {
