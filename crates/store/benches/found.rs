@@ -16,7 +16,7 @@ use daybook_domain::trigger::Patience;
 use daybook_domain::{
     EventId, NewEvent, Origin, Place, SessionId, SessionKind, SessionMeta, Tenant, Timestamp,
 };
-use daybook_store::{PostgresOptions, PostgresStore, SqliteOptions, SqliteStore};
+use daybook_store::{PostgresOptions, PostgresStore, SqliteOptions, SqliteStore, Trust};
 use daybook_testkit::{postgres, run};
 
 const SESSIONS: u64 = 100;
@@ -33,7 +33,7 @@ fn main() {
     let sqlite = SqliteStore::open(&path, SqliteOptions::default()).expect("opens");
     run(async {
         let options = PostgresOptions::default();
-        let postgres = PostgresStore::open(&database.address(), options).await;
+        let postgres = PostgresStore::open(&database.address(), &Trust::System, options).await;
         let postgres = postgres.expect("opens");
         fill("SQLite", &sqlite).await;
         fill("PostgreSQL", &postgres).await;

@@ -10,7 +10,7 @@ use daybook_domain::{
     Claim, ClaimLimits, Claimed, FailureClass, JobKey, JobKind, LeaseToken, Mark, Priority, Scope,
     ScopeKind, SessionId, Tenant, Timestamp,
 };
-use daybook_store::{MemoryStore, PostgresOptions, PostgresStore};
+use daybook_store::{MemoryStore, PostgresOptions, PostgresStore, Trust};
 use daybook_testkit::fixtures::{LEASE, at, claim_of, failed};
 use daybook_testkit::run;
 
@@ -278,7 +278,9 @@ fn whoever_waits_hears_of_another_stores_change() {
             connections: 2,
             ..PostgresOptions::DEFAULT
         };
-        let other = PostgresStore::open(&address, &Trust::System, options).await.unwrap();
+        let other = PostgresStore::open(&address, &Trust::System, options)
+            .await
+            .unwrap();
         let seen = store.version().await.unwrap();
         let hour = Duration::from_secs(3600);
         let (waited, ()) = tokio::join!(store.until_changed(seen, hour), due_jobs(&other, 1));
