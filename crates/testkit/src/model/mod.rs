@@ -54,9 +54,7 @@ where
         ..Config::default()
     };
     let outcome = TestRunner::new(config).run(&operations::sequence(), |sequence| {
-        make().map_or(Ok(()), |store| {
-            crate::run(drive::drive(&*store, &sequence))
-        })
+        make().map_or(Ok(()), |store| crate::run(drive::drive(&*store, &sequence)))
     });
     if let Err(failure) = outcome {
         panic!("{failure}");
