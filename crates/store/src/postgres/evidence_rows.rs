@@ -73,6 +73,10 @@ const EVIDENCE: &str =
     FROM evidence JOIN sessions USING (session_no)
     JOIN tenants ON tenants.tenant_no = sessions.tenant_no";
 
+/// The columns of one piece.
+const PIECE: &str = "observation_no, session_no, events, generation, live, first_seq, last_seq,
+    lines, label, at, branch, root, stated, text, context, subject, tokens";
+
 /// Generation of what a person asked to remember, in the column.
 const OBSERVED: i64 = -1;
 
@@ -235,15 +239,15 @@ async fn insert(
         all.clone().map(of).collect()
     };
     let bools = |of: &dyn Fn(usize) -> bool| -> Vec<bool> { all.clone().map(of).collect() };
-    let add = "INSERT INTO evidence (tenant_no, observation_no, session_no, events, generation,
-            live, first_seq, last_seq, lines, label, at, branch, root, stated, text, context,
-            subject, tokens)
-        SELECT observations.tenant_no, added.* FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
-            $11, $12, $13, $14, $15, $16, $17) AS added (observation_no, session_no, events,
-            generation, live, first_seq, last_seq, lines, label, at, branch, root, stated, text,
-            context, subject, tokens)
-        JOIN observations USING (observation_no)
-        ON CONFLICT DO NOTHING RETURNING observation_no, live";
+    // In order: of two that rest on the same events, the first one stays.
+    let add = format!(
+        "INSERT INTO evidence (tenant_no, {PIECE})
+         SELECT (SELECT tenant_no FROM observations
+                WHERE observations.observation_no = added.observation_no), {PIECE}
+         FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+            WITH ORDINALITY AS added ({PIECE}, nth)
+         ORDER BY nth ON CONFLICT DO NOTHING RETURNING observation_no, live"
+    );
     let columns = values![
         numbers,
         ints(&|n| kept[n].1),
@@ -263,7 +267,7 @@ async fn insert(
         maybe(&|n| piece(n).subject.clone()),
         words(&|n| piece(n).tokens.clone()),
     ];
-    note_all(&tx.rows(add, columns).await?, touched)
+    note_all(&tx.rows(&add, columns).await?, touched)
 }
 
 fn seq_column(seq: EventSeq) -> i64 {

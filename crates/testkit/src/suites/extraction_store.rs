@@ -252,6 +252,26 @@ pub async fn a_window_stored_twice_counts_once(store: &dyn Store) {
     assert_eq!(windows(store, None).await, [("7f78aa01".to_owned(), 1, 10)]);
 }
 
+pub async fn of_pieces_on_the_same_events_the_first_one_stays(store: &dyn Store) {
+    let id = ten_events(store, "7f78aa01").await;
+    let scope = user_scope("ada");
+    let texts = ["use tabs", "be brief", "be kind", "ask first", "say why"];
+    let roots = ["/home/ada/a", "/home/ada/b", "/home/ada/c"];
+    let said = |(text, root): (&str, &str)| {
+        let mut piece = evidence(&id, &[2]);
+        piece.root = Some(root.to_owned());
+        observation(&scope, text, vec![piece])
+    };
+    let all = texts
+        .iter()
+        .flat_map(|text| roots.map(|root| (*text, root)));
+    let _ = extract(store, &id, (1, 10), all.map(said).collect()).await;
+    let held = held(store, &scope).await;
+    let pieces = held.iter().flat_map(|observation| &observation.evidence);
+    let found: Vec<Option<&str>> = pieces.map(|piece| piece.root.as_deref()).collect();
+    assert_eq!(found, [Some("/home/ada/a"); 5]);
+}
+
 pub async fn a_redo_shows_nothing_until_it_has_caught_up(store: &dyn Store) {
     let id = ten_events(store, "7f78aa01").await;
     let scope = user_scope("ada");

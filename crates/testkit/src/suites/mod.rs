@@ -164,6 +164,7 @@ macro_rules! extraction_store_suite {
             the_same_thing_learned_twice_is_one_observation,
             the_earliest_evidence_lends_its_words_whatever_came_first,
             a_window_stored_twice_counts_once,
+            of_pieces_on_the_same_events_the_first_one_stays,
             a_redo_shows_nothing_until_it_has_caught_up,
             a_redo_that_ends_without_results_still_replaces_the_old,
             a_redo_that_is_overtaken_leaves_nothing_behind,
