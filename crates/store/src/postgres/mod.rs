@@ -39,6 +39,7 @@ use std::time::Duration;
 use daybook_domain::{StoreError, Timestamp};
 use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
 use tokio_postgres::Config;
+use tokio_postgres::config::{Host, SslMode};
 
 use changes::Changes;
 use connection::{Mode, Tx, Walls};
@@ -130,6 +131,11 @@ impl PostgresStore {
         config
             .application_name("daybook")
             .connect_timeout(options.connect);
+        let is_local = |host: &Host| matches!(host, Host::Unix(_));
+        if config.get_ssl_mode() == SslMode::Prefer && config.get_hosts().iter().all(is_local) {
+            // Nothing leaves the machine, and asking would be a round trip.
+            config.ssl_mode(SslMode::Disable);
+        }
         let server = server_name(&config);
         let recycling = ManagerConfig {
             recycling_method: RecyclingMethod::Fast,
