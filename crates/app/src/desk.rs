@@ -59,15 +59,9 @@ pub(crate) struct Ask {
     pub(crate) tools: bool,
 }
 
-/// The answers, best first. An edit of a memory file counts from now on.
+/// The answers, best first.
 pub(crate) async fn ask(daybook: &Daybook, ask: &Ask) -> Result<Vec<Answer>> {
-    reindex_all(
-        &*daybook.store,
-        &daybook.root,
-        &daybook.tenant,
-        daybook.clock.now(),
-    )
-    .await?;
+    look_over(daybook).await?;
     let question = Question {
         text: &ask.text,
         scopes: known_scopes(daybook, &ask.scopes).await?,
@@ -76,6 +70,16 @@ pub(crate) async fn ask(daybook: &Daybook, ask: &Ask) -> Result<Vec<Answer>> {
         limit: ask.limit,
     };
     Ok(recall(&*daybook.store, &daybook.tenant, &question).await?)
+}
+
+/// Has edits of memory files found from now on. Where several machines share them, what counts is what
+/// was checked in, and whoever did so has seen to it.
+pub(crate) async fn look_over(daybook: &Daybook) -> Result<()> {
+    if daybook.trees.is_none() {
+        let (store, root, now) = (&*daybook.store, &daybook.root, daybook.clock.now());
+        reindex_all(store, root, &daybook.tenant, now).await?;
+    }
+    Ok(())
 }
 
 /// A layer by name; its plural will do.
@@ -232,6 +236,7 @@ pub(crate) async fn brief(
     folder: &Path,
     standing: &Standing,
 ) -> Result<Briefing> {
+    daybook.look_around().await?;
     let here = here(daybook, folder).await?;
     Ok(brief_at(daybook, here, standing))
 }

@@ -58,6 +58,7 @@ pub(crate) async fn keep_up(
             taken.events += look_outside(daybook, stop).await?;
         }
         let report = jobs::work(shop, stop, progress).await?;
+        daybook.look_around().await?;
         let more = taken.notices > 0 && !stop.asked() && !spool.is_empty();
         done.add(taken, report);
         if !more {

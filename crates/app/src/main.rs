@@ -22,6 +22,7 @@ mod root;
 mod sample;
 mod settings;
 mod setup;
+mod sharing;
 mod telling;
 mod wiring;
 

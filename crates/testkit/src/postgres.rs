@@ -81,6 +81,14 @@ impl Database {
         cluster().address(ROLE, &self.name)
     }
 
+    /// The same as a URL.
+    #[must_use]
+    pub fn url(&self) -> String {
+        let folder = cluster().folder.display().to_string();
+        let folder = folder.replace('%', "%25").replace('/', "%2F");
+        format!("postgres://{ROLE}@{folder}/{}", self.name)
+    }
+
     /// Where a role finds it that may do everything.
     #[must_use]
     pub fn admin(&self) -> String {

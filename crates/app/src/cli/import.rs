@@ -115,6 +115,10 @@ impl Import {
         let mut common = common.clone();
         if self.sample && common.root.is_none() {
             common.root = Some(std::env::temp_dir().join("daybook-sample"));
+            // Nor does it go to a server that the environment names.
+            if !common.set.iter().any(|set| set.starts_with("store=")) {
+                common.set.push("store=sqlite".to_owned());
+            }
         }
         common
     }

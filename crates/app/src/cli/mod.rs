@@ -1,5 +1,6 @@
 //! The command line: what can be asked, and who answers.
 
+mod checkout;
 mod config;
 mod context;
 mod doctor;
@@ -48,6 +49,8 @@ Inspect
 
 Change
   config       settings, their meaning, and where each value comes from
+  checkout     bring memory folders up to date, where machines share a memory
+  checkin      hand over what you edited in them
   rebuild      make index and files anew from what is stored
 
 Agents
@@ -148,6 +151,10 @@ enum Command {
     Show(show::Show),
     /// What is covered, pending, in gaps, and why
     Status(status::Status),
+    /// Bring memory folders up to date, where machines share a memory
+    Checkout(checkout::Checkout),
+    /// Hand over what you edited in memory folders
+    Checkin(checkout::Checkin),
     /// Make index and files anew from what is stored
     Rebuild(update::Rebuild),
     /// Check the data folder
@@ -210,6 +217,8 @@ fn answer(cli: Cli) -> Result<ExitCode> {
         Command::Projects(command) => command.run(common),
         Command::Show(command) => command.run(common),
         Command::Status(command) => command.run(common),
+        Command::Checkout(command) => command.run(common),
+        Command::Checkin(command) => command.run(common),
         Command::Rebuild(command) => command.run(common),
         Command::Doctor(command) => command.run(common),
         Command::Config(command) => command.run(common),

@@ -7,13 +7,13 @@ use anyhow::Result;
 use clap::Args;
 use daybook_domain::JobKind;
 use daybook_domain::seams::JobStore;
-use daybook_engine::files::reindex::reindex_all;
 use daybook_engine::jobs::{self, UpdateReport, Workshop};
 use daybook_engine::notices::spool::Spool;
 use daybook_engine::stop::Stop;
 use serde_json::json;
 
 use super::Common;
+use crate::desk::look_over;
 use crate::keeper::{Done, keep_up, keep_up_if_elected, rest, stop_after};
 use crate::output::{count, json as print_json};
 use crate::progress::Learning;
@@ -148,7 +148,7 @@ impl Rebuild {
             let learning = Learning::start(common, waiting(&shop).await?);
             let report = jobs::work(&shop, &stop, &learning).await?;
             learning.end();
-            reindex_all(&*shop.store, &shop.root, &shop.tenant, shop.clock.now()).await?;
+            look_over(&daybook).await?;
             if common.json {
                 print_json(&json!({
                     "events": rebuilt.events,

@@ -185,6 +185,7 @@ fn read(memory: &Memory, asked: &Read) -> Result<Told> {
         bail!("nothing is remembered yet, so there is no {target}");
     };
     if target.contains(['/', '\\']) || target.ends_with(".md") {
+        block_on(daybook.look_around())?;
         let text = reading::read(&daybook.root, target)
             .context("give a path such as projects/tidepool/memory/MEMORY.md, as `recall` does")?;
         return answer::page(target, &text, offset);

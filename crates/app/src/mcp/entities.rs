@@ -5,7 +5,7 @@ use daybook_domain::Scope;
 use daybook_engine::files::entities::{self as kept, Card, EntityError, Listed, Saved};
 use daybook_engine::files::layout::folder;
 use daybook_engine::files::reindex::reindex;
-use daybook_engine::files::stamp::{Person, Stamp};
+use daybook_engine::files::stamp::Stamp;
 use daybook_engine::files::{FilesConfig, Folder, LockOutcome, WriterLock};
 use daybook_engine::ingest::redact::Redactor;
 use daybook_engine::jobs::WorkLimits;
@@ -148,24 +148,36 @@ fn write(
         LockOutcome::Held(lock) => lock,
         LockOutcome::Busy => bail!("another process is writing the memory of {scope}; try again"),
     };
-    let stamp = Stamp {
-        time_ms: daybook.clock.now().0,
-        person: Person::named(&daybook.settings.person),
-    };
+    let stamp = daybook.stamp();
+    if let Some(sharing) = daybook.sharing() {
+        block_on(async { Ok(sharing.meet(&scope, &lock, &stamp).await?) })?;
+    }
     let saved = work(&lock, &stamp, &Redactor::standard())?;
-    drop(lock);
-    block_on(found_from_now_on(&daybook, &scope))?;
+    block_on(found_from_now_on(&daybook, &scope, lock, &stamp))?;
     let path = below(&daybook, &scope, &saved.path);
     Ok((saved, path))
 }
 
-async fn found_from_now_on(daybook: &Daybook, scope: &Scope) -> Result<()> {
+async fn found_from_now_on(
+    daybook: &Daybook,
+    scope: &Scope,
+    lock: WriterLock<'_>,
+    stamp: &Stamp,
+) -> Result<()> {
     let now = daybook.clock.now();
     let known = daybook.store.scopes(&daybook.tenant).await?;
     if !known.iter().any(|state| state.scope == *scope) {
         daybook.store.touch_scope(scope, now).await?;
     }
-    reindex(&*daybook.store, &daybook.root, scope, now).await?;
+    match daybook.sharing() {
+        Some(sharing) => {
+            sharing.hand_over(scope, &lock, stamp).await?;
+        }
+        None => {
+            drop(lock);
+            reindex(&*daybook.store, &daybook.root, scope, now).await?;
+        }
+    }
     Ok(())
 }
 

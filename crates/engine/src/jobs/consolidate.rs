@@ -18,7 +18,7 @@ use crate::files::entry::EntryId;
 use crate::files::layout::{folder, pages};
 use crate::files::page::Orphans;
 use crate::files::post::{deletions, post};
-use crate::files::reindex::{reindex, reindex_head};
+use crate::files::reindex::reindex;
 use crate::files::stamp::Stamp;
 use crate::files::write::WriteOutcome;
 use crate::files::{FilesConfig, Folder, LockOutcome, WriterLock};
@@ -133,8 +133,7 @@ async fn write(
     let outcome = post(&lock, &memory, orphans, &stamp, &message, &holds_lease)?;
     match shop.sharing() {
         Some(sharing) => {
-            sharing.meet(scope, &lock, &stamp).await?;
-            reindex_head(&*shop.store, &folder, scope, now).await?;
+            sharing.hand_over(scope, &lock, &stamp).await?;
         }
         None => {
             drop(lock);

@@ -62,13 +62,29 @@ impl Sharing<'_> {
         let LockOutcome::Held(lock) = folder.try_lock(wait)? else {
             return Ok(None);
         };
-        let together = self.meet(scope, &lock, stamp).await?;
+        let together = self.hand_over(scope, &lock, stamp).await?;
         if together.given > 0 {
             let now = Timestamp(stamp.time_ms);
-            reindex_head(self.store, &folder, scope, now).await?;
             self.store.touch_scope(scope, now).await?;
         }
         Ok(Some(together))
+    }
+
+    /// Brings a folder that is held and the shared history together after the engine wrote into it, and
+    /// has what it says now found.
+    ///
+    /// # Errors
+    /// As [`Sharing::meet`].
+    pub async fn hand_over(
+        &self,
+        scope: &Scope,
+        lock: &WriterLock<'_>,
+        stamp: &Stamp,
+    ) -> Result<Together, WorkError> {
+        let together = self.meet(scope, lock, stamp).await?;
+        let now = Timestamp(stamp.time_ms);
+        reindex_head(self.store, lock.folder(), scope, now).await?;
+        Ok(together)
     }
 
     /// Takes all files out of a scope that is given up, on every machine; its history stays. False
@@ -95,8 +111,7 @@ impl Sharing<'_> {
             }
             Ok(changes)
         })?;
-        self.meet(scope, &lock, stamp).await?;
-        reindex_head(self.store, &folder, scope, Timestamp(stamp.time_ms)).await?;
+        self.hand_over(scope, &lock, stamp).await?;
         Ok(true)
     }
 
