@@ -31,6 +31,7 @@ pub mod memory;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 mod ranges;
+mod schema_history;
 pub mod sqlite;
 
 pub use flush_state::{JobRows, Ledgered};

@@ -6,28 +6,26 @@ use daybook_domain::StoreError;
 use super::PostgresStore;
 use super::connection::{Fault, Mode, Tx, Walls};
 use super::values::{get, values};
-
-struct Migration {
-    version: u32,
-    name: &'static str,
-    sql: &'static str,
-}
+use crate::schema_history::{Applied, Migration, check};
 
 const MIGRATIONS: &[Migration] = &[
     Migration {
         version: 1,
         name: "first",
         sql: include_str!("migrations/0001_first.sql"),
+        serves: 1,
     },
     Migration {
         version: 2,
         name: "index",
         sql: include_str!("migrations/0002_index.sql"),
+        serves: 2,
     },
     Migration {
         version: 3,
         name: "jobs",
         sql: include_str!("migrations/0003_jobs.sql"),
+        serves: 3,
     },
 ];
 
@@ -60,15 +58,16 @@ async fn step(tx: &Tx, server: &str) -> Result<usize, Fault> {
             version    BIGINT PRIMARY KEY,
             name       TEXT NOT NULL,
             checksum   TEXT NOT NULL,
-            applied_at BIGINT NOT NULL
+            applied_at BIGINT NOT NULL,
+            serves     BIGINT NOT NULL
         )",
     )
     .await?;
     tx.batch(next.sql).await?;
     tx.execute(
-        "INSERT INTO schema_migrations (version, name, checksum, applied_at)
-         VALUES ($1, $2, $3, (extract(epoch FROM clock_timestamp()) * 1000)::BIGINT)",
-        values![next.version, next.name, checksum(next.sql)],
+        "INSERT INTO schema_migrations (version, name, checksum, applied_at, serves)
+         VALUES ($1, $2, $3, (extract(epoch FROM clock_timestamp()) * 1000)::BIGINT, $4)",
+        values![next.version, next.name, next.checksum(), next.serves],
     )
     .await?;
     Ok(applied + 1)
@@ -79,27 +78,16 @@ async fn applied(tx: &Tx, server: &str) -> Result<usize, Fault> {
     if !has_history(tx, server).await? {
         return Ok(0);
     }
-    let select = "SELECT version, checksum FROM schema_migrations ORDER BY version";
-    let mut applied: Vec<(u32, String)> = Vec::new();
+    let select = "SELECT version, checksum, serves FROM schema_migrations ORDER BY version";
+    let mut applied = Vec::new();
     for row in tx.rows(select, &[]).await? {
-        applied.push((get(&row, "version")?, get(&row, "checksum")?));
+        applied.push(Applied {
+            version: get(&row, "version")?,
+            checksum: get(&row, "checksum")?,
+            serves: get(&row, "serves")?,
+        });
     }
-    let known = MIGRATIONS.last().map_or(0, |migration| migration.version);
-    let found = applied.last().map_or(0, |(version, _)| *version);
-    if found > known {
-        return Err(Fault::Store(StoreError::TooNew {
-            what: server.to_owned(),
-            found,
-            known,
-        }));
-    }
-    for ((version, applied), ours) in applied.iter().zip(MIGRATIONS) {
-        if *version != ours.version || *applied != checksum(ours.sql) {
-            return Err(Fault::corrupt(format!(
-                "{server}: migration {version} is not the one that this daybook knows"
-            )));
-        }
-    }
+    check(server, &applied, MIGRATIONS)?;
     Ok(applied.len())
 }
 
@@ -118,8 +106,4 @@ async fn has_history(tx: &Tx, server: &str) -> Result<bool, Fault> {
         return Err(Fault::corrupt(what));
     }
     Ok(ours)
-}
-
-fn checksum(sql: &str) -> String {
-    blake3::hash(sql.as_bytes()).to_hex()[..32].to_owned()
 }

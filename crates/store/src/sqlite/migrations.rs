@@ -3,21 +3,16 @@
 
 use std::path::Path;
 
-use daybook_domain::StoreError;
 use rusqlite::{Connection, TransactionBehavior, params};
 
 use super::connection::Fault;
-
-struct Migration {
-    version: u32,
-    name: &'static str,
-    sql: &'static str,
-}
+use crate::schema_history::{Applied, Migration, check};
 
 const MIGRATIONS: &[Migration] = &[Migration {
     version: 1,
     name: "first",
     sql: include_str!("migrations/0001_first.sql"),
+    serves: 1,
 }];
 
 /// Brings the schema up to date. Opening what is up to date costs one read.
@@ -30,7 +25,7 @@ fn bring_to(
     path: &Path,
     migrations: &[Migration],
 ) -> Result<(), Fault> {
-    if check_applied(connection, path, migrations)? == migrations.len() {
+    if check_applied(connection, path, migrations)? >= migrations.len() {
         return Ok(());
     }
     // Outside a transaction, as SQLite demands; it stays with the file.
@@ -54,14 +49,20 @@ fn apply(tx: &Connection, migration: &Migration) -> Result<(), Fault> {
             version    INTEGER PRIMARY KEY,
             name       TEXT NOT NULL,
             checksum   TEXT NOT NULL,
-            applied_at INTEGER NOT NULL
+            applied_at INTEGER NOT NULL,
+            serves     INTEGER NOT NULL
         );",
     )?;
     tx.execute_batch(migration.sql)?;
     tx.execute(
-        "INSERT INTO schema_migrations (version, name, checksum, applied_at)
-         VALUES (?, ?, ?, CAST(unixepoch('subsec') * 1000 AS INTEGER))",
-        params![migration.version, migration.name, checksum(migration.sql)],
+        "INSERT INTO schema_migrations (version, name, checksum, applied_at, serves)
+         VALUES (?, ?, ?, CAST(unixepoch('subsec') * 1000 AS INTEGER), ?)",
+        params![
+            migration.version,
+            migration.name,
+            migration.checksum(),
+            migration.serves
+        ],
     )?;
     Ok(())
 }
@@ -75,28 +76,18 @@ fn check_applied(
     if !has_history(connection, path)? {
         return Ok(0);
     }
-    let mut rows =
-        connection.prepare("SELECT version, checksum FROM schema_migrations ORDER BY version")?;
-    let applied: Vec<(u32, String)> = rows
-        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+    let select = "SELECT version, checksum, serves FROM schema_migrations ORDER BY version";
+    let mut rows = connection.prepare(select)?;
+    let applied: Vec<Applied> = rows
+        .query_map([], |row| {
+            Ok(Applied {
+                version: row.get(0)?,
+                checksum: row.get(1)?,
+                serves: row.get(2)?,
+            })
+        })?
         .collect::<Result<_, _>>()?;
-    let known = migrations.last().map_or(0, |migration| migration.version);
-    let found = applied.last().map_or(0, |(version, _)| *version);
-    if found > known {
-        return Err(Fault::Store(StoreError::TooNew {
-            what: path.display().to_string(),
-            found,
-            known,
-        }));
-    }
-    for ((version, applied), ours) in applied.iter().zip(migrations) {
-        if *version != ours.version || *applied != checksum(ours.sql) {
-            return Err(Fault::corrupt(format!(
-                "{}: migration {version} is not the one that this daybook knows",
-                path.display()
-            )));
-        }
-    }
+    check(&path.display().to_string(), &applied, migrations)?;
     Ok(applied.len())
 }
 
@@ -112,8 +103,4 @@ fn has_history(connection: &Connection, path: &Path) -> Result<bool, Fault> {
         return Err(Fault::corrupt(what));
     }
     Ok(ours)
-}
-
-fn checksum(sql: &str) -> String {
-    blake3::hash(sql.as_bytes()).to_hex()[..32].to_owned()
 }

@@ -67,11 +67,17 @@ fn nobody_else_may_read_a_root() {
 
 #[test]
 fn a_root_of_a_newer_daybook_is_refused() {
-    let refused = reopened_after("INSERT INTO schema_migrations VALUES (999, 'later', 'x', 0)");
+    let refused = reopened_after("INSERT INTO schema_migrations VALUES (999, 'later', 'x', 0, 2)");
     match refused {
         Err(StoreError::TooNew { found, known, .. }) => assert!(found == 999 && known < 999),
         other => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn a_root_that_a_newer_daybook_only_added_to_is_opened() {
+    let added = "INSERT INTO schema_migrations VALUES (999, 'later', 'x', 0, 1)";
+    reopened_after(added).expect("it serves those that know version 1");
 }
 
 #[test]

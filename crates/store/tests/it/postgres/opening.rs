@@ -67,7 +67,7 @@ fn several_that_open_a_new_database_at_once_make_it_once() {
 
 #[test]
 fn a_newer_schema_is_refused() {
-    let newer = "INSERT INTO schema_migrations VALUES (99, 'later', 'unknown', 0)";
+    let newer = "INSERT INTO schema_migrations VALUES (99, 'later', 'unknown', 0, 99)";
     let Some(opened) = reopened_after(newer) else {
         return;
     };
@@ -76,6 +76,14 @@ fn a_newer_schema_is_refused() {
         matches!(&error, StoreError::TooNew { found: 99, .. }),
         "{error:?}"
     );
+}
+
+#[test]
+fn a_schema_that_a_newer_daybook_only_added_to_is_used() {
+    let added = "INSERT INTO schema_migrations VALUES (99, 'later', 'unknown', 0, 1)";
+    if let Some(opened) = reopened_after(added) {
+        opened.expect("it serves those that know version 1");
+    }
 }
 
 #[test]

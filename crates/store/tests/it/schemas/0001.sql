@@ -2,7 +2,8 @@ CREATE TABLE schema_migrations (
             version    INTEGER PRIMARY KEY,
             name       TEXT NOT NULL,
             checksum   TEXT NOT NULL,
-            applied_at INTEGER NOT NULL
+            applied_at INTEGER NOT NULL,
+            serves     INTEGER NOT NULL
         );
 CREATE TABLE tenants (
     tenant_no   INTEGER PRIMARY KEY,
@@ -294,7 +295,7 @@ INSERT INTO sqlite_sequence VALUES ('evidence', 1);
 INSERT INTO sqlite_sequence VALUES ('imports', 1);
 INSERT INTO sqlite_sequence VALUES ('observations', 1);
 INSERT INTO sqlite_sequence VALUES ('sessions', 2);
-INSERT INTO schema_migrations VALUES (1, 'first', 'd15bab8b21fdf65aa6d252ed0163e110', 0);
+INSERT INTO schema_migrations VALUES (1, 'first', 'd15bab8b21fdf65aa6d252ed0163e110', 0, 1);
 INSERT INTO tenants VALUES (1, 'local');
 INSERT INTO sessions VALUES (1, 1, 'claude-code', 'aaaa-one', 1, 'aaaa', 'root', 0, 0, NULL, NULL, NULL, 1793491201000, 1793491204000, 6, '', 6, '/logs/1');
 INSERT INTO sessions VALUES (2, 1, 'claude-code', 'bb', 1, 'bb', 'root', 1, 0, NULL, NULL, NULL, 1793491200000, 1793491200000, 1, '', 1, NULL);
