@@ -32,6 +32,7 @@ pub mod memory;
 pub mod postgres;
 mod ranges;
 pub mod sqlite;
+pub mod transfer;
 
 pub use flush_state::{JobRows, Ledgered};
 pub use memory::MemoryStore;
