@@ -81,6 +81,19 @@ impl Database {
         cluster().address(ROLE, &self.name)
     }
 
+    /// The same as a URL.
+    #[must_use]
+    pub fn url(&self) -> String {
+        let folder = cluster().folder.display().to_string().replace('/', "%2F");
+        format!("postgres://{ROLE}@{folder}/{}", self.name)
+    }
+
+    /// A program that comes with the server, such as `pg_dump`.
+    #[must_use]
+    pub fn program(&self, name: &str) -> Command {
+        Command::new(cluster().programs.join(name))
+    }
+
     /// Where a role finds it that may do everything.
     #[must_use]
     pub fn admin(&self) -> String {
