@@ -3,6 +3,7 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr)] // This is the one place that talks to people.
 
+mod backup;
 mod briefing;
 mod cli;
 mod clock;
@@ -15,6 +16,7 @@ mod http;
 mod keeper;
 mod logging;
 mod mcp;
+mod moving;
 mod output;
 mod overview;
 mod progress;

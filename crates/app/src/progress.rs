@@ -5,6 +5,8 @@ use std::io::IsTerminal;
 use daybook_domain::{Scope, SessionId};
 use daybook_engine::ingest::import::{FileReport, ImportProgress};
 use daybook_engine::jobs;
+use daybook_engine::stop::Stop;
+use daybook_store::transfer::{self, Table};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::cli::Common;
@@ -62,6 +64,33 @@ pub(crate) struct Unseen;
 impl ImportProgress for Unseen {
     fn bytes(&self, _: u64) {}
     fn file(&self, _: &FileReport) {}
+}
+
+/// Rows being copied or compared, until a stop is asked for.
+pub(crate) struct Carrying {
+    bar: ProgressBar,
+    stop: Stop,
+}
+
+impl Carrying {
+    pub(crate) fn start(common: &Common, label: &str, rows: u64, stop: &Stop) -> Self {
+        Self {
+            bar: bar(common, rows, label),
+            stop: stop.clone(),
+        }
+    }
+
+    pub(crate) fn end(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl transfer::Progress for Carrying {
+    fn rows(&self, table: &Table, rows: u64) -> bool {
+        self.bar.inc(rows);
+        self.bar.set_message(table.name);
+        !self.stop.asked()
+    }
 }
 
 /// Sessions being learned from.

@@ -20,6 +20,7 @@ use daybook_engine::stop::Stop;
 use daybook_engine::triggers::Triggers;
 use daybook_store::flush_state::{self, Ledgered};
 use daybook_store::sqlite::{self, SqliteOptions, SqliteStore};
+use daybook_store::transfer::Portable;
 #[cfg(feature = "postgres")]
 use daybook_store::{PostgresOptions, PostgresStore, Trust};
 
@@ -31,7 +32,7 @@ use crate::root;
 use crate::settings::{Durability, Place, Settings, masked};
 
 /// Name of the database in the data folder.
-const DATABASE: &str = "daybook.db";
+pub(crate) const DATABASE: &str = "daybook.db";
 
 /// Whose memory every door of this process opens on: command line, hooks, HTTP and MCP.
 pub(crate) fn tenant() -> Tenant {
@@ -43,6 +44,17 @@ pub(crate) enum Database {
     File(Arc<SqliteStore>),
     #[cfg(feature = "postgres")]
     Server(Arc<PostgresStore>),
+}
+
+impl Database {
+    /// The database as rows that can be carried elsewhere.
+    pub(crate) fn portable(&self) -> &dyn Portable {
+        match self {
+            Self::File(file) => &**file,
+            #[cfg(feature = "postgres")]
+            Self::Server(server) => &**server,
+        }
+    }
 }
 
 /// An open data folder.
@@ -247,6 +259,11 @@ impl Daybook {
         let presence = Presence::announce(&self.root, &name)
             .with_context(|| format!("cannot write below {}", root::shown(&self.root)))?;
         self.free_vanished().await?;
+        Ok((self.workshop(presence.holder()), presence))
+    }
+
+    /// What stages that work are given, in the name of `holder`.
+    pub(crate) fn workshop(&self, holder: &str) -> Workshop {
         let work = self.settings.profile.work;
         let limits = WorkLimits {
             claim: work.claims,
@@ -256,20 +273,19 @@ impl Daybook {
             drain: work.drain,
             ..WorkLimits::default()
         };
-        let shop = Workshop {
+        Workshop {
             store: Arc::clone(&self.store),
             trees: self.trees.clone(),
             root: self.root.clone(),
             clock: Arc::clone(&self.clock),
             extractor: Arc::new(Extractive),
-            holder: presence.holder().to_owned(),
+            holder: holder.to_owned(),
             person: self.settings.person.clone(),
             zone: self.settings.zone.clone(),
             tenant: self.tenant.clone(),
             switches: self.switches(),
             limits,
-        };
-        Ok((shop, presence))
+        }
     }
 }
 

@@ -33,6 +33,7 @@ pub mod postgres;
 mod ranges;
 mod schema_history;
 pub mod sqlite;
+pub mod transfer;
 
 pub use flush_state::{JobRows, Ledgered};
 pub use memory::MemoryStore;

@@ -89,6 +89,12 @@ impl Database {
         format!("postgres://{ROLE}@{folder}/{}", self.name)
     }
 
+    /// A program that comes with the server, such as `pg_dump`.
+    #[must_use]
+    pub fn program(&self, name: &str) -> Command {
+        Command::new(cluster().programs.join(name))
+    }
+
     /// Where a role finds it that may do everything.
     #[must_use]
     pub fn admin(&self) -> String {

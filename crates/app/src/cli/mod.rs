@@ -1,6 +1,7 @@
 //! The command line: what can be asked, and who answers.
 
 mod checkout;
+mod backup;
 mod config;
 mod context;
 mod doctor;
@@ -9,6 +10,7 @@ mod hook;
 mod import;
 mod jobs;
 mod mcp;
+mod move_store;
 mod projects;
 mod recall;
 mod remember;
@@ -62,6 +64,9 @@ Operate
   trigger      tell what happened to a session
   hook         called by an agent's host when something happens in a session
   serve        answer agents over HTTP, on this machine
+  backup       write all that is remembered to one file, while agents go on
+  restore      make a data folder from a backup
+  move-store   move memory into a PostgreSQL database, or back into the data folder
   completions  completions for your shell
   man          the manual page";
 
@@ -107,6 +112,16 @@ pub(crate) struct Common {
 }
 
 impl Common {
+    /// The same, with memory kept at `address` for this run.
+    pub(crate) fn with_store_at(&self, address: &str) -> Self {
+        let mut common = self.clone();
+        common
+            .set
+            .retain(|set| !set.trim_start().starts_with("store="));
+        common.set.push(format!("store={address}"));
+        common
+    }
+
     /// `--store` is a setting like any other.
     fn with_store(mut self) -> Self {
         let store = self.store.take();
@@ -157,6 +172,12 @@ enum Command {
     Checkin(checkout::Checkin),
     /// Make index and files anew from what is stored
     Rebuild(update::Rebuild),
+    /// Write all that is remembered to one file, while agents go on
+    Backup(backup::Backup),
+    /// Make a data folder from a backup
+    Restore(backup::Restore),
+    /// Move memory into a PostgreSQL database, or back into the data folder
+    MoveStore(move_store::MoveStore),
     /// Check the data folder
     Doctor(doctor::Doctor),
     /// Settings, their meaning, and where each value comes from
@@ -221,6 +242,9 @@ fn answer(cli: Cli) -> Result<ExitCode> {
         Command::Checkin(command) => command.run(common),
         Command::Rebuild(command) => command.run(common),
         Command::Doctor(command) => command.run(common),
+        Command::Backup(command) => command.run(common),
+        Command::Restore(command) => command.run(common),
+        Command::MoveStore(command) => command.run(common),
         Command::Config(command) => command.run(common),
         Command::Completions { shell } => {
             clap_complete::generate(

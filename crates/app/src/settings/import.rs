@@ -220,6 +220,13 @@ fn write(document: &mut DocumentMut, setting: &Setting, value: &Value) {
     }
 }
 
+/// A text of daybook.toml with one setting changed, and all else as it was.
+pub(crate) fn with_setting(text: &str, name: &str, value: &str) -> anyhow::Result<String> {
+    let mut document: DocumentMut = text.parse()?;
+    set(document.as_table_mut(), name, value.into());
+    Ok(document.to_string())
+}
+
 fn in_toml(value: &Value) -> toml_edit::Value {
     match value {
         Value::Number(number) => number.as_i64().unwrap_or(i64::MAX).into(),

@@ -30,10 +30,12 @@ use serde::Serialize;
 use serde_json::Value;
 
 use choices::Choices;
-use sources::{Layer, Source};
+use sources::Layer;
 use table::{ALL, Setting};
 
+pub(crate) use import::with_setting;
 pub(crate) use kind::{parse_duration, spelled};
+pub(crate) use sources::Source;
 
 /// Name of the settings file in the data folder.
 pub(crate) const FILE: &str = "daybook.toml";

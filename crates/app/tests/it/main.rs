@@ -1,6 +1,7 @@
 //! The command as its users run it: a process, a data folder, and what they read.
 
 mod agents;
+mod backup;
 mod cli;
 mod config;
 mod fixture;
@@ -9,6 +10,8 @@ mod kill;
 mod logs;
 mod mcp;
 mod metrics;
+#[cfg(all(unix, feature = "postgres"))]
+mod move_store;
 mod projects;
 mod serve;
 mod server;

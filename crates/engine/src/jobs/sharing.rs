@@ -5,11 +5,12 @@
 //!
 //! Not here: how two histories meet (`files::shared`).
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
 use daybook_domain::seams::{Store, TreeStore};
-use daybook_domain::{Scope, Tenant, Timestamp};
+use daybook_domain::{Scope, StoreError, Tenant, Timestamp};
 
 use super::WorkError;
 use crate::files::changes::Changes;
@@ -85,6 +86,36 @@ impl Sharing<'_> {
         let now = Timestamp(stamp.time_ms);
         reindex_head(self.store, lock.folder(), scope, now).await?;
         Ok(together)
+    }
+
+    /// Makes every folder of a tenant and its shared history the same, whichever of the two is there, and
+    /// says which scopes that were. Nothing becomes due by it: this is for a memory that moves into a
+    /// store or out of one. A person's edits are committed on the way, as before any writing.
+    ///
+    /// # Errors
+    /// As [`Sharing::meet`], and when somebody writes a folder for longer than `wait`.
+    pub async fn level(
+        &self,
+        tenant: &Tenant,
+        stamp: &Stamp,
+        wait: Duration,
+    ) -> Result<Vec<Scope>, WorkError> {
+        let heads = self.trees.tree_heads(tenant).await?.into_iter();
+        let mut scopes: BTreeSet<Scope> = heads.map(|(scope, _)| scope).collect();
+        for state in self.store.scopes(tenant).await? {
+            if folder(self.root, &state.scope).exists() {
+                scopes.insert(state.scope);
+            }
+        }
+        for scope in &scopes {
+            let folder = Folder::open(folder(self.root, scope), FilesConfig::default())?;
+            let LockOutcome::Held(lock) = folder.try_lock(wait)? else {
+                let busy = format!("somebody is writing the memory of {scope}");
+                return Err(StoreError::Busy(busy.into()).into());
+            };
+            self.meet(scope, &lock, stamp).await?;
+        }
+        Ok(scopes.into_iter().collect())
     }
 
     /// Takes all files out of a scope that is given up, on every machine; its history stays. False

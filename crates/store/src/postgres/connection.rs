@@ -65,6 +65,8 @@ enum Remedy {
     Act,
     /// Something is longer than the server can keep or find, such as a name of several KB.
     Shorten,
+    /// The store is closed: what it held lives elsewhere, as the message says.
+    Move,
     None,
 }
 
@@ -88,7 +90,7 @@ impl Fault {
     }
 
     /// The error as the caller of a store sees it; `server` names the database.
-    fn into_error(self, server: &str) -> StoreError {
+    pub(super) fn into_error(self, server: &str) -> StoreError {
         let remedy = self.remedy();
         let source = match self {
             Self::Store(error) => return error,
@@ -101,7 +103,7 @@ impl Fault {
                 what: server.to_owned(),
                 source,
             },
-            Remedy::Shorten => StoreError::Refused(told(source.as_ref())),
+            Remedy::Shorten | Remedy::Move => StoreError::Refused(told(source.as_ref())),
             Remedy::None => StoreError::Corrupt(format!("{server}: {}", told(source.as_ref()))),
         }
     }
@@ -135,6 +137,7 @@ fn remedy_of(state: &SqlState) -> Remedy {
         }
         SqlState::QUERY_CANCELED => Remedy::Later,
         SqlState::INSUFFICIENT_PRIVILEGE | SqlState::READ_ONLY_SQL_TRANSACTION => Remedy::Act,
+        SqlState::RAISE_EXCEPTION => Remedy::Move,
         _ => match state.code().get(..2) {
             Some("54") => Remedy::Shorten,
             Some("08") => Remedy::Reconnect,
@@ -179,7 +182,7 @@ impl Tx {
         Ok(tx)
     }
 
-    async fn end(&self, how: &str) -> Result<(), Fault> {
+    pub(super) async fn end(&self, how: &str) -> Result<(), Fault> {
         self.batch(how).await?;
         self.0.open.store(false, Ordering::Release);
         Ok(())
@@ -291,6 +294,18 @@ impl PostgresStore {
         work: impl Fn(Tx) -> F,
     ) -> Result<T, StoreError> {
         self.retry(Mode::Read, walls, work).await
+    }
+
+    /// A transaction without walls that its caller ends, after these statements. Nothing is tried again.
+    pub(super) async fn begin(&self, statements: &str) -> Result<Tx, StoreError> {
+        let begin = format!(
+            "{}; {}; {}; {statements}",
+            Mode::Write.begin(),
+            self.options.limits(Mode::Write),
+            Walls::None.statement()
+        );
+        let begun = async { Tx::begin(self.pool.get().await?, &begin).await };
+        begun.await.map_err(|fault| fault.into_error(&self.server))
     }
 
     pub(super) async fn retry<T, F: Future<Output = Result<T, Fault>>>(

@@ -30,6 +30,7 @@ mod places;
 mod queries;
 mod sessions;
 mod sources;
+mod transfer;
 mod trees;
 mod undo;
 mod values;

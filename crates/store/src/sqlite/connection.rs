@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use daybook_domain::StoreError;
 use rusqlite::config::DbConfig;
+use rusqlite::ffi::SQLITE_CONSTRAINT_TRIGGER;
 use rusqlite::hooks::Wal;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
@@ -66,6 +67,12 @@ impl Fault {
         }
         match self {
             Self::Store(error) => error,
+            // The store is closed: what it held lives elsewhere, as the message says.
+            Self::Sql(rusqlite::Error::SqliteFailure(error, Some(says)))
+                if error.extended_code == SQLITE_CONSTRAINT_TRIGGER =>
+            {
+                StoreError::Refused(says)
+            }
             Self::Sql(error) => match error.sqlite_error_code() {
                 Some(
                     ErrorCode::CannotOpen
@@ -122,7 +129,7 @@ pub(super) fn open(
     Ok(connection)
 }
 
-fn create_private(path: &Path) -> std::io::Result<()> {
+pub(super) fn create_private(path: &Path) -> std::io::Result<()> {
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]

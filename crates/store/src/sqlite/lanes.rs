@@ -29,8 +29,11 @@ const SOME: usize = 8;
 
 /// The number of a job's lane, given when it is first named.
 pub(super) fn lane_no(tx: &Connection, job: &Job) -> Result<i64, Fault> {
-    let lane = Lane::of(job);
-    let kind = job.key.kind().word();
+    number(tx, job.key.kind().word(), &Lane::of(job))
+}
+
+/// The number of a lane of jobs of a kind, given when it is first named.
+pub(super) fn number(tx: &Connection, kind: &str, lane: &Lane) -> Result<i64, Fault> {
     let mut find = tx.prepare_cached(
         "SELECT lane_no FROM lanes
          WHERE kind = ? AND level = ? AND tenant = ? AND user = ? AND agent = ?",
@@ -65,6 +68,20 @@ pub(super) fn note_due(tx: &Connection, lane: i64, due: Option<Timestamp>) -> Re
     while let Some(no) = lane {
         lane = lower
             .query_row(params![no, due.0], |row| row.get(0))
+            .optional()?;
+    }
+    Ok(())
+}
+
+/// Notes that a lane was served then, and with it those above.
+pub(super) fn note_served(tx: &Connection, lane: i64, served: i64) -> Result<(), Fault> {
+    let mut note = tx.prepare_cached(
+        "UPDATE lanes SET served = max(served, ?2) WHERE lane_no = ?1 RETURNING parent",
+    )?;
+    let mut lane = Some(lane);
+    while let Some(no) = lane {
+        lane = note
+            .query_row(params![no, served], |row| row.get(0))
             .optional()?;
     }
     Ok(())

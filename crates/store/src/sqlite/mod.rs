@@ -7,6 +7,7 @@
 //!
 //! Not here: rules. Rows change by the transitions of `domain` and the pure modules beside this one.
 
+mod backup;
 mod connection;
 mod events;
 mod evidence_rows;
@@ -22,6 +23,7 @@ mod places;
 mod queries;
 mod sessions;
 mod sources;
+mod transfer;
 mod undo;
 
 use std::path::{Path, PathBuf};

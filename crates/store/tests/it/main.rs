@@ -7,6 +7,7 @@ mod opening;
 #[cfg(all(unix, feature = "postgres"))]
 mod postgres;
 mod schema;
+mod transfer;
 
 use std::ops::Deref;
 use std::sync::Arc;

@@ -20,14 +20,14 @@ fn committed(version: u32) -> PathBuf {
     folder.join(format!("{version:04}.sql"))
 }
 
-fn new_root(folder: &TempDir) -> (PathBuf, SqliteStore) {
+pub(super) fn new_root(folder: &TempDir) -> (PathBuf, SqliteStore) {
     let path = folder.path().join("daybook.db");
     let store = SqliteStore::open(&path, SqliteOptions::default()).expect("a root can be opened");
     (path, store)
 }
 
 /// A little of everything.
-async fn remember(store: &SqliteStore) {
+pub(super) async fn remember(store: &SqliteStore) {
     let (a, b) = (session("aaaa-one"), session("bb"));
     let import = store
         .begin_import(&Tenant::local(), "all", at(0))

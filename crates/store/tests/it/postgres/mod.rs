@@ -24,9 +24,9 @@ const OPTIONS: PostgresOptions = PostgresOptions {
 };
 
 /// A store in a database of its own, which goes with it.
-struct OnServer {
+pub(super) struct OnServer {
     store: PostgresStore,
-    database: Database,
+    pub(super) database: Database,
 }
 
 impl Deref for OnServer {
@@ -37,7 +37,7 @@ impl Deref for OnServer {
     }
 }
 
-fn on_server() -> Option<OnServer> {
+pub(super) fn on_server() -> Option<OnServer> {
     let database = postgres::prepared(|address| drop(open(address)))?;
     let store = open(&database.address());
     Some(OnServer { store, database })
@@ -52,7 +52,7 @@ daybook_testkit::tree_store_suite!(maybe on_server);
 daybook_testkit::model_suite!(maybe on_server, 12);
 
 /// A connection of a role that may do everything, for looking behind the store's back.
-async fn admin(database: &Database) -> Client {
+pub(super) async fn admin(database: &Database) -> Client {
     connect(&database.admin()).await
 }
 
