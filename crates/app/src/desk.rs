@@ -59,15 +59,18 @@ pub(crate) struct Ask {
     pub(crate) tools: bool,
 }
 
-/// The answers, best first. An edit of a memory file counts from now on.
+/// The answers, best first. An edit of a memory file counts from now on; where several machines share
+/// memory, from when it is handed over: else each of them would index its own state of the files.
 pub(crate) async fn ask(daybook: &Daybook, ask: &Ask) -> Result<Vec<Answer>> {
-    reindex_all(
-        &*daybook.store,
-        &daybook.root,
-        &daybook.tenant,
-        daybook.clock.now(),
-    )
-    .await?;
+    if daybook.trees.is_none() {
+        reindex_all(
+            &*daybook.store,
+            &daybook.root,
+            &daybook.tenant,
+            daybook.clock.now(),
+        )
+        .await?;
+    }
     let question = Question {
         text: &ask.text,
         scopes: known_scopes(daybook, &ask.scopes).await?,

@@ -8,7 +8,7 @@ use daybook_engine::files::reindex::reindex;
 use daybook_engine::files::stamp::{Person, Stamp};
 use daybook_engine::files::{FilesConfig, Folder, LockOutcome, WriterLock};
 use daybook_engine::ingest::redact::Redactor;
-use daybook_engine::jobs::WorkLimits;
+use daybook_engine::jobs::{Sharing, WorkLimits};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -148,15 +148,18 @@ fn write(
         LockOutcome::Held(lock) => lock,
         LockOutcome::Busy => bail!("another process is writing the memory of {scope}; try again"),
     };
-    let stamp = Stamp {
-        time_ms: daybook.clock.now().0,
-        person: Person::named(&daybook.settings.person),
-    };
-    let saved = work(&lock, &stamp, &Redactor::standard())?;
+    let saved = work(&lock, &stamp(&daybook), &Redactor::standard())?;
     drop(lock);
     block_on(found_from_now_on(&daybook, &scope))?;
     let path = below(&daybook, &scope, &saved.path);
     Ok((saved, path))
+}
+
+fn stamp(daybook: &Daybook) -> Stamp {
+    Stamp {
+        time_ms: daybook.clock.now().0,
+        person: Person::named(&daybook.settings.person),
+    }
 }
 
 async fn found_from_now_on(daybook: &Daybook, scope: &Scope) -> Result<()> {
@@ -165,7 +168,17 @@ async fn found_from_now_on(daybook: &Daybook, scope: &Scope) -> Result<()> {
     if !known.iter().any(|state| state.scope == *scope) {
         daybook.store.touch_scope(scope, now).await?;
     }
-    reindex(&*daybook.store, &daybook.root, scope, now).await?;
+    let Some(trees) = daybook.trees.as_deref() else {
+        reindex(&*daybook.store, &daybook.root, scope, now).await?;
+        return Ok(());
+    };
+    let sharing = Sharing {
+        store: &*daybook.store,
+        trees,
+        root: &daybook.root,
+    };
+    let wait = WorkLimits::default().folder_wait;
+    sharing.check_in(scope, &stamp(daybook), wait).await?;
     Ok(())
 }
 

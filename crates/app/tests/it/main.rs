@@ -11,5 +11,6 @@ mod mcp;
 mod metrics;
 mod projects;
 mod serve;
+mod servers;
 mod setup;
 mod worker;
