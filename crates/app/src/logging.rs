@@ -17,6 +17,7 @@ use std::time::Instant;
 use clap::ValueEnum;
 use daybook_domain::StoreError;
 use daybook_domain::time::Clock;
+use daybook_engine::jobs::WorkError;
 use serde_json::{Map, Value, json};
 use tracing::field::{Field, Visit};
 use tracing::level_filters::LevelFilter;
@@ -116,9 +117,18 @@ pub(crate) fn complain(message: &str) {
     }
 }
 
+/// What the store said, if it was the store.
+pub(crate) fn store_error(error: &anyhow::Error) -> Option<&StoreError> {
+    error.chain().find_map(|cause| match cause.downcast_ref() {
+        // It passes for what it holds, which then does not stand in the chain by itself.
+        Some(WorkError::Store(error)) => Some(error),
+        Some(WorkError::Files(_)) | None => cause.downcast_ref(),
+    })
+}
+
 /// What sort of failure it was, as a word.
 pub(crate) fn class(error: &anyhow::Error) -> &'static str {
-    match error.chain().find_map(|cause| cause.downcast_ref()) {
+    match store_error(error) {
         Some(StoreError::Busy(_)) => "busy",
         Some(StoreError::Unavailable { .. }) => "unavailable",
         Some(StoreError::TooNew { .. }) => "too_new",

@@ -1,7 +1,7 @@
 //! The command line: what can be asked, and who answers.
 
-mod checkout;
 mod backup;
+mod checkout;
 mod config;
 mod context;
 mod doctor;

@@ -15,7 +15,7 @@ use utoipa::ToSchema;
 
 use super::{BODY, REQUEST};
 use crate::desk::Unfit;
-use crate::logging::{class, complain};
+use crate::logging::{class, complain, store_error};
 
 /// Seconds after which a busy server may be asked again.
 const AGAIN: &str = "1";
@@ -106,7 +106,7 @@ impl From<anyhow::Error> for Fault {
             }
             None => {}
         }
-        match error.chain().find_map(|cause| cause.downcast_ref()) {
+        match store_error(&error) {
             Some(StoreError::Busy(_)) => Self::busy("another process is writing to the store"),
             Some(StoreError::NotFound(what)) => Self::new(
                 StatusCode::NOT_FOUND,

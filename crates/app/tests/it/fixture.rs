@@ -10,13 +10,35 @@ use tempfile::TempDir;
 /// A folder of transcripts and a data folder, gone afterwards.
 pub(crate) struct Place {
     folder: TempDir,
+    /// The database, where it is not a file in the data folder.
+    store: Option<String>,
 }
 
 impl Place {
     pub(crate) fn new() -> Self {
         Self {
             folder: tempfile::tempdir().expect("a temporary folder"),
+            store: None,
         }
+    }
+
+    /// One whose memory is kept in the PostgreSQL database at `address`.
+    pub(crate) fn sharing(address: &str) -> Self {
+        let mut place = Self::new();
+        place.keep_in(address);
+        place
+    }
+
+    /// From now on memory is kept in the PostgreSQL database at `address`.
+    pub(crate) fn keep_in(&mut self, address: &str) {
+        let mut parts = address.split(' ').filter_map(|part| part.split_once('='));
+        let mut part = |name| {
+            let part = parts.find(|part| part.0 == name);
+            part.expect("an address names host, user and database").1
+        };
+        let host = part("host").replace('/', "%2F");
+        let (user, database) = (part("user"), part("dbname"));
+        self.store = Some(format!("postgres://{user}@{host}/{database}"));
     }
 
     pub(crate) fn root(&self) -> PathBuf {
@@ -37,7 +59,11 @@ impl Place {
 
     /// `daybook` on this place's data folder, with no terminal and nothing of the machine's own.
     pub(crate) fn daybook(&self, arguments: &[&str]) -> Command {
-        daybook(&self.root(), self.folder.path(), arguments)
+        let mut command = daybook(&self.root(), self.folder.path(), arguments);
+        if let Some(store) = &self.store {
+            command.env("DAYBOOK_STORE", store);
+        }
+        command
     }
 
     pub(crate) fn run(&self, arguments: &[&str]) -> Output {

@@ -15,5 +15,6 @@ mod move_store;
 mod projects;
 mod serve;
 mod server;
+mod servers;
 mod setup;
 mod worker;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use daybook_domain::eligibility::Switches;
-use daybook_domain::seams::{Append, Store};
+use daybook_domain::seams::{Append, Store, TreeStore};
 use daybook_domain::time::Clock;
 use daybook_domain::{
     Claim, Claimed, EventId, FailureClass, FinishOutcome, Job, JobKey, JobKind, NewEvent,
@@ -16,29 +16,24 @@ use daybook_engine::jobs::{Progress, UpdateReport, WorkLimits, Workshop, work};
 use daybook_engine::profile::Profile;
 use daybook_engine::stop::Stop;
 use daybook_engine::triggers::{Triggered, Triggers};
-use daybook_store::{MemoryStore, SqliteOptions, SqliteStore};
 use daybook_testkit::ManualClock;
 use daybook_testkit::fixtures::{DAWN, append, event};
 use jiff::tz::TimeZone;
 use tempfile::TempDir;
 
+use crate::stores;
+
 /// Runs `scene` in a new data folder on each store.
 pub(crate) fn on_each_store(profile: Profile, scene: impl AsyncFn(&Bed)) {
-    for sqlite in [false, true] {
-        let folder = TempDir::new().expect("a folder");
-        let store: Arc<dyn Store> = if sqlite {
-            let path = folder.path().join("daybook.db");
-            Arc::new(SqliteStore::open(&path, SqliteOptions::default()).expect("a store"))
-        } else {
-            Arc::new(MemoryStore::new())
-        };
+    for made in stores::ALL.iter().filter_map(|make| make()) {
         let bed = Bed {
-            store,
+            store: Arc::clone(&made.store),
+            trees: made.trees.clone(),
             clock: Arc::new(ManualClock::at(DAWN)),
             profile: profile.clone(),
             extractor: Arc::default(),
             switches: Switches::default(),
-            folder,
+            folder: TempDir::new().expect("a folder"),
         };
         daybook_testkit::run(scene(&bed));
     }
@@ -46,6 +41,8 @@ pub(crate) fn on_each_store(profile: Profile, scene: impl AsyncFn(&Bed)) {
 
 pub(crate) struct Bed {
     pub(crate) store: Arc<dyn Store>,
+    /// Where histories of memory files are shared, if the store is for several machines.
+    trees: Option<Arc<dyn TreeStore>>,
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) profile: Profile,
     pub(crate) extractor: Arc<Scripted>,
@@ -156,7 +153,7 @@ impl Bed {
         let work = self.profile.work;
         Workshop {
             store: Arc::clone(&self.store),
-            trees: None,
+            trees: self.trees.clone(),
             root: self.folder.path().to_owned(),
             clock: Arc::clone(&self.clock) as Arc<dyn Clock>,
             extractor: Arc::clone(&self.extractor) as Arc<dyn Extractor>,

@@ -3,7 +3,7 @@
 //! where they use history ids or seconds. Where a promise of ours wins over what they do, the test
 //! says so.
 //!
-//! Each runs on the memory store and on SQLite.
+//! Each runs on the memory store, on SQLite and on PostgreSQL.
 
 mod bed;
 mod codex;
@@ -13,3 +13,5 @@ mod daycare;
 mod daycare_worker;
 mod defects;
 mod mindroom;
+#[path = "../it/stores.rs"]
+mod stores;

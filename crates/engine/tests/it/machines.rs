@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use daybook_domain::seams::{ExtractionStore, Index, SessionStore, Store, TreeStore};
+use daybook_domain::seams::Store;
 use daybook_domain::time::Clock;
 use daybook_domain::{Origin, Place, Scope, ScopeKind, SessionId, Tenant};
 use daybook_engine::extract::extractive::Extractive;
@@ -13,11 +13,12 @@ use daybook_engine::ingest::redact::Redactor;
 use daybook_engine::jobs::projects::join;
 use daybook_engine::jobs::{Progress, WorkLimits, Workshop, remember, write_due};
 use daybook_engine::stop::Stop;
-use daybook_store::MemoryStore;
 use daybook_testkit::ManualClock;
 use daybook_testkit::fixtures::{DAWN, user_scope};
 use jiff::tz::TimeZone;
 use tempfile::TempDir;
+
+use crate::stores::{Made, Make, in_memory, on_server};
 
 struct Unseen;
 
@@ -28,25 +29,29 @@ impl Progress for Unseen {
 
 /// Machines that share a store.
 struct Site {
-    store: Arc<MemoryStore>,
+    made: Made,
     clock: Arc<ManualClock>,
     folders: Vec<TempDir>,
 }
 
 impl Site {
-    fn new(machines: usize) -> Self {
+    fn new(machines: usize, made: Made) -> Self {
         let folders = (0..machines).map(|_| tempfile::tempdir().expect("a folder can be made"));
         Self {
-            store: Arc::new(MemoryStore::new()),
+            made,
             clock: Arc::new(ManualClock::at(DAWN)),
             folders: folders.collect(),
         }
     }
 
+    fn store(&self) -> &dyn Store {
+        &*self.made.store
+    }
+
     fn shop(&self, machine: usize) -> Workshop {
         Workshop {
-            store: Arc::clone(&self.store) as Arc<dyn Store>,
-            trees: Some(Arc::clone(&self.store) as Arc<dyn TreeStore>),
+            store: Arc::clone(&self.made.store),
+            trees: self.made.trees.clone(),
             root: self.folders[machine].path().to_owned(),
             clock: Arc::clone(&self.clock) as Arc<dyn Clock>,
             extractor: Arc::new(Extractive),
@@ -103,6 +108,16 @@ impl Site {
     }
 }
 
+/// The stores that several machines can share.
+const SHARED: [Make; 2] = [in_memory, on_server];
+
+/// Runs `scene` on machines that share a store, on each store that can be shared.
+fn on_machines(machines: usize, scene: impl AsyncFn(&Site)) {
+    for made in SHARED.iter().filter_map(|make| make()) {
+        daybook_testkit::run(scene(&Site::new(machines, made)));
+    }
+}
+
 fn without(text: &str, words: &str) -> String {
     let left = text.lines().filter(|line| !line.contains(words));
     left.map(|line| format!("{line}\n")).collect()
@@ -110,8 +125,8 @@ fn without(text: &str, words: &str) -> String {
 
 #[test]
 fn machines_write_one_memory_and_lose_no_edit() {
-    daybook_testkit::run(async {
-        let (site, ada) = (Site::new(2), user_scope("ada"));
+    on_machines(2, async |site| {
+        let ada = user_scope("ada");
         site.note(0, &ada, "Deploys happen on Tuesdays.").await;
         site.check_out(1).await;
         assert_eq!(site.read(0, &ada), site.read(1, &ada));
@@ -127,17 +142,17 @@ fn machines_write_one_memory_and_lose_no_edit() {
         for words in ["Tuesdays", "by hand", "at night", "reef"] {
             assert!(site.read(0, &ada).contains(words), "{words}");
         }
-        let stamps = site.store.file_stamps(&ada).await.unwrap();
+        let stamps = site.store().file_stamps(&ada).await.unwrap();
         site.check_out(0).await;
         site.check_out(1).await;
-        assert_eq!(site.store.file_stamps(&ada).await.unwrap(), stamps);
+        assert_eq!(site.store().file_stamps(&ada).await.unwrap(), stamps);
     });
 }
 
 #[test]
 fn what_a_person_deletes_on_one_machine_is_withdrawn_by_any() {
-    daybook_testkit::run(async {
-        let (site, ada) = (Site::new(3), user_scope("ada"));
+    on_machines(3, async |site| {
+        let ada = user_scope("ada");
         site.note(0, &ada, "Deploys happen on Tuesdays.").await;
         site.note(0, &ada, "Backups are taken at night.").await;
         site.check_out(1).await;
@@ -149,7 +164,7 @@ fn what_a_person_deletes_on_one_machine_is_withdrawn_by_any() {
         assert!(checked_in.given > 0 && !checked_in.merged);
 
         site.write(2).await;
-        let held = site.store.observations(&ada).await.unwrap();
+        let held = site.store().observations(&ada).await.unwrap();
         let texts: Vec<&str> = held.iter().map(|o| o.text.as_str()).collect();
         assert_eq!(texts, ["Backups are taken at night."]);
         site.note(0, &ada, "The staging server is called reef.")
@@ -164,8 +179,7 @@ fn what_a_person_deletes_on_one_machine_is_withdrawn_by_any() {
 
 #[test]
 fn a_project_that_is_joined_leaves_no_files_on_any_machine() {
-    daybook_testkit::run(async {
-        let site = Site::new(2);
+    on_machines(2, async |site| {
         let project = |name: &str| Scope {
             tenant: Tenant::local(),
             kind: ScopeKind::Project,
@@ -178,7 +192,9 @@ fn a_project_that_is_joined_leaves_no_files_on_any_machine() {
         };
         let now = site.clock.now();
         let local = Tenant::local();
-        let assigned = site.store.assign_root(&local, "/code/lagoon", &lagoon, now);
+        let assigned = site
+            .store()
+            .assign_root(&local, "/code/lagoon", &lagoon, now);
         assigned.await.unwrap();
         site.note(0, &project("lagoon"), "Tides are read hourly.")
             .await;

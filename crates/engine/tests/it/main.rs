@@ -1,5 +1,6 @@
-//! The engine on both stores.
+//! The engine on all stores.
 
 mod machines;
 mod simulation;
+mod stores;
 mod walls;

@@ -9,11 +9,12 @@ use daybook_engine::extract::extractive::Extractive;
 use daybook_engine::files::layout::folder;
 use daybook_engine::jobs::{Progress, WorkLimits, Workshop, work};
 use daybook_engine::stop::Stop;
-use daybook_store::{MemoryStore, SqliteOptions, SqliteStore};
 use daybook_testkit::fixtures::{EventShape, append, at, event, project, project_scope, session};
 use daybook_testkit::{ManualClock, run};
 use jiff::tz::TimeZone;
 use tempfile::TempDir;
+
+use crate::stores;
 
 const ROOT: &str = "/home/ada/engine";
 
@@ -27,15 +28,8 @@ impl Progress for Unseen {
 /// The same folder is another project to each tenant.
 #[test]
 fn what_is_learned_is_filed_by_the_places_of_its_own_tenant() {
-    for sqlite in [false, true] {
-        let root = TempDir::new().unwrap();
-        let store: Arc<dyn Store> = if sqlite {
-            let path = root.path().join("daybook.db");
-            Arc::new(SqliteStore::open(&path, SqliteOptions::default()).unwrap())
-        } else {
-            Arc::new(MemoryStore::new())
-        };
-        run(check(store, root));
+    for made in stores::ALL.iter().filter_map(|make| make()) {
+        run(check(Arc::clone(&made.store), TempDir::new().unwrap()));
     }
 }
 

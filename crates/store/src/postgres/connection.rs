@@ -19,15 +19,22 @@ use super::PostgresStore;
 use super::values::{Value, get, storable};
 
 /// Wait before the second try; each further one doubles it.
-const FIRST_WAIT: Duration = Duration::from_millis(5);
+pub(super) const FIRST_WAIT: Duration = Duration::from_millis(5);
 /// Longest wait between two tries.
-const LONGEST_WAIT: Duration = Duration::from_millis(500);
+pub(super) const LONGEST_WAIT: Duration = Duration::from_millis(500);
+
+/// What can be done about a server that takes no changes.
+pub(super) const READ_ONLY: &str = "it can only be read: either it is a standby that waits to take \
+    over, and the address of the one that can be written is needed, or its operator has set \
+    default_transaction_read_only";
 
 /// What went wrong inside a transaction.
 #[derive(Debug)]
 pub(super) enum Fault {
     Sql(Error),
     Pool(PoolError),
+    /// The server did not answer for so long.
+    Silent(Duration),
     Store(StoreError),
 }
 
@@ -79,6 +86,7 @@ impl Fault {
     fn remedy(&self) -> Remedy {
         match self {
             Self::Store(_) => Remedy::None,
+            Self::Silent(_) => Remedy::Act,
             Self::Pool(PoolError::Timeout(TimeoutType::Wait)) => Remedy::Later,
             Self::Pool(_) => Remedy::Reconnect,
             Self::Sql(error) => match error.code() {
@@ -89,13 +97,26 @@ impl Fault {
         }
     }
 
+    /// Whether it says no more than that something failed before it.
+    fn is_echo(&self) -> bool {
+        matches!(self, Self::Sql(error) if error.code() == Some(&SqlState::IN_FAILED_SQL_TRANSACTION))
+    }
+
     /// The error as the caller of a store sees it; `server` names the database.
     pub(super) fn into_error(self, server: &str) -> StoreError {
         let remedy = self.remedy();
         let source = match self {
             Self::Store(error) => return error,
-            Self::Sql(error) => error.into(),
+            Self::Sql(error) => match advice(&error, remedy) {
+                Some(advice) => format!("{}; {advice}", told(&error)).into(),
+                None => error.into(),
+            },
             Self::Pool(error) => error.into(),
+            Self::Silent(time) => format!(
+                "the server has not answered for {} s; see whether it runs and can be reached",
+                time.as_secs()
+            )
+            .into(),
         };
         match remedy {
             Remedy::Again | Remedy::Later => StoreError::Busy(source),
@@ -106,6 +127,21 @@ impl Fault {
             Remedy::Shorten | Remedy::Move => StoreError::Refused(told(source.as_ref())),
             Remedy::None => StoreError::Corrupt(format!("{server}: {}", told(source.as_ref()))),
         }
+    }
+}
+
+/// What a person can do about what the server says.
+fn advice(error: &Error, remedy: Remedy) -> Option<&'static str> {
+    match error.code() {
+        Some(&SqlState::READ_ONLY_SQL_TRANSACTION) => Some(READ_ONLY),
+        Some(&SqlState::DISK_FULL) => {
+            Some("make room on the server's disk; what waits then goes on by itself")
+        }
+        Some(&SqlState::TOO_MANY_CONNECTIONS) => {
+            Some("raise max_connections on the server, or put a pooler before it")
+        }
+        _ if remedy == Remedy::Reconnect => Some("see whether the server runs and can be reached"),
+        _ => None,
     }
 }
 
@@ -159,6 +195,8 @@ struct Held {
     /// `None` once it is given up.
     client: Option<Client>,
     open: AtomicBool,
+    /// Longest wait for an answer; zero waits for as long as it takes.
+    patience: Duration,
 }
 
 impl Drop for Held {
@@ -173,10 +211,11 @@ impl Drop for Held {
 
 impl Tx {
     /// Begins, in one round trip.
-    async fn begin(client: Client, statements: &str) -> Result<Self, Fault> {
+    async fn begin(client: Client, patience: Duration, statements: &str) -> Result<Self, Fault> {
         let tx = Self(Arc::new(Held {
             client: Some(client),
             open: AtomicBool::new(true),
+            patience,
         }));
         tx.batch(statements).await?;
         Ok(tx)
@@ -189,7 +228,7 @@ impl Tx {
     }
 
     /// The number under which the server remembers how it ends; `None` while nothing was written.
-    async fn number(&self) -> Result<Option<String>, Fault> {
+    pub(super) async fn number(&self) -> Result<Option<String>, Fault> {
         let ask = "SELECT pg_current_xact_id_if_assigned()::TEXT AS number";
         get(&self.one(ask, &[]).await?, "number")
     }
@@ -204,7 +243,7 @@ impl Tx {
     /// All rows that a statement answers with.
     pub(super) async fn rows(&self, sql: &str, values: &[Value]) -> Result<Vec<Row>, Fault> {
         let typed: Vec<_> = values.iter().map(Value::typed).collect();
-        Ok(self.client().query_typed(sql, &typed).await?)
+        self.heard(self.client().query_typed(sql, &typed)).await
     }
 
     /// The first row, if there is one.
@@ -221,12 +260,37 @@ impl Tx {
     /// Runs a statement, and says how many rows it changed.
     pub(super) async fn execute(&self, sql: &str, values: &[Value]) -> Result<u64, Fault> {
         let typed: Vec<_> = values.iter().map(Value::typed).collect();
-        Ok(self.client().execute_typed(sql, &typed).await?)
+        self.heard(self.client().execute_typed(sql, &typed)).await
     }
 
     /// Runs statements without parameters.
     pub(super) async fn batch(&self, sql: &str) -> Result<(), Fault> {
-        Ok(self.client().batch_execute(sql).await?)
+        self.heard(self.client().batch_execute(sql)).await
+    }
+
+    /// The server ends a statement that takes too long; one that is gone, or stands still, cannot.
+    async fn heard<T>(&self, answer: impl Future<Output = Result<T, Error>>) -> Result<T, Fault> {
+        let patience = self.0.patience;
+        if patience.is_zero() {
+            return Ok(answer.await?);
+        }
+        match tokio::time::timeout(patience, answer).await {
+            Ok(answer) => Ok(answer?),
+            Err(_) => Err(Fault::Silent(patience)),
+        }
+    }
+}
+
+/// Does two things in one transaction that go out together. Where one fails, the server refuses the
+/// other, too, and that may be heard of first; so both are waited for, and the cause is told.
+pub(super) async fn both<A, B>(
+    one: impl Future<Output = Result<A, Fault>>,
+    other: impl Future<Output = Result<B, Fault>>,
+) -> Result<(A, B), Fault> {
+    match tokio::join!(one, other) {
+        (Ok(one), Ok(other)) => Ok((one, other)),
+        (Err(echo), Err(cause)) if echo.is_echo() => Err(cause),
+        (Err(fault), _) | (Ok(_), Err(fault)) => Err(fault),
     }
 }
 
@@ -304,7 +368,8 @@ impl PostgresStore {
             self.options.limits(Mode::Write),
             Walls::None.statement()
         );
-        let begun = async { Tx::begin(self.pool.get().await?, &begin).await };
+        let patience = self.options.patience(Mode::Write);
+        let begun = async { Tx::begin(self.pool.get().await?, patience, &begin).await };
         begun.await.map_err(|fault| fault.into_error(&self.server))
     }
 
@@ -340,75 +405,20 @@ impl PostgresStore {
         begin: &str,
         work: &impl Fn(Tx) -> F,
     ) -> Result<T, Fault> {
-        let tx = Tx::begin(self.pool.get().await?, begin).await?;
+        let patience = self.options.patience(mode);
+        let tx = Tx::begin(self.pool.get().await?, patience, begin).await?;
         match work(tx.clone()).await {
             Ok(done) => {
                 self.commit(mode, tx).await?;
                 Ok(done)
             }
+            // The connection is closed, and with it the transaction.
+            Err(fault @ Fault::Silent(_)) => Err(fault),
             Err(fault) => {
                 // Where this fails, the connection is closed, and with it the transaction.
                 let _ = tx.end("ROLLBACK").await;
                 Err(fault)
             }
         }
-    }
-
-    /// Commits. Where the connection breaks meanwhile, the server is asked how it ended, so that
-    /// nothing is done twice.
-    async fn commit(&self, mode: Mode, tx: Tx) -> Result<(), Fault> {
-        let number = match mode {
-            Mode::Read => None,
-            Mode::Write | Mode::Migrate => tx.number().await?,
-        };
-        let ended = tx.end("COMMIT").await;
-        drop(tx);
-        if number.is_some() {
-            self.changes.say(&self.pool);
-        }
-        match (ended, number) {
-            // Without a number it has written nothing.
-            (Ok(()), _) | (Err(_), None) => Ok(()),
-            (Err(fault), Some(number)) if self.is_committed(&number).await? => {
-                drop(fault);
-                Ok(())
-            }
-            (Err(fault), Some(_)) => Err(fault),
-        }
-    }
-
-    /// Whether the transaction of this number was committed, asked on another connection.
-    async fn is_committed(&self, number: &str) -> Result<bool, Fault> {
-        let mut wait = FIRST_WAIT;
-        let mut last = None;
-        for _ in 0..self.options.tries {
-            match self.outcome(number).await {
-                Ok(outcome) if outcome.as_deref() == Some("committed") => return Ok(true),
-                Ok(outcome) if outcome.as_deref() == Some("aborted") => return Ok(false),
-                // Its server process has not noticed yet that nobody listens.
-                Ok(_) => {}
-                Err(fault) => last = Some(fault),
-            }
-            tokio::time::sleep(wait).await;
-            wait = LONGEST_WAIT.min(wait * 2);
-        }
-        let source = last.map_or_else(
-            || format!("transaction {number} does not end").into(),
-            |fault| fault.into_error(&self.server).into(),
-        );
-        // Not one of the faults after which the work is done again.
-        Err(Fault::Store(StoreError::Unavailable {
-            what: format!("{}: nobody knows whether a change was kept", self.server),
-            source,
-        }))
-    }
-
-    async fn outcome(&self, number: &str) -> Result<Option<String>, Fault> {
-        let client = self.pool.get().await?;
-        let ask = "SELECT pg_xact_status($1::TEXT::xid8) AS outcome";
-        let number = Value::from(number);
-        let rows = client.query_typed(ask, &[number.typed()]).await?;
-        let row = rows.first();
-        row.map_or(Ok(None), |row| Ok(row.try_get("outcome")?))
     }
 }

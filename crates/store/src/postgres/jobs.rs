@@ -11,7 +11,7 @@ use daybook_domain::{
     LeaseToken, Mark, Priority, SessionId, StoreError, Tallied, Tally, Timestamp,
 };
 
-use super::connection::{Fault, Tx, Walls};
+use super::connection::{Fault, Tx, Walls, both};
 use super::job_rows::{self, select};
 use super::values::{get, values, word};
 use super::{PostgresStore, changes, extractions, lanes};
@@ -361,11 +361,8 @@ async fn grant(tx: &Tx, claim: &Claim<'_>) -> Result<Vec<Claimed>, Fault> {
         is_granted
     });
     if !jobs.is_empty() {
-        tokio::try_join!(
-            job_rows::save_all(tx, &jobs),
-            lanes::serve(tx, &jobs),
-            count(tx, claim.kind, Tallied::Claimed, jobs.len()),
-        )?;
+        let saved = both(job_rows::save_all(tx, &jobs), lanes::serve(tx, &jobs));
+        both(saved, count(tx, claim.kind, Tallied::Claimed, jobs.len())).await?;
     }
     Ok(claimed)
 }
@@ -381,7 +378,7 @@ async fn end(tx: &Tx, job: &mut Job, tallied: &[Tallied], now: Timestamp) -> Res
         }
         Ok(())
     };
-    tokio::try_join!(job_rows::save(tx, job), tally)?;
+    both(job_rows::save(tx, job), tally).await?;
     Ok(())
 }
 

@@ -26,6 +26,7 @@ mod jobs;
 mod lanes;
 mod migrations;
 mod names;
+mod outcome;
 mod places;
 mod queries;
 mod sessions;
@@ -43,7 +44,7 @@ use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 
 use changes::Changes;
-use connection::{Mode, Tx, Walls};
+use connection::{Mode, READ_ONLY, Tx, Walls};
 pub use dial::Trust;
 use dial::{Dialer, Driver};
 use values::get;
@@ -58,6 +59,8 @@ pub struct PostgresOptions {
     pub connect: Duration,
     /// Longest run of one statement. A longer one is ended, and its caller told to come back.
     pub statement: Duration,
+    /// Longest wait for an answer beyond that: a server that is gone, or stands still, ends nothing.
+    pub silence: Duration,
     /// Longest wait for somebody else's lock.
     pub lock: Duration,
     /// How often a transaction is tried before its caller hears of what was in the way. More rides out
@@ -77,9 +80,18 @@ impl PostgresOptions {
         connections: 8,
         connect: Duration::from_secs(10),
         statement: Duration::from_secs(30),
+        silence: Duration::from_secs(10),
         lock: Duration::from_secs(10),
         tries: 12,
     };
+
+    /// Longest wait for the answer to one statement; zero for as long as it takes.
+    fn patience(&self, mode: Mode) -> Duration {
+        match mode {
+            Mode::Read | Mode::Write => self.statement + self.silence,
+            Mode::Migrate => Duration::ZERO,
+        }
+    }
 
     /// The limits of one transaction, as statements.
     fn limits(&self, mode: Mode) -> String {
@@ -100,6 +112,8 @@ impl PostgresOptions {
 pub struct PostgresStore {
     /// The database, for messages; without a password.
     server: String,
+    /// Which server it was when it was opened, as `outcome` knows it.
+    identity: Option<String>,
     options: PostgresOptions,
     pool: Pool,
     changes: Changes,
@@ -154,14 +168,16 @@ impl PostgresStore {
                 what: server.clone(),
                 source: error.into(),
             })?;
-        let store = Self {
+        let mut store = Self {
             server,
+            identity: None,
             options,
             pool,
             changes,
             _driver: driver,
         };
         migrations::ensure(&store).await?;
+        store.identity = store.identity().await;
         Ok(store)
     }
 
@@ -181,9 +197,19 @@ impl PostgresStore {
     /// As [`PostgresStore::open`].
     pub async fn check(&self) -> Result<String, StoreError> {
         migrations::ensure(self).await?;
-        let ask = "SELECT current_setting('server_version') AS version";
-        let asking = |tx: Tx| async move { get::<String>(&tx.one(ask, &[]).await?, "version") };
-        let version = self.read(Walls::None, asking).await?;
+        let ask = "SELECT current_setting('server_version') AS version, pg_is_in_recovery()
+            OR current_setting('default_transaction_read_only')::BOOLEAN AS read_only";
+        let asking = |tx: Tx| async move {
+            let row = tx.one(ask, &[]).await?;
+            Ok((get(&row, "version")?, get(&row, "read_only")?))
+        };
+        let (version, read_only): (String, bool) = self.read(Walls::None, asking).await?;
+        if read_only {
+            return Err(StoreError::Unavailable {
+                what: format!("{}, PostgreSQL {version}", self.server),
+                source: READ_ONLY.into(),
+            });
+        }
         Ok(format!("{}, PostgreSQL {version}", self.server))
     }
 }

@@ -11,7 +11,7 @@ use daybook_domain::{
     Tenant, Timestamp,
 };
 
-use super::connection::{Fault, Tx, Walls};
+use super::connection::{Fault, Tx, Walls, both};
 use super::index::NewDocument;
 use super::names::{SessionRow, find_session, lock_session, session_no, sessions_where, tenant_no};
 use super::places::PlaceNo;
@@ -223,10 +223,11 @@ async fn add(tx: &Tx, append: &Append) -> Result<Appended, Fault> {
     let range = (EventSeq(last + 1), row.session.events);
     let notes_range = before.is_none() || added > 0;
     // None needs the answer of another, so all are sent at once.
-    tokio::try_join!(
+    both(
         insert(tx, &row, &rows),
         note(tx, &row, append, notes_range.then_some(range)),
-    )?;
+    )
+    .await?;
     let key = JobKey::Extract(row.session.id.clone());
     let user = row.session.user.as_deref();
     match log::concern(before.as_ref(), &row.session, new, append) {
@@ -458,10 +459,11 @@ async fn insert(tx: &Tx, row: &SessionRow, rows: &[NewRow<'_>]) -> Result<(), Fa
         let root = row.place.map(|(_, root)| root);
         NewDocument::event(row.no, root, row.event)
     });
-    tokio::try_join!(
+    both(
         tx.execute(insert, values),
-        index::put(tx, row.tenant, &documents)
-    )?;
+        index::put(tx, row.tenant, &documents),
+    )
+    .await?;
     Ok(())
 }
 

@@ -1,8 +1,10 @@
 //! Where an actor stops before each of its calls, until the scheduler lets one of them through.
 
 use std::future::{Future, pending, poll_fn};
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Poll, Waker};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{Thread, current, park};
 
 /// One actor's gate. Work that an actor does side by side waits here side by side.
 #[derive(Debug, Clone, Default)]
@@ -78,6 +80,31 @@ impl Gate {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Carries a call out as a single step, also where it waits for a server: nobody else acts meanwhile.
+pub(super) async fn whole<T>(call: impl Future<Output = T>) -> T {
+    let mut call = pin!(call);
+    let waker = Waker::from(Arc::new(Unpark(current())));
+    poll_fn(|_| {
+        loop {
+            let polled = call.as_mut().poll(&mut Context::from_waker(&waker));
+            if polled.is_ready() {
+                return polled;
+            }
+            park();
+        }
+    })
+    .await
+}
+
+/// Goes on with a thread that waits.
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
     }
 }
 

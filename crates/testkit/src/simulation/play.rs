@@ -14,7 +14,7 @@ use daybook_domain::time::Clock;
 
 use super::decision::Decision;
 use super::deed::{Call, Journal};
-use super::gate::Gate;
+use super::gate::{Gate, whole};
 use super::planted::{Bug, Planted};
 use super::promises::{Kept, Promises};
 use super::seen::Seen;
@@ -250,7 +250,7 @@ impl<C: Cast> Director<C> {
 
     async fn seen(&self, known: Option<&Seen>) -> Result<Seen, String> {
         let planted = self.stage.planted.as_deref();
-        let seen = Seen::of(&*self.stage.store, planted, known).await;
+        let seen = whole(Seen::of(&*self.stage.store, planted, known)).await;
         seen.map_err(|error| format!("the store cannot be read: {error}"))
     }
 

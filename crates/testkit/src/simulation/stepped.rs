@@ -17,7 +17,7 @@ use daybook_domain::{
 };
 
 use super::deed::{Call, Deed, Journal};
-use super::gate::Gate;
+use super::gate::{Gate, whole};
 use super::planted::Planted;
 
 type Answer<T> = Result<T, StoreError>;
@@ -40,7 +40,11 @@ impl Stepped {
         deed: impl FnOnce(&T) -> Deed + Send,
     ) -> Answer<T> {
         self.gate.pause().await;
-        let answer = call.await;
+        let answer = match self.planted {
+            // Its mistake lies between two calls, where others act.
+            Some(_) => call.await,
+            None => whole(call).await,
+        };
         let deed = match &answer {
             Ok(answer) => deed(answer),
             Err(error) => Deed::Refused(error.to_string()),

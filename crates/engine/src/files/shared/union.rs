@@ -2,7 +2,8 @@
 //!
 //! What one side alone changed is as that side has it. Where both changed the same piece, our version
 //! comes first and what they added follows; what we took out stays out. Pieces are those of
-//! [`blocks`]: an entry with the lines under it is one.
+//! [`blocks`]: an entry with the lines under it is one. Of what the engine wrote on both sides our
+//! version is enough: it writes its entries anew whenever it looks at the page.
 //!
 //! Not here: which files both changed (`merge`).
 
@@ -11,7 +12,7 @@ use std::ops::Range;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use crate::files::entry::{Block, EntryId, blocks};
+use crate::files::entry::{Block, EntryId, bare, blocks, is_own_heading};
 use crate::files::page::deleted;
 
 /// One place where a side differs from the base.
@@ -30,6 +31,7 @@ pub(super) fn union(base: &str, ours: &str, theirs: &str) -> String {
     let our_hunks = hunks(&base, &ours);
     let their_hunks = hunks(&base, &theirs);
     let (mut our_hunks, mut their_hunks) = (our_hunks.as_slice(), their_hunks.as_slice());
+    let known = Known::of(&ours);
     let mut text = Text::default();
     let mut place = 0;
     while !(our_hunks.is_empty() && their_hunks.is_empty()) {
@@ -54,11 +56,9 @@ pub(super) fn union(base: &str, ours: &str, theirs: &str) -> String {
             let is_ours = |added: &[String]| here.iter().any(|h| ours[h.new.clone()] == *added);
             for hunk in there.iter().filter(|h| !is_ours(&theirs[h.new.clone()])) {
                 let added = theirs[hunk.new.clone()].iter();
-                let kept: Vec<String> = added
-                    .filter(|piece| !names_one_of(piece, &withdrawn))
-                    .cloned()
-                    .collect();
-                text.add(&kept);
+                let kept =
+                    added.filter(|piece| !names_one_of(piece, &withdrawn) && !known.is_here(piece));
+                text.add_theirs(&kept.cloned().collect::<Vec<_>>(), &known);
             }
         }
         place = region.end;
@@ -66,7 +66,61 @@ pub(super) fn union(base: &str, ours: &str, theirs: &str) -> String {
         their_hunks = &their_hunks[their_count..];
     }
     text.add(&base[place..]);
-    text.0
+    text.0.concat()
+}
+
+/// What the engine wrote, of one side.
+#[derive(Default)]
+struct Known {
+    entries: BTreeSet<EntryId>,
+    has_heading: bool,
+    /// Lines of the second level.
+    titles: BTreeSet<String>,
+}
+
+impl Known {
+    fn of(pieces: &[String]) -> Self {
+        let mut known = Self::default();
+        for piece in pieces {
+            match block(piece) {
+                Some(Block::Ours(marker, _)) => {
+                    known.entries.insert(marker.id());
+                }
+                Some(Block::Heading(1, line)) => known.has_heading |= is_own_heading(line),
+                Some(Block::Heading(_, line)) => {
+                    known.titles.insert(bare(line).to_owned());
+                }
+                Some(Block::Altered(..) | Block::Other(_)) | None => {}
+            }
+        }
+        known
+    }
+
+    /// Whether a piece of the other side is the engine's, and there is one like it here.
+    fn is_here(&self, piece: &str) -> bool {
+        match block(piece) {
+            Some(Block::Ours(marker, _)) => self.entries.contains(&marker.id()),
+            Some(Block::Heading(1, line)) => self.has_heading && is_own_heading(line),
+            Some(Block::Heading(..) | Block::Altered(..) | Block::Other(_)) | None => false,
+        }
+    }
+
+    /// Whether a piece only sets entries apart: a title that is here, too, or an empty line.
+    fn is_frame(&self, piece: &str) -> bool {
+        match block(piece) {
+            Some(Block::Heading(2, line)) => self.titles.contains(bare(line)),
+            Some(Block::Other(line)) => bare(line).trim().is_empty(),
+            Some(Block::Heading(..) | Block::Altered(..) | Block::Ours(..)) | None => false,
+        }
+    }
+}
+
+fn block(piece: &str) -> Option<Block<'_>> {
+    blocks(piece).into_iter().next()
+}
+
+fn is_entry(piece: &str) -> bool {
+    matches!(block(piece), Some(Block::Ours(..)))
 }
 
 /// How many of the hunks, from the first, touch the region, which grows by them.
@@ -125,16 +179,32 @@ fn hunks(base: &[String], side: &[String]) -> Vec<Hunk> {
 
 /// A text that grows by whole pieces.
 #[derive(Default)]
-struct Text(String);
+struct Text(Vec<String>);
 
 impl Text {
     fn add(&mut self, pieces: &[String]) {
         for piece in pieces {
             // The last line of a file may lack its end.
-            if !self.0.is_empty() && !self.0.ends_with('\n') {
-                self.0.push('\n');
+            if let Some(last) = self.0.last_mut().filter(|last| !last.ends_with('\n')) {
+                last.push('\n');
             }
-            self.0.push_str(piece);
+            self.0.push(piece.clone());
+        }
+    }
+
+    /// What they added and we have not. Where all of it is the engine's, its entries follow the last
+    /// one that stands here, so that the page still looks as if nobody but the engine had written it.
+    fn add_theirs(&mut self, added: &[String], known: &Known) {
+        let is_persons = |piece: &String| !is_entry(piece) && !known.is_frame(piece);
+        let last = self.0.iter().rposition(|piece| is_entry(piece));
+        match last {
+            Some(last) if !added.iter().any(is_persons) => {
+                let after = self.0.split_off(last + 1);
+                let entries: Vec<String> = added.iter().filter(|p| is_entry(p)).cloned().collect();
+                self.add(&entries);
+                self.add(&after);
+            }
+            Some(_) | None => self.add(added),
         }
     }
 
@@ -161,8 +231,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::consolidate::Entry;
+    use crate::consolidate::{Entry, Page, Section};
     use crate::files::entry::render;
+    use crate::files::page::{fresh, is_untouched};
 
     fn check(base: &str, ours: &str, theirs: &str, expected: &str) {
         let lined = |text: &str| {
@@ -211,6 +282,37 @@ mod tests {
             both.contains("my words") && both.contains("new words"),
             "{both}"
         );
+    }
+
+    #[test]
+    fn what_the_engine_wrote_on_both_sides_stands_there_once() {
+        let page = |heading: &str, keys: &[&str]| {
+            let entries = keys.iter().map(|key| Entry {
+                key: (*key).to_owned(),
+                lines: vec![format!("{key} of {heading}")],
+                observations: Vec::new(),
+            });
+            Page {
+                heading: heading.to_owned(),
+                sections: vec![Section {
+                    title: "Rules".to_owned(),
+                    entries: entries.collect(),
+                }],
+            }
+        };
+        let written = |page: &Page| fresh(page, &BTreeSet::new());
+        let ours = page("2 sessions", &["one", "two"]);
+        let theirs = page("3 sessions", &["two", "three"]);
+        for base in [String::new(), written(&page("1 session", &["one"]))] {
+            let together = union(&base, &written(&ours), &written(&theirs));
+            assert!(is_untouched(&ours, &together), "{together}");
+            let ids = |text: &str| deleted("", text).len();
+            assert_eq!(ids(&together), 3, "{together}");
+        }
+        let edited = written(&theirs) + "My own line.\n";
+        let together = union("", &written(&ours), &edited);
+        assert!(together.contains("My own line."), "{together}");
+        assert_eq!(together.matches("sessions").count(), 4, "{together}");
     }
 
     #[test]

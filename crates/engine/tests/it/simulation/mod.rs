@@ -8,17 +8,15 @@ mod folders;
 mod scripted;
 mod sessions;
 
-use std::path::Path;
 use std::sync::Arc;
 
 use daybook_domain::Tenant;
 use daybook_domain::eligibility::Switches;
-use daybook_domain::seams::Store;
-use daybook_store::{MemoryStore, SqliteOptions, SqliteStore};
 use daybook_testkit::fixtures::{DAWN, project};
 use daybook_testkit::run;
 use daybook_testkit::simulation::{Bug, Decision, Play, Played, Simulation, play};
 
+use crate::stores::{Make, in_memory, on_disk, on_server};
 use cast::{ACTORS, Players};
 use sessions::ROOTS;
 
@@ -29,21 +27,13 @@ const SEEDS_TO_FIND: u64 = 200;
 /// Decisions that show it at most.
 const DECISIONS_TO_SHOW: usize = 40;
 
-type Made = fn(&Path) -> Arc<dyn Store>;
-
-fn in_memory(_: &Path) -> Arc<dyn Store> {
-    Arc::new(MemoryStore::new())
-}
-
-fn on_disk(root: &Path) -> Arc<dyn Store> {
-    let path = root.join("daybook.db");
-    Arc::new(SqliteStore::open(&path, SqliteOptions::default()).expect("a store can be opened"))
-}
-
 /// Plays decisions in a data folder of their own.
-fn played(make: Made, bug: Option<Bug>, decisions: &[Decision]) -> Played {
+fn played(make: Make, bug: Option<Bug>, decisions: &[Decision]) -> Played {
     let root = tempfile::tempdir().expect("a temporary folder can be made");
-    let store = make(root.path());
+    let Some(made) = make() else {
+        return Played::default();
+    };
+    let store = Arc::clone(&made.store);
     for (folder, key) in ROOTS {
         run(store.assign_root(&Tenant::local(), folder, &project(key), DAWN))
             .expect("a store can be written");
@@ -57,7 +47,7 @@ fn played(make: Made, bug: Option<Bug>, decisions: &[Decision]) -> Played {
     play(what, ACTORS, cast, decisions)
 }
 
-fn simulation(make: Made, bug: Option<Bug>) -> Simulation<impl Fn(&[Decision]) -> Played> {
+fn simulation(make: Make, bug: Option<Bug>) -> Simulation<impl Fn(&[Decision]) -> Played> {
     Simulation {
         actors: ACTORS,
         decisions: DECISIONS,
@@ -75,6 +65,24 @@ fn promises_are_kept_on_disk() {
     simulation(on_disk, None).check(1_000..1_010);
 }
 
+/// Each step waits for a server, and each look at everything waits many times.
+#[test]
+fn promises_are_kept_on_a_server() {
+    simulation(on_server, None).check(3_000..3_001);
+}
+
+/// Where there is no server, nothing is played, and it was said loudly.
+#[test]
+fn a_server_plays_a_seed_as_memory_does() {
+    let decisions = simulation(in_memory, None).decisions_of(2_000);
+    let first = played(in_memory, None, &decisions);
+    let again = played(on_server, None, &decisions);
+    assert_eq!(again.broken, None);
+    if again.calls > 0 {
+        assert_eq!(again.trace, first.trace);
+    }
+}
+
 #[test]
 fn a_seed_plays_the_same_each_time_and_on_every_store() {
     for seed in 2_000..2_004 {
@@ -82,7 +90,7 @@ fn a_seed_plays_the_same_each_time_and_on_every_store() {
         let first = played(in_memory, None, &decisions);
         assert_eq!(first.broken, None);
         assert!(first.calls > 100, "seed {seed}: {} calls", first.calls);
-        for make in [in_memory as Made, on_disk] {
+        for make in [in_memory as Make, on_disk] {
             assert_eq!(played(make, None, &decisions).trace, first.trace);
         }
     }

@@ -1,0 +1,294 @@
+//! Everything at once: workers of three machines are killed and started again while importers add
+//! sessions, the server they share ends five times and stands still once, and connections are cut.
+//! Afterwards nothing is missing, nothing is there twice, and all machines have the same files.
+//!
+//! What happens, and in which order, comes from a seed; how it falls in with what the processes do
+//! just then does not. `CHAOS_SEED=<number>` takes another one.
+
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use daybook_testkit::postgres::{self, Ending, Relay, Server};
+use daybook_testkit::simulation::Random;
+
+use super::histories;
+use crate::fixture::{Place, Session, telling};
+
+const MACHINES: usize = 3;
+const WORKERS: usize = 8;
+/// Sessions that come in whole.
+const SESSIONS: u32 = 12;
+/// Sessions that grow while they are read, one for each machine.
+const GROWING: u32 = 100;
+/// Longest pause between two blows.
+const PAUSE_MS: u64 = 250;
+/// How long the server stands still.
+const STANDSTILL: Duration = Duration::from_secs(2);
+/// Longest time that working off what is left may take.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+#[derive(Debug, Clone, Copy)]
+enum Blow {
+    Kill,
+    Cut,
+    Import,
+    Grow,
+    Restart(Ending),
+    Pause,
+}
+
+/// All that happens, before it is shuffled.
+const BLOWS: [(Blow, usize); 7] = [
+    (Blow::Kill, 24),
+    (Blow::Cut, 8),
+    (Blow::Import, 9),
+    (Blow::Grow, 9),
+    (Blow::Restart(Ending::Fast), 3),
+    (Blow::Restart(Ending::Immediate), 2),
+    (Blow::Pause, 1),
+];
+
+#[test]
+fn whatever_is_killed_every_session_is_processed_exactly_once() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let seed = std::env::var("CHAOS_SEED").map_or(1, |seed| seed.parse().expect("a number"));
+    println!("again with CHAOS_SEED={seed}");
+    let mut site = Site::new(&server, Random::of(seed));
+    site.suffer();
+    site.recover();
+
+    let undisturbed = Undisturbed::new();
+    for (machine, place) in site.places.iter().enumerate() {
+        assert_eq!(own(place), own(&undisturbed.place), "machine {machine}");
+        assert_eq!(histories(place), histories(&site.places[0]));
+        assert_eq!(place.memory(), site.places[0].memory());
+    }
+    assert_processed_once(&server);
+    let (made, expected) = (server.ask(LEARNED), undisturbed.database.ask(LEARNED));
+    assert!(expected.lines().count() > SESSIONS as usize, "{expected}");
+    assert_eq!(made, expected);
+}
+
+/// Machines that share a database.
+struct Site<'a> {
+    server: &'a Server,
+    relay: Relay,
+    random: Random,
+    places: Vec<Place>,
+    /// One after the other on each machine.
+    workers: Vec<Child>,
+    importers: Vec<Child>,
+    /// Turns of the growing sessions.
+    turns: [u32; MACHINES],
+}
+
+impl Drop for Site<'_> {
+    fn drop(&mut self) {
+        for child in self.workers.iter_mut().chain(&mut self.importers) {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+impl<'a> Site<'a> {
+    fn new(server: &'a Server, random: Random) -> Self {
+        let relay = Relay::to(server);
+        let address = relay.address(server);
+        let places: Vec<Place> = (0..MACHINES).map(|_| Place::sharing(&address)).collect();
+        for n in 0..SESSIONS {
+            let place = &places[n as usize % MACHINES];
+            place.write(&format!("{n}.jsonl"), &telling(n).text());
+        }
+        let workers = (0..WORKERS).map(|n| worker(&places[n % MACHINES]));
+        Self {
+            server,
+            relay,
+            random,
+            workers: workers.collect(),
+            importers: Vec::new(),
+            turns: [0; MACHINES],
+            places,
+        }
+    }
+
+    fn suffer(&mut self) {
+        let blows = BLOWS.iter().flat_map(|(blow, n)| vec![*blow; *n]);
+        let mut blows: Vec<Blow> = blows.collect();
+        while !blows.is_empty() {
+            let next = self.random.index(blows.len());
+            self.strike(blows.swap_remove(next));
+            // A blow at a random instant has to wait for that instant; nothing depends on how long.
+            let pause = self.random.below(PAUSE_MS);
+            std::thread::sleep(Duration::from_millis(pause));
+        }
+    }
+
+    fn strike(&mut self, blow: Blow) {
+        let machine = self.random.index(MACHINES);
+        match blow {
+            Blow::Kill => {
+                let n = self.random.index(WORKERS);
+                let fresh = worker(&self.places[n % MACHINES]);
+                end(std::mem::replace(&mut self.workers[n], fresh));
+                if self.random.below(3) == 0 {
+                    self.importers.pop().into_iter().for_each(end);
+                }
+            }
+            Blow::Cut => self.relay.cut(),
+            Blow::Import => {
+                let place = &self.places[machine];
+                let folder = place.transcripts().display().to_string();
+                let mut import = place.daybook(&["import", "--no-process", &folder]);
+                import.stdout(Stdio::null()).stderr(Stdio::null());
+                self.importers.push(import.spawn().expect("daybook starts"));
+            }
+            Blow::Grow => {
+                self.turns[machine] += 1;
+                grow(&self.places[machine], machine, self.turns[machine]);
+            }
+            Blow::Restart(ending) => self.server.restart(ending),
+            Blow::Pause => self.server.while_paused(|| std::thread::sleep(STANDSTILL)),
+        }
+    }
+
+    /// Nothing happens any more; what is left is worked off.
+    fn recover(&mut self) {
+        self.workers.drain(..).for_each(end);
+        self.importers.drain(..).for_each(end);
+        for (machine, place) in self.places.iter().enumerate() {
+            grow(place, machine, self.turns[machine]);
+            place.say(&[
+                "import",
+                "--no-process",
+                &place.transcripts().display().to_string(),
+            ]);
+        }
+        let began = Instant::now();
+        while !self.is_complete() {
+            assert!(
+                began.elapsed() < PATIENCE,
+                "{}",
+                self.places[0].say(&["status"])
+            );
+            for place in &self.places {
+                place.say(&["update", "--all"]);
+            }
+        }
+        // The first round brings everything to the shared histories, the second one back from there.
+        for place in self.places.iter().chain(&self.places) {
+            place.say(&["rebuild"]);
+        }
+    }
+
+    fn is_complete(&self) -> bool {
+        let status = self.places[0].json(&["status"]);
+        let sessions = &status["sessions"];
+        sessions["all"] == SESSIONS as usize + MACHINES
+            && sessions["covered"] == sessions["all"]
+            && status["waiting_to_be_written"] == 0
+            && status["gaps"] == serde_json::json!([])
+    }
+}
+
+fn worker(place: &Place) -> Child {
+    let mut worker = place.daybook(&["worker", "--every", "1s"]);
+    worker.stdout(Stdio::null()).stderr(Stdio::null());
+    worker.spawn().expect("a worker starts")
+}
+
+fn end(mut child: Child) {
+    child.kill().expect("a process of ours");
+    child.wait().expect("a process of ours");
+}
+
+/// A session that goes on and on in a project of its own, in which nothing is said that holds elsewhere.
+fn grow(place: &Place, machine: usize, turns: u32) {
+    let mut session = Session::new(GROWING + machine as u32);
+    for turn in 0..=turns {
+        session = session
+            .human(&format!(
+                "show me the table of station {turn} at pier {machine}"
+            ))
+            .agent(&format!("Here is the table of station {turn}."));
+    }
+    let session = session.in_folder("/nowhere/ada/lagoon".as_ref(), "main");
+    place.write("growing.jsonl", &session.text());
+}
+
+/// Memory files but those of the growing sessions, which differ with where they were cut.
+fn own(place: &Place) -> Vec<(String, String)> {
+    let mut files = place.memory();
+    files.retain(|(name, _)| !name.contains("lagoon"));
+    files
+}
+
+/// What was learned from the sessions that came in whole, each with the events that it rests on.
+const LEARNED: &str = "SELECT scopes.kind, scopes.name, observations.kind, observations.text,
+        sessions.host_id, evidence.events
+    FROM evidence JOIN observations USING (observation_no) JOIN scopes USING (scope_no)
+        JOIN sessions ON sessions.session_no = evidence.session_no
+    WHERE evidence.live AND scopes.name NOT LIKE '%lagoon%'
+    ORDER BY 1, 2, 3, 4, 5, 6";
+
+/// What an import comes to that nobody disturbs.
+struct Undisturbed {
+    place: Place,
+    database: postgres::Database,
+}
+
+impl Undisturbed {
+    fn new() -> Self {
+        let database = postgres::empty().expect("there was a server a moment ago");
+        let place = Place::sharing(&database.address());
+        for n in 0..SESSIONS {
+            place.write(&format!("{n}.jsonl"), &telling(n).text());
+        }
+        place.say(&["import", &place.transcripts().display().to_string()]);
+        Self { place, database }
+    }
+}
+
+fn assert_processed_once(server: &Server) {
+    // Nothing of what these select may be there.
+    let broken = [
+        (
+            "events that no live extraction read, or more than one",
+            "SELECT events.event_no FROM events WHERE 1 <> (SELECT count(*) FROM extractions
+                WHERE live AND extractions.session_no = events.session_no
+                    AND events.event_no & 4294967295 BETWEEN from_seq AND to_seq)",
+        ),
+        (
+            "sessions whose events have holes",
+            "SELECT session_no FROM sessions WHERE events <> (SELECT count(*) FROM events
+                WHERE events.session_no = sessions.session_no)",
+        ),
+        (
+            "watermarks that are not where their sessions end",
+            "SELECT jobs.name, done, input, events FROM sessions JOIN jobs
+                ON kind = 'extract' AND owner = agent AND name = host_id
+                WHERE done <> events OR input <> events",
+        ),
+        (
+            "jobs that wait, or that somebody holds",
+            "SELECT kind, name, done, input FROM jobs WHERE done <> input OR lease_holder IS NOT NULL",
+        ),
+        ("gaps", "SELECT * FROM gaps"),
+        (
+            "observations that rest on the same events of a session",
+            "SELECT session_no, evidence.events, text FROM evidence WHERE live
+                GROUP BY session_no, observation_no, evidence.events, text HAVING count(*) > 1",
+        ),
+        (
+            "histories with holes",
+            "SELECT tree_no FROM trees WHERE objects <> (SELECT count(*) FROM tree_objects
+                WHERE tree_objects.tree_no = trees.tree_no)",
+        ),
+    ];
+    for (what, select) in broken {
+        assert_eq!(server.ask(select), "", "{what}");
+    }
+    assert_ne!(server.ask("SELECT count(*) FROM events"), "0");
+}

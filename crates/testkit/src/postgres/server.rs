@@ -1,0 +1,137 @@
+//! A server of a test's own, that may be hurt.
+
+use std::path::Path;
+
+use super::cluster::{Cluster, Making, ROLE};
+
+/// The one database on it.
+const DATABASE: &str = "daybook";
+/// The place on its small disk.
+const SMALL: &str = "small";
+
+/// How a server ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// In good order; whoever is connected is sent away.
+    Fast,
+    /// As in a crash: it repairs itself when it starts again.
+    Immediate,
+}
+
+impl Ending {
+    fn mode(self) -> &'static str {
+        match self {
+            Self::Fast => "fast",
+            Self::Immediate => "immediate",
+        }
+    }
+}
+
+/// A server with one empty database. What it says is committed outlives its own crash.
+#[derive(Debug)]
+pub struct Server(Cluster);
+
+impl Server {
+    /// `None`, said loudly, where PostgreSQL is not installed.
+    ///
+    /// # Panics
+    /// As [`super::empty`].
+    #[must_use]
+    pub fn start() -> Option<Self> {
+        let server = Self(Cluster::start(&Making {
+            settings: "",
+            stands_by_for: None,
+            small_disk: None,
+        })?);
+        server.0.run("createdb", &["-O", ROLE, DATABASE]);
+        Some(server)
+    }
+
+    /// One whose database lies on a disk of `bytes` of its own. `None`, said loudly, where no such
+    /// disk can be made, too.
+    ///
+    /// # Panics
+    /// As [`super::empty`].
+    #[must_use]
+    pub fn on_small_disk(bytes: u32) -> Option<Self> {
+        let server = Self(Cluster::start(&Making {
+            settings: "",
+            stands_by_for: None,
+            small_disk: Some(bytes),
+        })?);
+        let folder = server.folder().join(SMALL);
+        let place = format!("CREATE TABLESPACE {SMALL} LOCATION '{}'", folder.display());
+        server.0.ask("postgres", &place);
+        let create = ["-O", ROLE, "-D", SMALL, "--strategy=file_copy", DATABASE];
+        server.0.run("createdb", &create);
+        Some(server)
+    }
+
+    /// Another server that follows this one, and can be read meanwhile.
+    ///
+    /// # Panics
+    /// When it does not start.
+    #[must_use]
+    pub fn standby(&self) -> Self {
+        let cluster = Cluster::start(&Making {
+            settings: "hot_standby_feedback = on",
+            stands_by_for: Some(&self.0),
+            small_disk: None,
+        });
+        Self(cluster.expect("the one that it follows was started, too"))
+    }
+
+    /// Makes a standby the server: from now on it can be written, and follows nobody.
+    pub fn promote(&self) {
+        self.0.control(&["promote"]);
+    }
+
+    /// The folder of its socket.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.0.folder
+    }
+
+    /// Where the owner of the database finds it.
+    #[must_use]
+    pub fn address(&self) -> String {
+        self.0.address(ROLE, DATABASE)
+    }
+
+    /// What `psql` answers to a statement of the role that may do everything: rows as lines, columns
+    /// between `|`.
+    ///
+    /// # Panics
+    /// When it fails.
+    pub fn ask(&self, sql: &str) -> String {
+        self.0.ask(DATABASE, sql)
+    }
+
+    /// Ends it and starts it again.
+    pub fn restart(&self, ending: Ending) {
+        self.0.control(&["-m", ending.mode(), "restart"]);
+    }
+
+    /// Ends it.
+    pub fn stop(&self, ending: Ending) {
+        self.0.control(&["-m", ending.mode(), "stop"]);
+    }
+
+    /// Starts it again.
+    pub fn go_on(&self) {
+        self.0.control(&["start"]);
+    }
+
+    /// Lets it do nothing, while `meanwhile` happens: connections stay open, and nobody answers.
+    pub fn while_paused<T>(&self, meanwhile: impl FnOnce() -> T) -> T {
+        struct GoesOn<'a>(&'a Cluster);
+        impl Drop for GoesOn<'_> {
+            fn drop(&mut self) {
+                self.0.signal("CONT");
+            }
+        }
+        self.0.signal("STOP");
+        let _goes_on = GoesOn(&self.0);
+        meanwhile()
+    }
+}
