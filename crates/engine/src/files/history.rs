@@ -62,6 +62,8 @@ pub struct Commit {
     pub author: String,
     /// The first line of its message.
     pub subject: String,
+    /// What it follows; of a merge, the side that was merged into comes first.
+    pub parents: Vec<CommitId>,
 }
 
 impl Folder {
@@ -81,11 +83,17 @@ impl Folder {
         let mut commits = Vec::new();
         let mut next = self.head_of(&repo)?;
         while let Some(id) = next.filter(|_| commits.len() < limit) {
-            let (commit, parent) = describe(&repo, id).map_err(self.damaged())?;
+            let commit = describe(&repo, id).map_err(self.damaged())?;
+            next = commit.parents.first().map(|parent| parent.0);
             commits.push(commit);
-            next = parent;
         }
         Ok(commits)
+    }
+
+    /// One commit.
+    pub(super) fn commit(&self, id: CommitId) -> Result<Commit, FilesError> {
+        let repo = self.repository()?;
+        describe(&repo, id.0).map_err(self.damaged())
     }
 
     /// What the file at `path` held in `commit`; nothing if there was none.
@@ -169,17 +177,19 @@ impl Folder {
     }
 }
 
-fn describe(repo: &gix::Repository, id: ObjectId) -> gix::Result<(Commit, Option<ObjectId>)> {
+fn describe(repo: &gix::Repository, id: ObjectId) -> gix::Result<Commit> {
     let commit = repo.find_commit(id)?;
     let author = commit.author()?;
-    let entry = Commit {
+    Ok(Commit {
         id: CommitId(id),
         time_ms: commit.time()?.seconds.saturating_mul(1000),
         author: author.name.to_str_lossy().trim().to_owned(),
         subject: commit.message()?.summary().to_str_lossy().into_owned(),
-    };
-    let parent = commit.parent_ids().next().map(gix::Id::detach);
-    Ok((entry, parent))
+        parents: commit
+            .parent_ids()
+            .map(|id| CommitId(id.detach()))
+            .collect(),
+    })
 }
 
 #[cfg(test)]

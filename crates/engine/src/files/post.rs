@@ -15,6 +15,7 @@ use super::changes::Changes;
 use super::entities;
 use super::entry::{EntryId, Marker};
 use super::error::FilesError;
+use super::folder::Folder;
 use super::history::CommitId;
 use super::layout::{CURATED, SUMMARY, is_ours, pages};
 use super::lock::WriterLock;
@@ -26,7 +27,7 @@ use super::write::{Snapshot, WriteOutcome};
 use crate::consolidate::{Memory, Page, Section};
 use crate::stage::inside;
 
-/// How far back the engine's last commit is looked for, in commits.
+/// Most commits that are looked at for what a person took out since the engine wrote.
 const BACK: usize = 1000;
 /// The engine's name as an author.
 const ENGINE: &str = "Daybook";
@@ -36,29 +37,23 @@ const ENGINE: &str = "Daybook";
 /// # Errors
 /// What the disk says.
 pub fn deletions(lock: &WriterLock<'_>, stamp: &Stamp) -> Result<BTreeSet<EntryId>, FilesError> {
-    let settled = lock.settle(stamp)?;
-    let (Some(head), Some(last)) = (settled.head, last_written(lock)?) else {
+    let Some(head) = lock.settle(stamp)?.head else {
         return Ok(BTreeSet::new());
     };
     let mut withheld = withheld::load(lock)?;
     let mut gone = BTreeSet::new();
     let mut changed = false;
-    for path in lock
-        .folder()
-        .files_at(last)?
-        .keys()
-        .filter(|path| is_ours(path.as_str()))
-    {
-        let Some(written) = text(lock.folder().read_at(last, path)?) else {
-            continue;
-        };
-        let current = text(lock.folder().read_at(head, path)?);
+    for (path, markers) in taken_out(lock, head)? {
+        let standing = text(lock.folder().read_at(head, &path)?);
         // Whoever deletes the whole of MEMORY.md or the summary wants it made anew.
-        let current = match current {
-            None if matches!(path.as_str(), CURATED | SUMMARY) => continue,
-            current => current.unwrap_or_default(),
-        };
-        for marker in deleted(&current, &written) {
+        if standing.is_none() && matches!(path.as_str(), CURATED | SUMMARY) {
+            continue;
+        }
+        let standing = ids(standing.as_deref().unwrap_or_default());
+        for marker in markers {
+            if standing.contains(&marker.id()) {
+                continue;
+            }
             gone.insert(marker.id());
             changed |= withheld
                 .entry(path.as_str().to_owned())
@@ -72,13 +67,58 @@ pub fn deletions(lock: &WriterLock<'_>, stamp: &Stamp) -> Result<BTreeSet<EntryI
     Ok(gone)
 }
 
-fn last_written(lock: &WriterLock<'_>) -> Result<Option<CommitId>, FilesError> {
-    let log = lock.folder().log(BACK)?;
-    // Entities are written in between, and their commits hold a person's deletions already.
-    Ok(log
-        .into_iter()
-        .find(|commit| commit.author == ENGINE && !entities::made_here(&commit.subject))
-        .map(|commit| commit.id))
+/// Entries of the engine's that a person's commits took out, by file, on all sides of merges back to
+/// where the engine wrote. What one side lacks because the engine itself dropped it there is no
+/// person's doing: so sides are never compared with each other.
+fn taken_out(
+    lock: &WriterLock<'_>,
+    head: CommitId,
+) -> Result<BTreeMap<FilePath, BTreeSet<Marker>>, FilesError> {
+    let folder = lock.folder();
+    let (mut out, mut engine_wrote) = (BTreeMap::<_, BTreeSet<Marker>>::new(), false);
+    let (mut next, mut seen) = (vec![head], BTreeSet::from([head]));
+    for _ in 0..BACK {
+        let Some(id) = next.pop() else { break };
+        let commit = folder.commit(id)?;
+        // Entities are written in between, and their commits hold a person's deletions, too.
+        if commit.author == ENGINE && !entities::made_here(&commit.subject) {
+            engine_wrote = true;
+            continue;
+        }
+        if let [before] = commit.parents[..] {
+            for (path, markers) in removed(folder, before, id)? {
+                out.entry(path).or_default().extend(markers);
+            }
+        }
+        next.extend(commit.parents.into_iter().filter(|id| seen.insert(*id)));
+    }
+    Ok(if engine_wrote { out } else { BTreeMap::new() })
+}
+
+/// Entries of the engine's that one commit took out.
+fn removed(
+    folder: &Folder,
+    before: CommitId,
+    after: CommitId,
+) -> Result<Vec<(FilePath, Vec<Marker>)>, FilesError> {
+    let left = folder.files_at(after)?;
+    let mut removed = Vec::new();
+    for (path, blob) in folder.files_at(before)? {
+        if !is_ours(path.as_str()) || left.get(&path) == Some(&blob) {
+            continue;
+        }
+        let Some(written) = text(folder.read_at(before, &path)?) else {
+            continue;
+        };
+        let current = text(folder.read_at(after, &path)?).unwrap_or_default();
+        removed.push((path, deleted(&current, &written)));
+    }
+    Ok(removed)
+}
+
+/// The entries that stand in a text, changed or not.
+fn ids(text: &str) -> BTreeSet<EntryId> {
+    deleted("", text).iter().map(Marker::id).collect()
 }
 
 /// Writes the memory's pages.

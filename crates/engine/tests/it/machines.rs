@@ -213,3 +213,54 @@ fn a_project_that_is_joined_leaves_no_files_on_any_machine() {
         assert!(lies(&folder(site.folders[0].path(), &project("lagoon"))));
     });
 }
+
+/// Both machines write without hearing of each other, and one drops what the other still shows.
+#[test]
+fn what_the_engine_itself_dropped_on_one_machine_is_no_persons_deletion() {
+    on_machines(2, async |site| {
+        let ada = user_scope("ada");
+        site.note(0, &ada, "Deploys happen on Tuesdays.").await;
+        site.note(0, &ada, "Backups are taken at night.").await;
+        site.check_out(1).await;
+        // As if each had written for the other machines when these could not be reached.
+        let alone = |machine: usize| Workshop {
+            trees: None,
+            ..site.shop(machine)
+        };
+        let redactor = Redactor::standard();
+        let held = site.store().observations(&ada).await.unwrap();
+        let backups = held.iter().find(|o| o.text.contains("night")).unwrap();
+        let words = "The staging server is called reef.";
+        let (shop, place) = (alone(0), None);
+        let kept = remember(&shop, &redactor, words, ada.clone(), place, Origin::Human);
+        kept.await.expect("it is kept");
+        write_due(&alone(0), &Stop::default(), &Unseen)
+            .await
+            .unwrap();
+        site.store()
+            .retract(&ada, backups.id, site.clock.now())
+            .await
+            .unwrap();
+        site.store()
+            .touch_scope(&ada, site.clock.now())
+            .await
+            .unwrap();
+        write_due(&alone(1), &Stop::default(), &Unseen)
+            .await
+            .unwrap();
+        let (shop, words) = (site.shop(0), backups.text.as_str());
+        let again = remember(&shop, &redactor, words, ada.clone(), None, Origin::Human);
+        again.await.expect("it is said again");
+        for machine in [0, 1, 0] {
+            site.check_out(machine).await;
+            site.store()
+                .touch_scope(&ada, site.clock.now())
+                .await
+                .unwrap();
+            site.write(machine).await;
+        }
+        let held = site.store().observations(&ada).await.unwrap();
+        assert_eq!(held.len(), 3, "{held:?}");
+        assert!(site.read(0, &ada).contains("at night"));
+    });
+}
