@@ -1,11 +1,11 @@
 //! One extraction: read a window, extract, file, finish.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use daybook_domain::eligibility::eligible;
 use daybook_domain::{
     Claimed, Event, EventSeq, Extraction, Failure, FailureClass, FinishOutcome, JobKey,
-    ObservationKind, Origin, Session, SessionId, StoreError, Yield,
+    ObservationKind, Origin, Session, SessionId, StoreError, Tenant, Yield,
 };
 
 use tracing::field::Empty;
@@ -15,6 +15,7 @@ use super::Workshop;
 use super::filing::{Projects, file, person_scope};
 use crate::extract::window::{WINDOW_BYTES, WINDOW_EVENTS, window_len};
 use crate::extract::{Extracted, Window};
+use crate::ingest::settle::settle_projects;
 use crate::stage::within;
 
 /// Events before a window that are shown for understanding only.
@@ -98,7 +99,7 @@ async fn read_and_finish(
     };
     let to = last.seq;
     let retracted = retracted(&read);
-    let projects = Projects::of(&*shop.store, &id.tenant).await?;
+    let projects = projects_of(shop, &id.tenant, &read).await?;
     let is_off = |event: &Event| {
         let place = event.place.as_ref();
         let scope = place.and_then(|place| projects.scope(&id.tenant, &place.root));
@@ -160,6 +161,22 @@ async fn fail(
 ) -> Result<Extracting, StoreError> {
     let _ = shop.fail(claimed, failure.clone()).await?;
     Ok(Extracting::Failed(failure))
+}
+
+/// Which project each folder belongs to, those of these events included: whoever took them in may not
+/// have come to say so yet, and what is filed under the person stays there.
+async fn projects_of(
+    shop: &Workshop,
+    tenant: &Tenant,
+    events: &[Event],
+) -> Result<Projects, StoreError> {
+    let projects = Projects::of(&*shop.store, tenant).await?;
+    let mut places = events.iter().filter_map(|event| event.place.as_ref());
+    if places.all(|place| projects.scope(tenant, &place.root).is_some()) {
+        return Ok(projects);
+    }
+    settle_projects(&*shop.store, tenant, &BTreeMap::new(), shop.clock.now()).await?;
+    Projects::of(&*shop.store, tenant).await
 }
 
 /// The next window: whole turns where they fit. Always at least one event when there is one.

@@ -3,4 +3,5 @@
 mod machines;
 mod simulation;
 mod stores;
+mod unsettled;
 mod walls;
