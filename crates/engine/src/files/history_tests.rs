@@ -60,6 +60,7 @@ fn the_log_says_who_when_and_what_newest_first() {
         time_ms: 1_700_000_000_000,
         author: "you".to_owned(),
         subject: "Edit a.md".to_owned(),
+        parents: vec![log[1].id],
     };
     assert_eq!(log[0], newest);
     assert_eq!(

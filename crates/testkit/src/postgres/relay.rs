@@ -79,8 +79,13 @@ impl Relay {
 
     /// From now on the address is that of `server`.
     pub fn lead_to(&self, server: &Server) {
-        lock(&self.shared).to = socket(server.folder());
+        self.will_lead_to(server);
         self.cut();
+    }
+
+    /// The same for whoever connects from now on.
+    pub fn will_lead_to(&self, server: &Server) {
+        lock(&self.shared).to = socket(server.folder());
     }
 }
 

@@ -1,4 +1,8 @@
-//! Connections that break at the worst moment.
+//! Connections that break at the worst moment, and servers that are gone.
+
+use std::time::Duration;
+
+use daybook_testkit::postgres::{Ending, Relay, Server};
 
 use super::wire::{Lost, Wire};
 use super::*;
@@ -103,4 +107,65 @@ fn a_caller_that_goes_away_leaves_no_transaction_behind() {
         let appended = made.append(&append(&id, vec![event("a third")])).await;
         assert_eq!(appended.unwrap().last.0, 2);
     });
+}
+
+/// The standby knows a transaction of the same number, which is somebody else's.
+#[test]
+fn a_commit_that_a_failover_lost_is_not_taken_for_another_that_was_kept() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    drop(open(&server.address()));
+    let standby = server.standby();
+    server.stop(Ending::Fast);
+    standby.promote();
+    // What it does from here on, the old server does not know; and the other way round.
+    server.go_on();
+    let next = "SELECT txid_snapshot_xmax(txid_current_snapshot())";
+    let used: u64 = server.ask(next).parse().unwrap();
+    while standby.ask(next).parse::<u64>().unwrap() < used + 50 {
+        standby.ask("SELECT txid_current()");
+    }
+    let relay = Relay::to(&server);
+    let wire = Wire::along(&relay.address(&server));
+    let store = open(wire.address());
+    relay.will_lead_to(&standby);
+    wire.lose(&[Lost::Request]);
+    let append = append(&session("7f78aa01"), events("word", 3));
+    let appended = run(store.append(&append));
+    assert!(wire.has_lost_all());
+    assert!(
+        matches!(&appended, Err(StoreError::Unavailable { what, .. }) if what.contains("nobody knows")),
+        "{appended:?}"
+    );
+    let again = run(open(&relay.address(&server)).append(&append)).unwrap();
+    assert_eq!((again.added, again.known), (3, 0));
+}
+
+#[test]
+fn a_server_that_stands_still_is_given_up_after_a_while() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let options = PostgresOptions {
+        connect: Duration::from_millis(200),
+        statement: Duration::from_millis(100),
+        silence: Duration::from_millis(100),
+        tries: 2,
+        ..OPTIONS
+    };
+    let store = run(PostgresStore::open(
+        &server.address(),
+        &Trust::System,
+        options,
+    ));
+    let store = store.expect("a store can be opened");
+    let append = append(&session("7f78aa01"), events("word", 3));
+    let appended = server.while_paused(|| run(store.append(&append)));
+    assert!(
+        matches!(&appended, Err(StoreError::Unavailable { .. })),
+        "{appended:?}"
+    );
+    let again = run(store.append(&append)).expect("it goes on");
+    assert_eq!(again.last.0, 3);
 }

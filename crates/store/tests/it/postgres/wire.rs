@@ -39,7 +39,12 @@ pub(super) struct Wire {
 impl Wire {
     /// A wire to the server that `database` stands on.
     pub(super) fn to(database: &Database) -> Self {
-        let config: tokio_postgres::Config = database.address().parse().unwrap();
+        Self::along(&database.address())
+    }
+
+    /// A wire to the server that is found at `address`.
+    pub(super) fn along(address: &str) -> Self {
+        let config: tokio_postgres::Config = address.parse().unwrap();
         let Some(Host::Unix(server)) = config.get_hosts().first() else {
             panic!("the server listens on a socket");
         };
@@ -55,9 +60,7 @@ impl Wire {
             }
         });
         let server = server.display().to_string();
-        let address = database
-            .address()
-            .replace(&server, &folder.path().display().to_string());
+        let address = address.replace(&server, &folder.path().display().to_string());
         Self {
             folder,
             address,
