@@ -66,7 +66,11 @@ fn unpack(file: File, into: &Path) -> Result<Found> {
         let name = safe(&entry.path()?)?;
         let target = into.join(&name);
         match entry.header().entry_type() {
-            EntryType::Directory => fs::create_dir_all(&target)?,
+            EntryType::Directory => {
+                fs::create_dir_all(&target)?;
+                // Its owner can always go on with it.
+                set_mode(&target, entry.header().mode()? | 0o700)?;
+            }
             EntryType::Regular if name == MANIFEST => {
                 let mut text = Vec::new();
                 entry.by_ref().take(MOST_MANIFEST).read_to_end(&mut text)?;
@@ -122,16 +126,21 @@ fn put(from: &mut impl Read, to: &Path, mode: u32) -> io::Result<Kept> {
         file.write_all(&buffer[..read])?;
         bytes += read as u64;
     }
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        file.set_permissions(fs::Permissions::from_mode(mode & 0o777))?;
-    }
-    #[cfg(not(unix))]
-    let _ = mode;
     file.sync_all()?;
+    set_mode(to, mode)?;
     let hash = hash.finalize().to_hex().to_string();
     Ok(Kept { bytes, hash })
+}
+
+#[cfg(unix)]
+fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(path, fs::Permissions::from_mode(mode & 0o777))
+}
+
+#[cfg(not(unix))]
+fn set_mode(_: &Path, _: u32) -> io::Result<()> {
+    Ok(())
 }
 
 #[cfg(unix)]

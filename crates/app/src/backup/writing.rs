@@ -1,7 +1,7 @@
 //! Writing a backup while others work.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Seek};
 use std::path::Path;
 use std::time::Duration;
@@ -106,7 +106,7 @@ impl Writing {
         let cannot = || format!("cannot read {}", shown(path));
         let mut header = Header::new_gnu();
         header.set_entry_type(EntryType::Directory);
-        header.set_mode(0o700);
+        header.set_mode(mode_of(&fs::metadata(path).with_context(cannot)?));
         header.set_size(0);
         let tar = &mut self.tar;
         tar.append_data(&mut header, format!("{name}/"), io::empty())
@@ -118,7 +118,10 @@ impl Writing {
                 let name = path.join(name);
                 anyhow::anyhow!("the name of {} is not text; rename it", shown(&name))
             })?;
-            names.push(entry);
+            // What git locks while a person's command runs would stay locked in a restored folder.
+            if !(name.contains(".git") && entry.ends_with(".lock")) {
+                names.push(entry);
+            }
         }
         names.sort();
         for entry in names {
@@ -138,7 +141,7 @@ impl Writing {
         let mut hash = blake3::Hasher::new();
         let bytes = io::copy(&mut file, &mut hash).with_context(cannot)?;
         file.rewind().with_context(cannot)?;
-        let mode = mode_of(&file).with_context(cannot)?;
+        let mode = mode_of(&file.metadata().with_context(cannot)?);
         let mut rest = file.take(bytes);
         append(&mut self.tar, name, bytes, mode, &mut rest).with_context(cannot)?;
         if rest.limit() > 0 {
@@ -181,16 +184,14 @@ fn append(
     tar.append_data(&mut header, name, content)
 }
 
-/// Whose a file is stays behind; whether it may be written or run comes along.
-fn mode_of(file: &File) -> io::Result<u32> {
-    let metadata = file.metadata()?;
+/// Whose a file is stays behind; who may read, write or run it comes along.
+fn mode_of(metadata: &Metadata) -> u32 {
     #[cfg(unix)]
     let mode = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o777;
     #[cfg(not(unix))]
-    let mode = if metadata.permissions().readonly() {
-        0o400
-    } else {
-        0o600
+    let mode = match metadata.permissions().readonly() {
+        true => 0o500,
+        false => 0o700,
     };
-    Ok(mode)
+    mode
 }

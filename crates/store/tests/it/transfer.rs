@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use daybook_domain::seams::{Index, SessionStore};
-use daybook_domain::{StoreError, Tenant};
+use daybook_domain::{SessionId, StoreError, Tenant};
 use daybook_store::SqliteStore;
 use daybook_store::transfer::{self, Checksum, Outcome, Portable, Progress, TABLES, Table};
 use daybook_testkit::fixtures::*;
@@ -28,6 +28,14 @@ impl Progress for Pages {
     }
 }
 
+/// A session behind another wall.
+fn theirs() -> SessionId {
+    SessionId {
+        tenant: Tenant("other".to_owned()),
+        ..session("theirs")
+    }
+}
+
 /// A store with a little of everything, also of what came and went.
 async fn filled(folder: &TempDir) -> SqliteStore {
     let (_, store) = new_root(folder);
@@ -41,6 +49,8 @@ async fn filled(folder: &TempDir) -> SqliteStore {
         .undo_import(&Tenant::local(), import, at(9_601))
         .await
         .unwrap();
+    let theirs = append(&theirs(), events("t0 theirs", 3));
+    store.append(&theirs).await.unwrap();
     for words in ["t1 said", "t0 said", "t0 never"] {
         let many = append(&session("many"), events(words, 400));
         store.append(&many).await.unwrap();
@@ -202,6 +212,8 @@ fn a_copy_is_made_while_others_write() {
 
 #[cfg(all(unix, feature = "postgres"))]
 mod postgres {
+    use daybook_domain::EventSeq;
+
     use super::super::postgres::{admin, on_server};
     use super::*;
 
@@ -240,6 +252,13 @@ mod postgres {
             copied(&*server, &back).await;
             assert_eq!(before, checksums(&back).await);
             assert_eq!(seen, model::view::of(&back, &local).await.unwrap());
+            // Each row is behind the wall that it was behind.
+            let (first, last) = (EventSeq(0), EventSeq(u64::MAX));
+            let id = theirs();
+            let log = server.events(&id, first, last, 9, usize::MAX);
+            assert_eq!(log.await.unwrap().len(), 3);
+            let tenants = transfer::tenants(&*server).await.unwrap();
+            assert_eq!(tenants, [local.clone(), theirs().tenant]);
             // Numbers go on where they were.
             for store in [&from as &dyn SessionStore, &*server, &back] {
                 let import = store.begin_import(&local, "next", at(9_700)).await.unwrap();
