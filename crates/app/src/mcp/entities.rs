@@ -8,7 +8,7 @@ use daybook_engine::files::reindex::reindex;
 use daybook_engine::files::stamp::Stamp;
 use daybook_engine::files::{FilesConfig, Folder, LockOutcome, WriterLock};
 use daybook_engine::ingest::redact::Redactor;
-use daybook_engine::jobs::{Sharing, WorkLimits};
+use daybook_engine::jobs::WorkLimits;
 use serde::Deserialize;
 use serde_json::json;
 

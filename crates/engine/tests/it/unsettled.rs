@@ -41,8 +41,8 @@ fn what_is_learned_before_its_folder_has_a_project_is_filed_in_one() {
         };
         run(async {
             let said = event("set the cache limit to 50 entries").in_place("/nowhere/ada/tidepool");
-            let appended = shop.store.append(&append(&session("aaaa"), vec![said]));
-            appended.await.unwrap();
+            let append = append(&session("aaaa"), vec![said]);
+            shop.store.append(&append).await.unwrap();
             work(&shop, &Stop::default(), &Unseen).await.unwrap();
             let scopes = shop.store.scopes(&shop.tenant).await.unwrap();
             let told = scopes.iter().filter(|state| state.observations > 0);

@@ -54,7 +54,9 @@ fn whatever_is_killed_every_session_is_processed_exactly_once() {
         return;
     };
     let seed = std::env::var("CHAOS_SEED").map_or(1, |seed| seed.parse().expect("a number"));
-    println!("again with CHAOS_SEED={seed}");
+    let again = format!("again with CHAOS_SEED={seed}\n");
+    // Captured, and shown when it fails.
+    std::io::Write::write_all(&mut std::io::stdout(), again.as_bytes()).expect("somebody reads");
     let mut site = Site::new(&server, Random::of(seed));
     site.suffer();
     site.recover();

@@ -26,8 +26,11 @@ const QUESTIONS: [&str; 14] = [
     "what is still open",
 ];
 
+/// A file's name and content.
+type File = (String, Vec<u8>);
+
 /// All files below a folder but those of git, of databases, and of this one machine.
-fn files(root: &Path) -> Vec<(String, Vec<u8>)> {
+fn files(root: &Path) -> Vec<File> {
     let mut files = Vec::new();
     let mut folders = vec![root.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -47,7 +50,7 @@ fn files(root: &Path) -> Vec<(String, Vec<u8>)> {
     files
 }
 
-fn imported(place: &Place) -> (Vec<(String, Vec<u8>)>, Vec<Value>, Value) {
+fn imported(place: &Place) -> (Vec<File>, Vec<Value>, Value) {
     place.say(&[
         "import",
         "--sample",
