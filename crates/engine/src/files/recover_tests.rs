@@ -284,6 +284,41 @@ fn an_edit_taken_out_of_its_place_survives_a_kill_and_a_newer_edit() {
     }
 }
 
+/// Two edits while the engine writes, the second of what the engine may just have put in the place
+/// of the first: the second stands, and no first one that was replaced is lost.
+#[test]
+fn the_second_of_two_edits_during_a_write_stands_and_the_first_is_kept() {
+    let origin = bed_with_history();
+    let steps = steps_of_a_whole_write(&origin);
+    let planned = steps
+        .iter()
+        .position(|step| *step == Step::PrepareFile)
+        .unwrap();
+    for second in [None, Some(&b"second"[..])] {
+        let mut kept = 0;
+        for one in planned..steps.len() {
+            for two in one + 1..steps.len() {
+                let bed = origin.copied();
+                let place = bed.at("MEMORY.md");
+                let fate = Fate::default()
+                    .with_edit(one, place.clone(), Some(b"first"))
+                    .with_edit(two, place, second);
+                let _ = bed.write_watched(fate.steps(), CHANGES).unwrap();
+                let _ = bed.settle().unwrap();
+                let case = format!("{second:?} at {two}, after {one}");
+                assert_eq!(
+                    bed.read("MEMORY.md").map(String::into_bytes).as_deref(),
+                    second,
+                    "{case}"
+                );
+                bed.assert_settled();
+                kept += usize::from(bed.versions("MEMORY.md").contains(&b"first".to_vec()));
+            }
+        }
+        assert!(kept > 0, "no first edit was replaced by the engine");
+    }
+}
+
 #[test]
 fn a_branch_moved_between_a_kill_and_the_recovery_is_built_upon() {
     let origin = bed_with_history();

@@ -173,13 +173,9 @@ impl Swap<'_> {
             self.folder.reach(Step::Trade)?;
             match self.exchange() {
                 Ok(()) => {}
-                // The person has deleted the file since. A file of theirs that waits goes back.
-                Err(error) if is_absence(&error) => {
-                    if Some(inside) != ours {
-                        self.put_new()?;
-                    }
-                    return Ok(Swapped::Kept);
-                }
+                // The person has deleted the file since, and that is the newer act. An edit of theirs
+                // that waits is kept by the history (`recover`).
+                Err(error) if is_absence(&error) => return Ok(Swapped::Kept),
                 Err(error) => return Err(self.failed("replace")(error)),
             }
             self.folder.reach(Step::Inspect)?;
