@@ -16,6 +16,7 @@ pub mod ids;
 pub mod index;
 pub mod job;
 pub mod limits;
+pub mod model;
 pub mod observation;
 pub mod place;
 pub mod seams;

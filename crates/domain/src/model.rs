@@ -1,0 +1,268 @@
+//! A language model, as the engine sees it: messages in, an answer and its price in tokens out.
+//!
+//! [`Model`] is a seam: `llm` speaks it over three wires, the testkit scripts it, and whoever uses the
+//! library may bring their own. Retries, limits and structured answers are the implementation's; what
+//! is asked, what an answer is worth and what may be spent are not.
+//!
+//! Not here: prompts, prices, the name of a vendor.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use crate::error::BoxError;
+
+/// Who speaks in a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Role {
+    /// What the engine demands.
+    System,
+    /// What the engine asks, and the material that it hands over.
+    User,
+    /// The model.
+    Assistant,
+    /// The outcome of a tool that the model called.
+    Tool,
+}
+
+/// One message of a conversation with a model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    /// Who speaks.
+    pub role: Role,
+    /// What is said.
+    pub text: String,
+    /// What the model calls; of an assistant alone.
+    pub calls: Vec<ToolCall>,
+    /// The call that is answered; of a tool alone.
+    pub answers: Option<String>,
+}
+
+impl Message {
+    /// A message of words alone.
+    pub fn new(role: Role, text: impl Into<String>) -> Self {
+        Self {
+            role,
+            text: text.into(),
+            calls: Vec::new(),
+            answers: None,
+        }
+    }
+
+    /// The outcome of the call `id`.
+    pub fn outcome(id: impl Into<String>, text: impl Into<String>) -> Self {
+        Self {
+            answers: Some(id.into()),
+            ..Self::new(Role::Tool, text)
+        }
+    }
+}
+
+/// A tool that the model may call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tool {
+    /// Letters, digits, `_` and `-`; at most 64.
+    pub name: String,
+    /// When to use it, for the model.
+    pub description: String,
+    /// A JSON schema of its arguments, an object.
+    pub arguments: serde_json::Value,
+}
+
+/// A call of a tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolCall {
+    /// By which the outcome names the call. Unique within one answer.
+    pub id: String,
+    /// As the model wrote it; nobody promises that there is such a tool.
+    pub name: String,
+    /// As the model wrote them: JSON if it did well.
+    pub arguments: String,
+}
+
+/// What form the answer must have.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AnswerSchema {
+    /// Letters, digits, `_` and `-`; at most 64.
+    pub name: String,
+    /// A JSON schema within what strict modes accept: every property required, none beyond those named.
+    pub schema: serde_json::Value,
+}
+
+/// One question.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelRequest {
+    /// The conversation, oldest first; system messages stand before all others.
+    pub messages: Vec<Message>,
+    /// Offered tools.
+    pub tools: Vec<Tool>,
+    /// The form of the answer. Without one the answer is free text.
+    pub answer: Option<AnswerSchema>,
+    /// 0 to 2; nothing leaves it to the provider.
+    pub temperature: Option<f32>,
+    /// Most tokens of the answer, thoughts included.
+    pub max_tokens: u32,
+}
+
+/// Tokens as the provider counted them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Read by the model, `cached` included.
+    pub input: u64,
+    /// Of those, read from the provider's cache.
+    pub cached: u64,
+    /// Written by the model, thoughts included.
+    pub output: u64,
+}
+
+impl std::ops::AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
+        self.input = self.input.saturating_add(other.input);
+        self.cached = self.cached.saturating_add(other.cached);
+        self.output = self.output.saturating_add(other.output);
+    }
+}
+
+/// Why the model stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Finish {
+    /// It was done.
+    Stop,
+    /// It ran into [`ModelRequest::max_tokens`], or its own limit: the answer is a beginning.
+    Length,
+    /// It wants tools called.
+    Tools,
+    /// The provider's filter cut the answer off.
+    Filtered,
+}
+
+/// An answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelReply {
+    /// What the model said, thoughts removed.
+    pub text: String,
+    /// The answer in the demanded form, if one was demanded and the text holds it. Its schema was
+    /// checked.
+    pub answer: Option<serde_json::Value>,
+    /// What it calls.
+    pub calls: Vec<ToolCall>,
+    /// Why it stopped.
+    pub finish: Finish,
+    /// Of all tries and repairs that this answer took; nothing if the provider did not say.
+    pub usage: Option<Usage>,
+    /// Requests that reached the provider for this answer, at least 1.
+    pub requests: u32,
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum ModelError {
+    /// The provider is overloaded, unreachable or asks to wait; tries were made.
+    #[error("{model} could not be reached: {message}")]
+    Unavailable {
+        /// Which model.
+        model: String,
+        /// What was seen, without keys.
+        message: String,
+        /// How long the provider asks to be left alone.
+        retry_after: Option<Duration>,
+    },
+    /// The key or the account is not accepted.
+    #[error("{model} refuses access: {message}")]
+    Denied {
+        /// Which model.
+        model: String,
+        /// What the provider said.
+        message: String,
+    },
+    /// The question is longer than the model can read.
+    #[error("the question is too long for {model}: {message}")]
+    TooLong {
+        /// Which model.
+        model: String,
+        /// What the provider said.
+        message: String,
+    },
+    /// The model will not answer this question.
+    #[error("{model} refuses to answer: {message}")]
+    Refused {
+        /// Which model.
+        model: String,
+        /// What it said.
+        message: String,
+    },
+    /// The answer cannot be understood, also after a repair.
+    #[error("the answer of {model} cannot be understood: {message}")]
+    Malformed {
+        /// Which model.
+        model: String,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// The provider finds fault with the request itself: a wrong model name, an unknown parameter.
+    #[error("{model} finds fault with the request: {message}")]
+    BadRequest {
+        /// Which model.
+        model: String,
+        /// What the provider said.
+        message: String,
+    },
+    /// Whoever asked has given up.
+    #[error("the question to {model} was cancelled")]
+    Cancelled {
+        /// Which model.
+        model: String,
+    },
+    /// Anything else.
+    #[error("{model}: {source}")]
+    Other {
+        /// Which model.
+        model: String,
+        /// What happened.
+        #[source]
+        source: BoxError,
+    },
+}
+
+/// An answer that failed, and what it may have cost all the same.
+#[derive(Debug, thiserror::Error)]
+#[error("{error}")]
+pub struct ModelFailure {
+    /// What happened.
+    #[source]
+    pub error: ModelError,
+    /// What was spent, as far as anybody knows.
+    pub spent: Spent,
+}
+
+/// What a failed call may have cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spent {
+    /// Nothing was sent, or the provider turned it away unread.
+    Nothing,
+    /// What the provider reported, for everything that was sent.
+    Reported(Usage),
+    /// Something was sent and nobody said what it cost: the worst must be assumed.
+    Unknown,
+}
+
+/// A language model.
+///
+/// A call may be dropped at any time; what it had sent by then counts as [`Spent::Unknown`].
+#[async_trait]
+pub trait Model: Send + Sync {
+    /// By which people, prices and records know it: `provider/model`.
+    fn name(&self) -> &str;
+
+    /// Most tokens of question and answer together.
+    fn context_tokens(&self) -> u32;
+
+    /// How many tokens `text` is, or a little more than that; never less.
+    fn count_tokens(&self, text: &str) -> u32;
+
+    /// Asks.
+    ///
+    /// # Errors
+    /// See [`ModelError`]; a failure says what it may have cost.
+    async fn ask(&self, request: &ModelRequest) -> Result<ModelReply, ModelFailure>;
+}
