@@ -5,13 +5,18 @@
 //! round trip, parsed as the unnamed statement; so nothing is left behind in a server connection,
 //! and a pooler such as PgBouncer in transaction mode may hand the next transaction to another one.
 //! For the same reason time limits are set for each transaction and not for the connection.
+//!
+//! What needs no answer waits for company: BEGIN goes out with the first statement of the work, and
+//! statements that are left for later ([`Tx::leave`]) with the next one or with COMMIT. A transaction
+//! that locks a row and saves it takes two round trips.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use daybook_domain::{StoreError, Tenant};
 use deadpool_postgres::{Client, PoolError, TimeoutType};
+use futures_util::future::{join, try_join, try_join_all};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Error, Row};
 
@@ -156,6 +161,16 @@ struct Held {
     /// `None` once it is given up.
     client: Option<Client>,
     open: AtomicBool,
+    /// The number under which the server remembers how it ends, once that is known.
+    number: OnceLock<String>,
+    left: Mutex<Vec<Left>>,
+}
+
+/// A statement that waits for the next one.
+#[derive(Debug)]
+struct Left {
+    sql: &'static str,
+    values: Vec<Value>,
 }
 
 impl Drop for Held {
@@ -169,26 +184,57 @@ impl Drop for Held {
 }
 
 impl Tx {
-    /// Begins, in one round trip.
-    async fn begin(client: Client, statements: &str) -> Result<Self, Fault> {
-        let tx = Self(Arc::new(Held {
+    /// A transaction that is about to begin.
+    fn on(client: Client) -> Self {
+        Self(Arc::new(Held {
             client: Some(client),
             open: AtomicBool::new(true),
-        }));
-        tx.batch(statements).await?;
-        Ok(tx)
+            number: OnceLock::new(),
+            left: Mutex::default(),
+        }))
     }
 
+    /// Ends, with what was left for later. Where that fails, COMMIT is ROLLBACK.
     async fn end(&self, how: &str) -> Result<(), Fault> {
-        self.batch(how).await?;
-        self.0.open.store(false, Ordering::Release);
+        let (left, ended) = join(self.send_left(), self.client().batch_execute(how)).await;
+        if ended.is_ok() {
+            self.0.open.store(false, Ordering::Release);
+        }
+        left.and(ended.map_err(Fault::from))
+    }
+
+    /// Ends without what was left for later.
+    async fn give_up(&self) {
+        self.take_left();
+        // Where this fails, the connection is closed, and with it the transaction.
+        let _ = self.end("ROLLBACK").await;
+    }
+
+    /// Its number; `None` while nothing was written.
+    async fn number(&self) -> Result<Option<String>, Fault> {
+        if let Some(number) = self.0.number.get() {
+            return Ok(Some(number.clone()));
+        }
+        let ask = "SELECT pg_current_xact_id_if_assigned()::TEXT AS number";
+        get(&self.one(ask, &[]).await?, "number")
+    }
+
+    fn take_left(&self) -> Vec<Left> {
+        let left = self.0.left.lock();
+        std::mem::take(&mut *left.unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Sends what was left for later, in its order, as soon as this is polled.
+    async fn send_left(&self) -> Result<(), Fault> {
+        let left = self.take_left();
+        let sent = left.iter().map(|left| self.send(left.sql, &left.values));
+        try_join_all(sent).await?;
         Ok(())
     }
 
-    /// The number under which the server remembers how it ends; `None` while nothing was written.
-    async fn number(&self) -> Result<Option<String>, Fault> {
-        let ask = "SELECT pg_current_xact_id_if_assigned()::TEXT AS number";
-        get(&self.one(ask, &[]).await?, "number")
+    async fn send(&self, sql: &str, values: &[Value]) -> Result<u64, Fault> {
+        let typed: Vec<_> = values.iter().map(Value::typed).collect();
+        Ok(self.client().execute_typed(sql, &typed).await?)
     }
 
     fn client(&self) -> &Client {
@@ -201,7 +247,20 @@ impl Tx {
     /// All rows that a statement answers with.
     pub(super) async fn rows(&self, sql: &str, values: &[Value]) -> Result<Vec<Row>, Fault> {
         let typed: Vec<_> = values.iter().map(Value::typed).collect();
-        Ok(self.client().query_typed(sql, &typed).await?)
+        let asking = async { Ok(self.client().query_typed(sql, &typed).await?) };
+        let ((), rows) = try_join(self.send_left(), asking).await?;
+        Ok(rows)
+    }
+
+    /// All rows of a statement that locks or writes them. Each also says in a column `number` what
+    /// `pg_current_xact_id()::TEXT` is, so that it need not be asked for before the commit.
+    pub(super) async fn numbered(&self, sql: &str, values: &[Value]) -> Result<Vec<Row>, Fault> {
+        let rows = self.rows(sql, values).await?;
+        if let Some(row) = rows.first() {
+            // Whoever else says it says the same.
+            let _ = self.0.number.set(get(row, "number")?);
+        }
+        Ok(rows)
     }
 
     /// The first row, if there is one.
@@ -217,13 +276,23 @@ impl Tx {
 
     /// Runs a statement, and says how many rows it changed.
     pub(super) async fn execute(&self, sql: &str, values: &[Value]) -> Result<u64, Fault> {
-        let typed: Vec<_> = values.iter().map(Value::typed).collect();
-        Ok(self.client().execute_typed(sql, &typed).await?)
+        let ((), changed) = try_join(self.send_left(), self.send(sql, values)).await?;
+        Ok(changed)
+    }
+
+    /// Leaves a statement for later whose answer nobody needs: it runs before the next one.
+    pub(super) fn leave(&self, sql: &'static str, values: &[Value]) {
+        let values = values.to_vec();
+        let left = self.0.left.lock();
+        let mut left = left.unwrap_or_else(PoisonError::into_inner);
+        left.push(Left { sql, values });
     }
 
     /// Runs statements without parameters.
     pub(super) async fn batch(&self, sql: &str) -> Result<(), Fault> {
-        Ok(self.client().batch_execute(sql).await?)
+        let running = async { Ok(self.client().batch_execute(sql).await?) };
+        try_join(self.send_left(), running).await?;
+        Ok(())
     }
 }
 
@@ -255,18 +324,15 @@ pub(super) enum Walls<'a> {
 }
 
 impl Walls<'_> {
-    /// The walls as a statement. It holds no foreign character: a name is spelled in hexadecimal.
+    /// The walls as a statement. It holds no foreign character: a name is spelled by its bytes.
     fn statement(self) -> String {
         match self {
             Self::Within(tenant) => {
                 let name: String = storable(&tenant.0)
                     .bytes()
-                    .map(|byte| format!("{byte:02x}"))
+                    .map(|byte| format!("\\x{byte:02x}"))
                     .collect();
-                format!(
-                    "SELECT set_config('daybook.tenant', \
-                     convert_from(decode('{name}', 'hex'), 'UTF8'), TRUE)"
-                )
+                format!("SET LOCAL daybook.tenant = E'{name}'")
             }
             Self::None => "SET LOCAL daybook.tenants = 'all'".to_owned(),
         }
@@ -325,15 +391,26 @@ impl PostgresStore {
         begin: &str,
         work: &impl Fn(Tx) -> F,
     ) -> Result<T, Fault> {
-        let tx = Tx::begin(self.pool.get().await?, begin).await?;
-        match work(tx.clone()).await {
-            Ok(done) => {
-                self.commit(mode, tx).await?;
+        let tx = Tx::on(self.pool.get().await?);
+        // Sent together. A statement that came in without a transaction would meet walls all around
+        // it, and see and change nothing.
+        let beginning = async { Ok(tx.client().batch_execute(begin).await?) };
+        let working = async {
+            let ((), done) = try_join(beginning, work(tx.clone())).await?;
+            // Known before COMMIT is sent: afterwards there may be nobody left to ask.
+            let number = match mode {
+                Mode::Read => None,
+                Mode::Write | Mode::Migrate => tx.number().await?,
+            };
+            Ok((done, number))
+        };
+        match working.await {
+            Ok((done, number)) => {
+                self.commit(tx, number).await?;
                 Ok(done)
             }
             Err(fault) => {
-                // Where this fails, the connection is closed, and with it the transaction.
-                let _ = tx.end("ROLLBACK").await;
+                tx.give_up().await;
                 Err(fault)
             }
         }
@@ -341,11 +418,7 @@ impl PostgresStore {
 
     /// Commits. Where the connection breaks meanwhile, the server is asked how it ended, so that
     /// nothing is done twice.
-    async fn commit(&self, mode: Mode, tx: Tx) -> Result<(), Fault> {
-        let number = match mode {
-            Mode::Read => None,
-            Mode::Write | Mode::Migrate => tx.number().await?,
-        };
+    async fn commit(&self, tx: Tx, number: Option<String>) -> Result<(), Fault> {
         let ended = tx.end("COMMIT").await;
         drop(tx);
         if number.is_some() {

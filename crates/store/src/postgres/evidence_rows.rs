@@ -575,7 +575,7 @@ impl<'a> Changes<'a> {
         }
         index::forget(tx, self.forgotten).await?;
         for (tenant, documents) in self.indexed {
-            index::put(tx, tenant, &documents).await?;
+            index::put(tx, tenant, &documents);
         }
         Ok(())
     }

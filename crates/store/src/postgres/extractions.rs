@@ -118,7 +118,7 @@ async fn finish(
     let outcome = job.finish(lease, extraction.to.0, now);
     let tallied = Tallied::extraction(outcome, &extraction.yielded);
     if outcome == FinishOutcome::LeaseLost {
-        jobs::tally(tx, JobKind::Extract, tallied).await?;
+        jobs::tally(tx, JobKind::Extract, tallied);
         return Ok(outcome);
     }
     let session = session_no(tx, &extraction.session).await?;
@@ -147,8 +147,8 @@ async fn finish(
     evidence_rows::cut(tx, session, &retracted, &mut touched).await?;
     scopes.extend(swap_when_caught_up(tx, &mut job, &mut touched).await?);
     settle(tx, &touched, scopes, now).await?;
-    job_rows::save(tx, &job).await?;
-    jobs::tally(tx, JobKind::Extract, tallied).await?;
+    job_rows::save(tx, &job);
+    jobs::tally(tx, JobKind::Extract, tallied);
     Ok(outcome)
 }
 

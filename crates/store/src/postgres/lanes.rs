@@ -13,7 +13,7 @@ use daybook_domain::{Claim, Job, JobKind};
 
 use super::connection::{Fault, Tx};
 use super::job_rows;
-use super::values::{Value, values};
+use super::values::values;
 
 /// Most jobs that one claim grants, whatever it asks for.
 const MOST: usize = 256;
@@ -40,12 +40,9 @@ pub(super) async fn next(tx: &Tx, claim: &Claim<'_>) -> Result<Vec<Job>, Fault> 
         limits.running_per_agent,
         jobs * BESIDE,
     ];
-    let rows = tx
-        .rows(
-            "SELECT * FROM next_jobs($1, $2, $3, $4, $5, $6, $7)",
-            bounds,
-        )
-        .await?;
+    let next = "SELECT *, pg_current_xact_id()::TEXT AS number
+        FROM next_jobs($1, $2, $3, $4, $5, $6, $7)";
+    let rows = tx.numbered(next, bounds).await?;
     rows.iter().map(job_rows::job_of).collect()
 }
 
@@ -53,28 +50,18 @@ fn running(kind: JobKind) -> i64 {
     RUNNING + i64::from(kind == JobKind::Consolidate)
 }
 
-/// Notes that the lanes of these jobs were served, in their order.
-pub(super) async fn serve(tx: &Tx, jobs: &[Job]) -> Result<(), Fault> {
-    let Some(kind) = jobs.first().map(|job| job.key.kind()) else {
-        return Ok(());
-    };
+/// The lanes of these jobs in the order in which they were served: tenants, users and agents.
+pub(super) fn served(jobs: &[Job]) -> [Vec<String>; 3] {
     let mut lanes: Vec<Lane> = Vec::new();
     for lane in jobs.iter().map(Lane::of).rev() {
         if !lanes.contains(&lane) {
             lanes.push(lane);
         }
     }
-    let column = |part: fn(&Lane) -> &String| -> Value {
-        let parts = lanes.iter().rev().map(part).cloned();
-        Value::from(parts.collect::<Vec<_>>())
-    };
-    let serve = "SELECT serve_lanes($1, $2, $3, $4)";
-    let lanes = values![
-        kind.word(),
+    let column = |part: fn(&Lane) -> &String| lanes.iter().rev().map(part).cloned().collect();
+    [
         column(|lane| &lane.tenant),
         column(|lane| &lane.user),
-        column(|lane| &lane.agent)
-    ];
-    tx.execute(serve, lanes).await?;
-    Ok(())
+        column(|lane| &lane.agent),
+    ]
 }

@@ -87,7 +87,8 @@ impl PostgresOptions {
             Mode::Migrate => (Duration::ZERO, Duration::ZERO),
         };
         format!(
-            "SET LOCAL statement_timeout = {}; SET LOCAL lock_timeout = {}",
+            // Compiling a statement takes longer than carrying out any of ours.
+            "SET LOCAL statement_timeout = {}; SET LOCAL lock_timeout = {}; SET LOCAL jit = off",
             statement.as_millis(),
             lock.as_millis()
         )

@@ -222,11 +222,8 @@ async fn add(tx: &Tx, append: &Append) -> Result<Appended, Fault> {
     let added = row.session.events.0 - last;
     let range = (EventSeq(last + 1), row.session.events);
     let notes_range = before.is_none() || added > 0;
-    // None needs the answer of another, so all are sent at once.
-    tokio::try_join!(
-        insert(tx, &row, &rows),
-        note(tx, &row, append, notes_range.then_some(range)),
-    )?;
+    insert(tx, &row, &rows);
+    note(tx, &row, append, notes_range.then_some(range)).await?;
     let key = JobKey::Extract(row.session.id.clone());
     let user = row.session.user.as_deref();
     match log::concern(before.as_ref(), &row.session, new, append) {
@@ -236,7 +233,7 @@ async fn add(tx: &Tx, append: &Append) -> Result<Appended, Fault> {
         Concern::Pass(upto) => pass(tx, &mut row, upto).await?,
         Concern::None => {}
     }
-    save(tx, &row).await?;
+    save(tx, &row);
     Ok(Appended {
         added,
         known: append.events.len() as u64 - added,
@@ -279,7 +276,7 @@ async fn switch_memory(tx: &Tx, id: &SessionId, on: bool) -> Result<bool, Fault>
     if changed && upto > 0 {
         pass(tx, &mut row, upto).await?;
     }
-    save(tx, &row).await?;
+    save(tx, &row);
     Ok(true)
 }
 
@@ -424,9 +421,9 @@ async fn known_ids(tx: &Tx, row: &SessionRow, append: &Append) -> Result<HashSet
 }
 
 /// Adds events, where they happened, and what they are found by.
-async fn insert(tx: &Tx, row: &SessionRow, rows: &[NewRow<'_>]) -> Result<(), Fault> {
+fn insert(tx: &Tx, row: &SessionRow, rows: &[NewRow<'_>]) {
     if rows.is_empty() {
-        return Ok(());
+        return;
     }
     let insert = "WITH added AS (
             SELECT * FROM unnest($3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) AS added
@@ -458,18 +455,15 @@ async fn insert(tx: &Tx, row: &SessionRow, rows: &[NewRow<'_>]) -> Result<(), Fa
         let root = row.place.map(|(_, root)| root);
         NewDocument::event(row.no, root, row.event)
     });
-    tokio::try_join!(
-        tx.execute(insert, values),
-        index::put(tx, row.tenant, &documents)
-    )?;
-    Ok(())
+    tx.leave(insert, values);
+    index::put(tx, row.tenant, &documents);
 }
 
 fn column<'a, T>(rows: &[NewRow<'a>], part: impl Fn(&NewRow<'a>) -> T) -> Vec<T> {
     rows.iter().map(part).collect()
 }
 
-pub(super) async fn save(tx: &Tx, row: &SessionRow) -> Result<(), Fault> {
+pub(super) fn save(tx: &Tx, row: &SessionRow) {
     let session = &row.session;
     let update = "UPDATE sessions SET kind = $2, memory_off = $3, switched_off = $4,
             forked_from = $5, \"user\" = $6, surface = $7, first_at = $8, last_at = $9,
@@ -489,6 +483,5 @@ pub(super) async fn save(tx: &Tx, row: &SessionRow) -> Result<(), Fault> {
         ranges::spelled(&session.passed),
         row.last_line,
     ];
-    tx.execute(update, values).await?;
-    Ok(())
+    tx.leave(update, values);
 }
