@@ -17,12 +17,15 @@ const ROLE: &str = "daybook";
 /// The role that may do everything.
 const ADMIN: &str = "admin";
 
-/// Runs the server until the pipe on its input ends. `$1` is the folder.
+/// Settings of a server whose data need not survive a power cut.
+const FORGETFUL: &str = "-c fsync=off -c synchronous_commit=off -c full_page_writes=off";
+
+/// Runs the server until the pipe on its input ends. `$1` is the folder, `$2` settings.
 const SCRIPT: &str = r#"
 {
     initdb -D "$1/data" -U admin -A trust -E UTF8 --locale=C --no-sync &&
-    pg_ctl -D "$1/data" -l "$1/log" -w start -o "-c listen_addresses= -k '$1' -c fsync=off \
-        -c synchronous_commit=off -c full_page_writes=off -c max_connections=200" &&
+    pg_ctl -D "$1/data" -l "$1/log" -w start -o "-c listen_addresses= -k '$1' \
+        -c max_connections=200 $2" &&
     createuser -h "$1" -U admin daybook
 } >"$1/start" 2>&1 && echo ready || cat "$1/start"
 read -r _
@@ -30,15 +33,60 @@ pg_ctl -D "$1/data" -m immediate stop >/dev/null 2>&1
 cd / && rm -rf "$1"
 "#;
 
-static CLUSTER: LazyLock<Option<Cluster>> = LazyLock::new(Cluster::start);
+static CLUSTER: LazyLock<Option<Cluster>> = LazyLock::new(|| Cluster::start(FORGETFUL));
 static TEMPLATE: Mutex<bool> = Mutex::new(false);
 static NUMBER: AtomicUsize = AtomicUsize::new(0);
 
+/// A server for measuring: nobody else's databases are on it. It ends with this, or with the process.
+#[derive(Debug)]
+pub struct Server(Cluster);
+
+impl Server {
+    /// A server with an empty database `measured`; a `durable` one waits for the disk at each commit.
+    /// `None`, said loudly, where PostgreSQL is not installed.
+    ///
+    /// # Panics
+    /// As [`empty`].
+    #[must_use]
+    pub fn start(durable: bool) -> Option<Self> {
+        let cluster = Cluster::start(if durable { "" } else { FORGETFUL })?;
+        cluster.run("createdb", &["-O", ROLE, "-T", "template0", "measured"]);
+        Some(Self(cluster))
+    }
+
+    /// Where the owner of its database finds it.
+    #[must_use]
+    pub fn address(&self) -> String {
+        self.0.address(ROLE, "measured")
+    }
+
+    /// The process that all others of the server come from.
+    ///
+    /// # Panics
+    /// When the server is gone.
+    #[must_use]
+    pub fn process(&self) -> u32 {
+        let file = self.0.folder.join("data/postmaster.pid");
+        let text = std::fs::read_to_string(file).unwrap_or_default();
+        let first = text.lines().next().and_then(|line| line.parse().ok());
+        first.expect("a running server notes its process")
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // The end of its input ends it.
+        drop(self.0.shell.stdin.take());
+        let _ = self.0.shell.wait();
+    }
+}
+
 /// The server. Its pipe closes when this process ends.
+#[derive(Debug)]
 struct Cluster {
     folder: PathBuf,
     programs: PathBuf,
-    _shell: Child,
+    shell: Child,
 }
 
 /// A database that is dropped with this.
@@ -99,7 +147,7 @@ fn cluster() -> &'static Cluster {
 }
 
 impl Cluster {
-    fn start() -> Option<Self> {
+    fn start(settings: &str) -> Option<Self> {
         let Some(programs) = programs() else {
             assert!(
                 std::env::var_os("CI").is_none(),
@@ -113,7 +161,7 @@ impl Cluster {
         let folder = tempfile::Builder::new().prefix("daybook-pg-").tempdir();
         let folder = folder.expect("a temporary folder can be made").keep();
         let mut shell = Command::new("sh");
-        shell.args(["-c", SCRIPT, "sh"]).arg(&folder);
+        shell.args(["-c", SCRIPT, "sh"]).arg(&folder).arg(settings);
         shell
             .env("PATH", with_path(&programs))
             .current_dir(&folder)
@@ -131,7 +179,7 @@ impl Cluster {
         Some(Self {
             folder,
             programs,
-            _shell: shell,
+            shell,
         })
     }
 
