@@ -1,7 +1,7 @@
 //! What one PostgreSQL server does for more and more workers: jobs that go round, and appends.
 //!
 //! The server is a throw-away one of this machine, which workers and server share; SQLite does the
-//! same work beside it. Both run with commits that wait for the disk (`fsync`) and without. Other
+//! same work beside it, on threads of one process. Both run with commits that wait for the disk (`fsync`) and without. Other
 //! programs of the machine slow all of it down, but not the number of cycles that a second of the
 //! server's own processor time is good for.
 

@@ -17,8 +17,11 @@ use super::values::values;
 
 /// Most jobs that one claim grants, whatever it asks for.
 const MOST: usize = 256;
-/// A claim finds so many times the jobs that it may take, for when others take some of them.
-const BESIDE: usize = 10;
+/// A claim finds so many times the jobs that it may take, for when others take some of them. Finding is
+/// most of what a claim costs.
+const BESIDE: usize = 4;
+/// A claim finds no fewer.
+const FOUND: usize = 10;
 /// Whoever bounds what runs holds the advisory lock of this number and its kind: "running" in ASCII.
 const RUNNING: i64 = 0x72_756e_6e69_6e67;
 
@@ -38,7 +41,7 @@ pub(super) async fn next(tx: &Tx, claim: &Claim<'_>) -> Result<Vec<Job>, Fault> 
         limits.per_agent.max(1),
         limits.running,
         limits.running_per_agent,
-        jobs * BESIDE,
+        (jobs * BESIDE).max(FOUND),
     ];
     let next = "SELECT *, pg_current_xact_id()::TEXT AS number
         FROM next_jobs($1, $2, $3, $4, $5, $6, $7)";

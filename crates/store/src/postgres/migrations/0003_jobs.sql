@@ -108,6 +108,7 @@ $$;
 -- The job of a key, locked.
 CREATE FUNCTION lock_job(of_kind TEXT, of_tenant TEXT, of_owner TEXT, of_name TEXT)
 RETURNS SETOF jobs LANGUAGE plpgsql ROWS 1
+SET plan_cache_mode = force_generic_plan
 AS $$
 BEGIN
     RETURN QUERY SELECT * FROM jobs
