@@ -17,7 +17,7 @@ use crate::append::append_of;
 use crate::process::ms;
 use crate::transcripts::Numbers;
 
-const NOW: Timestamp = Timestamp(1_780_000_000_000);
+pub(crate) const NOW: Timestamp = Timestamp(1_780_000_000_000);
 const LEASE: Duration = Duration::from_secs(600);
 /// Agents that sessions are spread over, so that claims go round.
 const AGENTS: u32 = 7;
@@ -39,7 +39,7 @@ fn runtime() -> Result<tokio::runtime::Runtime> {
         .build()?)
 }
 
-fn session(n: u32) -> SessionId {
+pub(crate) fn session(n: u32) -> SessionId {
     SessionId {
         tenant: Tenant::local(),
         agent: format!("agent-{}", n % AGENTS),
@@ -47,7 +47,7 @@ fn session(n: u32) -> SessionId {
     }
 }
 
-fn claim(holder: &str, jobs: usize) -> Claim<'_> {
+pub(crate) fn claim(holder: &str, jobs: usize) -> Claim<'_> {
     Claim {
         kind: JobKind::Extract,
         holder,

@@ -12,6 +12,7 @@ mod import;
 mod jobs;
 mod mcp;
 mod memory;
+mod postgres;
 mod process;
 mod questions;
 mod recall;
@@ -22,7 +23,7 @@ use anyhow::{Result, bail};
 
 fn main() -> Result<()> {
     type Question = (&'static str, &'static str, fn() -> Result<()>);
-    let questions: [Question; 12] = [
+    let questions: [Question; 13] = [
         (
             "import",
             "how fast are real transcripts taken in?",
@@ -78,6 +79,11 @@ fn main() -> Result<()> {
             "beside",
             "how long does an append take while eight workers work?",
             jobs::beside_workers,
+        ),
+        (
+            "postgres",
+            "what does one PostgreSQL server do for 1 to 16 workers?",
+            postgres::curve,
         ),
     ];
     let asked: Vec<String> = std::env::args().skip(1).collect();

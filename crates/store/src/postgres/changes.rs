@@ -21,8 +21,9 @@ use tokio::time::{Instant, sleep, timeout_at};
 use tokio_postgres::{AsyncMessage, Config};
 
 use super::PostgresStore;
-use super::connection::{Fault, Tx};
+use super::connection::Tx;
 use super::dial::Dialer;
+use super::fault::Fault;
 use super::values::get;
 
 /// How often somebody who waits for a change looks for one that nobody tells them of.

@@ -5,184 +5,28 @@
 //! round trip, parsed as the unnamed statement; so nothing is left behind in a server connection,
 //! and a pooler such as PgBouncer in transaction mode may hand the next transaction to another one.
 //! For the same reason time limits are set for each transaction and not for the connection.
+//!
+//! What needs no answer waits for company: BEGIN goes out with the first statement of the work, and
+//! statements that are left for later ([`Tx::leave`]) with the next one or with COMMIT. A transaction
+//! that locks a row and saves it takes two round trips.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use daybook_domain::{StoreError, Tenant};
-use deadpool_postgres::{Client, PoolError, TimeoutType};
-use tokio_postgres::error::SqlState;
+use deadpool_postgres::Client;
+use futures_util::future::{join, join_all};
 use tokio_postgres::{Error, Row};
 
 use super::PostgresStore;
+use super::fault::{Fault, Remedy};
 use super::values::{Value, get, storable};
 
 /// Wait before the second try; each further one doubles it.
 pub(super) const FIRST_WAIT: Duration = Duration::from_millis(5);
 /// Longest wait between two tries.
 pub(super) const LONGEST_WAIT: Duration = Duration::from_millis(500);
-
-/// What can be done about a server that takes no changes.
-pub(super) const READ_ONLY: &str = "it can only be read: either it is a standby that waits to take \
-    over, and the address of the one that can be written is needed, or its operator has set \
-    default_transaction_read_only";
-
-/// What went wrong inside a transaction.
-#[derive(Debug)]
-pub(super) enum Fault {
-    Sql(Error),
-    Pool(PoolError),
-    /// The server did not answer for so long.
-    Silent(Duration),
-    Store(StoreError),
-}
-
-impl From<Error> for Fault {
-    fn from(error: Error) -> Self {
-        Self::Sql(error)
-    }
-}
-
-impl From<PoolError> for Fault {
-    fn from(error: PoolError) -> Self {
-        match error {
-            PoolError::Backend(error) => Self::Sql(error),
-            other => Self::Pool(other),
-        }
-    }
-}
-
-impl From<StoreError> for Fault {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
-    }
-}
-
-/// What can be done about a fault.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Remedy {
-    /// Somebody else was in the way.
-    Again,
-    /// The connection broke; another one may do.
-    Reconnect,
-    /// It took too long; trying at once would take as long.
-    Later,
-    /// The server refuses to work.
-    Act,
-    /// Something is longer than the server can keep or find, such as a name of several KB.
-    Shorten,
-    /// The store is closed: what it held lives elsewhere, as the message says.
-    Move,
-    None,
-}
-
-impl Fault {
-    /// A row that breaks one of our own invariants.
-    pub(super) fn corrupt(what: impl Into<String>) -> Self {
-        Self::Store(StoreError::Corrupt(what.into()))
-    }
-
-    fn remedy(&self) -> Remedy {
-        match self {
-            Self::Store(_) => Remedy::None,
-            Self::Silent(_) => Remedy::Act,
-            Self::Pool(PoolError::Timeout(TimeoutType::Wait)) => Remedy::Later,
-            Self::Pool(_) => Remedy::Reconnect,
-            Self::Sql(error) => match error.code() {
-                Some(state) => remedy_of(state),
-                None if error.is_closed() || is_io(error) => Remedy::Reconnect,
-                None => Remedy::None,
-            },
-        }
-    }
-
-    /// Whether it says no more than that something failed before it.
-    fn is_echo(&self) -> bool {
-        matches!(self, Self::Sql(error) if error.code() == Some(&SqlState::IN_FAILED_SQL_TRANSACTION))
-    }
-
-    /// The error as the caller of a store sees it; `server` names the database.
-    pub(super) fn into_error(self, server: &str) -> StoreError {
-        let remedy = self.remedy();
-        let source = match self {
-            Self::Store(error) => return error,
-            Self::Sql(error) => match advice(&error, remedy) {
-                Some(advice) => format!("{}; {advice}", told(&error)).into(),
-                None => error.into(),
-            },
-            Self::Pool(error) => error.into(),
-            Self::Silent(time) => format!(
-                "the server has not answered for {} s; see whether it runs and can be reached",
-                time.as_secs()
-            )
-            .into(),
-        };
-        match remedy {
-            Remedy::Again | Remedy::Later => StoreError::Busy(source),
-            Remedy::Reconnect | Remedy::Act => StoreError::Unavailable {
-                what: server.to_owned(),
-                source,
-            },
-            Remedy::Shorten | Remedy::Move => StoreError::Refused(told(source.as_ref())),
-            Remedy::None => StoreError::Corrupt(format!("{server}: {}", told(source.as_ref()))),
-        }
-    }
-}
-
-/// What a person can do about what the server says.
-fn advice(error: &Error, remedy: Remedy) -> Option<&'static str> {
-    match error.code() {
-        Some(&SqlState::READ_ONLY_SQL_TRANSACTION) => Some(READ_ONLY),
-        Some(&SqlState::DISK_FULL) => {
-            Some("make room on the server's disk; what waits then goes on by itself")
-        }
-        Some(&SqlState::TOO_MANY_CONNECTIONS) => {
-            Some("raise max_connections on the server, or put a pooler before it")
-        }
-        _ if remedy == Remedy::Reconnect => Some("see whether the server runs and can be reached"),
-        _ => None,
-    }
-}
-
-/// An error with its causes: the outermost alone says only "db error".
-fn told(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut said = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        said = format!("{said}: {error}");
-        cause = error.source();
-    }
-    said
-}
-
-fn is_io(error: &Error) -> bool {
-    let cause = std::error::Error::source(error);
-    cause.is_some_and(|cause| cause.is::<std::io::Error>())
-}
-
-fn remedy_of(state: &SqlState) -> Remedy {
-    match *state {
-        SqlState::T_R_SERIALIZATION_FAILURE
-        | SqlState::T_R_DEADLOCK_DETECTED
-        | SqlState::LOCK_NOT_AVAILABLE
-        // Two made the same row at once: the second one finds it at its next try.
-        | SqlState::UNIQUE_VIOLATION => Remedy::Again,
-        SqlState::ADMIN_SHUTDOWN | SqlState::CRASH_SHUTDOWN | SqlState::CANNOT_CONNECT_NOW => {
-            Remedy::Reconnect
-        }
-        SqlState::QUERY_CANCELED => Remedy::Later,
-        SqlState::INSUFFICIENT_PRIVILEGE | SqlState::READ_ONLY_SQL_TRANSACTION => Remedy::Act,
-        SqlState::RAISE_EXCEPTION => Remedy::Move,
-        _ => match state.code().get(..2) {
-            Some("54") => Remedy::Shorten,
-            Some("08") => Remedy::Reconnect,
-            // Who may come in, which database, resources, the operator, the system.
-            Some("28" | "3D" | "53" | "57" | "58") => Remedy::Act,
-            _ => Remedy::None,
-        },
-    }
-}
 
 /// A transaction under way. Whoever holds it may run statements in it; beginning and ending it is
 /// [`PostgresStore::retry`]'s.
@@ -197,6 +41,16 @@ struct Held {
     open: AtomicBool,
     /// Longest wait for an answer; zero waits for as long as it takes.
     patience: Duration,
+    /// The number under which the server remembers how it ends, once that is known.
+    number: OnceLock<String>,
+    left: Mutex<Vec<Left>>,
+}
+
+/// A statement that waits for the next one.
+#[derive(Debug)]
+struct Left {
+    sql: &'static str,
+    values: Vec<Value>,
 }
 
 impl Drop for Held {
@@ -210,27 +64,80 @@ impl Drop for Held {
 }
 
 impl Tx {
-    /// Begins, in one round trip.
-    async fn begin(client: Client, patience: Duration, statements: &str) -> Result<Self, Fault> {
-        let tx = Self(Arc::new(Held {
+    /// A transaction that is about to begin.
+    fn on(client: Client, patience: Duration) -> Self {
+        Self(Arc::new(Held {
             client: Some(client),
             open: AtomicBool::new(true),
             patience,
-        }));
-        tx.batch(statements).await?;
-        Ok(tx)
+            number: OnceLock::new(),
+            left: Mutex::default(),
+        }))
     }
 
+    /// Begins; nothing that was left for later goes before it.
+    async fn begin(&self, statements: &str) -> Result<(), Fault> {
+        self.heard(self.client().batch_execute(statements)).await
+    }
+
+    /// Ends, with what was left for later. Where that fails, COMMIT is ROLLBACK.
     pub(super) async fn end(&self, how: &str) -> Result<(), Fault> {
-        self.batch(how).await?;
-        self.0.open.store(false, Ordering::Release);
-        Ok(())
+        let ending = self.heard(self.client().batch_execute(how));
+        let (left, ended) = join(self.send_left(), ending).await;
+        if ended.is_ok() {
+            self.0.open.store(false, Ordering::Release);
+        }
+        left.and(ended)
+    }
+
+    /// Ends without what was left for later.
+    async fn give_up(&self) {
+        self.take_left();
+        // Where this fails, the connection is closed, and with it the transaction.
+        let _ = self.end("ROLLBACK").await;
     }
 
     /// The number under which the server remembers how it ends; `None` while nothing was written.
     pub(super) async fn number(&self) -> Result<Option<String>, Fault> {
+        if let Some(number) = self.0.number.get() {
+            return Ok(Some(number.clone()));
+        }
         let ask = "SELECT pg_current_xact_id_if_assigned()::TEXT AS number";
         get(&self.one(ask, &[]).await?, "number")
+    }
+
+    fn take_left(&self) -> Vec<Left> {
+        let left = self.0.left.lock();
+        std::mem::take(&mut *left.unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Sends what was left for later, in its order, as soon as this is polled.
+    async fn send_left(&self) -> Result<(), Fault> {
+        let left = self.take_left();
+        let sent = left.iter().map(|left| self.send(left.sql, &left.values));
+        let heard = join_all(sent).await;
+        // Those after the one that failed were refused for its sake.
+        heard
+            .into_iter()
+            .find(Result::is_err)
+            .map_or(Ok(()), |failed| failed.map(drop))
+    }
+
+    async fn send(&self, sql: &str, values: &[Value]) -> Result<u64, Fault> {
+        let typed: Vec<_> = values.iter().map(Value::typed).collect();
+        self.heard(self.client().execute_typed(sql, &typed)).await
+    }
+
+    /// The server ends a statement that takes too long; one that is gone, or stands still, cannot.
+    async fn heard<T>(&self, answer: impl Future<Output = Result<T, Error>>) -> Result<T, Fault> {
+        let patience = self.0.patience;
+        if patience.is_zero() {
+            return Ok(answer.await?);
+        }
+        match tokio::time::timeout(patience, answer).await {
+            Ok(answer) => Ok(answer?),
+            Err(_) => Err(Fault::Silent(patience)),
+        }
     }
 
     fn client(&self) -> &Client {
@@ -243,7 +150,20 @@ impl Tx {
     /// All rows that a statement answers with.
     pub(super) async fn rows(&self, sql: &str, values: &[Value]) -> Result<Vec<Row>, Fault> {
         let typed: Vec<_> = values.iter().map(Value::typed).collect();
-        self.heard(self.client().query_typed(sql, &typed)).await
+        let asking = self.heard(self.client().query_typed(sql, &typed));
+        let ((), rows) = both(self.send_left(), asking).await?;
+        Ok(rows)
+    }
+
+    /// All rows of a statement that locks or writes them. Each also says in a column `number` what
+    /// `pg_current_xact_id()::TEXT` is, so that it need not be asked for before the commit.
+    pub(super) async fn numbered(&self, sql: &str, values: &[Value]) -> Result<Vec<Row>, Fault> {
+        let rows = self.rows(sql, values).await?;
+        if let Some(row) = rows.first() {
+            // Whoever else says it says the same.
+            let _ = self.0.number.set(get(row, "number")?);
+        }
+        Ok(rows)
     }
 
     /// The first row, if there is one.
@@ -259,35 +179,33 @@ impl Tx {
 
     /// Runs a statement, and says how many rows it changed.
     pub(super) async fn execute(&self, sql: &str, values: &[Value]) -> Result<u64, Fault> {
-        let typed: Vec<_> = values.iter().map(Value::typed).collect();
-        self.heard(self.client().execute_typed(sql, &typed)).await
+        let ((), changed) = both(self.send_left(), self.send(sql, values)).await?;
+        Ok(changed)
+    }
+
+    /// Leaves a statement for later whose answer nobody needs: it runs before the next one.
+    pub(super) fn leave(&self, sql: &'static str, values: &[Value]) {
+        let values = values.to_vec();
+        let left = self.0.left.lock();
+        let mut left = left.unwrap_or_else(PoisonError::into_inner);
+        left.push(Left { sql, values });
     }
 
     /// Runs statements without parameters.
     pub(super) async fn batch(&self, sql: &str) -> Result<(), Fault> {
-        self.heard(self.client().batch_execute(sql)).await
-    }
-
-    /// The server ends a statement that takes too long; one that is gone, or stands still, cannot.
-    async fn heard<T>(&self, answer: impl Future<Output = Result<T, Error>>) -> Result<T, Fault> {
-        let patience = self.0.patience;
-        if patience.is_zero() {
-            return Ok(answer.await?);
-        }
-        match tokio::time::timeout(patience, answer).await {
-            Ok(answer) => Ok(answer?),
-            Err(_) => Err(Fault::Silent(patience)),
-        }
+        let running = self.heard(self.client().batch_execute(sql));
+        both(self.send_left(), running).await?;
+        Ok(())
     }
 }
 
-/// Does two things in one transaction that go out together. Where one fails, the server refuses the
-/// other, too, and that may be heard of first; so both are waited for, and the cause is told.
-pub(super) async fn both<A, B>(
+/// Does two things in one transaction that go out together, in this order. Where one fails, the server
+/// refuses the other, too, and that may be heard of first; so both are waited for, and the cause is told.
+async fn both<A, B>(
     one: impl Future<Output = Result<A, Fault>>,
     other: impl Future<Output = Result<B, Fault>>,
 ) -> Result<(A, B), Fault> {
-    match tokio::join!(one, other) {
+    match join(one, other).await {
         (Ok(one), Ok(other)) => Ok((one, other)),
         (Err(echo), Err(cause)) if echo.is_echo() => Err(cause),
         (Err(fault), _) | (Ok(_), Err(fault)) => Err(fault),
@@ -322,18 +240,15 @@ pub(super) enum Walls<'a> {
 }
 
 impl Walls<'_> {
-    /// The walls as a statement. It holds no foreign character: a name is spelled in hexadecimal.
+    /// The walls as a statement. It holds no foreign character: a name is spelled by its bytes.
     fn statement(self) -> String {
         match self {
             Self::Within(tenant) => {
                 let name: String = storable(&tenant.0)
                     .bytes()
-                    .map(|byte| format!("{byte:02x}"))
+                    .map(|byte| format!("\\x{byte:02x}"))
                     .collect();
-                format!(
-                    "SELECT set_config('daybook.tenant', \
-                     convert_from(decode('{name}', 'hex'), 'UTF8'), TRUE)"
-                )
+                format!("SET LOCAL daybook.tenant = E'{name}'")
             }
             Self::None => "SET LOCAL daybook.tenants = 'all'".to_owned(),
         }
@@ -369,8 +284,14 @@ impl PostgresStore {
             Walls::None.statement()
         );
         let patience = self.options.patience(Mode::Write);
-        let begun = async { Tx::begin(self.pool.get().await?, patience, &begin).await };
-        begun.await.map_err(|fault| fault.into_error(&self.server))
+        let begun = async {
+            let tx = Tx::on(self.pool.get().await?, patience);
+            tx.begin(&begin).await?;
+            Ok(tx)
+        };
+        begun
+            .await
+            .map_err(|fault: Fault| fault.into_error(&self.server))
     }
 
     pub(super) async fn retry<T, F: Future<Output = Result<T, Fault>>>(
@@ -405,18 +326,18 @@ impl PostgresStore {
         begin: &str,
         work: &impl Fn(Tx) -> F,
     ) -> Result<T, Fault> {
-        let patience = self.options.patience(mode);
-        let tx = Tx::begin(self.pool.get().await?, patience, begin).await?;
-        match work(tx.clone()).await {
-            Ok(done) => {
+        let tx = Tx::on(self.pool.get().await?, self.options.patience(mode));
+        // Sent together. A statement that came in without a transaction would meet walls all around
+        // it, and see and change nothing.
+        match both(tx.begin(begin), work(tx.clone())).await {
+            Ok(((), done)) => {
                 self.commit(mode, tx).await?;
                 Ok(done)
             }
             // The connection is closed, and with it the transaction.
             Err(fault @ Fault::Silent(_)) => Err(fault),
             Err(fault) => {
-                // Where this fails, the connection is closed, and with it the transaction.
-                let _ = tx.end("ROLLBACK").await;
+                tx.give_up().await;
                 Err(fault)
             }
         }

@@ -3,7 +3,8 @@
 use daybook_domain::{Event, EventId, EventSeq, Origin, Place, SessionId, ToolStatus};
 use tokio_postgres::Row;
 
-use super::connection::{Fault, Tx};
+use super::connection::Tx;
+use super::fault::Fault;
 use super::names::find_session;
 use super::sessions::{event_no, seq_of};
 use super::values::{get, values, word};

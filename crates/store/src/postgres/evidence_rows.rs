@@ -11,7 +11,8 @@ use daybook_domain::{
 };
 use tokio_postgres::Row;
 
-use super::connection::{Fault, Tx};
+use super::connection::Tx;
+use super::fault::Fault;
 use super::index::{self, NewDocument};
 use super::names::{find_scope, scope_no, scope_of, session_id_of, session_no};
 use super::sessions::{event_no, seq_of};
@@ -575,7 +576,7 @@ impl<'a> Changes<'a> {
         }
         index::forget(tx, self.forgotten).await?;
         for (tenant, documents) in self.indexed {
-            index::put(tx, tenant, &documents).await?;
+            index::put(tx, tenant, &documents);
         }
         Ok(())
     }

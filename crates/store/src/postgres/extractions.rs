@@ -14,8 +14,9 @@ use daybook_domain::{
 };
 use tokio_postgres::Row;
 
-use super::connection::{Fault, Tx, Walls};
+use super::connection::{Tx, Walls};
 use super::evidence_rows::{self, Addition, Touched};
+use super::fault::Fault;
 use super::names::{find_session, raise, raise_one, scope_of, session_id_of, session_no};
 use super::values::{Value, get, values};
 use super::{PostgresStore, job_rows, jobs};
@@ -118,7 +119,7 @@ async fn finish(
     let outcome = job.finish(lease, extraction.to.0, now);
     let tallied = Tallied::extraction(outcome, &extraction.yielded);
     if outcome == FinishOutcome::LeaseLost {
-        jobs::tally(tx, JobKind::Extract, tallied).await?;
+        jobs::tally(tx, JobKind::Extract, tallied);
         return Ok(outcome);
     }
     let session = session_no(tx, &extraction.session).await?;
@@ -147,8 +148,8 @@ async fn finish(
     evidence_rows::cut(tx, session, &retracted, &mut touched).await?;
     scopes.extend(swap_when_caught_up(tx, &mut job, &mut touched).await?);
     settle(tx, &touched, scopes, now).await?;
-    job_rows::save(tx, &job).await?;
-    jobs::tally(tx, JobKind::Extract, tallied).await?;
+    job_rows::save(tx, &job);
+    jobs::tally(tx, JobKind::Extract, tallied);
     Ok(outcome)
 }
 

@@ -15,7 +15,8 @@ use daybook_domain::limits::APPEND_EVENTS;
 use daybook_domain::seams::Index;
 use daybook_domain::{EventSeq, NewEvent, Origin, Scope, SessionId, StoreError, Tenant, Timestamp};
 
-use super::connection::{Fault, Tx, Walls};
+use super::connection::{Tx, Walls};
+use super::fault::Fault;
 use super::names::{find_scope, find_session, scope_no};
 use super::sessions::event_no;
 use super::values::{get, values, word};
@@ -179,7 +180,7 @@ fn distinct_words(tokens: &str) -> String {
 }
 
 /// Adds documents that are not there; those without tokens cannot be found and are left out.
-pub(super) async fn put(tx: &Tx, tenant: i64, documents: &[NewDocument<'_>]) -> Result<(), Fault> {
+pub(super) fn put(tx: &Tx, tenant: i64, documents: &[NewDocument<'_>]) {
     let (mut docs, mut owners, mut words) = (Vec::new(), Vec::new(), Vec::new());
     for document in documents {
         let distinct = distinct_words(document.tokens);
@@ -190,7 +191,7 @@ pub(super) async fn put(tx: &Tx, tenant: i64, documents: &[NewDocument<'_>]) -> 
         }
     }
     if docs.is_empty() {
-        return Ok(());
+        return;
     }
     let added = i64::try_from(docs.len()).unwrap_or(i64::MAX);
     // In the order of the tree, so that neighbours go into the same page.
@@ -204,14 +205,13 @@ pub(super) async fn put(tx: &Tx, tenant: i64, documents: &[NewDocument<'_>]) -> 
             SELECT $1, word, doc, owner FROM added, unnest(words) AS word ORDER BY word, doc
         )
         SELECT count(*) FROM added";
-    tx.execute(put, values![tenant, docs, owners, words])
-        .await?;
-    resize(tx, tenant, added).await
+    tx.leave(put, values![tenant, docs, owners, words]);
+    resize(tx, tenant, added);
 }
 
 /// Counts so many documents more, or fewer, in a row that nobody else counts in at this moment: an old
 /// one where there is one. So nobody waits to count, and the number is the sum of few rows.
-async fn resize(tx: &Tx, tenant: i64, more: i64) -> Result<(), Fault> {
+fn resize(tx: &Tx, tenant: i64, more: i64) {
     let count = "WITH free AS MATERIALIZED (
             SELECT size_no FROM ix_sizes WHERE tenant_no = $1
             ORDER BY size_no LIMIT 1 FOR UPDATE SKIP LOCKED
@@ -221,8 +221,7 @@ async fn resize(tx: &Tx, tenant: i64, more: i64) -> Result<(), Fault> {
         )
         INSERT INTO ix_sizes (tenant_no, documents)
         SELECT $1, $2 WHERE NOT EXISTS (SELECT FROM counted)";
-    tx.execute(count, values![tenant, more]).await?;
-    Ok(())
+    tx.leave(count, values![tenant, more]);
 }
 
 /// Takes documents out, as far as they are there.
@@ -240,7 +239,7 @@ pub(super) async fn forget(tx: &Tx, docs: Vec<i64>) -> Result<(), Fault> {
         )
         SELECT tenant_no, -count(*) AS more FROM gone GROUP BY tenant_no";
     for row in tx.rows(forget, values![docs]).await? {
-        resize(tx, get(&row, "tenant_no")?, get(&row, "more")?).await?;
+        resize(tx, get(&row, "tenant_no")?, get(&row, "more")?);
     }
     Ok(())
 }
@@ -321,7 +320,8 @@ async fn put_file(
             tokens: &entry.tokens,
         });
     }
-    put(tx, tenant, &documents).await
+    put(tx, tenant, &documents);
+    Ok(())
 }
 
 async fn forget_file(tx: &Tx, scope: i64, file: &str) -> Result<(), Fault> {
@@ -365,7 +365,8 @@ async fn index_events(
     }
     forget(tx, documents.keys().copied().collect()).await?;
     let documents: Vec<NewDocument<'_>> = documents.into_values().collect();
-    put(tx, row.tenant, &documents).await
+    put(tx, row.tenant, &documents);
+    Ok(())
 }
 
 /// Indexes some of a scope's observations, those numbered after `last`. Returns where to go on.
@@ -392,7 +393,7 @@ async fn index_observations(tx: &Tx, scope: &Scope, last: i64) -> Result<Option<
     let documents: Vec<NewDocument<'_>> = documents
         .map(|(no, tokens)| NewDocument::observation(*no, scope, tokens))
         .collect();
-    put(tx, get(first, "tenant_no")?, &documents).await?;
+    put(tx, get(first, "tenant_no")?, &documents);
     Ok(held
         .last()
         .map(|(no, _)| *no)

@@ -7,16 +7,17 @@ use daybook_domain::{Failure, FailureClass, Gap, Job, JobKey, JobKind, Lease, Pr
 use serde_json::json;
 use tokio_postgres::Row;
 
-use super::connection::{Fault, Tx};
+use super::connection::Tx;
+use super::fault::Fault;
 use super::values::{Value, counted, get, storable, values, word};
 
 /// The job, which nobody else changes until this transaction ends.
 pub(super) async fn load(tx: &Tx, key: &JobKey) -> Result<Option<Job>, Fault> {
     let (tenant, owner, name) = key.parts();
-    let lock = "SELECT * FROM lock_job($1, $2, $3, $4)";
+    let lock = "SELECT *, pg_current_xact_id()::TEXT AS number FROM lock_job($1, $2, $3, $4)";
     let parts = values![key.kind().word(), tenant, owner, name];
-    let row = tx.row(lock, parts).await?;
-    row.as_ref().map(job_of).transpose()
+    let rows = tx.numbered(lock, parts).await?;
+    rows.first().map(job_of).transpose()
 }
 
 /// Those of the jobs that exist, by key; nobody else changes them until this transaction ends.
@@ -46,32 +47,24 @@ pub(super) async fn select(tx: &Tx, condition: &str, values: &[Value]) -> Result
 }
 
 /// Writes a job that was loaded in this transaction.
-pub(super) async fn save(tx: &Tx, job: &Job) -> Result<(), Fault> {
-    save_all(tx, std::slice::from_ref(job)).await
+pub(super) fn save(tx: &Tx, job: &Job) {
+    save_all(tx, std::slice::from_ref(job));
 }
 
 /// Writes jobs that were loaded in this transaction.
-pub(super) async fn save_all(tx: &Tx, jobs: &[Job]) -> Result<(), Fault> {
-    if jobs.is_empty() {
-        return Ok(());
+pub(super) fn save_all(tx: &Tx, jobs: &[Job]) {
+    if !jobs.is_empty() {
+        tx.leave("SELECT save_jobs($1::JSON)", values![objects(jobs)]);
     }
-    let save = "SELECT save_jobs($1::JSON) AS saved";
-    let saved: usize = get(&tx.one(save, values![objects(jobs)]).await?, "saved")?;
-    if saved != jobs.len() {
-        let what = format!("{saved} rows for {} jobs, from {}", jobs.len(), jobs[0].key);
-        return Err(Fault::corrupt(what));
-    }
-    Ok(())
 }
 
 /// Writes jobs that did not exist when they were looked for in this transaction. Where somebody
 /// else was faster, the transaction fails and is tried again.
-pub(super) async fn insert_all(tx: &Tx, jobs: &[Job]) -> Result<(), Fault> {
+pub(super) fn insert_all(tx: &Tx, jobs: &[Job]) {
     if !jobs.is_empty() {
         let insert = "INSERT INTO jobs SELECT * FROM json_populate_recordset(NULL::jobs, $1::JSON)";
-        tx.execute(insert, values![objects(jobs)]).await?;
+        tx.leave(insert, values![objects(jobs)]);
     }
-    Ok(())
 }
 
 /// Forgets a job and its gaps.
@@ -85,7 +78,7 @@ pub(super) async fn delete(tx: &Tx, key: &JobKey) -> Result<(), Fault> {
 }
 
 /// Jobs as the function `save_jobs` takes them.
-fn objects(jobs: &[Job]) -> String {
+pub(super) fn objects(jobs: &[Job]) -> String {
     serde_json::Value::from_iter(jobs.iter().map(object)).to_string()
 }
 

@@ -11,7 +11,8 @@ use daybook_domain::{
     LeaseToken, Mark, Priority, SessionId, StoreError, Tallied, Tally, Timestamp,
 };
 
-use super::connection::{Fault, Tx, Walls, both};
+use super::connection::{Tx, Walls};
+use super::fault::Fault;
 use super::job_rows::{self, select};
 use super::values::{get, values, word};
 use super::{PostgresStore, changes, extractions, lanes};
@@ -52,7 +53,7 @@ impl JobStore for PostgresStore {
             waiting
                 .iter_mut()
                 .for_each(|job| job.raise(Priority::Raised));
-            job_rows::save_all(&tx, &waiting).await?;
+            job_rows::save_all(&tx, &waiting);
             Ok(waiting.len())
         };
         self.write(Walls::Within(&session.tenant), work).await
@@ -91,7 +92,7 @@ impl JobStore for PostgresStore {
         let work = |tx| async move {
             let mut held = select(&tx, held, values![holder]).await?;
             held.retain_mut(|job| job.abandon(holder));
-            job_rows::save_all(&tx, &held).await?;
+            job_rows::save_all(&tx, &held);
             Ok(held.len())
         };
         self.write(Walls::None, work).await
@@ -282,7 +283,7 @@ impl PostgresStore {
             let before = job.clone();
             let outcome = transition(&mut job);
             if job != before {
-                job_rows::save(&tx, &job).await?;
+                job_rows::save(&tx, &job);
             }
             Ok(outcome)
         };
@@ -295,7 +296,7 @@ pub(super) async fn mark(tx: &Tx, key: &JobKey, mark: Mark) -> Result<(), Fault>
     change_or_create(tx, key, None, |job| job.mark(mark)).await
 }
 
-/// Raises the inputs of jobs, creating those that are new, in two statements or three.
+/// Raises the inputs of jobs, creating those that are new.
 pub(super) async fn mark_all(tx: &Tx, marks: &BTreeMap<JobKey, Mark>) -> Result<(), Fault> {
     let keys: Vec<&JobKey> = marks.keys().collect();
     let mut known = job_rows::load_all(tx, &keys).await?;
@@ -310,8 +311,9 @@ pub(super) async fn mark_all(tx: &Tx, marks: &BTreeMap<JobKey, Mark>) -> Result<
             }
         }
     }
-    job_rows::save_all(tx, &known).await?;
-    job_rows::insert_all(tx, &new).await
+    job_rows::save_all(tx, &known);
+    job_rows::insert_all(tx, &new);
+    Ok(())
 }
 
 /// Changes a job, creating it when it is new.
@@ -329,25 +331,17 @@ pub(super) async fn change_or_create<T>(
     }
     let changed = change(&mut job);
     if is_new {
-        job_rows::insert_all(tx, std::slice::from_ref(&job)).await?;
+        job_rows::insert_all(tx, std::slice::from_ref(&job));
     } else {
-        job_rows::save(tx, &job).await?;
+        job_rows::save(tx, &job);
     }
     Ok(changed)
 }
 
 /// Counts one more.
-pub(super) async fn tally(tx: &Tx, kind: JobKind, what: Tallied) -> Result<(), Fault> {
-    count(tx, kind, what, 1).await
-}
-
-/// Counts so many more, in a row that nobody else counts in at this moment: an old one where there
-/// is one, so there are as many as have ever counted at once.
-async fn count(tx: &Tx, kind: JobKind, what: Tallied, more: usize) -> Result<(), Fault> {
-    let count = "SELECT count_more($1, $2, $3)";
-    tx.execute(count, values![kind.word(), what.word(), more])
-        .await?;
-    Ok(())
+pub(super) fn tally(tx: &Tx, kind: JobKind, what: Tallied) {
+    let count = "SELECT count_more($1, $2, 1)";
+    tx.leave(count, values![kind.word(), vec![what.word()]]);
 }
 
 /// Grants jobs in turn, up to the claim's limits.
@@ -361,8 +355,22 @@ async fn grant(tx: &Tx, claim: &Claim<'_>) -> Result<Vec<Claimed>, Fault> {
         is_granted
     });
     if !jobs.is_empty() {
-        let saved = both(job_rows::save_all(tx, &jobs), lanes::serve(tx, &jobs));
-        both(saved, count(tx, claim.kind, Tallied::Claimed, jobs.len())).await?;
+        let [tenants, users, agents] = lanes::served(&jobs);
+        let save =
+            "SELECT save_jobs($1::JSON), serve_lanes($2, $3, $4, $5), count_more($2, $6, $7)";
+        let counted = vec![Tallied::Claimed.word()];
+        tx.leave(
+            save,
+            values![
+                job_rows::objects(&jobs),
+                claim.kind.word(),
+                tenants,
+                users,
+                agents,
+                counted,
+                jobs.len(),
+            ],
+        );
     }
     Ok(claimed)
 }
@@ -372,13 +380,11 @@ async fn end(tx: &Tx, job: &mut Job, tallied: &[Tallied], now: Timestamp) -> Res
     if job.redo_until.is_some() {
         extractions::settle_redo(tx, job, now).await?;
     }
-    let tally = async {
-        for what in tallied {
-            tally(tx, job.key.kind(), *what).await?;
-        }
-        Ok(())
-    };
-    both(job_rows::save(tx, job), tally).await?;
+    let kind = job.key.kind();
+    let save = "SELECT save_jobs($1::JSON), count_more($2, $3, 1)";
+    let counted: Vec<&str> = tallied.iter().map(|what| what.word()).collect();
+    let job = job_rows::objects(std::slice::from_ref(job));
+    tx.leave(save, values![job, kind.word(), counted]);
     Ok(())
 }
 
@@ -386,7 +392,8 @@ async fn end(tx: &Tx, job: &mut Job, tallied: &[Tallied], now: Timestamp) -> Res
 async fn redo(tx: &Tx, mut job: Job, now: Timestamp) -> Result<(), Fault> {
     job.begin_redo(now);
     extractions::drop_unfinished_redo(tx, &job).await?;
-    job_rows::save(tx, &job).await
+    job_rows::save(tx, &job);
+    Ok(())
 }
 
 /// Takes out all gaps of these jobs and has the jobs redone.

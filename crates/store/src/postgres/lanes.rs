@@ -11,14 +11,18 @@
 use daybook_domain::claim::Lane;
 use daybook_domain::{Claim, Job, JobKind};
 
-use super::connection::{Fault, Tx};
+use super::connection::Tx;
+use super::fault::Fault;
 use super::job_rows;
-use super::values::{Value, values};
+use super::values::values;
 
 /// Most jobs that one claim grants, whatever it asks for.
 const MOST: usize = 256;
-/// A claim finds so many times the jobs that it may take, for when others take some of them.
-const BESIDE: usize = 10;
+/// A claim finds so many times the jobs that it may take, for when others take some of them. Finding is
+/// most of what a claim costs.
+const BESIDE: usize = 4;
+/// A claim finds no fewer.
+const FOUND: usize = 10;
 /// Whoever bounds what runs holds the advisory lock of this number and its kind: "running" in ASCII.
 const RUNNING: i64 = 0x72_756e_6e69_6e67;
 
@@ -38,14 +42,11 @@ pub(super) async fn next(tx: &Tx, claim: &Claim<'_>) -> Result<Vec<Job>, Fault> 
         limits.per_agent.max(1),
         limits.running,
         limits.running_per_agent,
-        jobs * BESIDE,
+        (jobs * BESIDE).max(FOUND),
     ];
-    let rows = tx
-        .rows(
-            "SELECT * FROM next_jobs($1, $2, $3, $4, $5, $6, $7)",
-            bounds,
-        )
-        .await?;
+    let next = "SELECT *, pg_current_xact_id()::TEXT AS number
+        FROM next_jobs($1, $2, $3, $4, $5, $6, $7)";
+    let rows = tx.numbered(next, bounds).await?;
     rows.iter().map(job_rows::job_of).collect()
 }
 
@@ -53,28 +54,18 @@ fn running(kind: JobKind) -> i64 {
     RUNNING + i64::from(kind == JobKind::Consolidate)
 }
 
-/// Notes that the lanes of these jobs were served, in their order.
-pub(super) async fn serve(tx: &Tx, jobs: &[Job]) -> Result<(), Fault> {
-    let Some(kind) = jobs.first().map(|job| job.key.kind()) else {
-        return Ok(());
-    };
+/// The lanes of these jobs in the order in which they were served: tenants, users and agents.
+pub(super) fn served(jobs: &[Job]) -> [Vec<String>; 3] {
     let mut lanes: Vec<Lane> = Vec::new();
     for lane in jobs.iter().map(Lane::of).rev() {
         if !lanes.contains(&lane) {
             lanes.push(lane);
         }
     }
-    let column = |part: fn(&Lane) -> &String| -> Value {
-        let parts = lanes.iter().rev().map(part).cloned();
-        Value::from(parts.collect::<Vec<_>>())
-    };
-    let serve = "SELECT serve_lanes($1, $2, $3, $4)";
-    let lanes = values![
-        kind.word(),
+    let column = |part: fn(&Lane) -> &String| lanes.iter().rev().map(part).cloned().collect();
+    [
         column(|lane| &lane.tenant),
         column(|lane| &lane.user),
-        column(|lane| &lane.agent)
-    ];
-    tx.execute(serve, lanes).await?;
-    Ok(())
+        column(|lane| &lane.agent),
+    ]
 }

@@ -4,7 +4,8 @@
 use daybook_domain::StoreError;
 
 use super::PostgresStore;
-use super::connection::{Fault, Mode, Tx, Walls};
+use super::connection::{Mode, Tx, Walls};
+use super::fault::Fault;
 use super::values::{get, values};
 use crate::schema_history::{Applied, Migration, check};
 

@@ -20,6 +20,7 @@ mod dial;
 mod events;
 mod evidence_rows;
 mod extractions;
+mod fault;
 mod index;
 mod job_rows;
 mod jobs;
@@ -44,9 +45,10 @@ use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 
 use changes::Changes;
-use connection::{Mode, READ_ONLY, Tx, Walls};
+use connection::{Mode, Tx, Walls};
 pub use dial::Trust;
 use dial::{Dialer, Driver};
+use fault::READ_ONLY;
 use values::get;
 
 /// How a [`PostgresStore`] behaves.
@@ -100,7 +102,8 @@ impl PostgresOptions {
             Mode::Migrate => (Duration::ZERO, Duration::ZERO),
         };
         format!(
-            "SET LOCAL statement_timeout = {}; SET LOCAL lock_timeout = {}",
+            // Compiling a statement takes longer than carrying out any of ours.
+            "SET LOCAL statement_timeout = {}; SET LOCAL lock_timeout = {}; SET LOCAL jit = off",
             statement.as_millis(),
             lock.as_millis()
         )

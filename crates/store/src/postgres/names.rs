@@ -8,7 +8,8 @@ use daybook_domain::{
 };
 use tokio_postgres::Row;
 
-use super::connection::{Fault, Tx};
+use super::connection::Tx;
+use super::fault::Fault;
 use super::jobs;
 use super::values::{Value, get, values, word};
 use crate::ranges;
@@ -139,11 +140,13 @@ pub(super) async fn find_session(tx: &Tx, id: &SessionId) -> Result<Option<Sessi
 /// [`find_session`], and nobody else changes it until this transaction ends.
 pub(super) async fn lock_session(tx: &Tx, id: &SessionId) -> Result<Option<SessionRow>, Fault> {
     let sql = format!(
-        "{SESSION} WHERE tenant = $1 AND host_id = $2 AND agent = $3 FOR UPDATE OF sessions"
+        "SELECT *, pg_current_xact_id()::TEXT AS number FROM (
+            {SESSION} WHERE tenant = $1 AND host_id = $2 AND agent = $3 FOR UPDATE OF sessions
+        ) AS locked"
     );
     let key = values![&id.tenant.0, &id.host_id, &id.agent];
-    let row = tx.row(&sql, key).await?;
-    row.as_ref().map(session_row).transpose()
+    let rows = tx.numbered(&sql, key).await?;
+    rows.first().map(session_row).transpose()
 }
 
 /// The session that a number stands for, also when it has only been cited. Nobody else changes it

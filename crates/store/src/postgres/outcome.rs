@@ -6,7 +6,8 @@
 use daybook_domain::StoreError;
 
 use super::PostgresStore;
-use super::connection::{FIRST_WAIT, Fault, LONGEST_WAIT, Mode, Tx, Walls};
+use super::connection::{FIRST_WAIT, LONGEST_WAIT, Mode, Tx, Walls};
+use super::fault::Fault;
 use super::values::{Value, get};
 
 /// Which server, and which history of it: promoting a standby begins a new one.

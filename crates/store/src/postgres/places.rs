@@ -8,8 +8,9 @@ use daybook_domain::{
 use tokio_postgres::Row;
 
 use super::PostgresStore;
-use super::connection::{Fault, Tx, Walls};
+use super::connection::{Tx, Walls};
 use super::evidence_rows::{self, Touched};
+use super::fault::Fault;
 use super::names::{raise, scope_no, scope_of, tenant_no};
 use super::sessions::event_nos;
 use super::values::{Value, get, values, word};

@@ -10,7 +10,8 @@ use daybook_domain::{
 };
 use tokio_postgres::Row;
 
-use super::connection::{Fault, Tx};
+use super::connection::Tx;
+use super::fault::Fault;
 use super::index::{root_owner, whole_word};
 use super::sessions::seq_of;
 use super::values::{get, values, word};

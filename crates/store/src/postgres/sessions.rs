@@ -11,7 +11,8 @@ use daybook_domain::{
     Tenant, Timestamp,
 };
 
-use super::connection::{Fault, Tx, Walls, both};
+use super::connection::{Tx, Walls};
+use super::fault::Fault;
 use super::index::NewDocument;
 use super::names::{SessionRow, find_session, lock_session, session_no, sessions_where, tenant_no};
 use super::places::PlaceNo;
@@ -222,12 +223,8 @@ async fn add(tx: &Tx, append: &Append) -> Result<Appended, Fault> {
     let added = row.session.events.0 - last;
     let range = (EventSeq(last + 1), row.session.events);
     let notes_range = before.is_none() || added > 0;
-    // None needs the answer of another, so all are sent at once.
-    both(
-        insert(tx, &row, &rows),
-        note(tx, &row, append, notes_range.then_some(range)),
-    )
-    .await?;
+    insert(tx, &row, &rows);
+    note(tx, &row, append, notes_range.then_some(range)).await?;
     let key = JobKey::Extract(row.session.id.clone());
     let user = row.session.user.as_deref();
     match log::concern(before.as_ref(), &row.session, new, append) {
@@ -237,7 +234,7 @@ async fn add(tx: &Tx, append: &Append) -> Result<Appended, Fault> {
         Concern::Pass(upto) => pass(tx, &mut row, upto).await?,
         Concern::None => {}
     }
-    save(tx, &row).await?;
+    save(tx, &row);
     Ok(Appended {
         added,
         known: append.events.len() as u64 - added,
@@ -280,7 +277,7 @@ async fn switch_memory(tx: &Tx, id: &SessionId, on: bool) -> Result<bool, Fault>
     if changed && upto > 0 {
         pass(tx, &mut row, upto).await?;
     }
-    save(tx, &row).await?;
+    save(tx, &row);
     Ok(true)
 }
 
@@ -425,9 +422,9 @@ async fn known_ids(tx: &Tx, row: &SessionRow, append: &Append) -> Result<HashSet
 }
 
 /// Adds events, where they happened, and what they are found by.
-async fn insert(tx: &Tx, row: &SessionRow, rows: &[NewRow<'_>]) -> Result<(), Fault> {
+fn insert(tx: &Tx, row: &SessionRow, rows: &[NewRow<'_>]) {
     if rows.is_empty() {
-        return Ok(());
+        return;
     }
     let insert = "WITH added AS (
             SELECT * FROM unnest($3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) AS added
@@ -459,19 +456,15 @@ async fn insert(tx: &Tx, row: &SessionRow, rows: &[NewRow<'_>]) -> Result<(), Fa
         let root = row.place.map(|(_, root)| root);
         NewDocument::event(row.no, root, row.event)
     });
-    both(
-        tx.execute(insert, values),
-        index::put(tx, row.tenant, &documents),
-    )
-    .await?;
-    Ok(())
+    tx.leave(insert, values);
+    index::put(tx, row.tenant, &documents);
 }
 
 fn column<'a, T>(rows: &[NewRow<'a>], part: impl Fn(&NewRow<'a>) -> T) -> Vec<T> {
     rows.iter().map(part).collect()
 }
 
-pub(super) async fn save(tx: &Tx, row: &SessionRow) -> Result<(), Fault> {
+pub(super) fn save(tx: &Tx, row: &SessionRow) {
     let session = &row.session;
     let update = "UPDATE sessions SET kind = $2, memory_off = $3, switched_off = $4,
             forked_from = $5, \"user\" = $6, surface = $7, first_at = $8, last_at = $9,
@@ -491,6 +484,5 @@ pub(super) async fn save(tx: &Tx, row: &SessionRow) -> Result<(), Fault> {
         ranges::spelled(&session.passed),
         row.last_line,
     ];
-    tx.execute(update, values).await?;
-    Ok(())
+    tx.leave(update, values);
 }

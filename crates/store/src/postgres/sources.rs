@@ -7,7 +7,8 @@ use daybook_domain::source::{Import, ImportNo, Source};
 use daybook_domain::{EventSeq, StoreError, Tenant, Timestamp};
 use tokio_postgres::Row;
 
-use super::connection::{Fault, Tx};
+use super::connection::Tx;
+use super::fault::Fault;
 use super::names::{session_id_of, session_no, tenant_no};
 use super::values::{get, values};
 

@@ -5,7 +5,8 @@ use daybook_domain::StoreError;
 use tokio_postgres::Row as Found;
 
 use super::PostgresStore;
-use super::connection::{Fault, Tx, Walls};
+use super::connection::{Tx, Walls};
+use super::fault::Fault;
 use super::values::{Value, get, values};
 use crate::transfer::{Cell, Column, Hold, Kind, Portable, Row, TABLES, Table, farewell};
 

@@ -10,7 +10,8 @@ use daybook_domain::{ObjectKind, ObjectName, Scope, StoreError, Tenant, TreeHead
 use tokio_postgres::Row;
 
 use super::PostgresStore;
-use super::connection::{Fault, Tx, Walls};
+use super::connection::{Tx, Walls};
+use super::fault::Fault;
 use super::names::{scope_of, tenant_no};
 use super::values::{get, values, word};
 

@@ -7,8 +7,9 @@ use std::collections::BTreeSet;
 use daybook_domain::source::{ImportNo, Undone};
 use daybook_domain::{EventSeq, JobKey, Origin, Session, SessionId, StoreError, Tenant, Timestamp};
 
-use super::connection::{Fault, Tx, Walls};
+use super::connection::{Tx, Walls};
 use super::evidence_rows::{self, Touched};
+use super::fault::Fault;
 use super::names::{SessionRow, lock_session_numbered, raise};
 use super::sessions::{event_no, event_nos, save, seq_of};
 use super::values::{get, values, word};
@@ -162,7 +163,7 @@ async fn look_again(tx: &Tx, row: &mut SessionRow) -> Result<bool, Fault> {
     row.session.last_at = get(&last, "last_at")?;
     row.session.shorten(seq_of(get(&last, "event_no")?));
     row.last_line = get(&last, "line")?;
-    save(tx, row).await?;
+    save(tx, row);
     Ok(false)
 }
 
@@ -178,7 +179,8 @@ async fn shorten_job(
     job_rows::delete_gaps(tx, key).await?;
     job.shorten(session.events.0, now);
     extractions::drop_unfinished_redo(tx, &job).await?;
-    job_rows::save(tx, &job).await
+    job_rows::save(tx, &job);
+    Ok(())
 }
 
 /// Forgets a session without events. Its number stays: what still cites it goes by that.

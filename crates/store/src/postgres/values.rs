@@ -7,7 +7,7 @@ use daybook_domain::Timestamp;
 use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
 
-use super::connection::Fault;
+use super::fault::Fault;
 
 /// One parameter of a statement.
 #[derive(Debug, Clone)]

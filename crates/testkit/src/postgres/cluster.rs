@@ -148,19 +148,27 @@ impl Cluster {
 
     /// Sends a signal to all processes of the server, to the first one first.
     pub(super) fn signal(&self, name: &str) {
-        let lock = std::fs::read_to_string(self.data().join("postmaster.pid"));
-        let lock = lock.expect("the server runs");
-        let first = lock.lines().next().expect("its process is named");
+        let first = self.process();
         let kill = |pid: &str| succeeds(Command::new("kill").args(["-s", name, pid]));
-        kill(first);
+        kill(&first);
         let all = succeeds(Command::new("ps").args(["-A", "-o", "ppid=", "-o", "pid="]));
         for process in all.lines() {
             let mut ids = process.split_whitespace();
-            if let (true, Some(pid)) = (ids.next() == Some(first), ids.next()) {
+            if let (true, Some(pid)) = (ids.next() == Some(first.as_str()), ids.next()) {
                 // One may have ended meanwhile.
                 let _ = Command::new("kill").args(["-s", name, pid]).output();
             }
         }
+    }
+
+    /// The first of its processes.
+    pub(super) fn process(&self) -> String {
+        let lock = std::fs::read_to_string(self.data().join("postmaster.pid"));
+        let lock = lock.expect("the server runs");
+        lock.lines()
+            .next()
+            .expect("its process is named")
+            .to_owned()
     }
 
     fn data(&self) -> PathBuf {

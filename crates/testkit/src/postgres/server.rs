@@ -38,8 +38,21 @@ impl Server {
     /// As [`super::empty`].
     #[must_use]
     pub fn start() -> Option<Self> {
+        Self::with("")
+    }
+
+    /// One for measuring, that also waits for the disk at each commit, as a server in earnest does.
+    ///
+    /// # Panics
+    /// As [`super::empty`].
+    #[must_use]
+    pub fn durable() -> Option<Self> {
+        Self::with("fsync = on")
+    }
+
+    fn with(settings: &str) -> Option<Self> {
         let server = Self(Cluster::start(&Making {
-            settings: "",
+            settings,
             stands_by_for: None,
             small_disk: None,
         })?);
@@ -96,6 +109,15 @@ impl Server {
     #[must_use]
     pub fn address(&self) -> String {
         self.0.address(ROLE, DATABASE)
+    }
+
+    /// The process that all others of the server come from.
+    ///
+    /// # Panics
+    /// When the server is gone.
+    #[must_use]
+    pub fn process(&self) -> u32 {
+        self.0.process().parse().expect("a process has a number")
     }
 
     /// What `psql` answers to a statement of the role that may do everything: rows as lines, columns

@@ -108,6 +108,7 @@ $$;
 -- The job of a key, locked.
 CREATE FUNCTION lock_job(of_kind TEXT, of_tenant TEXT, of_owner TEXT, of_name TEXT)
 RETURNS SETOF jobs LANGUAGE plpgsql ROWS 1
+SET plan_cache_mode = force_generic_plan
 AS $$
 BEGIN
     RETURN QUERY SELECT * FROM jobs
@@ -115,8 +116,8 @@ BEGIN
 END
 $$;
 
--- Writes jobs, each an object with a member for each column, and says how many were there.
-CREATE FUNCTION save_jobs(jobs_now JSON) RETURNS BIGINT LANGUAGE plpgsql
+-- Writes jobs that are there, each an object with a member for each column.
+CREATE FUNCTION save_jobs(jobs_now JSON) RETURNS VOID LANGUAGE plpgsql
 SET enable_seqscan = off SET plan_cache_mode = force_generic_plan
 AS $$
 DECLARE
@@ -138,7 +139,10 @@ BEGIN
     WHERE jobs.kind = now.kind AND jobs.tenant = now.tenant AND jobs.owner = now.owner
         AND jobs.name = now.name;
     GET DIAGNOSTICS saved = ROW_COUNT;
-    RETURN saved;
+    IF saved <> json_array_length(jobs_now) THEN
+        RAISE 'of % jobs % are there', json_array_length(jobs_now), saved
+            USING ERRCODE = 'data_corrupted';
+    END IF;
 END
 $$;
 
@@ -168,16 +172,20 @@ BEGIN
 END
 $$;
 
--- Counts so many more, in a row that nobody else counts in at this moment: an old one where there is
--- one, so there are as many as have ever counted at once.
-CREATE FUNCTION count_more(of_kind TEXT, counted TEXT, more BIGINT) RETURNS VOID LANGUAGE plpgsql
+-- Counts so many more of each, in a row that nobody else counts in at this moment: an old one where
+-- there is one, so there are as many as have ever counted at once.
+CREATE FUNCTION count_more(of_kind TEXT, counted TEXT[], more BIGINT) RETURNS VOID LANGUAGE plpgsql
 AS $$
+DECLARE
+    one TEXT;
 BEGIN
-    UPDATE tallies SET count = count + more
-    WHERE tally_no = (SELECT tally_no FROM tallies WHERE kind = of_kind AND what = counted
-        ORDER BY tally_no LIMIT 1 FOR UPDATE SKIP LOCKED);
-    IF NOT FOUND THEN
-        INSERT INTO tallies (kind, what, count) VALUES (of_kind, counted, more);
-    END IF;
+    FOREACH one IN ARRAY counted LOOP
+        UPDATE tallies SET count = count + more
+        WHERE tally_no = (SELECT tally_no FROM tallies WHERE kind = of_kind AND what = one
+            ORDER BY tally_no LIMIT 1 FOR UPDATE SKIP LOCKED);
+        IF NOT FOUND THEN
+            INSERT INTO tallies (kind, what, count) VALUES (of_kind, one, more);
+        END IF;
+    END LOOP;
 END
 $$;

@@ -1,0 +1,203 @@
+//! What one PostgreSQL server does for more and more workers: jobs that go round, and appends.
+//!
+//! The server is a throw-away one of this machine, which workers and server share; SQLite does the
+//! same work beside it, on threads of one process. Both run with commits that wait for the disk
+//! (`fsync`) and without. Other programs of the machine slow all of it down, but not the number of
+//! cycles that a second of the server's own processor time is good for.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+use daybook_domain::seams::{JobStore, SessionStore};
+use daybook_domain::{FinishOutcome, JobKey, Mark, Priority};
+use daybook_store::sqlite::{Durability, SqliteOptions, SqliteStore};
+use daybook_store::{PostgresOptions, PostgresStore, Trust};
+use daybook_testkit::postgres::Server;
+
+use crate::append::append_of;
+use crate::jobs::{NOW, claim, session};
+use crate::transcripts::Numbers;
+
+const WORKERS: [usize; 5] = [1, 2, 4, 8, 16];
+/// Jobs that go round.
+const JOBS: u32 = 4_000;
+/// Events of one append.
+const EVENTS: u32 = 100;
+/// How long each number is measured.
+const MEASURED: Duration = Duration::from_secs(3);
+/// Characters of the longest bar.
+const BAR: f64 = 40.0;
+
+/// What all workers do, over and over.
+#[derive(Debug, Clone, Copy)]
+enum Work {
+    /// Claims so many jobs and finishes each a little further, so that it is due again.
+    Cycles(usize),
+    Appends,
+}
+
+impl Work {
+    const ALL: [(Self, &str); 3] = [
+        (
+            Self::Cycles(1),
+            "claim-finish cycles a second, claimed one by one",
+        ),
+        (
+            Self::Cycles(10),
+            "claim-finish cycles a second, claimed by 10",
+        ),
+        (Self::Appends, "appends of 100 events a second, indexed"),
+    ];
+}
+
+/// A store and what its server's processor time is read from.
+struct Measured<S> {
+    store: Arc<S>,
+    server: Option<u32>,
+}
+
+pub(crate) fn curve() -> Result<()> {
+    let runtime = tokio::runtime::Runtime::new()?;
+    for durable in [false, true] {
+        let server = if durable {
+            Server::durable()
+        } else {
+            Server::start()
+        };
+        let Some(server) = server else {
+            return Ok(());
+        };
+        let folder = tempfile::tempdir()?;
+        let fsync = if durable { "with" } else { "without" };
+        runtime.block_on(async {
+            let options = PostgresOptions {
+                connections: 16,
+                ..PostgresOptions::DEFAULT
+            };
+            let store = PostgresStore::open(&server.address(), &Trust::System, options).await?;
+            let postgres = Measured {
+                store: Arc::new(store),
+                server: Some(server.process()),
+            };
+            let sqlite = Measured {
+                store: Arc::new(open_sqlite(folder.path(), durable)?),
+                server: None,
+            };
+            fill(&postgres.store).await?;
+            fill(&sqlite.store).await?;
+            for (work, name) in Work::ALL {
+                println!("\n  {name}, {fsync} fsync");
+                println!("  workers      SQLite  PostgreSQL");
+                let mut most: f64 = 0.0;
+                let mut rows = Vec::new();
+                for workers in WORKERS {
+                    let (base, _) = sqlite.rate(work, workers).await?;
+                    let (rate, share) = postgres.rate(work, workers).await?;
+                    most = most.max(rate);
+                    rows.push((workers, base, rate, share));
+                }
+                for (workers, base, rate, share) in rows {
+                    let bar = "█".repeat((rate / most * BAR).round() as usize);
+                    let per_second = rate / share.max(0.01);
+                    println!(
+                        "  {workers:>7} {base:>11.0} {rate:>11.0}  {bar:40}  {share:.2} of a core, {per_second:.0} for a whole one"
+                    );
+                }
+            }
+            anyhow::Ok(())
+        })?;
+    }
+    println!("\n  wanted: 2,000 cycles/s with 8 workers that claim by 10");
+    Ok(())
+}
+
+fn open_sqlite(root: &Path, durable: bool) -> Result<SqliteStore> {
+    let durability = if durable {
+        Durability::Power
+    } else {
+        Durability::Process
+    };
+    let options = SqliteOptions { durability };
+    Ok(SqliteStore::open(&root.join("daybook.db"), options)?)
+}
+
+/// Makes jobs that stay due however often they are finished.
+async fn fill<S: JobStore>(store: &Arc<S>) -> Result<()> {
+    for n in 0..JOBS {
+        let mark = Mark::at_once(1_000_000, NOW, Priority::Normal);
+        store.mark(&JobKey::Extract(session(n)), mark).await?;
+    }
+    Ok(())
+}
+
+impl<S: JobStore + SessionStore + 'static> Measured<S> {
+    /// How much of a work is done a second by so many workers, and how much of a processor's time the
+    /// server takes for it.
+    async fn rate(&self, work: Work, workers: usize) -> Result<(f64, f64)> {
+        let next = Arc::new(AtomicU32::new(0));
+        let before = self.server.map_or(0.0, processor_time);
+        let began = Instant::now();
+        let working = (0..workers).map(|n| {
+            let (store, next) = (Arc::clone(&self.store), Arc::clone(&next));
+            tokio::spawn(async move {
+                let mut done = 0;
+                let mut numbers = Numbers(n as u64);
+                while began.elapsed() < MEASURED {
+                    done += match work {
+                        Work::Cycles(batch) => cycle(&*store, batch).await?,
+                        Work::Appends => {
+                            let no = next.fetch_add(1, Ordering::Relaxed);
+                            let mut id = session(no);
+                            id.host_id = format!("{workers}-{}", id.host_id);
+                            store
+                                .append(&append_of(&mut numbers, &id, 1, EVENTS))
+                                .await?;
+                            1
+                        }
+                    };
+                }
+                anyhow::Ok(done)
+            })
+        });
+        let mut done = 0;
+        for worker in working.collect::<Vec<_>>() {
+            done += worker.await??;
+        }
+        let took = began.elapsed().as_secs_f64();
+        let after = self.server.map_or(0.0, processor_time);
+        Ok((done as f64 / took, (after - before) / took))
+    }
+}
+
+async fn cycle<S: JobStore>(store: &S, batch: usize) -> Result<usize> {
+    let claimed = store.claim(claim("bench", batch)).await?;
+    for one in &claimed {
+        match store.finish(&one.token, one.after + 1, NOW).await? {
+            FinishOutcome::StillDue => {}
+            other => bail!("{}: {other:?}", one.token.job()),
+        }
+    }
+    Ok(claimed.len())
+}
+
+/// Processor time that the children of a process have used so far, in seconds; 0 where the machine
+/// does not say.
+fn processor_time(parent: u32) -> f64 {
+    /// Linux counts in hundredths of a second, whatever the machine.
+    const TICKS: f64 = 100.0;
+    let Ok(processes) = std::fs::read_dir("/proc") else {
+        return 0.0;
+    };
+    let ticks = processes.flatten().filter_map(|process| {
+        let stat = std::fs::read_to_string(process.path().join("stat")).ok()?;
+        // After the name, which may hold anything: state, parent, …, user and system time.
+        let (_, fields) = stat.rsplit_once(')')?;
+        let fields: Vec<&str> = fields.split_whitespace().collect();
+        let number = |nth: usize| fields.get(nth)?.parse::<u64>().ok();
+        (number(1)? == u64::from(parent)).then_some(number(11)? + number(12)?)
+    });
+    ticks.sum::<u64>() as f64 / TICKS
+}

@@ -1,0 +1,169 @@
+//! What goes wrong between us and a server, and what can be done about it.
+
+use std::time::Duration;
+
+use daybook_domain::StoreError;
+use deadpool_postgres::{PoolError, TimeoutType};
+use tokio_postgres::Error;
+use tokio_postgres::error::SqlState;
+
+/// What can be done about a server that takes no changes.
+pub(super) const READ_ONLY: &str = "it can only be read: either it is a standby that waits to take \
+    over, and the address of the one that can be written is needed, or its operator has set \
+    default_transaction_read_only";
+
+/// What went wrong inside a transaction.
+#[derive(Debug)]
+pub(super) enum Fault {
+    Sql(Error),
+    Pool(PoolError),
+    /// The server did not answer for so long.
+    Silent(Duration),
+    Store(StoreError),
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        Self::Sql(error)
+    }
+}
+
+impl From<PoolError> for Fault {
+    fn from(error: PoolError) -> Self {
+        match error {
+            PoolError::Backend(error) => Self::Sql(error),
+            other => Self::Pool(other),
+        }
+    }
+}
+
+impl From<StoreError> for Fault {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+/// What can be done about a fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Remedy {
+    /// Somebody else was in the way.
+    Again,
+    /// The connection broke; another one may do.
+    Reconnect,
+    /// It took too long; trying at once would take as long.
+    Later,
+    /// The server refuses to work.
+    Act,
+    /// Something is longer than the server can keep or find, such as a name of several KB.
+    Shorten,
+    /// The store is closed: what it held lives elsewhere, as the message says.
+    Move,
+    None,
+}
+
+impl Fault {
+    /// A row that breaks one of our own invariants.
+    pub(super) fn corrupt(what: impl Into<String>) -> Self {
+        Self::Store(StoreError::Corrupt(what.into()))
+    }
+
+    pub(super) fn remedy(&self) -> Remedy {
+        match self {
+            Self::Store(_) => Remedy::None,
+            Self::Silent(_) => Remedy::Act,
+            Self::Pool(PoolError::Timeout(TimeoutType::Wait)) => Remedy::Later,
+            Self::Pool(_) => Remedy::Reconnect,
+            Self::Sql(error) => match error.code() {
+                Some(state) => remedy_of(state),
+                None if error.is_closed() || is_io(error) => Remedy::Reconnect,
+                None => Remedy::None,
+            },
+        }
+    }
+
+    /// Whether it says no more than that something failed before it.
+    pub(super) fn is_echo(&self) -> bool {
+        matches!(self, Self::Sql(error) if error.code() == Some(&SqlState::IN_FAILED_SQL_TRANSACTION))
+    }
+
+    /// The error as the caller of a store sees it; `server` names the database.
+    pub(super) fn into_error(self, server: &str) -> StoreError {
+        let remedy = self.remedy();
+        let source = match self {
+            Self::Store(error) => return error,
+            Self::Sql(error) => match advice(&error, remedy) {
+                Some(advice) => format!("{}; {advice}", told(&error)).into(),
+                None => error.into(),
+            },
+            Self::Pool(error) => error.into(),
+            Self::Silent(time) => format!(
+                "the server has not answered for {} s; see whether it runs and can be reached",
+                time.as_secs()
+            )
+            .into(),
+        };
+        match remedy {
+            Remedy::Again | Remedy::Later => StoreError::Busy(source),
+            Remedy::Reconnect | Remedy::Act => StoreError::Unavailable {
+                what: server.to_owned(),
+                source,
+            },
+            Remedy::Shorten | Remedy::Move => StoreError::Refused(told(source.as_ref())),
+            Remedy::None => StoreError::Corrupt(format!("{server}: {}", told(source.as_ref()))),
+        }
+    }
+}
+
+/// What a person can do about what the server says.
+fn advice(error: &Error, remedy: Remedy) -> Option<&'static str> {
+    match error.code() {
+        Some(&SqlState::READ_ONLY_SQL_TRANSACTION) => Some(READ_ONLY),
+        Some(&SqlState::DISK_FULL) => {
+            Some("make room on the server's disk; what waits then goes on by itself")
+        }
+        Some(&SqlState::TOO_MANY_CONNECTIONS) => {
+            Some("raise max_connections on the server, or put a pooler before it")
+        }
+        _ if remedy == Remedy::Reconnect => Some("see whether the server runs and can be reached"),
+        _ => None,
+    }
+}
+
+/// An error with its causes: the outermost alone says only "db error".
+fn told(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut said = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        said = format!("{said}: {error}");
+        cause = error.source();
+    }
+    said
+}
+
+fn is_io(error: &Error) -> bool {
+    let cause = std::error::Error::source(error);
+    cause.is_some_and(|cause| cause.is::<std::io::Error>())
+}
+
+fn remedy_of(state: &SqlState) -> Remedy {
+    match *state {
+        SqlState::T_R_SERIALIZATION_FAILURE
+        | SqlState::T_R_DEADLOCK_DETECTED
+        | SqlState::LOCK_NOT_AVAILABLE
+        // Two made the same row at once: the second one finds it at its next try.
+        | SqlState::UNIQUE_VIOLATION => Remedy::Again,
+        SqlState::ADMIN_SHUTDOWN | SqlState::CRASH_SHUTDOWN | SqlState::CANNOT_CONNECT_NOW => {
+            Remedy::Reconnect
+        }
+        SqlState::QUERY_CANCELED => Remedy::Later,
+        SqlState::INSUFFICIENT_PRIVILEGE | SqlState::READ_ONLY_SQL_TRANSACTION => Remedy::Act,
+        SqlState::RAISE_EXCEPTION => Remedy::Move,
+        _ => match state.code().get(..2) {
+            Some("54") => Remedy::Shorten,
+            Some("08") => Remedy::Reconnect,
+            // Who may come in, which database, resources, the operator, the system.
+            Some("28" | "3D" | "53" | "57" | "58") => Remedy::Act,
+            _ => Remedy::None,
+        },
+    }
+}
