@@ -13,6 +13,7 @@ use daybook_domain::{
 
 use super::connection::{Tx, Walls};
 use super::fault::Fault;
+use super::gaps;
 use super::job_rows::{self, select};
 use super::values::{get, values, word};
 use super::{PostgresStore, changes, extractions, lanes};
@@ -137,7 +138,7 @@ impl JobStore for PostgresStore {
             };
             let outcome = job.fail(token, failed, now);
             if let FailOutcome::GaveUp(gap) = &outcome {
-                job_rows::put_gap(&tx, gap).await?;
+                gaps::put(&tx, gap).await?;
             }
             let tallied = Tallied::failure(failed.failure.class, &outcome);
             end(&tx, &mut job, &tallied, now).await?;
@@ -158,7 +159,7 @@ impl JobStore for PostgresStore {
             };
             let gap = job.cancel(now, engine);
             if let Some(gap) = &gap {
-                job_rows::put_gap(&tx, gap).await?;
+                gaps::put(&tx, gap).await?;
                 end(&tx, &mut job, &[Tallied::Cancelled], now).await?;
             }
             Ok(gap)
@@ -206,7 +207,7 @@ impl JobStore for PostgresStore {
     async fn redo(&self, key: &JobKey, now: Timestamp) -> Result<(), StoreError> {
         let work = |tx| async move {
             if let Some(job) = job_rows::load(&tx, key).await? {
-                job_rows::delete_gaps(&tx, key).await?;
+                gaps::delete(&tx, key).await?;
                 redo(&tx, job, now).await?;
             }
             Ok(())
@@ -215,7 +216,7 @@ impl JobStore for PostgresStore {
     }
 
     async fn gaps(&self) -> Result<Vec<Gap>, StoreError> {
-        let work = |tx| async move { job_rows::gaps(&tx).await };
+        let work = |tx| async move { gaps::all(&tx).await };
         self.read(Walls::None, work).await
     }
 
@@ -401,7 +402,7 @@ async fn revive(tx: &Tx, keys: &[JobKey], now: Timestamp) -> Result<usize, Fault
     let mut revived = 0;
     let keys: Vec<&JobKey> = keys.iter().collect();
     for job in job_rows::load_all(tx, &keys).await? {
-        let taken = job_rows::delete_gaps(tx, &job.key).await?;
+        let taken = gaps::delete(tx, &job.key).await?;
         revived += taken;
         // Somebody else may have been faster; a job is not redone twice for the same gaps.
         if taken > 0 {

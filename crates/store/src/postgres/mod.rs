@@ -21,6 +21,7 @@ mod events;
 mod evidence_rows;
 mod extractions;
 mod fault;
+mod gaps;
 mod index;
 mod job_rows;
 mod jobs;

@@ -10,6 +10,7 @@ use daybook_domain::{EventSeq, JobKey, Origin, Session, SessionId, StoreError, T
 use super::connection::{Tx, Walls};
 use super::evidence_rows::{self, Touched};
 use super::fault::Fault;
+use super::gaps;
 use super::names::{SessionRow, lock_session_numbered, raise};
 use super::sessions::{event_no, event_nos, save, seq_of};
 use super::values::{get, values, word};
@@ -176,7 +177,7 @@ async fn shorten_job(
     let Some(mut job) = job_rows::load(tx, key).await? else {
         return Ok(());
     };
-    job_rows::delete_gaps(tx, key).await?;
+    gaps::delete(tx, key).await?;
     job.shorten(session.events.0, now);
     extractions::drop_unfinished_redo(tx, &job).await?;
     job_rows::save(tx, &job);

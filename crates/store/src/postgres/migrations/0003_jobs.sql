@@ -105,14 +105,17 @@ BEGIN
 END
 $$;
 
--- The job of a key, locked.
+-- The job of a key, locked, as an object with a member for each column; NULL where there is none.
 CREATE FUNCTION lock_job(of_kind TEXT, of_tenant TEXT, of_owner TEXT, of_name TEXT)
-RETURNS SETOF jobs LANGUAGE plpgsql ROWS 1
-SET plan_cache_mode = force_generic_plan
+RETURNS JSON LANGUAGE plpgsql
+SET enable_seqscan = off SET plan_cache_mode = force_generic_plan
 AS $$
+DECLARE
+    found JSON;
 BEGIN
-    RETURN QUERY SELECT * FROM jobs
+    SELECT row_to_json(jobs) INTO found FROM jobs
     WHERE kind = of_kind AND tenant = of_tenant AND owner = of_owner AND name = of_name FOR UPDATE;
+    RETURN found;
 END
 $$;
 
@@ -121,28 +124,26 @@ CREATE FUNCTION save_jobs(jobs_now JSON) RETURNS VOID LANGUAGE plpgsql
 SET enable_seqscan = off SET plan_cache_mode = force_generic_plan
 AS $$
 DECLARE
-    saved BIGINT;
+    now jobs;
 BEGIN
-    UPDATE jobs SET
-        "user" = now."user", lane_user = now.lane_user, lane_agent = now.lane_agent,
-        input = now.input, done = now.done, redo = now.redo, redo_until =
-        now.redo_until, turns = now.turns, idle_due = now.idle_due, deadline =
-        now.deadline, priority = now.priority, retry_at = now.retry_at, outage =
-        now.outage, tries = now.tries, failures = now.failures, vanished = now.vanished,
-        span = now.span, suspect_to = now.suspect_to, lease_generation =
-        now.lease_generation, lease_until = now.lease_until, lease_holder =
-        now.lease_holder, lease_upto = now.lease_upto, lease_arrived =
-        now.lease_arrived, lease_turns = now.lease_turns, claims = now.claims,
-        failure_class = now.failure_class, failure_message = now.failure_message, due_at
-        = now.due_at
-    FROM json_populate_recordset(NULL::jobs, jobs_now) AS now
-    WHERE jobs.kind = now.kind AND jobs.tenant = now.tenant AND jobs.owner = now.owner
-        AND jobs.name = now.name;
-    GET DIAGNOSTICS saved = ROW_COUNT;
-    IF saved <> json_array_length(jobs_now) THEN
-        RAISE 'of % jobs % are there', json_array_length(jobs_now), saved
-            USING ERRCODE = 'data_corrupted';
-    END IF;
+    FOR now IN SELECT * FROM json_populate_recordset(NULL::jobs, jobs_now) LOOP
+        UPDATE jobs SET
+            "user" = now."user", lane_user = now.lane_user, lane_agent = now.lane_agent, input =
+            now.input, done = now.done, redo = now.redo, redo_until = now.redo_until, turns =
+            now.turns, idle_due = now.idle_due, deadline = now.deadline, priority =
+            now.priority, retry_at = now.retry_at, outage = now.outage, tries = now.tries,
+            failures = now.failures, vanished = now.vanished, span = now.span, suspect_to =
+            now.suspect_to, lease_generation = now.lease_generation, lease_until =
+            now.lease_until, lease_holder = now.lease_holder, lease_upto = now.lease_upto,
+            lease_arrived = now.lease_arrived, lease_turns = now.lease_turns, claims =
+            now.claims, failure_class = now.failure_class, failure_message =
+            now.failure_message, due_at = now.due_at
+        WHERE kind = now.kind AND tenant = now.tenant AND owner = now.owner AND name = now.name;
+        IF NOT FOUND THEN
+            RAISE 'there is no job % % % %', now.kind, now.tenant, now.owner, now.name
+                USING ERRCODE = 'data_corrupted';
+        END IF;
+    END LOOP;
 END
 $$;
 
