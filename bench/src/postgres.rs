@@ -84,20 +84,28 @@ pub(crate) fn curve() -> Result<()> {
                 "  workers      cycles, single       cycles, by 10           appends   \
                 server's time for a cycle by 10"
             );
-            for workers in WORKERS {
-                let mut line = format!("  {workers:>7}");
-                let mut by_ten = (0.0, 0.0);
-                for work in Work::ALL {
+            // One work after the other: appends make jobs, which the others would finish.
+            let mut measured = Vec::new();
+            for work in Work::ALL {
+                for workers in WORKERS {
                     let (base, _) = sqlite.rate(work, workers).await?;
                     let (rate, share) = postgres.rate(work, workers).await?;
-                    if let Work::Cycles(10) = work {
-                        by_ten = (rate, share);
-                    }
-                    line += &format!("{base:>11.0} |{rate:>6.0}");
+                    measured.push((base, rate, share));
                 }
-                let (rate, share) = by_ten;
-                let bar = "█".repeat((rate / FULL * BAR).round() as usize);
-                println!("{line}   {:>5.2} ms  {bar}", share / rate * 1_000.0);
+            }
+            for (row, workers) in WORKERS.iter().enumerate() {
+                let of = |work: usize| measured[work * WORKERS.len() + row];
+                let columns = (0..Work::ALL.len()).map(|work| {
+                    let (base, rate, _) = of(work);
+                    format!("{base:>11.0} |{rate:>6.0}")
+                });
+                let (_, by_ten, share) = of(1);
+                let bar = "█".repeat((by_ten / FULL * BAR).round() as usize);
+                println!(
+                    "  {workers:>7}{}   {:>5.2} ms  {bar}",
+                    columns.collect::<String>(),
+                    share / by_ten * 1_000.0
+                );
             }
             anyhow::Ok(())
         })?;

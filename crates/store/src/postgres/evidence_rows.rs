@@ -1,28 +1,27 @@
 //! Evidence as rows, and the observations that they make.
 //!
 //! An observation's row is derived from its live evidence. Whoever adds, cuts or takes away evidence
-//! notes the observation as touched and settles it before the transaction ends. The row of a scope is
+//! notes the observation as touched and settles it (`observation_rows`) before the transaction ends. The row of a scope is
 //! the lock of all observations in it and of their evidence: see [`lock`].
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use daybook_domain::{
-    EventSeq, Evidence, Observation, ObservationId, ObservationKind, Scope, SessionId, Timestamp,
+    EventSeq, Evidence, ObservationId, ObservationKind, Scope, SessionId, Timestamp,
 };
 use tokio_postgres::Row;
 
 use super::connection::Tx;
 use super::fault::Fault;
-use super::index::{self, NewDocument};
-use super::names::{find_scope, scope_no, scope_of, session_id_of, session_no};
+use super::names::{scope_no, scope_of, session_id_of, session_no};
+use super::retractions;
 use super::sessions::{event_no, seq_of};
 use super::values::{Value, get, values, word};
-use crate::documents::observation_doc;
-use crate::evidence::{Cut, Piece, assemble, joined, split};
+use crate::evidence::{Cut, Piece, joined, split};
 
 /// Observations whose evidence changed, by number; true where a reader could see the change.
 #[derive(Debug, Default)]
-pub(super) struct Touched(BTreeMap<i64, bool>);
+pub(super) struct Touched(pub(super) BTreeMap<i64, bool>);
 
 impl Touched {
     pub(super) fn note(&mut self, observation: i64, visible: bool) {
@@ -30,21 +29,12 @@ impl Touched {
     }
 }
 
-/// What settling observations came to.
-#[derive(Debug, Default)]
-pub(super) struct Settled {
-    /// Scopes whose files must show a change.
-    pub(super) scopes: BTreeSet<Scope>,
-    /// Observations that no longer hold.
-    pub(super) withdrawn: u64,
-}
-
 /// Scopes that are locked until the transaction ends, with their numbers.
 #[derive(Debug)]
 pub(super) struct Locked(HashMap<Scope, i64>);
 
 impl Locked {
-    fn no(&self, scope: &Scope) -> Result<i64, Fault> {
+    pub(super) fn no(&self, scope: &Scope) -> Result<i64, Fault> {
         let no = self.0.get(scope).copied();
         no.ok_or_else(|| Fault::corrupt(format!("scope {scope} was not locked")))
     }
@@ -60,11 +50,11 @@ pub(super) struct Addition {
 }
 
 /// Evidence as a row, with the numbers that it hangs on.
-struct EvidenceRow {
-    no: i64,
-    observation: i64,
+pub(super) struct EvidenceRow {
+    pub(super) no: i64,
+    pub(super) observation: i64,
     live: bool,
-    piece: Piece,
+    pub(super) piece: Piece,
 }
 
 const EVIDENCE: &str =
@@ -136,41 +126,22 @@ pub(super) async fn add(
             sessions.insert(session, session_no(tx, session).await?);
         }
     }
-    let retracted = retracted(tx, locked, additions).await?;
+    let retracted = retractions::retracted(tx, locked, additions).await?;
     let mut kept = Vec::with_capacity(additions.len());
     for addition in additions {
         let evidence = &addition.piece.evidence;
         let (scope, session) = (locked.no(&addition.scope)?, sessions[&evidence.session]);
         let id = addition.what.0.0.cast_signed();
         let took_back = |&seq: &u64| retracted.contains(&(scope, id, session, seq));
-        if !positions(&evidence.events).iter().all(took_back) {
+        if !retractions::positions(&evidence.events)
+            .iter()
+            .all(took_back)
+        {
             kept.push((scope, session, addition));
         }
     }
     let observations = observation_nos(tx, &kept).await?;
     insert(tx, &kept, &observations, touched).await
-}
-
-/// What a person took back of these: scope, observation, session, position.
-async fn retracted(
-    tx: &Tx,
-    locked: &Locked,
-    additions: &[Addition],
-) -> Result<HashSet<(i64, i64, i64, u64)>, Fault> {
-    let mut keys = BTreeSet::new();
-    for addition in additions {
-        keys.insert((locked.no(&addition.scope)?, addition.what.0.0.cast_signed()));
-    }
-    let (scopes, ids): (Vec<i64>, Vec<i64>) = keys.into_iter().unzip();
-    let find = "SELECT scope_no, id, session_no, seq FROM retractions
-        JOIN unnest($1, $2) AS asked (scope_no, id) USING (scope_no, id)";
-    let rows = tx.rows(find, values![scopes, ids]).await?;
-    rows.iter()
-        .map(|row| {
-            let (scope, id) = (get(row, "scope_no")?, get(row, "id")?);
-            Ok((scope, id, get(row, "session_no")?, get(row, "seq")?))
-        })
-        .collect()
 }
 
 /// Numbers of the observations that evidence is added to, by scope and identity; new ones are made, in
@@ -271,7 +242,7 @@ async fn insert(
     note_all(&tx.rows(&add, columns).await?, touched)
 }
 
-fn seq_column(seq: EventSeq) -> i64 {
+pub(super) fn seq_column(seq: EventSeq) -> i64 {
     i64::try_from(seq.0).unwrap_or(i64::MAX)
 }
 
@@ -281,14 +252,6 @@ fn note_all(rows: &[Row], touched: &mut Touched) -> Result<(), Fault> {
         touched.note(get(row, "observation_no")?, get(row, "live")?);
     }
     Ok(())
-}
-
-/// Positions that stand for evidence in retractions; evidence without events has position 0.
-fn positions(events: &[EventSeq]) -> Vec<u64> {
-    match events {
-        [] => vec![0],
-        events => events.iter().map(|seq| seq.0).collect(),
-    }
 }
 
 /// Takes events out of all evidence of a session.
@@ -423,234 +386,11 @@ pub(super) async fn move_to(
     add(tx, &locked, &moved, touched).await
 }
 
-/// Withdraws an observation for good, as far as these events go. False when it does not hold.
-pub(super) async fn retract(
+pub(super) async fn rows_where(
     tx: &Tx,
-    scope: &Scope,
-    id: ObservationId,
-    touched: &mut Touched,
-) -> Result<bool, Fault> {
-    if find_scope(tx, scope).await?.is_none() {
-        return Ok(false);
-    }
-    let no = lock(tx, &BTreeSet::from([scope]), None).await?.no(scope)?;
-    let find = "SELECT observation_no FROM observations WHERE scope_no = $1 AND id = $2 AND holds";
-    let found = tx.row(find, values![no, id.0.cast_signed()]).await?;
-    let Some(found) = found else {
-        return Ok(false);
-    };
-    let observation: i64 = get(&found, "observation_no")?;
-    let rows = rows_where(tx, "observation_no = $1", values![observation]).await?;
-    let mut took_back = BTreeMap::new();
-    for row in rows {
-        let evidence = row.piece.evidence;
-        for seq in positions(&evidence.events) {
-            let kept = (row.piece.text.clone(), evidence.root.clone());
-            took_back.insert((evidence.session.clone(), seq), kept);
-        }
-    }
-    note_retracted(tx, observation, took_back).await?;
-    delete_where(tx, "observation_no = $1", values![observation], touched).await?;
-    Ok(true)
-}
-
-/// Notes that these positions, each with the words and the root of its evidence, do not bring an
-/// observation back.
-async fn note_retracted(
-    tx: &Tx,
-    observation: i64,
-    took_back: BTreeMap<(SessionId, u64), (String, Option<String>)>,
-) -> Result<(), Fault> {
-    let (mut agents, mut host_ids, mut seqs) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut texts, mut roots) = (Vec::new(), Vec::new());
-    for ((session, seq), (text, root)) in took_back {
-        agents.push(session.agent);
-        host_ids.push(session.host_id);
-        seqs.push(seq_column(EventSeq(seq)));
-        texts.push(text);
-        roots.push(root);
-    }
-    let insert = "INSERT INTO retractions (tenant_no, scope_no, id, session_no, seq, kind, text,
-            root)
-        SELECT observations.tenant_no, scope_no, id, session_no, seq, observations.kind, took.text,
-            root
-        FROM unnest($2, $3, $4, $5, $6) AS took (agent, host_id, seq, text, root)
-        JOIN observations ON observation_no = $1
-        JOIN sessions ON sessions.tenant_no = observations.tenant_no
-            AND sessions.agent = took.agent AND sessions.host_id = took.host_id
-        ON CONFLICT (scope_no, id, session_no, seq)
-            DO UPDATE SET kind = excluded.kind, text = excluded.text, root = excluded.root";
-    let columns = values![observation, agents, host_ids, seqs, texts, roots];
-    tx.execute(insert, columns).await?;
-    Ok(())
-}
-
-/// Derives the touched observations from the evidence that is left.
-pub(super) async fn settle(tx: &Tx, touched: &Touched) -> Result<Settled, Fault> {
-    let mut settled = Settled::default();
-    if touched.0.is_empty() {
-        return Ok(settled);
-    }
-    let numbers: Vec<i64> = touched.0.keys().copied().collect();
-    let find =
-        "SELECT observation_no, observations.tenant_no AS tenant_no, scope_no, holds, tokens,
-            tenant, scopes.kind AS kind, name
-        FROM observations JOIN scopes USING (scope_no)
-        JOIN tenants ON tenants.tenant_no = scopes.tenant_no
-        WHERE observation_no = ANY ($1) ORDER BY observation_no";
-    let before = tx.rows(find, values![numbers.clone()]).await?;
-    let shown = shown(tx, numbers).await?;
-    let mut changes = Changes::default();
-    for row in &before {
-        let observation: i64 = get(row, "observation_no")?;
-        let held: bool = get(row, "holds")?;
-        settled.withdrawn += u64::from(held && !shown.contains_key(&observation));
-        if touched.0[&observation] {
-            settled.scopes.insert(scope_of(row)?);
-        }
-        let tokens: String = get(row, "tokens")?;
-        let numbers = (get(row, "tenant_no")?, get(row, "scope_no")?, observation);
-        changes.note(numbers, held.then_some(tokens), shown.get(&observation));
-    }
-    changes.save(tx).await?;
-    Ok(settled)
-}
-
-/// The evidence that lends each observation its words.
-async fn shown(tx: &Tx, observations: Vec<i64>) -> Result<HashMap<i64, EvidenceRow>, Fault> {
-    // Only the earliest pieces can be the least; where several are as early, the rule decides.
-    let earliest = "live AND (observation_no, at) IN (
-            SELECT observation_no, min(at) FROM evidence
-            WHERE observation_no = ANY ($1) AND live GROUP BY observation_no)";
-    let mut shown: HashMap<i64, EvidenceRow> = HashMap::new();
-    for row in rows_where(tx, earliest, values![observations]).await? {
-        match shown.get(&row.observation) {
-            Some(other) if other.piece.rank() <= row.piece.rank() => {}
-            _ => {
-                shown.insert(row.observation, row);
-            }
-        }
-    }
-    Ok(shown)
-}
-
-/// What settling changes in observations and in the index.
-#[derive(Default)]
-struct Changes<'a> {
-    holding: Vec<&'a EvidenceRow>,
-    lost: Vec<i64>,
-    forgotten: Vec<i64>,
-    indexed: BTreeMap<i64, Vec<NewDocument<'a>>>,
-}
-
-impl<'a> Changes<'a> {
-    /// Notes an observation; `indexed` are the tokens that it had while it held.
-    fn note(
-        &mut self,
-        (tenant, scope, observation): (i64, i64, i64),
-        indexed: Option<String>,
-        shown: Option<&'a EvidenceRow>,
-    ) {
-        let tokens = shown.map(|shown| &shown.piece.tokens);
-        if indexed.as_ref() != tokens {
-            if indexed.is_some() {
-                self.forgotten.push(observation_doc(observation));
-            }
-            if let Some(tokens) = tokens {
-                let document = NewDocument::observation(observation, scope, tokens);
-                self.indexed.entry(tenant).or_default().push(document);
-            }
-        }
-        match shown {
-            Some(shown) => self.holding.push(shown),
-            None => self.lost.push(observation),
-        }
-    }
-
-    async fn save(self, tx: &Tx) -> Result<(), Fault> {
-        if !self.holding.is_empty() {
-            show(tx, &self.holding).await?;
-        }
-        if !self.lost.is_empty() {
-            hide(tx, self.lost).await?;
-        }
-        index::forget(tx, self.forgotten).await?;
-        for (tenant, documents) in self.indexed {
-            index::put(tx, tenant, &documents);
-        }
-        Ok(())
-    }
-}
-
-/// Gives observations the words of evidence.
-async fn show(tx: &Tx, shown: &[&EvidenceRow]) -> Result<(), Fault> {
-    let maybe = |of: fn(&Piece) -> &Option<String>| -> Vec<Option<String>> {
-        shown.iter().map(|row| of(&row.piece).clone()).collect()
-    };
-    let words = |of: fn(&Piece) -> &String| -> Vec<String> {
-        shown.iter().map(|row| of(&row.piece).clone()).collect()
-    };
-    let update = "UPDATE observations SET holds = TRUE, shown = new.shown, text = new.text,
-            context = new.context, subject = new.subject, tokens = new.tokens
-        FROM unnest($1, $2, $3, $4, $5, $6)
-            AS new (observation_no, shown, text, context, subject, tokens)
-        WHERE observations.observation_no = new.observation_no";
-    let observations: Vec<i64> = shown.iter().map(|row| row.observation).collect();
-    let numbers: Vec<i64> = shown.iter().map(|row| row.no).collect();
-    let columns = values![
-        observations,
-        numbers,
-        words(|piece| &piece.text),
-        maybe(|piece| &piece.context),
-        maybe(|piece| &piece.subject),
-        words(|piece| &piece.tokens)
-    ];
-    tx.execute(update, columns).await?;
-    Ok(())
-}
-
-/// Lets observations hold no longer, and forgets those without any evidence.
-async fn hide(tx: &Tx, observations: Vec<i64>) -> Result<(), Fault> {
-    let hide = "WITH gone AS (
-            DELETE FROM observations WHERE observation_no = ANY ($1) AND NOT EXISTS
-                (SELECT FROM evidence WHERE evidence.observation_no = observations.observation_no)
-        )
-        UPDATE observations SET holds = FALSE, shown = NULL, tokens = ''
-        WHERE observation_no = ANY ($1) AND EXISTS
-            (SELECT FROM evidence WHERE evidence.observation_no = observations.observation_no)";
-    tx.execute(hide, values![observations]).await?;
-    Ok(())
-}
-
-/// Observations that hold in a scope.
-pub(super) async fn observations(tx: &Tx, scope: &Scope) -> Result<Vec<Observation>, Fault> {
-    let Some(no) = find_scope(tx, scope).await? else {
-        return Ok(Vec::new());
-    };
-    let mut pieces: BTreeMap<i64, Vec<Piece>> = BTreeMap::new();
-    let live = "observation_no IN (SELECT observation_no FROM observations WHERE scope_no = $1)
-        AND live";
-    for row in rows_where(tx, live, values![no]).await? {
-        pieces.entry(row.observation).or_default().push(row.piece);
-    }
-    let find = "SELECT observation_no, id, kind FROM observations WHERE scope_no = $1 AND holds";
-    let mut observations = Vec::new();
-    for row in tx.rows(find, values![no]).await? {
-        let id = ObservationId(get::<i64>(&row, "id")?.cast_unsigned());
-        let kind = word(&row, "kind", ObservationKind::from_word)?;
-        let pieces = pieces.remove(&get(&row, "observation_no")?);
-        observations.extend(assemble(
-            scope.clone(),
-            id,
-            kind,
-            pieces.unwrap_or_default(),
-        ));
-    }
-    observations.sort_by_key(|observation| (observation.first_at(), observation.id));
-    Ok(observations)
-}
-
-async fn rows_where(tx: &Tx, condition: &str, values: &[Value]) -> Result<Vec<EvidenceRow>, Fault> {
+    condition: &str,
+    values: &[Value],
+) -> Result<Vec<EvidenceRow>, Fault> {
     let sql = format!("{EVIDENCE} WHERE {condition}");
     let rows = tx.rows(&sql, values).await?;
     rows.iter().map(evidence_row).collect()

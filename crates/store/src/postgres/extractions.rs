@@ -19,7 +19,7 @@ use super::evidence_rows::{self, Addition, Touched};
 use super::fault::Fault;
 use super::names::{find_session, raise, raise_one, scope_of, session_id_of, session_no};
 use super::values::{Value, get, values};
-use super::{PostgresStore, job_rows, jobs};
+use super::{PostgresStore, job_rows, jobs, observation_rows, retractions};
 use crate::bounds::{check_extraction, check_observations};
 use crate::evidence::Piece;
 
@@ -74,7 +74,7 @@ impl ExtractionStore for PostgresStore {
         let retract = |tx: Tx| async move {
             let tx = &tx;
             let mut touched = Touched::default();
-            let held = evidence_rows::retract(tx, scope, id, &mut touched).await?;
+            let held = retractions::retract(tx, scope, id, &mut touched).await?;
             settle(tx, &touched, BTreeSet::new(), now).await?;
             Ok(held)
         };
@@ -92,7 +92,7 @@ impl ExtractionStore for PostgresStore {
     }
 
     async fn observations(&self, scope: &Scope) -> Result<Vec<Observation>, StoreError> {
-        let observations = |tx| async move { evidence_rows::observations(&tx, scope).await };
+        let observations = |tx| async move { observation_rows::in_scope(&tx, scope).await };
         self.read(Walls::Within(&scope.tenant), observations).await
     }
 
@@ -173,7 +173,7 @@ async fn settle(
     mut scopes: BTreeSet<Scope>,
     now: Timestamp,
 ) -> Result<(), Fault> {
-    scopes.extend(evidence_rows::settle(tx, touched).await?.scopes);
+    scopes.extend(observation_rows::settle(tx, touched).await?.scopes);
     if scopes.is_empty() {
         return Ok(());
     }
@@ -294,7 +294,7 @@ pub(super) async fn drop_unfinished_redo(tx: &Tx, job: &Job) -> Result<(), Fault
     let mut touched = Touched::default();
     evidence_rows::lock(tx, &BTreeSet::new(), Some(row.no)).await?;
     evidence_rows::delete_where(tx, overtaken, values, &mut touched).await?;
-    evidence_rows::settle(tx, &touched).await?;
+    observation_rows::settle(tx, &touched).await?;
     Ok(())
 }
 

@@ -7,13 +7,13 @@ use daybook_domain::{
 };
 use tokio_postgres::Row;
 
-use super::PostgresStore;
 use super::connection::{Tx, Walls};
 use super::evidence_rows::{self, Touched};
 use super::fault::Fault;
 use super::names::{raise, scope_no, scope_of, tenant_no};
 use super::sessions::event_nos;
 use super::values::{Value, get, values, word};
+use super::{PostgresStore, observation_rows};
 use crate::bounds::STEP_ROWS;
 
 /// The numbers of a place and of its root.
@@ -245,7 +245,7 @@ async fn move_step(
         .map(|(evidence_no, from)| (*evidence_no, renamed(from)))
         .collect();
     evidence_rows::move_to(tx, &moves, &mut touched).await?;
-    concerned.extend(evidence_rows::settle(tx, &touched).await?.scopes);
+    concerned.extend(observation_rows::settle(tx, &touched).await?.scopes);
     Ok(misplaced.len())
 }
 

@@ -14,7 +14,7 @@ use super::gaps;
 use super::names::{SessionRow, lock_session_numbered, raise};
 use super::sessions::{event_no, event_nos, save, seq_of};
 use super::values::{get, values, word};
-use super::{PostgresStore, extractions, index, job_rows, places, sources};
+use super::{PostgresStore, extractions, index, job_rows, observation_rows, places, sources};
 use crate::bounds::STEP_ROWS;
 
 /// What one step did.
@@ -92,7 +92,7 @@ async fn step(tx: &Tx, import: ImportNo, now: Timestamp) -> Result<Option<Step>,
     } else {
         shorten_job(tx, &key, &row.session, now).await?;
     }
-    let settled = evidence_rows::settle(tx, &touched).await?;
+    let settled = observation_rows::settle(tx, &touched).await?;
     concerned.extend(settled.scopes);
     raise(tx, &concerned, now).await?;
     if removed {

@@ -1,0 +1,188 @@
+//! Observations as rows, derived from the evidence that is left.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use daybook_domain::{Observation, ObservationId, ObservationKind, Scope};
+
+use super::connection::Tx;
+use super::evidence_rows::{EvidenceRow, Touched, rows_where};
+use super::fault::Fault;
+use super::index::{self, NewDocument};
+use super::names::{find_scope, scope_of};
+use super::values::{get, values, word};
+use crate::documents::observation_doc;
+use crate::evidence::{Piece, assemble};
+
+/// What settling observations came to.
+#[derive(Debug, Default)]
+pub(super) struct Settled {
+    /// Scopes whose files must show a change.
+    pub(super) scopes: BTreeSet<Scope>,
+    /// Observations that no longer hold.
+    pub(super) withdrawn: u64,
+}
+
+/// Derives the touched observations from the evidence that is left.
+pub(super) async fn settle(tx: &Tx, touched: &Touched) -> Result<Settled, Fault> {
+    let mut settled = Settled::default();
+    if touched.0.is_empty() {
+        return Ok(settled);
+    }
+    let numbers: Vec<i64> = touched.0.keys().copied().collect();
+    let find =
+        "SELECT observation_no, observations.tenant_no AS tenant_no, scope_no, holds, tokens,
+            tenant, scopes.kind AS kind, name
+        FROM observations JOIN scopes USING (scope_no)
+        JOIN tenants ON tenants.tenant_no = scopes.tenant_no
+        WHERE observation_no = ANY ($1) ORDER BY observation_no";
+    let before = tx.rows(find, values![numbers.clone()]).await?;
+    let shown = shown(tx, numbers).await?;
+    let mut changes = Changes::default();
+    for row in &before {
+        let observation: i64 = get(row, "observation_no")?;
+        let held: bool = get(row, "holds")?;
+        settled.withdrawn += u64::from(held && !shown.contains_key(&observation));
+        if touched.0[&observation] {
+            settled.scopes.insert(scope_of(row)?);
+        }
+        let tokens: String = get(row, "tokens")?;
+        let numbers = (get(row, "tenant_no")?, get(row, "scope_no")?, observation);
+        changes.note(numbers, held.then_some(tokens), shown.get(&observation));
+    }
+    changes.save(tx).await?;
+    Ok(settled)
+}
+
+/// The evidence that lends each observation its words.
+async fn shown(tx: &Tx, observations: Vec<i64>) -> Result<HashMap<i64, EvidenceRow>, Fault> {
+    // Only the earliest pieces can be the least; where several are as early, the rule decides.
+    let earliest = "live AND (observation_no, at) IN (
+            SELECT observation_no, min(at) FROM evidence
+            WHERE observation_no = ANY ($1) AND live GROUP BY observation_no)";
+    let mut shown: HashMap<i64, EvidenceRow> = HashMap::new();
+    for row in rows_where(tx, earliest, values![observations]).await? {
+        match shown.get(&row.observation) {
+            Some(other) if other.piece.rank() <= row.piece.rank() => {}
+            _ => {
+                shown.insert(row.observation, row);
+            }
+        }
+    }
+    Ok(shown)
+}
+
+/// What settling changes in observations and in the index.
+#[derive(Default)]
+struct Changes<'a> {
+    holding: Vec<&'a EvidenceRow>,
+    lost: Vec<i64>,
+    forgotten: Vec<i64>,
+    indexed: BTreeMap<i64, Vec<NewDocument<'a>>>,
+}
+
+impl<'a> Changes<'a> {
+    /// Notes an observation; `indexed` are the tokens that it had while it held.
+    fn note(
+        &mut self,
+        (tenant, scope, observation): (i64, i64, i64),
+        indexed: Option<String>,
+        shown: Option<&'a EvidenceRow>,
+    ) {
+        let tokens = shown.map(|shown| &shown.piece.tokens);
+        if indexed.as_ref() != tokens {
+            if indexed.is_some() {
+                self.forgotten.push(observation_doc(observation));
+            }
+            if let Some(tokens) = tokens {
+                let document = NewDocument::observation(observation, scope, tokens);
+                self.indexed.entry(tenant).or_default().push(document);
+            }
+        }
+        match shown {
+            Some(shown) => self.holding.push(shown),
+            None => self.lost.push(observation),
+        }
+    }
+
+    async fn save(self, tx: &Tx) -> Result<(), Fault> {
+        if !self.holding.is_empty() {
+            show(tx, &self.holding).await?;
+        }
+        if !self.lost.is_empty() {
+            hide(tx, self.lost).await?;
+        }
+        index::forget(tx, self.forgotten).await?;
+        for (tenant, documents) in self.indexed {
+            index::put(tx, tenant, &documents);
+        }
+        Ok(())
+    }
+}
+
+/// Gives observations the words of evidence.
+async fn show(tx: &Tx, shown: &[&EvidenceRow]) -> Result<(), Fault> {
+    let maybe = |of: fn(&Piece) -> &Option<String>| -> Vec<Option<String>> {
+        shown.iter().map(|row| of(&row.piece).clone()).collect()
+    };
+    let words = |of: fn(&Piece) -> &String| -> Vec<String> {
+        shown.iter().map(|row| of(&row.piece).clone()).collect()
+    };
+    let update = "UPDATE observations SET holds = TRUE, shown = new.shown, text = new.text,
+            context = new.context, subject = new.subject, tokens = new.tokens
+        FROM unnest($1, $2, $3, $4, $5, $6)
+            AS new (observation_no, shown, text, context, subject, tokens)
+        WHERE observations.observation_no = new.observation_no";
+    let observations: Vec<i64> = shown.iter().map(|row| row.observation).collect();
+    let numbers: Vec<i64> = shown.iter().map(|row| row.no).collect();
+    let columns = values![
+        observations,
+        numbers,
+        words(|piece| &piece.text),
+        maybe(|piece| &piece.context),
+        maybe(|piece| &piece.subject),
+        words(|piece| &piece.tokens)
+    ];
+    tx.execute(update, columns).await?;
+    Ok(())
+}
+
+/// Lets observations hold no longer, and forgets those without any evidence.
+async fn hide(tx: &Tx, observations: Vec<i64>) -> Result<(), Fault> {
+    let hide = "WITH gone AS (
+            DELETE FROM observations WHERE observation_no = ANY ($1) AND NOT EXISTS
+                (SELECT FROM evidence WHERE evidence.observation_no = observations.observation_no)
+        )
+        UPDATE observations SET holds = FALSE, shown = NULL, tokens = ''
+        WHERE observation_no = ANY ($1) AND EXISTS
+            (SELECT FROM evidence WHERE evidence.observation_no = observations.observation_no)";
+    tx.execute(hide, values![observations]).await?;
+    Ok(())
+}
+
+/// Observations that hold in a scope.
+pub(super) async fn in_scope(tx: &Tx, scope: &Scope) -> Result<Vec<Observation>, Fault> {
+    let Some(no) = find_scope(tx, scope).await? else {
+        return Ok(Vec::new());
+    };
+    let mut pieces: BTreeMap<i64, Vec<Piece>> = BTreeMap::new();
+    let live = "observation_no IN (SELECT observation_no FROM observations WHERE scope_no = $1)
+        AND live";
+    for row in rows_where(tx, live, values![no]).await? {
+        pieces.entry(row.observation).or_default().push(row.piece);
+    }
+    let find = "SELECT observation_no, id, kind FROM observations WHERE scope_no = $1 AND holds";
+    let mut observations = Vec::new();
+    for row in tx.rows(find, values![no]).await? {
+        let id = ObservationId(get::<i64>(&row, "id")?.cast_unsigned());
+        let kind = word(&row, "kind", ObservationKind::from_word)?;
+        let pieces = pieces.remove(&get(&row, "observation_no")?);
+        observations.extend(assemble(
+            scope.clone(),
+            id,
+            kind,
+            pieces.unwrap_or_default(),
+        ));
+    }
+    observations.sort_by_key(|observation| (observation.first_at(), observation.id));
+    Ok(observations)
+}

@@ -1,0 +1,103 @@
+//! What a person took back: observations that these events do not bring back.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use daybook_domain::{EventSeq, ObservationId, Scope, SessionId};
+
+use super::connection::Tx;
+use super::evidence_rows::{Addition, Locked, Touched, delete_where, lock, rows_where, seq_column};
+use super::fault::Fault;
+use super::names::find_scope;
+use super::values::{get, values};
+
+/// What a person took back of these: scope, observation, session, position.
+pub(super) async fn retracted(
+    tx: &Tx,
+    locked: &Locked,
+    additions: &[Addition],
+) -> Result<HashSet<(i64, i64, i64, u64)>, Fault> {
+    let mut keys = BTreeSet::new();
+    for addition in additions {
+        keys.insert((locked.no(&addition.scope)?, addition.what.0.0.cast_signed()));
+    }
+    let (scopes, ids): (Vec<i64>, Vec<i64>) = keys.into_iter().unzip();
+    let find = "SELECT scope_no, id, session_no, seq FROM retractions
+        JOIN unnest($1, $2) AS asked (scope_no, id) USING (scope_no, id)";
+    let rows = tx.rows(find, values![scopes, ids]).await?;
+    rows.iter()
+        .map(|row| {
+            let (scope, id) = (get(row, "scope_no")?, get(row, "id")?);
+            Ok((scope, id, get(row, "session_no")?, get(row, "seq")?))
+        })
+        .collect()
+}
+
+/// Positions that stand for evidence in retractions; evidence without events has position 0.
+pub(super) fn positions(events: &[EventSeq]) -> Vec<u64> {
+    match events {
+        [] => vec![0],
+        events => events.iter().map(|seq| seq.0).collect(),
+    }
+}
+
+/// Withdraws an observation for good, as far as these events go. False when it does not hold.
+pub(super) async fn retract(
+    tx: &Tx,
+    scope: &Scope,
+    id: ObservationId,
+    touched: &mut Touched,
+) -> Result<bool, Fault> {
+    if find_scope(tx, scope).await?.is_none() {
+        return Ok(false);
+    }
+    let no = lock(tx, &BTreeSet::from([scope]), None).await?.no(scope)?;
+    let find = "SELECT observation_no FROM observations WHERE scope_no = $1 AND id = $2 AND holds";
+    let found = tx.row(find, values![no, id.0.cast_signed()]).await?;
+    let Some(found) = found else {
+        return Ok(false);
+    };
+    let observation: i64 = get(&found, "observation_no")?;
+    let rows = rows_where(tx, "observation_no = $1", values![observation]).await?;
+    let mut took_back = BTreeMap::new();
+    for row in rows {
+        let evidence = row.piece.evidence;
+        for seq in positions(&evidence.events) {
+            let kept = (row.piece.text.clone(), evidence.root.clone());
+            took_back.insert((evidence.session.clone(), seq), kept);
+        }
+    }
+    note_retracted(tx, observation, took_back).await?;
+    delete_where(tx, "observation_no = $1", values![observation], touched).await?;
+    Ok(true)
+}
+
+/// Notes that these positions, each with the words and the root of its evidence, do not bring an
+/// observation back.
+async fn note_retracted(
+    tx: &Tx,
+    observation: i64,
+    took_back: BTreeMap<(SessionId, u64), (String, Option<String>)>,
+) -> Result<(), Fault> {
+    let (mut agents, mut host_ids, mut seqs) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut texts, mut roots) = (Vec::new(), Vec::new());
+    for ((session, seq), (text, root)) in took_back {
+        agents.push(session.agent);
+        host_ids.push(session.host_id);
+        seqs.push(seq_column(EventSeq(seq)));
+        texts.push(text);
+        roots.push(root);
+    }
+    let insert = "INSERT INTO retractions (tenant_no, scope_no, id, session_no, seq, kind, text,
+            root)
+        SELECT observations.tenant_no, scope_no, id, session_no, seq, observations.kind, took.text,
+            root
+        FROM unnest($2, $3, $4, $5, $6) AS took (agent, host_id, seq, text, root)
+        JOIN observations ON observation_no = $1
+        JOIN sessions ON sessions.tenant_no = observations.tenant_no
+            AND sessions.agent = took.agent AND sessions.host_id = took.host_id
+        ON CONFLICT (scope_no, id, session_no, seq)
+            DO UPDATE SET kind = excluded.kind, text = excluded.text, root = excluded.root";
+    let columns = values![observation, agents, host_ids, seqs, texts, roots];
+    tx.execute(insert, columns).await?;
+    Ok(())
+}
