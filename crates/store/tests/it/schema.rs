@@ -4,7 +4,7 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use daybook_domain::seams::{Append, Index, JobStore, SessionStore};
+use daybook_domain::seams::{Append, SessionStore, Store};
 use daybook_domain::{Claim, FailureClass, JobKind, Tenant};
 use daybook_store::{SqliteOptions, SqliteStore};
 use daybook_testkit::fixtures::*;
@@ -27,7 +27,7 @@ pub(super) fn new_root(folder: &TempDir) -> (PathBuf, SqliteStore) {
 }
 
 /// A little of everything.
-pub(super) async fn remember(store: &SqliteStore) {
+pub(super) async fn remember(store: &impl Store) {
     let (a, b) = (session("aaaa-one"), session("bb"));
     let import = store
         .begin_import(&Tenant::local(), "all", at(0))
@@ -77,7 +77,7 @@ pub(super) async fn remember(store: &SqliteStore) {
 }
 
 /// The index is disposable: a dump does not carry it, so neither side of a comparison has one.
-async fn forget_index(store: &SqliteStore) {
+async fn forget_index(store: &impl Store) {
     store.clear(&Tenant::local()).await.unwrap();
 }
 

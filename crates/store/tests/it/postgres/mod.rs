@@ -4,6 +4,7 @@ mod isolation;
 mod jobs;
 mod opening;
 mod outages;
+mod schema;
 mod statements;
 mod wire;
 

@@ -1,0 +1,127 @@
+//! Schemas of the past, as in `crate::schema`: a dump of a database of each, made with `pg_dump`,
+//! which holds a little of everything. Opened with this daybook it must be like a new one.
+//!
+//! A dump says the checksums of the migrations that made it; so one that was edited afterwards is
+//! refused here before it is refused by somebody's server.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use daybook_domain::Tenant;
+use daybook_domain::seams::SessionStore;
+use daybook_testkit::fixtures::*;
+use daybook_testkit::postgres::{self, Database};
+use daybook_testkit::{model, run};
+
+use super::{on_server, open};
+use crate::schema::remember;
+
+/// The newest schema that is committed.
+const NEWEST: u32 = 3;
+
+/// All that a migration can make, in words: columns, indexes, rules of rows, functions, settings.
+const CATALOGUE: &str = "SELECT string_agg(line, E'\\n' ORDER BY line) FROM (
+    SELECT format('%s.%s %s %s %s', attrelid::regclass, attname, format_type(atttypid, atttypmod),
+            attnotnull, pg_get_expr(adbin, adrelid)) AS line
+        FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
+        LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
+        WHERE relnamespace = 'public'::regnamespace AND attnum > 0 AND NOT attisdropped
+    UNION ALL SELECT pg_get_indexdef(indexrelid) FROM pg_index
+        JOIN pg_class ON pg_class.oid = indexrelid WHERE relnamespace = 'public'::regnamespace
+    UNION ALL SELECT format('%s %s %s', conrelid::regclass, conname, pg_get_constraintdef(oid))
+        FROM pg_constraint WHERE connamespace = 'public'::regnamespace AND contype <> 'n'
+    UNION ALL SELECT format('%s %s %s', tablename, policyname, qual) FROM pg_policies
+    UNION ALL SELECT format('%s %s %s %s', relname, relrowsecurity, relforcerowsecurity, reloptions)
+        FROM pg_class WHERE relnamespace = 'public'::regnamespace
+    UNION ALL SELECT pg_get_functiondef(oid) FROM pg_proc
+        WHERE pronamespace = 'public'::regnamespace AND prokind = 'f'
+    UNION ALL SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal
+) AS catalogue";
+
+fn committed(version: u32) -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/schemas/postgres");
+    folder.join(format!("{version:04}.sql"))
+}
+
+/// A database as statements, without what differs between versions of `pg_dump`.
+fn dump(database: &Database) -> String {
+    let options = ["--no-owner", "--no-privileges", "--inserts", "-d"];
+    let mut dump = database.program("pg_dump");
+    let said = said(dump.args(options).arg(database.admin()));
+    let differs = |line: &&str| {
+        line.is_empty()
+            || ["--", "\\", "SET "]
+                .iter()
+                .any(|word| line.starts_with(word))
+    };
+    let mut sql = String::new();
+    for line in said.lines().filter(|line| !differs(line)) {
+        sql = sql + line + "\n";
+    }
+    sql
+}
+
+fn restore(database: &Database, file: &Path) {
+    let mut psql = database.program("psql");
+    psql.args(["-X", "-q", "-v", "ON_ERROR_STOP=1", "--single-transaction"]);
+    psql.arg("-d").arg(database.address()).arg("-f").arg(file);
+    psql.env(
+        "PGOPTIONS",
+        "-c daybook.tenants=all -c check_function_bodies=off",
+    );
+    said(&mut psql);
+}
+
+fn said(command: &mut Command) -> String {
+    let output = command.output().expect("it can be started");
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {complaint}");
+    String::from_utf8(output.stdout).expect("it writes UTF-8")
+}
+
+/// Run by hand after a migration was added:
+/// `cargo test -p daybook-store --features postgres -- --ignored write_todays`.
+#[test]
+#[ignore = "writes the fixture that the other test reads"]
+fn write_todays_schema() {
+    let server = on_server().expect("PostgreSQL is installed");
+    run(remember(&*server));
+    std::fs::write(committed(NEWEST), dump(&server.database)).unwrap();
+}
+
+#[test]
+fn a_database_of_each_former_schema_is_brought_up_to_date() {
+    let Some(new) = on_server() else { return };
+    run(remember(&*new));
+    // The newest of ours is as many migrations on as the newest that is committed.
+    let migrations = new.database.ask("SELECT count(*) FROM schema_migrations");
+    assert_eq!(
+        migrations,
+        NEWEST.to_string(),
+        "run write_todays_schema and commit what it writes"
+    );
+    for version in (1..=NEWEST).filter(|version| committed(*version).exists()) {
+        let database = postgres::empty().expect("there is a server");
+        restore(&database, &committed(version));
+        let old = open(&database.address());
+        assert_eq!(
+            database.ask(CATALOGUE),
+            new.database.ask(CATALOGUE),
+            "schema {version}"
+        );
+        run(async {
+            let tenant = Tenant::local();
+            let views = (
+                model::view::of(&old, &tenant).await,
+                model::view::of(&*new, &tenant).await,
+            );
+            assert_eq!(views.0.unwrap(), views.1.unwrap(), "schema {version}");
+            // And it can be written to.
+            old.append(&append(&session("cc"), events("word", 3)))
+                .await
+                .unwrap();
+            let found = old.session(&session("cc")).await.unwrap().unwrap();
+            assert_eq!(found.label, "cc");
+        });
+    }
+}
