@@ -4,6 +4,7 @@
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use daybook_domain::StoreError;
 use deadpool_postgres::Connect;
@@ -14,17 +15,20 @@ use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::task::JoinHandle;
+use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{Client, Config, Connection, Error, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-/// Who vouches for a server that encrypts.
+/// Who vouches for a server that encrypts. Its certificate has to lead to one of them and to name, as
+/// a subject's alternative name, the host that the address names; it has to be valid now.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Trust {
     /// The authorities that the machine trusts.
     #[default]
     System,
-    /// Those in a PEM file, and no other.
+    /// Those in a PEM file, and no other. A server that does not encrypt is refused then, unless the
+    /// address says `sslmode=disable`: whoever is in between could say so in its place.
     File(PathBuf),
 }
 
@@ -53,6 +57,40 @@ impl Trust {
         }
         Ok(roots)
     }
+}
+
+/// What an address says, and what follows from it.
+pub(super) fn config(
+    address: &str,
+    trust: &Trust,
+    connect: Duration,
+) -> Result<Config, StoreError> {
+    let mut config: Config = address.parse().map_err(|error| unreadable(&error))?;
+    config.application_name("daybook").connect_timeout(connect);
+    let is_local = |host: &Host| matches!(host, Host::Unix(_));
+    if config.get_ssl_mode() == SslMode::Prefer {
+        if config.get_hosts().iter().all(is_local) {
+            // Nothing leaves the machine, and asking would be a round trip.
+            config.ssl_mode(SslMode::Disable);
+        } else if matches!(trust, Trust::File(_)) {
+            config.ssl_mode(SslMode::Require);
+        }
+    }
+    Ok(config)
+}
+
+fn unreadable(error: &Error) -> StoreError {
+    let told = std::error::Error::source(error).map_or(error.to_string(), ToString::to_string);
+    let hint = match told.contains("`ssl") {
+        true => {
+            "; sslmode is disable, prefer or require, which checks the certificate and the name in \
+             it, and the setting store_ca names the file of the authority"
+        }
+        false => "",
+    };
+    StoreError::Refused(format!(
+        "the address of the database cannot be read: {told}{hint}"
+    ))
 }
 
 /// What keeps connections going.

@@ -41,7 +41,6 @@ use std::time::Duration;
 use daybook_domain::{StoreError, Timestamp};
 use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
 use tokio_postgres::Config;
-use tokio_postgres::config::{Host, SslMode};
 
 use changes::Changes;
 use connection::{Mode, READ_ONLY, Tx, Walls};
@@ -126,8 +125,8 @@ impl PostgresStore {
     ///
     /// The role needs to be allowed to create tables in the schema that comes first in its search
     /// path, and nothing else. Connections are encrypted where the server can (`sslmode=prefer`), always
-    /// (`require`) or never (`disable`); the server's certificate is checked against `trust` whenever
-    /// there is one.
+    /// (`require`, and whenever `trust` names a file) or never (`disable`); the server's certificate is
+    /// checked as [`Trust`] says whenever there is one.
     ///
     /// # Errors
     /// [`StoreError::Refused`] when the address cannot be read, [`StoreError::TooNew`] when a newer
@@ -138,19 +137,7 @@ impl PostgresStore {
         trust: &Trust,
         options: PostgresOptions,
     ) -> Result<Self, StoreError> {
-        let mut config: Config = address.parse().map_err(|error| {
-            StoreError::Refused(format!(
-                "the address of the database cannot be read: {error}"
-            ))
-        })?;
-        config
-            .application_name("daybook")
-            .connect_timeout(options.connect);
-        let is_local = |host: &Host| matches!(host, Host::Unix(_));
-        if config.get_ssl_mode() == SslMode::Prefer && config.get_hosts().iter().all(is_local) {
-            // Nothing leaves the machine, and asking would be a round trip.
-            config.ssl_mode(SslMode::Disable);
-        }
+        let config = dial::config(address, trust, options.connect)?;
         let server = server_name(&config);
         let recycling = ManagerConfig {
             recycling_method: RecyclingMethod::Fast,
