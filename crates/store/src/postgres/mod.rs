@@ -42,7 +42,7 @@ use daybook_domain::{StoreError, Timestamp};
 use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
 use tokio_postgres::Config;
 
-use changes::Changes;
+use changes::{Changes, Way};
 use connection::{Mode, READ_ONLY, Tx, Walls};
 pub use dial::Trust;
 use dial::{Dialer, Driver};
@@ -197,7 +197,18 @@ impl PostgresStore {
                 source: READ_ONLY.into(),
             });
         }
-        Ok(format!("{}, PostgreSQL {version}", self.server))
+        let pooled = match self.changes.found_way(self.options.connect).await {
+            Way::Pooled => ", through a pooler, so that workers look once a second",
+            Way::Woken | Way::Unknown => "",
+        };
+        Ok(format!("{}, PostgreSQL {version}{pooled}", self.server))
+    }
+
+    /// Whether somebody has waited for a change and found that a pooler stands between, which cannot
+    /// wake them: they look once a second.
+    #[must_use]
+    pub fn is_pooled(&self) -> bool {
+        self.changes.way() == Way::Pooled
     }
 }
 

@@ -5,6 +5,7 @@ mod isolation;
 mod jobs;
 mod opening;
 mod outages;
+mod pooled;
 mod statements;
 mod wire;
 
