@@ -243,6 +243,15 @@ impl Daybook {
         }
     }
 
+    /// Whether a pooler before the server keeps it from waking whoever waits, as far as is known.
+    pub(crate) fn is_pooled(&self) -> bool {
+        match &self.database {
+            Database::File(_) => false,
+            #[cfg(feature = "postgres")]
+            Database::Server(server) => server.is_pooled(),
+        }
+    }
+
     /// Frees what workers in this data folder held that are no longer there.
     pub(crate) async fn free_vanished(&self) -> Result<usize> {
         Ok(free_vanished(&self.root, &*self.store, &self.ours()?).await?)
