@@ -159,15 +159,14 @@ impl Daybook {
         }
         let trust = ca.map_or(Trust::System, Trust::File);
         let opening = || {
-            block_on(async {
-                let store = PostgresStore::open(address, &trust, PostgresOptions::DEFAULT).await?;
-                let clock = ServerClock::set_by(&store).await?;
-                Ok((store, clock))
-            })
+            let store = Arc::new(block_on(async {
+                Ok(PostgresStore::open(address, &trust, PostgresOptions::DEFAULT).await?)
+            })?);
+            let clock = ServerClock::set_by(&store)?;
+            Ok((store, clock))
         };
-        let (store, clock) = apart(opening)
+        let (database, clock) = apart(opening)
             .with_context(|| format!("cannot use the memory in {}", masked(address)))?;
-        let database = Arc::new(store);
         Ok(Self {
             root: folder,
             settings,
