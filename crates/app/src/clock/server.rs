@@ -186,3 +186,7 @@ impl Shared {
 #[cfg(test)]
 #[path = "server_tests.rs"]
 mod tests;
+
+#[cfg(all(test, unix))]
+#[path = "skew_tests.rs"]
+mod skew;
