@@ -19,7 +19,7 @@ use daybook_engine::notices::take::{Taken, take};
 use daybook_engine::stop::Stop;
 
 use crate::discover;
-use crate::logging::class;
+use crate::outage::{Outage, pause};
 use crate::progress::{Learning, Unseen};
 use crate::root;
 use crate::wiring::{Daybook, block_on};
@@ -140,13 +140,17 @@ pub(crate) fn start(root: PathBuf, set: Vec<String>, follow: bool, stop: Stop) {
             set,
             daybook: None,
             followed: follow.then(|| Followed::new(host_folders())),
+            lying: Vec::new(),
+            outage: Outage::default(),
         };
         while !stop.asked() {
-            if let Err(error) = keeper.share(&stop) {
-                tracing::error!(class = class(&error), outcome = "later");
-                keeper.try_again();
+            let wait = match keeper.share(&stop) {
+                Ok(()) => LOOK,
+                Err(error) => keeper.try_again(&error),
+            };
+            if pause(&stop, wait).is_err() {
+                std::thread::sleep(wait);
             }
-            std::thread::sleep(LOOK);
         }
     });
 }
@@ -159,26 +163,27 @@ struct Keeper {
     /// Opened when there is something to do for the first time.
     daybook: Option<Daybook>,
     followed: Option<Followed>,
+    /// What lay there at the first look, until the memory says what of it was imported before.
+    lying: Vec<Candidate>,
+    outage: Outage,
 }
 
 impl Keeper {
-    /// A data folder that is broken now may be whole later; whoever asks is told meanwhile.
-    fn try_again(&mut self) {
+    /// A data folder that is broken now may be whole later; whoever asks is told meanwhile. Says how
+    /// long to wait.
+    fn try_again(&mut self, error: &anyhow::Error) -> Duration {
         self.daybook = None;
         if let Some(followed) = &mut self.followed {
             followed.forget_last_look();
         }
+        self.outage.goes_on(error)
     }
 
     fn share(&mut self, stop: &Stop) -> Result<()> {
-        let first = self.followed.as_ref().is_some_and(|f| f.looked.is_none());
-        let mut changed = self
-            .followed
-            .as_mut()
-            .map(Followed::changed)
-            .unwrap_or_default();
+        let mut changed = self.look();
         let told = !Spool::of(&self.root).is_empty();
         if changed.is_empty() && !told && !Daybook::is_there(&self.root, &self.set) {
+            self.lying.clear();
             return Ok(());
         }
         let daybook = match self.daybook.take() {
@@ -190,8 +195,12 @@ impl Keeper {
             }
         };
         block_on(async {
-            if first {
-                retain_known(daybook, &mut changed).await?;
+            if !self.lying.is_empty() {
+                let known = known_of(daybook, &mut self.lying).await?;
+                if let Some(followed) = &mut self.followed {
+                    followed.last.extend(known.iter().filter_map(path_of));
+                }
+                changed.extend(known);
             }
             if !changed.is_empty() {
                 take_in(daybook, changed, stop).await?;
@@ -202,16 +211,34 @@ impl Keeper {
                 keep_up_if_elected(daybook, &enough, &Learning::quiet()).await?;
             }
             Ok(())
-        })
+        })?;
+        self.outage.is_over();
+        Ok(())
+    }
+
+    /// What has changed in the folders since the first look.
+    fn look(&mut self) -> Vec<Candidate> {
+        let Some(followed) = &mut self.followed else {
+            return Vec::new();
+        };
+        let first = followed.looked.is_none();
+        let changed = followed.changed();
+        if !first {
+            return changed;
+        }
+        followed.last.clear();
+        self.lying = changed;
+        Vec::new()
     }
 }
 
-/// Files that were imported before.
-async fn retain_known(daybook: &Daybook, files: &mut Vec<Candidate>) -> Result<()> {
+/// Takes out of `lying` the files that were imported before; the others stay out.
+async fn known_of(daybook: &Daybook, lying: &mut Vec<Candidate>) -> Result<Vec<Candidate>> {
     let sources = daybook.store.sources(&daybook.tenant).await?;
     let known: HashSet<PathBuf> = sources.into_iter().map(|s| PathBuf::from(s.path)).collect();
-    files.retain(|file| matches!(file, Candidate::File { path, .. } if known.contains(path)));
-    Ok(())
+    let mut files = std::mem::take(lying);
+    files.retain(|file| path_of(file).is_some_and(|path| known.contains(&path)));
+    Ok(files)
 }
 
 /// Reads on what changed behind hooks' backs, of the transcripts that were imported before: those of
@@ -370,7 +397,7 @@ impl Followed {
     }
 
     /// What changed could not be taken in, and is looked at again.
-    fn forget_last_look(&mut self) {
+    pub(crate) fn forget_last_look(&mut self) {
         for path in self.last.drain(..) {
             self.seen.remove(&path);
         }

@@ -28,7 +28,7 @@ use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 use tracing_subscriber::registry::{LookupSpan, Registry, SpanRef};
 
 use crate::clock::SystemClock;
-use crate::output::warn;
+use crate::output::{dim, warn};
 
 /// What the names of our crates begin with, and with them all targets that are listened to.
 const OURS: &str = "daybook";
@@ -109,12 +109,25 @@ fn setting<T>(name: &str, read: impl Fn(&str) -> Result<T, String>) -> Option<T>
 /// Says on standard error what went wrong: as a line of the log where that is JSON, so that whoever
 /// reads it finds nothing else there.
 pub(crate) fn complain(message: &str) {
+    tell(Level::ERROR, message);
+}
+
+/// The same of what somebody wants to know, and nothing went wrong.
+pub(crate) fn say(message: &str) {
+    tell(Level::INFO, message);
+}
+
+fn tell(level: Level, message: &str) {
     if FORM.get() == Some(&Form::Json) {
         let fields = Map::from_iter([("message".to_owned(), json!(message))]);
-        Lines(Form::Json).write(Level::ERROR, None, fields);
-    } else {
-        anstream::eprintln!("{} {message}", warn("daybook:"));
+        Lines(Form::Json).write(level, None, fields);
+        return;
     }
+    let name = match level {
+        Level::ERROR => warn("daybook:"),
+        _ => dim("daybook:"),
+    };
+    anstream::eprintln!("{name} {message}");
 }
 
 /// What the store said, if it was the store.

@@ -17,6 +17,7 @@ mod keeper;
 mod logging;
 mod mcp;
 mod moving;
+mod outage;
 mod output;
 mod overview;
 mod progress;

@@ -159,15 +159,14 @@ impl Daybook {
         }
         let trust = ca.map_or(Trust::System, Trust::File);
         let opening = || {
-            block_on(async {
-                let store = PostgresStore::open(address, &trust, PostgresOptions::DEFAULT).await?;
-                let clock = ServerClock::set_by(&store).await?;
-                Ok((store, clock))
-            })
+            let store = Arc::new(block_on(async {
+                Ok(PostgresStore::open(address, &trust, PostgresOptions::DEFAULT).await?)
+            })?);
+            let clock = ServerClock::set_by(&store)?;
+            Ok((store, clock))
         };
-        let (store, clock) = apart(opening)
+        let (database, clock) = apart(opening)
             .with_context(|| format!("cannot use the memory in {}", masked(address)))?;
-        let database = Arc::new(store);
         Ok(Self {
             root: folder,
             settings,
@@ -240,6 +239,15 @@ impl Daybook {
             Database::File(_) => Ok("pid-".to_owned()),
             #[cfg(feature = "postgres")]
             Database::Server(_) => Ok(format!("{}-pid-", machine(&self.root)?)),
+        }
+    }
+
+    /// Whether a pooler before the server keeps it from waking whoever waits, as far as is known.
+    pub(crate) fn is_pooled(&self) -> bool {
+        match &self.database {
+            Database::File(_) => false,
+            #[cfg(feature = "postgres")]
+            Database::Server(server) => server.is_pooled(),
         }
     }
 

@@ -100,7 +100,7 @@ impl Import {
             block_on(first_run::tell(&daybook, &told))?;
         }
         if self.watch && !report.stopped {
-            block_on(watch::watch(common, &daybook, self.followed()?, &stop))?;
+            watch::watch(common, daybook, self.followed()?, &stop)?;
         }
         let failed = learned.is_some_and(|learned| !learned.failed.is_empty());
         Ok(if report.stopped || failed {

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
+use daybook_domain::JobKind;
 use daybook_domain::seams::JobStore;
-use daybook_domain::{JobKind, StoreError};
 use daybook_engine::jobs::{self, UpdateReport, Workshop};
 use daybook_engine::notices::spool::Spool;
 use daybook_engine::stop::Stop;
@@ -15,7 +15,8 @@ use serde_json::json;
 use super::Common;
 use crate::desk::look_over;
 use crate::keeper::{Done, keep_up, keep_up_if_elected, rest, stop_after};
-use crate::logging::{class, complain, store_error};
+use crate::logging;
+use crate::outage::Outage;
 use crate::output::{count, json as print_json};
 use crate::progress::Learning;
 use crate::wiring::{Daybook, block_on, stand_back, stop_on_interrupt};
@@ -108,9 +109,9 @@ impl Worker {
         // Whoever starts it where it cannot work is told at once.
         let mut daybook = Daybook::open_or_create(common)?;
         let stop = stop_on_interrupt()?;
-        let mut all = Done::default();
-        while let Err(error) = block_on(self.work(common, &daybook, &stop, &mut all)) {
-            match reopened(common, &stop, error)? {
+        let (mut all, mut outage) = (Done::default(), Outage::default());
+        while let Err(error) = block_on(self.work(common, &daybook, &stop, &mut all, &mut outage)) {
+            match outage.outlast(common, &stop, error)? {
                 Some(opened) => daybook = opened,
                 None => break,
             }
@@ -127,11 +128,14 @@ impl Worker {
         daybook: &Daybook,
         stop: &Stop,
         all: &mut Done,
+        outage: &mut Outage,
     ) -> Result<()> {
         let longest = self.every.unwrap_or(daybook.settings.profile.work.poll);
         let (shop, _present) = daybook.worker().await?;
+        let mut is_told = false;
         while !stop.asked() {
             let done = keep_up(daybook, &shop, stop, &Learning::quiet()).await?;
+            outage.is_over();
             let idle = done.is_nothing();
             if !common.json && !done.report.read.is_empty() {
                 say(&done);
@@ -140,42 +144,16 @@ impl Worker {
             if idle {
                 daybook.free_vanished().await?;
                 rest(daybook, stop, longest).await?;
+                if daybook.is_pooled() && !is_told {
+                    is_told = true;
+                    logging::say(
+                        "the server is reached through a pooler, which cannot wake a worker: this \
+                         one looks once a second",
+                    );
+                }
             }
         }
         Ok(())
-    }
-}
-
-/// Waits until a memory that cannot be used now can be, and opens it anew: another server may answer
-/// then, with another clock. `None` when the end is asked for meanwhile.
-fn reopened(common: &Common, stop: &Stop, mut error: anyhow::Error) -> Result<Option<Daybook>> {
-    const FIRST_WAIT: Duration = Duration::from_secs(1);
-    const LONGEST_WAIT: Duration = Duration::from_secs(30);
-    let mut wait = FIRST_WAIT;
-    loop {
-        match store_error(&error) {
-            Some(StoreError::Busy(_) | StoreError::Unavailable { .. }) => {}
-            Some(_) | None => return Err(error),
-        }
-        tracing::error!(class = class(&error), outcome = "later");
-        complain(&format!(
-            "{error:#}; nothing is lost, and this worker tries again"
-        ));
-        block_on(async {
-            tokio::select! {
-                () = stop.wait() => {}
-                () = tokio::time::sleep(wait) => {}
-            }
-            Ok(())
-        })?;
-        if stop.asked() {
-            return Ok(None);
-        }
-        match Daybook::open_or_create(common) {
-            Ok(daybook) => return Ok(Some(daybook)),
-            Err(later) => error = later,
-        }
-        wait = LONGEST_WAIT.min(wait * 2);
     }
 }
 

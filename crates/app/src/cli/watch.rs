@@ -11,18 +11,20 @@ use serde_json::json;
 use super::Common;
 use super::update::as_json;
 use crate::keeper::{Done, Followed, is_due, keep_up_if_elected, take_in};
+use crate::outage::Outage;
 use crate::output::{count, dim};
 use crate::progress::Learning;
 use crate::root;
-use crate::wiring::Daybook;
+use crate::wiring::{Daybook, block_on};
 
 /// How soon what an agent writes is looked at.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// Follows `folders` until `stop` is asked. What lies there has been taken in just now.
-pub(crate) async fn watch(
+/// Follows `folders` until `stop` is asked, also through outages of the store. What lies there has been
+/// taken in just now.
+pub(crate) fn watch(
     common: &Common,
-    daybook: &Daybook,
+    mut daybook: Daybook,
     folders: Vec<PathBuf>,
     stop: &Stop,
 ) -> Result<()> {
@@ -33,19 +35,37 @@ pub(crate) async fn watch(
             dim(&format!("Watching {}; Ctrl-C ends it.", shown.join(", ")))
         );
     }
-    let mut followed = Followed::new(folders);
+    let (mut followed, mut outage) = (Followed::new(folders), Outage::default());
+    while let Err(error) = block_on(follow(common, &daybook, &mut followed, &mut outage, stop)) {
+        // The files remember what could not be taken in.
+        followed.forget_last_look();
+        match outage.outlast(common, stop, error)? {
+            Some(opened) => daybook = opened,
+            None => break,
+        }
+    }
+    Ok(())
+}
+
+async fn follow(
+    common: &Common,
+    daybook: &Daybook,
+    followed: &mut Followed,
+    outage: &mut Outage,
+    stop: &Stop,
+) -> Result<()> {
     while !stop.asked() {
         let changed = followed.changed();
         let report = match changed.is_empty() {
             true => ImportReport::default(),
             false => take_in(daybook, changed, stop).await?,
         };
-        if is_due(daybook).await? {
-            let done = keep_up_if_elected(daybook, stop, &Learning::quiet()).await?;
-            tell(common, &report, &done.unwrap_or_default())?;
-        } else {
-            tell(common, &report, &Done::default())?;
-        }
+        let done = match is_due(daybook).await? {
+            true => keep_up_if_elected(daybook, stop, &Learning::quiet()).await?,
+            false => None,
+        };
+        outage.is_over();
+        tell(common, &report, &done.unwrap_or_default())?;
         tokio::time::sleep(LOOK).await;
     }
     Ok(())

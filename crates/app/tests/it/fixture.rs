@@ -165,6 +165,7 @@ fn collect(folder: &Path, root: &Path, files: &mut Vec<(String, String)>) {
 }
 
 /// A Claude Code session, built line by line.
+#[derive(Clone)]
 pub(crate) struct Session {
     id: String,
     folder: String,

@@ -1,8 +1,9 @@
 //! Jobs side by side: claimed as hands become free, kept alive by heartbeats, and given back when there
 //! is no more time.
 
+use std::collections::VecDeque;
 use std::future::Future;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::time::Duration;
 
 use daybook_domain::{Claim, ClaimLimits, Claimed, JobKind, LeaseToken, StoreError};
@@ -26,6 +27,8 @@ pub(super) struct Crew<'a, T> {
     kind: JobKind,
     at_work: FuturesUnordered<Pin<Box<dyn Future<Output = Ended<T>> + Send + 'a>>>,
     held: Vec<LeaseToken>,
+    /// What ended while more was claimed.
+    ended: VecDeque<Ended<T>>,
 }
 
 impl<'a, T: Send + 'a> Crew<'a, T> {
@@ -35,6 +38,7 @@ impl<'a, T: Send + 'a> Crew<'a, T> {
             kind,
             at_work: FuturesUnordered::new(),
             held: Vec::new(),
+            ended: VecDeque::new(),
         }
     }
 
@@ -56,10 +60,13 @@ impl<'a, T: Send + 'a> Crew<'a, T> {
             stop.wait().await;
             tokio::time::sleep(self.shop.limits.drain).await;
         };
-        let ended = tokio::select! {
-            biased;
-            ended = self.at_work.next() => ended,
-            () = drained => None,
+        let ended = match self.ended.pop_front() {
+            Some(ended) => Some(ended),
+            None => tokio::select! {
+                biased;
+                ended = self.at_work.next() => ended,
+                () = drained => None,
+            },
         };
         let Some((claimed, outcome)) = ended else {
             self.give_back().await?;
@@ -75,7 +82,8 @@ impl<'a, T: Send + 'a> Crew<'a, T> {
         }
     }
 
-    /// Claims as many as there are hands for.
+    /// Claims as many as there are hands for. Work goes on meanwhile: it may hold what the claim waits
+    /// for, such as a row's lock, or the last connection of a pool.
     async fn claim<F, W>(&mut self, work: &F) -> Result<(), StoreError>
     where
         F: Fn(Claimed) -> W,
@@ -112,7 +120,15 @@ impl<'a, T: Send + 'a> Crew<'a, T> {
             span.record("claims", claims.len());
             span.record("outcome", if none { "nothing_due" } else { "claimed" });
         });
-        for claimed in claims.await? {
+        let mut claims = pin!(claims);
+        let claims = loop {
+            tokio::select! {
+                biased;
+                claims = &mut claims => break claims?,
+                Some(ended) = self.at_work.next() => self.ended.push_back(ended),
+            }
+        };
+        for claimed in claims {
             self.held.push(claimed.token.clone());
             let token = claimed.token.clone();
             let holding = keep_alive(self.shop, token, work(claimed));

@@ -6,7 +6,9 @@
 //!
 //! Whoever waits looks at the version now and then, and whenever somebody says that they have written
 //! (`NOTIFY`). That is said soon after a commit and not in it: the server lets those who say something
-//! commit one by one. Through a pooler that cannot `LISTEN`, looking alone has to do.
+//! commit one by one. A pooler that hands each transaction to another connection can tell nobody, so
+//! behind one looking alone has to do. It is told by a setting that a session begins with: such a
+//! pooler refuses it, or forgets it. A `LISTEN` would stay behind on a connection of others.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,7 +20,8 @@ use deadpool_postgres::Pool;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout_at};
-use tokio_postgres::{AsyncMessage, Config};
+use tokio_postgres::error::SqlState;
+use tokio_postgres::{AsyncMessage, Client, Config, Error};
 
 use super::PostgresStore;
 use super::connection::Tx;
@@ -30,6 +33,37 @@ use super::values::get;
 const LOOK: Duration = Duration::from_secs(1);
 /// How long after a commit it is said that something has changed, once for all commits until then.
 const SOON: Duration = Duration::from_millis(100);
+
+/// What whoever listens begins a session with.
+const OWN: &str = "-c daybook.listener=on";
+
+/// How whoever waits learns of changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// Nobody has listened yet, or the server could not be asked.
+    Unknown,
+    /// The server wakes them.
+    Woken,
+    /// A pooler stands between: they look by themselves.
+    Pooled,
+}
+
+/// Why nothing is heard any more.
+enum Deaf {
+    Pooled,
+    /// The connection broke, or could not be made.
+    Broken,
+}
+
+impl From<Error> for Deaf {
+    fn from(error: Error) -> Self {
+        // A pooler does not know the setting.
+        match error.code() {
+            Some(&SqlState::PROTOCOL_VIOLATION) => Self::Pooled,
+            Some(_) | None => Self::Broken,
+        }
+    }
+}
 
 /// All transactions before the snapshot's end have ended, but for those that it names.
 pub(super) async fn version(tx: &Tx) -> Result<u64, Fault> {
@@ -63,6 +97,7 @@ pub(super) struct Changes {
     config: Config,
     dialer: Dialer,
     heard: Arc<watch::Sender<()>>,
+    way: Arc<watch::Sender<Way>>,
     listener: Mutex<Option<JoinHandle<()>>>,
     /// Somebody is about to say it already.
     is_promised: Arc<AtomicBool>,
@@ -83,6 +118,7 @@ impl Changes {
             config,
             dialer,
             heard: Arc::default(),
+            way: Arc::new(watch::Sender::new(Way::Unknown)),
             listener: Mutex::default(),
             is_promised: Arc::default(),
         }
@@ -109,15 +145,33 @@ impl Changes {
     /// Changes whenever somebody says that something has changed.
     fn listen(&self) -> watch::Receiver<()> {
         let mut listener = self.listener.lock().unwrap_or_else(PoisonError::into_inner);
-        if listener.as_ref().is_none_or(JoinHandle::is_finished) {
+        if self.way() != Way::Pooled && listener.as_ref().is_none_or(JoinHandle::is_finished) {
             let (config, dialer) = (self.config.clone(), self.dialer.clone());
-            let heard = Arc::clone(&self.heard);
+            let (heard, way) = (Arc::clone(&self.heard), Arc::clone(&self.way));
             *listener = Some(self.dialer.driver.spawn(async move {
                 // Whoever waits looks by themselves, and begins to listen anew.
-                let _ = hear(&config, &dialer, &heard).await;
+                if let Err(Deaf::Pooled) = hear(config, &dialer, &heard, &way).await {
+                    way.send_replace(Way::Pooled);
+                }
             }));
         }
         self.heard.subscribe()
+    }
+
+    /// How whoever waits learns of changes, as far as it is known.
+    pub(super) fn way(&self) -> Way {
+        *self.way.borrow()
+    }
+
+    /// The same, found out within `longest`.
+    pub(super) async fn found_way(&self, longest: Duration) -> Way {
+        let mut way = self.way.subscribe();
+        self.listen();
+        let found = way.wait_for(|way| *way != Way::Unknown);
+        match timeout_at(Instant::now() + longest, found).await {
+            Ok(Ok(way)) => *way,
+            Ok(Err(_)) | Err(_) => Way::Unknown,
+        }
     }
 }
 
@@ -135,19 +189,37 @@ impl Drop for Changes {
 
 /// Passes on what is said, until the connection breaks.
 async fn hear(
-    config: &Config,
+    mut config: Config,
     dialer: &Dialer,
     heard: &watch::Sender<()>,
-) -> Result<(), tokio_postgres::Error> {
-    let (client, mut connection) = dialer.dial(config).await?;
+    way: &watch::Sender<Way>,
+) -> Result<(), Deaf> {
+    let options = [config.get_options().unwrap_or_default(), OWN].join(" ");
+    config.options(options.trim_start());
+    let (client, mut connection) = dialer.dial(&config).await?;
     let passing_on = async {
         while let Some(message) = std::future::poll_fn(|cx| connection.poll_message(cx)).await {
             if let AsyncMessage::Notification(_) = message? {
                 heard.send_replace(());
             }
         }
+        Err::<(), _>(Deaf::Broken)
+    };
+    let listening = async {
+        if !is_own(&client).await? {
+            return Err(Deaf::Pooled);
+        }
+        client.batch_execute("LISTEN daybook").await?;
+        way.send_replace(Way::Woken);
         Ok(())
     };
-    tokio::try_join!(client.batch_execute("LISTEN daybook"), passing_on)?;
+    tokio::try_join!(listening, passing_on)?;
     Ok(())
+}
+
+/// Whether the session is the one that was asked for, and not one that a pooler has made for others.
+async fn is_own(client: &Client) -> Result<bool, Error> {
+    let ask = "SELECT coalesce(current_setting('daybook.listener', TRUE), '') = 'on'";
+    let rows = client.query_typed(ask, &[]).await?;
+    rows.first().map_or(Ok(false), |row| row.try_get(0))
 }

@@ -4,6 +4,7 @@
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use daybook_domain::StoreError;
 use deadpool_postgres::Connect;
@@ -11,20 +12,23 @@ use futures_util::future::{BoxFuture, FutureExt};
 use rustls::crypto::ring;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
-use rustls::{ClientConfig, RootCertStore};
+use rustls::{CertificateError, ClientConfig, RootCertStore};
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::task::JoinHandle;
+use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{Client, Config, Connection, Error, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-/// Who vouches for a server that encrypts.
+/// Who vouches for a server that encrypts. Its certificate has to lead to one of them and to name, as
+/// a subject's alternative name, the host that the address names; it has to be valid now.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Trust {
     /// The authorities that the machine trusts.
     #[default]
     System,
-    /// Those in a PEM file, and no other.
+    /// Those in a PEM file, and no other. A server that does not encrypt is refused then, unless the
+    /// address says `sslmode=disable`: whoever is in between could say so in its place.
     File(PathBuf),
 }
 
@@ -53,6 +57,72 @@ impl Trust {
         }
         Ok(roots)
     }
+}
+
+/// What an address says, and what follows from it.
+pub(super) fn config(
+    address: &str,
+    trust: &Trust,
+    connect: Duration,
+) -> Result<Config, StoreError> {
+    let mut config: Config = address.parse().map_err(|error| unreadable(&error))?;
+    config.application_name("daybook").connect_timeout(connect);
+    let is_local = |host: &Host| matches!(host, Host::Unix(_));
+    if config.get_ssl_mode() == SslMode::Prefer {
+        if config.get_hosts().iter().all(is_local) {
+            // Nothing leaves the machine, and asking would be a round trip.
+            config.ssl_mode(SslMode::Disable);
+        } else if matches!(trust, Trust::File(_)) {
+            config.ssl_mode(SslMode::Require);
+        }
+    }
+    Ok(config)
+}
+
+fn unreadable(error: &Error) -> StoreError {
+    let told = std::error::Error::source(error).map_or(error.to_string(), ToString::to_string);
+    let hint = match told.contains("`ssl") {
+        true => {
+            "; sslmode is disable, prefer or require, which checks the certificate and the name in \
+             it, and the setting store_ca names the file of the authority"
+        }
+        false => "",
+    };
+    StoreError::Refused(format!(
+        "the address of the database cannot be read: {told}{hint}"
+    ))
+}
+
+/// What can be done about a server that is not trusted, if that is what went wrong. Trying again is not.
+pub(super) fn distrust(error: &Error) -> Option<&'static str> {
+    let cause = std::error::Error::source(error)?;
+    if cause.to_string() == "server does not support TLS" {
+        return Some(
+            "switch ssl on in its postgresql.conf; where nobody can be in between, the address may say \
+             sslmode=disable",
+        );
+    }
+    let cause = cause.downcast_ref::<std::io::Error>()?.get_ref()?;
+    let rustls::Error::InvalidCertificate(why) = cause.downcast_ref::<rustls::Error>()? else {
+        return None;
+    };
+    Some(match why {
+        CertificateError::UnknownIssuer | CertificateError::BadSignature => {
+            "nobody who is trusted here vouches for its certificate; set store_ca to the PEM file of \
+             the authority that issued it, if it is the right server"
+        }
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+            "its certificate is another host's; the address needs a name that stands in it as a \
+             subject's alternative name"
+        }
+        CertificateError::Expired
+        | CertificateError::ExpiredContext { .. }
+        | CertificateError::NotValidYet
+        | CertificateError::NotValidYetContext { .. } => {
+            "its certificate is not valid now; renew it, or set this machine's date"
+        }
+        _ => "its certificate is not one for a server; issue another",
+    })
 }
 
 /// What keeps connections going.

@@ -7,6 +7,8 @@ use deadpool_postgres::{PoolError, TimeoutType};
 use tokio_postgres::Error;
 use tokio_postgres::error::SqlState;
 
+use super::dial::distrust;
+
 /// What can be done about a server that takes no changes.
 pub(super) const READ_ONLY: &str = "it can only be read: either it is a standby that waits to take \
     over, and the address of the one that can be written is needed, or its operator has set \
@@ -75,6 +77,7 @@ impl Fault {
             Self::Pool(_) => Remedy::Reconnect,
             Self::Sql(error) => match error.code() {
                 Some(state) => remedy_of(state),
+                None if distrust(error).is_some() => Remedy::Act,
                 None if error.is_closed() || is_io(error) => Remedy::Reconnect,
                 None => Remedy::None,
             },
@@ -124,6 +127,7 @@ fn advice(error: &Error, remedy: Remedy) -> Option<&'static str> {
         Some(&SqlState::TOO_MANY_CONNECTIONS) => {
             Some("raise max_connections on the server, or put a pooler before it")
         }
+        None if remedy == Remedy::Act => distrust(error),
         _ if remedy == Remedy::Reconnect => Some("see whether the server runs and can be reached"),
         _ => None,
     }

@@ -45,9 +45,8 @@ use std::time::Duration;
 use daybook_domain::{StoreError, Timestamp};
 use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
 use tokio_postgres::Config;
-use tokio_postgres::config::{Host, SslMode};
 
-use changes::Changes;
+use changes::{Changes, Way};
 use connection::{Mode, Tx, Walls};
 pub use dial::Trust;
 use dial::{Dialer, Driver};
@@ -132,8 +131,8 @@ impl PostgresStore {
     ///
     /// The role needs to be allowed to create tables in the schema that comes first in its search
     /// path, and nothing else. Connections are encrypted where the server can (`sslmode=prefer`), always
-    /// (`require`) or never (`disable`); the server's certificate is checked against `trust` whenever
-    /// there is one.
+    /// (`require`, and whenever `trust` names a file) or never (`disable`); the server's certificate is
+    /// checked as [`Trust`] says whenever there is one.
     ///
     /// # Errors
     /// [`StoreError::Refused`] when the address cannot be read, [`StoreError::TooNew`] when a newer
@@ -144,19 +143,7 @@ impl PostgresStore {
         trust: &Trust,
         options: PostgresOptions,
     ) -> Result<Self, StoreError> {
-        let mut config: Config = address.parse().map_err(|error| {
-            StoreError::Refused(format!(
-                "the address of the database cannot be read: {error}"
-            ))
-        })?;
-        config
-            .application_name("daybook")
-            .connect_timeout(options.connect);
-        let is_local = |host: &Host| matches!(host, Host::Unix(_));
-        if config.get_ssl_mode() == SslMode::Prefer && config.get_hosts().iter().all(is_local) {
-            // Nothing leaves the machine, and asking would be a round trip.
-            config.ssl_mode(SslMode::Disable);
-        }
+        let config = dial::config(address, trust, options.connect)?;
         let server = server_name(&config);
         let recycling = ManagerConfig {
             recycling_method: RecyclingMethod::Fast,
@@ -216,7 +203,18 @@ impl PostgresStore {
                 source: READ_ONLY.into(),
             });
         }
-        Ok(format!("{}, PostgreSQL {version}", self.server))
+        let pooled = match self.changes.found_way(self.options.connect).await {
+            Way::Pooled => ", through a pooler, so that workers look once a second",
+            Way::Woken | Way::Unknown => "",
+        };
+        Ok(format!("{}, PostgreSQL {version}{pooled}", self.server))
+    }
+
+    /// Whether somebody has waited for a change and found that a pooler stands between, which cannot
+    /// wake them: they look once a second.
+    #[must_use]
+    pub fn is_pooled(&self) -> bool {
+        self.changes.way() == Way::Pooled
     }
 }
 

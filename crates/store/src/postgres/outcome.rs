@@ -85,18 +85,28 @@ impl PostgresStore {
 
     async fn outcome(&self, number: &str) -> Result<Ended, Fault> {
         let client = self.pool.get().await?;
-        if let Some(known) = &self.identity {
-            let row = client.query_typed(IDENTITY, &[]).await?;
-            let identity: Option<String> =
-                row.first().map(|row| get(row, "identity")).transpose()?;
-            if identity.as_ref() != Some(known) {
-                return Ok(Ended::Elsewhere);
+        let mut values = vec![Value::from(number)];
+        let ask = match &self.identity {
+            None => "SELECT TRUE AS here, pg_xact_status($1::TEXT::xid8) AS outcome".to_owned(),
+            // In one statement: a pooler may send the next one to another server.
+            Some(known) => {
+                values.push(Value::from(known.as_str()));
+                format!(
+                    "SELECT identity = $2 AS here, CASE WHEN identity = $2
+                        THEN pg_xact_status($1::TEXT::xid8) END AS outcome
+                    FROM ({IDENTITY}) AS server"
+                )
             }
+        };
+        let typed: Vec<_> = values.iter().map(Value::typed).collect();
+        let rows = client.query_typed(&ask, &typed).await?;
+        let Some(row) = rows.first() else {
+            return Ok(Ended::NotYet);
+        };
+        if !get::<bool>(row, "here")? {
+            return Ok(Ended::Elsewhere);
         }
-        let ask = "SELECT pg_xact_status($1::TEXT::xid8) AS outcome";
-        let number = Value::from(number);
-        let rows = client.query_typed(ask, &[number.typed()]).await?;
-        let outcome: Option<String> = rows.first().map_or(Ok(None), |row| get(row, "outcome"))?;
+        let outcome: Option<String> = get(row, "outcome")?;
         Ok(match outcome.as_deref() {
             Some("committed") => Ended::Committed,
             Some("aborted") => Ended::Aborted,

@@ -1,15 +1,13 @@
 //! One running server, whose files go when the process does.
 //!
-//! It listens on a socket in a temporary folder alone. A shell waits on a pipe that this process
-//! holds, then stops the server and removes the folder; so nothing is left behind, however this
-//! process ends. PostgreSQL refuses to run as root, so root hands it to an ordinary user.
+//! It listens on a socket in a temporary folder, and over TCP only where a test asks for that.
 
 use std::ffi::OsString;
-use std::io::{BufRead, BufReader, Write};
-use std::os::unix::fs::{MetadataExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
+
+use super::shell::{Folder, Shell, skip, skip_unless_ci};
 
 /// The role that owns the databases. It is an ordinary one, as an operator would make it.
 pub(super) const ROLE: &str = "daybook";
@@ -23,7 +21,7 @@ const SCRIPT: &str = r#"
     if [ -n "$3" ]; then
         pg_basebackup -h "$3" -U admin -D "$1/data" -R -X stream -c fast --no-sync
     else
-        initdb -D "$1/data" -U admin -A trust -E UTF8 --locale=C --no-sync
+        initdb -D "$1/data" -U admin -A trust --auth-host=password -E UTF8 --locale=C --no-sync
     fi &&
     printf "unix_socket_directories = '%s'\nlisten_addresses = ''\nfsync = off\n%s\n" "$1" "$2" \
         >>"$1/data/postgresql.conf" &&
@@ -55,82 +53,119 @@ pub(super) struct Making<'a> {
     pub(super) stands_by_for: Option<&'a Cluster>,
     /// Bytes of a disk of its own.
     pub(super) small_disk: Option<u32>,
+    /// Whether it is reached over TCP, too, with a password.
+    pub(super) tcp: Option<Tcp<'a>>,
 }
 
-/// A server. The pipe to its shell closes when this is dropped, or the process ends.
+impl Making<'_> {
+    /// One on a socket alone.
+    pub(super) const PLAIN: Self = Self {
+        settings: "",
+        stands_by_for: None,
+        small_disk: None,
+        tcp: None,
+    };
+}
+
+/// How a server is reached over TCP.
+pub(super) struct Tcp<'a> {
+    /// On 127.0.0.1.
+    pub(super) port: u16,
+    /// What it encrypts with, if it does.
+    pub(super) identity: Option<&'a Identity>,
+}
+
+/// What a server shows when it encrypts, as PEM.
+#[derive(Debug)]
+pub struct Identity {
+    /// Its certificate, followed by those that lead to an authority.
+    pub certificate: String,
+    /// The key of its certificate.
+    pub key: String,
+}
+
+impl Tcp<'_> {
+    /// Lines of `postgresql.conf`. The files lie beside the data.
+    fn settings(&self) -> String {
+        let encrypted = "ssl = on\nssl_cert_file = '../server.crt'\nssl_key_file = '../server.key'";
+        format!(
+            "listen_addresses = '127.0.0.1'\nport = {}\n{}",
+            self.port,
+            self.identity.map_or("", |_| encrypted)
+        )
+    }
+
+    fn write(&self, folder: &Folder) {
+        if let Some(identity) = self.identity {
+            folder.write("server.crt", &identity.certificate);
+            folder.write("server.key", &identity.key);
+        }
+    }
+}
+
+/// A server.
 #[derive(Debug)]
 pub(super) struct Cluster {
-    pub(super) folder: PathBuf,
+    folder: Folder,
     pub(super) programs: PathBuf,
-    /// Whom root runs it as.
-    owner: Option<(u32, u32)>,
-    shell: Child,
-}
-
-impl Drop for Cluster {
-    fn drop(&mut self) {
-        drop(self.shell.stdin.take());
-        let _ = self.shell.wait();
-    }
+    port: Option<u16>,
+    _shell: Shell,
 }
 
 impl Cluster {
     /// `None`, said loudly, where PostgreSQL is not installed, or what `making` needs is not allowed.
     pub(super) fn start(making: &Making<'_>) -> Option<Self> {
         let Some(programs) = programs() else {
-            assert!(
-                std::env::var_os("CI").is_none(),
-                "PostgreSQL is not installed: there must be an initdb"
-            );
-            skip("PostgreSQL is not installed, so nothing is tested on it");
+            skip_unless_ci("PostgreSQL is not installed");
             return None;
         };
-        let folder = tempfile::Builder::new().prefix("daybook-pg-").tempdir();
-        let folder = folder.expect("a temporary folder can be made").keep();
-        let is_root = folder.metadata().is_ok_and(|folder| folder.uid() == 0);
-        let owner = is_root.then(ordinary_user);
-        if let Some((uid, gid)) = owner {
-            chown(&folder, Some(uid), Some(gid)).expect("root may give a folder away");
-        }
-        let mut shell = match (making.small_disk, owner) {
-            (None, _) => alone(owner),
+        let folder = Folder::new("daybook-pg-");
+        let mut shell = match (making.small_disk, folder.owner) {
+            (None, _) => folder.shell(SCRIPT),
             (Some(bytes), Some(owner)) if has_mounts() => on_small_disk(owner, bytes),
             (Some(_), _) => {
-                std::fs::remove_dir(&folder).expect("it is empty");
+                std::fs::remove_dir(&folder.path).expect("it is empty");
                 skip("only root, where it may mount, can make a small disk, so none is filled");
                 return None;
             }
         };
-        let origin = making.stands_by_for.map(|cluster| cluster.folder.as_path());
+        let mut settings = making.settings.to_owned();
+        if let Some(tcp) = &making.tcp {
+            tcp.write(&folder);
+            settings = settings + "\n" + &tcp.settings();
+        }
+        let origin = making.stands_by_for.map(Self::folder);
+        let port = making.tcp.as_ref().map(|tcp| tcp.port);
         shell
-            .arg(&folder)
-            .arg(making.settings)
+            .arg(&folder.path)
+            .arg(settings)
             .arg(origin.unwrap_or(Path::new("")))
             .env("PATH", with_path(&programs))
-            .current_dir(&folder)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped());
-        // A group of its own, so that an interrupt from the terminal leaves it to clear up.
-        shell.process_group(0);
-        let mut shell = shell.spawn().expect("there is a shell");
-        wait_for(&mut shell);
+            .envs(port_variable(port));
+        let shell = Shell::start(shell, &folder.path);
         Some(Self {
             folder,
             programs,
-            owner,
-            shell,
+            port,
+            _shell: shell,
         })
     }
 
+    /// The folder of its socket.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder.path
+    }
+
     pub(super) fn address(&self, role: &str, database: &str) -> String {
-        let folder = self.folder.display();
+        let folder = self.folder().display();
         format!("host={folder} user={role} dbname={database}")
     }
 
     /// Runs a client program as the role that may do everything, and gives what it says.
     pub(super) fn run(&self, program: &str, arguments: &[&str]) -> String {
         let mut command = Command::new(self.programs.join(program));
-        command.arg("-h").arg(&self.folder).args(["-U", ADMIN]);
+        command.arg("-h").arg(self.folder()).args(["-U", ADMIN]);
+        command.envs(port_variable(self.port));
         succeeds(command.args(arguments))
     }
 
@@ -138,9 +173,9 @@ impl Cluster {
     pub(super) fn control(&self, arguments: &[&str]) {
         let mut command = Command::new(self.programs.join("pg_ctl"));
         command.arg("-D").arg(self.data()).arg("-w").arg("-l");
-        command.arg(self.folder.join("log")).args(arguments);
-        command.current_dir(&self.folder).stdin(Stdio::null());
-        if let Some((uid, gid)) = self.owner {
+        command.arg(self.folder().join("log")).args(arguments);
+        command.current_dir(self.folder()).stdin(Stdio::null());
+        if let Some((uid, gid)) = self.folder.owner {
             command.uid(uid).gid(gid);
         }
         succeeds(&mut command);
@@ -172,17 +207,13 @@ impl Cluster {
     }
 
     fn data(&self) -> PathBuf {
-        self.folder.join("data")
+        self.folder().join("data")
     }
 }
 
-fn alone(owner: Option<(u32, u32)>) -> Command {
-    let mut shell = Command::new("sh");
-    shell.args(["-c", SCRIPT, "sh"]);
-    if let Some((uid, gid)) = owner {
-        shell.uid(uid).gid(gid);
-    }
-    shell
+/// What tells the server's programs its port, where that is not the usual one.
+fn port_variable(port: Option<u16>) -> Option<(&'static str, String)> {
+    port.map(|port| ("PGPORT", port.to_string()))
 }
 
 fn on_small_disk((uid, gid): (u32, u32), bytes: u32) -> Command {
@@ -201,32 +232,12 @@ fn has_mounts() -> bool {
     tried.is_ok_and(|tried| tried.status.success())
 }
 
-/// Not by a macro, whose output the test harness would keep to itself.
-fn skip(why: &str) {
-    let _ = std::io::stderr().write_all(format!("\nSKIPPED: {why}\n").as_bytes());
-}
-
 #[track_caller]
 fn succeeds(command: &mut Command) -> String {
     let output = command.output().expect("the program can be started");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{command:?}: {said}");
     String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-/// Waits until the server listens.
-fn wait_for(shell: &mut Child) {
-    let output = shell.stdout.take().expect("its output is a pipe");
-    let mut said = String::new();
-    for line in BufReader::new(output).lines() {
-        let line = line.expect("the shell says text");
-        match line.as_str() {
-            "ready" => return,
-            "over" => break,
-            _ => said = said + &line + "\n",
-        }
-    }
-    panic!("PostgreSQL does not start:\n{said}");
 }
 
 /// The folder of `initdb` and its like: from the path, else where Debian keeps them, newest first.
@@ -250,17 +261,4 @@ fn with_path(programs: &Path) -> OsString {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::iter::once(programs.to_owned()).chain(std::env::split_paths(&path));
     std::env::join_paths(folders).expect("these came from a path")
-}
-
-/// User and group to run as in place of root.
-fn ordinary_user() -> (u32, u32) {
-    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
-    let find = |name: &str| {
-        let mut users = users.lines().map(|line| line.split(':'));
-        let mut numbers = users.find_map(|mut user| (user.next() == Some(name)).then_some(user))?;
-        let uid = numbers.nth(1)?.parse().ok()?;
-        Some((uid, numbers.next()?.parse().ok()?))
-    };
-    let user = find("postgres").or_else(|| find("nobody"));
-    user.expect("there is a user nobody")
 }

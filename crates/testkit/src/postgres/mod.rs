@@ -2,14 +2,18 @@
 //! servers of a test's own, which may be hurt; and a way to a server that breaks when it is told to.
 
 mod cluster;
+mod pooler;
 mod relay;
 mod server;
+mod shell;
 
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex};
 
+pub use cluster::Identity;
 use cluster::{ADMIN, Cluster, Making, ROLE};
+use pooler::Pooler;
 pub use relay::Relay;
 pub use server::{Ending, Server};
 
@@ -19,11 +23,11 @@ const FAST: &str = "synchronous_commit = off\nfull_page_writes = off\nmax_connec
 static CLUSTER: LazyLock<Option<Cluster>> = LazyLock::new(|| {
     let making = Making {
         settings: FAST,
-        stands_by_for: None,
-        small_disk: None,
+        ..Making::PLAIN
     };
     Cluster::start(&making)
 });
+static POOLER: LazyLock<Option<Pooler>> = LazyLock::new(|| Pooler::before(CLUSTER.as_ref()?));
 static TEMPLATE: Mutex<bool> = Mutex::new(false);
 static NUMBER: AtomicUsize = AtomicUsize::new(0);
 
@@ -67,10 +71,31 @@ impl Database {
         cluster().address(ROLE, &self.name)
     }
 
-    /// The same as a URL.
+    /// Where its owner finds it through PgBouncer, which hands each transaction to any of a few
+    /// connections; `None`, said loudly, where that is not installed.
+    ///
+    /// # Panics
+    /// As [`empty`], of PgBouncer.
+    #[must_use]
+    pub fn pooled(&self) -> Option<String> {
+        let folder = POOLER.as_ref()?.folder().display().to_string();
+        let direct = cluster().folder().display().to_string();
+        Some(self.address().replace(&direct, &folder))
+    }
+
+    /// What PgBouncer, once it runs, has logged of this database.
+    #[must_use]
+    pub fn pooler_log(&self) -> Vec<String> {
+        let log = POOLER.as_ref().map(Pooler::log).unwrap_or_default();
+        let ours = format!(" {}/", self.name);
+        let lines = log.lines().filter(|line| line.contains(&ours));
+        lines.map(str::to_owned).collect()
+    }
+
+    /// Its address as a URL.
     #[must_use]
     pub fn url(&self) -> String {
-        let folder = cluster().folder.display().to_string();
+        let folder = cluster().folder().display().to_string();
         let folder = folder.replace('%', "%25").replace('/', "%2F");
         format!("postgres://{ROLE}@{folder}/{}", self.name)
     }

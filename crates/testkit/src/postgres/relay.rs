@@ -22,6 +22,8 @@ pub struct Relay {
 struct Shared {
     /// The socket that new connections go to.
     to: PathBuf,
+    /// How many connections found nobody there.
+    refused: usize,
     open: Vec<Arc<Ends>>,
 }
 
@@ -43,6 +45,7 @@ impl Relay {
         let listener = UnixListener::bind(socket(folder.path())).expect("a socket can be made");
         let shared = Arc::new(Mutex::new(Shared {
             to: socket(server.folder()),
+            refused: 0,
             open: Vec::new(),
         }));
         let joined = Arc::clone(&shared);
@@ -50,7 +53,9 @@ impl Relay {
         thread::spawn(move || {
             for near in listener.incoming() {
                 // Nobody there: `near` is dropped, and whoever dialled is told so.
-                let _ = near.and_then(|near| join(near, &joined));
+                if near.and_then(|near| join(near, &joined)).is_err() {
+                    lock(&joined).refused += 1;
+                }
             }
         });
         Self { folder, shared }
@@ -75,6 +80,18 @@ impl Relay {
         for ends in lock(&self.shared).open.drain(..) {
             ends.cut();
         }
+    }
+
+    /// From now on nobody is there, until it leads to a server again.
+    pub fn lead_nowhere(&self) {
+        lock(&self.shared).to = socket(Path::new("/nowhere"));
+        self.cut();
+    }
+
+    /// How many connections found nobody there.
+    #[must_use]
+    pub fn refused(&self) -> usize {
+        lock(&self.shared).refused
     }
 
     /// From now on the address is that of `server`.

@@ -1,8 +1,9 @@
 //! A server of a test's own, that may be hurt.
 
+use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
 
-use super::cluster::{Cluster, Making, ROLE};
+use super::cluster::{Cluster, Identity, Making, ROLE, Tcp};
 
 /// The one database on it.
 const DATABASE: &str = "daybook";
@@ -53,11 +54,28 @@ impl Server {
     fn with(settings: &str) -> Option<Self> {
         let server = Self(Cluster::start(&Making {
             settings,
-            stands_by_for: None,
-            small_disk: None,
+            ..Making::PLAIN
         })?);
         server.0.run("createdb", &["-O", ROLE, DATABASE]);
         Some(server)
+    }
+
+    /// One that is reached over TCP on 127.0.0.1, too, where the owner of the database says their
+    /// password; it encrypts with `identity`, if there is one. Gives its port as well.
+    ///
+    /// # Panics
+    /// As [`super::empty`].
+    #[must_use]
+    pub fn over_tcp(identity: Option<&Identity>, password: &str) -> Option<(Self, u16)> {
+        let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|free| free.local_addr());
+        let port = free.expect("there is a free port").port();
+        let server = Self(Cluster::start(&Making {
+            tcp: Some(Tcp { port, identity }),
+            ..Making::PLAIN
+        })?);
+        server.0.run("createdb", &["-O", ROLE, DATABASE]);
+        server.ask(&format!("ALTER ROLE {ROLE} PASSWORD '{password}'"));
+        Some((server, port))
     }
 
     /// One whose database lies on a disk of `bytes` of its own. `None`, said loudly, where no such
@@ -68,9 +86,8 @@ impl Server {
     #[must_use]
     pub fn on_small_disk(bytes: u32) -> Option<Self> {
         let server = Self(Cluster::start(&Making {
-            settings: "",
-            stands_by_for: None,
             small_disk: Some(bytes),
+            ..Making::PLAIN
         })?);
         let folder = server.folder().join(SMALL);
         let place = format!("CREATE TABLESPACE {SMALL} LOCATION '{}'", folder.display());
@@ -89,7 +106,7 @@ impl Server {
         let cluster = Cluster::start(&Making {
             settings: "hot_standby_feedback = on",
             stands_by_for: Some(&self.0),
-            small_disk: None,
+            ..Making::PLAIN
         });
         Self(cluster.expect("the one that it follows was started, too"))
     }
@@ -102,7 +119,7 @@ impl Server {
     /// The folder of its socket.
     #[must_use]
     pub fn folder(&self) -> &Path {
-        &self.0.folder
+        self.0.folder()
     }
 
     /// Where the owner of the database finds it.

@@ -3,8 +3,14 @@
 //! Afterwards nothing is missing, nothing is there twice, and all machines have the same files.
 //!
 //! What happens, and in which order, comes from a seed; how it falls in with what the processes do
-//! just then does not. `CHAOS_SEED=<number>` takes another one.
+//! just then does not. For longer runs,
+//!
+//! - `CHAOS_SEEDS=2..5` plays these seeds, one after the other, on a new server each;
+//! - `CHAOS_ROUNDS=10` lets everything happen so many times before what is left is worked off.
+//!
+//! A run takes about half a minute, and some five seconds more for each further round.
 
+use std::ops::Range;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
@@ -50,15 +56,40 @@ const BLOWS: [(Blow, usize); 7] = [
 
 #[test]
 fn whatever_is_killed_every_session_is_processed_exactly_once() {
+    let rounds = std::env::var("CHAOS_ROUNDS").map_or(1, |n| n.parse().expect("a number"));
+    for seed in seeds() {
+        let again = format!(
+            "again with CHAOS_SEEDS={seed}..{} CHAOS_ROUNDS={rounds}\n",
+            seed + 1
+        );
+        // Captured, and shown when it fails.
+        std::io::Write::write_all(&mut std::io::stdout(), again.as_bytes())
+            .expect("somebody reads");
+        check(seed, rounds);
+    }
+}
+
+/// The seeds to play: those that were asked for, else one.
+fn seeds() -> Range<u64> {
+    let Ok(asked) = std::env::var("CHAOS_SEEDS") else {
+        return 1..2;
+    };
+    let read = || {
+        let (from, to) = asked.split_once("..")?;
+        Some(from.parse().ok()?..to.parse().ok()?)
+    };
+    let seeds = read().filter(|seeds| !seeds.is_empty());
+    seeds.unwrap_or_else(|| panic!("CHAOS_SEEDS={asked} is no range such as 2..5"))
+}
+
+fn check(seed: u64, rounds: usize) {
     let Some(server) = Server::start() else {
         return;
     };
-    let seed = std::env::var("CHAOS_SEED").map_or(1, |seed| seed.parse().expect("a number"));
-    let again = format!("again with CHAOS_SEED={seed}\n");
-    // Captured, and shown when it fails.
-    std::io::Write::write_all(&mut std::io::stdout(), again.as_bytes()).expect("somebody reads");
     let mut site = Site::new(&server, Random::of(seed));
-    site.suffer();
+    for _ in 0..rounds {
+        site.suffer();
+    }
     site.recover();
 
     let undisturbed = Undisturbed::new();

@@ -2,6 +2,7 @@
 
 mod chaos;
 mod faults;
+mod following;
 mod same;
 
 use std::process::Command;

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use daybook_testkit::postgres;
+use daybook_testkit::postgres::{self, Database};
 use serde_json::Value;
 
-use crate::fixture::Place;
+use crate::fixture::{Place, telling};
 
 /// What somebody who lived through the sample might ask.
 const QUESTIONS: [&str; 14] = [
@@ -65,9 +65,31 @@ fn imported(place: &Place) -> (Vec<File>, Vec<Value>, Value) {
 
 #[test]
 fn the_sample_gives_the_same_files_and_answers_on_every_store() {
+    if let Some(database) = postgres::empty() {
+        check(&database, &database.address());
+    }
+}
+
+#[test]
+fn the_sample_gives_the_same_files_and_answers_through_a_pooler() {
     let Some(database) = postgres::empty() else {
         return;
     };
+    let Some(address) = database.pooled() else {
+        return;
+    };
+    check(&database, &address);
+    let place = Place::sharing(&address);
+    let path = place.write("1.jsonl", &telling(1).text());
+    place.say(&["import", "--no-process", &path.display().to_string()]);
+    place.say(&["update", "--all"]);
+    let sessions = &place.json(&["status"])["sessions"];
+    assert_eq!(sessions["all"], sessions["covered"]);
+    let doctor = place.say(&["doctor"]);
+    assert!(doctor.contains("through a pooler"), "{doctor}");
+}
+
+fn check(database: &Database, address: &str) {
     let mut place = Place::new();
     let (files, answers, status) = imported(&place);
     assert!(files.iter().any(|(name, _)| name.ends_with("MEMORY.md")));
@@ -77,7 +99,7 @@ fn the_sample_gives_the_same_files_and_answers_on_every_store() {
 
     // At the same path, so that what tells of paths tells the same.
     fs::rename(place.root(), place.home().join("aside")).expect("a folder can be moved");
-    place.keep_in(&database.address());
+    place.keep_in(address);
     let on_server = imported(&place);
     assert_ne!(database.ask("SELECT count(*) FROM events"), "0");
     for ((name, text), (other_name, other)) in files.iter().zip(&on_server.0) {

@@ -1,9 +1,11 @@
 //! PostgreSQL, where it is installed.
 
+mod encryption;
 mod isolation;
 mod jobs;
 mod opening;
 mod outages;
+mod pooled;
 mod schema;
 mod statements;
 mod wire;
