@@ -6,6 +6,7 @@
 //!
 //! Not here: prices, and where caps come from.
 
+use std::cmp::Ordering;
 use std::fmt;
 
 use crate::calendar::{Day, Month};
@@ -140,6 +141,14 @@ pub struct Account {
 }
 
 impl Account {
+    /// All accounts of a user's call in a run at a time, whether or not there is a cap on them: one that
+    /// is set later counts what was spent before.
+    #[must_use]
+    pub fn all(user: &str, run: &str, at: Timestamp) -> Vec<Self> {
+        let of = |of| Period::ALL.map(|period| Self::at(of, user, period, run, at));
+        Payer::ALL.into_iter().flat_map(of).collect()
+    }
+
     /// The account of `user` and `run` at a time.
     #[must_use]
     pub fn at(of: Payer, user: &str, period: Period, run: &str, at: Timestamp) -> Self {
@@ -180,26 +189,73 @@ pub struct Charge {
 }
 
 impl Charge {
-    /// The most that it can come to.
+    /// The most that it can come to, within what can be true.
     #[must_use]
-    pub fn worst(&self) -> Amount {
-        Amount {
+    pub fn worst(&self) -> Worst {
+        Worst {
             tokens: self.tokens.min(CALL_TOKENS),
-            money: Money(self.money.unwrap_or_default().0.min(CALL_MONEY)),
+            money: self.money.map(|money| Money(money.0.min(CALL_MONEY))),
+        }
+    }
+}
+
+/// What is reserved for one call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Worst {
+    /// Read and written.
+    pub tokens: u64,
+    /// What they can cost; nothing where no price is known.
+    pub money: Option<Money>,
+}
+
+impl Worst {
+    /// What counts in accounts until it is settled.
+    #[must_use]
+    pub fn amount(self) -> Amount {
+        Amount {
+            tokens: self.tokens,
+            money: self.money.unwrap_or_default(),
         }
     }
 
-    /// All that it counts in, whether or not there is a cap on it: one that is set later counts what
-    /// was spent before. In the order of [`Account`].
+    /// What takes its place once usage is reported. A cost that nobody could tell stays at the worst.
     #[must_use]
-    pub fn accounts(&self, at: Timestamp) -> Vec<Account> {
-        let both = Payer::ALL.into_iter();
-        let all = both.flat_map(|of| Period::ALL.map(|period| (of, period)));
-        let mut all: Vec<Account> = all
-            .map(|(of, period)| Account::at(of, &self.user, period, &self.run, at))
-            .collect();
-        all.sort();
-        all
+    pub fn settled(self, usage: Usage, cost: Option<Money>) -> Settled {
+        let usage = believed(usage);
+        let cost = cost.map(|cost| Money(cost.0.min(CALL_MONEY)));
+        let money = cost.or(self.money);
+        let exceeds = usage.input + usage.output > self.tokens
+            || self.money.is_some_and(|most| money > Some(most));
+        Settled {
+            usage,
+            money,
+            outcome: match exceeds {
+                true => SettleOutcome::Exceeded,
+                false => SettleOutcome::Settled,
+            },
+        }
+    }
+}
+
+/// What a call has come to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Settled {
+    /// What the provider reported, within what can be true.
+    pub usage: Usage,
+    /// What it cost; nothing where no price is known.
+    pub money: Option<Money>,
+    /// How it compares with what was reserved.
+    pub outcome: SettleOutcome,
+}
+
+impl Settled {
+    /// What counts in accounts from now on.
+    #[must_use]
+    pub fn amount(&self) -> Amount {
+        Amount {
+            tokens: self.usage.input + self.usage.output,
+            money: self.money.unwrap_or_default(),
+        }
     }
 }
 
@@ -294,7 +350,7 @@ pub fn at_cap(
     now: Timestamp,
     used: impl Fn(&Account) -> Amount,
 ) -> Option<AtCap> {
-    let wanted = charge.worst();
+    let wanted = charge.worst().amount();
     let passed = caps.iter().filter_map(|cap| {
         let account = Account::at(cap.of, &charge.user, cap.period, &charge.run, now);
         let used = used(&account);
@@ -311,16 +367,6 @@ pub fn at_cap(
 fn exceeds(cap: &Cap, amount: Amount) -> bool {
     cap.tokens.is_some_and(|most| amount.tokens > most)
         || cap.money.is_some_and(|most| amount.money > most)
-}
-
-/// What counts once usage is reported. A cost that nobody could tell stays at the worst.
-#[must_use]
-pub fn settled(worst: Amount, usage: Usage, cost: Option<Money>) -> Amount {
-    let usage = believed(usage);
-    Amount {
-        tokens: usage.input + usage.output,
-        money: cost.map_or(worst.money, |cost| Money(cost.0.min(CALL_MONEY))),
-    }
 }
 
 /// What sums are made by.
@@ -367,6 +413,19 @@ impl SpendBy {
             Self::Session => "session",
         }
     }
+
+    /// The order in which sums are listed: see [`crate::seams::SpendStore::spent`].
+    #[must_use]
+    pub fn order(self, one: &SpendSum, other: &SpendSum) -> Ordering {
+        let by_name = one.name.cmp(&other.name);
+        match self {
+            Self::Day | Self::Month => by_name.reverse(),
+            Self::Model | Self::Stage | Self::User | Self::Scope | Self::Session => {
+                let rank = |sum: &SpendSum| (sum.counts().money, sum.counts().tokens);
+                rank(other).cmp(&rank(one)).then(by_name)
+            }
+        }
+    }
 }
 
 /// What calls of one sort came to.
@@ -388,6 +447,18 @@ pub struct SpendSum {
     pub exceeded: u64,
     /// Calls of models whose price was not known: their money is not in these sums.
     pub unpriced: u64,
+}
+
+impl SpendSum {
+    /// What counts: what was reported, and the worst case of the rest.
+    #[must_use]
+    pub fn counts(&self) -> Amount {
+        let reported = Amount {
+            tokens: self.usage.input.saturating_add(self.usage.output),
+            money: self.money,
+        };
+        reported.plus(self.reserved)
+    }
 }
 
 #[cfg(test)]

@@ -43,7 +43,11 @@ fn what_cannot_be_true_is_not_believed() {
     };
     let most = dear.cost(absurd);
     assert_eq!(most, Money(CALL_MONEY));
-    let counted = settled(Amount::default(), absurd, Some(Money(u64::MAX)));
+    let worst = Worst {
+        tokens: 0,
+        money: None,
+    };
+    let counted = worst.settled(absurd, Some(Money(u64::MAX))).amount();
     assert_eq!(counted.tokens, 2 * CALL_TOKENS);
     assert_eq!(counted.money, Money(CALL_MONEY));
     assert_eq!(believed(used(1, 2, 3)), used(1, 1, 3));
@@ -56,7 +60,7 @@ fn what_cannot_be_true_is_not_believed() {
 
 #[test]
 fn a_charge_counts_for_the_tenant_and_the_user_in_each_period() {
-    let accounts = charge(1, 1).accounts(NOVEMBER);
+    let accounts = Account::all("ada", "7", NOVEMBER);
     let said: Vec<String> = accounts
         .iter()
         .map(|a| format!("{}:{}/{}/{}", a.of.word(), a.user, a.period.word(), a.key))
@@ -119,23 +123,28 @@ fn of_several_caps_the_one_that_ends_last_is_named() {
 }
 
 #[test]
-fn a_cost_that_nobody_knows_stays_at_the_worst() {
-    let worst = Amount {
-        tokens: 9,
-        money: Money(9),
+fn what_is_reported_takes_the_place_of_the_worst() {
+    let check = |reserved: Option<u64>, cost: Option<u64>, expected| {
+        let worst = Worst {
+            tokens: 9,
+            money: reserved.map(Money),
+        };
+        let settled = worst.settled(used(6, 2, 1), cost.map(Money));
+        assert_eq!(settled.usage, used(6, 2, 1));
+        let money = settled.money.map(|money| money.0);
+        assert_eq!((money, settled.outcome), expected);
+        assert_eq!(settled.amount().tokens, 7);
     };
-    assert_eq!(
-        settled(worst, used(1, 0, 1), None),
-        Amount {
-            tokens: 2,
-            money: Money(9)
-        }
-    );
-    assert_eq!(
-        settled(worst, used(1, 0, 1), Some(Money(4))),
-        Amount {
-            tokens: 2,
-            money: Money(4)
-        }
-    );
+    check(Some(9), Some(4), (Some(4), SettleOutcome::Settled));
+    check(Some(9), Some(10), (Some(10), SettleOutcome::Exceeded));
+    // A cost that nobody knows stays at the worst.
+    check(Some(9), None, (Some(9), SettleOutcome::Settled));
+    check(None, Some(4), (Some(4), SettleOutcome::Settled));
+    check(None, None, (None, SettleOutcome::Settled));
+    let small = Worst {
+        tokens: 6,
+        money: None,
+    };
+    let more = small.settled(used(6, 2, 1), None).outcome;
+    assert_eq!(more, SettleOutcome::Exceeded);
 }
