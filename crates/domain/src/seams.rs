@@ -27,7 +27,7 @@ use crate::price::Money;
 use crate::session::{Session, SessionMeta};
 use crate::source::{Import, ImportNo, Source, Undone};
 use crate::spend::{
-    Account, Amount, Cap, Charge, ReservationId, ReserveOutcome, SettleOutcome, SpendBy, SpendSum,
+    Amount, Cap, Charge, Purse, ReservationId, ReserveOutcome, SettleOutcome, SpendBy, SpendSum,
 };
 use crate::tally::Tally;
 use crate::time::Timestamp;
@@ -437,7 +437,7 @@ pub trait TreeStore: Send + Sync {
 /// may have crashed, and what was sent by then is billed.
 #[async_trait]
 pub trait SpendStore: Send + Sync {
-    /// Counts a charge with its worst case in all its accounts, unless a cap would be passed
+    /// Counts a charge with its worst case in all its purses, unless a cap would be passed
     /// ([`crate::spend::at_cap`]). However many reserve at once, no cap is passed. Repeating it
     /// reserves once more.
     ///
@@ -465,8 +465,8 @@ pub trait SpendStore: Send + Sync {
     /// Forgets a reservation, as nothing was sent; false when it was settled or released before.
     async fn release(&self, reservation: &ReservationId) -> Result<bool, StoreError>;
 
-    /// What counts in accounts of a tenant, each, reservations included.
-    async fn used(&self, tenant: &Tenant, accounts: &[Account]) -> Result<Vec<Amount>, StoreError>;
+    /// What counts in purses of a tenant, each, reservations included.
+    async fn used(&self, tenant: &Tenant, purses: &[Purse]) -> Result<Vec<Amount>, StoreError>;
 
     /// What a tenant's calls came to that were reserved from the first time on and before the second.
     /// Days and months newest first; all else by money, then tokens, the greatest first, then by name.

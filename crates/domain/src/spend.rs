@@ -129,7 +129,7 @@ impl Amount {
 
 /// What is counted in one sum: a period of a payer.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Account {
+pub struct Purse {
     /// Whose calls.
     pub of: Payer,
     /// Which user; empty for the tenant.
@@ -140,8 +140,8 @@ pub struct Account {
     pub key: String,
 }
 
-impl Account {
-    /// All accounts of a user's call in a run at a time, whether or not there is a cap on them: one that
+impl Purse {
+    /// All purses of a user's call in a run at a time, whether or not there is a cap on them: one that
     /// is set later counts what was spent before.
     #[must_use]
     pub fn all(user: &str, run: &str, at: Timestamp) -> Vec<Self> {
@@ -149,7 +149,7 @@ impl Account {
         Payer::ALL.into_iter().flat_map(of).collect()
     }
 
-    /// The account of `user` and `run` at a time.
+    /// The purse of `user` and `run` at a time.
     #[must_use]
     pub fn at(of: Payer, user: &str, period: Period, run: &str, at: Timestamp) -> Self {
         let user = match of {
@@ -209,7 +209,7 @@ pub struct Worst {
 }
 
 impl Worst {
-    /// What counts in accounts until it is settled.
+    /// What counts in purses until it is settled.
     #[must_use]
     pub fn amount(self) -> Amount {
         Amount {
@@ -249,7 +249,7 @@ pub struct Settled {
 }
 
 impl Settled {
-    /// What counts in accounts from now on.
+    /// What counts in purses from now on.
     #[must_use]
     pub fn amount(&self) -> Amount {
         Amount {
@@ -341,19 +341,19 @@ impl fmt::Display for AtCap {
     }
 }
 
-/// The cap that a charge would pass at `now`, where `used` says what counts in an account already. Of
+/// The cap that a charge would pass at `now`, where `used` says what counts in a purse already. Of
 /// several the one that ends last: until then waiting is in vain.
 #[must_use]
 pub fn at_cap(
     charge: &Charge,
     caps: &[Cap],
     now: Timestamp,
-    used: impl Fn(&Account) -> Amount,
+    used: impl Fn(&Purse) -> Amount,
 ) -> Option<AtCap> {
     let wanted = charge.worst().amount();
     let passed = caps.iter().filter_map(|cap| {
-        let account = Account::at(cap.of, &charge.user, cap.period, &charge.run, now);
-        let used = used(&account);
+        let purse = Purse::at(cap.of, &charge.user, cap.period, &charge.run, now);
+        let used = used(&purse);
         exceeds(cap, used.plus(wanted)).then(|| AtCap {
             cap: *cap,
             used,

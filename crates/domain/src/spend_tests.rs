@@ -60,8 +60,8 @@ fn what_cannot_be_true_is_not_believed() {
 
 #[test]
 fn a_charge_counts_for_the_tenant_and_the_user_in_each_period() {
-    let accounts = Account::all("ada", "7", NOVEMBER);
-    let said: Vec<String> = accounts
+    let purses = Purse::all("ada", "7", NOVEMBER);
+    let said: Vec<String> = purses
         .iter()
         .map(|a| format!("{}:{}/{}/{}", a.of.word(), a.user, a.period.word(), a.key))
         .collect();
@@ -81,7 +81,7 @@ fn a_charge_counts_for_the_tenant_and_the_user_in_each_period() {
 #[test]
 fn a_cap_may_be_reached_and_not_passed() {
     let day = cap(Period::Day, Payer::User, Some(100), None);
-    let used = |_: &Account| Amount {
+    let used = |_: &Purse| Amount {
         tokens: 90,
         money: Money(0),
     };
@@ -104,7 +104,7 @@ fn of_several_caps_the_one_that_ends_last_is_named() {
         cap(Period::Month, Payer::Tenant, None, Some(5)),
         cap(Period::Day, Payer::Tenant, Some(5), None),
     ];
-    let used = |_: &Account| Amount {
+    let used = |_: &Purse| Amount {
         tokens: 5,
         money: Money(5),
     };

@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use daybook_domain::calendar::{Day, Month};
 use daybook_domain::limits::SPEND_SUMS;
-use daybook_domain::spend::{Account, Amount, Cap, Payer, Period, SpendBy, SpendSum};
+use daybook_domain::spend::{Amount, Cap, Payer, Period, Purse, SpendBy, SpendSum};
 use daybook_domain::{Money, Timestamp};
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
@@ -114,8 +114,8 @@ async fn left(daybook: &Daybook, cap: Cap, now: Timestamp) -> Result<Left> {
         Period::Run => None,
         Period::Day | Period::Month => {
             let person = &daybook.settings.person;
-            let account = Account::at(cap.of, person, cap.period, "", now);
-            let used = daybook.spending.used(&daybook.tenant, &[account]).await?;
+            let purse = Purse::at(cap.of, person, cap.period, "", now);
+            let used = daybook.spending.used(&daybook.tenant, &[purse]).await?;
             used.first().copied()
         }
     };

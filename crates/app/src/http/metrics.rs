@@ -6,7 +6,7 @@
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
-use daybook_domain::spend::{Account, Amount, Payer, Period};
+use daybook_domain::spend::{Amount, Payer, Period, Purse};
 use daybook_domain::{FailureClass, Job, JobKind, Money, Tallied, Tally, Timestamp};
 
 use super::exposition::{CONTENT, Exposition, Kind};
@@ -183,8 +183,8 @@ type Spent = [(Period, Amount); 2];
 
 async fn spent(daybook: &Daybook, now: Timestamp) -> anyhow::Result<Spent> {
     let periods = [Period::Day, Period::Month];
-    let accounts = periods.map(|period| Account::at(Payer::Tenant, "", period, "", now));
-    let used = daybook.spending.used(&daybook.tenant, &accounts).await?;
+    let purses = periods.map(|period| Purse::at(Payer::Tenant, "", period, "", now));
+    let used = daybook.spending.used(&daybook.tenant, &purses).await?;
     let amount = |at: usize| used.get(at).copied().unwrap_or_default();
     Ok([(periods[0], amount(0)), (periods[1], amount(1))])
 }

@@ -424,6 +424,18 @@ fn prices_and_caps_are_read_from_tables() {
 }
 
 #[test]
+fn the_example_of_the_manual_makes_sense() {
+    let manual = include_str!("../../../../docs/operating.md");
+    let (_, example) = manual.split_once("```toml\n").expect("an example");
+    let (example, _) = example.split_once("```").expect("its end");
+    let settings = read(&[], &[], example).expect("it makes sense");
+    assert_eq!(
+        (settings.caps.len(), settings.prices.iter().count()),
+        (3, 2)
+    );
+}
+
+#[test]
 fn prices_and_caps_that_make_no_sense_are_refused_with_what_would() {
     for (file, expected) in [
         ("prices = 3", "write { \"provider/model\" = {"),

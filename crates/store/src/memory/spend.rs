@@ -8,7 +8,7 @@ use daybook_domain::limits::SPEND_SUMS;
 use daybook_domain::model::Usage;
 use daybook_domain::seams::SpendStore;
 use daybook_domain::spend::{
-    Account, Amount, Cap, Charge, ReservationId, ReserveOutcome, SettleOutcome, Settled, SpendBy,
+    Amount, Cap, Charge, Purse, ReservationId, ReserveOutcome, SettleOutcome, Settled, SpendBy,
     SpendSum, Worst, at_cap,
 };
 use daybook_domain::{Money, StoreError, Tenant, Timestamp};
@@ -16,12 +16,12 @@ use daybook_domain::{Money, StoreError, Tenant, Timestamp};
 use super::MemoryStore;
 use crate::bounds;
 
-/// Calls, and what counts in each account.
+/// Calls, and what counts in each purse.
 #[derive(Debug, Default)]
 pub(super) struct Book {
     calls: BTreeMap<u64, Call>,
     last: u64,
-    accounts: BTreeMap<(Tenant, Account), Amount>,
+    purses: BTreeMap<(Tenant, Purse), Amount>,
 }
 
 #[derive(Debug)]
@@ -75,16 +75,16 @@ impl Call {
 }
 
 impl Book {
-    fn used(&self, tenant: &Tenant, account: &Account) -> Amount {
-        let key = (tenant.clone(), account.clone());
-        self.accounts.get(&key).copied().unwrap_or_default()
+    fn used(&self, tenant: &Tenant, purse: &Purse) -> Amount {
+        let key = (tenant.clone(), purse.clone());
+        self.purses.get(&key).copied().unwrap_or_default()
     }
 
-    /// Puts `now` in the place of `before`, in all accounts of a call.
+    /// Puts `now` in the place of `before`, in all purses of a call.
     fn count(&mut self, charge: &Charge, at: Timestamp, before: Amount, now: Amount) {
-        for account in Account::all(&charge.user, &charge.run, at) {
-            let key = (charge.tenant.clone(), account);
-            let used = self.accounts.entry(key).or_default();
+        for purse in Purse::all(&charge.user, &charge.run, at) {
+            let key = (charge.tenant.clone(), purse);
+            let used = self.purses.entry(key).or_default();
             *used = used.less(before).plus(now);
         }
     }
@@ -108,7 +108,7 @@ impl SpendStore for MemoryStore {
         bounds::check_charge(charge, caps)?;
         let mut state = self.changing();
         let book = &mut state.spend;
-        let used = |account: &Account| book.used(&charge.tenant, account);
+        let used = |purse: &Purse| book.used(&charge.tenant, purse);
         if let Some(at_cap) = at_cap(charge, caps, now, used) {
             return Ok(ReserveOutcome::AtCap(Box::new(at_cap)));
         }
@@ -161,11 +161,9 @@ impl SpendStore for MemoryStore {
         Ok(true)
     }
 
-    async fn used(&self, tenant: &Tenant, accounts: &[Account]) -> Result<Vec<Amount>, StoreError> {
+    async fn used(&self, tenant: &Tenant, purses: &[Purse]) -> Result<Vec<Amount>, StoreError> {
         let state = self.state();
-        let used = accounts
-            .iter()
-            .map(|account| state.spend.used(tenant, account));
+        let used = purses.iter().map(|purse| state.spend.used(tenant, purse));
         Ok(used.collect())
     }
 

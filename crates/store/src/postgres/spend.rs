@@ -1,6 +1,6 @@
 //! What calls of models cost, in PostgreSQL.
 //!
-//! What counts in an account is one row, which whoever reserves or settles locks: of two that race
+//! What counts in a purse is one row, which whoever reserves or settles locks: of two that race
 //! for the last of a cap, the second one sees what the first has taken.
 
 use async_trait::async_trait;
@@ -9,7 +9,7 @@ use daybook_domain::limits::SPEND_SUMS;
 use daybook_domain::model::Usage;
 use daybook_domain::seams::SpendStore;
 use daybook_domain::spend::{
-    Account, Amount, Cap, Charge, ReservationId, ReserveOutcome, SettleOutcome, SpendBy, SpendSum,
+    Amount, Cap, Charge, Purse, ReservationId, ReserveOutcome, SettleOutcome, SpendBy, SpendSum,
     Worst, at_cap,
 };
 use daybook_domain::{Money, StoreError, Tenant, Timestamp};
@@ -87,14 +87,14 @@ impl SpendStore for PostgresStore {
         self.write(walls, releasing).await
     }
 
-    async fn used(&self, tenant: &Tenant, accounts: &[Account]) -> Result<Vec<Amount>, StoreError> {
+    async fn used(&self, tenant: &Tenant, purses: &[Purse]) -> Result<Vec<Amount>, StoreError> {
         let find = "SELECT coalesce(tokens, 0) AS tokens, coalesce(money, 0) AS money
             FROM unnest($2, $3, $4, $5) WITH ORDINALITY AS wanted (payer, \"user\", period, key, place)
-            LEFT JOIN (SELECT spend_accounts.* FROM spend_accounts JOIN tenants USING (tenant_no)
+            LEFT JOIN (SELECT spend_purses.* FROM spend_purses JOIN tenants USING (tenant_no)
                 WHERE tenant = $1) AS known USING (payer, \"user\", period, key)
             ORDER BY place";
         let using = |tx: Tx| async move {
-            let [payers, users, periods, keys] = columns(accounts);
+            let [payers, users, periods, keys] = columns(purses);
             let values = &[Value::from(&tenant.0), payers, users, periods, keys];
             let rows = tx.rows(find, values).await?;
             rows.iter().map(amount_of).collect()
@@ -123,7 +123,7 @@ struct Open {
     no: i64,
     tenant: i64,
     worst: Worst,
-    accounts: Vec<Account>,
+    purses: Vec<Purse>,
 }
 
 async fn reserve(
@@ -134,11 +134,11 @@ async fn reserve(
 ) -> Result<ReserveOutcome, Fault> {
     tx.leave(SYNCED, &[]);
     let tenant = tenant_no(tx, &charge.tenant).await?;
-    let accounts = Account::all(&charge.user, &charge.run, now);
-    let amounts = lock(tx, tenant, &accounts).await?;
-    let counted = |account: &Account| {
-        let mut all = accounts.iter().zip(&amounts);
-        let found = all.find(|(known, _)| *known == account);
+    let purses = Purse::all(&charge.user, &charge.run, now);
+    let amounts = lock(tx, tenant, &purses).await?;
+    let counted = |purse: &Purse| {
+        let mut all = purses.iter().zip(&amounts);
+        let found = all.find(|(known, _)| *known == purse);
         found.map_or_else(Amount::default, |(_, amount)| *amount)
     };
     if let Some(at_cap) = at_cap(charge, caps, now, counted) {
@@ -146,7 +146,7 @@ async fn reserve(
     }
     let worst = charge.worst().amount();
     let amounts: Vec<Amount> = amounts.iter().map(|amount| amount.plus(worst)).collect();
-    put(tx, tenant, &accounts, &amounts);
+    put(tx, tenant, &purses, &amounts);
     let no: i64 = insert(tx, tenant, charge, now).await?;
     Ok(ReserveOutcome::Reserved(ReservationId {
         tenant: charge.tenant.clone(),
@@ -198,39 +198,39 @@ async fn lock_open(tx: &Tx, reservation: &ReservationId) -> Result<Option<Open>,
             tokens: get(row, "worst_tokens")?,
             money: get::<Option<u64>>(row, "worst_money")?.map(Money),
         },
-        accounts: Account::all(&user, &run, get(row, "at")?),
+        purses: Purse::all(&user, &run, get(row, "at")?),
     }))
 }
 
 /// Puts an amount in the place of the worst case of a reservation.
 async fn count(tx: &Tx, open: &Open, amount: Amount) -> Result<(), Fault> {
     let worst = open.worst.amount();
-    let used = lock(tx, open.tenant, &open.accounts).await?;
+    let used = lock(tx, open.tenant, &open.purses).await?;
     let now = used.iter().map(|used| used.less(worst).plus(amount));
-    put(tx, open.tenant, &open.accounts, &now.collect::<Vec<_>>());
+    put(tx, open.tenant, &open.purses, &now.collect::<Vec<_>>());
     Ok(())
 }
 
-/// What counts in accounts, which are locked until the transaction ends.
-async fn lock(tx: &Tx, tenant: i64, accounts: &[Account]) -> Result<Vec<Amount>, Fault> {
+/// What counts in purses, which are locked until the transaction ends.
+async fn lock(tx: &Tx, tenant: i64, purses: &[Purse]) -> Result<Vec<Amount>, Fault> {
     // New ones are made in the order of their keys, too, since others wait for what we make.
-    let make = "INSERT INTO spend_accounts (tenant_no, payer, \"user\", period, key, tokens, money)
+    let make = "INSERT INTO spend_purses (tenant_no, payer, \"user\", period, key, tokens, money)
         SELECT $1, payer, \"user\", period, key, 0, 0
         FROM unnest($2, $3, $4, $5) AS wanted (payer, \"user\", period, key)
         ORDER BY payer COLLATE \"C\", \"user\" COLLATE \"C\", period COLLATE \"C\", key COLLATE \"C\"
         ON CONFLICT DO NOTHING";
     let find = "SELECT payer, \"user\", period, key, tokens, money, pg_current_xact_id()::TEXT AS number
-        FROM spend_accounts
+        FROM spend_purses
         WHERE tenant_no = $1 AND (payer, \"user\", period, key) IN (SELECT * FROM unnest($2, $3, $4, $5))
         ORDER BY payer, \"user\", period, key FOR UPDATE";
-    let [payers, users, periods, keys] = columns(accounts);
+    let [payers, users, periods, keys] = columns(purses);
     let values = &[Value::from(tenant), payers, users, periods, keys];
     tx.leave(make, values);
     let rows = tx.numbered(find, values).await?;
-    let amount = |account: &Account| {
+    let amount = |purse: &Purse| {
         let is_its = |row: &Row| -> Result<bool, Fault> {
             let (payer, period): (String, String) = (get(row, "payer")?, get(row, "period")?);
-            Ok(payer == account.of.word() && period == account.period.word())
+            Ok(payer == purse.of.word() && period == purse.period.word())
         };
         // All are of one user and one time, so these two words tell them apart.
         for row in &rows {
@@ -238,18 +238,18 @@ async fn lock(tx: &Tx, tenant: i64, accounts: &[Account]) -> Result<Vec<Amount>,
                 return amount_of(row);
             }
         }
-        Err(Fault::corrupt("an account is gone that was just made"))
+        Err(Fault::corrupt("a purse is gone that was just made"))
     };
-    accounts.iter().map(amount).collect()
+    purses.iter().map(amount).collect()
 }
 
 /// Notes what counts from now on, with the next statement.
-fn put(tx: &Tx, tenant: i64, accounts: &[Account], amounts: &[Amount]) {
-    let put = "UPDATE spend_accounts AS known SET tokens = new.tokens, money = new.money
+fn put(tx: &Tx, tenant: i64, purses: &[Purse], amounts: &[Amount]) {
+    let put = "UPDATE spend_purses AS known SET tokens = new.tokens, money = new.money
         FROM unnest($2, $3, $4, $5, $6, $7) AS new (payer, \"user\", period, key, tokens, money)
         WHERE known.tenant_no = $1 AND known.payer = new.payer AND known.\"user\" = new.\"user\"
             AND known.period = new.period AND known.key = new.key";
-    let [payers, users, periods, keys] = columns(accounts);
+    let [payers, users, periods, keys] = columns(purses);
     let number = |number: u64| Some(i64::try_from(number).unwrap_or(i64::MAX));
     let tokens = amounts.iter().map(|amount| number(amount.tokens));
     let money = amounts.iter().map(|amount| number(amount.money.0));
@@ -259,17 +259,17 @@ fn put(tx: &Tx, tenant: i64, accounts: &[Account], amounts: &[Amount]) {
     tx.leave(put, &[tenant, payers, users, periods, keys, tokens, money]);
 }
 
-/// The parts of accounts' names, each as a list: payer, user, period, key.
-fn columns(accounts: &[Account]) -> [Value; 4] {
-    let list = |part: fn(&Account) -> &str| {
-        let parts = accounts.iter().map(part);
+/// The parts of purses' names, each as a list: payer, user, period, key.
+fn columns(purses: &[Purse]) -> [Value; 4] {
+    let list = |part: fn(&Purse) -> &str| {
+        let parts = purses.iter().map(part);
         Value::from(parts.collect::<Vec<&str>>())
     };
     [
-        list(|account| account.of.word()),
-        list(|account| &account.user),
-        list(|account| account.period.word()),
-        list(|account| &account.key),
+        list(|purse| purse.of.word()),
+        list(|purse| &purse.user),
+        list(|purse| purse.period.word()),
+        list(|purse| &purse.key),
     ]
 }
 

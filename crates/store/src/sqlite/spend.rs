@@ -9,7 +9,7 @@ use daybook_domain::limits::SPEND_SUMS;
 use daybook_domain::model::Usage;
 use daybook_domain::seams::SpendStore;
 use daybook_domain::spend::{
-    Account, Amount, Cap, Charge, ReservationId, ReserveOutcome, SettleOutcome, SpendBy, SpendSum,
+    Amount, Cap, Charge, Purse, ReservationId, ReserveOutcome, SettleOutcome, SpendBy, SpendSum,
     Worst, at_cap,
 };
 use daybook_domain::{Money, StoreError, Tenant, Timestamp};
@@ -72,12 +72,12 @@ impl SpendStore for SqliteStore {
         })
     }
 
-    async fn used(&self, tenant: &Tenant, accounts: &[Account]) -> Result<Vec<Amount>, StoreError> {
+    async fn used(&self, tenant: &Tenant, purses: &[Purse]) -> Result<Vec<Amount>, StoreError> {
         self.read(|tx| {
             let Some(tenant) = find_tenant(tx, tenant)? else {
-                return Ok(vec![Amount::default(); accounts.len()]);
+                return Ok(vec![Amount::default(); purses.len()]);
             };
-            accounts.iter().map(|one| used(tx, tenant, one)).collect()
+            purses.iter().map(|one| used(tx, tenant, one)).collect()
         })
     }
 
@@ -103,7 +103,7 @@ struct Open {
     no: i64,
     tenant: i64,
     worst: Worst,
-    accounts: Vec<Account>,
+    purses: Vec<Purse>,
 }
 
 fn reserve(
@@ -113,20 +113,20 @@ fn reserve(
     now: Timestamp,
 ) -> Result<ReserveOutcome, Fault> {
     let tenant = tenant_no(tx, &charge.tenant)?;
-    let accounts = Account::all(&charge.user, &charge.run, now);
-    let amounts = accounts.iter().map(|one| used(tx, tenant, one));
+    let purses = Purse::all(&charge.user, &charge.run, now);
+    let amounts = purses.iter().map(|one| used(tx, tenant, one));
     let amounts: Vec<Amount> = amounts.collect::<Result<_, _>>()?;
-    let counted = |account: &Account| {
-        let mut all = accounts.iter().zip(&amounts);
-        let found = all.find(|(known, _)| *known == account);
+    let counted = |purse: &Purse| {
+        let mut all = purses.iter().zip(&amounts);
+        let found = all.find(|(known, _)| *known == purse);
         found.map_or_else(Amount::default, |(_, amount)| *amount)
     };
     if let Some(at_cap) = at_cap(charge, caps, now, counted) {
         return Ok(ReserveOutcome::AtCap(Box::new(at_cap)));
     }
     let worst = charge.worst();
-    for (account, amount) in accounts.iter().zip(&amounts) {
-        put(tx, tenant, account, amount.plus(worst.amount()))?;
+    for (purse, amount) in purses.iter().zip(&amounts) {
+        put(tx, tenant, purse, amount.plus(worst.amount()))?;
     }
     let no = insert(tx, tenant, charge, now)?;
     Ok(ReserveOutcome::Reserved(ReservationId {
@@ -177,7 +177,7 @@ fn find_open(tx: &Connection, reservation: &ReservationId) -> Result<Option<Open
                 tokens: row.get("worst_tokens")?,
                 money: row.get::<_, Option<u64>>("worst_money")?.map(Money),
             },
-            accounts: Account::all(&user, &run, Timestamp(row.get("at")?)),
+            purses: Purse::all(&user, &run, Timestamp(row.get("at")?)),
         })
     });
     Ok(found.optional()?)
@@ -185,19 +185,19 @@ fn find_open(tx: &Connection, reservation: &ReservationId) -> Result<Option<Open
 
 /// Puts an amount in the place of the worst case of a reservation.
 fn count(tx: &Connection, open: &Open, amount: Amount) -> Result<(), Fault> {
-    for account in &open.accounts {
-        let before = used(tx, open.tenant, account)?;
+    for purse in &open.purses {
+        let before = used(tx, open.tenant, purse)?;
         let now = before.less(open.worst.amount()).plus(amount);
-        put(tx, open.tenant, account, now)?;
+        put(tx, open.tenant, purse, now)?;
     }
     Ok(())
 }
 
-fn used(tx: &Connection, tenant: i64, account: &Account) -> Result<Amount, Fault> {
-    let find = "SELECT tokens, money FROM spend_accounts
+fn used(tx: &Connection, tenant: i64, purse: &Purse) -> Result<Amount, Fault> {
+    let find = "SELECT tokens, money FROM spend_purses
         WHERE tenant_no = ? AND payer = ? AND user = ? AND period = ? AND key = ?";
-    let (payer, period) = (account.of.word(), account.period.word());
-    let key = params![tenant, payer, account.user, period, account.key];
+    let (payer, period) = (purse.of.word(), purse.period.word());
+    let key = params![tenant, payer, purse.user, period, purse.key];
     let found = tx.prepare_cached(find)?.query_row(key, |row| {
         Ok(Amount {
             tokens: row.get("tokens")?,
@@ -207,16 +207,16 @@ fn used(tx: &Connection, tenant: i64, account: &Account) -> Result<Amount, Fault
     Ok(found.optional()?.unwrap_or_default())
 }
 
-fn put(tx: &Connection, tenant: i64, account: &Account, amount: Amount) -> Result<(), Fault> {
-    let put = "INSERT INTO spend_accounts (tenant_no, payer, user, period, key, tokens, money)
+fn put(tx: &Connection, tenant: i64, purse: &Purse, amount: Amount) -> Result<(), Fault> {
+    let put = "INSERT INTO spend_purses (tenant_no, payer, user, period, key, tokens, money)
         VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (tenant_no, payer, user, period, key)
         DO UPDATE SET tokens = excluded.tokens, money = excluded.money";
     tx.prepare_cached(put)?.execute(params![
         tenant,
-        account.of.word(),
-        account.user,
-        account.period.word(),
-        account.key,
+        purse.of.word(),
+        purse.user,
+        purse.period.word(),
+        purse.key,
         amount.tokens,
         amount.money.0,
     ])?;

@@ -294,7 +294,7 @@ pub const TABLES: [Table; 22] = [
         ..PLAIN
     },
     Table {
-        name: "spend_accounts",
+        name: "spend_purses",
         key: &["tenant_no", "payer", "user", "period", "key"],
         columns: columns![
             tenant_no: Int, payer: Text, user: Text, period: Text, key: Text, tokens: Int,

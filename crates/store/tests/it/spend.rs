@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use daybook_domain::seams::SpendStore;
-use daybook_domain::spend::{Account, Cap, Charge, Payer, Period, ReserveOutcome, SettleOutcome};
+use daybook_domain::spend::{Cap, Charge, Payer, Period, Purse, ReserveOutcome, SettleOutcome};
 use daybook_domain::{Money, Tenant};
 use daybook_store::{SqliteOptions, SqliteStore};
 use daybook_testkit::fixtures::*;
@@ -64,7 +64,7 @@ fn check<S: SpendStore>(open: impl Fn() -> S + Sync) {
         let spent = workers.into_iter().map(|worker| worker.join().unwrap());
         spent.sum()
     });
-    let day = Account::at(Payer::Tenant, "", Period::Day, "", DAWN);
+    let day = Purse::at(Payer::Tenant, "", Period::Day, "", DAWN);
     let used = run(open().used(&Tenant::local(), &[day])).unwrap();
     assert_eq!(used[0].tokens, spent, "nothing is lost or doubled");
     assert!((CAP - 6..=CAP).contains(&spent), "{spent} of {CAP}");

@@ -338,7 +338,7 @@ CREATE INDEX spend_calls_at ON spend_calls (tenant_no, at);
 
 -- What counts in each period of a tenant (user '') or user: the sum over its calls, kept so that a
 -- reservation need not make it.
-CREATE TABLE spend_accounts (
+CREATE TABLE spend_purses (
     tenant_no   BIGINT NOT NULL,
     payer       TEXT COLLATE "C" NOT NULL,
     "user"        TEXT COLLATE "C" NOT NULL,
@@ -415,6 +415,6 @@ CALL build_wall('observations');
 CALL build_wall('evidence');
 CALL build_wall('retractions');
 CALL build_wall('spend_calls');
-CALL build_wall('spend_accounts');
+CALL build_wall('spend_purses');
 CALL build_wall('trees');
 CALL build_wall('tree_objects');

@@ -327,7 +327,7 @@ CREATE INDEX spend_calls_at ON spend_calls (tenant_no, at);
 
 -- What counts in each period of a tenant (user '') or user: the sum over its calls, kept so that a
 -- reservation need not make it.
-CREATE TABLE spend_accounts (
+CREATE TABLE spend_purses (
     tenant_no   INTEGER NOT NULL,
     payer       TEXT NOT NULL,
     user        TEXT NOT NULL,

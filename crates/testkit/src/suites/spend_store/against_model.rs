@@ -6,7 +6,7 @@ use daybook_domain::calendar::{Day, Month};
 use daybook_domain::model::Usage;
 use daybook_domain::seams::SpendStore;
 use daybook_domain::spend::{
-    Account, Amount, Cap, Charge, Payer, Period, ReservationId, ReserveOutcome, SettleOutcome,
+    Amount, Cap, Charge, Payer, Period, Purse, ReservationId, ReserveOutcome, SettleOutcome,
     SpendBy,
 };
 use daybook_domain::{Money, Tenant, Timestamp};
@@ -215,7 +215,7 @@ async fn settle(
     Ok(())
 }
 
-/// What counts in an account, added up over all calls.
+/// What counts in a purse, added up over all calls.
 fn counted(all: &[Done], of: Payer, period: Period, like: &Charge, now: Timestamp) -> Amount {
     let counts = all.iter().filter(|done| {
         let its_payer = match of {
@@ -239,11 +239,11 @@ async fn compare(
 ) -> Result<(), TestCaseError> {
     for who in [(0, 0, 0), (0, 1, 1), (1, 0, 1)] {
         let like = charged(who, 0, None);
-        let accounts = Account::all(&like.user, &like.run, now);
-        let used = store.used(&like.tenant, &accounts).await.unwrap();
-        let counted: Vec<Amount> = accounts
+        let purses = Purse::all(&like.user, &like.run, now);
+        let used = store.used(&like.tenant, &purses).await.unwrap();
+        let counted: Vec<Amount> = purses
             .iter()
-            .map(|account| counted(all, account.of, account.period, &like, now))
+            .map(|purse| counted(all, purse.of, purse.period, &like, now))
             .collect();
         prop_assert_eq!(used, counted);
         let always = (Timestamp::ZERO, Timestamp::MAX);

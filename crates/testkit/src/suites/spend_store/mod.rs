@@ -7,8 +7,8 @@ use daybook_domain::limits::CALL_TOKENS;
 use daybook_domain::model::Usage;
 use daybook_domain::seams::SpendStore;
 use daybook_domain::spend::{
-    Account, Amount, AtCap, Cap, Charge, Payer, Period, ReservationId, ReserveOutcome,
-    SettleOutcome, SpendBy, SpendSum,
+    Amount, AtCap, Cap, Charge, Payer, Period, Purse, ReservationId, ReserveOutcome, SettleOutcome,
+    SpendBy, SpendSum,
 };
 use daybook_domain::{Money, Scope, ScopeKind, StoreError, Tenant, Timestamp};
 
@@ -79,10 +79,10 @@ async fn reserve(
     }
 }
 
-/// What counts in each of a tenant's and a user's accounts: run, day and month.
+/// What counts in each of a tenant's and a user's purses: run, day and month.
 async fn used(store: &dyn SpendStore, charge: &Charge, now: Timestamp) -> Vec<(u64, u64)> {
-    let accounts = Account::all(&charge.user, &charge.run, now);
-    let used = store.used(&charge.tenant, &accounts).await.unwrap();
+    let purses = Purse::all(&charge.user, &charge.run, now);
+    let used = store.used(&charge.tenant, &purses).await.unwrap();
     used.iter()
         .map(|used| (used.tokens, used.money.0))
         .collect()
@@ -419,7 +419,7 @@ pub async fn sixteen_that_reserve_at_once_never_pass_a_cap(store: &dyn SpendStor
     assert!((19..=100).contains(&granted), "{granted} of a cap of 100");
     for user in 0..5 {
         let theirs = of_user(&format!("user-{user}"), charge(0, 0));
-        let day = Account::at(Payer::User, &theirs.user, Period::Day, "", DAWN);
+        let day = Purse::at(Payer::User, &theirs.user, Period::Day, "", DAWN);
         let used = store.used(&theirs.tenant, &[day]).await.unwrap();
         assert!(used[0].tokens <= 30, "{used:?}");
     }
