@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+#[cfg(all(unix, feature = "postgres"))]
+use daybook_domain::seams::SessionStore;
 use daybook_domain::seams::SpendStore;
 use daybook_domain::spend::{Cap, Charge, Payer, Period, Purse, ReserveOutcome, SettleOutcome};
 use daybook_domain::{Money, Tenant};
@@ -86,4 +88,40 @@ fn stores_on_one_server_never_pass_a_cap_together() {
     };
     let address = server.database.address();
     check(|| super::postgres::open(&address));
+}
+
+/// A server may be told to acknowledge what is not on its disk yet; what is spent always waits.
+#[cfg(all(unix, feature = "postgres"))]
+#[test]
+fn what_is_spent_waits_for_the_servers_disk() {
+    let Some(server) = super::postgres::on_server() else {
+        return;
+    };
+    let look = "CREATE TABLE seen (level TEXT);
+        CREATE FUNCTION look() RETURNS TRIGGER LANGUAGE plpgsql SECURITY DEFINER AS $$
+        BEGIN
+            INSERT INTO seen VALUES (TG_TABLE_NAME || ' ' || current_setting('synchronous_commit'));
+            RETURN NULL;
+        END $$;
+        CREATE TRIGGER look AFTER INSERT OR UPDATE ON spend_calls EXECUTE FUNCTION look();
+        CREATE TRIGGER look AFTER INSERT ON sessions EXECUTE FUNCTION look();
+        DO $$ BEGIN
+            EXECUTE format('ALTER DATABASE %I SET synchronous_commit = off', current_database());
+        END $$";
+    run(async {
+        let admin = super::postgres::admin(&server.database).await;
+        admin.batch_execute(look).await.unwrap();
+    });
+    let store = super::postgres::open(&server.database.address());
+    let seen = run(async {
+        let session = append(&session("aaaa"), events("said", 1));
+        SessionStore::append(&store, &session).await.unwrap();
+        assert!(spend(&store, 1).await > 0);
+        let admin = super::postgres::admin(&server.database).await;
+        let select = "SELECT level, count(*) FROM seen GROUP BY level ORDER BY level";
+        let rows = admin.query(select, &[]).await.unwrap();
+        let levels = rows.iter().map(|row| row.get::<_, String>(0));
+        levels.collect::<Vec<_>>()
+    });
+    assert_eq!(seen, ["sessions off", "spend_calls on"]);
 }
