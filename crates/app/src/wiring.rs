@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 use daybook_domain::eligibility::Switches;
-use daybook_domain::seams::{Store, TreeStore};
+use daybook_domain::seams::{SpendStore, Store, TreeStore};
 use daybook_domain::time::Clock;
 use daybook_domain::{Gap, Job, JobKind, Tenant, Timestamp};
 use daybook_engine::extract::extractive::Extractive;
@@ -62,6 +62,8 @@ pub(crate) struct Daybook {
     pub(crate) root: PathBuf,
     pub(crate) settings: Settings,
     pub(crate) store: Arc<dyn Store>,
+    /// Where it stands what models cost.
+    pub(crate) spending: Arc<dyn SpendStore>,
     /// Where histories of memory files are shared, if several machines share this memory.
     pub(crate) trees: Option<Arc<dyn TreeStore>>,
     /// The same store as the database that it is, to be looked over.
@@ -135,6 +137,7 @@ impl Daybook {
             root: folder,
             settings,
             store,
+            spending: Arc::clone(&database) as Arc<dyn SpendStore>,
             trees: None,
             database: Database::File(database),
             ledger,
@@ -171,6 +174,7 @@ impl Daybook {
             root: folder,
             settings,
             store: Arc::clone(&database) as Arc<dyn Store>,
+            spending: Arc::clone(&database) as Arc<dyn SpendStore>,
             trees: Some(Arc::clone(&database) as Arc<dyn TreeStore>),
             database: Database::Server(database),
             ledger: None,

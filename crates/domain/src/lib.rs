@@ -5,6 +5,7 @@
 //!
 //! Not here: input or output, a clock, SQL, HTTP, the name of a vendor.
 
+pub mod calendar;
 pub mod citation;
 pub mod claim;
 pub mod eligibility;
@@ -19,9 +20,11 @@ pub mod limits;
 pub mod model;
 pub mod observation;
 pub mod place;
+pub mod price;
 pub mod seams;
 pub mod session;
 pub mod source;
+pub mod spend;
 pub mod standing;
 pub mod tally;
 pub mod time;
@@ -38,6 +41,7 @@ pub use ids::{EventSeq, JobKey, JobKind, LeaseToken, Scope, ScopeKind, SessionId
 pub use job::{Claimed, FailOutcome, FinishOutcome, Job, Lease};
 pub use observation::{Evidence, Observation, ObservationId, ObservationKind};
 pub use place::{Place, PlaceNo, Project};
+pub use price::{Money, Price, PriceTable};
 pub use session::{Session, SessionKind, SessionMeta};
 pub use standing::Standing;
 pub use tally::{Tallied, Tally};

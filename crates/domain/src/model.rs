@@ -260,6 +260,11 @@ pub trait Model: Send + Sync {
     /// How many tokens `text` is, or a little more than that; never less.
     fn count_tokens(&self, text: &str) -> u32;
 
+    /// Most requests that one [`Model::ask`] may send and be billed for, tries and repairs included.
+    fn most_requests(&self) -> u32 {
+        1
+    }
+
     /// Asks.
     ///
     /// # Errors

@@ -20,10 +20,15 @@ use crate::failure::{FailedTry, Gap};
 use crate::ids::{EventSeq, JobKey, JobKind, LeaseToken, Scope, SessionId, Tenant};
 use crate::index::{Document, FileEntry, Filter, Step, TermStats};
 use crate::job::{Claimed, FailOutcome, FinishOutcome, Job};
+use crate::model::Usage;
 use crate::observation::Observation;
 use crate::place::{Place, Project};
+use crate::price::Money;
 use crate::session::{Session, SessionMeta};
 use crate::source::{Import, ImportNo, Source, Undone};
+use crate::spend::{
+    Amount, Cap, Charge, Purse, ReservationId, ReserveOutcome, SettleOutcome, SpendBy, SpendSum,
+};
 use crate::tally::Tally;
 use crate::time::Timestamp;
 use crate::tree::{ObjectName, TreeHead, TreeObject};
@@ -423,6 +428,56 @@ pub trait TreeStore: Send + Sync {
         commit: ObjectName,
         beside: &str,
     ) -> Result<Option<TreeHead>, StoreError>;
+}
+
+/// Where what calls of models cost is kept. Every write survives a power cut: a cap that forgot would be
+/// none.
+///
+/// A reservation that nobody settles or releases counts with its worst case for ever: whoever made it
+/// may have crashed, and what was sent by then is billed.
+#[async_trait]
+pub trait SpendStore: Send + Sync {
+    /// Counts a charge with its worst case in all its purses, unless a cap would be passed
+    /// ([`crate::spend::at_cap`]). However many reserve at once, no cap is passed. Repeating it
+    /// reserves once more.
+    ///
+    /// # Errors
+    /// [`StoreError::Refused`] for a charge without money under a cap on money, and for a session or
+    /// scope of another tenant.
+    async fn reserve(
+        &self,
+        charge: &Charge,
+        caps: &[Cap],
+        now: Timestamp,
+    ) -> Result<ReserveOutcome, StoreError>;
+
+    /// Puts what the provider reported in the place of what was reserved, in the periods that the
+    /// reservation was made in. More than was reserved is counted as it is. Repeating it changes
+    /// nothing.
+    async fn settle(
+        &self,
+        reservation: &ReservationId,
+        usage: Usage,
+        cost: Option<Money>,
+        now: Timestamp,
+    ) -> Result<SettleOutcome, StoreError>;
+
+    /// Forgets a reservation, as nothing was sent; false when it was settled or released before.
+    async fn release(&self, reservation: &ReservationId) -> Result<bool, StoreError>;
+
+    /// What counts in purses of a tenant, each, reservations included.
+    async fn used(&self, tenant: &Tenant, purses: &[Purse]) -> Result<Vec<Amount>, StoreError>;
+
+    /// What a tenant's calls came to that were reserved from the first time on and before the second.
+    /// Days and months newest first; all else by money, then tokens, the greatest first, then by name.
+    /// At most `most` and [`crate::limits::SPEND_SUMS`].
+    async fn spent(
+        &self,
+        tenant: &Tenant,
+        between: (Timestamp, Timestamp),
+        by: SpendBy,
+        most: usize,
+    ) -> Result<Vec<SpendSum>, StoreError>;
 }
 
 /// All seams of one store.

@@ -14,6 +14,7 @@ pub mod jobs;
 pub mod notices;
 pub mod profile;
 pub mod recall;
+pub mod spend;
 pub mod stage;
 pub mod stop;
 pub mod triggers;

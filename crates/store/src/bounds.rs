@@ -5,6 +5,7 @@
 use daybook_domain::limits::{APPEND_BYTES, APPEND_EVENTS, EVENT_TEXT};
 use daybook_domain::seams::Append;
 use daybook_domain::source::Source;
+use daybook_domain::spend::{Cap, Charge};
 use daybook_domain::{Extraction, JobKey, LeaseToken, Observation, StoreError, Tenant, Yield};
 
 /// Most bytes of an event's text that a found document shows.
@@ -60,6 +61,19 @@ pub(crate) fn check_observations(observations: &[Observation]) -> Result<(), Sto
         }
         let evidence = observation.evidence.iter().map(|e| &e.session.tenant);
         check_tenants(&what, &observation.scope.tenant, evidence)?;
+    }
+    Ok(())
+}
+
+/// Refuses a charge that a cap cannot judge, or that names what is behind another wall.
+pub(crate) fn check_charge(charge: &Charge, caps: &[Cap]) -> Result<(), StoreError> {
+    let session = charge.session.iter().map(|session| &session.tenant);
+    let scope = charge.scope.iter().map(|scope| &scope.tenant);
+    check_tenants("a charge", &charge.tenant, session.chain(scope))?;
+    if charge.money.is_none() && caps.iter().any(|cap| cap.money.is_some()) {
+        let model = &charge.model;
+        let what = format!("a charge for {model} without money, under a cap on money");
+        return Err(StoreError::Refused(what));
     }
     Ok(())
 }

@@ -32,6 +32,7 @@ pub mod memory;
 pub mod postgres;
 mod ranges;
 mod schema_history;
+mod spend;
 pub mod sqlite;
 pub mod transfer;
 

@@ -215,6 +215,11 @@ pub(super) const STAGES: &[StageRule] = &[
         because: "what takes transcripts in does not know what becomes of them",
     },
     StageRule {
+        name: "spend",
+        may_use: &[],
+        because: "what a call costs does not depend on what is asked, nor for which stage",
+    },
+    StageRule {
         name: "triggers",
         may_use: &[],
         because: "a trigger says when work is due; it does none",
@@ -260,6 +265,7 @@ pub(super) const STAGES: &[StageRule] = &[
             "working",
             "profile",
             "notices",
+            "spend",
         ],
         because: "jobs drive every stage",
     },

@@ -10,14 +10,17 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use daybook_domain::Timestamp;
 use daybook_domain::source::ImportNo;
+use daybook_domain::time::Clock;
 use daybook_engine::ingest::import::{Candidate, ImportReport, import, scan};
 use daybook_engine::ingest::settle::settle_projects;
 use daybook_engine::jobs::{self, UpdateReport, Workshop};
 use daybook_engine::stop::Stop;
+use jiff::tz::TimeZone;
 use serde_json::json;
 
 use super::update::{as_json, waiting};
 use super::{Common, can_ask, first_run, watch};
+use crate::clock::SystemClock;
 use crate::discover::{Found, hosts, transcripts};
 use crate::keeper::host_folders;
 use crate::output::{count, dim, json as print_json, size, warn};
@@ -215,6 +218,8 @@ impl Import {
     }
 
     fn filter(&self) -> Result<Filter> {
+        let zone = TimeZone::try_system().unwrap_or(TimeZone::UTC);
+        let since = |text| since(text, SystemClock.now(), zone);
         Ok(Filter {
             since: self.since.as_deref().map(since).transpose()?,
             projects: self.project.clone(),
@@ -294,17 +299,15 @@ impl Filter {
     }
 }
 
-fn since(text: &str) -> Result<Timestamp> {
+/// A date, which begins at midnight in `zone`, or an age.
+pub(super) fn since(text: &str, now: Timestamp, zone: TimeZone) -> Result<Timestamp> {
     if let Some(age) = crate::settings::parse_duration(text) {
-        let now = jiff::Timestamp::now().as_millisecond();
-        return Ok(Timestamp(
-            now - i64::try_from(age.as_millis()).unwrap_or(i64::MAX),
-        ));
+        let age = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
+        return Ok(Timestamp(now.0.saturating_sub(age)));
     }
     let date: jiff::civil::Date = text.parse().with_context(|| {
         format!("--since {text} is neither a date such as 2026-01-31 nor an age such as 30d")
     })?;
-    let zone = jiff::tz::TimeZone::try_system().unwrap_or(jiff::tz::TimeZone::UTC);
     Ok(Timestamp(date.to_zoned(zone)?.timestamp().as_millisecond()))
 }
 

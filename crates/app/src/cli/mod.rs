@@ -18,6 +18,7 @@ mod serve;
 mod sessions;
 mod setup;
 mod show;
+mod spend;
 mod status;
 mod trigger;
 mod update;
@@ -47,6 +48,7 @@ Inspect
   projects     which checkouts belong together; merge and rename
   show         the original words behind a citation
   jobs         background work, what it waits for; retry and cancel
+  spend        what models were asked for, what that cost, and what is left
   doctor       check the data folder
 
 Change
@@ -164,6 +166,8 @@ enum Command {
     Jobs(jobs::Jobs),
     /// The original words behind a citation
     Show(show::Show),
+    /// What models were asked for, what that cost, and how much is left
+    Spend(spend::Spend),
     /// What is covered, pending, in gaps, and why
     Status(status::Status),
     /// Bring memory folders up to date, where machines share a memory
@@ -237,6 +241,7 @@ fn answer(cli: Cli) -> Result<ExitCode> {
         Command::Sessions(command) => command.run(common),
         Command::Projects(command) => command.run(common),
         Command::Show(command) => command.run(common),
+        Command::Spend(command) => command.run(common),
         Command::Status(command) => command.run(common),
         Command::Checkout(command) => command.run(common),
         Command::Checkin(command) => command.run(common),

@@ -6,12 +6,14 @@
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
-use daybook_domain::{FailureClass, Job, JobKind, Tallied, Tally, Timestamp};
+use daybook_domain::spend::{Amount, Payer, Period, Purse};
+use daybook_domain::{FailureClass, Job, JobKind, Money, Tallied, Tally, Timestamp};
 
 use super::exposition::{CONTENT, Exposition, Kind};
 use super::fault::{ErrorBody, Fault};
 use super::routes::Counter;
 use crate::overview::Facts;
+use crate::wiring::Daybook;
 
 /// Numbers for Prometheus
 ///
@@ -25,10 +27,12 @@ use crate::overview::Facts;
     ),
 )]
 pub(super) async fn metrics(State(counter): State<Counter>) -> Result<impl IntoResponse, Fault> {
-    let (facts, tallied, now) = counter
+    let (facts, tallied, spent, now) = counter
         .serve(|daybook| async move {
             let facts = Facts::gather(&daybook, 0).await?;
-            Ok((facts, daybook.store.tallies().await?, daybook.clock.now()))
+            let now = daybook.clock.now();
+            let spent = spent(&daybook, now).await?;
+            Ok((facts, daybook.store.tallies().await?, spent, now))
         })
         .await?;
     let mut exposition = Exposition::default();
@@ -36,6 +40,7 @@ pub(super) async fn metrics(State(counter): State<Counter>) -> Result<impl IntoR
     jobs(&mut exposition, &facts, now);
     tallies(&mut exposition, &tallied);
     memory(&mut exposition, &facts);
+    spending(&mut exposition, &spent);
     counter.traffic().expose(&mut exposition);
     Ok(([(CONTENT_TYPE, CONTENT)], exposition.text()))
 }
@@ -170,5 +175,30 @@ fn memory(exposition: &mut Exposition, facts: &Facts) {
         exposition
             .family(name, Kind::Gauge, help)
             .sample(&[], value as f64);
+    }
+}
+
+/// What counts in this day and this month.
+type Spent = [(Period, Amount); 2];
+
+async fn spent(daybook: &Daybook, now: Timestamp) -> anyhow::Result<Spent> {
+    let periods = [Period::Day, Period::Month];
+    let purses = periods.map(|period| Purse::at(Payer::Tenant, "", period, "", now));
+    let used = daybook.spending.used(&daybook.tenant, &purses).await?;
+    let amount = |at: usize| used.get(at).copied().unwrap_or_default();
+    Ok([(periods[0], amount(0)), (periods[1], amount(1))])
+}
+
+fn spending(exposition: &mut Exposition, spent: &Spent) {
+    let help = "Tokens of models that count in this period of UTC, what is reserved included.";
+    let mut tokens = exposition.family("daybook_spend_tokens", Kind::Gauge, help);
+    for (period, amount) in spent {
+        tokens.sample(&[("period", period.word())], amount.tokens as f64);
+    }
+    let help = "What they cost, in the currency of the prices.";
+    let mut money = exposition.family("daybook_spend_money", Kind::Gauge, help);
+    for (period, amount) in spent {
+        let units = amount.money.0 as f64 / Money::UNIT as f64;
+        money.sample(&[("period", period.word())], units);
     }
 }

@@ -6,6 +6,7 @@
 use anyhow::{Result, bail};
 use daybook_domain::trigger::{Priority, Sweep};
 use daybook_engine::profile::{Ledger, Profile, UNBOUNDED};
+use serde_json::{Value, json};
 
 /// What is chosen, before it is put together.
 #[derive(Debug, Clone)]
@@ -16,6 +17,9 @@ pub(crate) struct Choices {
     pub(super) store: String,
     pub(super) store_ca: String,
     pub(super) context_tokens: usize,
+    pub(super) prices: Value,
+    pub(super) caps: Value,
+    pub(super) currency: String,
     pub(super) profile: &'static str,
     pub(super) memory: bool,
     pub(super) memory_off: Vec<String>,
@@ -47,6 +51,9 @@ impl Choices {
             store: super::SQLITE.to_owned(),
             store_ca: super::SYSTEM.to_owned(),
             context_tokens: 1_500,
+            prices: json!({}),
+            caps: json!({}),
+            currency: "USD".to_owned(),
             profile: profile.name,
             memory: true,
             memory_off: Vec::new(),

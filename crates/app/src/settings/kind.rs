@@ -43,6 +43,15 @@ pub(crate) enum Kind {
         fits: fn(&str) -> bool,
         at: fn(&mut Choices) -> &mut Vec<String>,
     },
+    /// Tables within the file, understood as a whole.
+    Tables {
+        /// What it may be, as the end of "write …".
+        allowed: &'static str,
+        /// What is wrong with it.
+        fits: fn(&Value) -> Result<(), String>,
+        schema: fn() -> Value,
+        at: fn(&mut Choices) -> &mut Value,
+    },
 }
 
 /// How a name of a setting gives its value.
@@ -114,6 +123,13 @@ impl Kind {
                 }
                 *at(into) = entries;
             }
+            Self::Tables {
+                allowed, fits, at, ..
+            } => {
+                let tables = tables(given).ok_or_else(|| format!("write {allowed}"))?;
+                fits(&tables)?;
+                *at(into) = tables;
+            }
         }
         Ok(())
     }
@@ -130,6 +146,7 @@ impl Kind {
             Self::Word { at, .. } => (*at(choices)).into(),
             Self::Text { at, .. } => super::masked(at(choices)).into(),
             Self::List { at, .. } => at(choices).clone().into(),
+            Self::Tables { at, .. } => at(choices).clone(),
         }
     }
 
@@ -157,7 +174,7 @@ impl Kind {
                     None => String::new(),
                 }
             }
-            Self::Text { allowed, .. } => allowed.to_owned(),
+            Self::Text { allowed, .. } | Self::Tables { allowed, .. } => allowed.to_owned(),
             Self::List { allowed, .. } => format!("a list: {allowed}"),
         }
     }
@@ -194,6 +211,7 @@ impl Kind {
             Self::List { .. } => {
                 json!({"type": "array", "items": {"type": "string"}, "maxItems": MOST_ENTRIES})
             }
+            Self::Tables { schema, .. } => schema(),
         }
     }
 
@@ -276,6 +294,19 @@ fn entries(given: &Value) -> Option<Vec<String>> {
                 .map(str::to_owned)
                 .collect(),
         ),
+        _ => None,
+    }
+}
+
+/// Tables, or text as the file has it after the name, as flags and variables give it.
+fn tables(given: &Value) -> Option<Value> {
+    match given {
+        Value::Object(_) => Some(given.clone()),
+        Value::String(text) => {
+            let line: toml::Table = format!("it = {text}").parse().ok()?;
+            let it = serde_json::to_value(line.get("it")?).ok()?;
+            it.is_object().then_some(it)
+        }
         _ => None,
     }
 }

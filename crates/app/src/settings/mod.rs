@@ -14,6 +14,7 @@ mod lineage;
 pub(crate) mod names;
 pub(crate) mod schema;
 pub(crate) mod sources;
+mod spend;
 pub(crate) mod table;
 
 #[cfg(test)]
@@ -22,8 +23,9 @@ mod tests;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use daybook_domain::ScopeKind;
 use daybook_domain::eligibility::Switches;
+use daybook_domain::spend::Cap;
+use daybook_domain::{PriceTable, ScopeKind};
 use daybook_engine::profile::Profile;
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -83,6 +85,12 @@ pub(crate) struct Settings {
     pub(crate) durability: Durability,
     pub(crate) store: Place,
     pub(crate) context_tokens: usize,
+    /// What models cost.
+    pub(crate) prices: PriceTable,
+    /// The most that may be spent on them.
+    pub(crate) caps: Vec<Cap>,
+    /// What both are in.
+    pub(crate) currency: String,
     /// Where memory is switched off.
     pub(crate) switches: Switches,
     /// The chosen profile, with everything laid over it that is set otherwise.
@@ -198,6 +206,9 @@ impl Settings {
                 },
             },
             context_tokens: choices.context_tokens,
+            prices: spend::prices(&choices.prices).map_err(anyhow::Error::msg)?,
+            caps: spend::caps(&choices.caps).map_err(anyhow::Error::msg)?,
+            currency: choices.currency.trim().to_owned(),
             switches: Switches {
                 all_off: !choices.memory,
                 off: off_for.collect(),

@@ -23,7 +23,7 @@ impl Setting {
     /// Whether `profile` says anything about it: of a sweep that is off, only that it is.
     pub(crate) fn is_chosen_by(&self, profile: &Profile) -> bool {
         match self.group {
-            Group::You | Group::Memory => false,
+            Group::You | Group::Memory | Group::Spend => false,
             Group::Due | Group::Work => true,
             Group::Sweep => self.name == "sweep" || profile.sweep.is_some(),
         }
@@ -35,18 +35,27 @@ impl Setting {
 pub(crate) enum Group {
     You,
     Memory,
+    Spend,
     Due,
     Sweep,
     Work,
 }
 
 impl Group {
-    pub(crate) const ALL: [Self; 5] = [Self::You, Self::Memory, Self::Due, Self::Sweep, Self::Work];
+    pub(crate) const ALL: [Self; 6] = [
+        Self::You,
+        Self::Memory,
+        Self::Spend,
+        Self::Due,
+        Self::Sweep,
+        Self::Work,
+    ];
 
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::You => "You and your files",
             Self::Memory => "Whether memory is made",
+            Self::Spend => "What models cost, and may cost",
             Self::Due => "When a session is due",
             Self::Sweep => "What a starting session looks over",
             Self::Work => "How work is done",
@@ -56,7 +65,7 @@ impl Group {
     /// Whether profiles choose these.
     pub(crate) fn is_profiled(self) -> bool {
         match self {
-            Self::You | Self::Memory => false,
+            Self::You | Self::Memory | Self::Spend => false,
             Self::Due | Self::Sweep | Self::Work => true,
         }
     }
@@ -72,7 +81,7 @@ const DAY: Duration = Duration::from_secs(86_400);
 const PERSON: usize = 200;
 
 /// All settings, in the order in which they are shown.
-pub(crate) static ALL: [Setting; 33] = [
+pub(crate) static ALL: [Setting; 36] = [
     Setting {
         name: "person",
         group: Group::You,
@@ -176,6 +185,45 @@ pub(crate) static ALL: [Setting; 33] = [
             at: |c| &mut c.memory_off,
         },
         about: "scopes that no memory is made from",
+        also: &[],
+    },
+    Setting {
+        name: "prices",
+        group: Group::Spend,
+        kind: Kind::Tables {
+            allowed: "{ \"provider/model\" = { input = 3, cached = 0.3, output = 15 } }, with * in names \
+                      for any characters, and without `cached` where that costs the same",
+            fits: |tables| super::spend::prices(tables).map(drop),
+            schema: super::spend::prices_schema,
+            at: |c| &mut c.prices,
+        },
+        about: "what a million tokens of each model cost; the most specific name counts. Under a cap on \
+                money, a model without a price is not asked",
+        also: &[],
+    },
+    Setting {
+        name: "caps",
+        group: Group::Spend,
+        kind: Kind::Tables {
+            allowed: "{ day = { tokens = 2000000, money = 5 } }, for run, day, month, and with user_ \
+                      before them for each user",
+            fits: |tables| super::spend::caps(tables).map(drop),
+            schema: super::spend::caps_schema,
+            at: |c| &mut c.caps,
+        },
+        about: "the most that may be spent on models in a run, and in a day or month of UTC; what waits \
+                for room goes on by itself",
+        also: &[],
+    },
+    Setting {
+        name: "currency",
+        group: Group::Spend,
+        kind: Kind::Text {
+            allowed: "1 to 8 letters or signs",
+            fits: |text| (1..=8).contains(&text.trim().chars().count()),
+            at: |c| &mut c.currency,
+        },
+        about: "what prices and caps are in; only shown, never converted",
         also: &[],
     },
     Setting {

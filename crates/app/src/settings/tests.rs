@@ -362,9 +362,11 @@ fn every_bound_holds() {
                 let beyond: Vec<Value> = beyond.into_iter().flatten().map(Value::from).collect();
                 (setting.name, [least, most].map(Value::from), beyond)
             }
-            Kind::Switch { .. } | Kind::Word { .. } | Kind::Text { .. } | Kind::List { .. } => {
-                continue;
-            }
+            Kind::Switch { .. }
+            | Kind::Word { .. }
+            | Kind::Text { .. }
+            | Kind::List { .. }
+            | Kind::Tables { .. } => continue,
         };
         let put = |value: &Value| {
             let mut scratch = Choices::of(Profile::default(), "");
@@ -388,6 +390,84 @@ fn every_choice_of_a_profile_can_be_written_into_the_file() {
         let mut read = read(&[], &[], &file).expect("they make sense").profile;
         read.name = profile.name;
         assert_eq!(read, profile);
+    }
+}
+
+#[test]
+fn prices_and_caps_are_read_from_tables() {
+    let file = "[prices]\n\"ada/*\" = { input = 3, cached = 0.3, output = \"15.25\" }\n\
+                \"ada/old\" = { input = 1, output = 2.5 }\n\
+                [caps]\nday = { tokens = 2_000_000, money = 5 }\nuser_month = { money = 0.5 }\n";
+    let settings = read(&[], &[], file).expect("they make sense");
+    let price = |model| {
+        let price = settings.prices.price(model);
+        price.map(|price| [price.input, price.cached, price.output].map(|money| money.0))
+    };
+    assert_eq!(price("ada/new"), Some([3_000_000, 300_000, 15_250_000]));
+    assert_eq!(price("ada/old"), Some([1_000_000, 1_000_000, 2_500_000]));
+    assert_eq!(price("bob/new"), None);
+    let caps: Vec<String> = settings.caps.iter().map(|cap| format!("{cap:?}")).collect();
+    assert_eq!(
+        caps,
+        [
+            "Cap { period: Day, of: Tenant, tokens: Some(2000000), money: Some(Money(5000000)) }",
+            "Cap { period: Month, of: User, tokens: None, money: Some(Money(500000)) }",
+        ]
+    );
+    // A line of them for one command, or for a variable.
+    let flag = "caps={ run = { tokens = 9 } }";
+    let variable = ("DAYBOOK_PRICES", "{\"ada/old\" = {input = 0, output = 0}}");
+    let settings = read(&[flag], &[variable], file).expect("they make sense");
+    assert_eq!((settings.caps.len(), settings.caps[0].tokens), (1, Some(9)));
+    assert_eq!(settings.prices.price("ada/new"), None);
+    assert!(settings.prices.price("ada/old").is_some());
+}
+
+#[test]
+fn the_example_of_the_manual_makes_sense() {
+    let manual = include_str!("../../../../docs/operating.md");
+    let (_, example) = manual.split_once("```toml\n").expect("an example");
+    let (example, _) = example.split_once("```").expect("its end");
+    let settings = read(&[], &[], example).expect("it makes sense");
+    assert_eq!(
+        (settings.caps.len(), settings.prices.iter().count()),
+        (3, 2)
+    );
+}
+
+#[test]
+fn prices_and_caps_that_make_no_sense_are_refused_with_what_would() {
+    for (file, expected) in [
+        ("prices = 3", "write { \"provider/model\" = {"),
+        ("[prices]\nada = 3", "ada: not a table"),
+        (
+            "[prices]\nada = { input = 3 }",
+            "ada: no price for output; write {",
+        ),
+        (
+            "[prices]\nada = { input = -3, output = 1 }",
+            "ada: input: an amount of money is a number",
+        ),
+        (
+            "[prices]\nada = { input = 3, output = 1, thought = 2 }",
+            "ada: no thought here, only input",
+        ),
+        (
+            "[caps]\nweek = { tokens = 3 }",
+            "week: there is no such cap; there are run, day, month, user_run",
+        ),
+        (
+            "[caps]\nday = { tokens = 1.5 }",
+            "day: tokens: not a whole number",
+        ),
+        (
+            "[caps]\nday = { money = \"much\" }",
+            "day: money: an amount of money",
+        ),
+    ] {
+        let error = read(&[], &[], file).expect_err("it is refused");
+        let said = format!("{error:#}");
+        assert!(said.contains(expected), "{file}: {said}");
     }
 }
 

@@ -17,4 +17,5 @@ mod serve;
 mod server;
 mod servers;
 mod setup;
+mod spend;
 mod worker;

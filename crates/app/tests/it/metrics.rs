@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::process::Stdio;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use daybook_domain::seams::JobStore;
+use daybook_domain::seams::{JobStore, SpendStore};
+use daybook_domain::spend::{Charge, ReserveOutcome};
 use daybook_domain::trigger::Mark;
 use daybook_domain::{
-    Claim, ClaimLimits, FailedTry, Failure, FailureClass, JobKey, JobKind, LeaseToken, Priority,
-    Retry, Scope, ScopeKind, SessionId, Tenant, Timestamp,
+    Claim, ClaimLimits, FailedTry, Failure, FailureClass, JobKey, JobKind, LeaseToken, Money,
+    Priority, Retry, Scope, ScopeKind, SessionId, Tenant, Timestamp,
 };
 use daybook_engine::notices::election;
 use daybook_store::sqlite::{SqliteOptions, SqliteStore};
@@ -251,6 +252,23 @@ async fn at_work(store: &SqliteStore, now: Timestamp, minutes: i64) {
     jobs.mark(&files, due(1, ago(1))).await.expect("marked");
 }
 
+/// A call of a model that is under way.
+async fn spending(store: &SqliteStore, now: Timestamp) {
+    let charge = Charge {
+        tenant: Tenant::local(),
+        user: "ada".to_owned(),
+        run: "1".to_owned(),
+        session: None,
+        stage: "extract".to_owned(),
+        scope: None,
+        model: "ada/small".to_owned(),
+        tokens: 1_200,
+        money: Some(Money(250_000)),
+    };
+    let reserved = store.reserve(&charge, &[], now).await;
+    assert!(matches!(reserved, Ok(ReserveOutcome::Reserved(_))));
+}
+
 #[test]
 fn the_numbers_are_those_of_the_data_folder() {
     let place = Place::new();
@@ -263,6 +281,7 @@ fn the_numbers_are_those_of_the_data_folder() {
     let path = root.join("daybook.db");
     let store = SqliteStore::open(&path, SqliteOptions::default()).expect("a store");
     run(at_work(&store, now(), 30));
+    run(spending(&store, now()));
     let payload = json!({"hook_event_name": "Stop", "session_id": "a"}).to_string();
     place.hook("codex", &payload);
     let server = Server::start_in(place, &["--no-follow"], Stdio::inherit());
@@ -288,6 +307,8 @@ fn the_numbers_are_those_of_the_data_folder() {
             ("daybook_jobs_due{kind=\"consolidate\"}", 1.0),
             ("daybook_leases{kind=\"extract\"}", 1.0),
             ("daybook_leases{kind=\"consolidate\"}", 0.0),
+            ("daybook_spend_tokens{period=\"month\"}", 1_200.0),
+            ("daybook_spend_money{period=\"month\"}", 0.25),
             ("daybook_gaps{kind=\"extract\"}", 1.0),
             // Three tries of the broken one, and the one that is held; the note's files are written.
             ("daybook_jobs_claimed_total{kind=\"extract\"}", 4.0),

@@ -2,6 +2,7 @@
 
 mod machines;
 mod simulation;
+mod spend;
 mod stores;
 mod unsettled;
 mod walls;

@@ -12,6 +12,7 @@ mod jobs;
 mod places;
 mod sessions;
 mod sources;
+mod spend;
 mod trees;
 mod undo;
 
@@ -86,6 +87,7 @@ struct State {
     entries: BTreeMap<i64, EntryRow>,
     last_entry: i64,
     trees: BTreeMap<Scope, trees::TreeRow>,
+    spend: spend::Book,
 }
 
 #[derive(Debug)]

@@ -3,7 +3,8 @@
 //! Each call is one transaction, or several where its seam says so. Writers run side by side: a row
 //! that decides something is locked as it is read (`SELECT … FOR UPDATE`), always in this order, so
 //! that few wait in a circle: import, session, job, scopes, observations, jobs of scopes, lanes,
-//! tallies. Whoever does is sent back by the server and tried again, like one whose connection broke.
+//! tallies; in transactions of their own, the call of a model and then the purses that it counts in.
+//! Whoever does is sent back by the server and tried again, like one whose connection broke.
 //! After a connection that broke in a commit the server is asked how it ended, so nothing is done twice.
 //!
 //! Tenants are walls, twice: every statement names its tenant, and row-level security lets a
@@ -35,6 +36,7 @@ mod queries;
 mod retractions;
 mod sessions;
 mod sources;
+mod spend;
 mod transfer;
 mod trees;
 mod undo;

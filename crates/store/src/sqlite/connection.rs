@@ -109,17 +109,13 @@ pub(super) fn open(
     // Otherwise a statement is planned anew for each set of values, which takes longer than running it.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
-    let synchronous = match options.durability {
-        Durability::Process => "NORMAL",
-        Durability::Power => "FULL",
-    };
+    survive(&connection, options.durability)?;
     // No memory map: a file that another process shortens would end this one with a signal.
-    connection.execute_batch(&format!(
-        "PRAGMA synchronous = {synchronous};
-         PRAGMA mmap_size = 0;
+    connection.execute_batch(
+        "PRAGMA mmap_size = 0;
          PRAGMA cache_size = -8192;
-         PRAGMA temp_store = MEMORY;"
-    ))?;
+         PRAGMA temp_store = MEMORY;",
+    )?;
     // In place of checkpoints inside commits, which would hold up whoever waits for the commit.
     connection.wal_hook(Some(move |_: &mut Wal, pages: c_int| {
         let pages = usize::try_from(pages).unwrap_or(0);
@@ -127,6 +123,15 @@ pub(super) fn open(
         Ok(())
     }))?;
     Ok(connection)
+}
+
+/// Says what commits of this connection survive from now on; not within a transaction.
+pub(super) fn survive(connection: &Connection, durability: Durability) -> Result<(), Fault> {
+    let synchronous = match durability {
+        Durability::Process => "PRAGMA synchronous = NORMAL",
+        Durability::Power => "PRAGMA synchronous = FULL",
+    };
+    Ok(connection.execute_batch(synchronous)?)
 }
 
 pub(super) fn create_private(path: &Path) -> std::io::Result<()> {

@@ -23,6 +23,7 @@ mod places;
 mod queries;
 mod sessions;
 mod sources;
+mod spend;
 mod transfer;
 mod undo;
 
@@ -169,19 +170,46 @@ impl SqliteStore {
     /// seems to move it.
     fn write_soon<T>(
         &self,
-        mut work: impl FnMut(&Transaction<'_>) -> Result<T, Fault>,
+        work: impl FnMut(&Transaction<'_>) -> Result<T, Fault>,
     ) -> Result<T, StoreError> {
         blocking(|| {
             let mut writer = self.lock_writer();
+            self.write_on(self.writing(&mut writer)?, work)
+        })
+    }
+
+    /// [`SqliteStore::write`] of what must survive a power cut, whatever else need not.
+    fn write_synced<T>(
+        &self,
+        work: impl FnMut(&Transaction<'_>) -> Result<T, Fault>,
+    ) -> Result<T, StoreError> {
+        let done = blocking(|| {
+            let mut writer = self.lock_writer();
             let connection = self.writing(&mut writer)?;
-            self.retry(|| {
-                let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-                let began = Instant::now();
-                let done = work(&tx)?;
-                tx.commit()?;
-                self.note_write(began);
-                Ok(done)
-            })
+            let sync = |connection: &Connection, durability| {
+                self.retry(|| connection::survive(connection, durability))
+            };
+            sync(connection, Durability::Power)?;
+            let done = self.write_on(connection, work);
+            sync(connection, self.options.durability)?;
+            done
+        })?;
+        self.checkpoint_beyond(LOG_PAGES);
+        Ok(done)
+    }
+
+    fn write_on<T>(
+        &self,
+        connection: &mut Connection,
+        mut work: impl FnMut(&Transaction<'_>) -> Result<T, Fault>,
+    ) -> Result<T, StoreError> {
+        self.retry(|| {
+            let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let began = Instant::now();
+            let done = work(&tx)?;
+            tx.commit()?;
+            self.note_write(began);
+            Ok(done)
         })
     }
 

@@ -86,7 +86,7 @@ macro_rules! numbers {
 }
 
 /// Every table that is not the index, nor a history of memory files.
-pub const TABLES: [Table; 20] = [
+pub const TABLES: [Table; 22] = [
     Table {
         name: "tenants",
         key: &["tenant_no"],
@@ -279,6 +279,27 @@ pub const TABLES: [Table; 20] = [
             scope_no: Int, id: Int, session_no: Int, seq: Int, kind: Text, text: Text, root: Text,
         ],
         tenant_of: Some(("scopes", "scope_no")),
+        ..PLAIN
+    },
+    Table {
+        name: "spend_calls",
+        key: &["call_no"],
+        columns: columns![
+            call_no: Int, tenant_no: Int, user: Text, run: Text, stage: Text, model: Text,
+            agent: Text, host_id: Text, scope_kind: Text, scope_name: Text, at: Int, day: Text,
+            worst_tokens: Int, worst_money: Int, settled_at: Int, input: Int, cached: Int,
+            output: Int, money: Int,
+        ],
+        numbers: numbers!("call_no", "spend_calls_call_no_seq"),
+        ..PLAIN
+    },
+    Table {
+        name: "spend_purses",
+        key: &["tenant_no", "payer", "user", "period", "key"],
+        columns: columns![
+            tenant_no: Int, payer: Text, user: Text, period: Text, key: Text, tokens: Int,
+            money: Int,
+        ],
         ..PLAIN
     },
 ];

@@ -7,6 +7,7 @@ mod opening;
 #[cfg(all(unix, feature = "postgres"))]
 mod postgres;
 mod schema;
+mod spend;
 mod transfer;
 
 use std::ops::Deref;
@@ -92,6 +93,7 @@ fn ledger_on_disk() -> WithLedger<SqliteStore> {
 mod sqlite {
     use super::*;
     daybook_testkit::store_suite!(on_disk);
+    daybook_testkit::spend_store_suite!(on_disk);
     daybook_testkit::model_suite!(on_disk);
 }
 
@@ -106,6 +108,7 @@ mod memory {
     use super::*;
     daybook_testkit::store_suite!(in_memory);
     daybook_testkit::tree_store_suite!(in_memory);
+    daybook_testkit::spend_store_suite!(in_memory);
     daybook_testkit::model_suite!(in_memory);
 }
 

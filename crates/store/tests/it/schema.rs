@@ -4,8 +4,10 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use daybook_domain::seams::{Append, SessionStore, Store};
-use daybook_domain::{Claim, FailureClass, JobKind, Tenant};
+use daybook_domain::model::Usage;
+use daybook_domain::seams::{Append, SessionStore, SpendStore, Store};
+use daybook_domain::spend::{Charge, ReserveOutcome, SettleOutcome, SpendBy, SpendSum};
+use daybook_domain::{Claim, FailureClass, JobKind, Money, Tenant, Timestamp};
 use daybook_store::{SqliteOptions, SqliteStore};
 use daybook_testkit::fixtures::*;
 use daybook_testkit::{model, run, suites};
@@ -27,7 +29,7 @@ pub(super) fn new_root(folder: &TempDir) -> (PathBuf, SqliteStore) {
 }
 
 /// A little of everything.
-pub(super) async fn remember(store: &impl Store) {
+pub(super) async fn remember(store: &(impl Store + SpendStore)) {
     let (a, b) = (session("aaaa-one"), session("bb"));
     let import = store
         .begin_import(&Tenant::local(), "all", at(0))
@@ -73,7 +75,49 @@ pub(super) async fn remember(store: &impl Store) {
         .fail(&claimed[0].token, &failed(FailureClass::Content), at(9_501))
         .await
         .unwrap();
+    spend(store).await;
     forget_index(store).await;
+}
+
+/// A call that was settled, and one that was cut off.
+async fn spend(store: &impl SpendStore) {
+    let charge = Charge {
+        tenant: Tenant::local(),
+        user: "ada".to_owned(),
+        run: "1".to_owned(),
+        session: Some(session("bb")),
+        stage: "extract".to_owned(),
+        scope: Some(project_scope("left")),
+        model: "ada/small".to_owned(),
+        tokens: 900,
+        money: Some(Money(40)),
+    };
+    for _ in 0..2 {
+        let reserved = store.reserve(&charge, &[], at(9_502)).await.unwrap();
+        let ReserveOutcome::Reserved(id) = reserved else {
+            panic!("there is no cap");
+        };
+        if id.no == 1 {
+            let usage = Usage {
+                input: 300,
+                cached: 100,
+                output: 20,
+            };
+            let settled = store.settle(&id, usage, Some(Money(17)), at(9_503));
+            assert_eq!(settled.await.unwrap(), SettleOutcome::Settled);
+        }
+    }
+}
+
+/// What the local tenant has spent, by stage.
+pub(super) async fn bill(store: &impl SpendStore) -> Vec<SpendSum> {
+    let always = (Timestamp::ZERO, Timestamp::MAX);
+    let spent = store
+        .spent(&Tenant::local(), always, SpendBy::Stage, 9)
+        .await;
+    let spent = spent.unwrap();
+    assert_eq!((spent[0].calls, spent[0].open), (2, 1));
+    spent
 }
 
 /// The index is disposable: a dump does not carry it, so neither side of a comparison has one.
@@ -176,6 +220,7 @@ fn a_root_of_each_former_schema_answers_as_a_new_one() {
                 model::view::of(&new, &tenant).await,
             );
             assert_eq!(views.0.unwrap(), views.1.unwrap(), "schema {version}");
+            assert_eq!(bill(&old).await, bill(&new).await, "schema {version}");
             // And it can be written to.
             old.append(&append(&session("cc"), events("word", 3)))
                 .await

@@ -215,6 +215,7 @@ mod postgres {
     use daybook_domain::EventSeq;
 
     use super::super::postgres::{admin, on_server};
+    use super::super::schema::bill;
     use super::*;
 
     #[test]
@@ -252,6 +253,7 @@ mod postgres {
             copied(&*server, &back).await;
             assert_eq!(before, checksums(&back).await);
             assert_eq!(seen, model::view::of(&back, &local).await.unwrap());
+            assert_eq!(bill(&from).await, bill(&back).await);
             // Each row is behind the wall that it was behind.
             let (first, last) = (EventSeq(0), EventSeq(u64::MAX));
             let id = theirs();

@@ -4,6 +4,7 @@ pub mod extraction_store;
 pub mod index;
 pub mod job_store;
 pub mod session_store;
+pub mod spend_store;
 pub mod tree_store;
 pub mod walls;
 
@@ -229,5 +230,39 @@ macro_rules! tree_store_suite {
     };
     ($make:expr) => {
         $crate::tree_store_suite!(maybe || Some(($make)()));
+    };
+}
+
+/// Makes one test of each promise of `SpendStore`, and one that tries so many random sequences.
+#[macro_export]
+macro_rules! spend_store_suite {
+    (maybe $make:expr, $sequences:expr) => {
+        $crate::promises! { $make, spend_store:
+            a_cap_is_reached_and_never_passed,
+            each_user_has_a_cap_and_the_tenant_has_one_over_all,
+            a_new_day_a_new_month_and_a_new_run_begin_with_nothing,
+            a_cap_that_is_set_later_counts_what_was_spent_before,
+            what_is_reported_takes_the_place_of_what_was_reserved,
+            more_than_was_reserved_is_counted_as_it_is,
+            settling_or_releasing_again_changes_nothing,
+            what_nobody_settles_stays_spent,
+            a_released_reservation_leaves_nothing,
+            nobody_spends_or_sees_behind_another_wall,
+            what_no_cap_can_judge_is_refused,
+            calls_are_added_up_by_what_is_asked,
+            sums_are_of_the_time_that_is_asked_and_bounded,
+            sixteen_that_reserve_at_once_never_pass_a_cap,
+        }
+
+        #[test]
+        fn spending_is_what_a_list_of_calls_says() {
+            $crate::suites::spend_store::check($make, $sequences);
+        }
+    };
+    ($make:expr) => {
+        $crate::spend_store_suite!(
+            maybe || Some(($make)()),
+            $crate::suites::spend_store::SEQUENCES
+        );
     };
 }

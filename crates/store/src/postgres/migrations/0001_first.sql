@@ -310,6 +310,45 @@ CREATE TABLE retractions (
 );
 CREATE INDEX retractions_root ON retractions (tenant_no, root) WHERE root IS NOT NULL;
 
+-- Calls of models, each with the most that it could cost. Until it is settled it counts with that: whoever
+-- made it may have ended, and what was sent by then is billed. `day` is that of `at`, in UTC. Money is in
+-- millionths; NULL where no price was known.
+CREATE TABLE spend_calls (
+    call_no      BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    tenant_no    BIGINT NOT NULL,
+    "user"         TEXT COLLATE "C" NOT NULL,
+    run          TEXT COLLATE "C" NOT NULL,
+    stage        TEXT COLLATE "C" NOT NULL,
+    model        TEXT COLLATE "C" NOT NULL,
+    agent        TEXT COLLATE "C",
+    host_id      TEXT COLLATE "C",
+    scope_kind   TEXT COLLATE "C",
+    scope_name   TEXT COLLATE "C",
+    at           BIGINT NOT NULL,
+    day          TEXT COLLATE "C" NOT NULL,
+    worst_tokens BIGINT NOT NULL,
+    worst_money  BIGINT,
+    settled_at   BIGINT,
+    input        BIGINT,
+    cached       BIGINT,
+    output       BIGINT,
+    money        BIGINT
+);
+CREATE INDEX spend_calls_at ON spend_calls (tenant_no, at);
+
+-- What counts in each period of a tenant (user '') or user: the sum over its calls, kept so that a
+-- reservation need not make it.
+CREATE TABLE spend_purses (
+    tenant_no   BIGINT NOT NULL,
+    payer       TEXT COLLATE "C" NOT NULL,
+    "user"        TEXT COLLATE "C" NOT NULL,
+    period      TEXT COLLATE "C" NOT NULL,
+    key         TEXT COLLATE "C" NOT NULL,
+    tokens      BIGINT NOT NULL,
+    money       BIGINT NOT NULL,
+    PRIMARY KEY (tenant_no, payer, "user", period, key)
+);
+
 -- Histories of memory files: git's own objects. A history ends in `commit` once somebody advanced it;
 -- its objects are numbered from 1 without holes.
 CREATE TABLE trees (
@@ -375,5 +414,7 @@ CALL build_wall('extractions');
 CALL build_wall('observations');
 CALL build_wall('evidence');
 CALL build_wall('retractions');
+CALL build_wall('spend_calls');
+CALL build_wall('spend_purses');
 CALL build_wall('trees');
 CALL build_wall('tree_objects');

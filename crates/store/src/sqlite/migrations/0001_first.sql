@@ -299,6 +299,45 @@ CREATE TABLE retractions (
 ) WITHOUT ROWID;
 CREATE INDEX retractions_root ON retractions (root) WHERE root IS NOT NULL;
 
+-- Calls of models, each with the most that it could cost. Until it is settled it counts with that: whoever
+-- made it may have ended, and what was sent by then is billed. `day` is that of `at`, in UTC. Money is in
+-- millionths; NULL where no price was known.
+CREATE TABLE spend_calls (
+    call_no      INTEGER PRIMARY KEY AUTOINCREMENT,
+    tenant_no    INTEGER NOT NULL,
+    user         TEXT NOT NULL,
+    run          TEXT NOT NULL,
+    stage        TEXT NOT NULL,
+    model        TEXT NOT NULL,
+    agent        TEXT,
+    host_id      TEXT,
+    scope_kind   TEXT,
+    scope_name   TEXT,
+    at           INTEGER NOT NULL,
+    day          TEXT NOT NULL,
+    worst_tokens INTEGER NOT NULL,
+    worst_money  INTEGER,
+    settled_at   INTEGER,
+    input        INTEGER,
+    cached       INTEGER,
+    output       INTEGER,
+    money        INTEGER
+);
+CREATE INDEX spend_calls_at ON spend_calls (tenant_no, at);
+
+-- What counts in each period of a tenant (user '') or user: the sum over its calls, kept so that a
+-- reservation need not make it.
+CREATE TABLE spend_purses (
+    tenant_no   INTEGER NOT NULL,
+    payer       TEXT NOT NULL,
+    user        TEXT NOT NULL,
+    period      TEXT NOT NULL,
+    key         TEXT NOT NULL,
+    tokens      INTEGER NOT NULL,
+    money       INTEGER NOT NULL,
+    PRIMARY KEY (tenant_no, payer, user, period, key)
+) WITHOUT ROWID;
+
 CREATE TABLE ix_files (
     file_no     INTEGER PRIMARY KEY,
     scope_no    INTEGER NOT NULL,

@@ -46,12 +46,13 @@ pub(super) fn on_server() -> Option<OnServer> {
     Some(OnServer { store, database })
 }
 
-fn open(address: &str) -> PostgresStore {
+pub(super) fn open(address: &str) -> PostgresStore {
     run(PostgresStore::open(address, &Trust::System, OPTIONS)).expect("a store can be opened")
 }
 
 daybook_testkit::store_suite!(maybe on_server, 4);
 daybook_testkit::tree_store_suite!(maybe on_server);
+daybook_testkit::spend_store_suite!(maybe on_server, 8);
 daybook_testkit::model_suite!(maybe on_server, 12);
 
 /// A connection of a role that may do everything, for looking behind the store's back.

@@ -266,6 +266,38 @@ CREATE TABLE retractions (
     PRIMARY KEY (scope_no, id, session_no, seq)
 ) WITHOUT ROWID;
 CREATE INDEX retractions_root ON retractions (root) WHERE root IS NOT NULL;
+CREATE TABLE spend_calls (
+    call_no      INTEGER PRIMARY KEY AUTOINCREMENT,
+    tenant_no    INTEGER NOT NULL,
+    user         TEXT NOT NULL,
+    run          TEXT NOT NULL,
+    stage        TEXT NOT NULL,
+    model        TEXT NOT NULL,
+    agent        TEXT,
+    host_id      TEXT,
+    scope_kind   TEXT,
+    scope_name   TEXT,
+    at           INTEGER NOT NULL,
+    day          TEXT NOT NULL,
+    worst_tokens INTEGER NOT NULL,
+    worst_money  INTEGER,
+    settled_at   INTEGER,
+    input        INTEGER,
+    cached       INTEGER,
+    output       INTEGER,
+    money        INTEGER
+);
+CREATE INDEX spend_calls_at ON spend_calls (tenant_no, at);
+CREATE TABLE spend_purses (
+    tenant_no   INTEGER NOT NULL,
+    payer       TEXT NOT NULL,
+    user        TEXT NOT NULL,
+    period      TEXT NOT NULL,
+    key         TEXT NOT NULL,
+    tokens      INTEGER NOT NULL,
+    money       INTEGER NOT NULL,
+    PRIMARY KEY (tenant_no, payer, user, period, key)
+) WITHOUT ROWID;
 CREATE TABLE ix_files (
     file_no     INTEGER PRIMARY KEY,
     scope_no    INTEGER NOT NULL,
@@ -295,7 +327,8 @@ INSERT INTO sqlite_sequence VALUES ('evidence', 1);
 INSERT INTO sqlite_sequence VALUES ('imports', 1);
 INSERT INTO sqlite_sequence VALUES ('observations', 1);
 INSERT INTO sqlite_sequence VALUES ('sessions', 2);
-INSERT INTO schema_migrations VALUES (1, 'first', 'd15bab8b21fdf65aa6d252ed0163e110', 0, 1);
+INSERT INTO sqlite_sequence VALUES ('spend_calls', 2);
+INSERT INTO schema_migrations VALUES (1, 'first', '71883ea673778e3cef00b0b60585cc03', 0, 1);
 INSERT INTO tenants VALUES (1, 'local');
 INSERT INTO sessions VALUES (1, 1, 'claude-code', 'aaaa-one', 1, 'aaaa', 'root', 0, 0, NULL, NULL, NULL, 1793491201000, 1793491204000, 6, '', 6, '/logs/1');
 INSERT INTO sessions VALUES (2, 1, 'claude-code', 'bb', 1, 'bb', 'root', 1, 0, NULL, NULL, NULL, 1793491200000, 1793491200000, 1, '', 1, NULL);
@@ -330,3 +363,11 @@ INSERT INTO scopes VALUES (1, 1, 'project', 'left', 2);
 INSERT INTO extractions VALUES (1, 1, 0, 1, 1, 4, '{"task":null,"outcome":null,"last_words":null,"answered":false,"commits":0,"pushed":0,"highlights":[],"human_messages":0,"branch":null,"root":null,"from_at":0,"to_at":0}', 'test/1', 1793500200000);
 INSERT INTO observations VALUES (1, 1, 6920554953402613707, 'preference', 1, 1, 'said once', 'context of said once', NULL, 'said once');
 INSERT INTO evidence VALUES (1, 1, 1, '1,2', 0, 1, 1, 2, '1,2', 'aaaa', 1793491201000, 'main', NULL, 1, 'said once', 'context of said once', NULL, 'said once');
+INSERT INTO spend_calls VALUES (1, 1, 'ada', '1', 'extract', 'ada/small', 'claude-code', 'bb', 'project', 'left', 1793500702000, '2026-11-01', 900, 40, 1793500703000, 300, 100, 20, 17);
+INSERT INTO spend_calls VALUES (2, 1, 'ada', '1', 'extract', 'ada/small', 'claude-code', 'bb', 'project', 'left', 1793500702000, '2026-11-01', 900, 40, NULL, NULL, NULL, NULL, NULL);
+INSERT INTO spend_purses VALUES (1, 'tenant', '', 'day', '2026-11-01', 1220, 57);
+INSERT INTO spend_purses VALUES (1, 'tenant', '', 'month', '2026-11', 1220, 57);
+INSERT INTO spend_purses VALUES (1, 'tenant', '', 'run', '1', 1220, 57);
+INSERT INTO spend_purses VALUES (1, 'user', 'ada', 'day', '2026-11-01', 1220, 57);
+INSERT INTO spend_purses VALUES (1, 'user', 'ada', 'month', '2026-11', 1220, 57);
+INSERT INTO spend_purses VALUES (1, 'user', 'ada', 'run', '1', 1220, 57);

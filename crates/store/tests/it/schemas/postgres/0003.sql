@@ -566,6 +566,46 @@ CREATE TABLE public.sources (
     state text NOT NULL COLLATE pg_catalog."C"
 );
 ALTER TABLE ONLY public.sources FORCE ROW LEVEL SECURITY;
+CREATE TABLE public.spend_calls (
+    call_no bigint NOT NULL,
+    tenant_no bigint NOT NULL,
+    "user" text NOT NULL COLLATE pg_catalog."C",
+    run text NOT NULL COLLATE pg_catalog."C",
+    stage text NOT NULL COLLATE pg_catalog."C",
+    model text NOT NULL COLLATE pg_catalog."C",
+    agent text COLLATE pg_catalog."C",
+    host_id text COLLATE pg_catalog."C",
+    scope_kind text COLLATE pg_catalog."C",
+    scope_name text COLLATE pg_catalog."C",
+    at bigint NOT NULL,
+    day text NOT NULL COLLATE pg_catalog."C",
+    worst_tokens bigint NOT NULL,
+    worst_money bigint,
+    settled_at bigint,
+    input bigint,
+    cached bigint,
+    output bigint,
+    money bigint
+);
+ALTER TABLE ONLY public.spend_calls FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.spend_calls ALTER COLUMN call_no ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.spend_calls_call_no_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+CREATE TABLE public.spend_purses (
+    tenant_no bigint NOT NULL,
+    payer text NOT NULL COLLATE pg_catalog."C",
+    "user" text NOT NULL COLLATE pg_catalog."C",
+    period text NOT NULL COLLATE pg_catalog."C",
+    key text NOT NULL COLLATE pg_catalog."C",
+    tokens bigint NOT NULL,
+    money bigint NOT NULL
+);
+ALTER TABLE ONLY public.spend_purses FORCE ROW LEVEL SECURITY;
 CREATE TABLE public.tallies (
     tally_no bigint NOT NULL,
     kind text NOT NULL COLLATE pg_catalog."C",
@@ -649,14 +689,22 @@ INSERT INTO public.observations OVERRIDING SYSTEM VALUE VALUES (1, 1, 1, 6920554
 INSERT INTO public.places OVERRIDING SYSTEM VALUE VALUES (1, 1, 1, 'main');
 INSERT INTO public.projects VALUES (1, 'example.org/ada/left', 'left', false);
 INSERT INTO public.roots OVERRIDING SYSTEM VALUE VALUES (1, 1, '/home/ada/a', 'left');
-INSERT INTO public.schema_migrations VALUES (1, 'first', '1ce21cf4300c0608abd07306febc6a48', 1795263792394, 1);
-INSERT INTO public.schema_migrations VALUES (2, 'index', '48ee6e77323630aaf5ec385b23f66ed4', 1795263792448, 2);
-INSERT INTO public.schema_migrations VALUES (3, 'jobs', '0c05079586c8e9f5eef4866e8e545249', 1795263792453, 3);
+INSERT INTO public.schema_migrations VALUES (1, 'first', '64cec7be651278bc788d54997e840b6e', 1795267244481, 1);
+INSERT INTO public.schema_migrations VALUES (2, 'index', '48ee6e77323630aaf5ec385b23f66ed4', 1795267244496, 2);
+INSERT INTO public.schema_migrations VALUES (3, 'jobs', '0c05079586c8e9f5eef4866e8e545249', 1795267244502, 3);
 INSERT INTO public.scopes OVERRIDING SYSTEM VALUE VALUES (1, 1, 'project', 'left', 2);
 INSERT INTO public.session_places VALUES (1, 1, 1);
 INSERT INTO public.sessions OVERRIDING SYSTEM VALUE VALUES (2, 1, 'claude-code', 'bb', true, 'bb', 'root', true, false, NULL, NULL, NULL, 1793491200000, 1793491200000, 1, '', 1, NULL);
 INSERT INTO public.sessions OVERRIDING SYSTEM VALUE VALUES (1, 1, 'claude-code', 'aaaa-one', true, 'aaaa', 'root', false, false, NULL, NULL, NULL, 1793491201000, 1793491204000, 6, '', 6, '/logs/1');
 INSERT INTO public.sources VALUES (1, '/logs/1', 'claude-code', 1, 4, 0, 4, 4, 4, -5, 1, 1, 'not JSON', 0, '{}');
+INSERT INTO public.spend_calls OVERRIDING SYSTEM VALUE VALUES (1, 1, 'ada', '1', 'extract', 'ada/small', 'claude-code', 'bb', 'project', 'left', 1793500702000, '2026-11-01', 900, 40, 1793500703000, 300, 100, 20, 17);
+INSERT INTO public.spend_calls OVERRIDING SYSTEM VALUE VALUES (2, 1, 'ada', '1', 'extract', 'ada/small', 'claude-code', 'bb', 'project', 'left', 1793500702000, '2026-11-01', 900, 40, NULL, NULL, NULL, NULL, NULL);
+INSERT INTO public.spend_purses VALUES (1, 'tenant', '', 'day', '2026-11-01', 1220, 57);
+INSERT INTO public.spend_purses VALUES (1, 'tenant', '', 'month', '2026-11', 1220, 57);
+INSERT INTO public.spend_purses VALUES (1, 'tenant', '', 'run', '1', 1220, 57);
+INSERT INTO public.spend_purses VALUES (1, 'user', 'ada', 'day', '2026-11-01', 1220, 57);
+INSERT INTO public.spend_purses VALUES (1, 'user', 'ada', 'month', '2026-11', 1220, 57);
+INSERT INTO public.spend_purses VALUES (1, 'user', 'ada', 'run', '1', 1220, 57);
 INSERT INTO public.tallies OVERRIDING SYSTEM VALUE VALUES (2, 'extract', 'finished', 1);
 INSERT INTO public.tallies OVERRIDING SYSTEM VALUE VALUES (1, 'extract', 'claimed', 2);
 INSERT INTO public.tallies OVERRIDING SYSTEM VALUE VALUES (3, 'consolidate', 'claimed', 1);
@@ -673,6 +721,7 @@ SELECT pg_catalog.setval('public.places_place_no_seq', 1, true);
 SELECT pg_catalog.setval('public.roots_root_no_seq', 2, true);
 SELECT pg_catalog.setval('public.scopes_scope_no_seq', 2, true);
 SELECT pg_catalog.setval('public.sessions_session_no_seq', 2, true);
+SELECT pg_catalog.setval('public.spend_calls_call_no_seq', 2, true);
 SELECT pg_catalog.setval('public.tallies_tally_no_seq', 4, true);
 SELECT pg_catalog.setval('public.tenants_tenant_no_seq', 1, true);
 SELECT pg_catalog.setval('public.trees_tree_no_seq', 1, false);
@@ -737,6 +786,10 @@ ALTER TABLE ONLY public.sessions
     ADD CONSTRAINT sessions_tenant_no_host_id_agent_key UNIQUE (tenant_no, host_id, agent);
 ALTER TABLE ONLY public.sources
     ADD CONSTRAINT sources_pkey PRIMARY KEY (tenant_no, path);
+ALTER TABLE ONLY public.spend_calls
+    ADD CONSTRAINT spend_calls_pkey PRIMARY KEY (call_no);
+ALTER TABLE ONLY public.spend_purses
+    ADD CONSTRAINT spend_purses_pkey PRIMARY KEY (tenant_no, payer, "user", period, key);
 ALTER TABLE ONLY public.tallies
     ADD CONSTRAINT tallies_pkey PRIMARY KEY (tally_no);
 ALTER TABLE ONLY public.tenants
@@ -769,6 +822,7 @@ CREATE INDEX roots_project ON public.roots USING btree (tenant_no, project) WHER
 CREATE INDEX session_places_place ON public.session_places USING btree (place_no);
 CREATE INDEX sessions_active ON public.sessions USING btree (tenant_no, last_at) WHERE known;
 CREATE UNIQUE INDEX sessions_label ON public.sessions USING btree (tenant_no, label);
+CREATE INDEX spend_calls_at ON public.spend_calls USING btree (tenant_no, at);
 CREATE INDEX tallies_what ON public.tallies USING btree (kind, what);
 CREATE UNIQUE INDEX tree_objects_name ON public.tree_objects USING btree (tree_no, object);
 ALTER TABLE public.events ENABLE ROW LEVEL SECURITY;
@@ -794,6 +848,8 @@ ALTER TABLE public.scopes ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.session_places ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.sessions ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.sources ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.spend_calls ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.spend_purses ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.tenants ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.tree_objects ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.trees ENABLE ROW LEVEL SECURITY;
@@ -858,6 +914,12 @@ CREATE POLICY wall ON public.sessions USING (((tenant_no = ( SELECT tenants.tena
    FROM public.tenants
   WHERE (tenants.tenant = current_setting('daybook.tenant'::text, true)))) OR ( SELECT (current_setting('daybook.tenants'::text, true) = 'all'::text))));
 CREATE POLICY wall ON public.sources USING (((tenant_no = ( SELECT tenants.tenant_no
+   FROM public.tenants
+  WHERE (tenants.tenant = current_setting('daybook.tenant'::text, true)))) OR ( SELECT (current_setting('daybook.tenants'::text, true) = 'all'::text))));
+CREATE POLICY wall ON public.spend_calls USING (((tenant_no = ( SELECT tenants.tenant_no
+   FROM public.tenants
+  WHERE (tenants.tenant = current_setting('daybook.tenant'::text, true)))) OR ( SELECT (current_setting('daybook.tenants'::text, true) = 'all'::text))));
+CREATE POLICY wall ON public.spend_purses USING (((tenant_no = ( SELECT tenants.tenant_no
    FROM public.tenants
   WHERE (tenants.tenant = current_setting('daybook.tenant'::text, true)))) OR ( SELECT (current_setting('daybook.tenants'::text, true) = 'all'::text))));
 CREATE POLICY wall ON public.tenants USING (((tenant = ( SELECT current_setting('daybook.tenant'::text, true) AS current_setting)) OR ( SELECT (current_setting('daybook.tenants'::text, true) = 'all'::text))));
