@@ -1,0 +1,319 @@
+//! Asking one model: tries, the form of its answers, one repair, and what all of it cost.
+//!
+//! A model is asked in the [`Manner`] that it was last seen to take. What it finds fault with is left out
+//! from then on; so a form that it does not know costs one refused request in its life, not one in every
+//! `ask`. At most two requests of an `ask` reach the model because of form: the question and a repair.
+
+use std::sync::{Mutex, PoisonError};
+
+use async_trait::async_trait;
+use daybook_domain::model::{
+    AnswerSchema, Message, Model, ModelError, ModelFailure, ModelReply, ModelRequest,
+};
+
+use crate::account::Account;
+use crate::answer::{self, Form, Judged};
+use crate::config::ModelConfig;
+use crate::faults::{Fault, Kind};
+use crate::provider::{Provider, Trouble};
+use crate::tokens::Tokenizer as _;
+use crate::waiting::Patience;
+use crate::wire::{Heard, Question};
+
+/// A model of a provider.
+#[derive(Debug)]
+pub struct ChatModel {
+    provider: Provider,
+    config: ModelConfig,
+    /// `provider/model`.
+    name: String,
+    manner: Mutex<Manner>,
+}
+
+/// How a model takes questions. It is only ever lowered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Manner {
+    form: Form,
+    /// It was held to a schema and did not keep to it: the schema is told as well.
+    tell: bool,
+    newer_limit: bool,
+    temperature: bool,
+}
+
+/// What is left and what was spent of one `ask`.
+struct Asking<'a> {
+    request: &'a ModelRequest,
+    patience: Patience,
+    account: Account,
+}
+
+impl ChatModel {
+    pub(crate) fn new(provider: Provider, config: ModelConfig) -> Self {
+        let name = format!("{}/{}", provider.config().name, config.name);
+        let manner = Manner {
+            form: Form::Schema,
+            tell: false,
+            newer_limit: false,
+            temperature: true,
+        };
+        Self {
+            provider,
+            config,
+            name,
+            manner: Mutex::new(manner),
+        }
+    }
+
+    async fn answer(&self, asking: &mut Asking<'_>) -> Result<ModelReply, ModelError> {
+        let request = asking.request;
+        let heard = self.hear(&request.messages, asking).await?;
+        let Some(demanded) = &request.answer else {
+            return Ok(reply(heard, None, &asking.account));
+        };
+        let wrong = match answer::judge(&heard, demanded) {
+            Judged::Whole(value) => return Ok(reply(heard, Some(value), &asking.account)),
+            Judged::Else => return Ok(reply(heard, None, &asking.account)),
+            Judged::Wrong(wrong) => wrong,
+        };
+        self.lower(self.manner(), |manner| manner.tell = true);
+        let repair = answer::repair(&request.messages, &heard, &wrong, demanded);
+        let heard = self.hear(&repair, asking).await?;
+        match answer::judge(&heard, demanded) {
+            Judged::Whole(value) => Ok(reply(heard, Some(value), &asking.account)),
+            Judged::Else => Ok(reply(heard, None, &asking.account)),
+            Judged::Wrong(wrong) => Err(self.malformed(wrong)),
+        }
+    }
+
+    /// Asks in ever plainer manners until the model finds no fault with them.
+    async fn hear(
+        &self,
+        messages: &[Message],
+        asking: &mut Asking<'_>,
+    ) -> Result<Heard, ModelError> {
+        loop {
+            let manner = self.manner();
+            let request = asking.request;
+            let told = match &request.answer {
+                Some(demanded) if manner.tells() => answer::told(messages, demanded),
+                _ => messages.to_vec(),
+            };
+            let question = self.question(&told, request, manner);
+            match self.send(&question, asking).await? {
+                Ok(heard) => return self.unless_refused(heard),
+                Err(fault) => {
+                    let lower = self.lower_for(&fault, request, manner);
+                    let lower = lower.ok_or_else(|| fault.error(&self.name))?;
+                    self.lower(manner, lower);
+                }
+            }
+        }
+    }
+
+    fn question<'a>(
+        &'a self,
+        messages: &'a [Message],
+        request: &'a ModelRequest,
+        manner: Manner,
+    ) -> Question<'a> {
+        let held_to = |demanded: &'a AnswerSchema| (demanded, manner.form);
+        Question {
+            model: &self.config.name,
+            messages,
+            tools: &request.tools,
+            held_to: request.answer.as_ref().map(held_to),
+            temperature: request.temperature.filter(|_| manner.temperature),
+            max_tokens: request.max_tokens,
+            newer_limit: manner.newer_limit,
+            context_tokens: self.config.context_tokens,
+        }
+    }
+
+    /// Sends until there is an answer, a fault that waiting does not cure, or no patience left.
+    async fn send(
+        &self,
+        question: &Question<'_>,
+        asking: &mut Asking<'_>,
+    ) -> Result<Result<Heard, Fault>, ModelError> {
+        let body = self.provider.adapter().body(question);
+        loop {
+            let trouble = match self.provider.post(&body).await {
+                Ok(bytes) => match self.provider.adapter().read(&bytes, question) {
+                    Ok(heard) => {
+                        asking.account.answered(heard.usage);
+                        return Ok(Ok(heard));
+                    }
+                    Err(why) => self.not_an_answer(&bytes, why),
+                },
+                Err(trouble) => trouble,
+            };
+            note(&trouble, &mut asking.account);
+            let (message, retry_after) = match trouble {
+                Trouble::Fault(fault, wait) if fault.kind() == Kind::Passing => {
+                    (fault.message(), wait)
+                }
+                Trouble::Fault(fault, _) => return Ok(Err(fault)),
+                Trouble::Unreachable(why) => (why, None),
+                Trouble::Lost(why) => (format!("it hung up without an answer: {why}"), None),
+                Trouble::TimedOut(limit) => {
+                    let limit = limit.as_secs_f32();
+                    let message = format!("there was no answer within {limit} s");
+                    return Err(self.unavailable(message, None));
+                }
+                Trouble::Broken(why) => return Err(self.malformed(why)),
+                Trouble::NoKey(why) => return Err(self.no_key(&why)),
+            };
+            match asking.patience.next(retry_after) {
+                Some(wait) => self.provider.wait(wait).await,
+                None => return Err(self.unavailable(message, retry_after)),
+            }
+        }
+    }
+
+    /// What a 2xx that cannot be read is: some routers send errors that way.
+    fn not_an_answer(&self, bytes: &[u8], why: String) -> Trouble {
+        let key = self.provider.config().key.key().ok().flatten();
+        match Fault::within(bytes, key.as_ref()) {
+            Some(fault) => Trouble::Fault(fault, None),
+            None => Trouble::Broken(why),
+        }
+    }
+
+    /// What to leave out so that the model no longer finds this fault, if that is known.
+    fn lower_for(
+        &self,
+        fault: &Fault,
+        request: &ModelRequest,
+        manner: Manner,
+    ) -> Option<impl FnOnce(&mut Manner) + use<>> {
+        let adapter = self.provider.adapter();
+        let mut lower = manner;
+        if fault.kind() != Kind::BadRequest {
+            return None;
+        }
+        if fault.names(&["max_completion_tokens"]) && !manner.newer_limit {
+            lower.newer_limit = true;
+        } else if fault.names(&["temperature"]) && request.temperature.is_some() {
+            lower.temperature = false;
+        } else if fault.names(adapter.names_of_form()) && request.answer.is_some() {
+            lower.form = adapter.looser(manner.form)?;
+        }
+        (lower != manner).then_some(move |current: &mut Manner| *current = lower)
+    }
+
+    fn manner(&self) -> Manner {
+        *self.manner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lowers the manner, unless somebody else has by now: then that is tried first.
+    fn lower(&self, seen: Manner, lower: impl FnOnce(&mut Manner)) {
+        let mut manner = self.manner.lock().unwrap_or_else(PoisonError::into_inner);
+        if *manner == seen {
+            lower(&mut manner);
+        }
+    }
+
+    fn unless_refused(&self, heard: Heard) -> Result<Heard, ModelError> {
+        let Some(message) = heard.refusal else {
+            return Ok(heard);
+        };
+        let model = self.name.clone();
+        Err(ModelError::Refused { model, message })
+    }
+
+    /// Demands that no provider is bothered with.
+    fn check(&self, request: &ModelRequest) -> Result<(), ModelError> {
+        let Some(demanded) = &request.answer else {
+            return Ok(());
+        };
+        let bad = |message: String| ModelError::BadRequest {
+            model: self.name.clone(),
+            message,
+        };
+        answer::schema::supported(&demanded.schema).map_err(bad)?;
+        match request.tools.iter().any(|tool| tool.name == demanded.name) {
+            true => Err(bad(format!(
+                "a tool and the answer are both called {}",
+                demanded.name
+            ))),
+            false => Ok(()),
+        }
+    }
+
+    fn unavailable(&self, message: String, retry_after: Option<std::time::Duration>) -> ModelError {
+        ModelError::Unavailable {
+            model: self.name.clone(),
+            message,
+            retry_after,
+        }
+    }
+
+    fn malformed(&self, message: String) -> ModelError {
+        let model = self.name.clone();
+        ModelError::Malformed { model, message }
+    }
+
+    fn no_key(&self, why: &daybook_domain::BoxError) -> ModelError {
+        ModelError::Denied {
+            model: self.name.clone(),
+            message: format!("its key cannot be had: {why}"),
+        }
+    }
+}
+
+impl Manner {
+    fn tells(self) -> bool {
+        self.tell || self.form != Form::Schema
+    }
+}
+
+/// What a request without an answer may have cost.
+fn note(trouble: &Trouble, account: &mut Account) {
+    match trouble {
+        Trouble::NoKey(_) | Trouble::Unreachable(_) => {}
+        Trouble::Fault(fault, _) if fault.cost_nothing() => account.turned_away(),
+        Trouble::Fault(..) | Trouble::Lost(_) | Trouble::TimedOut(_) | Trouble::Broken(_) => {
+            account.lost();
+        }
+    }
+}
+
+fn reply(heard: Heard, answer: Option<serde_json::Value>, account: &Account) -> ModelReply {
+    ModelReply {
+        text: heard.text,
+        answer,
+        calls: heard.calls,
+        finish: heard.finish,
+        usage: account.usage(),
+        requests: account.requests(),
+    }
+}
+
+#[async_trait]
+impl Model for ChatModel {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn context_tokens(&self) -> u32 {
+        self.config.context_tokens
+    }
+
+    fn count_tokens(&self, text: &str) -> u32 {
+        self.config.vocabulary.count(text)
+    }
+
+    async fn ask(&self, request: &ModelRequest) -> Result<ModelReply, ModelFailure> {
+        let mut asking = Asking {
+            request,
+            patience: Patience::new(&self.provider.config().retries),
+            account: Account::default(),
+        };
+        let answer = match self.check(request) {
+            Ok(()) => self.answer(&mut asking).await,
+            Err(error) => Err(error),
+        };
+        let spent = asking.account.spent();
+        answer.map_err(|error| ModelFailure { error, spent })
+    }
+}
