@@ -193,7 +193,10 @@ impl ChatModel {
         }
         if fault.names(&["max_completion_tokens"]) && !manner.newer_limit {
             lower.newer_limit = true;
-        } else if fault.names(&["temperature"]) && request.temperature.is_some() {
+        } else if fault.names(&["temperature"])
+            && request.temperature.is_some()
+            && manner.temperature
+        {
             lower.temperature = false;
         } else if fault.names(adapter.names_of_form()) && request.answer.is_some() {
             lower.form = adapter.looser(manner.form)?;

@@ -220,7 +220,7 @@ impl Told {
         let length = self.body.len();
         let body = Text {
             rest: Some(self.body[..self.sent.unwrap_or(length)].to_vec().into()),
-            breaks: self.sent.is_some(),
+            breaks: self.sent.map(|_| Break::AfterSending),
         };
         let response = response.header("content-length", length);
         response.body(body).map_err(io::Error::other)
@@ -231,7 +231,14 @@ impl Told {
 #[derive(Debug)]
 struct Text {
     rest: Option<Bytes>,
-    breaks: bool,
+    breaks: Option<Break>,
+}
+
+#[derive(Debug)]
+enum Break {
+    /// What there is has to go out first, which it does while the body makes the connection wait.
+    AfterSending,
+    Now,
 }
 
 impl Body for Text {
@@ -240,12 +247,19 @@ impl Body for Text {
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
+        context: &mut Context<'_>,
     ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-        Poll::Ready(match self.rest.take() {
-            Some(bytes) => Some(Ok(Frame::data(bytes))),
-            None if self.breaks => Some(Err(io::ErrorKind::ConnectionReset.into())),
-            None => None,
-        })
+        if let Some(bytes) = self.rest.take() {
+            return Poll::Ready(Some(Ok(Frame::data(bytes))));
+        }
+        match self.breaks {
+            Some(Break::AfterSending) => {
+                self.breaks = Some(Break::Now);
+                context.waker().wake_by_ref();
+                Poll::Pending
+            }
+            Some(Break::Now) => Poll::Ready(Some(Err(io::ErrorKind::ConnectionReset.into()))),
+            None => Poll::Ready(None),
+        }
     }
 }
