@@ -169,7 +169,8 @@ fn said(value: &Value) -> (String, String) {
         "/detail",
         "/error/error",
     ];
-    let message = message.into_iter().find_map(text).unwrap_or_default();
+    let message = message.into_iter().find_map(text);
+    let message = message.map_or_else(|| value.to_string(), str::to_owned);
     let codes = [
         "/error/code",
         "/error/type",
@@ -178,7 +179,7 @@ fn said(value: &Value) -> (String, String) {
         "/type",
     ];
     let codes: Vec<&str> = codes.into_iter().filter_map(text).collect();
-    (message.to_owned(), codes.join(" "))
+    (message, codes.join(" "))
 }
 
 /// What is left of a page without its tags, scripts and styles.

@@ -135,16 +135,12 @@ impl ChatModel {
         question: &Question<'_>,
         asking: &mut Asking<'_>,
     ) -> Result<Result<Heard, Fault>, ModelError> {
-        let body = self.provider.adapter().body(question);
         loop {
-            let trouble = match self.provider.post(&body).await {
-                Ok(bytes) => match self.provider.adapter().read(&bytes, question) {
-                    Ok(heard) => {
-                        asking.account.answered(heard.usage);
-                        return Ok(Ok(heard));
-                    }
-                    Err(why) => self.not_an_answer(&bytes, why),
-                },
+            let trouble = match self.provider.post(question).await {
+                Ok(heard) => {
+                    asking.account.answered(heard.usage);
+                    return Ok(Ok(heard));
+                }
                 Err(trouble) => trouble,
             };
             note(&trouble, &mut asking.account);
@@ -167,15 +163,6 @@ impl ChatModel {
                 Some(wait) => self.provider.wait(wait).await,
                 None => return Err(self.unavailable(message, retry_after)),
             }
-        }
-    }
-
-    /// What a 2xx that cannot be read is: some routers send errors that way.
-    fn not_an_answer(&self, bytes: &[u8], why: String) -> Trouble {
-        let key = self.provider.config().key.key().ok().flatten();
-        match Fault::within(bytes, key.as_ref()) {
-            Some(fault) => Trouble::Fault(fault, None),
-            None => Trouble::Broken(why),
         }
     }
 

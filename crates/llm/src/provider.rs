@@ -13,7 +13,6 @@ use daybook_domain::BoxError;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Client, Response, Url};
 use rustls::RootCertStore;
-use serde_json::Value;
 use tokio::sync::Semaphore;
 
 use crate::config::{ConfigError, ModelConfig, ProviderConfig};
@@ -21,7 +20,7 @@ use crate::faults::Fault;
 use crate::key::Key;
 use crate::model::ChatModel;
 use crate::waiting::{TokioWaiter, Waiter, retry_after};
-use crate::wire::Adapter;
+use crate::wire::{Adapter, Heard, Question};
 
 /// Most bytes of an error's body that are read.
 const FAULT_BYTES: usize = 64 * 1024;
@@ -95,13 +94,13 @@ impl Provider {
         self.0.waiter.wait(wait).await;
     }
 
-    /// Sends one request and reads the answer, if there is room for one more at once; else waits for it.
-    pub(crate) async fn post(&self, body: &Value) -> Result<Vec<u8>, Trouble> {
+    /// Sends one request and reads its answer, if there is room for one more at once; else waits for it.
+    pub(crate) async fn post(&self, question: &Question<'_>) -> Result<Heard, Trouble> {
         let permit = self.0.permits.acquire().await;
         let _permit = permit.expect("the semaphore is never closed");
         let key = self.0.config.key.key().map_err(Trouble::NoKey)?;
         let headers = self.headers(key.as_ref())?;
-        let exchange = self.exchange(headers, body, key.as_ref());
+        let exchange = self.exchange(headers, question, key.as_ref());
         let limit = self.0.config.answer_timeout;
         let answer = tokio::time::timeout(limit, exchange).await;
         answer.unwrap_or(Err(Trouble::TimedOut(limit)))
@@ -120,11 +119,12 @@ impl Provider {
     async fn exchange(
         &self,
         headers: HeaderMap,
-        body: &Value,
+        question: &Question<'_>,
         key: Option<&Key>,
-    ) -> Result<Vec<u8>, Trouble> {
+    ) -> Result<Heard, Trouble> {
         let request = self.0.client.post(self.0.url.clone()).headers(headers);
-        let sent = request.body(body.to_string()).send().await;
+        let body = self.0.adapter.body(question).to_string();
+        let sent = request.body(body).send().await;
         let mut response =
             sent.map_err(|error| match error.is_connect() || error.is_builder() {
                 true => Trouble::Unreachable(reason(error)),
@@ -138,7 +138,13 @@ impl Provider {
         }
         let most = self.0.config.answer_bytes;
         match bounded(&mut response, most).await {
-            Body::Whole(bytes) => Ok(bytes),
+            Body::Whole(bytes) => self.0.adapter.read(&bytes, question).map_err(|why| {
+                // Some routers send errors as if they were answers.
+                match Fault::within(&bytes, key) {
+                    Some(fault) => Trouble::Fault(fault, None),
+                    None => Trouble::Broken(why),
+                }
+            }),
             Body::Cut(_) => Err(Trouble::Broken(
                 "the connection ended before the answer was whole".to_owned(),
             )),

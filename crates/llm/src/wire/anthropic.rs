@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::{Adapter, Heard, Question, as_object, unreadable, usage, with_ids};
+use super::{Adapter, Heard, Question, as_object, digits, unreadable, usage, with_ids};
 use crate::answer::Form;
 use crate::key::Key;
 use crate::thoughts;
@@ -59,7 +59,8 @@ impl Adapter for Anthropic {
             body["system"] = system.join("\n\n").into();
         }
         if let Some(temperature) = question.temperature {
-            body["temperature"] = temperature.into();
+            // It is at most 1 here.
+            body["temperature"] = digits(temperature.min(1.0));
         }
         let mut tools: Vec<Value> = question.tools.iter().map(tool).collect();
         if let Some((demanded, Form::Schema)) = question.held_to {
@@ -85,6 +86,7 @@ impl Adapter for Anthropic {
             Some((demanded, Form::Schema)) => Some(demanded.name.as_str()),
             _ => None,
         };
+        let finish = finish(body.stop_reason.as_deref());
         let (mut text, mut calls) = (String::new(), Vec::new());
         for block in body.content {
             text.push_str(&block.text.unwrap_or_default());
@@ -92,7 +94,11 @@ impl Adapter for Anthropic {
                 continue;
             };
             if Some(name.as_str()) == answers {
-                text = input.get().to_owned();
+                // What the provider made of arguments that were cut off may look whole.
+                text = match finish {
+                    Finish::Length => String::new(),
+                    Finish::Stop | Finish::Tools | Finish::Filtered => input.get().to_owned(),
+                };
                 break;
             }
             calls.push(ToolCall {
@@ -106,7 +112,10 @@ impl Adapter for Anthropic {
         Ok(Heard {
             refusal: refused.then(|| text.clone()),
             text,
-            finish: finish(body.stop_reason.as_deref(), !calls.is_empty()),
+            finish: match finish {
+                Finish::Tools if calls.is_empty() => Finish::Stop,
+                other => other,
+            },
             calls: with_ids(calls),
             usage: body.usage.and_then(Used::usage),
         })
@@ -163,10 +172,10 @@ fn tool(tool: &Tool) -> Value {
     })
 }
 
-fn finish(reason: Option<&str>, calls: bool) -> Finish {
+fn finish(reason: Option<&str>) -> Finish {
     match reason {
         Some("max_tokens" | "model_context_window_exceeded") => Finish::Length,
-        _ if calls => Finish::Tools,
+        Some("tool_use") => Finish::Tools,
         _ => Finish::Stop,
     }
 }

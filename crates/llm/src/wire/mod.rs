@@ -116,6 +116,11 @@ fn as_object(arguments: &str) -> Value {
     }
 }
 
+/// A number with the digits that it was given with; as an `f64` it would have more.
+fn digits(number: f32) -> Value {
+    number.to_string().parse::<f64>().unwrap_or_default().into()
+}
+
 /// Gives every call an id of its own.
 fn with_ids(mut calls: Vec<ToolCall>) -> Vec<ToolCall> {
     for number in 0..calls.len() {

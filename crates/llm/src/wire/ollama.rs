@@ -9,7 +9,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Adapter, Call, Heard, Question, as_object, bearer, function, unreadable, usage, with_ids,
+    Adapter, Call, Heard, Question, as_object, bearer, digits, function, unreadable, usage,
+    with_ids,
 };
 use crate::answer::Form;
 use crate::key::Key;
@@ -36,7 +37,7 @@ impl Adapter for Ollama {
             "num_predict": question.max_tokens,
         });
         if let Some(temperature) = question.temperature {
-            options["temperature"] = temperature.into();
+            options["temperature"] = digits(temperature);
         }
         let messages = question.messages.iter();
         let mut body = json!({

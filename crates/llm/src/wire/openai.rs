@@ -5,7 +5,9 @@ use reqwest::header::{HeaderName, HeaderValue};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Adapter, Call, Heard, Question, bearer, function, unreadable, usage, with_ids};
+use super::{
+    Adapter, Call, Heard, Question, bearer, digits, function, unreadable, usage, with_ids,
+};
 use crate::answer::Form;
 use crate::key::Key;
 use crate::thoughts;
@@ -39,7 +41,7 @@ impl Adapter for OpenAi {
             body["tools"] = question.tools.iter().map(function).collect();
         }
         if let Some(temperature) = question.temperature {
-            body["temperature"] = temperature.into();
+            body["temperature"] = digits(temperature);
         }
         match question.held_to {
             Some((demanded, Form::Schema)) => body["response_format"] = strict(demanded),

@@ -3,13 +3,12 @@
 
 use std::time::Duration;
 
-use daybook_domain::model::Usage;
+use daybook_domain::model::{Model as _, Spent, Usage};
+use daybook_llm::Wire;
 use daybook_testkit::llm_server::Behaviour::{self, *};
 use serde_json::json;
 
-use crate::rig::{Rig, WIRES, demand, question};
-use daybook_domain::model::Model as _;
-use daybook_llm::Wire;
+use crate::rig::{Rig, WIRES, class, demand, question};
 
 /// What a free question comes to.
 async fn check(script: &[Behaviour], expected: &str) {
@@ -206,11 +205,16 @@ async fn an_answer_that_ran_out_of_tokens_is_not_asked_for_again() {
         r#"length "{"limit": 5", reported, 1"#,
     )
     .await;
-    check_form(
-        &[Length(r#"{"limit": 50}"#.into())],
-        r#"length {"limit":50}, reported, 1"#,
-    )
-    .await;
+    let whole = [Length(r#"{"limit": 50}"#.into())];
+    for (wire, expected) in [
+        (Wire::OpenAi, r#"length {"limit":50}, reported, 1"#),
+        (Wire::Ollama, r#"length {"limit":50}, reported, 1"#),
+        // Arguments of a call that was cut off may have been closed by the provider.
+        (Wire::Anthropic, r#"length "", reported, 1"#),
+    ] {
+        let rig = Rig::new(wire, whole.clone());
+        assert_eq!(rig.told(&demand()).await, expected, "{wire:?}");
+    }
 }
 
 #[tokio::test]
@@ -253,11 +257,11 @@ async fn nobody_there_costs_nothing() {
                 .ask(&question())
                 .await
                 .expect_err("nobody is there");
-            if failure.spent == daybook_domain::model::Spent::Nothing {
+            if failure.spent == Spent::Nothing {
                 break failure;
             }
         };
-        assert_eq!(crate::rig::class(&failure.error), "unavailable");
+        assert_eq!(class(&failure.error), "unavailable");
         let said = failure.to_string();
         assert!(said.contains("ada/engine-1 could not be reached"), "{said}");
     }

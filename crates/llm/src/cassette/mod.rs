@@ -4,20 +4,21 @@
 //! came of it. It lies above the wire, so that no header and no key can get onto it. Questions that are
 //! alike are played in the order in which they were recorded.
 
+mod difference;
+mod line;
+
 use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use async_trait::async_trait;
 use daybook_domain::model::{Model, ModelError, ModelFailure, ModelReply, ModelRequest, Spent};
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Most characters of a value that are shown when questions differ.
-const SHOWN_CHARACTERS: usize = 80;
+use difference::difference;
+use line::{Line, canonical, key};
 
 /// A model that records another, or plays what was recorded of it.
 pub struct Cassette {
@@ -207,159 +208,6 @@ struct Track {
     played: bool,
 }
 
-#[derive(Serialize, Deserialize)]
-struct Line {
-    key: String,
-    model: String,
-    request: Value,
-    outcome: Outcome,
-}
-
-impl Line {
-    fn new(
-        model: &str,
-        request: &ModelRequest,
-        outcome: &Result<ModelReply, ModelFailure>,
-    ) -> Self {
-        let request = canonical(request);
-        Self {
-            key: key(model, &request),
-            model: model.to_owned(),
-            request,
-            outcome: Outcome::of(outcome),
-        }
-    }
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Outcome {
-    Reply(ModelReply),
-    Failure { spent: Spent, error: Recorded },
-}
-
-/// A [`ModelError`], as it is written down.
-#[derive(Serialize, Deserialize)]
-struct Recorded {
-    class: Class,
-    model: String,
-    message: String,
-    retry_after_ms: Option<u64>,
-}
-
-#[derive(Clone, Copy, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Class {
-    Unavailable,
-    Denied,
-    TooLong,
-    Refused,
-    Malformed,
-    BadRequest,
-    Cancelled,
-    Other,
-}
-
-impl Outcome {
-    fn of(outcome: &Result<ModelReply, ModelFailure>) -> Self {
-        match outcome {
-            Ok(reply) => Self::Reply(reply.clone()),
-            Err(failure) => Self::Failure {
-                spent: failure.spent,
-                error: Recorded::of(&failure.error),
-            },
-        }
-    }
-
-    fn played(&self) -> Result<ModelReply, ModelFailure> {
-        match self {
-            Self::Reply(reply) => Ok(reply.clone()),
-            Self::Failure { spent, error } => Err(ModelFailure {
-                error: error.played(),
-                spent: *spent,
-            }),
-        }
-    }
-}
-
-impl Recorded {
-    fn of(error: &ModelError) -> Self {
-        let mut retry_after_ms = None;
-        let (class, model, message) = match error {
-            ModelError::Unavailable {
-                model,
-                message,
-                retry_after,
-            } => {
-                let ms = |wait: Duration| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-                retry_after_ms = retry_after.map(ms);
-                (Class::Unavailable, model, message.clone())
-            }
-            ModelError::Denied { model, message } => (Class::Denied, model, message.clone()),
-            ModelError::TooLong { model, message } => (Class::TooLong, model, message.clone()),
-            ModelError::Refused { model, message } => (Class::Refused, model, message.clone()),
-            ModelError::Malformed { model, message } => (Class::Malformed, model, message.clone()),
-            ModelError::BadRequest { model, message } => {
-                (Class::BadRequest, model, message.clone())
-            }
-            ModelError::Cancelled { model } => (Class::Cancelled, model, String::new()),
-            ModelError::Other { model, source } => (Class::Other, model, source.to_string()),
-        };
-        Self {
-            class,
-            model: model.clone(),
-            message,
-            retry_after_ms,
-        }
-    }
-
-    fn played(&self) -> ModelError {
-        let (model, message) = (self.model.clone(), self.message.clone());
-        match self.class {
-            Class::Unavailable => ModelError::Unavailable {
-                model,
-                message,
-                retry_after: self.retry_after_ms.map(Duration::from_millis),
-            },
-            Class::Denied => ModelError::Denied { model, message },
-            Class::TooLong => ModelError::TooLong { model, message },
-            Class::Refused => ModelError::Refused { model, message },
-            Class::Malformed => ModelError::Malformed { model, message },
-            Class::BadRequest => ModelError::BadRequest { model, message },
-            Class::Cancelled => ModelError::Cancelled { model },
-            Class::Other => ModelError::Other {
-                model,
-                source: message.into(),
-            },
-        }
-    }
-}
-
-/// A question with the fields of every object in the order of their names.
-fn canonical(request: &ModelRequest) -> Value {
-    sorted(serde_json::to_value(request).expect("a question is made of plain values"))
-}
-
-fn sorted(value: Value) -> Value {
-    match value {
-        Value::Object(fields) => {
-            let mut fields: Vec<(String, Value)> = fields.into_iter().collect();
-            fields.sort_by(|one, other| one.0.cmp(&other.0));
-            fields
-                .into_iter()
-                .map(|(name, field)| (name, sorted(field)))
-                .collect()
-        }
-        Value::Array(items) => items.into_iter().map(sorted).collect(),
-        other => other,
-    }
-}
-
-fn key(model: &str, request: &Value) -> String {
-    let hash = blake3::hash(format!("{model}\n{request}").as_bytes());
-    hash.to_hex()[..32].to_owned()
-}
-
 /// How a question differs from the one that would have been played next.
 fn why_not(tracks: &[Track], key: &str, model: &str, asked: &Value) -> String {
     let times = tracks.iter().filter(|it| it.line.key == key).count();
@@ -381,49 +229,5 @@ fn why_not(tracks: &[Track], key: &str, model: &str, asked: &Value) -> String {
             format!("at {place} line {line} has {recorded}, and now there is {asked}")
         }
         None => format!("line {line} is the same but for its key, so it was edited"),
-    }
-}
-
-/// Where two values first differ, and what each has there.
-fn difference(recorded: &Value, asked: &Value, at: &str) -> Option<(String, String, String)> {
-    let nothing = || "nothing".to_owned();
-    let both = |name: &str, one: Option<&Value>, other: Option<&Value>| match (one, other) {
-        (Some(one), Some(other)) => difference(one, other, &format!("{at}/{name}")),
-        (None, None) => None,
-        (one, other) => Some((
-            format!("{at}/{name}"),
-            one.map_or_else(nothing, shown),
-            other.map_or_else(nothing, shown),
-        )),
-    };
-    match (recorded, asked) {
-        (Value::Object(one), Value::Object(other)) => {
-            let names = one.keys().chain(other.keys());
-            names
-                .into_iter()
-                .find_map(|name| both(name, one.get(name), other.get(name)))
-        }
-        (Value::Array(one), Value::Array(other)) => (0..one.len().max(other.len()))
-            .find_map(|place| both(&place.to_string(), one.get(place), other.get(place))),
-        (one, other) if one == other => None,
-        (Value::String(one), Value::String(other)) => {
-            let common = one
-                .chars()
-                .zip(other.chars())
-                .take_while(|(a, b)| a == b)
-                .count();
-            let place = format!("{at} (from character {})", common + 1);
-            let rest = |text: &str| shown(&text.chars().skip(common).collect::<String>().into());
-            Some((place, rest(one), rest(other)))
-        }
-        (one, other) => Some((at.to_owned(), shown(one), shown(other))),
-    }
-}
-
-fn shown(value: &Value) -> String {
-    let text = value.to_string();
-    match text.char_indices().nth(SHOWN_CHARACTERS) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
     }
 }
