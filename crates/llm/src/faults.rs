@@ -44,13 +44,13 @@ pub(crate) struct Fault {
     pub(crate) status: StatusCode,
     /// What it says, shortened, with the key covered up.
     message: String,
-    /// Everything that may tell its kind, in small letters.
+    /// Everything that may tell its class, in small letters.
     told: String,
 }
 
 /// What to make of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum Class {
     /// Trying again may help.
     Passing,
     /// Trying again would not help the key or the account.
@@ -100,17 +100,17 @@ impl Fault {
         words.iter().any(|word| self.told.contains(word))
     }
 
-    pub(crate) fn kind(&self) -> Kind {
+    pub(crate) fn class(&self) -> Class {
         let client = self.status.is_client_error();
         match self.status.as_u16() {
-            413 => Kind::TooLong,
-            400 | 422 | 500 if self.names(TOO_LONG) => Kind::TooLong,
-            400..500 if self.names(NOTHING_LEFT) => Kind::Denied,
-            401..=403 => Kind::Denied,
-            408 | 409 | 429 => Kind::Passing,
-            _ if client && self.names(FILTERED) => Kind::Refused,
-            500.. if self.status != StatusCode::NOT_IMPLEMENTED => Kind::Passing,
-            _ => Kind::BadRequest,
+            413 => Class::TooLong,
+            400 | 422 | 500 if self.names(TOO_LONG) => Class::TooLong,
+            400..500 if self.names(NOTHING_LEFT) => Class::Denied,
+            401..=403 => Class::Denied,
+            408 | 409 | 429 => Class::Passing,
+            _ if client && self.names(FILTERED) => Class::Refused,
+            500.. if self.status != StatusCode::NOT_IMPLEMENTED => Class::Passing,
+            _ => Class::BadRequest,
         }
     }
 
@@ -119,9 +119,9 @@ impl Fault {
     /// A 500, a gateway that lost its server (502) or patience (504) may have had the answer made; who
     /// says that there is no room now (503, 529) or that it cannot do such a thing (501) has not.
     pub(crate) fn cost_nothing(&self) -> bool {
-        match self.kind() {
-            Kind::TooLong | Kind::Denied | Kind::Refused => true,
-            Kind::Passing | Kind::BadRequest => {
+        match self.class() {
+            Class::TooLong | Class::Denied | Class::Refused => true,
+            Class::Passing | Class::BadRequest => {
                 !self.status.is_server_error() || matches!(self.status.as_u16(), 501 | 503 | 529)
             }
         }
@@ -145,16 +145,16 @@ impl Fault {
     /// As an error of `model`; passing faults are the sender's to judge.
     pub(crate) fn error(&self, model: &str) -> ModelError {
         let (model, message) = (model.to_owned(), self.message());
-        match self.kind() {
-            Kind::Passing => ModelError::Unavailable {
+        match self.class() {
+            Class::Passing => ModelError::Unavailable {
                 model,
                 message,
                 retry_after: None,
             },
-            Kind::Denied => ModelError::Denied { model, message },
-            Kind::TooLong => ModelError::TooLong { model, message },
-            Kind::Refused => ModelError::Refused { model, message },
-            Kind::BadRequest => ModelError::BadRequest { model, message },
+            Class::Denied => ModelError::Denied { model, message },
+            Class::TooLong => ModelError::TooLong { model, message },
+            Class::Refused => ModelError::Refused { model, message },
+            Class::BadRequest => ModelError::BadRequest { model, message },
         }
     }
 }
@@ -222,10 +222,10 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(status: u16, body: &str, kind: Kind, message: &str) {
+    fn check(status: u16, body: &str, kind: Class, message: &str) {
         let status = StatusCode::from_u16(status).expect("a status");
         let fault = Fault::read(status, body.as_bytes(), Some(&Key::new("sk-ada-1815")));
-        assert_eq!(fault.kind(), kind, "{body}");
+        assert_eq!(fault.class(), kind, "{body}");
         assert!(fault.message().contains(message), "{}", fault.message());
         assert!(!fault.message().contains("sk-ada"), "{}", fault.message());
     }
@@ -235,28 +235,28 @@ mod tests {
         check(
             400,
             r#"{"error":{"message":"Too many.","code":"context_length_exceeded"}}"#,
-            Kind::TooLong,
+            Class::TooLong,
             "Too many.",
         );
         check(
             400,
             r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 9 tokens > 8 maximum"}}"#,
-            Kind::TooLong,
+            Class::TooLong,
             "9 tokens",
         );
         check(
             400,
             r#"{"object":"error","message":"This model's maximum context length is 8 tokens.","code":400}"#,
-            Kind::TooLong,
+            Class::TooLong,
             "8 tokens",
         );
         check(
             500,
             r#"{"error":"prompt too long; exceeded max context length by 4 tokens"}"#,
-            Kind::TooLong,
+            Class::TooLong,
             "by 4",
         );
-        check(413, "", Kind::TooLong, "413");
+        check(413, "", Class::TooLong, "413");
     }
 
     #[test]
@@ -264,13 +264,13 @@ mod tests {
         check(
             429,
             r#"{"error":{"message":"You exceeded your quota","code":"insufficient_quota"}}"#,
-            Kind::Denied,
+            Class::Denied,
             "quota",
         );
         check(
             400,
             r#"{"error":{"message":"Your credit balance is too low"}}"#,
-            Kind::Denied,
+            Class::Denied,
             "balance",
         );
     }
@@ -281,13 +281,13 @@ mod tests {
         check(
             401,
             &format!(r#"{{"error":"{long}sk-ada-1815"}}"#),
-            Kind::Denied,
+            Class::Denied,
             "[ke",
         );
         check(
             401,
             r#"{"detail":"sk-ada-1815 is wrong"}"#,
-            Kind::Denied,
+            Class::Denied,
             "[key] is wrong",
         );
     }
@@ -295,7 +295,7 @@ mod tests {
     #[test]
     fn pages_become_a_short_line() {
         let page = "<!doctype html><style>a{}</style><SCRIPT>x<y</script><h1>Bad\n gateway</h1>";
-        check(502, page, Kind::Passing, "502 Bad Gateway: Bad gateway");
+        check(502, page, Class::Passing, "502 Bad Gateway: Bad gateway");
         let long = format!("<p>{}</p>", "word ".repeat(1000));
         let fault = Fault::read(StatusCode::BAD_GATEWAY, long.as_bytes(), None);
         assert!(fault.message().chars().count() < MESSAGE_CHARACTERS + 30);
@@ -306,21 +306,21 @@ mod tests {
         check(
             404,
             r#"{"error":"model 'x' not found"}"#,
-            Kind::BadRequest,
+            Class::BadRequest,
             "not found",
         );
-        check(501, "", Kind::BadRequest, "501");
+        check(501, "", Class::BadRequest, "501");
         check(
             529,
             r#"{"error":{"type":"overloaded_error"}}"#,
-            Kind::Passing,
+            Class::Passing,
             "529",
         );
-        check(302, "", Kind::BadRequest, "base URL");
+        check(302, "", Class::BadRequest, "base URL");
         check(
             400,
             r#"{"error":{"code":"content_filter"}}"#,
-            Kind::Refused,
+            Class::Refused,
             "400",
         );
     }

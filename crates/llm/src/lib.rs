@@ -21,8 +21,8 @@
 //!
 //! Not here: prompts, prices, settings, sessions, memories, the environment.
 
-mod account;
 mod answer;
+mod bill;
 mod cassette;
 mod config;
 mod faults;

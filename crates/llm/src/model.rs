@@ -11,13 +11,13 @@ use daybook_domain::model::{
     AnswerSchema, Message, Model, ModelError, ModelFailure, ModelReply, ModelRequest,
 };
 
-use crate::account::Account;
 use crate::answer::{self, Form, Judged};
+use crate::bill::Bill;
 use crate::config::ModelConfig;
-use crate::faults::{Fault, Kind};
+use crate::faults::{Class, Fault};
 use crate::provider::{Provider, Trouble};
 use crate::tokens::Tokenizer as _;
-use crate::waiting::Patience;
+use crate::waiting::Schedule;
 use crate::wire::{Heard, Question};
 
 /// A model of a provider.
@@ -43,8 +43,8 @@ struct Manner {
 /// What is left and what was spent of one `ask`.
 struct Asking<'a> {
     request: &'a ModelRequest,
-    patience: Patience,
-    account: Account,
+    schedule: Schedule,
+    bill: Bill,
 }
 
 impl ChatModel {
@@ -68,19 +68,19 @@ impl ChatModel {
         let request = asking.request;
         let heard = self.hear(&request.messages, asking).await?;
         let Some(demanded) = &request.answer else {
-            return Ok(reply(heard, None, &asking.account));
+            return Ok(reply(heard, None, &asking.bill));
         };
         let wrong = match answer::judge(&heard, demanded) {
-            Judged::Whole(value) => return Ok(reply(heard, Some(value), &asking.account)),
-            Judged::Else => return Ok(reply(heard, None, &asking.account)),
+            Judged::Whole(value) => return Ok(reply(heard, Some(value), &asking.bill)),
+            Judged::Else => return Ok(reply(heard, None, &asking.bill)),
             Judged::Wrong(wrong) => wrong,
         };
         self.lower(self.manner(), |manner| manner.tell = true);
         let repair = answer::repair(&request.messages, &heard, &wrong, demanded);
         let heard = self.hear(&repair, asking).await?;
         match answer::judge(&heard, demanded) {
-            Judged::Whole(value) => Ok(reply(heard, Some(value), &asking.account)),
-            Judged::Else => Ok(reply(heard, None, &asking.account)),
+            Judged::Whole(value) => Ok(reply(heard, Some(value), &asking.bill)),
+            Judged::Else => Ok(reply(heard, None, &asking.bill)),
             Judged::Wrong(wrong) => Err(self.malformed(wrong)),
         }
     }
@@ -138,14 +138,14 @@ impl ChatModel {
         loop {
             let trouble = match self.provider.post(question).await {
                 Ok(heard) => {
-                    asking.account.answered(heard.usage);
+                    asking.bill.answered(heard.usage);
                     return Ok(Ok(heard));
                 }
                 Err(trouble) => trouble,
             };
-            note(&trouble, &mut asking.account);
+            note(&trouble, &mut asking.bill);
             let (message, retry_after) = match trouble {
-                Trouble::Fault(fault, wait) if fault.kind() == Kind::Passing => {
+                Trouble::Fault(fault, wait) if fault.class() == Class::Passing => {
                     (fault.message(), wait)
                 }
                 Trouble::Fault(fault, _) => return Ok(Err(fault)),
@@ -159,7 +159,7 @@ impl ChatModel {
                 Trouble::Broken(why) => return Err(self.malformed(why)),
                 Trouble::NoKey(why) => return Err(self.no_key(&why)),
             };
-            match asking.patience.next(retry_after) {
+            match asking.schedule.next(retry_after) {
                 Some(wait) => self.provider.wait(wait).await,
                 None => return Err(self.unavailable(message, retry_after)),
             }
@@ -175,7 +175,7 @@ impl ChatModel {
     ) -> Option<impl FnOnce(&mut Manner) + use<>> {
         let adapter = self.provider.adapter();
         let mut lower = manner;
-        if fault.kind() != Kind::BadRequest {
+        if fault.class() != Class::BadRequest {
             return None;
         }
         if fault.names(&["max_completion_tokens"]) && !manner.newer_limit {
@@ -258,24 +258,24 @@ impl Manner {
 }
 
 /// What a request without an answer may have cost.
-fn note(trouble: &Trouble, account: &mut Account) {
+fn note(trouble: &Trouble, bill: &mut Bill) {
     match trouble {
         Trouble::NoKey(_) | Trouble::Unreachable(_) => {}
-        Trouble::Fault(fault, _) if fault.cost_nothing() => account.turned_away(),
+        Trouble::Fault(fault, _) if fault.cost_nothing() => bill.turned_away(),
         Trouble::Fault(..) | Trouble::Lost(_) | Trouble::TimedOut(_) | Trouble::Broken(_) => {
-            account.lost();
+            bill.lost();
         }
     }
 }
 
-fn reply(heard: Heard, answer: Option<serde_json::Value>, account: &Account) -> ModelReply {
+fn reply(heard: Heard, answer: Option<serde_json::Value>, bill: &Bill) -> ModelReply {
     ModelReply {
         text: heard.text,
         answer,
         calls: heard.calls,
         finish: heard.finish,
-        usage: account.usage(),
-        requests: account.requests(),
+        usage: bill.usage(),
+        requests: bill.requests(),
     }
 }
 
@@ -296,14 +296,14 @@ impl Model for ChatModel {
     async fn ask(&self, request: &ModelRequest) -> Result<ModelReply, ModelFailure> {
         let mut asking = Asking {
             request,
-            patience: Patience::new(&self.provider.config().retries),
-            account: Account::default(),
+            schedule: Schedule::new(&self.provider.config().retries),
+            bill: Bill::default(),
         };
         let answer = match self.check(request) {
             Ok(()) => self.answer(&mut asking).await,
             Err(error) => Err(error),
         };
-        let spent = asking.account.spent();
+        let spent = asking.bill.spent();
         answer.map_err(|error| ModelFailure { error, spent })
     }
 }

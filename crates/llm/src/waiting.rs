@@ -28,21 +28,21 @@ impl Waiter for TokioWaiter {
 
 /// The tries and waits that are left to one `ask`.
 #[derive(Debug)]
-pub(crate) struct Patience {
-    schedule: ExponentialBackoff,
+pub(crate) struct Schedule {
+    steps: ExponentialBackoff,
     left: Duration,
 }
 
-impl Patience {
+impl Schedule {
     pub(crate) fn new(config: &RetryConfig) -> Self {
         let tries = usize::try_from(config.tries.get()).unwrap_or(usize::MAX);
-        let schedule = ExponentialBuilder::new()
+        let steps = ExponentialBuilder::new()
             .with_min_delay(config.first_wait)
             .with_max_delay(config.longest_wait)
             .with_max_times(tries - 1)
             .with_jitter();
         Self {
-            schedule: schedule.build(),
+            steps: steps.build(),
             left: config.total_wait,
         }
     }
@@ -52,7 +52,7 @@ impl Patience {
     /// All who were turned away are told the same time; a step of the schedule on top of it keeps them
     /// from coming back together.
     pub(crate) fn next(&mut self, retry_after: Option<Duration>) -> Option<Duration> {
-        let step = self.schedule.next()?;
+        let step = self.steps.next()?;
         let wait = retry_after.unwrap_or_default().saturating_add(step);
         self.left = self.left.checked_sub(wait)?;
         Some(wait)
@@ -119,9 +119,9 @@ mod tests {
             longest_wait: Duration::from_secs(2),
             total_wait: Duration::from_secs(60),
         };
-        let mut patience = Patience::new(&config);
+        let mut schedule = Schedule::new(&config);
         let mut within = |asked: Option<u64>, from: u64, to: u64| {
-            let wait = patience
+            let wait = schedule
                 .next(asked.map(Duration::from_secs))
                 .expect("a wait");
             assert!((from..=to).contains(&wait.as_secs()), "{wait:?}");
@@ -129,7 +129,7 @@ mod tests {
         within(None, 1, 2);
         within(Some(10), 12, 14);
         within(None, 2, 4);
-        assert_eq!(patience.next(None), None);
+        assert_eq!(schedule.next(None), None);
     }
 
     #[test]
@@ -139,7 +139,7 @@ mod tests {
             ..RetryConfig::default()
         };
         assert_eq!(
-            Patience::new(&config).next(Some(Duration::from_secs(5))),
+            Schedule::new(&config).next(Some(Duration::from_secs(5))),
             None
         );
     }

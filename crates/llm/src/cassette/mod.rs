@@ -5,7 +5,7 @@
 //! alike are played in the order in which they were recorded.
 
 mod difference;
-mod line;
+mod recording;
 
 use std::fmt;
 use std::fs::{File, OpenOptions};
@@ -18,7 +18,7 @@ use daybook_domain::model::{Model, ModelError, ModelFailure, ModelReply, ModelRe
 use serde_json::Value;
 
 use difference::difference;
-use line::{Line, canonical, key};
+use recording::{Recording, canonical, key};
 
 /// A model that records another, or plays what was recorded of it.
 pub struct Cassette {
@@ -56,13 +56,14 @@ impl Cassette {
         let text = std::fs::read_to_string(path);
         let text = text.map_err(|error| CassetteError::file(path, error))?;
         let tracks = text.lines().enumerate().map(|(number, line)| {
-            let line: Line = serde_json::from_str(line).map_err(|source| CassetteError::Line {
-                path: path.to_owned(),
-                line: number + 1,
-                source,
-            })?;
+            let recording: Recording =
+                serde_json::from_str(line).map_err(|source| CassetteError::Line {
+                    path: path.to_owned(),
+                    line: number + 1,
+                    source,
+                })?;
             Ok(Track {
-                line,
+                recording,
                 played: false,
             })
         });
@@ -79,7 +80,7 @@ impl Cassette {
         request: &ModelRequest,
     ) -> Result<ModelReply, ModelFailure> {
         let outcome = self.model.ask(request).await;
-        let line = Line::new(self.model.name(), request, &outcome);
+        let line = Recording::new(self.model.name(), request, &outcome);
         let mut text = serde_json::to_string(&line).expect("a line is made of plain values");
         text.push('\n');
         // One write of a file that is opened for appending: lines of several processes do not mix.
@@ -106,10 +107,10 @@ impl Cassette {
         let mut tracks = tracks.lock().unwrap_or_else(PoisonError::into_inner);
         let track = tracks
             .iter_mut()
-            .find(|it| !it.played && it.line.key == key);
+            .find(|it| !it.played && it.recording.key == key);
         if let Some(track) = track {
             track.played = true;
-            return track.line.outcome.played();
+            return track.recording.outcome.played();
         }
         let missing = CassetteError::NotRecorded {
             path: self.path.clone(),
@@ -204,13 +205,13 @@ impl CassetteError {
 }
 
 struct Track {
-    line: Line,
+    recording: Recording,
     played: bool,
 }
 
 /// How a question differs from the one that would have been played next.
 fn why_not(tracks: &[Track], key: &str, model: &str, asked: &Value) -> String {
-    let times = tracks.iter().filter(|it| it.line.key == key).count();
+    let times = tracks.iter().filter(|it| it.recording.key == key).count();
     if times > 0 {
         return format!("it was recorded {times} times, and played as often");
     }
@@ -218,13 +219,13 @@ fn why_not(tracks: &[Track], key: &str, model: &str, asked: &Value) -> String {
         return format!("all {} recordings have been played", tracks.len());
     };
     let line = number + 1;
-    if next.line.model != model {
+    if next.recording.model != model {
         return format!(
             "line {line} was recorded of {}, not of {model}",
-            next.line.model
+            next.recording.model
         );
     }
-    match difference(&next.line.request, asked, "") {
+    match difference(&next.recording.request, asked, "") {
         Some((place, recorded, asked)) => {
             format!("at {place} line {line} has {recorded}, and now there is {asked}")
         }

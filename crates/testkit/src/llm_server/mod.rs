@@ -7,6 +7,7 @@
 //! programs too.
 
 mod asked;
+mod faults;
 mod script;
 mod told;
 

@@ -1,12 +1,11 @@
 //! What a scripted provider answers, in the words of each wire.
 
-use std::time::{Duration, SystemTime};
-
 use daybook_domain::model::{ToolCall, Usage};
 use serde_json::{Value, json};
 
-use super::asked::{Asked, AskedForm, Spoken, answering_tool, words};
-use super::script::{Behaviour, RetryAfter};
+use super::asked::{Asked, Spoken, answering_tool, words};
+use super::faults;
+use super::script::Behaviour;
 
 /// An answer as it goes onto the wire.
 #[derive(Debug, Default)]
@@ -50,12 +49,14 @@ pub(super) fn told(behaviour: &Behaviour, asked: &Asked) -> Told {
             }
         }
         Behaviour::Malformed => raw(200, b"{\"choices\": oops}".to_vec()),
-        Behaviour::RateLimit { retry_after } => rate_limit(*retry_after, asked),
-        Behaviour::ServerError(status) => named(*status, asked, "api_error", "the server failed"),
-        Behaviour::Denied => denied(asked),
-        Behaviour::TooLong => too_long(asked),
-        Behaviour::RejectsSchema => rejects_schema(asked),
-        Behaviour::HtmlError(status) => page(*status),
+        Behaviour::RateLimit { retry_after } => faults::rate_limit(*retry_after, asked),
+        Behaviour::ServerError(status) => {
+            faults::named(*status, asked, "api_error", "the server failed")
+        }
+        Behaviour::Denied => faults::denied(asked),
+        Behaviour::TooLong => faults::too_long(asked),
+        Behaviour::RejectsSchema => faults::rejects_schema(asked),
+        Behaviour::HtmlError(status) => faults::page(*status),
         Behaviour::HangUp => Told {
             hangs_up: true,
             ..Told::default()
@@ -258,7 +259,7 @@ fn without_usage(mut told: Told) -> Told {
     told
 }
 
-fn raw(status: u16, body: Vec<u8>) -> Told {
+pub(super) fn raw(status: u16, body: Vec<u8>) -> Told {
     Told {
         status,
         headers: vec![("content-type", "application/json".to_owned())],
@@ -267,80 +268,6 @@ fn raw(status: u16, body: Vec<u8>) -> Told {
     }
 }
 
-fn fault(status: u16, body: Value) -> Told {
+pub(super) fn fault(status: u16, body: Value) -> Told {
     raw(status, body.to_string().into_bytes())
-}
-
-/// An error in the shape of each wire.
-fn named(status: u16, asked: &Asked, code: &str, message: &str) -> Told {
-    let body = match asked.wire {
-        Spoken::OpenAi => json!({"error": {"message": message, "type": code, "code": code}}),
-        Spoken::Anthropic => {
-            json!({"type": "error", "error": {"type": code, "message": message}})
-        }
-        Spoken::Ollama => json!({"error": message}),
-    };
-    fault(status, body)
-}
-
-fn rate_limit(retry_after: Option<RetryAfter>, asked: &Asked) -> Told {
-    let mut told = named(429, asked, "rate_limit_error", "too many requests");
-    match retry_after {
-        Some(RetryAfter::Seconds(seconds)) => {
-            told.headers.push(("retry-after", seconds.to_string()));
-        }
-        Some(RetryAfter::Millis(ms)) => told.headers.push(("retry-after-ms", ms.to_string())),
-        Some(RetryAfter::Date(after)) => {
-            let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
-            told.headers.push(("date", httpdate::fmt_http_date(now)));
-            told.headers
-                .push(("retry-after", httpdate::fmt_http_date(now + after)));
-        }
-        None => {}
-    }
-    told
-}
-
-fn denied(asked: &Asked) -> Told {
-    let key = asked.header("authorization").or(asked.header("x-api-key"));
-    let message = format!("the key {} is not known", key.unwrap_or_default());
-    named(401, asked, "authentication_error", &message)
-}
-
-fn too_long(asked: &Asked) -> Told {
-    let (code, message) = match asked.wire {
-        Spoken::OpenAi => (
-            "context_length_exceeded",
-            "This model reads 8 tokens; there are 9.",
-        ),
-        Spoken::Anthropic => (
-            "invalid_request_error",
-            "prompt is too long: 9 tokens > 8 maximum",
-        ),
-        Spoken::Ollama => ("", "the input length exceeds the context length"),
-    };
-    named(400, asked, code, message)
-}
-
-fn rejects_schema(asked: &Asked) -> Told {
-    let form = match asked.form {
-        AskedForm::Schema(_) => "json_schema",
-        AskedForm::Json => "json_object",
-        AskedForm::Free => "text",
-    };
-    let message = match asked.wire {
-        Spoken::OpenAi => format!("response_format of type {form} is not supported"),
-        Spoken::Anthropic => "tool_choice: this model does not support it".to_owned(),
-        Spoken::Ollama => "invalid format: this model does not support it".to_owned(),
-    };
-    named(400, asked, "invalid_request_error", &message)
-}
-
-fn page(status: u16) -> Told {
-    let rows = "<p>The page cannot be shown. Ask whoever runs this server.</p>".repeat(100);
-    let page = format!("<!doctype html><html><style>p {{}}</style><h1>Oops</h1>{rows}</html>");
-    Told {
-        headers: vec![("content-type", "text/html".to_owned())],
-        ..raw(status, page.into_bytes())
-    }
 }

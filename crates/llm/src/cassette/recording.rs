@@ -1,4 +1,4 @@
-//! One line of a cassette, and the canonical form of a question.
+//! One recording on a cassette, and the canonical form of a question.
 
 use std::time::Duration;
 
@@ -8,14 +8,14 @@ use serde_json::Value;
 
 /// One `ask` and what came of it.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Line {
+pub(super) struct Recording {
     pub(super) key: String,
     pub(super) model: String,
     pub(super) request: Value,
     pub(super) outcome: Outcome,
 }
 
-impl Line {
+impl Recording {
     pub(super) fn new(
         model: &str,
         request: &ModelRequest,
@@ -36,12 +36,12 @@ impl Line {
 #[serde(rename_all = "snake_case")]
 pub(super) enum Outcome {
     Reply(ModelReply),
-    Failure { spent: Spent, error: Recorded },
+    Failure { spent: Spent, error: Fault },
 }
 
 /// A [`ModelError`], as it is written down.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Recorded {
+pub(super) struct Fault {
     class: Class,
     model: String,
     message: String,
@@ -67,7 +67,7 @@ impl Outcome {
             Ok(reply) => Self::Reply(reply.clone()),
             Err(failure) => Self::Failure {
                 spent: failure.spent,
-                error: Recorded::of(&failure.error),
+                error: Fault::of(&failure.error),
             },
         }
     }
@@ -83,7 +83,7 @@ impl Outcome {
     }
 }
 
-impl Recorded {
+impl Fault {
     fn of(error: &ModelError) -> Self {
         let mut retry_after_ms = None;
         let (class, model, message) = match error {

@@ -3,7 +3,7 @@
 use daybook_domain::model::{Spent, Usage};
 
 #[derive(Debug, Default)]
-pub(crate) struct Account {
+pub(crate) struct Bill {
     requests: u32,
     usage: Usage,
     /// The provider said what an answer cost.
@@ -12,7 +12,7 @@ pub(crate) struct Account {
     unknown: bool,
 }
 
-impl Account {
+impl Bill {
     /// A request reached the provider and was turned away unread.
     pub(crate) fn turned_away(&mut self) {
         self.requests = self.requests.saturating_add(1);
@@ -65,25 +65,25 @@ mod tests {
 
     #[test]
     fn what_was_turned_away_costs_nothing() {
-        let mut account = Account::default();
-        account.turned_away();
-        assert_eq!((account.spent(), account.usage()), (Spent::Nothing, None));
-        account.answered(Some(USAGE));
-        account.answered(Some(USAGE));
-        assert_eq!(account.requests(), 3);
+        let mut bill = Bill::default();
+        bill.turned_away();
+        assert_eq!((bill.spent(), bill.usage()), (Spent::Nothing, None));
+        bill.answered(Some(USAGE));
+        bill.answered(Some(USAGE));
+        assert_eq!(bill.requests(), 3);
         let twice = Usage {
             input: 10,
             cached: 4,
             output: 6,
         };
-        assert_eq!(account.spent(), Spent::Reported(twice));
+        assert_eq!(bill.spent(), Spent::Reported(twice));
     }
 
     #[test]
     fn one_unknown_makes_all_unknown() {
-        let mut account = Account::default();
-        account.answered(Some(USAGE));
-        account.lost();
-        assert_eq!((account.spent(), account.usage()), (Spent::Unknown, None));
+        let mut bill = Bill::default();
+        bill.answered(Some(USAGE));
+        bill.lost();
+        assert_eq!((bill.spent(), bill.usage()), (Spent::Unknown, None));
     }
 }
