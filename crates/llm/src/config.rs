@@ -53,7 +53,7 @@ pub struct ProviderConfig {
     pub concurrency: NonZeroU32,
     /// How long a connection may take to be made.
     pub connect_timeout: Duration,
-    /// How long one answer may take.
+    /// How long one answer may take. What takes longer is not asked for again: it would again.
     pub answer_timeout: Duration,
     /// Most bytes of one answer's body.
     pub answer_bytes: usize,
