@@ -233,10 +233,14 @@ async fn an_error_that_comes_as_an_answer_is_an_error() {
 async fn redirects_are_not_followed() {
     for wire in WIRES {
         let other = Rig::new(wire, [Behaviour::answer("from elsewhere")]);
-        let to = other.server.url();
+        let path = match wire {
+            Wire::OpenAi => "/v1/chat/completions",
+            Wire::Anthropic => "/v1/messages",
+            Wire::Ollama => "/api/chat",
+        };
         let redirect = Raw {
             status: 307,
-            headers: vec![("location", to)],
+            headers: vec![("location", other.server.url() + path)],
             body: String::new(),
         };
         let rig = Rig::new(wire, [redirect]);
@@ -287,7 +291,12 @@ async fn an_answer_may_take_its_time_and_no_longer() {
         let held = [Behaviour::answer("50").slowly()];
         let limit = Duration::from_millis(50);
         let rig = Rig::with(wire, held, |config| config.answer_timeout = limit);
-        let told = rig.told(&question()).await;
-        assert_eq!(told, "unavailable, unknown, 1");
+        let failure = rig.model.ask(&question()).await.expect_err("it is held");
+        assert_eq!(
+            (class(&failure.error), failure.spent),
+            ("unavailable", Spent::Unknown)
+        );
+        assert!(failure.to_string().contains("within 0.05 s"), "{failure}");
+        assert_eq!(rig.server.requests(), 1);
     }
 }
