@@ -30,7 +30,7 @@ pub struct ChatModel {
     manner: Mutex<Manner>,
 }
 
-/// How a model takes questions. It is only ever lowered.
+/// How a model takes questions. It only ever gets plainer, so asking in the next manner comes to an end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Manner {
     form: Form,
@@ -75,7 +75,8 @@ impl ChatModel {
             Judged::Else => return Ok(reply(heard, None, &asking.bill)),
             Judged::Wrong(wrong) => wrong,
         };
-        self.lower(self.manner(), |manner| manner.tell = true);
+        let seen = self.manner();
+        self.remember(seen, Manner { tell: true, ..seen });
         let repair = answer::repair(&request.messages, &heard, &wrong, demanded);
         let heard = self.hear(&repair, asking).await?;
         match answer::judge(&heard, demanded) {
@@ -102,9 +103,9 @@ impl ChatModel {
             match self.send(&question, asking).await? {
                 Ok(heard) => return self.unless_refused(heard),
                 Err(fault) => {
-                    let lower = self.lower_for(&fault, request, manner);
-                    let lower = lower.ok_or_else(|| fault.error(&self.name))?;
-                    self.lower(manner, lower);
+                    let plainer = self.plainer(&fault, request, manner);
+                    let plainer = plainer.ok_or_else(|| fault.error(&self.name))?;
+                    self.remember(manner, plainer);
                 }
             }
         }
@@ -166,40 +167,33 @@ impl ChatModel {
         }
     }
 
-    /// What to leave out so that the model no longer finds this fault, if that is known.
-    fn lower_for(
-        &self,
-        fault: &Fault,
-        request: &ModelRequest,
-        manner: Manner,
-    ) -> Option<impl FnOnce(&mut Manner) + use<>> {
-        let adapter = self.provider.adapter();
-        let mut lower = manner;
+    /// A manner in which the model would no longer find this fault, if there is one.
+    fn plainer(&self, fault: &Fault, request: &ModelRequest, manner: Manner) -> Option<Manner> {
         if fault.class() != Class::BadRequest {
             return None;
         }
+        let adapter = self.provider.adapter();
+        let mut plainer = manner;
         if fault.names(&["max_completion_tokens"]) && !manner.newer_limit {
-            lower.newer_limit = true;
-        } else if fault.names(&["temperature"])
-            && request.temperature.is_some()
-            && manner.temperature
-        {
-            lower.temperature = false;
+            plainer.newer_limit = true;
+        } else if fault.names(&["temperature"]) && manner.gives_temperature(request) {
+            plainer.temperature = false;
         } else if fault.names(adapter.names_of_form()) && request.answer.is_some() {
-            lower.form = adapter.looser(manner.form)?;
+            plainer.form = adapter.looser(manner.form)?;
         }
-        (lower != manner).then_some(move |current: &mut Manner| *current = lower)
+        (plainer != manner).then_some(plainer)
     }
 
     fn manner(&self) -> Manner {
         *self.manner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lowers the manner, unless somebody else has by now: then that is tried first.
-    fn lower(&self, seen: Manner, lower: impl FnOnce(&mut Manner)) {
+    /// Remembers a plainer manner than the one `seen`, unless somebody else has by now: then theirs is
+    /// tried first.
+    fn remember(&self, seen: Manner, plainer: Manner) {
         let mut manner = self.manner.lock().unwrap_or_else(PoisonError::into_inner);
         if *manner == seen {
-            lower(&mut manner);
+            *manner = plainer;
         }
     }
 
@@ -252,6 +246,10 @@ impl ChatModel {
 }
 
 impl Manner {
+    fn gives_temperature(self, request: &ModelRequest) -> bool {
+        self.temperature && request.temperature.is_some()
+    }
+
     fn tells(self) -> bool {
         self.tell || self.form != Form::Schema
     }

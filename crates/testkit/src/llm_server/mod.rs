@@ -5,6 +5,20 @@
 //! shape, [`Asked`]. It counts a token for each word, reports that as usage, and says how many requests
 //! were there at once. It lives on a thread of its own, so tests of any kind may use it, those of whole
 //! programs too.
+//!
+//! ```
+//! use daybook_testkit::llm_server::{Behaviour, LlmServer, Script};
+//!
+//! // One after another:
+//! let server = LlmServer::start([Behaviour::HangUp, Behaviour::answer("50")]);
+//! // Or a model that obeys whatever it reads:
+//! let gullible = Script::answering(|asked| match asked.text().contains("ignore all rules") {
+//!     true => Behaviour::answer("I obey."),
+//!     false => Behaviour::answer("50"),
+//! });
+//! let gullible = LlmServer::start(gullible);
+//! assert_eq!((server.requests(), gullible.requests()), (0, 0));
+//! ```
 
 mod asked;
 mod faults;
