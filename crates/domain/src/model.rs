@@ -2,18 +2,21 @@
 //!
 //! [`Model`] is a seam: `llm` speaks it over three wires, the testkit scripts it, and whoever uses the
 //! library may bring their own. Retries, limits and structured answers are the implementation's; what
-//! is asked, what an answer is worth and what may be spent are not.
+//! is asked, what an answer is worth and what may be spent are not. What goes in and what comes out can be
+//! written down, so that a conversation with a model can be recorded and played again.
 //!
 //! Not here: prompts, prices, the name of a vendor.
 
 use std::time::Duration;
 
 use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
 
 use crate::error::BoxError;
 
 /// Who speaks in a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Role {
     /// What the engine demands.
     System,
@@ -26,7 +29,7 @@ pub enum Role {
 }
 
 /// One message of a conversation with a model.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
     /// Who speaks.
     pub role: Role,
@@ -59,7 +62,7 @@ impl Message {
 }
 
 /// A tool that the model may call.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Tool {
     /// Letters, digits, `_` and `-`; at most 64.
     pub name: String,
@@ -70,7 +73,7 @@ pub struct Tool {
 }
 
 /// A call of a tool.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCall {
     /// By which the outcome names the call. Unique within one answer.
     pub id: String,
@@ -81,7 +84,7 @@ pub struct ToolCall {
 }
 
 /// What form the answer must have.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AnswerSchema {
     /// Letters, digits, `_` and `-`; at most 64.
     pub name: String,
@@ -90,7 +93,7 @@ pub struct AnswerSchema {
 }
 
 /// One question.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelRequest {
     /// The conversation, oldest first; system messages stand before all others.
     pub messages: Vec<Message>,
@@ -105,7 +108,7 @@ pub struct ModelRequest {
 }
 
 /// Tokens as the provider counted them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// Read by the model, `cached` included.
     pub input: u64,
@@ -124,7 +127,8 @@ impl std::ops::AddAssign for Usage {
 }
 
 /// Why the model stopped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Finish {
     /// It was done.
     Stop,
@@ -137,7 +141,7 @@ pub enum Finish {
 }
 
 /// An answer.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelReply {
     /// What the model said, thoughts removed.
     pub text: String,
@@ -236,7 +240,8 @@ pub struct ModelFailure {
 }
 
 /// What a failed call may have cost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Spent {
     /// Nothing was sent, or the provider turned it away unread.
     Nothing,

@@ -10,12 +10,14 @@
 //! The closure makes an empty store; what it returns is dropped after the test and dereferences to
 //! the store, so it may own a folder or a server. [`model`] drives a store with random operations and
 //! compares all that can be seen of it with a small model. [`suites::walls`] lets two tenants share a store.
+//! [`llm_server`] is a provider of language models that does what a test tells it to.
 //! [`simulation`] interleaves everything that happens to jobs, and checks what must hold after each call.
 //!
 //! Never a normal dependency: tests alone use this.
 
 pub mod clock;
 pub mod fixtures;
+pub mod llm_server;
 pub mod model;
 #[cfg(unix)]
 pub mod postgres;

@@ -1,0 +1,217 @@
+//! `POST {base}/v1/messages` of Anthropic.
+//!
+//! It has no mode for answers of a form; a tool that must be called has the answer as its arguments. What
+//! comes back as its arguments is handed on as text, as if the model had said it.
+
+use daybook_domain::model::{Finish, Message, Role, Tool, ToolCall};
+use reqwest::header::{HeaderName, HeaderValue};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::{Adapter, Heard, Question, as_object, digits, unreadable, usage, with_ids};
+use crate::answer::Form;
+use crate::key::Key;
+use crate::thoughts;
+
+const VERSION: &str = "2023-06-01";
+
+pub(super) struct Anthropic;
+
+impl Adapter for Anthropic {
+    fn path(&self) -> &'static str {
+        "/v1/messages"
+    }
+
+    fn headers(&self, key: Option<&Key>) -> Option<Vec<(HeaderName, HeaderValue)>> {
+        let version = HeaderName::from_static("anthropic-version");
+        let mut headers = vec![(version, HeaderValue::from_static(VERSION))];
+        if let Some(key) = key {
+            headers.push((HeaderName::from_static("x-api-key"), key.header("")?));
+        }
+        Some(headers)
+    }
+
+    /// There is no rung between the tool and telling.
+    fn looser(&self, form: Form) -> Option<Form> {
+        match form {
+            Form::Schema | Form::Json => Some(Form::Told),
+            Form::Told => None,
+        }
+    }
+
+    fn names_of_form(&self) -> &'static [&'static str] {
+        &["tool_choice", "input_schema"]
+    }
+
+    fn body(&self, question: &Question<'_>) -> Value {
+        let system = question
+            .messages
+            .iter()
+            .filter(|it| it.role == Role::System);
+        let system: Vec<&str> = system.map(|it| it.text.as_str()).collect();
+        let mut body = json!({
+            "model": question.model,
+            "messages": turns(question.messages),
+            "max_tokens": question.max_tokens,
+        });
+        if !system.is_empty() {
+            body["system"] = system.join("\n\n").into();
+        }
+        if let Some(temperature) = question.temperature {
+            // It is at most 1 here.
+            body["temperature"] = digits(temperature.min(1.0));
+        }
+        let mut tools: Vec<Value> = question.tools.iter().map(tool).collect();
+        if let Some((demanded, Form::Schema)) = question.held_to {
+            body["tool_choice"] = match tools.is_empty() {
+                true => json!({"type": "tool", "name": demanded.name}),
+                false => json!({"type": "any"}),
+            };
+            tools.push(json!({
+                "name": demanded.name,
+                "description": "Gives the answer.",
+                "input_schema": demanded.schema,
+            }));
+        }
+        if !tools.is_empty() {
+            body["tools"] = tools.into();
+        }
+        body
+    }
+
+    fn read(&self, body: &[u8], question: &Question<'_>) -> Result<Heard, String> {
+        let body: Body = serde_json::from_slice(body).map_err(|error| unreadable(&error))?;
+        let answers = match question.held_to {
+            Some((demanded, Form::Schema)) => Some(demanded.name.as_str()),
+            _ => None,
+        };
+        let finish = finish(body.stop_reason.as_deref());
+        let (mut text, mut calls) = (String::new(), Vec::new());
+        for block in body.content {
+            text.push_str(&block.text.unwrap_or_default());
+            let (Some(name), Some(input)) = (block.name, block.input) else {
+                continue;
+            };
+            if Some(name.as_str()) == answers {
+                // What the provider made of arguments that were cut off may look whole.
+                text = match finish {
+                    Finish::Length => String::new(),
+                    Finish::Stop | Finish::Tools | Finish::Filtered => input.get().to_owned(),
+                };
+                break;
+            }
+            calls.push(ToolCall {
+                id: block.id.unwrap_or_default(),
+                name,
+                arguments: input.get().to_owned(),
+            });
+        }
+        let text = thoughts::without(&text);
+        let refused = body.stop_reason.as_deref() == Some("refusal");
+        Ok(Heard {
+            refusal: refused.then(|| text.clone()),
+            text,
+            finish: match finish {
+                Finish::Tools if calls.is_empty() => Finish::Stop,
+                other => other,
+            },
+            calls: with_ids(calls),
+            usage: body.usage.and_then(Used::usage),
+        })
+    }
+}
+
+/// The turns after the system's; outcomes of tools are content of the user's turn, all of them in one.
+fn turns(messages: &[Message]) -> Vec<Value> {
+    let mut turns: Vec<Value> = Vec::new();
+    let mut outcomes = false;
+    for message in messages.iter().filter(|it| it.role != Role::System) {
+        if message.role == Role::Tool && outcomes {
+            let turn = turns
+                .last_mut()
+                .and_then(|turn| turn["content"].as_array_mut());
+            turn.expect("the last turn holds outcomes")
+                .push(outcome(message));
+            continue;
+        }
+        outcomes = message.role == Role::Tool;
+        turns.push(turn(message));
+    }
+    turns
+}
+
+fn turn(message: &Message) -> Value {
+    match message.role {
+        Role::Tool => json!({"role": "user", "content": [outcome(message)]}),
+        Role::Assistant if !message.calls.is_empty() => {
+            let mut content = Vec::new();
+            if !message.text.is_empty() {
+                content.push(json!({"type": "text", "text": message.text}));
+            }
+            content.extend(message.calls.iter().map(|call| {
+                let input = as_object(&call.arguments);
+                json!({"type": "tool_use", "id": call.id, "name": call.name, "input": input})
+            }));
+            json!({"role": "assistant", "content": content})
+        }
+        Role::Assistant => json!({"role": "assistant", "content": message.text}),
+        Role::System | Role::User => json!({"role": "user", "content": message.text}),
+    }
+}
+
+fn outcome(message: &Message) -> Value {
+    json!({"type": "tool_result", "tool_use_id": message.answers, "content": message.text})
+}
+
+fn tool(tool: &Tool) -> Value {
+    json!({
+        "name": tool.name,
+        "description": tool.description,
+        "input_schema": tool.arguments,
+    })
+}
+
+fn finish(reason: Option<&str>) -> Finish {
+    match reason {
+        Some("max_tokens" | "model_context_window_exceeded") => Finish::Length,
+        Some("tool_use") => Finish::Tools,
+        _ => Finish::Stop,
+    }
+}
+
+#[derive(Deserialize)]
+struct Body {
+    content: Vec<Block>,
+    stop_reason: Option<String>,
+    usage: Option<Used>,
+}
+
+/// Which fields there are depends on `type`. Thoughts have none of these.
+#[derive(Deserialize)]
+struct Block {
+    text: Option<String>,
+    id: Option<String>,
+    name: Option<String>,
+    input: Option<Box<RawValue>>,
+}
+
+#[derive(Deserialize)]
+struct Used {
+    input_tokens: Option<u64>,
+    cache_read_input_tokens: Option<u64>,
+    cache_creation_input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+}
+
+impl Used {
+    /// What came from the cache, and what went into it, is not part of `input_tokens`.
+    fn usage(self) -> Option<daybook_domain::model::Usage> {
+        let cached = self.cache_read_input_tokens.unwrap_or_default();
+        let kept = self.cache_creation_input_tokens.unwrap_or_default();
+        let input = self
+            .input_tokens
+            .map(|input| input.saturating_add(cached).saturating_add(kept));
+        usage(input, cached, self.output_tokens)
+    }
+}

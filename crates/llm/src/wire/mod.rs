@@ -1,0 +1,212 @@
+//! The three languages that providers speak, and what is common to them.
+//!
+//! An adapter turns a question into a body and a body into what was [`Heard`]. It sends nothing,
+//! remembers nothing and judges nothing.
+
+mod anthropic;
+mod ollama;
+mod openai;
+
+use daybook_domain::model::{AnswerSchema, Finish, Message, Tool, ToolCall, Usage};
+use reqwest::header::{HeaderName, HeaderValue};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+use crate::answer::Form;
+use crate::config::Wire;
+use crate::key::Key;
+
+/// A question as one request puts it.
+#[derive(Debug)]
+pub(crate) struct Question<'a> {
+    /// As the provider calls the model.
+    pub(crate) model: &'a str,
+    pub(crate) messages: &'a [Message],
+    pub(crate) tools: &'a [Tool],
+    /// The demanded form, if the provider is to hold the model to it.
+    pub(crate) held_to: Option<(&'a AnswerSchema, Form)>,
+    pub(crate) temperature: Option<f32>,
+    pub(crate) max_tokens: u32,
+    /// Whether `max_tokens` goes by the newer of its two names.
+    pub(crate) newer_limit: bool,
+    pub(crate) context_tokens: u32,
+}
+
+/// What a provider answered.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Heard {
+    /// Thoughts removed.
+    pub(crate) text: String,
+    /// Why the model will not answer.
+    pub(crate) refusal: Option<String>,
+    pub(crate) calls: Vec<ToolCall>,
+    pub(crate) finish: Finish,
+    /// Nothing if the provider did not say.
+    pub(crate) usage: Option<Usage>,
+}
+
+/// One language.
+pub(crate) trait Adapter: Send + Sync {
+    /// What is appended to the base.
+    fn path(&self) -> &'static str;
+
+    /// What every request carries besides its content type.
+    fn headers(&self, key: Option<&Key>) -> Option<Vec<(HeaderName, HeaderValue)>>;
+
+    /// The next looser way to demand a form.
+    fn looser(&self, form: Form) -> Option<Form> {
+        form.looser()
+    }
+
+    /// Words by which a fault names the demand of a form.
+    fn names_of_form(&self) -> &'static [&'static str];
+
+    /// The body of a request.
+    fn body(&self, question: &Question<'_>) -> Value;
+
+    /// Reads the body of a 2xx.
+    ///
+    /// # Errors
+    /// What is wrong with it, in words that quote none of it.
+    fn read(&self, body: &[u8], question: &Question<'_>) -> Result<Heard, String>;
+}
+
+impl Wire {
+    pub(crate) fn adapter(self) -> &'static dyn Adapter {
+        match self {
+            Self::OpenAi => &openai::OpenAi,
+            Self::Anthropic => &anthropic::Anthropic,
+            Self::Ollama => &ollama::Ollama,
+        }
+    }
+}
+
+/// `Authorization: Bearer …`, if there is a key. Nothing if no header can carry it.
+fn bearer(key: Option<&Key>) -> Option<Vec<(HeaderName, HeaderValue)>> {
+    match key {
+        Some(key) => Some(vec![(
+            reqwest::header::AUTHORIZATION,
+            key.header("Bearer ")?,
+        )]),
+        None => Some(Vec::new()),
+    }
+}
+
+/// A tool, as OpenAI and Ollama write it.
+fn function(tool: &Tool) -> Value {
+    json!({
+        "type": "function",
+        "function": {
+            "name": tool.name,
+            "description": tool.description,
+            "parameters": tool.arguments,
+        },
+    })
+}
+
+/// Arguments for a wire that takes objects alone. What the model wrote and is none goes along as text.
+fn as_object(arguments: &str) -> Value {
+    match serde_json::from_str(arguments) {
+        Ok(object @ Value::Object(_)) => object,
+        _ => {
+            let text = Value::from(arguments);
+            Value::Object(Map::from_iter([("arguments".to_owned(), text)]))
+        }
+    }
+}
+
+/// A number with the digits that it was given with; as an `f64` it would have more.
+fn digits(number: f32) -> Value {
+    number.to_string().parse::<f64>().unwrap_or_default().into()
+}
+
+/// Gives every call an id of its own.
+fn with_ids(mut calls: Vec<ToolCall>) -> Vec<ToolCall> {
+    for number in 0..calls.len() {
+        let (before, rest) = calls.split_at_mut(number);
+        let call = &mut rest[0];
+        let taken = |id: &str| before.iter().any(|earlier| earlier.id == id);
+        if call.id.is_empty() || taken(&call.id) {
+            let ids = (number + 1..).map(|number| format!("call_{number}"));
+            call.id = ids
+                .into_iter()
+                .find(|id| !taken(id))
+                .expect("there are more numbers than calls");
+        }
+    }
+    calls
+}
+
+/// A call of a tool, as OpenAI and Ollama write it.
+#[derive(Deserialize)]
+struct Call {
+    id: Option<String>,
+    function: Called,
+}
+
+#[derive(Deserialize)]
+struct Called {
+    name: String,
+    /// Text that holds JSON, or the JSON itself.
+    arguments: Option<Box<RawValue>>,
+}
+
+impl Call {
+    fn named(self) -> ToolCall {
+        let arguments = self
+            .function
+            .arguments
+            .as_deref()
+            .map_or("{}", RawValue::get);
+        ToolCall {
+            id: self.id.unwrap_or_default(),
+            name: self.function.name,
+            arguments: serde_json::from_str(arguments).unwrap_or_else(|_| arguments.to_owned()),
+        }
+    }
+}
+
+/// Usage of nothing at all is none: every question has tokens.
+fn usage(input: Option<u64>, cached: u64, output: Option<u64>) -> Option<Usage> {
+    let (input, output) = (input.filter(|input| *input > 0)?, output?);
+    Some(Usage {
+        input,
+        cached: cached.min(input),
+        output,
+    })
+}
+
+fn unreadable(error: &serde_json::Error) -> String {
+    let (line, column) = (error.line(), error.column());
+    if error.is_eof() {
+        return "its body ends before it is whole".to_owned();
+    }
+    format!("its body is not what this wire answers with (line {line}, column {column})")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(id: &str) -> ToolCall {
+        ToolCall {
+            id: id.to_owned(),
+            name: "find".to_owned(),
+            arguments: "{}".to_owned(),
+        }
+    }
+
+    #[test]
+    fn calls_get_ids_of_their_own() {
+        let calls = with_ids(vec![call(""), call("call_2"), call(""), call("call_2")]);
+        let ids: Vec<&str> = calls.iter().map(|call| call.id.as_str()).collect();
+        assert_eq!(ids, ["call_1", "call_2", "call_3", "call_4"]);
+    }
+
+    #[test]
+    fn arguments_that_are_no_object_go_along_as_text() {
+        assert_eq!(as_object(r#"{"a":1}"#), json!({"a": 1}));
+        assert_eq!(as_object("oops"), json!({"arguments": "oops"}));
+    }
+}

@@ -1,0 +1,122 @@
+//! `POST {base}/api/chat` of Ollama.
+//!
+//! Ollama makes room for a few thousand tokens unless told otherwise, and drops the beginning of a longer
+//! question without a word; so it is told how much room to make, and to refuse instead of dropping.
+
+use daybook_domain::model::{Finish, Message, Role, ToolCall};
+use reqwest::header::{HeaderName, HeaderValue};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{
+    Adapter, Call, Heard, Question, as_object, bearer, digits, function, unreadable, usage,
+    with_ids,
+};
+use crate::answer::Form;
+use crate::key::Key;
+use crate::thoughts;
+
+pub(super) struct Ollama;
+
+impl Adapter for Ollama {
+    fn path(&self) -> &'static str {
+        "/api/chat"
+    }
+
+    fn headers(&self, key: Option<&Key>) -> Option<Vec<(HeaderName, HeaderValue)>> {
+        bearer(key)
+    }
+
+    fn names_of_form(&self) -> &'static [&'static str] {
+        &["format", "json schema", "grammar"]
+    }
+
+    fn body(&self, question: &Question<'_>) -> Value {
+        let mut options = json!({
+            "num_ctx": question.context_tokens,
+            "num_predict": question.max_tokens,
+        });
+        if let Some(temperature) = question.temperature {
+            options["temperature"] = digits(temperature);
+        }
+        let messages = question.messages.iter();
+        let mut body = json!({
+            "model": question.model,
+            "messages": messages.map(|it| message(it, question.messages)).collect::<Vec<_>>(),
+            "stream": false,
+            "truncate": false,
+            "options": options,
+        });
+        if !question.tools.is_empty() {
+            body["tools"] = question.tools.iter().map(function).collect();
+        }
+        match question.held_to {
+            Some((demanded, Form::Schema)) => body["format"] = demanded.schema.clone(),
+            Some((_, Form::Json)) => body["format"] = "json".into(),
+            Some((_, Form::Told)) | None => {}
+        }
+        body
+    }
+
+    fn read(&self, body: &[u8], _: &Question<'_>) -> Result<Heard, String> {
+        let body: Body = serde_json::from_slice(body).map_err(|error| unreadable(&error))?;
+        let calls = body.message.tool_calls.unwrap_or_default();
+        let calls: Vec<ToolCall> = calls.into_iter().map(Call::named).collect();
+        Ok(Heard {
+            text: thoughts::without(&body.message.content),
+            refusal: None,
+            finish: finish(body.done_reason.as_deref(), !calls.is_empty()),
+            calls: with_ids(calls),
+            usage: usage(body.prompt_eval_count, 0, body.eval_count),
+        })
+    }
+}
+
+fn message(message: &Message, all: &[Message]) -> Value {
+    let role = match message.role {
+        Role::System => "system",
+        Role::User => "user",
+        Role::Assistant => "assistant",
+        Role::Tool => "tool",
+    };
+    let mut written = json!({"role": role, "content": message.text});
+    if let Some(id) = &message.answers {
+        // Calls have no ids here; an outcome names its tool.
+        let mut calls = all.iter().flat_map(|earlier| &earlier.calls);
+        let name = calls
+            .find(|call| call.id == *id)
+            .map_or("", |call| &call.name);
+        written["tool_name"] = name.into();
+    }
+    if !message.calls.is_empty() {
+        let call = |call: &ToolCall| {
+            let arguments = as_object(&call.arguments);
+            json!({"function": {"name": call.name, "arguments": arguments}})
+        };
+        written["tool_calls"] = message.calls.iter().map(call).collect();
+    }
+    written
+}
+
+fn finish(reason: Option<&str>, calls: bool) -> Finish {
+    match reason {
+        Some("length") => Finish::Length,
+        _ if calls => Finish::Tools,
+        _ => Finish::Stop,
+    }
+}
+
+#[derive(Deserialize)]
+struct Body {
+    message: Said,
+    done_reason: Option<String>,
+    prompt_eval_count: Option<u64>,
+    eval_count: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct Said {
+    #[serde(default)]
+    content: String,
+    tool_calls: Option<Vec<Call>>,
+}

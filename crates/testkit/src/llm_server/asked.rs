@@ -1,0 +1,236 @@
+//! What a scripted provider was asked, in one shape for all wires.
+
+use daybook_domain::model::{Message, Role, Tool, ToolCall};
+use hyper::HeaderMap;
+use serde_json::Value;
+
+/// The wire over which a request came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spoken {
+    /// `/chat/completions`
+    OpenAi,
+    /// `/v1/messages`
+    Anthropic,
+    /// `/api/chat`
+    Ollama,
+}
+
+/// The form in which an answer was demanded.
+#[derive(Debug, Clone, PartialEq)]
+pub enum AskedForm {
+    /// None, as far as the wire tells.
+    Free,
+    /// Some JSON.
+    Json,
+    /// This schema.
+    Schema(Value),
+}
+
+/// One request.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Asked {
+    /// Over which wire.
+    pub wire: Spoken,
+    /// Names in small letters, and values.
+    pub headers: Vec<(String, String)>,
+    /// Which model.
+    pub model: String,
+    /// The conversation. Calls of a wire without ids have none.
+    pub messages: Vec<Message>,
+    /// Offered tools, without the one that stands for the answer.
+    pub tools: Vec<Tool>,
+    /// The demanded form.
+    pub form: AskedForm,
+    /// Most tokens of the answer.
+    pub max_tokens: Option<u64>,
+    /// How freely to choose words.
+    pub temperature: Option<f64>,
+    /// The body as it came.
+    pub body: Value,
+}
+
+impl Asked {
+    pub(super) fn read(path: &str, headers: &HeaderMap, body: &[u8]) -> Option<Self> {
+        let ends = |end: &str| path.ends_with(end);
+        let wire = match () {
+            () if ends("/chat/completions") => Spoken::OpenAi,
+            () if ends("/v1/messages") => Spoken::Anthropic,
+            () if ends("/api/chat") => Spoken::Ollama,
+            () => return None,
+        };
+        let body: Value = serde_json::from_slice(body).ok()?;
+        let value = |value: &hyper::header::HeaderValue| {
+            String::from_utf8_lossy(value.as_bytes()).into_owned()
+        };
+        let headers = headers
+            .iter()
+            .map(|(name, it)| (name.to_string(), value(it)));
+        let (options, limit) = match wire {
+            Spoken::Ollama => (&body["options"], "num_predict"),
+            Spoken::OpenAi | Spoken::Anthropic => (&body, "max_tokens"),
+        };
+        let max_tokens = options[limit].as_u64();
+        let form = form(wire, &body);
+        Some(Self {
+            wire,
+            headers: headers.collect(),
+            model: text(&body["model"]),
+            messages: messages(wire, &body),
+            tools: tools(wire, &body, &form),
+            form,
+            max_tokens: max_tokens.or(options["max_completion_tokens"].as_u64()),
+            temperature: options["temperature"].as_f64(),
+            body,
+        })
+    }
+
+    /// The value of a header, named in small letters.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let mut headers = self.headers.iter();
+        headers
+            .find(|header| header.0 == name)
+            .map(|header| header.1.as_str())
+    }
+
+    /// All that was said, one message after another.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let texts: Vec<&str> = self.messages.iter().map(|it| it.text.as_str()).collect();
+        texts.join("\n")
+    }
+
+    /// The words of messages; those of the system's alone, or all.
+    pub(super) fn words(&self, of_system: bool) -> u64 {
+        let messages = self.messages.iter();
+        let counted = messages.filter(|it| !of_system || it.role == Role::System);
+        counted.map(|it| words(&it.text)).sum()
+    }
+}
+
+/// A token of this provider is a word.
+pub(super) fn words(text: &str) -> u64 {
+    text.split_whitespace().count() as u64
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+fn list(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+fn form(wire: Spoken, body: &Value) -> AskedForm {
+    match wire {
+        Spoken::OpenAi => match body["response_format"]["type"].as_str() {
+            Some("json_schema") => {
+                AskedForm::Schema(body["response_format"]["json_schema"]["schema"].clone())
+            }
+            Some(_) => AskedForm::Json,
+            None => AskedForm::Free,
+        },
+        Spoken::Ollama => match &body["format"] {
+            Value::Null => AskedForm::Free,
+            schema @ Value::Object(_) => AskedForm::Schema(schema.clone()),
+            _ => AskedForm::Json,
+        },
+        Spoken::Anthropic => match answering_tool(body) {
+            Some(tool) => AskedForm::Schema(tool["input_schema"].clone()),
+            None => AskedForm::Free,
+        },
+    }
+}
+
+/// The tool that stands for the answer: the last one, where one must be called.
+pub(super) fn answering_tool(body: &Value) -> Option<&Value> {
+    body.get("tool_choice")?;
+    body["tools"].as_array()?.last()
+}
+
+fn tools(wire: Spoken, body: &Value, form: &AskedForm) -> Vec<Tool> {
+    let read = |tool: &Value| match wire {
+        Spoken::OpenAi | Spoken::Ollama => Tool {
+            name: text(&tool["function"]["name"]),
+            description: text(&tool["function"]["description"]),
+            arguments: tool["function"]["parameters"].clone(),
+        },
+        Spoken::Anthropic => Tool {
+            name: text(&tool["name"]),
+            description: text(&tool["description"]),
+            arguments: tool["input_schema"].clone(),
+        },
+    };
+    let mut tools: Vec<Tool> = list(&body["tools"]).map(read).collect();
+    if wire == Spoken::Anthropic && *form != AskedForm::Free {
+        tools.pop();
+    }
+    tools
+}
+
+fn messages(wire: Spoken, body: &Value) -> Vec<Message> {
+    let mut messages = Vec::new();
+    if let Some(system) = body["system"].as_str() {
+        messages.push(Message::new(Role::System, system));
+    }
+    for message in list(&body["messages"]) {
+        match wire {
+            Spoken::OpenAi | Spoken::Ollama => messages.push(plain(message)),
+            Spoken::Anthropic => blocks(message, &mut messages),
+        }
+    }
+    messages
+}
+
+fn plain(message: &Value) -> Message {
+    let role = match message["role"].as_str() {
+        Some("system") => Role::System,
+        Some("assistant") => Role::Assistant,
+        Some("tool") => Role::Tool,
+        _ => Role::User,
+    };
+    let call = |call: &Value| ToolCall {
+        id: text(&call["id"]),
+        name: text(&call["function"]["name"]),
+        arguments: match &call["function"]["arguments"] {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        },
+    };
+    let answered = [&message["tool_call_id"], &message["tool_name"]];
+    Message {
+        calls: list(&message["tool_calls"]).map(call).collect(),
+        answers: answered
+            .into_iter()
+            .find_map(Value::as_str)
+            .map(str::to_owned),
+        ..Message::new(role, text(&message["content"]))
+    }
+}
+
+fn blocks(message: &Value, messages: &mut Vec<Message>) {
+    let role = match message["role"].as_str() {
+        Some("assistant") => Role::Assistant,
+        _ => Role::User,
+    };
+    let mut said = Message::new(role, text(&message["content"]));
+    let mut outcomes = Vec::new();
+    for block in list(&message["content"]) {
+        match block["type"].as_str() {
+            Some("tool_use") => said.calls.push(ToolCall {
+                id: text(&block["id"]),
+                name: text(&block["name"]),
+                arguments: block["input"].to_string(),
+            }),
+            Some("tool_result") => {
+                let (id, outcome) = (text(&block["tool_use_id"]), text(&block["content"]));
+                outcomes.push(Message::outcome(id, outcome));
+            }
+            _ => said.text.push_str(&text(&block["text"])),
+        }
+    }
+    match outcomes.is_empty() {
+        true => messages.push(said),
+        false => messages.append(&mut outcomes),
+    }
+}
