@@ -7,6 +7,7 @@
 //! Not here: reading the log, storing results, files.
 
 pub mod extractive;
+pub mod model;
 pub mod window;
 
 use async_trait::async_trait;
