@@ -6,11 +6,14 @@
 //!
 //! Not here: reading the log, storing results, files.
 
+mod dropped;
 pub mod extractive;
 pub mod model;
 pub mod window;
 
 use async_trait::async_trait;
+pub use dropped::{DropReason, Dropped};
+
 use daybook_domain::{Digest, Event, EventSeq, FailureClass, ObservationKind, Session, Timestamp};
 
 /// What an extractor is shown.

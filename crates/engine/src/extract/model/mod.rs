@@ -3,8 +3,14 @@
 //! Not here: how a model is reached (the seam is `daybook_domain::model`).
 #![allow(dead_code)]
 
+mod answer;
 mod cut;
+mod headings;
+mod no_reply;
+mod observations_xml;
+mod rollout;
 #[cfg(test)]
 mod scene;
+mod stage_one;
 mod tiers;
 mod transcript;
