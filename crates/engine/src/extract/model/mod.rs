@@ -5,6 +5,7 @@
 
 mod answer;
 mod cut;
+mod grounds;
 mod headings;
 mod no_reply;
 mod observations_xml;
