@@ -6,6 +6,7 @@
 mod answer;
 mod cut;
 mod grounds;
+mod guidance;
 mod headings;
 mod no_reply;
 mod observations_xml;
@@ -15,3 +16,6 @@ mod scene;
 mod stage_one;
 mod tiers;
 mod transcript;
+mod validation;
+
+pub use guidance::Guidance;
