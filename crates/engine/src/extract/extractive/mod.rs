@@ -67,7 +67,6 @@ impl Extractive {
     }
 }
 
-#[allow(dead_code)]
 /// The window's own account, without anything learned: what a digest says of events alone.
 pub(super) fn account(window: Window<'_>) -> Option<Digest> {
     digest::digest(&Talk::of(window), &[])

@@ -72,11 +72,12 @@ impl Grounds {
     /// What `events` say, and `besides` what everybody knows: the person's name, the place.
     pub(super) fn of(events: &[&Event], besides: &str) -> Self {
         let mut said = besides.to_owned();
+        let mut telling = telling_words(besides);
         for event in events {
-            said.push(' ');
-            said.push_str(&ends(&event.text, EVIDENCE.0, EVIDENCE.1));
-            said.push(' ');
-            said.push_str(event.tool.as_deref().unwrap_or(""));
+            let text = ends(&event.text, EVIDENCE.0, EVIDENCE.1);
+            telling.extend(telling_words(&text));
+            let tool = event.tool.as_deref().unwrap_or("");
+            said.extend([" ", &text, " ", tool]);
         }
         let low = plain(&said);
         let mut numbers: HashSet<String> = numbers(&low).collect();
@@ -88,7 +89,7 @@ impl Grounds {
         }
         Self {
             numbers,
-            telling: telling_words(&said),
+            telling,
             days: events.iter().flat_map(|event| days_around(event)).collect(),
             events: events.len(),
             words,

@@ -2,7 +2,7 @@
 //!
 //! Blocks are joined by one blank line. A message that is nothing but a `<system_message>` envelope
 //! becomes a quoted line that says so, and its content. Unlike there, a line of a message that begins
-//! as one of ours begins (`#` or `>`) gets a backslash, so that no message holds another's turn.
+//! as one of ours begins (`#`, `>`, `</`) gets a backslash, so that no message holds another's turn.
 //! Events have no numbers here: what rests on them is located by its words.
 
 use std::sync::LazyLock;
@@ -128,7 +128,7 @@ fn message(text: &str) -> String {
 fn unforged(text: &str) -> String {
     let text = tidy(&ends(text, MESSAGE.0, MESSAGE.1));
     let lines = text.lines().map(|line| match line.trim_start() {
-        ours if ours.starts_with(['#', '>']) => format!("\\{line}"),
+        ours if ours.starts_with(['#', '>']) || ours.starts_with("</") => format!("\\{line}"),
         _ => line.to_owned(),
     });
     lines.collect::<Vec<_>>().join("\n")

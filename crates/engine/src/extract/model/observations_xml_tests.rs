@@ -156,7 +156,8 @@ fn what_is_ours_stands_in_attributes_or_elements() {
             "<observation><kind>open_end</kind><events>[3, 7-9]</events><subject>limit &gt; 5</subject><stated>true</stated><general>1</general>{within}</observation>"
         ),
     ] {
-        assert_eq!(scan(&answer).suggestions, [expected.clone()], "{answer}");
+        let read = scan(&answer).suggestions;
+        assert_eq!(read.first(), Some(&expected), "{answer}");
     }
     let plain = &scan(&one("A", "a")).suggestions[0];
     assert_eq!(
