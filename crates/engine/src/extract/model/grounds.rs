@@ -6,6 +6,7 @@
 //!
 //! Not here: which events are evidence, and what follows from a doubt (`validation`).
 
+use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
@@ -14,10 +15,11 @@ use regex::Regex;
 
 use super::cut::ends;
 use super::transcript::day;
+use crate::extract::Window;
 use crate::extract::extractive::bearing::{capitals_name, is_usual, telling_words};
 
-/// Bytes of head and of tail of an event that count as evidence: more than a model is shown.
-const EVIDENCE: (usize, usize) = (12 * 1024, 4 * 1024);
+/// Bytes of head and of tail of an event that count as evidence: as much as a model is shown of a person's.
+const EVIDENCE: (usize, usize) = (4_500, 1_500);
 
 const NUMBER_WORDS: [(&str, &str); 11] = [
     ("two", "2"),
@@ -55,53 +57,133 @@ static NUMERIC: LazyLock<Regex> = LazyLock::new(|| {
 static DAY: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"^\d{4}-\d\d-\d\d$").expect("the pattern is constant"));
 
-/// What some events say.
-#[derive(Debug, Default)]
-pub(super) struct Grounds {
-    /// All of it in lower case, on one line, with plain quotes.
+/// What one event says, in forms that are made when they are first needed.
+#[derive(Debug)]
+struct Saying {
+    text: String,
+    /// In lower case, on one line, with plain quotes.
     low: String,
-    /// The same as words joined by one blank, for quotes.
-    words: String,
-    numbers: HashSet<String>,
-    telling: HashSet<String>,
-    days: HashSet<String>,
-    events: usize,
+    words: OnceCell<String>,
+    numbers: OnceCell<HashSet<String>>,
+    telling: OnceCell<HashSet<String>>,
+    days: Vec<String>,
 }
 
-impl Grounds {
-    /// What `events` say, and `besides` what everybody knows: the person's name, the place.
-    pub(super) fn of(events: &[&Event], besides: &str) -> Self {
-        let mut said = besides.to_owned();
-        let mut telling = telling_words(besides);
-        for event in events {
-            let text = ends(&event.text, EVIDENCE.0, EVIDENCE.1);
-            telling.extend(telling_words(&text));
-            let tool = event.tool.as_deref().unwrap_or("");
-            said.extend([" ", &text, " ", tool]);
-        }
-        let low = plain(&said);
-        let mut numbers: HashSet<String> = numbers(&low).collect();
-        let words = words(&low);
-        for (word, number) in NUMBER_WORDS {
-            if stands(&words, word) {
-                numbers.insert(number.to_owned());
-            }
-        }
+impl Saying {
+    fn of(event: &Event) -> Self {
+        let text = ends(&event.text, EVIDENCE.0, EVIDENCE.1);
+        let tool = event.tool.as_deref().unwrap_or("");
         Self {
-            numbers,
-            telling,
-            days: events.iter().flat_map(|event| days_around(event)).collect(),
-            events: events.len(),
-            words,
-            low,
+            days: days_around(event),
+            ..Self::besides(&format!("{text} {tool}"))
         }
+    }
+
+    fn besides(text: &str) -> Self {
+        Self {
+            text: text.to_owned(),
+            low: plain(text),
+            words: OnceCell::new(),
+            numbers: OnceCell::new(),
+            telling: OnceCell::new(),
+            days: Vec::new(),
+        }
+    }
+
+    fn words(&self) -> &str {
+        self.words.get_or_init(|| words(&self.low))
+    }
+
+    fn numbers(&self) -> &HashSet<String> {
+        self.numbers.get_or_init(|| {
+            let spelled = NUMBER_WORDS
+                .iter()
+                .filter(|(word, _)| stands(&self.low, word));
+            let spelled = spelled.map(|(_, number)| (*number).to_owned());
+            numbers(&self.low).chain(spelled).collect()
+        })
+    }
+
+    fn telling(&self) -> &HashSet<String> {
+        self.telling.get_or_init(|| telling_words(&self.text))
+    }
+}
+
+/// What the events of a window say, each looked at once at most.
+pub(super) struct Sayings<'a> {
+    window: Window<'a>,
+    of: Vec<OnceCell<Saying>>,
+    /// What everybody knows: the person's name, the place.
+    besides: Saying,
+    /// The session's summary up to the window.
+    summary: Saying,
+}
+
+impl<'a> Sayings<'a> {
+    pub(super) fn of(window: Window<'a>) -> Self {
+        let person = window.session.user.as_deref().unwrap_or("");
+        let place = window
+            .events
+            .iter()
+            .rev()
+            .find_map(|event| event.place.as_ref());
+        let root = place.map_or("", |place| place.root.as_str());
+        let branch = place
+            .and_then(|place| place.branch.as_deref())
+            .unwrap_or("");
+        Self {
+            window,
+            of: window.events.iter().map(|_| OnceCell::new()).collect(),
+            besides: Saying::besides(&format!("{person} {root} {branch}")),
+            summary: Saying::besides(window.known.summary.unwrap_or("")),
+        }
+    }
+
+    /// The words of one event that carry it.
+    pub(super) fn telling(&self, place: usize) -> &HashSet<String> {
+        self.saying(place).telling()
+    }
+
+    /// What the events at these places of the window say together.
+    pub(super) fn grounds(&self, places: &[usize]) -> Grounds<'_> {
+        Grounds {
+            of: places.iter().map(|place| self.saying(*place)).collect(),
+            besides: &self.besides,
+        }
+    }
+
+    /// What those events say, and what the windows before came to.
+    pub(super) fn story(&self, places: &[usize]) -> Grounds<'_> {
+        let mut grounds = self.grounds(places);
+        grounds.of.push(&self.summary);
+        grounds
+    }
+
+    fn saying(&self, place: usize) -> &Saying {
+        self.of[place].get_or_init(|| Saying::of(&self.window.events[place]))
+    }
+}
+
+/// What some events say.
+pub(super) struct Grounds<'a> {
+    of: Vec<&'a Saying>,
+    besides: &'a Saying,
+}
+
+impl Grounds<'_> {
+    fn any(&self, says: impl Fn(&&Saying) -> bool) -> bool {
+        self.of.iter().chain([&self.besides]).any(says)
     }
 
     /// How many of these words are said here.
     pub(super) fn share(&self, telling: &HashSet<String>) -> usize {
         telling
             .iter()
-            .filter(|word| self.telling.contains(*word))
+            .filter(|word| {
+                self.of
+                    .iter()
+                    .any(|saying| saying.telling().contains(*word))
+            })
             .count()
     }
 
@@ -111,7 +193,7 @@ impl Grounds {
         let code = CODE.captures_iter(&text).all(|c| self.names(&plain(&c[1])));
         let quotes = QUOTE.captures_iter(&text).all(|c| {
             let quoted = words(&plain(&c[1]));
-            !quoted.contains(' ') || stands(&self.words, &quoted)
+            !quoted.contains(' ') || self.any(|saying| stands(saying.words(), &quoted))
         });
         if !code || !quotes {
             return false;
@@ -138,7 +220,7 @@ impl Grounds {
             return true;
         }
         if let Some((_, number)) = NUMBER_WORDS.iter().find(|(word, _)| *word == low) {
-            return self.numbers.contains(*number) || *number == self.events.to_string();
+            return self.counts(number) || *number == self.of.len().to_string();
         }
         if low.contains(|c: char| c.is_ascii_digit()) {
             return self.holds_number(&low);
@@ -156,10 +238,10 @@ impl Grounds {
 
     fn holds_number(&self, low: &str) -> bool {
         if DAY.is_match(low) {
-            return self.days.contains(low) || self.names(low);
+            return self.any(|saying| saying.days.iter().any(|day| day == low)) || self.names(low);
         }
         if NUMERIC.is_match(low) {
-            return numbers(low).all(|number| self.numbers.contains(&number));
+            return numbers(low).all(|number| self.counts(&number));
         }
         self.names(low)
     }
@@ -174,12 +256,20 @@ impl Grounds {
     }
 
     fn names(&self, low: &str) -> bool {
-        stands(&self.low, low)
+        self.any(|saying| stands(&saying.low, low))
     }
 
+    fn counts(&self, number: &str) -> bool {
+        self.any(|saying| saying.numbers().contains(number))
+    }
+
+    /// Whether a word was said in another form: its stem begins a word.
     fn tells(&self, low: &str) -> bool {
-        let telling = telling_words(low);
-        !telling.is_empty() && telling.iter().all(|word| self.telling.contains(word))
+        let stems = telling_words(low);
+        !stems.is_empty()
+            && stems
+                .iter()
+                .all(|stem| self.any(|saying| begins_word(&saying.low, stem)))
     }
 }
 
@@ -194,6 +284,12 @@ fn words(low: &str) -> String {
         .split(|c: char| !c.is_alphanumeric())
         .filter(|w| !w.is_empty());
     words.collect::<Vec<_>>().join(" ")
+}
+
+/// Whether a word of `text` begins so.
+fn begins_word(text: &str, stem: &str) -> bool {
+    let mut found = text.match_indices(stem);
+    found.any(|(at, _)| !text[..at].ends_with(char::is_alphanumeric))
 }
 
 /// Whether `name` stands in `text` and is no piece of a longer word.
@@ -249,14 +345,21 @@ fn is_code(token: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scene::scene;
+    use super::super::scene::{scene, session};
     use super::*;
+    use crate::extract::Known;
 
     fn check(evidence: &str, text: &str, holds: bool) {
         let events = scene(&format!("human: {evidence}"));
-        let events: Vec<&Event> = events.iter().collect();
+        let session = session(&events);
+        let sayings = Sayings::of(Window {
+            session: &session,
+            before: &[],
+            events: &events,
+            known: Known::default(),
+        });
         assert_eq!(
-            Grounds::of(&events, "ada").hold(text),
+            sayings.grounds(&[0]).hold(text),
             holds,
             "{evidence} / {text}"
         );

@@ -3,11 +3,11 @@
 //! Not here: which drafts are believed (`validation`).
 
 use daybook_domain::model::ModelError;
-use daybook_domain::{Digest, Event, FailureClass, Timestamp};
+use daybook_domain::{Digest, FailureClass, Timestamp};
 
 use super::answer::Answer;
 use super::cut::ends;
-use super::grounds::Grounds;
+use super::grounds::{Grounds, Sayings};
 use super::guidance::Guidance;
 use super::transcript::Rendered;
 use super::validation::believed;
@@ -33,9 +33,10 @@ pub(super) fn extracted(
     is_checked: bool,
 ) -> Extracted {
     let mut dropped = answer.dropped;
-    let (drafts, doubted) = believed(answer.suggestions, window, &shown.shown, guidance);
+    let sayings = Sayings::of(window);
+    let (drafts, doubted) = believed(answer.suggestions, window, &shown.shown, &sayings, guidance);
     dropped.join(&doubted);
-    let grounds = is_checked.then(|| whole(window, &shown.shown));
+    let grounds = is_checked.then(|| sayings.story(&shown.shown));
     let mut text = |text: Option<String>, most| prose(&text?, most, grounds.as_ref(), &mut dropped);
     let summary = text(answer.summary, SUMMARY);
     let raw_memory = text(answer.raw_memory, RAW_MEMORY);
@@ -122,30 +123,11 @@ fn said(message: &str) -> String {
         .collect()
 }
 
-fn whole(window: Window<'_>, shown: &[usize]) -> Grounds {
-    let events: Vec<&Event> = shown
-        .iter()
-        .filter_map(|at| window.events.get(*at))
-        .collect();
-    let known = window.known.summary.unwrap_or("");
-    let person = window.session.user.as_deref().unwrap_or("");
-    let place = window
-        .events
-        .iter()
-        .rev()
-        .find_map(|event| event.place.as_ref());
-    let root = place.map_or("", |place| place.root.as_str());
-    let branch = place
-        .and_then(|place| place.branch.as_deref())
-        .unwrap_or("");
-    Grounds::of(&events, &format!("{known} {person} {root} {branch}"))
-}
-
 /// A free text without secrets and, where it is checked, without lines that name what nobody named.
 fn prose(
     text: &str,
     most: usize,
-    grounds: Option<&Grounds>,
+    grounds: Option<&Grounds<'_>>,
     dropped: &mut Dropped,
 ) -> Option<String> {
     let redacted = Redactor::standard().redact(text.trim()).text.into_owned();

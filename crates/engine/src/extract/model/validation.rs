@@ -6,14 +6,12 @@
 //!
 //! Not here: reading answers; whose memory a draft belongs in.
 
-use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashSet};
 
 use daybook_domain::{Event, ObservationKind as Kind, Origin};
 
 use super::answer::Suggestion;
-use super::cut::ends;
-use super::grounds::Grounds;
+use super::grounds::Sayings;
 use super::guidance::Guidance;
 use crate::extract::extractive::bearing::{Bearing, bearing, telling_words};
 use crate::extract::{Draft, DropReason, Dropped, Window};
@@ -29,14 +27,12 @@ const CONTEXT: usize = 400;
 const SUBJECT: usize = 80;
 /// Most events that one draft rests on where nobody cited any.
 const LOCATED: usize = 3;
-/// Bytes of head and of tail of an event in which evidence is located.
-const LOCATED_IN: (usize, usize) = (4_500, 1_500);
-
 /// What of `suggestions` is believed. `shown` are the places of the events that the model was shown.
 pub(super) fn believed(
     suggestions: Vec<Suggestion>,
     window: Window<'_>,
     shown: &[usize],
+    sayings: &Sayings<'_>,
     guidance: &Guidance,
 ) -> (Vec<Draft>, Dropped) {
     let court = Court {
@@ -44,7 +40,7 @@ pub(super) fn believed(
         shown,
         guidance,
         redactor: Redactor::standard(),
-        telling: shown.iter().map(|_| OnceCell::new()).collect(),
+        sayings,
     };
     let mut dropped = Dropped::default();
     let mut drafts: Vec<Draft> = Vec::new();
@@ -98,8 +94,7 @@ struct Court<'a> {
     shown: &'a [usize],
     guidance: &'a Guidance,
     redactor: Redactor,
-    /// The telling words of each shown event, once they were needed.
-    telling: Vec<OnceCell<HashSet<String>>>,
+    sayings: &'a Sayings<'a>,
 }
 
 impl Court<'_> {
@@ -110,16 +105,16 @@ impl Court<'_> {
         if self.guidance.forbids(&suggestion) {
             return Err(DropReason::Unwanted);
         }
-        let human: Vec<&Event> = cited.iter().copied().filter(|e| is_persons(e)).collect();
+        let human = self.only(&cited, is_persons);
         if is_personal(suggestion.kind) {
             self.hold_personal(&suggestion, &cited, &human, &telling)?;
         } else {
             self.hold(&suggestion, &cited, &human, &telling)?;
         }
         let said = |told: bool| told && !human.is_empty();
-        let stated = suggestion
-            .stated
-            .unwrap_or_else(|| self.grounds(&human).share(&telling) * 2 >= telling.len().max(1));
+        let stated = suggestion.stated.unwrap_or_else(|| {
+            self.sayings.grounds(&human).share(&telling) * 2 >= telling.len().max(1)
+        });
         Ok(Draft {
             kind: suggestion.kind,
             general: said(suggestion.general),
@@ -127,9 +122,13 @@ impl Court<'_> {
             context: suggestion.context,
             subject: suggestion.subject,
             stated: said(stated),
-            events: cited.iter().map(|event| event.seq).collect(),
-            lines: cited.iter().map(|event| event.line).collect(),
-            at: cited.iter().map(|event| event.at).min().unwrap_or_default(),
+            events: cited.iter().map(|at| self.event(*at).seq).collect(),
+            lines: cited.iter().map(|at| self.event(*at).line).collect(),
+            at: cited
+                .iter()
+                .map(|at| self.event(*at).at)
+                .min()
+                .unwrap_or_default(),
         })
     }
 
@@ -169,13 +168,13 @@ impl Court<'_> {
         })
     }
 
-    /// The events that a suggestion rests on, in order: those it cites, or where it cites none that the
+    /// Places of the events that a suggestion rests on, in order: those it cites, or where it cites none that the
     /// model could know, those that hold most of its words.
     fn evidence(
         &self,
         suggestion: &Suggestion,
         telling: &HashSet<String>,
-    ) -> Result<Vec<&Event>, DropReason> {
+    ) -> Result<Vec<usize>, DropReason> {
         let places = suggestion
             .events
             .iter()
@@ -187,14 +186,19 @@ impl Court<'_> {
             true if suggestion.events.is_empty() => self.located(telling),
             _ => cited,
         };
-        let events: Vec<&Event> = cited
-            .iter()
-            .filter_map(|at| self.window.events.get(*at))
-            .collect();
-        match events.is_empty() {
+        match cited.is_empty() {
             true => Err(DropReason::NoEvidence),
-            false => Ok(events),
+            false => Ok(cited.into_iter().collect()),
         }
+    }
+
+    fn event(&self, at: usize) -> &Event {
+        &self.window.events[at]
+    }
+
+    fn only(&self, places: &[usize], are: fn(&Event) -> bool) -> Vec<usize> {
+        let places = places.iter().copied();
+        places.filter(|at| are(self.event(*at))).collect()
     }
 
     /// Places of the events that together hold half of these words; none if there are none.
@@ -202,21 +206,20 @@ impl Court<'_> {
         let mut open: HashSet<&String> = telling.iter().collect();
         let mut found = BTreeSet::new();
         while found.len() < LOCATED && !open.is_empty() {
-            let best = (0..self.shown.len()).map(|i| {
-                let said = self.telling_of(i);
+            let best = self.shown.iter().map(|at| {
+                let said = self.sayings.telling(*at);
                 let hits = open.iter().filter(|word| said.contains(**word)).count();
-                (hits, is_persons(&self.window.events[self.shown[i]]), i)
+                (hits, is_persons(self.event(*at)), *at)
             });
-            let Some((hits, _, i)) = best.max().filter(|(hits, ..)| *hits > 0) else {
+            let Some((hits, _, at)) = best.max().filter(|(hits, ..)| *hits > 0) else {
                 break;
             };
             // A further event for one common word more would only blur where it was said.
             if !found.is_empty() && hits < 2 {
                 break;
             }
-            let said = self.telling_of(i);
-            open.retain(|word| !said.contains(*word));
-            found.insert(self.shown[i]);
+            open.retain(|word| !self.sayings.telling(at).contains(*word));
+            found.insert(at);
         }
         let held = telling.len() - open.len();
         match held * 2 >= telling.len() && held >= telling.len().min(2) {
@@ -225,36 +228,29 @@ impl Court<'_> {
         }
     }
 
-    fn telling_of(&self, i: usize) -> &HashSet<String> {
-        self.telling[i].get_or_init(|| {
-            let event = &self.window.events[self.shown[i]];
-            telling_words(&ends(&event.text, LOCATED_IN.0, LOCATED_IN.1))
-        })
-    }
-
     /// What a person wants: in their own words, which name what they name, and beyond the moment.
     fn hold_personal(
         &self,
         suggestion: &Suggestion,
-        cited: &[&Event],
-        human: &[&Event],
+        cited: &[usize],
+        human: &[usize],
         telling: &HashSet<String>,
     ) -> Result<(), DropReason> {
-        let said = self.grounds(human).share(telling);
+        let said = self.sayings.grounds(human).share(telling);
         if human.is_empty() || said * 4 < telling.len() || said == 0 {
             return Err(DropReason::NotAPersons);
         }
         // What a tool printed is no ground for a wish, not even for the names in it.
-        let trusted: Vec<&Event> = cited.iter().copied().filter(|e| !is_outside(e)).collect();
+        let trusted = self.only(cited, |event| !is_outside(event));
         self.named(suggestion, &trusted)?;
         if suggestion.kind != Kind::Preference {
             return Ok(());
         }
-        let about = |event: &&&Event| self.grounds(&[**event]).share(telling) > 0;
+        let about = |at: &&usize| !self.sayings.telling(**at).is_disjoint(telling);
         let again = human.iter().filter(about).count() > 1;
         let lasting = human
             .iter()
-            .any(|event| bearing(&event.text) != Bearing::Passing);
+            .any(|at| bearing(&self.event(*at).text) != Bearing::Passing);
         match again || lasting {
             true => Ok(()),
             false => Err(DropReason::OneOff),
@@ -265,24 +261,25 @@ impl Court<'_> {
     fn hold(
         &self,
         suggestion: &Suggestion,
-        cited: &[&Event],
-        human: &[&Event],
+        cited: &[usize],
+        human: &[usize],
         telling: &HashSet<String>,
     ) -> Result<(), DropReason> {
         self.named(suggestion, cited)?;
-        let said = self.grounds(cited).share(telling);
+        let said = self.sayings.grounds(cited).share(telling);
         if said * 4 < telling.len() || said == 0 && !telling.is_empty() {
             return Err(DropReason::NoEvidence);
         }
-        let outside = cited.iter().any(|event| is_outside(event));
-        if human.is_empty() && outside && bearing(&suggestion.text) == Bearing::Lasting {
+        let outside = self.only(cited, is_outside);
+        if human.is_empty() && !outside.is_empty() && bearing(&suggestion.text) == Bearing::Lasting
+        {
             return Err(DropReason::Instruction);
         }
         Ok(())
     }
 
-    fn named(&self, suggestion: &Suggestion, evidence: &[&Event]) -> Result<(), DropReason> {
-        let grounds = self.grounds(evidence);
+    fn named(&self, suggestion: &Suggestion, evidence: &[usize]) -> Result<(), DropReason> {
+        let grounds = self.sayings.grounds(evidence);
         let told = [
             Some(&suggestion.text),
             suggestion.context.as_ref(),
@@ -292,16 +289,6 @@ impl Court<'_> {
             true => Ok(()),
             false => Err(DropReason::Invented),
         }
-    }
-
-    fn grounds(&self, events: &[&Event]) -> Grounds {
-        let person = self.window.session.user.as_deref().unwrap_or("");
-        let place = events.iter().find_map(|event| event.place.as_ref());
-        let root = place.map_or("", |place| place.root.as_str());
-        let branch = place
-            .and_then(|place| place.branch.as_deref())
-            .unwrap_or("");
-        Grounds::of(events, &format!("{person} {root} {branch}"))
     }
 }
 

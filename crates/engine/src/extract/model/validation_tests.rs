@@ -27,7 +27,7 @@ fn all(dialogue: &str, suggestions: Vec<Suggestion>, guidance: &Guidance) -> (Ve
         known: Known::default(),
     };
     let shown: Vec<usize> = (0..events.len()).collect();
-    believed(suggestions, window, &shown, guidance)
+    believed(suggestions, window, &shown, &Sayings::of(window), guidance)
 }
 
 fn told(kind: Kind, text: &str, events: &[usize]) -> Suggestion {
