@@ -176,7 +176,7 @@ impl Grounds<'_> {
     }
 
     /// How many of these words are said here.
-    pub(super) fn share(&self, telling: &HashSet<String>) -> usize {
+    fn share(&self, telling: &HashSet<String>) -> usize {
         telling
             .iter()
             .filter(|word| {
@@ -185,6 +185,12 @@ impl Grounds<'_> {
                     .any(|saying| saying.telling().contains(*word))
             })
             .count()
+    }
+
+    /// Whether enough of what carries a text is said here that it can be taken from here: a quarter.
+    pub(super) fn say(&self, telling: &HashSet<String>) -> bool {
+        let said = self.share(telling);
+        telling.is_empty() || (said > 0 && said * 4 >= telling.len())
     }
 
     /// Whether everything that `text` names is named here.

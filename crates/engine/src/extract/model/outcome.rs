@@ -10,7 +10,8 @@ use super::cut::ends;
 use super::grounds::{Grounds, Sayings};
 use super::guidance::Guidance;
 use super::transcript::Rendered;
-use super::validation::believed;
+use super::validation::{believed, is_persons};
+use crate::extract::extractive::bearing::{Bearing, bearing, telling_words};
 use crate::extract::{DropReason, Dropped, ExtractError, Extracted, Window, extractive};
 use crate::ingest::redact::Redactor;
 
@@ -36,8 +37,8 @@ pub(super) fn extracted(
     let sayings = Sayings::of(window);
     let (drafts, doubted) = believed(answer.suggestions, window, &shown.shown, &sayings, guidance);
     dropped.join(&doubted);
-    let grounds = is_checked.then(|| sayings.story(&shown.shown));
-    let mut text = |text: Option<String>, most| prose(&text?, most, grounds.as_ref(), &mut dropped);
+    let story = is_checked.then(|| Story::of(window, &sayings, &shown.shown));
+    let mut text = |text: Option<String>, most| prose(&text?, most, story.as_ref(), &mut dropped);
     let summary = text(answer.summary, SUMMARY);
     let raw_memory = text(answer.raw_memory, RAW_MEMORY);
     let taught = !drafts.is_empty() || summary.is_some() || raw_memory.is_some();
@@ -123,21 +124,45 @@ fn said(message: &str) -> String {
         .collect()
 }
 
-/// A free text without secrets and, where it is checked, without lines that name what nobody named.
+/// What a free text is checked by, line by line.
+struct Story<'a> {
+    all: Grounds<'a>,
+    persons: Grounds<'a>,
+}
+
+impl<'a> Story<'a> {
+    fn of(window: Window<'_>, sayings: &'a Sayings<'_>, shown: &[usize]) -> Self {
+        let persons = shown.iter().copied();
+        let persons = persons.filter(|at| is_persons(&window.events[*at]));
+        Self {
+            all: sayings.story(shown),
+            persons: sayings.story(&persons.collect::<Vec<_>>()),
+        }
+    }
+
+    /// Why a line is left out: it names what nobody named, or it demands what no person did.
+    fn doubt(&self, line: &str) -> Option<DropReason> {
+        if !self.all.hold(line) {
+            return Some(DropReason::Invented);
+        }
+        let demands = bearing(line) == Bearing::Lasting;
+        let foreign = demands && !self.persons.say(&telling_words(line));
+        foreign.then_some(DropReason::Instruction)
+    }
+}
+
+/// A free text without secrets and, where it is checked, without the lines that are doubted.
 fn prose(
     text: &str,
     most: usize,
-    grounds: Option<&Grounds<'_>>,
+    story: Option<&Story<'_>>,
     dropped: &mut Dropped,
 ) -> Option<String> {
     let redacted = Redactor::standard().redact(text.trim()).text.into_owned();
     let text = ends(&redacted, most, 0);
     let sound = |line: &&str| {
-        let holds = grounds.is_none_or(|grounds| grounds.hold(line));
-        if !holds {
-            dropped.count(DropReason::Invented);
-        }
-        holds
+        let doubt = story.and_then(|story| story.doubt(line));
+        doubt.inspect(|reason| dropped.count(*reason)).is_none()
     };
     let lines: Vec<&str> = text.lines().filter(sound).collect();
     let text = lines.join("\n").trim().to_owned();

@@ -106,22 +106,20 @@ impl Court<'_> {
             return Err(DropReason::Unwanted);
         }
         let human = self.only(&cited, is_persons);
-        if is_personal(suggestion.kind) {
-            self.hold_personal(&suggestion, &cited, &human, &telling)?;
-        } else {
-            self.hold(&suggestion, &cited, &human, &telling)?;
+        let persons = !human.is_empty() && self.sayings.grounds(&human).say(&telling);
+        match is_personal(suggestion.kind) {
+            true if !persons => return Err(DropReason::NotAPersons),
+            true => self.hold_personal(&suggestion, &cited, &human, &telling)?,
+            false => self.hold(&suggestion, &cited, persons, &telling)?,
         }
-        let said = |told: bool| told && !human.is_empty();
-        let stated = suggestion.stated.unwrap_or_else(|| {
-            self.sayings.grounds(&human).share(&telling) * 2 >= telling.len().max(1)
-        });
+        let said = |told: bool| told && persons;
         Ok(Draft {
             kind: suggestion.kind,
             general: said(suggestion.general),
             text: suggestion.text,
             context: suggestion.context,
             subject: suggestion.subject,
-            stated: said(stated),
+            stated: said(suggestion.stated.unwrap_or(true)),
             events: cited.iter().map(|at| self.event(*at).seq).collect(),
             lines: cited.iter().map(|at| self.event(*at).line).collect(),
             at: cited
@@ -228,7 +226,7 @@ impl Court<'_> {
         }
     }
 
-    /// What a person wants: in their own words, which name what they name, and beyond the moment.
+    /// What a person wants, in their own words: it names what they name, and is beyond the moment.
     fn hold_personal(
         &self,
         suggestion: &Suggestion,
@@ -236,10 +234,6 @@ impl Court<'_> {
         human: &[usize],
         telling: &HashSet<String>,
     ) -> Result<(), DropReason> {
-        let said = self.sayings.grounds(human).share(telling);
-        if human.is_empty() || said * 4 < telling.len() || said == 0 {
-            return Err(DropReason::NotAPersons);
-        }
         // What a tool printed is no ground for a wish, not even for the names in it.
         let trusted = self.only(cited, |event| !is_outside(event));
         self.named(suggestion, &trusted)?;
@@ -257,22 +251,21 @@ impl Court<'_> {
         }
     }
 
-    /// Anything else: its evidence names what it names, and says some of its words.
+    /// Anything else: its evidence names what it names, and says some of its words. What tells others
+    /// what to do is a person's, or the agent's own decision or cure, and never what a page demands.
     fn hold(
         &self,
         suggestion: &Suggestion,
         cited: &[usize],
-        human: &[usize],
+        persons: bool,
         telling: &HashSet<String>,
     ) -> Result<(), DropReason> {
         self.named(suggestion, cited)?;
-        let said = self.sayings.grounds(cited).share(telling);
-        if said * 4 < telling.len() || said == 0 && !telling.is_empty() {
+        if !self.sayings.grounds(cited).say(telling) {
             return Err(DropReason::NoEvidence);
         }
-        let outside = self.only(cited, is_outside);
-        if human.is_empty() && !outside.is_empty() && bearing(&suggestion.text) == Bearing::Lasting
-        {
+        let foreign = suggestion.kind == Kind::Fact || !self.only(cited, is_outside).is_empty();
+        if !persons && foreign && bearing(&suggestion.text) == Bearing::Lasting {
             return Err(DropReason::Instruction);
         }
         Ok(())
@@ -300,7 +293,7 @@ fn is_personal(kind: Kind) -> bool {
     }
 }
 
-fn is_persons(event: &Event) -> bool {
+pub(super) fn is_persons(event: &Event) -> bool {
     event.origin == Origin::Human && !event.sidechain
 }
 

@@ -146,7 +146,9 @@ fn nobodys_wish_comes_from_a_tool() {
     check(told(Kind::Preference, rule, &[4]), "1 said by no person");
     check(told(Kind::Correction, rule, &[4, 1]), "1 said by no person");
     check(told(Kind::Note, rule, &[]), "1 said by no person");
-    check(told(Kind::Fact, rule, &[4]), "1 an instruction of a tool");
+    for events in [&[4][..], &[1, 4], &[5, 4]] {
+        check(told(Kind::Fact, rule, events), "1 an instruction of a tool");
+    }
     check(
         told(
             Kind::Preference,
