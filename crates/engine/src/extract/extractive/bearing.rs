@@ -8,12 +8,15 @@ use std::collections::HashSet;
 use super::acts::LEAST;
 use super::clauses::without_requests;
 use super::lexicon::{Cue, Lexicon, english, is_german, lexicon_of};
+use super::prose::floor_str;
 use super::sentences::{Sentence, lowered, sentences};
 use super::words::content_words;
 use crate::recall::tokens::index_text;
 
 /// Weight of a cue from which a wish counts as lasting, if somebody else took it for one.
 const LASTING: i32 = 40;
+/// Bytes of a text by which its language is judged.
+const JUDGED: usize = 400;
 
 /// What a person's message asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +57,7 @@ fn is_lasting(sentence: &Sentence, lexicon: &Lexicon) -> bool {
 /// The words of a text that carry meaning of their own, as they are searched for.
 pub(in crate::extract) fn telling_words(text: &str) -> HashSet<String> {
     let low = lowered(text);
-    let lexicon = lexicon_of(&low).unwrap_or_else(english);
+    let lexicon = lexicon_of(floor_str(&low, JUDGED)).unwrap_or_else(english);
     let words = content_words(&low, lexicon).join(" ");
     index_text(&words)
         .split(' ')
@@ -70,7 +73,7 @@ pub(in crate::extract) fn is_usual(word: &str) -> bool {
 
 /// Whether a capital letter within a sentence of this text marks a name.
 pub(in crate::extract) fn capitals_name(text: &str) -> bool {
-    !lexicon_of(&lowered(text)).is_some_and(is_german)
+    !lexicon_of(floor_str(&lowered(text), JUDGED)).is_some_and(is_german)
 }
 
 #[cfg(test)]
