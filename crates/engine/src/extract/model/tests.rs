@@ -354,7 +354,12 @@ fn sent(model: &dyn Model, request: &ModelRequest) -> u32 {
 
 #[test]
 fn what_is_sent_fits_the_model_and_stays_within_a_third_more_than_the_transcript() {
-    for context in [4_000, 16_000, 128_000] {
+    for (context, transcript_tokens) in [
+        (4_000, 48_000),
+        (16_000, 48_000),
+        (128_000, 48_000),
+        (128_000, 6_000),
+    ] {
         let events: Vec<Event> = (0..20)
             .flat_map(|_| long())
             .zip(1..)
@@ -379,6 +384,11 @@ fn what_is_sent_fits_the_model_and_stays_within_a_third_more_than_the_transcript
             ..Arc::into_inner(Scripted::of(vec![])).unwrap()
         });
         let extractor = ModelExtractor::new(Arc::clone(&model) as Arc<dyn Model>, Dialect::Extract);
+        let limits = ModelLimits {
+            transcript_tokens,
+            ..ModelLimits::default()
+        };
+        let extractor = extractor.limited(limits);
         let question = extractor.question(window, None);
         let sent = sent(&*model, &question.request);
         assert!(
