@@ -71,6 +71,15 @@ pub struct Digest {
     pub from_at: Timestamp,
     /// Last dated event.
     pub to_at: Timestamp,
+    /// The session up to the window's end, in a model's words; the newest window's counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
+    /// A few words for a file name, in a model's words: lower case, joined by `-`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slug: Option<String>,
+    /// The window's notes for consolidation, in a model's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw_memory: Option<String>,
 }
 
 /// What a pass came to.

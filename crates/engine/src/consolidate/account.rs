@@ -13,6 +13,8 @@ use super::{Brief, Entry, Page, Section};
 const TASK: usize = 120;
 /// Most things that the diary says of one session.
 const DIARY_LINES: usize = 4;
+/// Most characters of a model's summary of a session.
+const SUMMARY: usize = 1_200;
 /// Most characters of a session's slug.
 const SLUG: usize = 48;
 
@@ -137,11 +139,9 @@ pub(super) fn sessions(
 }
 
 fn file_name(brief: &Brief, account: &Account) -> String {
-    let slug = account
-        .task
-        .as_ref()
-        .map(|task| slug(&task.text))
-        .unwrap_or_default();
+    let words = account.slug.as_deref();
+    let words = words.or(account.task.as_ref().map(|task| task.text.as_str()));
+    let slug = words.map(slug).unwrap_or_default();
     let day = date(account.from_at, &brief.zone);
     // The label keeps two sessions of one day and one task apart.
     format!(
@@ -195,6 +195,10 @@ fn session_page(brief: &Brief, account: &Account, beliefs: &[Belief]) -> Page {
     let outcome = account.outcome.word();
     let separator = if made.is_empty() { "" } else { " · " };
     fact("outcome", format!("outcome: {outcome}{separator}{made}"));
+    if let Some(summary) = &account.summary {
+        let line = summary.split_whitespace().collect::<Vec<_>>().join(" ");
+        fact("summary", shorten(&line, SUMMARY));
+    }
     if let Some(words) = &account.last_words {
         let answered = if account.answered {
             "answered"

@@ -30,6 +30,12 @@ pub struct Account {
     pub from_at: Timestamp,
     /// Last dated event.
     pub to_at: Timestamp,
+    /// The whole session in a model's words, as the newest window that has one tells it.
+    pub summary: Option<String>,
+    /// A few words for its file's name; the first count, so that the file keeps its name.
+    pub slug: Option<String>,
+    /// What its windows noted for consolidation, oldest first.
+    pub raw_memory: Vec<String>,
 }
 
 /// Accounts of all sessions that came to something, oldest first, then by label.
@@ -66,6 +72,9 @@ fn first_window(record: &ExtractionRecord) -> Option<Account> {
         branch: digest.branch,
         from_at: digest.from_at,
         to_at: digest.to_at,
+        summary: digest.summary,
+        slug: digest.slug,
+        raw_memory: digest.raw_memory.into_iter().collect(),
     })
 }
 
@@ -87,4 +96,45 @@ fn next_window(account: &mut Account, record: &ExtractionRecord) {
         account.from_at = digest.from_at;
     }
     account.to_at = account.to_at.max(digest.to_at);
+    account.summary = digest.summary.or_else(|| account.summary.take());
+    account.slug = account.slug.take().or(digest.slug);
+    account.raw_memory.extend(digest.raw_memory);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use daybook_domain::{Digest, EventSeq};
+
+    fn window(from: u64, digest: Digest) -> ExtractionRecord {
+        ExtractionRecord {
+            session: daybook_testkit::fixtures::session("7f78aa01"),
+            label: "7f78".to_owned(),
+            from: EventSeq(from),
+            to: EventSeq(from + 9),
+            digest: Some(digest),
+            extractor: "extract/1 test/model".to_owned(),
+            at: Timestamp::ZERO,
+        }
+    }
+
+    #[test]
+    fn the_newest_summary_tells_the_session_and_its_first_slug_names_it() {
+        let some = |text: &str| Some(text.to_owned());
+        let told = |summary, slug, raw_memory| Digest {
+            summary,
+            slug,
+            raw_memory,
+            ..Digest::default()
+        };
+        let accounts = accounts(&[
+            window(11, told(some("second"), some("other"), some("b"))),
+            window(1, told(some("first"), some("the-limit"), some("a"))),
+            window(21, Digest::default()),
+        ]);
+        assert_eq!(accounts.len(), 1);
+        assert_eq!(accounts[0].summary.as_deref(), Some("second"));
+        assert_eq!(accounts[0].slug.as_deref(), Some("the-limit"));
+        assert_eq!(accounts[0].raw_memory, ["a", "b"]);
+    }
 }

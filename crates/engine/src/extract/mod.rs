@@ -6,10 +6,14 @@
 //!
 //! Not here: reading the log, storing results, files.
 
+mod dropped;
 pub mod extractive;
+pub mod model;
 pub mod window;
 
 use async_trait::async_trait;
+pub use dropped::{DropReason, Dropped};
+
 use daybook_domain::{Digest, Event, EventSeq, FailureClass, ObservationKind, Session, Timestamp};
 
 /// What an extractor is shown.
@@ -22,6 +26,20 @@ pub struct Window<'a> {
     /// The window's events, in order, without those that were taken back. Whole turns, but for a
     /// turn that is longer than a window.
     pub events: &'a [Event],
+    /// What is known already; an extractor that quotes needs none of it.
+    pub known: Known<'a>,
+}
+
+/// What is known already, so that it is not told again. All of it is redacted, and bounded by whoever
+/// shows it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Known<'a> {
+    /// Lines of the diary, oldest first; the last 80 count.
+    pub recent: &'a [String],
+    /// What memory holds on the window's matters, best first; the first 5 count, 400 characters each.
+    pub relevant: &'a [String],
+    /// What the windows before came to, as the session's summary.
+    pub summary: Option<&'a str>,
 }
 
 /// Something worth keeping, before it is filed.
@@ -54,6 +72,10 @@ pub struct Extracted {
     pub drafts: Vec<Draft>,
     /// The window's own account; `None` together with no drafts is the outcome Nothing.
     pub digest: Option<Digest>,
+    /// What was told and not believed. Counts alone, no content.
+    pub dropped: Dropped,
+    /// Events with words that the extractor had no room for.
+    pub left_out: u32,
 }
 
 /// Why an extraction failed.

@@ -14,7 +14,7 @@ use tracing::{Span, info_span};
 use super::Workshop;
 use super::filing::{Projects, file, person_scope};
 use crate::extract::window::{WINDOW_BYTES, WINDOW_EVENTS, window_len};
-use crate::extract::{Extracted, Window};
+use crate::extract::{Extracted, Known, Window};
 use crate::ingest::settle::settle_projects;
 use crate::stage::within;
 
@@ -115,6 +115,7 @@ async fn read_and_finish(
         session: &session,
         before: &before,
         events: &events,
+        known: Known::default(),
     };
     let extracted = match shop.extractor.extract(window).await {
         Ok(extracted) => extracted,

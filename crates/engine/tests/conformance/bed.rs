@@ -250,7 +250,7 @@ impl Extractor for Scripted {
         });
         Ok(Extracted {
             drafts: drafts.collect(),
-            digest: None,
+            ..Extracted::default()
         })
     }
 }

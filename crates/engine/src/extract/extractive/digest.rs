@@ -52,6 +52,7 @@ pub(super) fn digest(talk: &Talk<'_>, finds: &[Find]) -> Option<Digest> {
         root: place.map(|p| p.root.clone()),
         from_at,
         to_at: dated.next_back().unwrap_or(from_at),
+        ..Digest::default()
     })
 }
 

@@ -229,7 +229,7 @@ impl Lexicon {
     }
 
     /// Whether `word` is a usual one of the language.
-    fn is_usual(&self, word: &str) -> bool {
+    pub(super) fn is_usual(&self, word: &str) -> bool {
         self.function.contains(word) || self.common.contains(word)
     }
 
@@ -245,6 +245,11 @@ static LEXICONS: LazyLock<Vec<Lexicon>> =
 /// The English lexicon: what agents mostly answer in, and what tools print.
 pub(super) fn english() -> &'static Lexicon {
     &LEXICONS[0]
+}
+
+/// Whether this is the lexicon of German, which writes every noun with a capital.
+pub(super) fn is_german(lexicon: &Lexicon) -> bool {
+    std::ptr::eq(lexicon, &LEXICONS[1])
 }
 
 /// The lexicon of the language that `low` is in; `None` when it is in none of [`LANGUAGES`].

@@ -10,6 +10,7 @@
 //! Not here: whose memory a draft belongs to, merging with what is known already.
 
 mod acts;
+pub(super) mod bearing;
 mod choices;
 mod clauses;
 mod context;
@@ -34,7 +35,7 @@ mod verdict;
 mod words;
 
 use async_trait::async_trait;
-use daybook_domain::{EventSeq, ObservationKind};
+use daybook_domain::{Digest, EventSeq, ObservationKind};
 
 pub use lexicon::LANGUAGES;
 
@@ -60,9 +61,15 @@ impl Extractive {
                     .map(|find| find.draft)
                     .collect::<Vec<Draft>>(),
                 digest: Some(digest),
+                ..Extracted::default()
             },
         }
     }
+}
+
+/// The window's own account, without anything learned: what a digest says of events alone.
+pub(super) fn account(window: Window<'_>) -> Option<Digest> {
+    digest::digest(&Talk::of(window), &[])
 }
 
 /// Everything that any rule finds. A message that insists or picks is not told a second time, and

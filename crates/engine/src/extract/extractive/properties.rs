@@ -95,6 +95,7 @@ fn read(events: &[Event], from: usize) -> Extracted {
         session: &session,
         before: &events[..from],
         events: &events[from..],
+        known: crate::extract::Known::default(),
     })
 }
 

@@ -92,6 +92,7 @@ fn extracted(events: &[Event]) -> Extracted {
         session: &session,
         before: &[],
         events,
+        known: crate::extract::Known::default(),
     })
 }
 

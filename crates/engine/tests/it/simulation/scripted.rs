@@ -73,7 +73,11 @@ impl Extractor for Scripted {
             ..Digest::default()
         };
         let digest = (!drafts.is_empty()).then_some(digest);
-        Ok(Extracted { drafts, digest })
+        Ok(Extracted {
+            drafts,
+            digest,
+            ..Extracted::default()
+        })
     }
 }
 

@@ -1,0 +1,77 @@
+//! The prompts: files beside this folder, compiled in, each with a version.
+//!
+//! The version stands in the file's front matter and grows with every change of its words, so that an
+//! extraction says by which it was made.
+
+/// What a model is told to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Prompt {
+    /// Grows with every change; 0 if the file does not say.
+    pub version: u32,
+    /// Its words.
+    pub text: &'static str,
+}
+
+/// Daybook's own (schema of `stage_one::extract_schema`).
+pub(super) const EXTRACT: &str = include_str!("../prompts/extract.md");
+/// Seed 001's observations.
+pub(super) const OBSERVE: &str = include_str!("../prompts/observe.md");
+/// Seed 002's first stage.
+pub(super) const STAGE_ONE: &str = include_str!("../prompts/stage_one.md");
+/// Seed 004's silent turn.
+pub(super) const SILENT_TURN: &str = include_str!("../prompts/silent_turn.md");
+const MEMORY_AGENT: &str = include_str!("../prompts/memory/MEMORY_AGENT.md");
+
+impl Prompt {
+    /// The prompt in a file with front matter.
+    pub(super) fn of(file: &'static str) -> Self {
+        let matter = file
+            .strip_prefix("---\n")
+            .and_then(|rest| rest.split_once("\n---\n"));
+        let (matter, text) = matter.unwrap_or(("", file));
+        let version = matter
+            .lines()
+            .find_map(|line| line.strip_prefix("version:"));
+        Self {
+            version: version
+                .and_then(|number| number.trim().parse().ok())
+                .unwrap_or(0),
+            text: text.trim(),
+        }
+    }
+
+    /// The whole system prompt of a memory agent (seed 001, `memory/MEMORY_AGENT.md`; spec D.4): it
+    /// replaces every other section.
+    #[must_use]
+    pub fn memory_agent() -> Self {
+        Self::of(MEMORY_AGENT)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bytes that a token stands for, as a cautious estimate for English prose.
+    const BYTES_PER_TOKEN: usize = 4;
+
+    #[test]
+    fn every_prompt_has_a_version_and_is_short() {
+        for file in [EXTRACT, OBSERVE, STAGE_ONE, SILENT_TURN, MEMORY_AGENT] {
+            let prompt = Prompt::of(file);
+            assert!(prompt.version > 0, "{}", prompt.text);
+            assert!(!prompt.text.contains("---"), "{}", prompt.text);
+            assert!(
+                prompt.text.len() <= 620 * BYTES_PER_TOKEN,
+                "{}",
+                prompt.text.len()
+            );
+        }
+    }
+
+    #[test]
+    fn dc52_a_memory_agents_prompt_is_the_file() {
+        let prompt = Prompt::memory_agent();
+        assert!(MEMORY_AGENT.ends_with(&format!("{}\n", prompt.text)));
+    }
+}
