@@ -291,6 +291,18 @@ impl Model for ChatModel {
         self.config.vocabulary.count(text)
     }
 
+    /// All tries may be lost but the last, whose answer may need its one repair. Requests that a provider
+    /// turns away because of how they are put cost nothing.
+    fn most_requests(&self) -> u32 {
+        let repair = 1;
+        self.provider
+            .config()
+            .retries
+            .tries
+            .get()
+            .saturating_add(repair)
+    }
+
     async fn ask(&self, request: &ModelRequest) -> Result<ModelReply, ModelFailure> {
         let mut asking = Asking {
             request,

@@ -7,7 +7,7 @@ use daybook_domain::model::{Model as _, ModelError};
 use daybook_llm::{RetryConfig, Wire};
 use daybook_testkit::llm_server::{Behaviour, RetryAfter};
 
-use crate::rig::{Rig, WIRES, question};
+use crate::rig::{Rig, WIRES, demand, question};
 
 fn config() -> RetryConfig {
     RetryConfig {
@@ -85,4 +85,16 @@ async fn all_waits_of_a_question_are_bounded_together() {
     };
     let rig = Rig::with(Wire::OpenAi, script, |provider| provider.retries = patient);
     assert_eq!(rig.told(&question()).await, "unavailable, nothing, 3");
+}
+
+/// Whoever reserves what a question may cost goes by this number.
+#[tokio::test]
+async fn no_question_is_billed_for_more_requests_than_it_says() {
+    let lost = vec![Behaviour::ServerError(500); 2];
+    let wrong = vec![Behaviour::answer("fifty"); 9];
+    let script = [lost, wrong].concat();
+    let rig = Rig::with(Wire::OpenAi, script, |provider| provider.retries = config());
+    rig.model.ask(&demand()).await.expect_err("never right");
+    let most = usize::try_from(rig.model.most_requests()).expect("a few");
+    assert_eq!((rig.server.requests(), most), (4, 4));
 }
