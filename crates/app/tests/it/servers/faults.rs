@@ -72,6 +72,16 @@ impl Worker {
     fn is_there(&mut self) -> bool {
         self.0.try_wait().expect("a process of ours").is_none()
     }
+
+    /// Asks it to end, which it does with its writes finished.
+    fn end(mut self) {
+        let id = self.0.id().to_string();
+        let asked = std::process::Command::new("kill")
+            .args(["-TERM", &id])
+            .status();
+        assert!(asked.is_ok_and(|status| status.success()));
+        assert!(self.0.wait().expect("a process of ours").success());
+    }
 }
 
 impl Drop for Worker {
@@ -163,6 +173,9 @@ fn a_standby_that_takes_over_goes_on_where_the_server_was() {
     until("learning more", || covered(&place) == (2, 2));
     assert!(worker.is_there());
     assert_once(&standby, 2);
+    // A session is covered before its commit is whole: git is asked when nobody writes any more.
+    worker.end();
+    place.say(&["update", "--all"]);
     assert!(!histories(&place).is_empty());
 }
 
