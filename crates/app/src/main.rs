@@ -16,6 +16,7 @@ mod http;
 mod keeper;
 mod logging;
 mod mcp;
+mod models;
 mod moving;
 mod outage;
 mod output;

@@ -192,7 +192,7 @@ impl Move {
     /// Makes a tenant's folders and their shared histories the same and its index anew, and says how
     /// many folders it has.
     async fn files(&self, tenant: &Tenant) -> Result<usize> {
-        let mut shop = self.to.workshop("move-store");
+        let mut shop = self.to.workshop("move-store")?;
         shop.tenant = tenant.clone();
         let trees = self.to.trees.as_deref().or(self.from.trees.as_deref());
         let trees = trees.context("neither side shares memory files")?;

@@ -2,20 +2,24 @@
 
 use std::future::Future;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 use daybook_domain::eligibility::Switches;
+use daybook_domain::model::Model;
 use daybook_domain::seams::{SpendStore, Store, TreeStore};
 use daybook_domain::time::Clock;
 use daybook_domain::{Gap, Job, JobKind, Tenant, Timestamp};
+use daybook_engine::extract::Extractor;
 use daybook_engine::extract::extractive::Extractive;
+use daybook_engine::extract::model::ModelExtractor;
 use daybook_engine::ingest::import::Intake;
 use daybook_engine::ingest::redact::Redactor;
 use daybook_engine::jobs::{Presence, WorkLimits, Workshop, free_vanished};
 use daybook_engine::notices::spool::Spool;
 use daybook_engine::profile::Ledger;
+use daybook_engine::spend::Meter;
 use daybook_engine::stop::Stop;
 use daybook_engine::triggers::Triggers;
 use daybook_store::flush_state::{self, Ledgered};
@@ -28,6 +32,7 @@ use crate::cli::Common;
 #[cfg(feature = "postgres")]
 use crate::clock::ServerClock;
 use crate::clock::SystemClock;
+use crate::models;
 use crate::root;
 use crate::settings::{Durability, Place, Settings, masked};
 
@@ -72,6 +77,9 @@ pub(crate) struct Daybook {
     pub(crate) ledger: Option<Arc<Ledgered<SqliteStore>>>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) tenant: Tenant,
+    /// The model that extracts, made when it is needed: all that ask it share its connections, and its
+    /// bound on requests at once.
+    extract_model: OnceLock<Arc<dyn Model>>,
 }
 
 impl Daybook {
@@ -143,6 +151,7 @@ impl Daybook {
             ledger,
             clock,
             tenant: tenant(),
+            extract_model: OnceLock::new(),
         })
     }
 
@@ -180,6 +189,7 @@ impl Daybook {
             ledger: None,
             clock: Arc::new(clock),
             tenant: tenant(),
+            extract_model: OnceLock::new(),
         })
     }
 
@@ -271,11 +281,47 @@ impl Daybook {
         let presence = Presence::announce(&self.root, &name)
             .with_context(|| format!("cannot write below {}", root::shown(&self.root)))?;
         self.free_vanished().await?;
-        Ok((self.workshop(presence.holder()), presence))
+        Ok((self.workshop(presence.holder())?, presence))
+    }
+
+    /// What tells what is worth keeping; the calls of `run` count together.
+    fn extractor(&self, run: &str) -> Result<Arc<dyn Extractor>> {
+        let manner = self.settings.profile.extractor.manner();
+        let (Some((dialect, rendering)), Some(model)) = (manner, self.extract_model()?) else {
+            return Ok(Arc::new(Extractive));
+        };
+        let settings = &self.settings.models;
+        let extractor = ModelExtractor::new(model, dialect)
+            .rendering(rendering)
+            .guided(settings.guidance.clone())
+            .limited(settings.limits)
+            .charged(self.meter(run), &self.settings.person);
+        Ok(Arc::new(extractor))
+    }
+
+    fn extract_model(&self) -> Result<Option<Arc<dyn Model>>> {
+        let Some(chosen) = &self.settings.models.extract else {
+            return Ok(None);
+        };
+        if let Some(made) = self.extract_model.get() {
+            return Ok(Some(Arc::clone(made)));
+        }
+        let model = Arc::new(models::model(chosen)?);
+        Ok(Some(Arc::clone(self.extract_model.get_or_init(|| model))))
+    }
+
+    fn meter(&self, run: &str) -> Meter {
+        Meter {
+            store: Arc::clone(&self.spending),
+            clock: Arc::clone(&self.clock),
+            prices: self.settings.prices.clone(),
+            caps: self.settings.caps.clone(),
+            run: run.to_owned(),
+        }
     }
 
     /// What stages that work are given, in the name of `holder`.
-    pub(crate) fn workshop(&self, holder: &str) -> Workshop {
+    pub(crate) fn workshop(&self, holder: &str) -> Result<Workshop> {
         let work = self.settings.profile.work;
         let limits = WorkLimits {
             claim: work.claims,
@@ -285,19 +331,19 @@ impl Daybook {
             drain: work.drain,
             ..WorkLimits::default()
         };
-        Workshop {
+        Ok(Workshop {
             store: Arc::clone(&self.store),
             trees: self.trees.clone(),
             root: self.root.clone(),
             clock: Arc::clone(&self.clock),
-            extractor: Arc::new(Extractive),
+            extractor: self.extractor(holder)?,
             holder: holder.to_owned(),
             person: self.settings.person.clone(),
             zone: self.settings.zone.clone(),
             tenant: self.tenant.clone(),
             switches: self.switches(),
             limits,
-        }
+        })
     }
 }
 
@@ -349,7 +395,7 @@ pub(crate) fn stand_back() {
 /// Runs `work` to its end on this thread.
 pub(crate) fn block_on<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
     let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
+        .enable_all()
         .build()
         .context("cannot start")?;
     runtime.block_on(work)

@@ -185,7 +185,10 @@ fn machines_whose_dates_are_hours_apart_do_each_job_once() {
     let read: Vec<_> = std::thread::scope(|scope| {
         let working = machines.iter().enumerate().map(|(n, machine)| {
             scope.spawn(move || {
-                let mut shop = machine.daybook.workshop(&format!("machine-{n}"));
+                let mut shop = machine
+                    .daybook
+                    .workshop(&format!("machine-{n}"))
+                    .expect("a workshop");
                 shop.limits.lease = APART;
                 shop.limits.claim = ClaimLimits::jobs(1);
                 let stop = Stop::default();

@@ -5,8 +5,11 @@
 
 use anyhow::{Result, bail};
 use daybook_domain::trigger::{Priority, Sweep};
-use daybook_engine::profile::{Ledger, Profile, UNBOUNDED};
+use daybook_engine::extract::model::ModelLimits;
+use daybook_engine::profile::{Extractor, Ledger, Profile, UNBOUNDED};
 use serde_json::{Value, json};
+
+use super::models;
 
 /// What is chosen, before it is put together.
 #[derive(Debug, Clone)]
@@ -20,9 +23,19 @@ pub(crate) struct Choices {
     pub(super) prices: Value,
     pub(super) caps: Value,
     pub(super) currency: String,
+    pub(super) extract_model: String,
+    pub(super) providers: Value,
+    pub(super) forbid: Vec<String>,
+    pub(super) at_cap: &'static str,
+    pub(super) window_tokens: usize,
+    pub(super) answer_tokens: usize,
+    pub(super) keep: Vec<String>,
+    pub(super) never_keep: Vec<String>,
+    pub(super) never_keep_kinds: Vec<String>,
     pub(super) profile: &'static str,
     pub(super) memory: bool,
     pub(super) memory_off: Vec<String>,
+    pub(super) extractor: &'static str,
     pub(super) ledger: &'static str,
     pub(super) urgent: &'static str,
     pub(super) tries: usize,
@@ -39,7 +52,7 @@ pub(super) const URGENT: [&str; 2] = ["high", "normal"];
 impl Choices {
     /// What `profile` chooses, for a person called `login` by their machine.
     pub(super) fn of(profile: Profile, login: &str) -> Self {
-        let sweep = profile.sweep.clone();
+        let (sweep, limits) = (profile.sweep.clone(), ModelLimits::default());
         let urgent = match profile.triggers.urgent {
             Priority::High => URGENT[0],
             Priority::Low | Priority::Normal | Priority::Raised => URGENT[1],
@@ -54,9 +67,19 @@ impl Choices {
             prices: json!({}),
             caps: json!({}),
             currency: "USD".to_owned(),
+            extract_model: models::NONE.to_owned(),
+            providers: json!({}),
+            forbid: Vec::new(),
+            at_cap: models::AT_CAP[0],
+            window_tokens: limits.transcript_tokens as usize,
+            answer_tokens: limits.answer_tokens as usize,
+            keep: Vec::new(),
+            never_keep: Vec::new(),
+            never_keep_kinds: Vec::new(),
             profile: profile.name,
             memory: true,
             memory_off: Vec::new(),
+            extractor: profile.extractor.word(),
             ledger: profile.ledger.word(),
             urgent,
             turn_limit: match profile.triggers.patience.turns {
@@ -78,6 +101,8 @@ impl Choices {
         let mut profile = self.rest.clone();
         let json = self.ledger == Ledger::Json.word();
         profile.ledger = if json { Ledger::Json } else { Ledger::Database };
+        let named = Extractor::named(self.extractor);
+        profile.extractor = named.unwrap_or(profile.extractor);
         let high = self.urgent == URGENT[0];
         profile.triggers.urgent = if high {
             Priority::High

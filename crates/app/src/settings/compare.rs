@@ -36,7 +36,6 @@ pub(crate) fn rows() -> Vec<Row> {
                 .collect(),
         })
         .collect();
-    rows.push(words("extractor", |profile| profile.extractor.word()));
     rows.push(words("consolidator", |profile| profile.consolidator.word()));
     rows.push(words("layout", |profile| profile.layout.word()));
     rows
@@ -79,9 +78,10 @@ const HEAD: &str = "\
 `daybook config profiles --markdown` writes this page. A profile is where settings start from: choose one with
 `profile = \"codex\"` in daybook.toml, and set anything else beside it. \"–\" has no meaning there, \"none\" is no bound.
 
-Only triggers and numbers differ today. Every profile extracts and merges without a model and writes Daybook's files;
-what the seeds do otherwise comes with those stages. A value that is out of range is refused, with what is allowed;
-Codex bends it into range and says nothing.
+Triggers, numbers and the manner in which a model is asked differ. While no `extract_model` is named, every profile
+quotes what was plainly said and done; all of them merge without a model and write Daybook's files, and what the seeds
+do otherwise comes with those stages. A value that is out of range is refused, with what is allowed; Codex bends it
+into range and says nothing.
 
 ";
 

@@ -70,6 +70,21 @@ pub(super) const ORIGINS: &[Origin] = &[
         "stale_after",
         "as in seed 004, which drops then what we name",
     ),
+    origin(
+        "daycare",
+        "extractor",
+        "as in seed 001: observations as XML",
+    ),
+    origin(
+        "codex",
+        "extractor",
+        "as in seed 002: raw memory, a summary and a slug by schema",
+    ),
+    origin(
+        "mindroom",
+        "extractor",
+        "as in seed 004: a silent turn that writes lines, or NO_REPLY",
+    ),
     origin("daybook", "drain", "as in seed 002, its shutdown timeout"),
     origin(
         "daycare",

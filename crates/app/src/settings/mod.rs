@@ -11,6 +11,7 @@ pub(crate) mod compare;
 pub(crate) mod import;
 mod kind;
 mod lineage;
+pub(crate) mod models;
 pub(crate) mod names;
 pub(crate) mod schema;
 pub(crate) mod sources;
@@ -32,6 +33,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use choices::Choices;
+use models::Models;
 use sources::Layer;
 use table::{ALL, Setting};
 
@@ -85,6 +87,8 @@ pub(crate) struct Settings {
     pub(crate) durability: Durability,
     pub(crate) store: Place,
     pub(crate) context_tokens: usize,
+    /// Which models are asked, and how.
+    pub(crate) models: Models,
     /// What models cost.
     pub(crate) prices: PriceTable,
     /// The most that may be spent on them.
@@ -206,6 +210,7 @@ impl Settings {
                 },
             },
             context_tokens: choices.context_tokens,
+            models: Models::of(choices)?,
             prices: spend::prices(&choices.prices).map_err(anyhow::Error::msg)?,
             caps: spend::caps(&choices.caps).map_err(anyhow::Error::msg)?,
             currency: choices.currency.trim().to_owned(),

@@ -15,7 +15,9 @@ pub(crate) enum Meaning {
     Unknown,
 }
 
-const MODEL: &str = "no model is asked";
+const NAMED: &str = "models are named with their provider, in extract_model";
+const MODEL: &str = "no model is asked for it";
+const CONTEXT: &str = "a model is shown the last 80 lines and 5 snippets of 400 characters";
 const MEM0: &str = "memory is kept in files of our own";
 const SEARCH: &str = "recall searches everything, by words";
 const CURATION: &str = "nothing is rewritten by a model";
@@ -32,15 +34,18 @@ static UNUSED: [(&str, &str); 32] = [
         "text from tools never becomes an instruction",
     ),
     ("memories.dual_write", "there is one pipeline"),
-    ("memories.extract_model", MODEL),
+    ("memories.extract_model", NAMED),
     ("memories.max_raw_memories_for_consolidation", PHASE_TWO),
     ("memories.max_unused_days", PHASE_TWO),
-    ("memories.min_rate_limit_remaining_percent", MODEL),
+    (
+        "memories.min_rate_limit_remaining_percent",
+        "caps bound what is spent, and a provider that asks to wait is left alone",
+    ),
     (
         "memories.no_memories_if_mcp_or_web_search",
         "text from tools never becomes an instruction",
     ),
-    ("memories.phase_1_model", MODEL),
+    ("memories.phase_1_model", NAMED),
     ("memories.phase_2_model", MODEL),
     (
         "memories.use_memories",
@@ -53,20 +58,26 @@ static UNUSED: [(&str, &str); 32] = [
     ("memory.auto_flush.curation.max_passes_per_day", CURATION),
     (
         "memory.auto_flush.extractor.include_memory_context.daily_tail_lines",
-        MODEL,
+        CONTEXT,
     ),
     (
         "memory.auto_flush.extractor.include_memory_context.memory_snippets",
-        MODEL,
+        CONTEXT,
     ),
     (
         "memory.auto_flush.extractor.include_memory_context.snippet_max_chars",
-        MODEL,
+        CONTEXT,
     ),
     ("memory.auto_flush.extractor.max_chars_per_flush", WINDOW),
-    ("memory.auto_flush.extractor.max_extraction_seconds", MODEL),
+    (
+        "memory.auto_flush.extractor.max_extraction_seconds",
+        "a provider's own timeout bounds each answer",
+    ),
     ("memory.auto_flush.extractor.max_messages_per_flush", WINDOW),
-    ("memory.auto_flush.extractor.no_reply_token", MODEL),
+    (
+        "memory.auto_flush.extractor.no_reply_token",
+        "the token is NO_REPLY",
+    ),
     ("memory.embedder", MEM0),
     (
         "memory.file.max_entrypoint_lines",
@@ -76,7 +87,7 @@ static UNUSED: [(&str, &str); 32] = [
         "memory.file.path",
         "the data folder is DAYBOOK_HOME, or --root",
     ),
-    ("memory.llm", MODEL),
+    ("memory.llm", NAMED),
     ("memory.search.include", SEARCH),
     ("memory.search.include_entrypoint", SEARCH),
     ("memory.search.mode", SEARCH),

@@ -106,12 +106,12 @@ fn money(given: &Value) -> Result<Money, String> {
     text.parse::<Money>().map_err(|wrong| wrong.to_string())
 }
 
-fn table<'a>(name: &str, given: &'a Value) -> Result<&'a Map<String, Value>, String> {
+pub(super) fn table<'a>(name: &str, given: &'a Value) -> Result<&'a Map<String, Value>, String> {
     let table = given.as_object();
     table.ok_or_else(|| format!("{name}: not a table"))
 }
 
-fn known(name: &str, table: &Map<String, Value>, names: &[&str]) -> Result<(), String> {
+pub(super) fn known(name: &str, table: &Map<String, Value>, names: &[&str]) -> Result<(), String> {
     match table.keys().find(|key| !names.contains(&key.as_str())) {
         Some(key) => Err(format!("{name}: no {key} here, only {}", names.join(", "))),
         None => Ok(()),

@@ -3,10 +3,11 @@
 
 use std::time::Duration;
 
-use daybook_engine::profile::{Ledger, Profile};
+use daybook_engine::profile::{Extractor, Ledger, Profile};
 
 use super::choices::URGENT;
 use super::kind::{Kind, Unit};
+use super::models;
 
 /// One setting.
 pub(crate) struct Setting {
@@ -23,7 +24,7 @@ impl Setting {
     /// Whether `profile` says anything about it: of a sweep that is off, only that it is.
     pub(crate) fn is_chosen_by(&self, profile: &Profile) -> bool {
         match self.group {
-            Group::You | Group::Memory | Group::Spend => false,
+            Group::You | Group::Memory | Group::Models | Group::Spend => false,
             Group::Due | Group::Work => true,
             Group::Sweep => self.name == "sweep" || profile.sweep.is_some(),
         }
@@ -35,6 +36,7 @@ impl Setting {
 pub(crate) enum Group {
     You,
     Memory,
+    Models,
     Spend,
     Due,
     Sweep,
@@ -42,9 +44,10 @@ pub(crate) enum Group {
 }
 
 impl Group {
-    pub(crate) const ALL: [Self; 6] = [
+    pub(crate) const ALL: [Self; 7] = [
         Self::You,
         Self::Memory,
+        Self::Models,
         Self::Spend,
         Self::Due,
         Self::Sweep,
@@ -55,6 +58,7 @@ impl Group {
         match self {
             Self::You => "You and your files",
             Self::Memory => "Whether memory is made",
+            Self::Models => "Which models are asked, and about what",
             Self::Spend => "What models cost, and may cost",
             Self::Due => "When a session is due",
             Self::Sweep => "What a starting session looks over",
@@ -65,7 +69,7 @@ impl Group {
     /// Whether profiles choose these.
     pub(crate) fn is_profiled(self) -> bool {
         match self {
-            Self::You | Self::Memory | Self::Spend => false,
+            Self::You | Self::Memory | Self::Models | Self::Spend => false,
             Self::Due | Self::Sweep | Self::Work => true,
         }
     }
@@ -81,7 +85,7 @@ const DAY: Duration = Duration::from_secs(86_400);
 const PERSON: usize = 200;
 
 /// All settings, in the order in which they are shown.
-pub(crate) static ALL: [Setting; 36] = [
+pub(crate) static ALL: [Setting; 46] = [
     Setting {
         name: "person",
         group: Group::You,
@@ -185,6 +189,113 @@ pub(crate) static ALL: [Setting; 36] = [
             at: |c| &mut c.memory_off,
         },
         about: "scopes that no memory is made from",
+        also: &[],
+    },
+    Setting {
+        name: "extract_model",
+        group: Group::Models,
+        kind: Kind::Text {
+            allowed: "\"none\", or a provider of `providers` and one of its models: \"home/qwen3\"",
+            fits: models::is_model,
+            at: |c| &mut c.extract_model,
+        },
+        about: "who tells what in a session is worth keeping; with none, Daybook quotes what was plainly said \
+                and done, and sends nothing to anybody",
+        also: &[],
+    },
+    Setting {
+        name: "providers",
+        group: Group::Models,
+        kind: Kind::Tables {
+            allowed: "{ home = { wire = \"openai\", base_url = \"http://127.0.0.1:8080/v1\", \
+                      key = { env = \"HOME_KEY\" } } }, with wire openai, anthropic or ollama; also \
+                      concurrency, timeout, context_tokens, plain_http, models",
+            fits: |tables| models::providers(tables).map(drop),
+            schema: models::providers_schema,
+            at: |c| &mut c.providers,
+        },
+        about: "where models are asked; a key is read where it is named and shown nowhere",
+        also: &[],
+    },
+    Setting {
+        name: "forbid_providers",
+        group: Group::Models,
+        kind: Kind::List {
+            allowed: "names such as \"openai\", or \"tenant/openai\" for one tenant",
+            fits: models::is_forbidden,
+            at: |c| &mut c.forbid,
+        },
+        about: "providers that are never asked; a tenant's sessions are quoted instead",
+        also: &[],
+    },
+    Setting {
+        name: "at_cap",
+        group: Group::Models,
+        kind: Kind::Word {
+            words: &models::AT_CAP,
+            at: |c| &mut c.at_cap,
+        },
+        about: "at a cap, `stand_in`: sessions are quoted and read by the model later; `wait`: they wait \
+                for room",
+        also: &[],
+    },
+    Setting {
+        name: "window_tokens",
+        group: Group::Models,
+        kind: Kind::Count {
+            least: 1_000,
+            most: 1_000_000,
+            or_none: false,
+            at: |c| &mut c.window_tokens,
+        },
+        about: "most tokens of a session that one question shows; more shows more of what tools printed, \
+                and costs more",
+        also: &[],
+    },
+    Setting {
+        name: "answer_tokens",
+        group: Group::Models,
+        kind: Kind::Count {
+            least: 256,
+            most: 200_000,
+            or_none: false,
+            at: |c| &mut c.answer_tokens,
+        },
+        about: "most tokens of one answer, thoughts included; fewer cuts long answers off",
+        also: &[],
+    },
+    Setting {
+        name: "keep",
+        group: Group::Models,
+        kind: Kind::List {
+            allowed: "up to 20 wishes in plain words, 200 characters each",
+            fits: |wish| !wish.trim().is_empty(),
+            at: |c| &mut c.keep,
+        },
+        about: "what is worth keeping to you; told to the model",
+        also: &[],
+    },
+    Setting {
+        name: "never_keep",
+        group: Group::Models,
+        kind: Kind::List {
+            allowed: "up to 20 wishes in plain words, 200 characters each",
+            fits: |wish| !wish.trim().is_empty(),
+            at: |c| &mut c.never_keep,
+        },
+        about: "what the model must never keep; a phrase of up to three telling words is also held to \
+                without it",
+        also: &[],
+    },
+    Setting {
+        name: "never_keep_kinds",
+        group: Group::Models,
+        kind: Kind::List {
+            allowed: "kinds: open_end, note, correction, preference, decision, value, fix, fact",
+            fits: |word| models::kind(word).is_some(),
+            at: |c| &mut c.never_keep_kinds,
+        },
+        about: "kinds of things that the model never keeps",
         also: &[],
     },
     Setting {
@@ -494,6 +605,17 @@ pub(crate) static ALL: [Setting; 36] = [
             at: |c| &mut c.rest.work.drain,
         },
         about: "longest wait at the end signal for work that is under way",
+        also: &[],
+    },
+    Setting {
+        name: "extractor",
+        group: Group::Work,
+        kind: Kind::Word {
+            words: &Extractor::WORDS,
+            at: |c| &mut c.extractor,
+        },
+        about: "how `extract_model` is asked, in the manner of which system; `extractive` asks nobody, and \
+                so does everything else while no model is named",
         also: &[],
     },
     Setting {

@@ -10,6 +10,7 @@ mod kill;
 mod logs;
 mod mcp;
 mod metrics;
+mod models;
 #[cfg(all(unix, feature = "postgres"))]
 mod move_store;
 mod projects;

@@ -14,6 +14,8 @@ use std::time::Duration;
 use daybook_domain::trigger::{Rules, Sweep};
 use daybook_domain::{ClaimLimits, Retry};
 
+use crate::extract::model::{Dialect, Rendering};
+
 /// A bound that never applies. Settings spell it `none`.
 pub const UNBOUNDED: usize = usize::MAX;
 
@@ -88,11 +90,20 @@ impl Ledger {
     }
 }
 
-/// Which implementation tells what is worth keeping. Those that ask a model come with their stage.
+/// Which implementation tells what is worth keeping. All but the first ask a model; where none is named,
+/// the first stands for each of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extractor {
     /// Quotes what was plainly said or done; asks no model.
     Extractive,
+    /// Asks for observations that cite their events, with a summary and raw memory.
+    Extract,
+    /// Asks for observations as XML (D.6).
+    Observations,
+    /// Asks for raw memory, a summary and a slug (two-phase 2.5).
+    StageOne,
+    /// Asks for lines for the diary, or `NO_REPLY` (M.4).
+    SilentTurn,
 }
 
 /// Which implementation puts together what was observed. Those that ask a model come with their stage.
@@ -110,11 +121,50 @@ pub enum Layout {
 }
 
 impl Extractor {
+    const ALL: [Self; 5] = [
+        Self::Extractive,
+        Self::Extract,
+        Self::Observations,
+        Self::StageOne,
+        Self::SilentTurn,
+    ];
+
+    /// The words by which settings choose one.
+    pub const WORDS: [&'static str; 5] = [
+        Self::Extractive.word(),
+        Self::Extract.word(),
+        Self::Observations.word(),
+        Self::StageOne.word(),
+        Self::SilentTurn.word(),
+    ];
+
+    /// The one with that word.
+    #[must_use]
+    pub fn named(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.word() == word)
+    }
+
     /// The word for it.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
             Self::Extractive => "extractive",
+            Self::Extract => "extract",
+            Self::Observations => "observations",
+            Self::StageOne => "stage_one",
+            Self::SilentTurn => "silent_turn",
+        }
+    }
+
+    /// What a model is asked, and how a window is shown to it; nothing if none is asked.
+    #[must_use]
+    pub fn manner(self) -> Option<(Dialect, Rendering)> {
+        match self {
+            Self::Extractive => None,
+            Self::Extract => Some((Dialect::Extract, Rendering::Numbered)),
+            Self::Observations => Some((Dialect::Observations, Rendering::Headings)),
+            Self::StageOne => Some((Dialect::StageOne, Rendering::Rollout)),
+            Self::SilentTurn => Some((Dialect::SilentTurn, Rendering::Lines)),
         }
     }
 }

@@ -88,7 +88,7 @@ impl Profile {
                 drain: seconds(10),
             },
             ledger: Ledger::Database,
-            extractor: Extractor::Extractive,
+            extractor: Extractor::Extract,
             consolidator: Consolidator::Merge,
             layout: Layout::Daybook,
         }
@@ -101,6 +101,7 @@ impl Profile {
         let own = Self::daybook();
         Self {
             name: "daycare",
+            extractor: Extractor::Observations,
             triggers: Rules {
                 // The seed has no rule for time: a session that neither sleeps nor ends is never
                 // taken. No event is skipped, so the hour after which its host ends an agent that
@@ -134,6 +135,7 @@ impl Profile {
         let own = Self::daybook();
         Self {
             name: "codex",
+            extractor: Extractor::StageOne,
             triggers: Rules {
                 // The seed takes sessions at a start alone. Here they are due, too, once they have
                 // rested for as long as a sweep asks for, and before they are too old for one: in
@@ -182,6 +184,7 @@ impl Profile {
         let own = Self::daybook();
         Self {
             name: "mindroom",
+            extractor: Extractor::SilentTurn,
             triggers: Rules {
                 patience: Patience {
                     idle: seconds(120),

@@ -35,6 +35,7 @@ pub use guidance::Guidance;
 pub use prompt::Prompt;
 
 use super::{ExtractError, Extracted, Extractor, Window};
+use crate::spend::{Attribution, Meter};
 use answer::{Answer, Unusable};
 use request::{Asking, Question};
 
@@ -136,6 +137,9 @@ impl Default for ModelLimits {
 /// Fewest tokens of a transcript that are worth asking about.
 const LEAST_TRANSCRIPT: u32 = 200;
 
+/// The stage that calls are charged to.
+pub const STAGE: &str = "extract";
+
 /// The extractor that asks a model.
 pub struct ModelExtractor {
     model: Arc<dyn Model>,
@@ -143,6 +147,7 @@ pub struct ModelExtractor {
     rendering: Rendering,
     guidance: Guidance,
     limits: ModelLimits,
+    charge: Option<(Meter, String)>,
     name: String,
 }
 
@@ -157,7 +162,16 @@ impl ModelExtractor {
             rendering: Rendering::default(),
             guidance: Guidance::default(),
             limits: ModelLimits::default(),
+            charge: None,
         }
+    }
+
+    /// Charges each call to the session that it is about, and to its user: `person` where the session names
+    /// none.
+    #[must_use]
+    pub fn charged(self, meter: Meter, person: &str) -> Self {
+        let charge = Some((meter, person.to_owned()));
+        Self { charge, ..self }
     }
 
     /// Shows windows otherwise.
@@ -176,6 +190,27 @@ impl ModelExtractor {
     #[must_use]
     pub fn limited(self, limits: ModelLimits) -> Self {
         Self { limits, ..self }
+    }
+
+    /// The model, as it is asked about a window.
+    fn model(&self, window: Window<'_>) -> Arc<dyn Model> {
+        let model = Arc::clone(&self.model);
+        let Some((meter, person)) = &self.charge else {
+            return model;
+        };
+        let id = &window.session.id;
+        let whom = Attribution {
+            tenant: id.tenant.clone(),
+            user: window
+                .session
+                .user
+                .clone()
+                .unwrap_or_else(|| person.clone()),
+            stage: STAGE,
+            session: Some(id.clone()),
+            scope: None,
+        };
+        Arc::new(meter.metered(model, whom))
     }
 
     /// What is asked about a window whose transcript may take `budget` tokens; as much as fits if nothing
@@ -240,7 +275,8 @@ impl Extractor for ModelExtractor {
             return outcome::unasked(self.model.name(), &question.rendered);
         }
         let smaller = Some(question.tokens / 2).filter(|half| *half >= LEAST_TRANSCRIPT);
-        match (self.model.ask(&question.request).await, smaller) {
+        let model = self.model(window);
+        match (model.ask(&question.request).await, smaller) {
             (Ok(reply), Some(budget)) if reply.finish == Finish::Length => {
                 self.ask_again(window, budget).await
             }
@@ -260,7 +296,7 @@ impl ModelExtractor {
         if question.rendered.shown.is_empty() {
             return outcome::unasked(self.model.name(), &question.rendered);
         }
-        match self.model.ask(&question.request).await {
+        match self.model(window).ask(&question.request).await {
             Ok(reply) => self.believe(window, &question, reply),
             Err(failure) => Err(outcome::failed(&failure.error)),
         }
