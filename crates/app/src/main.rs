@@ -14,6 +14,7 @@ mod here;
 mod hooks;
 mod http;
 mod keeper;
+mod keys;
 mod logging;
 mod mcp;
 mod models;

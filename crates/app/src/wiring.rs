@@ -10,7 +10,7 @@ use daybook_domain::eligibility::Switches;
 use daybook_domain::model::Model;
 use daybook_domain::seams::{SpendStore, Store, TreeStore};
 use daybook_domain::time::Clock;
-use daybook_domain::{Gap, Job, JobKind, Tenant, Timestamp};
+use daybook_domain::{Gap, Job, JobKind, Session, Tenant, Timestamp};
 use daybook_engine::extract::Extractor;
 use daybook_engine::extract::extractive::Extractive;
 use daybook_engine::extract::model::ModelExtractor;
@@ -38,6 +38,9 @@ use crate::settings::{Durability, Place, Settings, masked};
 
 /// Name of the database in the data folder.
 pub(crate) const DATABASE: &str = "daybook.db";
+
+/// The stage that asking what is worth keeping is charged to.
+const EXTRACT: &str = "extract";
 
 /// Whose memory every door of this process opens on: command line, hooks, HTTP and MCP.
 pub(crate) fn tenant() -> Tenant {
@@ -291,11 +294,17 @@ impl Daybook {
             return Ok(Arc::new(Extractive));
         };
         let settings = &self.settings.models;
+        let (meter, person) = (self.meter(run), self.settings.person.clone());
+        let asked = Arc::clone(&model);
+        let charged = move |session: &Session| {
+            let metered = meter.about(Arc::clone(&asked), EXTRACT, session, &person);
+            Arc::new(metered) as Arc<dyn Model>
+        };
         let extractor = ModelExtractor::new(model, dialect)
             .rendering(rendering)
             .guided(settings.guidance.clone())
             .limited(settings.limits)
-            .charged(self.meter(run), &self.settings.person);
+            .asking(Arc::new(charged));
         Ok(Arc::new(extractor))
     }
 

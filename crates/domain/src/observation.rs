@@ -124,7 +124,7 @@ pub struct Observation {
     pub scope: Scope,
     /// What sort of thing.
     pub kind: ObservationKind,
-    /// What is to be known, in the words of whoever said it.
+    /// What is to be known.
     pub text: String,
     /// What makes it understandable: the question it answers, the command that failed.
     pub context: Option<String>,
@@ -132,6 +132,8 @@ pub struct Observation {
     pub subject: Option<String>,
     /// A person said it; otherwise it follows from what happened.
     pub stated: bool,
+    /// The text is what the person said, word for word; otherwise it is told.
+    pub quoted: bool,
     /// What it rests on, ordered by time, session, events. Never empty.
     pub evidence: Vec<Evidence>,
     /// What the index keeps of it: tokens joined by one blank.

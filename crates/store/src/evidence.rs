@@ -17,6 +17,7 @@ pub(crate) struct Piece {
     pub(crate) context: Option<String>,
     pub(crate) subject: Option<String>,
     pub(crate) stated: bool,
+    pub(crate) quoted: bool,
     pub(crate) tokens: String,
 }
 
@@ -45,6 +46,7 @@ impl Piece {
             context: observation.context.clone(),
             subject: observation.subject.clone(),
             stated: observation.stated,
+            quoted: observation.quoted,
             tokens: observation.tokens.clone(),
         }
     }
@@ -112,6 +114,7 @@ pub(crate) fn assemble(
         context: shown.context,
         subject: shown.subject,
         stated,
+        quoted: shown.quoted,
         evidence,
         tokens: shown.tokens,
     })

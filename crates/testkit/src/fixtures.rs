@@ -254,6 +254,7 @@ pub fn observation(scope: &Scope, text: &str, evidence: Vec<Evidence>) -> Observ
         context: Some(format!("context of {text}")),
         subject: None,
         stated: true,
+        quoted: true,
         evidence,
         tokens: tokens(text),
     }

@@ -266,10 +266,15 @@ fn store_knows_no_prompt_and_no_file_layout() {
 }
 
 #[test]
-fn the_binary_may_read_the_environment_and_starts_no_process() {
+fn the_binary_may_read_the_environment_and_starts_no_process_but_for_keys() {
     let (path, text) = manifest("app", "");
     let source = "fn main() { std::env::var(\"A\").ok(); std::process::Command::new(\"b\"); }";
-    let broken = findings(&[(&path, &text), ("crates/app/src/main.rs", source)]);
+    let keys = "crates/app/src/keys.rs";
+    let broken = findings(&[
+        (&path, &text),
+        ("crates/app/src/main.rs", source),
+        (keys, source),
+    ]);
     assert_eq!(
         broken,
         [

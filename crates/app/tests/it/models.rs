@@ -86,10 +86,18 @@ fn check_wire(wire: &str) {
     let spend = place.json(&["spend"]);
     assert_eq!(spend["all"]["calls"], asked.len(), "{spend}");
     let memory = place.memory();
-    let told = memory.iter().any(|(_, text)| {
-        text.contains("what was said first") || text.contains("what-was-said-first")
-    });
-    assert!(told, "{memory:?}");
+    let curated = |name: &str| {
+        memory
+            .iter()
+            .find(|file| file.0.contains(name))
+            .map(|file| file.1.as_str())
+    };
+    let told = curated("ada-tidepool/memory/MEMORY.md").unwrap_or_default();
+    assert!(told.contains("extracted by home/small-1 ·"), "{told}");
+    assert!(
+        curated("what-was-said-first").is_some_and(|page| page.contains("- summary: ")),
+        "{memory:?}"
+    );
     // Nothing is left to ask about.
     say(&place, &["update", "--all"]);
     assert_eq!(server.requests(), asked.len());

@@ -104,7 +104,7 @@ fn said(belief: &Belief) -> String {
     match (belief.kind, &belief.subject) {
         (ObservationKind::Fix, _) => belief.text.clone(),
         (ObservationKind::Value, Some(subject)) => format!("{subject} {}", belief.text),
-        _ => quoted(&belief.text),
+        _ => belief.words(),
     }
 }
 
@@ -197,7 +197,7 @@ fn session_page(brief: &Brief, account: &Account, beliefs: &[Belief]) -> Page {
     fact("outcome", format!("outcome: {outcome}{separator}{made}"));
     if let Some(summary) = &account.summary {
         let line = summary.split_whitespace().collect::<Vec<_>>().join(" ");
-        fact("summary", shorten(&line, SUMMARY));
+        fact("summary", format!("summary: {}", shorten(&line, SUMMARY)));
     }
     if let Some(words) = &account.last_words {
         let answered = if account.answered {

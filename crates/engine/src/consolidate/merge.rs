@@ -7,6 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use daybook_domain::{Evidence, Observation, ObservationId, ObservationKind, Scope, Timestamp};
 
+use super::phrase::quoted;
+
 /// Share of telling words that two observations must have in common to be one belief.
 const SAME: f64 = 0.8;
 /// Fewer telling words than this are compared whole.
@@ -17,8 +19,10 @@ const FEW: usize = 3;
 pub(super) struct Belief {
     /// What sort of thing.
     pub kind: ObservationKind,
-    /// In whose words.
+    /// What is to be known.
     pub text: String,
+    /// The text is what the person said, word for word.
+    pub quoted: bool,
     /// What makes it understandable.
     pub context: Option<String>,
     /// What a value is of.
@@ -30,6 +34,14 @@ pub(super) struct Belief {
 }
 
 impl Belief {
+    /// What is to be known; in quotes only if a person said it so.
+    pub(super) fn words(&self) -> String {
+        match self.quoted {
+            true => quoted(&self.text),
+            false => self.text.clone(),
+        }
+    }
+
     /// How many events it was said in.
     pub(super) fn times(&self) -> usize {
         self.evidence
@@ -117,6 +129,7 @@ pub(super) fn promoted(observations: Vec<Observation>, person: &Scope) -> Vec<Ob
             context: belief.context,
             subject: belief.subject,
             stated: true,
+            quoted: belief.quoted,
             evidence: belief.evidence,
             tokens: String::new(),
         })
@@ -127,6 +140,7 @@ fn begin(observation: &Observation) -> Belief {
     Belief {
         kind: observation.kind,
         text: observation.text.clone(),
+        quoted: observation.quoted,
         context: observation.context.clone(),
         subject: observation.subject.clone(),
         observations: vec![observation.id],

@@ -1,7 +1,7 @@
 //! The sections of `MEMORY.md` and `memory_summary.md`.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use daybook_domain::{ObservationKind, Outcome};
 
@@ -13,6 +13,8 @@ use super::{Brief, Entry, LEFT_OFF_ENTRIES, Page, SECTION_ENTRIES, SUMMARY_RULES
 
 /// Heading of the section that every memory opens with.
 pub(super) const LEFT_OFF: &str = "Where we left off";
+/// How the names of extractions begin that no model made.
+const EXTRACTIVE: &str = "extractive/";
 /// Most characters of quoted last words.
 const LAST_WORDS: usize = 200;
 
@@ -82,10 +84,26 @@ fn heading(brief: &Brief, accounts: &[Account]) -> String {
             span(from, to, &brief.zone)
         ),
     };
-    let title = &brief.title;
-    format!(
-        "{title} — what we know · {covered}extracted without a model · Edit freely: your words win."
-    )
+    let (title, by) = (&brief.title, made_by(brief));
+    format!("{title} — what we know · {covered}extracted {by} · Edit freely: your words win.")
+}
+
+/// `without a model`, `by home/qwen3`: who told what was worth keeping. A model's extractor is named with
+/// the model behind a blank.
+fn made_by(brief: &Brief) -> String {
+    let names = brief.extractions.iter();
+    let models = names.map(|extraction| {
+        let name = extraction.extractor.split_once(' ');
+        name.filter(|(manner, _)| !manner.starts_with(EXTRACTIVE))
+            .map(|(_, model)| model)
+    });
+    let models: BTreeSet<Option<&str>> = models.collect();
+    let named: Vec<&str> = models.iter().copied().flatten().collect();
+    match (named.as_slice(), models.contains(&None)) {
+        ([], _) => "without a model".to_owned(),
+        (named, false) => format!("by {}", named.join(", ")),
+        (named, true) => format!("by {}, in part without a model", named.join(", ")),
+    }
 }
 
 fn left_off(brief: &Brief, accounts: &[Account], open_ends: &[&Belief]) -> Section {
@@ -178,11 +196,7 @@ pub(super) fn last_on(brief: &Brief, last: &Account, sessions: usize) -> Entry {
 pub(super) fn left_open(brief: &Brief, open: &Belief) -> Entry {
     entry(
         open,
-        format!(
-            "open: {}{}",
-            quoted(&open.text),
-            when_and_where(brief, open)
-        ),
+        format!("open: {}{}", open.words(), when_and_where(brief, open)),
     )
 }
 
@@ -194,14 +208,14 @@ fn stated(_: &Brief, belief: &Belief) -> Entry {
     };
     entry(
         belief,
-        format!("{}{}{times}", quoted(&belief.text), about(belief)),
+        format!("{}{}{times}", belief.words(), about(belief)),
     )
 }
 
 pub(super) fn decided(brief: &Brief, belief: &Belief) -> Entry {
     let line = format!(
         "{}{}{}",
-        quoted(&belief.text),
+        belief.words(),
         about(belief),
         when_and_where(brief, belief)
     );

@@ -49,8 +49,10 @@ pub struct Draft {
     pub kind: ObservationKind,
     /// It holds beyond the project that it was said in: the person said so.
     pub general: bool,
-    /// What is to be known, in the words of whoever said it.
+    /// What is to be known.
     pub text: String,
+    /// The text is what the person said, word for word.
+    pub quoted: bool,
     /// What makes it understandable: the question it answers, the command that failed.
     pub context: Option<String>,
     /// What a value is of.

@@ -84,6 +84,7 @@ pub(crate) fn file(
         context: draft.context,
         subject: draft.subject,
         stated: draft.stated,
+        quoted: draft.quoted,
         evidence: vec![Evidence {
             session: session.id.clone(),
             label: session.label.clone(),

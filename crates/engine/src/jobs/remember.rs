@@ -125,6 +125,7 @@ async fn keep(
         context: (!by_person).then(|| "noted by an agent".to_owned()),
         subject: None,
         stated: by_person,
+        quoted: true,
         evidence: vec![Evidence {
             session,
             label: label.unwrap_or_default(),

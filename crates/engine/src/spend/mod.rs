@@ -20,7 +20,7 @@ use daybook_domain::price::{Price, PriceTable, UnknownPrice};
 use daybook_domain::seams::SpendStore;
 use daybook_domain::spend::{AtCap, Cap, Charge, ReservationId, ReserveOutcome, SettleOutcome};
 use daybook_domain::time::Clock;
-use daybook_domain::{Scope, SessionId, StoreError, Tenant};
+use daybook_domain::{Scope, Session, SessionId, StoreError, Tenant};
 use tracing::warn;
 
 pub use worst::{PER_MESSAGE, PER_REQUEST, SCHEMA_TELLINGS, question, worst_case};
@@ -64,6 +64,26 @@ impl Meter {
             meter: self.clone(),
             whom,
         }
+    }
+
+    /// `model`, with every call of it charged to `session` and its user: `person` where it names none.
+    #[must_use]
+    pub fn about(
+        &self,
+        model: Arc<dyn Model>,
+        stage: &'static str,
+        session: &Session,
+        person: &str,
+    ) -> Metered {
+        let user = session.user.clone();
+        let whom = Attribution {
+            tenant: session.id.tenant.clone(),
+            user: user.unwrap_or_else(|| person.to_owned()),
+            stage,
+            session: Some(session.id.clone()),
+            scope: None,
+        };
+        self.metered(model, whom)
     }
 }
 

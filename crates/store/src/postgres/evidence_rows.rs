@@ -59,14 +59,14 @@ pub(super) struct EvidenceRow {
 
 const EVIDENCE: &str =
     "SELECT evidence_no, observation_no, generation, live, evidence.events AS events, lines,
-        evidence.label AS label, at, branch, root, stated, text, context, subject, tokens,
+        evidence.label AS label, at, branch, root, stated, quoted, text, context, subject, tokens,
         tenant, agent, host_id
     FROM evidence JOIN sessions USING (session_no)
     JOIN tenants ON tenants.tenant_no = sessions.tenant_no";
 
 /// The columns of one piece.
 const PIECE: &str = "observation_no, session_no, events, generation, live, first_seq, last_seq,
-    lines, label, at, branch, root, stated, text, context, subject, tokens";
+    lines, label, at, branch, root, stated, quoted, text, context, subject, tokens";
 
 /// Generation of what a person asked to remember, in the column.
 const OBSERVED: i64 = -1;
@@ -216,7 +216,8 @@ async fn insert(
         "INSERT INTO evidence (tenant_no, {PIECE})
          SELECT (SELECT tenant_no FROM observations
                 WHERE observations.observation_no = added.observation_no), {PIECE}
-         FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+         FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,
+                $18)
             WITH ORDINALITY AS added ({PIECE}, nth)
          ORDER BY nth ON CONFLICT DO NOTHING RETURNING observation_no, live"
     );
@@ -234,6 +235,7 @@ async fn insert(
         maybe(&|n| evidence(n).branch.clone()),
         maybe(&|n| evidence(n).root.clone()),
         bools(&|n| piece(n).stated),
+        bools(&|n| piece(n).quoted),
         words(&|n| piece(n).text.clone()),
         maybe(&|n| piece(n).context.clone()),
         maybe(&|n| piece(n).subject.clone()),
@@ -420,6 +422,7 @@ fn evidence_row(row: &Row) -> Result<EvidenceRow, Fault> {
             context: get(row, "context")?,
             subject: get(row, "subject")?,
             stated: get(row, "stated")?,
+            quoted: get(row, "quoted")?,
             tokens: get(row, "tokens")?,
         },
     })

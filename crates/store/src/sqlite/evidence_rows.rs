@@ -46,7 +46,8 @@ struct EvidenceRow {
 
 const EVIDENCE: &str =
     "SELECT evidence_no, observation_no, generation, live, evidence.events AS events, lines,
-    evidence.label AS label, at, branch, root, stated, text, context, subject, tokens,
+    evidence.label AS label, at, branch, root, stated, quoted, text, context, subject,
+        tokens,
     tenant, agent, host_id
     FROM evidence JOIN sessions USING (session_no) JOIN tenants USING (tenant_no)";
 
@@ -73,9 +74,9 @@ pub(super) fn add(
     let added = tx
         .prepare_cached(
             "INSERT INTO evidence (observation_no, session_no, events, generation, live,
-                first_seq, last_seq, lines, label, at, branch, root, stated, text, context,
+                first_seq, last_seq, lines, label, at, branch, root, stated, quoted, text, context,
                 subject, tokens)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
              ON CONFLICT (observation_no, session_no, events, generation) DO NOTHING",
         )?
         .execute(params![
@@ -92,6 +93,7 @@ pub(super) fn add(
             evidence.branch,
             evidence.root,
             piece.stated,
+            piece.quoted,
             piece.text,
             piece.context,
             piece.subject,
@@ -440,6 +442,7 @@ fn evidence_row(row: &Row<'_>) -> rusqlite::Result<EvidenceRow> {
             context: row.get("context")?,
             subject: row.get("subject")?,
             stated: row.get("stated")?,
+            quoted: row.get("quoted")?,
             tokens: row.get("tokens")?,
         },
     })

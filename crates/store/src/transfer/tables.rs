@@ -265,8 +265,8 @@ pub const TABLES: [Table; 22] = [
         columns: columns![
             evidence_no: Int, observation_no: Int, session_no: Int, events: Text, generation: Int,
             live: Truth, first_seq: Int, last_seq: Int, lines: Text, label: Text, at: Int,
-            branch: Text, root: Text, stated: Truth, text: Text, context: Text, subject: Text,
-            tokens: Text,
+            branch: Text, root: Text, stated: Truth, quoted: Truth, text: Text, context: Text,
+            subject: Text, tokens: Text,
         ],
         numbers: numbers!("evidence_no", "evidence_evidence_no_seq"),
         tenant_of: Some(("observations", "observation_no")),

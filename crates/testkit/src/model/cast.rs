@@ -119,6 +119,7 @@ pub(crate) fn observed(id: &SessionId, found: &Found, within: impl Fn(u8) -> u64
     let text = format!("Said {}{}", found.said, "!".repeat(events.len()));
     Observation {
         stated: events.len() != 1,
+        quoted: events.len() != 1,
         ..observation(&scope, &text, vec![resting])
     }
 }

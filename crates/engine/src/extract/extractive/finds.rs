@@ -49,6 +49,7 @@ impl Find {
             kind,
             general: false,
             text,
+            quoted: stated,
             context: None,
             subject: None,
             stated,

@@ -29,13 +29,13 @@ mod validation;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use daybook_domain::Session;
 use daybook_domain::model::{AnswerSchema, Finish, Model, ModelError, ModelReply};
 
 pub use guidance::Guidance;
 pub use prompt::Prompt;
 
 use super::{ExtractError, Extracted, Extractor, Window};
-use crate::spend::{Attribution, Meter};
 use answer::{Answer, Unusable};
 use request::{Asking, Question};
 
@@ -137,8 +137,8 @@ impl Default for ModelLimits {
 /// Fewest tokens of a transcript that are worth asking about.
 const LEAST_TRANSCRIPT: u32 = 200;
 
-/// The stage that calls are charged to.
-pub const STAGE: &str = "extract";
+/// Who is asked about a session, in place of the model itself: one whose calls are charged to it, say.
+pub type AskedAbout = dyn Fn(&Session) -> Arc<dyn Model> + Send + Sync;
 
 /// The extractor that asks a model.
 pub struct ModelExtractor {
@@ -147,7 +147,7 @@ pub struct ModelExtractor {
     rendering: Rendering,
     guidance: Guidance,
     limits: ModelLimits,
-    charge: Option<(Meter, String)>,
+    asked_about: Option<Arc<AskedAbout>>,
     name: String,
 }
 
@@ -162,16 +162,18 @@ impl ModelExtractor {
             rendering: Rendering::default(),
             guidance: Guidance::default(),
             limits: ModelLimits::default(),
-            charge: None,
+            asked_about: None,
         }
     }
 
-    /// Charges each call to the session that it is about, and to its user: `person` where the session names
-    /// none.
+    /// Asks whom `asked_about` says about each session. Name, context and tokens stay the model's own.
     #[must_use]
-    pub fn charged(self, meter: Meter, person: &str) -> Self {
-        let charge = Some((meter, person.to_owned()));
-        Self { charge, ..self }
+    pub fn asking(self, asked_about: Arc<AskedAbout>) -> Self {
+        let asked_about = Some(asked_about);
+        Self {
+            asked_about,
+            ..self
+        }
     }
 
     /// Shows windows otherwise.
@@ -192,25 +194,12 @@ impl ModelExtractor {
         Self { limits, ..self }
     }
 
-    /// The model, as it is asked about a window.
-    fn model(&self, window: Window<'_>) -> Arc<dyn Model> {
-        let model = Arc::clone(&self.model);
-        let Some((meter, person)) = &self.charge else {
-            return model;
-        };
-        let id = &window.session.id;
-        let whom = Attribution {
-            tenant: id.tenant.clone(),
-            user: window
-                .session
-                .user
-                .clone()
-                .unwrap_or_else(|| person.clone()),
-            stage: STAGE,
-            session: Some(id.clone()),
-            scope: None,
-        };
-        Arc::new(meter.metered(model, whom))
+    /// Who is asked about a window.
+    fn asked(&self, window: Window<'_>) -> Arc<dyn Model> {
+        match &self.asked_about {
+            Some(asked_about) => asked_about(window.session),
+            None => Arc::clone(&self.model),
+        }
     }
 
     /// What is asked about a window whose transcript may take `budget` tokens; as much as fits if nothing
@@ -275,7 +264,7 @@ impl Extractor for ModelExtractor {
             return outcome::unasked(self.model.name(), &question.rendered);
         }
         let smaller = Some(question.tokens / 2).filter(|half| *half >= LEAST_TRANSCRIPT);
-        let model = self.model(window);
+        let model = self.asked(window);
         match (model.ask(&question.request).await, smaller) {
             (Ok(reply), Some(budget)) if reply.finish == Finish::Length => {
                 self.ask_again(window, budget).await
@@ -296,7 +285,7 @@ impl ModelExtractor {
         if question.rendered.shown.is_empty() {
             return outcome::unasked(self.model.name(), &question.rendered);
         }
-        match self.model(window).ask(&question.request).await {
+        match self.asked(window).ask(&question.request).await {
             Ok(reply) => self.believe(window, &question, reply),
             Err(failure) => Err(outcome::failed(&failure.error)),
         }

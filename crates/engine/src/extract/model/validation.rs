@@ -116,6 +116,7 @@ impl Court<'_> {
         Ok(Draft {
             kind: suggestion.kind,
             general: said(suggestion.general),
+            quoted: self.is_said(&suggestion.text, &human),
             text: suggestion.text,
             context: suggestion.context,
             subject: suggestion.subject,
@@ -128,6 +129,14 @@ impl Court<'_> {
                 .min()
                 .unwrap_or_default(),
         })
+    }
+
+    /// Whether a person said this, word for word.
+    fn is_said(&self, text: &str, human: &[usize]) -> bool {
+        let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        human
+            .iter()
+            .any(|at| one_line(&self.event(*at).text).contains(text))
     }
 
     /// On one line, without secrets, within bounds. Only a value has a subject, and only with one it is

@@ -285,6 +285,7 @@ CREATE TABLE evidence (
     branch         TEXT COLLATE "C",
     root           TEXT COLLATE "C",
     stated         BOOLEAN NOT NULL,
+    quoted         BOOLEAN NOT NULL,
     text           TEXT COLLATE "C" NOT NULL,
     context        TEXT COLLATE "C",
     subject        TEXT COLLATE "C",

@@ -277,6 +277,7 @@ CREATE TABLE evidence (
     branch         TEXT,
     root           TEXT,
     stated         INTEGER NOT NULL,
+    quoted         INTEGER NOT NULL,
     text           TEXT NOT NULL,
     context        TEXT,
     subject        TEXT,
