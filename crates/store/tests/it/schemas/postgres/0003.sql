@@ -255,6 +255,7 @@ CREATE TABLE public.evidence (
     branch text COLLATE pg_catalog."C",
     root text COLLATE pg_catalog."C",
     stated boolean NOT NULL,
+    quoted boolean NOT NULL,
     text text NOT NULL COLLATE pg_catalog."C",
     context text COLLATE pg_catalog."C",
     subject text COLLATE pg_catalog."C",
@@ -675,7 +676,7 @@ INSERT INTO public.events VALUES (4294967300, 1, 1, '\x4eef8e4dee7da89aa49ba9c14
 INSERT INTO public.events VALUES (8589934593, 1, 2, '\x15f167e9fc04f236dbda636bb20a6ed3', 1, 'human', 1793491200000, NULL, NULL, NULL, false, NULL, 't1 s2 e3');
 INSERT INTO public.events VALUES (4294967301, 1, 1, '\x941d262510652f20f3b9373beeab4d38', 5, 'human', 1793491201000, NULL, NULL, NULL, false, NULL, 't1 s2 1');
 INSERT INTO public.events VALUES (4294967302, 1, 1, '\x03600ab951a2deb6c9d7ba68bfb4ea63', 6, 'human', 1793491202000, NULL, NULL, NULL, false, NULL, 't1 s2 2');
-INSERT INTO public.evidence OVERRIDING SYSTEM VALUE VALUES (1, 1, 1, 1, '1,2', 0, true, 1, 2, '1,2', 'aaaa', 1793491201000, 'main', NULL, true, 'said once', 'context of said once', NULL, 'said once');
+INSERT INTO public.evidence OVERRIDING SYSTEM VALUE VALUES (1, 1, 1, 1, '1,2', 0, true, 1, 2, '1,2', 'aaaa', 1793491201000, 'main', NULL, true, true, 'said once', 'context of said once', NULL, 'said once');
 INSERT INTO public.extractions OVERRIDING SYSTEM VALUE VALUES (1, 1, 1, 0, true, 1, 4, '{"task":null,"outcome":null,"last_words":null,"answered":false,"commits":0,"pushed":0,"highlights":[],"human_messages":0,"branch":null,"root":null,"from_at":0,"to_at":0}', 'test/1', 1793500200000);
 INSERT INTO public.import_ranges VALUES (1, 1, 1, 1, 4);
 INSERT INTO public.import_sources VALUES (1, 1, '/logs/1', false, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
@@ -689,9 +690,9 @@ INSERT INTO public.observations OVERRIDING SYSTEM VALUE VALUES (1, 1, 1, 6920554
 INSERT INTO public.places OVERRIDING SYSTEM VALUE VALUES (1, 1, 1, 'main');
 INSERT INTO public.projects VALUES (1, 'example.org/ada/left', 'left', false);
 INSERT INTO public.roots OVERRIDING SYSTEM VALUE VALUES (1, 1, '/home/ada/a', 'left');
-INSERT INTO public.schema_migrations VALUES (1, 'first', '64cec7be651278bc788d54997e840b6e', 1795267244481, 1);
-INSERT INTO public.schema_migrations VALUES (2, 'index', '48ee6e77323630aaf5ec385b23f66ed4', 1795267244496, 2);
-INSERT INTO public.schema_migrations VALUES (3, 'jobs', '0c05079586c8e9f5eef4866e8e545249', 1795267244502, 3);
+INSERT INTO public.schema_migrations VALUES (1, 'first', '779006e0956a3c2eca5cf3755f8e00f5', 1795274105486, 1);
+INSERT INTO public.schema_migrations VALUES (2, 'index', '48ee6e77323630aaf5ec385b23f66ed4', 1795274105519, 2);
+INSERT INTO public.schema_migrations VALUES (3, 'jobs', '0c05079586c8e9f5eef4866e8e545249', 1795274105525, 3);
 INSERT INTO public.scopes OVERRIDING SYSTEM VALUE VALUES (1, 1, 'project', 'left', 2);
 INSERT INTO public.session_places VALUES (1, 1, 1);
 INSERT INTO public.sessions OVERRIDING SYSTEM VALUE VALUES (2, 1, 'claude-code', 'bb', true, 'bb', 'root', true, false, NULL, NULL, NULL, 1793491200000, 1793491200000, 1, '', 1, NULL);
