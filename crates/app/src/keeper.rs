@@ -94,12 +94,23 @@ pub(crate) async fn keep_up_if_elected(
     stop: &Stop,
     progress: &dyn Progress,
 ) -> Result<Option<Done>> {
+    share(daybook, stop, progress, None).await
+}
+
+/// With `parallel`, so many sessions are read side by side and no other number.
+async fn share(
+    daybook: &Daybook,
+    stop: &Stop,
+    progress: &dyn Progress,
+    parallel: Option<usize>,
+) -> Result<Option<Done>> {
     let mut done: Option<Done> = None;
     loop {
         let Some(elected) = election::stand(&daybook.root)? else {
             return Ok(done);
         };
-        let (shop, _present) = daybook.worker().await?;
+        let (mut shop, _present) = daybook.worker().await?;
+        shop.limits.parallel = parallel.unwrap_or(shop.limits.parallel);
         let more = keep_up(daybook, &shop, stop, progress).await?;
         done.get_or_insert_default().add(more.taken, more.report);
         // Looked at once more only after it has let go: whoever told something before that found the
@@ -111,23 +122,25 @@ pub(crate) async fn keep_up_if_elected(
     }
 }
 
-/// Takes in what hooks told since, for a command that is about to answer a question.
+/// Takes in what hooks told since, for a command that is about to answer a question. No model is waited
+/// for: what one has to read is read later.
 pub(crate) async fn catch_up(daybook: &Daybook) -> Result<()> {
     if Spool::of(&daybook.root).is_empty() {
         return Ok(());
     }
     let stop = Stop::default();
     stop_after(&stop, BEFORE_ANSWERING);
-    keep_up_if_elected(daybook, &stop, &Learning::quiet()).await?;
+    let parallel = daybook.asks_model().then_some(0);
+    share(daybook, &stop, &Learning::quiet(), parallel).await?;
     Ok(())
 }
 
-/// Asks `stop` after a while.
+/// Lets nothing more begin after a while.
 pub(crate) fn stop_after(stop: &Stop, while_: Duration) {
     let stop = stop.clone();
     std::thread::spawn(move || {
         std::thread::sleep(while_);
-        stop.ask();
+        stop.enough();
     });
 }
 

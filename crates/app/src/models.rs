@@ -19,6 +19,7 @@ pub(crate) fn model(chosen: &Chosen) -> Result<ChatModel> {
     config.plain_http = settings.plain_http;
     config.concurrency = settings.concurrency;
     config.answer_timeout = settings.timeout;
+    config.retries.tries = settings.tries;
     let provider = Provider::new(config).context("daybook.toml, providers")?;
     let mut model = ModelConfig::new(&chosen.model, chosen.context_tokens());
     if let Some(vocabulary) = chosen.vocabulary() {

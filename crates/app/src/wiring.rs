@@ -287,6 +287,12 @@ impl Daybook {
         Ok((self.workshop(presence.holder())?, presence))
     }
 
+    /// Whether reading a session asks a model, which may take minutes.
+    pub(crate) fn asks_model(&self) -> bool {
+        let is_asked = self.settings.profile.extractor.manner().is_some();
+        is_asked && self.settings.models.extract.is_some()
+    }
+
     /// What tells what is worth keeping; the calls of `run` count together.
     fn extractor(&self, run: &str) -> Result<Arc<dyn Extractor>> {
         let manner = self.settings.profile.extractor.manner();
@@ -415,7 +421,7 @@ pub(crate) fn stop_on_interrupt() -> Result<Stop> {
     let stop = Stop::default();
     let asked = stop.clone();
     ctrlc::set_handler(move || {
-        if asked.asked() {
+        if asked.is_end() {
             std::process::exit(130);
         }
         asked.ask();

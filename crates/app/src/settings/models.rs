@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use daybook_domain::{ObservationKind, Tenant};
 use daybook_engine::extract::model::{Guidance, ModelLimits};
-use daybook_llm::{ANSWER_TIMEOUT, CONCURRENCY, Vocabulary, Wire};
+use daybook_llm::{ANSWER_TIMEOUT, CONCURRENCY, RetryConfig, Vocabulary, Wire};
 use serde_json::{Map, Value, json};
 
 use super::choices::Choices;
@@ -74,6 +74,8 @@ pub(crate) struct ProviderSettings {
     pub(crate) plain_http: bool,
     pub(crate) concurrency: NonZeroU32,
     pub(crate) timeout: Duration,
+    /// Sendings of one question that may fail.
+    pub(crate) tries: NonZeroU32,
     context_tokens: u32,
     models: BTreeMap<String, ModelSettings>,
 }
@@ -216,6 +218,7 @@ fn provider(name: &str, given: &Value) -> Result<ProviderSettings, String> {
         "plain_http",
         "concurrency",
         "timeout",
+        "tries",
         "context_tokens",
         "models",
     ];
@@ -228,6 +231,7 @@ fn provider(name: &str, given: &Value) -> Result<ProviderSettings, String> {
         )
     })?;
     let concurrency = entry.count("concurrency", 1..=1_000)?;
+    let tries = entry.count("tries", 1..=10)?;
     Ok(ProviderSettings {
         name: name.to_owned(),
         wire: entry.word("wire", &WIRES)?.unwrap_or(Wire::OpenAi),
@@ -236,6 +240,9 @@ fn provider(name: &str, given: &Value) -> Result<ProviderSettings, String> {
         plain_http: entry.switch("plain_http")?,
         concurrency: concurrency.and_then(NonZeroU32::new).unwrap_or(CONCURRENCY),
         timeout: timeout(&entry)?,
+        tries: tries
+            .and_then(NonZeroU32::new)
+            .unwrap_or(RetryConfig::default().tries),
         context_tokens: entry.context()?.unwrap_or(CONTEXT),
         models: models(&entry)?,
     })
@@ -407,6 +414,7 @@ pub(super) fn providers_schema() -> Value {
                 "plain_http": {"type": "boolean"},
                 "concurrency": {"type": "integer", "minimum": 1, "maximum": 1_000},
                 "timeout": {"type": "string"},
+                "tries": {"type": "integer", "minimum": 1, "maximum": 10},
                 "context_tokens": context,
                 "models": {"type": "object", "additionalProperties": model},
             },

@@ -209,7 +209,7 @@ pub(crate) static ALL: [Setting; 46] = [
         kind: Kind::Tables {
             allowed: "{ home = { wire = \"openai\", base_url = \"http://127.0.0.1:8080/v1\", \
                       key = { env = \"HOME_KEY\" } } }, with wire openai, anthropic or ollama; also \
-                      concurrency, timeout, context_tokens, plain_http, models",
+                      concurrency, timeout, tries, context_tokens, plain_http, models",
             fits: |tables| models::providers(tables).map(drop),
             schema: models::providers_schema,
             at: |c| &mut c.providers,

@@ -1,5 +1,7 @@
 //! Models that are asked, as whoever runs the command sees it.
 
+mod faults;
+
 use daybook_testkit::llm_server::{Asked, Behaviour, LlmServer, Script};
 use serde_json::json;
 
@@ -13,8 +15,8 @@ fn provider(wire: &str, server: &LlmServer) -> String {
     let version = if wire == "openai" { "/v1" } else { "" };
     let url = server.url() + version;
     format!(
-        "extract_model = \"home/small-1\"\n\
-         [providers.home]\nwire = \"{wire}\"\nbase_url = \"{url}\"\nkey = {{ env = \"HOME_KEY\" }}\n\
+        "extract_model = \"home/small-1\"\nretry_first = \"1s\"\nretry_most = \"1s\"\n\
+         [providers.home]\nwire = \"{wire}\"\nbase_url = \"{url}\"\nkey = {{ env = \"HOME_KEY\" }}\ntries = 1\n\
          [prices]\n\"home/*\" = {{ input = 1, output = 4 }}\n"
     )
 }

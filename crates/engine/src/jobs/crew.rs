@@ -57,7 +57,7 @@ impl<'a, T: Send + 'a> Crew<'a, T> {
             self.claim(work).await?;
         }
         let drained = async {
-            stop.wait().await;
+            stop.wait_for_end().await;
             tokio::time::sleep(self.shop.limits.drain).await;
         };
         let ended = match self.ended.pop_front() {

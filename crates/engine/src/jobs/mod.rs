@@ -75,7 +75,8 @@ pub struct Workshop {
 pub struct WorkLimits {
     /// Sessions claimed at once, and in how many of them others may be working meanwhile.
     pub claim: ClaimLimits,
-    /// Sessions that this process extracts side by side. More gains nothing without a model to wait for.
+    /// Sessions that this process extracts side by side; 0: it extracts none. More gains nothing without a
+    /// model to wait for.
     pub parallel: usize,
     /// How long one job may run without a heartbeat before another worker may take it.
     pub lease: Duration,
