@@ -19,6 +19,8 @@ mod spend;
 pub(crate) mod table;
 
 #[cfg(test)]
+mod models_tests;
+#[cfg(test)]
 mod tests;
 
 use std::path::{Path, PathBuf};

@@ -36,14 +36,19 @@ pub(crate) struct Given {
     pub(crate) value: Value,
 }
 
-/// `idle = "2m"`, `--set idle=2m`, `DAYBOOK_IDLE=2m`: as its source writes it.
+/// `idle = "2m"`, `--set idle=2m`, `DAYBOOK_IDLE=2m`: as its source writes it. Tables are left out: what is
+/// wrong is named behind them, and somebody may have written a key into one.
 impl fmt::Display for Given {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = |text: String| match text.trim_start().starts_with('{') {
+            true => "{…}".to_owned(),
+            false => masked(&text),
+        };
         match self.source {
-            Source::Flag => write!(f, "--set {}={}", self.name, masked(&plain(&self.value))),
-            Source::Environment => write!(f, "{}={}", self.name, masked(&plain(&self.value))),
+            Source::Flag => write!(f, "--set {}={}", self.name, shown(plain(&self.value))),
+            Source::Environment => write!(f, "{}={}", self.name, shown(plain(&self.value))),
             Source::File | Source::Profile | Source::Default => {
-                write!(f, "{} = {}", self.name, masked(&self.value.to_string()))
+                write!(f, "{} = {}", self.name, shown(self.value.to_string()))
             }
         }
     }

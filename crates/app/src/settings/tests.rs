@@ -25,7 +25,7 @@ pub(crate) fn compare_with_committed(path: &str, text: &str) {
     );
 }
 
-fn read(flags: &[&str], environment: &[(&str, &str)], file: &str) -> Result<Settings> {
+pub(super) fn read(flags: &[&str], environment: &[(&str, &str)], file: &str) -> Result<Settings> {
     let flags: Vec<String> = flags.iter().map(|&flag| flag.to_owned()).collect();
     let environment: Vec<(String, String)> = environment
         .iter()
@@ -59,7 +59,7 @@ fn check_file(file: &str, name: &str, expected: &str) {
 }
 
 #[track_caller]
-fn check_refused(file: &str, expected: &str) {
+pub(super) fn check_refused(file: &str, expected: &str) {
     let error = read(&[], &[], file).expect_err("it is refused");
     assert_eq!(
         format!("{error:#}"),

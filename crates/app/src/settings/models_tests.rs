@@ -1,0 +1,125 @@
+//! Which models settings name, and what is refused.
+
+use std::time::Duration;
+
+use daybook_domain::{ObservationKind, Tenant};
+use daybook_llm::{Vocabulary, Wire};
+
+use super::models::KeyAt;
+use super::tests::{check_refused, read};
+
+const HOME: &str = "[providers.home]\nbase_url = \"http://127.0.0.1:8080/v1\"\n";
+
+#[test]
+fn while_no_model_is_named_none_is_asked() {
+    let settings = read(&[], &[], HOME).expect("they make sense");
+    assert_eq!(settings.models.extract, None);
+}
+
+#[test]
+fn a_model_is_named_with_its_provider() {
+    let file = "extract_model = \"home/qwen/qwen3:8b\"\nkeep = [\"names of ports\"]\n\
+                never_keep = [\"health\"]\nnever_keep_kinds = [\"note\"]\n\
+                [providers.home]\nwire = \"ollama\"\nbase_url = \"http://127.0.0.1:11434\"\n\
+                key = { command = [\"pass\", \"show\", \"home\"] }\nconcurrency = 2\ntimeout = \"10m\"\n\
+                context_tokens = 8192\n\
+                models = { \"qwen/qwen3:8b\" = { context_tokens = 40960, vocabulary = \"cl100k\" } }\n";
+    let settings = read(&[], &[], file).expect("they make sense");
+    let guidance = &settings.models.guidance;
+    assert_eq!(guidance.keep, ["names of ports"]);
+    assert_eq!(guidance.never, ["health"]);
+    assert_eq!(guidance.never_kinds, [ObservationKind::Note]);
+    let chosen = settings.models.extract.expect("one is named");
+    let provider = &chosen.provider;
+    assert_eq!(
+        (chosen.model.as_str(), provider.wire),
+        ("qwen/qwen3:8b", Wire::Ollama)
+    );
+    assert_eq!(
+        (chosen.context_tokens(), chosen.vocabulary()),
+        (40_960, Some(Vocabulary::Cl100k))
+    );
+    assert_eq!(
+        (provider.concurrency.get(), provider.timeout),
+        (2, Duration::from_secs(600))
+    );
+    let command = ["pass", "show", "home"].map(str::to_owned);
+    assert_eq!(provider.key, KeyAt::Command(command.into()));
+
+    let flags = ["extract_model=home/other"];
+    let chosen = read(&flags, &[], file)
+        .expect("they make sense")
+        .models
+        .extract;
+    assert_eq!(chosen.map(|chosen| chosen.context_tokens()), Some(8_192));
+    let flags = ["extract_model=none"];
+    assert_eq!(
+        read(&flags, &[], file)
+            .expect("they make sense")
+            .models
+            .extract,
+        None
+    );
+}
+
+#[test]
+fn a_provider_may_be_forbidden_to_all_or_to_one_tenant() {
+    let named = format!("extract_model = \"home/qwen3\"\n{HOME}");
+    let refused = read(&["forbid_providers=home"], &[], &named).expect_err("it is forbidden");
+    assert!(
+        refused.to_string().contains("forbid_providers names home"),
+        "{refused}"
+    );
+    let settings = read(&["forbid_providers=acme/home,openai"], &[], &named);
+    let chosen = settings.expect("they make sense").models.extract;
+    assert_eq!(
+        chosen.expect("one is named").forbidden,
+        [Tenant("acme".to_owned())]
+    );
+}
+
+#[test]
+fn a_model_of_nobody_is_refused() {
+    let refused = |file: &str| read(&[], &[], file).expect_err("it is refused").to_string();
+    let nobody = refused("extract_model = \"home/qwen3\"\n");
+    assert!(
+        nobody.contains("there is none yet: add [providers.<name>]"),
+        "{nobody}"
+    );
+    let other = refused(&format!("extract_model = \"hme/qwen3\"\n{HOME}"));
+    assert!(other.contains("there are home"), "{other}");
+}
+
+#[test]
+fn what_is_wrong_with_a_provider_is_named_and_a_key_is_not_repeated() {
+    let check = |line: &str, expected: &str| {
+        let file = format!("{HOME}{line}\n");
+        check_refused(&file, &format!("providers = {{…}}: home: {expected}"));
+    };
+    check("wire = \"grpc\"", "wire: write openai, anthropic, ollama");
+    check(
+        "concurrency = 0",
+        "concurrency: write a whole number from 1 to 1000",
+    );
+    check(
+        "timeout = \"2d\"",
+        "timeout: write a duration from 1s to 1h",
+    );
+    check("plain_http = 1", "plain_http: write true or false");
+    let where_it_is = "key: write where it is, never the key itself: { env = \"NAME\" }, \
+                       { file = \"path\" } or { command = [\"program\", \"argument\"] }";
+    for key in [
+        "\"sk-ada-1815\"",
+        "{ command = [] }",
+        "{ env = \"A\", file = \"b\" }",
+        "{ value = \"sk-ada-1815\" }",
+    ] {
+        check(&format!("key = {key}"), where_it_is);
+    }
+    let flag = "providers={ home = { base_url = \"http://[::1]/\", key = \"sk-ada-1815\" } }";
+    let refused = read(&[flag], &[], "").expect_err("it is refused");
+    assert!(
+        !format!("{refused:#}").contains("sk-ada-1815"),
+        "{refused:#}"
+    );
+}
