@@ -29,6 +29,7 @@ mod settings;
 mod setup;
 mod sharing;
 mod telling;
+mod turns;
 mod wiring;
 
 use std::process::ExitCode;

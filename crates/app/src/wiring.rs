@@ -35,6 +35,7 @@ use crate::clock::SystemClock;
 use crate::models;
 use crate::root;
 use crate::settings::{Durability, Place, Settings, masked};
+use crate::turns::InTurn;
 
 /// Name of the database in the data folder.
 pub(crate) const DATABASE: &str = "daybook.db";
@@ -321,7 +322,9 @@ impl Daybook {
         if let Some(made) = self.extract_model.get() {
             return Ok(Some(Arc::clone(made)));
         }
-        let model = Arc::new(models::model(chosen)?);
+        let (provider, model) = (&chosen.provider, Arc::new(models::model(chosen)?));
+        let in_turn = InTurn::new(model, &self.root, &provider.name, provider.concurrency);
+        let model = Arc::new(in_turn);
         Ok(Some(Arc::clone(self.extract_model.get_or_init(|| model))))
     }
 

@@ -15,7 +15,7 @@ fn provider(wire: &str, server: &LlmServer) -> String {
     let version = if wire == "openai" { "/v1" } else { "" };
     let url = server.url() + version;
     format!(
-        "extract_model = \"home/small-1\"\nretry_first = \"1s\"\nretry_most = \"1s\"\n\
+        "extract_model = \"home/small-1\"\nretry_first = \"1h\"\nretry_most = \"1h\"\n\
          [providers.home]\nwire = \"{wire}\"\nbase_url = \"{url}\"\nkey = {{ env = \"HOME_KEY\" }}\ntries = 1\n\
          [prices]\n\"home/*\" = {{ input = 1, output = 4 }}\n"
     )

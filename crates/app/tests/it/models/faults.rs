@@ -328,6 +328,11 @@ fn sixteen_workers_and_every_fault_lose_nothing_double_nothing_and_pass_no_cap()
     let spend = place.json(&["spend"]);
     let spent = &spend["all"];
     let of = |at: &Value| at.as_u64().unwrap_or_else(|| panic!("{spend}"));
+    assert!(
+        patient.server.most_at_once() <= 4,
+        "{}",
+        patient.server.most_at_once()
+    );
     let total = of(&spent["input"]) + of(&spent["output"]) + of(&spent["reserved"]["tokens"]);
     assert!(total <= CAP, "{spend}");
     assert_eq!(spent["exceeded"], 0, "{spend}");
