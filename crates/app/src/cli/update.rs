@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
-use daybook_domain::JobKind;
 use daybook_domain::seams::JobStore;
-use daybook_engine::jobs::{self, UpdateReport, Workshop};
+use daybook_domain::{FailureClass, JobKind};
+use daybook_engine::jobs::{self, Failed, UpdateReport, Workshop};
 use daybook_engine::notices::spool::Spool;
 use daybook_engine::stop::Stop;
 use serde_json::json;
@@ -17,7 +17,7 @@ use crate::desk::look_over;
 use crate::keeper::{Done, keep_up, keep_up_if_elected, rest, stop_after};
 use crate::logging;
 use crate::outage::Outage;
-use crate::output::{count, json as print_json};
+use crate::output::{at_cap, count, json as print_json};
 use crate::progress::Learning;
 use crate::wiring::{Daybook, block_on, stand_back, stop_on_interrupt};
 
@@ -42,6 +42,7 @@ impl Update {
         let daybook = Daybook::open_existing(common)?;
         block_on(async {
             let (shop, _present) = daybook.worker().await?;
+            jobs::retry_at_caps(&shop).await?;
             if self.all {
                 hasten_all(&shop).await?;
             }
@@ -132,6 +133,7 @@ impl Worker {
     ) -> Result<()> {
         let longest = self.every.unwrap_or(daybook.settings.profile.work.poll);
         let (shop, _present) = daybook.worker().await?;
+        jobs::retry_at_caps(&shop).await?;
         let mut is_told = false;
         while !stop.asked() {
             let done = keep_up(daybook, &shop, stop, &Learning::quiet()).await?;
@@ -224,10 +226,10 @@ fn tell(common: &Common, done: &Done) -> Result<ExitCode> {
     } else {
         say(done);
     }
-    Ok(if done.report.failed.is_empty() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
+    let at_cap = |failed: &Failed| failed.failure.class == FailureClass::AtCap;
+    Ok(match done.report.failed.iter().all(at_cap) {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
     })
 }
 
@@ -256,8 +258,12 @@ fn say(done: &Done) {
         report.taught.len(),
         count(report.scopes.len() as u64, "scope"),
     );
-    for failed in &report.failed {
+    let is_at_cap = |failed: &&Failed| failed.failure.class == FailureClass::AtCap;
+    for failed in report.failed.iter().filter(|it| !is_at_cap(it)) {
         anstream::println!("  failed: {}: {}", failed.job, failed.failure.message);
+    }
+    if let Some(said) = at_cap(report.failed.iter().map(|failed| &failed.failure)) {
+        anstream::println!("  {said}");
     }
     if report.stopped {
         anstream::println!("Stopped; nothing is lost. What is still due waits.");

@@ -14,7 +14,9 @@ pub mod window;
 use async_trait::async_trait;
 pub use dropped::{DropReason, Dropped};
 
-use daybook_domain::{Digest, Event, EventSeq, FailureClass, ObservationKind, Session, Timestamp};
+use daybook_domain::{
+    Digest, Event, EventSeq, FailureClass, ObservationKind, Session, Timestamp, Wait,
+};
 
 /// What an extractor is shown.
 #[derive(Debug, Clone, Copy)]
@@ -86,6 +88,8 @@ pub struct ExtractError {
     pub class: FailureClass,
     /// What a person is told. Holds no content of events.
     pub message: String,
+    /// When trying again makes sense.
+    pub wait: Wait,
 }
 
 /// Something that can tell what is worth keeping.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use daybook_domain::eligibility::eligible;
 use daybook_domain::{
     Claimed, Event, EventSeq, Extraction, Failure, FailureClass, FinishOutcome, JobKey,
-    ObservationKind, Origin, Session, SessionId, StoreError, Tenant, Yield,
+    ObservationKind, Origin, Session, SessionId, StoreError, Tenant, Wait, Yield,
 };
 
 use tracing::field::Empty;
@@ -91,7 +91,7 @@ async fn read_and_finish(
             class: FailureClass::Vanished,
             message,
         };
-        return fail(shop, claimed, failure).await;
+        return fail(shop, claimed, failure, Wait::Unsaid).await;
     }
     let read = read_window(shop, id, claimed).await?;
     let Some(last) = read.last() else {
@@ -124,7 +124,7 @@ async fn read_and_finish(
                 class: error.class,
                 message: error.message,
             };
-            return fail(shop, claimed, failure).await;
+            return fail(shop, claimed, failure, error.wait).await;
         }
     };
     let (extraction, taught) = settle(shop, &session, &events, extracted, &projects);
@@ -159,8 +159,9 @@ async fn fail(
     shop: &Workshop,
     claimed: &Claimed,
     failure: Failure,
+    wait: Wait,
 ) -> Result<Extracting, StoreError> {
-    let _ = shop.fail(claimed, failure.clone()).await?;
+    let _ = shop.fail(claimed, failure.clone(), wait).await?;
     Ok(Extracting::Failed(failure))
 }
 

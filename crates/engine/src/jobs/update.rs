@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use daybook_domain::{Claimed, Failure, JobKey, JobKind, Scope, SessionId};
+use daybook_domain::{Claimed, Failure, Job, JobKey, JobKind, Scope, SessionId, StoreError};
 
 use super::consolidate::{Consolidating, consolidate};
 use super::crew::Crew;
@@ -97,6 +97,21 @@ pub async fn write_due(
     consolidate_due(shop, stop, progress, &mut report).await?;
     report.stopped = stop.asked();
     Ok(report)
+}
+
+/// Makes due what waits for room under a cap, and says how much that is: caps may have been raised since,
+/// and a cap on a run means the next one to go on. What still has no room waits again, at no cost.
+///
+/// # Errors
+/// When the store fails.
+pub async fn retry_at_caps(shop: &Workshop) -> Result<usize, StoreError> {
+    let jobs = shop.store.jobs(JobKind::Extract).await?.into_iter();
+    let ours = |job: &Job| job.key.tenant() == &shop.tenant && job.is_at_cap();
+    let mut retried = 0;
+    for job in jobs.filter(ours) {
+        retried += usize::from(shop.store.retry(&job.key, shop.clock.now()).await?);
+    }
+    Ok(retried)
 }
 
 async fn extract_due(

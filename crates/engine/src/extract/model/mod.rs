@@ -248,7 +248,7 @@ impl Extractor for ModelExtractor {
                 self.ask_again(window, budget).await
             }
             (Ok(reply), _) => self.believe(window, &question, reply),
-            (Err(failure), _) => Err(outcome::failed(&failure.error)),
+            (Err(failure), _) => Err(outcome::failed(&failure)),
         }
     }
 }
@@ -262,7 +262,7 @@ impl ModelExtractor {
         }
         match self.model.ask(&question.request).await {
             Ok(reply) => self.believe(window, &question, reply),
-            Err(failure) => Err(outcome::failed(&failure.error)),
+            Err(failure) => Err(outcome::failed(&failure)),
         }
     }
 }
