@@ -90,6 +90,8 @@ pub struct Claimed {
     pub upto: u64,
     /// The generation that results belong to.
     pub redo: u32,
+    /// A redo has not caught up yet: what the generation before taught holds meanwhile.
+    pub is_redone: bool,
     /// This one position has ended so many workers that nobody should read it again: whoever holds
     /// the claim reports a failure, and the position becomes a gap.
     pub deadly: bool,
@@ -252,6 +254,7 @@ impl Job {
             after: self.done,
             upto,
             redo: self.redo,
+            is_redone: self.redo_until.is_some(),
             deadly: self.is_deadly(),
         })
     }
