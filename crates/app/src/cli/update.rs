@@ -1,13 +1,14 @@
 //! `daybook update`, `worker` and `rebuild`: background work, now or for as long as it takes.
 
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
+use daybook_domain::JobKind;
 use daybook_domain::seams::JobStore;
-use daybook_domain::{FailureClass, JobKind};
-use daybook_engine::jobs::{self, Failed, UpdateReport, Workshop};
+use daybook_engine::jobs::{self, UpdateReport, Workshop};
 use daybook_engine::notices::spool::Spool;
 use daybook_engine::stop::Stop;
 use serde_json::json;
@@ -226,10 +227,9 @@ fn tell(common: &Common, done: &Done) -> Result<ExitCode> {
     } else {
         say(done);
     }
-    let at_cap = |failed: &Failed| failed.failure.class == FailureClass::AtCap;
-    Ok(match done.report.failed.iter().all(at_cap) {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::FAILURE,
+    Ok(match done.report.broken().next() {
+        None => ExitCode::SUCCESS,
+        Some(_) => ExitCode::FAILURE,
     })
 }
 
@@ -258,8 +258,10 @@ fn say(done: &Done) {
         report.taught.len(),
         count(report.scopes.len() as u64, "scope"),
     );
-    let is_at_cap = |failed: &&Failed| failed.failure.class == FailureClass::AtCap;
-    for failed in report.failed.iter().filter(|it| !is_at_cap(it)) {
+    if let Some(said) = not_kept(report) {
+        anstream::println!("  {said}");
+    }
+    for failed in report.broken() {
         anstream::println!("  failed: {}: {}", failed.job, failed.failure.message);
     }
     if let Some(said) = at_cap(report.failed.iter().map(|failed| &failed.failure)) {
@@ -270,12 +272,30 @@ fn say(done: &Done) {
     }
 }
 
+/// What a model told and was not believed, and what it could not be shown.
+fn not_kept(report: &UpdateReport) -> Option<String> {
+    let (dropped, left_out) = (&report.dropped, report.left_out);
+    let mut parts = Vec::new();
+    if dropped.total() > 0 {
+        parts.push(format!("{} not kept: {dropped}", dropped.total()));
+    }
+    if left_out > 0 {
+        parts.push(format!(
+            "{} not shown for want of room",
+            count(left_out, "event")
+        ));
+    }
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
 /// The report for programs.
 pub(crate) fn as_json(report: &UpdateReport) -> serde_json::Value {
     json!({
         "read": report.read.len(),
         "taught": report.taught.len(),
         "observations": report.observations,
+        "dropped": report.dropped.counts().map(|(reason, n)| (reason.word(), n)).collect::<BTreeMap<_, _>>(),
+        "left_out": report.left_out,
         "scopes": report.scopes.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "failed": report.failed.iter().map(|failed| json!({
             "job": failed.job.to_string(),
@@ -284,4 +304,26 @@ pub(crate) fn as_json(report: &UpdateReport) -> serde_json::Value {
         })).collect::<Vec<_>>(),
         "stopped": report.stopped,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use daybook_engine::extract::DropReason;
+
+    use super::*;
+
+    #[test]
+    fn what_was_not_kept_is_said_in_a_line() {
+        let mut report = UpdateReport::default();
+        assert_eq!(not_kept(&report), None);
+        report.dropped.add(DropReason::Invented, 9);
+        report.dropped.add(DropReason::OneOff, 3);
+        let dropped = "12 not kept: 9 naming what its evidence does not, 3 one order only";
+        assert_eq!(not_kept(&report).as_deref(), Some(dropped));
+        let told = as_json(&report);
+        assert_eq!(told["dropped"], json!({"invented": 9, "one_off": 3}));
+        report.left_out = 1;
+        let both = format!("{dropped}; 1 event not shown for want of room");
+        assert_eq!(not_kept(&report), Some(both));
+    }
 }

@@ -2,12 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use daybook_domain::{Claimed, Failure, Job, JobKey, JobKind, Scope, SessionId, StoreError};
+use daybook_domain::{
+    Claimed, Failure, FailureClass, Job, JobKey, JobKind, Scope, SessionId, StoreError,
+};
 
 use super::consolidate::{Consolidating, consolidate};
 use super::crew::Crew;
 use super::extract::{Extracting, extract};
 use super::{WorkError, Workshop};
+use crate::extract::Dropped;
 use crate::notices::whereabouts::Whereabouts;
 use crate::stop::Stop;
 
@@ -29,6 +32,10 @@ pub struct UpdateReport {
     pub read: BTreeSet<SessionId>,
     /// Observations made; those that were known already count too.
     pub observations: usize,
+    /// What extractors were told and did not believe.
+    pub dropped: Dropped,
+    /// Events with words that extractors had no room for.
+    pub left_out: u64,
     /// Scopes whose files were looked at.
     pub scopes: BTreeSet<Scope>,
     /// Jobs that did not work out.
@@ -38,11 +45,19 @@ pub struct UpdateReport {
 }
 
 impl UpdateReport {
+    /// Jobs that failed, without those that only wait for room under a cap.
+    pub fn broken(&self) -> impl Iterator<Item = &Failed> {
+        let at_cap = |failed: &&Failed| failed.failure.class == FailureClass::AtCap;
+        self.failed.iter().filter(move |failed| !at_cap(failed))
+    }
+
     /// What was done later, too.
     pub fn add(&mut self, later: Self) {
         self.taught.extend(later.taught);
         self.read.extend(later.read);
         self.observations += later.observations;
+        self.dropped.join(&later.dropped);
+        self.left_out += later.left_out;
         self.scopes.extend(later.scopes);
         self.failed.extend(later.failed);
         self.stopped |= later.stopped;
@@ -135,12 +150,16 @@ async fn extract_due(
         report.read.insert(session.clone());
         progress.session_read(session);
         match outcome {
-            Extracting::Taught(observations) => {
-                report.observations += observations;
-                report.taught.insert(session.clone());
+            Extracting::Read(read) => {
+                if read.observations > 0 {
+                    report.taught.insert(session.clone());
+                }
+                report.observations += read.observations;
+                report.dropped.join(&read.dropped);
+                report.left_out += u64::from(read.left_out);
             }
             Extracting::Failed(failure) => report.failed.push(Failed { job, failure }),
-            Extracting::Nothing | Extracting::Lost => {}
+            Extracting::Lost => {}
         }
     }
     Ok(done)
