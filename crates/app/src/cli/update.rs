@@ -28,6 +28,9 @@ pub(crate) struct Update {
     /// Process everything that waits, also sessions that have not rested yet
     #[arg(long, conflicts_with = "longest")]
     all: bool,
+    /// Read anew what another extractor than the present one has read; this may be billed
+    #[arg(long, conflicts_with = "longest")]
+    redo: bool,
     /// For so long at most, and only if no other process is at it
     #[arg(long = "for", value_name = "DURATION", value_parser = duration)]
     longest: Option<Duration>,
@@ -47,10 +50,17 @@ impl Update {
             if self.all {
                 hasten_all(&shop).await?;
             }
+            let anew = match self.redo {
+                true => Some(jobs::redo_older(&shop).await? as u64),
+                false => None,
+            };
+            if let (Some(anew), false) = (anew, common.json) {
+                say_anew(anew, shop.extractor.name());
+            }
             let learning = Learning::start(common, waiting(&shop).await?);
             let done = keep_up(&daybook, &shop, &stop, &learning).await?;
             learning.end();
-            tell(common, &done)
+            tell(common, &done, anew)
         })
     }
 }
@@ -74,7 +84,7 @@ fn elected(common: &Common, stop: &Stop, longest: Duration) -> Result<ExitCode> 
         anstream::println!("Another process is updating this memory.");
         return Ok(ExitCode::SUCCESS);
     }
-    tell(common, &done.unwrap_or_default())
+    tell(common, &done.unwrap_or_default(), None)
 }
 
 /// Whether a hook tells something within a moment: hosts run the hooks of one event side by side, so
@@ -119,7 +129,7 @@ impl Worker {
             }
         }
         all.report.stopped = true;
-        tell(common, &all)
+        tell(common, &all, None)
     }
 
     /// Works until the end is asked for. What it held when the store fails is freed by the next
@@ -218,11 +228,22 @@ async fn hasten_all(shop: &Workshop) -> Result<()> {
     Ok(())
 }
 
-fn tell(common: &Common, done: &Done) -> Result<ExitCode> {
+fn say_anew(sessions: u64, extractor: &str) {
+    let verb = if sessions == 1 { "begins" } else { "begin" };
+    anstream::println!(
+        "{} {verb} anew with {extractor}; what was learned before stays until then.",
+        count(sessions, "session"),
+    );
+}
+
+fn tell(common: &Common, done: &Done, anew: Option<u64>) -> Result<ExitCode> {
     if common.json {
         let mut report = as_json(&done.report);
         report["notices"] = done.taken.notices.into();
         report["events"] = done.taken.events.into();
+        if let Some(anew) = anew {
+            report["anew"] = anew.into();
+        }
         print_json(&report)?;
     } else {
         say(done);

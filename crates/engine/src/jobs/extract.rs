@@ -134,6 +134,7 @@ async fn read_and_finish(
         before: &before,
         events: &events,
         known: Known::default(),
+        is_redone: claimed.is_redone,
     };
     let mut extracted = match shop.extractor.extract(window).await {
         Ok(extracted) => extracted,
@@ -253,6 +254,8 @@ fn settle(
     projects: &Projects,
 ) -> (Extraction, usize) {
     let person = session.user.as_deref().unwrap_or(&shop.person);
+    let asked = || shop.extractor.name().to_owned();
+    let made_by = extracted.made_by.unwrap_or_else(asked);
     let observations: Vec<_> = extracted
         .drafts
         .into_iter()
@@ -292,7 +295,7 @@ fn settle(
         yielded,
         retracted: Vec::new(),
         concerns,
-        extractor: shop.extractor.name().to_owned(),
+        extractor: made_by,
     };
     (extraction, taught)
 }

@@ -12,12 +12,14 @@ pub(crate) mod filing;
 mod presence;
 pub mod projects;
 mod rebuild;
+mod redo;
 mod remember;
 mod sharing;
 mod update;
 
 pub use presence::{Presence, free_vanished};
 pub use rebuild::{Rebuilt, rebuild_index};
+pub use redo::redo_older;
 pub use remember::{notes_session, remember};
 pub use sharing::Sharing;
 pub use update::{Failed, Progress, UpdateReport, retry_at_caps, work, write_due};

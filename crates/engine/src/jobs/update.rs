@@ -9,6 +9,7 @@ use daybook_domain::{
 use super::consolidate::{Consolidating, consolidate};
 use super::crew::Crew;
 use super::extract::{Extracting, extract};
+use super::redo::redo_stood_in;
 use super::{WorkError, Workshop};
 use crate::extract::Dropped;
 use crate::notices::whereabouts::Whereabouts;
@@ -72,7 +73,8 @@ pub trait Progress: Send + Sync {
     fn scope_written(&self, scope: &Scope);
 }
 
-/// Processes all that is due now: sessions first, then the files of the scopes that they concern.
+/// Processes all that is due now: sessions first, then the files of the scopes that they concern. What a
+/// stand-in did is due again once the cap that it stood in at has room.
 /// Ends when nothing is due or `stop` is asked.
 ///
 /// # Errors
@@ -84,6 +86,7 @@ pub async fn work(
 ) -> Result<UpdateReport, WorkError> {
     let mut report = UpdateReport::default();
     while !stop.asked() {
+        redo_stood_in(shop).await?;
         let sessions = extract_due(shop, stop, progress, &mut report).await?;
         let scopes = consolidate_due(shop, stop, progress, &mut report).await?;
         if sessions + scopes == 0 {

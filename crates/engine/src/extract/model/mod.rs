@@ -234,6 +234,10 @@ impl Extractor for ModelExtractor {
         &self.name
     }
 
+    fn wants_known(&self) -> bool {
+        true
+    }
+
     async fn extract(&self, window: Window<'_>) -> Result<Extracted, ExtractError> {
         let question = self.question(window, None);
         if question.rendered.shown.is_empty() {

@@ -56,6 +56,7 @@ pub(super) fn extracted(
         digest,
         dropped,
         left_out: shown.left_out,
+        made_by: None,
     }
 }
 

@@ -100,6 +100,7 @@ fn window<'a>(session: &'a Session, events: &'a [Event]) -> Window<'a> {
         before: &[],
         events,
         known: Known::default(),
+        is_redone: false,
     }
 }
 
