@@ -145,7 +145,9 @@ impl Facts {
                 Err(why) => *coverage.never.entry(why.reason()).or_default() += 1,
                 Ok(()) => match job {
                     Some(job) if !job.is_ahead() => coverage.covered += 1,
-                    Some(job) if job.last_failure.is_some() => coverage.failing += 1,
+                    Some(job) if job.last_failure.is_some() && !job.is_at_cap() => {
+                        coverage.failing += 1;
+                    }
                     Some(_) | None => coverage.pending += 1,
                 },
             }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::JobKey;
-use crate::limits::{BACKOFF_FIRST, BACKOFF_MOST, FAILURE_TEXT, TRIES};
+use crate::limits::{BACKOFF_FIRST, BACKOFF_MOST, FAILURE_TEXT, TRIES, WAIT_MOST};
 use crate::time::Timestamp;
 
 /// Why a try failed; decides what happens next.
@@ -23,11 +23,20 @@ pub enum FailureClass {
     Vanished,
     /// Nothing failed: somebody gave the work up. No newer engine takes it up again by itself.
     Cancelled,
+    /// Nothing failed: a cap on what may be spent has no room, or nobody knows whether it has. No model
+    /// was asked; no try is spent, no range narrowed, and newer input does not shorten the wait.
+    AtCap,
 }
 
 impl FailureClass {
     /// All classes.
-    pub const ALL: [Self; 4] = [Self::Outage, Self::Content, Self::Vanished, Self::Cancelled];
+    pub const ALL: [Self; 5] = [
+        Self::Outage,
+        Self::Content,
+        Self::Vanished,
+        Self::Cancelled,
+        Self::AtCap,
+    ];
 
     /// The word that stands for it in columns and listings.
     #[must_use]
@@ -37,6 +46,7 @@ impl FailureClass {
             Self::Content => "content",
             Self::Vanished => "vanished",
             Self::Cancelled => "cancelled",
+            Self::AtCap => "at_cap",
         }
     }
 
@@ -116,11 +126,38 @@ impl Retry {
     }
 }
 
+/// When trying again makes sense, as far as whoever failed knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Wait {
+    /// Nobody said.
+    #[default]
+    Unsaid,
+    /// Not within so long: a provider asks to be left alone.
+    For(Duration),
+    /// Not before then: a cap's period ends.
+    Until(Timestamp),
+}
+
+impl Wait {
+    /// The first time at which trying again makes sense; at most [`WAIT_MOST`] ahead.
+    #[must_use]
+    pub fn over(self, now: Timestamp) -> Timestamp {
+        let over = match self {
+            Self::Unsaid => now,
+            Self::For(wait) => now.plus(wait.min(WAIT_MOST)),
+            Self::Until(then) => then,
+        };
+        over.clamp(now, now.plus(WAIT_MOST))
+    }
+}
+
 /// A claim that did not work out, as its holder reports it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FailedTry {
     /// What went wrong.
     pub failure: Failure,
+    /// The job is not tried again before this is over.
+    pub wait: Wait,
     /// How often to try, and how far apart.
     pub retry: Retry,
     /// A random share in 0..=1, see [`Retry::wait`].

@@ -59,7 +59,7 @@ pub struct Job {
     pub priority: Priority,
     /// Not before then.
     pub retry_at: Option<Timestamp>,
-    /// The wait comes from an outage, which newer input does not shorten.
+    /// The wait comes from an outage, or from a cap: newer input does not shorten it.
     pub outage: bool,
     /// Tries that the present window has spent.
     pub tries: u32,
@@ -90,6 +90,8 @@ pub struct Claimed {
     pub upto: u64,
     /// The generation that results belong to.
     pub redo: u32,
+    /// A redo has not caught up yet: what the generation before taught holds meanwhile.
+    pub is_redone: bool,
     /// This one position has ended so many workers that nobody should read it again: whoever holds
     /// the claim reports a failure, and the position becomes a gap.
     pub deadly: bool,
@@ -170,6 +172,13 @@ impl Job {
         (self.is_ahead() && due < Timestamp::MAX).then_some(due)
     }
 
+    /// Whether it waits for room under a cap.
+    #[must_use]
+    pub fn is_at_cap(&self) -> bool {
+        let is = |failure: &Failure| failure.class == FailureClass::AtCap;
+        self.is_ahead() && self.last_failure.as_ref().is_some_and(is)
+    }
+
     /// Whether somebody holds the job at `now`.
     #[must_use]
     pub fn is_leased(&self, now: Timestamp) -> bool {
@@ -245,6 +254,7 @@ impl Job {
             after: self.done,
             upto,
             redo: self.redo,
+            is_redone: self.redo_until.is_some(),
             deadly: self.is_deadly(),
         })
     }
@@ -318,7 +328,8 @@ impl Job {
         FinishOutcome::StillDue
     }
 
-    /// Ends a claim that did not work out.
+    /// Ends a claim that did not work out. It is tried again when [`FailedTry::wait`] is over, and not
+    /// before its back-off.
     pub fn fail(&mut self, token: &LeaseToken, failed: &FailedTry, now: Timestamp) -> FailOutcome {
         if !self.is_held_by(token, now) {
             return FailOutcome::LeaseLost;
@@ -328,9 +339,12 @@ impl Job {
             return FailOutcome::LeaseLost;
         };
         let failure = failed.failure.bounded();
-        self.outage = failure.class == FailureClass::Outage;
-        self.failures = self.failures.saturating_add(1);
-        let retry_at = now.plus(failed.retry.wait(self.failures, failed.jitter));
+        let at_cap = failure.class == FailureClass::AtCap;
+        self.outage = at_cap || failure.class == FailureClass::Outage;
+        // Being at a cap says nothing of the provider, so it neither counts in a row of failures nor ends one.
+        self.failures = self.failures.saturating_add(u32::from(!at_cap));
+        let backoff = failed.retry.wait(self.failures.max(1), failed.jitter);
+        let retry_at = now.plus(backoff).max(failed.wait.over(now));
         self.retry_at = Some(retry_at);
         self.last_failure = Some(failure.clone());
         if self.outage {

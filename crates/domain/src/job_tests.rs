@@ -7,9 +7,9 @@
 use std::time::Duration;
 
 use super::*;
-use crate::failure::Retry;
+use crate::failure::{Retry, Wait};
 use crate::ids::{Scope, ScopeKind, SessionId, Tenant};
-use crate::limits::{BACKOFF_FIRST, BACKOFF_MOST, FAILURE_TEXT, TRIES};
+use crate::limits::{BACKOFF_FIRST, BACKOFF_MOST, FAILURE_TEXT, TRIES, WAIT_MOST};
 use crate::trigger::Patience;
 
 const LEASE: Duration = Duration::from_secs(100);
@@ -134,7 +134,7 @@ impl Driver {
                 let upto = words[1].parse().expect("finish names a position");
                 format!("{:?}", self.job.finish(token, upto, self.now))
             }
-            "fail" => self.fail(token, words[1]),
+            "fail" => self.fail(token, &words[1..].join(" ")),
             other => panic!("no step is called {other}"),
         }
     }
@@ -164,14 +164,21 @@ impl Driver {
         }
     }
 
-    fn fail(&mut self, token: &LeaseToken, class: &str) -> String {
-        let class = FailureClass::from_word(class).expect("a class of failures");
+    fn fail(&mut self, token: &LeaseToken, how: &str) -> String {
+        let words: Vec<&str> = how.split(' ').collect();
+        let class = FailureClass::from_word(words[0]).expect("a class of failures");
+        let wait = match words[1..] {
+            ["for", wait] => Wait::For(Duration::from_secs(wait.parse().unwrap())),
+            ["until", at] => Wait::Until(seconds(at.parse().unwrap())),
+            _ => Wait::Unsaid,
+        };
         let failure = Failure {
             class,
             message: "x".repeat(FAILURE_TEXT + 9),
         };
         let failed = FailedTry {
             failure,
+            wait,
             retry: Retry::default(),
             jitter: 1.0,
             engine: "engine/1".to_owned(),
@@ -448,6 +455,51 @@ fn an_outage_spends_no_try_however_long_it_lasts() {
 }
 
 #[test]
+fn a_job_is_not_tried_before_it_makes_sense() {
+    check("mark 1; claim; fail outage for 90", "again at 90");
+    check("mark 1; claim; fail outage for 9", "again at 30");
+    check("mark 1; claim; fail content until 70", "again at 70");
+    check("at 50; mark 1; claim; fail content until 7", "again at 80");
+    check(
+        "mark 2; claim; fail content; at 30; claim; fail content; at 90; claim; fail content for 900",
+        "narrowed to 1 at 990",
+    );
+    let month = WAIT_MOST.as_secs();
+    for never in ["for 99999999999999999", "until 9999999999"] {
+        check(
+            &format!("at 5; mark 1; claim; fail at_cap {never}"),
+            &format!("again at {}", month + 5),
+        );
+    }
+}
+
+#[test]
+fn at_a_cap_a_job_waits_at_no_cost() {
+    let mut driver = drive("mark 4");
+    for _ in 0..50 {
+        driver.now = driver.job.due_at().unwrap();
+        driver.step("claim");
+        driver.step("fail at_cap");
+        assert_eq!(driver.job.due_at(), Some(driver.now.plus(BACKOFF_FIRST)));
+    }
+    let job = &driver.job;
+    assert_eq!((job.tries, job.failures, job.span), (0, 0, None));
+    assert!(job.is_at_cap());
+    check(
+        "mark 4; claim; fail at_cap until 900; at 5; mark 5 idle 6 by 9",
+        "0/5 due 900",
+    );
+    check(
+        "mark 4; claim; fail at_cap until 900; at 5; retry",
+        "0/4 due 0",
+    );
+    check(
+        "mark 4; claim; fail content; at 30; claim; fail at_cap; at 60; claim; fail content",
+        "again at 120",
+    );
+}
+
+#[test]
 fn newer_input_ends_the_wait_for_content_but_not_for_an_outage() {
     check(
         "mark 1; claim; fail content; at 5; mark 2 idle 6 by 9",
@@ -624,6 +676,7 @@ fn a_position_that_ends_every_worker_becomes_a_gap() {
     };
     let failed = FailedTry {
         failure,
+        wait: Wait::default(),
         retry: Retry::default(),
         jitter: 0.0,
         engine: "daybook/0".to_owned(),

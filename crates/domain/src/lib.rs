@@ -36,7 +36,7 @@ pub use claim::{Claim, ClaimLimits};
 pub use error::{BoxError, StoreError};
 pub use event::{Event, EventId, NewEvent, Origin, ToolStatus};
 pub use extraction::{Digest, Extraction, ExtractionRecord, Outcome, Yield};
-pub use failure::{FailedTry, Failure, FailureClass, Gap, Retry};
+pub use failure::{FailedTry, Failure, FailureClass, Gap, Retry, Wait};
 pub use ids::{EventSeq, JobKey, JobKind, LeaseToken, Scope, ScopeKind, SessionId, Tenant};
 pub use job::{Claimed, FailOutcome, FinishOutcome, Job, Lease};
 pub use observation::{Evidence, Observation, ObservationId, ObservationKind};

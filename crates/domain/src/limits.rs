@@ -16,6 +16,8 @@ pub const VANISHED: u32 = 20;
 pub const BACKOFF_FIRST: Duration = Duration::from_secs(30);
 /// Longest wait after a failure.
 pub const BACKOFF_MOST: Duration = Duration::from_secs(3600);
+/// Longest that a failure may have its job wait: a month, which caps are counted by, and a day.
+pub const WAIT_MOST: Duration = Duration::from_secs(32 * 24 * 3600);
 /// Most characters of a failure's message that are kept.
 pub const FAILURE_TEXT: usize = 500;
 /// Documents that hold a token are counted up to this many; a commoner token counts as this common.

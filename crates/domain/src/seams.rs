@@ -15,7 +15,7 @@ use crate::claim::Claim;
 use crate::eligibility::Switches;
 use crate::error::StoreError;
 use crate::event::{Event, EventId, NewEvent};
-use crate::extraction::{Extraction, ExtractionRecord};
+use crate::extraction::{Digest, Extraction, ExtractionRecord};
 use crate::failure::{FailedTry, Gap};
 use crate::ids::{EventSeq, JobKey, JobKind, LeaseToken, Scope, SessionId, Tenant};
 use crate::index::{Document, FileEntry, Filter, Step, TermStats};
@@ -341,6 +341,18 @@ pub trait ExtractionStore: Send + Sync {
         tenant: &Tenant,
         project: Option<&str>,
     ) -> Result<Vec<ExtractionRecord>, StoreError>;
+
+    /// Which extractors made the live extractions of which sessions: each pair once, in order.
+    async fn extractors(&self, tenant: &Tenant) -> Result<Vec<(SessionId, String)>, StoreError>;
+
+    /// The account of the last window before event `before` that taught something, of those that
+    /// generation `redo` of a session has read, live or not.
+    async fn digest_before(
+        &self,
+        session: &SessionId,
+        redo: u32,
+        before: EventSeq,
+    ) -> Result<Option<Digest>, StoreError>;
 }
 
 /// What can be found by words. Disposable: [`Index::clear`] and feeding it again gives the same answers.

@@ -64,7 +64,7 @@ impl Job {
         match self.retry_at {
             Some(until) if until == due => Standing::Waiting {
                 until,
-                outage: self.outage,
+                outage: self.outage && !self.is_at_cap(),
             },
             _ => Standing::Resting { until: due },
         }
@@ -76,7 +76,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::failure::{FailedTry, Failure, FailureClass, Retry};
+    use crate::failure::{FailedTry, Failure, FailureClass, Retry, Wait};
     use crate::ids::{JobKey, SessionId, Tenant};
     use crate::trigger::{Mark, Patience, Priority};
 
@@ -110,6 +110,7 @@ mod tests {
                 class: FailureClass::Outage,
                 message: "the disk is full".to_owned(),
             },
+            wait: Wait::default(),
             retry: Retry::default(),
             jitter: 1.0,
             engine: "daybook/1".to_owned(),

@@ -34,7 +34,7 @@ pub enum Tallied {
 
 impl Tallied {
     /// Everything that is counted.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Claimed,
         Self::Finished,
         Self::Nothing,
@@ -46,6 +46,7 @@ impl Tallied {
         Self::Failed(FailureClass::Content),
         Self::Failed(FailureClass::Vanished),
         Self::Failed(FailureClass::Cancelled),
+        Self::Failed(FailureClass::AtCap),
     ];
 
     /// The word that stands for it in columns.
@@ -63,6 +64,7 @@ impl Tallied {
             Self::Failed(FailureClass::Content) => "failed_content",
             Self::Failed(FailureClass::Vanished) => "failed_vanished",
             Self::Failed(FailureClass::Cancelled) => "failed_cancelled",
+            Self::Failed(FailureClass::AtCap) => "failed_at_cap",
         }
     }
 

@@ -9,7 +9,7 @@ use daybook_domain::trigger::Patience;
 use daybook_domain::{
     Claim, ClaimLimits, Digest, EventId, EventSeq, Evidence, Extraction, FailedTry, Failure,
     FailureClass, JobKind, NewEvent, Observation, ObservationId, ObservationKind, Origin, Place,
-    Project, Retry, Scope, ScopeKind, SessionId, SessionKind, SessionMeta, Tenant, Timestamp,
+    Project, Retry, Scope, ScopeKind, SessionId, SessionKind, SessionMeta, Tenant, Timestamp, Wait,
     Yield,
 };
 
@@ -67,6 +67,7 @@ pub fn failed(class: FailureClass) -> FailedTry {
             class,
             message: "no usable answer".to_owned(),
         },
+        wait: Wait::default(),
         retry: Retry::default(),
         jitter: 1.0,
         engine: "1".to_owned(),

@@ -12,7 +12,7 @@ use daybook_engine::ingest::import::{FileReport, FileStatus, ImportReport};
 use daybook_engine::jobs::UpdateReport;
 
 use super::recall;
-use crate::output::{bold, count, dim, warn};
+use crate::output::{at_cap, bold, count, dim, warn};
 use crate::root;
 use crate::wiring::Daybook;
 
@@ -151,9 +151,12 @@ fn say_learned(told: &Told<'_>) {
     anstream::println!(
         "   {} taught something · {nothing} had nothing worth keeping · {} failed",
         learned.taught.len(),
-        learned.failed.len()
+        learned.broken().count()
     );
-    for failed in &learned.failed {
+    if let Some(said) = at_cap(learned.failed.iter().map(|failed| &failed.failure)) {
+        anstream::println!("   {said}");
+    }
+    for failed in learned.broken() {
         anstream::println!(
             "   {} {}: {}",
             warn("failed"),

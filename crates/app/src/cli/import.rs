@@ -105,7 +105,7 @@ impl Import {
         if self.watch && !report.stopped {
             watch::watch(common, daybook, self.followed()?, &stop)?;
         }
-        let failed = learned.is_some_and(|learned| !learned.failed.is_empty());
+        let failed = learned.is_some_and(|learned| learned.broken().next().is_some());
         Ok(if report.stopped || failed {
             ExitCode::FAILURE
         } else {

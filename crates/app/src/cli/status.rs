@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::Common;
 use super::sessions::day;
 use crate::desk::rfc3339;
-use crate::output::{bold, count, dim, json as print_json, size, warn};
+use crate::output::{at_cap, bold, count, dim, json as print_json, size, warn};
 use crate::overview::Facts;
 use crate::root;
 use crate::wiring::{Daybook, block_on};
@@ -89,10 +89,15 @@ fn say_sessions(facts: &Facts) {
         parts.push(format!("{n} not extracted ({reason})"));
     }
     anstream::println!("  sessions   {all}: {}", parts.join(", "));
-    for job in facts.extract.iter().chain(&facts.consolidate) {
-        if let (true, Some(failure)) = (job.is_ahead(), &job.last_failure) {
+    let jobs = || facts.extract.iter().chain(&facts.consolidate);
+    for job in jobs().filter(|job| job.is_ahead() && !job.is_at_cap()) {
+        if let Some(failure) = &job.last_failure {
             anstream::println!("    {} {}: {}", warn("failing"), job.key, failure.message);
         }
+    }
+    let capped = jobs().filter(|job| job.is_at_cap());
+    if let Some(said) = at_cap(capped.filter_map(|job| job.last_failure.as_ref())) {
+        anstream::println!("    {} {said}", warn("at a cap"));
     }
     if facts.notices > 0 {
         let waiting = count(facts.notices as u64, "notice");

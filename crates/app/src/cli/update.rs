@@ -1,5 +1,6 @@
 //! `daybook update`, `worker` and `rebuild`: background work, now or for as long as it takes.
 
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -17,7 +18,7 @@ use crate::desk::look_over;
 use crate::keeper::{Done, keep_up, keep_up_if_elected, rest, stop_after};
 use crate::logging;
 use crate::outage::Outage;
-use crate::output::{count, json as print_json};
+use crate::output::{at_cap, count, json as print_json};
 use crate::progress::Learning;
 use crate::wiring::{Daybook, block_on, stand_back, stop_on_interrupt};
 
@@ -27,6 +28,9 @@ pub(crate) struct Update {
     /// Process everything that waits, also sessions that have not rested yet
     #[arg(long, conflicts_with = "longest")]
     all: bool,
+    /// Read anew what another extractor than the present one has read; this may be billed
+    #[arg(long, conflicts_with = "longest")]
+    redo: bool,
     /// For so long at most, and only if no other process is at it
     #[arg(long = "for", value_name = "DURATION", value_parser = duration)]
     longest: Option<Duration>,
@@ -42,13 +46,21 @@ impl Update {
         let daybook = Daybook::open_existing(common)?;
         block_on(async {
             let (shop, _present) = daybook.worker().await?;
+            jobs::retry_at_caps(&shop).await?;
             if self.all {
                 hasten_all(&shop).await?;
+            }
+            let anew = match self.redo {
+                true => Some(jobs::redo_older(&shop).await? as u64),
+                false => None,
+            };
+            if let (Some(anew), false) = (anew, common.json) {
+                say_anew(anew, shop.extractor.name());
             }
             let learning = Learning::start(common, waiting(&shop).await?);
             let done = keep_up(&daybook, &shop, &stop, &learning).await?;
             learning.end();
-            tell(common, &done)
+            tell(common, &done, anew)
         })
     }
 }
@@ -72,7 +84,7 @@ fn elected(common: &Common, stop: &Stop, longest: Duration) -> Result<ExitCode> 
         anstream::println!("Another process is updating this memory.");
         return Ok(ExitCode::SUCCESS);
     }
-    tell(common, &done.unwrap_or_default())
+    tell(common, &done.unwrap_or_default(), None)
 }
 
 /// Whether a hook tells something within a moment: hosts run the hooks of one event side by side, so
@@ -117,7 +129,7 @@ impl Worker {
             }
         }
         all.report.stopped = true;
-        tell(common, &all)
+        tell(common, &all, None)
     }
 
     /// Works until the end is asked for. What it held when the store fails is freed by the next
@@ -132,6 +144,7 @@ impl Worker {
     ) -> Result<()> {
         let longest = self.every.unwrap_or(daybook.settings.profile.work.poll);
         let (shop, _present) = daybook.worker().await?;
+        jobs::retry_at_caps(&shop).await?;
         let mut is_told = false;
         while !stop.asked() {
             let done = keep_up(daybook, &shop, stop, &Learning::quiet()).await?;
@@ -215,19 +228,29 @@ async fn hasten_all(shop: &Workshop) -> Result<()> {
     Ok(())
 }
 
-fn tell(common: &Common, done: &Done) -> Result<ExitCode> {
+fn say_anew(sessions: u64, extractor: &str) {
+    let verb = if sessions == 1 { "begins" } else { "begin" };
+    anstream::println!(
+        "{} {verb} anew with {extractor}; what was learned before stays until then.",
+        count(sessions, "session"),
+    );
+}
+
+fn tell(common: &Common, done: &Done, anew: Option<u64>) -> Result<ExitCode> {
     if common.json {
         let mut report = as_json(&done.report);
         report["notices"] = done.taken.notices.into();
         report["events"] = done.taken.events.into();
+        if let Some(anew) = anew {
+            report["anew"] = anew.into();
+        }
         print_json(&report)?;
     } else {
         say(done);
     }
-    Ok(if done.report.failed.is_empty() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
+    Ok(match done.report.broken().next() {
+        None => ExitCode::SUCCESS,
+        Some(_) => ExitCode::FAILURE,
     })
 }
 
@@ -256,12 +279,34 @@ fn say(done: &Done) {
         report.taught.len(),
         count(report.scopes.len() as u64, "scope"),
     );
-    for failed in &report.failed {
+    if let Some(said) = not_kept(report) {
+        anstream::println!("  {said}");
+    }
+    for failed in report.broken() {
         anstream::println!("  failed: {}: {}", failed.job, failed.failure.message);
+    }
+    if let Some(said) = at_cap(report.failed.iter().map(|failed| &failed.failure)) {
+        anstream::println!("  {said}");
     }
     if report.stopped {
         anstream::println!("Stopped; nothing is lost. What is still due waits.");
     }
+}
+
+/// What a model told and was not believed, and what it could not be shown.
+fn not_kept(report: &UpdateReport) -> Option<String> {
+    let (dropped, left_out) = (&report.dropped, report.left_out);
+    let mut parts = Vec::new();
+    if dropped.total() > 0 {
+        parts.push(format!("{} not kept: {dropped}", dropped.total()));
+    }
+    if left_out > 0 {
+        parts.push(format!(
+            "{} not shown for want of room",
+            count(left_out, "event")
+        ));
+    }
+    (!parts.is_empty()).then(|| parts.join("; "))
 }
 
 /// The report for programs.
@@ -270,6 +315,8 @@ pub(crate) fn as_json(report: &UpdateReport) -> serde_json::Value {
         "read": report.read.len(),
         "taught": report.taught.len(),
         "observations": report.observations,
+        "dropped": report.dropped.counts().map(|(reason, n)| (reason.word(), n)).collect::<BTreeMap<_, _>>(),
+        "left_out": report.left_out,
         "scopes": report.scopes.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "failed": report.failed.iter().map(|failed| json!({
             "job": failed.job.to_string(),
@@ -278,4 +325,26 @@ pub(crate) fn as_json(report: &UpdateReport) -> serde_json::Value {
         })).collect::<Vec<_>>(),
         "stopped": report.stopped,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use daybook_engine::extract::DropReason;
+
+    use super::*;
+
+    #[test]
+    fn what_was_not_kept_is_said_in_a_line() {
+        let mut report = UpdateReport::default();
+        assert_eq!(not_kept(&report), None);
+        report.dropped.add(DropReason::Invented, 9);
+        report.dropped.add(DropReason::OneOff, 3);
+        let dropped = "12 not kept: 9 naming what its evidence does not, 3 one order only";
+        assert_eq!(not_kept(&report).as_deref(), Some(dropped));
+        let told = as_json(&report);
+        assert_eq!(told["dropped"], json!({"invented": 9, "one_off": 3}));
+        report.left_out = 1;
+        let both = format!("{dropped}; 1 event not shown for want of room");
+        assert_eq!(not_kept(&report), Some(both));
+    }
 }

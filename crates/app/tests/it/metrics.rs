@@ -9,7 +9,7 @@ use daybook_domain::spend::{Charge, ReserveOutcome};
 use daybook_domain::trigger::Mark;
 use daybook_domain::{
     Claim, ClaimLimits, FailedTry, Failure, FailureClass, JobKey, JobKind, LeaseToken, Money,
-    Priority, Retry, Scope, ScopeKind, SessionId, Tenant, Timestamp,
+    Priority, Retry, Scope, ScopeKind, SessionId, Tenant, Timestamp, Wait,
 };
 use daybook_engine::notices::election;
 use daybook_store::sqlite::{SqliteOptions, SqliteStore};
@@ -208,6 +208,7 @@ fn broken() -> FailedTry {
             class: FailureClass::Content,
             message: "it is broken".to_owned(),
         },
+        wait: Wait::default(),
         retry: Retry::default(),
         jitter: 0.0,
         engine: "daybook/test".to_owned(),

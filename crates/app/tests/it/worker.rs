@@ -111,6 +111,28 @@ fn workers_keep_up_with_importers_however_often_they_are_stopped() {
     assert_eq!(status["gaps"], json!([]));
 }
 
+#[test]
+fn only_what_another_extractor_read_begins_anew() {
+    let place = Place::new();
+    let path = place
+        .write("a.jsonl", &telling(1).text())
+        .display()
+        .to_string();
+    place.say(&["import", "--no-process", &path]);
+    let updated = place.json(&["update", "--all", "--redo"]);
+    assert_eq!((&updated["anew"], &updated["read"]), (&json!(0), &json!(1)));
+    assert_eq!(
+        (&updated["dropped"], &updated["left_out"]),
+        (&json!({}), &json!(0))
+    );
+    let said = place.say(&["update", "--redo"]);
+    assert!(
+        said.contains("0 sessions begin anew with extractive/1"),
+        "{said}"
+    );
+    assert_eq!(place.json(&["update"])["anew"], json!(null));
+}
+
 /// It sleeps for an hour at most, and nothing is due: only the other process's change can wake it.
 #[test]
 fn a_sleeping_worker_wakes_when_another_process_brings_work() {

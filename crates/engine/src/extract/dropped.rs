@@ -29,6 +29,23 @@ pub enum DropReason {
 }
 
 impl DropReason {
+    /// The word that stands for it in reports.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Unreadable => "unreadable",
+            Self::CutOff => "cut_off",
+            Self::TooMany => "too_many",
+            Self::TooLong => "too_long",
+            Self::NoEvidence => "no_evidence",
+            Self::Invented => "invented",
+            Self::NotAPersons => "not_a_persons",
+            Self::OneOff => "one_off",
+            Self::Instruction => "instruction",
+            Self::Unwanted => "unwanted",
+        }
+    }
+
     /// The reason in words, as the end of "dropped:".
     #[must_use]
     pub fn words(self) -> &'static str {
@@ -76,6 +93,11 @@ impl Dropped {
     #[must_use]
     pub fn of(&self, reason: DropReason) -> u32 {
         self.0.get(&reason).copied().unwrap_or(0)
+    }
+
+    /// How often for each reason that there was.
+    pub fn counts(&self) -> impl Iterator<Item = (DropReason, u32)> + '_ {
+        self.0.iter().map(|(reason, times)| (*reason, *times))
     }
 
     /// How many in all.

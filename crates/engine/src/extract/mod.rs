@@ -9,12 +9,15 @@
 mod dropped;
 pub mod extractive;
 pub mod model;
+pub mod stand_in;
 pub mod window;
 
 use async_trait::async_trait;
 pub use dropped::{DropReason, Dropped};
 
-use daybook_domain::{Digest, Event, EventSeq, FailureClass, ObservationKind, Session, Timestamp};
+use daybook_domain::{
+    Digest, Event, EventSeq, FailureClass, ObservationKind, Session, Timestamp, Wait,
+};
 
 /// What an extractor is shown.
 #[derive(Debug, Clone, Copy)]
@@ -28,6 +31,9 @@ pub struct Window<'a> {
     pub events: &'a [Event],
     /// What is known already; an extractor that quotes needs none of it.
     pub known: Known<'a>,
+    /// It was read before, and what that taught holds until the whole session is read anew: nothing is lost
+    /// by waiting.
+    pub is_redone: bool,
 }
 
 /// What is known already, so that it is not told again. All of it is redacted, and bounded by whoever
@@ -78,6 +84,9 @@ pub struct Extracted {
     pub dropped: Dropped,
     /// Events with words that the extractor had no room for.
     pub left_out: u32,
+    /// Who made it, where that is not the extractor that was asked: a stand-in
+    /// ([`stand_in::StoodIn`]).
+    pub made_by: Option<String>,
 }
 
 /// Why an extraction failed.
@@ -88,6 +97,8 @@ pub struct ExtractError {
     pub class: FailureClass,
     /// What a person is told. Holds no content of events.
     pub message: String,
+    /// When trying again makes sense.
+    pub wait: Wait,
 }
 
 /// Something that can tell what is worth keeping.
@@ -95,6 +106,11 @@ pub struct ExtractError {
 pub trait Extractor: Send + Sync {
     /// Name and version, which is stored with what it yields: `extractive/1`.
     fn name(&self) -> &str;
+
+    /// Whether it makes use of [`Window::known`], as whoever asks a model does; gathering it takes time.
+    fn wants_known(&self) -> bool {
+        false
+    }
 
     /// What the window yields. The same window always yields the same when no model is asked.
     async fn extract(&self, window: Window<'_>) -> Result<Extracted, ExtractError>;

@@ -6,7 +6,7 @@ use std::path::Path;
 use daybook_domain::seams::{ExtractionStore, SessionStore};
 use daybook_domain::{
     Claimed, Failure, FailureClass, FinishOutcome, JobKey, Observation, ObservationId,
-    ObservationKind, Scope, ScopeKind, SessionId, StoreError,
+    ObservationKind, Scope, ScopeKind, SessionId, StoreError, Wait,
 };
 
 use tracing::field::Empty;
@@ -91,7 +91,7 @@ async fn write_and_finish(
                 class: FailureClass::Outage,
                 message,
             };
-            let _ = shop.fail(claimed, failure.clone()).await?;
+            let _ = shop.fail(claimed, failure.clone(), Wait::Unsaid).await?;
             Ok(Consolidating::Failed(failure))
         }
         Err(error) => Err(error),
@@ -163,7 +163,7 @@ async fn wait_for_writer(shop: &Workshop, claimed: &Claimed) -> Result<Consolida
         class: FailureClass::Outage,
         message,
     };
-    let _ = shop.fail(claimed, failure).await?;
+    let _ = shop.fail(claimed, failure, Wait::Unsaid).await?;
     Ok(Consolidating::Lost)
 }
 

@@ -1,11 +1,12 @@
 //! One extraction: read a window, extract, file, finish.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::mem;
 
 use daybook_domain::eligibility::eligible;
 use daybook_domain::{
     Claimed, Event, EventSeq, Extraction, Failure, FailureClass, FinishOutcome, JobKey,
-    ObservationKind, Origin, Session, SessionId, StoreError, Tenant, Yield,
+    ObservationKind, Origin, Session, SessionId, StoreError, Tenant, Wait, Yield,
 };
 
 use tracing::field::Empty;
@@ -13,8 +14,9 @@ use tracing::{Span, info_span};
 
 use super::Workshop;
 use super::filing::{Projects, file, person_scope};
+use super::known::Knowledge;
 use crate::extract::window::{WINDOW_BYTES, WINDOW_EVENTS, window_len};
-use crate::extract::{Extracted, Known, Window};
+use crate::extract::{Dropped, Extracted, Window};
 use crate::ingest::settle::settle_projects;
 use crate::stage::within;
 
@@ -23,13 +25,22 @@ const BEFORE: u64 = 40;
 /// Most bytes of those.
 const BEFORE_BYTES: usize = 64 * 1024;
 
+/// What reading a window came to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Read {
+    /// Observations made; without any the outcome is Nothing.
+    pub(super) observations: usize,
+    /// What was told and not believed.
+    pub(super) dropped: Dropped,
+    /// Events that there was no room for.
+    pub(super) left_out: u32,
+}
+
 /// How one extraction went.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Extracting {
-    /// It taught something, this many observations.
-    Taught(usize),
-    /// Nothing worth keeping.
-    Nothing,
+    /// It was done.
+    Read(Read),
     /// It failed; the job knows when to try again.
     Failed(Failure),
     /// Another worker has the job now.
@@ -47,6 +58,8 @@ pub(super) async fn extract(shop: &Workshop, claimed: &Claimed) -> Result<Extrac
         after = claimed.after,
         upto = claimed.upto,
         observations = Empty,
+        dropped = Empty,
+        left_out = Empty,
         class = Empty,
         outcome = Empty,
     );
@@ -55,11 +68,17 @@ pub(super) async fn extract(shop: &Workshop, claimed: &Claimed) -> Result<Extrac
 
 fn note(span: &Span, extracting: &Extracting) {
     let outcome = match extracting {
-        Extracting::Taught(observations) => {
-            span.record("observations", observations);
-            "taught"
+        Extracting::Read(read) => {
+            span.record("dropped", read.dropped.total());
+            span.record("left_out", read.left_out);
+            match read.observations {
+                0 => "nothing",
+                observations => {
+                    span.record("observations", observations);
+                    "taught"
+                }
+            }
         }
-        Extracting::Nothing => "nothing",
         Extracting::Failed(failure) => {
             span.record("class", failure.class.word());
             "failed"
@@ -83,7 +102,7 @@ async fn read_and_finish(
         shop.store
             .set_aside(&claimed.token, shop.clock.now())
             .await?;
-        return Ok(Extracting::Nothing);
+        return Ok(Extracting::Read(Read::default()));
     }
     if claimed.deadly {
         let message = "reading it has ended one worker after another".to_owned();
@@ -91,7 +110,7 @@ async fn read_and_finish(
             class: FailureClass::Vanished,
             message,
         };
-        return fail(shop, claimed, failure).await;
+        return fail(shop, claimed, failure, Wait::Unsaid).await;
     }
     let read = read_window(shop, id, claimed).await?;
     let Some(last) = read.last() else {
@@ -111,23 +130,30 @@ async fn read_and_finish(
         .filter(|event| !is_off(event))
         .collect();
     let before = read_before(shop, id, claimed.after).await?;
+    let knowledge = match shop.extractor.wants_known() {
+        true => Knowledge::gather(shop, claimed, &session, &events, &projects).await?,
+        false => Knowledge::default(),
+    };
     let window = Window {
         session: &session,
         before: &before,
         events: &events,
-        known: Known::default(),
+        known: knowledge.known(),
+        is_redone: claimed.is_redone,
     };
-    let extracted = match shop.extractor.extract(window).await {
+    let mut extracted = match shop.extractor.extract(window).await {
         Ok(extracted) => extracted,
         Err(error) => {
             let failure = Failure {
                 class: error.class,
                 message: error.message,
             };
-            return fail(shop, claimed, failure).await;
+            return fail(shop, claimed, failure, error.wait).await;
         }
     };
-    let (extraction, taught) = settle(shop, &session, &events, extracted, &projects);
+    let dropped = mem::take(&mut extracted.dropped);
+    let left_out = extracted.left_out;
+    let (extraction, observations) = settle(shop, &session, &events, extracted, &projects);
     let extraction = Extraction {
         from: EventSeq(claimed.after + 1),
         to,
@@ -141,8 +167,11 @@ async fn read_and_finish(
         .await?;
     Ok(match finished {
         FinishOutcome::LeaseLost => Extracting::Lost,
-        FinishOutcome::Complete | FinishOutcome::StillDue if taught == 0 => Extracting::Nothing,
-        FinishOutcome::Complete | FinishOutcome::StillDue => Extracting::Taught(taught),
+        FinishOutcome::Complete | FinishOutcome::StillDue => Extracting::Read(Read {
+            observations,
+            dropped,
+            left_out,
+        }),
     })
 }
 
@@ -151,7 +180,7 @@ async fn give_up(shop: &Workshop, claimed: &Claimed) -> Result<Extracting, Store
     let now = shop.clock.now();
     match shop.store.finish(&claimed.token, claimed.upto, now).await? {
         FinishOutcome::LeaseLost => Ok(Extracting::Lost),
-        FinishOutcome::Complete | FinishOutcome::StillDue => Ok(Extracting::Nothing),
+        FinishOutcome::Complete | FinishOutcome::StillDue => Ok(Extracting::Read(Read::default())),
     }
 }
 
@@ -159,8 +188,9 @@ async fn fail(
     shop: &Workshop,
     claimed: &Claimed,
     failure: Failure,
+    wait: Wait,
 ) -> Result<Extracting, StoreError> {
-    let _ = shop.fail(claimed, failure.clone()).await?;
+    let _ = shop.fail(claimed, failure.clone(), wait).await?;
     Ok(Extracting::Failed(failure))
 }
 
@@ -229,6 +259,8 @@ fn settle(
     projects: &Projects,
 ) -> (Extraction, usize) {
     let person = session.user.as_deref().unwrap_or(&shop.person);
+    let asked = || shop.extractor.name().to_owned();
+    let made_by = extracted.made_by.unwrap_or_else(asked);
     let observations: Vec<_> = extracted
         .drafts
         .into_iter()
@@ -268,7 +300,7 @@ fn settle(
         yielded,
         retracted: Vec::new(),
         concerns,
-        extractor: shop.extractor.name().to_owned(),
+        extractor: made_by,
     };
     (extraction, taught)
 }

@@ -9,18 +9,21 @@ mod consolidate;
 mod crew;
 mod extract;
 pub(crate) mod filing;
+mod known;
 mod presence;
 pub mod projects;
 mod rebuild;
+mod redo;
 mod remember;
 mod sharing;
 mod update;
 
 pub use presence::{Presence, free_vanished};
 pub use rebuild::{Rebuilt, rebuild_index};
+pub use redo::redo_older;
 pub use remember::{notes_session, remember};
 pub use sharing::Sharing;
-pub use update::{Failed, Progress, UpdateReport, work, write_due};
+pub use update::{Failed, Progress, UpdateReport, retry_at_caps, work, write_due};
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -30,7 +33,7 @@ use daybook_domain::eligibility::Switches;
 use daybook_domain::seams::{Store, TreeStore};
 use daybook_domain::time::Clock;
 use daybook_domain::{
-    ClaimLimits, Claimed, FailOutcome, FailedTry, Failure, Retry, StoreError, Tenant,
+    ClaimLimits, Claimed, FailOutcome, FailedTry, Failure, Retry, StoreError, Tenant, Wait,
 };
 use jiff::tz::TimeZone;
 use tracing::warn;
@@ -142,12 +145,18 @@ impl Workshop {
         }
     }
 
-    /// Reports that a claim did not work out.
-    async fn fail(&self, claimed: &Claimed, failure: Failure) -> Result<FailOutcome, StoreError> {
+    /// Reports that a claim did not work out, and when trying again makes sense.
+    async fn fail(
+        &self,
+        claimed: &Claimed,
+        failure: Failure,
+        wait: Wait,
+    ) -> Result<FailOutcome, StoreError> {
         let now = self.clock.now();
         let class = failure.class.word();
         let failed = FailedTry {
             failure,
+            wait,
             retry: self.limits.retry,
             jitter: jitter(claimed, now.0),
             engine: ENGINE.to_owned(),

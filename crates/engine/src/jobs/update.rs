@@ -2,12 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use daybook_domain::{Claimed, Failure, JobKey, JobKind, Scope, SessionId};
+use daybook_domain::{
+    Claimed, Failure, FailureClass, Job, JobKey, JobKind, Scope, SessionId, StoreError,
+};
 
 use super::consolidate::{Consolidating, consolidate};
 use super::crew::Crew;
 use super::extract::{Extracting, extract};
+use super::redo::redo_stood_in;
 use super::{WorkError, Workshop};
+use crate::extract::Dropped;
 use crate::notices::whereabouts::Whereabouts;
 use crate::stop::Stop;
 
@@ -29,6 +33,10 @@ pub struct UpdateReport {
     pub read: BTreeSet<SessionId>,
     /// Observations made; those that were known already count too.
     pub observations: usize,
+    /// What extractors were told and did not believe.
+    pub dropped: Dropped,
+    /// Events with words that extractors had no room for.
+    pub left_out: u64,
     /// Scopes whose files were looked at.
     pub scopes: BTreeSet<Scope>,
     /// Jobs that did not work out.
@@ -38,11 +46,19 @@ pub struct UpdateReport {
 }
 
 impl UpdateReport {
+    /// Jobs that failed, without those that only wait for room under a cap.
+    pub fn broken(&self) -> impl Iterator<Item = &Failed> {
+        let at_cap = |failed: &&Failed| failed.failure.class == FailureClass::AtCap;
+        self.failed.iter().filter(move |failed| !at_cap(failed))
+    }
+
     /// What was done later, too.
     pub fn add(&mut self, later: Self) {
         self.taught.extend(later.taught);
         self.read.extend(later.read);
         self.observations += later.observations;
+        self.dropped.join(&later.dropped);
+        self.left_out += later.left_out;
         self.scopes.extend(later.scopes);
         self.failed.extend(later.failed);
         self.stopped |= later.stopped;
@@ -57,7 +73,8 @@ pub trait Progress: Send + Sync {
     fn scope_written(&self, scope: &Scope);
 }
 
-/// Processes all that is due now: sessions first, then the files of the scopes that they concern.
+/// Processes all that is due now: sessions first, then the files of the scopes that they concern. What a
+/// stand-in did is due again once the cap that it stood in at has room.
 /// Ends when nothing is due or `stop` is asked.
 ///
 /// # Errors
@@ -69,6 +86,7 @@ pub async fn work(
 ) -> Result<UpdateReport, WorkError> {
     let mut report = UpdateReport::default();
     while !stop.asked() {
+        redo_stood_in(shop).await?;
         let sessions = extract_due(shop, stop, progress, &mut report).await?;
         let scopes = consolidate_due(shop, stop, progress, &mut report).await?;
         if sessions + scopes == 0 {
@@ -99,6 +117,21 @@ pub async fn write_due(
     Ok(report)
 }
 
+/// Makes due what waits for room under a cap, and says how much that is: caps may have been raised since,
+/// and a cap on a run means the next one to go on. What still has no room waits again, at no cost.
+///
+/// # Errors
+/// When the store fails.
+pub async fn retry_at_caps(shop: &Workshop) -> Result<usize, StoreError> {
+    let jobs = shop.store.jobs(JobKind::Extract).await?.into_iter();
+    let ours = |job: &Job| job.key.tenant() == &shop.tenant && job.is_at_cap();
+    let mut retried = 0;
+    for job in jobs.filter(ours) {
+        retried += usize::from(shop.store.retry(&job.key, shop.clock.now()).await?);
+    }
+    Ok(retried)
+}
+
 async fn extract_due(
     shop: &Workshop,
     stop: &Stop,
@@ -120,12 +153,16 @@ async fn extract_due(
         report.read.insert(session.clone());
         progress.session_read(session);
         match outcome {
-            Extracting::Taught(observations) => {
-                report.observations += observations;
-                report.taught.insert(session.clone());
+            Extracting::Read(read) => {
+                if read.observations > 0 {
+                    report.taught.insert(session.clone());
+                }
+                report.observations += read.observations;
+                report.dropped.join(&read.dropped);
+                report.left_out += u64::from(read.left_out);
             }
             Extracting::Failed(failure) => report.failed.push(Failed { job, failure }),
-            Extracting::Nothing | Extracting::Lost => {}
+            Extracting::Lost => {}
         }
     }
     Ok(done)

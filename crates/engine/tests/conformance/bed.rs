@@ -9,7 +9,7 @@ use daybook_domain::seams::{Append, Store, TreeStore};
 use daybook_domain::time::Clock;
 use daybook_domain::{
     Claim, Claimed, EventId, FailureClass, FinishOutcome, Job, JobKey, JobKind, NewEvent,
-    ObservationKind, Origin, Scope, SessionId, Timestamp, Trigger,
+    ObservationKind, Origin, Scope, SessionId, Timestamp, Trigger, Wait,
 };
 use daybook_engine::extract::{Draft, ExtractError, Extracted, Extractor, Window};
 use daybook_engine::jobs::{Progress, UpdateReport, WorkLimits, Workshop, work};
@@ -233,7 +233,12 @@ impl Extractor for Scripted {
         let failing = self.failing.lock().expect("no panic");
         if let Some(class) = failing.or(poisoned.then_some(FailureClass::Content)) {
             let message = "no usable answer".to_owned();
-            return Err(ExtractError { class, message });
+            let wait = Wait::Unsaid;
+            return Err(ExtractError {
+                class,
+                message,
+                wait,
+            });
         }
         let human = window.events.iter().filter(|e| e.origin == Origin::Human);
         let worth = human.filter(|event| event.text.contains(' '));

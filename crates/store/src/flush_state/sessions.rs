@@ -8,9 +8,9 @@ use daybook_domain::seams::{
 };
 use daybook_domain::source::{Import, ImportNo, Source, Undone};
 use daybook_domain::{
-    Event, EventId, EventSeq, Extraction, ExtractionRecord, FinishOutcome, JobKey, LeaseToken,
-    Observation, ObservationId, Place, Project, Scope, Session, SessionId, StoreError, Tenant,
-    Timestamp,
+    Digest, Event, EventId, EventSeq, Extraction, ExtractionRecord, FinishOutcome, JobKey,
+    LeaseToken, Observation, ObservationId, Place, Project, Scope, Session, SessionId, StoreError,
+    Tenant, Timestamp,
 };
 
 use super::book::{Entry, seconds};
@@ -189,6 +189,19 @@ impl<S: Store + JobRows> ExtractionStore for Ledgered<S> {
         project: Option<&str>,
     ) -> Result<Vec<ExtractionRecord>, StoreError> {
         self.inner.extractions(tenant, project).await
+    }
+
+    async fn extractors(&self, tenant: &Tenant) -> Result<Vec<(SessionId, String)>, StoreError> {
+        self.inner.extractors(tenant).await
+    }
+
+    async fn digest_before(
+        &self,
+        session: &SessionId,
+        redo: u32,
+        before: EventSeq,
+    ) -> Result<Option<Digest>, StoreError> {
+        self.inner.digest_before(session, redo, before).await
     }
 }
 

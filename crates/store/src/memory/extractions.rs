@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use daybook_domain::seams::{ExtractionStore, ScopeState};
 use daybook_domain::{
-    EventSeq, Extraction, ExtractionRecord, FinishOutcome, Job, JobKey, JobKind, LeaseToken,
-    Observation, ObservationId, Scope, SessionId, StoreError, Tallied, Tenant, Timestamp, Yield,
+    Digest, EventSeq, Extraction, ExtractionRecord, FinishOutcome, Job, JobKey, JobKind,
+    LeaseToken, Observation, ObservationId, Scope, SessionId, StoreError, Tallied, Tenant,
+    Timestamp, Yield,
 };
 
 use super::evidence_rows::Touched;
@@ -98,6 +99,32 @@ impl ExtractionStore for MemoryStore {
             .collect();
         records.sort_by(|a, b| (&a.session, a.from, a.to).cmp(&(&b.session, b.from, b.to)));
         Ok(records)
+    }
+
+    async fn extractors(&self, tenant: &Tenant) -> Result<Vec<(SessionId, String)>, StoreError> {
+        let state = self.state();
+        let live = state.extractions.iter().filter(|row| row.live);
+        let pairs: BTreeSet<(SessionId, String)> = live
+            .map(|row| (row.record.session.clone(), row.record.extractor.clone()))
+            .filter(|(session, _)| &session.tenant == tenant)
+            .collect();
+        Ok(pairs.into_iter().collect())
+    }
+
+    async fn digest_before(
+        &self,
+        session: &SessionId,
+        redo: u32,
+        before: EventSeq,
+    ) -> Result<Option<Digest>, StoreError> {
+        let state = self.state();
+        let rows = state.extractions.iter().filter(|row| {
+            let record = &row.record;
+            &record.session == session && row.generation == redo && record.to < before
+        });
+        let taught = rows.filter(|row| row.record.digest.is_some());
+        let last = taught.max_by_key(|row| row.record.from);
+        Ok(last.and_then(|row| row.record.digest.clone()))
     }
 }
 

@@ -104,6 +104,21 @@ impl ExtractionStore for PostgresStore {
         let records = |tx| async move { records(&tx, tenant, project).await };
         self.read(Walls::Within(tenant), records).await
     }
+
+    async fn extractors(&self, tenant: &Tenant) -> Result<Vec<(SessionId, String)>, StoreError> {
+        let extractors = |tx| async move { extractors(&tx, tenant).await };
+        self.read(Walls::Within(tenant), extractors).await
+    }
+
+    async fn digest_before(
+        &self,
+        session: &SessionId,
+        redo: u32,
+        before: EventSeq,
+    ) -> Result<Option<Digest>, StoreError> {
+        let digest = |tx| async move { digest_before(&tx, session, redo, before).await };
+        self.read(Walls::Within(&session.tenant), digest).await
+    }
 }
 
 async fn finish(
@@ -364,6 +379,34 @@ async fn records(
         ORDER BY agent, host_id, from_seq, to_seq";
     let rows = tx.rows(find, values![&tenant.0, project]).await?;
     rows.iter().map(record_of).collect()
+}
+
+async fn extractors(tx: &Tx, tenant: &Tenant) -> Result<Vec<(SessionId, String)>, Fault> {
+    let find = "SELECT DISTINCT tenant, agent, host_id, extractor
+        FROM extractions JOIN sessions USING (session_no)
+        JOIN tenants ON tenants.tenant_no = sessions.tenant_no
+        WHERE live AND tenant = $1 ORDER BY agent, host_id, extractor";
+    let rows = tx.rows(find, values![&tenant.0]).await?;
+    rows.iter()
+        .map(|row| Ok((session_id_of(row)?, get(row, "extractor")?)))
+        .collect()
+}
+
+async fn digest_before(
+    tx: &Tx,
+    session: &SessionId,
+    redo: u32,
+    before: EventSeq,
+) -> Result<Option<Digest>, Fault> {
+    let Some(row) = find_session(tx, session).await? else {
+        return Ok(None);
+    };
+    let find = "SELECT digest FROM extractions
+        WHERE session_no = $1 AND generation = $2 AND to_seq < $3 AND digest IS NOT NULL
+        ORDER BY from_seq DESC LIMIT 1";
+    let found = tx.row(find, values![row.no, redo, before.0]).await?;
+    let digest: Option<String> = found.map(|row| get(&row, "digest")).transpose()?;
+    digest.as_deref().map(parse_digest).transpose()
 }
 
 fn record_of(row: &Row) -> Result<ExtractionRecord, Fault> {

@@ -12,7 +12,7 @@ use daybook_domain::{
     LeaseToken, Observation, ObservationId, Scope, ScopeKind, SessionId, StoreError, Tallied,
     Tenant, Timestamp, Yield,
 };
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::connection::Fault;
 use super::evidence_rows::{self, Touched};
@@ -84,6 +84,19 @@ impl ExtractionStore for SqliteStore {
         project: Option<&str>,
     ) -> Result<Vec<ExtractionRecord>, StoreError> {
         self.read(|tx| records(tx, tenant, project))
+    }
+
+    async fn extractors(&self, tenant: &Tenant) -> Result<Vec<(SessionId, String)>, StoreError> {
+        self.read(|tx| extractors(tx, tenant))
+    }
+
+    async fn digest_before(
+        &self,
+        session: &SessionId,
+        redo: u32,
+        before: EventSeq,
+    ) -> Result<Option<Digest>, StoreError> {
+        self.read(|tx| digest_before(tx, session, redo, before))
     }
 }
 
@@ -361,6 +374,36 @@ fn records(
         records.push(record_of(row)?);
     }
     Ok(records)
+}
+
+fn extractors(tx: &Connection, tenant: &Tenant) -> Result<Vec<(SessionId, String)>, Fault> {
+    let mut find = tx.prepare_cached(
+        "SELECT DISTINCT tenant, agent, host_id, extractor
+         FROM extractions JOIN sessions USING (session_no) JOIN tenants USING (tenant_no)
+         WHERE live AND tenant = ? ORDER BY agent, host_id, extractor",
+    )?;
+    let pair = |row: &Row<'_>| Ok((session_id_of(row)?, row.get("extractor")?));
+    let pairs = find.query_map([&tenant.0], pair)?;
+    Ok(pairs.collect::<Result<_, _>>()?)
+}
+
+fn digest_before(
+    tx: &Connection,
+    session: &SessionId,
+    redo: u32,
+    before: EventSeq,
+) -> Result<Option<Digest>, Fault> {
+    let Some(row) = find_session(tx, session)? else {
+        return Ok(None);
+    };
+    let mut find = tx.prepare_cached(
+        "SELECT digest FROM extractions
+         WHERE session_no = ? AND generation = ? AND to_seq < ? AND digest IS NOT NULL
+         ORDER BY from_seq DESC LIMIT 1",
+    )?;
+    let values = params![row.no, redo, seq_column(before)];
+    let digest: Option<String> = find.query_row(values, |row| row.get(0)).optional()?;
+    digest.as_deref().map(parse_digest).transpose()
 }
 
 fn record_of(row: &Row<'_>) -> Result<ExtractionRecord, Fault> {

@@ -193,9 +193,8 @@ pub(crate) fn on_jobs() -> impl Strategy<Value = Operation> {
         2 => (any::<u8>(), 0..3_u8)
             .prop_map(|(claim, short_by)| Operation::Finish { claim, short_by }),
         12 => extract(),
-        3 => (any::<u8>(), 0..3_usize, 0..2_u8).prop_map(|(claim, class, engine)| {
-            Operation::Fail { claim, class: FailureClass::ALL[class], engine }
-        }),
+        3 => (any::<u8>(), failing(), 0..2_u8)
+            .prop_map(|(claim, class, engine)| Operation::Fail { claim, class, engine }),
         1 => (0..2_u8).prop_map(|holder| Operation::Abandon { holder }),
         1 => (0..6_u8, 0..2_u8).prop_map(|(key, engine)| Operation::Cancel { key, engine }),
         1 => (0..6_u8).prop_map(|key| Operation::Retry { key }),
@@ -274,4 +273,10 @@ fn found() -> impl Strategy<Value = Found> {
             root,
         }
     })
+}
+
+fn failing() -> impl Strategy<Value = FailureClass> {
+    let by_hand = |class: &FailureClass| *class != FailureClass::Cancelled;
+    prop::sample::select(FailureClass::ALL.to_vec())
+        .prop_filter("nobody's hand fails a claim", by_hand)
 }

@@ -11,9 +11,10 @@ use daybook_domain::seams::{
 };
 use daybook_domain::source::{Import, ImportNo, Source, Undone};
 use daybook_domain::{
-    Claim, Claimed, Event, EventId, EventSeq, Extraction, ExtractionRecord, FailOutcome, FailedTry,
-    FinishOutcome, Gap, Job, JobKey, JobKind, LeaseToken, Mark, Observation, ObservationId, Place,
-    Priority, Project, Scope, Session, SessionId, StoreError, Tally, Tenant, Timestamp,
+    Claim, Claimed, Digest, Event, EventId, EventSeq, Extraction, ExtractionRecord, FailOutcome,
+    FailedTry, FinishOutcome, Gap, Job, JobKey, JobKind, LeaseToken, Mark, Observation,
+    ObservationId, Place, Priority, Project, Scope, Session, SessionId, StoreError, Tally, Tenant,
+    Timestamp,
 };
 
 use super::deed::{Call, Deed, Journal};
@@ -451,6 +452,21 @@ impl ExtractionStore for Stepped {
     ) -> Answer<Vec<ExtractionRecord>> {
         let call = self.store.extractions(tenant, project);
         self.look("extractions", call).await
+    }
+
+    async fn extractors(&self, tenant: &Tenant) -> Answer<Vec<(SessionId, String)>> {
+        let call = self.store.extractors(tenant);
+        self.look("extractors", call).await
+    }
+
+    async fn digest_before(
+        &self,
+        session: &SessionId,
+        redo: u32,
+        before: EventSeq,
+    ) -> Answer<Option<Digest>> {
+        let call = self.store.digest_before(session, redo, before);
+        self.look("digest_before", call).await
     }
 }
 

@@ -513,6 +513,87 @@ pub async fn extractions_are_listed_by_project(store: &dyn Store) {
     assert!(windows(store, Some("other")).await.is_empty());
 }
 
+pub async fn who_extracted_a_session_is_said_once(store: &dyn Store) {
+    let (a, b) = (
+        ten_events(store, "a000").await,
+        ten_events(store, "b000").await,
+    );
+    for (id, window, extractor) in [
+        (&b, (1, 4), "test/2"),
+        (&b, (5, 7), "test/1"),
+        (&b, (8, 10), "test/2"),
+        (&a, (1, 10), "test/1"),
+    ] {
+        let claimed = claim(store, id).await;
+        let by = Extraction {
+            extractor: extractor.to_owned(),
+            ..extraction(id, window, Vec::new())
+        };
+        let _ = finish(store, &claimed, &by).await;
+        store.abandon("worker").await.unwrap();
+    }
+    store
+        .redo(&JobKey::Extract(a.clone()), LATER)
+        .await
+        .unwrap();
+    let claimed = claim(store, &a).await;
+    let unseen = Extraction {
+        extractor: "test/3".to_owned(),
+        ..extraction(&a, (1, 5), Vec::new())
+    };
+    let _ = finish(store, &claimed, &unseen).await;
+    let pairs = [(&a, "test/1"), (&b, "test/1"), (&b, "test/2")];
+    let pairs = pairs.map(|(id, extractor)| (id.clone(), extractor.to_owned()));
+    assert_eq!(store.extractors(&Tenant::local()).await.unwrap(), pairs);
+    let elsewhere = Tenant("elsewhere".to_owned());
+    assert_eq!(store.extractors(&elsewhere).await.unwrap(), []);
+}
+
+/// An extraction that sums its window up.
+fn summed_up(id: &SessionId, window: (u64, u64), summary: &str) -> Extraction {
+    let digest = Digest {
+        summary: Some(summary.to_owned()),
+        ..Digest::default()
+    };
+    Extraction {
+        yielded: Yield::Something {
+            observations: Vec::new(),
+            digest: Box::new(digest),
+        },
+        ..extraction(id, window, Vec::new())
+    }
+}
+
+pub async fn the_account_before_a_window_is_of_its_own_generation(store: &dyn Store) {
+    let id = ten_events(store, "7f78aa01").await;
+    let before = async |redo, seq| {
+        let digest = store.digest_before(&id, redo, EventSeq(seq)).await.unwrap();
+        digest.and_then(|digest| digest.summary)
+    };
+    for pass in [
+        summed_up(&id, (1, 3), "first"),
+        summed_up(&id, (4, 6), "second"),
+        nothing(&id, (7, 10)),
+    ] {
+        let claimed = claim(store, &id).await;
+        let _ = finish(store, &claimed, &pass).await;
+    }
+    let some = |summary: &str| Some(summary.to_owned());
+    assert_eq!(before(0, 1).await, None);
+    assert_eq!(before(0, 4).await, some("first"));
+    assert_eq!(before(0, 6).await, some("first"));
+    assert_eq!(before(0, 11).await, some("second"));
+    store
+        .redo(&JobKey::Extract(id.clone()), LATER)
+        .await
+        .unwrap();
+    let claimed = claim(store, &id).await;
+    let _ = finish(store, &claimed, &summed_up(&id, (1, 5), "anew")).await;
+    assert_eq!(before(claimed.redo, 6).await, some("anew"));
+    let unknown = store.digest_before(&session("b000"), 0, EventSeq(9)).await;
+    assert_eq!(unknown.unwrap(), None);
+}
+
 pub async fn evidence_may_cite_a_session_that_is_not_here(store: &dyn Store) {
     let lost = session("7f78aa01");
     let scope = user_scope("ada");

@@ -177,6 +177,8 @@ macro_rules! extraction_store_suite {
             a_digest_raises_the_project_of_its_root,
             touching_a_scope_makes_it_due,
             extractions_are_listed_by_project,
+            who_extracted_a_session_is_said_once,
+            the_account_before_a_window_is_of_its_own_generation,
             evidence_may_cite_a_session_that_is_not_here,
         }
     };

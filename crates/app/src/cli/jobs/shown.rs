@@ -55,7 +55,7 @@ impl Shown {
 
 /// One line of a list.
 pub(super) fn line(daybook: &Daybook, job: &Job, now: Timestamp) -> String {
-    let standing = standing(daybook, &job.standing(now));
+    let standing = standing(daybook, job, now);
     let urgent = match job.priority {
         Priority::Low | Priority::Normal => "",
         Priority::Raised => ", raised",
@@ -72,13 +72,16 @@ pub(super) fn line(daybook: &Daybook, job: &Job, now: Timestamp) -> String {
     )
 }
 
-fn standing(daybook: &Daybook, standing: &Standing) -> String {
+fn standing(daybook: &Daybook, job: &Job, now: Timestamp) -> String {
     let clock = |at| clock(daybook, at);
-    match standing {
+    match &job.standing(now) {
         Standing::Done => "done".to_owned(),
         Standing::SetAside => "set aside".to_owned(),
         Standing::Due { since } => format!("due since {}", clock(*since)),
         Standing::Running { holder, until } => format!("held by {holder} until {}", clock(*until)),
+        Standing::Waiting { until, .. } if job.is_at_cap() => {
+            format!("at a cap, again at {}", clock(*until))
+        }
         Standing::Waiting { until, .. } => format!("failed, again at {}", clock(*until)),
         Standing::Resting { until } => format!("rests until {}", clock(*until)),
     }
@@ -109,7 +112,7 @@ pub(super) fn gap_line(gap: &Gap) -> String {
 pub(super) fn rows(daybook: &Daybook, job: &Job, now: Timestamp) -> Vec<(&'static str, String)> {
     let clock = |at| clock(daybook, at);
     let mut rows = vec![
-        ("stands", standing(daybook, &job.standing(now))),
+        ("stands", standing(daybook, job, now)),
         ("done", format!("{} of {}", job.done, job.input)),
         ("idle due", clock(job.idle_due)),
         ("deadline", clock(job.deadline)),
@@ -160,7 +163,9 @@ pub(super) fn explained(
         said.push(format!("Memory is never made from it: {}.", why.reason()));
     }
     said.extend(next_step(daybook, job, now));
-    if let Some(failure) = &job.last_failure {
+    if let Some(failure) = job.last_failure.as_ref().filter(|_| job.is_at_cap()) {
+        said.push(format!("No model was asked: {}.", failure.message));
+    } else if let Some(failure) = &job.last_failure {
         said.push(format!(
             "It failed {} in a row, last as {}: {}.",
             crate::output::count(u64::from(job.failures), "time"),
@@ -200,6 +205,10 @@ fn next_step(daybook: &Daybook, job: &Job, now: Timestamp) -> Option<String> {
         }
         Standing::Running { holder, until } => format!(
             "{holder} works on it; if it is not heard of by {}, another takes over.",
+            clock(until)
+        ),
+        Standing::Waiting { until, .. } if job.is_at_cap() => format!(
+            "It waits for room under a cap. It is tried again at {}, or by the next `daybook update`.",
             clock(until)
         ),
         Standing::Waiting {

@@ -96,6 +96,7 @@ fn read(events: &[Event], from: usize) -> Extracted {
         before: &events[..from],
         events: &events[from..],
         known: crate::extract::Known::default(),
+        is_redone: false,
     })
 }
 

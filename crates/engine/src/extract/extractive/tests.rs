@@ -93,6 +93,7 @@ fn extracted(events: &[Event]) -> Extracted {
         before: &[],
         events,
         known: crate::extract::Known::default(),
+        is_redone: false,
     })
 }
 

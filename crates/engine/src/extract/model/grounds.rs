@@ -363,6 +363,7 @@ mod tests {
             before: &[],
             events: &events,
             known: Known::default(),
+            is_redone: false,
         });
         assert_eq!(
             sayings.grounds(&[0]).hold(text),

@@ -258,6 +258,10 @@ impl Extractor for ModelExtractor {
         &self.name
     }
 
+    fn wants_known(&self) -> bool {
+        true
+    }
+
     async fn extract(&self, window: Window<'_>) -> Result<Extracted, ExtractError> {
         let question = self.question(window, None);
         if question.rendered.shown.is_empty() {
@@ -273,7 +277,7 @@ impl Extractor for ModelExtractor {
                 self.ask_again(window, budget).await
             }
             (Ok(reply), _) => self.believe(window, &question, reply),
-            (Err(failure), _) => Err(outcome::failed(&failure.error)),
+            (Err(failure), _) => Err(outcome::failed(&failure)),
         }
     }
 }
@@ -287,7 +291,7 @@ impl ModelExtractor {
         }
         match self.asked(window).ask(&question.request).await {
             Ok(reply) => self.believe(window, &question, reply),
-            Err(failure) => Err(outcome::failed(&failure.error)),
+            Err(failure) => Err(outcome::failed(&failure)),
         }
     }
 }

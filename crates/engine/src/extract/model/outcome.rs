@@ -2,8 +2,10 @@
 //!
 //! Not here: which drafts are believed (`validation`).
 
-use daybook_domain::model::ModelError;
-use daybook_domain::{Digest, FailureClass, Timestamp};
+use daybook_domain::limits::BACKOFF_MOST;
+use daybook_domain::model::{ModelError, ModelFailure};
+use daybook_domain::spend::AtCap;
+use daybook_domain::{Digest, FailureClass, Timestamp, Wait};
 
 use super::answer::Answer;
 use super::cut::ends;
@@ -14,6 +16,7 @@ use super::validation::{believed, is_persons};
 use crate::extract::extractive::bearing::{Bearing, bearing, telling_words};
 use crate::extract::{DropReason, Dropped, ExtractError, Extracted, Window, extractive};
 use crate::ingest::redact::Redactor;
+use crate::spend::{at_cap, unknown_price};
 
 /// Most bytes of a summary (two-phase 2.5).
 const SUMMARY: usize = 9_000;
@@ -53,6 +56,7 @@ pub(super) fn extracted(
         digest,
         dropped,
         left_out: shown.left_out,
+        made_by: None,
     }
 }
 
@@ -66,6 +70,7 @@ pub(super) fn unasked(model: &str, shown: &Rendered) -> Result<Extracted, Extrac
             message: format!(
                 "the context of {model} has no room for this part of the session; choose a model that reads more"
             ),
+            wait: Wait::Unsaid,
         }),
     }
 }
@@ -75,24 +80,33 @@ pub(super) fn unusable(model: &str, what: &str) -> ExtractError {
     ExtractError {
         class: FailureClass::Content,
         message: format!("the answer of {model} {what}; nothing was kept of it"),
+        wait: Wait::Unsaid,
     }
 }
 
 /// Why there is no answer. What a model says about the content stays out of the message; what a provider
 /// says about itself is shortened and looked through for secrets.
-pub(super) fn failed(error: &ModelError) -> ExtractError {
-    let outage = |message: String| ExtractError {
-        class: FailureClass::Outage,
-        message,
-    };
-    let content = |message: String| ExtractError {
-        class: FailureClass::Content,
-        message,
-    };
-    match error {
-        ModelError::Unavailable { model, message, .. } => {
-            outage(format!("{model} could not be reached: {}", said(message)))
+pub(super) fn failed(failure: &ModelFailure) -> ExtractError {
+    let of = |class| {
+        move |message: String| ExtractError {
+            class,
+            message,
+            wait: Wait::Unsaid,
         }
+    };
+    let (outage, content) = (of(FailureClass::Outage), of(FailureClass::Content));
+    if let Some(unasked) = unaffordable(failure) {
+        return unasked;
+    }
+    match &failure.error {
+        ModelError::Unavailable {
+            model,
+            message,
+            retry_after,
+        } => ExtractError {
+            wait: retry_after.map_or(Wait::Unsaid, Wait::For),
+            ..outage(format!("{model} could not be reached: {}", said(message)))
+        },
         ModelError::Denied { model, message } => outage(format!(
             "{model} refuses access: {}; check its key and account",
             said(message)
@@ -111,6 +125,19 @@ pub(super) fn failed(error: &ModelError) -> ExtractError {
         )),
         ModelError::Malformed { model, .. } => unusable(model, "cannot be understood"),
     }
+}
+
+/// Why no model was asked, if a cap is the reason. What the end of its period does not cure is for a person
+/// or another run to change, so it is not looked at again for a while.
+fn unaffordable(failure: &ModelFailure) -> Option<ExtractError> {
+    let cured = |at: &AtCap| at.until.filter(|_| at.is_cured_by_waiting());
+    let at_cap = at_cap(failure).map(|at| (at.to_string(), cured(at)));
+    let (message, until) = at_cap.or_else(|| Some((unknown_price(failure)?.to_string(), None)))?;
+    Some(ExtractError {
+        class: FailureClass::AtCap,
+        message,
+        wait: until.map_or(Wait::For(BACKOFF_MOST), Wait::Until),
+    })
 }
 
 fn said(message: &str) -> String {

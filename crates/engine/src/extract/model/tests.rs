@@ -2,9 +2,12 @@
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
+use std::time::Duration;
 
 use daybook_domain::model::{Message, ModelFailure, ModelRequest, Role, Spent};
-use daybook_domain::{Event, FailureClass, ObservationKind as Kind, Session};
+use daybook_domain::price::UnknownPrice;
+use daybook_domain::spend::{Amount, AtCap, Cap, Payer, Period};
+use daybook_domain::{Event, FailureClass, ObservationKind as Kind, Session, Timestamp, Wait};
 use serde_json::json;
 
 use super::scene::{event, scene, session};
@@ -97,6 +100,7 @@ fn window<'a>(session: &'a Session, events: &'a [Event]) -> Window<'a> {
         before: &[],
         events,
         known: Known::default(),
+        is_redone: false,
     }
 }
 
@@ -295,6 +299,71 @@ fn failures_wait_where_waiting_helps_and_tell_no_content() {
         assert_eq!(error.class, class, "{}", error.message);
         assert!(error.message.contains("test/model") && !error.message.contains("push it"));
     }
+}
+
+/// What a window comes to whose question was not sent for this reason.
+fn unsent(source: impl std::error::Error + Send + Sync + 'static) -> crate::extract::ExtractError {
+    let error = ModelError::Other {
+        model: "test/model".to_owned(),
+        source: source.into(),
+    };
+    let extractor = ModelExtractor::new(Scripted::of(vec![Err(failure(error))]), Dialect::Extract);
+    run(&extractor, &scene(TALK)).expect_err("nothing was sent")
+}
+
+#[test]
+fn at_a_cap_a_window_waits_for_the_period_or_for_somebody_to_act() {
+    let tokens = |tokens| Amount {
+        tokens,
+        ..Amount::default()
+    };
+    let until = Some(Timestamp(86_400_000));
+    let at_cap = AtCap {
+        cap: Cap {
+            period: Period::Day,
+            of: Payer::Tenant,
+            tokens: Some(100),
+            money: None,
+        },
+        used: tokens(90),
+        wanted: tokens(20),
+        until,
+    };
+    let hour = Wait::For(Duration::from_secs(3600));
+    let never_fits = AtCap {
+        wanted: tokens(101),
+        ..at_cap.clone()
+    };
+    let of_a_run = AtCap {
+        until: None,
+        ..at_cap.clone()
+    };
+    for (at, wait) in [
+        (at_cap, Wait::Until(Timestamp(86_400_000))),
+        (never_fits, hour),
+        (of_a_run, hour),
+    ] {
+        let said = at.to_string();
+        let error = unsent(at);
+        let told = (error.class, error.message, error.wait);
+        assert_eq!(told, (FailureClass::AtCap, said, wait));
+    }
+    let model = "test/model".to_owned();
+    let error = unsent(UnknownPrice { model });
+    assert_eq!((error.class, error.wait), (FailureClass::AtCap, hour));
+    assert!(error.message.contains("add it to the settings"));
+}
+
+#[test]
+fn a_provider_that_asks_to_be_left_alone_is() {
+    let error = ModelError::Unavailable {
+        model: "test/model".to_owned(),
+        message: "429".to_owned(),
+        retry_after: Some(Duration::from_secs(77)),
+    };
+    let extractor = ModelExtractor::new(Scripted::of(vec![Err(failure(error))]), Dialect::Extract);
+    let error = run(&extractor, &scene(TALK)).expect_err("there is no answer");
+    assert_eq!(error.wait, Wait::For(Duration::from_secs(77)));
 }
 
 /// A session of many turns, long enough to be shown in part.

@@ -25,6 +25,7 @@ fn all(dialogue: &str, suggestions: Vec<Suggestion>, guidance: &Guidance) -> (Ve
         before: &[],
         events: &events,
         known: Known::default(),
+        is_redone: false,
     };
     let shown: Vec<usize> = (0..events.len()).collect();
     believed(suggestions, window, &shown, &Sayings::of(window), guidance)

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use daybook_domain::{Digest, FailureClass, ObservationKind};
+use daybook_domain::{Digest, FailureClass, ObservationKind, Wait};
 use daybook_engine::extract::{Draft, ExtractError, Extracted, Extractor, Window};
 use daybook_testkit::simulation::{Gate, teaches};
 
@@ -98,5 +98,6 @@ fn failed(class: FailureClass, message: &str) -> ExtractError {
     ExtractError {
         class,
         message: message.to_owned(),
+        wait: Wait::Unsaid,
     }
 }
