@@ -268,6 +268,7 @@ fn settle(
         yielded,
         retracted: Vec::new(),
         concerns,
+        writes: Vec::new(),
         extractor: shop.extractor.name().to_owned(),
     };
     (extraction, taught)

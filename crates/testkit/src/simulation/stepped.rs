@@ -13,7 +13,7 @@ use daybook_domain::source::{Import, ImportNo, Source, Undone};
 use daybook_domain::{
     Claim, Claimed, Event, EventId, EventSeq, Extraction, ExtractionRecord, FailOutcome, FailedTry,
     FinishOutcome, Gap, Job, JobKey, JobKind, LeaseToken, Mark, Observation, ObservationId, Place,
-    Priority, Project, Scope, Session, SessionId, StoreError, Tally, Tenant, Timestamp,
+    Priority, Project, Scope, Session, SessionId, Staged, StoreError, Tally, Tenant, Timestamp,
 };
 
 use super::deed::{Call, Deed, Journal};
@@ -451,6 +451,14 @@ impl ExtractionStore for Stepped {
     ) -> Answer<Vec<ExtractionRecord>> {
         let call = self.store.extractions(tenant, project);
         self.look("extractions", call).await
+    }
+
+    async fn staged(&self, tenant: &Tenant) -> Answer<Vec<Staged>> {
+        self.look("staged", self.store.staged(tenant)).await
+    }
+
+    async fn unstage(&self, staged: &[Staged]) -> Answer<()> {
+        self.keep("unstage", self.store.unstage(staged)).await
     }
 }
 

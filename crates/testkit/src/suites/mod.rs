@@ -178,6 +178,8 @@ macro_rules! extraction_store_suite {
             touching_a_scope_makes_it_due,
             extractions_are_listed_by_project,
             evidence_may_cite_a_session_that_is_not_here,
+            staged_writes_land_with_the_finish_and_stay_until_they_are_taken_out,
+            staged_writes_go_with_their_window,
         }
     };
     ($make:expr) => {
