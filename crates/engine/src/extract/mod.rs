@@ -7,6 +7,7 @@
 //! Not here: reading the log, storing results, files.
 
 mod dropped;
+pub mod entity_tools;
 pub mod extractive;
 pub mod model;
 pub mod window;
@@ -14,7 +15,9 @@ pub mod window;
 use async_trait::async_trait;
 pub use dropped::{DropReason, Dropped};
 
-use daybook_domain::{Digest, Event, EventSeq, FailureClass, ObservationKind, Session, Timestamp};
+use daybook_domain::{
+    Digest, EntityWrite, Event, EventSeq, FailureClass, ObservationKind, Session, Timestamp,
+};
 
 /// What an extractor is shown.
 #[derive(Debug, Clone, Copy)]
@@ -72,6 +75,8 @@ pub struct Extracted {
     pub drafts: Vec<Draft>,
     /// The window's own account; `None` together with no drafts is the outcome Nothing.
     pub digest: Option<Digest>,
+    /// What its tools would write of the person's entities.
+    pub writes: Vec<EntityWrite>,
     /// What was told and not believed. Counts alone, no content.
     pub dropped: Dropped,
     /// Events with words that the extractor had no room for.

@@ -248,6 +248,7 @@ fn settle(
         .is_some_and(|digest| digest.root.is_none());
     // A preference said in a second project becomes the person's own, so their scope looks again.
     if homeless
+        || !extracted.writes.is_empty()
         || observations
             .iter()
             .any(|observation| personal(observation.kind))
@@ -268,7 +269,7 @@ fn settle(
         yielded,
         retracted: Vec::new(),
         concerns,
-        writes: Vec::new(),
+        writes: extracted.writes,
         extractor: shop.extractor.name().to_owned(),
     };
     (extraction, taught)

@@ -7,8 +7,10 @@
 
 mod consolidate;
 mod crew;
+mod entities;
 mod extract;
 pub(crate) mod filing;
+mod own;
 mod presence;
 pub mod projects;
 mod rebuild;
@@ -16,6 +18,9 @@ mod remember;
 mod sharing;
 mod update;
 
+use own::OwnSessions;
+
+pub use entities::PersonShelves;
 pub use presence::{Presence, free_vanished};
 pub use rebuild::{Rebuilt, rebuild_index};
 pub use remember::{notes_session, remember};

@@ -51,6 +51,7 @@ pub(super) fn extracted(
     Extracted {
         drafts,
         digest,
+        writes: Vec::new(),
         dropped,
         left_out: shown.left_out,
     }
