@@ -9,6 +9,7 @@ mod cli;
 mod clock;
 mod desk;
 mod discover;
+mod extracting;
 mod found;
 mod here;
 mod hooks;

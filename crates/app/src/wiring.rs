@@ -10,16 +10,12 @@ use daybook_domain::eligibility::Switches;
 use daybook_domain::model::Model;
 use daybook_domain::seams::{SpendStore, Store, TreeStore};
 use daybook_domain::time::Clock;
-use daybook_domain::{Gap, Job, JobKind, Session, Tenant, Timestamp};
-use daybook_engine::extract::Extractor;
-use daybook_engine::extract::extractive::Extractive;
-use daybook_engine::extract::model::ModelExtractor;
+use daybook_domain::{Gap, Job, JobKind, Tenant, Timestamp};
 use daybook_engine::ingest::import::Intake;
 use daybook_engine::ingest::redact::Redactor;
 use daybook_engine::jobs::{Presence, WorkLimits, Workshop, free_vanished};
 use daybook_engine::notices::spool::Spool;
 use daybook_engine::profile::Ledger;
-use daybook_engine::spend::Meter;
 use daybook_engine::stop::Stop;
 use daybook_engine::triggers::Triggers;
 use daybook_store::flush_state::{self, Ledgered};
@@ -32,16 +28,11 @@ use crate::cli::Common;
 #[cfg(feature = "postgres")]
 use crate::clock::ServerClock;
 use crate::clock::SystemClock;
-use crate::models;
 use crate::root;
 use crate::settings::{Durability, Place, Settings, masked};
-use crate::turns::InTurn;
 
 /// Name of the database in the data folder.
 pub(crate) const DATABASE: &str = "daybook.db";
-
-/// The stage that asking what is worth keeping is charged to.
-const EXTRACT: &str = "extract";
 
 /// Whose memory every door of this process opens on: command line, hooks, HTTP and MCP.
 pub(crate) fn tenant() -> Tenant {
@@ -83,7 +74,7 @@ pub(crate) struct Daybook {
     pub(crate) tenant: Tenant,
     /// The model that extracts, made when it is needed: all that ask it share its connections, and its
     /// bound on requests at once.
-    extract_model: OnceLock<Arc<dyn Model>>,
+    pub(crate) extract_model: OnceLock<Arc<dyn Model>>,
 }
 
 impl Daybook {
@@ -286,56 +277,6 @@ impl Daybook {
             .with_context(|| format!("cannot write below {}", root::shown(&self.root)))?;
         self.free_vanished().await?;
         Ok((self.workshop(presence.holder())?, presence))
-    }
-
-    /// Whether reading a session asks a model, which may take minutes.
-    pub(crate) fn asks_model(&self) -> bool {
-        let is_asked = self.settings.profile.extractor.manner().is_some();
-        is_asked && self.settings.models.extract.is_some()
-    }
-
-    /// What tells what is worth keeping; the calls of `run` count together.
-    fn extractor(&self, run: &str) -> Result<Arc<dyn Extractor>> {
-        let manner = self.settings.profile.extractor.manner();
-        let (Some((dialect, rendering)), Some(model)) = (manner, self.extract_model()?) else {
-            return Ok(Arc::new(Extractive));
-        };
-        let settings = &self.settings.models;
-        let (meter, person) = (self.meter(run), self.settings.person.clone());
-        let asked = Arc::clone(&model);
-        let charged = move |session: &Session| {
-            let metered = meter.about(Arc::clone(&asked), EXTRACT, session, &person);
-            Arc::new(metered) as Arc<dyn Model>
-        };
-        let extractor = ModelExtractor::new(model, dialect)
-            .rendering(rendering)
-            .guided(settings.guidance.clone())
-            .limited(settings.limits)
-            .asking(Arc::new(charged));
-        Ok(Arc::new(extractor))
-    }
-
-    fn extract_model(&self) -> Result<Option<Arc<dyn Model>>> {
-        let Some(chosen) = &self.settings.models.extract else {
-            return Ok(None);
-        };
-        if let Some(made) = self.extract_model.get() {
-            return Ok(Some(Arc::clone(made)));
-        }
-        let (provider, model) = (&chosen.provider, Arc::new(models::model(chosen)?));
-        let in_turn = InTurn::new(model, &self.root, &provider.name, provider.concurrency);
-        let model = Arc::new(in_turn);
-        Ok(Some(Arc::clone(self.extract_model.get_or_init(|| model))))
-    }
-
-    fn meter(&self, run: &str) -> Meter {
-        Meter {
-            store: Arc::clone(&self.spending),
-            clock: Arc::clone(&self.clock),
-            prices: self.settings.prices.clone(),
-            caps: self.settings.caps.clone(),
-            run: run.to_owned(),
-        }
     }
 
     /// What stages that work are given, in the name of `holder`.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::descriptor::Descriptor;
 use crate::ids::ScopeKind;
 use crate::session::{Session, SessionKind};
 
@@ -65,6 +66,10 @@ impl Switches {
 /// # Errors
 /// The reason, when it may not.
 pub fn eligible(session: &Session, switches: &Switches) -> Result<(), Ineligible> {
+    // A host that names its memory agents so may not say what sort of session they hold.
+    if Descriptor::of_key(&session.id.agent).is_some() {
+        return Err(Ineligible::MemoryAgent);
+    }
     match session.kind {
         SessionKind::Ephemeral => Err(Ineligible::Ephemeral),
         SessionKind::SubAgent => Err(Ineligible::SubAgent),
@@ -74,5 +79,43 @@ pub fn eligible(session: &Session, switches: &Switches) -> Result<(), Ineligible
         }
         SessionKind::Root if session.memory_off => Err(Ineligible::MemoryOff),
         SessionKind::Root => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::{EventSeq, SessionId, Tenant};
+    use crate::time::Timestamp;
+
+    fn session(agent: &str, kind: SessionKind) -> Session {
+        Session {
+            id: SessionId {
+                tenant: Tenant::local(),
+                agent: agent.to_owned(),
+                host_id: "s".to_owned(),
+            },
+            label: "s".to_owned(),
+            kind,
+            memory_off: false,
+            switched_off: false,
+            passed: Vec::new(),
+            forked_from: None,
+            user: None,
+            surface: None,
+            first_at: Timestamp::ZERO,
+            last_at: Timestamp::ZERO,
+            events: EventSeq(1),
+        }
+    }
+
+    #[test]
+    fn a_memory_agents_own_session_is_never_eligible() {
+        let check = |agent: &str, kind| eligible(&session(agent, kind), &Switches::default());
+        let key = Descriptor::memory_of("main").cache_key();
+        assert_eq!(check("main", SessionKind::Root), Ok(()));
+        assert_eq!(check(&key, SessionKind::Root), Err(Ineligible::MemoryAgent));
+        let refused = check("main", SessionKind::MemoryAgent);
+        assert_eq!(refused, Err(Ineligible::MemoryAgent));
     }
 }

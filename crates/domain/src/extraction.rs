@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::entity::EntityWrite;
 use crate::ids::{EventSeq, Scope, SessionId};
 use crate::observation::Observation;
 use crate::time::Timestamp;
@@ -112,6 +113,9 @@ pub struct Extraction {
     pub retracted: Vec<EventSeq>,
     /// Scopes to raise beside those that observations are filed in.
     pub concerns: Vec<Scope>,
+    /// What its tools would write of the person's entities, each place once; the files get it later.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub writes: Vec<EntityWrite>,
     /// Which extractor wrote it, with its version: `extractive/1`.
     pub extractor: String,
 }

@@ -8,7 +8,9 @@
 pub mod calendar;
 pub mod citation;
 pub mod claim;
+pub mod descriptor;
 pub mod eligibility;
+pub mod entity;
 pub mod error;
 pub mod event;
 pub mod extraction;
@@ -33,6 +35,8 @@ pub mod trigger;
 
 pub use citation::Citation;
 pub use claim::{Claim, ClaimLimits};
+pub use descriptor::Descriptor;
+pub use entity::{EntityChange, EntityWrite, Staged};
 pub use error::{BoxError, StoreError};
 pub use event::{Event, EventId, NewEvent, Origin, ToolStatus};
 pub use extraction::{Digest, Extraction, ExtractionRecord, Outcome, Yield};

@@ -13,6 +13,7 @@ use async_trait::async_trait;
 
 use crate::claim::Claim;
 use crate::eligibility::Switches;
+use crate::entity::Staged;
 use crate::error::StoreError;
 use crate::event::{Event, EventId, NewEvent};
 use crate::extraction::{Digest, Extraction, ExtractionRecord};
@@ -298,7 +299,7 @@ pub struct ScopeState {
 /// Where results of extraction live.
 #[async_trait]
 pub trait ExtractionStore: Send + Sync {
-    /// Ends the extraction that `lease` holds, in one transaction: stores what was yielded,
+    /// Ends the extraction that `lease` holds, in one transaction: stores what was yielded and staged,
     /// advances done to the window's end, withdraws what retracted events carried, swaps
     /// generations when a redo has caught up, and raises the revision of every scope concerned
     /// together with its consolidation's input. Changes nothing if the lease is lost.
@@ -353,6 +354,15 @@ pub trait ExtractionStore: Send + Sync {
         redo: u32,
         before: EventSeq,
     ) -> Result<Option<Digest>, StoreError>;
+
+    /// Staged writes of a tenant's extractions, by the time at which they were stored, then session and
+    /// window; those of a redo at once, since each says what it replaces. Those of a window are withdrawn
+    /// when a later window retracts one of its events.
+    async fn staged(&self, tenant: &Tenant) -> Result<Vec<Staged>, StoreError>;
+
+    /// Takes staged writes out: they stand in the files now, or never will. What was staged anew for
+    /// the same window stays. Raises nothing; repeating it changes nothing.
+    async fn unstage(&self, staged: &[Staged]) -> Result<(), StoreError>;
 }
 
 /// What can be found by words. Disposable: [`Index::clear`] and feeding it again gives the same answers.

@@ -34,6 +34,7 @@ mod ranges;
 mod schema_history;
 mod spend;
 pub mod sqlite;
+mod staged;
 pub mod transfer;
 
 pub use flush_state::{JobRows, Ledgered};

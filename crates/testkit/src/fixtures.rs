@@ -278,6 +278,7 @@ pub fn extraction(
         },
         retracted: Vec::new(),
         concerns: Vec::new(),
+        writes: Vec::new(),
         extractor: "test/1".to_owned(),
     }
 }

@@ -2,7 +2,8 @@
 
 use anyhow::{Result, bail};
 use daybook_domain::Scope;
-use daybook_engine::files::entities::{self as kept, Card, EntityError, Listed, Saved};
+use daybook_engine::extract::entity_tools::LISTED;
+use daybook_engine::files::entities::{self as kept, Card, EntityError, Saved};
 use daybook_engine::files::layout::folder;
 use daybook_engine::files::reindex::reindex;
 use daybook_engine::files::stamp::Stamp;
@@ -17,9 +18,6 @@ use super::calls::count;
 use super::memory::Memory;
 use crate::desk::person;
 use crate::wiring::{Daybook, block_on};
-
-/// Most entities that are listed.
-const LISTED: usize = 200;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -38,11 +36,7 @@ pub(super) fn create(memory: &Memory, given: &Create) -> Result<Told> {
     let (saved, path) = write(memory, |lock, stamp, redactor| {
         kept::create(lock, stamp, redactor, entity, &card)
     })?;
-    let summary = match saved.created {
-        true => format!("Created memory entity {entity}."),
-        false => format!("Memory entity {entity} updated."),
-    };
-    let text = with_secrets(&summary, &saved);
+    let text = kept::told(entity, None, saved.created, saved.secrets);
     let data = json!({
         "summary": text, "entity": entity, "created": saved.created, "path": path,
     });
@@ -65,23 +59,12 @@ pub(super) fn upsert(memory: &Memory, given: &Upsert) -> Result<Told> {
     let (saved, path) = write(memory, |lock, stamp, redactor| {
         kept::upsert(lock, stamp, redactor, entity, record, &given.content)
     })?;
-    let summary = match saved.created {
-        true => format!("Added record {record} to {entity}."),
-        false => format!("Updated record {record} in {entity}."),
-    };
-    let text = with_secrets(&summary, &saved);
+    let text = kept::told(entity, Some(record), saved.created, saved.secrets);
     let data = json!({
         "summary": text, "entity": entity, "record": record, "created": saved.created,
         "path": path,
     });
     Ok(Told { text, data })
-}
-
-fn with_secrets(summary: &str, saved: &Saved) -> String {
-    match saved.secrets {
-        0 => summary.to_owned(),
-        _ => format!("{summary} A secret in it was hidden before it was kept."),
-    }
 }
 
 #[derive(Deserialize)]
@@ -110,7 +93,7 @@ pub(super) fn list(memory: &Memory, asked: &List) -> Result<Told> {
     let mut lines: Vec<String> = Vec::new();
     let mut used = 0;
     for listed in &found {
-        let line = line(listed);
+        let line = listed.line();
         used += line.len() + 1;
         if used > ANSWER - 200 {
             let left = found.len() - lines.len();
@@ -125,14 +108,6 @@ pub(super) fn list(memory: &Memory, asked: &List) -> Result<Told> {
     let text = lines.join("\n");
     let data = json!({ "summary": text, "count": found.len() });
     Ok(Told { text, data })
-}
-
-fn line(listed: &Listed) -> String {
-    let entity = &listed.entity;
-    match &listed.card {
-        Some(card) => format!("- {entity}: {} — {}", card.name, card.description),
-        None => format!("- {entity}: (its file is missing, or has no name and description)"),
-    }
 }
 
 /// Writes with the person's memory folder held, and says where below the root.

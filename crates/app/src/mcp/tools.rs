@@ -4,6 +4,9 @@
 //! Not here: what they do.
 
 use clap::ValueEnum;
+use daybook_engine::extract::entity_tools::{
+    EntityTool, create_entity, list_entities, upsert_record,
+};
 use rmcp::model::{Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
@@ -93,26 +96,19 @@ fn tool(which: Which) -> Tool {
              answer says which offset comes next.",
             read(),
         ),
-        Which::CreateEntity => writing(
-            "memory_create_entity",
-            "Create memory entity",
-            "Create a memory entity (a person, project, place or thing worth keeping records \
-             about), or change its name and description.",
-            create_entity(),
-        ),
-        Which::UpsertRecord => writing(
-            "memory_upsert_record",
-            "Write memory record",
-            "Add a record to a memory entity, or replace the record of that name.",
-            upsert_record(),
-        ),
-        Which::ListEntities => reading(
-            "memory_list_entities",
-            "List memory entities",
-            "List the memory entities with their names and descriptions.",
-            list_entities(),
-        ),
+        Which::CreateEntity => kept(create_entity(), "Create memory entity", writing),
+        Which::UpsertRecord => kept(upsert_record(), "Write memory record", writing),
+        Which::ListEntities => kept(list_entities(), "List memory entities", reading),
     }
+}
+
+/// A tool that memory agents have, too.
+fn kept(
+    tool: EntityTool,
+    title: &str,
+    describe: fn(&'static str, &str, &'static str, Value) -> Tool,
+) -> Tool {
+    describe(tool.name, title, tool.about, tool.arguments)
 }
 
 fn reading(name: &'static str, title: &str, about: &'static str, takes: Value) -> Tool {
@@ -189,27 +185,4 @@ fn read() -> Value {
         "offset": {"type": "integer", "minimum": 0, "default": 0, "description": "where to go on, as the page before said"},
     });
     object(properties, &["target"])
-}
-
-fn create_entity() -> Value {
-    let properties = json!({
-        "entity": {"type": "string", "minLength": 1},
-        "name": {"type": "string", "minLength": 1, "maxLength": 60},
-        "description": {"type": "string", "minLength": 1, "maxLength": 160},
-    });
-    object(properties, &["entity", "name", "description"])
-}
-
-fn upsert_record() -> Value {
-    let properties = json!({
-        "entity": {"type": "string", "minLength": 1},
-        "record": {"type": "string", "minLength": 1},
-        "content": {"type": "string", "minLength": 1},
-    });
-    object(properties, &["entity", "record", "content"])
-}
-
-fn list_entities() -> Value {
-    let limit = json!({"limit": {"type": "number", "minimum": 1, "maximum": 200}});
-    object(limit, &[])
 }

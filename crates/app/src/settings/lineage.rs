@@ -73,7 +73,7 @@ pub(super) const ORIGINS: &[Origin] = &[
     origin(
         "daycare",
         "extractor",
-        "as in seed 001: observations as XML",
+        "as in seed 001: a memory agent for each source agent, with tools, that answers in XML",
     ),
     origin(
         "codex",

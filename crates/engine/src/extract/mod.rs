@@ -6,7 +6,9 @@
 //!
 //! Not here: reading the log, storing results, files.
 
+pub mod barred;
 mod dropped;
+pub mod entity_tools;
 pub mod extractive;
 pub mod model;
 pub mod stand_in;
@@ -16,7 +18,7 @@ use async_trait::async_trait;
 pub use dropped::{DropReason, Dropped};
 
 use daybook_domain::{
-    Digest, Event, EventSeq, FailureClass, ObservationKind, Session, Timestamp, Wait,
+    Digest, EntityWrite, Event, EventSeq, FailureClass, ObservationKind, Session, Timestamp, Wait,
 };
 
 /// What an extractor is shown.
@@ -80,6 +82,8 @@ pub struct Extracted {
     pub drafts: Vec<Draft>,
     /// The window's own account; `None` together with no drafts is the outcome Nothing.
     pub digest: Option<Digest>,
+    /// What its tools would write of the person's entities.
+    pub writes: Vec<EntityWrite>,
     /// What was told and not believed. Counts alone, no content.
     pub dropped: Dropped,
     /// Events with words that the extractor had no room for.

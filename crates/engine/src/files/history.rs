@@ -96,6 +96,14 @@ impl Folder {
         describe(&repo, id.0).map_err(self.damaged())
     }
 
+    /// All of a commit's message.
+    pub(super) fn message(&self, id: CommitId) -> Result<String, FilesError> {
+        let repo = self.repository()?;
+        let commit = self.find_commit(&repo, id)?;
+        let message = commit.message_raw().map_err(gix::Error::from_error);
+        Ok(message.map_err(self.damaged())?.to_str_lossy().into_owned())
+    }
+
     /// What the file at `path` held in `commit`; nothing if there was none.
     ///
     /// # Errors

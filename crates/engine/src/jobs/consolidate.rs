@@ -1,18 +1,19 @@
 //! One consolidation: what holds in a scope becomes its memory files.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 
-use daybook_domain::seams::{ExtractionStore, SessionStore};
+use daybook_domain::seams::ExtractionStore;
 use daybook_domain::{
     Claimed, Failure, FailureClass, FinishOutcome, JobKey, Observation, ObservationId,
-    ObservationKind, Scope, ScopeKind, SessionId, StoreError, Wait,
+    ObservationKind, Scope, ScopeKind, StoreError, Wait,
 };
 
 use tracing::field::Empty;
 use tracing::{Span, info_span};
 
-use super::{WorkError, Workshop};
+use super::entities::{staged_for, write_staged};
+use super::{OwnSessions, WorkError, Workshop};
 use crate::consolidate::{Brief, Memory, consolidate as build, promoted};
 use crate::files::entry::EntryId;
 use crate::files::layout::{folder, pages};
@@ -105,7 +106,9 @@ async fn write(
 ) -> Result<Consolidating, WorkError> {
     let path = folder(&shop.root, scope);
     let mut memory = remembered(shop, scope).await?;
-    if says_nothing(&memory) && !is_begun(shop, &path, scope).await? {
+    let staged = staged_for(&*shop.store, scope, &shop.person).await?;
+    let is_silent = says_nothing(&memory) && staged.is_empty();
+    if is_silent && !is_begun(shop, &path, scope).await? {
         return Ok(Consolidating::Right);
     }
     let folder = Folder::open(&path, FilesConfig::default())?;
@@ -117,6 +120,11 @@ async fn write(
     if let Some(sharing) = shop.sharing() {
         sharing.meet(scope, &lock, &stamp).await?;
     }
+    let until = now.plus(shop.limits.lease);
+    let holds_lease = || shop.clock.now() < until;
+    if !staged.is_empty() && !write_staged(shop, &staged, &lock, &stamp, &holds_lease).await? {
+        return Ok(Consolidating::Lost);
+    }
     if retract_deleted(shop, scope, &lock, &stamp, &memory).await? {
         memory = remembered(shop, scope).await?;
     }
@@ -127,8 +135,6 @@ async fn write(
     } else {
         Orphans::Remove
     };
-    let until = now.plus(shop.limits.lease);
-    let holds_lease = || shop.clock.now() < until;
     let message = message(&memory);
     let outcome = post(&lock, &memory, orphans, &stamp, &message, &holds_lease)?;
     match shop.sharing() {
@@ -230,7 +236,7 @@ async fn remembered(shop: &Workshop, scope: &Scope) -> Result<Memory, StoreError
             }
         }
         ScopeKind::User => {
-            let mut own = OwnSessions::of(shop, scope);
+            let mut own = OwnSessions::of(&*shop.store, &shop.person, scope);
             observations.extend(said_everywhere(shop, scope, &mut own).await?);
             for record in shop.store.extractions(tenant, None).await? {
                 let homeless = record.digest.as_ref().is_some_and(|d| d.root.is_none());
@@ -252,36 +258,6 @@ async fn remembered(shop: &Workshop, scope: &Scope) -> Result<Memory, StoreError
         extractions,
         zone: shop.zone.clone(),
     }))
-}
-
-/// Which sessions hold the words of the person that a scope belongs to: what one person says never
-/// reaches another's memory.
-struct OwnSessions<'a> {
-    shop: &'a Workshop,
-    person: &'a str,
-    known: BTreeMap<SessionId, bool>,
-}
-
-impl<'a> OwnSessions<'a> {
-    fn of(shop: &'a Workshop, scope: &'a Scope) -> Self {
-        Self {
-            shop,
-            person: &scope.name,
-            known: BTreeMap::new(),
-        }
-    }
-
-    async fn has(&mut self, session: &SessionId) -> Result<bool, StoreError> {
-        if let Some(&own) = self.known.get(session) {
-            return Ok(own);
-        }
-        let user = SessionStore::session(&*self.shop.store, session)
-            .await?
-            .and_then(|session| session.user);
-        let own = user.as_deref().unwrap_or(&self.shop.person) == self.person;
-        self.known.insert(session.clone(), own);
-        Ok(own)
-    }
 }
 
 /// Preferences that were said in more than one project: they are the person's own.

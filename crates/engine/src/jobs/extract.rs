@@ -280,6 +280,7 @@ fn settle(
         .is_some_and(|digest| digest.root.is_none());
     // A preference said in a second project becomes the person's own, so their scope looks again.
     if homeless
+        || !extracted.writes.is_empty()
         || observations
             .iter()
             .any(|observation| personal(observation.kind))
@@ -300,6 +301,7 @@ fn settle(
         yielded,
         retracted: Vec::new(),
         concerns,
+        writes: extracted.writes,
         extractor: made_by,
     };
     (extraction, taught)

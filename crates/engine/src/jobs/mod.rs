@@ -7,9 +7,11 @@
 
 mod consolidate;
 mod crew;
+mod entities;
 mod extract;
 pub(crate) mod filing;
 mod known;
+mod own;
 mod presence;
 pub mod projects;
 mod rebuild;
@@ -18,6 +20,9 @@ mod remember;
 mod sharing;
 mod update;
 
+use own::OwnSessions;
+
+pub use entities::PersonShelves;
 pub use presence::{Presence, free_vanished};
 pub use rebuild::{Rebuilt, rebuild_index};
 pub use redo::redo_older;

@@ -100,6 +100,8 @@ pub enum Extractor {
     Extract,
     /// Asks for observations as XML (D.6).
     Observations,
+    /// Posts what happened to a memory agent with tools, which answers in the same form (D.4).
+    MemoryAgent,
     /// Asks for raw memory, a summary and a slug (two-phase 2.5).
     StageOne,
     /// Asks for lines for the diary, or `NO_REPLY` (M.4).
@@ -121,19 +123,21 @@ pub enum Layout {
 }
 
 impl Extractor {
-    const ALL: [Self; 5] = [
+    const ALL: [Self; 6] = [
         Self::Extractive,
         Self::Extract,
         Self::Observations,
+        Self::MemoryAgent,
         Self::StageOne,
         Self::SilentTurn,
     ];
 
     /// The words by which settings choose one.
-    pub const WORDS: [&'static str; 5] = [
+    pub const WORDS: [&'static str; 6] = [
         Self::Extractive.word(),
         Self::Extract.word(),
         Self::Observations.word(),
+        Self::MemoryAgent.word(),
         Self::StageOne.word(),
         Self::SilentTurn.word(),
     ];
@@ -151,6 +155,7 @@ impl Extractor {
             Self::Extractive => "extractive",
             Self::Extract => "extract",
             Self::Observations => "observations",
+            Self::MemoryAgent => "memory_agent",
             Self::StageOne => "stage_one",
             Self::SilentTurn => "silent_turn",
         }
@@ -163,6 +168,7 @@ impl Extractor {
             Self::Extractive => None,
             Self::Extract => Some((Dialect::Extract, Rendering::Numbered)),
             Self::Observations => Some((Dialect::Observations, Rendering::Headings)),
+            Self::MemoryAgent => Some((Dialect::MemoryAgent, Rendering::Headings)),
             Self::StageOne => Some((Dialect::StageOne, Rendering::Rollout)),
             Self::SilentTurn => Some((Dialect::SilentTurn, Rendering::Lines)),
         }

@@ -101,7 +101,7 @@ impl Profile {
         let own = Self::daybook();
         Self {
             name: "daycare",
-            extractor: Extractor::Observations,
+            extractor: Extractor::MemoryAgent,
             triggers: Rules {
                 // The seed has no rule for time: a session that neither sleeps nor ends is never
                 // taken. No event is skipped, so the hour after which its host ends an agent that

@@ -2,6 +2,7 @@
 
 mod caps;
 mod machines;
+mod memory_agents;
 mod simulation;
 mod spend;
 mod stores;

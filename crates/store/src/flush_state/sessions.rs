@@ -9,8 +9,8 @@ use daybook_domain::seams::{
 use daybook_domain::source::{Import, ImportNo, Source, Undone};
 use daybook_domain::{
     Digest, Event, EventId, EventSeq, Extraction, ExtractionRecord, FinishOutcome, JobKey,
-    LeaseToken, Observation, ObservationId, Place, Project, Scope, Session, SessionId, StoreError,
-    Tenant, Timestamp,
+    LeaseToken, Observation, ObservationId, Place, Project, Scope, Session, SessionId, Staged,
+    StoreError, Tenant, Timestamp,
 };
 
 use super::book::{Entry, seconds};
@@ -202,6 +202,14 @@ impl<S: Store + JobRows> ExtractionStore for Ledgered<S> {
         before: EventSeq,
     ) -> Result<Option<Digest>, StoreError> {
         self.inner.digest_before(session, redo, before).await
+    }
+
+    async fn staged(&self, tenant: &Tenant) -> Result<Vec<Staged>, StoreError> {
+        self.inner.staged(tenant).await
+    }
+
+    async fn unstage(&self, staged: &[Staged]) -> Result<(), StoreError> {
+        self.inner.unstage(staged).await
     }
 }
 

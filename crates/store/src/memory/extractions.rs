@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use daybook_domain::seams::{ExtractionStore, ScopeState};
 use daybook_domain::{
     Digest, EventSeq, Extraction, ExtractionRecord, FinishOutcome, Job, JobKey, JobKind,
-    LeaseToken, Observation, ObservationId, Scope, SessionId, StoreError, Tallied, Tenant,
+    LeaseToken, Observation, ObservationId, Scope, SessionId, Staged, StoreError, Tallied, Tenant,
     Timestamp, Yield,
 };
 
@@ -126,6 +126,51 @@ impl ExtractionStore for MemoryStore {
         let last = taught.max_by_key(|row| row.record.from);
         Ok(last.and_then(|row| row.record.digest.clone()))
     }
+
+    async fn staged(&self, tenant: &Tenant) -> Result<Vec<Staged>, StoreError> {
+        let state = self.state();
+        let rows = state.extractions.iter();
+        let rows =
+            rows.filter(|row| !row.writes.is_empty() && &row.record.session.tenant == tenant);
+        let mut all: Vec<(u32, Staged)> = rows
+            .map(|row| {
+                let record = state.labelled(&row.record);
+                let staged = Staged {
+                    session: record.session,
+                    label: record.label,
+                    from: record.from,
+                    to: record.to,
+                    at: record.at,
+                    writes: row.writes.clone(),
+                };
+                (row.generation, staged)
+            })
+            .collect();
+        let key = |(generation, s): &(u32, Staged)| (s.at, s.session.clone(), s.from, *generation);
+        all.sort_by_key(key);
+        Ok(all.into_iter().map(|(_, staged)| staged).collect())
+    }
+
+    async fn unstage(&self, staged: &[Staged]) -> Result<(), StoreError> {
+        let mut state = self.changing();
+        for row in &mut state.extractions {
+            let record = &row.record;
+            let is_it = |one: &&Staged| {
+                (&one.session, one.from, one.to, one.at, &one.writes)
+                    == (
+                        &record.session,
+                        record.from,
+                        record.to,
+                        record.at,
+                        &row.writes,
+                    )
+            };
+            if staged.iter().any(|one| is_it(&one)) {
+                row.writes.clear();
+            }
+        }
+        Ok(())
+    }
 }
 
 impl State {
@@ -187,7 +232,9 @@ impl State {
             scopes.extend(root.and_then(|root| self.scope_of_root(&session.tenant, root)));
             digested = Some(digest.as_ref().clone());
         }
+        self.withdraw_staged(extraction);
         self.extractions.push(ExtractionRow {
+            writes: extraction.writes.clone(),
             record: ExtractionRecord {
                 session: session.clone(),
                 label: String::new(),
@@ -207,6 +254,17 @@ impl State {
         self.raise(scopes, now);
         self.jobs.insert(job.key.clone(), job);
         outcome
+    }
+
+    /// Takes out what windows with retracted events have staged.
+    fn withdraw_staged(&mut self, extraction: &Extraction) {
+        for row in &mut self.extractions {
+            let record = &row.record;
+            let holds = |event: &EventSeq| (record.from..=record.to).contains(event);
+            if record.session == extraction.session && extraction.retracted.iter().any(holds) {
+                row.writes.clear();
+            }
+        }
     }
 
     /// Takes out what an earlier pass of the same generation left inside the window.

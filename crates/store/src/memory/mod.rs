@@ -23,8 +23,8 @@ use daybook_domain::claim::Rounds;
 use daybook_domain::index::FileEntry;
 use daybook_domain::source::{Import, Source};
 use daybook_domain::{
-    Event, EventId, EventSeq, ExtractionRecord, Gap, Job, JobKey, JobKind, ObservationId,
-    ObservationKind, Project, Scope, Session, SessionId, Tallied, Tenant, Timestamp,
+    EntityWrite, Event, EventId, EventSeq, ExtractionRecord, Gap, Job, JobKey, JobKind,
+    ObservationId, ObservationKind, Project, Scope, Session, SessionId, Tallied, Tenant, Timestamp,
 };
 
 use tokio::sync::watch;
@@ -113,6 +113,7 @@ struct ImportRow {
 #[derive(Debug)]
 struct ExtractionRow {
     record: ExtractionRecord,
+    writes: Vec<EntityWrite>,
     generation: u32,
     live: bool,
 }

@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use daybook_domain::seams::{ExtractionStore, ScopeState};
 use daybook_domain::{
     Digest, EventSeq, Extraction, ExtractionRecord, FinishOutcome, Job, JobKey, JobKind,
-    LeaseToken, Observation, ObservationId, Scope, ScopeKind, SessionId, StoreError, Tallied,
-    Tenant, Timestamp, Yield,
+    LeaseToken, Observation, ObservationId, Scope, ScopeKind, SessionId, Staged, StoreError,
+    Tallied, Tenant, Timestamp, Yield,
 };
 use tokio_postgres::Row;
 
@@ -19,9 +19,10 @@ use super::evidence_rows::{self, Addition, Touched};
 use super::fault::Fault;
 use super::names::{find_session, raise, raise_one, scope_of, session_id_of, session_no};
 use super::values::{Value, get, values};
-use super::{PostgresStore, job_rows, jobs, observation_rows, retractions};
+use super::{PostgresStore, job_rows, jobs, observation_rows, retractions, staged};
 use crate::bounds::{check_extraction, check_observations};
 use crate::evidence::Piece;
+use crate::staged::staged_text;
 
 #[async_trait]
 impl ExtractionStore for PostgresStore {
@@ -119,6 +120,20 @@ impl ExtractionStore for PostgresStore {
         let digest = |tx| async move { digest_before(&tx, session, redo, before).await };
         self.read(Walls::Within(&session.tenant), digest).await
     }
+
+    async fn staged(&self, tenant: &Tenant) -> Result<Vec<Staged>, StoreError> {
+        let staged = |tx| async move { staged::of_tenant(&tx, tenant).await };
+        self.read(Walls::Within(tenant), staged).await
+    }
+
+    async fn unstage(&self, staged: &[Staged]) -> Result<(), StoreError> {
+        for one in staged {
+            let take_out = |tx| async move { staged::take_out(&tx, one).await };
+            self.write(Walls::Within(&one.session.tenant), take_out)
+                .await?;
+        }
+        Ok(())
+    }
 }
 
 async fn finish(
@@ -149,6 +164,7 @@ async fn finish(
     };
     let filed = observations.iter().map(|observation| &observation.scope);
     let locked = evidence_rows::lock(tx, &filed.collect(), Some(session)).await?;
+    staged::withdraw(tx, session, &extraction.retracted).await?;
     replace_window(tx, session, (job.redo, live), extraction, digest, now).await?;
     // What an earlier pass of the same generation left inside the window goes, so that a window
     // stored twice counts once.
@@ -213,8 +229,8 @@ async fn replace_window(
             WHERE session_no = $1 AND generation = $2 AND from_seq >= $4 AND to_seq <= $5
         )
         INSERT INTO extractions (tenant_no, session_no, generation, live, from_seq, to_seq, digest,
-            extractor, at)
-        SELECT tenant_no, session_no, $2, $3, $4, $5, $6, $7, $8 FROM sessions
+            writes, extractor, at)
+        SELECT tenant_no, session_no, $2, $3, $4, $5, $6, $7, $8, $9 FROM sessions
         WHERE session_no = $1";
     let record = values![
         session,
@@ -223,6 +239,7 @@ async fn replace_window(
         extraction.from.0,
         extraction.to.0,
         digest,
+        staged_text(&extraction.writes).map_err(Fault::corrupt)?,
         &extraction.extractor,
         now
     ];

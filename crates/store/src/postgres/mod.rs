@@ -37,6 +37,7 @@ mod retractions;
 mod sessions;
 mod sources;
 mod spend;
+mod staged;
 mod transfer;
 mod trees;
 mod undo;

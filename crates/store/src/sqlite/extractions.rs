@@ -9,17 +9,18 @@ use async_trait::async_trait;
 use daybook_domain::seams::{ExtractionStore, ScopeState};
 use daybook_domain::{
     Digest, EventSeq, Extraction, ExtractionRecord, FinishOutcome, Job, JobKey, JobKind,
-    LeaseToken, Observation, ObservationId, Scope, ScopeKind, SessionId, StoreError, Tallied,
-    Tenant, Timestamp, Yield,
+    LeaseToken, Observation, ObservationId, Scope, ScopeKind, SessionId, Staged, StoreError,
+    Tallied, Tenant, Timestamp, Yield,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::connection::Fault;
 use super::evidence_rows::{self, Touched};
 use super::names::{find_session, raise, raise_one, scope_of, session_id_of, session_no};
-use super::{SqliteStore, job_rows, jobs, places};
+use super::{SqliteStore, job_rows, jobs, places, staged};
 use crate::bounds::{check_extraction, check_observations};
 use crate::evidence::Piece;
+use crate::staged::staged_text;
 
 #[async_trait]
 impl ExtractionStore for SqliteStore {
@@ -98,6 +99,14 @@ impl ExtractionStore for SqliteStore {
     ) -> Result<Option<Digest>, StoreError> {
         self.read(|tx| digest_before(tx, session, redo, before))
     }
+
+    async fn staged(&self, tenant: &Tenant) -> Result<Vec<Staged>, StoreError> {
+        self.read(|tx| staged::of_tenant(tx, tenant))
+    }
+
+    async fn unstage(&self, staged: &[Staged]) -> Result<(), StoreError> {
+        self.write(|tx| staged::take_out(tx, staged))
+    }
 }
 
 fn finish(
@@ -133,6 +142,7 @@ fn finish(
             Some(digest.as_ref())
         }
     };
+    staged::withdraw(tx, session, &extraction.retracted)?;
     insert_record(tx, session, (job.redo, live), extraction, digest, now)?;
     let retracted = extraction.retracted.iter().copied().collect();
     evidence_rows::cut(tx, session, &retracted, &mut touched)?;
@@ -195,8 +205,8 @@ fn insert_record(
         .map_err(|error| Fault::corrupt(format!("a digest cannot be written: {error}")))?;
     tx.prepare_cached(
         "INSERT INTO extractions (session_no, generation, live, from_seq, to_seq, digest,
-            extractor, at)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            writes, extractor, at)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )?
     .execute(params![
         session,
@@ -205,6 +215,7 @@ fn insert_record(
         extraction.from.0,
         extraction.to.0,
         digest,
+        staged_text(&extraction.writes).map_err(Fault::corrupt)?,
         extraction.extractor,
         now.0
     ])?;

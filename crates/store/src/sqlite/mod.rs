@@ -24,6 +24,7 @@ mod queries;
 mod sessions;
 mod sources;
 mod spend;
+mod staged;
 mod transfer;
 mod undo;
 

@@ -242,7 +242,7 @@ pub const TABLES: [Table; 22] = [
         key: &["extraction_no"],
         columns: columns![
             extraction_no: Int, session_no: Int, generation: Int, live: Truth, from_seq: Int,
-            to_seq: Int, digest: Text, extractor: Text, at: Int,
+            to_seq: Int, digest: Text, writes: Text, extractor: Text, at: Int,
         ],
         numbers: numbers!("extraction_no", "extractions_extraction_no_seq"),
         tenant_of: Some(("sessions", "session_no")),

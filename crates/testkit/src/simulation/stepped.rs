@@ -13,8 +13,8 @@ use daybook_domain::source::{Import, ImportNo, Source, Undone};
 use daybook_domain::{
     Claim, Claimed, Digest, Event, EventId, EventSeq, Extraction, ExtractionRecord, FailOutcome,
     FailedTry, FinishOutcome, Gap, Job, JobKey, JobKind, LeaseToken, Mark, Observation,
-    ObservationId, Place, Priority, Project, Scope, Session, SessionId, StoreError, Tally, Tenant,
-    Timestamp,
+    ObservationId, Place, Priority, Project, Scope, Session, SessionId, Staged, StoreError, Tally,
+    Tenant, Timestamp,
 };
 
 use super::deed::{Call, Deed, Journal};
@@ -467,6 +467,14 @@ impl ExtractionStore for Stepped {
     ) -> Answer<Option<Digest>> {
         let call = self.store.digest_before(session, redo, before);
         self.look("digest_before", call).await
+    }
+
+    async fn staged(&self, tenant: &Tenant) -> Answer<Vec<Staged>> {
+        self.look("staged", self.store.staged(tenant)).await
+    }
+
+    async fn unstage(&self, staged: &[Staged]) -> Answer<()> {
+        self.keep("unstage", self.store.unstage(staged)).await
     }
 }
 

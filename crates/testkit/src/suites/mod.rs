@@ -180,6 +180,8 @@ macro_rules! extraction_store_suite {
             who_extracted_a_session_is_said_once,
             the_account_before_a_window_is_of_its_own_generation,
             evidence_may_cite_a_session_that_is_not_here,
+            staged_writes_land_with_the_finish_and_stay_until_they_are_taken_out,
+            staged_writes_go_with_their_window,
         }
     };
     ($make:expr) => {

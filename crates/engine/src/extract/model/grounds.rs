@@ -59,7 +59,7 @@ static DAY: LazyLock<Regex> =
 
 /// What one event says, in forms that are made when they are first needed.
 #[derive(Debug)]
-struct Saying {
+pub(super) struct Saying {
     text: String,
     /// In lower case, on one line, with plain quotes.
     low: String,
@@ -79,7 +79,7 @@ impl Saying {
         }
     }
 
-    fn besides(text: &str) -> Self {
+    pub(super) fn besides(text: &str) -> Self {
         Self {
             text: text.to_owned(),
             low: plain(text),
@@ -168,6 +168,14 @@ impl<'a> Sayings<'a> {
 pub(super) struct Grounds<'a> {
     of: Vec<&'a Saying>,
     besides: &'a Saying,
+}
+
+impl<'a> Grounds<'a> {
+    /// What is known besides counts as said.
+    pub(super) fn knowing(mut self, more: &'a Saying) -> Self {
+        self.of.push(more);
+        self
+    }
 }
 
 impl Grounds<'_> {

@@ -6,6 +6,7 @@
 //!
 //! Not here: how a model is reached (the seam is `daybook_domain::model`), what may be spent.
 
+pub mod agent;
 mod answer;
 mod cut;
 mod grounds;
@@ -51,6 +52,8 @@ pub enum Dialect {
     StageOne,
     /// Lines, or `NO_REPLY` (seed 004).
     SilentTurn,
+    /// What a memory agent is posted; observations as XML (seed 001).
+    MemoryAgent,
 }
 
 /// How a window is shown.
@@ -77,6 +80,7 @@ impl Dialect {
             Self::Observations => "observations",
             Self::StageOne => "stage_one",
             Self::SilentTurn => "silent_turn",
+            Self::MemoryAgent => "memory_agent",
         }
     }
 
@@ -86,6 +90,7 @@ impl Dialect {
             Self::Observations => prompt::OBSERVE,
             Self::StageOne => prompt::STAGE_ONE,
             Self::SilentTurn => prompt::SILENT_TURN,
+            Self::MemoryAgent => prompt::MEMORY_AGENT,
         }
     }
 
@@ -93,7 +98,7 @@ impl Dialect {
         match self {
             Self::Extract => Some(stage_one::extract_schema()),
             Self::StageOne => Some(stage_one::stage_one_schema()),
-            Self::Observations | Self::SilentTurn => None,
+            Self::Observations | Self::SilentTurn | Self::MemoryAgent => None,
         }
     }
 
@@ -101,7 +106,7 @@ impl Dialect {
         match self {
             Self::Extract => stage_one::read_extract(demanded(reply)?),
             Self::StageOne => stage_one::read_stage_one(demanded(reply)?),
-            Self::Observations => observations_xml::read(&reply.text),
+            Self::Observations | Self::MemoryAgent => observations_xml::read(&reply.text),
             Self::SilentTurn => no_reply::read(&reply.text),
         }
     }

@@ -2,6 +2,8 @@
 //!
 //! Not here: which drafts are believed (`validation`).
 
+use std::collections::HashSet;
+
 use daybook_domain::limits::BACKOFF_MOST;
 use daybook_domain::model::{ModelError, ModelFailure};
 use daybook_domain::spend::AtCap;
@@ -9,7 +11,7 @@ use daybook_domain::{Digest, FailureClass, Timestamp, Wait};
 
 use super::answer::Answer;
 use super::cut::ends;
-use super::grounds::{Grounds, Sayings};
+use super::grounds::{Grounds, Saying, Sayings};
 use super::guidance::Guidance;
 use super::transcript::Rendered;
 use super::validation::{believed, is_persons};
@@ -54,6 +56,7 @@ pub(super) fn extracted(
     Extracted {
         drafts,
         digest,
+        writes: Vec::new(),
         dropped,
         left_out: shown.left_out,
         made_by: None,
@@ -152,13 +155,13 @@ fn said(message: &str) -> String {
 }
 
 /// What a free text is checked by, line by line.
-struct Story<'a> {
+pub(super) struct Story<'a> {
     all: Grounds<'a>,
     persons: Grounds<'a>,
 }
 
 impl<'a> Story<'a> {
-    fn of(window: Window<'_>, sayings: &'a Sayings<'_>, shown: &[usize]) -> Self {
+    pub(super) fn of(window: Window<'_>, sayings: &'a Sayings<'_>, shown: &[usize]) -> Self {
         let persons = shown.iter().copied();
         let persons = persons.filter(|at| is_persons(&window.events[*at]));
         Self {
@@ -167,8 +170,19 @@ impl<'a> Story<'a> {
         }
     }
 
+    /// What is known besides counts as named, but as nobody's wish.
+    pub(super) fn knowing(self, more: &'a Saying) -> Self {
+        let all = self.all.knowing(more);
+        Self { all, ..self }
+    }
+
+    /// Whether enough of these words were said.
+    pub(super) fn says(&self, telling: &HashSet<String>) -> bool {
+        self.all.say(telling)
+    }
+
     /// Why a line is left out: it names what nobody named, or it demands what no person did.
-    fn doubt(&self, line: &str) -> Option<DropReason> {
+    pub(super) fn doubt(&self, line: &str) -> Option<DropReason> {
         if !self.all.hold(line) {
             return Some(DropReason::Invented);
         }

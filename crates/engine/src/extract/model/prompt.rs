@@ -20,7 +20,8 @@ pub(super) const OBSERVE: &str = include_str!("../prompts/observe.md");
 pub(super) const STAGE_ONE: &str = include_str!("../prompts/stage_one.md");
 /// Seed 004's silent turn.
 pub(super) const SILENT_TURN: &str = include_str!("../prompts/silent_turn.md");
-const MEMORY_AGENT: &str = include_str!("../prompts/memory/MEMORY_AGENT.md");
+/// Seed 001's memory agent.
+pub(super) const MEMORY_AGENT: &str = include_str!("../prompts/memory/MEMORY_AGENT.md");
 
 impl Prompt {
     /// The prompt in a file with front matter.

@@ -89,9 +89,16 @@ pub(super) fn with_record(old: &str, record: &str, content: &str) -> (String, bo
     (new, false)
 }
 
+/// What a file's first record of this name says, as it was given.
+pub(super) fn record(text: &str, record: &str) -> Option<String> {
+    let all = records(text).into_iter();
+    all.filter(|(name, _)| name == record)
+        .map(|(_, body)| body)
+        .next()
+}
+
 /// The records of a file, in its order, as they were given.
-#[cfg(test)]
-pub(super) fn records(text: &str) -> Vec<(String, String)> {
+fn records(text: &str) -> Vec<(String, String)> {
     let mut records: Vec<(String, Vec<&str>)> = Vec::new();
     for line in text.lines() {
         match (title(line), records.last_mut()) {
@@ -187,7 +194,6 @@ fn escaped(content: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-#[cfg(test)]
 fn bare(line: &str) -> &str {
     match line.strip_prefix('\\') {
         Some(bare) if would_begin(bare) => bare,

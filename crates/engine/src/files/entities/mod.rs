@@ -3,12 +3,18 @@
 //! `entities/<entity>.md` holds an entity, `INDEX.md` lists them. A write takes the folder's writer
 //! lock and is one commit, like every other; so two agents never undo each other's records.
 //!
-//! Not here: how the files look (`format`), and which folder they lie in.
+//! Not here: how the files look (`format`), what one change comes to (`change`), and which folder
+//! they lie in.
 
+mod change;
 mod format;
+mod shelf;
+mod staged;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use daybook_domain::{EntityChange, EntityWrite};
 
 use super::changes::Changes;
 use super::error::FilesError;
@@ -18,14 +24,13 @@ use super::stamp::Stamp;
 use super::write::{Snapshot, WriteOutcome};
 use crate::ingest::redact::Redactor;
 
+use change::{Read, checked, made, path_of};
 pub use format::Card;
+pub use shelf::FolderShelf;
+pub use staged::{Posted, WINDOWS, post_staged};
 
 /// The list of entities.
 const INDEX: &str = "INDEX.md";
-/// Longest name of an entity for people, in characters.
-pub const NAME: usize = 60;
-/// Longest description, in characters.
-pub const DESCRIPTION: usize = 160;
 /// Longest name of a record, in characters.
 const RECORD: usize = 200;
 /// Longest record, in bytes.
@@ -82,35 +87,13 @@ pub fn create(
     entity: &str,
     card: &Card,
 ) -> Result<Saved, EntityError> {
-    let entity = entity_word(entity)?;
-    let mut secrets = 0;
-    let mut hidden = |text: &str| hide(redactor, text, &mut secrets);
-    let card = Card {
-        name: one_line("Name", &hidden(&card.name), NAME)?,
-        description: one_line("Description", &hidden(&card.description), DESCRIPTION)?,
+    let change = EntityChange::Card {
+        name: card.name.clone(),
+        description: card.description.clone(),
     };
-    let path = path_of(&entity)?;
-    let mut created = false;
-    let message = format!("{SUBJECT}describe {entity}");
-    let outcome = lock.write(stamp, &message, &|| true, |snapshot| {
-        let old = text(snapshot, &path)?;
-        created = old.is_none();
-        let index_path = FilePath::new(INDEX)?;
-        let index = text(snapshot, &index_path)?.unwrap_or_default();
-        let mut changes = Changes::none();
-        changes.write(
-            path.clone(),
-            format::with_card(old.as_deref(), &entity, &card),
-        );
-        changes.write(index_path, format::with_listed(&index, &entity));
-        Ok(changes)
-    })?;
-    done(outcome);
-    Ok(Saved {
-        path: path.to_string(),
-        created,
-        secrets,
-    })
+    let (write, secrets) = checked(redactor, entity, &change)?;
+    let message = format!("{SUBJECT}describe {}", write.entity);
+    save(lock, stamp, &message, &write, secrets)
 }
 
 /// Adds a record to an entity, or replaces the one of that name.
@@ -125,57 +108,100 @@ pub fn upsert(
     record: &str,
     content: &str,
 ) -> Result<Saved, EntityError> {
-    let entity = entity_word(entity)?;
-    let mut secrets = 0;
-    let record = record_name(&hide(redactor, record, &mut secrets))?;
-    let content = hide(redactor, content, &mut secrets);
-    if content.len() > CONTENT {
-        let limit = format!("Content must be at most {CONTENT} bytes; use several records.");
-        return Err(EntityError::Refused(limit));
-    }
-    let path = path_of(&entity)?;
-    let mut created = Err(String::new());
-    let message = format!("{SUBJECT}record \"{record}\" of {entity}");
-    let outcome = lock.write(stamp, &message, &|| true, |snapshot| {
-        let index = text(snapshot, &FilePath::new(INDEX)?)?.unwrap_or_default();
+    let change = EntityChange::Record {
+        record: record.to_owned(),
+        content: content.to_owned(),
+    };
+    let (write, secrets) = checked(redactor, entity, &change)?;
+    let record = write.record().unwrap_or_default();
+    let message = format!("{SUBJECT}record \"{record}\" of {}", write.entity);
+    save(lock, stamp, &message, &write, secrets)
+}
+
+fn save(
+    lock: &WriterLock<'_>,
+    stamp: &Stamp,
+    message: &str,
+    write: &EntityWrite,
+    secrets: usize,
+) -> Result<Saved, EntityError> {
+    let mut refused = None;
+    let mut created = false;
+    let outcome = lock.write(stamp, message, &|| true, |snapshot| {
         let mut changes = Changes::none();
-        let Some(old) = text(snapshot, &path)? else {
-            created = Err(match format::listed(&index).contains(&entity) {
-                true => format!("Entity file missing for {entity}. Create it first."),
-                false => format!("Unknown entity: {entity}. Create it first."),
-            });
-            return Ok(changes);
-        };
-        if !format::listed(&index).contains(&entity) {
-            created = Err(format!("Unknown entity: {entity}. Create it first."));
-            return Ok(changes);
+        match made(write, &|path| text(snapshot, path)) {
+            Ok(made) => {
+                created = made.created;
+                for (path, text) in made.files {
+                    changes.write(path, text);
+                }
+            }
+            Err(EntityError::Refused(why)) => refused = Some(why),
+            Err(EntityError::Files(error)) => return Err(error),
         }
-        let (new, added) = format::with_record(&old, &record, &content);
-        created = Ok(added);
-        changes.write(path.clone(), new);
         Ok(changes)
     })?;
     done(outcome);
-    Ok(Saved {
-        path: path.to_string(),
-        created: created.map_err(EntityError::Refused)?,
-        secrets,
-    })
+    match refused {
+        Some(why) => Err(EntityError::Refused(why)),
+        None => Ok(Saved {
+            path: path_of(&write.entity)?.to_string(),
+            created,
+            secrets,
+        }),
+    }
+}
+
+/// What an agent is told of a change that was made: of a record, or of a card.
+#[must_use]
+pub fn told(entity: &str, record: Option<&str>, created: bool, secrets: usize) -> String {
+    let summary = match (record, created) {
+        (None, true) => format!("Created memory entity {entity}."),
+        (None, false) => format!("Memory entity {entity} updated."),
+        (Some(record), true) => format!("Added record {record} to {entity}."),
+        (Some(record), false) => format!("Updated record {record} in {entity}."),
+    };
+    match secrets {
+        0 => summary,
+        _ => format!("{summary} A secret in it was hidden before it was kept."),
+    }
+}
+
+impl Listed {
+    /// How an agent is shown it: `- entity: name — description`.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let entity = &self.entity;
+        match &self.card {
+            Some(card) => format!("- {entity}: {} — {}", card.name, card.description),
+            None => format!("- {entity}: (its file is missing, or has no name and description)"),
+        }
+    }
 }
 
 /// The entities of the memory folder at `folder`, in the order of its index, at most `limit`.
 #[must_use]
 pub fn list(folder: &Path, limit: usize) -> Vec<Listed> {
-    let read = |path: &Path| fs::read(path).ok().and_then(|b| String::from_utf8(b).ok());
-    let index = read(&folder.join(INDEX)).unwrap_or_default();
+    let read = disk(folder.to_owned());
+    listed(limit, &|path| Ok(read(path)))
+}
+
+/// Reads a memory folder's files as they stand on disk.
+fn disk(folder: PathBuf) -> impl Fn(&FilePath) -> Option<String> + Send {
+    move |path| {
+        let bytes = fs::read(folder.join(path.as_str())).ok()?;
+        String::from_utf8(bytes).ok()
+    }
+}
+
+fn listed(limit: usize, read: Read<'_>) -> Vec<Listed> {
+    let text = |path: Result<FilePath, FilesError>| read(&path.ok()?).ok().flatten();
+    let index = text(FilePath::new(INDEX)).unwrap_or_default();
     let entities = format::listed(&index).into_iter().take(limit);
     entities
-        .map(|entity| {
-            let file = folder.join("entities").join(format!("{entity}.md"));
-            Listed {
-                card: read(&file).as_deref().and_then(format::card),
-                entity,
-            }
+        .map(|entity| Listed {
+            card: text(path_of(&entity)).as_deref().and_then(format::card),
+            entity,
         })
         .collect()
 }
@@ -190,45 +216,6 @@ fn done(outcome: WriteOutcome) {
 fn text(snapshot: &Snapshot<'_>, path: &FilePath) -> Result<Option<String>, FilesError> {
     let bytes = snapshot.read(path)?;
     Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
-}
-
-fn path_of(entity: &str) -> Result<FilePath, FilesError> {
-    FilePath::new(format!("entities/{entity}.md"))
-}
-
-fn hide(redactor: &Redactor, text: &str, secrets: &mut usize) -> String {
-    let redacted = redactor.redact(text);
-    *secrets += redacted.findings.len();
-    redacted.text.into_owned()
-}
-
-fn entity_word(entity: &str) -> Result<String, EntityError> {
-    let entity = entity.trim();
-    let is_word = !entity.is_empty() && entity.bytes().all(|byte| byte.is_ascii_lowercase());
-    if !is_word {
-        let rule = "Entity must be a lowercase english word (a-z only, no underscores).";
-        return Err(EntityError::Refused(rule.to_owned()));
-    }
-    if entity.len() > ENTITY {
-        let rule = format!("Entity must be at most {ENTITY} letters.");
-        return Err(EntityError::Refused(rule));
-    }
-    Ok(entity.to_owned())
-}
-
-fn one_line(what: &str, text: &str, limit: usize) -> Result<String, EntityError> {
-    let text = text.trim();
-    let fault = match text {
-        "" => "is required.".to_owned(),
-        text if text.chars().count() > limit => format!("must be at most {limit} characters."),
-        text if text.contains(['\n', '\r']) => "must be a single line.".to_owned(),
-        text => return Ok(text.to_owned()),
-    };
-    Err(EntityError::Refused(format!("{what} {fault}")))
-}
-
-fn record_name(record: &str) -> Result<String, EntityError> {
-    one_line("Record name", record, RECORD)
 }
 
 #[cfg(test)]

@@ -245,10 +245,12 @@ CREATE TABLE extractions (
     from_seq      BIGINT NOT NULL,
     to_seq        BIGINT NOT NULL,
     digest        TEXT COLLATE "C",
+    writes        TEXT COLLATE "C",
     extractor     TEXT COLLATE "C" NOT NULL,
     at            BIGINT NOT NULL
 );
 CREATE INDEX extractions_window ON extractions (session_no, from_seq);
+CREATE INDEX extractions_staged ON extractions (session_no) WHERE writes IS NOT NULL;
 
 -- text, context and subject are those of the earliest evidence, `shown`. Rows with holds = FALSE have
 -- only evidence that waits for its redo.

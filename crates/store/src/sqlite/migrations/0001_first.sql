@@ -239,10 +239,12 @@ CREATE TABLE extractions (
     from_seq      INTEGER NOT NULL,
     to_seq        INTEGER NOT NULL,
     digest        TEXT,
+    writes        TEXT,
     extractor     TEXT NOT NULL,
     at            INTEGER NOT NULL
 );
 CREATE INDEX extractions_window ON extractions (session_no, from_seq);
+CREATE INDEX extractions_staged ON extractions (session_no) WHERE writes IS NOT NULL;
 
 -- text, context and subject are those of the earliest evidence, `shown`. Rows with holds = 0 have
 -- only evidence that waits for its redo.
