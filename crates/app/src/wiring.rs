@@ -291,6 +291,7 @@ impl Daybook {
             root: self.root.clone(),
             clock: Arc::clone(&self.clock),
             extractor: Arc::new(Extractive),
+            window: work.window,
             holder: holder.to_owned(),
             person: self.settings.person.clone(),
             zone: self.settings.zone.clone(),

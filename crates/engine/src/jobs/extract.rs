@@ -13,7 +13,7 @@ use tracing::{Span, info_span};
 
 use super::Workshop;
 use super::filing::{Projects, file, person_scope};
-use crate::extract::window::{WINDOW_BYTES, WINDOW_EVENTS, window_len};
+use crate::extract::window::window_len;
 use crate::extract::{Extracted, Known, Window};
 use crate::ingest::settle::settle_projects;
 use crate::stage::within;
@@ -93,7 +93,7 @@ async fn read_and_finish(
         };
         return fail(shop, claimed, failure).await;
     }
-    let read = read_window(shop, id, claimed).await?;
+    let read = read_window(shop, id, claimed.after, claimed.upto).await?;
     let Some(last) = read.last() else {
         return give_up(shop, claimed).await;
     };
@@ -181,16 +181,18 @@ async fn projects_of(
 }
 
 /// The next window: whole turns where they fit. Always at least one event when there is one.
-async fn read_window(
+pub(super) async fn read_window(
     shop: &Workshop,
     id: &SessionId,
-    claimed: &Claimed,
+    after: u64,
+    upto: u64,
 ) -> Result<Vec<Event>, StoreError> {
-    let (after, upto) = (EventSeq(claimed.after), EventSeq(claimed.upto));
+    let (after, upto) = (EventSeq(after), EventSeq(upto));
     // More than a window is asked for, so that its end can be chosen.
-    let (limit, bytes) = (WINDOW_EVENTS + 1, 2 * WINDOW_BYTES);
+    let limits = shop.limits.window;
+    let (limit, bytes) = (limits.events + 1, 2 * limits.bytes);
     let mut events = shop.store.events(id, after, upto, limit, bytes).await?;
-    let len = window_len(&events);
+    let len = window_len(&events, limits);
     events.truncate(len);
     Ok(events)
 }

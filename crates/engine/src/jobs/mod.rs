@@ -38,6 +38,7 @@ use tracing::warn;
 use crate::extract::Extractor;
 use crate::files::FilesError;
 use crate::files::shared::SharedError;
+use crate::extract::window::WindowLimits;
 use crate::files::stamp::{Person, Stamp};
 
 /// This engine, as gaps and extractions name it: a newer one revives what an older one gave up.
@@ -77,6 +78,8 @@ pub struct WorkLimits {
     pub claim: ClaimLimits,
     /// Sessions that this process extracts side by side. More gains nothing without a model to wait for.
     pub parallel: usize,
+    /// Most of a session that one pass reads.
+    pub window: WindowLimits,
     /// How long one job may run without a heartbeat before another worker may take it.
     pub lease: Duration,
     /// How often a failing window is tried, and how far apart.
@@ -93,6 +96,7 @@ impl Default for WorkLimits {
             claim: ClaimLimits::jobs(10),
             parallel: 4,
             lease: Duration::from_secs(300),
+            window: WindowLimits::default(),
             retry: Retry::default(),
             drain: Duration::from_secs(10),
             folder_wait: Duration::from_secs(10),

@@ -164,6 +164,7 @@ impl Bed {
             switches: self.switches.clone(),
             limits: WorkLimits {
                 claim: work.claims,
+                window: work.window,
                 parallel: work.parallel,
                 lease: work.lease,
                 retry: work.retry,

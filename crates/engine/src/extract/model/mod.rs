@@ -32,6 +32,7 @@ use async_trait::async_trait;
 use daybook_domain::model::{AnswerSchema, Finish, Model, ModelError, ModelReply};
 
 pub use guidance::Guidance;
+pub(super) use no_reply::message_chars;
 pub use prompt::Prompt;
 
 use super::{ExtractError, Extracted, Extractor, Window};
@@ -62,8 +63,7 @@ pub enum Rendering {
     Headings,
     /// Labelled JSON lines in several messages (two-phase 2.5).
     Rollout,
-    /// One short line per message, the newest of them (M.4). What its bounds leave out is not read again, so
-    /// windows must be as small as its bounds wherever no message may be passed over.
+    /// One short line per message (M.4). How many of them there are is for the window's limits to say.
     Lines,
 }
 
