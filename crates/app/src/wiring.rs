@@ -16,6 +16,7 @@ use daybook_engine::ingest::redact::Redactor;
 use daybook_engine::jobs::{Presence, WorkLimits, Workshop, free_vanished};
 use daybook_engine::notices::spool::Spool;
 use daybook_engine::profile::Ledger;
+use daybook_engine::spend::Meter;
 use daybook_engine::stop::Stop;
 use daybook_engine::triggers::Triggers;
 use daybook_store::flush_state::{self, Ledgered};
@@ -274,11 +275,23 @@ impl Daybook {
         Ok((self.workshop(presence.holder()), presence))
     }
 
+    /// What calls of models are charged by; those of `run` count together.
+    pub(crate) fn meter(&self, run: &str) -> Meter {
+        Meter {
+            store: Arc::clone(&self.spending),
+            clock: Arc::clone(&self.clock),
+            prices: self.settings.prices.clone(),
+            caps: self.settings.caps.clone(),
+            run: run.to_owned(),
+        }
+    }
+
     /// What stages that work are given, in the name of `holder`.
     pub(crate) fn workshop(&self, holder: &str) -> Workshop {
         let work = self.settings.profile.work;
         let limits = WorkLimits {
             claim: work.claims,
+            window: work.window,
             parallel: work.parallel,
             lease: work.lease,
             retry: work.retry,
@@ -291,7 +304,6 @@ impl Daybook {
             root: self.root.clone(),
             clock: Arc::clone(&self.clock),
             extractor: Arc::new(Extractive),
-            window: work.window,
             holder: holder.to_owned(),
             person: self.settings.person.clone(),
             zone: self.settings.zone.clone(),

@@ -231,7 +231,7 @@ pub(super) const STAGES: &[StageRule] = &[
     },
     StageRule {
         name: "extract",
-        may_use: &["ingest"],
+        may_use: &["ingest", "spend"],
         because: "an extractor reads a window and says what is worth keeping; filing is not its own",
     },
     StageRule {

@@ -100,16 +100,7 @@ async fn read_and_finish(
     let to = last.seq;
     let retracted = retracted(&read);
     let projects = projects_of(shop, &id.tenant, &read).await?;
-    let is_off = |event: &Event| {
-        let place = event.place.as_ref();
-        let scope = place.and_then(|place| projects.scope(&id.tenant, &place.root));
-        scope.is_some_and(|scope| shop.switches.is_off(scope.kind, &scope.name))
-    };
-    let events: Vec<Event> = read
-        .into_iter()
-        .filter(|event| !retracted.contains(&event.seq) && !session.is_passed(event.seq))
-        .filter(|event| !is_off(event))
-        .collect();
+    let events = kept(shop, &session, &projects, read, &retracted);
     let before = read_before(shop, id, claimed.after).await?;
     let window = Window {
         session: &session,
@@ -197,7 +188,28 @@ pub(super) async fn read_window(
     Ok(events)
 }
 
-async fn read_before(
+/// What an extractor is shown of what was `read`: not what was taken back, nor what was said where memory
+/// is switched off.
+pub(super) fn kept(
+    shop: &Workshop,
+    session: &Session,
+    projects: &Projects,
+    read: Vec<Event>,
+    retracted: &BTreeSet<EventSeq>,
+) -> Vec<Event> {
+    let tenant = &session.id.tenant;
+    let is_off = |event: &Event| {
+        let place = event.place.as_ref();
+        let scope = place.and_then(|place| projects.scope(tenant, &place.root));
+        scope.is_some_and(|scope| shop.switches.is_off(scope.kind, &scope.name))
+    };
+    read.into_iter()
+        .filter(|event| !retracted.contains(&event.seq) && !session.is_passed(event.seq))
+        .filter(|event| !is_off(event))
+        .collect()
+}
+
+pub(super) async fn read_before(
     shop: &Workshop,
     id: &SessionId,
     after: u64,
@@ -213,7 +225,7 @@ async fn read_before(
 }
 
 /// Events of any window that the window's retractions take back.
-fn retracted(events: &[Event]) -> BTreeSet<EventSeq> {
+pub(super) fn retracted(events: &[Event]) -> BTreeSet<EventSeq> {
     events
         .iter()
         .filter(|event| event.origin == Origin::Retraction)

@@ -9,6 +9,7 @@ mod consolidate;
 mod crew;
 mod extract;
 pub(crate) mod filing;
+mod forecast;
 mod presence;
 pub mod projects;
 mod rebuild;
@@ -16,6 +17,7 @@ mod remember;
 mod sharing;
 mod update;
 
+pub use forecast::{ASSUMED_ANSWER_PERCENT, Forecast, MetCap, ModelForecast, Which, forecast};
 pub use presence::{Presence, free_vanished};
 pub use rebuild::{Rebuilt, rebuild_index};
 pub use remember::{notes_session, remember};
@@ -36,9 +38,9 @@ use jiff::tz::TimeZone;
 use tracing::warn;
 
 use crate::extract::Extractor;
+use crate::extract::window::WindowLimits;
 use crate::files::FilesError;
 use crate::files::shared::SharedError;
-use crate::extract::window::WindowLimits;
 use crate::files::stamp::{Person, Stamp};
 
 /// This engine, as gaps and extractions name it: a newer one revives what an older one gave up.
@@ -76,10 +78,10 @@ pub struct Workshop {
 pub struct WorkLimits {
     /// Sessions claimed at once, and in how many of them others may be working meanwhile.
     pub claim: ClaimLimits,
-    /// Sessions that this process extracts side by side. More gains nothing without a model to wait for.
-    pub parallel: usize,
     /// Most of a session that one pass reads.
     pub window: WindowLimits,
+    /// Sessions that this process extracts side by side. More gains nothing without a model to wait for.
+    pub parallel: usize,
     /// How long one job may run without a heartbeat before another worker may take it.
     pub lease: Duration,
     /// How often a failing window is tried, and how far apart.
@@ -94,9 +96,9 @@ impl Default for WorkLimits {
     fn default() -> Self {
         Self {
             claim: ClaimLimits::jobs(10),
+            window: WindowLimits::default(),
             parallel: 4,
             lease: Duration::from_secs(300),
-            window: WindowLimits::default(),
             retry: Retry::default(),
             drain: Duration::from_secs(10),
             folder_wait: Duration::from_secs(10),

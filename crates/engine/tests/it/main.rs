@@ -1,5 +1,6 @@
 //! The engine on all stores.
 
+mod forecast;
 mod machines;
 mod simulation;
 mod spend;

@@ -35,7 +35,8 @@ pub use guidance::Guidance;
 pub(super) use no_reply::message_chars;
 pub use prompt::Prompt;
 
-use super::{ExtractError, Extracted, Extractor, Window};
+use super::{Expected, ExtractError, Extracted, Extractor, Window};
+use crate::spend;
 use answer::{Answer, Unusable};
 use request::{Asking, Question};
 
@@ -250,6 +251,18 @@ impl Extractor for ModelExtractor {
             (Ok(reply), _) => self.believe(window, &question, reply),
             (Err(failure), _) => Err(outcome::failed(&failure.error)),
         }
+    }
+
+    fn forecast(&self, window: Window<'_>) -> Option<Expected> {
+        let question = self.question(window, None);
+        if question.rendered.shown.is_empty() {
+            return None;
+        }
+        Some(Expected {
+            model: self.model.name().to_owned(),
+            question: spend::question(&*self.model, &question.request),
+            worst: spend::worst_case(&*self.model, &question.request),
+        })
     }
 }
 
