@@ -193,7 +193,7 @@ pub(crate) fn ada() -> Scope {
     daybook_testkit::fixtures::user_scope("ada")
 }
 
-struct Unseen;
+pub(crate) struct Unseen;
 
 impl Progress for Unseen {
     fn session_read(&self, _: &SessionId) {}
