@@ -92,7 +92,8 @@ impl Daybook {
         Ok(Arc::clone(self.extract_model.get_or_init(|| model)))
     }
 
-    fn meter(&self, run: &str) -> Meter {
+    /// What the calls of `run` are counted and bounded by.
+    pub(crate) fn meter(&self, run: &str) -> Meter {
         Meter {
             store: Arc::clone(&self.spending),
             clock: Arc::clone(&self.clock),

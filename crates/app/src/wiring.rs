@@ -284,6 +284,7 @@ impl Daybook {
         let work = self.settings.profile.work;
         let limits = WorkLimits {
             claim: work.claims,
+            window: work.window,
             parallel: work.parallel,
             lease: work.lease,
             retry: work.retry,

@@ -6,6 +6,7 @@ mod config;
 mod context;
 mod doctor;
 mod first_run;
+mod forecast;
 mod hook;
 mod import;
 mod jobs;

@@ -13,7 +13,7 @@ use daybook_engine::notices::spool::Spool;
 use daybook_engine::stop::Stop;
 use serde_json::json;
 
-use super::Common;
+use super::{Common, forecast};
 use crate::desk::look_over;
 use crate::keeper::{Done, keep_up, keep_up_if_elected, rest, stop_after};
 use crate::logging;
@@ -34,10 +34,16 @@ pub(crate) struct Update {
     /// For so long at most, and only if no other process is at it
     #[arg(long = "for", value_name = "DURATION", value_parser = duration)]
     longest: Option<Duration>,
+    /// Show what asking models about it would cost, and ask nobody
+    #[arg(long, conflicts_with = "longest")]
+    dry_run: bool,
 }
 
 impl Update {
     pub(crate) fn run(&self, common: &Common) -> Result<ExitCode> {
+        if self.dry_run {
+            return forecast::dry_run(common, self.all);
+        }
         stand_back();
         let stop = stop_on_interrupt()?;
         if let Some(longest) = self.longest {

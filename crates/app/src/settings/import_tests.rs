@@ -56,8 +56,8 @@ fn a_whole_block_is_accounted_for() {
             .filter(|line| wanted(&line.became))
             .count()
     };
-    assert_eq!(of(|became| matches!(became, Became::Taken { .. })), 10);
-    assert_eq!(of(|became| matches!(became, Became::Unused { .. })), 11);
+    assert_eq!(of(|became| matches!(became, Became::Taken { .. })), 12);
+    assert_eq!(of(|became| matches!(became, Became::Unused { .. })), 9);
     assert_eq!(plan.lines.len(), 21);
     let suggested = Suggested {
         name: "mindroom",
@@ -75,6 +75,8 @@ fn a_whole_block_is_accounted_for() {
     reprioritize = 4
     stale_after = "12h"
     tries = 2
+    window_chars = 9000
+    window_messages = 30
     profile = "mindroom"
     "#);
 }

@@ -191,6 +191,17 @@ pub(super) const ORIGINS: &[Origin] = &[
     origin("mindroom", "batch_per_agent", "the plan, and as shipped"),
     origin(
         "mindroom",
+        "window_messages",
+        "the plan, and as shipped: 20. A promise wins: the seed shows the newest and moves its cursor past \
+         the rest, here a pass reads no more than it shows",
+    ),
+    origin(
+        "mindroom",
+        "window_chars",
+        "the plan, and as shipped: 12,000",
+    ),
+    origin(
+        "mindroom",
         "running_per_agent",
         "the plan; as shipped, one session after another over all agents",
     ),

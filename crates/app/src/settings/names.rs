@@ -21,12 +21,11 @@ const CONTEXT: &str = "a model is shown the last 80 lines and 5 snippets of 400 
 const MEM0: &str = "memory is kept in files of our own";
 const SEARCH: &str = "recall searches everything, by words";
 const CURATION: &str = "nothing is rewritten by a model";
-const WINDOW: &str = "windows are cut at whole turns";
 const PHASE_TWO: &str = "consolidation keeps all that was observed";
 const TOOLS: &str = "tools come over MCP, `daybook mcp`";
 
 /// Names of seeds, whole or with all that stands below them, and why nothing here uses them.
-static UNUSED: [(&str, &str); 32] = [
+static UNUSED: [(&str, &str); 30] = [
     ("memories.consolidation_model", MODEL),
     ("memories.dedicated_tools", TOOLS),
     (
@@ -68,12 +67,10 @@ static UNUSED: [(&str, &str); 32] = [
         "memory.auto_flush.extractor.include_memory_context.snippet_max_chars",
         CONTEXT,
     ),
-    ("memory.auto_flush.extractor.max_chars_per_flush", WINDOW),
     (
         "memory.auto_flush.extractor.max_extraction_seconds",
         "a provider's own timeout bounds each answer",
     ),
-    ("memory.auto_flush.extractor.max_messages_per_flush", WINDOW),
     (
         "memory.auto_flush.extractor.no_reply_token",
         "the token is NO_REPLY",

@@ -85,7 +85,7 @@ const DAY: Duration = Duration::from_secs(86_400);
 const PERSON: usize = 200;
 
 /// All settings, in the order in which they are shown.
-pub(crate) static ALL: [Setting; 46] = [
+pub(crate) static ALL: [Setting; 48] = [
     Setting {
         name: "person",
         group: Group::You,
@@ -512,6 +512,35 @@ pub(crate) static ALL: [Setting; 46] = [
         },
         about: "most extractions under way, over all processes; more is sooner done and busier",
         also: &[],
+    },
+    Setting {
+        name: "window_messages",
+        group: Group::Work,
+        kind: Kind::Count {
+            least: 1,
+            most: 10_000,
+            or_none: true,
+            at: |c| &mut c.rest.work.window.messages,
+        },
+        about: "most messages of a session that one pass reads, beside 2,000 events and 2 MiB; fewer means \
+                more passes",
+        also: &[(
+            "memory.auto_flush.extractor.max_messages_per_flush",
+            Unit::Own,
+        )],
+    },
+    Setting {
+        name: "window_chars",
+        group: Group::Work,
+        kind: Kind::Count {
+            least: 1,
+            most: 10_000_000,
+            or_none: true,
+            at: |c| &mut c.rest.work.window.chars,
+        },
+        about: "most characters of these messages, of which each counts with at most 500; fewer means more \
+                passes",
+        also: &[("memory.auto_flush.extractor.max_chars_per_flush", Unit::Own)],
     },
     Setting {
         name: "parallel",

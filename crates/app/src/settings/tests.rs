@@ -137,6 +137,18 @@ fn seeds_names_are_understood_in_their_units_everywhere() {
         "batch",
         "7 File memory.auto_flush.batch.max_sessions_per_cycle",
     );
+    let file =
+        "memory.auto_flush.extractor = { max_messages_per_flush = 30, max_chars_per_flush = 9000 }";
+    check_file(
+        file,
+        "window_messages",
+        "30 File memory.auto_flush.extractor.max_messages_per_flush",
+    );
+    check_file(
+        file,
+        "window_chars",
+        "9000 File memory.auto_flush.extractor.max_chars_per_flush",
+    );
     let file = "[memories]\nmax_rollout_age_days = 21\nmin_rollout_idle_hours = 6";
     check_file(
         file,

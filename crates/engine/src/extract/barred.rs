@@ -7,7 +7,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use daybook_domain::Tenant;
 
-use super::{ExtractError, Extracted, Extractor, Window};
+use super::{Expected, ExtractError, Extracted, Extractor, Window};
 
 /// An extractor that is asked, and one for the tenants who may not ask it.
 pub struct Barred {
@@ -36,6 +36,11 @@ impl Extractor for Barred {
 
     fn wants_known(&self) -> bool {
         self.asked.wants_known()
+    }
+
+    fn forecast(&self, window: Window<'_>) -> Option<Expected> {
+        let may_ask = !self.tenants.contains(&window.session.id.tenant);
+        may_ask.then(|| self.asked.forecast(window)).flatten()
     }
 
     async fn extract(&self, window: Window<'_>) -> Result<Extracted, ExtractError> {

@@ -17,6 +17,7 @@ pub mod window;
 use async_trait::async_trait;
 pub use dropped::{DropReason, Dropped};
 
+use daybook_domain::model::Usage;
 use daybook_domain::{
     Digest, EntityWrite, Event, EventSeq, FailureClass, ObservationKind, Session, Timestamp, Wait,
 };
@@ -105,6 +106,17 @@ pub struct ExtractError {
     pub wait: Wait,
 }
 
+/// What asking a model about a window is expected to cost, in tokens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Expected {
+    /// Which model.
+    pub model: String,
+    /// Of the first question: what the model would read, and the longest answer.
+    pub question: Usage,
+    /// The most that it can come to.
+    pub worst: Usage,
+}
+
 /// Something that can tell what is worth keeping.
 #[async_trait]
 pub trait Extractor: Send + Sync {
@@ -118,4 +130,9 @@ pub trait Extractor: Send + Sync {
 
     /// What the window yields. The same window always yields the same when no model is asked.
     async fn extract(&self, window: Window<'_>) -> Result<Extracted, ExtractError>;
+
+    /// What extracting the window is expected to cost; nothing where no model would be asked. Asks nobody.
+    fn forecast(&self, _window: Window<'_>) -> Option<Expected> {
+        None
+    }
 }

@@ -14,7 +14,7 @@ use async_trait::async_trait;
 use daybook_domain::calendar::Day;
 use daybook_domain::{FailureClass, Timestamp, Wait};
 
-use super::{ExtractError, Extracted, Extractor, Window};
+use super::{Expected, ExtractError, Extracted, Extractor, Window};
 
 /// An extractor that is asked, and one that does what there is no room to ask it for.
 pub struct StandIn {
@@ -38,6 +38,10 @@ impl Extractor for StandIn {
 
     fn wants_known(&self) -> bool {
         self.asked.wants_known()
+    }
+
+    fn forecast(&self, window: Window<'_>) -> Option<Expected> {
+        self.asked.forecast(window)
     }
 
     async fn extract(&self, window: Window<'_>) -> Result<Extracted, ExtractError> {

@@ -7,16 +7,39 @@
 
 use daybook_domain::{Event, Origin};
 
-/// Most events of a window.
-pub const WINDOW_EVENTS: usize = 2_000;
-/// Most bytes of text of a window; a single event may exceed it on its own.
-pub const WINDOW_BYTES: usize = 2 * 1024 * 1024;
+use super::model::message_chars;
+
+/// Most of a session that one pass reads. A single event may exceed all but `events` on its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WindowLimits {
+    /// Most events: 1 and more.
+    pub events: usize,
+    /// Most bytes of their text.
+    pub bytes: usize,
+    /// Most messages of the main conversation (M.1 `max_messages_per_flush`), or `usize::MAX` for any
+    /// number. Fewer means more passes over a session.
+    pub messages: usize,
+    /// Most characters of these, each counted as the line that a silent turn shows of it (M.1
+    /// `max_chars_per_flush`, M.4), or `usize::MAX`.
+    pub chars: usize,
+}
+
+impl Default for WindowLimits {
+    fn default() -> Self {
+        Self {
+            events: 2_000,
+            bytes: 2 * 1024 * 1024,
+            messages: usize::MAX,
+            chars: usize::MAX,
+        }
+    }
+}
 
 /// How many of `events`, the next to be read, make a window. At least one when there is any; never
-/// more than the bounds allow.
+/// more than the limits allow.
 #[must_use]
-pub fn window_len(events: &[Event]) -> usize {
-    let room = within_bounds(events);
+pub fn window_len(events: &[Event], limits: WindowLimits) -> usize {
+    let room = within_limits(events, limits);
     if room == events.len() {
         return room;
     }
@@ -28,11 +51,17 @@ pub fn window_len(events: &[Event]) -> usize {
     }
 }
 
-fn within_bounds(events: &[Event]) -> usize {
-    let mut bytes = 0_usize;
+fn within_limits(events: &[Event], limits: WindowLimits) -> usize {
+    let (mut bytes, mut messages, mut chars) = (0_usize, 0_usize, 0_usize);
     for (i, event) in events.iter().enumerate() {
         bytes = bytes.saturating_add(event.text.len());
-        if i >= WINDOW_EVENTS || (i > 0 && bytes > WINDOW_BYTES) {
+        let mut is_over = bytes > limits.bytes;
+        if let Some(shown) = message_chars(event) {
+            messages += 1;
+            chars = chars.saturating_add(shown);
+            is_over |= messages > limits.messages || chars > limits.chars;
+        }
+        if i >= limits.events || (i > 0 && is_over) {
             return i;
         }
     }
@@ -82,14 +111,21 @@ mod tests {
                 events.push(event(events.len() as u64 + 1, origin, bytes));
             }
         }
-        assert_eq!(window_len(&events), expected);
+        assert_eq!(window_len(&events, LIMITS), expected);
     }
+
+    const LIMITS: WindowLimits = WindowLimits {
+        events: 2_000,
+        bytes: 2 * 1024 * 1024,
+        messages: usize::MAX,
+        chars: usize::MAX,
+    };
 
     #[test]
     fn what_fits_is_one_window() {
         check(&[], 1, 0);
         check(&[3, 4], 1, 7);
-        check(&[WINDOW_EVENTS], 1, WINDOW_EVENTS);
+        check(&[2_000], 1, 2_000);
     }
 
     #[test]
@@ -100,7 +136,49 @@ mod tests {
 
     #[test]
     fn a_turn_longer_than_a_window_is_cut() {
-        check(&[WINDOW_EVENTS + 1], 1, WINDOW_EVENTS);
-        check(&[2, 2], WINDOW_BYTES + 1, 1);
+        check(&[2_001], 1, 2_000);
+        check(&[2, 2], LIMITS.bytes + 1, 1);
+    }
+
+    /// A person's message, the agent's on the way, and its calls.
+    fn turn(messages: usize, calls: usize, bytes: usize) -> Vec<Event> {
+        let mut turn = vec![event(1, Origin::Human, bytes)];
+        turn.extend((1..messages).map(|_| event(2, Origin::Assistant, bytes)));
+        turn.extend((0..calls).map(|_| event(3, Origin::ToolCall, bytes)));
+        turn
+    }
+
+    fn check_turns(turns: &[(usize, usize)], bytes: usize, limits: WindowLimits, expected: usize) {
+        let turns = turns
+            .iter()
+            .map(|(messages, calls)| turn(*messages, *calls, bytes));
+        let events: Vec<Event> = turns.flatten().collect();
+        assert_eq!(window_len(&events, limits), expected);
+    }
+
+    #[test]
+    fn m4_a_window_holds_no_more_messages_than_a_silent_turn_shows() {
+        let twenty = WindowLimits {
+            messages: 20,
+            ..LIMITS
+        };
+        check_turns(&[(10, 90), (10, 90), (1, 0)], 1, twenty, 200);
+        check_turns(&[(15, 5), (6, 5)], 1, twenty, 20);
+        check_turns(&[(21, 0)], 1, twenty, 20);
+    }
+
+    #[test]
+    fn m4_a_window_holds_no_more_characters_than_a_silent_turn_shows() {
+        let chars = 12_000;
+        let some = WindowLimits { chars, ..LIMITS };
+        // `user: ` or `assistant: `, at most 500 characters, and a line feed.
+        check_turns(&[(1, 1), (1, 1), (1, 1)], 9_000, some, 6);
+        check_turns(&[(1, 9); 24], 600, some, 230);
+        check_turns(
+            &[(1, 9), (1, 0)],
+            600,
+            WindowLimits { chars: 1, ..LIMITS },
+            10,
+        );
     }
 }

@@ -15,7 +15,7 @@ use tracing::{Span, info_span};
 use super::Workshop;
 use super::filing::{Projects, file, person_scope};
 use super::known::Knowledge;
-use crate::extract::window::{WINDOW_BYTES, WINDOW_EVENTS, window_len};
+use crate::extract::window::window_len;
 use crate::extract::{Dropped, Extracted, Window};
 use crate::ingest::settle::settle_projects;
 use crate::stage::within;
@@ -112,26 +112,17 @@ async fn read_and_finish(
         };
         return fail(shop, claimed, failure, Wait::Unsaid).await;
     }
-    let read = read_window(shop, id, claimed).await?;
+    let read = read_window(shop, id, claimed.after, claimed.upto).await?;
     let Some(last) = read.last() else {
         return give_up(shop, claimed).await;
     };
     let to = last.seq;
     let retracted = retracted(&read);
     let projects = projects_of(shop, &id.tenant, &read).await?;
-    let is_off = |event: &Event| {
-        let place = event.place.as_ref();
-        let scope = place.and_then(|place| projects.scope(&id.tenant, &place.root));
-        scope.is_some_and(|scope| shop.switches.is_off(scope.kind, &scope.name))
-    };
-    let events: Vec<Event> = read
-        .into_iter()
-        .filter(|event| !retracted.contains(&event.seq) && !session.is_passed(event.seq))
-        .filter(|event| !is_off(event))
-        .collect();
+    let events = kept(shop, &session, &projects, read, &retracted);
     let before = read_before(shop, id, claimed.after).await?;
     let knowledge = match shop.extractor.wants_known() {
-        true => Knowledge::gather(shop, claimed, &session, &events, &projects).await?,
+        true => Knowledge::gather(shop, claimed.into(), &session, &events, &projects).await?,
         false => Knowledge::default(),
     };
     let window = Window {
@@ -211,21 +202,44 @@ async fn projects_of(
 }
 
 /// The next window: whole turns where they fit. Always at least one event when there is one.
-async fn read_window(
+pub(super) async fn read_window(
     shop: &Workshop,
     id: &SessionId,
-    claimed: &Claimed,
+    after: u64,
+    upto: u64,
 ) -> Result<Vec<Event>, StoreError> {
-    let (after, upto) = (EventSeq(claimed.after), EventSeq(claimed.upto));
+    let (after, upto) = (EventSeq(after), EventSeq(upto));
     // More than a window is asked for, so that its end can be chosen.
-    let (limit, bytes) = (WINDOW_EVENTS + 1, 2 * WINDOW_BYTES);
+    let limits = shop.limits.window;
+    let (limit, bytes) = (limits.events + 1, 2 * limits.bytes);
     let mut events = shop.store.events(id, after, upto, limit, bytes).await?;
-    let len = window_len(&events);
+    let len = window_len(&events, limits);
     events.truncate(len);
     Ok(events)
 }
 
-async fn read_before(
+/// What an extractor is shown of what was `read`: not what was taken back, nor what was said where memory
+/// is switched off.
+pub(super) fn kept(
+    shop: &Workshop,
+    session: &Session,
+    projects: &Projects,
+    read: Vec<Event>,
+    retracted: &BTreeSet<EventSeq>,
+) -> Vec<Event> {
+    let tenant = &session.id.tenant;
+    let is_off = |event: &Event| {
+        let place = event.place.as_ref();
+        let scope = place.and_then(|place| projects.scope(tenant, &place.root));
+        scope.is_some_and(|scope| shop.switches.is_off(scope.kind, &scope.name))
+    };
+    read.into_iter()
+        .filter(|event| !retracted.contains(&event.seq) && !session.is_passed(event.seq))
+        .filter(|event| !is_off(event))
+        .collect()
+}
+
+pub(super) async fn read_before(
     shop: &Workshop,
     id: &SessionId,
     after: u64,
@@ -241,7 +255,7 @@ async fn read_before(
 }
 
 /// Events of any window that the window's retractions take back.
-fn retracted(events: &[Event]) -> BTreeSet<EventSeq> {
+pub(super) fn retracted(events: &[Event]) -> BTreeSet<EventSeq> {
     events
         .iter()
         .filter(|event| event.origin == Origin::Retraction)

@@ -38,6 +38,27 @@ pub(super) struct Knowledge {
     summary: Option<String>,
 }
 
+/// Where in a session a window begins.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Beginning {
+    /// The last event before it.
+    pub(super) after: u64,
+    /// Which generation reads it.
+    pub(super) redo: u32,
+    /// Whether that generation has yet to catch up with the one before.
+    pub(super) is_redone: bool,
+}
+
+impl From<&Claimed> for Beginning {
+    fn from(claimed: &Claimed) -> Self {
+        Self {
+            after: claimed.after,
+            redo: claimed.redo,
+            is_redone: claimed.is_redone,
+        }
+    }
+}
+
 impl Knowledge {
     pub(super) fn known(&self) -> Known<'_> {
         Known {
@@ -47,24 +68,24 @@ impl Knowledge {
         }
     }
 
-    /// What is known of what the claimed window's `events` are about.
+    /// What is known of what a window's `events` are about.
     pub(super) async fn gather(
         shop: &Workshop,
-        claimed: &Claimed,
+        at: Beginning,
         session: &Session,
         events: &[Event],
         projects: &Projects,
     ) -> Result<Self, StoreError> {
         let redactor = Redactor::standard();
         let hide = |text: String| redactor.redact(&text).text.into_owned();
-        let next = EventSeq(claimed.after + 1);
-        let digest = shop.store.digest_before(&session.id, claimed.redo, next);
+        let next = EventSeq(at.after + 1);
+        let digest = shop.store.digest_before(&session.id, at.redo, next);
         let summary = digest.await?.and_then(|digest| digest.summary);
         let mut knowledge = Self {
             summary: summary.map(hide),
             ..Self::default()
         };
-        if !claimed.is_redone {
+        if !at.is_redone {
             let scopes = scopes(shop, session, events, projects);
             let relevant = relevant(shop, session, events, &scopes).await?;
             knowledge.relevant = relevant.into_iter().map(hide).collect();

@@ -10,6 +10,7 @@ mod crew;
 mod entities;
 mod extract;
 pub(crate) mod filing;
+mod forecast;
 mod known;
 mod own;
 mod presence;
@@ -23,6 +24,7 @@ mod update;
 use own::OwnSessions;
 
 pub use entities::PersonShelves;
+pub use forecast::{ASSUMED_ANSWER_PERCENT, Forecast, MetCap, ModelForecast, Which, forecast};
 pub use presence::{Presence, free_vanished};
 pub use rebuild::{Rebuilt, rebuild_index};
 pub use redo::redo_older;
@@ -44,6 +46,7 @@ use jiff::tz::TimeZone;
 use tracing::warn;
 
 use crate::extract::Extractor;
+use crate::extract::window::WindowLimits;
 use crate::files::FilesError;
 use crate::files::shared::SharedError;
 use crate::files::stamp::{Person, Stamp};
@@ -83,6 +86,8 @@ pub struct Workshop {
 pub struct WorkLimits {
     /// Sessions claimed at once, and in how many of them others may be working meanwhile.
     pub claim: ClaimLimits,
+    /// Most of a session that one pass reads.
+    pub window: WindowLimits,
     /// Sessions that this process extracts side by side; 0: it extracts none. More gains nothing without a
     /// model to wait for.
     pub parallel: usize,
@@ -100,6 +105,7 @@ impl Default for WorkLimits {
     fn default() -> Self {
         Self {
             claim: ClaimLimits::jobs(10),
+            window: WindowLimits::default(),
             parallel: 4,
             lease: Duration::from_secs(300),
             retry: Retry::default(),

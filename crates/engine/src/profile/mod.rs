@@ -15,6 +15,7 @@ use daybook_domain::trigger::{Rules, Sweep};
 use daybook_domain::{ClaimLimits, Retry};
 
 use crate::extract::model::{Dialect, Rendering};
+use crate::extract::window::WindowLimits;
 
 /// A bound that never applies. Settings spell it `none`.
 pub const UNBOUNDED: usize = usize::MAX;
@@ -53,6 +54,9 @@ pub struct Work {
     /// `max_sessions_per_agent_per_cycle`; seed 004, "Cross-Session Freshness Guards"): 1 to 1,000
     /// each, or [`UNBOUNDED`].
     pub claims: ClaimLimits,
+    /// Most of a session that one pass reads (M.1 `max_messages_per_flush`, `max_chars_per_flush`):
+    /// 1 to 10,000 messages, 1 to 10,000,000 of their characters, or [`UNBOUNDED`].
+    pub window: WindowLimits,
     /// Extractions side by side in one process: 1 to 64 (1.5). More is sooner done where a model is
     /// waited for.
     pub parallel: usize,

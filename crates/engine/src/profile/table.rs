@@ -10,6 +10,7 @@ use daybook_domain::trigger::{Patience, Priority, Rules, Sweep};
 use daybook_domain::{ClaimLimits, Retry};
 
 use super::{Consolidator, Extractor, Layout, Ledger, Profile, UNBOUNDED, Work};
+use crate::extract::window::WindowLimits;
 
 /// Any number of turns may wait.
 const ANY: u32 = u32::MAX;
@@ -81,6 +82,7 @@ impl Profile {
                     running: UNBOUNDED,
                     running_per_agent: UNBOUNDED,
                 },
+                window: WindowLimits::default(),
                 parallel: 4,
                 lease: minutes(5),
                 retry: Retry::default(),
@@ -202,6 +204,13 @@ impl Profile {
                     per_agent: 3,
                     running_per_agent: 1,
                     ..own.work.claims
+                },
+                // The seed shows the newest messages of a session and moves its cursor past the rest.
+                // Here a pass reads no more than is shown, so that each message is in one of them.
+                window: WindowLimits {
+                    messages: 20,
+                    chars: 12_000,
+                    ..own.work.window
                 },
                 retry: Retry {
                     tries: 3,

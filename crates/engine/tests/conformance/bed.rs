@@ -164,6 +164,7 @@ impl Bed {
             switches: self.switches.clone(),
             limits: WorkLimits {
                 claim: work.claims,
+                window: work.window,
                 parallel: work.parallel,
                 lease: work.lease,
                 retry: work.retry,
@@ -192,7 +193,7 @@ pub(crate) fn ada() -> Scope {
     daybook_testkit::fixtures::user_scope("ada")
 }
 
-struct Unseen;
+pub(crate) struct Unseen;
 
 impl Progress for Unseen {
     fn session_read(&self, _: &SessionId) {}

@@ -1,5 +1,5 @@
 //! What the seeds' own systems do, by the numbers of the conformance lists: `dc` of Daycare, `codex`,
-//! `mr` of MindRoom, as far as they concern schema, triggers and workers. Event sequence numbers stand
+//! `mr` of MindRoom, as far as they concern schema, triggers, workers and what a model is asked. Event sequence numbers stand
 //! where they use history ids or seconds. Where a promise of ours wins over what they do, the test
 //! says so.
 //!
@@ -7,6 +7,7 @@
 
 mod bed;
 mod codex;
+mod codex_model;
 mod codex_scope;
 mod codex_start;
 mod daycare;

@@ -225,6 +225,25 @@ fn mr20_the_seeds_numbers_are_the_profiles() {
         (profile.work.retry.tries, profile.triggers.reprioritize),
         (3, 5)
     );
+    let window = profile.work.window;
+    assert_eq!((window.messages, window.chars), (20, 12_000));
+}
+
+/// There the newest twenty are shown, and the cursor moves past the rest.
+#[test]
+fn m4_no_message_is_passed_over_however_many_wait() {
+    mindroom(async |bed| {
+        let texts: Vec<String> = (0..50).map(|n| format!("said {n}")).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        bed.say(&s("a"), &texts).await;
+        bed.wait(120);
+        bed.tick().await;
+        let shown = bed.extractor.shown.lock().unwrap();
+        let windows: Vec<usize> = shown.iter().map(|(_, said)| said.len()).collect();
+        assert_eq!(windows, [20, 20, 10]);
+        let all: Vec<&String> = shown.iter().flat_map(|(_, said)| said).collect();
+        assert_eq!(all, texts);
+    });
 }
 
 /// Not tested by them: 30, 60, 120, 240, then 300 seconds for ever.

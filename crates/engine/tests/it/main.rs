@@ -1,6 +1,7 @@
 //! The engine on all stores.
 
 mod caps;
+mod forecast;
 mod machines;
 mod memory_agents;
 mod simulation;

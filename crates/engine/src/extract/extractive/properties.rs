@@ -6,7 +6,8 @@ use daybook_domain::{
 use proptest::prelude::*;
 
 use super::*;
-use crate::extract::window::{WINDOW_EVENTS, window_len};
+use crate::extract::model::message_chars;
+use crate::extract::window::{WindowLimits, window_len};
 
 const PHRASES: [&str; 24] = [
     "no, don't use mocks",
@@ -141,8 +142,22 @@ proptest! {
     }
 
     #[test]
-    fn a_window_takes_some_of_any_events(events in prop::collection::vec(event(), 1..40)) {
-        let taken = window_len(&events);
-        prop_assert!(taken >= 1 && taken <= events.len().min(WINDOW_EVENTS));
+    fn every_event_is_in_exactly_one_window_however_small_windows_are(
+        events in prop::collection::vec(event(), 1..40).prop_map(numbered),
+        most in 1_usize..50, messages in 1_usize..6, chars in 1_usize..300,
+    ) {
+        let limits = WindowLimits { events: most, messages, chars, ..WindowLimits::default() };
+        let (mut left, mut taken) = (events.as_slice(), 0);
+        while !left.is_empty() {
+            let len = window_len(left, limits);
+            prop_assert!(len >= 1 && len <= left.len().min(most));
+            let shown = left[..len].iter().filter_map(message_chars);
+            let shown: Vec<usize> = shown.collect();
+            prop_assert!(shown.len() <= messages);
+            prop_assert!(shown.len() == 1 || shown.iter().sum::<usize>() <= chars);
+            left = &left[len..];
+            taken += len;
+        }
+        prop_assert_eq!(taken, events.len());
     }
 }

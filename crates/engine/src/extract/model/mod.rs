@@ -34,9 +34,11 @@ use daybook_domain::Session;
 use daybook_domain::model::{AnswerSchema, Finish, Model, ModelError, ModelReply};
 
 pub use guidance::Guidance;
+pub(super) use no_reply::message_chars;
 pub use prompt::Prompt;
 
-use super::{ExtractError, Extracted, Extractor, Window};
+use super::{Expected, ExtractError, Extracted, Extractor, Window};
+use crate::spend;
 use answer::{Answer, Unusable};
 use request::{Asking, Question};
 
@@ -66,8 +68,7 @@ pub enum Rendering {
     Headings,
     /// Labelled JSON lines in several messages (two-phase 2.5).
     Rollout,
-    /// One short line per message, the newest of them (M.4). What its bounds leave out is not read again, so
-    /// windows must be as small as its bounds wherever no message may be passed over.
+    /// One short line per message (M.4). How many of them there are is for the window's limits to say.
     Lines,
 }
 
@@ -284,6 +285,18 @@ impl Extractor for ModelExtractor {
             (Ok(reply), _) => self.believe(window, &question, reply),
             (Err(failure), _) => Err(outcome::failed(&failure)),
         }
+    }
+
+    fn forecast(&self, window: Window<'_>) -> Option<Expected> {
+        let question = self.question(window, None);
+        if question.rendered.shown.is_empty() {
+            return None;
+        }
+        Some(Expected {
+            model: self.model.name().to_owned(),
+            question: spend::question(&*self.model, &question.request),
+            worst: spend::worst_case(&*self.model, &question.request),
+        })
     }
 }
 

@@ -19,41 +19,17 @@ const MEMORIES: usize = 10;
 /// Most characters of one message; longer ones end in an ellipsis.
 const MESSAGE: usize = 500;
 
-/// Bounds of the window (M.1 `max_messages_per_flush`, `max_chars_per_flush`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct TurnWindow {
-    /// Most messages.
-    pub(super) messages: usize,
-    /// Most characters of all lines together; the newest message is always shown.
-    pub(super) chars: usize,
-}
-
-impl Default for TurnWindow {
-    fn default() -> Self {
-        Self {
-            messages: 20,
-            chars: 12_000,
-        }
-    }
-}
-
-/// Renders the newest messages of the main conversation, one line each, in order.
-pub(super) fn render(
-    events: &[Event],
-    bounds: TurnWindow,
-    budget: u32,
-    count: Count<'_>,
-) -> Rendered {
+/// Renders the newest messages of the main conversation that `budget` has room for, one line each, in
+/// order; the newest always. How many a window holds at all is for its limits to say.
+pub(super) fn render(events: &[Event], budget: u32, count: Count<'_>) -> Rendered {
     let messages: Vec<(usize, String)> = (events.iter().enumerate())
         .filter_map(|(at, event)| Some((at, line(event)?)))
         .collect();
     let mut kept: Vec<&(usize, String)> = Vec::new();
-    let (mut chars, mut tokens) = (0, 0_u32);
+    let mut tokens = 0_u32;
     for message in messages.iter().rev() {
-        chars += message.1.chars().count() + 1;
         tokens = tokens.saturating_add(count(&message.1)).saturating_add(1);
-        let full = kept.len() == bounds.messages || chars > bounds.chars || tokens > budget;
-        if full && !kept.is_empty() {
+        if tokens > budget && !kept.is_empty() {
             break;
         }
         kept.push(message);
@@ -65,6 +41,11 @@ pub(super) fn render(
         shown: kept.iter().map(|(at, _)| *at).collect(),
         left_out: u32::try_from(messages.len() - kept.len()).unwrap_or(u32::MAX),
     }
+}
+
+/// Characters of the line that a silent turn shows of an event, its end included; nothing if it shows none.
+pub(in crate::extract) fn message_chars(event: &Event) -> Option<usize> {
+    Some(line(event)?.chars().count() + 1)
 }
 
 fn line(event: &Event) -> Option<String> {
@@ -156,7 +137,7 @@ mod tests {
 
     /// There `- NO_REPLY` and `NO_REPLY.` become memories.
     #[test]
-    fn the_token_is_nothing_however_it_is_dressed() {
+    fn m4_the_token_is_nothing_however_it_is_dressed() {
         for answer in [
             "NO_REPLY",
             "no_reply",
@@ -179,7 +160,7 @@ mod tests {
 
     /// There up to ten become one line, joined by ` | `.
     #[test]
-    fn each_line_is_a_memory_of_its_own() {
+    fn m4_each_line_is_a_memory_of_its_own() {
         assert_eq!(
             lines("- ada likes tea\n2. Release is on Friday\n\nNO_REPLY\n* ADA likes tea"),
             ["ada likes tea", "Release is on Friday"]
@@ -192,15 +173,17 @@ mod tests {
     }
 
     #[test]
-    fn of_many_lines_the_first_ten_are_kept_and_the_rest_counted() {
+    fn m4_of_many_lines_the_first_ten_are_kept_and_the_rest_counted() {
         let answer: Vec<String> = (0..15).map(|n| format!("- memory {n}")).collect();
         let read = read(&answer.join("\n")).expect("it is readable");
         assert_eq!(read.suggestions.len(), 10);
         assert_eq!(read.dropped.of(DropReason::TooMany), 5);
     }
 
-    fn check(dialogue: &str, bounds: TurnWindow, expected: &str, left_out: u32) {
-        let rendered = render(&scene(dialogue), bounds, u32::MAX, &|_| 1);
+    /// A token is a character here.
+    fn check(dialogue: &str, budget: u32, expected: &str, left_out: u32) {
+        let count = |text: &str| u32::try_from(text.chars().count()).unwrap();
+        let rendered = render(&scene(dialogue), budget, &count);
         assert_eq!(
             (rendered.text.as_str(), rendered.left_out),
             (expected, left_out)
@@ -209,24 +192,21 @@ mod tests {
 
     #[test]
     fn m4_the_window_is_the_newest_messages_in_order() {
-        let all = TurnWindow::default();
         check(
             "human: a  b\n  [user: x]\ncall Bash: ls\nok: c\nassistant: d",
-            all,
+            u32::MAX,
             "user: a b [user: x]\nassistant: d",
             0,
         );
-        let two = TurnWindow { messages: 2, ..all };
         check(
             "human: a\nassistant: b\nhuman: c",
-            two,
+            24,
             "assistant: b\nuser: c",
             1,
         );
-        let short = TurnWindow { chars: 9, ..all };
         check(
             "human: a\nassistant: b\nhuman: much longer than that",
-            short,
+            9,
             "user: much longer than that",
             2,
         );
@@ -234,12 +214,9 @@ mod tests {
 
     #[test]
     fn m4_a_long_message_is_cut_to_five_hundred_characters() {
-        let rendered = render(
-            &scene(&format!("human: {}", "é".repeat(501))),
-            TurnWindow::default(),
-            u32::MAX,
-            &|_| 1,
-        );
+        let events = scene(&format!("human: {}", "é".repeat(501)));
+        let rendered = render(&events, u32::MAX, &|_| 1);
         assert_eq!(rendered.text, format!("user: {}...", "é".repeat(497)));
+        assert_eq!(message_chars(&events[0]), Some(507));
     }
 }

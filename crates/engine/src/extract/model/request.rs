@@ -121,12 +121,7 @@ impl Asking<'_> {
                 headings::render(window.events, is_foreground(window), budget, self.count)
             }
             Rendering::Rollout => rollout::render(window.events, budget, self.count),
-            Rendering::Lines => no_reply::render(
-                window.events,
-                no_reply::TurnWindow::default(),
-                budget,
-                self.count,
-            ),
+            Rendering::Lines => no_reply::render(window.events, budget, self.count),
         }
     }
 

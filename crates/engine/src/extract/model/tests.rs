@@ -681,6 +681,31 @@ fn what_is_asked_in_each_dialect() {
 }
 
 #[test]
+fn mr9_what_is_known_is_shown_so_that_it_is_not_told_again() {
+    let events = scene(TALK);
+    let session = session(&events);
+    let recent = ["the release is on Friday".to_owned()];
+    let relevant = ["ada likes tea".to_owned()];
+    let window = Window {
+        known: Known {
+            recent: &recent,
+            relevant: &relevant,
+            summary: None,
+        },
+        ..window(&session, &events)
+    };
+    for (dialect, rendering) in [
+        (Dialect::Extract, Rendering::Numbered),
+        (Dialect::SilentTurn, Rendering::Lines),
+    ] {
+        let extractor = ModelExtractor::new(Scripted::of(vec![]), dialect).rendering(rendering);
+        let sent = shown(&extractor.question(window, None).request);
+        let known = "<known>\n - ada likes tea\n - the release is on Friday\n</known>";
+        assert!(sent.contains(known), "{sent}");
+    }
+}
+
+#[test]
 fn dc44_to_dc46_a_background_session_is_told_so_and_no_events_ask_nobody() {
     let events = scene("human: run task\nassistant: Done.");
     let mut session = session(&events);

@@ -238,6 +238,70 @@ fn notices_and_thoughts_say_nothing() {
     );
 }
 
+/// There a developer's message is dropped, too; here it is the host's, which nobody's wish is taken from.
+#[test]
+fn codex_49_thoughts_and_pictures_are_dropped_and_work_is_kept() {
+    check(
+        &[
+            message("developer", &["be brief"]),
+            item(r#"{"type":"reasoning","summary":[{"type":"summary_text","text":"hm"}]}"#),
+            item(r#"{"type":"compaction","encrypted_content":"x"}"#),
+            item(
+                r#"{"type":"image_generation_call","id":"i1","status":"completed","result":"aGk="}"#,
+            ),
+            call("shell", r#"{"command":["ls"]}"#),
+            output_text("a.rs"),
+            item(
+                r#"{"type":"local_shell_call","call_id":"c2","action":{"type":"exec","command":["ls","-l"]}}"#,
+            ),
+            item(r#"{"type":"custom_tool_call","call_id":"c3","name":"note","input":"x"}"#),
+            item(r#"{"type":"web_search_call","action":{"type":"search","query":"wal"}}"#),
+        ],
+        "harness | be brief
+         tool_call | ls
+         tool_result | a.rs
+         tool_call | ls -l
+         tool_call | x
+         tool_call | search wal",
+    );
+}
+
+/// There what is only the host's is dropped; here it stays as the host's.
+#[test]
+fn codex_50_what_the_host_adds_is_taken_out_of_a_persons_words() {
+    check_user(
+        "# AGENTS.md instructions for /w\n\n<INSTRUCTIONS>\nuse make\n</INSTRUCTIONS>",
+        "harness | # AGENTS.md instructions for /w⏎⏎<INSTRUCTIONS>⏎use make⏎</INSTRUCTIONS>",
+    );
+    check_user(
+        "<skill>\n<name>x</name>\n</skill>",
+        "harness | <name>x</name>",
+    );
+    check(
+        &[message(
+            "user",
+            &["<environment_context>x</environment_context>", "fix it"],
+        )],
+        "harness | x
+         human | fix it",
+    );
+    check_user(
+        "<subagent_notification>ended</subagent_notification>",
+        "harness | ended",
+    );
+}
+
+#[test]
+fn codex_51_who_only_speaks_of_the_hosts_words_is_a_person() {
+    for said in [
+        "does AGENTS.md say how to build?",
+        "<environment_context> is what it sends first",
+        "an open <skill> and no end",
+    ] {
+        check_user(said, &format!("human | {said}"));
+    }
+}
+
 #[test]
 fn an_agents_message_to_another_is_aside() {
     check(
@@ -352,7 +416,7 @@ fn a_result_knows_its_tool() {
 }
 
 #[test]
-fn answers_to_questions_are_human_and_secrets_are_not_kept() {
+fn codex_67_answers_to_questions_are_human_and_secrets_are_not_kept() {
     let asked = r#"{"questions":[{"id":"q1","question":"Which store?"},{"id":"q2","question":"Password?","isSecret":true}]}"#;
     let answered = r#"{"answers":{"q1":{"answers":["SQLite","user_note: for now"]},"q2":{"answers":["hunter2"]}}}"#;
     let lines = [call("request_user_input", asked), output_text(answered)];

@@ -44,7 +44,7 @@ fn a_secret_inside_an_address_is_named_for_its_issuer() {
 }
 
 #[test]
-fn the_seed_table_of_redaction_holds() {
+fn codex_61_the_seed_table_of_redaction_holds() {
     let letters: String = ('a'..='t').collect();
     check_hidden("openai-key", "key ", &format!("sk-{letters}"), " end");
     check_hidden(

@@ -29,7 +29,7 @@ use super::{
     outcome,
 };
 use crate::extract::entity_tools::Shelves;
-use crate::extract::{ExtractError, Extracted, Extractor, Window};
+use crate::extract::{Expected, ExtractError, Extracted, Extractor, Window};
 use desk::Desk;
 pub use tools::AgentKind;
 
@@ -234,6 +234,11 @@ impl From<ModelFailure> for Stopped {
 impl Extractor for MemoryAgents {
     fn name(&self) -> &str {
         self.asks.name()
+    }
+
+    /// Of the transcript that is posted; how often the agent looks something up is not foreseen.
+    fn forecast(&self, window: Window<'_>) -> Option<Expected> {
+        self.asks.forecast(window)
     }
 
     fn wants_known(&self) -> bool {

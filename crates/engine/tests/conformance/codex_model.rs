@@ -1,0 +1,230 @@
+//! Codex 52, 56, 62 and 67: what the first stage's model is told of a rollout, and what it costs (seed 002,
+//! spec 5.5). 49 to 51 and 61 are with what takes rollouts in, 53 to 60 and 64 to 66 with the dialect.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use daybook_domain::eligibility::Switches;
+use daybook_domain::model::{Finish, Model, ModelFailure, ModelReply, ModelRequest, Usage};
+use daybook_domain::price::PriceTable;
+use daybook_domain::seams::SpendStore;
+use daybook_domain::spend::{SpendBy, SpendSum};
+use daybook_domain::{Tenant, Timestamp};
+use daybook_engine::extract::Extractor;
+use daybook_engine::extract::model::{Dialect, ModelExtractor, Rendering};
+use daybook_engine::ingest::import::{FileReport, ImportProgress, Intake, import, scan};
+use daybook_engine::ingest::redact::Redactor;
+use daybook_engine::jobs::{Workshop, work};
+use daybook_engine::profile::Profile;
+use daybook_engine::spend::{Attribution, Meter};
+use daybook_engine::stop::Stop;
+use daybook_store::MemoryStore;
+use daybook_testkit::fixtures::DAWN;
+use daybook_testkit::{ManualClock, run};
+use serde_json::{Value, json};
+
+use crate::bed::{Bed, Unseen, on_each_store};
+
+/// A model that finds nothing worth keeping, and remembers what it was asked.
+#[derive(Default)]
+struct Recording {
+    asked: Mutex<Vec<ModelRequest>>,
+    usages: Mutex<Vec<Option<Usage>>>,
+}
+
+#[async_trait]
+impl Model for Recording {
+    fn name(&self) -> &str {
+        "ada/small"
+    }
+
+    fn context_tokens(&self) -> u32 {
+        100_000
+    }
+
+    fn count_tokens(&self, text: &str) -> u32 {
+        u32::try_from(text.len().div_ceil(4)).unwrap()
+    }
+
+    async fn ask(&self, request: &ModelRequest) -> Result<ModelReply, ModelFailure> {
+        self.asked.lock().unwrap().push(request.clone());
+        let nothing = json!({"rollout_summary": "", "rollout_slug": null, "raw_memory": ""});
+        Ok(ModelReply {
+            text: nothing.to_string(),
+            answer: Some(nothing),
+            calls: Vec::new(),
+            finish: Finish::Stop,
+            usage: self.usages.lock().unwrap().pop().flatten(),
+            requests: 1,
+        })
+    }
+}
+
+struct Quiet;
+
+impl ImportProgress for Quiet {
+    fn bytes(&self, _: u64) {}
+    fn file(&self, _: &FileReport) {}
+}
+
+const SESSION: &str = "0194f5a6-89ab-7cde-8123-456789abcdef";
+
+/// All that a model is told of a rollout of these items.
+async fn told(bed: &Bed, items: &[Value]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let at = "2026-03-01T10:00:00Z";
+    let meta = json!({"id": SESSION, "timestamp": at, "cwd": "/home/ada/engine", "source": "cli"});
+    let line = |kind: &str, payload: &Value| {
+        json!({"timestamp": at, "type": kind, "payload": payload}).to_string()
+    };
+    let mut lines = vec![line("session_meta", &meta)];
+    lines.extend(items.iter().map(|item| line("response_item", item)));
+    std::fs::write(folder.path().join("rollout.jsonl"), lines.join("\n") + "\n").unwrap();
+    let model = Arc::new(Recording::default());
+    let extractor = ModelExtractor::new(Arc::clone(&model) as Arc<dyn Model>, Dialect::StageOne);
+    let shop = Workshop {
+        extractor: Arc::new(extractor.rendering(Rendering::Rollout)) as Arc<dyn Extractor>,
+        ..bed.shop()
+    };
+    let intake = Intake {
+        store: Arc::clone(&shop.store),
+        clock: Arc::clone(&shop.clock),
+        tenant: shop.tenant.clone(),
+        patience: bed.profile.triggers.patience,
+        switches: Switches::default(),
+        redactor: Arc::new(Redactor::standard()),
+        readers: 1,
+    };
+    let files = scan(&[folder.path().to_owned()]);
+    let taken = import(&intake, "rollout", files, &Stop::default(), &Quiet).await;
+    assert_eq!(taken.unwrap().sessions.len(), 1);
+    bed.clock.advance(Duration::from_secs(30 * 86_400));
+    let done = work(&shop, &Stop::default(), &Unseen).await.unwrap();
+    assert_eq!(done.failed, []);
+    let asked = model.asked.lock().unwrap();
+    let [request] = asked.as_slice() else {
+        panic!("asked {} times", asked.len());
+    };
+    let texts = request.messages.iter().map(|message| message.text.as_str());
+    texts.collect::<Vec<_>>().concat()
+}
+
+fn check(items: &[Value], holds: &[&str], holds_not: &[&str]) {
+    on_each_store(Profile::codex(), async |bed: &Bed| {
+        let told = told(bed, items).await;
+        for text in holds {
+            assert!(told.contains(text), "{text} is not in {told}");
+        }
+        for text in holds_not {
+            assert!(!told.contains(text), "{text} is in {told}");
+        }
+    });
+}
+
+fn said(text: &str) -> Value {
+    json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]})
+}
+
+fn call(name: &str, arguments: &Value) -> Value {
+    json!({"type": "function_call", "name": name, "arguments": arguments.to_string(), "call_id": "c1"})
+}
+
+fn output(output: &str) -> Value {
+    json!({"type": "function_call_output", "call_id": "c1", "output": output})
+}
+
+#[test]
+fn codex_52_no_key_that_a_tool_printed_reaches_the_model() {
+    let letters: String = ('a'..='z').collect();
+    let key = format!("sk-{letters}{}", 123_456);
+    let printed = json!({ "token": key }).to_string();
+    let items = [
+        said("which token do we use?"),
+        call("shell", &json!({"command": ["cat", "token.json"]})),
+        output(&printed),
+    ];
+    check(&items, &["cat token.json", "[REDACTED"], &[&key, &letters]);
+}
+
+/// There requests carry metadata of their own; here there is none that could name a session.
+#[test]
+fn codex_62_a_request_names_no_session() {
+    check(&[said("hello there")], &["hello there"], &[SESSION]);
+}
+
+#[test]
+fn codex_67_the_answer_to_a_question_is_a_persons_with_the_question() {
+    let asked = json!({"questions": [{"id": "q1", "question": "Which store?"}]});
+    let answered = json!({"answers": {"q1": {"answers": ["SQLite"]}}});
+    let items = [
+        said("set it up"),
+        call("request_user_input", &asked),
+        output(&answered.to_string()),
+    ];
+    let row = "[human user]\n{\"content\":\"Q: Which store?\\nA: SQLite\"";
+    check(&items, &[row], &[]);
+}
+
+/// What calls that reported, and calls that did not, come to.
+fn billed(usages: Vec<Option<Usage>>) -> SpendSum {
+    run(async {
+        let store = Arc::new(MemoryStore::default());
+        let calls = usages.len();
+        let model = Arc::new(Recording {
+            usages: Mutex::new(usages),
+            ..Recording::default()
+        });
+        let meter = Meter {
+            store: Arc::clone(&store) as Arc<dyn SpendStore>,
+            clock: Arc::new(ManualClock::at(DAWN)),
+            prices: PriceTable::default(),
+            caps: Vec::new(),
+            run: "one".to_owned(),
+        };
+        let whom = Attribution {
+            tenant: Tenant::local(),
+            user: "ada".to_owned(),
+            stage: "extract",
+            session: None,
+            scope: None,
+        };
+        let metered = meter.metered(model, whom);
+        for _ in 0..calls {
+            let request = ModelRequest {
+                messages: Vec::new(),
+                tools: Vec::new(),
+                answer: None,
+                temperature: None,
+                max_tokens: 100,
+            };
+            metered.ask(&request).await.unwrap();
+        }
+        let all = (Timestamp(0), Timestamp::MAX);
+        let sums = store.spent(&Tenant::local(), all, SpendBy::Stage, 10).await;
+        sums.unwrap().pop().unwrap()
+    })
+}
+
+/// Thoughts are part of the output here. Where nobody reported, the sum is none there; here it is open, and
+/// counts with the worst case.
+#[test]
+fn codex_56_what_is_reported_is_added_up_and_what_is_not_stays_open() {
+    let usage = |input, cached, output| {
+        Some(Usage {
+            input,
+            cached,
+            output,
+        })
+    };
+    let sum = billed(vec![usage(10, 2, 3), None, usage(7, 1, 2)]);
+    let all = Usage {
+        input: 17,
+        cached: 3,
+        output: 5,
+    };
+    assert_eq!((sum.usage, sum.calls, sum.open), (all, 3, 1));
+    let sum = billed(vec![None]);
+    assert_eq!((sum.usage, sum.open), (Usage::default(), 1));
+    assert!(sum.reserved.tokens > 0);
+}
