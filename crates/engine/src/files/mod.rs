@@ -8,6 +8,7 @@ pub mod adopt;
 mod atomic;
 pub mod changes;
 mod commit;
+pub mod diary;
 pub mod entities;
 pub mod entry;
 pub mod error;

@@ -14,8 +14,9 @@ use tracing::{Span, info_span};
 
 use super::Workshop;
 use super::filing::{Projects, file, person_scope};
+use super::known::Knowledge;
 use crate::extract::window::{WINDOW_BYTES, WINDOW_EVENTS, window_len};
-use crate::extract::{Dropped, Extracted, Known, Window};
+use crate::extract::{Dropped, Extracted, Window};
 use crate::ingest::settle::settle_projects;
 use crate::stage::within;
 
@@ -129,11 +130,15 @@ async fn read_and_finish(
         .filter(|event| !is_off(event))
         .collect();
     let before = read_before(shop, id, claimed.after).await?;
+    let knowledge = match shop.extractor.wants_known() {
+        true => Knowledge::gather(shop, claimed, &session, &events, &projects).await?,
+        false => Knowledge::default(),
+    };
     let window = Window {
         session: &session,
         before: &before,
         events: &events,
-        known: Known::default(),
+        known: knowledge.known(),
         is_redone: claimed.is_redone,
     };
     let mut extracted = match shop.extractor.extract(window).await {

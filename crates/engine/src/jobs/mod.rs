@@ -9,6 +9,7 @@ mod consolidate;
 mod crew;
 mod extract;
 pub(crate) mod filing;
+mod known;
 mod presence;
 pub mod projects;
 mod rebuild;

@@ -351,3 +351,51 @@ fn what_is_switched_off_is_not_begun_anew() {
         assert_eq!(job.map(|job| job.redo), Some(0));
     });
 }
+
+#[test]
+fn who_asks_a_model_is_shown_what_is_known() {
+    on_each_store(async |bed| {
+        let asked = bed.asks("model/1", 9);
+        bed.say("a", "the cache limit is 50 entries").await;
+        bed.update().await;
+        bed.say("b", "what was the cache limit?").await;
+        bed.update().await;
+        bed.say("b", "raise the cache limit").await;
+        bed.update().await;
+        let shown = std::mem::take(&mut *asked.shown.lock().unwrap());
+        assert_eq!(shown[0], Shown::default());
+        let (recent, relevant, summary) = &shown[1];
+        assert!(
+            recent.iter().any(|line| line.starts_with("2026-")),
+            "{recent:?}"
+        );
+        let limit = "model/1: the cache limit is 50 entries";
+        assert!(relevant.iter().any(|it| it.contains(limit)), "{relevant:?}");
+        assert_eq!(summary, &None);
+        assert_eq!(shown[2].2.as_deref(), Some("model/1 up to 1"));
+
+        let asked = bed.asks("model/2", 9);
+        redo_older(&bed.shop).await.unwrap();
+        bed.update().await;
+        assert_eq!(
+            *asked.shown.lock().unwrap(),
+            [Shown::default(), Shown::default()]
+        );
+    });
+}
+
+#[test]
+fn who_asks_no_model_is_shown_nothing() {
+    on_each_store(async |bed| {
+        let plain = scripted("plain/1", 9);
+        bed.shop.extractor = Arc::clone(&plain) as Arc<dyn Extractor>;
+        bed.say("a", "the cache limit is 50 entries").await;
+        bed.update().await;
+        bed.say("a", "raise the cache limit").await;
+        bed.update().await;
+        assert_eq!(
+            *plain.shown.lock().unwrap(),
+            [Shown::default(), Shown::default()]
+        );
+    });
+}
