@@ -62,7 +62,7 @@ impl Made {
         let mut made = Self::default();
         for id in sessions {
             let session = shop.store.session(&id).await?;
-            if !session.is_some_and(|session| eligible(&session, &shop.switches).is_ok()) {
+            if session.is_none_or(|session| eligible(&session, &shop.switches).is_err()) {
                 continue;
             }
             let key = JobKey::Extract(id);
