@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p daybook-bench -- <question>` answers one of them; without a name, all.
 //! Data is generated with fixed seeds, or read from `../shared/data/transcripts` where that is
-//! there. Machines differ and are shared: each answer stands beside a baseline from the same run.
+//! there; `models [folder] [--json]` reads any other, too. Machines differ and are shared: each answer stands beside a baseline from the same run.
 
 #![allow(clippy::print_stdout)] // This program's output is its result.
 
@@ -12,6 +12,7 @@ mod import;
 mod jobs;
 mod mcp;
 mod memory;
+mod models;
 mod postgres;
 mod process;
 mod questions;
@@ -23,7 +24,7 @@ use anyhow::{Result, bail};
 
 fn main() -> Result<()> {
     type Question = (&'static str, &'static str, fn() -> Result<()>);
-    let questions: [Question; 13] = [
+    let questions: [Question; 14] = [
         (
             "import",
             "how fast are real transcripts taken in?",
@@ -81,6 +82,11 @@ fn main() -> Result<()> {
             jobs::beside_workers,
         ),
         (
+            "models",
+            "what is sent to a model, and how long does the engine take beside it?",
+            models::ask,
+        ),
+        (
             "postgres",
             "what does one PostgreSQL server do for 1 to 16 workers?",
             postgres::curve,
@@ -91,6 +97,12 @@ fn main() -> Result<()> {
         && member == "crowd-member"
     {
         return jobs::crowd_member(role, n.parse()?, root.as_ref());
+    }
+    if let [question, arguments @ ..] = asked.as_slice()
+        && question == "models"
+        && !arguments.is_empty()
+    {
+        return models::ask_with(arguments);
     }
     for name in &asked {
         if !questions.iter().any(|(known, ..)| known == name) {
