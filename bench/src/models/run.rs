@@ -147,9 +147,10 @@ pub(super) fn ask(taken: &Taken, wire: Wire, dialect: Dialect) -> Result<Ran> {
         limits: WorkLimits {
             parallel: 1,
             window: match dialect {
-                Dialect::Extract | Dialect::Observations | Dialect::StageOne => {
-                    WindowLimits::default()
-                }
+                Dialect::Extract
+                | Dialect::Observations
+                | Dialect::MemoryAgent
+                | Dialect::StageOne => WindowLimits::default(),
                 Dialect::SilentTurn => Profile::mindroom().work.window,
             },
             ..WorkLimits::default()
@@ -191,7 +192,7 @@ fn extractor(server: &LlmServer, wire: Wire, dialect: Dialect) -> Result<ModelEx
     config.vocabulary = VOCABULARY;
     let rendering = match dialect {
         Dialect::Extract => Rendering::Numbered,
-        Dialect::Observations => Rendering::Headings,
+        Dialect::Observations | Dialect::MemoryAgent => Rendering::Headings,
         Dialect::StageOne => Rendering::Rollout,
         Dialect::SilentTurn => Rendering::Lines,
     };

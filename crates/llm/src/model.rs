@@ -20,6 +20,10 @@ use crate::tokens::Tokenizer as _;
 use crate::waiting::Schedule;
 use crate::wire::{Heard, Question};
 
+/// Answers in a row after which a model is taken for one that does not know of its schema. One may stray
+/// now and then; telling it each time costs more than a repair.
+const STRAYS: u8 = 2;
+
 /// A model of a provider.
 #[derive(Debug)]
 pub struct ChatModel {
@@ -34,8 +38,9 @@ pub struct ChatModel {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Manner {
     form: Form,
-    /// It was held to a schema and did not keep to it: the schema is told as well.
-    tell: bool,
+    /// Answers in a row that did not keep to the schema they were held to; from the second on the schema is
+    /// told as well.
+    strayed: u8,
     newer_limit: bool,
     temperature: bool,
 }
@@ -52,7 +57,7 @@ impl ChatModel {
         let name = format!("{}/{}", provider.config().name, config.name);
         let manner = Manner {
             form: Form::Schema,
-            tell: false,
+            strayed: 0,
             newer_limit: false,
             temperature: true,
         };
@@ -71,18 +76,22 @@ impl ChatModel {
             return Ok(reply(heard, None, &asking.bill));
         };
         let wrong = match answer::judge(&heard, demanded) {
-            Judged::Whole(value) => return Ok(reply(heard, Some(value), &asking.bill)),
+            Judged::Whole(value) => {
+                self.kept_to_its_form();
+                return Ok(reply(heard, Some(value), &asking.bill));
+            }
             Judged::Else => return Ok(reply(heard, None, &asking.bill)),
             Judged::Wrong(wrong) => wrong,
         };
         let seen = self.manner();
-        self.remember(seen, Manner { tell: true, ..seen });
+        let strayed = seen.strayed.saturating_add(1).min(STRAYS);
+        self.remember(seen, Manner { strayed, ..seen });
         let repair = answer::repair(&request.messages, &heard, &wrong, demanded);
         let heard = self.hear(&repair, asking).await?;
         match answer::judge(&heard, demanded) {
             Judged::Whole(value) => Ok(reply(heard, Some(value), &asking.bill)),
             Judged::Else => Ok(reply(heard, None, &asking.bill)),
-            Judged::Wrong(wrong) => Err(self.malformed(wrong)),
+            Judged::Wrong(wrong) => Err(self.malformed(wrong.why)),
         }
     }
 
@@ -197,6 +206,14 @@ impl ChatModel {
         }
     }
 
+    /// A model that strays now and then is not one that does not know of its schema.
+    fn kept_to_its_form(&self) {
+        let seen = self.manner();
+        if (1..STRAYS).contains(&seen.strayed) {
+            self.remember(seen, Manner { strayed: 0, ..seen });
+        }
+    }
+
     fn unless_refused(&self, heard: Heard) -> Result<Heard, ModelError> {
         let Some(message) = heard.refusal else {
             return Ok(heard);
@@ -251,7 +268,7 @@ impl Manner {
     }
 
     fn tells(self) -> bool {
-        self.tell || self.form != Form::Schema
+        self.strayed == STRAYS || self.form != Form::Schema
     }
 }
 

@@ -83,6 +83,7 @@ impl Extractor for Scripted {
             context: None,
             subject: None,
             stated: true,
+            quoted: true,
             events: vec![event.seq],
             lines: vec![event.line],
             at: event.at,

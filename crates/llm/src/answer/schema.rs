@@ -57,15 +57,31 @@ fn all_supported(schema: &Value, at: &str) -> Result<(), String> {
     }
 }
 
+/// Why a value has not the form that a schema demands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Mismatch {
+    /// In words that name its place and quote nothing of the value.
+    pub(crate) why: String,
+    /// Something is missing that cannot be had from the value.
+    pub(crate) is_missing: bool,
+}
+
+impl From<String> for Mismatch {
+    fn from(why: String) -> Self {
+        let is_missing = false;
+        Self { why, is_missing }
+    }
+}
+
 /// Whether `value` has the form that `schema` demands.
 ///
 /// # Errors
-/// The first thing that is wrong, in words that name its place and quote nothing of the value.
-pub(crate) fn check(schema: &Value, value: &Value) -> Result<(), String> {
+/// The first thing that is wrong.
+pub(crate) fn check(schema: &Value, value: &Value) -> Result<(), Mismatch> {
     check_at(schema, value, "")
 }
 
-fn check_at(schema: &Value, value: &Value, at: &str) -> Result<(), String> {
+fn check_at(schema: &Value, value: &Value, at: &str) -> Result<(), Mismatch> {
     let Value::Object(schema) = schema else {
         return Ok(());
     };
@@ -74,7 +90,7 @@ fn check_at(schema: &Value, value: &Value, at: &str) -> Result<(), String> {
         && !allowed.contains(value)
     {
         let allowed = Value::Array(allowed.clone());
-        return Err(format!("{} is none of {allowed}", place(at)));
+        return Err(format!("{} is none of {allowed}", place(at)).into());
     }
     match value {
         Value::Object(fields) => check_fields(schema, fields, at),
@@ -88,7 +104,7 @@ fn check_at(schema: &Value, value: &Value, at: &str) -> Result<(), String> {
     }
 }
 
-fn check_type(schema: &Map<String, Value>, value: &Value, at: &str) -> Result<(), String> {
+fn check_type(schema: &Map<String, Value>, value: &Value, at: &str) -> Result<(), Mismatch> {
     let allowed: Vec<&str> = match schema.get("type") {
         Some(Value::String(one)) => vec![one],
         Some(Value::Array(several)) => several.iter().filter_map(Value::as_str).collect(),
@@ -98,7 +114,7 @@ fn check_type(schema: &Map<String, Value>, value: &Value, at: &str) -> Result<()
         return Ok(());
     }
     let (found, wanted) = (type_name(value), allowed.join(" or "));
-    Err(format!("{} is of type {found}, not {wanted}", place(at)))
+    Err(format!("{} is of type {found}, not {wanted}", place(at)).into())
 }
 
 fn is_of(value: &Value, name: &str) -> bool {
@@ -123,11 +139,14 @@ fn check_fields(
     schema: &Map<String, Value>,
     fields: &Map<String, Value>,
     at: &str,
-) -> Result<(), String> {
+) -> Result<(), Mismatch> {
     let required = schema.get("required").and_then(Value::as_array);
     let mut required = required.into_iter().flatten().filter_map(Value::as_str);
     if let Some(missing) = required.find(|name| !fields.contains_key(*name)) {
-        return Err(format!("{} is missing", place(&format!("{at}/{missing}"))));
+        return Err(Mismatch {
+            why: format!("{} is missing", place(&format!("{at}/{missing}"))),
+            is_missing: true,
+        });
     }
     let properties = schema.get("properties").and_then(Value::as_object);
     let closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
@@ -135,7 +154,7 @@ fn check_fields(
         match properties.and_then(|properties| properties.get(name)) {
             Some(property) => check_at(property, field, &format!("{at}/{name}"))?,
             None if closed => {
-                return Err(format!("{} has a field that is not allowed", place(at)));
+                return Err(format!("{} has a field that is not allowed", place(at)).into());
             }
             None => {}
         }
@@ -143,7 +162,7 @@ fn check_fields(
     Ok(())
 }
 
-fn check_items(schema: &Map<String, Value>, items: &[Value], at: &str) -> Result<(), String> {
+fn check_items(schema: &Map<String, Value>, items: &[Value], at: &str) -> Result<(), Mismatch> {
     check_bounds(schema, items.len() as f64, at, "Items")?;
     if let Some(each) = schema.get("items") {
         for (number, item) in items.iter().enumerate() {
@@ -159,7 +178,7 @@ fn check_bounds(
     found: f64,
     at: &str,
     what: &str,
-) -> Result<(), String> {
+) -> Result<(), Mismatch> {
     let bound = |side: &str| schema.get(&format!("{side}{what}")).and_then(Value::as_f64);
     let unit = match what {
         "Items" => " items",
@@ -167,10 +186,10 @@ fn check_bounds(
         _ => "",
     };
     if let Some(least) = bound("min").filter(|least| found < *least) {
-        return Err(format!("{} is {found}{unit}, below {least}", place(at)));
+        return Err(format!("{} is {found}{unit}, below {least}", place(at)).into());
     }
     if let Some(most) = bound("max").filter(|most| found > *most) {
-        return Err(format!("{} is {found}{unit}, above {most}", place(at)));
+        return Err(format!("{} is {found}{unit}, above {most}", place(at)).into());
     }
     Ok(())
 }
@@ -207,7 +226,7 @@ mod tests {
 
     #[track_caller]
     fn check_it(value: Value, expected: Result<(), &str>) {
-        let found = check(&schema(), &value);
+        let found = check(&schema(), &value).map_err(|wrong| wrong.why);
         assert_eq!(found, expected.map_err(str::to_owned), "{value}");
     }
 

@@ -92,7 +92,12 @@ async fn a_repair_says_what_is_wrong() {
         let [.., said, repair] = &asked.messages[..] else {
             panic!("{asked:?}");
         };
+        // Nothing is missing, so what was asked is not sent again.
         assert_eq!((said.role, repair.role), (Role::Assistant, Role::User));
+        assert!(
+            !asked.text().contains(&demand().messages[0].text),
+            "{asked:?}"
+        );
         assert!(said.text.contains("fifty"), "{said:?}");
         let wrong = "/limit is of type string, not integer";
         assert!(repair.text.contains(wrong), "{repair:?}");
@@ -102,12 +107,43 @@ async fn a_repair_says_what_is_wrong() {
 #[tokio::test]
 async fn a_provider_that_ignores_a_schema_is_told_it_from_then_on() {
     for wire in WIRES {
-        let rig = Rig::new(wire, [Behaviour::answer("It is 50."), right(), right()]);
-        rig.told(&demand()).await;
-        rig.model.ask(&demand()).await.expect("an answer");
-        let expected = [("schema", false), ("schema", true), ("schema", true)];
+        let stray = || Behaviour::answer("It is 50.");
+        let script = [stray(), right(), stray(), right(), right()];
+        let rig = Rig::new(wire, script);
+        for _ in 0..3 {
+            rig.model.ask(&demand()).await.expect("an answer");
+        }
+        let told = |told| ("schema", told);
+        // Told in the repairs, and then always.
+        let expected = [false, true, false, true, true].map(told);
         assert_eq!(forms(&rig), expected, "{wire:?}");
     }
+}
+
+#[tokio::test]
+async fn a_model_that_strays_now_and_then_is_not_told_its_schema_each_time() {
+    let stray = || Behaviour::answer("It is 50.");
+    let script = [stray(), right(), right(), stray(), right(), right()];
+    let rig = Rig::new(Wire::OpenAi, script);
+    for _ in 0..4 {
+        rig.model.ask(&demand()).await.expect("an answer");
+    }
+    let told = |told| ("schema", told);
+    assert_eq!(
+        forms(&rig),
+        [false, true, false, false, true, false].map(told)
+    );
+}
+
+#[tokio::test]
+async fn an_answer_that_lacks_something_is_asked_for_with_all_that_was_asked() {
+    let rig = Rig::new(Wire::OpenAi, [Behaviour::answer("{}"), right()]);
+    rig.told(&demand()).await;
+    let asked = rig.server.asked().remove(1);
+    assert!(
+        asked.text().contains(&demand().messages[0].text),
+        "{asked:?}"
+    );
 }
 
 #[tokio::test]

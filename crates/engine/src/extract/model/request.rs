@@ -23,7 +23,7 @@ const RELEVANT: usize = 5;
 /// Most characters of a snippet, and of a line of the diary.
 const SNIPPET: usize = 400;
 /// What may go with a transcript, prompt included, in percent of its tokens.
-const BESIDES: u32 = 30;
+const BESIDES: u32 = 22;
 /// What may go with a transcript however short it is, in tokens, prompt excluded.
 const LEAST_BESIDES: u32 = 200;
 /// Stands behind a transcript.

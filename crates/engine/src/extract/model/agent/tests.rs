@@ -195,6 +195,7 @@ fn deliver(agents: &MemoryAgents, events: &[Event]) -> Result<Extracted, Extract
         before: &[],
         events,
         known: Known::default(),
+        is_redone: false,
     };
     daybook_testkit::run(agents.extract(window))
 }
@@ -228,6 +229,7 @@ fn dc20_and_dc21_a_transcript_is_posted_under_the_speakers_of_its_session() {
             before: &[],
             events: &events,
             known: Known::default(),
+            is_redone: false,
         };
         let extracted = daybook_testkit::run(agents(&model, "").extract(window));
         assert_eq!(extracted.unwrap(), Extracted::default());
