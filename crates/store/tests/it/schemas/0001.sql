@@ -215,10 +215,12 @@ CREATE TABLE extractions (
     from_seq      INTEGER NOT NULL,
     to_seq        INTEGER NOT NULL,
     digest        TEXT,
+    writes        TEXT,
     extractor     TEXT NOT NULL,
     at            INTEGER NOT NULL
 );
 CREATE INDEX extractions_window ON extractions (session_no, from_seq);
+CREATE INDEX extractions_staged ON extractions (session_no) WHERE writes IS NOT NULL;
 CREATE TABLE observations (
     observation_no INTEGER PRIMARY KEY AUTOINCREMENT,
     scope_no       INTEGER NOT NULL,
@@ -329,7 +331,7 @@ INSERT INTO sqlite_sequence VALUES ('imports', 1);
 INSERT INTO sqlite_sequence VALUES ('observations', 1);
 INSERT INTO sqlite_sequence VALUES ('sessions', 2);
 INSERT INTO sqlite_sequence VALUES ('spend_calls', 2);
-INSERT INTO schema_migrations VALUES (1, 'first', '2d8433b5f3011e6c784badbe13be94f3', 0, 1);
+INSERT INTO schema_migrations VALUES (1, 'first', 'e70f9076f6312293b47579b8bbc076c1', 0, 1);
 INSERT INTO tenants VALUES (1, 'local');
 INSERT INTO sessions VALUES (1, 1, 'claude-code', 'aaaa-one', 1, 'aaaa', 'root', 0, 0, NULL, NULL, NULL, 1793491201000, 1793491204000, 6, '', 6, '/logs/1');
 INSERT INTO sessions VALUES (2, 1, 'claude-code', 'bb', 1, 'bb', 'root', 1, 0, NULL, NULL, NULL, 1793491200000, 1793491200000, 1, '', 1, NULL);
@@ -361,7 +363,7 @@ INSERT INTO tallies VALUES ('consolidate', 'failed_content', 1);
 INSERT INTO tallies VALUES ('extract', 'claimed', 2);
 INSERT INTO tallies VALUES ('extract', 'finished', 1);
 INSERT INTO scopes VALUES (1, 1, 'project', 'left', 2);
-INSERT INTO extractions VALUES (1, 1, 0, 1, 1, 4, '{"task":null,"outcome":null,"last_words":null,"answered":false,"commits":0,"pushed":0,"highlights":[],"human_messages":0,"branch":null,"root":null,"from_at":0,"to_at":0}', 'test/1', 1793500200000);
+INSERT INTO extractions VALUES (1, 1, 0, 1, 1, 4, '{"task":null,"outcome":null,"last_words":null,"answered":false,"commits":0,"pushed":0,"highlights":[],"human_messages":0,"branch":null,"root":null,"from_at":0,"to_at":0}', NULL, 'test/1', 1793500200000);
 INSERT INTO observations VALUES (1, 1, 6920554953402613707, 'preference', 1, 1, 'said once', 'context of said once', NULL, 'said once');
 INSERT INTO evidence VALUES (1, 1, 1, '1,2', 0, 1, 1, 2, '1,2', 'aaaa', 1793491201000, 'main', NULL, 1, 1, 'said once', 'context of said once', NULL, 'said once');
 INSERT INTO spend_calls VALUES (1, 1, 'ada', '1', 'extract', 'ada/small', 'claude-code', 'bb', 'project', 'left', 1793500702000, '2026-11-01', 900, 40, 1793500703000, 300, 100, 20, 17);

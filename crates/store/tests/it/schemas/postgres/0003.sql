@@ -279,6 +279,7 @@ CREATE TABLE public.extractions (
     from_seq bigint NOT NULL,
     to_seq bigint NOT NULL,
     digest text COLLATE pg_catalog."C",
+    writes text COLLATE pg_catalog."C",
     extractor text NOT NULL COLLATE pg_catalog."C",
     at bigint NOT NULL
 );
@@ -677,7 +678,7 @@ INSERT INTO public.events VALUES (8589934593, 1, 2, '\x15f167e9fc04f236dbda636bb
 INSERT INTO public.events VALUES (4294967301, 1, 1, '\x941d262510652f20f3b9373beeab4d38', 5, 'human', 1793491201000, NULL, NULL, NULL, false, NULL, 't1 s2 1');
 INSERT INTO public.events VALUES (4294967302, 1, 1, '\x03600ab951a2deb6c9d7ba68bfb4ea63', 6, 'human', 1793491202000, NULL, NULL, NULL, false, NULL, 't1 s2 2');
 INSERT INTO public.evidence OVERRIDING SYSTEM VALUE VALUES (1, 1, 1, 1, '1,2', 0, true, 1, 2, '1,2', 'aaaa', 1793491201000, 'main', NULL, true, true, 'said once', 'context of said once', NULL, 'said once');
-INSERT INTO public.extractions OVERRIDING SYSTEM VALUE VALUES (1, 1, 1, 0, true, 1, 4, '{"task":null,"outcome":null,"last_words":null,"answered":false,"commits":0,"pushed":0,"highlights":[],"human_messages":0,"branch":null,"root":null,"from_at":0,"to_at":0}', 'test/1', 1793500200000);
+INSERT INTO public.extractions OVERRIDING SYSTEM VALUE VALUES (1, 1, 1, 0, true, 1, 4, '{"task":null,"outcome":null,"last_words":null,"answered":false,"commits":0,"pushed":0,"highlights":[],"human_messages":0,"branch":null,"root":null,"from_at":0,"to_at":0}', NULL, 'test/1', 1793500200000);
 INSERT INTO public.import_ranges VALUES (1, 1, 1, 1, 4);
 INSERT INTO public.import_sources VALUES (1, 1, '/logs/1', false, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
 INSERT INTO public.imports OVERRIDING SYSTEM VALUE VALUES (1, 1, 1793491200000, 1793491201000, 'all', 4);
@@ -690,9 +691,9 @@ INSERT INTO public.observations OVERRIDING SYSTEM VALUE VALUES (1, 1, 1, 6920554
 INSERT INTO public.places OVERRIDING SYSTEM VALUE VALUES (1, 1, 1, 'main');
 INSERT INTO public.projects VALUES (1, 'example.org/ada/left', 'left', false);
 INSERT INTO public.roots OVERRIDING SYSTEM VALUE VALUES (1, 1, '/home/ada/a', 'left');
-INSERT INTO public.schema_migrations VALUES (1, 'first', '779006e0956a3c2eca5cf3755f8e00f5', 1795274105486, 1);
-INSERT INTO public.schema_migrations VALUES (2, 'index', '48ee6e77323630aaf5ec385b23f66ed4', 1795274105519, 2);
-INSERT INTO public.schema_migrations VALUES (3, 'jobs', '0c05079586c8e9f5eef4866e8e545249', 1795274105525, 3);
+INSERT INTO public.schema_migrations VALUES (1, 'first', '586429595a27add24201d02ebbf1bcc8', 1795277039765, 1);
+INSERT INTO public.schema_migrations VALUES (2, 'index', '48ee6e77323630aaf5ec385b23f66ed4', 1795277039783, 2);
+INSERT INTO public.schema_migrations VALUES (3, 'jobs', '0c05079586c8e9f5eef4866e8e545249', 1795277039801, 3);
 INSERT INTO public.scopes OVERRIDING SYSTEM VALUE VALUES (1, 1, 'project', 'left', 2);
 INSERT INTO public.session_places VALUES (1, 1, 1);
 INSERT INTO public.sessions OVERRIDING SYSTEM VALUE VALUES (2, 1, 'claude-code', 'bb', true, 'bb', 'root', true, false, NULL, NULL, NULL, 1793491200000, 1793491200000, 1, '', 1, NULL);
@@ -807,6 +808,7 @@ CREATE UNIQUE INDEX events_id ON public.events USING btree (session_no, id);
 CREATE UNIQUE INDEX evidence_piece ON public.evidence USING btree (observation_no, session_no, md5(events), generation);
 CREATE INDEX evidence_root ON public.evidence USING btree (tenant_no, root) WHERE (root IS NOT NULL);
 CREATE INDEX evidence_session ON public.evidence USING btree (session_no, first_seq);
+CREATE INDEX extractions_staged ON public.extractions USING btree (session_no) WHERE (writes IS NOT NULL);
 CREATE INDEX extractions_window ON public.extractions USING btree (session_no, from_seq);
 CREATE INDEX import_sources_path ON public.import_sources USING btree (tenant_no, path);
 CREATE INDEX ix_docs_tenant ON public.ix_docs USING btree (tenant_no);
