@@ -1,6 +1,7 @@
 //! Models that are asked, as whoever runs the command sees it.
 
 mod faults;
+mod manners;
 
 use daybook_testkit::llm_server::{Asked, Behaviour, LlmServer, Script};
 use serde_json::json;
