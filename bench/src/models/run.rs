@@ -212,6 +212,10 @@ impl Extractor for Watched {
         self.extractor.name()
     }
 
+    fn wants_known(&self) -> bool {
+        self.extractor.wants_known()
+    }
+
     async fn extract(&self, window: Window<'_>) -> Result<Extracted, ExtractError> {
         let before = on_thread();
         let extracted = self.extractor.extract(window).await;

@@ -20,6 +20,7 @@ pub(crate) fn model(chosen: &Chosen) -> Result<ChatModel> {
     config.concurrency = settings.concurrency;
     config.answer_timeout = settings.timeout;
     config.retries.tries = settings.tries;
+    config.least_remaining_percent = settings.min_remaining_percent;
     let provider = Provider::new(config).context("daybook.toml, providers")?;
     let mut model = ModelConfig::new(&chosen.model, chosen.context_tokens());
     if let Some(vocabulary) = chosen.vocabulary() {

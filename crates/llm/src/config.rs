@@ -59,6 +59,9 @@ pub struct ProviderConfig {
     pub answer_bytes: usize,
     /// When to try again.
     pub retries: RetryConfig,
+    /// The share of each of the account's rate limits that is left to others, 0 to 100: short of it,
+    /// nothing is sent until the limit is whole again, as far as the provider tells. 0: none.
+    pub least_remaining_percent: u8,
 }
 
 impl ProviderConfig {
@@ -76,6 +79,7 @@ impl ProviderConfig {
             answer_timeout: ANSWER_TIMEOUT,
             answer_bytes: ANSWER_BYTES,
             retries: RetryConfig::default(),
+            least_remaining_percent: 0,
         }
     }
 

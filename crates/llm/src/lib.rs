@@ -29,6 +29,7 @@ mod faults;
 mod key;
 mod model;
 mod provider;
+mod quota;
 mod thoughts;
 mod tokens;
 mod waiting;

@@ -168,6 +168,11 @@ impl ChatModel {
                 }
                 Trouble::Broken(why) => return Err(self.malformed(why)),
                 Trouble::NoKey(why) => return Err(self.no_key(&why)),
+                Trouble::Short(wait) => {
+                    let least = self.provider.config().least_remaining_percent;
+                    let message = format!("less than {least} % of its rate limit is left");
+                    return Err(self.unavailable(message, Some(wait)));
+                }
             };
             match asking.schedule.next(retry_after) {
                 Some(wait) => self.provider.wait(wait).await,
@@ -275,7 +280,7 @@ impl Manner {
 /// What a request without an answer may have cost.
 fn note(trouble: &Trouble, bill: &mut Bill) {
     match trouble {
-        Trouble::NoKey(_) | Trouble::Unreachable(_) => {}
+        Trouble::NoKey(_) | Trouble::Short(_) | Trouble::Unreachable(_) => {}
         Trouble::Fault(fault, _) if fault.cost_nothing() => bill.turned_away(),
         Trouble::Fault(..) | Trouble::Lost(_) | Trouble::TimedOut(_) | Trouble::Broken(_) => {
             bill.lost();

@@ -6,8 +6,8 @@
 //! Not here: what is asked, whether to ask again.
 
 use std::fmt;
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use daybook_domain::BoxError;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
@@ -19,6 +19,7 @@ use crate::config::{ConfigError, ModelConfig, ProviderConfig};
 use crate::faults::Fault;
 use crate::key::Key;
 use crate::model::ChatModel;
+use crate::quota::Quota;
 use crate::waiting::{TokioWaiter, Waiter, retry_after};
 use crate::wire::{Adapter, Heard, Question};
 
@@ -39,6 +40,8 @@ struct Shared {
     client: Client,
     permits: Semaphore,
     waiter: Box<dyn Waiter>,
+    /// What it said last of its limits.
+    quota: Mutex<Option<Quota>>,
 }
 
 impl Provider {
@@ -72,6 +75,7 @@ impl Provider {
             client: client(&config, &base)?,
             permits: Semaphore::new(permits.min(Semaphore::MAX_PERMITS)),
             waiter,
+            quota: Mutex::default(),
             config,
         })))
     }
@@ -98,12 +102,22 @@ impl Provider {
     pub(crate) async fn post(&self, question: &Question<'_>) -> Result<Heard, Trouble> {
         let permit = self.0.permits.acquire().await;
         let _permit = permit.expect("the semaphore is never closed");
+        if let Some(wait) = self.is_short() {
+            return Err(Trouble::Short(wait));
+        }
         let key = self.0.config.key.key().map_err(Trouble::NoKey)?;
         let headers = self.headers(key.as_ref())?;
         let exchange = self.exchange(headers, question, key.as_ref());
         let limit = self.0.config.answer_timeout;
         let answer = tokio::time::timeout(limit, exchange).await;
         answer.unwrap_or(Err(Trouble::TimedOut(limit)))
+    }
+
+    /// How long to leave it alone because too little of its limits is left.
+    fn is_short(&self) -> Option<Duration> {
+        let quota = self.0.quota.lock().unwrap_or_else(PoisonError::into_inner);
+        let least = self.0.config.least_remaining_percent;
+        quota.as_ref()?.wait(least, Instant::now())
     }
 
     fn headers(&self, key: Option<&Key>) -> Result<HeaderMap, Trouble> {
@@ -131,6 +145,9 @@ impl Provider {
                 false => Trouble::Lost(reason(error)),
             })?;
         let status = response.status();
+        if let Some(said) = Quota::of(response.headers(), Instant::now()) {
+            *self.0.quota.lock().unwrap_or_else(PoisonError::into_inner) = Some(said);
+        }
         if !status.is_success() {
             let wait = retry_after(response.headers());
             let said = bounded(&mut response, FAULT_BYTES).await.said();
@@ -164,6 +181,8 @@ impl fmt::Debug for Provider {
 pub(crate) enum Trouble {
     /// Nothing was sent: there is no key to send.
     NoKey(BoxError),
+    /// Nothing was sent: too little of its limits is left, for so long.
+    Short(Duration),
     /// Nothing was sent: there is no connection.
     Unreachable(String),
     /// It was sent, and the connection ended before an answer began.

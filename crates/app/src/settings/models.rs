@@ -76,6 +76,8 @@ pub(crate) struct ProviderSettings {
     pub(crate) timeout: Duration,
     /// Sendings of one question that may fail.
     pub(crate) tries: NonZeroU32,
+    /// The share of its rate limits that is left to others.
+    pub(crate) min_remaining_percent: u8,
     context_tokens: u32,
     models: BTreeMap<String, ModelSettings>,
 }
@@ -219,6 +221,7 @@ fn provider(name: &str, given: &Value) -> Result<ProviderSettings, String> {
         "concurrency",
         "timeout",
         "tries",
+        "min_remaining_percent",
         "context_tokens",
         "models",
     ];
@@ -232,6 +235,7 @@ fn provider(name: &str, given: &Value) -> Result<ProviderSettings, String> {
     })?;
     let concurrency = entry.count("concurrency", 1..=1_000)?;
     let tries = entry.count("tries", 1..=10)?;
+    let remaining = entry.count("min_remaining_percent", 0..=100)?;
     Ok(ProviderSettings {
         name: name.to_owned(),
         wire: entry.word("wire", &WIRES)?.unwrap_or(Wire::OpenAi),
@@ -243,6 +247,7 @@ fn provider(name: &str, given: &Value) -> Result<ProviderSettings, String> {
         tries: tries
             .and_then(NonZeroU32::new)
             .unwrap_or(RetryConfig::default().tries),
+        min_remaining_percent: remaining.map_or(0, |percent| u8::try_from(percent).unwrap_or(100)),
         context_tokens: entry.context()?.unwrap_or(CONTEXT),
         models: models(&entry)?,
     })
@@ -415,6 +420,7 @@ pub(super) fn providers_schema() -> Value {
                 "concurrency": {"type": "integer", "minimum": 1, "maximum": 1_000},
                 "timeout": {"type": "string"},
                 "tries": {"type": "integer", "minimum": 1, "maximum": 10},
+                "min_remaining_percent": {"type": "integer", "minimum": 0, "maximum": 100},
                 "context_tokens": context,
                 "models": {"type": "object", "additionalProperties": model},
             },

@@ -62,6 +62,24 @@ fn a_model_is_named_with_its_provider() {
     );
 }
 
+/// Nothing stands in for a model that is not named: no default is ever asked.
+#[test]
+fn codex_63_the_model_that_is_named_last_is_asked_as_it_is_named() {
+    let file = format!("extract_model = \"home/a\"\n{HOME}");
+    let asked = |flags: &[&str], environment: &[(&str, &str)]| {
+        let settings = read(flags, environment, &file).expect("they make sense");
+        settings.models.extract.map(|chosen| chosen.model)
+    };
+    let variable = [("DAYBOOK_EXTRACT_MODEL", "home/b")];
+    assert_eq!(asked(&[], &[]).as_deref(), Some("a"));
+    assert_eq!(asked(&[], &variable).as_deref(), Some("b"));
+    assert_eq!(
+        asked(&["extract_model=home/c"], &variable).as_deref(),
+        Some("c")
+    );
+    assert_eq!(asked(&["extract_model=none"], &variable), None);
+}
+
 #[test]
 fn a_provider_may_be_forbidden_to_all_or_to_one_tenant() {
     let named = format!("extract_model = \"home/qwen3\"\n{HOME}");

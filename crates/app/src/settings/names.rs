@@ -38,7 +38,7 @@ static UNUSED: [(&str, &str); 30] = [
     ("memories.max_unused_days", PHASE_TWO),
     (
         "memories.min_rate_limit_remaining_percent",
-        "caps bound what is spent, and a provider that asks to wait is left alone",
+        "each provider has its own: min_remaining_percent in [providers.<name>]",
     ),
     (
         "memories.no_memories_if_mcp_or_web_search",

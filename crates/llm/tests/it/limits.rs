@@ -3,11 +3,11 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use daybook_domain::model::Model;
+use daybook_domain::model::{Model, ModelError, Spent};
 use daybook_llm::{ModelConfig, Wire};
 use daybook_testkit::llm_server::{Behaviour, Script};
 
-use crate::rig::{Rig, WIRES, question};
+use crate::rig::{Rig, WIRES, demand, question};
 
 fn two_at_once(wire: Wire) -> Rig {
     let script = Script::answering(|_| Behaviour::answer("50").slowly());
@@ -55,4 +55,43 @@ async fn a_question_that_is_dropped_makes_room() {
     rig.server.release(3);
     rig.model.ask(&question()).await.expect("an answer");
     assert_eq!(rig.server.requests(), 3);
+}
+
+/// Work that can wait leaves the rest of an account's rate limit to others.
+#[tokio::test]
+async fn codex_68_what_is_left_of_a_rate_limit_stays_with_others() {
+    let used_up = |remaining: u32| Behaviour::Raw {
+        status: 200,
+        headers: vec![
+            ("content-type", "application/json".to_owned()),
+            ("x-ratelimit-limit-requests", "1000".to_owned()),
+            ("x-ratelimit-remaining-requests", remaining.to_string()),
+            ("x-ratelimit-reset-requests", "6m0s".to_owned()),
+        ],
+        body: r#"{"choices":[{"message":{"content":"{\"limit\":50}"},"finish_reason":"stop"}]}"#
+            .to_owned(),
+    };
+    let script = [used_up(101), used_up(99), used_up(99)];
+    let rig = Rig::with(Wire::OpenAi, script, |config| {
+        config.least_remaining_percent = 10
+    });
+    for _ in 0..2 {
+        rig.model.ask(&demand()).await.expect("enough was left");
+    }
+    let failure = rig
+        .model
+        .ask(&demand())
+        .await
+        .expect_err("too little is left");
+    assert_eq!((rig.server.requests(), failure.spent), (2, Spent::Nothing));
+    let ModelError::Unavailable {
+        retry_after: Some(wait),
+        message,
+        ..
+    } = failure.error
+    else {
+        panic!("{failure}");
+    };
+    assert!(wait.as_secs() > 350 && wait.as_secs() <= 360, "{wait:?}");
+    assert_eq!(message, "less than 10 % of its rate limit is left");
 }
