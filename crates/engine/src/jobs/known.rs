@@ -27,8 +27,9 @@ const DIARY_LINES: usize = 80;
 const SNIPPETS: usize = 5;
 /// Most characters of one of them (seed 004: `snippet_max_chars`).
 const SNIPPET_CHARS: usize = 400;
-/// Most bytes of the window's words that memories are looked for by.
-const WORDS: usize = 8 * 1024;
+/// Most bytes of the window's words that memories are looked for by: each word is looked up, and the newest
+/// say what it is about now.
+const WORDS: usize = 1024;
 
 /// What is known already.
 #[derive(Debug, Default)]
@@ -135,13 +136,17 @@ async fn relevant(
     scopes: &BTreeSet<Scope>,
 ) -> Result<Vec<String>, StoreError> {
     let mut words = String::new();
-    let human = events.iter().rev();
-    for event in human.filter(|event| event.origin == Origin::Human) {
-        if words.len() + event.text.len() > WORDS {
+    let human = events
+        .iter()
+        .rev()
+        .filter(|event| event.origin == Origin::Human);
+    for event in human {
+        let room = WORDS.saturating_sub(words.len());
+        words.push_str(&event.text[..event.text.floor_char_boundary(room)]);
+        words.push('\n');
+        if words.len() >= WORDS {
             break;
         }
-        words.push_str(&event.text);
-        words.push('\n');
     }
     let question = Question {
         text: &words,

@@ -27,7 +27,7 @@ mod tiers;
 mod transcript;
 mod validation;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use daybook_domain::Session;
@@ -40,7 +40,7 @@ pub use prompt::Prompt;
 use super::{Expected, ExtractError, Extracted, Extractor, Window};
 use crate::spend;
 use answer::{Answer, Unusable};
-use request::{Asking, Question};
+use request::{Asking, Question, is_foreground};
 
 /// What a model is asked, and in what form it answers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -154,6 +154,8 @@ pub struct ModelExtractor {
     guidance: Guidance,
     limits: ModelLimits,
     asked_about: Option<Arc<AskedAbout>>,
+    /// What is sent whatever a window holds: of work that no person takes part in, and of conversations.
+    prompt_tokens: [OnceLock<u32>; 2],
     name: String,
 }
 
@@ -169,6 +171,7 @@ impl ModelExtractor {
             guidance: Guidance::default(),
             limits: ModelLimits::default(),
             asked_about: None,
+            prompt_tokens: Default::default(),
         }
     }
 
@@ -191,7 +194,13 @@ impl ModelExtractor {
     /// Minds what operators and users want kept and never kept.
     #[must_use]
     pub fn guided(self, guidance: Guidance) -> Self {
-        Self { guidance, ..self }
+        // The guidance is part of what was counted.
+        let prompt_tokens = Default::default();
+        Self {
+            guidance,
+            prompt_tokens,
+            ..self
+        }
     }
 
     /// Shows and allows so much.
@@ -213,17 +222,18 @@ impl ModelExtractor {
     fn question(&self, window: Window<'_>, budget: Option<u32>) -> Question {
         let count = |text: &str| self.model.count_tokens(text);
         let context = self.model.context_tokens();
-        let asking = Asking {
+        let mut asking = Asking {
             dialect: self.dialect,
             rendering: self.rendering,
             guidance: &self.guidance,
             answer_tokens: self.limits.answer_tokens.min((context / 4).max(1)),
+            prompt_tokens: 0,
             count: &count,
         };
+        let counted = &self.prompt_tokens[usize::from(is_foreground(window))];
+        asking.prompt_tokens = *counted.get_or_init(|| asking.count_prompt(window));
         let budget = budget.unwrap_or_else(|| {
-            let besides = asking
-                .prompt_tokens(window)
-                .saturating_add(asking.answer_tokens);
+            let besides = asking.prompt_tokens.saturating_add(asking.answer_tokens);
             // A twentieth is left for how a provider wraps messages, and 30 of 130 for what goes along.
             let free = (context / 20 * 19).saturating_sub(besides) / 13 * 10;
             free.min(rollout::room(context))

@@ -135,7 +135,7 @@ fn texts(extracted: &Extracted) -> Vec<&str> {
 #[test]
 fn an_extractor_is_named_for_its_prompt_and_its_model() {
     let extractor = ModelExtractor::new(Scripted::of(vec![]), Dialect::Observations);
-    assert_eq!(extractor.name(), "observations/1 test/model");
+    assert_eq!(extractor.name(), "observations/2 test/model");
 }
 
 #[test]

@@ -72,14 +72,25 @@ pub(super) fn render(
 ) -> Rendered {
     let tiers = tiers(events);
     let mut rows = Vec::new();
-    let mut costs = Vec::new();
     for (at, event) in events.iter().enumerate() {
         if let Some(tier) = tiers[at] {
-            let row = row(at, event, tier, numbers);
-            costs.push((tier, count(&row.text)));
-            rows.push(row);
+            rows.push((tier, row(at, event, tier, numbers)));
         }
     }
+    // No token is less than a byte, and counting takes longer than all else: what surely fits is not counted.
+    let bytes: usize = rows
+        .iter()
+        .map(|(_, row)| row.text.len() + ANY_DAY.len())
+        .sum();
+    let surely_fits = u32::try_from(bytes).is_ok_and(|bytes| bytes <= budget);
+    let (tiers, rows): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
+    if surely_fits {
+        return written(&rows, &vec![true; rows.len()]);
+    }
+    let costs = tiers.into_iter().zip(&rows);
+    let costs: Vec<_> = costs
+        .map(|(tier, row): (_, &Row)| (tier, count(&row.text)))
+        .collect();
     let mut days: Vec<_> = rows.iter().filter_map(|row| row.day).collect();
     days.sort_unstable();
     days.dedup();
