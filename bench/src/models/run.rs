@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
-use async_trait::async_trait;
 use daybook_domain::eligibility::Switches;
 use daybook_domain::seams::Store;
 use daybook_domain::time::Clock;
@@ -14,7 +13,6 @@ use daybook_domain::trigger::Patience;
 use daybook_domain::{EventSeq, Scope, SessionId, Tenant, Timestamp};
 use daybook_engine::extract::model::{Dialect, ModelExtractor, Rendering};
 use daybook_engine::extract::window::WindowLimits;
-use daybook_engine::extract::{ExtractError, Extracted, Extractor, Window};
 use daybook_engine::ingest::import::{FileReport, ImportProgress, Intake, import, scan};
 use daybook_engine::ingest::redact::Redactor;
 use daybook_engine::ingest::settle::settle_projects;
@@ -55,8 +53,8 @@ pub(super) struct Ran {
     pub(super) observations: usize,
     /// Of each window, from its claim to its finish, without the model's time.
     pub(super) whole: Vec<Duration>,
-    /// Of each window, what the extractor took of its thread, which the model is not on.
-    pub(super) extractor: Vec<Duration>,
+    /// Of each window, what the engine's thread took of a processor; the model is on another one.
+    pub(super) own: Vec<Duration>,
 }
 
 struct Quiet;
@@ -124,12 +122,9 @@ pub(super) fn ask(taken: &Taken, wire: Wire, dialect: Dialect) -> Result<Ran> {
     let root = tempfile::tempdir()?;
     copy(taken.place.path(), root.path())?;
     let model = Model::default();
-    let server = LlmServer::start(model.script(dialect));
-    let watch = Arc::new(Watch::new(model.clone()));
-    let extractor = Watched {
-        extractor: extractor(&server, wire, dialect)?,
-        watch: Arc::clone(&watch),
-    };
+    let server = Arc::new(LlmServer::start(model.script(dialect)));
+    let watch = Arc::new(Watch::new(model.clone(), Arc::clone(&server)));
+    let extractor = extractor(&server, wire, dialect)?;
     let clock = ManualClock::at(NOW);
     clock.advance(Duration::from_secs(86_400));
     let shop = Workshop {
@@ -167,7 +162,7 @@ pub(super) fn ask(taken: &Taken, wire: Wire, dialect: Dialect) -> Result<Ran> {
         most_requests: seen.most_requests,
         observations: report.observations,
         whole: seen.whole.clone(),
-        extractor: seen.extractor.clone(),
+        own: seen.own.clone(),
     })
 }
 
@@ -200,31 +195,6 @@ fn extractor(server: &LlmServer, wire: Wire, dialect: Dialect) -> Result<ModelEx
     Ok(ModelExtractor::new(model, dialect).rendering(rendering))
 }
 
-/// An extractor that is watched.
-struct Watched {
-    extractor: ModelExtractor,
-    watch: Arc<Watch>,
-}
-
-#[async_trait]
-impl Extractor for Watched {
-    fn name(&self) -> &str {
-        self.extractor.name()
-    }
-
-    fn wants_known(&self) -> bool {
-        self.extractor.wants_known()
-    }
-
-    async fn extract(&self, window: Window<'_>) -> Result<Extracted, ExtractError> {
-        let before = on_thread();
-        let extracted = self.extractor.extract(window).await;
-        let own = on_thread().saturating_sub(before);
-        self.watch.seen().extractor.push(own);
-        extracted
-    }
-}
-
 /// How long this thread has run: no other program's doing, unlike the time on the wall.
 fn on_thread() -> Duration {
     let ran = clock_gettime(ClockId::ThreadCPUTime);
@@ -234,28 +204,36 @@ fn on_thread() -> Duration {
 /// Sees when windows end.
 struct Watch {
     model: Model,
+    server: Arc<LlmServer>,
     seen: Mutex<Seen>,
 }
 
 struct Seen {
     began: Instant,
     before: Heard,
+    /// How long the provider had taken by then.
+    taken: Duration,
     most_requests: u64,
     whole: Vec<Duration>,
-    extractor: Vec<Duration>,
+    /// What the thread had taken of a processor by then.
+    ran: Duration,
+    own: Vec<Duration>,
 }
 
 impl Watch {
-    fn new(model: Model) -> Self {
+    fn new(model: Model, server: Arc<LlmServer>) -> Self {
         let seen = Seen {
             began: Instant::now(),
             before: model.heard(),
+            taken: Duration::ZERO,
             most_requests: 0,
             whole: Vec::new(),
-            extractor: Vec::new(),
+            ran: on_thread(),
+            own: Vec::new(),
         };
         Self {
             model,
+            server,
             seen: Mutex::new(seen),
         }
     }
@@ -268,7 +246,9 @@ impl Watch {
     fn begin(&self) {
         let mut seen = self.seen();
         seen.before = self.model.heard();
+        seen.taken = self.server.took();
         seen.began = Instant::now();
+        seen.ran = on_thread();
     }
 }
 
@@ -277,8 +257,10 @@ impl Progress for Watch {
         let now = self.model.heard();
         let mut seen = self.seen();
         let took = seen.began.elapsed();
-        let models = now.took.saturating_sub(seen.before.took);
-        seen.whole.push(took.saturating_sub(models));
+        let own = on_thread().saturating_sub(seen.ran);
+        seen.own.push(own);
+        let providers = self.server.took().saturating_sub(seen.taken);
+        seen.whole.push(took.saturating_sub(providers));
         let requests = now.requests - seen.before.requests;
         seen.most_requests = seen.most_requests.max(requests);
         drop(seen);

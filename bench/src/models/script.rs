@@ -3,11 +3,9 @@
 //! Its answers are well-formed, quote persons and cite the events that they quote, so that they are kept.
 //! Every tenth window needs a second request: where an answer has a form, the first misses it and is
 //! repaired, by turns in a field of the wrong type and in fields that are missing; where it has none, the
-//! first is cut off and less of the window is shown. It counts what reaches it, and the time that it takes
-//! itself.
+//! first is cut off and less of the window is shown. It counts what reaches it.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
 use daybook_domain::model::{Message, Role};
 use daybook_engine::extract::model::Dialect;
@@ -41,8 +39,6 @@ pub(super) struct Heard {
     pub(super) prompts: u64,
     /// Of these, second requests.
     pub(super) again: u64,
-    /// How long the model took.
-    pub(super) took: Duration,
     /// Windows that took a second request.
     faults: u64,
     /// The next request is the second about a window.
@@ -76,7 +72,6 @@ impl Model {
     pub(super) fn script(&self, dialect: Dialect) -> Script {
         let model = self.clone();
         Script::answering(move |asked| {
-            let began = Instant::now();
             let transcript = model.shown(asked);
             let mut heard = model.heard.lock().unwrap_or_else(PoisonError::into_inner);
             let [prompt, schema, rest] = sent(asked);
@@ -95,12 +90,10 @@ impl Model {
             }
             heard.faulted = faults;
             heard.faults += u64::from(faults);
-            let behaviour = match faults {
+            match faults {
                 true => fault(dialect, heard.faults, &quotations(&transcript)),
                 false => Behaviour::answer(answer(dialect, &quotations(&transcript))),
-            };
-            heard.took += began.elapsed();
-            behaviour
+            }
         })
     }
 }

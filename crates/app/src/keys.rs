@@ -10,7 +10,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use daybook_domain::error::BoxError;
 use daybook_llm::{Key, KeySource};
 
-use crate::settings::models::KeyAt;
+use crate::settings::providers::KeyAt;
 
 /// How long a key that a command printed is used before it is asked for again: keys of some providers
 /// last for minutes, and a command may ask a person to touch something.

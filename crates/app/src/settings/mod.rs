@@ -13,6 +13,7 @@ mod kind;
 mod lineage;
 pub(crate) mod models;
 pub(crate) mod names;
+pub(crate) mod providers;
 pub(crate) mod schema;
 pub(crate) mod sources;
 mod spend;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use daybook_domain::{ObservationKind, Tenant};
 use daybook_llm::{Vocabulary, Wire};
 
-use super::models::KeyAt;
+use super::providers::KeyAt;
 use super::tests::{check_refused, read};
 
 const HOME: &str = "[providers.home]\nbase_url = \"http://127.0.0.1:8080/v1\"\n";

@@ -7,7 +7,7 @@ use daybook_engine::profile::{Extractor, Ledger, Profile};
 
 use super::choices::URGENT;
 use super::kind::{Kind, Unit};
-use super::models;
+use super::{models, providers};
 
 /// One setting.
 pub(crate) struct Setting {
@@ -210,8 +210,8 @@ pub(crate) static ALL: [Setting; 48] = [
             allowed: "{ home = { wire = \"openai\", base_url = \"http://127.0.0.1:8080/v1\", \
                       key = { env = \"HOME_KEY\" } } }, with wire openai, anthropic or ollama; also \
                       concurrency, timeout, tries, context_tokens, plain_http, models",
-            fits: |tables| models::providers(tables).map(drop),
-            schema: models::providers_schema,
+            fits: |tables| providers::providers(tables).map(drop),
+            schema: providers::providers_schema,
             at: |c| &mut c.providers,
         },
         about: "where models are asked; a key is read where it is named and shown nowhere",

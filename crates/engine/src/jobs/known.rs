@@ -27,9 +27,10 @@ const DIARY_LINES: usize = 80;
 const SNIPPETS: usize = 5;
 /// Most characters of one of them (seed 004: `snippet_max_chars`).
 const SNIPPET_CHARS: usize = 400;
-/// Most bytes of the window's words that memories are looked for by: each word is looked up, and the newest
-/// say what it is about now.
-const WORDS: usize = 1024;
+/// How many of a person's newest messages memories are looked for by, and how many bytes of each: beginnings
+/// say what it is about, and each word is one more search.
+const MESSAGES: usize = 4;
+const BEGINNING: usize = 64;
 
 /// What is known already.
 #[derive(Debug, Default)]
@@ -135,19 +136,14 @@ async fn relevant(
     events: &[Event],
     scopes: &BTreeSet<Scope>,
 ) -> Result<Vec<String>, StoreError> {
-    let mut words = String::new();
     let human = events
         .iter()
         .rev()
         .filter(|event| event.origin == Origin::Human);
-    for event in human {
-        let room = WORDS.saturating_sub(words.len());
-        words.push_str(&event.text[..event.text.floor_char_boundary(room)]);
-        words.push('\n');
-        if words.len() >= WORDS {
-            break;
-        }
-    }
+    let beginning =
+        |event: &Event| event.text[..event.text.floor_char_boundary(BEGINNING)].to_owned();
+    let words: Vec<String> = human.take(MESSAGES).map(beginning).collect();
+    let words = words.join("\n");
     let question = Question {
         text: &words,
         scopes: Some(scopes.iter().cloned().collect()),

@@ -32,6 +32,7 @@ use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
 
 use daybook_domain::model::Usage;
 use hyper::body::{Body, Bytes, Frame, Incoming};
@@ -58,6 +59,8 @@ struct Shared {
     script: Script,
     asked: Mutex<Vec<Asked>>,
     usage: Mutex<Usage>,
+    /// How long answering has taken.
+    took: Mutex<Duration>,
     /// How many have come.
     come: watch::Sender<usize>,
     /// What lets those go on that are held.
@@ -82,6 +85,7 @@ impl LlmServer {
             script: script.into(),
             asked: Mutex::default(),
             usage: Mutex::default(),
+            took: Mutex::default(),
             come: watch::Sender::new(0),
             released: Semaphore::new(0),
             here: AtomicUsize::new(0),
@@ -114,6 +118,13 @@ impl LlmServer {
     #[must_use]
     pub fn asked(&self) -> Vec<Asked> {
         lock(&self.shared.asked).clone()
+    }
+
+    /// How long answering has taken in all, each time from a whole request to an answer that is ready to be
+    /// sent: whoever measures those who ask takes it off.
+    #[must_use]
+    pub fn took(&self) -> Duration {
+        *lock(&self.shared.took)
     }
 
     /// How many requests have come.
@@ -193,6 +204,7 @@ async fn answer(request: Request<Incoming>, shared: &Shared) -> io::Result<Respo
     let _present = Present::come(shared);
     let (head, body) = request.into_parts();
     let body = read(body).await?;
+    let began = Instant::now();
     let Some(asked) = Asked::read(head.uri.path(), &head.headers, &body) else {
         return told::unknown(head.uri.path()).response();
     };
@@ -209,7 +221,9 @@ async fn answer(request: Request<Incoming>, shared: &Shared) -> io::Result<Respo
     }
     let told = told::told(&behaviour, &asked);
     *lock(&shared.usage) += told.usage;
-    told.response()
+    let response = told.response();
+    *lock(&shared.took) += began.elapsed();
+    response
 }
 
 async fn read(body: Incoming) -> io::Result<Vec<u8>> {
