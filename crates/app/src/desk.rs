@@ -68,6 +68,7 @@ pub(crate) async fn ask(daybook: &Daybook, ask: &Ask) -> Result<Vec<Answer>> {
         layers: ask.layers.clone(),
         tools: ask.tools,
         limit: ask.limit,
+        rare: false,
     };
     Ok(recall(&*daybook.store, &daybook.tenant, &question).await?)
 }

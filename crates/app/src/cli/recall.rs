@@ -130,6 +130,7 @@ pub(crate) async fn best(
         layers: Vec::new(),
         tools: false,
         limit: 1,
+        rare: false,
     };
     Ok(recall(store, &daybook.tenant, &question)
         .await?

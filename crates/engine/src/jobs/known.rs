@@ -150,6 +150,7 @@ async fn relevant(
         layers: vec![Layer::Entry, Layer::Observation],
         tools: false,
         limit: SNIPPETS,
+        rare: true,
     };
     let answers = recall(&*shop.store, &session.id.tenant, &question).await?;
     let snippet = |text: String| text.chars().take(SNIPPET_CHARS).collect();

@@ -26,6 +26,25 @@ const COMMON_CLUES: usize = 4;
 /// `document_frequency` says in how many of the `total` texts each of the question's terms occurs;
 /// a term that is missing occurs in none. No step means that nothing can be an answer.
 pub fn plan(query: &Query, document_frequency: &HashMap<String, u64>, total: u64) -> Vec<Step> {
+    planned(query, document_frequency, total, true)
+}
+
+/// As [`plan`], but only what rare terms lead to: looking through what has common ones takes most of a
+/// search, and finds what is merely alike.
+pub fn plan_rare(
+    query: &Query,
+    document_frequency: &HashMap<String, u64>,
+    total: u64,
+) -> Vec<Step> {
+    planned(query, document_frequency, total, false)
+}
+
+fn planned(
+    query: &Query,
+    document_frequency: &HashMap<String, u64>,
+    total: u64,
+    with_common: bool,
+) -> Vec<Step> {
     if !Weights::of(query, total, document_frequency).may_be_answered() {
         return Vec::new();
     }
@@ -55,7 +74,9 @@ pub fn plan(query: &Query, document_frequency: &HashMap<String, u64>, total: u64
         left: CANDIDATES,
     };
     let common = draft.fetch_rare(clues);
-    draft.fetch_common(&common, count);
+    if with_common {
+        draft.fetch_common(&common, count);
+    }
     draft.steps
 }
 

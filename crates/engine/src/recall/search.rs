@@ -16,7 +16,7 @@ use daybook_domain::{
 use tracing::field::Empty;
 use tracing::{Span, debug_span};
 
-use super::plan::plan;
+use super::plan::{plan, plan_rare};
 use super::query::Query;
 use super::rank::{Candidate, LayerWeight, rank};
 use super::relevance::Corpus;
@@ -41,6 +41,8 @@ pub struct Question<'a> {
     pub tools: bool,
     /// Most answers, at most [`ANSWERS`].
     pub limit: usize,
+    /// Only what rare words lead to: for whoever asks about many words, and does without what is merely alike.
+    pub rare: bool,
 }
 
 /// One answer.
@@ -120,6 +122,7 @@ async fn search(
         .cloned()
         .zip(stats.frequencies)
         .collect();
+    let plan = if question.rare { plan_rare } else { plan };
     let steps = plan(&query, &frequencies, stats.documents);
     let origins = if question.tools {
         Vec::new()
