@@ -177,3 +177,22 @@ fn at_a_cap_sessions_are_quoted_and_read_by_the_model_later() {
     say(&place, &[&["update", "--redo"], &ROOM[..]].concat());
     assert_eq!(server.requests(), asked);
 }
+
+/// What is due is read by whoever works in the background, not by whoever waits for an answer.
+#[test]
+fn a_question_that_is_asked_meanwhile_waits_for_no_model() {
+    let server = LlmServer::start(Script::answering(parrot));
+    let place = place(&provider("openai", &server));
+    take_in(&place);
+    let transcript = place.write("told.jsonl", "");
+    let notice = json!({
+        "session_id": "told",
+        "transcript_path": transcript.display().to_string(),
+        "hook_event_name": "SessionEnd",
+    });
+    place.hook("claude-code", &notice.to_string());
+    say(&place, &["recall", "cache"]);
+    assert_eq!(server.requests(), 0);
+    say(&place, &["update"]);
+    assert!(server.requests() > 0, "it was due all the time");
+}
