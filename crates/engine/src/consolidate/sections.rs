@@ -10,11 +10,10 @@ use super::merge::Belief;
 use super::phrase::{citations, cite_said, commits, count, day, quoted, shorten, span};
 use super::rank::best;
 use super::{Brief, Entry, LEFT_OFF_ENTRIES, Page, SECTION_ENTRIES, SUMMARY_RULES, Section};
+use crate::extract::stand_in::asked_model;
 
 /// Heading of the section that every memory opens with.
 pub(super) const LEFT_OFF: &str = "Where we left off";
-/// How the names of extractions begin that no model made.
-const EXTRACTIVE: &str = "extractive/";
 /// Most characters of quoted last words.
 const LAST_WORDS: usize = 200;
 
@@ -88,16 +87,10 @@ fn heading(brief: &Brief, accounts: &[Account]) -> String {
     format!("{title} — what we know · {covered}extracted {by} · Edit freely: your words win.")
 }
 
-/// `without a model`, `by home/qwen3`: who told what was worth keeping. A model's extractor is named with
-/// the model behind a blank.
+/// `without a model`, `by home/qwen3`: who told what was worth keeping.
 fn made_by(brief: &Brief) -> String {
-    let names = brief.extractions.iter();
-    let models = names.map(|extraction| {
-        let name = extraction.extractor.split_once(' ');
-        name.filter(|(manner, _)| !manner.starts_with(EXTRACTIVE))
-            .map(|(_, model)| model)
-    });
-    let models: BTreeSet<Option<&str>> = models.collect();
+    let models = brief.extractions.iter();
+    let models: BTreeSet<Option<&str>> = models.map(|it| asked_model(&it.extractor)).collect();
     let named: Vec<&str> = models.iter().copied().flatten().collect();
     match (named.as_slice(), models.contains(&None)) {
         ([], _) => "without a model".to_owned(),

@@ -99,6 +99,14 @@ impl<'a> StoodIn<'a> {
     }
 }
 
+/// The model that made an extraction, as its record says; `None` where none was asked, also where another
+/// extractor stood in.
+#[must_use]
+pub fn asked_model(extractor: &str) -> Option<&str> {
+    let (_, model) = extractor.split_once(' ')?;
+    StoodIn::parse(extractor).is_none().then_some(model)
+}
+
 impl fmt::Display for StoodIn<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
@@ -127,6 +135,15 @@ mod tests {
             "",
         ] {
             assert_eq!(StoodIn::parse(nobody), None, "{nobody}");
+        }
+    }
+
+    #[test]
+    fn the_model_is_the_one_that_was_asked() {
+        assert_eq!(asked_model("extract/3 openai/x"), Some("openai/x"));
+        let stood_in = "extractive/1 for extract/3 openai/x until 2026-12-01";
+        for nobody in ["extractive/1", stood_in] {
+            assert_eq!(asked_model(nobody), None, "{nobody}");
         }
     }
 
