@@ -9,7 +9,19 @@
 //!
 //! Not here: the tokens that a provider adds around messages, which its usage tells afterwards.
 
+#[cfg(feature = "exact-tokens")]
+mod words;
+
 use std::fmt;
+
+#[cfg(feature = "exact-tokens")]
+use words::Words;
+
+#[cfg(feature = "exact-tokens")]
+thread_local! {
+    static O200K: Words = Words::default();
+    static CL100K: Words = Words::default();
+}
 
 /// What cuts text into tokens, as far as counting goes.
 pub trait Tokenizer: fmt::Debug + Send + Sync {
@@ -57,9 +69,9 @@ impl Tokenizer for Vocabulary {
     fn count(&self, text: &str) -> u32 {
         let count = match self {
             #[cfg(feature = "exact-tokens")]
-            Self::O200k => bpe_openai::o200k_base().count(text),
+            Self::O200k => O200K.with(|words| words.count(bpe_openai::o200k_base(), text)),
             #[cfg(feature = "exact-tokens")]
-            Self::Cl100k => bpe_openai::cl100k_base().count(text),
+            Self::Cl100k => CL100K.with(|words| words.count(bpe_openai::cl100k_base(), text)),
             #[cfg(not(feature = "exact-tokens"))]
             Self::O200k | Self::Cl100k => estimate(text),
             Self::Other => estimate(text),
@@ -165,6 +177,15 @@ mod tests {
         assert_eq!(Vocabulary::O200k.count("Hello, world!"), 4);
         assert_eq!(Vocabulary::Cl100k.count("Hello, world!"), 4);
         assert_eq!(Vocabulary::O200k.count(""), 0);
+    }
+
+    #[test]
+    fn a_count_is_exact_whatever_was_counted_before() {
+        for number in 0..20_000 {
+            let text = format!("word{number} once, word{number} twice\n");
+            let exact = bpe_openai::o200k_base().count(text.as_str());
+            assert_eq!(Vocabulary::O200k.count(&text) as usize, exact, "{text}");
+        }
     }
 
     /// The estimate is at least what both vocabularies take, and at most `times` as much.
