@@ -1,0 +1,111 @@
+//! Entries: what a thread's log says beside the words that its session's log has.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::chunk::Chunk;
+use super::event::ThreadEvent;
+use super::ids::{ChunkId, StateId};
+use crate::ids::{EventSeq, SessionId};
+
+/// Where a thread was made from another one's state.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Forked {
+    /// The other thread.
+    pub thread_id: SessionId,
+    /// Its last entry that counts here.
+    pub seq: EventSeq,
+    /// The state.
+    pub state_id: StateId,
+}
+
+/// A finished compaction.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Compaction {
+    /// The last entry that it saw. It counts as if it stood right behind that one: whatever came
+    /// while it ran waited for it.
+    pub at: EventSeq,
+    /// Chunks that it put in the place of others.
+    pub replaced: Vec<Replaced>,
+    /// Chunks that it took out without a word.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub dropped: Vec<ChunkId>,
+    /// Who did it: the name of a model, or of the compactor.
+    pub by: String,
+    /// Tokens of what went.
+    pub tokens_before: u64,
+    /// Tokens of what came.
+    pub tokens_after: u64,
+    /// What went wrong on the way, for people.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub faults: Vec<String>,
+}
+
+/// One chunk in the place of others.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Replaced {
+    /// Those that went.
+    pub targets: Vec<ChunkId>,
+    /// The one that came.
+    pub chunk: Arc<Chunk>,
+}
+
+/// One entry of a thread's log.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "entry", rename_all = "snake_case")]
+pub enum Entry {
+    /// What the thread began with.
+    #[serde(rename_all = "camelCase")]
+    Initial {
+        /// Its first chunks.
+        chunks: Vec<Arc<Chunk>>,
+        /// Whose they were.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        forked_from: Option<Forked>,
+    },
+    /// Something happened.
+    Event {
+        /// What.
+        event: ThreadEvent,
+    },
+    /// Chunks were compacted.
+    Compaction(Compaction),
+    /// A chunk was edited.
+    Edited {
+        /// The chunk that went.
+        target: ChunkId,
+        /// The chunk that came.
+        chunk: Arc<Chunk>,
+    },
+    /// An earlier state was put back.
+    #[serde(rename_all = "camelCase")]
+    Restored {
+        /// That state.
+        state_id: StateId,
+        /// The last entry that had made it.
+        seq: EventSeq,
+        /// Its chunks.
+        chunks: Vec<Arc<Chunk>>,
+    },
+    /// The session ended: what is ephemeral went.
+    Ended,
+}
+
+impl Entry {
+    /// The place behind which it counts, for an entry at `seq`: entries are folded by this, then by `seq`.
+    #[must_use]
+    pub fn counts_at(&self, seq: EventSeq) -> EventSeq {
+        match self {
+            Self::Compaction(compaction) => compaction.at,
+            Self::Initial { .. }
+            | Self::Event { .. }
+            | Self::Edited { .. }
+            | Self::Restored { .. }
+            | Self::Ended => seq,
+        }
+    }
+}

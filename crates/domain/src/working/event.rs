@@ -1,0 +1,492 @@
+//! Events of a thread, with the seed's names (spec/working-memory.md 3).
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::time::Timestamp;
+
+/// How far a thing to do has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TodoStatus {
+    /// Not begun.
+    Pending,
+    /// Begun.
+    InProgress,
+    /// Done.
+    Completed,
+    /// Given up.
+    Cancelled,
+}
+
+/// A thing to do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TodoItem {
+    /// By which later events name it.
+    pub id: String,
+    /// What is to be done.
+    pub content: String,
+    /// How far it has come.
+    pub status: TodoStatus,
+    /// Its parts.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub children: Vec<TodoItem>,
+}
+
+/// Tokens of an answer, as its provider counted them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ResponseUsage {
+    /// Read by the model.
+    pub input_tokens: u64,
+    /// Written by the model.
+    pub output_tokens: u64,
+}
+
+/// Who ended a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TerminatedBy {
+    /// The person.
+    User,
+    /// The system around the agent.
+    System,
+    /// The agent that gave the task.
+    Parent,
+}
+
+macro_rules! events {
+    ($($(#[$doc:meta])* $name:ident = $word:literal { $($(#[$field_meta:meta])* $field:ident: $type:ty),* $(,)? })*) => {
+        /// What happened.
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+        #[serde(tag = "type", rename_all_fields = "camelCase")]
+        pub enum EventType {
+            $(
+                $(#[$doc])*
+                #[serde(rename = $word)]
+                $name { $($(#[$field_meta])* $field: $type),* },
+            )*
+            /// A type of the host's own.
+            #[serde(skip)]
+            Custom {
+                /// Its name.
+                name: String,
+                /// What it says.
+                fields: Map<String, Value>,
+            },
+        }
+
+        impl EventType {
+            /// The seed's words for its types, in its order.
+            pub const WORDS: &[&str] = &[$($word),*];
+
+            /// The seed's word, or the host's.
+            #[must_use]
+            pub fn word(&self) -> Cow<'static, str> {
+                match self {
+                    $(Self::$name { .. } => Cow::Borrowed($word),)*
+                    Self::Custom { name, .. } => Cow::Owned(name.clone()),
+                }
+            }
+        }
+    };
+}
+
+events! {
+    /// A person said something.
+    UserMessage = "USER_MESSAGE" {
+        /// What.
+        content: String,
+        /// What came with it, as the host has it.
+        #[serde(skip_serializing_if = "Vec::is_empty", default)]
+        attachments: Vec<Value>,
+    }
+    /// The agent that called this one said something.
+    ParentAgentMessage = "PARENT_AGENT_MESSAGE" {
+        /// Which agent.
+        parent_agent_id: String,
+        /// What.
+        content: String,
+        /// What it is about.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        task_context: Option<Value>,
+    }
+    /// The agent said something.
+    LlmTextResponse = "LLM_TEXT_RESPONSE" {
+        /// What.
+        content: String,
+        /// Which model wrote it.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        model: Option<String>,
+        /// What it cost.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        usage: Option<ResponseUsage>,
+    }
+    /// The agent calls a tool.
+    LlmToolCall = "LLM_TOOL_CALL" {
+        /// Which.
+        tool_name: String,
+        /// By which the outcome names the call.
+        call_id: String,
+        /// With what.
+        #[serde(default)]
+        arguments: Value,
+    }
+    /// The agent calls a skill.
+    LlmSkillCall = "LLM_SKILL_CALL" {
+        /// Which.
+        skill_name: String,
+        /// By which the outcome names the call.
+        call_id: String,
+        /// With what.
+        #[serde(default)]
+        input: Value,
+    }
+    /// The agent calls another agent.
+    LlmSubagentSpawn = "LLM_SUBAGENT_SPAWN" {
+        /// By which the outcome names it.
+        sub_agent_id: String,
+        /// What sort of agent.
+        agent_type: String,
+        /// What it shall do.
+        task: String,
+        /// How.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        config: Option<Value>,
+    }
+    /// The agent says something to an agent that it called.
+    LlmSubagentMessage = "LLM_SUBAGENT_MESSAGE" {
+        /// To which.
+        sub_agent_id: String,
+        /// What.
+        content: String,
+    }
+    /// The agent asks the person.
+    LlmClarification = "LLM_CLARIFICATION" {
+        /// What.
+        question: String,
+        /// What it needs to know.
+        #[serde(skip_serializing_if = "Vec::is_empty", default)]
+        needed_info: Vec<String>,
+    }
+    /// A tool answered.
+    ToolResult = "TOOL_RESULT" {
+        /// Which.
+        tool_name: String,
+        /// Whose call.
+        call_id: String,
+        /// What.
+        #[serde(default)]
+        result: Value,
+        /// Whether it did what was asked.
+        success: bool,
+    }
+    /// A skill answered.
+    SkillResult = "SKILL_RESULT" {
+        /// Which.
+        skill_name: String,
+        /// Whose call.
+        call_id: String,
+        /// What.
+        #[serde(default)]
+        result: Value,
+        /// Whether it did what was asked.
+        success: bool,
+    }
+    /// An agent that was called answered.
+    SubagentResult = "SUBAGENT_RESULT" {
+        /// Which.
+        sub_agent_id: String,
+        /// What.
+        #[serde(default)]
+        result: Value,
+        /// Whether it did what was asked.
+        success: bool,
+    }
+    /// A tool failed.
+    ToolError = "TOOL_ERROR" {
+        /// Which.
+        tool_name: String,
+        /// Whose call.
+        call_id: String,
+        /// How.
+        error: String,
+        /// More of it.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        error_details: Option<Value>,
+    }
+    /// A skill failed.
+    SkillError = "SKILL_ERROR" {
+        /// Which.
+        skill_name: String,
+        /// Whose call.
+        call_id: String,
+        /// How.
+        error: String,
+        /// More of it.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        error_details: Option<Value>,
+    }
+    /// An agent that was called failed.
+    SubagentError = "SUBAGENT_ERROR" {
+        /// Which.
+        sub_agent_id: String,
+        /// How.
+        error: String,
+        /// More of it.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        error_details: Option<Value>,
+    }
+    /// The system around the agent failed.
+    SystemError = "SYSTEM_ERROR" {
+        /// The fault's name.
+        code: String,
+        /// How.
+        error: String,
+        /// More of it.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        error_details: Option<Value>,
+    }
+    /// The task is done.
+    TaskCompleted = "TASK_COMPLETED" {
+        /// With what.
+        #[serde(default)]
+        result: Value,
+        /// In short.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        summary: Option<String>,
+    }
+    /// The agent gave the task up.
+    TaskAbandoned = "TASK_ABANDONED" {
+        /// Why.
+        reason: String,
+        /// What there is.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        partial_result: Option<Value>,
+    }
+    /// Somebody else ended the task.
+    TaskTerminated = "TASK_TERMINATED" {
+        /// Who.
+        terminated_by: TerminatedBy,
+        /// Why.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        reason: Option<String>,
+    }
+    /// What is to be done.
+    TodoSet = "TODO_SET" {
+        /// All of it.
+        todos: Vec<TodoItem>,
+    }
+    /// A thing is done.
+    TodoCompleted = "TODO_COMPLETED" {
+        /// Which.
+        todo_id: String,
+        /// With what.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        result: Option<Value>,
+    }
+    /// A thing has parts.
+    TodoExpanded = "TODO_EXPANDED" {
+        /// Which.
+        todo_id: String,
+        /// Its parts.
+        sub_items: Vec<TodoItem>,
+    }
+    /// A thing is another one now.
+    TodoUpdated = "TODO_UPDATED" {
+        /// Which.
+        todo_id: String,
+        /// What is to be done.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        content: Option<String>,
+        /// How far it has come.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        status: Option<TodoStatus>,
+    }
+    /// A thing is not to be done any more.
+    TodoDeleted = "TODO_DELETED" {
+        /// Which.
+        todo_id: String,
+    }
+    /// Chunks that must stay.
+    MemoryMarkCritical = "MEMORY_MARK_CRITICAL" {
+        /// Which; those that do not stand are passed over.
+        chunk_ids: Vec<super::ChunkId>,
+    }
+    /// Chunks that shall go. Critical ones stay.
+    MemoryForget = "MEMORY_FORGET" {
+        /// Which; those that do not stand are passed over.
+        chunk_ids: Vec<super::ChunkId>,
+    }
+    /// The agent wants room.
+    MemoryCompactManual = "MEMORY_COMPACT_MANUAL" {
+        /// Which chunks shall be compacted; without any, all that can be.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        chunk_ids: Option<Vec<super::ChunkId>>,
+    }
+    /// The host's own count says that room is needed.
+    MemoryCompactAuto = "MEMORY_COMPACT_AUTO" {
+        /// Its limit.
+        threshold: u64,
+        /// What it counted.
+        current_size: u64,
+    }
+    /// Something from outside.
+    ExternalInject = "EXTERNAL_INJECT" {
+        /// From where.
+        source: String,
+        /// What.
+        content: String,
+    }
+    /// A time has come.
+    ExternalTimer = "EXTERNAL_TIMER" {
+        /// Which timer.
+        timer_id: String,
+        /// What it was set for.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        payload: Option<Value>,
+    }
+    /// The surroundings changed.
+    EnvironmentChange = "ENVIRONMENT_CHANGE" {
+        /// What of them.
+        change_type: String,
+        /// What it was.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        old_value: Option<Value>,
+        /// What it is.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        new_value: Option<Value>,
+    }
+    /// Something is tried again.
+    ExecutionRetry = "EXECUTION_RETRY" {
+        /// What.
+        retry_target: String,
+        /// For which time, counted from 1.
+        attempt_number: u32,
+        /// Why.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        previous_error: Option<String>,
+    }
+    /// The thread goes on, from an earlier state where one is named.
+    ExecutionResume = "EXECUTION_RESUME" {
+        /// From which.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        resume_from_state_id: Option<super::StateId>,
+    }
+    /// The thread stands still until it is resumed.
+    ExecutionPause = "EXECUTION_PAUSE" {
+        /// Why.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        reason: Option<String>,
+    }
+}
+
+/// Something that happened in a thread.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ThreadEvent {
+    /// What.
+    pub kind: EventType,
+    /// When, as its host says, in milliseconds since 1970 UTC.
+    pub timestamp: Timestamp,
+    /// Whatever else its host says. `eventId` makes a repeated dispatch one event.
+    pub metadata: Map<String, Value>,
+}
+
+impl ThreadEvent {
+    /// An event without metadata.
+    ///
+    /// ```
+    /// use daybook_domain::Timestamp;
+    /// use daybook_domain::working::{EventType, ThreadEvent};
+    /// let hello = ThreadEvent::new(
+    ///     EventType::UserMessage { content: "Hello, agent!".to_owned(), attachments: vec![] },
+    ///     Timestamp(1),
+    /// );
+    /// let json = serde_json::to_string(&hello).unwrap();
+    /// assert_eq!(json, r#"{"content":"Hello, agent!","timestamp":1,"type":"USER_MESSAGE"}"#);
+    /// assert_eq!(serde_json::from_str::<ThreadEvent>(&json).unwrap(), hello);
+    /// ```
+    #[must_use]
+    pub fn new(kind: EventType, timestamp: Timestamp) -> Self {
+        Self {
+            kind,
+            timestamp,
+            metadata: Map::new(),
+        }
+    }
+
+    /// The event, by that name: dispatched again under it, it is the same event.
+    #[must_use]
+    pub fn with_id(mut self, id: impl Into<String>) -> Self {
+        self.metadata
+            .insert("eventId".to_owned(), Value::String(id.into()));
+        self
+    }
+
+    /// Its host's name for it.
+    #[must_use]
+    pub fn id(&self) -> Option<&str> {
+        self.metadata.get("eventId").and_then(Value::as_str)
+    }
+}
+
+impl Serialize for ThreadEvent {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::Error;
+        let mut event = match &self.kind {
+            EventType::Custom { name, fields } => {
+                let mut event = fields.clone();
+                event.insert("type".to_owned(), name.clone().into());
+                event
+            }
+            kind => match serde_json::to_value(kind).map_err(S::Error::custom)? {
+                Value::Object(event) => event,
+                _ => return Err(S::Error::custom("an event is an object")),
+            },
+        };
+        event.insert("timestamp".to_owned(), self.timestamp.0.into());
+        if !self.metadata.is_empty() {
+            event.insert("metadata".to_owned(), self.metadata.clone().into());
+        }
+        event.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for ThreadEvent {
+    /// A type that the seed does not have is the host's own; one that it has must have its fields.
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        use serde::de::Error;
+        let mut event = Map::deserialize(deserializer)?;
+        let timestamp = match event.remove("timestamp") {
+            None => return Err(D::Error::missing_field("timestamp")),
+            Some(timestamp) => serde_json::from_value(timestamp)
+                .map_err(|error| D::Error::custom(format!("timestamp: {error}")))?,
+        };
+        let metadata = match event.remove("metadata") {
+            None | Some(Value::Null) => Map::new(),
+            Some(Value::Object(metadata)) => metadata,
+            Some(_) => return Err(D::Error::custom("metadata is an object")),
+        };
+        let name = match event.get("type").and_then(Value::as_str) {
+            None => return Err(D::Error::missing_field("type")),
+            Some(name) => name.to_owned(),
+        };
+        let kind = if EventType::WORDS.contains(&name.as_str()) {
+            serde_json::from_value(Value::Object(event))
+                .map_err(|error| D::Error::custom(format!("{name}: {error}")))?
+        } else {
+            event.remove("type");
+            EventType::Custom {
+                name,
+                fields: event,
+            }
+        };
+        Ok(Self {
+            kind,
+            timestamp,
+            metadata,
+        })
+    }
+}

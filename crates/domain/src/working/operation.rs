@@ -1,0 +1,270 @@
+//! Operations: the only ways in which one state becomes the next (spec/working-memory.md 2).
+//!
+//! The operations of one entry are applied together or not at all.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::chunk::Chunk;
+use super::ids::{ChunkId, IdSource, OperationId, StateId};
+use super::state::{Held, State, StateMetadata};
+use crate::time::Timestamp;
+
+/// What an operation does.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(
+    tag = "type",
+    rename_all = "SCREAMING_SNAKE_CASE",
+    rename_all_fields = "camelCase"
+)]
+pub enum Act {
+    /// Adds a chunk: at the end, or at a position where that is given and not negative.
+    Add {
+        /// The new chunk.
+        chunk_id: ChunkId,
+        /// Counted from 0; past the end is the end.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        position: Option<i64>,
+    },
+    /// Puts a changed chunk in another one's place.
+    Update {
+        /// The chunk that goes.
+        target_chunk_id: ChunkId,
+        /// The chunk that comes.
+        new_chunk_id: ChunkId,
+    },
+    /// Puts one chunk in another one's place.
+    Replace {
+        /// The chunk that goes.
+        target_chunk_id: ChunkId,
+        /// The chunk that comes.
+        new_chunk_id: ChunkId,
+    },
+    /// Takes a chunk out.
+    Delete {
+        /// The chunk that goes.
+        chunk_id: ChunkId,
+    },
+    /// Moves a chunk.
+    Reorder {
+        /// The chunk that moves.
+        chunk_id: ChunkId,
+        /// Where it stands afterwards; past the end is the end.
+        new_position: usize,
+    },
+    /// Puts one chunk in the place of many: where the first of them stood. Those that are gone already
+    /// are passed over; the new one stands at the end when none is left.
+    BatchReplace {
+        /// The chunks that go.
+        target_chunk_ids: Vec<ChunkId>,
+        /// The chunk that comes.
+        new_chunk_id: ChunkId,
+    },
+    /// Several, one after another, all or none.
+    Batch {
+        /// In this order.
+        operations: Vec<Operation>,
+    },
+}
+
+/// An act, with its name and time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Operation {
+    /// Its name.
+    pub id: OperationId,
+    /// What it does.
+    #[serde(flatten)]
+    pub act: Act,
+    /// When, in milliseconds since 1970 UTC.
+    pub timestamp: Timestamp,
+}
+
+impl Operation {
+    /// An act at its time.
+    pub fn new(ids: &mut IdSource, act: Act, now: Timestamp) -> Self {
+        Self {
+            id: ids.operation(),
+            act,
+            timestamp: now,
+        }
+    }
+}
+
+/// Why an operation cannot be applied.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OperationError {
+    /// The chunk that it brings was not handed over.
+    #[error("Chunk not found in context: {0}")]
+    Missing(ChunkId),
+    /// The chunk that it names does not stand.
+    #[error("Target chunk not found in state: {0}")]
+    Absent(ChunkId),
+    /// The chunk that it adds stands already.
+    #[error("Chunk is in the state already: {0}")]
+    Present(ChunkId),
+}
+
+/// What operations did.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Applied {
+    /// Chunks that stand now and did not before, in the order in which they came.
+    pub added: Vec<Arc<Chunk>>,
+    /// Chunks that stood before and do not now, in the order in which they went.
+    pub removed: Vec<ChunkId>,
+}
+
+impl State {
+    /// The next state: this one after `operations`, which bring `pending` chunks.
+    ///
+    /// # Errors
+    /// [`OperationError`].
+    pub fn after(
+        &self,
+        operations: &[Operation],
+        pending: &[Arc<Chunk>],
+        id: StateId,
+        metadata: StateMetadata,
+    ) -> Result<(Self, Applied), OperationError> {
+        let mut next = self.clone();
+        let applied = next.advance(operations, pending, id, metadata)?;
+        Ok((next, applied))
+    }
+
+    /// [`State::after`] in place, which copies nothing while nobody else holds this state's chunks.
+    ///
+    /// # Errors
+    /// [`OperationError`]; the state is as it was.
+    pub fn advance(
+        &mut self,
+        operations: &[Operation],
+        pending: &[Arc<Chunk>],
+        id: StateId,
+        mut metadata: StateMetadata,
+    ) -> Result<Applied, OperationError> {
+        // A single act changes nothing when it fails; several are taken back together.
+        let is_single = |it: &Operation| !matches!(it.act, Act::Batch { .. });
+        let before = match operations {
+            [] => None,
+            [single] if is_single(single) => None,
+            _ => Some(Arc::clone(&self.held)),
+        };
+        let mut change = Change {
+            held: Arc::make_mut(&mut self.held),
+            pending,
+            applied: Applied::default(),
+        };
+        let done = operations.iter().try_for_each(|it| change.apply(it));
+        let mut applied = change.applied;
+        if let Err(error) = done {
+            if let Some(before) = before {
+                self.held = before;
+            }
+            return Err(error);
+        }
+        if operations.len() > 1 {
+            // What came and went within one result was never seen.
+            let chunks = &self.held.chunks;
+            applied.added.retain(|it| chunks.contains_key(&it.id));
+            applied.removed.retain(|id| !chunks.contains_key(id));
+        }
+        let previous = std::mem::replace(&mut self.id, id);
+        metadata.previous_state_id = Some(previous);
+        metadata.source_operation = operations.last().map(|last| last.id.clone());
+        self.metadata = metadata;
+        Ok(applied)
+    }
+}
+
+struct Change<'a> {
+    held: &'a mut Held,
+    pending: &'a [Arc<Chunk>],
+    applied: Applied,
+}
+
+impl Change<'_> {
+    fn apply(&mut self, operation: &Operation) -> Result<(), OperationError> {
+        match &operation.act {
+            Act::Add { chunk_id, position } => {
+                let end = self.held.order.len();
+                let position = position.and_then(|at| usize::try_from(at).ok());
+                let chunk = self.brought(chunk_id, None)?;
+                self.insert(chunk, position.unwrap_or(end), operation);
+            }
+            Act::Update {
+                target_chunk_id: target,
+                new_chunk_id: new,
+            }
+            | Act::Replace {
+                target_chunk_id: target,
+                new_chunk_id: new,
+            } => {
+                let chunk = self.brought(new, Some(target))?;
+                let at = self.remove(target)?;
+                self.insert(chunk, at, operation);
+            }
+            Act::Delete { chunk_id } => drop(self.remove(chunk_id)?),
+            Act::Reorder {
+                chunk_id,
+                new_position,
+            } => self.reorder(chunk_id, *new_position)?,
+            Act::BatchReplace {
+                target_chunk_ids,
+                new_chunk_id,
+            } => {
+                let chunk = self.brought(new_chunk_id, None)?;
+                let went = target_chunk_ids
+                    .iter()
+                    .filter_map(|id| self.remove(id).ok());
+                let first = went.min();
+                self.insert(chunk, first.unwrap_or(usize::MAX), operation);
+            }
+            Act::Batch { operations } => operations.iter().try_for_each(|it| self.apply(it))?,
+        }
+        Ok(())
+    }
+
+    /// The chunk that an operation brings, which must not stand yet, unless it is to stand in for itself.
+    fn brought(
+        &self,
+        id: &ChunkId,
+        instead: Option<&ChunkId>,
+    ) -> Result<Arc<Chunk>, OperationError> {
+        let chunk = self.pending.iter().find(|chunk| chunk.id == *id);
+        let chunk = chunk.ok_or_else(|| OperationError::Missing(id.clone()))?;
+        if instead != Some(id) && self.held.chunks.contains_key(id) {
+            return Err(OperationError::Present(id.clone()));
+        }
+        Ok(Arc::clone(chunk))
+    }
+
+    fn insert(&mut self, mut chunk: Arc<Chunk>, at: usize, operation: &Operation) {
+        if chunk.metadata.source_operation.is_none() {
+            Arc::make_mut(&mut chunk).metadata.source_operation = Some(operation.id.clone());
+        }
+        let order = &mut self.held.order;
+        order.insert(at.min(order.len()), chunk.id.clone());
+        self.held
+            .chunks
+            .insert(chunk.id.clone(), Arc::clone(&chunk));
+        self.applied.added.push(chunk);
+    }
+
+    fn remove(&mut self, id: &ChunkId) -> Result<usize, OperationError> {
+        let absent = || OperationError::Absent(id.clone());
+        let at = self.held.position(id).ok_or_else(absent)?;
+        self.held.order.remove(at);
+        self.held.chunks.remove(id);
+        self.applied.removed.push(id.clone());
+        Ok(at)
+    }
+
+    fn reorder(&mut self, id: &ChunkId, to: usize) -> Result<(), OperationError> {
+        let absent = || OperationError::Absent(id.clone());
+        let at = self.held.position(id).ok_or_else(absent)?;
+        let id = self.held.order.remove(at);
+        let to = to.min(self.held.order.len());
+        self.held.order.insert(to, id);
+        Ok(())
+    }
+}

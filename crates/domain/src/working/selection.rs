@@ -1,0 +1,1 @@
+//! Which chunks a compaction may take.

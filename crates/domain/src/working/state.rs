@@ -1,0 +1,183 @@
+//! States: the chunks that stand, in order (spec/working-memory.md 1.3).
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
+
+use super::chunk::Chunk;
+use super::ids::{ChunkId, OperationId, StateId};
+use crate::ids::EventSeq;
+use crate::time::Timestamp;
+
+/// What made a state out of the one before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StateSource {
+    /// The thread was created.
+    Initial,
+    /// The thread was made from another one's state.
+    Fork,
+    /// An event was reduced.
+    EventDispatch,
+    /// Chunks were compacted.
+    Compaction,
+    /// A person or a tool edited a chunk, or put an earlier state back.
+    Manual,
+    /// The session ended.
+    SessionEnd,
+}
+
+/// Where a state comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Provenance {
+    /// What made it.
+    pub source: StateSource,
+    /// The entry of the session's log that made it.
+    pub seq: EventSeq,
+    /// The type of the event, where one made it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub event_type: Option<Cow<'static, str>>,
+}
+
+/// A state's descent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StateMetadata {
+    /// When, in milliseconds since 1970 UTC. Order is told by `provenance.seq`, not by this.
+    pub created_at: Timestamp,
+    /// The state before; nothing for a thread's first.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub previous_state_id: Option<StateId>,
+    /// The last operation that made it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub source_operation: Option<OperationId>,
+    /// What made it.
+    pub provenance: Provenance,
+    /// Whatever else is known of it.
+    #[serde(skip_serializing_if = "Map::is_empty", default)]
+    pub custom: Map<String, Value>,
+}
+
+/// What a thread holds at one moment. Never changes; a copy costs next to nothing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct State {
+    /// Its name.
+    pub id: StateId,
+    /// Its descent.
+    pub metadata: StateMetadata,
+    pub(super) held: Arc<Held>,
+}
+
+/// The chunks of a state, shared by its copies.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Held {
+    pub(super) order: Vec<ChunkId>,
+    pub(super) chunks: HashMap<ChunkId, Arc<Chunk>>,
+}
+
+impl Held {
+    pub(super) fn position(&self, id: &ChunkId) -> Option<usize> {
+        self.chunks.contains_key(id).then_some(())?;
+        // Most often one of the last is asked for.
+        self.order.iter().rposition(|other| other == id)
+    }
+}
+
+impl State {
+    /// A state of these chunks, in their order; of chunks with one name the first counts.
+    #[must_use]
+    pub fn new(id: StateId, metadata: StateMetadata, chunks: Vec<Arc<Chunk>>) -> Self {
+        let mut held = Held::default();
+        for chunk in chunks {
+            if !held.chunks.contains_key(&chunk.id) {
+                held.order.push(chunk.id.clone());
+                held.chunks.insert(chunk.id.clone(), chunk);
+            }
+        }
+        Self {
+            id,
+            metadata,
+            held: Arc::new(held),
+        }
+    }
+
+    /// How many chunks stand.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.held.order.len()
+    }
+
+    /// Whether none stands.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.held.order.is_empty()
+    }
+
+    /// The chunks' names, in order.
+    #[must_use]
+    pub fn chunk_ids(&self) -> &[ChunkId] {
+        &self.held.order
+    }
+
+    /// The chunk of that name, if it stands.
+    #[must_use]
+    pub fn chunk(&self, id: &ChunkId) -> Option<&Arc<Chunk>> {
+        self.held.chunks.get(id)
+    }
+
+    /// The chunks, in order.
+    pub fn chunks(&self) -> impl DoubleEndedIterator<Item = &Arc<Chunk>> {
+        let held = &self.held;
+        held.order.iter().filter_map(|id| held.chunks.get(id))
+    }
+
+    /// Where a chunk stands, counted from 0.
+    #[must_use]
+    pub fn position(&self, id: &ChunkId) -> Option<usize> {
+        self.held.position(id)
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Spelled<Chunks> {
+    id: StateId,
+    chunk_ids: Vec<ChunkId>,
+    chunks: Chunks,
+    metadata: StateMetadata,
+}
+
+impl Serialize for State {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        struct InOrder<'a>(&'a State);
+        impl Serialize for InOrder<'_> {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_map(self.0.chunks().map(|chunk| (&chunk.id, &**chunk)))
+            }
+        }
+        Spelled {
+            id: self.id.clone(),
+            chunk_ids: self.held.order.clone(),
+            chunks: InOrder(self),
+            metadata: self.metadata.clone(),
+        }
+        .serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for State {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let spelled = Spelled::<HashMap<ChunkId, Chunk>>::deserialize(deserializer)?;
+        let mut chunks = spelled.chunks;
+        let mut ordered = Vec::with_capacity(chunks.len());
+        for id in spelled.chunk_ids {
+            let missing = || serde::de::Error::custom(format!("{id} is named and not there"));
+            ordered.push(Arc::new(chunks.remove(&id).ok_or_else(missing)?));
+        }
+        Ok(Self::new(spelled.id, spelled.metadata, ordered))
+    }
+}

@@ -1,0 +1,235 @@
+//! The seam behind which threads are kept.
+//!
+//! A thread's log is its session's log: each entry is an event there, with what the thread alone needs
+//! beside it. The promises of [`crate::seams`] hold.
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::error::StoreError;
+use crate::event::Event;
+use crate::ids::{EventSeq, SessionId, Tenant};
+use crate::seams::{Append, SessionStore};
+use crate::session::SessionMeta;
+use crate::time::Timestamp;
+
+/// Why a thread's events wait (seed 003, "BlockingReason").
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum BlockingReason {
+    /// Chunks are being compacted.
+    Compacting,
+    /// Somebody paused the thread.
+    Paused,
+}
+
+impl BlockingReason {
+    /// The seed's word for it, and the one in columns.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Compacting => "COMPACTING",
+            Self::Paused => "PAUSED",
+        }
+    }
+
+    /// The reason that [`BlockingReason::word`] names.
+    #[must_use]
+    pub fn from_word(word: &str) -> Option<Self> {
+        [Self::Compacting, Self::Paused]
+            .into_iter()
+            .find(|reason| reason.word() == word)
+    }
+}
+
+/// Proof of having blocked a thread; each block of a thread has a greater one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct BlockToken(pub u64);
+
+/// A thread stands still: entries are stored, and not folded before the block ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Block {
+    /// Why.
+    pub reason: BlockingReason,
+    /// Whose it is.
+    pub token: BlockToken,
+    /// The last entry that was stored before it: folded up to there.
+    pub at: EventSeq,
+    /// It ends then by itself, should its owner be gone; [`Timestamp::MAX`] for never.
+    pub until: Timestamp,
+}
+
+/// A thread that is to be.
+#[derive(Debug, Clone)]
+pub struct NewThread {
+    /// Its session; created with it when there is none.
+    pub session: SessionMeta,
+    /// Whatever its host wants to remember of it.
+    pub custom: Map<String, Value>,
+    /// The present time.
+    pub now: Timestamp,
+}
+
+/// A thread, as its store knows it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Thread {
+    /// Its session's identity, which is its own.
+    pub id: SessionId,
+    /// Its short name, the session's.
+    pub label: String,
+    /// When it was created, in milliseconds since 1970 UTC.
+    pub created_at: Timestamp,
+    /// When something was last stored, in milliseconds since 1970 UTC.
+    pub updated_at: Timestamp,
+    /// The thread it was forked from, by its host's id.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub forked_from: Option<String>,
+    /// Its last entry.
+    pub last: EventSeq,
+    /// What its events wait for. A block whose time is over is none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub block: Option<Block>,
+    /// Whatever its host wants to remember of it.
+    #[serde(skip_serializing_if = "Map::is_empty", default)]
+    pub custom: Map<String, Value>,
+}
+
+/// Entries for a thread's log.
+#[derive(Debug, Clone)]
+pub struct ThreadAppend {
+    /// The events for the session's log.
+    pub append: Append,
+    /// What the thread keeps beside each of them, in the same order.
+    pub entries: Vec<String>,
+    /// Stored only while this block lasts, which it ends. An append without one never waits.
+    pub ends: Option<BlockToken>,
+}
+
+/// What became of an append.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ThreadAppended {
+    /// It is stored.
+    Stored {
+        /// The place of each of its events; what was known already has a place up to `before`.
+        seqs: Vec<EventSeq>,
+        /// The last entry before.
+        before: EventSeq,
+        /// What the new ones wait for.
+        block: Option<Block>,
+    },
+    /// The block that it was to end is over; nothing was stored.
+    BlockLost,
+}
+
+/// What became of a wish to block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BlockOutcome {
+    /// The thread stands still.
+    Blocked(Block),
+    /// It did so already.
+    Already(Block),
+}
+
+/// An entry as it is stored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LogEntry {
+    /// The event of the session's log.
+    pub event: Event,
+    /// What the thread keeps beside it; nothing for what came in by another way.
+    pub entry: Option<String>,
+}
+
+/// Entries, and what those that are not among them wait for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LogPage {
+    /// In the order of the log.
+    pub entries: Vec<LogEntry>,
+    /// The block at the moment of reading.
+    pub block: Option<Block>,
+    /// The last entry at the moment of reading.
+    pub last: EventSeq,
+}
+
+/// Where threads are kept. Whoever is not a thread, or was deleted, does not exist.
+#[async_trait]
+pub trait ThreadStore: SessionStore {
+    /// Creates a thread, and its session if there is none; an existing thread is given back as it is.
+    ///
+    /// # Errors
+    /// [`StoreError::Refused`] when it was deleted.
+    async fn create_thread(&self, new: &NewThread) -> Result<Thread, StoreError>;
+
+    /// A thread, if there is one.
+    async fn thread(&self, id: &SessionId, now: Timestamp) -> Result<Option<Thread>, StoreError>;
+
+    /// Threads of a tenant, newest entry first, then by id.
+    async fn threads(
+        &self,
+        tenant: &Tenant,
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<Vec<Thread>, StoreError>;
+
+    /// Appends entries in one transaction with all that [`SessionStore::append`] does.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] without such a thread.
+    async fn append_entries(&self, append: &ThreadAppend) -> Result<ThreadAppended, StoreError>;
+
+    /// Entries after `after`, in order: at most `limit`, and at most `bytes` of text, but always one
+    /// while there is one.
+    async fn entries(
+        &self,
+        id: &SessionId,
+        after: EventSeq,
+        limit: usize,
+        bytes: usize,
+        now: Timestamp,
+    ) -> Result<LogPage, StoreError>;
+
+    /// Blocks a thread, unless it is blocked.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] without such a thread.
+    async fn block(
+        &self,
+        id: &SessionId,
+        reason: BlockingReason,
+        until: Timestamp,
+        now: Timestamp,
+    ) -> Result<BlockOutcome, StoreError>;
+
+    /// Lets a block last longer; false when it is over.
+    async fn extend_block(
+        &self,
+        id: &SessionId,
+        token: BlockToken,
+        until: Timestamp,
+        now: Timestamp,
+    ) -> Result<bool, StoreError>;
+
+    /// Ends a block; false when it is over.
+    async fn unblock(
+        &self,
+        id: &SessionId,
+        token: BlockToken,
+        now: Timestamp,
+    ) -> Result<bool, StoreError>;
+
+    /// Keeps the state that folding the log up to and including `seq` gave, in the place of an older one.
+    /// An older one than what is kept changes nothing.
+    async fn put_snapshot(
+        &self,
+        id: &SessionId,
+        seq: EventSeq,
+        snapshot: &[u8],
+    ) -> Result<(), StoreError>;
+
+    /// What was kept last.
+    async fn snapshot(&self, id: &SessionId) -> Result<Option<(EventSeq, Vec<u8>)>, StoreError>;
+
+    /// Deletes a thread; its session's log stays until it is purged. False when there is none.
+    async fn delete_thread(&self, id: &SessionId, now: Timestamp) -> Result<bool, StoreError>;
+}
