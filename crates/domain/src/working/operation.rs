@@ -157,12 +157,10 @@ impl State {
         let done = operations.iter().try_for_each(|it| change.apply(it));
         let mut applied = change.applied;
         if let Err(error) = done {
-            if let Some(before) = before {
-                self.held = before;
-            }
+            self.held = before.unwrap_or_else(|| Arc::clone(&self.held));
             return Err(error);
         }
-        if operations.len() > 1 {
+        if before.is_some() {
             // What came and went within one result was never seen.
             let chunks = &self.held.chunks;
             applied.added.retain(|it| chunks.contains_key(&it.id));
@@ -268,3 +266,7 @@ impl Change<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+#[path = "operation_tests.rs"]
+mod tests;

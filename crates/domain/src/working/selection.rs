@@ -1,1 +1,187 @@
-//! Which chunks a compaction may take.
+//! Which chunks a compaction may take, and which stay as they are (spec/working-memory.md 6 and 13.5).
+//!
+//! What stays: what is critical or ephemeral, the newest words of the person, calls that nobody has
+//! answered, and the newest chunks. A call is never parted from its outcome: both go or both stay.
+//!
+//! Not here: when a compaction is due, and what comes in the place of what goes.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use super::chunk::{Chunk, ChunkType, RetentionStrategy, WorkingFlowSubType};
+use super::ids::ChunkId;
+use super::state::State;
+
+/// How much of the newest stays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Recent {
+    /// Most chunks.
+    pub chunks: usize,
+    /// Most tokens of them; the very last chunk stays however large it is.
+    pub tokens: u64,
+}
+
+/// What a compaction may take, in the order of the state.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Selection {
+    /// Goes without a word.
+    pub disposable: Vec<Arc<Chunk>>,
+    /// Is condensed.
+    pub condensable: Vec<Arc<Chunk>>,
+}
+
+impl Selection {
+    /// How many chunks it holds.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.disposable.len() + self.condensable.len()
+    }
+
+    /// Whether it holds none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All of them.
+    pub fn chunks(&self) -> impl Iterator<Item = &Arc<Chunk>> {
+        self.disposable.iter().chain(&self.condensable)
+    }
+}
+
+/// Whether a compaction may take the chunk at all. What a thread is told once, about its task and its
+/// agent, is not compacted.
+#[must_use]
+pub fn is_compactable(chunk: &Chunk) -> bool {
+    let is_kind = match chunk.kind {
+        ChunkType::WorkingFlow | ChunkType::Environment | ChunkType::Delegation => true,
+        ChunkType::System | ChunkType::Agent | ChunkType::Workflow | ChunkType::Output => false,
+    };
+    is_kind && chunk.retention_strategy.is_compactable()
+}
+
+/// Compactable chunks of the conversation: what the seed's threshold counts.
+#[must_use]
+pub fn compactable_flow(state: &State) -> usize {
+    let counts = |chunk: &&Arc<Chunk>| {
+        chunk.kind == ChunkType::WorkingFlow && chunk.retention_strategy.is_compactable()
+    };
+    state.chunks().filter(counts).count()
+}
+
+/// The newest words of the person.
+#[must_use]
+pub fn newest_words(state: &State) -> Option<&Arc<Chunk>> {
+    let is_user = |chunk: &&Arc<Chunk>| chunk.is(WorkingFlowSubType::User);
+    state.chunks().rev().find(is_user)
+}
+
+/// Calls that nobody has answered.
+#[must_use]
+pub fn unanswered(state: &State) -> HashSet<ChunkId> {
+    let mut open: HashMap<&str, Vec<&ChunkId>> = HashMap::new();
+    for chunk in state.chunks() {
+        match (chunk.sub_type, chunk.call_id()) {
+            (Some(WorkingFlowSubType::AgentAction), Some(call)) if expects_answer(chunk) => {
+                open.entry(call).or_default().push(&chunk.id);
+            }
+            (Some(WorkingFlowSubType::ActionResponse), Some(call)) => {
+                open.remove(call);
+            }
+            _ => {}
+        }
+    }
+    open.into_values().flatten().cloned().collect()
+}
+
+/// A message to another agent is no call: nothing answers it alone.
+fn expects_answer(chunk: &Chunk) -> bool {
+    chunk.content.word("action") != Some("message_subagent")
+}
+
+/// What may be taken of a state, where `tokens` tells what a chunk takes.
+#[must_use]
+pub fn select(state: &State, recent: Recent, tokens: impl Fn(&Chunk) -> u64) -> Selection {
+    let kept = newest(state, recent, tokens);
+    of(state, |chunk| !kept.contains(&chunk.id))
+}
+
+/// What may be taken of the chunks that somebody chose: those and, with a call, its outcome.
+#[must_use]
+pub fn select_of(state: &State, chosen: &[ChunkId]) -> Selection {
+    let chosen: HashSet<_> = chosen.iter().collect();
+    let calls: HashSet<_> = state
+        .chunks()
+        .filter(|chunk| chosen.contains(&chunk.id))
+        .filter_map(|chunk| chunk.call_id())
+        .collect();
+    of(state, |chunk| {
+        chosen.contains(&chunk.id) || chunk.call_id().is_some_and(|call| calls.contains(call))
+    })
+}
+
+fn of(state: &State, wanted: impl Fn(&Chunk) -> bool) -> Selection {
+    let open = unanswered(state);
+    let words = newest_words(state).map(|chunk| &chunk.id);
+    let goes = |chunk: &Chunk| {
+        is_compactable(chunk)
+            && wanted(chunk)
+            && Some(&chunk.id) != words
+            && !open.contains(&chunk.id)
+    };
+    let parted = parted(state, goes);
+    let mut selection = Selection::default();
+    for chunk in state.chunks() {
+        let is_parted = chunk.call_id().is_some_and(|call| parted.contains(call));
+        if !goes(chunk) || is_parted {
+            continue;
+        }
+        match chunk.retention_strategy {
+            RetentionStrategy::Disposable => selection.disposable.push(Arc::clone(chunk)),
+            RetentionStrategy::Critical
+            | RetentionStrategy::Compressible
+            | RetentionStrategy::BatchCompressible
+            | RetentionStrategy::Ephemeral => selection.condensable.push(Arc::clone(chunk)),
+        }
+    }
+    selection
+}
+
+/// Calls of which one part would go and another stay.
+fn parted(state: &State, goes: impl Fn(&Chunk) -> bool) -> HashSet<&str> {
+    let (mut going, mut staying) = (HashSet::new(), HashSet::new());
+    for chunk in state.chunks() {
+        if let Some(call) = chunk.call_id() {
+            let side = if goes(chunk) {
+                &mut going
+            } else {
+                &mut staying
+            };
+            side.insert(call);
+        }
+    }
+    going.intersection(&staying).copied().collect()
+}
+
+/// The newest chunks that stay.
+fn newest(state: &State, recent: Recent, tokens: impl Fn(&Chunk) -> u64) -> HashSet<ChunkId> {
+    let mut left = recent.tokens;
+    let mut kept = HashSet::new();
+    let compactable = state.chunks().rev().filter(|chunk| is_compactable(chunk));
+    for (place, chunk) in compactable.take(recent.chunks).enumerate() {
+        let size = tokens(chunk);
+        if place > 0 && size > left {
+            break;
+        }
+        left = left.saturating_sub(size);
+        // A summary is there to be carried on.
+        if !chunk.is(WorkingFlowSubType::Compacted) {
+            kept.insert(chunk.id.clone());
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+#[path = "selection_tests.rs"]
+mod tests;
