@@ -105,6 +105,19 @@ pub enum OperationError {
     Present(ChunkId),
 }
 
+impl Applied {
+    /// What came and went within one result was never seen.
+    fn forget_transient(&mut self, held: &Held) {
+        let came = |id: &ChunkId| self.added.iter().any(|chunk| chunk.id == *id);
+        let stands = |id: &ChunkId| held.chunks.contains_key(id);
+        self.removed = std::mem::take(&mut self.removed)
+            .into_iter()
+            .filter(|id| !stands(id) && !came(id))
+            .collect();
+        self.added.retain(|chunk| stands(&chunk.id));
+    }
+}
+
 /// What operations did.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Applied {
@@ -157,14 +170,13 @@ impl State {
         let done = operations.iter().try_for_each(|it| change.apply(it));
         let mut applied = change.applied;
         if let Err(error) = done {
-            self.held = before.unwrap_or_else(|| Arc::clone(&self.held));
+            if let Some(before) = before {
+                self.held = before;
+            }
             return Err(error);
         }
         if before.is_some() {
-            // What came and went within one result was never seen.
-            let chunks = &self.held.chunks;
-            applied.added.retain(|it| chunks.contains_key(&it.id));
-            applied.removed.retain(|id| !chunks.contains_key(id));
+            applied.forget_transient(&self.held);
         }
         let previous = std::mem::replace(&mut self.id, id);
         metadata.previous_state_id = Some(previous);
