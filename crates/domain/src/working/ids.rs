@@ -98,6 +98,15 @@ impl IdSource {
         }
     }
 
+    /// Names that no other part of this source makes.
+    #[must_use]
+    pub fn part(&self, number: u64) -> Self {
+        Self {
+            made: self.made + ((number + 1) << 32),
+            ..self.clone()
+        }
+    }
+
     /// The next chunk's name.
     pub fn chunk(&mut self) -> ChunkId {
         ChunkId(self.next("chunk_").as_str().into())

@@ -22,7 +22,7 @@ mod told;
 pub use chunk::{
     Chunk, ChunkMetadata, ChunkType, Content, Part, RetentionStrategy, WorkingFlowSubType,
 };
-pub use entry::{Compaction, Entry, Forked};
+pub use entry::{Compaction, Entry, Forked, Replaced};
 pub use event::{EventType, ThreadEvent, TodoItem, TodoStatus};
 pub use ids::{ChunkId, IdSource, OperationId, StateId};
 pub use operation::{Act, Applied, Operation, OperationError};

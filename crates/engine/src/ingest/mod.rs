@@ -29,9 +29,9 @@ pub mod settle;
 pub mod stream;
 pub mod told;
 
-mod calls;
+pub(crate) mod calls;
 mod json;
-mod kept;
+pub(crate) mod kept;
 mod lenient;
 mod prepared;
 mod sketch;

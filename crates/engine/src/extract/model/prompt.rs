@@ -25,7 +25,7 @@ pub(super) const MEMORY_AGENT: &str = include_str!("../prompts/memory/MEMORY_AGE
 
 impl Prompt {
     /// The prompt in a file with front matter.
-    pub(super) fn of(file: &'static str) -> Self {
+    pub(crate) fn of(file: &'static str) -> Self {
         let matter = file
             .strip_prefix("---\n")
             .and_then(|rest| rest.split_once("\n---\n"));

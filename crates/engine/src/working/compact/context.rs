@@ -1,0 +1,123 @@
+//! What a compactor is told beside the chunks.
+
+use std::sync::Arc;
+
+use daybook_domain::Timestamp;
+use daybook_domain::working::{
+    Chunk, ChunkId, ChunkType, Content, IdSource, RetentionStrategy, State, WorkingFlowSubType,
+};
+use serde_json::Value;
+
+use super::{Count, weight};
+
+/// What a compactor is told (seed 003, `CompactionContext`).
+pub struct CompactionContext<'a> {
+    /// The state, which stands still.
+    pub state: &'a State,
+    /// What the agent is to do.
+    pub task_goal: Option<String>,
+    /// What came of earlier compactions, to be carried on.
+    pub progress_summary: Option<String>,
+    /// Most tokens of the result: fewer than what it stands for, by the bound that is checked.
+    pub most_tokens: u64,
+    /// Tokens of a text.
+    pub count: &'a Count,
+    /// Names for what is made.
+    pub ids: IdSource,
+    /// The present time.
+    pub now: Timestamp,
+}
+
+impl<'a> CompactionContext<'a> {
+    /// What is told of a state.
+    pub(super) fn of(state: &'a State, count: &'a Count, ids: IdSource, now: Timestamp) -> Self {
+        Self {
+            state,
+            task_goal: task_goal(state),
+            progress_summary: None,
+            most_tokens: u64::MAX,
+            count,
+            ids,
+            now,
+        }
+    }
+
+    /// The chunk that stands for `chunks`: part `COMPACTED` of the conversation, compressible, with them
+    /// as its parents and a note of the events that they came from.
+    #[must_use]
+    pub fn compacted(&self, chunks: &[Arc<Chunk>], text: impl Into<String>) -> Chunk {
+        let kind = ChunkType::WorkingFlow;
+        let id = self.ids.clone().chunk();
+        let mut compacted = Chunk::new(id, kind, Content::text(text), self.now)
+            .part(WorkingFlowSubType::Compacted)
+            .kept(RetentionStrategy::Compressible);
+        let metadata = &mut compacted.metadata;
+        metadata.parent_ids = chunks.iter().map(|chunk| chunk.id.clone()).collect();
+        let before: u64 = chunks.iter().map(|chunk| weight(chunk, self.count)).sum();
+        let custom = &mut metadata.custom;
+        custom.insert("compactedAt".to_owned(), self.now.0.into());
+        custom.insert("originalChunkCount".to_owned(), chunks.len().into());
+        custom.insert("tokensBefore".to_owned(), before.into());
+        if let Some((from, to)) = events(chunks) {
+            custom.insert("fromSeq".to_owned(), from.into());
+            custom.insert("toSeq".to_owned(), to.into());
+        }
+        compacted
+    }
+}
+
+/// The names of chunks.
+pub(super) fn names(chunks: &[Arc<Chunk>]) -> Vec<ChunkId> {
+    chunks.iter().map(|chunk| chunk.id.clone()).collect()
+}
+
+/// The first and the last event that chunks came from.
+pub(super) fn events(chunks: &[Arc<Chunk>]) -> Option<(u64, u64)> {
+    let of =
+        |chunk: &Arc<Chunk>, name: &str| chunk.metadata.custom.get(name).and_then(Value::as_u64);
+    let from = |chunk| of(chunk, "fromSeq").or_else(|| of(chunk, "seq"));
+    let to = |chunk| of(chunk, "toSeq").or_else(|| of(chunk, "seq"));
+    let first = chunks.iter().filter_map(from).min()?;
+    Some((first, chunks.iter().filter_map(to).max()?))
+}
+
+/// What the agent is to do: as a system or a delegation says, else the first words of the person.
+fn task_goal(state: &State) -> Option<String> {
+    let given = state.chunks().find_map(|chunk| match chunk.kind {
+        ChunkType::System | ChunkType::Delegation => task(chunk),
+        _ => None,
+    });
+    given.or_else(|| {
+        let user = |chunk: &&Arc<Chunk>| chunk.is(WorkingFlowSubType::User);
+        state
+            .chunks()
+            .find(user)
+            .map(|chunk| chunk.content.told().into_owned())
+    })
+}
+
+fn task(chunk: &Arc<Chunk>) -> Option<String> {
+    let content = &chunk.content;
+    let goal = content.field("taskContext").and_then(|it| it.get("goal"));
+    let task = content
+        .word("task")
+        .or_else(|| goal.and_then(Value::as_str));
+    match (task, chunk.kind) {
+        (Some(task), _) => Some(task.to_owned()),
+        (None, ChunkType::Delegation) => Some(content.told().into_owned()),
+        (None, _) => None,
+    }
+}
+
+/// What earlier compactions came to, among `chunks`; and the rest of them.
+pub(super) fn earlier(chunks: &[Arc<Chunk>]) -> (Option<String>, Vec<Arc<Chunk>>) {
+    let is_summary = |chunk: &&Arc<Chunk>| chunk.is(WorkingFlowSubType::Compacted);
+    let summaries: Vec<_> = chunks
+        .iter()
+        .filter(is_summary)
+        .map(|chunk| chunk.content.told().into_owned())
+        .collect();
+    let rest = chunks.iter().filter(|chunk| !is_summary(chunk)).cloned();
+    let summary = (!summaries.is_empty()).then(|| summaries.join("\n\n"));
+    (summary, rest.collect())
+}

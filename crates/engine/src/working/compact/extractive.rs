@@ -1,0 +1,228 @@
+//! The compactor that asks no model: the seed's headings, filled with what plainly happened.
+//!
+//! What is compressible by itself becomes a line of its own, shortened; a batch of calls with their outcomes
+//! becomes one line together. What an earlier compaction wrote is carried on, whoever wrote it: its items
+//! stand before the new ones. When room is short the oldest items go first, and it is said how many.
+//!
+//! Not here: calls as people read them (`ingest::calls`).
+
+mod account;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use daybook_domain::BoxError;
+use daybook_domain::working::{Chunk, WorkingFlowSubType};
+use serde_json::Value;
+
+use super::context::{earlier, names};
+use super::excerpt::line;
+use super::history::takes;
+use super::{CompactionContext, CompactionResult, Compactor, weight};
+use crate::ingest::calls;
+
+use account::{Account, Section};
+
+/// Most characters of a person's words, of the agent's, and of a call.
+const WORDS: usize = 240;
+/// Most calls of one tool that one line names.
+const NAMED: usize = 6;
+/// Share of what went that the account may take, in percent.
+const SHARE: u64 = 60;
+
+/// Condenses without a model. Its name is `extractive`.
+#[derive(Debug, Clone, Copy)]
+pub struct ExtractiveCompactor {
+    /// Most tokens of the account.
+    pub max_tokens: u32,
+}
+
+impl Default for ExtractiveCompactor {
+    fn default() -> Self {
+        Self { max_tokens: 2_000 }
+    }
+}
+
+#[async_trait]
+impl Compactor for ExtractiveCompactor {
+    fn name(&self) -> &str {
+        "extractive"
+    }
+
+    fn can_compact(&self, chunks: &[Arc<Chunk>]) -> bool {
+        takes(chunks)
+    }
+
+    async fn compact(
+        &self,
+        chunks: &[Arc<Chunk>],
+        context: &CompactionContext<'_>,
+    ) -> Result<CompactionResult, BoxError> {
+        if !takes(chunks) {
+            return Err("the extractive compactor cannot compact these chunks".into());
+        }
+        let before: u64 = chunks
+            .iter()
+            .map(|chunk| weight(chunk, context.count))
+            .sum();
+        let (summary, rest) = earlier(chunks);
+        let mut account = Account::of(&summary.unwrap_or_default());
+        tell(&rest, &mut account);
+        let room = u64::from(self.max_tokens)
+            .min(before * SHARE / 100)
+            .min(context.most_tokens);
+        let text = account.within(room, |text| u64::from((context.count)(text)));
+        Ok(CompactionResult {
+            compacted_chunk: context.compacted(chunks, text),
+            original_chunk_ids: names(chunks),
+            by: self.name().to_owned(),
+            faults: Vec::new(),
+        })
+    }
+}
+
+/// Calls of one tool, one after another.
+struct Batch {
+    tool: String,
+    calls: Vec<String>,
+}
+
+impl Batch {
+    fn line(&self) -> String {
+        let named: Vec<_> = self.calls.iter().take(NAMED).map(String::as_str).collect();
+        let named = named.join("; ");
+        match (self.calls.len(), named.is_empty()) {
+            (1, true) => self.tool.clone(),
+            (1, false) => format!("{}: {named}", self.tool),
+            (many, true) => format!("{} ({many} times)", self.tool),
+            (many, false) if many > NAMED => format!("{} ({many} times): {named}; …", self.tool),
+            (many, false) => format!("{} ({many} times): {named}", self.tool),
+        }
+    }
+}
+
+fn tell(chunks: &[Arc<Chunk>], account: &mut Account) {
+    let outcomes: HashMap<&str, &Arc<Chunk>> = chunks
+        .iter()
+        .filter(|chunk| chunk.is(WorkingFlowSubType::ActionResponse))
+        .filter_map(|chunk| Some((chunk.call_id()?, chunk)))
+        .collect();
+    let mut batch: Option<Batch> = None;
+    let mut state = None;
+    for chunk in chunks {
+        let action = chunk
+            .is(WorkingFlowSubType::AgentAction)
+            .then(|| call(chunk));
+        let failure = action.as_ref().and_then(|_| {
+            let outcome = outcomes.get(chunk.call_id()?)?;
+            failure(outcome)
+        });
+        match (action, failure) {
+            (Some((tool, call)), None) => match &mut batch {
+                Some(batch) if batch.tool == tool => batch.calls.extend(call),
+                _ => {
+                    flush(&mut batch, account);
+                    let calls = call.into_iter().collect();
+                    batch = Some(Batch { tool, calls });
+                }
+            },
+            (Some((tool, call)), Some(why)) => {
+                flush(&mut batch, account);
+                let what = call.map_or(tool.clone(), |call| format!("{tool}: {call}"));
+                let item = format!("{what} — failed: {why}");
+                account.push(Section::Attempted, item);
+            }
+            (None, _) => {
+                if let Some((section, item)) = alone(chunk) {
+                    flush(&mut batch, account);
+                    if section == Section::State {
+                        // Only the last of them is where things stand; what went before was done.
+                        if let Some(before) = state.replace(item) {
+                            account.push(Section::Completed, before);
+                        }
+                    } else {
+                        account.push(section, item);
+                    }
+                }
+            }
+        }
+    }
+    flush(&mut batch, account);
+    if let Some(state) = state {
+        account.set_state(state);
+    }
+}
+
+fn flush(batch: &mut Option<Batch>, account: &mut Account) {
+    if let Some(batch) = batch.take() {
+        account.push(Section::Completed, batch.line());
+    }
+}
+
+/// What a call is: the tool, and what it was asked.
+fn call(chunk: &Chunk) -> (String, Option<String>) {
+    let content = &chunk.content;
+    let word = |name| content.word(name).map(str::to_owned);
+    let tool = word("toolName")
+        .or_else(|| word("skillName"))
+        .or_else(|| word("agentType"))
+        .unwrap_or_else(|| "call".to_owned());
+    let given = content
+        .field("arguments")
+        .or_else(|| content.field("input"));
+    let text = match (given, word("task")) {
+        (_, Some(task)) => task,
+        (Some(Value::Null) | None, None) => chunk.content.told().into_owned(),
+        (Some(given), None) => match only(given) {
+            Some(word) => word.to_owned(),
+            None => calls::rendered(&tool, &given.to_string()),
+        },
+    };
+    let text = line(&text, WORDS / 2);
+    (tool, (!text.is_empty() && text != "{}").then_some(text))
+}
+
+/// The one word that a call was given, if that is all.
+fn only(given: &Value) -> Option<&str> {
+    let fields = given.as_object().filter(|fields| fields.len() == 1)?;
+    fields.values().next()?.as_str()
+}
+
+/// Why an outcome is none, if it is none.
+fn failure(outcome: &Chunk) -> Option<String> {
+    let content = &outcome.content;
+    if content.field("success") != Some(&Value::Bool(false)) {
+        return None;
+    }
+    let why = content.word("error").map(str::to_owned);
+    let why = why.unwrap_or_else(|| match content.field("result") {
+        Some(Value::String(text)) => text.clone(),
+        Some(value) => value.to_string(),
+        None => "no reason given".to_owned(),
+    });
+    // What went wrong stands at the end of what a program prints.
+    let last = why.lines().rev().find(|line| !line.trim().is_empty());
+    Some(line(last.unwrap_or(&why), WORDS / 2))
+}
+
+/// What one chunk that is no call comes to.
+fn alone(chunk: &Chunk) -> Option<(Section, String)> {
+    use WorkingFlowSubType as Part;
+    let words = || line(&chunk.content.told(), WORDS);
+    match chunk.sub_type {
+        Some(Part::User) => {
+            let text = match &chunk.content {
+                daybook_domain::working::Content::Text {
+                    text: Some(text), ..
+                } => line(text, WORDS),
+                _ => words(),
+            };
+            Some((Section::Key, format!("The person: \"{text}\"")))
+        }
+        Some(Part::Response) => Some((Section::State, words())),
+        // Its call tells of it; thoughts were for the moment.
+        Some(Part::ActionResponse | Part::Thinking | Part::AgentAction | Part::Compacted) => None,
+        None => Some((Section::Key, words())),
+    }
+}

@@ -1,0 +1,215 @@
+//! One entry of a thread's log after another: the state.
+//!
+//! Folding is pure. Folding the same entries again gives the same state, to the last id; an entry that
+//! cannot be applied changes nothing, the second time as the first.
+//!
+//! Not here: the order of entries (`reader`), who waits for what (`manager`).
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use daybook_domain::working::{
+    Act, Applied, Chunk, ChunkId, Compaction, Entry, IdSource, Operation, Provenance,
+    RetentionStrategy, State, StateMetadata, StateSource,
+};
+use daybook_domain::{EventSeq, SessionId, Timestamp};
+use serde_json::Map;
+
+use super::reduce::{ReduceContext, Reduced, ReducerRegistry};
+
+/// Folds the entries of one thread.
+#[derive(Debug, Clone)]
+pub struct Fold {
+    registry: Arc<ReducerRegistry>,
+    ids: IdSource,
+}
+
+/// What one entry did.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Folded {
+    /// What came and went.
+    pub applied: Applied,
+    /// Whether there is a new state.
+    pub is_changed: bool,
+    /// What was done.
+    pub operations: Vec<Operation>,
+    /// Why nothing was done, where something should have been.
+    pub fault: Option<String>,
+}
+
+impl Fold {
+    /// Folds entries of `thread` by those reducers.
+    #[must_use]
+    pub fn new(thread: &SessionId, registry: Arc<ReducerRegistry>) -> Self {
+        let ids = IdSource::new(thread, EventSeq(0));
+        Self { registry, ids }
+    }
+
+    /// The state before the first entry.
+    #[must_use]
+    pub fn beginning(&self, created_at: Timestamp) -> State {
+        let seq = EventSeq(0);
+        let metadata = self.metadata(StateSource::Initial, seq, created_at, None);
+        State::new(self.ids.at(seq).state(), metadata, Vec::new())
+    }
+
+    /// Folds the entry at `seq`, which was stored at `now`, into `state`.
+    pub fn entry(&self, state: &mut State, seq: EventSeq, now: Timestamp, entry: &Entry) -> Folded {
+        let mut at = ReduceContext {
+            ids: self.ids.at(seq),
+            seq,
+            now,
+        };
+        let mut event_type = None;
+        let (source, reduced) = match entry {
+            Entry::Initial {
+                chunks,
+                forked_from,
+            } => {
+                let source = match forked_from {
+                    Some(_) => StateSource::Fork,
+                    None => StateSource::Initial,
+                };
+                (source, Ok(instead(&mut at, state, chunks)))
+            }
+            Entry::Event { event } => {
+                event_type = Some(event.kind.word());
+                let reduced = self.registry.reduce(state, event, &mut at);
+                (StateSource::EventDispatch, reduced)
+            }
+            Entry::Compaction(compaction) => (
+                StateSource::Compaction,
+                Ok(compacted(&mut at, state, compaction)),
+            ),
+            Entry::Edited { target, chunk } => (
+                StateSource::Manual,
+                Ok(edited(&mut at, state, target, chunk)),
+            ),
+            Entry::Restored { chunks, .. } => {
+                (StateSource::Manual, Ok(instead(&mut at, state, chunks)))
+            }
+            Entry::Ended => (StateSource::SessionEnd, Ok(ended(&mut at, state))),
+        };
+        let reduced = match reduced {
+            Ok(reduced) => reduced,
+            Err(error) => return fault(error.to_string()),
+        };
+        if reduced.operations.is_empty() {
+            return Folded::default();
+        }
+        let metadata = self.metadata(source, seq, now, event_type);
+        let id = at.ids.state();
+        match state.advance(&reduced.operations, &reduced.chunks, id, metadata) {
+            Ok(applied) => Folded {
+                applied,
+                is_changed: true,
+                operations: reduced.operations,
+                fault: None,
+            },
+            Err(error) => fault(error.to_string()),
+        }
+    }
+
+    fn metadata(
+        &self,
+        source: StateSource,
+        seq: EventSeq,
+        created_at: Timestamp,
+        event_type: Option<Cow<'static, str>>,
+    ) -> StateMetadata {
+        StateMetadata {
+            created_at,
+            previous_state_id: None,
+            source_operation: None,
+            provenance: Provenance {
+                source,
+                seq,
+                event_type,
+            },
+            custom: Map::new(),
+        }
+    }
+}
+
+fn fault(message: String) -> Folded {
+    Folded {
+        fault: Some(message),
+        ..Folded::default()
+    }
+}
+
+/// These chunks, and no others.
+fn instead(at: &mut ReduceContext, state: &State, chunks: &[Arc<Chunk>]) -> Reduced {
+    let stays = |id: &ChunkId| chunks.iter().any(|chunk| chunk.id == *id);
+    let mut reduced = Reduced::default();
+    for id in state.chunk_ids().iter().filter(|id| !stays(id)) {
+        let chunk_id = id.clone();
+        let delete = at.operation(Act::Delete { chunk_id });
+        reduced.operations.push(delete);
+    }
+    for (position, chunk) in chunks.iter().enumerate() {
+        let chunk_id = chunk.id.clone();
+        let act = match state.chunk(&chunk.id) {
+            Some(_) => Act::Reorder {
+                chunk_id,
+                new_position: position,
+            },
+            None => Act::Add {
+                chunk_id,
+                position: i64::try_from(position).ok(),
+            },
+        };
+        reduced.operations.push(at.operation(act));
+        reduced.chunks.push(Arc::clone(chunk));
+    }
+    reduced
+}
+
+/// What a compaction found, as far as it still stands.
+fn compacted(at: &mut ReduceContext, state: &State, compaction: &Compaction) -> Reduced {
+    let mut reduced = Reduced::default();
+    for replaced in &compaction.replaced {
+        let stands = |id: &&ChunkId| state.chunk(id).is_some();
+        if !replaced.targets.iter().any(|id| stands(&id)) {
+            continue;
+        }
+        let act = Act::BatchReplace {
+            target_chunk_ids: replaced.targets.clone(),
+            new_chunk_id: replaced.chunk.id.clone(),
+        };
+        reduced.operations.push(at.operation(act));
+        reduced.chunks.push(Arc::clone(&replaced.chunk));
+    }
+    for id in compaction
+        .dropped
+        .iter()
+        .filter(|id| state.chunk(id).is_some())
+    {
+        let chunk_id = id.clone();
+        reduced
+            .operations
+            .push(at.operation(Act::Delete { chunk_id }));
+    }
+    reduced
+}
+
+fn edited(at: &mut ReduceContext, state: &State, target: &ChunkId, chunk: &Arc<Chunk>) -> Reduced {
+    let mut reduced = Reduced::default();
+    if let Some(old) = state.chunk(target) {
+        reduced.update(at, old, Chunk::clone(chunk));
+    }
+    reduced
+}
+
+/// What is ephemeral goes with the session.
+fn ended(at: &mut ReduceContext, state: &State) -> Reduced {
+    let mut reduced = Reduced::default();
+    let goes = |chunk: &&Arc<Chunk>| chunk.retention_strategy == RetentionStrategy::Ephemeral;
+    for chunk in state.chunks().filter(goes) {
+        let chunk_id = chunk.id.clone();
+        reduced
+            .operations
+            .push(at.operation(Act::Delete { chunk_id }));
+    }
+    reduced
+}

@@ -1,0 +1,413 @@
+//! When chunks are compacted, and how what comes of it gets into the thread.
+//!
+//! A compaction blocks its thread, works on a state that stands still, and ends with one append that also
+//! ends the block: if the block was lost meanwhile, nothing of it counts.
+
+use std::pin::Pin;
+use std::sync::{Arc, PoisonError};
+
+use daybook_domain::trigger::{Mark, Priority};
+use daybook_domain::working::selection::{Selection, compactable_flow, select, select_of};
+use daybook_domain::working::{
+    Block, BlockOutcome, BlockingReason, ChunkId, Compaction, Entry, IdSource, State,
+};
+use daybook_domain::{EventId, EventSeq, JobKey, SessionId};
+use tokio::sync::{MutexGuard, oneshot};
+
+use super::live::{Inner, Live, Trouble};
+use super::{Compacted, MemoryManager, Shared, WorkingError};
+use crate::working::compact::{Compactor, Means, Planned, Recent, Why, plan};
+use crate::working::log;
+use crate::working::reader::WAITING;
+
+/// What somebody waits for who asked for a compaction.
+type Done = oneshot::Sender<Result<Compacted, WorkingError>>;
+
+/// A compaction that is under way.
+struct Task {
+    block: Block,
+    state: State,
+    selection: Selection,
+    why: Why,
+    done: Option<Done>,
+}
+
+impl MemoryManager {
+    /// Compacts the chunks of those names, or all that can be (seed 003, `triggerCompaction`): but for
+    /// the newest words of the person, and calls that nobody has answered. Returns when it is done.
+    ///
+    /// # Errors
+    /// [`WorkingError::Blocked`] while the thread stands still, and [`WorkingError::NotCompacted`] when
+    /// nothing shorter could be made of them.
+    pub async fn trigger_compaction(
+        &self,
+        thread: &SessionId,
+        chunks: Option<&[ChunkId]>,
+    ) -> Result<Compacted, WorkingError> {
+        let live = self.0.live(thread).await?;
+        let (done, waits) = oneshot::channel();
+        {
+            let mut inner = live.gate.lock().await;
+            self.0.catch_up(&live, &mut inner).await?;
+            let selection = self.selection(&mut inner, chunks, Why::Asked);
+            if selection.is_empty() {
+                let result = inner.result(EventSeq(0), &Default::default())?;
+                return Ok(Compacted {
+                    thread: result.thread,
+                    state: result.state,
+                    added_chunks: Vec::new(),
+                    removed_chunk_ids: Vec::new(),
+                    compaction: None,
+                });
+            }
+            self.begin(&live, &mut inner, chunks, Why::Asked, Some(done))
+                .await?;
+        }
+        let gone = || Err(WorkingError::Deleted(thread.clone()));
+        waits.await.unwrap_or_else(|_| gone())
+    }
+
+    /// Begins a compaction that nobody waits for, where there is something to compact.
+    pub(super) async fn compact_in_background(
+        &self,
+        live: &Arc<Live>,
+        inner: &mut MutexGuard<'_, Inner>,
+        chunks: Option<&[ChunkId]>,
+        why: Why,
+    ) -> Result<(), WorkingError> {
+        if self.selection(inner, chunks, why).is_empty() {
+            return Ok(());
+        }
+        match self.begin(live, inner, chunks, why, None).await {
+            // It comes to be anyway, or is not wanted now.
+            Err(WorkingError::Blocked(_)) => Ok(()),
+            other => other,
+        }
+    }
+
+    /// Begins a compaction if the thread has grown enough.
+    pub(super) async fn compact_if_due(
+        &self,
+        live: &Arc<Live>,
+        inner: &mut MutexGuard<'_, Inner>,
+    ) -> Result<(), WorkingError> {
+        let config = &self.0.config;
+        let is_loaded = inner.loaded.is_some();
+        if !config.auto_compact_enabled || !is_loaded || live.block().is_some() {
+            return Ok(());
+        }
+        let Some((chunks, tokens)) = inner.size() else {
+            return Ok(());
+        };
+        let too_large = config.auto_compact_tokens.filter(|most| tokens >= *most);
+        let why = match too_large {
+            Some(most) => Why::Tokens(most),
+            None if chunks >= config.auto_compact_threshold => Why::Chunks,
+            None => return Ok(()),
+        };
+        // Where there was nothing to gain, some more has to come first.
+        let step = config.auto_compact_threshold.div_ceil(4).max(1);
+        if inner.trouble.is_futile(chunks, tokens, step) {
+            return Ok(());
+        }
+        if self.selection(inner, None, why).len() < 2 {
+            inner.trouble.futile = Some((chunks, tokens));
+            return Ok(());
+        }
+        self.compact_in_background(live, inner, None, why).await
+    }
+
+    fn selection(&self, inner: &mut Inner, chunks: Option<&[ChunkId]>, why: Why) -> Selection {
+        let Some(loaded) = inner.loaded.as_ref() else {
+            return Selection::default();
+        };
+        let all = Recent {
+            chunks: 0,
+            tokens: 0,
+        };
+        match (chunks, why) {
+            (Some(chunks), _) => select_of(&loaded.state, chunks),
+            (None, Why::Asked) => select(&loaded.state, all, |_| 0),
+            (None, Why::Chunks | Why::Tokens(_)) => {
+                let recent = self.0.config.keep_recent;
+                select(&loaded.state, recent, |chunk| loaded.weights.one(&chunk.id))
+            }
+        }
+    }
+
+    /// Blocks the thread and starts the work.
+    async fn begin(
+        &self,
+        live: &Arc<Live>,
+        inner: &mut MutexGuard<'_, Inner>,
+        chunks: Option<&[ChunkId]>,
+        why: Why,
+        done: Option<Done>,
+    ) -> Result<(), WorkingError> {
+        let now = self.0.clock.now();
+        let (compacting, until) = (
+            BlockingReason::Compacting,
+            now.plus(self.0.config.block_lease),
+        );
+        let block = match self.0.store.block(&live.id, compacting, until, now).await? {
+            BlockOutcome::Already(block) => {
+                live.set_block(Some(block));
+                return Err(WorkingError::Blocked(block.reason));
+            }
+            BlockOutcome::Blocked(block) => block,
+        };
+        live.set_block(Some(block));
+        // Others may have stored something before the block.
+        if inner
+            .loaded
+            .as_ref()
+            .is_none_or(|loaded| loaded.folded < block.at)
+        {
+            self.0.catch_up(live, inner).await?;
+        }
+        let selection = self.selection(inner, chunks, why);
+        let gone = || WorkingError::ThreadNotFound(live.id.clone());
+        let state = inner.loaded.as_ref().ok_or_else(gone)?.state.clone();
+        let names: Vec<_> = selection.chunks().map(|chunk| chunk.id.clone()).collect();
+        self.0
+            .observers
+            .tell(|it| it.on_compaction_start(&live.id, &names));
+        let task = Task {
+            block,
+            state,
+            selection,
+            why,
+            done,
+        };
+        self.start(live, task);
+        Ok(())
+    }
+
+    /// Has the work done in the background; it may begin the next compaction in turn.
+    fn start(&self, live: &Arc<Live>, task: Task) {
+        let (manager, live) = (self.clone(), Arc::clone(live));
+        let work: Pin<Box<dyn Future<Output = ()> + Send>> =
+            Box::pin(async move { manager.compact(&live, task).await });
+        tokio::spawn(work);
+    }
+
+    /// The work: planned without the gate, put into the thread with it.
+    async fn compact(&self, live: &Arc<Live>, mut task: Task) {
+        let done = task.done.take();
+        let result = self.plan_and_finish(live, &task).await;
+        match (&result, done) {
+            (_, Some(done)) => drop(done.send(result)),
+            (Ok(_), None) => {}
+            (Err(error), None) => self.0.observers.tell(|it| it.on_error(&live.id, error)),
+        }
+    }
+
+    async fn plan_and_finish(
+        &self,
+        live: &Arc<Live>,
+        task: &Task,
+    ) -> Result<Compacted, WorkingError> {
+        let asks_model = {
+            let inner = live.gate.lock().await;
+            inner.trouble.until <= self.0.clock.now()
+        };
+        let means = self.0.means(asks_model);
+        let ids = IdSource::new(&live.id, EventSeq(u64::MAX - task.block.token.0));
+        let now = self.0.clock.now();
+        let planning = plan(&task.state, &task.selection, task.why, &means, ids, now);
+        let planned = self.0.while_blocked(live, task.block, planning).await;
+        let mut inner = live.gate.lock().await;
+        let name = self.0.model_name().filter(|_| asks_model);
+        inner.trouble.note(
+            &planned,
+            name.as_deref(),
+            self.0.config.back_off,
+            self.0.clock.now(),
+        );
+        let finished = self.finish(live, &mut inner, task, planned).await;
+        match &finished {
+            Ok(compacted) => {
+                self.0.mark(&live.id, compacted.thread.last).await;
+                self.0
+                    .observers
+                    .tell(|it| it.on_compaction_end(&live.id, compacted));
+            }
+            Err(error) => {
+                let why = error.to_string();
+                self.0
+                    .observers
+                    .tell(|it| it.on_compaction_failed(&live.id, &why));
+            }
+        }
+        // What waited is applied in any case, and may be enough for the next one.
+        self.0.catch_up(live, &mut inner).await?;
+        self.compact_if_due(live, &mut inner).await?;
+        finished
+    }
+
+    async fn finish(
+        &self,
+        live: &Arc<Live>,
+        inner: &mut MutexGuard<'_, Inner>,
+        task: &Task,
+        planned: Planned,
+    ) -> Result<Compacted, WorkingError> {
+        let waited = inner
+            .waiting
+            .keys()
+            .next_back()
+            .map_or(0, |last| last.0 - task.block.at.0);
+        if planned.is_empty() || waited > WAITING {
+            let now = self.0.clock.now();
+            self.0
+                .store
+                .unblock(&live.id, task.block.token, now)
+                .await?;
+            inner.trouble.futile = inner.size();
+            let why = match planned.faults.is_empty() {
+                true => "nothing shorter could be made".to_owned(),
+                false => planned.faults.join("; "),
+            };
+            return Err(WorkingError::NotCompacted(why));
+        }
+        let compaction = Compaction {
+            at: task.block.at,
+            replaced: planned.replaced,
+            dropped: planned.dropped,
+            by: planned.by,
+            tokens_before: planned.tokens_before,
+            tokens_after: planned.tokens_after,
+            faults: planned.faults,
+        };
+        let text = log::summary_text(&compaction);
+        let id = EventId::of(&[b"compaction", &task.block.token.0.to_le_bytes()]);
+        let entry = Entry::Compaction(compaction.clone());
+        let redactor = &self.0.config.redactor;
+        let written = log::entry(redactor, entry, text, id, self.0.clock.now())?;
+        let ends = Some(task.block.token);
+        let part = self
+            .0
+            .append_and_fold(live, inner, &[written], ends)
+            .await?;
+        if part.is_lost {
+            return Err(WorkingError::NotCompacted(
+                "the thread's block was over".to_owned(),
+            ));
+        }
+        inner.trouble.futile = None;
+        let result = part.done.into_iter().next();
+        let lost = || Err(WorkingError::NotCompacted("it was stored twice".to_owned()));
+        let result = result.unwrap_or_else(lost)?;
+        Ok(Compacted {
+            thread: result.thread,
+            state: result.state,
+            added_chunks: result.added_chunks,
+            removed_chunk_ids: result.removed_chunk_ids,
+            compaction: Some(compaction),
+        })
+    }
+}
+
+impl Shared {
+    fn means(&self, asks_model: bool) -> Means {
+        let compactors = self
+            .compactors
+            .read()
+            .unwrap_or_else(PoisonError::into_inner);
+        let asked = compactors.model.iter().filter(|_| asks_model);
+        let all = compactors
+            .custom
+            .iter()
+            .chain(asked)
+            .chain([&compactors.last]);
+        Means {
+            compactors: all.map(Arc::clone).collect::<Vec<Arc<dyn Compactor>>>(),
+            limit: self.config.compact_timeout,
+            count: Arc::clone(&self.config.count),
+        }
+    }
+
+    fn model_name(&self) -> Option<String> {
+        let compactors = self
+            .compactors
+            .read()
+            .unwrap_or_else(PoisonError::into_inner);
+        compactors
+            .model
+            .as_ref()
+            .map(|model| model.name().to_owned())
+    }
+
+    /// Works, and keeps the block alive meanwhile.
+    async fn while_blocked<T>(
+        &self,
+        live: &Live,
+        block: Block,
+        work: impl Future<Output = T>,
+    ) -> T {
+        let mut work = std::pin::pin!(work);
+        loop {
+            let third = self.config.block_lease / 3;
+            tokio::select! {
+                biased;
+                done = &mut work => return done,
+                () = tokio::time::sleep(third) => {
+                    let now = self.clock.now();
+                    let until = now.plus(self.config.block_lease);
+                    let extended = self.store.extend_block(&live.id, block.token, until, now).await;
+                    if let Ok(true) = extended {
+                        live.set_block(Some(Block { until, ..block }));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Makes the session due: what was just condensed is best learned now.
+    pub(super) async fn mark(&self, id: &SessionId, last: EventSeq) {
+        if let Some(jobs) = &self.jobs {
+            let mark = Mark::at_once(last.0, self.clock.now(), Priority::High);
+            let marked = jobs.mark(&JobKey::Extract(id.clone()), mark).await;
+            if let Err(error) = marked {
+                tracing::warn!(thread = %id, %error, outcome = "not_marked");
+            }
+        }
+    }
+}
+
+impl Inner {
+    /// Compactable chunks of the conversation, and tokens of all chunks.
+    fn size(&self) -> Option<(usize, u64)> {
+        let loaded = self.loaded.as_ref()?;
+        Some((compactable_flow(&loaded.state), loaded.weights.all()))
+    }
+}
+
+impl Trouble {
+    /// Whether too little has come since there was nothing to gain.
+    fn is_futile(&self, chunks: usize, tokens: u64, step: usize) -> bool {
+        self.futile.is_some_and(|(chunks_then, tokens_then)| {
+            chunks < chunks_then + step && tokens < tokens_then + tokens_then / 20 + 1
+        })
+    }
+
+    /// A model that failed is left alone for a while; longer each time.
+    fn note(
+        &mut self,
+        planned: &Planned,
+        model: Option<&str>,
+        (first, most): (std::time::Duration, std::time::Duration),
+        now: daybook_domain::Timestamp,
+    ) {
+        let Some(model) = model else { return };
+        let failed =
+            planned.faults.iter().any(|fault| fault.starts_with(model)) && planned.by != model;
+        if !failed {
+            self.failures = 0;
+            return;
+        }
+        let wait = first.saturating_mul(1 << self.failures.min(16)).min(most);
+        self.failures = self.failures.saturating_add(1);
+        self.until = now.plus(wait);
+    }
+}

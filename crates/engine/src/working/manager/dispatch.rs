@@ -1,0 +1,465 @@
+//! Events come in: stored, then applied in the order in which they were stored.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use daybook_domain::limits::{APPEND_BYTES, APPEND_EVENTS};
+use daybook_domain::seams::Append;
+use daybook_domain::trigger::Patience;
+use daybook_domain::working::{
+    Block, BlockToken, BlockingReason, Entry, EventType, ThreadAppend, ThreadAppended, ThreadEvent,
+};
+use daybook_domain::{EventId, EventSeq, SessionId, SessionMeta, StoreError, Timestamp};
+use tokio::sync::{MutexGuard, oneshot};
+
+use super::live::{Inner, Live, Loaded};
+use super::{DispatchResult, MemoryManager, Shared, StateChange, WorkingError};
+use crate::working::compact::Why;
+use crate::working::fold::Folded;
+use crate::working::log::{self, Written};
+use crate::working::reader::{Reader, WAITING};
+
+impl MemoryManager {
+    /// Stores an event; when this returns it is on disk, and is applied when its turn comes. Waits for no
+    /// compaction and no pause.
+    ///
+    /// # Errors
+    /// [`WorkingError`]; what failed before the event was stored left nothing behind.
+    pub async fn append(
+        &self,
+        thread: &SessionId,
+        event: &ThreadEvent,
+    ) -> Result<EventSeq, WorkingError> {
+        let (seqs, _) = self
+            .store_and_apply(thread, std::slice::from_ref(event), false)
+            .await?;
+        Ok(seqs.last().copied().unwrap_or_default())
+    }
+
+    /// Stores an event, and says what it came to when it was applied. Whoever stops waiting stops nothing.
+    ///
+    /// # Errors
+    /// [`WorkingError`]; [`WorkingError::Reducer`] for an event that is stored and does nothing.
+    pub async fn dispatch(
+        &self,
+        thread: &SessionId,
+        event: &ThreadEvent,
+    ) -> Result<DispatchResult, WorkingError> {
+        self.dispatch_all(thread, std::slice::from_ref(event)).await
+    }
+
+    /// [`MemoryManager::dispatch`] of several events, in order; what they came to together. Without any,
+    /// the state as it is.
+    ///
+    /// # Errors
+    /// The first one's; all others are applied all the same.
+    pub async fn dispatch_all(
+        &self,
+        thread: &SessionId,
+        events: &[ThreadEvent],
+    ) -> Result<DispatchResult, WorkingError> {
+        let (_, results) = self.store_and_apply(thread, events, true).await?;
+        let mut whole: Option<DispatchResult> = None;
+        let mut fault = None;
+        for result in results {
+            match (result, &mut whole) {
+                (Ok(part), Some(whole)) => whole.extend(part),
+                (Ok(part), None) => whole = Some(part),
+                (Err(error), _) => fault = fault.or(Some(error)),
+            }
+        }
+        match (fault, whole) {
+            (Some(fault), _) => Err(fault),
+            (None, Some(whole)) => Ok(whole),
+            (None, None) => self.current(thread).await,
+        }
+    }
+
+    /// Stores events, and applies them as far as nothing is in the way. Those that have to wait are waited
+    /// for if that is wanted.
+    async fn store_and_apply(
+        &self,
+        thread: &SessionId,
+        events: &[ThreadEvent],
+        wait: bool,
+    ) -> Result<(Vec<EventSeq>, Vec<Result<DispatchResult, WorkingError>>), WorkingError> {
+        let now = self.0.clock.now();
+        let mut written = Vec::with_capacity(events.len());
+        for event in events {
+            let id = match event.id() {
+                Some(id) => EventId::of(&[b"id", id.as_bytes()]),
+                None => super::lifecycle::fresh_event(),
+            };
+            written.push(log::event(&self.0.config.redactor, event, id, now)?);
+        }
+        let live = self.0.live(thread).await?;
+        let (mut seqs, mut results, mut waits) = (Vec::new(), Vec::new(), Vec::new());
+        for batch in batches(written) {
+            let mut inner = live.gate.lock().await;
+            let part = self
+                .0
+                .append_and_fold(&live, &mut inner, &batch, None)
+                .await?;
+            seqs.extend(&part.seqs);
+            results.extend(part.done);
+            for (seq, entry) in part.left {
+                self.command_waiting(&live, &mut inner, &entry).await?;
+                let (waiter, waited) = oneshot::channel();
+                match inner.loaded.as_ref().is_some_and(|loaded| loaded.has(seq)) {
+                    true => results.push(Ok(inner.result(seq, &Folded::default())?)),
+                    false if wait => {
+                        inner.waiting.insert(seq, waiter);
+                        waits.push(waited);
+                    }
+                    false => {}
+                }
+            }
+            for written in &batch {
+                self.command(&live, &mut inner, &written.entry).await?;
+            }
+            self.compact_if_due(&live, &mut inner).await?;
+            if !inner.waiting.is_empty() {
+                self.watch_block(&live, &mut inner);
+            }
+            let loaded = self.0.load(&live, &mut inner).await?;
+            self.0.snapshot_if_due(thread, loaded).await?;
+        }
+        for waited in waits {
+            let gone = || Err(WorkingError::Deleted(thread.clone()));
+            results.push(waited.await.unwrap_or_else(|_| gone()));
+        }
+        Ok((seqs, results))
+    }
+
+    /// What an event demands that has to wait: to go on is what those who wait are waiting for.
+    async fn command_waiting(
+        &self,
+        live: &Arc<Live>,
+        inner: &mut MutexGuard<'_, Inner>,
+        entry: &Entry,
+    ) -> Result<(), WorkingError> {
+        if let Entry::Event { event } = entry
+            && let EventType::ExecutionResume { .. } = event.kind
+        {
+            self.resume_locked(live, inner).await?;
+        }
+        Ok(())
+    }
+
+    /// What an applied event demands of the manager.
+    async fn command(
+        &self,
+        live: &Arc<Live>,
+        inner: &mut MutexGuard<'_, Inner>,
+        entry: &Entry,
+    ) -> Result<(), WorkingError> {
+        let Entry::Event { event } = entry else {
+            return Ok(());
+        };
+        match &event.kind {
+            EventType::ExecutionPause { .. } => {
+                let paused = self.pause_locked(live, inner).await;
+                match paused {
+                    // It stands still already.
+                    Err(WorkingError::Blocked(_)) => Ok(()),
+                    other => other,
+                }
+            }
+            EventType::ExecutionResume {
+                resume_from_state_id: Some(state),
+            } => {
+                let state = state.clone();
+                self.restore_locked(live, inner, &state).await.map(drop)
+            }
+            EventType::MemoryCompactManual { chunk_ids } => {
+                self.compact_in_background(live, inner, chunk_ids.as_deref(), Why::Asked)
+                    .await
+            }
+            EventType::MemoryCompactAuto {
+                threshold,
+                current_size,
+            } if current_size >= threshold => {
+                self.compact_in_background(live, inner, None, Why::Tokens(0))
+                    .await
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What became of one append.
+pub(super) struct Part {
+    pub(super) seqs: Vec<EventSeq>,
+    /// Of those that were applied.
+    pub(super) done: Vec<Result<DispatchResult, WorkingError>>,
+    /// Those that have to wait, or were known already.
+    pub(super) left: Vec<(EventSeq, Entry)>,
+    /// Whether the block that it was to end was over; then nothing was stored.
+    pub(super) is_lost: bool,
+}
+
+impl Shared {
+    /// Stores entries and folds them, and whatever else is stored before them.
+    pub(super) async fn append_and_fold(
+        &self,
+        live: &Live,
+        inner: &mut Inner,
+        batch: &[Written],
+        ends: Option<BlockToken>,
+    ) -> Result<Part, WorkingError> {
+        if inner.waiting.len() as u64 >= WAITING && ends.is_none() {
+            return Err(WorkingError::TooManyWaiting {
+                thread: live.id.clone(),
+                waiting: inner.waiting.len(),
+            });
+        }
+        self.load(live, inner).await?;
+        let now = self.clock.now();
+        let append = self.entries_for(live, batch, ends, now);
+        let (seqs, before, block) = match self.store.append_entries(&append).await {
+            Ok(ThreadAppended::Stored {
+                seqs,
+                before,
+                block,
+            }) => (seqs, before, block),
+            Ok(ThreadAppended::BlockLost) => {
+                return Ok(Part {
+                    seqs: Vec::new(),
+                    done: Vec::new(),
+                    left: Vec::new(),
+                    is_lost: true,
+                });
+            }
+            Err(StoreError::NotFound(_)) => {
+                inner.loaded = None;
+                self.forget(&live.id);
+                return Err(WorkingError::ThreadNotFound(live.id.clone()));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        live.set_block(block);
+        let loaded = self.load(live, inner).await?;
+        let is_next = block.is_none() && loaded.folded >= before;
+        if !is_next && ends.is_none() {
+            self.catch_up(live, inner).await?;
+        }
+        let mut part = Part {
+            seqs: seqs.clone(),
+            done: Vec::new(),
+            left: Vec::new(),
+            is_lost: false,
+        };
+        for (written, seq) in batch.iter().zip(seqs) {
+            let new = seq > before;
+            if !new || !(is_next || ends.is_some()) {
+                part.left.push((seq, written.entry.clone()));
+                continue;
+            }
+            part.done
+                .push(self.fold_one(live, inner, seq, written.event.at, Some(&written.entry)));
+        }
+        if let Some(loaded) = inner.loaded.as_mut() {
+            let thread = Arc::make_mut(&mut loaded.thread);
+            thread.updated_at = now;
+            thread.last = thread
+                .last
+                .max(part.seqs.last().copied().unwrap_or_default());
+            thread.block = block;
+        }
+        Ok(part)
+    }
+
+    fn entries_for(
+        &self,
+        live: &Live,
+        batch: &[Written],
+        ends: Option<BlockToken>,
+        now: Timestamp,
+    ) -> ThreadAppend {
+        let is_event = |written: &Written| matches!(written.entry, Entry::Event { .. });
+        ThreadAppend {
+            append: Append {
+                session: self.meta(&live.id),
+                events: batch.iter().map(|written| written.event.clone()).collect(),
+                source: None,
+                import: None,
+                // What is compacted or over is not waited for.
+                patience: match batch.iter().all(is_event) {
+                    true => self.config.patience,
+                    false => Patience {
+                        idle: Duration::ZERO,
+                        dirty: Duration::ZERO,
+                        ..self.config.patience
+                    },
+                },
+                switches: self.config.switches.clone(),
+                now,
+            },
+            entries: batch.iter().map(|written| written.stored.clone()).collect(),
+            ends,
+        }
+    }
+
+    pub(super) fn meta(&self, id: &SessionId) -> SessionMeta {
+        SessionMeta {
+            id: id.clone(),
+            kind: self.config.kind,
+            memory_off: false,
+            forked_from: None,
+            user: self.config.user.clone(),
+            surface: None,
+        }
+    }
+
+    /// Folds what is stored and nothing waits for, in order.
+    pub(super) async fn catch_up(
+        &self,
+        live: &Live,
+        inner: &mut Inner,
+    ) -> Result<Option<Block>, WorkingError> {
+        let now = self.clock.now();
+        let folded = self.load(live, inner).await?.folded;
+        let mut reader = Reader::new(&*self.store, &live.id, folded, now);
+        while let Some(placed) = reader.next().await? {
+            let known = inner.loaded.as_ref().is_some_and(|it| it.has(placed.seq));
+            if known {
+                continue;
+            }
+            let waiter = inner.waiting.remove(&placed.seq);
+            let result = self.fold_one(live, inner, placed.seq, placed.at, placed.entry.as_ref());
+            if let Some(waiter) = waiter {
+                let _ = waiter.send(result);
+            }
+        }
+        let block = reader.block();
+        live.set_block(block);
+        if let Some(loaded) = inner.loaded.as_mut() {
+            Arc::make_mut(&mut loaded.thread).block = block;
+        }
+        Ok(block)
+    }
+
+    /// Folds one entry that comes next, and tells those who watch.
+    pub(super) fn fold_one(
+        &self,
+        live: &Live,
+        inner: &mut Inner,
+        seq: EventSeq,
+        at: Timestamp,
+        entry: Option<&Entry>,
+    ) -> Result<DispatchResult, WorkingError> {
+        let gone = || WorkingError::ThreadNotFound(live.id.clone());
+        let loaded = inner.loaded.as_mut().ok_or_else(gone)?;
+        let event = match entry {
+            Some(Entry::Event { event }) => Some(event),
+            _ => None,
+        };
+        let is_watched = !self.observers.is_empty();
+        if let (true, Some(event)) = (is_watched, event) {
+            self.observers
+                .tell(|it| it.on_event_dispatch(&live.id, event));
+        }
+        let began = Instant::now();
+        let folded = loaded.fold(seq, at, entry, &self.config.count);
+        if is_watched {
+            self.tell(&live.id, loaded, event, &folded, began.elapsed());
+        }
+        match folded.fault {
+            Some(message) => Err(WorkingError::Reducer {
+                thread: live.id.clone(),
+                seq: seq.0,
+                message,
+            }),
+            None => inner.result(seq, &folded),
+        }
+    }
+
+    fn tell(
+        &self,
+        id: &SessionId,
+        loaded: &Loaded,
+        event: Option<&ThreadEvent>,
+        folded: &Folded,
+        took: Duration,
+    ) {
+        if let Some(event) = event {
+            self.observers
+                .tell(|it| it.on_reducer_execute(id, event, took));
+        }
+        if folded.is_changed {
+            let change = StateChange {
+                thread: id,
+                state: &loaded.state,
+                event,
+                operations: &folded.operations,
+                added_chunks: &folded.applied.added,
+                removed_chunk_ids: &folded.applied.removed,
+            };
+            self.observers.tell(|it| it.on_state_change(&change));
+        }
+        let Some(event) = event else { return };
+        match event.kind {
+            EventType::LlmSubagentSpawn { .. } => {
+                self.observers.tell(|it| it.on_sub_agent_spawn(id, event));
+            }
+            EventType::SubagentResult { .. } | EventType::SubagentError { .. } => {
+                self.observers.tell(|it| it.on_sub_agent_result(id, event));
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Inner {
+    /// What an entry came to.
+    pub(super) fn result(
+        &self,
+        seq: EventSeq,
+        folded: &Folded,
+    ) -> Result<DispatchResult, WorkingError> {
+        let corrupt = || StoreError::Corrupt("a thread was unloaded while it was used".to_owned());
+        let loaded = self.loaded.as_ref().ok_or_else(corrupt)?;
+        Ok(DispatchResult {
+            thread: Arc::clone(&loaded.thread),
+            seq,
+            state: loaded.state.clone(),
+            added_chunks: folded.applied.added.clone(),
+            removed_chunk_ids: folded.applied.removed.clone(),
+        })
+    }
+}
+
+impl DispatchResult {
+    fn extend(&mut self, next: Self) {
+        self.thread = next.thread;
+        self.seq = next.seq;
+        self.state = next.state;
+        self.added_chunks.extend(next.added_chunks);
+        self.removed_chunk_ids.extend(next.removed_chunk_ids);
+    }
+}
+
+/// In parts that one append may carry each.
+fn batches(written: Vec<Written>) -> Vec<Vec<Written>> {
+    let mut batches: Vec<Vec<Written>> = Vec::new();
+    let mut bytes = 0;
+    for one in written {
+        let length = one.event.text.len();
+        match batches.last_mut() {
+            Some(batch) if batch.len() < APPEND_EVENTS && bytes + length <= APPEND_BYTES => {
+                bytes += length;
+                batch.push(one);
+            }
+            Some(_) | None => {
+                bytes = length;
+                batches.push(vec![one]);
+            }
+        }
+    }
+    batches
+}
+
+/// Why a thread stands still, if it does.
+pub(super) fn reason(block: Option<Block>) -> Option<BlockingReason> {
+    block.map(|block| block.reason)
+}

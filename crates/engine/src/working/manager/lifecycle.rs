@@ -1,0 +1,315 @@
+//! Threads begin, fork, go back, and end.
+
+use std::hash::{BuildHasher, Hasher};
+use std::sync::Arc;
+
+use daybook_domain::working::{
+    Chunk, ChunkId, Content, Entry, Forked, IdSource, NewThread, State, StateId, Thread,
+};
+use daybook_domain::{EventId, EventSeq, SessionId, SessionMeta};
+use serde_json::{Map, Value};
+use tokio::sync::MutexGuard;
+
+use super::live::{Inner, Live};
+use super::{DispatchResult, MemoryManager, WorkingError};
+use crate::working::log;
+
+/// A thread that is to be.
+#[derive(Debug, Clone, Default)]
+pub struct CreateThread {
+    /// Its name at its host; one is made where none is given. The thread of a session that exists
+    /// already begins with what that session's log holds.
+    pub host_id: Option<String>,
+    /// What it begins with. Names are given anew where a chunk's is empty.
+    pub initial_chunks: Vec<Chunk>,
+    /// Whatever its host wants to remember of it.
+    pub custom: Map<String, Value>,
+}
+
+/// A moment of a thread, to come back to (spec/working-memory.md 12).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ThreadSnapshot {
+    /// The thread.
+    pub thread: SessionId,
+    /// Its state.
+    pub state_id: StateId,
+    /// The last entry of its log that made it.
+    pub seq: EventSeq,
+}
+
+impl MemoryManager {
+    /// A new thread, without chunks (seed 003, `createThread`).
+    ///
+    /// # Errors
+    /// [`WorkingError`].
+    pub async fn create_thread(&self) -> Result<(Arc<Thread>, State), WorkingError> {
+        self.create_thread_with(CreateThread::default()).await
+    }
+
+    /// A new thread. One that exists already is given back as it is.
+    ///
+    /// # Errors
+    /// [`WorkingError`].
+    pub async fn create_thread_with(
+        &self,
+        new: CreateThread,
+    ) -> Result<(Arc<Thread>, State), WorkingError> {
+        let host_id = new.host_id.unwrap_or_else(|| fresh_name("thread_"));
+        let id = self.thread_id(&host_id);
+        let meta = self.0.meta(&id);
+        self.begin_thread(meta, new.custom, new.initial_chunks, None)
+            .await
+    }
+
+    /// The identity of this manager's thread of that name.
+    #[must_use]
+    pub fn thread_id(&self, host_id: &str) -> SessionId {
+        SessionId {
+            tenant: self.0.config.tenant.clone(),
+            agent: self.0.config.agent.clone(),
+            host_id: host_id.to_owned(),
+        }
+    }
+
+    async fn begin_thread(
+        &self,
+        session: SessionMeta,
+        custom: Map<String, Value>,
+        chunks: Vec<Chunk>,
+        forked_from: Option<Forked>,
+    ) -> Result<(Arc<Thread>, State), WorkingError> {
+        let id = session.id.clone();
+        let new = NewThread {
+            session,
+            custom,
+            now: self.0.clock.now(),
+        };
+        let thread = self.0.store.create_thread(&new).await?;
+        let is_new = thread.last == EventSeq(0);
+        if is_new && (!chunks.is_empty() || forked_from.is_some()) {
+            let entry = Entry::Initial {
+                chunks: self.named(&id, chunks),
+                forked_from,
+            };
+            let text = "The thread began.".to_owned();
+            // The same for whoever creates it at the same time.
+            let event = EventId::of(&[b"initial"]);
+            let live = self.0.live(&id).await?;
+            let mut inner = live.gate.lock().await;
+            let result = self.change(&live, &mut inner, entry, text, event).await?;
+            return Ok((result.thread, result.state));
+        }
+        let result = self.current(&id).await?;
+        Ok((result.thread, result.state))
+    }
+
+    fn named(&self, id: &SessionId, chunks: Vec<Chunk>) -> Vec<Arc<Chunk>> {
+        let mut ids = IdSource::new(id, EventSeq(0));
+        let named = chunks.into_iter().map(|mut chunk| {
+            if chunk.id.0.is_empty() {
+                chunk.id = ids.chunk();
+            }
+            Arc::new(chunk)
+        });
+        named.collect()
+    }
+
+    /// A thread that goes on from a state of another one, which stays as it is. The two share their chunks,
+    /// and nothing that comes later.
+    ///
+    /// # Errors
+    /// [`WorkingError::StateNotFound`] for a state that the thread never had.
+    pub async fn fork(
+        &self,
+        thread: &SessionId,
+        state_id: Option<&StateId>,
+    ) -> Result<(Arc<Thread>, State), WorkingError> {
+        let state = match state_id {
+            Some(id) => self.state(thread, id).await?,
+            None => self.current_state(thread).await?,
+        };
+        let forked = Forked {
+            thread_id: thread.clone(),
+            seq: state.metadata.provenance.seq,
+            state_id: state.id.clone(),
+        };
+        let id = SessionId {
+            host_id: fresh_name("thread_"),
+            ..thread.clone()
+        };
+        let meta = SessionMeta {
+            forked_from: Some(thread.host_id.clone()),
+            ..self.0.meta(&id)
+        };
+        let chunks = state.chunks().map(|chunk| Chunk::clone(chunk)).collect();
+        self.begin_thread(meta, Map::new(), chunks, Some(forked))
+            .await
+    }
+
+    /// This moment of a thread, to come back to.
+    ///
+    /// # Errors
+    /// [`WorkingError`].
+    pub async fn snapshot(&self, thread: &SessionId) -> Result<ThreadSnapshot, WorkingError> {
+        let state = self.current_state(thread).await?;
+        Ok(ThreadSnapshot {
+            thread: thread.clone(),
+            seq: state.metadata.provenance.seq,
+            state_id: state.id,
+        })
+    }
+
+    /// Puts an earlier state back: the thread keeps its name and its log, in which this is one more entry.
+    ///
+    /// # Errors
+    /// [`WorkingError::StateNotFound`] for a state that the thread never had.
+    pub async fn restore(
+        &self,
+        thread: &SessionId,
+        state_id: &StateId,
+    ) -> Result<DispatchResult, WorkingError> {
+        let live = self.0.live(thread).await?;
+        let mut inner = live.gate.lock().await;
+        self.restore_locked(&live, &mut inner, state_id).await
+    }
+
+    pub(super) async fn restore_locked(
+        &self,
+        live: &Arc<Live>,
+        inner: &mut MutexGuard<'_, Inner>,
+        state_id: &StateId,
+    ) -> Result<DispatchResult, WorkingError> {
+        let state = self.past(&live.id, |state| state.id == *state_id).await?;
+        let missing = || WorkingError::StateNotFound(state_id.clone());
+        let state = state.ok_or_else(missing)?;
+        let entry = Entry::Restored {
+            state_id: state.id.clone(),
+            seq: state.metadata.provenance.seq,
+            chunks: state.chunks().map(Arc::clone).collect(),
+        };
+        let text = format!(
+            "The state after event {} was put back.",
+            state.metadata.provenance.seq.0
+        );
+        self.change(live, inner, entry, text, fresh_event()).await
+    }
+
+    /// Gives a chunk other content: a new chunk in its place, with it as its parent.
+    ///
+    /// # Errors
+    /// [`WorkingError::ChunkNotFound`], and [`WorkingError::Immutable`] for one that may not be edited.
+    pub async fn edit_chunk(
+        &self,
+        thread: &SessionId,
+        chunk: &ChunkId,
+        content: Content,
+    ) -> Result<DispatchResult, WorkingError> {
+        let live = self.0.live(thread).await?;
+        let mut inner = live.gate.lock().await;
+        self.0.catch_up(&live, &mut inner).await?;
+        let loaded = self.0.load(&live, &mut inner).await?;
+        let missing = || WorkingError::ChunkNotFound(chunk.clone());
+        let old = loaded.state.chunk(chunk).ok_or_else(missing)?;
+        if !old.mutable {
+            return Err(WorkingError::Immutable(chunk.clone()));
+        }
+        let now = self.0.clock.now();
+        // Named by what it becomes: no place of the log makes such a name.
+        let mut ids = IdSource::new(&live.id, EventSeq(u64::MAX >> 1));
+        ids = ids.part(fresh() >> 33);
+        let mut new = old.derive(&mut ids, now);
+        new.content = content;
+        let custom = &mut new.metadata.custom;
+        custom.insert("editedFrom".to_owned(), old.id.0.to_string().into());
+        custom.insert("editedAt".to_owned(), now.0.into());
+        let text = format!("A chunk was edited: {}", new.content.told());
+        let entry = Entry::Edited {
+            target: old.id.clone(),
+            chunk: Arc::new(new),
+        };
+        self.change(&live, &mut inner, entry, text, fresh_event())
+            .await
+    }
+
+    /// The session is over: what is ephemeral goes, and what was said is due to be learned.
+    ///
+    /// # Errors
+    /// [`WorkingError`].
+    pub async fn end_session(&self, thread: &SessionId) -> Result<DispatchResult, WorkingError> {
+        let live = self.0.live(thread).await?;
+        let mut inner = live.gate.lock().await;
+        let text = "The session ended.".to_owned();
+        let result = self
+            .change(&live, &mut inner, Entry::Ended, text, fresh_event())
+            .await?;
+        self.0.mark(thread, result.seq).await;
+        Ok(result)
+    }
+
+    /// Deletes a thread. Whoever waits for it is told; its log stays until it is purged. False when there
+    /// is none.
+    ///
+    /// # Errors
+    /// [`WorkingError`].
+    pub async fn delete_thread(&self, thread: &SessionId) -> Result<bool, WorkingError> {
+        let live = self.0.live(thread).await?;
+        let mut inner = live.gate.lock().await;
+        let deleted = self
+            .0
+            .store
+            .delete_thread(thread, self.0.clock.now())
+            .await?;
+        inner.deleted(thread);
+        live.set_block(None);
+        self.0.forget(thread);
+        Ok(deleted)
+    }
+
+    /// One more entry that is no event. It does not wait in line: a thread that stands still is not changed.
+    async fn change(
+        &self,
+        live: &Arc<Live>,
+        inner: &mut MutexGuard<'_, Inner>,
+        entry: Entry,
+        text: String,
+        id: EventId,
+    ) -> Result<DispatchResult, WorkingError> {
+        if let Some(block) = self.0.catch_up(live, inner).await? {
+            return Err(WorkingError::Blocked(block.reason));
+        }
+        let redactor = &self.0.config.redactor;
+        let written = log::entry(redactor, entry, text, id, self.0.clock.now())?;
+        let part = self
+            .0
+            .append_and_fold(live, inner, &[written], None)
+            .await?;
+        match (part.done.into_iter().next(), part.left.first()) {
+            (Some(done), _) => done,
+            // Somebody blocked it at this very moment, or it was there already.
+            (None, Some((seq, _))) => inner.result(*seq, &Default::default()),
+            (None, None) => Err(WorkingError::ThreadNotFound(live.id.clone())),
+        }
+    }
+}
+
+/// Bits that nobody can foresee.
+fn fresh() -> u64 {
+    std::hash::RandomState::new().build_hasher().finish()
+}
+
+/// An identity for an event that its host gives none.
+pub(super) fn fresh_event() -> EventId {
+    EventId(u128::from(fresh()) << 64 | u128::from(fresh()))
+}
+
+fn fresh_name(prefix: &str) -> String {
+    const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
+    let mut rest = u128::from(fresh()) << 64 | u128::from(fresh());
+    let mut name = prefix.to_owned();
+    for _ in 0..24 {
+        let digit = usize::try_from(rest % 36).unwrap_or_default();
+        name.push(char::from(DIGITS[digit]));
+        rest /= 36;
+    }
+    name
+}

@@ -1,0 +1,162 @@
+//! Threads: kept apart, in order, loaded while they are used (seed 003, `MemoryManager`).
+//!
+//! The log is the queue. An event is stored before anything else happens, and its place in the log is its
+//! place in line: events of one thread are applied in that order, each once, whoever dispatches them. A block
+//! is a gate in front of the state, not of the log; what came while it was shut is applied, in order, before
+//! anything that comes later. Blocks are kept by the store, so that all processes see them, and end by
+//! themselves when the process that made one is gone.
+//!
+//! Not here: what events do (`reduce`), what compactions come to (`compact`).
+
+mod blocking;
+mod compacting;
+mod config;
+mod dispatch;
+mod error;
+mod lifecycle;
+mod live;
+mod loading;
+mod observer;
+mod views;
+
+use std::collections::HashMap;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use daybook_domain::model::Model;
+use daybook_domain::seams::JobStore;
+use daybook_domain::time::Clock;
+use daybook_domain::working::{Chunk, ChunkId, Compaction, State, Thread, ThreadStore};
+use daybook_domain::{EventSeq, SessionId};
+
+pub use config::MemoryManagerConfig;
+pub use error::WorkingError;
+pub use lifecycle::{CreateThread, ThreadSnapshot};
+pub use observer::{Observer, StateChange, Watching};
+
+use super::compact::Compactor;
+use super::reduce::ReducerRegistry;
+use live::Live;
+use observer::Observers;
+
+/// What a dispatched event came to (seed 003, `DispatchResult`).
+#[derive(Debug, Clone)]
+pub struct DispatchResult {
+    /// The thread.
+    pub thread: Arc<Thread>,
+    /// The event's place in the log; of several, the last one's.
+    pub seq: EventSeq,
+    /// The state after it.
+    pub state: State,
+    /// What came.
+    pub added_chunks: Vec<Arc<Chunk>>,
+    /// What went.
+    pub removed_chunk_ids: Vec<ChunkId>,
+}
+
+/// What a compaction came to.
+#[derive(Debug, Clone)]
+pub struct Compacted {
+    /// The thread.
+    pub thread: Arc<Thread>,
+    /// The state after it.
+    pub state: State,
+    /// What came.
+    pub added_chunks: Vec<Arc<Chunk>>,
+    /// What went.
+    pub removed_chunk_ids: Vec<ChunkId>,
+    /// The entry of the log; nothing where there was nothing to compact.
+    pub compaction: Option<Compaction>,
+}
+
+/// Keeps threads. A copy is the same manager.
+///
+/// It must be used within a tokio runtime with time, be it of one thread. It starts no threads, reads no
+/// environment and catches no signals.
+#[derive(Clone)]
+pub struct MemoryManager(Arc<Shared>);
+
+struct Shared {
+    store: Arc<dyn ThreadStore>,
+    jobs: Option<Arc<dyn JobStore>>,
+    registry: Arc<ReducerRegistry>,
+    clock: Arc<dyn Clock>,
+    config: MemoryManagerConfig,
+    compactors: RwLock<Compactors>,
+    observers: Observers,
+    threads: Mutex<HashMap<SessionId, Arc<Live>>>,
+    uses: AtomicU64,
+}
+
+/// Who condenses, in the order in which they are asked.
+struct Compactors {
+    /// The newest first.
+    custom: Vec<Arc<dyn Compactor>>,
+    /// Asks a model.
+    model: Option<Arc<dyn Compactor>>,
+    /// Asks nobody.
+    last: Arc<dyn Compactor>,
+}
+
+impl MemoryManager {
+    /// A manager of the threads in `store`. Without a model chunks are condensed all the same.
+    #[must_use]
+    pub fn new(
+        store: Arc<dyn ThreadStore>,
+        registry: ReducerRegistry,
+        model: Option<Arc<dyn Model>>,
+        clock: Arc<dyn Clock>,
+        config: MemoryManagerConfig,
+    ) -> Self {
+        use super::compact::{ExtractiveCompactor, WorkingHistoryCompactor};
+        let llm = config.llm;
+        let asking = |model| Arc::new(WorkingHistoryCompactor::new(model, llm)) as Arc<_>;
+        let last = ExtractiveCompactor {
+            max_tokens: llm.compact_max_tokens,
+        };
+        Self(Arc::new(Shared {
+            store,
+            jobs: None,
+            registry: Arc::new(registry),
+            clock,
+            compactors: RwLock::new(Compactors {
+                custom: Vec::new(),
+                model: model.map(asking),
+                last: Arc::new(last),
+            }),
+            config,
+            observers: Observers::default(),
+            threads: Mutex::default(),
+            uses: AtomicU64::new(0),
+        }))
+    }
+
+    /// Has a finished compaction, and the end of a session, make the session due at once.
+    ///
+    /// # Panics
+    /// When the manager has been copied already.
+    #[must_use]
+    pub fn marking(mut self, jobs: Arc<dyn JobStore>) -> Self {
+        let shared = Arc::get_mut(&mut self.0).expect("the manager is not copied yet");
+        shared.jobs = Some(jobs);
+        self
+    }
+
+    /// Asks a compactor before all others (seed 003, `registerCompactor`).
+    pub fn register_compactor(&self, compactor: Arc<dyn Compactor>) {
+        let compactors = self.0.compactors.write();
+        let mut compactors = compactors.unwrap_or_else(PoisonError::into_inner);
+        compactors.custom.insert(0, compactor);
+    }
+
+    /// Has somebody watch, until what is returned is dropped.
+    pub fn add_observer(&self, observer: Arc<dyn Observer>) -> Watching {
+        self.0.observers.add(observer)
+    }
+
+    /// How it keeps its threads.
+    #[must_use]
+    pub fn config(&self) -> &MemoryManagerConfig {
+        &self.0.config
+    }
+}

@@ -1,0 +1,186 @@
+//! What a thread is, was, and came from.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError};
+
+use daybook_domain::working::{Chunk, ChunkId, State, StateId, StateMetadata, Thread};
+use daybook_domain::{EventSeq, SessionId};
+
+use super::live::Live;
+use super::{DispatchResult, MemoryManager, Shared, WorkingError};
+use crate::working::fold::Fold;
+use crate::working::reader::Reader;
+
+impl MemoryManager {
+    /// A thread, if there is one.
+    ///
+    /// # Errors
+    /// [`WorkingError`].
+    pub async fn thread(&self, id: &SessionId) -> Result<Option<Thread>, WorkingError> {
+        Ok(self.0.store.thread(id, self.0.clock.now()).await?)
+    }
+
+    /// Threads of this manager's tenant, newest activity first; at most `limit`.
+    ///
+    /// # Errors
+    /// [`WorkingError`].
+    pub async fn threads(&self, limit: usize) -> Result<Vec<Thread>, WorkingError> {
+        let tenant = &self.0.config.tenant;
+        Ok(self
+            .0
+            .store
+            .threads(tenant, limit, self.0.clock.now())
+            .await?)
+    }
+
+    /// The state of a thread; what waits is not in it.
+    ///
+    /// # Errors
+    /// [`WorkingError`].
+    pub async fn current_state(&self, thread: &SessionId) -> Result<State, WorkingError> {
+        Ok(self.current(thread).await?.state)
+    }
+
+    /// The thread as it is.
+    pub(super) async fn current(&self, thread: &SessionId) -> Result<DispatchResult, WorkingError> {
+        let live = self.0.live(thread).await?;
+        let mut inner = live.gate.lock().await;
+        let caught_up = self.0.catch_up(&live, &mut inner).await;
+        if let Err(WorkingError::ThreadNotFound(id)) = &caught_up {
+            self.0.forget(id);
+        }
+        caught_up?;
+        let seq = inner
+            .loaded
+            .as_ref()
+            .map_or(EventSeq(0), |loaded| loaded.folded);
+        inner.result(seq, &Default::default())
+    }
+
+    /// The state that a thread began with.
+    ///
+    /// # Errors
+    /// [`WorkingError`].
+    pub async fn initial_state(&self, thread: &SessionId) -> Result<State, WorkingError> {
+        let first = self.past(thread, |_| true).await?;
+        first.ok_or_else(|| WorkingError::ThreadNotFound(thread.clone()))
+    }
+
+    /// A state that a thread has or had, folded again from its log.
+    ///
+    /// # Errors
+    /// [`WorkingError::StateNotFound`] for a state that the thread never had.
+    pub async fn state(&self, thread: &SessionId, id: &StateId) -> Result<State, WorkingError> {
+        let state = self.past(thread, |state| state.id == *id).await?;
+        state.ok_or_else(|| WorkingError::StateNotFound(id.clone()))
+    }
+
+    /// The descent of a thread's state, the first one first: folded again from the whole log.
+    ///
+    /// # Errors
+    /// [`WorkingError`].
+    pub async fn state_history(
+        &self,
+        thread: &SessionId,
+    ) -> Result<Vec<(StateId, StateMetadata)>, WorkingError> {
+        let mut history: Vec<(StateId, StateMetadata)> = Vec::new();
+        self.past(thread, |state| {
+            let is_new = history.last().is_none_or(|(last, _)| *last != state.id);
+            if is_new {
+                history.push((state.id.clone(), state.metadata.clone()));
+            }
+            false
+        })
+        .await?;
+        Ok(history)
+    }
+
+    /// The state that folding the whole log gives, whatever snapshots there are.
+    ///
+    /// # Errors
+    /// [`WorkingError`].
+    pub async fn replayed(&self, thread: &SessionId) -> Result<State, WorkingError> {
+        let mut last = None;
+        self.past(thread, |state| {
+            last = Some(state.clone());
+            false
+        })
+        .await?;
+        last.ok_or_else(|| WorkingError::ThreadNotFound(thread.clone()))
+    }
+
+    /// The chunks that a chunk stands for, as they were: its parents, and theirs, down to what events made.
+    /// Oldest first.
+    ///
+    /// # Errors
+    /// [`WorkingError`].
+    pub async fn originals(
+        &self,
+        thread: &SessionId,
+        chunk: &ChunkId,
+    ) -> Result<Vec<Arc<Chunk>>, WorkingError> {
+        let mut all: BTreeMap<ChunkId, (usize, Arc<Chunk>)> = BTreeMap::new();
+        self.past(thread, |state| {
+            for chunk in state.chunks() {
+                let number = all.len();
+                all.entry(chunk.id.clone())
+                    .or_insert_with(|| (number, Arc::clone(chunk)));
+            }
+            false
+        })
+        .await?;
+        let missing = || WorkingError::ChunkNotFound(chunk.clone());
+        let (_, start) = all.get(chunk).ok_or_else(missing)?;
+        let mut found = BTreeMap::new();
+        let mut open = start.metadata.parent_ids.clone();
+        while let Some(id) = open.pop() {
+            let Some((number, parent)) = all.get(&id) else {
+                continue;
+            };
+            if parent.metadata.parent_ids.is_empty() {
+                found.insert(*number, Arc::clone(parent));
+            } else {
+                open.extend(parent.metadata.parent_ids.iter().cloned());
+            }
+        }
+        Ok(found.into_values().collect())
+    }
+
+    /// Folds the log from its beginning, and shows each state until one is wanted.
+    pub(super) async fn past(
+        &self,
+        thread: &SessionId,
+        mut wanted: impl FnMut(&State) -> bool,
+    ) -> Result<Option<State>, WorkingError> {
+        let now = self.0.clock.now();
+        let record = self.0.store.thread(thread, now).await?;
+        let record = record.ok_or_else(|| WorkingError::ThreadNotFound(thread.clone()))?;
+        let fold = Fold::new(thread, Arc::clone(&self.0.registry));
+        let mut state = fold.beginning(record.created_at);
+        let mut reader = Reader::new(&*self.0.store, thread, EventSeq(0), now);
+        let mut is_first = true;
+        while let Some(placed) = reader.next().await? {
+            if let Some(entry) = &placed.entry {
+                // What a thread began with is its first state, not its second.
+                let begins = matches!(entry, daybook_domain::working::Entry::Initial { .. });
+                if is_first && !begins && wanted(&state) {
+                    return Ok(Some(state));
+                }
+                is_first = false;
+                let folded = fold.entry(&mut state, placed.seq, placed.at, entry);
+                if folded.is_changed && wanted(&state) {
+                    return Ok(Some(state));
+                }
+            }
+        }
+        Ok((is_first && wanted(&state)).then_some(state))
+    }
+}
+
+impl Shared {
+    /// A thread that this process has met, if it still knows it.
+    pub(super) fn known(&self, id: &SessionId) -> Option<Arc<Live>> {
+        let table = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        table.get(id).cloned()
+    }
+}
