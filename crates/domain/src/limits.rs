@@ -8,6 +8,8 @@ pub const EVENT_TEXT: usize = 256 * 1024;
 pub const APPEND_EVENTS: usize = 512;
 /// Most bytes of text that one append may carry (a single event may exceed it on its own).
 pub const APPEND_BYTES: usize = 512 * 1024;
+/// Most bytes that a thread keeps beside one event.
+pub const THREAD_ENTRY: usize = 1024 * 1024;
 /// Tries that a window has before it is narrowed.
 pub const TRIES: u32 = 3;
 /// Claims of one window in a row whose worker vanished, before the window is halved.

@@ -2,10 +2,11 @@
 //!
 //! Not here: how long a text may be kept and what is cut from it; ingest decides that.
 
-use daybook_domain::limits::{APPEND_BYTES, APPEND_EVENTS, EVENT_TEXT};
+use daybook_domain::limits::{APPEND_BYTES, APPEND_EVENTS, EVENT_TEXT, THREAD_ENTRY};
 use daybook_domain::seams::Append;
 use daybook_domain::source::Source;
 use daybook_domain::spend::{Cap, Charge};
+use daybook_domain::working::ThreadAppend;
 use daybook_domain::{Extraction, JobKey, LeaseToken, Observation, StoreError, Tenant, Yield};
 
 /// Most bytes of an event's text that a found document shows.
@@ -43,6 +44,27 @@ pub(crate) fn check_append(append: &Append) -> Result<(), StoreError> {
         )));
     }
     Ok(())
+}
+
+/// Refuses entries that are not one for each event, or would be read for too long.
+pub(crate) fn check_entries(append: &ThreadAppend) -> Result<(), StoreError> {
+    check_append(&append.append)?;
+    let (entries, events) = (append.entries.len(), append.append.events.len());
+    if entries != events {
+        let what = format!("{entries} entries for {events} events");
+        return Err(StoreError::Refused(what));
+    }
+    match append
+        .entries
+        .iter()
+        .find(|entry| entry.len() > THREAD_ENTRY)
+    {
+        Some(long) => Err(StoreError::Refused(format!(
+            "an entry of {} bytes, at most {THREAD_ENTRY}",
+            long.len()
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// Refuses a file of one tenant with a session of another.

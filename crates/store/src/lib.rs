@@ -35,6 +35,7 @@ mod schema_history;
 mod spend;
 pub mod sqlite;
 mod staged;
+mod threads;
 pub mod transfer;
 
 pub use flush_state::{JobRows, Ledgered};

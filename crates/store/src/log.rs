@@ -1,10 +1,47 @@
 //! What an append makes of its session, and when it makes its extraction due.
 
-use daybook_domain::eligibility::{Ineligible, eligible};
-use daybook_domain::seams::Append;
+use daybook_domain::eligibility::{Ineligible, Switches, eligible};
+use daybook_domain::seams::{Append, Appended};
+use daybook_domain::trigger::Patience;
+use daybook_domain::working::NewThread;
 use daybook_domain::{
     EventSeq, Mark, NewEvent, Origin, Session, SessionKind, SessionMeta, Timestamp,
 };
+
+/// Where an append put its events.
+#[derive(Debug, Clone)]
+pub(crate) struct Placed {
+    /// The session's last event before.
+    pub(crate) before: EventSeq,
+    /// Its last event now.
+    pub(crate) last: EventSeq,
+    /// The place of each of the append's events, those known already among them.
+    pub(crate) seqs: Vec<EventSeq>,
+}
+
+impl Placed {
+    pub(crate) fn appended(&self) -> Appended {
+        let added = self.last.0 - self.before.0;
+        Appended {
+            added,
+            known: self.seqs.len() as u64 - added,
+            last: self.last,
+        }
+    }
+}
+
+/// What an append of nothing says of a thread's session, to make it known.
+pub(crate) fn first_of(new: &NewThread) -> Append {
+    Append {
+        session: new.session.clone(),
+        events: Vec::new(),
+        source: None,
+        import: None,
+        patience: Patience::default(),
+        switches: Switches::default(),
+        now: new.now,
+    }
+}
 
 /// A session that nothing is known of yet.
 pub(crate) fn blank(meta: &SessionMeta, label: String) -> Session {

@@ -101,7 +101,8 @@ pub struct Thread {
 pub struct ThreadAppend {
     /// The events for the session's log.
     pub append: Append,
-    /// What the thread keeps beside each of them, in the same order.
+    /// What the thread keeps beside each of them, in the same order: at most
+    /// [`crate::limits::THREAD_ENTRY`] bytes each. What is known already keeps what it has.
     pub entries: Vec<String>,
     /// Stored only while this block lasts, which it ends. An append without one never waits.
     pub ends: Option<BlockToken>,
@@ -152,7 +153,10 @@ pub struct LogPage {
     pub last: EventSeq,
 }
 
-/// Where threads are kept. Whoever is not a thread, or was deleted, does not exist.
+/// Where threads are kept. Whoever is not a thread, or was deleted, does not exist; nor does a thread
+/// whose session is gone, as an import was undone, until there is such a session again.
+///
+/// An undone import ends a compaction that saw what is gone, and forgets a snapshot of it.
 #[async_trait]
 pub trait ThreadStore: SessionStore {
     /// Creates a thread, and its session if there is none; an existing thread is given back as it is.
@@ -175,11 +179,15 @@ pub trait ThreadStore: SessionStore {
     /// Appends entries in one transaction with all that [`SessionStore::append`] does.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`] without such a thread.
+    /// [`StoreError::NotFound`] without such a thread, [`StoreError::Refused`] when there is not one entry
+    /// for each event, or one is too long.
     async fn append_entries(&self, append: &ThreadAppend) -> Result<ThreadAppended, StoreError>;
 
     /// Entries after `after`, in order: at most `limit`, and at most `bytes` of text, but always one
     /// while there is one.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] without such a thread.
     async fn entries(
         &self,
         id: &SessionId,
@@ -219,7 +227,10 @@ pub trait ThreadStore: SessionStore {
     ) -> Result<bool, StoreError>;
 
     /// Keeps the state that folding the log up to and including `seq` gave, in the place of an older one.
-    /// An older one than what is kept changes nothing.
+    /// An older one than what is kept changes nothing, nor does one of entries that are not there.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] without such a thread.
     async fn put_snapshot(
         &self,
         id: &SessionId,

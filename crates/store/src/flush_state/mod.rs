@@ -30,6 +30,7 @@ mod jobs;
 mod ledgered;
 mod sessions;
 mod text;
+mod threads;
 
 use async_trait::async_trait;
 use daybook_domain::{Job, StoreError};

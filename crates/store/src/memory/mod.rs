@@ -13,6 +13,7 @@ mod places;
 mod sessions;
 mod sources;
 mod spend;
+mod threads;
 mod trees;
 mod undo;
 
@@ -88,6 +89,7 @@ struct State {
     last_entry: i64,
     trees: BTreeMap<Scope, trees::TreeRow>,
     spend: spend::Book,
+    threads: BTreeMap<SessionId, threads::Kept>,
 }
 
 #[derive(Debug)]
@@ -97,6 +99,8 @@ struct SessionRow {
     last_line: u32,
     first_source: Option<String>,
     events: BTreeMap<EventSeq, Event>,
+    /// What threads keep beside them.
+    entries: BTreeMap<EventSeq, String>,
     ids: HashMap<EventId, EventSeq>,
 }
 

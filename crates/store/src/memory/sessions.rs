@@ -13,7 +13,7 @@ use daybook_domain::{
 use super::{MemoryStore, SessionRow, State};
 use crate::bounds::{FOUND_SESSIONS, check_append, check_source};
 use crate::lines::Numbering;
-use crate::log::{Added, Concern};
+use crate::log::{Added, Concern, Placed};
 use crate::{labels, log};
 
 #[async_trait]
@@ -22,7 +22,7 @@ impl SessionStore for MemoryStore {
         check_append(append)?;
         let mut state = self.changing();
         state.check_import(&append.session.id.tenant, append.import)?;
-        Ok(state.add(append))
+        Ok(state.add(append, &[]).appended())
     }
 
     async fn event_ids(&self, session: &SessionId) -> Result<Vec<(EventSeq, EventId)>, StoreError> {
@@ -230,7 +230,8 @@ impl State {
         rows.map(|row| row.session.clone()).collect()
     }
 
-    fn add(&mut self, append: &Append) -> Appended {
+    /// Appends, with what a thread keeps beside each event.
+    pub(super) fn add(&mut self, append: &Append, entries: &[String]) -> Placed {
         let id = &append.session.id;
         let before = self.sessions.get(id).map(|row| row.session.clone());
         let mut row = match self.sessions.remove(id) {
@@ -239,10 +240,13 @@ impl State {
         };
         let last = row.session.events.0;
         log::learn(&mut row.session, &append.session);
-        let new = self.add_events(&mut row, append);
+        let (new, seqs) = self.add_events(&mut row, append, entries);
         let session = row.session.clone();
         self.sessions.insert(id.clone(), row);
         let added = session.events.0 - last;
+        if let Some(thread) = self.threads.get_mut(id).filter(|_| added > 0) {
+            thread.row.updated_at = append.now;
+        }
         if let Some(import) = append.import.filter(|_| before.is_none() || added > 0) {
             self.note_range(import, id, (last + 1, session.events.0));
         }
@@ -256,10 +260,10 @@ impl State {
             Concern::Pass(upto) => self.pass(&key, user, upto),
             Concern::None => {}
         }
-        Appended {
-            added,
-            known: append.events.len() as u64 - added,
+        Placed {
+            before: EventSeq(last),
             last: session.events,
+            seqs,
         }
     }
 
@@ -290,23 +294,34 @@ impl State {
             last_line: 0,
             first_source: append.source.as_ref().map(|source| source.path.clone()),
             events: BTreeMap::new(),
+            entries: BTreeMap::new(),
             ids: HashMap::new(),
         }
     }
 
-    /// Adds the events that are new.
-    fn add_events(&mut self, row: &mut SessionRow, append: &Append) -> Added {
+    /// Adds the events that are new. Says where each of them stands, old or new.
+    fn add_events(
+        &mut self,
+        row: &mut SessionRow,
+        append: &Append,
+        entries: &[String],
+    ) -> (Added, Vec<EventSeq>) {
         let source = append.source.as_ref().map(|source| &source.path);
         let mut numbering = Numbering::after(row.last_line, row.first_source.as_ref() == source);
         let mut added = Added::default();
-        for event in &append.events {
-            if row.ids.contains_key(&event.id) {
+        let mut seqs = Vec::with_capacity(append.events.len());
+        for (nth, event) in append.events.iter().enumerate() {
+            if let Some(&seq) = row.ids.get(&event.id) {
+                seqs.push(seq);
                 continue;
             }
             let seq = EventSeq(row.session.events.0 + 1);
             row.last_line = numbering.number(event);
             row.ids.insert(event.id, seq);
             row.events.insert(seq, stored(event, seq, row.last_line));
+            if let Some(entry) = entries.get(nth) {
+                row.entries.insert(seq, entry.clone());
+            }
             if let Some(place) = &event.place {
                 let root = (row.session.id.tenant.clone(), place.root.clone());
                 self.roots.entry(root).or_default();
@@ -314,8 +329,9 @@ impl State {
             self.put_document(super::index::event_doc(row.no, seq), &event.tokens);
             log::extend(&mut row.session, seq, event.at);
             added.note(event);
+            seqs.push(seq);
         }
-        added
+        (added, seqs)
     }
 }
 

@@ -56,6 +56,9 @@ impl State {
         let gone: BTreeSet<EventSeq> = (from..=to).map(EventSeq).collect();
         let mut concerned = self.forget_windows(id, (EventSeq(from), EventSeq(to)));
         undone.events += self.delete_events(id, &gone);
+        if let Some(thread) = self.threads.get_mut(id) {
+            thread.shorten(EventSeq(from));
+        }
         let mut touched = Touched::default();
         self.cut_evidence(id, &gone, &mut touched);
         let removed = self.look_again(id);
@@ -83,6 +86,7 @@ impl State {
         };
         let before = row.events.len();
         row.events.retain(|seq, _| !gone.contains(seq));
+        row.entries.retain(|seq, _| !gone.contains(seq));
         row.ids.retain(|_, seq| !gone.contains(seq));
         for &seq in gone {
             self.documents.remove(&event_doc(row.no, seq));

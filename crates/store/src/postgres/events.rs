@@ -1,16 +1,20 @@
 //! Reading the log.
 
+use daybook_domain::working::LogEntry;
 use daybook_domain::{Event, EventId, EventSeq, Origin, Place, SessionId, ToolStatus};
 use tokio_postgres::Row;
 
 use super::connection::Tx;
 use super::fault::Fault;
 use super::names::find_session;
-use super::sessions::{event_no, seq_of};
+use super::sessions::{event_no, event_nos, seq_of};
 use super::values::{get, values, word};
 
 const EVENT: &str = "SELECT event_no, line, origin, at, text, tool, call, status, sidechain, root,
     branch FROM events LEFT JOIN places USING (place_no) LEFT JOIN roots USING (root_no)";
+
+const ENTRY: &str = "SELECT event_no, line, origin, at, text, tool, call, status, sidechain, root,
+    branch, entry FROM events LEFT JOIN places USING (place_no) LEFT JOIN roots USING (root_no)";
 
 /// The place and the identity of each event, in order.
 pub(super) async fn ids(tx: &Tx, session: &SessionId) -> Result<Vec<(EventSeq, EventId)>, Fault> {
@@ -59,6 +63,32 @@ pub(super) async fn window(
         bytes
     ];
     tx.rows(&sql, range).await?.iter().map(event_of).collect()
+}
+
+/// Entries of the thread with this number after a place.
+pub(super) async fn entries(
+    tx: &Tx,
+    thread: i64,
+    after: EventSeq,
+    limit: usize,
+    bytes: usize,
+) -> Result<Vec<LogEntry>, Fault> {
+    let (_, last) = event_nos(thread);
+    let sql = format!(
+        "SELECT * FROM (
+            SELECT *, row_number() OVER so_far AS nth,
+                sum(octet_length(text) + coalesce(octet_length(entry), 0)) OVER so_far AS size
+            FROM ({ENTRY} WHERE event_no > $1 AND event_no <= $2 ORDER BY event_no LIMIT $3) AS near
+            WINDOW so_far AS (ORDER BY event_no)
+        ) AS measured WHERE size <= $4 OR nth = 1 ORDER BY event_no"
+    );
+    let range = values![event_no(thread, after), last, limit, bytes];
+    let rows = tx.rows(&sql, range).await?;
+    let entry_of = |row: &Row| {
+        let (event, entry) = (event_of(row)?, get(row, "entry")?);
+        Ok(LogEntry { event, entry })
+    };
+    rows.iter().map(entry_of).collect()
 }
 
 /// Events whose number lies in `lines`. Numbers never fall along the log, so the first one is found

@@ -38,6 +38,7 @@ mod sessions;
 mod sources;
 mod spend;
 mod staged;
+mod threads;
 mod transfer;
 mod trees;
 mod undo;

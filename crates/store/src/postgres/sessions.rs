@@ -1,7 +1,7 @@
 //! The session log. An append is one transaction: events, index, places, progress of the file, and
 //! the mark that makes the session due. It takes the same few statements however many events it has.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use async_trait::async_trait;
 use daybook_domain::seams::{Append, Appended, SessionStore};
@@ -17,10 +17,10 @@ use super::index::NewDocument;
 use super::names::{SessionRow, find_session, lock_session, session_no, sessions_where, tenant_no};
 use super::places::PlaceNo;
 use super::values::{get, values};
-use super::{PostgresStore, events, index, jobs, places, sources};
+use super::{PostgresStore, events, index, jobs, places, sources, threads};
 use crate::bounds::{FOUND_SESSIONS, check_append, check_source};
 use crate::lines::Numbering;
-use crate::log::{Added, Concern};
+use crate::log::{Added, Concern, Placed};
 use crate::{labels, log, ranges};
 
 #[async_trait]
@@ -28,8 +28,8 @@ impl SessionStore for PostgresStore {
     async fn append(&self, append: &Append) -> Result<Appended, StoreError> {
         check_append(append)?;
         let walls = Walls::Within(&append.session.id.tenant);
-        self.write(walls, |tx| async move { add(&tx, append).await })
-            .await
+        let adding = |tx: Tx| async move { Ok(add(&tx, append, &[]).await?.appended()) };
+        self.write(walls, adding).await
     }
 
     async fn event_ids(&self, session: &SessionId) -> Result<Vec<(EventSeq, EventId)>, StoreError> {
@@ -204,12 +204,22 @@ pub(super) fn seq_of(event_no: i64) -> EventSeq {
     EventSeq(event_no.cast_unsigned() & u64::from(u32::MAX))
 }
 
-/// Appends within a transaction.
-async fn add(tx: &Tx, append: &Append) -> Result<Appended, Fault> {
+/// Appends within a transaction, with what a thread keeps beside each event.
+pub(super) async fn add(tx: &Tx, append: &Append, entries: &[String]) -> Result<Placed, Fault> {
     if let Some(import) = append.import {
         sources::lock_import(tx, &append.session.id.tenant, import).await?;
     }
     let found = lock_session(tx, &append.session.id).await?;
+    add_to(tx, found, append, entries).await
+}
+
+/// [`add`] to the session that was found and locked.
+pub(super) async fn add_to(
+    tx: &Tx,
+    found: Option<SessionRow>,
+    append: &Append,
+    entries: &[String],
+) -> Result<Placed, Fault> {
     let (mut row, before) = match found {
         Some(row) if row.known => {
             let before = row.session.clone();
@@ -219,11 +229,14 @@ async fn add(tx: &Tx, append: &Append) -> Result<Appended, Fault> {
     };
     let last = row.session.events.0;
     log::learn(&mut row.session, &append.session);
-    let (rows, new) = rows_to_add(tx, &mut row, append).await?;
+    let (rows, new, seqs) = rows_to_add(tx, &mut row, append, entries).await?;
     let added = row.session.events.0 - last;
     let range = (EventSeq(last + 1), row.session.events);
     let notes_range = before.is_none() || added > 0;
     insert(tx, &row, &rows);
+    if added > 0 && before.is_some() {
+        threads::note_entries(tx, row.no, append.now);
+    }
     note(tx, &row, append, notes_range.then_some(range)).await?;
     let key = JobKey::Extract(row.session.id.clone());
     let user = row.session.user.as_deref();
@@ -235,10 +248,10 @@ async fn add(tx: &Tx, append: &Append) -> Result<Appended, Fault> {
         Concern::None => {}
     }
     save(tx, &row);
-    Ok(Appended {
-        added,
-        known: append.events.len() as u64 - added,
+    Ok(Placed {
+        before: EventSeq(last),
         last: row.session.events,
+        seqs,
     })
 }
 
@@ -366,21 +379,24 @@ struct NewRow<'a> {
     line: u32,
     place: Option<PlaceNo>,
     event: &'a NewEvent,
+    entry: Option<&'a str>,
 }
 
-/// The events that are new, as rows, with the session's own row moved on.
+/// The events that are new, as rows, with the session's own row moved on; and where each of them stands,
+/// old or new.
 async fn rows_to_add<'a>(
     tx: &Tx,
     row: &mut SessionRow,
     append: &'a Append,
-) -> Result<(Vec<NewRow<'a>>, Added), Fault> {
+    entries: &'a [String],
+) -> Result<(Vec<NewRow<'a>>, Added, Vec<EventSeq>), Fault> {
     let mut known = known_ids(tx, row, append).await?;
-    let events: Vec<&NewEvent> = append
+    let mut named: Vec<&Place> = append
         .events
         .iter()
-        .filter(|event| known.insert(event.id))
+        .filter(|event| !known.contains_key(&event.id))
+        .filter_map(|event| event.place.as_ref())
         .collect();
-    let mut named: Vec<&Place> = events.iter().filter_map(|e| e.place.as_ref()).collect();
     named.sort();
     named.dedup();
     let numbers = if named.is_empty() {
@@ -392,33 +408,46 @@ async fn rows_to_add<'a>(
     let source = append.source.as_ref().map(|source| &source.path);
     let mut numbering = Numbering::after(row.last_line, row.first_source.as_ref() == source);
     let mut added = Added::default();
-    let mut rows = Vec::with_capacity(events.len());
-    for event in events {
+    let mut rows = Vec::with_capacity(append.events.len());
+    let mut seqs = Vec::with_capacity(append.events.len());
+    for (nth, event) in append.events.iter().enumerate() {
         let seq = EventSeq(row.session.events.0 + 1);
+        let at = *known.entry(event.id).or_insert(seq);
+        seqs.push(at);
+        if at != seq {
+            continue;
+        }
         let line = numbering.number(event);
         rows.push(NewRow {
             no: event_no(row.no, seq),
             line,
             place: event.place.as_ref().and_then(number_of),
             event,
+            entry: entries.get(nth).map(String::as_str),
         });
         log::extend(&mut row.session, seq, event.at);
         row.last_line = line;
         added.note(event);
     }
-    Ok((rows, added))
+    Ok((rows, added, seqs))
 }
 
-/// Those of the events' ids that the session has.
-async fn known_ids(tx: &Tx, row: &SessionRow, append: &Append) -> Result<HashSet<EventId>, Fault> {
+/// Where those of the events stand that the session has.
+async fn known_ids(
+    tx: &Tx,
+    row: &SessionRow,
+    append: &Append,
+) -> Result<HashMap<EventId, EventSeq>, Fault> {
     if row.session.events.0 == 0 || append.events.is_empty() {
-        return Ok(HashSet::new());
+        return Ok(HashMap::new());
     }
     let ids = append.events.iter().map(|event| event.id);
     let ids: Vec<Vec<u8>> = ids.map(|id| id.0.to_be_bytes().to_vec()).collect();
-    let find = "SELECT id FROM events WHERE session_no = $1 AND id = ANY ($2)";
+    let find = "SELECT id, event_no FROM events WHERE session_no = $1 AND id = ANY ($2)";
     let rows = tx.rows(find, values![row.no, ids]).await?;
-    rows.iter().map(events::id_of).collect()
+    rows.iter()
+        .map(|row| Ok((events::id_of(row)?, seq_of(get(row, "event_no")?))))
+        .collect()
 }
 
 /// Adds events, where they happened, and what they are found by.
@@ -427,15 +456,15 @@ fn insert(tx: &Tx, row: &SessionRow, rows: &[NewRow<'_>]) {
         return;
     }
     let insert = "WITH added AS (
-            SELECT * FROM unnest($3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) AS added
-                (event_no, id, line, origin, at, tool, call, status, sidechain, place_no, text)
+            SELECT * FROM unnest($3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) AS added
+                (event_no, id, line, origin, at, tool, call, status, sidechain, place_no, text, entry)
         ), noted AS (
             INSERT INTO session_places (tenant_no, session_no, place_no)
             SELECT DISTINCT $1, $2, place_no FROM added WHERE place_no IS NOT NULL
             ON CONFLICT DO NOTHING
         )
         INSERT INTO events (tenant_no, session_no, event_no, id, line, origin, at, tool, call,
-            status, sidechain, place_no, text)
+            status, sidechain, place_no, text, entry)
         SELECT $1, $2, added.* FROM added";
     let values = values![
         row.tenant,
@@ -451,6 +480,7 @@ fn insert(tx: &Tx, row: &SessionRow, rows: &[NewRow<'_>]) {
         column(rows, |row| row.event.sidechain),
         column(rows, |row| row.place.map(|(place, _)| place)),
         column(rows, |row| row.event.text.as_str()),
+        column(rows, |row| row.entry),
     ];
     let documents = column(rows, |row| {
         let root = row.place.map(|(_, root)| root);

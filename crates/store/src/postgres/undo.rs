@@ -14,7 +14,9 @@ use super::gaps;
 use super::names::{SessionRow, lock_session_numbered, raise};
 use super::sessions::{event_no, event_nos, save, seq_of};
 use super::values::{get, values, word};
-use super::{PostgresStore, extractions, index, job_rows, observation_rows, places, sources};
+use super::{
+    PostgresStore, extractions, index, job_rows, observation_rows, places, sources, threads,
+};
 use crate::bounds::STEP_ROWS;
 
 /// What one step did.
@@ -82,6 +84,7 @@ async fn step(tx: &Tx, import: ImportNo, now: Timestamp) -> Result<Option<Step>,
     let id = row.session.id.clone();
     let mut concerned = extractions::forget_windows(tx, (session, &id), range).await?;
     let events = delete_events(tx, session, range).await?;
+    threads::shorten(tx, session, EventSeq(from)).await?;
     let mut touched = Touched::default();
     let gone = (from..=end).map(EventSeq).collect();
     evidence_rows::cut(tx, session, &gone, &mut touched).await?;

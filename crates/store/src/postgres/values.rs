@@ -164,6 +164,12 @@ impl<const N: usize> From<[u8; N]> for Value {
     }
 }
 
+impl From<&[u8]> for Value {
+    fn from(value: &[u8]) -> Self {
+        Self::Bytes(value.to_vec())
+    }
+}
+
 impl From<Vec<i64>> for Value {
     fn from(values: Vec<i64>) -> Self {
         Self::Ints(values.into_iter().map(Some).collect())

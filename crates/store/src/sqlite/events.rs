@@ -1,14 +1,17 @@
 //! Reading the log.
 
+use daybook_domain::working::LogEntry;
 use daybook_domain::{Event, EventId, EventSeq, Origin, Place, SessionId, Timestamp, ToolStatus};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, Rows, params};
 
 use super::connection::Fault;
 use super::names::{find_session, word};
-use super::sessions::{event_no, seq_of};
+use super::sessions::{event_no, event_nos, seq_of};
 
 const EVENT: &str = "SELECT event_no, line, origin, at, text, tool, call, status, sidechain, root,
     branch FROM events LEFT JOIN places USING (place_no) LEFT JOIN roots USING (root_no)";
+const ENTRY: &str = "SELECT event_no, line, origin, at, text, tool, call, status, sidechain, root,
+    branch, entry FROM events LEFT JOIN places USING (place_no) LEFT JOIN roots USING (root_no)";
 
 /// The place and the identity of each event, in order.
 pub(super) fn ids(tx: &Connection, session: &SessionId) -> Result<Vec<(EventSeq, EventId)>, Fault> {
@@ -48,18 +51,50 @@ pub(super) fn window(
         event_no(row.no, upto),
         at_most(limit)
     ];
-    let mut rows = find.query(range)?;
-    let mut events: Vec<Event> = Vec::new();
+    within(find.query(range)?, bytes, event_of, |event| {
+        event.text.len()
+    })
+}
+
+/// Entries of the thread with this number after a place.
+pub(super) fn entries(
+    tx: &Connection,
+    thread: i64,
+    after: EventSeq,
+    limit: usize,
+    bytes: usize,
+) -> Result<Vec<LogEntry>, Fault> {
+    let sql = format!("{ENTRY} WHERE event_no > ? AND event_no <= ? ORDER BY event_no LIMIT ?");
+    let mut find = tx.prepare_cached(&sql)?;
+    let (_, end) = event_nos(thread);
+    let range = params![event_no(thread, after), end, at_most(limit)];
+    let entry_of = |row: &Row<'_>| {
+        let (event, entry) = (event_of(row)?, row.get("entry")?);
+        Ok(LogEntry { event, entry })
+    };
+    within(find.query(range)?, bytes, entry_of, |entry| {
+        entry.event.text.len() + entry.entry.as_ref().map_or(0, String::len)
+    })
+}
+
+/// The first rows, as many as `bytes` have room for, but always one.
+fn within<T>(
+    mut rows: Rows<'_>,
+    bytes: usize,
+    read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
+    size_of: impl Fn(&T) -> usize,
+) -> Result<Vec<T>, Fault> {
+    let mut some = Vec::new();
     let mut size = 0;
     while let Some(row) = rows.next()? {
-        let event = event_of(row)?;
-        size += event.text.len();
-        if size > bytes && !events.is_empty() {
+        let next = read(row)?;
+        size += size_of(&next);
+        if size > bytes && !some.is_empty() {
             break;
         }
-        events.push(event);
+        some.push(next);
     }
-    Ok(events)
+    Ok(some)
 }
 
 /// Events whose number lies in `lines`. Numbers never fall along the log, so the first one is found

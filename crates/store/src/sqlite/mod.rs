@@ -25,6 +25,7 @@ mod sessions;
 mod sources;
 mod spend;
 mod staged;
+mod threads;
 mod transfer;
 mod undo;
 

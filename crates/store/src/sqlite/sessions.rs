@@ -10,14 +10,16 @@ use daybook_domain::{
     Event, EventId, EventSeq, JobKey, NewEvent, Place, Project, Session, SessionId, StoreError,
     Tenant, Timestamp,
 };
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::connection::Fault;
 use super::names::{self, SessionRow, find_session, session_no, sessions_where, tenant_no};
-use super::{Durability, LONG_LOG_PAGES, SqliteStore, events, index, jobs, places, sources};
+use super::{
+    Durability, LONG_LOG_PAGES, SqliteStore, events, index, jobs, places, sources, threads,
+};
 use crate::bounds::{FOUND_SESSIONS, check_append, check_source};
 use crate::lines::Numbering;
-use crate::log::{Added, Concern};
+use crate::log::{Added, Concern, Placed};
 use crate::{labels, log, ranges};
 
 #[async_trait]
@@ -25,8 +27,8 @@ impl SessionStore for SqliteStore {
     async fn append(&self, append: &Append) -> Result<Appended, StoreError> {
         check_append(append)?;
         let appended = match self.options.durability {
-            Durability::Process => self.write_soon(|tx| add(tx, append))?,
-            Durability::Power => self.append_in_group(append)?,
+            Durability::Process => self.write_soon(|tx| Ok(add(tx, append)?.appended()))?,
+            Durability::Power => self.append_in_group(append).await?,
         };
         self.tidy_after(append.events.len());
         self.checkpoint_beyond(LONG_LOG_PAGES);
@@ -181,11 +183,21 @@ pub(super) fn seq_of(event_no: i64) -> EventSeq {
 }
 
 /// Appends within a transaction.
-pub(super) fn add(tx: &Connection, append: &Append) -> Result<Appended, Fault> {
+pub(super) fn add(tx: &Connection, append: &Append) -> Result<Placed, Fault> {
+    let found = find_session(tx, &append.session.id)?.filter(|row| row.known);
+    add_to(tx, found, append, &[])
+}
+
+/// [`add`] to the known session that was found, with what its thread keeps beside each event.
+pub(super) fn add_to(
+    tx: &Connection,
+    found: Option<SessionRow>,
+    append: &Append,
+    entries: &[String],
+) -> Result<Placed, Fault> {
     if let Some(import) = append.import {
         sources::check_import(tx, &append.session.id.tenant, import)?;
     }
-    let found = find_session(tx, &append.session.id)?.filter(|row| row.known);
     let before = found.as_ref().map(|row| row.session.clone());
     let mut row = match found {
         Some(row) => row,
@@ -197,10 +209,13 @@ pub(super) fn add(tx: &Connection, append: &Append) -> Result<Appended, Fault> {
     };
     let last = row.session.events.0;
     log::learn(&mut row.session, &append.session);
-    let new = add_events(tx, &mut row, append)?;
+    let (new, seqs) = add_events(tx, &mut row, append, entries)?;
     save(tx, &row)?;
     let session = row.session.clone();
     let added = session.events.0 - last;
+    if added > 0 && before.is_some() {
+        threads::note_entries(tx, row.no, append.now)?;
+    }
     if let Some(import) = append.import.filter(|_| before.is_none() || added > 0) {
         sources::note_range(tx, import, row.no, (EventSeq(last + 1), session.events))?;
     }
@@ -214,10 +229,10 @@ pub(super) fn add(tx: &Connection, append: &Append) -> Result<Appended, Fault> {
         Concern::Pass(upto) => pass(tx, &mut row, upto)?,
         Concern::None => {}
     }
-    Ok(Appended {
-        added,
-        known: append.events.len() as u64 - added,
+    Ok(Placed {
+        before: EventSeq(last),
         last: session.events,
+        seqs,
     })
 }
 
@@ -285,15 +300,25 @@ fn neighbours(tx: &Connection, tenant: i64, host_id: &str) -> Result<Vec<String>
     Ok(neighbours)
 }
 
-/// Adds the events that are new and moves the session's row on. Returns the time of the last one.
-fn add_events(tx: &Connection, row: &mut SessionRow, append: &Append) -> Result<Added, Fault> {
+/// Adds the events that are new and moves the session's row on. Says where each of them stands, old or
+/// new.
+fn add_events(
+    tx: &Connection,
+    row: &mut SessionRow,
+    append: &Append,
+    entries: &[String],
+) -> Result<(Added, Vec<EventSeq>), Fault> {
     let source = append.source.as_ref().map(|source| &source.path);
     let mut numbering = Numbering::after(row.last_line, row.first_source.as_ref() == source);
     let mut places: HashMap<&Place, (i64, i64)> = HashMap::new();
     let mut added = Added::default();
     let mut known = known_ids(tx, row, append)?;
-    for event in &append.events {
-        if !known.insert(event.id) {
+    let mut seqs = Vec::with_capacity(append.events.len());
+    for (nth, event) in append.events.iter().enumerate() {
+        let seq = EventSeq(row.session.events.0 + 1);
+        let at = *known.entry(event.id).or_insert(seq);
+        seqs.push(at);
+        if at != seq {
             continue;
         }
         let place = match &event.place {
@@ -308,31 +333,33 @@ fn add_events(tx: &Connection, row: &mut SessionRow, append: &Append) -> Result<
                 }
             }),
         };
-        let seq = EventSeq(row.session.events.0 + 1);
         let line = numbering.number(event);
         let no = event_no(row.no, seq);
-        insert(tx, row.no, no, line, event, place.map(|(place, _)| place))?;
+        let place_no = place.map(|(place, _)| place);
+        let entry = entries.get(nth);
+        insert(tx, (row.no, no, line), event, place_no, entry)?;
         index::put_event(tx, no, row.tenant, place.map(|(_, root)| root), event)?;
         log::extend(&mut row.session, seq, event.at);
         row.last_line = line;
         added.note(event);
     }
-    Ok(added)
+    Ok((added, seqs))
 }
 
-/// Those of the events' ids that the session has.
+/// Where those of the events stand that the session has.
 fn known_ids(
     tx: &Connection,
     row: &SessionRow,
     append: &Append,
-) -> Result<std::collections::HashSet<EventId>, Fault> {
-    let mut known = std::collections::HashSet::new();
+) -> Result<HashMap<EventId, EventSeq>, Fault> {
+    let mut known = HashMap::new();
     if row.session.events.0 > 0 {
-        let mut find = tx.prepare_cached("SELECT 1 FROM events WHERE session_no = ? AND id = ?")?;
+        let mut find =
+            tx.prepare_cached("SELECT event_no FROM events WHERE session_no = ? AND id = ?")?;
         for event in &append.events {
-            if find.exists(params![row.no, event.id.0.to_be_bytes()])? {
-                known.insert(event.id);
-            }
+            let key = params![row.no, event.id.0.to_be_bytes()];
+            let found = find.query_row(key, |row| row.get(0)).optional()?;
+            known.extend(found.map(|no| (event.id, seq_of(no))));
         }
     }
     Ok(known)
@@ -340,16 +367,15 @@ fn known_ids(
 
 fn insert(
     tx: &Connection,
-    session: i64,
-    no: i64,
-    line: u32,
+    (session, no, line): (i64, i64, u32),
     event: &NewEvent,
     place: Option<i64>,
+    entry: Option<&String>,
 ) -> Result<(), Fault> {
     tx.prepare_cached(
         "INSERT INTO events (event_no, session_no, id, line, origin, at, tool, call, status,
-            sidechain, place_no, text)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            sidechain, place_no, text, entry)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )?
     .execute(params![
         no,
@@ -364,6 +390,7 @@ fn insert(
         event.sidechain,
         place,
         event.text,
+        entry,
     ])?;
     Ok(())
 }

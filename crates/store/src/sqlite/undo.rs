@@ -12,7 +12,7 @@ use super::connection::Fault;
 use super::evidence_rows::{self, Touched};
 use super::names::{SessionRow, raise, session_numbered, word};
 use super::sessions::{event_no, event_nos, save, seq_of};
-use super::{SqliteStore, extractions, index, job_rows, places, sources};
+use super::{SqliteStore, extractions, index, job_rows, places, sources, threads};
 use crate::bounds::STEP_ROWS;
 
 /// What one step did.
@@ -76,6 +76,7 @@ fn step(tx: &Connection, import: ImportNo, now: Timestamp) -> Result<Option<Step
     let id = row.session.id.clone();
     let mut concerned = extractions::forget_windows(tx, (session, &id), range)?;
     let events = delete_events(tx, session, range)?;
+    threads::shorten(tx, session, EventSeq(from))?;
     let mut touched = Touched::default();
     let gone = (from..=end).map(EventSeq).collect();
     evidence_rows::cut(tx, session, &gone, &mut touched)?;

@@ -86,7 +86,7 @@ macro_rules! numbers {
 }
 
 /// Every table that is not the index, nor a history of memory files.
-pub const TABLES: [Table; 22] = [
+pub const TABLES: [Table; 24] = [
     Table {
         name: "tenants",
         key: &["tenant_no"],
@@ -139,8 +139,25 @@ pub const TABLES: [Table; 22] = [
         key: &["event_no"],
         columns: columns![
             event_no: Int, session_no: Int, id: Bytes, line: Int, origin: Text, at: Int, tool: Text,
-            call: Text, status: Text, sidechain: Truth, place_no: Int, text: Text,
+            call: Text, status: Text, sidechain: Truth, place_no: Int, text: Text, entry: Text,
         ],
+        tenant_of: Some(("sessions", "session_no")),
+        ..PLAIN
+    },
+    Table {
+        name: "threads",
+        key: &["session_no"],
+        columns: columns![
+            session_no: Int, created_at: Int, updated_at: Int, custom: Text, deleted_at: Int,
+            block_generation: Int, block_reason: Text, block_at: Int, block_until: Int,
+        ],
+        tenant_of: Some(("sessions", "session_no")),
+        ..PLAIN
+    },
+    Table {
+        name: "thread_snapshots",
+        key: &["session_no"],
+        columns: columns![session_no: Int, seq: Int, body: Bytes],
         tenant_of: Some(("sessions", "session_no")),
         ..PLAIN
     },

@@ -8,6 +8,7 @@ mod opening;
 mod postgres;
 mod schema;
 mod spend;
+mod threads;
 mod transfer;
 
 use std::ops::Deref;
@@ -94,6 +95,7 @@ mod sqlite {
     use super::*;
     daybook_testkit::store_suite!(on_disk);
     daybook_testkit::spend_store_suite!(on_disk);
+    daybook_testkit::thread_store_suite!(on_disk);
     daybook_testkit::model_suite!(on_disk);
 }
 
@@ -109,17 +111,20 @@ mod memory {
     daybook_testkit::store_suite!(in_memory);
     daybook_testkit::tree_store_suite!(in_memory);
     daybook_testkit::spend_store_suite!(in_memory);
+    daybook_testkit::thread_store_suite!(in_memory);
     daybook_testkit::model_suite!(in_memory);
 }
 
 mod ledger_on_memory {
     use super::*;
     daybook_testkit::store_suite!(ledger_in_memory);
+    daybook_testkit::thread_store_suite!(ledger_in_memory);
     daybook_testkit::model_suite!(ledger_in_memory);
 }
 
 mod ledger_on_sqlite {
     use super::*;
     daybook_testkit::store_suite!(ledger_on_disk);
+    daybook_testkit::thread_store_suite!(ledger_on_disk);
     daybook_testkit::model_suite!(ledger_on_disk);
 }

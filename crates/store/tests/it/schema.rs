@@ -7,7 +7,10 @@ use std::path::{Path, PathBuf};
 use daybook_domain::model::Usage;
 use daybook_domain::seams::{Append, SessionStore, SpendStore, Store};
 use daybook_domain::spend::{Charge, ReserveOutcome, SettleOutcome, SpendBy, SpendSum};
-use daybook_domain::{Claim, FailureClass, JobKind, Money, Tenant, Timestamp};
+use daybook_domain::working::{
+    BlockOutcome, BlockingReason, LogPage, NewThread, Thread, ThreadAppend, ThreadStore,
+};
+use daybook_domain::{Claim, EventSeq, FailureClass, JobKind, Money, Tenant, Timestamp};
 use daybook_store::{SqliteOptions, SqliteStore};
 use daybook_testkit::fixtures::*;
 use daybook_testkit::{model, run, suites};
@@ -29,7 +32,7 @@ pub(super) fn new_root(folder: &TempDir) -> (PathBuf, SqliteStore) {
 }
 
 /// A little of everything.
-pub(super) async fn remember(store: &(impl Store + SpendStore)) {
+pub(super) async fn remember(store: &(impl Store + SpendStore + ThreadStore)) {
     let (a, b) = (session("aaaa-one"), session("bb"));
     let import = store
         .begin_import(&Tenant::local(), "all", at(0))
@@ -76,6 +79,7 @@ pub(super) async fn remember(store: &(impl Store + SpendStore)) {
         .await
         .unwrap();
     spend(store).await;
+    think(store).await;
     forget_index(store).await;
 }
 
@@ -107,6 +111,49 @@ async fn spend(store: &impl SpendStore) {
             assert_eq!(settled.await.unwrap(), SettleOutcome::Settled);
         }
     }
+}
+
+/// A thread whose events wait, and one that was deleted.
+async fn think(store: &impl ThreadStore) {
+    for host_id in ["bb", "gone"] {
+        let new = NewThread {
+            session: meta(&session(host_id)),
+            custom: serde_json::Map::from_iter([("colour".to_owned(), "blue".into())]),
+            now: at(9_504),
+        };
+        store.create_thread(&new).await.unwrap();
+    }
+    let further = ThreadAppend {
+        append: append(&session("bb"), vec![event("t0 s1 e1")]),
+        entries: vec!["{}".to_owned()],
+        ends: None,
+    };
+    let _ = store.append_entries(&further).await.unwrap();
+    let (id, reason) = (session("bb"), BlockingReason::Paused);
+    let blocked = store.block(&id, reason, Timestamp::MAX, at(9_505)).await;
+    assert!(matches!(blocked.unwrap(), BlockOutcome::Blocked(_)));
+    let snapshot = store.put_snapshot(&id, EventSeq(1), b"state");
+    snapshot.await.unwrap();
+    assert!(
+        store
+            .delete_thread(&session("gone"), at(9_506))
+            .await
+            .unwrap()
+    );
+}
+
+/// All that is known of the local tenant's thread.
+pub(super) async fn thought(
+    store: &impl ThreadStore,
+) -> (Vec<Thread>, LogPage, Option<(EventSeq, Vec<u8>)>) {
+    let (id, now) = (session("bb"), at(9_507));
+    let threads = store.threads(&Tenant::local(), 9, now).await.unwrap();
+    assert_eq!(threads.len(), 1);
+    let log = store
+        .entries(&id, EventSeq(0), 9, 9_999, now)
+        .await
+        .unwrap();
+    (threads, log, store.snapshot(&id).await.unwrap())
 }
 
 /// What the local tenant has spent, by stage.
@@ -221,6 +268,7 @@ fn a_root_of_each_former_schema_answers_as_a_new_one() {
             );
             assert_eq!(views.0.unwrap(), views.1.unwrap(), "schema {version}");
             assert_eq!(bill(&old).await, bill(&new).await, "schema {version}");
+            assert_eq!(thought(&old).await, thought(&new).await, "schema {version}");
             // And it can be written to.
             old.append(&append(&session("cc"), events("word", 3)))
                 .await

@@ -215,7 +215,7 @@ mod postgres {
     use daybook_domain::EventSeq;
 
     use super::super::postgres::{admin, on_server};
-    use super::super::schema::bill;
+    use super::super::schema::{bill, thought};
     use super::*;
 
     #[test]
@@ -254,6 +254,8 @@ mod postgres {
             assert_eq!(before, checksums(&back).await);
             assert_eq!(seen, model::view::of(&back, &local).await.unwrap());
             assert_eq!(bill(&from).await, bill(&back).await);
+            assert_eq!(thought(&from).await, thought(&back).await);
+            assert_eq!(thought(&from).await, thought(&*server).await);
             // Each row is behind the wall that it was behind.
             let (first, last) = (EventSeq(0), EventSeq(u64::MAX));
             let id = theirs();

@@ -5,6 +5,7 @@ pub mod index;
 pub mod job_store;
 pub mod session_store;
 pub mod spend_store;
+pub mod thread_store;
 pub mod tree_store;
 pub mod walls;
 
@@ -268,5 +269,42 @@ macro_rules! spend_store_suite {
             maybe || Some(($make)()),
             $crate::suites::spend_store::SEQUENCES
         );
+    };
+}
+
+/// Makes one test of each promise of `ThreadStore`.
+#[macro_export]
+macro_rules! thread_store_suite {
+    (maybe $make:expr) => {
+        $crate::promises! { $make, thread_store:
+            entries_come_back_in_order_beside_their_events,
+            an_event_known_already_keeps_its_place_and_its_entry,
+            what_came_in_another_way_has_no_entry,
+            a_page_of_entries_is_bounded_but_never_empty,
+            entries_that_break_a_bound_are_refused_whole,
+            entries_do_all_that_an_append_does,
+            whoever_appends_at_once_gets_each_a_place_without_holes,
+            a_thread_is_blocked_once,
+            a_block_whose_time_is_over_is_none_and_is_taken_over,
+            a_block_lasts_as_long_as_it_is_extended,
+            an_append_is_stored_during_a_block_and_told_of_it,
+            a_finish_ends_its_block,
+            a_finish_without_its_block_stores_nothing,
+            a_finish_that_is_refused_ends_nothing,
+            of_those_who_block_at_once_one_does,
+            a_thread_is_created_with_its_session_once,
+            a_thread_adopts_a_session_that_is_there,
+            whoever_is_no_thread_does_not_exist,
+            a_deleted_thread_is_gone_and_its_log_is_not,
+            the_thread_with_the_newest_entry_comes_first,
+            snapshots_only_move_forward,
+            nobody_reaches_a_thread_behind_another_wall,
+            an_undone_import_takes_entries_and_snapshots_along,
+            an_undone_import_ends_a_compaction_that_saw_it,
+            a_thread_goes_with_its_session_and_no_token_comes_twice,
+        }
+    };
+    ($make:expr) => {
+        $crate::thread_store_suite!(maybe || Some(($make)()));
     };
 }

@@ -32,6 +32,7 @@ CREATE INDEX sessions_active ON sessions (tenant_no, last_at) WHERE known;
 CREATE UNIQUE INDEX sessions_label ON sessions (tenant_no, label);
 
 -- event_no is session_no << 32 | seq, so one tree serves the log, and the index points into it.
+-- entry is what the session's thread keeps beside the event.
 CREATE TABLE events (
     event_no    BIGINT PRIMARY KEY,
     tenant_no   BIGINT NOT NULL,
@@ -45,9 +46,32 @@ CREATE TABLE events (
     status      TEXT COLLATE "C",
     sidechain   BOOLEAN NOT NULL,
     place_no    BIGINT,
-    text        TEXT COLLATE "C" NOT NULL
+    text        TEXT COLLATE "C" NOT NULL,
+    entry       TEXT COLLATE "C"
 );
 CREATE UNIQUE INDEX events_id ON events (session_no, id);
+
+-- The live half of sessions. `block_generation` is the token of the last block, also when it is over.
+CREATE TABLE threads (
+    session_no       BIGINT PRIMARY KEY,
+    tenant_no        BIGINT NOT NULL,
+    created_at       BIGINT NOT NULL,
+    updated_at       BIGINT NOT NULL,
+    custom           TEXT COLLATE "C" NOT NULL,
+    deleted_at       BIGINT,
+    block_generation BIGINT NOT NULL,
+    block_reason     TEXT COLLATE "C",
+    block_at         BIGINT,
+    block_until      BIGINT
+);
+
+-- The state of a thread as its log up to seq made it.
+CREATE TABLE thread_snapshots (
+    session_no  BIGINT PRIMARY KEY,
+    tenant_no   BIGINT NOT NULL,
+    seq         BIGINT NOT NULL,
+    body        BYTEA NOT NULL
+);
 
 -- Several identities may stand for one key: projects that a person merged.
 CREATE TABLE projects (
@@ -404,6 +428,8 @@ CALL build_wall('lanes', 'tenant = (SELECT current_setting(''daybook.tenant'', T
 CALL build_wall('gaps', 'tenant = (SELECT current_setting(''daybook.tenant'', TRUE))');
 CALL build_wall('sessions');
 CALL build_wall('events');
+CALL build_wall('threads');
+CALL build_wall('thread_snapshots');
 CALL build_wall('projects');
 CALL build_wall('roots');
 CALL build_wall('places');

@@ -32,6 +32,8 @@ CREATE INDEX sessions_active ON sessions (tenant_no, last_at) WHERE known;
 CREATE UNIQUE INDEX sessions_label ON sessions (tenant_no, label);
 
 -- event_no is session_no << 32 | seq, so one tree serves the log, and the index points into it.
+-- entry is what the session's thread keeps beside the event; it comes last, so that whoever reads the
+-- log alone passes it by.
 CREATE TABLE events (
     event_no    INTEGER PRIMARY KEY,
     session_no  INTEGER NOT NULL,
@@ -44,9 +46,30 @@ CREATE TABLE events (
     status      TEXT,
     sidechain   INTEGER NOT NULL,
     place_no    INTEGER,
-    text        TEXT NOT NULL
+    text        TEXT NOT NULL,
+    entry       TEXT
 );
 CREATE UNIQUE INDEX events_id ON events (session_no, id);
+
+-- The live half of sessions. `block_generation` is the token of the last block, also when it is over.
+CREATE TABLE threads (
+    session_no       INTEGER PRIMARY KEY,
+    created_at       INTEGER NOT NULL,
+    updated_at       INTEGER NOT NULL,
+    custom           TEXT NOT NULL,
+    deleted_at       INTEGER,
+    block_generation INTEGER NOT NULL,
+    block_reason     TEXT,
+    block_at         INTEGER,
+    block_until      INTEGER
+);
+
+-- The state of a thread as its log up to seq made it.
+CREATE TABLE thread_snapshots (
+    session_no  INTEGER PRIMARY KEY,
+    seq         INTEGER NOT NULL,
+    body        BLOB NOT NULL
+);
 
 -- Several identities may stand for one key: projects that a person merged.
 CREATE TABLE projects (

@@ -53,6 +53,7 @@ pub(super) fn open(address: &str) -> PostgresStore {
 daybook_testkit::store_suite!(maybe on_server, 4);
 daybook_testkit::tree_store_suite!(maybe on_server);
 daybook_testkit::spend_store_suite!(maybe on_server, 8);
+daybook_testkit::thread_store_suite!(maybe on_server);
 daybook_testkit::model_suite!(maybe on_server, 12);
 
 /// A connection of a role that may do everything, for looking behind the store's back.

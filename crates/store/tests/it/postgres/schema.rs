@@ -14,7 +14,7 @@ use daybook_testkit::postgres::{self, Database};
 use daybook_testkit::{model, run};
 
 use super::{on_server, open};
-use crate::schema::{bill, remember};
+use crate::schema::{bill, remember, thought};
 
 /// The newest schema that is committed.
 const NEWEST: u32 = 3;
@@ -117,6 +117,11 @@ fn a_database_of_each_former_schema_is_brought_up_to_date() {
             );
             assert_eq!(views.0.unwrap(), views.1.unwrap(), "schema {version}");
             assert_eq!(bill(&old).await, bill(&*new).await, "schema {version}");
+            assert_eq!(
+                thought(&old).await,
+                thought(&*new).await,
+                "schema {version}"
+            );
             // And it can be written to.
             old.append(&append(&session("cc"), events("word", 3)))
                 .await

@@ -44,9 +44,26 @@ CREATE TABLE events (
     status      TEXT,
     sidechain   INTEGER NOT NULL,
     place_no    INTEGER,
-    text        TEXT NOT NULL
+    text        TEXT NOT NULL,
+    entry       TEXT
 );
 CREATE UNIQUE INDEX events_id ON events (session_no, id);
+CREATE TABLE threads (
+    session_no       INTEGER PRIMARY KEY,
+    created_at       INTEGER NOT NULL,
+    updated_at       INTEGER NOT NULL,
+    custom           TEXT NOT NULL,
+    deleted_at       INTEGER,
+    block_generation INTEGER NOT NULL,
+    block_reason     TEXT,
+    block_at         INTEGER,
+    block_until      INTEGER
+);
+CREATE TABLE thread_snapshots (
+    session_no  INTEGER PRIMARY KEY,
+    seq         INTEGER NOT NULL,
+    body        BLOB NOT NULL
+);
 CREATE TABLE projects (
     tenant_no   INTEGER NOT NULL,
     identity    TEXT NOT NULL,
@@ -329,19 +346,24 @@ CREATE TABLE ix_pending (
 INSERT INTO sqlite_sequence VALUES ('evidence', 1);
 INSERT INTO sqlite_sequence VALUES ('imports', 1);
 INSERT INTO sqlite_sequence VALUES ('observations', 1);
-INSERT INTO sqlite_sequence VALUES ('sessions', 2);
+INSERT INTO sqlite_sequence VALUES ('sessions', 3);
 INSERT INTO sqlite_sequence VALUES ('spend_calls', 2);
-INSERT INTO schema_migrations VALUES (1, 'first', 'e70f9076f6312293b47579b8bbc076c1', 0, 1);
+INSERT INTO schema_migrations VALUES (1, 'first', 'f8a6b5fbd95aa3800de83285610ae209', 0, 1);
 INSERT INTO tenants VALUES (1, 'local');
 INSERT INTO sessions VALUES (1, 1, 'claude-code', 'aaaa-one', 1, 'aaaa', 'root', 0, 0, NULL, NULL, NULL, 1793491201000, 1793491204000, 6, '', 6, '/logs/1');
-INSERT INTO sessions VALUES (2, 1, 'claude-code', 'bb', 1, 'bb', 'root', 1, 0, NULL, NULL, NULL, 1793491200000, 1793491200000, 1, '', 1, NULL);
-INSERT INTO events VALUES (4294967297, 1, X'931B7D798608163034002EC84BC9C771', 1, 'human', 1793491201000, NULL, NULL, NULL, 0, 1, 't0 s0 1');
-INSERT INTO events VALUES (4294967298, 1, X'8909C8F72BF8BAC3FEDB435EDCB233E7', 2, 'human', 1793491202000, NULL, NULL, NULL, 0, 1, 't0 s0 2');
-INSERT INTO events VALUES (4294967299, 1, X'32FFACCB6F088EFA9F6238EC477F3F94', 3, 'human', 1793491203000, NULL, NULL, NULL, 0, 1, 't0 s0 3');
-INSERT INTO events VALUES (4294967300, 1, X'4EEF8E4DEE7DA89AA49BA9C143039D34', 4, 'human', 1793491204000, NULL, NULL, NULL, 0, 1, 't0 s0 4');
-INSERT INTO events VALUES (4294967301, 1, X'941D262510652F20F3B9373BEEAB4D38', 5, 'human', 1793491201000, NULL, NULL, NULL, 0, NULL, 't1 s2 1');
-INSERT INTO events VALUES (4294967302, 1, X'03600AB951A2DEB6C9D7BA68BFB4EA63', 6, 'human', 1793491202000, NULL, NULL, NULL, 0, NULL, 't1 s2 2');
-INSERT INTO events VALUES (8589934593, 2, X'15F167E9FC04F236DBDA636BB20A6ED3', 1, 'human', 1793491200000, NULL, NULL, NULL, 0, NULL, 't1 s2 e3');
+INSERT INTO sessions VALUES (2, 1, 'claude-code', 'bb', 1, 'bb', 'root', 0, 0, NULL, NULL, NULL, 1793491200000, 1793491200000, 2, '', 2, NULL);
+INSERT INTO sessions VALUES (3, 1, 'claude-code', 'gone', 1, 'gone', 'root', 0, 0, NULL, NULL, NULL, 0, 0, 0, '', 0, NULL);
+INSERT INTO events VALUES (4294967297, 1, X'931B7D798608163034002EC84BC9C771', 1, 'human', 1793491201000, NULL, NULL, NULL, 0, 1, 't0 s0 1', NULL);
+INSERT INTO events VALUES (4294967298, 1, X'8909C8F72BF8BAC3FEDB435EDCB233E7', 2, 'human', 1793491202000, NULL, NULL, NULL, 0, 1, 't0 s0 2', NULL);
+INSERT INTO events VALUES (4294967299, 1, X'32FFACCB6F088EFA9F6238EC477F3F94', 3, 'human', 1793491203000, NULL, NULL, NULL, 0, 1, 't0 s0 3', NULL);
+INSERT INTO events VALUES (4294967300, 1, X'4EEF8E4DEE7DA89AA49BA9C143039D34', 4, 'human', 1793491204000, NULL, NULL, NULL, 0, 1, 't0 s0 4', NULL);
+INSERT INTO events VALUES (4294967301, 1, X'941D262510652F20F3B9373BEEAB4D38', 5, 'human', 1793491201000, NULL, NULL, NULL, 0, NULL, 't1 s2 1', NULL);
+INSERT INTO events VALUES (4294967302, 1, X'03600AB951A2DEB6C9D7BA68BFB4EA63', 6, 'human', 1793491202000, NULL, NULL, NULL, 0, NULL, 't1 s2 2', NULL);
+INSERT INTO events VALUES (8589934593, 2, X'15F167E9FC04F236DBDA636BB20A6ED3', 1, 'human', 1793491200000, NULL, NULL, NULL, 0, NULL, 't1 s2 e3', NULL);
+INSERT INTO events VALUES (8589934594, 2, X'220A19090ED3CF419AF99D80D9E7DA51', 2, 'human', 1793491200000, NULL, NULL, NULL, 0, NULL, 't0 s1 e1', '{}');
+INSERT INTO threads VALUES (2, 1793500704000, 1793491200000, '{"colour":"blue"}', NULL, 1, 'PAUSED', 2, 9223372036854775807);
+INSERT INTO threads VALUES (3, 1793500704000, 1793500704000, '{"colour":"blue"}', 1793500706000, 0, NULL, NULL, NULL);
+INSERT INTO thread_snapshots VALUES (2, 1, X'7374617465');
 INSERT INTO projects VALUES (1, 'example.org/ada/left', 'left', 0);
 INSERT INTO roots VALUES (1, 1, '/home/ada/a', 'left');
 INSERT INTO places VALUES (1, 1, 'main');
@@ -352,9 +374,10 @@ INSERT INTO import_ranges VALUES (1, 1, 1, 4);
 INSERT INTO import_sources VALUES (1, 1, '/logs/1', 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
 INSERT INTO jobs VALUES (1, 'extract', 'local', 'claude-code', 'aaaa-one', NULL, 3, 6, 4, 0, NULL, 2, 1793491322000, 1793491802000, 1, NULL, 0, 0, 0, 0, NULL, 0, 2, 1793500760000, 'worker', 6, NULL, 0, 2, NULL, NULL, 1793500760000);
 INSERT INTO jobs VALUES (2, 'consolidate', 'local', 'project', 'left', NULL, 6, 2, 0, 0, NULL, 0, 1793500200000, 1793491202000, 1, 1793500731000, 0, 1, 1, 0, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, 1, 'content', 'no usable answer', 1793500731000);
-INSERT INTO lanes VALUES (1, 'extract', 1, 'local', '', '', 0, 2, 1793491322000);
-INSERT INTO lanes VALUES (2, 'extract', 2, 'local', '', '', 1, 2, 1793491322000);
-INSERT INTO lanes VALUES (3, 'extract', 3, 'local', '', 'claude-code', 2, 2, 1793491322000);
+INSERT INTO jobs VALUES (3, 'extract', 'local', 'claude-code', 'bb', NULL, 3, 2, 0, 0, NULL, 1, 1793491320000, 1793491800000, 1, NULL, 0, 0, 0, 0, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, 1793491320000);
+INSERT INTO lanes VALUES (1, 'extract', 1, 'local', '', '', 0, 2, 1793491320000);
+INSERT INTO lanes VALUES (2, 'extract', 2, 'local', '', '', 1, 2, 1793491320000);
+INSERT INTO lanes VALUES (3, 'extract', 3, 'local', '', 'claude-code', 2, 2, 1793491320000);
 INSERT INTO lanes VALUES (4, 'consolidate', 1, 'local', '', '', 0, 1, 1793491202000);
 INSERT INTO lanes VALUES (5, 'consolidate', 2, 'local', '', '', 4, 1, 1793491202000);
 INSERT INTO lanes VALUES (6, 'consolidate', 3, 'local', '', '', 5, 1, 1793491202000);

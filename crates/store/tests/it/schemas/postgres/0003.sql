@@ -236,7 +236,8 @@ CREATE TABLE public.events (
     status text COLLATE pg_catalog."C",
     sidechain boolean NOT NULL,
     place_no bigint,
-    text text NOT NULL COLLATE pg_catalog."C"
+    text text NOT NULL COLLATE pg_catalog."C",
+    entry text COLLATE pg_catalog."C"
 );
 ALTER TABLE ONLY public.events FORCE ROW LEVEL SECURITY;
 CREATE TABLE public.evidence (
@@ -635,6 +636,26 @@ ALTER TABLE public.tenants ALTER COLUMN tenant_no ADD GENERATED ALWAYS AS IDENTI
     NO MAXVALUE
     CACHE 1
 );
+CREATE TABLE public.thread_snapshots (
+    session_no bigint NOT NULL,
+    tenant_no bigint NOT NULL,
+    seq bigint NOT NULL,
+    body bytea NOT NULL
+);
+ALTER TABLE ONLY public.thread_snapshots FORCE ROW LEVEL SECURITY;
+CREATE TABLE public.threads (
+    session_no bigint NOT NULL,
+    tenant_no bigint NOT NULL,
+    created_at bigint NOT NULL,
+    updated_at bigint NOT NULL,
+    custom text NOT NULL COLLATE pg_catalog."C",
+    deleted_at bigint,
+    block_generation bigint NOT NULL,
+    block_reason text COLLATE pg_catalog."C",
+    block_at bigint,
+    block_until bigint
+);
+ALTER TABLE ONLY public.threads FORCE ROW LEVEL SECURITY;
 CREATE TABLE public.tree_objects (
     tenant_no bigint NOT NULL,
     tree_no bigint NOT NULL,
@@ -670,13 +691,14 @@ CREATE SEQUENCE public.turns
     NO MINVALUE
     NO MAXVALUE
     CACHE 1;
-INSERT INTO public.events VALUES (4294967297, 1, 1, '\x931b7d798608163034002ec84bc9c771', 1, 'human', 1793491201000, NULL, NULL, NULL, false, 1, 't0 s0 1');
-INSERT INTO public.events VALUES (4294967298, 1, 1, '\x8909c8f72bf8bac3fedb435edcb233e7', 2, 'human', 1793491202000, NULL, NULL, NULL, false, 1, 't0 s0 2');
-INSERT INTO public.events VALUES (4294967299, 1, 1, '\x32ffaccb6f088efa9f6238ec477f3f94', 3, 'human', 1793491203000, NULL, NULL, NULL, false, 1, 't0 s0 3');
-INSERT INTO public.events VALUES (4294967300, 1, 1, '\x4eef8e4dee7da89aa49ba9c143039d34', 4, 'human', 1793491204000, NULL, NULL, NULL, false, 1, 't0 s0 4');
-INSERT INTO public.events VALUES (8589934593, 1, 2, '\x15f167e9fc04f236dbda636bb20a6ed3', 1, 'human', 1793491200000, NULL, NULL, NULL, false, NULL, 't1 s2 e3');
-INSERT INTO public.events VALUES (4294967301, 1, 1, '\x941d262510652f20f3b9373beeab4d38', 5, 'human', 1793491201000, NULL, NULL, NULL, false, NULL, 't1 s2 1');
-INSERT INTO public.events VALUES (4294967302, 1, 1, '\x03600ab951a2deb6c9d7ba68bfb4ea63', 6, 'human', 1793491202000, NULL, NULL, NULL, false, NULL, 't1 s2 2');
+INSERT INTO public.events VALUES (4294967297, 1, 1, '\x931b7d798608163034002ec84bc9c771', 1, 'human', 1793491201000, NULL, NULL, NULL, false, 1, 't0 s0 1', NULL);
+INSERT INTO public.events VALUES (4294967298, 1, 1, '\x8909c8f72bf8bac3fedb435edcb233e7', 2, 'human', 1793491202000, NULL, NULL, NULL, false, 1, 't0 s0 2', NULL);
+INSERT INTO public.events VALUES (4294967299, 1, 1, '\x32ffaccb6f088efa9f6238ec477f3f94', 3, 'human', 1793491203000, NULL, NULL, NULL, false, 1, 't0 s0 3', NULL);
+INSERT INTO public.events VALUES (4294967300, 1, 1, '\x4eef8e4dee7da89aa49ba9c143039d34', 4, 'human', 1793491204000, NULL, NULL, NULL, false, 1, 't0 s0 4', NULL);
+INSERT INTO public.events VALUES (8589934593, 1, 2, '\x15f167e9fc04f236dbda636bb20a6ed3', 1, 'human', 1793491200000, NULL, NULL, NULL, false, NULL, 't1 s2 e3', NULL);
+INSERT INTO public.events VALUES (4294967301, 1, 1, '\x941d262510652f20f3b9373beeab4d38', 5, 'human', 1793491201000, NULL, NULL, NULL, false, NULL, 't1 s2 1', NULL);
+INSERT INTO public.events VALUES (4294967302, 1, 1, '\x03600ab951a2deb6c9d7ba68bfb4ea63', 6, 'human', 1793491202000, NULL, NULL, NULL, false, NULL, 't1 s2 2', NULL);
+INSERT INTO public.events VALUES (8589934594, 1, 2, '\x220a19090ed3cf419af99d80d9e7da51', 2, 'human', 1793491200000, NULL, NULL, NULL, false, NULL, 't0 s1 e1', '{}');
 INSERT INTO public.evidence OVERRIDING SYSTEM VALUE VALUES (1, 1, 1, 1, '1,2', 0, true, 1, 2, '1,2', 'aaaa', 1793491201000, 'main', NULL, true, true, 'said once', 'context of said once', NULL, 'said once');
 INSERT INTO public.extractions OVERRIDING SYSTEM VALUE VALUES (1, 1, 1, 0, true, 1, 4, '{"task":null,"outcome":null,"last_words":null,"answered":false,"commits":0,"pushed":0,"highlights":[],"human_messages":0,"branch":null,"root":null,"from_at":0,"to_at":0}', NULL, 'test/1', 1793500200000);
 INSERT INTO public.import_ranges VALUES (1, 1, 1, 1, 4);
@@ -685,19 +707,21 @@ INSERT INTO public.imports OVERRIDING SYSTEM VALUE VALUES (1, 1, 1793491200000, 
 INSERT INTO public.ix_sizes OVERRIDING SYSTEM VALUE VALUES (1, 1, 0);
 INSERT INTO public.jobs VALUES ('extract', 'local', 'claude-code', 'aaaa-one', NULL, '', 'claude-code', 6, 4, 0, NULL, 2, 1793491322000, 1793491802000, 1, NULL, false, 0, 0, 0, NULL, 0, 2, 1793500760000, 'worker', 6, NULL, 0, 2, NULL, NULL, 1793500760000);
 INSERT INTO public.jobs VALUES ('consolidate', 'local', 'project', 'left', NULL, '', '', 2, 0, 0, NULL, 0, 1793500200000, 1793491202000, 1, 1793500731000, false, 1, 1, 0, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, 1, 'content', 'no usable answer', 1793500731000);
+INSERT INTO public.jobs VALUES ('extract', 'local', 'claude-code', 'bb', NULL, '', 'claude-code', 2, 0, 0, NULL, 1, 1793491320000, 1793491800000, 1, NULL, false, 0, 0, 0, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, 1793491320000);
 INSERT INTO public.lanes VALUES ('extract', 'local', '', 'claude-code', 2);
 INSERT INTO public.lanes VALUES ('consolidate', 'local', '', '', 3);
 INSERT INTO public.observations OVERRIDING SYSTEM VALUE VALUES (1, 1, 1, 6920554953402613707, 'preference', true, 1, 'said once', 'context of said once', NULL, 'said once');
 INSERT INTO public.places OVERRIDING SYSTEM VALUE VALUES (1, 1, 1, 'main');
 INSERT INTO public.projects VALUES (1, 'example.org/ada/left', 'left', false);
 INSERT INTO public.roots OVERRIDING SYSTEM VALUE VALUES (1, 1, '/home/ada/a', 'left');
-INSERT INTO public.schema_migrations VALUES (1, 'first', '586429595a27add24201d02ebbf1bcc8', 1795277039765, 1);
-INSERT INTO public.schema_migrations VALUES (2, 'index', '48ee6e77323630aaf5ec385b23f66ed4', 1795277039783, 2);
-INSERT INTO public.schema_migrations VALUES (3, 'jobs', '0c05079586c8e9f5eef4866e8e545249', 1795277039801, 3);
+INSERT INTO public.schema_migrations VALUES (1, 'first', 'a07b819f7d40e1e22038abff63ad0a81', 1795287092227, 1);
+INSERT INTO public.schema_migrations VALUES (2, 'index', '48ee6e77323630aaf5ec385b23f66ed4', 1795287092239, 2);
+INSERT INTO public.schema_migrations VALUES (3, 'jobs', '0c05079586c8e9f5eef4866e8e545249', 1795287092243, 3);
 INSERT INTO public.scopes OVERRIDING SYSTEM VALUE VALUES (1, 1, 'project', 'left', 2);
 INSERT INTO public.session_places VALUES (1, 1, 1);
-INSERT INTO public.sessions OVERRIDING SYSTEM VALUE VALUES (2, 1, 'claude-code', 'bb', true, 'bb', 'root', true, false, NULL, NULL, NULL, 1793491200000, 1793491200000, 1, '', 1, NULL);
 INSERT INTO public.sessions OVERRIDING SYSTEM VALUE VALUES (1, 1, 'claude-code', 'aaaa-one', true, 'aaaa', 'root', false, false, NULL, NULL, NULL, 1793491201000, 1793491204000, 6, '', 6, '/logs/1');
+INSERT INTO public.sessions OVERRIDING SYSTEM VALUE VALUES (3, 1, 'claude-code', 'gone', true, 'gone', 'root', false, false, NULL, NULL, NULL, 0, 0, 0, '', 0, NULL);
+INSERT INTO public.sessions OVERRIDING SYSTEM VALUE VALUES (2, 1, 'claude-code', 'bb', true, 'bb', 'root', false, false, NULL, NULL, NULL, 1793491200000, 1793491200000, 2, '', 2, NULL);
 INSERT INTO public.sources VALUES (1, '/logs/1', 'claude-code', 1, 4, 0, 4, 4, 4, -5, 1, 1, 'not JSON', 0, '{}');
 INSERT INTO public.spend_calls OVERRIDING SYSTEM VALUE VALUES (1, 1, 'ada', '1', 'extract', 'ada/small', 'claude-code', 'bb', 'project', 'left', 1793500702000, '2026-11-01', 900, 40, 1793500703000, 300, 100, 20, 17);
 INSERT INTO public.spend_calls OVERRIDING SYSTEM VALUE VALUES (2, 1, 'ada', '1', 'extract', 'ada/small', 'claude-code', 'bb', 'project', 'left', 1793500702000, '2026-11-01', 900, 40, NULL, NULL, NULL, NULL, NULL);
@@ -712,6 +736,9 @@ INSERT INTO public.tallies OVERRIDING SYSTEM VALUE VALUES (1, 'extract', 'claime
 INSERT INTO public.tallies OVERRIDING SYSTEM VALUE VALUES (3, 'consolidate', 'claimed', 1);
 INSERT INTO public.tallies OVERRIDING SYSTEM VALUE VALUES (4, 'consolidate', 'failed_content', 1);
 INSERT INTO public.tenants OVERRIDING SYSTEM VALUE VALUES (1, 'local');
+INSERT INTO public.thread_snapshots VALUES (2, 1, 1, '\x7374617465');
+INSERT INTO public.threads VALUES (2, 1, 1793500704000, 1793491200000, '{"colour":"blue"}', NULL, 1, 'PAUSED', 2, 9223372036854775807);
+INSERT INTO public.threads VALUES (3, 1, 1793500704000, 1793500704000, '{"colour":"blue"}', 1793500706000, 0, NULL, NULL, NULL);
 SELECT pg_catalog.setval('public.evidence_evidence_no_seq', 1, true);
 SELECT pg_catalog.setval('public.extractions_extraction_no_seq', 1, true);
 SELECT pg_catalog.setval('public.imports_import_no_seq', 1, true);
@@ -722,7 +749,7 @@ SELECT pg_catalog.setval('public.observations_observation_no_seq', 1, true);
 SELECT pg_catalog.setval('public.places_place_no_seq', 1, true);
 SELECT pg_catalog.setval('public.roots_root_no_seq', 2, true);
 SELECT pg_catalog.setval('public.scopes_scope_no_seq', 2, true);
-SELECT pg_catalog.setval('public.sessions_session_no_seq', 2, true);
+SELECT pg_catalog.setval('public.sessions_session_no_seq', 3, true);
 SELECT pg_catalog.setval('public.spend_calls_call_no_seq', 2, true);
 SELECT pg_catalog.setval('public.tallies_tally_no_seq', 4, true);
 SELECT pg_catalog.setval('public.tenants_tenant_no_seq', 1, true);
@@ -798,6 +825,10 @@ ALTER TABLE ONLY public.tenants
     ADD CONSTRAINT tenants_pkey PRIMARY KEY (tenant_no);
 ALTER TABLE ONLY public.tenants
     ADD CONSTRAINT tenants_tenant_key UNIQUE (tenant);
+ALTER TABLE ONLY public.thread_snapshots
+    ADD CONSTRAINT thread_snapshots_pkey PRIMARY KEY (session_no);
+ALTER TABLE ONLY public.threads
+    ADD CONSTRAINT threads_pkey PRIMARY KEY (session_no);
 ALTER TABLE ONLY public.tree_objects
     ADD CONSTRAINT tree_objects_pkey PRIMARY KEY (tree_no, nth);
 ALTER TABLE ONLY public.trees
@@ -854,6 +885,8 @@ ALTER TABLE public.sources ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.spend_calls ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.spend_purses ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.tenants ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.thread_snapshots ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.threads ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.tree_objects ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.trees ENABLE ROW LEVEL SECURITY;
 CREATE POLICY wall ON public.events USING (((tenant_no = ( SELECT tenants.tenant_no
@@ -926,6 +959,12 @@ CREATE POLICY wall ON public.spend_purses USING (((tenant_no = ( SELECT tenants.
    FROM public.tenants
   WHERE (tenants.tenant = current_setting('daybook.tenant'::text, true)))) OR ( SELECT (current_setting('daybook.tenants'::text, true) = 'all'::text))));
 CREATE POLICY wall ON public.tenants USING (((tenant = ( SELECT current_setting('daybook.tenant'::text, true) AS current_setting)) OR ( SELECT (current_setting('daybook.tenants'::text, true) = 'all'::text))));
+CREATE POLICY wall ON public.thread_snapshots USING (((tenant_no = ( SELECT tenants.tenant_no
+   FROM public.tenants
+  WHERE (tenants.tenant = current_setting('daybook.tenant'::text, true)))) OR ( SELECT (current_setting('daybook.tenants'::text, true) = 'all'::text))));
+CREATE POLICY wall ON public.threads USING (((tenant_no = ( SELECT tenants.tenant_no
+   FROM public.tenants
+  WHERE (tenants.tenant = current_setting('daybook.tenant'::text, true)))) OR ( SELECT (current_setting('daybook.tenants'::text, true) = 'all'::text))));
 CREATE POLICY wall ON public.tree_objects USING (((tenant_no = ( SELECT tenants.tenant_no
    FROM public.tenants
   WHERE (tenants.tenant = current_setting('daybook.tenant'::text, true)))) OR ( SELECT (current_setting('daybook.tenants'::text, true) = 'all'::text))));

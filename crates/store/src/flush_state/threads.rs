@@ -1,0 +1,98 @@
+//! Threads are the inner store's. Their entries are events, so jobs are lent and taken back.
+
+use async_trait::async_trait;
+use daybook_domain::seams::Store;
+use daybook_domain::working::{
+    BlockOutcome, BlockToken, BlockingReason, LogPage, NewThread, Thread, ThreadAppend,
+    ThreadAppended, ThreadStore,
+};
+use daybook_domain::{EventSeq, JobKey, SessionId, StoreError, Tenant, Timestamp};
+
+use super::book::{Entry, seconds};
+use super::{JobRows, Ledgered};
+
+#[async_trait]
+impl<S: Store + ThreadStore + JobRows> ThreadStore for Ledgered<S> {
+    async fn create_thread(&self, new: &NewThread) -> Result<Thread, StoreError> {
+        self.inner.create_thread(new).await
+    }
+
+    async fn thread(&self, id: &SessionId, now: Timestamp) -> Result<Option<Thread>, StoreError> {
+        self.inner.thread(id, now).await
+    }
+
+    async fn threads(
+        &self,
+        tenant: &Tenant,
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<Vec<Thread>, StoreError> {
+        self.inner.threads(tenant, limit, now).await
+    }
+
+    async fn append_entries(&self, append: &ThreadAppend) -> Result<ThreadAppended, StoreError> {
+        let key = JobKey::Extract(append.append.session.id.clone());
+        let seen = |entry: &mut Entry, _: &ThreadAppended| {
+            entry.seen = entry.seen.max(seconds(append.append.now));
+        };
+        let deed = self.inner.append_entries(append);
+        self.through(&[key], deed, seen).await
+    }
+
+    async fn entries(
+        &self,
+        id: &SessionId,
+        after: EventSeq,
+        limit: usize,
+        bytes: usize,
+        now: Timestamp,
+    ) -> Result<LogPage, StoreError> {
+        self.inner.entries(id, after, limit, bytes, now).await
+    }
+
+    async fn block(
+        &self,
+        id: &SessionId,
+        reason: BlockingReason,
+        until: Timestamp,
+        now: Timestamp,
+    ) -> Result<BlockOutcome, StoreError> {
+        self.inner.block(id, reason, until, now).await
+    }
+
+    async fn extend_block(
+        &self,
+        id: &SessionId,
+        token: BlockToken,
+        until: Timestamp,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        self.inner.extend_block(id, token, until, now).await
+    }
+
+    async fn unblock(
+        &self,
+        id: &SessionId,
+        token: BlockToken,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        self.inner.unblock(id, token, now).await
+    }
+
+    async fn put_snapshot(
+        &self,
+        id: &SessionId,
+        seq: EventSeq,
+        snapshot: &[u8],
+    ) -> Result<(), StoreError> {
+        self.inner.put_snapshot(id, seq, snapshot).await
+    }
+
+    async fn snapshot(&self, id: &SessionId) -> Result<Option<(EventSeq, Vec<u8>)>, StoreError> {
+        self.inner.snapshot(id).await
+    }
+
+    async fn delete_thread(&self, id: &SessionId, now: Timestamp) -> Result<bool, StoreError> {
+        self.inner.delete_thread(id, now).await
+    }
+}

@@ -1,0 +1,214 @@
+//! Threads.
+
+use async_trait::async_trait;
+use daybook_domain::working::{
+    BlockOutcome, BlockToken, BlockingReason, LogEntry, LogPage, NewThread, Thread, ThreadAppend,
+    ThreadAppended, ThreadStore,
+};
+use daybook_domain::{EventSeq, SessionId, StoreError, Tenant, Timestamp};
+
+use super::{MemoryStore, SessionRow, State};
+use crate::bounds::check_entries;
+use crate::log;
+use crate::threads::{ThreadRow, deleted, unknown};
+
+/// A thread, and the state that was kept last.
+#[derive(Debug)]
+pub(super) struct Kept {
+    pub(super) row: ThreadRow,
+    snapshot: Option<(EventSeq, Vec<u8>)>,
+}
+
+impl Kept {
+    /// Entries from `from` on are gone.
+    pub(super) fn shorten(&mut self, from: EventSeq) {
+        self.row.blocking.shorten(from);
+        self.snapshot.take_if(|(seq, _)| *seq >= from);
+    }
+}
+
+#[async_trait]
+impl ThreadStore for MemoryStore {
+    async fn create_thread(&self, new: &NewThread) -> Result<Thread, StoreError> {
+        let id = &new.session.id;
+        let mut state = self.changing();
+        let former = state.threads.get(id);
+        if former.is_some_and(|former| former.row.deleted_at.is_some()) {
+            return Err(deleted(id));
+        }
+        let row = ThreadRow::new(new, former.map(|former| &former.row));
+        if state.find_thread(id).is_none() {
+            if !state.sessions.contains_key(id) {
+                state.add(&log::first_of(new), &[]);
+            }
+            let snapshot = None;
+            state.threads.insert(id.clone(), Kept { row, snapshot });
+        }
+        let (session, thread) = state.known_thread(id)?;
+        Ok(thread.row.thread(&session.session, new.now))
+    }
+
+    async fn thread(&self, id: &SessionId, now: Timestamp) -> Result<Option<Thread>, StoreError> {
+        let mut state = self.state();
+        let found = state.find_thread(id);
+        Ok(found.map(|(session, thread)| thread.row.thread(&session.session, now)))
+    }
+
+    async fn threads(
+        &self,
+        tenant: &Tenant,
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<Vec<Thread>, StoreError> {
+        let state = self.state();
+        let own = state
+            .threads
+            .iter()
+            .filter(|(id, thread)| &id.tenant == tenant && thread.row.deleted_at.is_none());
+        let own = own.filter_map(|(id, thread)| {
+            let session = &state.sessions.get(id)?.session;
+            Some(thread.row.thread(session, now))
+        });
+        let mut threads: Vec<Thread> = own.collect();
+        threads.sort_by_key(|thread| std::cmp::Reverse(thread.updated_at));
+        threads.truncate(limit);
+        Ok(threads)
+    }
+
+    async fn append_entries(&self, append: &ThreadAppend) -> Result<ThreadAppended, StoreError> {
+        check_entries(append)?;
+        let id = &append.append.session.id;
+        let now = append.append.now;
+        let mut state = self.changing();
+        state.check_import(&id.tenant, append.append.import)?;
+        let (_, thread) = state.known_thread(id)?;
+        if append
+            .ends
+            .is_some_and(|token| !thread.row.blocking.unblock(token, now))
+        {
+            return Ok(ThreadAppended::BlockLost);
+        }
+        let block = thread.row.blocking.standing(now);
+        let placed = state.add(&append.append, &append.entries);
+        Ok(ThreadAppended::Stored {
+            seqs: placed.seqs,
+            before: placed.before,
+            block,
+        })
+    }
+
+    async fn entries(
+        &self,
+        id: &SessionId,
+        after: EventSeq,
+        limit: usize,
+        bytes: usize,
+        now: Timestamp,
+    ) -> Result<LogPage, StoreError> {
+        let mut state = self.state();
+        let (session, thread) = state.known_thread(id)?;
+        let mut page = LogPage {
+            entries: Vec::new(),
+            block: thread.row.blocking.standing(now),
+            last: session.session.events,
+        };
+        let mut size = 0;
+        let rest = session.events.values().filter(|event| event.seq > after);
+        for event in rest.take(limit) {
+            let entry = session.entries.get(&event.seq);
+            size += event.text.len() + entry.map_or(0, String::len);
+            if size > bytes && !page.entries.is_empty() {
+                break;
+            }
+            page.entries.push(LogEntry {
+                event: event.clone(),
+                entry: entry.cloned(),
+            });
+        }
+        Ok(page)
+    }
+
+    async fn block(
+        &self,
+        id: &SessionId,
+        reason: BlockingReason,
+        until: Timestamp,
+        now: Timestamp,
+    ) -> Result<BlockOutcome, StoreError> {
+        let mut state = self.changing();
+        let (session, thread) = state.known_thread(id)?;
+        let last = session.session.events;
+        Ok(thread.row.blocking.block(reason, last, until, now))
+    }
+
+    async fn extend_block(
+        &self,
+        id: &SessionId,
+        token: BlockToken,
+        until: Timestamp,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let mut state = self.changing();
+        let found = state.find_thread(id);
+        Ok(found.is_some_and(|(_, thread)| thread.row.blocking.extend(token, until, now)))
+    }
+
+    async fn unblock(
+        &self,
+        id: &SessionId,
+        token: BlockToken,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let mut state = self.changing();
+        let found = state.find_thread(id);
+        Ok(found.is_some_and(|(_, thread)| thread.row.blocking.unblock(token, now)))
+    }
+
+    async fn put_snapshot(
+        &self,
+        id: &SessionId,
+        seq: EventSeq,
+        snapshot: &[u8],
+    ) -> Result<(), StoreError> {
+        let mut state = self.changing();
+        let (session, thread) = state.known_thread(id)?;
+        let newest = thread
+            .snapshot
+            .as_ref()
+            .is_none_or(|(kept, _)| *kept <= seq);
+        if newest && seq <= session.session.events {
+            thread.snapshot = Some((seq, snapshot.to_vec()));
+        }
+        Ok(())
+    }
+
+    async fn snapshot(&self, id: &SessionId) -> Result<Option<(EventSeq, Vec<u8>)>, StoreError> {
+        let mut state = self.state();
+        let found = state.find_thread(id);
+        Ok(found.and_then(|(_, thread)| thread.snapshot.clone()))
+    }
+
+    async fn delete_thread(&self, id: &SessionId, now: Timestamp) -> Result<bool, StoreError> {
+        let mut state = self.changing();
+        let Some((_, thread)) = state.find_thread(id) else {
+            return Ok(false);
+        };
+        thread.row.delete(now);
+        thread.snapshot = None;
+        Ok(true)
+    }
+}
+
+impl State {
+    /// A thread that is there, with its session.
+    fn find_thread(&mut self, id: &SessionId) -> Option<(&SessionRow, &mut Kept)> {
+        let session = self.sessions.get(id)?;
+        let thread = self.threads.get_mut(id)?;
+        let is_there = thread.row.deleted_at.is_none();
+        is_there.then_some((session, thread))
+    }
+
+    fn known_thread(&mut self, id: &SessionId) -> Result<(&SessionRow, &mut Kept), StoreError> {
+        self.find_thread(id).ok_or_else(|| unknown(id))
+    }
+}

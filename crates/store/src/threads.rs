@@ -1,0 +1,135 @@
+//! What becomes of a thread's row: when a block holds, who may end it, and what a caller sees of it.
+//!
+//! Not here: its log, which is its session's.
+
+use daybook_domain::working::{Block, BlockOutcome, BlockToken, BlockingReason, NewThread, Thread};
+use daybook_domain::{EventSeq, Session, SessionId, StoreError, Timestamp};
+use serde_json::{Map, Value};
+
+/// A thread, beside its session.
+#[derive(Debug, Clone)]
+pub(crate) struct ThreadRow {
+    pub(crate) created_at: Timestamp,
+    pub(crate) updated_at: Timestamp,
+    pub(crate) custom: Map<String, Value>,
+    pub(crate) deleted_at: Option<Timestamp>,
+    pub(crate) blocking: Blocking,
+}
+
+/// What a thread's events wait for, and by which token it is known.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Blocking {
+    /// The token of the last block; 0 before the first.
+    pub(crate) generation: u64,
+    pub(crate) block: Option<Block>,
+}
+
+impl ThreadRow {
+    /// A new thread. `former` is one of the same name whose session is gone: no token is given twice.
+    pub(crate) fn new(new: &NewThread, former: Option<&Self>) -> Self {
+        Self {
+            created_at: new.now,
+            updated_at: new.now,
+            custom: new.custom.clone(),
+            deleted_at: None,
+            blocking: Blocking {
+                generation: former.map_or(0, |former| former.blocking.generation),
+                block: None,
+            },
+        }
+    }
+
+    /// Deletes the thread.
+    pub(crate) fn delete(&mut self, now: Timestamp) {
+        self.deleted_at = Some(now);
+        self.blocking.block = None;
+    }
+
+    /// The thread as callers know it.
+    pub(crate) fn thread(&self, session: &Session, now: Timestamp) -> Thread {
+        Thread {
+            id: session.id.clone(),
+            label: session.label.clone(),
+            created_at: self.created_at,
+            updated_at: self.updated_at,
+            forked_from: session.forked_from.clone(),
+            last: session.events,
+            block: self.blocking.standing(now),
+            custom: self.custom.clone(),
+        }
+    }
+}
+
+impl Blocking {
+    /// What the thread's events wait for.
+    pub(crate) fn standing(&self, now: Timestamp) -> Option<Block> {
+        self.block.filter(|block| block.until > now)
+    }
+
+    /// Blocks the thread, whose last entry is `last`, unless it is blocked.
+    pub(crate) fn block(
+        &mut self,
+        reason: BlockingReason,
+        last: EventSeq,
+        until: Timestamp,
+        now: Timestamp,
+    ) -> BlockOutcome {
+        if let Some(block) = self.standing(now) {
+            return BlockOutcome::Already(block);
+        }
+        self.generation += 1;
+        let block = Block {
+            reason,
+            token: BlockToken(self.generation),
+            at: last,
+            until,
+        };
+        self.block = Some(block);
+        BlockOutcome::Blocked(block)
+    }
+
+    /// Whether the block of `token` stands.
+    pub(crate) fn is_held(&self, token: BlockToken, now: Timestamp) -> bool {
+        self.standing(now).is_some_and(|block| block.token == token)
+    }
+
+    /// Lets a block last longer; false when it is over.
+    pub(crate) fn extend(&mut self, token: BlockToken, until: Timestamp, now: Timestamp) -> bool {
+        let held = self.is_held(token, now);
+        if let Some(block) = self.block.as_mut().filter(|_| held) {
+            block.until = block.until.max(until);
+        }
+        held
+    }
+
+    /// Ends a block; false when it is over.
+    pub(crate) fn unblock(&mut self, token: BlockToken, now: Timestamp) -> bool {
+        let held = self.is_held(token, now);
+        if held {
+            self.block = None;
+        }
+        held
+    }
+
+    /// Entries from `from` on are gone. A compaction that saw them has nothing to end; a pause goes on.
+    pub(crate) fn shorten(&mut self, from: EventSeq) {
+        let Some(block) = self.block.as_mut().filter(|block| block.at >= from) else {
+            return;
+        };
+        match block.reason {
+            BlockingReason::Compacting => self.block = None,
+            BlockingReason::Paused => block.at = EventSeq(from.0.saturating_sub(1)),
+        }
+    }
+}
+
+/// What whoever asks for a thread that is not there is told.
+pub(crate) fn unknown(id: &SessionId) -> StoreError {
+    StoreError::NotFound(format!("thread {id}"))
+}
+
+/// What whoever creates a thread again that was deleted is told.
+pub(crate) fn deleted(id: &SessionId) -> StoreError {
+    let what = "was deleted; give a new one another id";
+    StoreError::Refused(format!("thread {id} {what}"))
+}
