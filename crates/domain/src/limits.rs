@@ -25,8 +25,6 @@ pub const FAILURE_TEXT: usize = 500;
 /// Documents that hold a token are counted up to this many; a commoner token counts as this common.
 /// Telling very common words apart is worth less than the milliseconds that counting them takes.
 pub const COUNTED: u64 = 10_000;
-/// Most bytes of what a thread keeps beside one event.
-pub const THREAD_ENTRY: usize = 1024 * 1024;
 /// Most objects of a history that are stored at once.
 pub const TREE_OBJECTS: usize = 1_000;
 /// Most tokens that one call of a model is believed to have read, or written.
