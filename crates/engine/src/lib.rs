@@ -18,3 +18,4 @@ pub mod spend;
 pub mod stage;
 pub mod stop;
 pub mod triggers;
+pub mod working;
