@@ -3,7 +3,7 @@
 //! One step after another, in an order that depends on the units alone:
 //!
 //! 1. what is disposable;
-//! 2. the middle of large outcomes and arguments, oldest first;
+//! 2. the middle of large outcomes, arguments and whatever else the agent was told, oldest first;
 //! 3. the conversation before the newest message that asks for something, oldest first;
 //! 4. what was recalled;
 //! 5. the middle of that newest message, while it takes more than half of the room;
@@ -27,7 +27,7 @@ use super::{Context, ContextError, LeftOut, Why, cut, spoken};
 const PER_MESSAGE: u32 = 8;
 /// Tokens that providers add around a call, and around its outcome.
 const PER_CALL: u32 = 16;
-/// Where room is short, one outcome takes at most this part of it; those of one message take half of it.
+/// Where room is short, one text takes at most this part of it; outcomes of one message take half of it.
 const PARTS: u32 = 8;
 /// Least tokens that are left of a text whose middle is cut out.
 const LEAST: u32 = 64;
@@ -54,7 +54,7 @@ pub(super) fn cost(message: &Message, count: &dyn Fn(&str) -> u32) -> u32 {
 #[derive(Debug, Clone, Copy)]
 enum Step {
     Leave(usize),
-    /// Cut large outcomes and arguments of a unit.
+    /// Cut what is large in a unit.
     Trim(usize),
     /// Cut the unit's text, to this many tokens at the least.
     Cut(usize, u32),
@@ -129,7 +129,8 @@ impl<'a> Draft<'a> {
         steps.extend(cut(LEAST.max(self.budget / 2)));
         steps.extend(leave(Rank::Later, Rank::Never));
         steps.push(Step::Silence);
-        steps.extend(cut(LEAST));
+        // Twice: how much the first must save rests on what the steps before it saved, about.
+        steps.extend([cut(LEAST), cut(LEAST)].into_iter().flatten());
         steps
     }
 
@@ -171,27 +172,26 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Cuts the middle out of outcomes and arguments that take more than their part.
+    /// Cuts the middle out of whatever takes more than its part, but for the agent's own words, and what
+    /// shall stay.
     fn trim(&mut self, at: usize) {
-        let count = self.count;
-        let unit = &mut self.units[at];
-        if unit.role() != Role::Assistant {
+        let (count, unit) = (self.count, &mut self.units[at]);
+        if !matches!(unit.rank, Rank::Earlier | Rank::Later | Rank::Newest) {
             return;
         }
-        let calls = u32::try_from(unit.lines[0].from.len()).unwrap_or(u32::MAX);
-        let limit = self.budget / PARTS.max(calls.saturating_mul(2));
+        let lines = u32::try_from(unit.lines.len()).unwrap_or(u32::MAX);
+        let limit = self.budget / PARTS.max(lines.saturating_mul(2));
         let limit = limit.max(LEAST);
-        let (said, outcomes) = unit.lines.split_first_mut().expect("a unit has a line");
-        for number in 0..said.message.calls.len() {
-            let arguments = &said.message.calls[number].arguments;
-            if count(arguments) > limit {
-                let cut = cut_line(said, number, arguments, limit, count);
-                said.message.calls[number].arguments = json!({"shortened": cut}).to_string();
-                self.shortened.push(said.from[number].id.clone());
+        for line in &mut unit.lines {
+            for number in 0..line.message.calls.len() {
+                let arguments = &line.message.calls[number].arguments;
+                if count(arguments) > limit {
+                    let cut = cut_line(line, number, arguments, limit, count);
+                    line.message.calls[number].arguments = json!({"shortened": cut}).to_string();
+                    self.shortened.push(line.from[number].id.clone());
+                }
             }
-        }
-        for line in outcomes {
-            if count(&line.message.text) > limit {
+            if line.message.role != Role::Assistant && count(&line.message.text) > limit {
                 line.message.text = cut_line(line, 0, &line.message.text, limit, count);
                 self.shortened.extend(ids(&line.from));
             }

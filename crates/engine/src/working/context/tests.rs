@@ -447,6 +447,21 @@ fn large_outcomes_are_cut_before_anything_else_goes() {
 }
 
 #[test]
+fn what_is_large_is_cut_whoever_told_it_but_not_what_must_stay() {
+    let long = "y".repeat(2_000);
+    let thread = spent()
+        .add(ChunkType::Environment, json!({"text": long}))
+        .add(ChunkType::Environment, json!({"text": long}))
+        .kept(RetentionStrategy::Critical)
+        .user("on")
+        .says("so")
+        .result("late", json!(long));
+    let context = thread.context(&room(800)).expect("there is room");
+    assert_eq!(ids(&context.included), ["1", "2", "3", "4", "5"]);
+    assert_eq!(ids(&context.shortened), ["1", "5"]);
+}
+
+#[test]
 fn large_arguments_are_cut_and_stay_json() {
     let thread = spent()
         .user("go")
@@ -553,6 +568,20 @@ fn a_newest_message_that_is_too_long_loses_its_middle() {
         "{said}"
     );
     assert!((90..=100).contains(&context.tokens), "{}", context.tokens);
+}
+
+/// What goes before it saves less than it seems, for messages of one role share what is added around them.
+#[test]
+fn a_newest_message_is_cut_as_far_as_it_takes() {
+    let thread = spent()
+        .user("")
+        .kept(RetentionStrategy::Critical)
+        .user("")
+        .result("c0", json!(""))
+        .user(&"long ".repeat(157));
+    let context = thread.context(&room(130)).expect("there is room");
+    assert_eq!(ids(&context.included), ["4"]);
+    assert_eq!(ids(&context.shortened), ["4"]);
 }
 
 #[test]
