@@ -144,6 +144,12 @@ fn of(state: &State, wanted: impl Fn(&Chunk) -> bool) -> Selection {
             | RetentionStrategy::Ephemeral => selection.condensable.push(Arc::clone(chunk)),
         }
     }
+    // A summary without anything new would only lose some of itself.
+    if let [alone] = &*selection.condensable
+        && alone.is(WorkingFlowSubType::Compacted)
+    {
+        selection.condensable.clear();
+    }
     selection
 }
 

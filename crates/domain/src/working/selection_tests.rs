@@ -135,13 +135,14 @@ fn the_last_chunk_stays_however_large_it_is() {
 }
 
 #[test]
-fn a_summary_is_carried_on_however_new_it_is() {
+fn a_summary_is_carried_on_however_new_it_is_if_there_is_something_new() {
     let summary = chunk(
         "summary",
         WorkingFlowSubType::Compacted,
         json!({"type": "TEXT", "text": "so far"}),
     );
-    check(vec![summary, user("u")], 6, &["summary"]);
+    check(vec![summary.clone(), user("a"), user("u")], 1, &["summary", "a"]);
+    check(vec![summary, user("u")], 6, &[]);
 }
 
 #[test]

@@ -9,6 +9,7 @@
 
 mod clean;
 pub mod compact;
+pub mod context;
 pub mod fold;
 mod log;
 pub mod manager;

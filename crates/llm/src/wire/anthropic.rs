@@ -44,20 +44,20 @@ impl Adapter for Anthropic {
         &["tool_choice", "input_schema"]
     }
 
-    fn body(&self, question: &Question<'_>) -> Value {
-        let system = question
-            .messages
-            .iter()
-            .filter(|it| it.role == Role::System);
+    fn messages(&self, messages: &[Message]) -> Value {
+        let system = messages.iter().filter(|it| it.role == Role::System);
         let system: Vec<&str> = system.map(|it| it.text.as_str()).collect();
-        let mut body = json!({
-            "model": question.model,
-            "messages": turns(question.messages),
-            "max_tokens": question.max_tokens,
-        });
+        let mut written = json!({"messages": turns(messages)});
         if !system.is_empty() {
-            body["system"] = system.join("\n\n").into();
+            written["system"] = system.join("\n\n").into();
         }
+        written
+    }
+
+    fn body(&self, question: &Question<'_>) -> Value {
+        let mut body = self.messages(question.messages);
+        body["model"] = question.model.into();
+        body["max_tokens"] = question.max_tokens.into();
         if let Some(temperature) = question.temperature {
             // It is at most 1 here.
             body["temperature"] = digits(temperature.min(1.0));
@@ -122,46 +122,47 @@ impl Adapter for Anthropic {
     }
 }
 
-/// The turns after the system's; outcomes of tools are content of the user's turn, all of them in one.
+/// The turns after the system's, which alternate: what a user says stands with the outcomes of tools before
+/// it, in one turn.
 fn turns(messages: &[Message]) -> Vec<Value> {
-    let mut turns: Vec<Value> = Vec::new();
-    let mut outcomes = false;
-    for message in messages.iter().filter(|it| it.role != Role::System) {
-        if message.role == Role::Tool && outcomes {
-            let turn = turns
-                .last_mut()
-                .and_then(|turn| turn["content"].as_array_mut());
-            turn.expect("the last turn holds outcomes")
-                .push(outcome(message));
-            continue;
-        }
-        outcomes = message.role == Role::Tool;
-        turns.push(turn(message));
-    }
-    turns
+    let messages: Vec<&Message> = messages
+        .iter()
+        .filter(|it| it.role != Role::System)
+        .collect();
+    let turns = messages.chunk_by(|one, next| role(one) == role(next));
+    turns.map(turn).collect()
 }
 
-fn turn(message: &Message) -> Value {
+fn turn(messages: &[&Message]) -> Value {
+    let content: Value = match messages {
+        [words] if words.role != Role::Tool && words.calls.is_empty() => words.text.clone().into(),
+        messages => messages.iter().flat_map(|it| blocks(it)).collect(),
+    };
+    json!({"role": role(messages[0]), "content": content})
+}
+
+fn role(message: &Message) -> &'static str {
     match message.role {
-        Role::Tool => json!({"role": "user", "content": [outcome(message)]}),
-        Role::Assistant if !message.calls.is_empty() => {
-            let mut content = Vec::new();
-            if !message.text.is_empty() {
-                content.push(json!({"type": "text", "text": message.text}));
-            }
-            content.extend(message.calls.iter().map(|call| {
-                let input = as_object(&call.arguments);
-                json!({"type": "tool_use", "id": call.id, "name": call.name, "input": input})
-            }));
-            json!({"role": "assistant", "content": content})
-        }
-        Role::Assistant => json!({"role": "assistant", "content": message.text}),
-        Role::System | Role::User => json!({"role": "user", "content": message.text}),
+        Role::Assistant => "assistant",
+        Role::System | Role::User | Role::Tool => "user",
     }
 }
 
-fn outcome(message: &Message) -> Value {
-    json!({"type": "tool_result", "tool_use_id": message.answers, "content": message.text})
+fn blocks(message: &Message) -> Vec<Value> {
+    if message.role == Role::Tool {
+        let outcome =
+            json!({"type": "tool_result", "tool_use_id": message.answers, "content": message.text});
+        return vec![outcome];
+    }
+    let mut blocks = Vec::new();
+    if !message.text.is_empty() {
+        blocks.push(json!({"type": "text", "text": message.text}));
+    }
+    blocks.extend(message.calls.iter().map(|call| {
+        let input = as_object(&call.arguments);
+        json!({"type": "tool_use", "id": call.id, "name": call.name, "input": input})
+    }));
+    blocks
 }
 
 fn tool(tool: &Tool) -> Value {

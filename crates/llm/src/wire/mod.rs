@@ -62,6 +62,9 @@ pub(crate) trait Adapter: Send + Sync {
     /// Words by which a fault names the demand of a form.
     fn names_of_form(&self) -> &'static [&'static str];
 
+    /// The part of a body that holds the conversation.
+    fn messages(&self, messages: &[Message]) -> Value;
+
     /// The body of a request.
     fn body(&self, question: &Question<'_>) -> Value;
 
@@ -73,6 +76,24 @@ pub(crate) trait Adapter: Send + Sync {
 }
 
 impl Wire {
+    /// `messages` as a body on this wire has them: an object of `messages`, for Anthropic of `system` too.
+    /// For hosts that ask their models themselves; the rest of the body is theirs.
+    ///
+    /// ```
+    /// use daybook_domain::model::{Message, Role};
+    /// use daybook_llm::Wire;
+    ///
+    /// let messages = [Message::new(Role::System, "Be brief."), Message::new(Role::User, "Hello!")];
+    /// assert_eq!(
+    ///     Wire::Anthropic.messages(&messages).to_string(),
+    ///     r#"{"messages":[{"content":"Hello!","role":"user"}],"system":"Be brief."}"#,
+    /// );
+    /// ```
+    #[must_use]
+    pub fn messages(self, messages: &[Message]) -> Value {
+        self.adapter().messages(messages)
+    }
+
     pub(crate) fn adapter(self) -> &'static dyn Adapter {
         match self {
             Self::OpenAi => &openai::OpenAi,

@@ -31,6 +31,11 @@ impl Adapter for Ollama {
         &["format", "json schema", "grammar"]
     }
 
+    fn messages(&self, messages: &[Message]) -> Value {
+        let written = messages.iter().map(|it| message(it, messages));
+        json!({"messages": written.collect::<Vec<_>>()})
+    }
+
     fn body(&self, question: &Question<'_>) -> Value {
         let mut options = json!({
             "num_ctx": question.context_tokens,
@@ -39,14 +44,11 @@ impl Adapter for Ollama {
         if let Some(temperature) = question.temperature {
             options["temperature"] = digits(temperature);
         }
-        let messages = question.messages.iter();
-        let mut body = json!({
-            "model": question.model,
-            "messages": messages.map(|it| message(it, question.messages)).collect::<Vec<_>>(),
-            "stream": false,
-            "truncate": false,
-            "options": options,
-        });
+        let mut body = self.messages(question.messages);
+        body["model"] = question.model.into();
+        body["stream"] = false.into();
+        body["truncate"] = false.into();
+        body["options"] = options;
         if !question.tools.is_empty() {
             body["tools"] = question.tools.iter().map(function).collect();
         }

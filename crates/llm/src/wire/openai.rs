@@ -27,16 +27,18 @@ impl Adapter for OpenAi {
         &["response_format", "json_schema", "json_object"]
     }
 
+    fn messages(&self, messages: &[Message]) -> Value {
+        json!({"messages": messages.iter().map(message).collect::<Vec<_>>()})
+    }
+
     fn body(&self, question: &Question<'_>) -> Value {
         let limit = match question.newer_limit {
             true => "max_completion_tokens",
             false => "max_tokens",
         };
-        let mut body = json!({
-            "model": question.model,
-            "messages": question.messages.iter().map(message).collect::<Vec<_>>(),
-            limit: question.max_tokens,
-        });
+        let mut body = self.messages(question.messages);
+        body["model"] = question.model.into();
+        body[limit] = question.max_tokens.into();
         if !question.tools.is_empty() {
             body["tools"] = question.tools.iter().map(function).collect();
         }

@@ -3,7 +3,7 @@
 use daybook_domain::model::{Finish, Message, Model as _, ModelRequest, Role, Tool, ToolCall};
 use daybook_llm::Wire;
 use daybook_testkit::llm_server::Behaviour;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::rig::{Rig, WIRES, demand, question};
 
@@ -58,6 +58,7 @@ async fn outcomes_reach_the_model() {
         request.messages.push(said);
         request.messages.push(Message::outcome("a", "50"));
         request.messages.push(Message::outcome("b", "unknown"));
+        request.messages.push(Message::new(Role::User, "Well?"));
         let rig = Rig::new(wire, [Behaviour::answer("It is 50.")]);
         rig.told(&request).await;
         let mut expected = request.messages;
@@ -70,6 +71,56 @@ async fn outcomes_reach_the_model() {
         }
         assert_eq!(rig.server.asked()[0].messages, expected, "{wire:?}");
     }
+}
+
+/// What a host sends that has a client of its own.
+#[test]
+fn a_conversation_is_written_as_each_wire_has_it() {
+    let mut said = Message::new(Role::Assistant, "Let me see.");
+    said.calls = vec![call("a", "cache"), call("b", "disk")];
+    let conversation = [
+        Message::new(Role::System, "Be brief."),
+        Message::new(Role::User, "What are the limits?"),
+        said,
+        Message::outcome("a", "50"),
+        Message::outcome("b", "unknown"),
+        Message::new(Role::User, "Well?"),
+    ];
+    let written = |wire: Wire| {
+        let Value::Object(body) = wire.messages(&conversation) else {
+            panic!("a body is an object");
+        };
+        let mut lines = Vec::new();
+        for (field, value) in body {
+            match value {
+                Value::Array(turns) => lines.extend(turns.iter().map(Value::to_string)),
+                other => lines.push(format!("{field}: {other}")),
+            }
+        }
+        lines.join("\n")
+    };
+    insta::assert_snapshot!(written(Wire::OpenAi), @r#"
+    {"content":"Be brief.","role":"system"}
+    {"content":"What are the limits?","role":"user"}
+    {"content":"Let me see.","role":"assistant","tool_calls":[{"function":{"arguments":"{\"name\":\"cache\"}","name":"look_up"},"id":"a","type":"function"},{"function":{"arguments":"{\"name\":\"disk\"}","name":"look_up"},"id":"b","type":"function"}]}
+    {"content":"50","role":"tool","tool_call_id":"a"}
+    {"content":"unknown","role":"tool","tool_call_id":"b"}
+    {"content":"Well?","role":"user"}
+    "#);
+    insta::assert_snapshot!(written(Wire::Anthropic), @r#"
+    {"content":"What are the limits?","role":"user"}
+    {"content":[{"text":"Let me see.","type":"text"},{"id":"a","input":{"name":"cache"},"name":"look_up","type":"tool_use"},{"id":"b","input":{"name":"disk"},"name":"look_up","type":"tool_use"}],"role":"assistant"}
+    {"content":[{"content":"50","tool_use_id":"a","type":"tool_result"},{"content":"unknown","tool_use_id":"b","type":"tool_result"},{"text":"Well?","type":"text"}],"role":"user"}
+    system: "Be brief."
+    "#);
+    insta::assert_snapshot!(written(Wire::Ollama), @r#"
+    {"content":"Be brief.","role":"system"}
+    {"content":"What are the limits?","role":"user"}
+    {"content":"Let me see.","role":"assistant","tool_calls":[{"function":{"arguments":{"name":"cache"},"name":"look_up"}},{"function":{"arguments":{"name":"disk"},"name":"look_up"}}]}
+    {"content":"50","role":"tool","tool_name":"look_up"}
+    {"content":"unknown","role":"tool","tool_name":"look_up"}
+    {"content":"Well?","role":"user"}
+    "#);
 }
 
 #[tokio::test]

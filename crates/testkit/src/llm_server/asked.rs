@@ -229,8 +229,9 @@ fn blocks(message: &Value, messages: &mut Vec<Message>) {
             _ => said.text.push_str(&text(&block["text"])),
         }
     }
-    match outcomes.is_empty() {
-        true => messages.push(said),
-        false => messages.append(&mut outcomes),
+    let is_silent = !outcomes.is_empty() && said.text.is_empty();
+    messages.append(&mut outcomes);
+    if !is_silent {
+        messages.push(said);
     }
 }

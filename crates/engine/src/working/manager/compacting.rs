@@ -110,10 +110,6 @@ impl MemoryManager {
         if inner.trouble.is_futile(chunks, tokens, step) {
             return Ok(());
         }
-        if self.selection(inner, None, why).len() < 2 {
-            inner.trouble.futile = Some((chunks, tokens));
-            return Ok(());
-        }
         self.compact_in_background(live, inner, None, why).await
     }
 

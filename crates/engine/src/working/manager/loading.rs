@@ -115,7 +115,10 @@ impl Shared {
         if inner.loaded.is_none() {
             let now = self.clock.now();
             let thread = self.store.thread(&live.id, now).await?;
-            let thread = thread.ok_or_else(|| WorkingError::ThreadNotFound(live.id.clone()))?;
+            let Some(thread) = thread else {
+                self.forget(&live.id);
+                return Err(WorkingError::ThreadNotFound(live.id.clone()));
+            };
             inner.loaded = Some(self.open(thread).await?);
         }
         match inner.loaded.as_mut() {

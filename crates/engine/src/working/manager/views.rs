@@ -45,11 +45,7 @@ impl MemoryManager {
     pub(super) async fn current(&self, thread: &SessionId) -> Result<DispatchResult, WorkingError> {
         let live = self.0.live(thread).await?;
         let mut inner = live.gate.lock().await;
-        let caught_up = self.0.catch_up(&live, &mut inner).await;
-        if let Err(WorkingError::ThreadNotFound(id)) = &caught_up {
-            self.0.forget(id);
-        }
-        caught_up?;
+        self.0.catch_up(&live, &mut inner).await?;
         let seq = inner
             .loaded
             .as_ref()
