@@ -141,7 +141,11 @@ fn a_summary_is_carried_on_however_new_it_is_if_there_is_something_new() {
         WorkingFlowSubType::Compacted,
         json!({"type": "TEXT", "text": "so far"}),
     );
-    check(vec![summary.clone(), user("a"), user("u")], 1, &["summary", "a"]);
+    check(
+        vec![summary.clone(), user("a"), user("u")],
+        1,
+        &["summary", "a"],
+    );
     check(vec![summary, user("u")], 6, &[]);
 }
 

@@ -299,7 +299,8 @@ fn who_stops_waiting_stops_nothing() {
         let thread = thread(&manager).await;
         manager.pause(&thread).await.expect("it pauses");
         let said = wish(1);
-        let given_up = tokio::time::timeout(Duration::from_secs(1), manager.dispatch(&thread, &said));
+        let given_up =
+            tokio::time::timeout(Duration::from_secs(1), manager.dispatch(&thread, &said));
         assert!(given_up.await.is_err());
         manager.resume(&thread).await.expect("it goes on");
         assert_eq!(

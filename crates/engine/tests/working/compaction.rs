@@ -6,19 +6,24 @@ use std::time::Duration;
 use daybook_domain::SessionId;
 use daybook_domain::working::{BlockingReason, ChunkId, StateSource};
 use daybook_engine::working::compact::Recent;
-use daybook_engine::working::manager::{
-    Compacted, MemoryManager, MemoryManagerConfig, Observer,
-};
+use daybook_engine::working::manager::{Compacted, MemoryManager, MemoryManagerConfig, Observer};
 use serde_json::json;
 
 use super::fixture::{
-    Deed, Gated, event, manager, manager_of, quiet, run, settle, store, thread, told, unasked, user,
-    wish,
+    Deed, Gated, event, manager, manager_of, quiet, run, settle, store, thread, told, unasked,
+    user, wish,
 };
 
-async fn wishes(manager: &MemoryManager, thread: &SessionId, numbers: std::ops::RangeInclusive<usize>) {
+async fn wishes(
+    manager: &MemoryManager,
+    thread: &SessionId,
+    numbers: std::ops::RangeInclusive<usize>,
+) {
     for number in numbers {
-        manager.dispatch(thread, &wish(number)).await.expect("a result");
+        manager
+            .dispatch(thread, &wish(number))
+            .await
+            .expect("a result");
     }
 }
 
@@ -34,7 +39,13 @@ fn at_the_threshold_the_oldest_are_condensed_and_the_newest_stay() {
         expected.extend((15..=20).map(|number| format!("Wish number {number}")));
         assert_eq!(told(&state), expected);
         assert_eq!(state.metadata.provenance.source, StateSource::Compaction);
-        let summary = state.chunks().next().expect("the summary").content.told().into_owned();
+        let summary = state
+            .chunks()
+            .next()
+            .expect("the summary")
+            .content
+            .told()
+            .into_owned();
         assert!(summary.contains("Wish number 14"), "{summary}");
     });
 }
@@ -46,8 +57,14 @@ fn nothing_is_compacted_unasked_when_it_is_switched_off() {
         let thread = thread(&manager).await;
         wishes(&manager, &thread, 1..=45).await;
         settle(&manager, &thread).await;
-        assert_eq!(manager.current_state(&thread).await.expect("a state").len(), 45);
-        let compacted = manager.trigger_compaction(&thread, None).await.expect("done");
+        assert_eq!(
+            manager.current_state(&thread).await.expect("a state").len(),
+            45
+        );
+        let compacted = manager
+            .trigger_compaction(&thread, None)
+            .await
+            .expect("done");
         assert_eq!(told(&compacted.state), ["(compacted)", "Wish number 45"]);
     });
 }
@@ -70,17 +87,36 @@ fn too_many_tokens_are_compacted_however_few_the_chunks() {
         let outcome = json!({"type": "TOOL_RESULT", "timestamp": 1, "toolName": "cat", "callId": "c1",
             "result": "a line of the log\n".repeat(900), "success": true});
         manager.dispatch(&thread, &wish(1)).await.expect("a result");
-        manager.dispatch(&thread, &event(call)).await.expect("a result");
-        let result = manager.dispatch(&thread, &event(outcome)).await.expect("a result");
+        manager
+            .dispatch(&thread, &event(call))
+            .await
+            .expect("a result");
+        let result = manager
+            .dispatch(&thread, &event(outcome))
+            .await
+            .expect("a result");
         // The newest is what the agent is about to read.
         assert!(!manager.is_blocked(&thread));
         assert_eq!(result.state.len(), 3);
-        manager.dispatch(&thread, &user("What does it say?")).await.expect("a result");
-        manager.dispatch(&thread, &user("And why?")).await.expect("a result");
+        manager
+            .dispatch(&thread, &user("What does it say?"))
+            .await
+            .expect("a result");
+        manager
+            .dispatch(&thread, &user("And why?"))
+            .await
+            .expect("a result");
         settle(&manager, &thread).await;
         let state = manager.current_state(&thread).await.expect("a state");
-        let pruned = state.chunks().find(|chunk| chunk.metadata.custom.contains_key("pruned"));
-        let result = pruned.expect("it is pruned").content.word("result").expect("a result").to_owned();
+        let pruned = state
+            .chunks()
+            .find(|chunk| chunk.metadata.custom.contains_key("pruned"));
+        let result = pruned
+            .expect("it is pruned")
+            .content
+            .word("result")
+            .expect("a result")
+            .to_owned();
         assert!(result.contains("(all of it: event 3)"), "{result}");
         assert_eq!(state.len(), 5, "a call keeps its outcome");
     });
@@ -99,16 +135,32 @@ fn what_stays_when_all_is_compacted() {
             json!({"type": "TASK_COMPLETED", "timestamp": 1, "result": "half", "summary": "Half of it."}),
         ];
         for one in events {
-            manager.dispatch(&thread, &event(one)).await.expect("a result");
+            manager
+                .dispatch(&thread, &event(one))
+                .await
+                .expect("a result");
         }
-        let compacted = manager.trigger_compaction(&thread, None).await.expect("done");
-        let left: Vec<_> = compacted.state.chunks().map(|it| it.call_id().map(str::to_owned)).collect();
+        let compacted = manager
+            .trigger_compaction(&thread, None)
+            .await
+            .expect("done");
+        let left: Vec<_> = compacted
+            .state
+            .chunks()
+            .map(|it| it.call_id().map(str::to_owned))
+            .collect();
         assert_eq!(left, [None, None, Some("open".to_owned()), None]);
         assert_eq!(told(&compacted.state)[1], "Wish number 5");
         // A summary alone is left alone.
-        let again = manager.trigger_compaction(&thread, None).await.expect("done");
+        let again = manager
+            .trigger_compaction(&thread, None)
+            .await
+            .expect("done");
         assert!(again.compaction.is_none());
-        assert_eq!(manager.current_state(&thread).await.expect("a state"), compacted.state);
+        assert_eq!(
+            manager.current_state(&thread).await.expect("a state"),
+            compacted.state
+        );
     });
 }
 
@@ -121,8 +173,15 @@ fn nothing_to_compact_changes_and_tells_nothing() {
         let thread = thread(&manager).await;
         manager.dispatch(&thread, &wish(1)).await.expect("a result");
         let before = manager.current_state(&thread).await.expect("a state");
-        for chosen in [None, Some(&[][..]), Some(&[ChunkId::from("chunk_nowhere")][..])] {
-            let compacted = manager.trigger_compaction(&thread, chosen).await.expect("done");
+        for chosen in [
+            None,
+            Some(&[][..]),
+            Some(&[ChunkId::from("chunk_nowhere")][..]),
+        ] {
+            let compacted = manager
+                .trigger_compaction(&thread, chosen)
+                .await
+                .expect("done");
             assert!(compacted.compaction.is_none());
             assert_eq!(compacted.state, before);
         }
@@ -138,10 +197,23 @@ fn a_compaction_while_one_runs_is_refused() {
         manager.register_compactor(Arc::clone(&gated) as _);
         let thread = thread(&manager).await;
         wishes(&manager, &thread, 1..=20).await;
-        let refused = manager.trigger_compaction(&thread, None).await.expect_err("a refusal");
-        assert!(refused.to_string().contains("Queue already blocked: COMPACTING"), "{refused}");
+        let refused = manager
+            .trigger_compaction(&thread, None)
+            .await
+            .expect_err("a refusal");
+        assert!(
+            refused
+                .to_string()
+                .contains("Queue already blocked: COMPACTING"),
+            "{refused}"
+        );
         let refused = manager.pause(&thread).await.expect_err("a refusal");
-        assert!(refused.to_string().contains("Queue already blocked: COMPACTING"), "{refused}");
+        assert!(
+            refused
+                .to_string()
+                .contains("Queue already blocked: COMPACTING"),
+            "{refused}"
+        );
         gated.let_go.add_permits(10);
         settle(&manager, &thread).await;
         manager.pause(&thread).await.expect("now it pauses");
@@ -170,7 +242,11 @@ impl Observer for Log {
     fn on_compaction_end(&self, _: &SessionId, compacted: &Compacted) {
         let compaction = compacted.compaction.as_ref().expect("a compaction");
         assert!(compaction.tokens_before > compaction.tokens_after);
-        self.note(format!("end {} by {}", compacted.removed_chunk_ids.len(), compaction.by));
+        self.note(format!(
+            "end {} by {}",
+            compacted.removed_chunk_ids.len(),
+            compaction.by
+        ));
     }
 
     fn on_compaction_failed(&self, _: &SessionId, _: &str) {
@@ -189,14 +265,20 @@ fn whatever_a_compactor_does_the_thread_goes_on() {
             let thread = thread(&manager).await;
             wishes(&manager, &thread, 1..=20).await;
             // The one who comes next takes over.
-            let result = manager.dispatch(&thread, &wish(21)).await.expect("a result");
+            let result = manager
+                .dispatch(&thread, &wish(21))
+                .await
+                .expect("a result");
             assert_eq!(told(&result.state)[0], "(compacted)", "{deed:?}");
             assert_eq!(log.seen(), ["start 14", "end 14 by extractive"], "{deed:?}");
             drop(watching);
             wishes(&manager, &thread, 22..=40).await;
             settle(&manager, &thread).await;
             assert_eq!(log.seen().len(), 2, "nobody watches any more");
-            assert_eq!(manager.replayed(&thread).await.expect("a state"), manager.current_state(&thread).await.expect("a state"));
+            assert_eq!(
+                manager.replayed(&thread).await.expect("a state"),
+                manager.current_state(&thread).await.expect("a state")
+            );
         });
     }
 }
@@ -209,10 +291,17 @@ fn without_gain_nothing_is_compacted_and_it_is_not_tried_at_every_event() {
         let _watching = manager.add_observer(Arc::clone(&log) as _);
         let thread = thread(&manager).await;
         for number in 0..40 {
-            manager.dispatch(&thread, &user(&number.to_string())).await.expect("a result");
+            manager
+                .dispatch(&thread, &user(&number.to_string()))
+                .await
+                .expect("a result");
             settle(&manager, &thread).await;
         }
-        let starts = log.seen().iter().filter(|it| it.starts_with("start")).count();
+        let starts = log
+            .seen()
+            .iter()
+            .filter(|it| it.starts_with("start"))
+            .count();
         let failed = log.seen().iter().filter(|it| *it == "failed").count();
         assert!(starts <= 6, "{:?}", log.seen());
         assert!(failed <= 5, "{:?}", log.seen());
@@ -225,11 +314,17 @@ fn a_summary_is_carried_on_by_the_next_one() {
         let manager = manager();
         let thread = thread(&manager).await;
         for number in 1..=120 {
-            manager.dispatch(&thread, &wish(number)).await.expect("a result");
+            manager
+                .dispatch(&thread, &wish(number))
+                .await
+                .expect("a result");
         }
         settle(&manager, &thread).await;
         let state = manager.current_state(&thread).await.expect("a state");
-        let compacted = told(&state).iter().filter(|it| *it == "(compacted)").count();
+        let compacted = told(&state)
+            .iter()
+            .filter(|it| *it == "(compacted)")
+            .count();
         assert_eq!(compacted, 1);
         assert!(state.len() < 20);
         let newest = told(&state).pop();
@@ -243,15 +338,30 @@ fn originals_are_found_again_by_what_stands_for_them() {
         let manager = quiet();
         let thread = thread(&manager).await;
         wishes(&manager, &thread, 1..=10).await;
-        manager.trigger_compaction(&thread, None).await.expect("done");
+        manager
+            .trigger_compaction(&thread, None)
+            .await
+            .expect("done");
         wishes(&manager, &thread, 11..=20).await;
-        let twice = manager.trigger_compaction(&thread, None).await.expect("done");
+        let twice = manager
+            .trigger_compaction(&thread, None)
+            .await
+            .expect("done");
         let summary = &twice.state.chunk_ids()[0];
-        let originals = manager.originals(&thread, summary).await.expect("originals");
-        let told: Vec<_> = originals.iter().map(|it| it.content.told().into_owned()).collect();
+        let originals = manager
+            .originals(&thread, summary)
+            .await
+            .expect("originals");
+        let told: Vec<_> = originals
+            .iter()
+            .map(|it| it.content.told().into_owned())
+            .collect();
         assert_eq!(told.len(), 19);
         assert!(told[0].starts_with("Wish number 1:") && told[18].starts_with("Wish number 19:"));
-        assert_eq!(originals[18].metadata.custom["seq"], 20, "one entry is the first compaction");
+        assert_eq!(
+            originals[18].metadata.custom["seq"], 20,
+            "one entry is the first compaction"
+        );
     });
 }
 
@@ -263,11 +373,16 @@ fn a_manual_compaction_event_is_an_order() {
         wishes(&manager, &thread, 1..=6).await;
         let order = event(json!({"type": "MEMORY_COMPACT_MANUAL", "timestamp": 1}));
         manager.dispatch(&thread, &order).await.expect("a result");
-        assert_eq!(manager.blocking_reason(&thread), Some(BlockingReason::Compacting));
+        assert_eq!(
+            manager.blocking_reason(&thread),
+            Some(BlockingReason::Compacting)
+        );
         settle(&manager, &thread).await;
         let state = manager.current_state(&thread).await.expect("a state");
         assert_eq!(told(&state), ["(compacted)", "Wish number 6"]);
-        let below = event(json!({"type": "MEMORY_COMPACT_AUTO", "timestamp": 1, "threshold": 10, "currentSize": 9}));
+        let below = event(
+            json!({"type": "MEMORY_COMPACT_AUTO", "timestamp": 1, "threshold": 10, "currentSize": 9}),
+        );
         manager.dispatch(&thread, &below).await.expect("a result");
         assert!(!manager.is_blocked(&thread));
     });
@@ -277,14 +392,28 @@ fn a_manual_compaction_event_is_an_order() {
 fn the_log_says_what_was_compacted_and_the_session_is_due() {
     run(async {
         let store = Arc::new(daybook_store::MemoryStore::new());
-        let manager = manager_of(Arc::clone(&store) as _, unasked()).marking(Arc::clone(&store) as _);
+        let manager =
+            manager_of(Arc::clone(&store) as _, unasked()).marking(Arc::clone(&store) as _);
         let thread = thread(&manager).await;
         wishes(&manager, &thread, 1..=6).await;
-        manager.trigger_compaction(&thread, None).await.expect("done");
+        manager
+            .trigger_compaction(&thread, None)
+            .await
+            .expect("done");
         let key = daybook_domain::JobKey::Extract(thread.clone());
-        let job = daybook_domain::seams::JobStore::job(&*store, &key).await.expect("an answer").expect("a job");
+        let job = daybook_domain::seams::JobStore::job(&*store, &key)
+            .await
+            .expect("an answer")
+            .expect("a job");
         assert_eq!(job.priority, daybook_domain::Priority::High);
-        let events = daybook_domain::seams::SessionStore::events(&*store, &thread, Default::default(), daybook_domain::EventSeq(99), 99, 1 << 20);
+        let events = daybook_domain::seams::SessionStore::events(
+            &*store,
+            &thread,
+            Default::default(),
+            daybook_domain::EventSeq(99),
+            99,
+            1 << 20,
+        );
         let events = events.await.expect("events");
         assert_eq!(events.len(), 7);
         assert_eq!(events[6].origin, daybook_domain::Origin::Synthetic);

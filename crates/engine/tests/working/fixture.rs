@@ -8,9 +8,7 @@ use daybook_domain::working::{
     Chunk, EventType, State, ThreadEvent, ThreadStore, WorkingFlowSubType,
 };
 use daybook_domain::{BoxError, SessionId, Timestamp};
-use daybook_engine::working::compact::{
-    CompactionContext, CompactionResult, Compactor, Count, estimate,
-};
+use daybook_engine::working::compact::{CompactionContext, CompactionResult, Compactor};
 use daybook_engine::working::manager::{MemoryManager, MemoryManagerConfig};
 use daybook_engine::working::reduce::ReducerRegistry;
 use daybook_store::{MemoryStore, SqliteOptions, SqliteStore};
@@ -186,8 +184,4 @@ impl Compactor for Gated {
             faults: Vec::new(),
         })
     }
-}
-
-pub(crate) fn counting() -> Count {
-    Arc::new(estimate)
 }

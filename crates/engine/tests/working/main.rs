@@ -4,6 +4,7 @@ mod against_model;
 mod blocking;
 mod compaction;
 mod conformance;
+mod faulty;
 mod fixture;
 mod life;
 mod seed_examples;

@@ -221,6 +221,14 @@ impl MemoryManager {
             self.0.clock.now(),
         );
         let finished = self.finish(live, &mut inner, task, planned).await;
+        if let Err(WorkingError::Store(_)) = &finished {
+            // Whether it was stored is not known. If it was not, nobody shall wait for the block's end.
+            let _ = self
+                .0
+                .store
+                .unblock(&live.id, task.block.token, self.0.clock.now())
+                .await;
+        }
         match &finished {
             Ok(compacted) => {
                 self.0.mark(&live.id, compacted.thread.last).await;
