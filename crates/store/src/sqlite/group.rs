@@ -15,6 +15,7 @@ use daybook_domain::working::{ThreadAppend, ThreadAppended};
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::connection::Fault;
+use super::sessions::Named;
 use super::{SqliteStore, sessions, threads};
 use crate::blocking::blocking;
 
@@ -62,10 +63,10 @@ impl Work {
         }
     }
 
-    fn run(&self, tx: &Connection) -> Result<Done, Fault> {
+    fn run<'a>(&'a self, tx: &Connection, named: &mut Named<'a>) -> Result<Done, Fault> {
         Ok(match self {
             Self::Append(append) => Done::Appended(sessions::add(tx, append)?.appended()),
-            Self::Entries(append) => Done::Entries(threads::append(tx, append)?),
+            Self::Entries(append) => Done::Entries(threads::append(tx, append, named)?),
         })
     }
 }
@@ -187,9 +188,10 @@ impl SqliteStore {
         let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let began = Instant::now();
         let mut outcomes = Vec::with_capacity(group.len());
+        let mut named = Named::default();
         for waiting in group {
             let written = tx.total_changes();
-            match waiting.work.run(&tx) {
+            match waiting.work.run(&tx, &mut named) {
                 Ok(done) => outcomes.push(Ok(done)),
                 Err(Fault::Store(refusal)) if tx.total_changes() == written => {
                     outcomes.push(Err(refusal));

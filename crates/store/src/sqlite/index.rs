@@ -287,8 +287,9 @@ impl SqliteStore {
         if matches!(self.read(|tx| is_untidy(tx, enough)), Ok(false)) {
             return;
         }
-        while matches!(self.write(|tx| move_step(tx, enough)), Ok(true)) {
-            if self.write(merge_step).is_err() {
+        // Soon, as appenders are who mostly comes here: the log is theirs to leave to others.
+        while matches!(self.write_soon(|tx| move_step(tx, enough)), Ok(true)) {
+            if self.write_soon(merge_step).is_err() {
                 break;
             }
         }

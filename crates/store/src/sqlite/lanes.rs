@@ -27,20 +27,28 @@ const FIRST_DUE: &str = "SELECT min(first) FROM (
 /// Lanes looked at together.
 const SOME: usize = 8;
 
-/// The number of a job's lane, given when it is first named.
-pub(super) fn lane_no(tx: &Connection, job: &Job) -> Result<i64, Fault> {
-    number(tx, job.key.kind().word(), &Lane::of(job))
+/// The number of a job's lane, given when it is first named, and the lane's bound.
+pub(super) fn lane_of(tx: &Connection, job: &Job) -> Result<(i64, Option<Timestamp>), Fault> {
+    bounded(tx, job.key.kind().word(), &Lane::of(job))
 }
 
 /// The number of a lane of jobs of a kind, given when it is first named.
 pub(super) fn number(tx: &Connection, kind: &str, lane: &Lane) -> Result<i64, Fault> {
+    Ok(bounded(tx, kind, lane)?.0)
+}
+
+fn bounded(tx: &Connection, kind: &str, lane: &Lane) -> Result<(i64, Option<Timestamp>), Fault> {
     let mut find = tx.prepare_cached(
-        "SELECT lane_no FROM lanes
+        "SELECT lane_no, next_due FROM lanes
          WHERE kind = ? AND level = ? AND tenant = ? AND user = ? AND agent = ?",
     )?;
     let path = params![kind, AGENT, lane.tenant, lane.user, lane.agent];
-    if let Some(no) = find.query_row(path, |row| row.get(0)).optional()? {
-        return Ok(no);
+    let found = find.query_row(path, |row| {
+        let bound: Option<i64> = row.get(1)?;
+        Ok((row.get(0)?, bound.map(Timestamp)))
+    });
+    if let Some(lane) = found.optional()? {
+        return Ok(lane);
     }
     let mut parent = 0;
     for level in 1..=AGENT {
@@ -54,7 +62,7 @@ pub(super) fn number(tx: &Connection, kind: &str, lane: &Lane) -> Result<i64, Fa
         let path = params![kind, level, lane.tenant, user, agent];
         parent = find.query_row(path, |row| row.get(0))?;
     }
-    Ok(parent)
+    Ok((parent, None))
 }
 
 /// Lowers the bounds above a job that is due then.

@@ -85,6 +85,8 @@ pub struct SqliteStore {
     longest_write: AtomicU64,
     /// Pages of the log when this store committed last.
     wal_pages: Arc<AtomicUsize>,
+    /// Held by whoever moves the log into the database.
+    moving: Mutex<()>,
     queue: group::Queue,
 }
 
@@ -105,6 +107,7 @@ impl SqliteStore {
             watcher: Mutex::new(None),
             longest_write: AtomicU64::new(0),
             wal_pages: Arc::default(),
+            moving: Mutex::default(),
             queue: group::Queue::default(),
         };
         let mut first = store.connect()?;
@@ -215,19 +218,30 @@ impl SqliteStore {
         })
     }
 
-    /// Moves the log into the database when it is longer than this. Holds up no writer: SQLite moves what
-    /// nobody reads any more, and leaves the rest to the next time.
+    /// Moves the log into the database when it is longer than this. Holds up no writer but for a moment:
+    /// what was written while the log was moved is moved while nobody writes. Otherwise a log that
+    /// somebody always writes to would never begin anew, and grow until the disk is full.
     fn checkpoint_beyond(&self, pages: usize) {
         if self.wal_pages.load(Ordering::Relaxed) < pages {
             return;
         }
+        let Ok(_moving) = self.moving.try_lock() else {
+            return;
+        };
         self.wal_pages.store(0, Ordering::Relaxed);
         blocking(|| {
             let Ok(connection) = self.take_idle() else {
                 return;
             };
             // What was not moved now is moved after another write.
-            let _ = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+            let move_log =
+                || connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+            let _ = move_log();
+            if self.wal_pages.load(Ordering::Relaxed) > 0 {
+                let _writer = self.lock_writer();
+                let _ = move_log();
+                self.wal_pages.store(0, Ordering::Relaxed);
+            }
             self.idle().push(connection);
         });
     }

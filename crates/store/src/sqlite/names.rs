@@ -1,10 +1,12 @@
 //! Names and the numbers that stand for them in rows: tenants, sessions, scopes.
 
+use std::fmt::Display;
+
 use daybook_domain::{
     JobKey, Mark, Priority, Scope, ScopeKind, Session, SessionId, SessionKind, Tenant, Timestamp,
 };
 use rusqlite::types::Type;
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, RowIndex, params};
 
 use super::connection::Fault;
 use super::jobs;
@@ -25,12 +27,12 @@ pub(super) struct SessionRow {
 /// Reads one of our own words.
 pub(super) fn word<T>(
     row: &Row<'_>,
-    column: &str,
+    column: impl RowIndex + Display,
     from: fn(&str) -> Option<T>,
 ) -> rusqlite::Result<T> {
     let text: String = row.get(column)?;
     from(&text).ok_or_else(|| {
-        let what = format!("{column} holds the unknown word {text:?}");
+        let what = format!("column {column} holds the unknown word {text:?}");
         rusqlite::Error::FromSqlConversionFailure(0, Type::Text, what.into())
     })
 }
@@ -164,28 +166,34 @@ pub(super) fn session_no(tx: &Connection, id: &SessionId) -> Result<i64, Fault> 
     Ok(tx.last_insert_rowid())
 }
 
+/// Columns by their places: looking their names up takes longer than the query.
 fn session_row(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
+    let id = SessionId {
+        tenant: Tenant(row.get(2)?),
+        agent: row.get(3)?,
+        host_id: row.get(4)?,
+    };
     let session = Session {
-        id: session_id_of(row)?,
-        label: row.get::<_, Option<String>>("label")?.unwrap_or_default(),
-        kind: word(row, "kind", SessionKind::from_word)?,
-        memory_off: row.get("memory_off")?,
-        switched_off: row.get("switched_off")?,
-        forked_from: row.get("forked_from")?,
-        user: row.get("user")?,
-        surface: row.get("surface")?,
-        first_at: Timestamp(row.get("first_at")?),
-        last_at: Timestamp(row.get("last_at")?),
-        events: daybook_domain::EventSeq(row.get("events")?),
-        passed: ranges::read(&row.get::<_, String>("passed")?),
+        id,
+        label: row.get::<_, Option<String>>(6)?.unwrap_or_default(),
+        kind: word(row, 7, SessionKind::from_word)?,
+        memory_off: row.get(8)?,
+        switched_off: row.get(9)?,
+        forked_from: row.get(10)?,
+        user: row.get(11)?,
+        surface: row.get(12)?,
+        first_at: Timestamp(row.get(13)?),
+        last_at: Timestamp(row.get(14)?),
+        events: daybook_domain::EventSeq(row.get(15)?),
+        passed: ranges::read(&row.get::<_, String>(16)?),
     };
     Ok(SessionRow {
-        no: row.get("session_no")?,
-        tenant: row.get("tenant_no")?,
+        no: row.get(0)?,
+        tenant: row.get(1)?,
         session,
-        known: row.get("known")?,
-        last_line: row.get("last_line")?,
-        first_source: row.get("first_source")?,
+        known: row.get(5)?,
+        last_line: row.get(17)?,
+        first_source: row.get(18)?,
     })
 }
 

@@ -1,7 +1,7 @@
 //! The session log. An append is one transaction: events, index, places, progress of the file, and
 //! the mark that makes the session due.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use async_trait::async_trait;
 use daybook_domain::seams::{Append, Appended, SessionStore};
@@ -185,15 +185,39 @@ pub(super) fn seq_of(event_no: i64) -> EventSeq {
 /// Appends within a transaction.
 pub(super) fn add(tx: &Connection, append: &Append) -> Result<Placed, Fault> {
     let found = find_session(tx, &append.session.id)?.filter(|row| row.known);
-    add_to(tx, found, append, &[])
+    add_to(tx, found, append, &[], &mut Named::default())
+}
+
+/// Numbers that appends of one transaction need not look up twice.
+#[derive(Default)]
+pub(super) struct Named<'a> {
+    /// The place and the root of each place of a tenant.
+    places: HashMap<(i64, &'a Place), (i64, i64)>,
+}
+
+impl<'a> Named<'a> {
+    fn place(
+        &mut self,
+        tx: &Connection,
+        tenant: i64,
+        place: &'a Place,
+    ) -> Result<(i64, i64), Fault> {
+        if let Some(&numbers) = self.places.get(&(tenant, place)) {
+            return Ok(numbers);
+        }
+        let numbers = places::place_no(tx, tenant, place)?;
+        self.places.insert((tenant, place), numbers);
+        Ok(numbers)
+    }
 }
 
 /// [`add`] to the known session that was found, with what its thread keeps beside each event.
-pub(super) fn add_to(
+pub(super) fn add_to<'a>(
     tx: &Connection,
     found: Option<SessionRow>,
-    append: &Append,
+    append: &'a Append,
     entries: &[String],
+    named: &mut Named<'a>,
 ) -> Result<Placed, Fault> {
     if let Some(import) = append.import {
         sources::check_import(tx, &append.session.id.tenant, import)?;
@@ -209,7 +233,7 @@ pub(super) fn add_to(
     };
     let last = row.session.events.0;
     log::learn(&mut row.session, &append.session);
-    let (new, seqs) = add_events(tx, &mut row, append, entries)?;
+    let (new, seqs) = add_events(tx, &mut row, append, entries, named)?;
     save(tx, &row)?;
     let session = row.session.clone();
     let added = session.events.0 - last;
@@ -302,15 +326,16 @@ fn neighbours(tx: &Connection, tenant: i64, host_id: &str) -> Result<Vec<String>
 
 /// Adds the events that are new and moves the session's row on. Says where each of them stands, old or
 /// new.
-fn add_events(
+fn add_events<'a>(
     tx: &Connection,
     row: &mut SessionRow,
-    append: &Append,
+    append: &'a Append,
     entries: &[String],
+    named: &mut Named<'a>,
 ) -> Result<(Added, Vec<EventSeq>), Fault> {
     let source = append.source.as_ref().map(|source| &source.path);
     let mut numbering = Numbering::after(row.last_line, row.first_source.as_ref() == source);
-    let mut places: HashMap<&Place, (i64, i64)> = HashMap::new();
+    let mut noted = HashSet::new();
     let mut added = Added::default();
     let mut known = known_ids(tx, row, append)?;
     let mut seqs = Vec::with_capacity(append.events.len());
@@ -323,15 +348,13 @@ fn add_events(
         }
         let place = match &event.place {
             None => None,
-            Some(place) => Some(match places.get(place) {
-                Some(&numbers) => numbers,
-                None => {
-                    let numbers = places::place_no(tx, row.tenant, place)?;
+            Some(place) => {
+                let numbers = named.place(tx, row.tenant, place)?;
+                if noted.insert(numbers.0) {
                     places::note(tx, row.no, numbers.0)?;
-                    places.insert(place, numbers);
-                    numbers
                 }
-            }),
+                Some(numbers)
+            }
         };
         let line = numbering.number(event);
         let no = event_no(row.no, seq);

@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 
 use super::connection::Fault;
 use super::names::{SessionRow, find_session, session_id_of, word};
+use super::sessions::Named;
 use super::{LONG_LOG_PAGES, SqliteStore, events, sessions};
 use crate::bounds::check_entries;
 use crate::log;
@@ -192,7 +193,11 @@ impl SqliteStore {
 }
 
 /// Appends within a transaction.
-pub(super) fn append(tx: &Connection, append: &ThreadAppend) -> Result<ThreadAppended, Fault> {
+pub(super) fn append<'a>(
+    tx: &Connection,
+    append: &'a ThreadAppend,
+    named: &mut Named<'a>,
+) -> Result<ThreadAppended, Fault> {
     let log = &append.append;
     let (session, mut blocking) = known_thread(tx, &log.session.id)?;
     let thread = session.no;
@@ -202,7 +207,7 @@ pub(super) fn append(tx: &Connection, append: &ThreadAppend) -> Result<ThreadApp
         }
         save(tx, thread, &blocking)?;
     }
-    let placed = sessions::add_to(tx, Some(session), log, &append.entries)?;
+    let placed = sessions::add_to(tx, Some(session), log, &append.entries, named)?;
     Ok(ThreadAppended::Stored {
         seqs: placed.seqs,
         before: placed.before,

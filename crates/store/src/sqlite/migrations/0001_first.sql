@@ -397,8 +397,9 @@ INSERT INTO ix_text (ix_text, rank) VALUES ('crisismerge', 500);
 INSERT INTO ix_text (ix_text, rank) VALUES ('usermerge', 16);
 
 -- Documents on their way into ix_text, which takes in many at once far more cheaply than one by one.
--- A search looks at both.
+-- A search looks at both. Rows lie in the order in which they came, whatever their documents' numbers:
+-- those that are written together then fill few pages.
 CREATE TABLE ix_pending (
-    doc         INTEGER PRIMARY KEY,
+    doc         INTEGER NOT NULL UNIQUE,
     words       TEXT NOT NULL
 );

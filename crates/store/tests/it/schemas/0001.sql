@@ -340,7 +340,7 @@ CREATE VIRTUAL TABLE ix_text USING fts5 (
     words, content='', contentless_delete=1, detail=none, tokenize='ascii'
 );
 CREATE TABLE ix_pending (
-    doc         INTEGER PRIMARY KEY,
+    doc         INTEGER NOT NULL UNIQUE,
     words       TEXT NOT NULL
 );
 INSERT INTO sqlite_sequence VALUES ('evidence', 1);
@@ -348,7 +348,7 @@ INSERT INTO sqlite_sequence VALUES ('imports', 1);
 INSERT INTO sqlite_sequence VALUES ('observations', 1);
 INSERT INTO sqlite_sequence VALUES ('sessions', 3);
 INSERT INTO sqlite_sequence VALUES ('spend_calls', 2);
-INSERT INTO schema_migrations VALUES (1, 'first', 'f8a6b5fbd95aa3800de83285610ae209', 0, 1);
+INSERT INTO schema_migrations VALUES (1, 'first', 'd82c84f556b1501a2ea86671ec9e4099', 0, 1);
 INSERT INTO tenants VALUES (1, 'local');
 INSERT INTO sessions VALUES (1, 1, 'claude-code', 'aaaa-one', 1, 'aaaa', 'root', 0, 0, NULL, NULL, NULL, 1793491201000, 1793491204000, 6, '', 6, '/logs/1');
 INSERT INTO sessions VALUES (2, 1, 'claude-code', 'bb', 1, 'bb', 'root', 0, 0, NULL, NULL, NULL, 1793491200000, 1793491200000, 2, '', 2, NULL);
