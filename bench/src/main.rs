@@ -19,12 +19,13 @@ mod questions;
 mod recall;
 mod transcripts;
 mod understanding;
+mod working;
 
 use anyhow::{Result, bail};
 
 fn main() -> Result<()> {
     type Question = (&'static str, &'static str, fn() -> Result<()>);
-    let questions: [Question; 14] = [
+    let questions: [Question; 16] = [
         (
             "import",
             "how fast are real transcripts taken in?",
@@ -85,6 +86,16 @@ fn main() -> Result<()> {
             "models",
             "what is sent to a model, and how long does the engine take beside it?",
             models::ask,
+        ),
+        (
+            "working",
+            "is working memory fast, small and within its budget?",
+            working::all,
+        ),
+        (
+            "failures",
+            "do 200 threads survive a minute of compactions that fail at random?",
+            working::failures,
         ),
         (
             "postgres",

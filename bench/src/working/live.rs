@@ -1,0 +1,161 @@
+//! Dispatching to many threads at once, on SQLite.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use async_trait::async_trait;
+use daybook_domain::working::Chunk;
+use daybook_domain::{BoxError, SessionId};
+use daybook_engine::working::compact::{CompactionContext, CompactionResult, Compactor};
+use daybook_engine::working::manager::{MemoryManager, MemoryManagerConfig};
+use daybook_store::{SqliteOptions, SqliteStore};
+use tokio::runtime::{Builder, Runtime};
+
+use super::{event, judged, manager};
+
+const THREADS: u64 = 64;
+const EACH: u64 = 1_500;
+/// Dispatches of one thread that are under way at once: a host stores what it has without waiting.
+const UNDER_WAY: u64 = 8;
+
+fn runtime() -> Result<Runtime> {
+    Ok(Builder::new_multi_thread().enable_all().build()?)
+}
+
+async fn threads(manager: &MemoryManager, many: u64) -> Result<Vec<SessionId>> {
+    let mut threads = Vec::new();
+    for _ in 0..many {
+        threads.push(manager.create_thread().await?.0.id.clone());
+    }
+    Ok(threads)
+}
+
+/// Durable dispatch over 64 threads.
+pub(super) fn dispatch() -> Result<bool> {
+    let folder = tempfile::tempdir()?;
+    let store = SqliteStore::open(&folder.path().join("daybook.db"), SqliteOptions::default())?;
+    let config = MemoryManagerConfig {
+        auto_compact_enabled: false,
+        ..MemoryManagerConfig::default()
+    };
+    let manager = manager(Arc::new(store), config);
+    runtime()?.block_on(async {
+        let threads = threads(&manager, THREADS).await?;
+        let began = Instant::now();
+        let mut tasks = Vec::new();
+        for (thread, lane) in threads
+            .iter()
+            .flat_map(|it| (0..UNDER_WAY).map(move |lane| (it, lane)))
+        {
+            let (manager, thread) = (manager.clone(), thread.clone());
+            tasks.push(tokio::spawn(async move {
+                for number in 0..EACH / UNDER_WAY {
+                    manager
+                        .dispatch(&thread, &event(number * UNDER_WAY + lane))
+                        .await?;
+                }
+                anyhow::Ok(())
+            }));
+        }
+        for task in tasks {
+            task.await??;
+        }
+        let all = THREADS * (EACH / UNDER_WAY) * UNDER_WAY;
+        let rate = all as f64 / began.elapsed().as_secs_f64();
+        Ok(judged(
+            "durable dispatches a second, 64 threads, SQLite",
+            rate,
+            20_000.0,
+            "events/s",
+            true,
+        ))
+    })
+}
+
+/// Condenses slowly, as a model does.
+struct Slow;
+
+#[async_trait]
+impl Compactor for Slow {
+    fn name(&self) -> &str {
+        "slow"
+    }
+
+    fn can_compact(&self, chunks: &[Arc<Chunk>]) -> bool {
+        !chunks.is_empty()
+    }
+
+    async fn compact(
+        &self,
+        chunks: &[Arc<Chunk>],
+        context: &CompactionContext<'_>,
+    ) -> Result<CompactionResult, BoxError> {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        Ok(CompactionResult {
+            compacted_chunk: context.compacted(chunks, "a summary"),
+            original_chunk_ids: chunks.iter().map(|chunk| chunk.id.clone()).collect(),
+            by: "slow".to_owned(),
+            faults: Vec::new(),
+        })
+    }
+}
+
+/// How long a dispatch takes while other threads compact without end.
+pub(super) fn beside_compaction() -> Result<bool> {
+    let folder = tempfile::tempdir()?;
+    let store = SqliteStore::open(&folder.path().join("daybook.db"), SqliteOptions::default())?;
+    let manager = manager(Arc::new(store), MemoryManagerConfig::default());
+    manager.register_compactor(Arc::new(Slow));
+    let (mut took, compacted) = runtime()?.block_on(async {
+        let others = threads(&manager, 16).await?;
+        let own = threads(&manager, 1).await?.remove(0);
+        let done = Arc::new(AtomicBool::new(false));
+        let busy: Vec<_> = others
+            .iter()
+            .map(|thread| {
+                let (manager, thread, done) = (manager.clone(), thread.clone(), Arc::clone(&done));
+                tokio::spawn(async move {
+                    let mut number = 0;
+                    while !done.load(Ordering::Relaxed) {
+                        manager.dispatch(&thread, &event(number)).await?;
+                        number += 1;
+                    }
+                    anyhow::Ok(number / 14)
+                })
+            })
+            .collect();
+        let mut took = Vec::new();
+        for number in 0..4_000 {
+            let event = event(number);
+            // Its own compactions are not what is measured.
+            let blocked = manager.is_blocked(&own);
+            let began = Instant::now();
+            manager.dispatch(&own, &event).await?;
+            if !blocked {
+                took.push(began.elapsed());
+            }
+            tokio::time::sleep(Duration::from_micros(500)).await;
+        }
+        done.store(true, Ordering::Relaxed);
+        let mut compacted = 0;
+        for busy in busy {
+            compacted += busy.await??;
+        }
+        anyhow::Ok((took, compacted))
+    })?;
+    took.sort();
+    let at = |share: f64| took[((took.len() - 1) as f64 * share) as usize].as_secs_f64() * 1_000.0;
+    println!(
+        "    median {:.2} ms; about {compacted} compactions of 16 other threads meanwhile",
+        at(0.5)
+    );
+    Ok(judged(
+        "p99 of a dispatch while 16 threads compact",
+        at(0.99),
+        5.0,
+        "ms",
+        false,
+    ))
+}

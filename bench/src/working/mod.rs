@@ -1,0 +1,89 @@
+//! Working memory: how fast events are reduced and kept, how soon threads open, how much memory they take,
+//! and whether real conversations stay within their budget.
+
+mod live;
+mod opening;
+mod pure;
+mod replay;
+mod soak;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+use daybook_domain::Timestamp;
+use daybook_domain::time::Clock;
+use daybook_domain::working::{EventType, ThreadEvent, ThreadStore};
+use daybook_engine::working::manager::{MemoryManager, MemoryManagerConfig};
+use daybook_engine::working::reduce::ReducerRegistry;
+use daybook_testkit::ManualClock;
+use serde_json::json;
+
+const NOW: Timestamp = Timestamp(1_800_000_000_000);
+
+/// All of it, but the minute of failures.
+pub(crate) fn all() -> Result<()> {
+    let missed = [
+        pure::reduce()?,
+        live::dispatch()?,
+        live::beside_compaction()?,
+        opening::from_snapshot()?,
+        opening::memory()?,
+        replay::transcripts()?,
+    ];
+    match missed.iter().filter(|it| **it).count() {
+        0 => Ok(()),
+        missed => bail!("{missed} of these numbers are missed"),
+    }
+}
+
+/// A minute of compactions that fail at random.
+pub(crate) fn failures() -> Result<()> {
+    soak::minute(Duration::from_secs(60))
+}
+
+fn manager(store: Arc<dyn ThreadStore>, config: MemoryManagerConfig) -> MemoryManager {
+    let clock: Arc<dyn Clock> = Arc::new(ManualClock::at(NOW));
+    MemoryManager::new(store, ReducerRegistry::default(), None, clock, config)
+}
+
+/// What an agent's thread sees: a person's words, a call, its outcome, the agent's words.
+fn event(number: u64) -> ThreadEvent {
+    let words = "and please keep the limit of the cache as it is, for the others rely on it";
+    let kind = match number % 4 {
+        0 => EventType::UserMessage {
+            content: format!("Wish {number}: {words}"),
+            attachments: Vec::new(),
+        },
+        1 => EventType::LlmToolCall {
+            tool_name: "read_file".to_owned(),
+            call_id: format!("call-{}", number / 4),
+            arguments: json!({"path": format!("src/part{number}.rs")}),
+        },
+        2 => EventType::ToolResult {
+            tool_name: "read_file".to_owned(),
+            call_id: format!("call-{}", number / 4),
+            result: json!(format!("fn part{number}() {{}} // {words} {words}")),
+            success: true,
+        },
+        _ => EventType::LlmTextResponse {
+            content: format!("I read part {number}; {words}."),
+            model: None,
+            usage: None,
+        },
+    };
+    ThreadEvent::new(kind, NOW)
+}
+
+/// Prints a number beside what is wanted, and says whether it is missed.
+fn judged(what: &str, found: f64, wanted: f64, unit: &str, at_least: bool) -> bool {
+    let missed = if at_least {
+        found < wanted
+    } else {
+        found > wanted
+    };
+    let bound = if at_least { ">=" } else { "<=" };
+    let verdict = if missed { "MISSED" } else { "ok" };
+    println!("  {what:56} {found:12.1} {unit:10} (wanted {bound} {wanted}) {verdict}");
+    missed
+}
