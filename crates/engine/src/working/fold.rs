@@ -6,6 +6,7 @@
 //! Not here: the order of entries (`reader`), who waits for what (`manager`).
 
 use std::borrow::Cow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use daybook_domain::working::{
@@ -74,7 +75,9 @@ impl Fold {
             }
             Entry::Event { event } => {
                 event_type = Some(event.kind.word());
-                let reduced = self.registry.reduce(state, event, &mut at);
+                let reducing = AssertUnwindSafe(|| self.registry.reduce(state, event, &mut at));
+                let reduced = catch_unwind(reducing);
+                let reduced = reduced.unwrap_or_else(|_| Err("a reducer panicked".into()));
                 (StateSource::EventDispatch, reduced)
             }
             Entry::Compaction(compaction) => (

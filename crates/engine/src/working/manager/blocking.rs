@@ -33,7 +33,7 @@ impl MemoryManager {
         let live = self.0.live(thread).await?;
         let mut inner = live.gate.lock().await;
         let resumed = self.resume_locked(&live, &mut inner).await?;
-        self.compact_if_due(&live, &mut inner).await?;
+        self.after(&live, &mut inner, false).await?;
         Ok(resumed)
     }
 
@@ -126,7 +126,7 @@ impl MemoryManager {
                     return;
                 }
                 let looked = match manager.0.catch_up(&live, &mut inner).await {
-                    Ok(None) => manager.compact_if_due(&live, &mut inner).await,
+                    Ok(None) => manager.after(&live, &mut inner, false).await,
                     Ok(Some(_)) => Ok(()),
                     Err(error) => Err(error),
                 };
@@ -146,8 +146,9 @@ impl MemoryManager {
 impl Inner {
     /// Nobody who waits will be served.
     pub(super) fn deleted(&mut self, id: &SessionId) {
-        for (_, waiter) in std::mem::take(&mut self.waiting) {
-            let _ = waiter.send(Err(WorkingError::Deleted(id.clone())));
+        for (_, waiting) in std::mem::take(&mut self.waiting) {
+            let deleted = Err(WorkingError::Deleted(id.clone()));
+            let _ = waiting.reply.map(|reply| reply.send(deleted));
         }
         self.loaded = None;
     }

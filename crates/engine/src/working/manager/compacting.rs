@@ -14,6 +14,7 @@ use daybook_domain::working::{
 use daybook_domain::{EventId, EventSeq, JobKey, SessionId};
 use tokio::sync::{MutexGuard, oneshot};
 
+use super::dispatch::Outcome;
 use super::live::{Inner, Live, Trouble};
 use super::{Compacted, MemoryManager, Shared, WorkingError};
 use crate::working::compact::{Compactor, Means, Planned, Recent, Why, plan};
@@ -245,7 +246,7 @@ impl MemoryManager {
         }
         // What waited is applied in any case, and may be enough for the next one.
         self.0.catch_up(live, &mut inner).await?;
-        self.compact_if_due(live, &mut inner).await?;
+        self.after(live, &mut inner, false).await?;
         finished
     }
 
@@ -299,9 +300,10 @@ impl MemoryManager {
             ));
         }
         inner.trouble.futile = None;
-        let result = part.done.into_iter().next();
-        let lost = || Err(WorkingError::NotCompacted("it was stored twice".to_owned()));
-        let result = result.unwrap_or_else(lost)?;
+        let Some(Outcome::Applied(result)) = part.outcomes.into_iter().next() else {
+            return Err(WorkingError::NotCompacted("it was stored twice".to_owned()));
+        };
+        let result = result?;
         Ok(Compacted {
             thread: result.thread,
             state: result.state,

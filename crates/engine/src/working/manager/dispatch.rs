@@ -10,9 +10,10 @@ use daybook_domain::working::{
     Block, BlockToken, BlockingReason, Entry, EventType, ThreadAppend, ThreadAppended, ThreadEvent,
 };
 use daybook_domain::{EventId, EventSeq, SessionId, SessionMeta, StoreError, Timestamp};
-use tokio::sync::{MutexGuard, oneshot};
+use tokio::sync::MutexGuard;
 
-use super::live::{Inner, Live, Loaded};
+use super::live::{Inner, Live, Loaded, Waiting};
+use super::queue::Request;
 use super::{DispatchResult, MemoryManager, Shared, StateChange, WorkingError};
 use crate::working::compact::Why;
 use crate::working::fold::Folded;
@@ -75,8 +76,7 @@ impl MemoryManager {
         }
     }
 
-    /// Stores events, and applies them as far as nothing is in the way. Those that have to wait are waited
-    /// for if that is wanted.
+    /// Has events stored, and waits until they are; until they are applied, too, if that is wanted.
     async fn store_and_apply(
         &self,
         thread: &SessionId,
@@ -93,86 +93,157 @@ impl MemoryManager {
             written.push(log::event(&self.0.config.redactor, event, id, now)?);
         }
         let live = self.0.live(thread).await?;
-        let (mut seqs, mut results, mut waits) = (Vec::new(), Vec::new(), Vec::new());
-        for batch in batches(written) {
-            let mut inner = live.gate.lock().await;
-            let part = self
-                .0
-                .append_and_fold(&live, &mut inner, &batch, None)
-                .await?;
-            seqs.extend(&part.seqs);
-            results.extend(part.done);
-            for (seq, entry) in part.left {
-                self.command_waiting(&live, &mut inner, &entry).await?;
-                let (waiter, waited) = oneshot::channel();
-                match inner.loaded.as_ref().is_some_and(|loaded| loaded.has(seq)) {
-                    true => results.push(Ok(inner.result(seq, &Folded::default())?)),
-                    false if wait => {
-                        inner.waiting.insert(seq, waiter);
-                        waits.push(waited);
-                    }
-                    false => {}
-                }
-            }
-            for written in &batch {
-                self.command(&live, &mut inner, &written.entry).await?;
-            }
-            self.compact_if_due(&live, &mut inner).await?;
-            if !inner.waiting.is_empty() {
-                self.watch_block(&live, &mut inner);
-            }
-            let loaded = self.0.load(&live, &mut inner).await?;
-            self.0.snapshot_if_due(thread, loaded).await?;
+        let (mut stored, mut replies) = (Vec::new(), Vec::new());
+        let requests = batches(written).into_iter().map(|written| {
+            let (request, is_stored, applied) = Request::new(written, wait);
+            stored.push(is_stored);
+            replies.extend(applied);
+            request
+        });
+        if live.queue.push(requests.collect()) {
+            self.serve(&live);
         }
-        for waited in waits {
-            let gone = || Err(WorkingError::Deleted(thread.clone()));
-            results.push(waited.await.unwrap_or_else(|_| gone()));
+        let gone = || WorkingError::Deleted(thread.clone());
+        let mut seqs = Vec::new();
+        for stored in stored {
+            seqs.extend(stored.await.map_err(|_| gone())??);
+        }
+        let mut results = Vec::new();
+        for reply in replies {
+            results.push(reply.await.unwrap_or_else(|_| Err(gone())));
         }
         Ok((seqs, results))
     }
 
-    /// What an event demands that has to wait: to go on is what those who wait are waiting for.
-    async fn command_waiting(
+    /// Serves a thread's queue until it is empty; nobody else does meanwhile.
+    fn serve(&self, live: &Arc<Live>) {
+        let (manager, live) = (self.clone(), Arc::clone(live));
+        tokio::spawn(async move {
+            loop {
+                // Others get the gate between two groups.
+                let mut inner = live.gate.lock().await;
+                let group = live.queue.next_group();
+                if group.is_empty() {
+                    return;
+                }
+                manager.serve_group(&live, &mut inner, group).await;
+            }
+        });
+    }
+
+    /// Stores requests together; when that fails, each alone, so that each has its own error.
+    async fn serve_group(
         &self,
         live: &Arc<Live>,
         inner: &mut MutexGuard<'_, Inner>,
-        entry: &Entry,
+        mut group: Vec<Request>,
+    ) {
+        if group.len() > 1 {
+            match self.store_group(live, inner, &mut group).await {
+                Ok(()) => return,
+                Err(error) => tracing::debug!(thread = %live.id, %error, outcome = "one_by_one"),
+            }
+        }
+        for request in group {
+            let mut alone = [request];
+            if let Err(error) = self.store_group(live, inner, &mut alone).await {
+                let [request] = alone;
+                request.refuse(error);
+            }
+        }
+    }
+
+    async fn store_group(
+        &self,
+        live: &Arc<Live>,
+        inner: &mut MutexGuard<'_, Inner>,
+        group: &mut [Request],
     ) -> Result<(), WorkingError> {
-        if let Entry::Event { event } = entry
-            && let EventType::ExecutionResume { .. } = event.kind
-        {
-            self.resume_locked(live, inner).await?;
+        let batch: Vec<_> = group
+            .iter()
+            .flat_map(|it| it.written.iter().cloned())
+            .collect();
+        let part = self.0.append_and_fold(live, inner, &batch, None).await?;
+        let mut seqs = part.seqs.iter();
+        let mut outcomes = part.outcomes.into_iter();
+        let (mut ready, mut resumes) = (Vec::new(), false);
+        for request in group {
+            let own = seqs.by_ref().take(request.written.len()).copied();
+            request.tell_stored(own.collect());
+            let mut replies = std::mem::take(&mut request.replies).into_iter();
+            for written in &request.written {
+                let reply = replies.next();
+                let order = order(&written.entry);
+                match (outcomes.next(), reply) {
+                    (Some(Outcome::Applied(result)), reply) => {
+                        inner.orders.extend(order);
+                        ready.push((reply, result));
+                    }
+                    (Some(Outcome::Known(seq)), reply) => {
+                        ready.push((reply, inner.result(seq, &Folded::default())));
+                    }
+                    (Some(Outcome::Waits(seq)), reply) => {
+                        resumes |= matches!(order, Some(EventType::ExecutionResume { .. }));
+                        inner.waiting.insert(seq, Waiting { reply, order });
+                    }
+                    (None, _) => {}
+                }
+            }
+        }
+        let done = self.after(live, inner, resumes).await;
+        if let Err(error) = done {
+            // The events are stored; what comes after them is not theirs to fail for.
+            self.0.observers.tell(|it| it.on_error(&live.id, &error));
+        }
+        // Whoever learns what an event came to sees, too, whether the thread stands still because of it.
+        for (reply, result) in ready {
+            let _ = reply.map(|reply| reply.send(result));
         }
         Ok(())
     }
 
-    /// What an applied event demands of the manager.
-    async fn command(
+    /// What follows when events were stored or applied: orders are obeyed, chunks compacted, a snapshot kept.
+    pub(super) async fn after(
         &self,
         live: &Arc<Live>,
         inner: &mut MutexGuard<'_, Inner>,
-        entry: &Entry,
+        resumes: bool,
     ) -> Result<(), WorkingError> {
-        let Entry::Event { event } = entry else {
-            return Ok(());
-        };
-        match &event.kind {
-            EventType::ExecutionPause { .. } => {
-                let paused = self.pause_locked(live, inner).await;
-                match paused {
-                    // It stands still already.
-                    Err(WorkingError::Blocked(_)) => Ok(()),
-                    other => other,
-                }
-            }
+        if resumes {
+            // To go on is what those who wait are waiting for.
+            self.resume_locked(live, inner).await?;
+        }
+        while let Some(order) = inner.orders.pop_front() {
+            self.obey(live, inner, &order).await?;
+        }
+        self.compact_if_due(live, inner).await?;
+        if !inner.waiting.is_empty() {
+            self.watch_block(live, inner);
+        }
+        let loaded = self.0.load(live, inner).await?;
+        self.0.snapshot_if_due(&live.id, loaded).await?;
+        Ok(())
+    }
+
+    /// What an applied event demands of the manager.
+    async fn obey(
+        &self,
+        live: &Arc<Live>,
+        inner: &mut MutexGuard<'_, Inner>,
+        order: &EventType,
+    ) -> Result<(), WorkingError> {
+        match order {
+            EventType::ExecutionPause { .. } => match self.pause_locked(live, inner).await {
+                // It stands still already.
+                Err(WorkingError::Blocked(_)) => Ok(()),
+                other => other,
+            },
             EventType::ExecutionResume {
                 resume_from_state_id: Some(state),
-            } => {
-                let state = state.clone();
-                self.restore_locked(live, inner, &state).await.map(drop)
-            }
+            } => self.restore_locked(live, inner, state).await.map(drop),
             EventType::MemoryCompactManual { chunk_ids } => {
-                self.compact_in_background(live, inner, chunk_ids.as_deref(), Why::Asked)
+                let chunks = chunk_ids.as_deref();
+                self.compact_in_background(live, inner, chunks, Why::Asked)
                     .await
             }
             EventType::MemoryCompactAuto {
@@ -187,15 +258,37 @@ impl MemoryManager {
     }
 }
 
+/// What an event demands of the manager, if it is such an event.
+fn order(entry: &Entry) -> Option<EventType> {
+    match entry {
+        Entry::Event { event } => match &event.kind {
+            kind @ (EventType::ExecutionPause { .. }
+            | EventType::ExecutionResume { .. }
+            | EventType::MemoryCompactManual { .. }
+            | EventType::MemoryCompactAuto { .. }) => Some(kind.clone()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// What became of one append.
 pub(super) struct Part {
     pub(super) seqs: Vec<EventSeq>,
-    /// Of those that were applied.
-    pub(super) done: Vec<Result<DispatchResult, WorkingError>>,
-    /// Those that have to wait, or were known already.
-    pub(super) left: Vec<(EventSeq, Entry)>,
+    /// Of each entry.
+    pub(super) outcomes: Vec<Outcome>,
     /// Whether the block that it was to end was over; then nothing was stored.
     pub(super) is_lost: bool,
+}
+
+/// What became of one entry that was stored.
+pub(super) enum Outcome {
+    /// It was applied.
+    Applied(Result<DispatchResult, WorkingError>),
+    /// It was stored and applied before.
+    Known(EventSeq),
+    /// It will be applied.
+    Waits(EventSeq),
 }
 
 impl Shared {
@@ -225,8 +318,7 @@ impl Shared {
             Ok(ThreadAppended::BlockLost) => {
                 return Ok(Part {
                     seqs: Vec::new(),
-                    done: Vec::new(),
-                    left: Vec::new(),
+                    outcomes: Vec::new(),
                     is_lost: true,
                 });
             }
@@ -243,21 +335,27 @@ impl Shared {
         if !is_next && ends.is_none() {
             self.catch_up(live, inner).await?;
         }
-        let mut part = Part {
-            seqs: seqs.clone(),
-            done: Vec::new(),
-            left: Vec::new(),
+        let mut outcomes = Vec::with_capacity(batch.len());
+        for (written, &seq) in batch.iter().zip(&seqs) {
+            let is_new = seq > before;
+            outcomes.push(if is_new && (is_next || ends.is_some()) {
+                let entry = Some(&written.entry);
+                Outcome::Applied(self.fold_one(live, inner, seq, written.event.at, entry))
+            } else if inner.loaded.as_ref().is_some_and(|loaded| loaded.has(seq)) {
+                match is_new {
+                    // Caught up with just now, together with what others had stored.
+                    true => Outcome::Applied(inner.result(seq, &Folded::default())),
+                    false => Outcome::Known(seq),
+                }
+            } else {
+                Outcome::Waits(seq)
+            });
+        }
+        let part = Part {
+            seqs,
+            outcomes,
             is_lost: false,
         };
-        for (written, seq) in batch.iter().zip(seqs) {
-            let new = seq > before;
-            if !new || !(is_next || ends.is_some()) {
-                part.left.push((seq, written.entry.clone()));
-                continue;
-            }
-            part.done
-                .push(self.fold_one(live, inner, seq, written.event.at, Some(&written.entry)));
-        }
         if let Some(loaded) = inner.loaded.as_mut() {
             let thread = Arc::make_mut(&mut loaded.thread);
             thread.updated_at = now;
@@ -325,10 +423,11 @@ impl Shared {
             if known {
                 continue;
             }
-            let waiter = inner.waiting.remove(&placed.seq);
+            let waiting = inner.waiting.remove(&placed.seq);
             let result = self.fold_one(live, inner, placed.seq, placed.at, placed.entry.as_ref());
-            if let Some(waiter) = waiter {
-                let _ = waiter.send(result);
+            if let Some(waiting) = waiting {
+                inner.orders.extend(waiting.order);
+                let _ = waiting.reply.map(|reply| reply.send(result));
             }
         }
         let block = reader.block();

@@ -10,8 +10,10 @@ use daybook_domain::{EventId, EventSeq, SessionId, SessionMeta};
 use serde_json::{Map, Value};
 use tokio::sync::MutexGuard;
 
+use super::dispatch::Outcome;
 use super::live::{Inner, Live};
 use super::{DispatchResult, MemoryManager, WorkingError};
+use crate::working::fold::Folded;
 use crate::working::log;
 
 /// A thread that is to be.
@@ -283,11 +285,13 @@ impl MemoryManager {
             .0
             .append_and_fold(live, inner, &[written], None)
             .await?;
-        match (part.done.into_iter().next(), part.left.first()) {
-            (Some(done), _) => done,
+        match part.outcomes.into_iter().next() {
+            Some(Outcome::Applied(result)) => result,
             // Somebody blocked it at this very moment, or it was there already.
-            (None, Some((seq, _))) => inner.result(*seq, &Default::default()),
-            (None, None) => Err(WorkingError::ThreadNotFound(live.id.clone())),
+            Some(Outcome::Waits(seq) | Outcome::Known(seq)) => {
+                inner.result(seq, &Folded::default())
+            }
+            None => Err(WorkingError::ThreadNotFound(live.id.clone())),
         }
     }
 }

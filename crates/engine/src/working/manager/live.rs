@@ -2,14 +2,15 @@
 //!
 //! Not here: the store, other threads.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use daybook_domain::working::{Block, ChunkId, Entry, State, Thread};
+use daybook_domain::working::{Block, ChunkId, Entry, EventType, State, Thread};
 use daybook_domain::{EventSeq, SessionId, Timestamp};
 use tokio::sync::oneshot;
 
+use super::queue::Queue;
 use super::{DispatchResult, WorkingError};
 use crate::working::compact::{Count, weight};
 use crate::working::fold::{Fold, Folded};
@@ -22,6 +23,8 @@ pub(super) type Waiter = oneshot::Sender<Result<DispatchResult, WorkingError>>;
 pub(super) struct Live {
     pub(super) id: SessionId,
     pub(super) gate: tokio::sync::Mutex<Inner>,
+    /// What waits to be stored.
+    pub(super) queue: Queue,
     /// What is known of its block without asking the store.
     block: Mutex<Option<Block>>,
     /// When it was last used, by a count of uses.
@@ -32,11 +35,21 @@ pub(super) struct Live {
 #[derive(Default)]
 pub(super) struct Inner {
     pub(super) loaded: Option<Loaded>,
-    /// By the place of their event.
-    pub(super) waiting: BTreeMap<EventSeq, Waiter>,
+    /// Events of this process that are stored and not applied, by their place.
+    pub(super) waiting: BTreeMap<EventSeq, Waiting>,
+    /// What applied events demand, oldest first.
+    pub(super) orders: VecDeque<EventType>,
     /// Whether somebody looks whether a block of another process has ended.
     pub(super) is_watched: bool,
     pub(super) trouble: Trouble,
+}
+
+/// An event that is stored and not applied.
+pub(super) struct Waiting {
+    /// Who waits for it.
+    pub(super) reply: Option<Waiter>,
+    /// What it demands once it is applied.
+    pub(super) order: Option<EventType>,
 }
 
 /// What keeps compaction from being tried at every event.
@@ -68,6 +81,7 @@ impl Live {
         Self {
             id,
             gate: tokio::sync::Mutex::default(),
+            queue: Queue::default(),
             block: Mutex::new(None),
             used: AtomicU64::new(0),
         }

@@ -17,6 +17,7 @@ mod lifecycle;
 mod live;
 mod loading;
 mod observer;
+mod queue;
 mod views;
 
 use std::collections::HashMap;
