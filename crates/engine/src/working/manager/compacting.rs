@@ -190,6 +190,8 @@ impl MemoryManager {
 
     /// The work: planned without the gate, put into the thread with it.
     async fn compact(&self, live: &Arc<Live>, mut task: Task) {
+        // Whose event made it necessary hears of that first.
+        tokio::task::yield_now().await;
         let done = task.done.take();
         let result = self.plan_and_finish(live, &task).await;
         match (&result, done) {
