@@ -25,7 +25,7 @@ use anyhow::{Result, bail};
 
 fn main() -> Result<()> {
     type Question = (&'static str, &'static str, fn() -> Result<()>);
-    let questions: [Question; 16] = [
+    let questions: [Question; 19] = [
         (
             "import",
             "how fast are real transcripts taken in?",
@@ -88,9 +88,24 @@ fn main() -> Result<()> {
             models::ask,
         ),
         (
-            "working",
-            "is working memory fast, small and within its budget?",
-            working::all,
+            "reducing",
+            "how fast are events of a thread reduced and applied?",
+            working::reducing,
+        ),
+        (
+            "dispatching",
+            "how fast are events of many threads stored, and how soon while others compact?",
+            working::dispatching,
+        ),
+        (
+            "opening",
+            "what do idle threads take, and how soon does a long one open?",
+            working::opening,
+        ),
+        (
+            "replaying",
+            "do real conversations stay within their budget?",
+            working::replaying,
         ),
         (
             "failures",

@@ -21,25 +21,36 @@ use serde_json::json;
 
 const NOW: Timestamp = Timestamp(1_800_000_000_000);
 
-/// All of it, but the minute of failures.
-pub(crate) fn all() -> Result<()> {
-    let missed = [
-        pure::reduce()?,
-        live::dispatch()?,
-        live::beside_compaction()?,
-        opening::from_snapshot()?,
-        opening::memory()?,
-        replay::transcripts()?,
-    ];
-    match missed.iter().filter(|it| **it).count() {
-        0 => Ok(()),
-        missed => bail!("{missed} of these numbers are missed"),
-    }
+/// How fast events are reduced and applied.
+pub(crate) fn reducing() -> Result<()> {
+    met(&[pure::reduce()?])
+}
+
+/// How fast events of many threads are stored, and how soon while others compact.
+pub(crate) fn dispatching() -> Result<()> {
+    met(&[live::dispatch()?, live::beside_compaction()?])
+}
+
+/// What idle threads take, and how soon a long one opens.
+pub(crate) fn opening() -> Result<()> {
+    met(&[opening::memory()?, opening::from_snapshot()?])
+}
+
+/// Whether real conversations stay within their budget.
+pub(crate) fn replaying() -> Result<()> {
+    met(&[replay::transcripts()?])
 }
 
 /// A minute of compactions that fail at random.
 pub(crate) fn failures() -> Result<()> {
     soak::minute(Duration::from_secs(60))
+}
+
+fn met(missed: &[bool]) -> Result<()> {
+    match missed.iter().filter(|it| **it).count() {
+        0 => Ok(()),
+        missed => bail!("{missed} of these numbers are missed"),
+    }
 }
 
 fn manager(store: Arc<dyn ThreadStore>, config: MemoryManagerConfig) -> MemoryManager {

@@ -59,16 +59,19 @@ pub fn prefix(name: &str) -> Option<&'static str> {
         .find(|known| *known == prefix)
 }
 
-/// Makes the names of what one entry of a thread's log brings about.
+/// Makes the names of what one entry of a thread's log brings about: a tag of the thread, the entry's
+/// place, and a number.
 #[derive(Debug, Clone)]
 pub struct IdSource {
-    thread: u128,
+    tag: [u8; TAG],
     seq: u64,
     made: u64,
 }
 
-/// Characters of a name after its prefix.
-const LENGTH: usize = 24;
+/// Characters of a thread's tag: as many threads as there may ever be have different ones.
+const TAG: usize = 14;
+
+const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 
 impl IdSource {
     /// Names for what happens at `seq` of a thread.
@@ -79,10 +82,13 @@ impl IdSource {
             hasher.update(&(part.len() as u64).to_le_bytes());
             hasher.update(part.as_bytes());
         }
-        let mut half = [0; 16];
-        half.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
+        let hash = hasher.finalize();
+        let mut tag = [0; TAG];
+        for (digit, byte) in tag.iter_mut().zip(hash.as_bytes()) {
+            *digit = DIGITS[usize::from(*byte) % DIGITS.len()];
+        }
         Self {
-            thread: u128::from_le_bytes(half),
+            tag,
             seq: seq.0,
             made: 0,
         }
@@ -92,9 +98,9 @@ impl IdSource {
     #[must_use]
     pub fn at(&self, seq: EventSeq) -> Self {
         Self {
-            thread: self.thread,
             seq: seq.0,
             made: 0,
+            ..*self
         }
     }
 
@@ -103,46 +109,49 @@ impl IdSource {
     pub fn part(&self, number: u64) -> Self {
         Self {
             made: self.made + ((number + 1) << 32),
-            ..self.clone()
+            ..*self
         }
     }
 
     /// The next chunk's name.
     pub fn chunk(&mut self) -> ChunkId {
-        ChunkId(self.next("chunk_").as_str().into())
+        self.made += 1;
+        ChunkId(self.spelled("chunk_", Some(self.made)))
     }
 
     /// The next operation's name.
     pub fn operation(&mut self) -> OperationId {
-        OperationId(self.next("op_").as_str().into())
+        self.made += 1;
+        OperationId(self.spelled("op_", Some(self.made)))
     }
 
-    /// The state's name: one entry makes at most one state, whatever else it made before.
+    /// The state's name: one entry makes at most one state, whatever else it makes.
     #[must_use]
     pub fn state(&self) -> StateId {
-        StateId(self.spelled("state_", u64::MAX).as_str().into())
+        StateId(self.spelled("state_", None))
     }
 
-    fn next(&mut self, prefix: &str) -> String {
-        self.made += 1;
-        self.spelled(prefix, self.made)
-    }
-
-    fn spelled(&self, prefix: &str, number: u64) -> String {
-        const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
-        let mut hasher = blake3::Hasher::new();
-        let mut place = [0; 32];
-        place[..16].copy_from_slice(&self.thread.to_le_bytes());
-        place[16..24].copy_from_slice(&self.seq.to_le_bytes());
-        place[24..].copy_from_slice(&number.to_le_bytes());
-        hasher.update(&place);
-        let hash = hasher.finalize();
-        let mut name = String::with_capacity(prefix.len() + LENGTH);
-        name.push_str(prefix);
-        for byte in &hash.as_bytes()[..LENGTH] {
-            name.push(char::from(DIGITS[usize::from(*byte) % DIGITS.len()]));
+    fn spelled(&self, prefix: &str, number: Option<u64>) -> Arc<str> {
+        // Prefix, tag, and two numbers of at most 13 digits: written from the end.
+        let mut name = [0; 6 + TAG + 2 * 14];
+        let mut at = name.len();
+        let mut write = |byte: u8| {
+            at -= 1;
+            name[at] = byte;
+        };
+        for mut rest in number.into_iter().chain([self.seq]) {
+            loop {
+                write(DIGITS[usize::try_from(rest % 36).unwrap_or_default()]);
+                rest /= 36;
+                if rest == 0 {
+                    break;
+                }
+            }
+            write(b'-');
         }
-        name
+        self.tag.iter().rev().for_each(|digit| write(*digit));
+        prefix.bytes().rev().for_each(write);
+        Arc::from(str::from_utf8(&name[at..]).unwrap_or_default())
     }
 }
 
@@ -182,5 +191,7 @@ mod tests {
         assert_eq!(prefix(&ids.operation().0), Some("op"));
         assert_eq!(prefix(&ids.state().0), Some("state"));
         assert_eq!(prefix(""), None);
+        let mut last = IdSource::new(&thread("a"), EventSeq(u64::MAX)).part(u32::MAX.into());
+        assert!(last.chunk().0.starts_with("chunk_"));
     }
 }

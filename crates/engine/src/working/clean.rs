@@ -6,7 +6,9 @@
 
 use daybook_domain::StoreError;
 use daybook_domain::limits::EVENT_TEXT;
-use daybook_domain::working::{EventType, ThreadEvent};
+use daybook_domain::working::{Chunk, EventType, ThreadEvent};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::ingest::kept::{blob, shortened};
@@ -30,6 +32,9 @@ impl Bounds {
 
 /// Longest text, in bytes, that is not looked at as a possible blob.
 const NO_BLOB: usize = 4 * 1024;
+
+/// Longest text, in bytes, that may be a secret by the name of its field alone.
+const NAMED: usize = 512;
 
 /// The event as it may be kept.
 pub(super) fn clean(
@@ -63,8 +68,16 @@ pub(super) fn clean(
             },
             event.timestamp,
         )),
-        _ => cleaning.event(event),
+        _ => cleaning.whole(event),
     }
+}
+
+/// A chunk that comes from outside, as it may be kept.
+pub(super) fn clean_chunk(redactor: &Redactor, mut chunk: Chunk) -> Result<Chunk, StoreError> {
+    let bounds = Bounds::first();
+    let cleaning = Cleaning { redactor, bounds };
+    chunk.content = cleaning.whole(&chunk.content)?;
+    Ok(chunk)
 }
 
 struct Cleaning<'a> {
@@ -73,11 +86,11 @@ struct Cleaning<'a> {
 }
 
 impl Cleaning<'_> {
-    fn event(&self, event: &ThreadEvent) -> Result<ThreadEvent, StoreError> {
-        let unreadable = |error: serde_json::Error| {
-            StoreError::Refused(format!("an event cannot be kept: {error}"))
-        };
-        let mut value = serde_json::to_value(event).map_err(unreadable)?;
+    /// Anything that is an object in JSON.
+    fn whole<T: Serialize + DeserializeOwned>(&self, whole: &T) -> Result<T, StoreError> {
+        let unreadable =
+            |error: serde_json::Error| StoreError::Refused(format!("it cannot be kept: {error}"));
+        let mut value = serde_json::to_value(whole).map_err(unreadable)?;
         if let Value::Object(fields) = &mut value {
             self.fields(fields);
         }
@@ -113,6 +126,9 @@ impl Cleaning<'_> {
     /// A text that may be a secret by the name of its field.
     fn named(&self, name: &str, text: &str) -> String {
         let text = self.text(text);
+        if text.len() > NAMED {
+            return text;
+        }
         let before = format!("{name}: \"");
         let assigned = format!("{before}{text}\"");
         let hidden = self.redactor.redact(&assigned);

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::clean::{Bounds, clean};
 use crate::ingest::parsed::{RawEvent, Via};
 use crate::ingest::redact::Redactor;
-use crate::ingest::{calls, prepared, recalled};
+use crate::ingest::{calls, indexed_tokens, prepared, recalled};
 
 /// An event, ready for the log.
 #[derive(Debug, Clone)]
@@ -181,12 +181,15 @@ struct Said<'a> {
 
 fn new_event(redactor: &Redactor, said: Said<'_>, id: EventId, at: Timestamp) -> NewEvent {
     let (origin, text) = recalled::said(said.origin, &said.text);
+    // What is put together may be a secret where its parts are none.
+    let is_clean = matches!((&said.text, &text), (Cow::Borrowed(_), Cow::Borrowed(_)));
+    let text = text.into_owned();
     let raw = RawEvent {
         id,
         line: 0,
         origin,
         at,
-        text: text.into_owned(),
+        text: String::new(),
         tool: said.tool.map(str::to_owned),
         call: said.call.map(str::to_owned),
         status: said.status,
@@ -194,7 +197,11 @@ fn new_event(redactor: &Redactor, said: Said<'_>, id: EventId, at: Timestamp) ->
         place: None,
         via: Via::Message,
     };
-    prepared(redactor, raw).0
+    if is_clean {
+        let tokens = indexed_tokens(origin, &text);
+        return raw.with(text, tokens);
+    }
+    prepared(redactor, RawEvent { text, ..raw }).0
 }
 
 fn said(event: &ThreadEvent) -> Said<'_> {

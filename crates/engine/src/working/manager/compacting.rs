@@ -9,14 +9,15 @@ use std::sync::{Arc, PoisonError};
 use daybook_domain::trigger::{Mark, Priority};
 use daybook_domain::working::selection::{Selection, compactable_flow, select, select_of};
 use daybook_domain::working::{
-    Block, BlockOutcome, BlockingReason, ChunkId, Compaction, Entry, IdSource, State,
+    Block, BlockOutcome, BlockingReason, Chunk, ChunkId, Compaction, Entry, IdSource, State,
 };
-use daybook_domain::{EventId, EventSeq, JobKey, SessionId};
+use daybook_domain::{EventId, EventSeq, JobKey, SessionId, StoreError};
 use tokio::sync::{MutexGuard, oneshot};
 
 use super::dispatch::Outcome;
 use super::live::{Inner, Live, Trouble};
 use super::{Compacted, MemoryManager, Shared, WorkingError};
+use crate::working::clean::clean_chunk;
 use crate::working::compact::{Compactor, Means, Planned, Recent, Why, plan};
 use crate::working::log;
 use crate::working::reader::WAITING;
@@ -277,9 +278,16 @@ impl MemoryManager {
             };
             return Err(WorkingError::NotCompacted(why));
         }
+        let redactor = &self.0.config.redactor;
+        let replaced = planned.replaced.into_iter().map(|mut replaced| {
+            // Whoever condensed may have made a secret of what was none.
+            let chunk = clean_chunk(redactor, Chunk::clone(&replaced.chunk))?;
+            replaced.chunk = Arc::new(chunk);
+            Ok(replaced)
+        });
         let compaction = Compaction {
             at: task.block.at,
-            replaced: planned.replaced,
+            replaced: replaced.collect::<Result<_, StoreError>>()?,
             dropped: planned.dropped,
             by: planned.by,
             tokens_before: planned.tokens_before,
@@ -289,7 +297,6 @@ impl MemoryManager {
         let text = log::summary_text(&compaction);
         let id = EventId::of(&[b"compaction", &task.block.token.0.to_le_bytes()]);
         let entry = Entry::Compaction(compaction.clone());
-        let redactor = &self.0.config.redactor;
         let written = log::entry(redactor, entry, text, id, self.0.clock.now())?;
         let ends = Some(task.block.token);
         let part = self

@@ -1,7 +1,7 @@
 //! Events come in: stored, then applied in the order in which they were stored.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use daybook_domain::limits::{APPEND_BYTES, APPEND_EVENTS};
 use daybook_domain::seams::Append;
@@ -458,10 +458,11 @@ impl Shared {
             self.observers
                 .tell(|it| it.on_event_dispatch(&live.id, event));
         }
-        let began = Instant::now();
+        let began = is_watched.then(|| self.clock.now());
         let folded = loaded.fold(seq, at, entry, &self.config.count);
-        if is_watched {
-            self.tell(&live.id, loaded, event, &folded, began.elapsed());
+        if let Some(began) = began {
+            let took = self.clock.now().since(began);
+            self.tell(&live.id, loaded, event, &folded, took);
         }
         match folded.fault {
             Some(message) => Err(WorkingError::Reducer {

@@ -13,6 +13,7 @@ use tokio::sync::MutexGuard;
 use super::dispatch::Outcome;
 use super::live::{Inner, Live};
 use super::{DispatchResult, MemoryManager, WorkingError};
+use crate::working::clean::clean_chunk;
 use crate::working::fold::Folded;
 use crate::working::log;
 
@@ -90,7 +91,7 @@ impl MemoryManager {
         let is_new = thread.last == EventSeq(0);
         if is_new && (!chunks.is_empty() || forked_from.is_some()) {
             let entry = Entry::Initial {
-                chunks: self.named(&id, chunks),
+                chunks: self.named(&id, chunks)?,
                 forked_from,
             };
             let text = "The thread began.".to_owned();
@@ -105,13 +106,13 @@ impl MemoryManager {
         Ok((result.thread, result.state))
     }
 
-    fn named(&self, id: &SessionId, chunks: Vec<Chunk>) -> Vec<Arc<Chunk>> {
+    fn named(&self, id: &SessionId, chunks: Vec<Chunk>) -> Result<Vec<Arc<Chunk>>, WorkingError> {
         let mut ids = IdSource::new(id, EventSeq(0));
         let named = chunks.into_iter().map(|mut chunk| {
             if chunk.id.0.is_empty() {
                 chunk.id = ids.chunk();
             }
-            Arc::new(chunk)
+            Ok(Arc::new(clean_chunk(&self.0.config.redactor, chunk)?))
         });
         named.collect()
     }
@@ -224,6 +225,7 @@ impl MemoryManager {
         let custom = &mut new.metadata.custom;
         custom.insert("editedFrom".to_owned(), old.id.0.to_string().into());
         custom.insert("editedAt".to_owned(), now.0.into());
+        let new = clean_chunk(&self.0.config.redactor, new)?;
         let text = format!("A chunk was edited: {}", new.content.told());
         let entry = Entry::Edited {
             target: old.id.clone(),

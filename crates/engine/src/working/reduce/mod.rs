@@ -74,8 +74,7 @@ impl Reduced {
             chunk_id: chunk.id.clone(),
             position: None,
         };
-        self.operations.push(at.operation(act));
-        self.chunks.push(Arc::new(chunk));
+        self.bring(at, act, chunk);
     }
 
     /// A chunk in the place of the one that it was derived from.
@@ -84,8 +83,14 @@ impl Reduced {
             target_chunk_id: old.id.clone(),
             new_chunk_id: new.id.clone(),
         };
-        self.operations.push(at.operation(act));
-        self.chunks.push(Arc::new(new));
+        self.bring(at, act, new);
+    }
+
+    fn bring(&mut self, at: &mut ReduceContext, act: Act, mut chunk: Chunk) {
+        let operation = at.operation(act);
+        chunk.metadata.source_operation = Some(operation.id.clone());
+        self.operations.push(operation);
+        self.chunks.push(Arc::new(chunk));
     }
 }
 
