@@ -148,7 +148,9 @@ impl Inner {
     pub(super) fn deleted(&mut self, id: &SessionId) {
         for (_, waiting) in std::mem::take(&mut self.waiting) {
             let deleted = Err(WorkingError::Deleted(id.clone()));
-            let _ = waiting.reply.map(|reply| reply.send(deleted));
+            if let Some(reply) = waiting.reply {
+                let _ = reply.send(deleted);
+            }
         }
         self.loaded = None;
     }

@@ -197,7 +197,9 @@ impl MemoryManager {
         }
         // Whoever learns what an event came to sees, too, whether the thread stands still because of it.
         for (reply, result) in ready {
-            let _ = reply.map(|reply| reply.send(result));
+            if let Some(reply) = reply {
+                let _ = reply.send(result);
+            }
         }
         Ok(())
     }
@@ -427,7 +429,9 @@ impl Shared {
             let result = self.fold_one(live, inner, placed.seq, placed.at, placed.entry.as_ref());
             if let Some(waiting) = waiting {
                 inner.orders.extend(waiting.order);
-                let _ = waiting.reply.map(|reply| reply.send(result));
+                if let Some(reply) = waiting.reply {
+                    let _ = reply.send(result);
+                }
             }
         }
         let block = reader.block();
