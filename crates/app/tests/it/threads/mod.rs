@@ -1,6 +1,7 @@
 //! Working memory as programs in other languages reach it: the command, and the server.
 
 mod condensing;
+mod served;
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
