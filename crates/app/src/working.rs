@@ -8,6 +8,7 @@ use anyhow::Result;
 use daybook_domain::model::Model;
 use daybook_domain::seams::JobStore;
 use daybook_domain::{Session, SessionKind};
+use daybook_engine::extract::model::AskedAbout;
 use daybook_engine::ingest::redact::Redactor;
 use daybook_engine::working::compact::Count;
 use daybook_engine::working::manager::{MemoryManager, MemoryManagerConfig};
@@ -86,13 +87,10 @@ impl Daybook {
     }
 
     /// Charges each call to the session of its thread.
-    fn charged(
-        &self,
-        model: Arc<dyn Model>,
-    ) -> Arc<dyn Fn(&Session) -> Arc<dyn Model> + Send + Sync> {
+    fn charged(&self, model: Arc<dyn Model>) -> Arc<AskedAbout> {
         let run = format!("threads-{}-{}", std::process::id(), self.clock.now().0);
         let (meter, person) = (self.meter(&run), self.settings.person.clone());
-        Arc::new(move |session| {
+        Arc::new(move |session: &Session| {
             Arc::new(meter.about(Arc::clone(&model), COMPACT, session, &person)) as Arc<dyn Model>
         })
     }
