@@ -30,11 +30,13 @@ pub(crate) enum Unfit {
     Request(String),
     /// It is not there, or not there any more.
     Missing(String),
+    /// It cannot be done as things stand.
+    Conflict(String),
 }
 
 impl std::fmt::Display for Unfit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (Self::Request(says) | Self::Missing(says)) = self;
+        let (Self::Request(says) | Self::Missing(says) | Self::Conflict(says)) = self;
         f.write_str(says)
     }
 }

@@ -86,10 +86,15 @@ impl Daybook {
         if let Some(made) = self.extract_model.get() {
             return Ok(Arc::clone(made));
         }
+        let model = self.in_turn(chosen)?;
+        Ok(Arc::clone(self.extract_model.get_or_init(|| model)))
+    }
+
+    /// A model whose questions wait for their turn at its provider.
+    pub(crate) fn in_turn(&self, chosen: &Chosen) -> Result<Arc<dyn Model>> {
         let (provider, model) = (&chosen.provider, Arc::new(models::model(chosen)?));
         let in_turn = InTurn::new(model, &self.root, &provider.name, provider.concurrency);
-        let model = Arc::new(in_turn);
-        Ok(Arc::clone(self.extract_model.get_or_init(|| model)))
+        Ok(Arc::new(in_turn))
     }
 
     /// What the calls of `run` are counted and bounded by.

@@ -30,8 +30,10 @@ mod settings;
 mod setup;
 mod sharing;
 mod telling;
+mod threads;
 mod turns;
 mod wiring;
+mod working;
 
 use std::process::ExitCode;
 

@@ -10,6 +10,7 @@ use daybook_domain::eligibility::Switches;
 use daybook_domain::model::Model;
 use daybook_domain::seams::{SpendStore, Store, TreeStore};
 use daybook_domain::time::Clock;
+use daybook_domain::working::ThreadStore;
 use daybook_domain::{Gap, Job, JobKind, Tenant, Timestamp};
 use daybook_engine::ingest::import::Intake;
 use daybook_engine::ingest::redact::Redactor;
@@ -18,6 +19,7 @@ use daybook_engine::notices::spool::Spool;
 use daybook_engine::profile::Ledger;
 use daybook_engine::stop::Stop;
 use daybook_engine::triggers::Triggers;
+use daybook_engine::working::manager::MemoryManager;
 use daybook_store::flush_state::{self, Ledgered};
 use daybook_store::sqlite::{self, SqliteOptions, SqliteStore};
 use daybook_store::transfer::Portable;
@@ -62,6 +64,8 @@ pub(crate) struct Daybook {
     pub(crate) root: PathBuf,
     pub(crate) settings: Settings,
     pub(crate) store: Arc<dyn Store>,
+    /// The same store, which keeps threads.
+    pub(crate) threads: Arc<dyn ThreadStore>,
     /// Where it stands what models cost.
     pub(crate) spending: Arc<dyn SpendStore>,
     /// Where histories of memory files are shared, if several machines share this memory.
@@ -75,6 +79,8 @@ pub(crate) struct Daybook {
     /// The model that extracts, made when it is needed: all that ask it share its connections, and its
     /// bound on requests at once.
     pub(crate) extract_model: OnceLock<Arc<dyn Model>>,
+    /// What keeps the tenant's threads, made when it is needed: whoever works with threads shares it.
+    pub(crate) manager: OnceLock<MemoryManager>,
 }
 
 impl Daybook {
@@ -132,14 +138,15 @@ impl Daybook {
                 Some(open_ledger(&folder, &database, stale, clock.now())?)
             }
         };
-        let store = match &ledger {
-            Some(ledger) => Arc::clone(ledger) as Arc<dyn Store>,
-            None => Arc::clone(&database) as Arc<dyn Store>,
+        let (store, threads): (Arc<dyn Store>, Arc<dyn ThreadStore>) = match &ledger {
+            Some(ledger) => (Arc::clone(ledger) as _, Arc::clone(ledger) as _),
+            None => (Arc::clone(&database) as _, Arc::clone(&database) as _),
         };
         Ok(Self {
             root: folder,
             settings,
             store,
+            threads,
             spending: Arc::clone(&database) as Arc<dyn SpendStore>,
             trees: None,
             database: Database::File(database),
@@ -147,6 +154,7 @@ impl Daybook {
             clock,
             tenant: tenant(),
             extract_model: OnceLock::new(),
+            manager: OnceLock::new(),
         })
     }
 
@@ -178,6 +186,7 @@ impl Daybook {
             root: folder,
             settings,
             store: Arc::clone(&database) as Arc<dyn Store>,
+            threads: Arc::clone(&database) as Arc<dyn ThreadStore>,
             spending: Arc::clone(&database) as Arc<dyn SpendStore>,
             trees: Some(Arc::clone(&database) as Arc<dyn TreeStore>),
             database: Database::Server(database),
@@ -185,6 +194,7 @@ impl Daybook {
             clock: Arc::new(clock),
             tenant: tenant(),
             extract_model: OnceLock::new(),
+            manager: OnceLock::new(),
         })
     }
 

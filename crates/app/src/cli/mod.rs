@@ -21,6 +21,7 @@ mod setup;
 mod show;
 mod spend;
 mod status;
+mod threads;
 mod trigger;
 mod update;
 mod watch;
@@ -60,6 +61,7 @@ Change
 
 Agents
   mcp          answer agents over MCP, on standard input and output
+  threads      working memory: events in, contexts within a model's window out
 
 Operate
   update       process what is due, then end
@@ -143,6 +145,8 @@ enum Command {
     Mcp(mcp::Mcp),
     /// Tell what happened to a session
     Trigger(trigger::Trigger),
+    /// The working memory of agents: events in, chunks that stay small, contexts out
+    Threads(threads::Threads),
     /// Process what is due, then end
     Update(update::Update),
     /// Process what falls due until stopped
@@ -232,6 +236,7 @@ fn answer(cli: Cli) -> Result<ExitCode> {
         Command::Mcp(command) => command.run(common),
         Command::Trigger(command) => command.run(common),
         Command::Jobs(command) => command.run(common),
+        Command::Threads(command) => command.run(common),
         Command::Update(command) => command.run(common),
         Command::Worker(command) => command.run(common),
         Command::Serve(command) => command.run(common),

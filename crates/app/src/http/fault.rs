@@ -104,6 +104,9 @@ impl From<anyhow::Error> for Fault {
             Some(Unfit::Missing(says)) => {
                 return Self::new(StatusCode::NOT_FOUND, "not_found", says);
             }
+            Some(Unfit::Conflict(says)) => {
+                return Self::new(StatusCode::CONFLICT, "conflict", says);
+            }
             None => {}
         }
         match store_error(&error) {

@@ -14,6 +14,8 @@ mod metrics;
 mod openapi;
 mod routes;
 mod shapes;
+mod thread_shapes;
+mod threads;
 mod token;
 mod traffic;
 

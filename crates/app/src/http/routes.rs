@@ -20,13 +20,13 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::fault::{Asked, ErrorBody, Fault, Queried};
-use super::metrics;
 use super::shapes::{
     AppendAnswer, AppendRequest, ContextAnswer, ContextQuery, Health, LayerName, RecallAnswer,
     RecallRequest, RememberAnswer, RememberRequest, ToldEvent, TriggerAnswer, TriggerRequest,
     WordsAnswer, WordsQuery,
 };
 use super::traffic::Traffic;
+use super::{metrics, threads};
 use crate::desk::{self, Ask, Standing, Unfit, Whose};
 use crate::found::Found;
 use crate::here::Here;
@@ -39,7 +39,7 @@ const EVENT_ID: usize = 256;
 /// Longest name of a tool, in bytes.
 const TOOL: usize = 128;
 /// Longest question, in bytes.
-const QUESTION: usize = 4096;
+pub(super) const QUESTION: usize = 4096;
 /// Most answers to a question.
 const ANSWERS: usize = 100;
 /// Most scopes that one question names.
@@ -63,6 +63,7 @@ pub(super) fn all() -> OpenApiRouter<Counter> {
         .routes(routes!(context))
         .routes(routes!(status))
         .routes(routes!(words))
+        .merge(threads::all())
         .routes(routes!(metrics::metrics))
         .routes(routes!(health))
 }
@@ -393,18 +394,18 @@ fn time(n: usize, text: &str, now: Timestamp) -> Result<Timestamp> {
     Ok(at)
 }
 
-fn unfit(message: String) -> anyhow::Error {
+pub(super) fn unfit(message: String) -> anyhow::Error {
     Unfit::Request(message).into()
 }
 
-fn within(what: &str, size: usize, most: usize, unit: &str) -> Result<(), Fault> {
+pub(super) fn within(what: &str, size: usize, most: usize, unit: &str) -> Result<(), Fault> {
     if size == 0 {
         return Err(Fault::request(format!("{what} is 1 to {most} {unit}")));
     }
     at_most(what, size, most, unit)
 }
 
-fn at_most<N: PartialOrd + std::fmt::Display>(
+pub(super) fn at_most<N: PartialOrd + std::fmt::Display>(
     what: &str,
     size: N,
     most: N,

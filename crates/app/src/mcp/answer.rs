@@ -29,8 +29,8 @@ const FAILURE: usize = 2_000;
 
 /// An answer.
 #[derive(Debug)]
-pub(super) struct Told {
-    pub(super) text: String,
+pub(crate) struct Told {
+    pub(crate) text: String,
     pub(super) data: Value,
 }
 
@@ -51,7 +51,7 @@ pub(super) fn failure(tool: &str, error: &Error) -> String {
 }
 
 /// Answers to a question, as many as fit.
-pub(super) fn recalled(daybook: &Daybook, answers: &[Answer]) -> Told {
+pub(crate) fn recalled(daybook: &Daybook, answers: &[Answer]) -> Told {
     if answers.is_empty() {
         return Told {
             text: "Nothing is remembered about that.".to_owned(),

@@ -31,6 +31,7 @@ use tokio::sync::Semaphore;
 use tracing::debug_span;
 use tracing::field::Empty;
 
+pub(crate) use self::answer::recalled;
 use self::memory::Memory;
 pub(crate) use self::tools::ToolSet;
 use self::tools::{Named, offered};

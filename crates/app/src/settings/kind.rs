@@ -24,6 +24,11 @@ pub(crate) enum Kind {
         or_none: bool,
         at: fn(&mut Choices) -> &mut usize,
     },
+    Decimal {
+        least: f64,
+        most: f64,
+        at: fn(&mut Choices) -> &mut f64,
+    },
     Switch {
         at: fn(&mut Choices) -> &mut bool,
     },
@@ -104,6 +109,13 @@ impl Kind {
                 }
                 *at(into) = count;
             }
+            Self::Decimal { least, most, at } => {
+                let number = decimal(given).ok_or_else(|| format!("not {}", self.allowed()))?;
+                if !(least..=most).contains(&number) {
+                    return Err(self.out_of_range());
+                }
+                *at(into) = number;
+            }
             Self::Switch { at } => {
                 *at(into) = switch(given).ok_or("neither \"on\" nor \"off\"")?;
             }
@@ -141,6 +153,7 @@ impl Kind {
             Self::Duration { at, .. } => spelled(*at(choices)).into(),
             Self::Count { at, .. } if *at(choices) == UNBOUNDED => "none".into(),
             Self::Count { at, .. } => json!(*at(choices)),
+            Self::Decimal { at, .. } => json!(*at(choices)),
             Self::Switch { at } if *at(choices) => "on".into(),
             Self::Switch { .. } => "off".into(),
             Self::Word { at, .. } => (*at(choices)).into(),
@@ -165,6 +178,7 @@ impl Kind {
                 let none = if or_none { ", or \"none\"" } else { "" };
                 format!("a whole number from {least} to {most}{none}")
             }
+            Self::Decimal { least, most, .. } => format!("a number from {least} to {most}"),
             Self::Switch { .. } => "\"on\" or \"off\"".to_owned(),
             Self::Word { words, .. } => {
                 let words: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
@@ -203,6 +217,9 @@ impl Kind {
                     true => json!({"anyOf": [number, {"const": "none"}]}),
                     false => number,
                 }
+            }
+            Self::Decimal { least, most, .. } => {
+                json!({"type": "number", "minimum": least, "maximum": most})
             }
             Self::Switch { .. } if unit == Unit::Backend => json!({"enum": ["file", "none"]}),
             Self::Switch { .. } => json!({"enum": ["on", "off", true, false]}),
@@ -265,6 +282,14 @@ fn whole(given: &Value) -> Option<u64> {
     match given {
         Value::String(text) => text.trim().parse().ok(),
         other => other.as_u64(),
+    }
+}
+
+/// A number, also when it was written as text.
+fn decimal(given: &Value) -> Option<f64> {
+    match given {
+        Value::String(text) => text.trim().parse().ok(),
+        other => other.as_f64(),
     }
 }
 

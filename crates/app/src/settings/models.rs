@@ -5,6 +5,8 @@
 use anyhow::{Result, bail};
 use daybook_domain::{ObservationKind, Tenant};
 use daybook_engine::extract::model::{Guidance, ModelLimits};
+use daybook_engine::profile::UNBOUNDED;
+use daybook_engine::working::compact::LlmConfig;
 use daybook_llm::Vocabulary;
 
 use super::choices::Choices;
@@ -20,11 +22,26 @@ pub(super) const AT_CAP: [&str; 2] = ["stand_in", "wait"];
 pub(crate) struct Models {
     /// Who tells what is worth keeping; nobody: it is quoted.
     pub(crate) extract: Option<Chosen>,
+    /// Who condenses what threads hold; nobody: what plainly happened is written down.
+    pub(crate) compact: Option<Chosen>,
+    pub(crate) compacting: Compacting,
     /// What happens at a cap: the extractor that asks no model stands in, or work waits.
     pub(crate) stand_in: bool,
     /// What to keep, and what never.
     pub(crate) guidance: Guidance,
     pub(crate) limits: ModelLimits,
+}
+
+/// When threads are compacted, and how a model is asked to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Compacting {
+    pub(crate) llm: LlmConfig,
+    /// Whether they are without being asked.
+    pub(crate) auto: bool,
+    /// Compactable chunks with which they are.
+    pub(crate) threshold: usize,
+    /// Tokens with which they are; nothing for never.
+    pub(crate) tokens: Option<u64>,
 }
 
 /// A model with everything that is needed to ask it.
@@ -63,6 +80,25 @@ impl Models {
                 &providers,
                 &choices.forbid,
             )?,
+            compact: chosen(
+                "compact_model",
+                &choices.compact_model,
+                &providers,
+                &choices.forbid,
+            )?,
+            compacting: Compacting {
+                llm: LlmConfig {
+                    compact_temperature: choices.compact_temperature as f32,
+                    compact_max_tokens: u32::try_from(choices.compact_max_tokens)
+                        .unwrap_or(u32::MAX),
+                },
+                auto: choices.auto_compact,
+                threshold: choices.auto_compact_threshold,
+                tokens: match choices.auto_compact_tokens {
+                    UNBOUNDED => None,
+                    tokens => Some(tokens as u64),
+                },
+            },
             stand_in: choices.at_cap == AT_CAP[0],
             guidance: Guidance {
                 keep: choices.keep.clone(),

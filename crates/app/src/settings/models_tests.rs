@@ -62,6 +62,34 @@ fn a_model_is_named_with_its_provider() {
     );
 }
 
+#[test]
+fn seed_003_names_of_its_configuration_are_understood() {
+    let seed = "autoCompactEnabled = false\nautoCompactThreshold = 40\n\
+                [llm]\ncompactModel = \"home/small-1\"\ncompactTemperature = 0.7\ncompactMaxTokens = 900\n";
+    let settings = read(&[], &[], &format!("{seed}{HOME}")).expect("they make sense");
+    let models = settings.models;
+    assert_eq!(
+        models.compact.map(|it| it.model).as_deref(),
+        Some("small-1")
+    );
+    let compacting = models.compacting;
+    assert_eq!((compacting.auto, compacting.threshold), (false, 40));
+    let llm = compacting.llm;
+    assert_eq!(
+        (llm.compact_temperature, llm.compact_max_tokens),
+        (0.7, 900)
+    );
+    assert_eq!(settings.unused.len(), 0);
+
+    let default = read(&["auto_compact_tokens=none"], &[], HOME).expect("they make sense");
+    let compacting = default.models.compacting;
+    assert_eq!(
+        (compacting.llm, compacting.tokens),
+        (Default::default(), None)
+    );
+    assert_eq!((compacting.auto, compacting.threshold), (true, 20));
+}
+
 /// Nothing stands in for a model that is not named: no default is ever asked.
 #[test]
 fn codex_63_the_model_that_is_named_last_is_asked_as_it_is_named() {

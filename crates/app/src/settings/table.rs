@@ -85,7 +85,7 @@ const DAY: Duration = Duration::from_secs(86_400);
 const PERSON: usize = 200;
 
 /// All settings, in the order in which they are shown.
-pub(crate) static ALL: [Setting; 48] = [
+pub(crate) static ALL: [Setting; 54] = [
     Setting {
         name: "person",
         group: Group::You,
@@ -201,6 +201,76 @@ pub(crate) static ALL: [Setting; 48] = [
         },
         about: "who tells what in a session is worth keeping; with none, Daybook quotes what was plainly said \
                 and done, and sends nothing to anybody",
+        also: &[],
+    },
+    Setting {
+        name: "compact_model",
+        group: Group::Models,
+        kind: Kind::Text {
+            allowed: "\"none\", or a provider of `providers` and one of its models: \"home/qwen3\"",
+            fits: models::is_model,
+            at: |c| &mut c.compact_model,
+        },
+        about: "who condenses what threads hold; with none, or while it cannot be asked or paid for, Daybook \
+                writes down what plainly happened, and sends nothing to anybody",
+        also: &[("llm.compactModel", Unit::Own)],
+    },
+    Setting {
+        name: "compact_temperature",
+        group: Group::Models,
+        kind: Kind::Decimal {
+            least: 0.0,
+            most: 2.0,
+            at: |c| &mut c.compact_temperature,
+        },
+        about: "temperature at which `compact_model` is asked; higher varies more",
+        also: &[("llm.compactTemperature", Unit::Own)],
+    },
+    Setting {
+        name: "compact_max_tokens",
+        group: Group::Models,
+        kind: Kind::Count {
+            least: 128,
+            most: 200_000,
+            or_none: false,
+            at: |c| &mut c.compact_max_tokens,
+        },
+        about: "most tokens of one condensed account, whoever writes it; more keeps more and leaves less room",
+        also: &[("llm.compactMaxTokens", Unit::Own)],
+    },
+    Setting {
+        name: "auto_compact",
+        group: Group::Models,
+        kind: Kind::Switch {
+            at: |c| &mut c.auto_compact,
+        },
+        about: "whether threads are compacted without being asked",
+        also: &[("autoCompactEnabled", Unit::Own)],
+    },
+    Setting {
+        name: "auto_compact_threshold",
+        group: Group::Models,
+        kind: Kind::Count {
+            least: 2,
+            most: 10_000,
+            or_none: false,
+            at: |c| &mut c.auto_compact_threshold,
+        },
+        about: "compactable chunks of the conversation with which a thread is compacted; more keeps more words \
+                as they are",
+        also: &[("autoCompactThreshold", Unit::Own)],
+    },
+    Setting {
+        name: "auto_compact_tokens",
+        group: Group::Models,
+        kind: Kind::Count {
+            least: 1_000,
+            most: 10_000_000,
+            or_none: true,
+            at: |c| &mut c.auto_compact_tokens,
+        },
+        about: "tokens with which a thread is compacted, however few its chunks; well below what the agent's \
+                model can read",
         also: &[],
     },
     Setting {

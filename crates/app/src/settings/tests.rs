@@ -374,6 +374,10 @@ fn every_bound_holds() {
                 let beyond: Vec<Value> = beyond.into_iter().flatten().map(Value::from).collect();
                 (setting.name, [least, most].map(Value::from), beyond)
             }
+            Kind::Decimal { least, most, .. } => {
+                let beyond = [most + 0.01, least - 0.01].map(Value::from).to_vec();
+                (setting.name, [least, most].map(Value::from), beyond)
+            }
             Kind::Switch { .. }
             | Kind::Word { .. }
             | Kind::Text { .. }

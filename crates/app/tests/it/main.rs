@@ -19,4 +19,5 @@ mod server;
 mod servers;
 mod setup;
 mod spend;
+mod threads;
 mod worker;

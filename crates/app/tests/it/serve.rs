@@ -24,14 +24,14 @@ pub(crate) struct Server {
 
 /// What came back.
 #[derive(Debug)]
-struct Answer {
-    status: u16,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
     head: String,
-    body: Value,
+    pub(crate) body: Value,
 }
 
 impl Answer {
-    fn code(&self) -> (u16, &str) {
+    pub(crate) fn code(&self) -> (u16, &str) {
         (
             self.status,
             self.body["error"]["code"].as_str().unwrap_or_default(),
@@ -40,7 +40,7 @@ impl Answer {
 }
 
 impl Server {
-    fn start() -> Self {
+    pub(crate) fn start() -> Self {
         Self::start_in(Place::new(), &[], Stdio::inherit())
     }
 
@@ -117,7 +117,7 @@ impl Server {
         ))
     }
 
-    fn ask(&self, what: &str, body: &str) -> Answer {
+    pub(crate) fn ask(&self, what: &str, body: &str) -> Answer {
         let (host, token) = (&self.address, &self.token);
         let headers = format!(
             "Host: {host}\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n"

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use daybook_domain::Timestamp;
 use daybook_domain::working::{BlockOutcome, BlockingReason};
-use daybook_engine::working::manager::WorkingError;
+use daybook_engine::working::manager::{Dispatched, WorkingError};
 use serde_json::json;
 
 use super::fixture::{
@@ -150,6 +150,75 @@ fn a_paused_thread_stores_and_waits_until_it_is_resumed() {
             .wait_until_unblocked(&thread)
             .await
             .expect("at once");
+    });
+}
+
+#[test]
+fn whoever_waits_for_no_pause_is_told_what_is_applied_and_what_waits() {
+    run(async {
+        let manager = manager();
+        let thread = thread(&manager).await;
+        let pause = event(json!({"type": "EXECUTION_PAUSE", "timestamp": 1}));
+        let placed = |all: &[Dispatched]| {
+            let placed = all.iter().map(|it| (it.seq.0, it.result.is_some()));
+            placed.collect::<Vec<_>>()
+        };
+        let first = [wish(1), pause];
+        let first = manager
+            .dispatch_within(&thread, &first, Duration::MAX)
+            .await;
+        let expected = [(1, true), (2, true)];
+        assert_eq!(placed(&first.expect("it is stored")), expected);
+        let second = [wish(2)];
+        let second = manager
+            .dispatch_within(&thread, &second, Duration::MAX)
+            .await;
+        assert_eq!(placed(&second.expect("it is stored")), [(3, false)]);
+        assert!(
+            !manager
+                .wait_while_compacting(&thread)
+                .await
+                .expect("at once")
+        );
+        manager.resume(&thread).await.expect("it goes on");
+        assert!(
+            manager
+                .wait_while_compacting(&thread)
+                .await
+                .expect("at once")
+        );
+        let state = manager.current_state(&thread).await.expect("a state");
+        assert_eq!(told(&state), ["Wish number 1", "Wish number 2"]);
+    });
+}
+
+#[test]
+fn a_compaction_is_waited_for_as_long_as_patience_lasts() {
+    run(async {
+        let manager = manager();
+        let gated = Gated::new(&[]);
+        manager.register_compactor(Arc::clone(&gated) as _);
+        let thread = thread(&manager).await;
+        let wishes: Vec<_> = (1..=20).map(wish).collect();
+        manager
+            .dispatch_all(&thread, &wishes)
+            .await
+            .expect("a result");
+        let late = [wish(21)];
+        let second = Duration::from_secs(1);
+        let told = manager.dispatch_within(&thread, &late, second).await;
+        assert!(told.expect("it is stored")[0].result.is_none());
+        let (other, id) = (manager.clone(), thread.clone());
+        let waits = tokio::spawn(async move {
+            let later = [wish(22)];
+            other.dispatch_within(&id, &later, Duration::MAX).await
+        });
+        tokio::time::sleep(second).await;
+        gated.let_go.add_permits(10);
+        let told = waits.await.expect("it ends").expect("it is stored");
+        let result = told.into_iter().next().and_then(|it| it.result);
+        let result = result.expect("it is applied").expect("a result");
+        assert_eq!(result.added_chunks.len(), 1);
     });
 }
 

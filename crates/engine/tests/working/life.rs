@@ -23,6 +23,7 @@ fn a_thread_begins_with_what_it_is_given() {
         let manager = quiet();
         let new = CreateThread {
             host_id: Some("desk".to_owned()),
+            agent: Some("harbour-bot".to_owned()),
             initial_chunks: vec![
                 initial("Be brief.", RetentionStrategy::Critical),
                 initial("It is raining.", RetentionStrategy::Ephemeral),
@@ -38,6 +39,7 @@ fn a_thread_begins_with_what_it_is_given() {
             .expect("a thread");
         assert_eq!(told(&state), ["Be brief.", "It is raining."]);
         assert_eq!(thread.custom["agentId"], "a1");
+        assert_eq!(thread.id.to_string(), "harbour-bot:desk");
         assert_eq!(state.metadata.provenance.source, StateSource::Initial);
         let (again, same) = manager.create_thread_with(new).await.expect("a thread");
         assert_eq!((again.id.clone(), same), (thread.id.clone(), state.clone()));

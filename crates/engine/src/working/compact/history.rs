@@ -68,6 +68,11 @@ impl WorkingHistoryCompactor {
         Self { model, config }
     }
 
+    /// Asks `model` instead, in the same way.
+    pub(crate) fn asking(self, model: Arc<dyn Model>) -> Self {
+        Self { model, ..self }
+    }
+
     /// What the model is asked.
     fn request(
         &self,

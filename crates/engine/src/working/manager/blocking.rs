@@ -56,12 +56,34 @@ impl MemoryManager {
     /// # Errors
     /// [`WorkingError`].
     pub async fn wait_until_unblocked(&self, thread: &SessionId) -> Result<(), WorkingError> {
+        self.wait_while(thread, |_| true).await.map(drop)
+    }
+
+    /// Returns when no compaction of a thread is under way: true when it does not stand still, so that
+    /// all that was stored is applied, and false when it is paused.
+    ///
+    /// # Errors
+    /// [`WorkingError`].
+    pub async fn wait_while_compacting(&self, thread: &SessionId) -> Result<bool, WorkingError> {
+        let compacting = |reason| reason == BlockingReason::Compacting;
+        self.wait_while(thread, compacting).await
+    }
+
+    /// Returns when a thread does not stand still, or for a reason that is not waited for; whether it goes
+    /// on.
+    async fn wait_while(
+        &self,
+        thread: &SessionId,
+        is_waited_for: impl Fn(BlockingReason) -> bool,
+    ) -> Result<bool, WorkingError> {
         let (mut look, seldom) = LOOKS;
         loop {
             let live = self.0.live(thread).await?;
             let mut inner = live.gate.lock().await;
-            if self.0.catch_up(&live, &mut inner).await?.is_none() {
-                return Ok(());
+            match reason(self.0.catch_up(&live, &mut inner).await?) {
+                None => return Ok(true),
+                Some(reason) if !is_waited_for(reason) => return Ok(false),
+                Some(_) => {}
             }
             drop(inner);
             drop(live);

@@ -211,7 +211,7 @@ impl MemoryManager {
             let inner = live.gate.lock().await;
             inner.trouble.until <= self.0.clock.now()
         };
-        let means = self.0.means(asks_model);
+        let means = self.0.means(&live.id, asks_model).await;
         let ids = IdSource::new(&live.id, EventSeq(u64::MAX - task.block.token.0));
         let now = self.0.clock.now();
         let planning = plan(&task.state, &task.selection, task.why, &means, ids, now);
@@ -324,19 +324,27 @@ impl MemoryManager {
 }
 
 impl Shared {
-    fn means(&self, asks_model: bool) -> Means {
+    async fn means(&self, id: &SessionId, asks_model: bool) -> Means {
+        let session = match (&self.asked_about, asks_model) {
+            (Some(_), true) => self.store.session(id).await.ok().flatten(),
+            _ => None,
+        };
         let compactors = self
             .compactors
             .read()
             .unwrap_or_else(PoisonError::into_inner);
-        let asked = compactors.model.iter().filter(|_| asks_model);
-        let all = compactors
-            .custom
-            .iter()
-            .chain(asked)
-            .chain([&compactors.last]);
+        let asked = compactors.model.clone().filter(|_| asks_model);
+        let asked = match (asked, &self.asked_about, &session) {
+            // Nobody knows whom it would be charged to.
+            (_, Some(_), None) => None,
+            (asked, Some(about), Some(session)) => asked.map(|it| it.asking(about(session))),
+            (asked, None, _) => asked,
+        };
+        let mut all = compactors.custom.clone();
+        all.extend(asked.map(|asked| Arc::new(asked) as Arc<dyn Compactor>));
+        all.push(Arc::clone(&compactors.last));
         Means {
-            compactors: all.map(Arc::clone).collect::<Vec<Arc<dyn Compactor>>>(),
+            compactors: all,
             limit: self.config.compact_timeout,
             count: Arc::clone(&self.config.count),
         }

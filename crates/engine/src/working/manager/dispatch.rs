@@ -10,7 +10,7 @@ use daybook_domain::working::{
     Block, BlockToken, BlockingReason, Entry, EventType, ThreadAppend, ThreadAppended, ThreadEvent,
 };
 use daybook_domain::{EventId, EventSeq, SessionId, SessionMeta, StoreError, Timestamp};
-use tokio::sync::MutexGuard;
+use tokio::sync::{MutexGuard, oneshot};
 
 use super::live::{Inner, Live, Loaded, Waiting};
 use super::queue::Request;
@@ -32,7 +32,7 @@ impl MemoryManager {
         event: &ThreadEvent,
     ) -> Result<EventSeq, WorkingError> {
         let (seqs, _) = self
-            .store_and_apply(thread, std::slice::from_ref(event), false)
+            .store(thread, std::slice::from_ref(event), false)
             .await?;
         Ok(seqs.last().copied().unwrap_or_default())
     }
@@ -59,10 +59,12 @@ impl MemoryManager {
         thread: &SessionId,
         events: &[ThreadEvent],
     ) -> Result<DispatchResult, WorkingError> {
-        let (_, results) = self.store_and_apply(thread, events, true).await?;
+        let (_, replies) = self.store(thread, events, true).await?;
+        let gone = || WorkingError::Deleted(thread.clone());
         let mut whole: Option<DispatchResult> = None;
         let mut fault = None;
-        for result in results {
+        for reply in replies {
+            let result = reply.await.unwrap_or_else(|_| Err(gone()));
             match (result, &mut whole) {
                 (Ok(part), Some(whole)) => whole.extend(part),
                 (Ok(part), None) => whole = Some(part),
@@ -76,13 +78,40 @@ impl MemoryManager {
         }
     }
 
-    /// Has events stored, and waits until they are; until they are applied, too, if that is wanted.
-    async fn store_and_apply(
+    /// Stores events, and says of each one, in order, what it came to. Waits for a compaction, no longer
+    /// than `patience`, and for no pause.
+    ///
+    /// # Errors
+    /// [`WorkingError`]; what is wrong with one event alone stands with it.
+    pub async fn dispatch_within(
+        &self,
+        thread: &SessionId,
+        events: &[ThreadEvent],
+        patience: Duration,
+    ) -> Result<Vec<Dispatched>, WorkingError> {
+        let (seqs, replies) = self.store(thread, events, true).await?;
+        let waiting = self.wait_while_compacting(thread);
+        // Whether or not the time was enough, those that were applied have their replies.
+        if let Ok(waited) = tokio::time::timeout(patience, waiting).await {
+            waited?;
+        }
+        let told = seqs
+            .into_iter()
+            .zip(replies)
+            .map(|(seq, mut reply)| Dispatched {
+                seq,
+                result: reply.try_recv().ok(),
+            });
+        Ok(told.collect())
+    }
+
+    /// Has events stored, and waits until they are. What each comes to is told if that is wanted.
+    async fn store(
         &self,
         thread: &SessionId,
         events: &[ThreadEvent],
         wait: bool,
-    ) -> Result<(Vec<EventSeq>, Vec<Result<DispatchResult, WorkingError>>), WorkingError> {
+    ) -> Result<(Vec<EventSeq>, Vec<Reply>), WorkingError> {
         let now = self.0.clock.now();
         let mut written = Vec::with_capacity(events.len());
         for event in events {
@@ -108,11 +137,7 @@ impl MemoryManager {
         for stored in stored {
             seqs.extend(stored.await.map_err(|_| gone())??);
         }
-        let mut results = Vec::new();
-        for reply in replies {
-            results.push(reply.await.unwrap_or_else(|_| Err(gone())));
-        }
-        Ok((seqs, results))
+        Ok((seqs, replies))
     }
 
     /// Serves a thread's queue until it is empty; nobody else does meanwhile.
@@ -273,6 +298,18 @@ fn order(entry: &Entry) -> Option<EventType> {
         _ => None,
     }
 }
+
+/// What became of an event of [`MemoryManager::dispatch_within`]. It is stored.
+#[derive(Debug)]
+pub struct Dispatched {
+    /// Its place in the log.
+    pub seq: EventSeq,
+    /// What it came to; nothing while it waits for a compaction or a pause to end.
+    pub result: Option<Result<DispatchResult, WorkingError>>,
+}
+
+/// On which it is told what an event came to.
+type Reply = oneshot::Receiver<Result<DispatchResult, WorkingError>>;
 
 /// What became of one append.
 pub(super) struct Part {

@@ -23,6 +23,8 @@ pub struct CreateThread {
     /// Its name at its host; one is made where none is given. The thread of a session that exists
     /// already begins with what that session's log holds.
     pub host_id: Option<String>,
+    /// Whose it is, where that is not this manager's agent.
+    pub agent: Option<String>,
     /// What it begins with. Names are given anew where a chunk's is empty.
     pub initial_chunks: Vec<Chunk>,
     /// Whatever its host wants to remember of it.
@@ -58,7 +60,8 @@ impl MemoryManager {
         new: CreateThread,
     ) -> Result<(Arc<Thread>, State), WorkingError> {
         let host_id = new.host_id.unwrap_or_else(|| fresh_name("thread_"));
-        let id = self.thread_id(&host_id);
+        let mut id = self.thread_id(&host_id);
+        id.agent = new.agent.unwrap_or(id.agent);
         let meta = self.0.meta(&id);
         self.begin_thread(meta, new.custom, new.initial_chunks, None)
             .await

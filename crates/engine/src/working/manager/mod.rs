@@ -31,14 +31,17 @@ use daybook_domain::working::{Chunk, ChunkId, Compaction, State, Thread, ThreadS
 use daybook_domain::{EventSeq, SessionId};
 
 pub use config::MemoryManagerConfig;
+pub use dispatch::Dispatched;
 pub use error::WorkingError;
 pub use lifecycle::{CreateThread, ThreadSnapshot};
 pub use observer::{Observer, StateChange, Watching};
 
-use super::compact::Compactor;
+use super::compact::{Compactor, WorkingHistoryCompactor};
 use super::reduce::ReducerRegistry;
 use live::Live;
 use observer::Observers;
+
+use crate::extract::model::AskedAbout;
 
 /// What a dispatched event came to (seed 003, `DispatchResult`).
 #[derive(Debug, Clone)]
@@ -80,6 +83,8 @@ pub struct MemoryManager(Arc<Shared>);
 struct Shared {
     store: Arc<dyn ThreadStore>,
     jobs: Option<Arc<dyn JobStore>>,
+    /// Whom a model's calls about a session are charged to.
+    asked_about: Option<Arc<AskedAbout>>,
     registry: Arc<ReducerRegistry>,
     clock: Arc<dyn Clock>,
     config: MemoryManagerConfig,
@@ -94,7 +99,7 @@ struct Compactors {
     /// The newest first.
     custom: Vec<Arc<dyn Compactor>>,
     /// Asks a model.
-    model: Option<Arc<dyn Compactor>>,
+    model: Option<WorkingHistoryCompactor>,
     /// Asks nobody.
     last: Arc<dyn Compactor>,
 }
@@ -109,15 +114,16 @@ impl MemoryManager {
         clock: Arc<dyn Clock>,
         config: MemoryManagerConfig,
     ) -> Self {
-        use super::compact::{ExtractiveCompactor, WorkingHistoryCompactor};
+        use super::compact::ExtractiveCompactor;
         let llm = config.llm;
-        let asking = |model| Arc::new(WorkingHistoryCompactor::new(model, llm)) as Arc<_>;
+        let asking = |model| WorkingHistoryCompactor::new(model, llm);
         let last = ExtractiveCompactor {
             max_tokens: llm.compact_max_tokens,
         };
         Self(Arc::new(Shared {
             store,
             jobs: None,
+            asked_about: None,
             registry: Arc::new(registry),
             clock,
             compactors: RwLock::new(Compactors {
@@ -140,6 +146,17 @@ impl MemoryManager {
     pub fn marking(mut self, jobs: Arc<dyn JobStore>) -> Self {
         let shared = Arc::get_mut(&mut self.0).expect("the manager is not copied yet");
         shared.jobs = Some(jobs);
+        self
+    }
+
+    /// Asks whom `asked_about` says about each session. Name, context and tokens stay the model's own.
+    ///
+    /// # Panics
+    /// When the manager has been copied already.
+    #[must_use]
+    pub fn asking(mut self, asked_about: Arc<AskedAbout>) -> Self {
+        let shared = Arc::get_mut(&mut self.0).expect("the manager is not copied yet");
+        shared.asked_about = Some(asked_about);
         self
     }
 

@@ -1,0 +1,81 @@
+//! Threads, as people read them.
+
+use daybook_domain::working::State;
+
+use super::super::sessions::day;
+use crate::output::{bold, count, dim, grouped, warn};
+use crate::threads::{Changed, Listed, Past};
+use crate::wiring::Daybook;
+
+/// Most characters of a chunk that are shown.
+const SHOWN: usize = 160;
+
+pub(super) fn list(threads: &[Listed]) {
+    if threads.is_empty() {
+        anstream::println!("There is no thread yet; `daybook threads create` makes one.");
+    }
+    for thread in threads {
+        let waits = thread.waits.map(|why| format!(" · {}", warn(why)));
+        anstream::println!(
+            "{}  {} · {} events · {}{}",
+            bold(&format!("{:<8}", thread.label)),
+            thread.thread,
+            grouped(thread.events),
+            thread.updated.as_deref().unwrap_or("undated"),
+            waits.unwrap_or_default(),
+        );
+    }
+}
+
+pub(super) fn state(state: &State) {
+    anstream::println!(
+        "{} {}",
+        bold(&state.id.to_string()),
+        dim(&count(state.len() as u64, "chunk"))
+    );
+    for chunk in state.chunks() {
+        let part = chunk.sub_type.map(|part| format!("/{}", part.word()));
+        let kind = format!("{}{}", chunk.kind.word(), part.unwrap_or_default());
+        anstream::println!("  {kind:<28} {}", excerpt(&chunk.content.told()));
+        anstream::println!("  {:<28} {}", "", dim(&chunk.id.to_string()));
+    }
+}
+
+pub(super) fn history(daybook: &Daybook, states: &[Past]) {
+    for past in states {
+        let from = &past.metadata.provenance;
+        let what = from.event_type.as_deref().map_or_else(
+            || format!("{:?}", from.source).to_lowercase(),
+            str::to_owned,
+        );
+        anstream::println!(
+            "{}  {:>6}  {what}  {}",
+            day(daybook, past.metadata.created_at),
+            from.seq.0,
+            dim(&past.id.to_string())
+        );
+    }
+}
+
+pub(super) fn compacted(compacted: &Changed) {
+    let (added, removed) = compacted.chunks();
+    match &compacted.compaction {
+        Some(by) => anstream::println!(
+            "{} became {}, {} tokens became {}; by {}.",
+            count(removed as u64, "chunk"),
+            added,
+            grouped(by.tokens_before),
+            grouped(by.tokens_after),
+            by.by
+        ),
+        None => anstream::println!("There is nothing that could be condensed."),
+    }
+}
+
+fn excerpt(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(SHOWN) {
+        Some((cut, _)) => format!("{}…", &line[..cut]),
+        None => line,
+    }
+}
