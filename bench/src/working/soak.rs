@@ -167,5 +167,5 @@ async fn check(manager: &MemoryManager, thread: &SessionId, said: u64) -> Result
 fn resident() -> Result<u64> {
     let pages = fs::read_to_string("/proc/self/statm")?;
     let pages = pages.split_whitespace().nth(1).context("statm tells it")?;
-    Ok(pages.parse::<u64>()? * 4096 >> 20)
+    Ok(pages.parse::<u64>()? * 4096 / (1 << 20))
 }

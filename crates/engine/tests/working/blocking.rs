@@ -112,6 +112,29 @@ fn an_event_that_is_dispatched_again_is_applied_once() {
 }
 
 #[test]
+fn an_event_that_is_dispatched_again_while_it_waits_answers_both() {
+    run(async {
+        let manager = quiet();
+        let thread = thread(&manager).await;
+        manager.pause(&thread).await.expect("it pauses");
+        let mut waits = Vec::new();
+        for _ in 0..2 {
+            let (manager, id) = (manager.clone(), thread.clone());
+            let said = wish(1).with_id("e1");
+            waits.push(tokio::spawn(
+                async move { manager.dispatch(&id, &said).await },
+            ));
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        manager.resume(&thread).await.expect("it goes on");
+        for waits in waits {
+            let result = waits.await.expect("it ends").expect("a result");
+            assert_eq!(result.state.len(), 1);
+        }
+    });
+}
+
+#[test]
 fn a_paused_thread_stores_and_waits_until_it_is_resumed() {
     run(async {
         let manager = manager();

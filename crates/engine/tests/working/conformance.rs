@@ -464,8 +464,7 @@ fn states_of_one_millisecond_keep_their_order() {
                 .expect("a result");
         }
         let history = manager.state_history(&thread).await.expect("a history");
-        let mut seqs = history.iter().map(|(_, metadata)| metadata.provenance.seq);
-        assert!(seqs.is_sorted());
+        assert_eq!(history.len(), 11);
         for pair in history.windows(2) {
             assert_eq!(pair[1].1.previous_state_id.as_ref(), Some(&pair[0].0));
         }

@@ -169,9 +169,8 @@ impl Inner {
     /// Nobody who waits will be served.
     pub(super) fn deleted(&mut self, id: &SessionId) {
         for (_, waiting) in std::mem::take(&mut self.waiting) {
-            let deleted = Err(WorkingError::Deleted(id.clone()));
-            if let Some(reply) = waiting.reply {
-                let _ = reply.send(deleted);
+            for reply in waiting.replies {
+                let _ = reply.send(Err(WorkingError::Deleted(id.clone())));
             }
         }
         self.loaded = None;

@@ -12,7 +12,7 @@ use daybook_domain::working::{
 use daybook_domain::{EventId, EventSeq, SessionId, SessionMeta, StoreError, Timestamp};
 use tokio::sync::{MutexGuard, oneshot};
 
-use super::live::{Inner, Live, Loaded, Waiting};
+use super::live::{Inner, Live, Loaded};
 use super::queue::Request;
 use super::{DispatchResult, MemoryManager, Shared, StateChange, WorkingError};
 use crate::working::compact::Why;
@@ -209,7 +209,9 @@ impl MemoryManager {
                     }
                     (Some(Outcome::Waits(seq)), reply) => {
                         resumes |= matches!(order, Some(EventType::ExecutionResume { .. }));
-                        inner.waiting.insert(seq, Waiting { reply, order });
+                        let waiting = inner.waiting.entry(seq).or_default();
+                        waiting.replies.extend(reply);
+                        waiting.order = order;
                     }
                     (None, _) => {}
                 }
@@ -466,8 +468,11 @@ impl Shared {
             let result = self.fold_one(live, inner, placed.seq, placed.at, placed.entry.as_ref());
             if let Some(waiting) = waiting {
                 inner.orders.extend(waiting.order);
-                if let Some(reply) = waiting.reply {
-                    let _ = reply.send(result);
+                let again = Folded::default();
+                let mut result = Some(result);
+                for reply in waiting.replies {
+                    let result = result.take();
+                    let _ = reply.send(result.unwrap_or_else(|| inner.result(placed.seq, &again)));
                 }
             }
         }

@@ -45,9 +45,10 @@ pub(super) struct Inner {
 }
 
 /// An event that is stored and not applied.
+#[derive(Default)]
 pub(super) struct Waiting {
-    /// Who waits for it.
-    pub(super) reply: Option<Waiter>,
+    /// Who waits for it: several, where it was dispatched again.
+    pub(super) replies: Vec<Waiter>,
     /// What it demands once it is applied.
     pub(super) order: Option<EventType>,
 }
