@@ -4,18 +4,32 @@
 //! `jobs` drives it. A stage uses earlier stages only through values it is handed; only `files`
 //! builds memory files; `recall` writes nothing but usage.
 //!
+//! The feature `pipeline`, on by default, is the road. Without it working memory stands alone: `working`, and of
+//! `ingest` and `recall` what it rests on.
+//!
 //! Not here: SQL, HTTP, a vendor's name (but for the transcript formats that `ingest` reads).
 
+#[cfg(feature = "pipeline")]
 pub mod consolidate;
+#[cfg(feature = "pipeline")]
 pub mod extract;
+#[cfg(feature = "pipeline")]
 pub mod files;
 pub mod ingest;
+#[cfg(feature = "pipeline")]
 pub mod jobs;
+#[cfg(feature = "pipeline")]
 pub mod notices;
+#[cfg(feature = "pipeline")]
 pub mod profile;
+pub mod prompt;
 pub mod recall;
+#[cfg(feature = "pipeline")]
 pub mod spend;
+#[cfg(feature = "pipeline")]
 pub mod stage;
+#[cfg(feature = "pipeline")]
 pub mod stop;
+#[cfg(feature = "pipeline")]
 pub mod triggers;
 pub mod working;

@@ -1,6 +1,11 @@
 //! How short work that blocks is done under a runtime.
 
+use std::time::Duration;
+
 use tokio::runtime::{Handle, RuntimeFlavor};
+
+/// Longest wait for somebody else's lock.
+pub(crate) const LOCK_WAIT: Duration = Duration::from_secs(60);
 
 /// Runs short blocking work where the caller is, without holding up a runtime's other tasks.
 pub(crate) fn blocking<T>(work: impl FnOnce() -> T) -> T {

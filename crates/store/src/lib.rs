@@ -12,16 +12,26 @@
 //! # }).unwrap();
 //! ```
 //!
-//! Two stores keep the promises of [`daybook_domain::seams`]: [`SqliteStore`] on one file that any
-//! number of processes share, and [`MemoryStore`], which forgets everything when it is dropped.
-//! Both run the suites of `daybook-testkit`, so what one answers the other answers too. Files of
-//! the same name in `sqlite` and `memory` keep the same promises.
+//! These stores keep the promises of [`daybook_domain::seams`]: [`SqliteStore`] (feature `sqlite`, on by
+//! default) on one file that any number of processes share, `PostgresStore` (feature `postgres`) on a server,
+//! and [`MemoryStore`], which is always there and forgets everything when it is dropped. All run the suites
+//! of `daybook-testkit`, so what one answers the others answer too. Files of the same name keep the same
+//! promises.
 //!
 //! Not here: rules about when work is due (`domain`), the text of anything, model calls.
 
 mod blocking;
+#[cfg_attr(
+    not(any(feature = "postgres", feature = "sqlite")),
+    allow(dead_code, reason = "databases use the rest")
+)]
 mod bounds;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod documents;
+#[cfg_attr(
+    not(any(feature = "postgres", feature = "sqlite")),
+    allow(dead_code, reason = "databases use the rest")
+)]
 mod evidence;
 pub mod flush_state;
 mod labels;
@@ -30,16 +40,23 @@ mod log;
 pub mod memory;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod ranges;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod schema_history;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod spend;
+#[cfg(feature = "sqlite")]
 pub mod sqlite;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod staged;
 mod threads;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
 pub mod transfer;
 
 pub use flush_state::{JobRows, Ledgered};
 pub use memory::MemoryStore;
 #[cfg(feature = "postgres")]
 pub use postgres::{PostgresOptions, PostgresStore, Trust};
+#[cfg(feature = "sqlite")]
 pub use sqlite::{Durability, SqliteOptions, SqliteStore};

@@ -9,8 +9,8 @@ use std::borrow::Cow;
 
 use daybook_domain::limits::EVENT_TEXT;
 
-use super::squeeze::{WORD, bytes_cut, marker};
-
+/// How far a cut moves to fall between words, so that no half of a secret stays behind.
+pub(crate) const WORD: usize = 512;
 /// Room that a marker takes.
 const MARKER: usize = 64;
 
@@ -53,6 +53,25 @@ fn tail(text: &str, most: usize) -> &str {
         Some(blank) => &tail[blank..],
         None => tail,
     }
+}
+
+/// What stands where text was cut.
+pub(crate) fn marker(bytes: u64, hash: &blake3::Hash) -> String {
+    format!(
+        "…[{bytes} bytes cut, fingerprint {}]…",
+        &hash.to_hex()[..16]
+    )
+}
+
+/// How many bytes the marker in `text` says were cut; 0 without one.
+pub(crate) fn bytes_cut(text: &str) -> u64 {
+    let Some((_, after)) = text.split_once("…[") else {
+        return 0;
+    };
+    after
+        .split_once(" bytes cut, fingerprint ")
+        .and_then(|(number, _)| number.parse().ok())
+        .unwrap_or(0)
 }
 
 /// What stands for an image or another blob: its type, its size, and what tells it from others.

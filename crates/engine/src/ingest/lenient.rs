@@ -52,17 +52,6 @@ pub(crate) enum When<'j> {
     Number(f64),
 }
 
-impl When<'_> {
-    /// The time, when it can be read.
-    pub(crate) fn read(&self) -> Option<daybook_domain::Timestamp> {
-        match self {
-            Self::Unknown => None,
-            Self::Text(text) => super::when::read(text),
-            Self::Number(number) => super::when::epoch(*number),
-        }
-    }
-}
-
 /// An object; `None` when the field is anything else.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Object<T>(pub(crate) Option<T>);

@@ -8,7 +8,7 @@ use daybook_domain::NewEvent;
 
 use super::indexed::indexed_tokens;
 use super::kept::event_text;
-use super::parsed::RawEvent;
+use super::raw::RawEvent;
 use super::redact::{Finding, Redactor};
 
 /// The event for the log: without secrets, no longer than an event may be, cut into tokens. Says

@@ -9,6 +9,8 @@
 
 use memchr::{memchr, memchr2};
 
+use super::kept::{WORD, marker};
+
 /// Longest piece, in bytes, that is left as it is.
 pub(crate) const UNTOUCHED: usize = 1024 * 1024;
 /// Longest string literal, in bytes, that a squeezed piece keeps whole.
@@ -19,30 +21,9 @@ pub(crate) const HEAD: usize = 191 * 1024;
 pub(crate) const TAIL: usize = 64 * 1024;
 /// Longest squeezed piece, in bytes.
 pub(crate) const SQUEEZED: usize = 16 * 1024 * 1024;
-/// How far a cut moves to fall between words, so that no half of a secret stays behind.
-pub(crate) const WORD: usize = 512;
 
 /// How the buffers may grow before they are given back once the piece is done.
 const KEPT_CAPACITY: usize = 2 * UNTOUCHED;
-
-/// What stands where text was cut.
-pub(crate) fn marker(bytes: u64, hash: &blake3::Hash) -> String {
-    format!(
-        "…[{bytes} bytes cut, fingerprint {}]…",
-        &hash.to_hex()[..16]
-    )
-}
-
-/// How many bytes the marker in `text` says were cut; 0 without one.
-pub(crate) fn bytes_cut(text: &str) -> u64 {
-    let Some((_, after)) = text.split_once("…[") else {
-        return 0;
-    };
-    after
-        .split_once(" bytes cut, fingerprint ")
-        .and_then(|(number, _)| number.parse().ok())
-        .unwrap_or(0)
-}
 
 /// Collects the chunks of one piece.
 #[derive(Debug, Default)]

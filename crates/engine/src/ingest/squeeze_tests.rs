@@ -2,6 +2,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::ingest::kept::bytes_cut;
 
 /// Squeezes in chunks of the given sizes, in turn.
 fn squeezed(text: &str, chunks: &[usize]) -> Option<String> {

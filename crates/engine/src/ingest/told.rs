@@ -21,7 +21,7 @@ use tracing::debug_span;
 use tracing::field::Empty;
 
 use super::import::Intake;
-use super::parsed::{RawEvent, Via};
+use super::raw::{RawEvent, Via};
 use super::redact::Redactor;
 use super::{chat, prepared, recalled};
 use crate::stage::within;

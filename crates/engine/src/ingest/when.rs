@@ -4,6 +4,19 @@
 
 use daybook_domain::Timestamp;
 
+use super::lenient::When;
+
+impl When<'_> {
+    /// The time, when it can be read.
+    pub(crate) fn read(&self) -> Option<Timestamp> {
+        match self {
+            Self::Unknown => None,
+            Self::Text(text) => read(text),
+            Self::Number(number) => epoch(*number),
+        }
+    }
+}
+
 /// The time that `text` names. A date without an offset is taken as UTC.
 pub(crate) fn read(text: &str) -> Option<Timestamp> {
     zulu(text.as_bytes())

@@ -13,7 +13,7 @@ use daybook_domain::{Event, EventId, NewEvent, Origin, StoreError, Timestamp, To
 use serde_json::{Value, json};
 
 use super::clean::{Bounds, clean};
-use crate::ingest::parsed::{RawEvent, Via};
+use crate::ingest::raw::{RawEvent, Via};
 use crate::ingest::redact::Redactor;
 use crate::ingest::{calls, indexed_tokens, prepared, recalled};
 

@@ -14,7 +14,7 @@ use daybook_domain::StoreError;
 
 use super::book::Book;
 use super::text::{self, Unreadable};
-use crate::sqlite::LOCK_WAIT;
+use crate::blocking::LOCK_WAIT;
 
 /// How often a lock that somebody else holds is tried again.
 const POLL: Duration = Duration::from_millis(1);

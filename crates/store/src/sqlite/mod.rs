@@ -41,7 +41,8 @@ use crate::blocking::blocking;
 use connection::Fault;
 
 /// Longest wait for somebody else's lock.
-pub const LOCK_WAIT: Duration = Duration::from_secs(60);
+pub const LOCK_WAIT: Duration = crate::blocking::LOCK_WAIT;
+
 /// Pages (of 4 KiB) that the log may have before whoever has time moves them into the database.
 const LOG_PAGES: usize = 2000;
 /// Pages that it may have before whoever comes along moves them.

@@ -33,9 +33,9 @@ use async_trait::async_trait;
 use daybook_domain::Session;
 use daybook_domain::model::{AnswerSchema, Finish, Model, ModelError, ModelReply};
 
+pub use crate::prompt::Prompt;
 pub use guidance::Guidance;
 pub(super) use no_reply::message_chars;
-pub use prompt::Prompt;
 
 use super::{Expected, ExtractError, Extracted, Extractor, Window};
 use crate::spend;

@@ -1,16 +1,6 @@
-//! The prompts: files beside this folder, compiled in, each with a version.
-//!
-//! The version stands in the file's front matter and grows with every change of its words, so that an
-//! extraction says by which it was made.
+//! The prompts of extraction: files beside this folder.
 
-/// What a model is told to do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Prompt {
-    /// Grows with every change; 0 if the file does not say.
-    pub version: u32,
-    /// Its words.
-    pub text: &'static str,
-}
+use crate::prompt::Prompt;
 
 /// Daybook's own (schema of `stage_one::extract_schema`).
 pub(super) const EXTRACT: &str = include_str!("../prompts/extract.md");
@@ -24,23 +14,6 @@ pub(super) const SILENT_TURN: &str = include_str!("../prompts/silent_turn.md");
 pub(super) const MEMORY_AGENT: &str = include_str!("../prompts/memory/MEMORY_AGENT.md");
 
 impl Prompt {
-    /// The prompt in a file with front matter.
-    pub(crate) fn of(file: &'static str) -> Self {
-        let matter = file
-            .strip_prefix("---\n")
-            .and_then(|rest| rest.split_once("\n---\n"));
-        let (matter, text) = matter.unwrap_or(("", file));
-        let version = matter
-            .lines()
-            .find_map(|line| line.strip_prefix("version:"));
-        Self {
-            version: version
-                .and_then(|number| number.trim().parse().ok())
-                .unwrap_or(0),
-            text: text.trim(),
-        }
-    }
-
     /// The whole system prompt of a memory agent (seed 001, `memory/MEMORY_AGENT.md`; spec D.4): it
     /// replaces every other section.
     #[must_use]

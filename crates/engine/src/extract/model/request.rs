@@ -11,10 +11,10 @@ use daybook_domain::model::{Message, ModelRequest, Role};
 
 use super::cut::{ends, tidy};
 use super::guidance::Guidance;
-use super::prompt::Prompt;
 use super::transcript::{Count, Numbers, Rendered, render};
 use super::{Dialect, Rendering, headings, no_reply, rollout};
 use crate::extract::Window;
+use crate::prompt::Prompt;
 
 /// Lines of the diary that count.
 const RECENT: usize = 80;

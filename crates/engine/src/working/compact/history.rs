@@ -14,8 +14,8 @@ use daybook_domain::working::{Chunk, ChunkType, RetentionStrategy, State, Workin
 use super::context::{earlier, names};
 use super::excerpt::ends;
 use super::{CompactionContext, CompactionResult, Compactor};
-use crate::extract::model::Prompt;
 use crate::ingest::recalled;
+use crate::prompt::Prompt;
 
 /// How the model is asked (seed 003, `LLMConfig`).
 #[derive(Debug, Clone, Copy, PartialEq)]
