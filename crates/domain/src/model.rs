@@ -107,6 +107,20 @@ pub struct ModelRequest {
     pub max_tokens: u32,
 }
 
+impl ModelRequest {
+    /// A question in free text, without tools, at the provider's own temperature.
+    #[must_use]
+    pub fn new(messages: Vec<Message>, max_tokens: u32) -> Self {
+        Self {
+            messages,
+            tools: Vec::new(),
+            answer: None,
+            temperature: None,
+            max_tokens,
+        }
+    }
+}
+
 /// Tokens as the provider counted them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {

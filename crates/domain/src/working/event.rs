@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::model::{ModelReply, ToolCall};
 use crate::time::Timestamp;
 
 /// How far a thing to do has come.
@@ -380,6 +381,84 @@ events! {
         /// Why.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         reason: Option<String>,
+    }
+}
+
+impl EventType {
+    /// A person's words, without attachments.
+    ///
+    /// ```
+    /// use daybook_domain::working::EventType;
+    /// assert_eq!(EventType::user("Hello, agent!").word(), "USER_MESSAGE");
+    /// ```
+    pub fn user(content: impl Into<String>) -> Self {
+        Self::UserMessage {
+            content: content.into(),
+            attachments: Vec::new(),
+        }
+    }
+
+    /// What a model answered: its words, where it said any, then its calls, in their order. `model` is the
+    /// name of the model. Arguments that are no JSON are kept as a string, as the model wrote them.
+    ///
+    /// ```
+    /// use daybook_domain::model::{Finish, ModelReply, ToolCall};
+    /// use daybook_domain::working::EventType;
+    /// let call = ToolCall { id: "c1".into(), name: "read".into(), arguments: r#"{"path":"a.txt"}"#.into() };
+    /// let reply = ModelReply {
+    ///     text: "I look.".into(), answer: None, calls: vec![call], finish: Finish::Tools, usage: None, requests: 1,
+    /// };
+    /// let words: Vec<_> = EventType::reply(&reply, "home/qwen3").iter().map(|event| event.word()).collect();
+    /// assert_eq!(words, ["LLM_TEXT_RESPONSE", "LLM_TOOL_CALL"]);
+    /// ```
+    #[must_use]
+    pub fn reply(reply: &ModelReply, model: &str) -> Vec<Self> {
+        let words = (!reply.text.trim().is_empty()).then(|| Self::LlmTextResponse {
+            content: reply.text.clone(),
+            model: Some(model.to_owned()),
+            usage: reply.usage.map(|usage| ResponseUsage {
+                input_tokens: usage.input,
+                output_tokens: usage.output,
+            }),
+        });
+        let call = |call: &ToolCall| Self::LlmToolCall {
+            tool_name: call.name.clone(),
+            call_id: call.id.clone(),
+            arguments: serde_json::from_str(&call.arguments)
+                .unwrap_or_else(|_| call.arguments.clone().into()),
+        };
+        words
+            .into_iter()
+            .chain(reply.calls.iter().map(call))
+            .collect()
+    }
+
+    /// What came of a model's call: the tool's result, or how it failed.
+    ///
+    /// ```
+    /// use daybook_domain::model::ToolCall;
+    /// use daybook_domain::working::EventType;
+    /// let call = ToolCall { id: "c1".into(), name: "read".into(), arguments: "{}".into() };
+    /// assert_eq!(EventType::outcome(&call, Ok("two lines".into())).word(), "TOOL_RESULT");
+    /// assert_eq!(EventType::outcome(&call, Err("no such file".into())).word(), "TOOL_ERROR");
+    /// ```
+    #[must_use]
+    pub fn outcome(call: &ToolCall, outcome: Result<Value, String>) -> Self {
+        let (tool_name, call_id) = (call.name.clone(), call.id.clone());
+        match outcome {
+            Ok(result) => Self::ToolResult {
+                tool_name,
+                call_id,
+                result,
+                success: true,
+            },
+            Err(error) => Self::ToolError {
+                tool_name,
+                call_id,
+                error,
+                error_details: None,
+            },
+        }
     }
 }
 

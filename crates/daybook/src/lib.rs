@@ -1,0 +1,238 @@
+//! Daybook gives your agent a memory that stays small, true and fast: every event is on disk before anything
+//! else happens, and old chunks are condensed in the background before the context overflows.
+//!
+//! # Quick start
+//!
+//! ```
+//! use daybook::{Clock, EventType, SystemClock, ThreadEvent};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # #[cfg(feature = "sqlite")] {
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("agent.db");
+//! let memory = daybook::open(&path)?;
+//! let (thread, _) = memory.create_thread().await?;
+//! let hello = ThreadEvent::new(EventType::user("Hello, agent!"), SystemClock.now());
+//! let result = memory.dispatch(&thread.id, &hello).await?;
+//! assert_eq!(result.state.len(), 1);
+//! # }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A *thread* is one conversation. What happens in it comes in as [`ThreadEvent`]s; reducers make them into
+//! [`Chunk`]s; the chunks that stand are the thread's [`State`]; [`context::build`] makes a state into the
+//! messages that a model reads, within its window. Twenty chunks of conversation, or 80,000 tokens, are
+//! compacted without being asked ([`MemoryManagerConfig`]), by the model or, without one, by a compactor that
+//! asks nobody. Nothing is lost by that: the log keeps every event, and [`MemoryManager::originals`] gives
+//! back what a summary stands for.
+//!
+//! # A complete agent
+//!
+//! `model` is any [`Model`], `run` your tools. The conversation may go on for days.
+//!
+//! ```
+//! # use std::sync::atomic::{AtomicUsize, Ordering};
+//! # use daybook::model::{Finish, ModelFailure, ModelReply, Tool, ToolCall};
+//! use std::sync::Arc;
+//!
+//! use daybook::model::{Model, ModelRequest};
+//! use daybook::{Clock, ContextOptions, EventType, MemoryStore, SystemClock, ThreadEvent, context};
+//!
+//! # /// Reads a file, then says how many lines it has.
+//! # #[derive(Default)]
+//! # struct Scripted(AtomicUsize);
+//! #
+//! # #[async_trait::async_trait]
+//! # impl Model for Scripted {
+//! #     fn name(&self) -> &str { "scripted" }
+//! #     fn context_tokens(&self) -> u32 { 8_192 }
+//! #     fn count_tokens(&self, text: &str) -> u32 { text.len() as u32 }
+//! #     async fn ask(&self, request: &ModelRequest) -> Result<ModelReply, ModelFailure> {
+//! #         let last = request.messages.last().unwrap();
+//! #         let (text, calls) = match self.0.fetch_add(1, Ordering::Relaxed) {
+//! #             0 => {
+//! #                 assert_eq!(last.text, "How many lines has notes.txt?");
+//! #                 let arguments = r#"{"path":"notes.txt"}"#.to_owned();
+//! #                 ("", vec![ToolCall { id: "c1".into(), name: "read".into(), arguments }])
+//! #             }
+//! #             1 => {
+//! #                 assert_eq!(last.answers.as_deref(), Some("c1"));
+//! #                 assert!(last.text.contains("milk"), "{last:?}");
+//! #                 ("It has two lines.", vec![])
+//! #             }
+//! #             _ => unreachable!("it has answered"),
+//! #         };
+//! #         let finish = if calls.is_empty() { Finish::Stop } else { Finish::Tools };
+//! #         Ok(ModelReply { text: text.into(), answer: None, calls, finish, usage: None, requests: 1 })
+//! #     }
+//! # }
+//! #
+//! # fn tools() -> Vec<Tool> {
+//! #     let arguments = serde_json::json!({"type": "object", "properties": {"path": {"type": "string"}}});
+//! #     vec![Tool { name: "read".into(), description: "Reads a file.".into(), arguments }]
+//! # }
+//! #
+//! # async fn run(call: &ToolCall) -> Result<serde_json::Value, String> {
+//! #     match call.name.as_str() {
+//! #         "read" => Ok("milk\nbread".into()),
+//! #         other => Err(format!("there is no tool {other}")),
+//! #     }
+//! # }
+//! #
+//! #[tokio::main(flavor = "current_thread")]
+//! async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     # let model = Scripted::default();
+//!     let model: Arc<dyn Model> = Arc::new(model);
+//!     let memory = daybook::manager(Arc::new(MemoryStore::new()), Some(Arc::clone(&model)));
+//!     let (thread, _) = memory.create_thread().await?;
+//!     let mut news = vec![EventType::user("How many lines has notes.txt?")];
+//!     let answer = loop {
+//!         for event in news.drain(..) {
+//!             let event = ThreadEvent::new(event, SystemClock.now());
+//!             memory.dispatch(&thread.id, &event).await?;
+//!         }
+//!         let options = ContextOptions {
+//!             system: Some("You help Ada with her notes."),
+//!             ..ContextOptions::new(model.context_tokens(), 1_024)
+//!         };
+//!         let state = memory.current_state(&thread.id).await?;
+//!         let context = context::build(&state, &options, &|text| model.count_tokens(text))?;
+//!         let question = ModelRequest {
+//!             tools: tools(),
+//!             ..ModelRequest::new(context.messages, 1_024)
+//!         };
+//!         let reply = model.ask(&question).await?;
+//!         news.extend(EventType::reply(&reply, model.name()));
+//!         for call in &reply.calls {
+//!             news.push(EventType::outcome(call, run(call).await));
+//!         }
+//!         if reply.calls.is_empty() {
+//!             break reply.text;
+//!         }
+//!     };
+//!     println!("{answer}");
+//!     # assert_eq!(answer, "It has two lines.");
+//!     Ok(())
+//! }
+//! ```
+//!
+//! # Bring your own
+//!
+//! Stores and models are traits, [`ThreadStore`] and [`Model`], and so is what condenses, what reduces and what
+//! watches: [`Compactor`], [`Reducer`], [`Observer`]. `daybook-testkit` has the suites that our own stores and
+//! models pass: `daybook_testkit::thread_store_suite!` and `daybook_testkit::model_suite!` make a test of each
+//! promise in your crate. [`domain`] is the whole vocabulary of both seams.
+//!
+//! # Features
+//!
+//! | feature | gives | default |
+//! |---|---|---|
+//! | `sqlite` | `SqliteStore`: one file that any number of processes share | yes |
+//! | `postgres` | `PostgresStore`: a server that any number of machines share | |
+//! | `models` | `Provider`: OpenAI and whoever speaks as it does, Anthropic, Ollama | |
+//!
+//! [`MemoryStore`] is always there. Without `sqlite` nothing links SQLite, so the crate builds beside `sqlx` or
+//! another version of `rusqlite`. Vectors (`embed`) are not part of this version.
+//!
+//! # What it leaves to you
+//!
+//! It needs a tokio runtime with time, be it of one thread, and starts none. It installs no subscriber and no
+//! handler of signals, and reads no environment; spans and events go to whichever `tracing` subscriber you have.
+//!
+//! Versions follow [Semantic Versioning](https://semver.org/spec/v2.0.0.html): before 1.0 a breaking change
+//! raises the second number. Rust 1.95 or newer; raising that counts as a breaking change.
+
+mod clock;
+
+use std::sync::Arc;
+
+pub use clock::SystemClock;
+
+#[doc(no_inline)]
+pub use daybook_domain as domain;
+pub use daybook_domain::model;
+pub use daybook_engine::working::{compact, context, reduce};
+
+#[doc(inline)]
+pub use daybook_domain::model::Model;
+pub use daybook_domain::time::Clock;
+pub use daybook_domain::working::{
+    Act, Block, BlockingReason, Chunk, ChunkId, ChunkMetadata, ChunkType, Content, EventType,
+    Operation, Part, RetentionStrategy, State, StateId, StateMetadata, Thread, ThreadEvent,
+    ThreadStore, TodoItem, TodoStatus, WorkingFlowSubType,
+};
+pub use daybook_domain::{BoxError, EventSeq, SessionId, StoreError, Tenant, Timestamp};
+pub use daybook_engine::ingest::redact::Redactor;
+pub use daybook_engine::working::compact::{
+    CompactionContext, CompactionResult, Compactor, ExtractiveCompactor, LlmConfig,
+    WorkingHistoryCompactor,
+};
+pub use daybook_engine::working::context::{Context, ContextError, ContextOptions};
+pub use daybook_engine::working::manager::{
+    Compacted, CreateThread, DispatchResult, MemoryManager, MemoryManagerConfig, Observer,
+    StateChange, ThreadSnapshot, Watching, WorkingError,
+};
+pub use daybook_engine::working::reduce::{
+    DefaultReducer, ReduceContext, Reduced, Reducer, ReducerRegistry,
+};
+#[cfg(feature = "models")]
+pub use daybook_llm::{
+    ChatModel, ConfigError, Key, KeySource, ModelConfig, Provider, ProviderConfig, RetryConfig,
+    Vocabulary, Wire,
+};
+pub use daybook_store::MemoryStore;
+#[cfg(feature = "sqlite")]
+pub use daybook_store::{Durability, SqliteOptions, SqliteStore};
+#[cfg(feature = "postgres")]
+pub use daybook_store::{PostgresOptions, PostgresStore, Trust};
+
+/// A manager of the threads in a SQLite file, which is created where there is none; its folder must exist.
+/// It asks no model. [`manager`] takes another store or a model, [`MemoryManager::new`] everything else.
+///
+/// # Errors
+/// [`StoreError::TooNew`] when a newer Daybook wrote it, [`StoreError::Corrupt`] when it is something else,
+/// [`StoreError::Unavailable`] when it cannot be opened.
+///
+/// ```
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("agent.db");
+/// let (thread, _) = daybook::open(&path)?.create_thread().await?;
+/// // Another process, or this one after it was killed.
+/// let again = daybook::open(&path)?;
+/// assert!(again.thread(&thread.id).await?.is_some());
+/// # Ok::<(), daybook::WorkingError>(())
+/// # }).unwrap();
+/// ```
+#[cfg(feature = "sqlite")]
+pub fn open(path: impl AsRef<std::path::Path>) -> Result<MemoryManager, StoreError> {
+    let store = SqliteStore::open(path.as_ref(), SqliteOptions::default())?;
+    Ok(manager(Arc::new(store), None))
+}
+
+/// A manager of the threads in `store`, with the defaults of everything else: the seed's reducers, the machine's
+/// clock, [`MemoryManagerConfig::default`]. A model condenses; without one chunks are condensed all the same.
+///
+/// ```
+/// use std::sync::Arc;
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+/// let memory = daybook::manager(Arc::new(daybook::MemoryStore::new()), None);
+/// let (thread, state) = memory.create_thread().await?;
+/// assert!(state.is_empty() && !memory.is_blocked(&thread.id));
+/// # Ok::<(), daybook::WorkingError>(())
+/// # }).unwrap();
+/// ```
+#[must_use]
+pub fn manager(store: Arc<dyn ThreadStore>, model: Option<Arc<dyn Model>>) -> MemoryManager {
+    let clock = Arc::new(SystemClock);
+    let registry = ReducerRegistry::default();
+    MemoryManager::new(
+        store,
+        registry,
+        model,
+        clock,
+        MemoryManagerConfig::default(),
+    )
+}
