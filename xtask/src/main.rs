@@ -1,4 +1,4 @@
-//! Checks of the repository itself: `cargo xtask arrows`, `cargo xtask licences`.
+//! Checks of the repository itself: arrows between crates, licences, what the library brings and shows.
 //!
 //! Each check is also a test or a step of `.ci/run`, so a broken rule fails there and not in review.
 //!
@@ -8,19 +8,25 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod arrows;
+mod dependencies;
+mod examples;
 mod licences;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const USAGE: &str = "\
-cargo xtask arrows     checks that crates and stages use only what they may
-cargo xtask licences   checks that every dependency has a permissive licence";
+cargo xtask arrows         checks that crates and stages use only what they may
+cargo xtask dependencies   counts what comes with the library, and checks that SQLite comes only when asked for
+cargo xtask examples       checks that the library shows how each of its items is used
+cargo xtask licences       checks that every dependency has a permissive licence";
 
 fn main() -> ExitCode {
     let task = std::env::args().nth(1).unwrap_or_default();
     let checked = match task.as_str() {
         "arrows" => arrows::check(&root()),
+        "dependencies" => dependencies::check(&root()),
+        "examples" => examples::check(&root()),
         "licences" => licences::check(&root()),
         _ => {
             eprintln!("{USAGE}");

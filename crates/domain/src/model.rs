@@ -15,6 +15,11 @@ use serde::{Deserialize, Serialize};
 use crate::error::BoxError;
 
 /// Who speaks in a message.
+///
+/// ```
+/// use daybook_domain::model::{Message, Role};
+/// assert_eq!(Message::outcome("c1", "two lines").role, Role::Tool);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -29,6 +34,14 @@ pub enum Role {
 }
 
 /// One message of a conversation with a model.
+///
+/// ```
+/// use daybook_domain::model::{Message, Role};
+/// let question = Message::new(Role::User, "How many lines has notes.txt?");
+/// let outcome = Message::outcome("c1", "two lines");
+/// assert!(question.answers.is_none());
+/// assert_eq!(outcome.answers.as_deref(), Some("c1"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
     /// Who speaks.
@@ -62,6 +75,16 @@ impl Message {
 }
 
 /// A tool that the model may call.
+///
+/// ```
+/// use daybook_domain::model::Tool;
+/// let read = Tool {
+///     name: "read".to_owned(),
+///     description: "Reads a file.".to_owned(),
+///     arguments: serde_json::json!({"type": "object", "properties": {"path": {"type": "string"}}}),
+/// };
+/// assert_eq!(read.arguments["type"], "object");
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Tool {
     /// Letters, digits, `_` and `-`; at most 64.
@@ -73,6 +96,14 @@ pub struct Tool {
 }
 
 /// A call of a tool.
+///
+/// ```
+/// use daybook_domain::model::ToolCall;
+/// let call = ToolCall { id: "c1".into(), name: "read".into(), arguments: r#"{"path":"notes.txt"}"#.into() };
+/// let arguments: serde_json::Value = serde_json::from_str(&call.arguments)?;
+/// assert_eq!(arguments["path"], "notes.txt");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCall {
     /// By which the outcome names the call. Unique within one answer.
@@ -84,6 +115,18 @@ pub struct ToolCall {
 }
 
 /// What form the answer must have.
+///
+/// ```
+/// use daybook_domain::model::AnswerSchema;
+/// let count = AnswerSchema {
+///     name: "count".to_owned(),
+///     schema: serde_json::json!({
+///         "type": "object", "properties": {"lines": {"type": "integer"}},
+///         "required": ["lines"], "additionalProperties": false,
+///     }),
+/// };
+/// assert_eq!(count.schema["required"][0], "lines");
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AnswerSchema {
     /// Letters, digits, `_` and `-`; at most 64.
@@ -93,6 +136,13 @@ pub struct AnswerSchema {
 }
 
 /// One question.
+///
+/// ```
+/// use daybook_domain::model::{Message, ModelRequest, Role};
+/// let question = vec![Message::new(Role::User, "Hello!")];
+/// let request = ModelRequest { temperature: Some(0.3), ..ModelRequest::new(question, 1_024) };
+/// assert!(request.tools.is_empty() && request.answer.is_none());
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelRequest {
     /// The conversation, oldest first; system messages stand before all others.
@@ -122,6 +172,13 @@ impl ModelRequest {
 }
 
 /// Tokens as the provider counted them.
+///
+/// ```
+/// use daybook_domain::model::Usage;
+/// let mut all = Usage::default();
+/// all += Usage { input: 1_200, cached: 1_000, output: 40 };
+/// assert_eq!(all.input, 1_200);
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// Read by the model, `cached` included.
@@ -141,6 +198,12 @@ impl std::ops::AddAssign for Usage {
 }
 
 /// Why the model stopped.
+///
+/// ```
+/// use daybook_domain::model::Finish;
+/// let is_whole = |finish| matches!(finish, Finish::Stop | Finish::Tools);
+/// assert!(is_whole(Finish::Stop) && !is_whole(Finish::Length));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Finish {
@@ -155,6 +218,19 @@ pub enum Finish {
 }
 
 /// An answer.
+///
+/// ```
+/// use daybook_domain::model::{Finish, ModelReply};
+/// let reply = ModelReply {
+///     text: "It has two lines.".to_owned(),
+///     answer: None,
+///     calls: Vec::new(),
+///     finish: Finish::Stop,
+///     usage: None,
+///     requests: 1,
+/// };
+/// assert!(reply.calls.is_empty());
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelReply {
     /// What the model said, thoughts removed.
@@ -173,6 +249,12 @@ pub struct ModelReply {
 }
 
 /// Why there is no answer.
+///
+/// ```
+/// use daybook_domain::model::ModelError;
+/// let error = ModelError::TooLong { model: "home/qwen3".into(), message: "40,000 of 32,768 tokens".into() };
+/// assert_eq!(error.to_string(), "the question is too long for home/qwen3: 40,000 of 32,768 tokens");
+/// ```
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
     /// The provider is overloaded, unreachable or asks to wait; tries were made.
@@ -243,6 +325,13 @@ pub enum ModelError {
 }
 
 /// An answer that failed, and what it may have cost all the same.
+///
+/// ```
+/// use daybook_domain::model::{ModelError, ModelFailure, Spent};
+/// let error = ModelError::Denied { model: "home/qwen3".into(), message: "no such key".into() };
+/// let failure = ModelFailure { error, spent: Spent::Nothing };
+/// assert_eq!(failure.to_string(), "home/qwen3 refuses access: no such key");
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[error("{error}")]
 pub struct ModelFailure {
@@ -254,6 +343,13 @@ pub struct ModelFailure {
 }
 
 /// What a failed call may have cost.
+///
+/// ```
+/// use daybook_domain::model::Spent;
+/// // What a cap must reckon with.
+/// let is_known = |spent| !matches!(spent, Spent::Unknown);
+/// assert!(is_known(Spent::Nothing) && !is_known(Spent::Unknown));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Spent {
@@ -268,6 +364,42 @@ pub enum Spent {
 /// A language model.
 ///
 /// A call may be dropped at any time; what it had sent by then counts as [`Spent::Unknown`].
+///
+/// ```
+/// use daybook_domain::model::{Finish, Model, ModelFailure, ModelReply, ModelRequest};
+///
+/// /// Says again what it was told last.
+/// struct Echo;
+///
+/// #[async_trait::async_trait]
+/// impl Model for Echo {
+///     fn name(&self) -> &str {
+///         "local/echo"
+///     }
+///
+///     fn context_tokens(&self) -> u32 {
+///         8_192
+///     }
+///
+///     fn count_tokens(&self, text: &str) -> u32 {
+///         u32::try_from(text.len()).unwrap_or(u32::MAX)
+///     }
+///
+///     async fn ask(&self, request: &ModelRequest) -> Result<ModelReply, ModelFailure> {
+///         let text = request.messages.last().map(|last| last.text.clone());
+///         Ok(ModelReply {
+///             text: text.unwrap_or_default(),
+///             answer: None,
+///             calls: Vec::new(),
+///             finish: Finish::Stop,
+///             usage: None,
+///             requests: 1,
+///         })
+///     }
+/// }
+/// assert_eq!(Echo.most_requests(), 1);
+/// ```
+#[doc(alias = "ILLMAdapter")]
 #[async_trait]
 pub trait Model: Send + Sync {
     /// By which people, prices and records know it: `provider/model`.

@@ -5,6 +5,14 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 /// Milliseconds since 1970-01-01T00:00:00Z. Rules are given `now` as one of these.
+///
+/// ```
+/// use std::time::Duration;
+/// use daybook_domain::Timestamp;
+/// let later = Timestamp(1_000).plus(Duration::from_secs(2));
+/// assert_eq!(later, Timestamp(3_000));
+/// assert_eq!(later.since(Timestamp(1_000)), Duration::from_secs(2));
+/// ```
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
@@ -33,6 +41,21 @@ impl Timestamp {
 }
 
 /// Where the present time comes from. Always an argument, so that tests own it.
+///
+/// ```
+/// use daybook_domain::Timestamp;
+/// use daybook_domain::time::Clock;
+///
+/// /// Stands still.
+/// struct Noon;
+///
+/// impl Clock for Noon {
+///     fn now(&self) -> Timestamp {
+///         Timestamp(43_200_000)
+///     }
+/// }
+/// assert_eq!(Noon.now(), Timestamp(43_200_000));
+/// ```
 pub trait Clock: Send + Sync {
     /// The present time. May step back: no rule relies on it being monotonic.
     fn now(&self) -> Timestamp;

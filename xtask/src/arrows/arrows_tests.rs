@@ -232,9 +232,9 @@ fn engine_reads_no_clock_no_environment_and_starts_no_process() {
         ("fn f() { std::time::Instant::now(); }", "Instant::now"),
         (
             "use std::env;\nfn f() { env::var(\"HOME\").ok(); }",
-            "std::env::var",
+            "std::env",
         ),
-        ("fn f() { std::env::var_os(\"HOME\"); }", "std::env::var_os"),
+        ("fn f() { std::env::var_os(\"HOME\"); }", "std::env"),
         ("use std::process::Command;", "std::process::Command"),
         (
             "use std::process;\nfn f() { process::Command::new(\"git\"); }",
@@ -243,6 +243,36 @@ fn engine_reads_no_clock_no_environment_and_starts_no_process() {
         ("fn f() { println(\"PRAGMA sqlite_master\"); }", "sqlite_"),
     ] {
         caught("crates/engine/src/files/a.rs", line, &[what]);
+    }
+}
+
+#[test]
+fn the_library_installs_nothing_in_its_hosts_process() {
+    let (path, text) = manifest("daybook", "");
+    let (path, text) = (path, text.replace("daybook-daybook", "daybook"));
+    for (line, what) in [
+        ("fn f() { std::env::current_dir().ok(); }", "std::env"),
+        (
+            "fn f() { tracing::subscriber::set_global_default(a); }",
+            "set_global_default",
+        ),
+        (
+            "fn f() { tracing_subscriber::fmt::init(); }",
+            "tracing_subscriber",
+        ),
+        ("fn f() { ctrlc::set_handler(a); }", "ctrlc"),
+        ("use tokio::signal;", "tokio::signal"),
+        (
+            "use std::panic;\nfn f() { panic::set_hook(a); }",
+            "panic::set_hook",
+        ),
+    ] {
+        for name in ["domain", "store", "engine", "daybook"] {
+            let place = format!("crates/{name}/src/a.rs");
+            let broken = findings(&[(&path, &text), (&place, line)]);
+            assert_eq!(broken.len(), 1, "{line}: {broken:#?}");
+            assert!(broken[0].contains(what), "{what:?} is not in {broken:?}");
+        }
     }
 }
 

@@ -48,6 +48,8 @@ impl CrateRule {
 const PURE: &str = "domain holds values and pure functions of them";
 const CLOCK: &str = "the present time arrives as an argument, so that tests own it";
 const ENVIRONMENT: &str = "only the binary reads the environment";
+const LISTENERS: &str = "whoever uses the library chooses who listens";
+const SIGNALS: &str = "signals and panics of a process belong to its host";
 const NO_DATABASE: &str = "only store knows databases";
 const NO_HTTP: &str = "only llm and the binary speak HTTP";
 const NO_MODEL: &str = "a store remembers; it asks no model";
@@ -172,23 +174,24 @@ pub(super) const CRATES: &[CrateRule] = &[
     },
 ];
 
+/// What the library leaves to its host.
+const fn library(what: &'static str, because: &'static str) -> Banned {
+    Banned {
+        what,
+        because,
+        but_not_in: &["app", "testkit"],
+    }
+}
+
 /// What no source of ours names outside tests.
 pub(super) const EVERYWHERE: &[Banned] = &[
-    Banned {
-        what: "std::env::var",
-        because: ENVIRONMENT,
-        but_not_in: &["app", "testkit"],
-    },
-    Banned {
-        what: "std::env::vars",
-        because: ENVIRONMENT,
-        but_not_in: &["app", "testkit"],
-    },
-    Banned {
-        what: "std::env::var_os",
-        because: ENVIRONMENT,
-        but_not_in: &["app", "testkit"],
-    },
+    library("std::env", ENVIRONMENT),
+    library("set_global_default", LISTENERS),
+    library("tracing_subscriber", LISTENERS),
+    library("ctrlc", SIGNALS),
+    library("signal_hook", SIGNALS),
+    library("tokio::signal", SIGNALS),
+    library("panic::set_hook", SIGNALS),
     Banned {
         what: "std::process::Command",
         because: "Daybook starts no process",

@@ -8,6 +8,13 @@ use super::told;
 use crate::time::Timestamp;
 
 /// What sort of thing a chunk holds.
+///
+/// ```
+/// use daybook_domain::working::{ChunkType, RetentionStrategy};
+/// let (priority, retention, is_mutable) = ChunkType::WorkingFlow.defaults();
+/// assert_eq!((priority, retention, is_mutable), (500, RetentionStrategy::BatchCompressible, true));
+/// assert_eq!(ChunkType::WorkingFlow.word(), "WORKING_FLOW");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum ChunkType {
@@ -70,6 +77,11 @@ impl ChunkType {
 }
 
 /// What part of the conversation a [`ChunkType::WorkingFlow`] chunk is.
+///
+/// ```
+/// use daybook_domain::working::WorkingFlowSubType;
+/// assert_eq!(WorkingFlowSubType::AgentAction.word(), "AGENT_ACTION");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum WorkingFlowSubType {
@@ -103,6 +115,13 @@ impl WorkingFlowSubType {
 }
 
 /// What may become of a chunk when room is needed (seed 003, "Compaction Strategy").
+///
+/// ```
+/// use daybook_domain::working::RetentionStrategy;
+/// assert!(RetentionStrategy::Disposable.is_compactable());
+/// assert!(!RetentionStrategy::Critical.is_compactable());
+/// ```
+#[doc(alias = "ChunkRetentionStrategy")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum RetentionStrategy {
@@ -130,6 +149,12 @@ impl RetentionStrategy {
 }
 
 /// A part of [`Content::Mixed`].
+///
+/// ```
+/// use daybook_domain::working::{Content, Part};
+/// let parts = vec![Part::Text { text: "As you see:".to_owned() }];
+/// assert_eq!(Content::Mixed { parts }.told(), "As you see:");
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Part {
@@ -152,6 +177,17 @@ pub enum Part {
 }
 
 /// What a chunk holds.
+///
+/// ```
+/// use daybook_domain::working::Content;
+/// let words = Content::text("Deploys happen on Tuesdays.");
+/// assert_eq!(words.told(), "Deploys happen on Tuesdays.");
+/// assert_eq!(words.field("callId"), None);
+///
+/// let call: Content = serde_json::from_str(r#"{"type":"TEXT","text":"Tool call","callId":"c1"}"#)?;
+/// assert_eq!(call.word("callId"), Some("c1"));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Content {
@@ -221,6 +257,13 @@ impl Content {
 }
 
 /// Where a chunk comes from.
+///
+/// ```
+/// use daybook_domain::Timestamp;
+/// use daybook_domain::working::ChunkMetadata;
+/// let metadata = ChunkMetadata { created_at: Timestamp(1), ..ChunkMetadata::default() };
+/// assert_eq!(serde_json::to_string(&metadata).unwrap(), r#"{"createdAt":1}"#);
+/// ```
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ChunkMetadata {
@@ -238,6 +281,23 @@ pub struct ChunkMetadata {
 }
 
 /// One thing that an agent holds in mind. Never changes: a changed one is another chunk.
+///
+/// ```
+/// use daybook_domain::working::{Chunk, ChunkType, Content, IdSource, RetentionStrategy, WorkingFlowSubType};
+/// # use daybook_domain::{EventSeq, SessionId, Tenant, Timestamp};
+/// # let thread = SessionId { tenant: Tenant::local(), agent: "agent".into(), host_id: "thread_1".into() };
+/// # let now = Timestamp(0);
+/// let mut ids = IdSource::new(&thread, EventSeq(1));
+/// let words = Content::text("Deploys happen on Tuesdays.");
+/// let chunk = Chunk::new(ids.chunk(), ChunkType::WorkingFlow, words, now)
+///     .part(WorkingFlowSubType::User)
+///     .kept(RetentionStrategy::Critical);
+/// assert!(chunk.is(WorkingFlowSubType::User) && chunk.call_id().is_none());
+///
+/// let edited = chunk.derive(&mut ids, now);
+/// assert_eq!(edited.metadata.parent_ids, [chunk.id]);
+/// ```
+#[doc(alias = "MemoryChunk")]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Chunk {

@@ -10,6 +10,14 @@ use super::ids::{ChunkId, StateId};
 use crate::ids::{EventSeq, SessionId};
 
 /// Where a thread was made from another one's state.
+///
+/// ```
+/// use daybook_domain::working::Forked;
+/// use daybook_domain::{EventSeq, SessionId, Tenant};
+/// let thread_id = SessionId { tenant: Tenant::local(), agent: "agent".into(), host_id: "thread_1".into() };
+/// let forked = Forked { thread_id, seq: EventSeq(4), state_id: "state_1".into() };
+/// assert_eq!(forked.seq, EventSeq(4));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Forked {
@@ -22,6 +30,22 @@ pub struct Forked {
 }
 
 /// A finished compaction.
+///
+/// ```
+/// use daybook_domain::EventSeq;
+/// use daybook_domain::working::{Compaction, Entry};
+/// let compaction = Compaction {
+///     at: EventSeq(20),
+///     replaced: Vec::new(),
+///     dropped: vec!["chunk_1".into()],
+///     by: "extractive".to_owned(),
+///     tokens_before: 4_000,
+///     tokens_after: 0,
+///     faults: Vec::new(),
+/// };
+/// // Stored at 23, it counts behind 20.
+/// assert_eq!(Entry::Compaction(compaction).counts_at(EventSeq(23)), EventSeq(20));
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Compaction {
@@ -45,6 +69,15 @@ pub struct Compaction {
 }
 
 /// One chunk in the place of others.
+///
+/// ```
+/// use daybook_domain::Timestamp;
+/// use daybook_domain::working::{Chunk, ChunkType, Content, Replaced};
+/// let summary = Content::text("Two files were read.");
+/// let chunk = Chunk::new("chunk_9".into(), ChunkType::WorkingFlow, summary, Timestamp(0));
+/// let replaced = Replaced { targets: vec!["chunk_1".into(), "chunk_2".into()], chunk: chunk.into() };
+/// assert_eq!(replaced.targets.len(), 2);
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Replaced {
@@ -55,6 +88,13 @@ pub struct Replaced {
 }
 
 /// One entry of a thread's log.
+///
+/// ```
+/// use daybook_domain::EventSeq;
+/// use daybook_domain::working::Entry;
+/// assert_eq!(serde_json::to_string(&Entry::Ended).unwrap(), r#"{"entry":"ended"}"#);
+/// assert_eq!(Entry::Ended.counts_at(EventSeq(7)), EventSeq(7));
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "entry", rename_all = "snake_case")]
 pub enum Entry {

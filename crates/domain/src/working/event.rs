@@ -9,6 +9,11 @@ use crate::model::{ModelReply, ToolCall};
 use crate::time::Timestamp;
 
 /// How far a thing to do has come.
+///
+/// ```
+/// use daybook_domain::working::TodoStatus;
+/// assert_eq!(serde_json::to_string(&TodoStatus::InProgress).unwrap(), r#""in_progress""#);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TodoStatus {
@@ -23,6 +28,17 @@ pub enum TodoStatus {
 }
 
 /// A thing to do.
+///
+/// ```
+/// use daybook_domain::working::{EventType, TodoItem, TodoStatus};
+/// let write = TodoItem {
+///     id: "1".to_owned(),
+///     content: "Write the test first".to_owned(),
+///     status: TodoStatus::Pending,
+///     children: Vec::new(),
+/// };
+/// assert_eq!(EventType::TodoSet { todos: vec![write] }.word(), "TODO_SET");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TodoItem {
     /// By which later events name it.
@@ -37,6 +53,17 @@ pub struct TodoItem {
 }
 
 /// Tokens of an answer, as its provider counted them.
+///
+/// ```
+/// use daybook_domain::working::EventType;
+/// use daybook_domain::working::event::ResponseUsage;
+/// let said = EventType::LlmTextResponse {
+///     content: "Done.".to_owned(),
+///     model: None,
+///     usage: Some(ResponseUsage { input_tokens: 1_200, output_tokens: 3 }),
+/// };
+/// assert_eq!(said.word(), "LLM_TEXT_RESPONSE");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ResponseUsage {
@@ -47,6 +74,13 @@ pub struct ResponseUsage {
 }
 
 /// Who ended a task.
+///
+/// ```
+/// use daybook_domain::working::EventType;
+/// use daybook_domain::working::event::TerminatedBy;
+/// let stopped = EventType::TaskTerminated { terminated_by: TerminatedBy::User, reason: None };
+/// assert_eq!(stopped.word(), "TASK_TERMINATED");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TerminatedBy {
@@ -61,6 +95,16 @@ pub enum TerminatedBy {
 macro_rules! events {
     ($($(#[$doc:meta])* $name:ident = $word:literal { $($(#[$field_meta:meta])* $field:ident: $type:ty),* $(,)? })*) => {
         /// What happened.
+        ///
+        /// ```
+        /// use daybook_domain::working::EventType;
+        /// let called: EventType = serde_json::from_str(
+        ///     r#"{"type":"LLM_TOOL_CALL","toolName":"read","callId":"c1","arguments":{"path":"a.txt"}}"#,
+        /// )?;
+        /// assert_eq!(called.word(), "LLM_TOOL_CALL");
+        /// assert!(EventType::WORDS.contains(&"LLM_TOOL_CALL"));
+        /// # Ok::<(), serde_json::Error>(())
+        /// ```
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
         #[serde(tag = "type", rename_all_fields = "camelCase")]
         pub enum EventType {
@@ -463,6 +507,13 @@ impl EventType {
 }
 
 /// Something that happened in a thread.
+///
+/// ```
+/// use daybook_domain::Timestamp;
+/// use daybook_domain::working::{EventType, ThreadEvent};
+/// let hello = ThreadEvent::new(EventType::user("Hello!"), Timestamp(1)).with_id("message-17");
+/// assert_eq!(hello.id(), Some("message-17"));
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct ThreadEvent {
     /// What.

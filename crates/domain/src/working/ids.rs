@@ -32,14 +32,29 @@ macro_rules! name {
 
 name! {
     /// A chunk's name, `chunk_…`.
+    ///
+    /// ```
+    /// use daybook_domain::working::ChunkId;
+    /// assert_eq!(ChunkId::from("chunk_4fzz").to_string(), "chunk_4fzz");
+    /// ```
     ChunkId
 }
 name! {
     /// A state's name, `state_…`.
+    ///
+    /// ```
+    /// use daybook_domain::working::StateId;
+    /// assert_eq!(StateId::from("state_4fzz").to_string(), "state_4fzz");
+    /// ```
     StateId
 }
 name! {
     /// An operation's name, `op_…`.
+    ///
+    /// ```
+    /// use daybook_domain::working::OperationId;
+    /// assert_eq!(OperationId::from("op_4fzz").to_string(), "op_4fzz");
+    /// ```
     OperationId
 }
 
@@ -61,6 +76,20 @@ pub fn prefix(name: &str) -> Option<&'static str> {
 
 /// Makes the names of what one entry of a thread's log brings about: a tag of the thread, the entry's
 /// place, and a number.
+///
+/// ```
+/// use daybook_domain::working::IdSource;
+/// use daybook_domain::{EventSeq, SessionId, Tenant};
+/// let thread = SessionId { tenant: Tenant::local(), agent: "agent".into(), host_id: "thread_1".into() };
+/// let mut ids = IdSource::new(&thread, EventSeq(1));
+/// // Whoever folds the log again names everything alike, and everything has a name of its own.
+/// let mut again = IdSource::new(&thread, EventSeq(1));
+/// assert_eq!(ids.chunk(), again.chunk());
+/// assert_eq!(ids.operation(), again.operation());
+/// assert_eq!(ids.state(), again.state());
+/// assert_ne!(ids.at(EventSeq(2)).state(), again.state());
+/// assert_ne!(ids.part(0).chunk(), again.chunk());
+/// ```
 #[derive(Debug, Clone)]
 pub struct IdSource {
     tag: [u8; TAG],

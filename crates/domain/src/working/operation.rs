@@ -12,6 +12,12 @@ use super::state::{Held, State, StateMetadata};
 use crate::time::Timestamp;
 
 /// What an operation does.
+///
+/// ```
+/// use daybook_domain::working::Act;
+/// let add = Act::Add { chunk_id: "chunk_1".into(), position: None };
+/// assert_eq!(serde_json::to_string(&add).unwrap(), r#"{"type":"ADD","chunkId":"chunk_1"}"#);
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(
     tag = "type",
@@ -69,6 +75,15 @@ pub enum Act {
 }
 
 /// An act, with its name and time.
+///
+/// ```
+/// use daybook_domain::working::{Act, IdSource, Operation};
+/// # use daybook_domain::{EventSeq, SessionId, Tenant, Timestamp};
+/// # let thread = SessionId { tenant: Tenant::local(), agent: "agent".into(), host_id: "thread_1".into() };
+/// let mut ids = IdSource::new(&thread, EventSeq(2));
+/// let delete = Operation::new(&mut ids, Act::Delete { chunk_id: "chunk_1".into() }, Timestamp(0));
+/// assert!(delete.id.0.starts_with("op_"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Operation {
     /// Its name.
@@ -92,6 +107,12 @@ impl Operation {
 }
 
 /// Why an operation cannot be applied.
+///
+/// ```
+/// use daybook_domain::working::OperationError;
+/// let error = OperationError::Absent("chunk_1".into());
+/// assert_eq!(error.to_string(), "Target chunk not found in state: chunk_1");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OperationError {
     /// The chunk that it brings was not handed over.
@@ -119,6 +140,12 @@ impl Applied {
 }
 
 /// What operations did.
+///
+/// ```
+/// use daybook_domain::working::Applied;
+/// let nothing = Applied::default();
+/// assert!(nothing.added.is_empty() && nothing.removed.is_empty());
+/// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Applied {
     /// Chunks that stand now and did not before, in the order in which they came.
@@ -132,6 +159,26 @@ impl State {
     ///
     /// # Errors
     /// [`OperationError`].
+    ///
+    /// ```
+    /// # use daybook_domain::{EventSeq, Timestamp};
+    /// # use daybook_domain::working::*;
+    /// # let chunk = Chunk::new("chunk_1".into(), ChunkType::WorkingFlow, Content::text("Hello!"), Timestamp(0));
+    /// # let hello = std::sync::Arc::new(chunk.part(WorkingFlowSubType::User));
+    /// # let provenance = Provenance { source: StateSource::Initial, seq: EventSeq(1), event_type: None };
+    /// # let metadata = StateMetadata {
+    /// #     created_at: Timestamp(0), previous_state_id: None, source_operation: None, provenance, custom: Default::default(),
+    /// # };
+    /// # let state = State::new("state_1".into(), metadata.clone(), Vec::new());
+    /// let add = Operation {
+    ///     id: "op_1".into(),
+    ///     act: Act::Add { chunk_id: hello.id.clone(), position: None },
+    ///     timestamp: Timestamp(0),
+    /// };
+    /// let (next, applied) = state.after(&[add], &[hello], "state_2".into(), metadata)?;
+    /// assert_eq!((state.len(), next.len(), applied.added.len()), (0, 1, 1));
+    /// # Ok::<(), OperationError>(())
+    /// ```
     pub fn after(
         &self,
         operations: &[Operation],
@@ -148,6 +195,27 @@ impl State {
     ///
     /// # Errors
     /// [`OperationError`]; the state is as it was.
+    ///
+    /// ```
+    /// # use daybook_domain::{EventSeq, Timestamp};
+    /// # use daybook_domain::working::*;
+    /// # let chunk = Chunk::new("chunk_1".into(), ChunkType::WorkingFlow, Content::text("Hello!"), Timestamp(0));
+    /// # let hello = std::sync::Arc::new(chunk.part(WorkingFlowSubType::User));
+    /// # let provenance = Provenance { source: StateSource::Initial, seq: EventSeq(1), event_type: None };
+    /// # let metadata = StateMetadata {
+    /// #     created_at: Timestamp(0), previous_state_id: None, source_operation: None, provenance, custom: Default::default(),
+    /// # };
+    /// # let mut state = State::new("state_1".into(), metadata.clone(), vec![hello.clone()]);
+    /// let delete = Operation {
+    ///     id: "op_1".into(),
+    ///     act: Act::Delete { chunk_id: hello.id.clone() },
+    ///     timestamp: Timestamp(0),
+    /// };
+    /// let applied = state.advance(&[delete], &[], "state_2".into(), metadata)?;
+    /// assert!(state.is_empty());
+    /// assert_eq!(applied.removed, [hello.id.clone()]);
+    /// # Ok::<(), OperationError>(())
+    /// ```
     pub fn advance(
         &mut self,
         operations: &[Operation],

@@ -13,6 +13,12 @@ use super::ids::ChunkId;
 use super::state::State;
 
 /// How much of the newest stays.
+///
+/// ```
+/// use daybook_domain::working::selection::Recent;
+/// let recent = Recent { chunks: 6, tokens: 8_000 };
+/// assert_eq!(recent.chunks, 6);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Recent {
     /// Most chunks.
@@ -22,6 +28,22 @@ pub struct Recent {
 }
 
 /// What a compaction may take, in the order of the state.
+///
+/// ```
+/// # use daybook_domain::{EventSeq, Timestamp};
+/// # use daybook_domain::working::*;
+/// # let chunk = Chunk::new("chunk_1".into(), ChunkType::WorkingFlow, Content::text("Hello!"), Timestamp(0));
+/// # let hello = std::sync::Arc::new(chunk.part(WorkingFlowSubType::Response));
+/// # let provenance = Provenance { source: StateSource::Initial, seq: EventSeq(1), event_type: None };
+/// # let metadata = StateMetadata {
+/// #     created_at: Timestamp(0), previous_state_id: None, source_operation: None, provenance, custom: Default::default(),
+/// # };
+/// # let state = State::new("state_1".into(), metadata, vec![hello]);
+/// use daybook_domain::working::selection::select_of;
+/// let selection = select_of(&state, &["chunk_1".into()]);
+/// assert_eq!((selection.len(), selection.chunks().count()), (1, 1));
+/// assert!(!selection.is_empty());
+/// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Selection {
     /// Goes without a word.
@@ -51,6 +73,22 @@ impl Selection {
 
 /// Whether a compaction may take the chunk at all. What a thread is told once, about its task and its
 /// agent, is not compacted.
+///
+/// ```
+/// # use daybook_domain::{EventSeq, Timestamp};
+/// # use daybook_domain::working::*;
+/// # let chunk = Chunk::new("chunk_1".into(), ChunkType::WorkingFlow, Content::text("Hello!"), Timestamp(0));
+/// # let hello = std::sync::Arc::new(chunk.part(WorkingFlowSubType::User));
+/// # let provenance = Provenance { source: StateSource::Initial, seq: EventSeq(1), event_type: None };
+/// # let metadata = StateMetadata {
+/// #     created_at: Timestamp(0), previous_state_id: None, source_operation: None, provenance, custom: Default::default(),
+/// # };
+/// # let state = State::new("state_1".into(), metadata, vec![hello.clone()]);
+/// use daybook_domain::working::selection::is_compactable;
+/// assert!(is_compactable(&hello));
+/// let rule = Chunk::new("chunk_2".into(), ChunkType::System, Content::text("Be brief."), Timestamp(0));
+/// assert!(!is_compactable(&rule));
+/// ```
 #[must_use]
 pub fn is_compactable(chunk: &Chunk) -> bool {
     let is_kind = match chunk.kind {
@@ -61,6 +99,20 @@ pub fn is_compactable(chunk: &Chunk) -> bool {
 }
 
 /// Compactable chunks of the conversation: what the seed's threshold counts.
+///
+/// ```
+/// # use daybook_domain::{EventSeq, Timestamp};
+/// # use daybook_domain::working::*;
+/// # let chunk = Chunk::new("chunk_1".into(), ChunkType::WorkingFlow, Content::text("Hello!"), Timestamp(0));
+/// # let hello = std::sync::Arc::new(chunk.part(WorkingFlowSubType::User));
+/// # let provenance = Provenance { source: StateSource::Initial, seq: EventSeq(1), event_type: None };
+/// # let metadata = StateMetadata {
+/// #     created_at: Timestamp(0), previous_state_id: None, source_operation: None, provenance, custom: Default::default(),
+/// # };
+/// # let state = State::new("state_1".into(), metadata, vec![hello]);
+/// use daybook_domain::working::selection::compactable_flow;
+/// assert_eq!(compactable_flow(&state), 1);
+/// ```
 #[must_use]
 pub fn compactable_flow(state: &State) -> usize {
     let counts = |chunk: &&Arc<Chunk>| {
@@ -70,6 +122,20 @@ pub fn compactable_flow(state: &State) -> usize {
 }
 
 /// The newest words of the person.
+///
+/// ```
+/// # use daybook_domain::{EventSeq, Timestamp};
+/// # use daybook_domain::working::*;
+/// # let chunk = Chunk::new("chunk_1".into(), ChunkType::WorkingFlow, Content::text("Hello!"), Timestamp(0));
+/// # let hello = std::sync::Arc::new(chunk.part(WorkingFlowSubType::User));
+/// # let provenance = Provenance { source: StateSource::Initial, seq: EventSeq(1), event_type: None };
+/// # let metadata = StateMetadata {
+/// #     created_at: Timestamp(0), previous_state_id: None, source_operation: None, provenance, custom: Default::default(),
+/// # };
+/// # let state = State::new("state_1".into(), metadata, vec![hello]);
+/// use daybook_domain::working::selection::newest_words;
+/// assert_eq!(newest_words(&state).unwrap().content.told(), "Hello!");
+/// ```
 #[must_use]
 pub fn newest_words(state: &State) -> Option<&Arc<Chunk>> {
     let is_user = |chunk: &&Arc<Chunk>| chunk.is(WorkingFlowSubType::User);
@@ -77,6 +143,20 @@ pub fn newest_words(state: &State) -> Option<&Arc<Chunk>> {
 }
 
 /// Calls that nobody has answered.
+///
+/// ```
+/// # use daybook_domain::{EventSeq, Timestamp};
+/// # use daybook_domain::working::*;
+/// # let chunk = Chunk::new("chunk_1".into(), ChunkType::WorkingFlow, Content::text("Hello!"), Timestamp(0));
+/// # let hello = std::sync::Arc::new(chunk.part(WorkingFlowSubType::User));
+/// # let provenance = Provenance { source: StateSource::Initial, seq: EventSeq(1), event_type: None };
+/// # let metadata = StateMetadata {
+/// #     created_at: Timestamp(0), previous_state_id: None, source_operation: None, provenance, custom: Default::default(),
+/// # };
+/// # let state = State::new("state_1".into(), metadata, vec![hello]);
+/// use daybook_domain::working::selection::unanswered;
+/// assert!(unanswered(&state).is_empty());
+/// ```
 #[must_use]
 pub fn unanswered(state: &State) -> HashSet<ChunkId> {
     let mut open: HashMap<&str, Vec<&ChunkId>> = HashMap::new();
@@ -100,6 +180,22 @@ fn expects_answer(chunk: &Chunk) -> bool {
 }
 
 /// What may be taken of a state, where `tokens` tells what a chunk takes.
+///
+/// ```
+/// # use daybook_domain::{EventSeq, Timestamp};
+/// # use daybook_domain::working::*;
+/// # let chunk = Chunk::new("chunk_1".into(), ChunkType::WorkingFlow, Content::text("Hello!"), Timestamp(0));
+/// # let hello = std::sync::Arc::new(chunk.part(WorkingFlowSubType::User));
+/// # let provenance = Provenance { source: StateSource::Initial, seq: EventSeq(1), event_type: None };
+/// # let metadata = StateMetadata {
+/// #     created_at: Timestamp(0), previous_state_id: None, source_operation: None, provenance, custom: Default::default(),
+/// # };
+/// # let state = State::new("state_1".into(), metadata, vec![hello]);
+/// use daybook_domain::working::selection::{Recent, select};
+/// let selection = select(&state, Recent { chunks: 6, tokens: 8_000 }, |chunk| chunk.content.told().len() as u64);
+/// // The newest stay.
+/// assert!(selection.is_empty());
+/// ```
 #[must_use]
 pub fn select(state: &State, recent: Recent, tokens: impl Fn(&Chunk) -> u64) -> Selection {
     let kept = newest(state, recent, tokens);
@@ -107,6 +203,21 @@ pub fn select(state: &State, recent: Recent, tokens: impl Fn(&Chunk) -> u64) -> 
 }
 
 /// What may be taken of the chunks that somebody chose: those and, with a call, its outcome.
+///
+/// ```
+/// # use daybook_domain::{EventSeq, Timestamp};
+/// # use daybook_domain::working::*;
+/// # let chunk = Chunk::new("chunk_1".into(), ChunkType::WorkingFlow, Content::text("Hello!"), Timestamp(0));
+/// # let hello = std::sync::Arc::new(chunk.part(WorkingFlowSubType::Response));
+/// # let provenance = Provenance { source: StateSource::Initial, seq: EventSeq(1), event_type: None };
+/// # let metadata = StateMetadata {
+/// #     created_at: Timestamp(0), previous_state_id: None, source_operation: None, provenance, custom: Default::default(),
+/// # };
+/// # let state = State::new("state_1".into(), metadata, vec![hello]);
+/// use daybook_domain::working::selection::select_of;
+/// let selection = select_of(&state, &["chunk_1".into()]);
+/// assert_eq!(selection.condensable[0].content.told(), "Hello!");
+/// ```
 #[must_use]
 pub fn select_of(state: &State, chosen: &[ChunkId]) -> Selection {
     let chosen: HashSet<_> = chosen.iter().collect();

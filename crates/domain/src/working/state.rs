@@ -13,6 +13,11 @@ use crate::ids::EventSeq;
 use crate::time::Timestamp;
 
 /// What made a state out of the one before it.
+///
+/// ```
+/// use daybook_domain::working::StateSource;
+/// assert_eq!(serde_json::to_string(&StateSource::EventDispatch).unwrap(), r#""event_dispatch""#);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StateSource {
@@ -31,6 +36,17 @@ pub enum StateSource {
 }
 
 /// Where a state comes from.
+///
+/// ```
+/// use daybook_domain::EventSeq;
+/// use daybook_domain::working::{Provenance, StateSource};
+/// let provenance = Provenance {
+///     source: StateSource::EventDispatch,
+///     seq: EventSeq(3),
+///     event_type: Some("USER_MESSAGE".into()),
+/// };
+/// assert_eq!(provenance.seq, EventSeq(3));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Provenance {
@@ -44,6 +60,20 @@ pub struct Provenance {
 }
 
 /// A state's descent.
+///
+/// ```
+/// # use daybook_domain::{EventSeq, Timestamp};
+/// # use daybook_domain::working::*;
+/// # let chunk = Chunk::new("chunk_1".into(), ChunkType::WorkingFlow, Content::text("Hello!"), Timestamp(0));
+/// # let hello = std::sync::Arc::new(chunk.part(WorkingFlowSubType::User));
+/// # let provenance = Provenance { source: StateSource::Initial, seq: EventSeq(1), event_type: None };
+/// # let metadata = StateMetadata {
+/// #     created_at: Timestamp(0), previous_state_id: None, source_operation: None, provenance, custom: Default::default(),
+/// # };
+/// # let _ = hello;
+/// assert_eq!(metadata.provenance.source, StateSource::Initial);
+/// assert!(metadata.previous_state_id.is_none(), "it is the first");
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StateMetadata {
@@ -63,6 +93,23 @@ pub struct StateMetadata {
 }
 
 /// What a thread holds at one moment. Never changes; a copy costs next to nothing.
+///
+/// ```
+/// # use daybook_domain::{EventSeq, Timestamp};
+/// # use daybook_domain::working::*;
+/// # let chunk = Chunk::new("chunk_1".into(), ChunkType::WorkingFlow, Content::text("Hello!"), Timestamp(0));
+/// # let hello = std::sync::Arc::new(chunk.part(WorkingFlowSubType::User));
+/// # let provenance = Provenance { source: StateSource::Initial, seq: EventSeq(1), event_type: None };
+/// # let metadata = StateMetadata {
+/// #     created_at: Timestamp(0), previous_state_id: None, source_operation: None, provenance, custom: Default::default(),
+/// # };
+/// let state = State::new("state_1".into(), metadata, vec![hello]);
+/// assert_eq!((state.len(), state.is_empty()), (1, false));
+/// let id = &state.chunk_ids()[0];
+/// assert_eq!(state.position(id), Some(0));
+/// assert_eq!(state.chunk(id), state.chunks().next());
+/// ```
+#[doc(alias = "MemoryState")]
 #[derive(Debug, Clone, PartialEq)]
 pub struct State {
     /// Its name.

@@ -15,6 +15,12 @@ use crate::session::SessionMeta;
 use crate::time::Timestamp;
 
 /// Why a thread's events wait (seed 003, "BlockingReason").
+///
+/// ```
+/// use daybook_domain::working::BlockingReason;
+/// assert_eq!(BlockingReason::Compacting.word(), "COMPACTING");
+/// assert_eq!(BlockingReason::from_word("PAUSED"), Some(BlockingReason::Paused));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum BlockingReason {
@@ -44,10 +50,27 @@ impl BlockingReason {
 }
 
 /// Proof of having blocked a thread; each block of a thread has a greater one.
+///
+/// ```
+/// use daybook_domain::working::BlockToken;
+/// assert!(BlockToken(2) > BlockToken(1), "the newer block");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct BlockToken(pub u64);
 
 /// A thread stands still: entries are stored, and not folded before the block ends.
+///
+/// ```
+/// use daybook_domain::working::{Block, BlockToken, BlockingReason};
+/// use daybook_domain::{EventSeq, Timestamp};
+/// let paused = Block {
+///     reason: BlockingReason::Paused,
+///     token: BlockToken(1),
+///     at: EventSeq(12),
+///     until: Timestamp::MAX,
+/// };
+/// assert_eq!(paused.reason.word(), "PAUSED");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Block {
     /// Why.
@@ -61,6 +84,25 @@ pub struct Block {
 }
 
 /// A thread that is to be.
+///
+/// ```
+/// use daybook_domain::working::NewThread;
+/// use daybook_domain::{SessionId, SessionKind, SessionMeta, Tenant, Timestamp};
+/// # let thread = SessionId { tenant: Tenant::local(), agent: "agent".into(), host_id: "thread_1".into() };
+/// let new = NewThread {
+///     session: SessionMeta {
+///         id: thread,
+///         kind: SessionKind::Root,
+///         memory_off: false,
+///         forked_from: None,
+///         surface: None,
+///         user: None,
+///     },
+///     custom: serde_json::Map::new(),
+///     now: Timestamp(0),
+/// };
+/// assert_eq!(new.session.id.host_id, "thread_1");
+/// ```
 #[derive(Debug, Clone)]
 pub struct NewThread {
     /// Its session; created with it when there is none.
@@ -72,6 +114,15 @@ pub struct NewThread {
 }
 
 /// A thread, as its store knows it.
+///
+/// ```
+/// use daybook_domain::working::Thread;
+/// let told = |thread: &Thread| match thread.block {
+///     Some(block) => format!("{} stands still: {}", thread.label, block.reason.word()),
+///     None => format!("{} has {} entries", thread.label, thread.last.0),
+/// };
+/// # let _ = told;
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Thread {
@@ -97,6 +148,16 @@ pub struct Thread {
 }
 
 /// Entries for a thread's log.
+///
+/// ```
+/// use daybook_domain::seams::Append;
+/// use daybook_domain::working::{Entry, ThreadAppend};
+/// /// An append that waits for nobody, with an entry for its one event.
+/// fn of(append: Append, entry: &Entry) -> serde_json::Result<ThreadAppend> {
+///     Ok(ThreadAppend { append, entries: vec![serde_json::to_string(entry)?], ends: None })
+/// }
+/// # let _ = of;
+/// ```
 #[derive(Debug, Clone)]
 pub struct ThreadAppend {
     /// The events for the session's log.
@@ -109,6 +170,13 @@ pub struct ThreadAppend {
 }
 
 /// What became of an append.
+///
+/// ```
+/// use daybook_domain::EventSeq;
+/// use daybook_domain::working::ThreadAppended;
+/// let appended = ThreadAppended::Stored { seqs: vec![EventSeq(4)], before: EventSeq(3), block: None };
+/// assert_ne!(appended, ThreadAppended::BlockLost);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ThreadAppended {
     /// It is stored.
@@ -125,6 +193,15 @@ pub enum ThreadAppended {
 }
 
 /// What became of a wish to block.
+///
+/// ```
+/// use daybook_domain::working::{BlockOutcome, BlockToken};
+/// let token = |outcome| match outcome {
+///     BlockOutcome::Blocked(block) => Some(block.token),
+///     BlockOutcome::Already(_) => None::<BlockToken>,
+/// };
+/// # let _ = token;
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlockOutcome {
     /// The thread stands still.
@@ -134,6 +211,12 @@ pub enum BlockOutcome {
 }
 
 /// An entry as it is stored.
+///
+/// ```
+/// use daybook_domain::working::{Entry, LogEntry};
+/// let entry_of = |logged: &LogEntry| logged.entry.as_deref().map(serde_json::from_str::<Entry>);
+/// # let _ = entry_of;
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct LogEntry {
     /// The event of the session's log.
@@ -143,6 +226,13 @@ pub struct LogEntry {
 }
 
 /// Entries, and what those that are not among them wait for.
+///
+/// ```
+/// use daybook_domain::EventSeq;
+/// use daybook_domain::working::LogPage;
+/// let page = LogPage { entries: Vec::new(), block: None, last: EventSeq(0) };
+/// assert!(page.entries.is_empty());
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct LogPage {
     /// In the order of the log.
@@ -157,6 +247,17 @@ pub struct LogPage {
 /// whose session is gone, as an import was undone, until there is such a session again.
 ///
 /// An undone import ends a compaction that saw what is gone, and forgets a snapshot of it.
+///
+/// ```
+/// use daybook_domain::working::ThreadStore;
+/// use daybook_domain::{SessionId, StoreError, Timestamp};
+/// async fn is_empty(store: &dyn ThreadStore, id: &SessionId, now: Timestamp) -> Result<bool, StoreError> {
+///     let thread = store.thread(id, now).await?;
+///     Ok(thread.is_none_or(|thread| thread.last.0 == 0))
+/// }
+/// # let _ = is_empty;
+/// ```
+#[doc(alias = "StorageProvider")]
 #[async_trait]
 pub trait ThreadStore: SessionStore {
     /// Creates a thread, and its session if there is none; an existing thread is given back as it is.

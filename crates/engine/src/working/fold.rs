@@ -19,6 +19,21 @@ use serde_json::Map;
 use super::reduce::{ReduceContext, Reduced, ReducerRegistry};
 
 /// Folds the entries of one thread.
+///
+/// ```
+/// use std::sync::Arc;
+/// use daybook_domain::working::{Entry, EventType, ThreadEvent};
+/// use daybook_domain::{EventSeq, SessionId, Tenant, Timestamp};
+/// use daybook_engine::working::fold::Fold;
+/// use daybook_engine::working::reduce::ReducerRegistry;
+/// # let thread = SessionId { tenant: Tenant::local(), agent: "agent".into(), host_id: "thread_1".into() };
+///
+/// let fold = Fold::new(&thread, Arc::new(ReducerRegistry::default()));
+/// let mut state = fold.beginning(Timestamp(0));
+/// let entry = Entry::Event { event: ThreadEvent::new(EventType::user("Hello!"), Timestamp(0)) };
+/// let folded = fold.entry(&mut state, EventSeq(1), Timestamp(0), &entry);
+/// assert_eq!((folded.is_changed, state.len()), (true, 1));
+/// ```
 #[derive(Debug, Clone)]
 pub struct Fold {
     registry: Arc<ReducerRegistry>,
@@ -26,6 +41,21 @@ pub struct Fold {
 }
 
 /// What one entry did.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use daybook_domain::working::{Entry, EventType, ThreadEvent};
+/// # use daybook_domain::{EventSeq, SessionId, Tenant, Timestamp};
+/// # use daybook_engine::working::fold::Fold;
+/// # use daybook_engine::working::reduce::ReducerRegistry;
+/// # let thread = SessionId { tenant: Tenant::local(), agent: "agent".into(), host_id: "thread_1".into() };
+/// # let fold = Fold::new(&thread, Arc::new(ReducerRegistry::default()));
+/// # let mut state = fold.beginning(Timestamp(0));
+/// # let entry = Entry::Event { event: ThreadEvent::new(EventType::user("Hello!"), Timestamp(0)) };
+/// # let folded = fold.entry(&mut state, EventSeq(1), Timestamp(0), &entry);
+/// assert_eq!(folded.applied.added.len(), folded.operations.len());
+/// assert_eq!(folded.fault, None);
+/// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Folded {
     /// What came and went.

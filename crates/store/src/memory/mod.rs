@@ -33,6 +33,7 @@ use tokio::sync::watch;
 use crate::evidence::Piece;
 
 /// A store in memory.
+#[doc(alias = "InMemoryStorageProvider")]
 #[derive(Debug, Default)]
 pub struct MemoryStore {
     state: Mutex<State>,

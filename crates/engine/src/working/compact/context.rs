@@ -11,6 +11,15 @@ use serde_json::Value;
 use super::{Count, weight};
 
 /// What a compactor is told (seed 003, `CompactionContext`).
+///
+/// ```
+/// use daybook_engine::working::compact::CompactionContext;
+/// let goal = |context: &CompactionContext<'_>| match &context.task_goal {
+///     Some(goal) => format!("Keep what serves this: {goal}"),
+///     None => "Keep what was decided.".to_owned(),
+/// };
+/// # let _ = goal;
+/// ```
 pub struct CompactionContext<'a> {
     /// The state, which stands still.
     pub state: &'a State,
@@ -44,6 +53,18 @@ impl<'a> CompactionContext<'a> {
 
     /// The chunk that stands for `chunks`: part `COMPACTED` of the conversation, compressible, with them
     /// as its parents and a note of the events that they came from.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use daybook_domain::working::{Chunk, WorkingFlowSubType};
+    /// use daybook_engine::working::compact::CompactionContext;
+    /// fn summary(chunks: &[Arc<Chunk>], context: &CompactionContext<'_>) -> Chunk {
+    ///     let summary = context.compacted(chunks, "Two files were read.");
+    ///     assert!(summary.is(WorkingFlowSubType::Compacted));
+    ///     summary
+    /// }
+    /// # let _ = summary;
+    /// ```
     #[must_use]
     pub fn compacted(&self, chunks: &[Arc<Chunk>], text: impl Into<String>) -> Chunk {
         let kind = ChunkType::WorkingFlow;

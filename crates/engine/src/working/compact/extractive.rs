@@ -32,6 +32,12 @@ const NAMED: usize = 6;
 const SHARE: u64 = 60;
 
 /// Condenses without a model. Its name is `extractive`.
+///
+/// ```
+/// use daybook_engine::working::compact::{Compactor, ExtractiveCompactor};
+/// let compactor = ExtractiveCompactor { max_tokens: 1_000 };
+/// assert_eq!(compactor.name(), "extractive");
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct ExtractiveCompactor {
     /// Most tokens of the account.

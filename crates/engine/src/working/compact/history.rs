@@ -18,6 +18,13 @@ use crate::ingest::recalled;
 use crate::prompt::Prompt;
 
 /// How the model is asked (seed 003, `LLMConfig`).
+///
+/// ```
+/// use daybook_engine::working::compact::LlmConfig;
+/// let brief = LlmConfig { compact_max_tokens: 500, ..LlmConfig::default() };
+/// assert_eq!(brief.compact_temperature, 0.3);
+/// ```
+#[doc(alias = "LLMConfig")]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LlmConfig {
     /// 0 to 2.
@@ -55,6 +62,17 @@ const TAGS: [&str; 10] = [
 ];
 
 /// Has a model condense the conversation into the seed's output format, carrying on what it wrote before.
+///
+/// ```
+/// use std::sync::Arc;
+/// use daybook_domain::model::Model;
+/// use daybook_engine::working::compact::{LlmConfig, WorkingHistoryCompactor};
+/// /// A model of its own for summaries: a small one will do.
+/// fn summaries(small: Arc<dyn Model>) -> WorkingHistoryCompactor {
+///     WorkingHistoryCompactor::new(small, LlmConfig::default())
+/// }
+/// # let _ = summaries;
+/// ```
 #[derive(Clone)]
 pub struct WorkingHistoryCompactor {
     model: Arc<dyn Model>,

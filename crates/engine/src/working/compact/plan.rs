@@ -17,6 +17,11 @@ use super::prune::prune;
 use super::{CompactionResult, Compactor, Count, weight};
 
 /// Why a compaction is made.
+///
+/// ```
+/// use daybook_engine::working::compact::Why;
+/// assert_ne!(Why::Asked, Why::Tokens(80_000));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Why {
     /// There are many chunks.
@@ -28,6 +33,12 @@ pub enum Why {
 }
 
 /// What a compaction would change.
+///
+/// ```
+/// use daybook_engine::working::compact::Planned;
+/// let planned = Planned { dropped: vec!["chunk_1".into()], ..Planned::default() };
+/// assert!(!planned.is_empty());
+/// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Planned {
     /// One chunk in the place of others.
@@ -56,6 +67,18 @@ impl Planned {
 const ENOUGH: u64 = 80;
 
 /// With what a compaction is made.
+///
+/// ```
+/// use std::sync::Arc;
+/// use std::time::Duration;
+/// use daybook_engine::working::compact::{ExtractiveCompactor, Means, estimate};
+/// let means = Means {
+///     compactors: vec![Arc::new(ExtractiveCompactor::default())],
+///     limit: Duration::from_secs(60),
+///     count: Arc::new(estimate),
+/// };
+/// assert_eq!(means.compactors.len(), 1);
+/// ```
 #[derive(Clone)]
 pub struct Means {
     /// Asked in turn for what they take.
@@ -67,6 +90,18 @@ pub struct Means {
 }
 
 /// What condensing `selection` out of `state` changes. What no compactor takes, or can do, stays.
+///
+/// ```
+/// use daybook_domain::working::selection::Selection;
+/// use daybook_domain::working::{IdSource, State};
+/// use daybook_domain::Timestamp;
+/// use daybook_engine::working::compact::{Means, Planned, Why, plan};
+/// /// What compacting those would come to. Nothing changes.
+/// async fn preview(state: &State, those: &Selection, means: &Means, ids: IdSource) -> Planned {
+///     plan(state, those, Why::Asked, means, ids, Timestamp(0)).await
+/// }
+/// # let _ = preview;
+/// ```
 pub async fn plan(
     state: &State,
     selection: &Selection,

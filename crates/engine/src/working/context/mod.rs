@@ -34,6 +34,12 @@ use daybook_domain::working::{ChunkId, ChunkType, State};
 use fit::Draft;
 
 /// How a conversation is written.
+///
+/// ```
+/// use daybook_engine::working::context::{ContextOptions, Style};
+/// let tagged = ContextOptions { style: Style::Tagged, ..ContextOptions::new(8_192, 1_024) };
+/// assert_ne!(tagged.style, Style::default());
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Style {
     /// Calls and their outcomes are what providers call tool use. A provider may want the tools to be
@@ -45,6 +51,17 @@ pub enum Style {
 }
 
 /// What goes into a context, and how much room there is.
+///
+/// ```
+/// use daybook_engine::working::context::ContextOptions;
+/// let options = ContextOptions {
+///     system: Some("You help Ada with her notes."),
+///     recalled: Some("Ada deploys on Tuesdays."),
+///     tools_tokens: 300,
+///     ..ContextOptions::new(32_768, 2_048)
+/// };
+/// assert_eq!(options.max_tokens, 32_768);
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct ContextOptions<'a> {
     /// The host's system prompt. It is never left out.
@@ -88,6 +105,14 @@ impl ContextOptions<'_> {
 }
 
 /// What a model is sent. Each chunk of the state is in one of `included` and `left_out`.
+///
+/// ```
+/// use daybook_engine::working::context::Context;
+/// let told = |context: &Context| {
+///     format!("{} messages of {} tokens, {} chunks left out", context.messages.len(), context.tokens, context.left_out.len())
+/// };
+/// # let _ = told;
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Context {
     /// The messages: one of the system at most, then a user's first. Users and the assistant alternate;
@@ -107,6 +132,12 @@ pub struct Context {
 }
 
 /// A chunk that is not shown.
+///
+/// ```
+/// use daybook_engine::working::context::{LeftOut, Why};
+/// let left = LeftOut { chunk: "chunk_1".into(), why: Why::NoRoom };
+/// assert_eq!(left.why, Why::NoRoom);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
     /// Which.
@@ -116,6 +147,11 @@ pub struct LeftOut {
 }
 
 /// Why a chunk is not shown.
+///
+/// ```
+/// use daybook_engine::working::context::Why;
+/// assert_ne!(Why::NoRoom, Why::Filtered);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Why {
     /// The options say so.
@@ -125,6 +161,12 @@ pub enum Why {
 }
 
 /// There is no room even for what must be sent.
+///
+/// ```
+/// use daybook_engine::working::context::ContextError;
+/// let error = ContextError { needed: 900, available: 512 };
+/// assert!(error.to_string().contains("take 900 tokens, and there is room for 512"));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the system prompt and the newest message take {needed} tokens, and there is room for {available}: \

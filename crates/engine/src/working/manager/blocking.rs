@@ -19,6 +19,26 @@ impl MemoryManager {
     ///
     /// # Errors
     /// [`WorkingError::Blocked`] when it stands still already.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use daybook_domain::Timestamp;
+    /// # use daybook_domain::working::{Content, EventType, ThreadEvent};
+    /// # use daybook_engine::working::manager::{CreateThread, MemoryManager, MemoryManagerConfig, WorkingError};
+    /// # use daybook_engine::working::reduce::ReducerRegistry;
+    /// # let clock = Arc::new(daybook_testkit::ManualClock::at(Timestamp(0)));
+    /// # let store = Arc::new(daybook_store::MemoryStore::new());
+    /// # let manager = MemoryManager::new(store.clone(), ReducerRegistry::default(), None, clock, MemoryManagerConfig::default());
+    /// # let said = |words: &str| ThreadEvent::new(EventType::user(words), Timestamp(0));
+    /// # daybook_testkit::run(async {
+    /// # let (thread, _) = manager.create_thread().await?;
+    /// manager.pause(&thread.id).await?;
+    /// // It is stored, and waits.
+    /// manager.append(&thread.id, &said("Hello!")).await?;
+    /// assert!(manager.current_state(&thread.id).await?.is_empty());
+    /// # Ok::<(), WorkingError>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn pause(&self, thread: &SessionId) -> Result<(), WorkingError> {
         let live = self.0.live(thread).await?;
         let mut inner = live.gate.lock().await;
@@ -29,6 +49,26 @@ impl MemoryManager {
     ///
     /// # Errors
     /// [`WorkingError`].
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use daybook_domain::Timestamp;
+    /// # use daybook_domain::working::{Content, EventType, ThreadEvent};
+    /// # use daybook_engine::working::manager::{CreateThread, MemoryManager, MemoryManagerConfig, WorkingError};
+    /// # use daybook_engine::working::reduce::ReducerRegistry;
+    /// # let clock = Arc::new(daybook_testkit::ManualClock::at(Timestamp(0)));
+    /// # let store = Arc::new(daybook_store::MemoryStore::new());
+    /// # let manager = MemoryManager::new(store.clone(), ReducerRegistry::default(), None, clock, MemoryManagerConfig::default());
+    /// # let said = |words: &str| ThreadEvent::new(EventType::user(words), Timestamp(0));
+    /// # daybook_testkit::run(async {
+    /// # let (thread, _) = manager.create_thread().await?;
+    /// manager.pause(&thread.id).await?;
+    /// manager.append(&thread.id, &said("Hello!")).await?;
+    /// assert!(manager.resume(&thread.id).await?);
+    /// assert_eq!(manager.current_state(&thread.id).await?.len(), 1);
+    /// # Ok::<(), WorkingError>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn resume(&self, thread: &SessionId) -> Result<bool, WorkingError> {
         let live = self.0.live(thread).await?;
         let mut inner = live.gate.lock().await;
@@ -38,12 +78,50 @@ impl MemoryManager {
     }
 
     /// Whether a thread stands still, as far as this process knows (seed 003, `isBlocked`).
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use daybook_domain::Timestamp;
+    /// # use daybook_domain::working::{Content, EventType, ThreadEvent};
+    /// # use daybook_engine::working::manager::{CreateThread, MemoryManager, MemoryManagerConfig, WorkingError};
+    /// # use daybook_engine::working::reduce::ReducerRegistry;
+    /// # let clock = Arc::new(daybook_testkit::ManualClock::at(Timestamp(0)));
+    /// # let store = Arc::new(daybook_store::MemoryStore::new());
+    /// # let manager = MemoryManager::new(store.clone(), ReducerRegistry::default(), None, clock, MemoryManagerConfig::default());
+    /// # let said = |words: &str| ThreadEvent::new(EventType::user(words), Timestamp(0));
+    /// # daybook_testkit::run(async {
+    /// # let (thread, _) = manager.create_thread().await?;
+    /// assert!(!manager.is_blocked(&thread.id));
+    /// manager.pause(&thread.id).await?;
+    /// assert!(manager.is_blocked(&thread.id));
+    /// # Ok::<(), WorkingError>(())
+    /// # }).unwrap();
+    /// ```
     #[must_use]
     pub fn is_blocked(&self, thread: &SessionId) -> bool {
         self.blocking_reason(thread).is_some()
     }
 
     /// Why a thread stands still, as far as this process knows (seed 003, `getBlockingReason`).
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use daybook_domain::Timestamp;
+    /// # use daybook_domain::working::{Content, EventType, ThreadEvent};
+    /// # use daybook_engine::working::manager::{CreateThread, MemoryManager, MemoryManagerConfig, WorkingError};
+    /// # use daybook_engine::working::reduce::ReducerRegistry;
+    /// # let clock = Arc::new(daybook_testkit::ManualClock::at(Timestamp(0)));
+    /// # let store = Arc::new(daybook_store::MemoryStore::new());
+    /// # let manager = MemoryManager::new(store.clone(), ReducerRegistry::default(), None, clock, MemoryManagerConfig::default());
+    /// # let said = |words: &str| ThreadEvent::new(EventType::user(words), Timestamp(0));
+    /// # daybook_testkit::run(async {
+    /// # let (thread, _) = manager.create_thread().await?;
+    /// use daybook_domain::working::BlockingReason;
+    /// manager.pause(&thread.id).await?;
+    /// assert_eq!(manager.blocking_reason(&thread.id), Some(BlockingReason::Paused));
+    /// # Ok::<(), WorkingError>(())
+    /// # }).unwrap();
+    /// ```
     #[must_use]
     pub fn blocking_reason(&self, thread: &SessionId) -> Option<BlockingReason> {
         let now = self.0.clock.now();
@@ -55,6 +133,24 @@ impl MemoryManager {
     ///
     /// # Errors
     /// [`WorkingError`].
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use daybook_domain::Timestamp;
+    /// # use daybook_domain::working::{Content, EventType, ThreadEvent};
+    /// # use daybook_engine::working::manager::{CreateThread, MemoryManager, MemoryManagerConfig, WorkingError};
+    /// # use daybook_engine::working::reduce::ReducerRegistry;
+    /// # let clock = Arc::new(daybook_testkit::ManualClock::at(Timestamp(0)));
+    /// # let store = Arc::new(daybook_store::MemoryStore::new());
+    /// # let manager = MemoryManager::new(store.clone(), ReducerRegistry::default(), None, clock, MemoryManagerConfig::default());
+    /// # let said = |words: &str| ThreadEvent::new(EventType::user(words), Timestamp(0));
+    /// # daybook_testkit::run(async {
+    /// # let (thread, _) = manager.create_thread().await?;
+    /// manager.wait_until_unblocked(&thread.id).await?;
+    /// assert!(!manager.is_blocked(&thread.id));
+    /// # Ok::<(), WorkingError>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn wait_until_unblocked(&self, thread: &SessionId) -> Result<(), WorkingError> {
         self.wait_while(thread, |_| true).await.map(drop)
     }

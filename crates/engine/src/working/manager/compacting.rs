@@ -41,6 +41,35 @@ impl MemoryManager {
     /// # Errors
     /// [`WorkingError::Blocked`] while the thread stands still, and [`WorkingError::NotCompacted`] when
     /// nothing shorter could be made of them.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use daybook_domain::Timestamp;
+    /// # use daybook_domain::working::{Content, EventType, ThreadEvent};
+    /// # use daybook_engine::working::manager::{CreateThread, MemoryManager, MemoryManagerConfig, WorkingError};
+    /// # use daybook_engine::working::reduce::ReducerRegistry;
+    /// # let clock = Arc::new(daybook_testkit::ManualClock::at(Timestamp(0)));
+    /// # let store = Arc::new(daybook_store::MemoryStore::new());
+    /// # let manager = MemoryManager::new(store.clone(), ReducerRegistry::default(), None, clock, MemoryManagerConfig::default());
+    /// # let said = |words: &str| ThreadEvent::new(EventType::user(words), Timestamp(0));
+    /// # daybook_testkit::run(async {
+    /// # let (thread, _) = manager.create_thread().await?;
+    /// # let long = "The deploy of the second host went wrong in the same way. ".repeat(8);
+    /// # for number in 1..=6 {
+    /// #     manager.dispatch(&thread.id, &said(&format!("{number}: {long}"))).await?;
+    /// # }
+    /// // All that can be.
+    /// let before = manager.current_state(&thread.id).await?.len();
+    /// let compacted = manager.trigger_compaction(&thread.id, None).await?;
+    /// assert!(compacted.state.len() < before);
+    ///
+    /// // Or these.
+    /// let chosen = compacted.state.chunk_ids()[..1].to_vec();
+    /// let outcome = manager.trigger_compaction(&thread.id, Some(&chosen)).await;
+    /// # drop(outcome);
+    /// # Ok::<(), WorkingError>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn trigger_compaction(
         &self,
         thread: &SessionId,

@@ -11,6 +11,18 @@ use crate::ingest::redact::Redactor;
 use crate::working::compact::{Count, LlmConfig, Recent, estimate};
 
 /// How a [`MemoryManager`](super::MemoryManager) keeps its threads. The defaults are the seed's where it has any.
+///
+/// ```
+/// use daybook_engine::working::compact::LlmConfig;
+/// use daybook_engine::working::manager::MemoryManagerConfig;
+/// let config = MemoryManagerConfig {
+///     llm: LlmConfig { compact_temperature: 0.3, compact_max_tokens: 2_000 },
+///     auto_compact_enabled: true,
+///     auto_compact_threshold: 20,
+///     ..MemoryManagerConfig::default()
+/// };
+/// assert_eq!(config.keep_recent.chunks, 6);
+/// ```
 #[derive(Clone)]
 pub struct MemoryManagerConfig {
     /// How a model condenses.

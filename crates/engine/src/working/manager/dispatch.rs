@@ -26,6 +26,24 @@ impl MemoryManager {
     ///
     /// # Errors
     /// [`WorkingError`]; what failed before the event was stored left nothing behind.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use daybook_domain::Timestamp;
+    /// # use daybook_domain::working::{Content, EventType, ThreadEvent};
+    /// # use daybook_engine::working::manager::{CreateThread, MemoryManager, MemoryManagerConfig, WorkingError};
+    /// # use daybook_engine::working::reduce::ReducerRegistry;
+    /// # let clock = Arc::new(daybook_testkit::ManualClock::at(Timestamp(0)));
+    /// # let store = Arc::new(daybook_store::MemoryStore::new());
+    /// # let manager = MemoryManager::new(store.clone(), ReducerRegistry::default(), None, clock, MemoryManagerConfig::default());
+    /// # let said = |words: &str| ThreadEvent::new(EventType::user(words), Timestamp(0));
+    /// # daybook_testkit::run(async {
+    /// # let (thread, _) = manager.create_thread().await?;
+    /// let seq = manager.append(&thread.id, &said("Hello!")).await?;
+    /// assert_eq!(seq.0, 1);
+    /// # Ok::<(), WorkingError>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn append(
         &self,
         thread: &SessionId,
@@ -41,6 +59,25 @@ impl MemoryManager {
     ///
     /// # Errors
     /// [`WorkingError`]; [`WorkingError::Reducer`] for an event that is stored and does nothing.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use daybook_domain::Timestamp;
+    /// # use daybook_domain::working::{Content, EventType, ThreadEvent};
+    /// # use daybook_engine::working::manager::{CreateThread, MemoryManager, MemoryManagerConfig, WorkingError};
+    /// # use daybook_engine::working::reduce::ReducerRegistry;
+    /// # let clock = Arc::new(daybook_testkit::ManualClock::at(Timestamp(0)));
+    /// # let store = Arc::new(daybook_store::MemoryStore::new());
+    /// # let manager = MemoryManager::new(store.clone(), ReducerRegistry::default(), None, clock, MemoryManagerConfig::default());
+    /// # let said = |words: &str| ThreadEvent::new(EventType::user(words), Timestamp(0));
+    /// # daybook_testkit::run(async {
+    /// # let (thread, _) = manager.create_thread().await?;
+    /// let hello = ThreadEvent::new(EventType::user("Hello, agent!"), Timestamp(0));
+    /// let result = manager.dispatch(&thread.id, &hello).await?;
+    /// assert_eq!(result.added_chunks[0].content.told(), "Hello, agent!");
+    /// # Ok::<(), WorkingError>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn dispatch(
         &self,
         thread: &SessionId,
@@ -54,6 +91,24 @@ impl MemoryManager {
     ///
     /// # Errors
     /// The first one's; all others are applied all the same.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use daybook_domain::Timestamp;
+    /// # use daybook_domain::working::{Content, EventType, ThreadEvent};
+    /// # use daybook_engine::working::manager::{CreateThread, MemoryManager, MemoryManagerConfig, WorkingError};
+    /// # use daybook_engine::working::reduce::ReducerRegistry;
+    /// # let clock = Arc::new(daybook_testkit::ManualClock::at(Timestamp(0)));
+    /// # let store = Arc::new(daybook_store::MemoryStore::new());
+    /// # let manager = MemoryManager::new(store.clone(), ReducerRegistry::default(), None, clock, MemoryManagerConfig::default());
+    /// # let said = |words: &str| ThreadEvent::new(EventType::user(words), Timestamp(0));
+    /// # daybook_testkit::run(async {
+    /// # let (thread, _) = manager.create_thread().await?;
+    /// let result = manager.dispatch_all(&thread.id, &[said("One."), said("Two.")]).await?;
+    /// assert_eq!(result.added_chunks.len(), 2);
+    /// # Ok::<(), WorkingError>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn dispatch_all(
         &self,
         thread: &SessionId,

@@ -4,6 +4,13 @@ use daybook_domain::working::{BlockingReason, ChunkId, StateId};
 use daybook_domain::{SessionId, StoreError};
 
 /// What can go wrong with a thread. What was stored before stays stored.
+///
+/// ```
+/// use daybook_domain::working::BlockingReason;
+/// use daybook_engine::working::manager::WorkingError;
+/// let error = WorkingError::Blocked(BlockingReason::Paused);
+/// assert_eq!(error.to_string(), "Queue already blocked: PAUSED; wait until it is not, and try again");
+/// ```
 #[derive(Debug, thiserror::Error)]
 pub enum WorkingError {
     /// There is no such thread.

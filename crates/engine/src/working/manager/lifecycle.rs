@@ -18,6 +18,24 @@ use crate::working::fold::Folded;
 use crate::working::log;
 
 /// A thread that is to be.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use daybook_domain::Timestamp;
+/// # use daybook_domain::working::{Content, EventType, ThreadEvent};
+/// # use daybook_engine::working::manager::{CreateThread, MemoryManager, MemoryManagerConfig, WorkingError};
+/// # use daybook_engine::working::reduce::ReducerRegistry;
+/// # let clock = Arc::new(daybook_testkit::ManualClock::at(Timestamp(0)));
+/// # let store = Arc::new(daybook_store::MemoryStore::new());
+/// # let manager = MemoryManager::new(store.clone(), ReducerRegistry::default(), None, clock, MemoryManagerConfig::default());
+/// # let said = |words: &str| ThreadEvent::new(EventType::user(words), Timestamp(0));
+/// # daybook_testkit::run(async {
+/// let new = CreateThread { host_id: Some("chat-17".to_owned()), ..CreateThread::default() };
+/// let (thread, _) = manager.create_thread_with(new).await?;
+/// assert_eq!(thread.id, manager.thread_id("chat-17"));
+/// # Ok::<(), WorkingError>(())
+/// # }).unwrap();
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct CreateThread {
     /// Its name at its host; one is made where none is given. The thread of a session that exists
@@ -32,6 +50,26 @@ pub struct CreateThread {
 }
 
 /// A moment of a thread, to come back to (spec/working-memory.md 12).
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use daybook_domain::Timestamp;
+/// # use daybook_domain::working::{Content, EventType, ThreadEvent};
+/// # use daybook_engine::working::manager::{CreateThread, MemoryManager, MemoryManagerConfig, WorkingError};
+/// # use daybook_engine::working::reduce::ReducerRegistry;
+/// # let clock = Arc::new(daybook_testkit::ManualClock::at(Timestamp(0)));
+/// # let store = Arc::new(daybook_store::MemoryStore::new());
+/// # let manager = MemoryManager::new(store.clone(), ReducerRegistry::default(), None, clock, MemoryManagerConfig::default());
+/// # let said = |words: &str| ThreadEvent::new(EventType::user(words), Timestamp(0));
+/// # daybook_testkit::run(async {
+/// # let (thread, _) = manager.create_thread().await?;
+/// let before = manager.snapshot(&thread.id).await?;
+/// manager.dispatch(&thread.id, &said("Forget that.")).await?;
+/// let restored = manager.restore(&before.thread, &before.state_id).await?;
+/// assert!(restored.state.is_empty());
+/// # Ok::<(), WorkingError>(())
+/// # }).unwrap();
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ThreadSnapshot {
     /// The thread.
@@ -47,6 +85,23 @@ impl MemoryManager {
     ///
     /// # Errors
     /// [`WorkingError`].
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use daybook_domain::Timestamp;
+    /// # use daybook_domain::working::{Content, EventType, ThreadEvent};
+    /// # use daybook_engine::working::manager::{CreateThread, MemoryManager, MemoryManagerConfig, WorkingError};
+    /// # use daybook_engine::working::reduce::ReducerRegistry;
+    /// # let clock = Arc::new(daybook_testkit::ManualClock::at(Timestamp(0)));
+    /// # let store = Arc::new(daybook_store::MemoryStore::new());
+    /// # let manager = MemoryManager::new(store.clone(), ReducerRegistry::default(), None, clock, MemoryManagerConfig::default());
+    /// # let said = |words: &str| ThreadEvent::new(EventType::user(words), Timestamp(0));
+    /// # daybook_testkit::run(async {
+    /// let (thread, initial_state) = manager.create_thread().await?;
+    /// assert!(initial_state.is_empty() && thread.id.host_id.starts_with("thread_"));
+    /// # Ok::<(), WorkingError>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn create_thread(&self) -> Result<(Arc<Thread>, State), WorkingError> {
         self.create_thread_with(CreateThread::default()).await
     }
@@ -55,6 +110,29 @@ impl MemoryManager {
     ///
     /// # Errors
     /// [`WorkingError`].
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use daybook_domain::Timestamp;
+    /// # use daybook_domain::working::{Content, EventType, ThreadEvent};
+    /// # use daybook_engine::working::manager::{CreateThread, MemoryManager, MemoryManagerConfig, WorkingError};
+    /// # use daybook_engine::working::reduce::ReducerRegistry;
+    /// # let clock = Arc::new(daybook_testkit::ManualClock::at(Timestamp(0)));
+    /// # let store = Arc::new(daybook_store::MemoryStore::new());
+    /// # let manager = MemoryManager::new(store.clone(), ReducerRegistry::default(), None, clock, MemoryManagerConfig::default());
+    /// # let said = |words: &str| ThreadEvent::new(EventType::user(words), Timestamp(0));
+    /// # daybook_testkit::run(async {
+    /// use daybook_domain::working::{Chunk, ChunkType};
+    /// let rule = Content::text("Always write the test first.");
+    /// let new = CreateThread {
+    ///     initial_chunks: vec![Chunk::new("".into(), ChunkType::Workflow, rule, Timestamp(0))],
+    ///     ..CreateThread::default()
+    /// };
+    /// let (_, state) = manager.create_thread_with(new).await?;
+    /// assert_eq!(state.len(), 1);
+    /// # Ok::<(), WorkingError>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn create_thread_with(
         &self,
         new: CreateThread,
@@ -68,6 +146,23 @@ impl MemoryManager {
     }
 
     /// The identity of this manager's thread of that name.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use daybook_domain::Timestamp;
+    /// # use daybook_domain::working::{Content, EventType, ThreadEvent};
+    /// # use daybook_engine::working::manager::{CreateThread, MemoryManager, MemoryManagerConfig, WorkingError};
+    /// # use daybook_engine::working::reduce::ReducerRegistry;
+    /// # let clock = Arc::new(daybook_testkit::ManualClock::at(Timestamp(0)));
+    /// # let store = Arc::new(daybook_store::MemoryStore::new());
+    /// # let manager = MemoryManager::new(store.clone(), ReducerRegistry::default(), None, clock, MemoryManagerConfig::default());
+    /// # let said = |words: &str| ThreadEvent::new(EventType::user(words), Timestamp(0));
+    /// # daybook_testkit::run(async {
+    /// let id = manager.thread_id("chat-17");
+    /// assert_eq!((id.agent.as_str(), id.host_id.as_str()), ("agent", "chat-17"));
+    /// # Ok::<(), WorkingError>(())
+    /// # }).unwrap();
+    /// ```
     #[must_use]
     pub fn thread_id(&self, host_id: &str) -> SessionId {
         SessionId {
@@ -125,6 +220,25 @@ impl MemoryManager {
     ///
     /// # Errors
     /// [`WorkingError::StateNotFound`] for a state that the thread never had.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use daybook_domain::Timestamp;
+    /// # use daybook_domain::working::{Content, EventType, ThreadEvent};
+    /// # use daybook_engine::working::manager::{CreateThread, MemoryManager, MemoryManagerConfig, WorkingError};
+    /// # use daybook_engine::working::reduce::ReducerRegistry;
+    /// # let clock = Arc::new(daybook_testkit::ManualClock::at(Timestamp(0)));
+    /// # let store = Arc::new(daybook_store::MemoryStore::new());
+    /// # let manager = MemoryManager::new(store.clone(), ReducerRegistry::default(), None, clock, MemoryManagerConfig::default());
+    /// # let said = |words: &str| ThreadEvent::new(EventType::user(words), Timestamp(0));
+    /// # daybook_testkit::run(async {
+    /// # let (thread, _) = manager.create_thread().await?;
+    /// manager.dispatch(&thread.id, &said("Hello!")).await?;
+    /// let (fork, state) = manager.fork(&thread.id, None).await?;
+    /// assert_eq!((fork.forked_from.as_ref(), state.len()), (Some(&thread.id.host_id), 1));
+    /// # Ok::<(), WorkingError>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn fork(
         &self,
         thread: &SessionId,
@@ -156,6 +270,24 @@ impl MemoryManager {
     ///
     /// # Errors
     /// [`WorkingError`].
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use daybook_domain::Timestamp;
+    /// # use daybook_domain::working::{Content, EventType, ThreadEvent};
+    /// # use daybook_engine::working::manager::{CreateThread, MemoryManager, MemoryManagerConfig, WorkingError};
+    /// # use daybook_engine::working::reduce::ReducerRegistry;
+    /// # let clock = Arc::new(daybook_testkit::ManualClock::at(Timestamp(0)));
+    /// # let store = Arc::new(daybook_store::MemoryStore::new());
+    /// # let manager = MemoryManager::new(store.clone(), ReducerRegistry::default(), None, clock, MemoryManagerConfig::default());
+    /// # let said = |words: &str| ThreadEvent::new(EventType::user(words), Timestamp(0));
+    /// # daybook_testkit::run(async {
+    /// # let (thread, _) = manager.create_thread().await?;
+    /// let now = manager.snapshot(&thread.id).await?;
+    /// assert_eq!(now.state_id, manager.current_state(&thread.id).await?.id);
+    /// # Ok::<(), WorkingError>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn snapshot(&self, thread: &SessionId) -> Result<ThreadSnapshot, WorkingError> {
         let state = self.current_state(thread).await?;
         Ok(ThreadSnapshot {
@@ -169,6 +301,26 @@ impl MemoryManager {
     ///
     /// # Errors
     /// [`WorkingError::StateNotFound`] for a state that the thread never had.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use daybook_domain::Timestamp;
+    /// # use daybook_domain::working::{Content, EventType, ThreadEvent};
+    /// # use daybook_engine::working::manager::{CreateThread, MemoryManager, MemoryManagerConfig, WorkingError};
+    /// # use daybook_engine::working::reduce::ReducerRegistry;
+    /// # let clock = Arc::new(daybook_testkit::ManualClock::at(Timestamp(0)));
+    /// # let store = Arc::new(daybook_store::MemoryStore::new());
+    /// # let manager = MemoryManager::new(store.clone(), ReducerRegistry::default(), None, clock, MemoryManagerConfig::default());
+    /// # let said = |words: &str| ThreadEvent::new(EventType::user(words), Timestamp(0));
+    /// # daybook_testkit::run(async {
+    /// # let (thread, _) = manager.create_thread().await?;
+    /// let before = manager.snapshot(&thread.id).await?;
+    /// manager.dispatch(&thread.id, &said("Hello!")).await?;
+    /// let restored = manager.restore(&thread.id, &before.state_id).await?;
+    /// assert!(restored.state.is_empty());
+    /// # Ok::<(), WorkingError>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn restore(
         &self,
         thread: &SessionId,
@@ -204,6 +356,26 @@ impl MemoryManager {
     ///
     /// # Errors
     /// [`WorkingError::ChunkNotFound`], and [`WorkingError::Immutable`] for one that may not be edited.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use daybook_domain::Timestamp;
+    /// # use daybook_domain::working::{Content, EventType, ThreadEvent};
+    /// # use daybook_engine::working::manager::{CreateThread, MemoryManager, MemoryManagerConfig, WorkingError};
+    /// # use daybook_engine::working::reduce::ReducerRegistry;
+    /// # let clock = Arc::new(daybook_testkit::ManualClock::at(Timestamp(0)));
+    /// # let store = Arc::new(daybook_store::MemoryStore::new());
+    /// # let manager = MemoryManager::new(store.clone(), ReducerRegistry::default(), None, clock, MemoryManagerConfig::default());
+    /// # let said = |words: &str| ThreadEvent::new(EventType::user(words), Timestamp(0));
+    /// # daybook_testkit::run(async {
+    /// # let (thread, _) = manager.create_thread().await?;
+    /// let heard = manager.dispatch(&thread.id, &said("Deploys are on Mondays.")).await?;
+    /// let old = &heard.added_chunks[0].id;
+    /// let edited = manager.edit_chunk(&thread.id, old, Content::text("Deploys are on Tuesdays.")).await?;
+    /// assert_eq!(edited.added_chunks[0].metadata.parent_ids, [old.clone()]);
+    /// # Ok::<(), WorkingError>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn edit_chunk(
         &self,
         thread: &SessionId,
@@ -242,6 +414,25 @@ impl MemoryManager {
     ///
     /// # Errors
     /// [`WorkingError`].
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use daybook_domain::Timestamp;
+    /// # use daybook_domain::working::{Content, EventType, ThreadEvent};
+    /// # use daybook_engine::working::manager::{CreateThread, MemoryManager, MemoryManagerConfig, WorkingError};
+    /// # use daybook_engine::working::reduce::ReducerRegistry;
+    /// # let clock = Arc::new(daybook_testkit::ManualClock::at(Timestamp(0)));
+    /// # let store = Arc::new(daybook_store::MemoryStore::new());
+    /// # let manager = MemoryManager::new(store.clone(), ReducerRegistry::default(), None, clock, MemoryManagerConfig::default());
+    /// # let said = |words: &str| ThreadEvent::new(EventType::user(words), Timestamp(0));
+    /// # daybook_testkit::run(async {
+    /// # let (thread, _) = manager.create_thread().await?;
+    /// manager.dispatch(&thread.id, &said("Thanks, that was all.")).await?;
+    /// let ended = manager.end_session(&thread.id).await?;
+    /// assert_eq!(ended.state.len(), 1, "only what is ephemeral goes");
+    /// # Ok::<(), WorkingError>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn end_session(&self, thread: &SessionId) -> Result<DispatchResult, WorkingError> {
         let live = self.0.live(thread).await?;
         let mut inner = live.gate.lock().await;
@@ -258,6 +449,24 @@ impl MemoryManager {
     ///
     /// # Errors
     /// [`WorkingError`].
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use daybook_domain::Timestamp;
+    /// # use daybook_domain::working::{Content, EventType, ThreadEvent};
+    /// # use daybook_engine::working::manager::{CreateThread, MemoryManager, MemoryManagerConfig, WorkingError};
+    /// # use daybook_engine::working::reduce::ReducerRegistry;
+    /// # let clock = Arc::new(daybook_testkit::ManualClock::at(Timestamp(0)));
+    /// # let store = Arc::new(daybook_store::MemoryStore::new());
+    /// # let manager = MemoryManager::new(store.clone(), ReducerRegistry::default(), None, clock, MemoryManagerConfig::default());
+    /// # let said = |words: &str| ThreadEvent::new(EventType::user(words), Timestamp(0));
+    /// # daybook_testkit::run(async {
+    /// # let (thread, _) = manager.create_thread().await?;
+    /// assert!(manager.delete_thread(&thread.id).await?);
+    /// assert!(manager.thread(&thread.id).await?.is_none());
+    /// # Ok::<(), WorkingError>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn delete_thread(&self, thread: &SessionId) -> Result<bool, WorkingError> {
         let live = self.0.live(thread).await?;
         let mut inner = live.gate.lock().await;

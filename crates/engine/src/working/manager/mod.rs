@@ -44,6 +44,25 @@ use observer::Observers;
 use crate::extract::model::AskedAbout;
 
 /// What a dispatched event came to (seed 003, `DispatchResult`).
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use daybook_domain::Timestamp;
+/// # use daybook_domain::working::{Content, EventType, ThreadEvent};
+/// # use daybook_engine::working::manager::{CreateThread, MemoryManager, MemoryManagerConfig, WorkingError};
+/// # use daybook_engine::working::reduce::ReducerRegistry;
+/// # let clock = Arc::new(daybook_testkit::ManualClock::at(Timestamp(0)));
+/// # let store = Arc::new(daybook_store::MemoryStore::new());
+/// # let manager = MemoryManager::new(store.clone(), ReducerRegistry::default(), None, clock, MemoryManagerConfig::default());
+/// # let said = |words: &str| ThreadEvent::new(EventType::user(words), Timestamp(0));
+/// # daybook_testkit::run(async {
+/// # let (thread, _) = manager.create_thread().await?;
+/// let result = manager.dispatch(&thread.id, &said("Hello!")).await?;
+/// assert_eq!((result.seq.0, result.state.len()), (1, 1));
+/// assert!(result.removed_chunk_ids.is_empty());
+/// # Ok::<(), WorkingError>(())
+/// # }).unwrap();
+/// ```
 #[derive(Debug, Clone)]
 pub struct DispatchResult {
     /// The thread.
@@ -59,6 +78,29 @@ pub struct DispatchResult {
 }
 
 /// What a compaction came to.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use daybook_domain::Timestamp;
+/// # use daybook_domain::working::{Content, EventType, ThreadEvent};
+/// # use daybook_engine::working::manager::{CreateThread, MemoryManager, MemoryManagerConfig, WorkingError};
+/// # use daybook_engine::working::reduce::ReducerRegistry;
+/// # let clock = Arc::new(daybook_testkit::ManualClock::at(Timestamp(0)));
+/// # let store = Arc::new(daybook_store::MemoryStore::new());
+/// # let manager = MemoryManager::new(store.clone(), ReducerRegistry::default(), None, clock, MemoryManagerConfig::default());
+/// # let said = |words: &str| ThreadEvent::new(EventType::user(words), Timestamp(0));
+/// # daybook_testkit::run(async {
+/// # let (thread, _) = manager.create_thread().await?;
+/// # let long = "The deploy of the second host went wrong in the same way. ".repeat(8);
+/// # for number in 1..=6 {
+/// #     manager.dispatch(&thread.id, &said(&format!("{number}: {long}"))).await?;
+/// # }
+/// let compacted = manager.trigger_compaction(&thread.id, None).await?;
+/// let by = compacted.compaction.map(|compaction| compaction.by);
+/// assert_eq!(by.as_deref(), Some("extractive"));
+/// # Ok::<(), WorkingError>(())
+/// # }).unwrap();
+/// ```
 #[derive(Debug, Clone)]
 pub struct Compacted {
     /// The thread.
@@ -77,6 +119,31 @@ pub struct Compacted {
 ///
 /// It must be used within a tokio runtime with time, be it of one thread. It starts no threads, reads no
 /// environment and catches no signals.
+///
+/// ```
+/// use std::sync::Arc;
+/// use daybook_domain::Timestamp;
+/// use daybook_domain::working::{EventType, ThreadEvent};
+/// use daybook_engine::working::manager::{MemoryManager, MemoryManagerConfig};
+/// use daybook_engine::working::reduce::ReducerRegistry;
+/// use daybook_store::MemoryStore;
+/// # use daybook_testkit::ManualClock;
+/// # daybook_testkit::run(async {
+/// # let clock = ManualClock::at(Timestamp(0));
+///
+/// let manager = MemoryManager::new(
+///     Arc::new(MemoryStore::new()),
+///     ReducerRegistry::default(),
+///     None, // or Some(model)
+///     Arc::new(clock),
+///     MemoryManagerConfig::default(),
+/// );
+/// let (thread, _) = manager.create_thread().await?;
+/// let hello = ThreadEvent::new(EventType::user("Hello, agent!"), Timestamp(0));
+/// assert_eq!(manager.dispatch(&thread.id, &hello).await?.state.len(), 1);
+/// # Ok::<(), daybook_engine::working::manager::WorkingError>(())
+/// # }).unwrap();
+/// ```
 #[derive(Clone)]
 pub struct MemoryManager(Arc<Shared>);
 
@@ -142,6 +209,28 @@ impl MemoryManager {
     ///
     /// # Panics
     /// When the manager has been copied already.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use daybook_domain::Timestamp;
+    /// # use daybook_domain::working::{Content, EventType, ThreadEvent};
+    /// # use daybook_engine::working::manager::{CreateThread, MemoryManager, MemoryManagerConfig, WorkingError};
+    /// # use daybook_engine::working::reduce::ReducerRegistry;
+    /// # let clock = Arc::new(daybook_testkit::ManualClock::at(Timestamp(0)));
+    /// # let store = Arc::new(daybook_store::MemoryStore::new());
+    /// # let manager = MemoryManager::new(store.clone(), ReducerRegistry::default(), None, clock, MemoryManagerConfig::default());
+    /// # let said = |words: &str| ThreadEvent::new(EventType::user(words), Timestamp(0));
+    /// # daybook_testkit::run(async {
+    /// # use daybook_domain::seams::JobStore;
+    /// let manager = manager.marking(store.clone());
+    /// let (thread, _) = manager.create_thread().await?;
+    /// manager.dispatch(&thread.id, &said("Thanks, that was all.")).await?;
+    /// let ended = manager.end_session(&thread.id).await?;
+    /// let job = store.job(&daybook_domain::JobKey::Extract(thread.id.clone())).await?.unwrap();
+    /// assert_eq!(job.input, ended.seq.0);
+    /// # Ok::<(), WorkingError>(())
+    /// # }).unwrap();
+    /// ```
     #[must_use]
     pub fn marking(mut self, jobs: Arc<dyn JobStore>) -> Self {
         let shared = Arc::get_mut(&mut self.0).expect("the manager is not copied yet");
@@ -161,6 +250,35 @@ impl MemoryManager {
     }
 
     /// Asks a compactor before all others (seed 003, `registerCompactor`).
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use daybook_domain::Timestamp;
+    /// # use daybook_domain::working::{Content, EventType, ThreadEvent};
+    /// # use daybook_engine::working::manager::{CreateThread, MemoryManager, MemoryManagerConfig, WorkingError};
+    /// # use daybook_engine::working::reduce::ReducerRegistry;
+    /// # let clock = Arc::new(daybook_testkit::ManualClock::at(Timestamp(0)));
+    /// # let store = Arc::new(daybook_store::MemoryStore::new());
+    /// # let manager = MemoryManager::new(store.clone(), ReducerRegistry::default(), None, clock, MemoryManagerConfig::default());
+    /// # let said = |words: &str| ThreadEvent::new(EventType::user(words), Timestamp(0));
+    /// # daybook_testkit::run(async {
+    /// # use async_trait::async_trait;
+    /// # use daybook_domain::BoxError;
+    /// # use daybook_domain::working::{Chunk, ChunkType};
+    /// # use daybook_engine::working::compact::{CompactionContext, CompactionResult, Compactor};
+    /// # struct Reports;
+    /// # #[async_trait]
+    /// # impl Compactor for Reports {
+    /// #     fn name(&self) -> &str { "reports" }
+    /// #     fn can_compact(&self, _: &[Arc<Chunk>]) -> bool { false }
+    /// #     async fn compact(&self, _: &[Arc<Chunk>], _: &CompactionContext<'_>) -> Result<CompactionResult, BoxError> {
+    /// #         Err("it takes nothing".into())
+    /// #     }
+    /// # }
+    /// manager.register_compactor(Arc::new(Reports));
+    /// # Ok::<(), WorkingError>(())
+    /// # }).unwrap();
+    /// ```
     pub fn register_compactor(&self, compactor: Arc<dyn Compactor>) {
         let compactors = self.0.compactors.write();
         let mut compactors = compactors.unwrap_or_else(PoisonError::into_inner);
@@ -168,11 +286,48 @@ impl MemoryManager {
     }
 
     /// Has somebody watch, until what is returned is dropped.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use daybook_domain::Timestamp;
+    /// # use daybook_domain::working::{Content, EventType, ThreadEvent};
+    /// # use daybook_engine::working::manager::{CreateThread, MemoryManager, MemoryManagerConfig, WorkingError};
+    /// # use daybook_engine::working::reduce::ReducerRegistry;
+    /// # let clock = Arc::new(daybook_testkit::ManualClock::at(Timestamp(0)));
+    /// # let store = Arc::new(daybook_store::MemoryStore::new());
+    /// # let manager = MemoryManager::new(store.clone(), ReducerRegistry::default(), None, clock, MemoryManagerConfig::default());
+    /// # let said = |words: &str| ThreadEvent::new(EventType::user(words), Timestamp(0));
+    /// # daybook_testkit::run(async {
+    /// use daybook_engine::working::manager::Observer;
+    /// struct Silent;
+    /// impl Observer for Silent {}
+    ///
+    /// let watching = manager.add_observer(Arc::new(Silent));
+    /// drop(watching); // and it hears no more
+    /// # Ok::<(), WorkingError>(())
+    /// # }).unwrap();
+    /// ```
     pub fn add_observer(&self, observer: Arc<dyn Observer>) -> Watching {
         self.0.observers.add(observer)
     }
 
     /// How it keeps its threads.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use daybook_domain::Timestamp;
+    /// # use daybook_domain::working::{Content, EventType, ThreadEvent};
+    /// # use daybook_engine::working::manager::{CreateThread, MemoryManager, MemoryManagerConfig, WorkingError};
+    /// # use daybook_engine::working::reduce::ReducerRegistry;
+    /// # let clock = Arc::new(daybook_testkit::ManualClock::at(Timestamp(0)));
+    /// # let store = Arc::new(daybook_store::MemoryStore::new());
+    /// # let manager = MemoryManager::new(store.clone(), ReducerRegistry::default(), None, clock, MemoryManagerConfig::default());
+    /// # let said = |words: &str| ThreadEvent::new(EventType::user(words), Timestamp(0));
+    /// # daybook_testkit::run(async {
+    /// assert_eq!(manager.config().auto_compact_threshold, 20);
+    /// # Ok::<(), WorkingError>(())
+    /// # }).unwrap();
+    /// ```
     #[must_use]
     pub fn config(&self) -> &MemoryManagerConfig {
         &self.0.config

@@ -10,6 +10,26 @@ use daybook_domain::working::{Chunk, ChunkId, Operation, State, ThreadEvent};
 use super::{Compacted, WorkingError};
 
 /// A state that became another one.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use daybook_domain::Timestamp;
+/// # use daybook_domain::working::{Content, EventType, ThreadEvent};
+/// # use daybook_engine::working::manager::{CreateThread, MemoryManager, MemoryManagerConfig, WorkingError};
+/// # use daybook_engine::working::reduce::ReducerRegistry;
+/// # let clock = Arc::new(daybook_testkit::ManualClock::at(Timestamp(0)));
+/// # let store = Arc::new(daybook_store::MemoryStore::new());
+/// # let manager = MemoryManager::new(store.clone(), ReducerRegistry::default(), None, clock, MemoryManagerConfig::default());
+/// # let said = |words: &str| ThreadEvent::new(EventType::user(words), Timestamp(0));
+/// # daybook_testkit::run(async {
+/// use daybook_engine::working::manager::StateChange;
+/// let told = |change: &StateChange<'_>| {
+///     format!("{}: {} came, {} went", change.thread, change.added_chunks.len(), change.removed_chunk_ids.len())
+/// };
+/// # let _ = told;
+/// # Ok::<(), WorkingError>(())
+/// # }).unwrap();
+/// ```
 #[derive(Debug)]
 pub struct StateChange<'a> {
     /// Which thread.
@@ -28,6 +48,39 @@ pub struct StateChange<'a> {
 
 /// Watches threads. It is called while the thread waits, so it should be quick; one that panics disturbs
 /// nobody.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use daybook_domain::Timestamp;
+/// # use daybook_domain::working::{Content, EventType, ThreadEvent};
+/// # use daybook_engine::working::manager::{CreateThread, MemoryManager, MemoryManagerConfig, WorkingError};
+/// # use daybook_engine::working::reduce::ReducerRegistry;
+/// # let clock = Arc::new(daybook_testkit::ManualClock::at(Timestamp(0)));
+/// # let store = Arc::new(daybook_store::MemoryStore::new());
+/// # let manager = MemoryManager::new(store.clone(), ReducerRegistry::default(), None, clock, MemoryManagerConfig::default());
+/// # let said = |words: &str| ThreadEvent::new(EventType::user(words), Timestamp(0));
+/// # daybook_testkit::run(async {
+/// # let (thread, _) = manager.create_thread().await?;
+/// use std::sync::atomic::{AtomicUsize, Ordering};
+/// use daybook_engine::working::manager::{Observer, StateChange};
+///
+/// #[derive(Default)]
+/// struct Grown(AtomicUsize);
+///
+/// impl Observer for Grown {
+///     fn on_state_change(&self, change: &StateChange<'_>) {
+///         self.0.fetch_add(change.added_chunks.len(), Ordering::Relaxed);
+///     }
+/// }
+///
+/// let grown = Arc::new(Grown::default());
+/// let _watching = manager.add_observer(grown.clone());
+/// manager.dispatch(&thread.id, &said("Hello!")).await?;
+/// assert_eq!(grown.0.load(Ordering::Relaxed), 1);
+/// # Ok::<(), WorkingError>(())
+/// # }).unwrap();
+/// ```
+#[doc(alias = "IObserver")]
 pub trait Observer: Send + Sync {
     /// An event is about to be reduced.
     fn on_event_dispatch(&self, _thread: &SessionId, _event: &ThreadEvent) {}
@@ -55,6 +108,27 @@ pub trait Observer: Send + Sync {
 pub(super) struct Observers(Arc<Mutex<Vec<Arc<dyn Observer>>>>);
 
 /// Ends the watching when it is dropped.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use daybook_domain::Timestamp;
+/// # use daybook_domain::working::{Content, EventType, ThreadEvent};
+/// # use daybook_engine::working::manager::{CreateThread, MemoryManager, MemoryManagerConfig, WorkingError};
+/// # use daybook_engine::working::reduce::ReducerRegistry;
+/// # let clock = Arc::new(daybook_testkit::ManualClock::at(Timestamp(0)));
+/// # let store = Arc::new(daybook_store::MemoryStore::new());
+/// # let manager = MemoryManager::new(store.clone(), ReducerRegistry::default(), None, clock, MemoryManagerConfig::default());
+/// # let said = |words: &str| ThreadEvent::new(EventType::user(words), Timestamp(0));
+/// # daybook_testkit::run(async {
+/// use daybook_engine::working::manager::{Observer, Watching};
+/// struct Silent;
+/// impl Observer for Silent {}
+///
+/// let watching: Watching = manager.add_observer(Arc::new(Silent));
+/// drop(watching);
+/// # Ok::<(), WorkingError>(())
+/// # }).unwrap();
+/// ```
 #[must_use = "dropping it ends the watching"]
 pub struct Watching {
     all: Weak<Mutex<Vec<Arc<dyn Observer>>>>,

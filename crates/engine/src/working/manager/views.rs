@@ -16,6 +16,24 @@ impl MemoryManager {
     ///
     /// # Errors
     /// [`WorkingError`].
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use daybook_domain::Timestamp;
+    /// # use daybook_domain::working::{Content, EventType, ThreadEvent};
+    /// # use daybook_engine::working::manager::{CreateThread, MemoryManager, MemoryManagerConfig, WorkingError};
+    /// # use daybook_engine::working::reduce::ReducerRegistry;
+    /// # let clock = Arc::new(daybook_testkit::ManualClock::at(Timestamp(0)));
+    /// # let store = Arc::new(daybook_store::MemoryStore::new());
+    /// # let manager = MemoryManager::new(store.clone(), ReducerRegistry::default(), None, clock, MemoryManagerConfig::default());
+    /// # let said = |words: &str| ThreadEvent::new(EventType::user(words), Timestamp(0));
+    /// # daybook_testkit::run(async {
+    /// # let (thread, _) = manager.create_thread().await?;
+    /// let found = manager.thread(&thread.id).await?;
+    /// assert_eq!(found.map(|found| found.label), Some(thread.label.clone()));
+    /// # Ok::<(), WorkingError>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn thread(&self, id: &SessionId) -> Result<Option<Thread>, WorkingError> {
         Ok(self.0.store.thread(id, self.0.clock.now()).await?)
     }
@@ -24,6 +42,23 @@ impl MemoryManager {
     ///
     /// # Errors
     /// [`WorkingError`].
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use daybook_domain::Timestamp;
+    /// # use daybook_domain::working::{Content, EventType, ThreadEvent};
+    /// # use daybook_engine::working::manager::{CreateThread, MemoryManager, MemoryManagerConfig, WorkingError};
+    /// # use daybook_engine::working::reduce::ReducerRegistry;
+    /// # let clock = Arc::new(daybook_testkit::ManualClock::at(Timestamp(0)));
+    /// # let store = Arc::new(daybook_store::MemoryStore::new());
+    /// # let manager = MemoryManager::new(store.clone(), ReducerRegistry::default(), None, clock, MemoryManagerConfig::default());
+    /// # let said = |words: &str| ThreadEvent::new(EventType::user(words), Timestamp(0));
+    /// # daybook_testkit::run(async {
+    /// # let (thread, _) = manager.create_thread().await?;
+    /// assert_eq!(manager.threads(10).await?.len(), 1);
+    /// # Ok::<(), WorkingError>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn threads(&self, limit: usize) -> Result<Vec<Thread>, WorkingError> {
         let tenant = &self.0.config.tenant;
         Ok(self
@@ -37,6 +72,23 @@ impl MemoryManager {
     ///
     /// # Errors
     /// [`WorkingError`].
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use daybook_domain::Timestamp;
+    /// # use daybook_domain::working::{Content, EventType, ThreadEvent};
+    /// # use daybook_engine::working::manager::{CreateThread, MemoryManager, MemoryManagerConfig, WorkingError};
+    /// # use daybook_engine::working::reduce::ReducerRegistry;
+    /// # let clock = Arc::new(daybook_testkit::ManualClock::at(Timestamp(0)));
+    /// # let store = Arc::new(daybook_store::MemoryStore::new());
+    /// # let manager = MemoryManager::new(store.clone(), ReducerRegistry::default(), None, clock, MemoryManagerConfig::default());
+    /// # let said = |words: &str| ThreadEvent::new(EventType::user(words), Timestamp(0));
+    /// # daybook_testkit::run(async {
+    /// # let (thread, _) = manager.create_thread().await?;
+    /// assert!(manager.current_state(&thread.id).await?.is_empty());
+    /// # Ok::<(), WorkingError>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn current_state(&self, thread: &SessionId) -> Result<State, WorkingError> {
         Ok(self.current(thread).await?.state)
     }
@@ -57,6 +109,24 @@ impl MemoryManager {
     ///
     /// # Errors
     /// [`WorkingError`].
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use daybook_domain::Timestamp;
+    /// # use daybook_domain::working::{Content, EventType, ThreadEvent};
+    /// # use daybook_engine::working::manager::{CreateThread, MemoryManager, MemoryManagerConfig, WorkingError};
+    /// # use daybook_engine::working::reduce::ReducerRegistry;
+    /// # let clock = Arc::new(daybook_testkit::ManualClock::at(Timestamp(0)));
+    /// # let store = Arc::new(daybook_store::MemoryStore::new());
+    /// # let manager = MemoryManager::new(store.clone(), ReducerRegistry::default(), None, clock, MemoryManagerConfig::default());
+    /// # let said = |words: &str| ThreadEvent::new(EventType::user(words), Timestamp(0));
+    /// # daybook_testkit::run(async {
+    /// # let (thread, _) = manager.create_thread().await?;
+    /// manager.dispatch(&thread.id, &said("Hello!")).await?;
+    /// assert!(manager.initial_state(&thread.id).await?.is_empty());
+    /// # Ok::<(), WorkingError>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn initial_state(&self, thread: &SessionId) -> Result<State, WorkingError> {
         let first = self.past(thread, |_| true).await?;
         first.ok_or_else(|| WorkingError::ThreadNotFound(thread.clone()))
@@ -66,6 +136,25 @@ impl MemoryManager {
     ///
     /// # Errors
     /// [`WorkingError::StateNotFound`] for a state that the thread never had.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use daybook_domain::Timestamp;
+    /// # use daybook_domain::working::{Content, EventType, ThreadEvent};
+    /// # use daybook_engine::working::manager::{CreateThread, MemoryManager, MemoryManagerConfig, WorkingError};
+    /// # use daybook_engine::working::reduce::ReducerRegistry;
+    /// # let clock = Arc::new(daybook_testkit::ManualClock::at(Timestamp(0)));
+    /// # let store = Arc::new(daybook_store::MemoryStore::new());
+    /// # let manager = MemoryManager::new(store.clone(), ReducerRegistry::default(), None, clock, MemoryManagerConfig::default());
+    /// # let said = |words: &str| ThreadEvent::new(EventType::user(words), Timestamp(0));
+    /// # daybook_testkit::run(async {
+    /// # let (thread, _) = manager.create_thread().await?;
+    /// let hello = manager.dispatch(&thread.id, &said("Hello!")).await?;
+    /// manager.dispatch(&thread.id, &said("Are you there?")).await?;
+    /// assert_eq!(manager.state(&thread.id, &hello.state.id).await?.len(), 1);
+    /// # Ok::<(), WorkingError>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn state(&self, thread: &SessionId, id: &StateId) -> Result<State, WorkingError> {
         let state = self.past(thread, |state| state.id == *id).await?;
         state.ok_or_else(|| WorkingError::StateNotFound(id.clone()))
@@ -75,6 +164,25 @@ impl MemoryManager {
     ///
     /// # Errors
     /// [`WorkingError`].
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use daybook_domain::Timestamp;
+    /// # use daybook_domain::working::{Content, EventType, ThreadEvent};
+    /// # use daybook_engine::working::manager::{CreateThread, MemoryManager, MemoryManagerConfig, WorkingError};
+    /// # use daybook_engine::working::reduce::ReducerRegistry;
+    /// # let clock = Arc::new(daybook_testkit::ManualClock::at(Timestamp(0)));
+    /// # let store = Arc::new(daybook_store::MemoryStore::new());
+    /// # let manager = MemoryManager::new(store.clone(), ReducerRegistry::default(), None, clock, MemoryManagerConfig::default());
+    /// # let said = |words: &str| ThreadEvent::new(EventType::user(words), Timestamp(0));
+    /// # daybook_testkit::run(async {
+    /// # let (thread, _) = manager.create_thread().await?;
+    /// manager.dispatch(&thread.id, &said("Hello!")).await?;
+    /// let history = manager.state_history(&thread.id).await?;
+    /// assert_eq!(history[1].1.previous_state_id.as_ref(), Some(&history[0].0));
+    /// # Ok::<(), WorkingError>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn state_history(
         &self,
         thread: &SessionId,
@@ -95,6 +203,24 @@ impl MemoryManager {
     ///
     /// # Errors
     /// [`WorkingError`].
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use daybook_domain::Timestamp;
+    /// # use daybook_domain::working::{Content, EventType, ThreadEvent};
+    /// # use daybook_engine::working::manager::{CreateThread, MemoryManager, MemoryManagerConfig, WorkingError};
+    /// # use daybook_engine::working::reduce::ReducerRegistry;
+    /// # let clock = Arc::new(daybook_testkit::ManualClock::at(Timestamp(0)));
+    /// # let store = Arc::new(daybook_store::MemoryStore::new());
+    /// # let manager = MemoryManager::new(store.clone(), ReducerRegistry::default(), None, clock, MemoryManagerConfig::default());
+    /// # let said = |words: &str| ThreadEvent::new(EventType::user(words), Timestamp(0));
+    /// # daybook_testkit::run(async {
+    /// # let (thread, _) = manager.create_thread().await?;
+    /// let hello = manager.dispatch(&thread.id, &said("Hello!")).await?;
+    /// assert_eq!(manager.replayed(&thread.id).await?, hello.state);
+    /// # Ok::<(), WorkingError>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn replayed(&self, thread: &SessionId) -> Result<State, WorkingError> {
         let mut last = None;
         self.past(thread, |state| {
@@ -110,6 +236,30 @@ impl MemoryManager {
     ///
     /// # Errors
     /// [`WorkingError`].
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use daybook_domain::Timestamp;
+    /// # use daybook_domain::working::{Content, EventType, ThreadEvent};
+    /// # use daybook_engine::working::manager::{CreateThread, MemoryManager, MemoryManagerConfig, WorkingError};
+    /// # use daybook_engine::working::reduce::ReducerRegistry;
+    /// # let clock = Arc::new(daybook_testkit::ManualClock::at(Timestamp(0)));
+    /// # let store = Arc::new(daybook_store::MemoryStore::new());
+    /// # let manager = MemoryManager::new(store.clone(), ReducerRegistry::default(), None, clock, MemoryManagerConfig::default());
+    /// # let said = |words: &str| ThreadEvent::new(EventType::user(words), Timestamp(0));
+    /// # daybook_testkit::run(async {
+    /// # let (thread, _) = manager.create_thread().await?;
+    /// # let long = "The deploy of the second host went wrong in the same way. ".repeat(8);
+    /// # for number in 1..=6 {
+    /// #     manager.dispatch(&thread.id, &said(&format!("{number}: {long}"))).await?;
+    /// # }
+    /// let compacted = manager.trigger_compaction(&thread.id, None).await?;
+    /// let summary = &compacted.added_chunks[0].id;
+    /// let originals = manager.originals(&thread.id, summary).await?;
+    /// assert_eq!(originals.len(), compacted.removed_chunk_ids.len());
+    /// # Ok::<(), WorkingError>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn originals(
         &self,
         thread: &SessionId,

@@ -12,6 +12,12 @@ use super::{ReduceContext, Reduced, Reducer, conversation, memory, todos};
 /// one critical chunk that is kept up to date. Of what the seed leaves without an effect, news from outside
 /// is `ENVIRONMENT`, where the newest of a kind takes the place of the one before; a wish to compact, to
 /// pause and to resume is what the manager acts upon.
+///
+/// ```
+/// use daybook_engine::working::reduce::{DefaultReducer, Reducer};
+/// let mut all = DefaultReducer::all();
+/// assert!(all.any(|reducer| reducer.takes("USER_MESSAGE")));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DefaultReducer {
     takes: &'static str,

@@ -21,6 +21,21 @@ use serde_json::{Map, Value};
 pub use defaults::DefaultReducer;
 
 /// Where and when an event is reduced.
+///
+/// ```
+/// # use daybook_domain::{EventSeq, SessionId, Tenant, Timestamp};
+/// # use daybook_domain::working::{ChunkType, Content, EventType, IdSource, ThreadEvent};
+/// # let thread = SessionId { tenant: Tenant::local(), agent: "agent".into(), host_id: "thread_1".into() };
+/// # let ids = IdSource::new(&thread, EventSeq(1));
+/// # let event = ThreadEvent::new(EventType::user("Hello!"), Timestamp(0));
+/// use daybook_domain::working::Act;
+/// use daybook_engine::working::reduce::ReduceContext;
+/// let mut at = ReduceContext { ids, seq: EventSeq(1), now: Timestamp(0) };
+/// let chunk = at.chunk(ChunkType::Environment, Content::text("It rains."), &event);
+/// assert_eq!(chunk.metadata.custom["eventType"], "USER_MESSAGE");
+/// let delete = at.operation(Act::Delete { chunk_id: chunk.id });
+/// assert_eq!(delete.timestamp, Timestamp(0));
+/// ```
 #[derive(Debug, Clone)]
 pub struct ReduceContext {
     /// Names for what is made.
@@ -52,6 +67,24 @@ impl ReduceContext {
 }
 
 /// What an event does.
+///
+/// ```
+/// # use daybook_domain::{EventSeq, SessionId, Tenant, Timestamp};
+/// # use daybook_domain::working::{ChunkType, Content, EventType, IdSource, ThreadEvent};
+/// # let thread = SessionId { tenant: Tenant::local(), agent: "agent".into(), host_id: "thread_1".into() };
+/// # let ids = IdSource::new(&thread, EventSeq(1));
+/// # let event = ThreadEvent::new(EventType::user("Hello!"), Timestamp(0));
+/// use daybook_engine::working::reduce::{ReduceContext, Reduced};
+/// let mut at = ReduceContext { ids, seq: EventSeq(1), now: Timestamp(0) };
+/// let rain = at.chunk(ChunkType::Environment, Content::text("It rains."), &event);
+/// let wind = at.chunk(ChunkType::Environment, Content::text("The wind is up."), &event);
+/// let calm = wind.derive(&mut at.ids, Timestamp(0));
+///
+/// let mut reduced = Reduced::add(&mut at, rain);
+/// reduced.push(&mut at, wind.clone());
+/// reduced.update(&mut at, &wind, calm);
+/// assert_eq!((reduced.operations.len(), reduced.chunks.len()), (3, 3));
+/// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reduced {
     /// In this order, all or none.
@@ -95,6 +128,46 @@ impl Reduced {
 }
 
 /// Turns events into operations.
+///
+/// ```
+/// # use daybook_domain::{EventSeq, SessionId, Tenant, Timestamp};
+/// # use daybook_domain::working::{ChunkType, Content, EventType, IdSource, ThreadEvent};
+/// # let thread = SessionId { tenant: Tenant::local(), agent: "agent".into(), host_id: "thread_1".into() };
+/// # let ids = IdSource::new(&thread, EventSeq(1));
+/// # let event = ThreadEvent::new(EventType::user("Hello!"), Timestamp(0));
+/// use daybook_domain::BoxError;
+/// use daybook_domain::working::State;
+/// use daybook_engine::working::reduce::{ReduceContext, Reduced, Reducer, ReducerRegistry};
+///
+/// /// Keeps what the weather station says.
+/// struct Weather;
+///
+/// impl Reducer for Weather {
+///     fn name(&self) -> &str {
+///         "weather"
+///     }
+///
+///     fn takes(&self, event_type: &str) -> bool {
+///         event_type == "WEATHER"
+///     }
+///
+///     fn reduce(&self, _: &State, event: &ThreadEvent, at: &mut ReduceContext) -> Result<Reduced, BoxError> {
+///         let EventType::Custom { fields, .. } = &event.kind else {
+///             return Ok(Reduced::default());
+///         };
+///         let report = fields.get("report").and_then(|report| report.as_str());
+///         let report = Content::text(report.ok_or("a report without words")?);
+///         let chunk = at.chunk(ChunkType::Environment, report, event);
+///         Ok(Reduced::add(at, chunk))
+///     }
+/// }
+///
+/// let mut registry = ReducerRegistry::default();
+/// registry.register(std::sync::Arc::new(Weather));
+/// assert_eq!(registry.reducers_for("WEATHER").count(), 1);
+/// # let _ = (ids, event);
+/// ```
+#[doc(alias = "IReducer")]
 pub trait Reducer: Send + Sync {
     /// By which observers and errors call it.
     fn name(&self) -> &str;
@@ -121,7 +194,14 @@ pub trait Reducer: Send + Sync {
 /// use daybook_engine::working::reduce::ReducerRegistry;
 /// assert_eq!(ReducerRegistry::default().reducers_for("USER_MESSAGE").count(), 1);
 /// assert_eq!(ReducerRegistry::empty().reducers_for("USER_MESSAGE").count(), 0);
+///
+/// let mut registry = ReducerRegistry::default();
+/// let all = registry.len();
+/// assert_eq!(registry.unregister("EXTERNAL_TIMER"), 1);
+/// assert_eq!(registry.len(), all - 1);
+/// assert!(!registry.is_empty());
 /// ```
+#[doc(alias = "DefaultReducerRegistry")]
 #[derive(Clone)]
 pub struct ReducerRegistry(Vec<Arc<dyn Reducer>>);
 
@@ -149,6 +229,16 @@ impl ReducerRegistry {
     }
 
     /// Asks one more. Registering it again changes nothing.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use daybook_engine::working::reduce::{DefaultReducer, ReducerRegistry};
+    /// let mut registry = ReducerRegistry::empty();
+    /// for reducer in DefaultReducer::all() {
+    ///     registry.register(Arc::new(reducer));
+    /// }
+    /// assert_eq!(registry.len(), ReducerRegistry::default().len());
+    /// ```
     pub fn register(&mut self, reducer: Arc<dyn Reducer>) {
         if !self.0.iter().any(|known| Arc::ptr_eq(known, &reducer)) {
             self.0.push(reducer);
@@ -188,6 +278,21 @@ impl ReducerRegistry {
     ///
     /// # Errors
     /// The first one's.
+    ///
+    /// ```
+    /// # use daybook_domain::{EventSeq, SessionId, Tenant, Timestamp};
+    /// # use daybook_domain::working::{ChunkType, Content, EventType, IdSource, ThreadEvent};
+    /// # let thread = SessionId { tenant: Tenant::local(), agent: "agent".into(), host_id: "thread_1".into() };
+    /// # let ids = IdSource::new(&thread, EventSeq(1));
+    /// # let event = ThreadEvent::new(EventType::user("Hello!"), Timestamp(0));
+    /// use daybook_engine::working::reduce::{ReduceContext, ReducerRegistry};
+    /// # let fold = daybook_engine::working::fold::Fold::new(&thread, std::sync::Arc::new(ReducerRegistry::default()));
+    /// # let state = fold.beginning(Timestamp(0));
+    /// let mut at = ReduceContext { ids, seq: EventSeq(1), now: Timestamp(0) };
+    /// let reduced = ReducerRegistry::default().reduce(&state, &event, &mut at)?;
+    /// assert_eq!(reduced.chunks[0].content.told(), "Hello!");
+    /// # Ok::<(), daybook_domain::BoxError>(())
+    /// ```
     pub fn reduce(
         &self,
         state: &State,
