@@ -122,7 +122,7 @@
 //!
 //! Stores and models are traits, [`ThreadStore`] and [`Model`], and so is what condenses, what reduces and what
 //! watches: [`Compactor`], [`Reducer`], [`Observer`]. `daybook-testkit` has the suites that our own stores and
-//! models pass: `daybook_testkit::thread_store_suite!` and `daybook_testkit::model_suite!` make a test of each
+//! models pass: `daybook_testkit::thread_store_suite!` and `daybook_testkit::language_model_suite!` make a test of each
 //! promise in your crate. [`domain`] is the whole vocabulary of both seams.
 //!
 //! # Features
@@ -236,3 +236,8 @@ pub fn manager(store: Arc<dyn ThreadStore>, model: Option<Arc<dyn Model>>) -> Me
         MemoryManagerConfig::default(),
     )
 }
+
+/// The examples of the README, compiled and run.
+#[cfg(all(doctest, feature = "sqlite"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,14 +1,26 @@
 //! Conformance suites, a simulator, a manual clock and fixtures for everything that implements a Daybook seam.
 //!
-//! A store shows that it keeps the promises of [`daybook_domain::seams`] with one line, which makes
-//! a test of each promise:
+//! A store of threads shows that it keeps the promises of [`daybook_domain::working::ThreadStore`] with one
+//! line in its tests, which makes a test of each promise; [`language_model_suite!`] does the same for a language model
+//! of your own, [`store_suite!`] for a store of everything:
 //!
-//! ```text
-//! daybook_testkit::store_suite!(|| Box::new(MyStore::new()));
+//! ```
+//! # mod your_tests {
+//! use daybook_store::MemoryStore; // or your own
+//! daybook_testkit::thread_store_suite!(|| Box::new(MemoryStore::new()));
+//! # }
 //! ```
 //!
 //! The closure makes an empty store; what it returns is dropped after the test and dereferences to
-//! the store, so it may own a folder or a server. [`model`] drives a store with random operations and
+//! the store, so it may own a folder or a server. A promise is a function, and can be asked for alone:
+//!
+//! ```
+//! use daybook_testkit::{run, suites};
+//! let store = daybook_store::MemoryStore::new();
+//! run(suites::thread_store::a_thread_is_blocked_once(&store));
+//! ```
+//!
+//! [`model`] drives a store with random operations and
 //! compares all that can be seen of it with a small model. [`suites::walls`] lets two tenants share a store.
 //! [`llm_server`] is a provider of language models that does what a test tells it to.
 //! [`simulation`] interleaves everything that happens to jobs, and checks what must hold after each call.

@@ -5,6 +5,7 @@ mod forms;
 mod keys;
 mod limits;
 mod outcomes;
+mod promises;
 mod retries;
 mod rig;
 mod tools;

@@ -3,6 +3,7 @@
 pub mod extraction_store;
 pub mod index;
 pub mod job_store;
+pub mod language_model;
 pub mod session_store;
 pub mod spend_store;
 pub mod thread_store;
@@ -306,5 +307,25 @@ macro_rules! thread_store_suite {
     };
     ($make:expr) => {
         $crate::thread_store_suite!(maybe || Some(($make)()));
+    };
+}
+
+/// Makes one test of each promise of `Model`. The argument makes what dereferences to a model, which may own
+/// a server, or talk to a live one.
+#[macro_export]
+macro_rules! language_model_suite {
+    (maybe $make:expr) => {
+        $crate::promises! { $make, language_model:
+            it_has_a_name_and_a_window,
+            a_longer_text_is_never_fewer_tokens,
+            an_answer_says_what_it_took,
+            an_answer_is_in_a_form_only_where_one_was_demanded,
+            calls_have_names_of_their_own,
+            a_dropped_question_disturbs_no_later_one,
+            questions_at_once_are_answered_each,
+        }
+    };
+    ($make:expr) => {
+        $crate::language_model_suite!(maybe || Some(($make)()));
     };
 }
