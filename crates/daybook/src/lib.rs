@@ -88,10 +88,16 @@
 //!     let memory = daybook::manager(Arc::new(MemoryStore::new()), Some(Arc::clone(&model)));
 //!     let (thread, _) = memory.create_thread().await?;
 //!     let mut news = vec![EventType::user("How many lines has notes.txt?")];
-//!     let answer = loop {
+//!     let mut answer = None;
+//!     loop {
 //!         for event in news.drain(..) {
 //!             let event = ThreadEvent::new(event, SystemClock.now());
 //!             memory.dispatch(&thread.id, &event).await?;
+//!         }
+//!         if let Some(answer) = answer {
+//!             println!("{answer}");
+//!             # assert_eq!(answer, "It has two lines.");
+//!             return Ok(());
 //!         }
 //!         let options = ContextOptions {
 //!             system: Some("You help Ada with her notes."),
@@ -108,13 +114,8 @@
 //!         for call in &reply.calls {
 //!             news.push(EventType::outcome(call, run(call).await));
 //!         }
-//!         if reply.calls.is_empty() {
-//!             break reply.text;
-//!         }
-//!     };
-//!     println!("{answer}");
-//!     # assert_eq!(answer, "It has two lines.");
-//!     Ok(())
+//!         answer = reply.calls.is_empty().then_some(reply.text);
+//!     }
 //! }
 //! ```
 //!
