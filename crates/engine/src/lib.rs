@@ -9,6 +9,7 @@
 //!
 //! Not here: SQL, HTTP, a vendor's name (but for the transcript formats that `ingest` reads).
 
+pub mod asked;
 #[cfg(feature = "pipeline")]
 pub mod consolidate;
 #[cfg(feature = "pipeline")]

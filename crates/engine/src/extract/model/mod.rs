@@ -33,6 +33,7 @@ use async_trait::async_trait;
 use daybook_domain::Session;
 use daybook_domain::model::{AnswerSchema, Finish, Model, ModelError, ModelReply};
 
+pub use crate::asked::AskedAbout;
 pub use crate::prompt::Prompt;
 pub use guidance::Guidance;
 pub(super) use no_reply::message_chars;
@@ -142,9 +143,6 @@ impl Default for ModelLimits {
 
 /// Fewest tokens of a transcript that are worth asking about.
 const LEAST_TRANSCRIPT: u32 = 200;
-
-/// Who is asked about a session, in place of the model itself: one whose calls are charged to it, say.
-pub type AskedAbout = dyn Fn(&Session) -> Arc<dyn Model> + Send + Sync;
 
 /// The extractor that asks a model.
 pub struct ModelExtractor {

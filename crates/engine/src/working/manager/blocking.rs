@@ -160,6 +160,25 @@ impl MemoryManager {
     ///
     /// # Errors
     /// [`WorkingError`].
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use std::time::Duration;
+    /// # use daybook_domain::Timestamp;
+    /// # use daybook_domain::working::{EventType, ThreadEvent};
+    /// # use daybook_engine::working::manager::{MemoryManager, MemoryManagerConfig, WorkingError};
+    /// # use daybook_engine::working::reduce::ReducerRegistry;
+    /// # let clock = Arc::new(daybook_testkit::ManualClock::at(Timestamp(0)));
+    /// # let store = Arc::new(daybook_store::MemoryStore::new());
+    /// # let manager = MemoryManager::new(store.clone(), ReducerRegistry::default(), None, clock, MemoryManagerConfig::default());
+    /// # let said = |words: &str| ThreadEvent::new(EventType::user(words), Timestamp(0));
+    /// # daybook_testkit::run(async {
+    /// # let (thread, _) = manager.create_thread().await?;
+    /// manager.pause(&thread.id).await?;
+    /// assert!(!manager.wait_while_compacting(&thread.id).await?);
+    /// # Ok::<(), WorkingError>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn wait_while_compacting(&self, thread: &SessionId) -> Result<bool, WorkingError> {
         let compacting = |reason| reason == BlockingReason::Compacting;
         self.wait_while(thread, compacting).await

@@ -138,6 +138,26 @@ impl MemoryManager {
     ///
     /// # Errors
     /// [`WorkingError`]; what is wrong with one event alone stands with it.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use std::time::Duration;
+    /// # use daybook_domain::Timestamp;
+    /// # use daybook_domain::working::{EventType, ThreadEvent};
+    /// # use daybook_engine::working::manager::{MemoryManager, MemoryManagerConfig, WorkingError};
+    /// # use daybook_engine::working::reduce::ReducerRegistry;
+    /// # let clock = Arc::new(daybook_testkit::ManualClock::at(Timestamp(0)));
+    /// # let store = Arc::new(daybook_store::MemoryStore::new());
+    /// # let manager = MemoryManager::new(store.clone(), ReducerRegistry::default(), None, clock, MemoryManagerConfig::default());
+    /// # let said = |words: &str| ThreadEvent::new(EventType::user(words), Timestamp(0));
+    /// # daybook_testkit::run(async {
+    /// # let (thread, _) = manager.create_thread().await?;
+    /// manager.pause(&thread.id).await?;
+    /// let told = manager.dispatch_within(&thread.id, &[said("Hello!")], Duration::from_secs(8)).await?;
+    /// assert!(told[0].result.is_none());
+    /// # Ok::<(), WorkingError>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn dispatch_within(
         &self,
         thread: &SessionId,
@@ -357,6 +377,15 @@ fn order(entry: &Entry) -> Option<EventType> {
 }
 
 /// What became of an event of [`MemoryManager::dispatch_within`]. It is stored.
+///
+/// ```
+/// use daybook_engine::working::manager::Dispatched;
+///
+/// fn waits(dispatched: &Dispatched) -> bool {
+///     dispatched.result.is_none()
+/// }
+/// # let _ = waits;
+/// ```
 #[derive(Debug)]
 pub struct Dispatched {
     /// Its place in the log.

@@ -41,7 +41,7 @@ use super::reduce::ReducerRegistry;
 use live::Live;
 use observer::Observers;
 
-use crate::extract::model::AskedAbout;
+use crate::asked::AskedAbout;
 
 /// What a dispatched event came to (seed 003, `DispatchResult`).
 ///
@@ -242,6 +242,20 @@ impl MemoryManager {
     ///
     /// # Panics
     /// When the manager has been copied already.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use daybook_domain::model::Model;
+    /// # use daybook_engine::working::manager::MemoryManager;
+    /// /// Ada's conversations are told to her own model alone.
+    /// fn discreet(manager: MemoryManager, hers: Arc<dyn Model>, any: Arc<dyn Model>) -> MemoryManager {
+    ///     manager.asking(Arc::new(move |session| match session.user.as_deref() {
+    ///         Some("ada") => Arc::clone(&hers),
+    ///         _ => Arc::clone(&any),
+    ///     }))
+    /// }
+    /// # let _ = discreet;
+    /// ```
     #[must_use]
     pub fn asking(mut self, asked_about: Arc<AskedAbout>) -> Self {
         let shared = Arc::get_mut(&mut self.0).expect("the manager is not copied yet");
