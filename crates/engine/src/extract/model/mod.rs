@@ -30,7 +30,6 @@ mod validation;
 use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
-use daybook_domain::Session;
 use daybook_domain::model::{AnswerSchema, Finish, Model, ModelError, ModelReply};
 
 pub use crate::asked::AskedAbout;
