@@ -172,8 +172,8 @@ pub use daybook_engine::working::compact::{
 };
 pub use daybook_engine::working::context::{Context, ContextError, ContextOptions};
 pub use daybook_engine::working::manager::{
-    Compacted, CreateThread, DispatchResult, MemoryManager, MemoryManagerConfig, Observer,
-    StateChange, ThreadSnapshot, Watching, WorkingError,
+    Compacted, CreateThread, DispatchResult, Dispatched, MemoryManager, MemoryManagerConfig,
+    Observer, StateChange, ThreadSnapshot, Watching, WorkingError,
 };
 pub use daybook_engine::working::reduce::{
     DefaultReducer, ReduceContext, Reduced, Reducer, ReducerRegistry,
