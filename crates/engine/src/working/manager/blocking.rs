@@ -7,7 +7,7 @@ use daybook_domain::working::{BlockOutcome, BlockingReason};
 use daybook_domain::{SessionId, Timestamp};
 use tokio::sync::MutexGuard;
 
-use super::dispatch::reason;
+use super::applying::reason;
 use super::live::{Inner, Live};
 use super::{MemoryManager, WorkingError};
 

@@ -14,7 +14,7 @@ use daybook_domain::working::{
 use daybook_domain::{EventId, EventSeq, JobKey, SessionId, StoreError};
 use tokio::sync::{MutexGuard, oneshot};
 
-use super::dispatch::Outcome;
+use super::applying::Outcome;
 use super::live::{Inner, Live, Trouble};
 use super::{Compacted, MemoryManager, Shared, WorkingError};
 use crate::working::clean::clean_chunk;

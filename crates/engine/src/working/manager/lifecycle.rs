@@ -10,7 +10,7 @@ use daybook_domain::{EventId, EventSeq, SessionId, SessionMeta};
 use serde_json::{Map, Value};
 use tokio::sync::MutexGuard;
 
-use super::dispatch::Outcome;
+use super::applying::Outcome;
 use super::live::{Inner, Live};
 use super::{DispatchResult, MemoryManager, WorkingError};
 use crate::working::clean::clean_chunk;

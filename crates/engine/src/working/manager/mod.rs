@@ -8,6 +8,7 @@
 //!
 //! Not here: what events do (`reduce`), what compactions come to (`compact`).
 
+mod applying;
 mod blocking;
 mod compacting;
 mod config;
@@ -18,6 +19,7 @@ mod live;
 mod loading;
 mod observer;
 mod queue;
+mod serving;
 mod views;
 
 use std::collections::HashMap;

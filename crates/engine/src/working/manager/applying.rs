@@ -1,0 +1,288 @@
+//! Entries are stored, and folded in the order in which they count.
+//!
+//! Whoever calls holds the thread's gate.
+//!
+//! Not here: who stores what (`serving`), which entries there are (`lifecycle`, `compacting`).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use daybook_domain::seams::Append;
+use daybook_domain::trigger::Patience;
+use daybook_domain::working::{
+    Block, BlockToken, BlockingReason, Entry, EventType, ThreadAppend, ThreadAppended, ThreadEvent,
+};
+use daybook_domain::{EventSeq, SessionId, SessionMeta, StoreError, Timestamp};
+
+use super::live::{Inner, Live, Loaded};
+use super::{DispatchResult, Shared, StateChange, WorkingError};
+use crate::working::fold::Folded;
+use crate::working::log::Written;
+use crate::working::reader::{Reader, WAITING};
+
+/// What became of one append.
+pub(super) struct Part {
+    pub(super) seqs: Vec<EventSeq>,
+    /// Of each entry.
+    pub(super) outcomes: Vec<Outcome>,
+    /// Whether the block that it was to end was over; then nothing was stored.
+    pub(super) is_lost: bool,
+}
+
+/// What became of one entry that was stored.
+pub(super) enum Outcome {
+    /// It was applied.
+    Applied(Result<DispatchResult, WorkingError>),
+    /// It was stored and applied before.
+    Known(EventSeq),
+    /// It will be applied.
+    Waits(EventSeq),
+}
+
+impl Shared {
+    /// Stores entries and folds them, and whatever else is stored before them.
+    pub(super) async fn append_and_fold(
+        &self,
+        live: &Live,
+        inner: &mut Inner,
+        batch: &[Written],
+        ends: Option<BlockToken>,
+    ) -> Result<Part, WorkingError> {
+        if inner.waiting.len() as u64 >= WAITING && ends.is_none() {
+            return Err(WorkingError::TooManyWaiting {
+                thread: live.id.clone(),
+                waiting: inner.waiting.len(),
+            });
+        }
+        self.load(live, inner).await?;
+        let now = self.clock.now();
+        let append = self.entries_for(live, batch, ends, now);
+        let (seqs, before, block) = match self.store.append_entries(&append).await {
+            Ok(ThreadAppended::Stored {
+                seqs,
+                before,
+                block,
+            }) => (seqs, before, block),
+            Ok(ThreadAppended::BlockLost) => {
+                return Ok(Part {
+                    seqs: Vec::new(),
+                    outcomes: Vec::new(),
+                    is_lost: true,
+                });
+            }
+            Err(StoreError::NotFound(_)) => {
+                inner.loaded = None;
+                self.forget(&live.id);
+                return Err(WorkingError::ThreadNotFound(live.id.clone()));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        live.set_block(block);
+        let loaded = self.load(live, inner).await?;
+        let is_next = block.is_none() && loaded.folded >= before;
+        if !is_next && ends.is_none() {
+            self.catch_up(live, inner).await?;
+        }
+        let mut outcomes = Vec::with_capacity(batch.len());
+        for (written, &seq) in batch.iter().zip(&seqs) {
+            let is_new = seq > before;
+            outcomes.push(if is_new && (is_next || ends.is_some()) {
+                let entry = Some(&written.entry);
+                Outcome::Applied(self.fold_one(live, inner, seq, written.event.at, entry))
+            } else if inner.loaded.as_ref().is_some_and(|loaded| loaded.has(seq)) {
+                match is_new {
+                    // Caught up with just now, together with what others had stored.
+                    true => Outcome::Applied(inner.result(seq, &Folded::default())),
+                    false => Outcome::Known(seq),
+                }
+            } else {
+                Outcome::Waits(seq)
+            });
+        }
+        let part = Part {
+            seqs,
+            outcomes,
+            is_lost: false,
+        };
+        if let Some(loaded) = inner.loaded.as_mut() {
+            let thread = Arc::make_mut(&mut loaded.thread);
+            thread.updated_at = now;
+            thread.last = thread
+                .last
+                .max(part.seqs.last().copied().unwrap_or_default());
+            thread.block = block;
+        }
+        Ok(part)
+    }
+
+    fn entries_for(
+        &self,
+        live: &Live,
+        batch: &[Written],
+        ends: Option<BlockToken>,
+        now: Timestamp,
+    ) -> ThreadAppend {
+        let is_event = |written: &Written| matches!(written.entry, Entry::Event { .. });
+        ThreadAppend {
+            append: Append {
+                session: self.meta(&live.id),
+                events: batch.iter().map(|written| written.event.clone()).collect(),
+                source: None,
+                import: None,
+                // What is compacted or over is not waited for.
+                patience: match batch.iter().all(is_event) {
+                    true => self.config.patience,
+                    false => Patience {
+                        idle: Duration::ZERO,
+                        dirty: Duration::ZERO,
+                        ..self.config.patience
+                    },
+                },
+                switches: self.config.switches.clone(),
+                now,
+            },
+            entries: batch.iter().map(|written| written.stored.clone()).collect(),
+            ends,
+        }
+    }
+
+    pub(super) fn meta(&self, id: &SessionId) -> SessionMeta {
+        SessionMeta {
+            id: id.clone(),
+            kind: self.config.kind,
+            memory_off: false,
+            forked_from: None,
+            user: self.config.user.clone(),
+            surface: None,
+        }
+    }
+
+    /// Folds what is stored and nothing waits for, in order.
+    pub(super) async fn catch_up(
+        &self,
+        live: &Live,
+        inner: &mut Inner,
+    ) -> Result<Option<Block>, WorkingError> {
+        let now = self.clock.now();
+        let folded = self.load(live, inner).await?.folded;
+        let mut reader = Reader::new(&*self.store, &live.id, folded, now);
+        while let Some(placed) = reader.next().await? {
+            let known = inner.loaded.as_ref().is_some_and(|it| it.has(placed.seq));
+            if known {
+                continue;
+            }
+            let waiting = inner.waiting.remove(&placed.seq);
+            let result = self.fold_one(live, inner, placed.seq, placed.at, placed.entry.as_ref());
+            if let Some(waiting) = waiting {
+                inner.orders.extend(waiting.order);
+                let again = Folded::default();
+                let mut result = Some(result);
+                for reply in waiting.replies {
+                    let result = result.take();
+                    let _ = reply.send(result.unwrap_or_else(|| inner.result(placed.seq, &again)));
+                }
+            }
+        }
+        let block = reader.block();
+        live.set_block(block);
+        if let Some(loaded) = inner.loaded.as_mut() {
+            Arc::make_mut(&mut loaded.thread).block = block;
+        }
+        Ok(block)
+    }
+
+    /// Folds one entry that comes next, and tells those who watch.
+    pub(super) fn fold_one(
+        &self,
+        live: &Live,
+        inner: &mut Inner,
+        seq: EventSeq,
+        at: Timestamp,
+        entry: Option<&Entry>,
+    ) -> Result<DispatchResult, WorkingError> {
+        let gone = || WorkingError::ThreadNotFound(live.id.clone());
+        let loaded = inner.loaded.as_mut().ok_or_else(gone)?;
+        let event = match entry {
+            Some(Entry::Event { event }) => Some(event),
+            _ => None,
+        };
+        let is_watched = !self.observers.is_empty();
+        if let (true, Some(event)) = (is_watched, event) {
+            self.observers
+                .tell(|it| it.on_event_dispatch(&live.id, event));
+        }
+        let began = is_watched.then(|| self.clock.now());
+        let folded = loaded.fold(seq, at, entry, &self.config.count);
+        if let Some(began) = began {
+            let took = self.clock.now().since(began);
+            self.tell(&live.id, loaded, event, &folded, took);
+        }
+        match folded.fault {
+            Some(message) => Err(WorkingError::Reducer {
+                thread: live.id.clone(),
+                seq: seq.0,
+                message,
+            }),
+            None => inner.result(seq, &folded),
+        }
+    }
+
+    fn tell(
+        &self,
+        id: &SessionId,
+        loaded: &Loaded,
+        event: Option<&ThreadEvent>,
+        folded: &Folded,
+        took: Duration,
+    ) {
+        if let Some(event) = event {
+            self.observers
+                .tell(|it| it.on_reducer_execute(id, event, took));
+        }
+        if folded.is_changed {
+            let change = StateChange {
+                thread: id,
+                state: &loaded.state,
+                event,
+                operations: &folded.operations,
+                added_chunks: &folded.applied.added,
+                removed_chunk_ids: &folded.applied.removed,
+            };
+            self.observers.tell(|it| it.on_state_change(&change));
+        }
+        let Some(event) = event else { return };
+        match event.kind {
+            EventType::LlmSubagentSpawn { .. } => {
+                self.observers.tell(|it| it.on_sub_agent_spawn(id, event));
+            }
+            EventType::SubagentResult { .. } | EventType::SubagentError { .. } => {
+                self.observers.tell(|it| it.on_sub_agent_result(id, event));
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Inner {
+    /// What an entry came to.
+    pub(super) fn result(
+        &self,
+        seq: EventSeq,
+        folded: &Folded,
+    ) -> Result<DispatchResult, WorkingError> {
+        let corrupt = || StoreError::Corrupt("a thread was unloaded while it was used".to_owned());
+        let loaded = self.loaded.as_ref().ok_or_else(corrupt)?;
+        Ok(DispatchResult {
+            thread: Arc::clone(&loaded.thread),
+            seq,
+            state: loaded.state.clone(),
+            added_chunks: folded.applied.added.clone(),
+            removed_chunk_ids: folded.applied.removed.clone(),
+        })
+    }
+}
+
+/// Why a thread stands still, if it does.
+pub(super) fn reason(block: Option<Block>) -> Option<BlockingReason> {
+    block.map(|block| block.reason)
+}

@@ -1,0 +1,177 @@
+//! One task for each thread stores what has come for it, and sees to what follows.
+//!
+//! Not here: how stored entries change a state (`applying`).
+
+use std::sync::Arc;
+
+use daybook_domain::working::{Entry, EventType};
+use tokio::sync::MutexGuard;
+
+use super::applying::Outcome;
+use super::live::{Inner, Live};
+use super::queue::Request;
+use super::{MemoryManager, WorkingError};
+use crate::working::compact::Why;
+use crate::working::fold::Folded;
+
+impl MemoryManager {
+    /// Serves a thread's queue until it is empty; nobody else does meanwhile.
+    pub(super) fn serve(&self, live: &Arc<Live>) {
+        let (manager, live) = (self.clone(), Arc::clone(live));
+        tokio::spawn(async move {
+            loop {
+                // Others get the gate between two groups.
+                let mut inner = live.gate.lock().await;
+                let group = live.queue.next_group();
+                if group.is_empty() {
+                    return;
+                }
+                manager.serve_group(&live, &mut inner, group).await;
+            }
+        });
+    }
+
+    /// Stores requests together; when that fails, each alone, so that each has its own error.
+    async fn serve_group(
+        &self,
+        live: &Arc<Live>,
+        inner: &mut MutexGuard<'_, Inner>,
+        mut group: Vec<Request>,
+    ) {
+        if group.len() > 1 {
+            match self.store_group(live, inner, &mut group).await {
+                Ok(()) => return,
+                Err(error) => tracing::debug!(thread = %live.id, %error, outcome = "one_by_one"),
+            }
+        }
+        for request in group {
+            let mut alone = [request];
+            if let Err(error) = self.store_group(live, inner, &mut alone).await {
+                let [request] = alone;
+                request.refuse(error);
+            }
+        }
+    }
+
+    async fn store_group(
+        &self,
+        live: &Arc<Live>,
+        inner: &mut MutexGuard<'_, Inner>,
+        group: &mut [Request],
+    ) -> Result<(), WorkingError> {
+        let batch: Vec<_> = group
+            .iter()
+            .flat_map(|it| it.written.iter().cloned())
+            .collect();
+        let part = self.0.append_and_fold(live, inner, &batch, None).await?;
+        let mut seqs = part.seqs.iter();
+        let mut outcomes = part.outcomes.into_iter();
+        let (mut ready, mut resumes) = (Vec::new(), false);
+        for request in group {
+            let own = seqs.by_ref().take(request.written.len()).copied();
+            request.tell_stored(own.collect());
+            let mut replies = std::mem::take(&mut request.replies).into_iter();
+            for written in &request.written {
+                let reply = replies.next();
+                let order = order(&written.entry);
+                match (outcomes.next(), reply) {
+                    (Some(Outcome::Applied(result)), reply) => {
+                        inner.orders.extend(order);
+                        ready.push((reply, result));
+                    }
+                    (Some(Outcome::Known(seq)), reply) => {
+                        ready.push((reply, inner.result(seq, &Folded::default())));
+                    }
+                    (Some(Outcome::Waits(seq)), reply) => {
+                        resumes |= matches!(order, Some(EventType::ExecutionResume { .. }));
+                        let waiting = inner.waiting.entry(seq).or_default();
+                        waiting.replies.extend(reply);
+                        waiting.order = order;
+                    }
+                    (None, _) => {}
+                }
+            }
+        }
+        let done = self.after(live, inner, resumes).await;
+        if let Err(error) = done {
+            // The events are stored; what comes after them is not theirs to fail for.
+            self.0.observers.tell(|it| it.on_error(&live.id, &error));
+        }
+        // Whoever learns what an event came to sees, too, whether the thread stands still because of it.
+        for (reply, result) in ready {
+            if let Some(reply) = reply {
+                let _ = reply.send(result);
+            }
+        }
+        Ok(())
+    }
+
+    /// What follows when events were stored or applied: orders are obeyed, chunks compacted, a snapshot kept.
+    pub(super) async fn after(
+        &self,
+        live: &Arc<Live>,
+        inner: &mut MutexGuard<'_, Inner>,
+        resumes: bool,
+    ) -> Result<(), WorkingError> {
+        if resumes {
+            // To go on is what those who wait are waiting for.
+            self.resume_locked(live, inner).await?;
+        }
+        while let Some(order) = inner.orders.pop_front() {
+            self.obey(live, inner, &order).await?;
+        }
+        self.compact_if_due(live, inner).await?;
+        if !inner.waiting.is_empty() {
+            self.watch_block(live, inner);
+        }
+        let loaded = self.0.load(live, inner).await?;
+        self.0.snapshot_if_due(&live.id, loaded).await?;
+        Ok(())
+    }
+
+    /// What an applied event demands of the manager.
+    async fn obey(
+        &self,
+        live: &Arc<Live>,
+        inner: &mut MutexGuard<'_, Inner>,
+        order: &EventType,
+    ) -> Result<(), WorkingError> {
+        match order {
+            EventType::ExecutionPause { .. } => match self.pause_locked(live, inner).await {
+                // It stands still already.
+                Err(WorkingError::Blocked(_)) => Ok(()),
+                other => other,
+            },
+            EventType::ExecutionResume {
+                resume_from_state_id: Some(state),
+            } => self.restore_locked(live, inner, state).await.map(drop),
+            EventType::MemoryCompactManual { chunk_ids } => {
+                let chunks = chunk_ids.as_deref();
+                self.compact_in_background(live, inner, chunks, Why::Asked)
+                    .await
+            }
+            EventType::MemoryCompactAuto {
+                threshold,
+                current_size,
+            } if current_size >= threshold => {
+                self.compact_in_background(live, inner, None, Why::Tokens(0))
+                    .await
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What an event demands of the manager, if it is such an event.
+fn order(entry: &Entry) -> Option<EventType> {
+    match entry {
+        Entry::Event { event } => match &event.kind {
+            kind @ (EventType::ExecutionPause { .. }
+            | EventType::ExecutionResume { .. }
+            | EventType::MemoryCompactManual { .. }
+            | EventType::MemoryCompactAuto { .. }) => Some(kind.clone()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
