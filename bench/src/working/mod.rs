@@ -58,22 +58,25 @@ fn manager(store: Arc<dyn ThreadStore>, config: MemoryManagerConfig) -> MemoryMa
     MemoryManager::new(store, ReducerRegistry::default(), None, clock, config)
 }
 
+/// Events of a turn.
+const TURN: u64 = 4;
+
 /// What an agent's thread sees: a person's words, a call, its outcome, the agent's words.
 fn event(number: u64) -> ThreadEvent {
     let words = "and please keep the limit of the cache as it is, for the others rely on it";
-    let kind = match number % 4 {
+    let kind = match number % TURN {
         0 => EventType::UserMessage {
             content: format!("Wish {number}: {words}"),
             attachments: Vec::new(),
         },
         1 => EventType::LlmToolCall {
             tool_name: "read_file".to_owned(),
-            call_id: format!("call-{}", number / 4),
+            call_id: format!("call-{}", number / TURN),
             arguments: json!({"path": format!("src/part{number}.rs")}),
         },
         2 => EventType::ToolResult {
             tool_name: "read_file".to_owned(),
-            call_id: format!("call-{}", number / 4),
+            call_id: format!("call-{}", number / TURN),
             result: json!(format!("fn part{number}() {{}} // {words} {words}")),
             success: true,
         },

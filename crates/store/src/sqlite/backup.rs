@@ -23,13 +23,12 @@ impl SqliteStore {
             source: error.into(),
         })?;
         blocking(|| {
-            let connection = self.take_idle()?;
-            let copied = self.retry(|| {
-                connection.execute("VACUUM INTO ?", [&name])?;
-                Ok(())
-            });
-            self.idle().push(connection);
-            copied?;
+            self.file.with_idle(|connection| {
+                self.file.retry(|| {
+                    connection.execute("VACUUM INTO ?", [&name])?;
+                    Ok(())
+                })
+            })?;
             let keep_log = || -> Result<(), Fault> {
                 // The mode stays with a file, but not with a copy that is made like this.
                 let copy = Connection::open(path)?;

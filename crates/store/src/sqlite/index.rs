@@ -6,7 +6,7 @@
 //! and a filtered search reads no more than an open one. Events carry their root and not their
 //! project, because a root may change projects.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use daybook_domain::index::{Document, FileEntry, Filter, Step, TermStats};
@@ -16,9 +16,11 @@ use daybook_domain::{EventSeq, NewEvent, Origin, Scope, SessionId, StoreError, T
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use super::connection::Fault;
+use super::file::File;
 use super::names::{find_scope, find_session, find_tenant, scope_no, word};
 use super::sessions::event_no;
 use super::{SqliteStore, queries};
+use crate::blocking::blocking;
 use crate::bounds::STEP_ROWS;
 use crate::documents::{ENTRIES, event_doc, observation_doc};
 
@@ -268,31 +270,51 @@ pub(super) fn forget_event(tx: &Connection, no: i64, origin: Origin) -> Result<(
 }
 
 impl SqliteStore {
-    /// [`SqliteStore::tidy`] once enough was written since it was last called.
-    pub(super) fn tidy_after(&self, written: usize) {
-        let unseen = self.unseen.fetch_add(written, Ordering::Relaxed) + written;
-        if unseen >= LOOK_EVERY.min(self.waiting_documents) {
-            self.tidy();
+    /// Moves all documents that wait, where it pays. For whoever has time.
+    pub(super) fn tidy(&self) {
+        blocking(|| while self.upkeep.step(&self.file, MOVED) {});
+    }
+}
+
+/// What keeps searches fast: moves documents from where they wait into the index proper, and merges what
+/// was moved before.
+///
+/// This comes after the transaction that is acknowledged and apart from it, so that none is long. Whoever
+/// writes next makes up for one that failed; a search sees all documents always.
+#[derive(Debug)]
+pub(super) struct Upkeep {
+    /// Moving pays when so many documents wait.
+    enough: usize,
+    /// Documents written since somebody last looked at how many wait.
+    unseen: AtomicUsize,
+}
+
+impl Upkeep {
+    pub(super) fn new(enough: usize) -> Self {
+        Self {
+            enough: enough.max(1),
+            unseen: AtomicUsize::new(0),
         }
     }
 
-    /// Moves documents from where they wait into the index proper, where it pays, and merges what
-    /// was moved before.
-    ///
-    /// This comes after the transaction that is acknowledged and apart from it, so that none is
-    /// long. Whoever writes next makes up for one that failed; a search sees all documents always.
-    pub(super) fn tidy(&self) {
-        let enough = self.waiting_documents;
+    /// A step, after a group of so many documents, once enough was written since the last one. Whoever
+    /// writes next waits for it: a small group, for a small step. Large ones are cheaper, and wait longer
+    /// for each other anyway.
+    pub(super) fn step_after(&self, file: &File, group: usize) {
+        let unseen = self.unseen.fetch_add(group, Ordering::Relaxed) + group;
+        if unseen >= LOOK_EVERY.min(self.enough) {
+            self.step(file, (8 * group).clamp(LOOK_EVERY, MOVED));
+        }
+    }
+
+    /// Moves at most so many documents; whether there were enough of them.
+    fn step(&self, file: &File, most: usize) -> bool {
         self.unseen.store(0, Ordering::Relaxed);
-        if matches!(self.read(|tx| is_untidy(tx, enough)), Ok(false)) {
-            return;
+        if matches!(file.read(|tx| is_untidy(tx, self.enough)), Ok(false)) {
+            return false;
         }
-        // Soon, as appenders are who mostly comes here: the log is theirs to leave to others.
-        while matches!(self.write_soon(|tx| move_step(tx, enough)), Ok(true)) {
-            if self.write_soon(merge_step).is_err() {
-                break;
-            }
-        }
+        matches!(file.write(|tx| move_step(tx, self.enough, most)), Ok(true))
+            && file.write(merge_step).is_ok()
     }
 }
 
@@ -302,15 +324,15 @@ fn is_untidy(tx: &Connection, enough: usize) -> Result<bool, Fault> {
         tx.prepare_cached("SELECT count(*), total(octet_length(words)) FROM ix_pending")?;
     let (waiting, bytes): (usize, f64) =
         count.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    Ok(waiting >= enough.max(1) || bytes >= WAITING_BYTES as f64)
+    Ok(waiting >= enough || bytes >= WAITING_BYTES as f64)
 }
 
 /// Moves documents that wait; false when there are too few.
-fn move_step(tx: &Transaction<'_>, enough: usize) -> Result<bool, Fault> {
+fn move_step(tx: &Transaction<'_>, enough: usize, most: usize) -> Result<bool, Fault> {
     if !is_untidy(tx, enough)? {
         return Ok(false);
     }
-    let Some(last) = last_moved(tx)? else {
+    let Some(last) = last_moved(tx, most)? else {
         return Ok(false);
     };
     // In their order: the index begins a new piece whenever a document is less than the last.
@@ -324,10 +346,10 @@ fn move_step(tx: &Transaction<'_>, enough: usize) -> Result<bool, Fault> {
 }
 
 /// The last of the documents that one transaction has time to move.
-fn last_moved(tx: &Connection) -> Result<Option<i64>, Fault> {
+fn last_moved(tx: &Connection, most: usize) -> Result<Option<i64>, Fault> {
     let mut find =
         tx.prepare_cached("SELECT doc, octet_length(words) FROM ix_pending ORDER BY doc LIMIT ?")?;
-    let mut rows = find.query([MOVED])?;
+    let mut rows = find.query([most])?;
     let (mut last, mut bytes) = (None, 0);
     while let Some(row) = rows.next()? {
         last = Some(row.get(0)?);

@@ -13,6 +13,7 @@ use daybook_domain::{
 };
 use rusqlite::{Connection, params};
 
+use super::committer::Size;
 use super::connection::Fault;
 use super::lanes::{self, Turn};
 use super::names::word;
@@ -26,7 +27,9 @@ const LOOK: Duration = Duration::from_millis(100);
 #[async_trait]
 impl JobStore for SqliteStore {
     async fn mark(&self, key: &JobKey, raise: Mark) -> Result<(), StoreError> {
-        self.write_soon(|tx| mark(tx, key, raise))
+        let key = key.clone();
+        self.write_together(Size::default(), move |tx, _| mark(tx, &key, raise))
+            .await
     }
 
     async fn hasten(

@@ -12,11 +12,10 @@ use daybook_domain::{
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
+use super::committer::{Named, Size};
 use super::connection::Fault;
 use super::names::{self, SessionRow, find_session, session_no, sessions_where, tenant_no};
-use super::{
-    Durability, LONG_LOG_PAGES, SqliteStore, events, index, jobs, places, sources, threads,
-};
+use super::{SqliteStore, events, index, jobs, places, sources, threads};
 use crate::bounds::{FOUND_SESSIONS, check_append, check_source};
 use crate::lines::Numbering;
 use crate::log::{Added, Concern, Placed};
@@ -26,13 +25,12 @@ use crate::{labels, log, ranges};
 impl SessionStore for SqliteStore {
     async fn append(&self, append: &Append) -> Result<Appended, StoreError> {
         check_append(append)?;
-        let appended = match self.options.durability {
-            Durability::Process => self.write_soon(|tx| Ok(add(tx, append)?.appended()))?,
-            Durability::Power => self.append_in_group(append).await?,
-        };
-        self.tidy_after(append.events.len());
-        self.checkpoint_beyond(LONG_LOG_PAGES);
-        Ok(appended)
+        let (size, append) = (size_of(append), append.clone());
+        self.write_together(size, move |tx, named| {
+            let found = find_session(tx, &append.session.id)?.filter(|row| row.known);
+            Ok(add_to(tx, found, &append, &[], named)?.appended())
+        })
+        .await
     }
 
     async fn event_ids(&self, session: &SessionId) -> Result<Vec<(EventSeq, EventId)>, StoreError> {
@@ -188,36 +186,22 @@ pub(super) fn add(tx: &Connection, append: &Append) -> Result<Placed, Fault> {
     add_to(tx, found, append, &[], &mut Named::default())
 }
 
-/// Numbers that appends of one transaction need not look up twice.
-#[derive(Default)]
-pub(super) struct Named<'a> {
-    /// The place and the root of each place of a tenant.
-    places: HashMap<(i64, &'a Place), (i64, i64)>,
-}
-
-impl<'a> Named<'a> {
-    fn place(
-        &mut self,
-        tx: &Connection,
-        tenant: i64,
-        place: &'a Place,
-    ) -> Result<(i64, i64), Fault> {
-        if let Some(&numbers) = self.places.get(&(tenant, place)) {
-            return Ok(numbers);
-        }
-        let numbers = places::place_no(tx, tenant, place)?;
-        self.places.insert((tenant, place), numbers);
-        Ok(numbers)
+/// How large an append is.
+pub(super) fn size_of(append: &Append) -> Size {
+    let texts = append.events.iter().map(|event| event.text.len());
+    Size {
+        events: append.events.len(),
+        bytes: texts.sum(),
     }
 }
 
 /// [`add`] to the known session that was found, with what its thread keeps beside each event.
-pub(super) fn add_to<'a>(
+pub(super) fn add_to(
     tx: &Connection,
     found: Option<SessionRow>,
-    append: &'a Append,
+    append: &Append,
     entries: &[String],
-    named: &mut Named<'a>,
+    named: &mut Named,
 ) -> Result<Placed, Fault> {
     if let Some(import) = append.import {
         sources::check_import(tx, &append.session.id.tenant, import)?;
@@ -326,12 +310,12 @@ fn neighbours(tx: &Connection, tenant: i64, host_id: &str) -> Result<Vec<String>
 
 /// Adds the events that are new and moves the session's row on. Says where each of them stands, old or
 /// new.
-fn add_events<'a>(
+fn add_events(
     tx: &Connection,
     row: &mut SessionRow,
-    append: &'a Append,
+    append: &Append,
     entries: &[String],
-    named: &mut Named<'a>,
+    named: &mut Named,
 ) -> Result<(Added, Vec<EventSeq>), Fault> {
     let source = append.source.as_ref().map(|source| &source.path);
     let mut numbering = Numbering::after(row.last_line, row.first_source.as_ref() == source);

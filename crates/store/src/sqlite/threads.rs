@@ -10,10 +10,10 @@ use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::{Map, Value};
 
+use super::committer::{Named, Size};
 use super::connection::Fault;
 use super::names::{SessionRow, find_session, session_id_of, word};
-use super::sessions::Named;
-use super::{LONG_LOG_PAGES, SqliteStore, events, sessions};
+use super::{SqliteStore, events, sessions};
 use crate::bounds::check_entries;
 use crate::log;
 use crate::threads::{Blocking, ThreadRow, deleted, unknown};
@@ -65,10 +65,11 @@ impl ThreadStore for SqliteStore {
 
     async fn append_entries(&self, append: &ThreadAppend) -> Result<ThreadAppended, StoreError> {
         check_entries(append)?;
-        let appended = self.append_entries_in_group(append).await?;
-        self.tidy_after(append.entries.len());
-        self.checkpoint_beyond(LONG_LOG_PAGES);
-        Ok(appended)
+        let mut size = sessions::size_of(&append.append);
+        size.bytes += append.entries.iter().map(String::len).sum::<usize>();
+        let append = append.clone();
+        self.write_together(size, move |tx, named| add_entries(tx, &append, named))
+            .await
     }
 
     async fn entries(
@@ -96,12 +97,14 @@ impl ThreadStore for SqliteStore {
         until: Timestamp,
         now: Timestamp,
     ) -> Result<BlockOutcome, StoreError> {
-        self.write_soon(|tx| {
-            let (session, mut blocking) = known_thread(tx, id)?;
+        let id = id.clone();
+        self.write_together(Size::default(), move |tx, _| {
+            let (session, mut blocking) = known_thread(tx, &id)?;
             let outcome = blocking.block(reason, session.session.events, until, now);
             save(tx, session.no, &blocking)?;
             Ok(outcome)
         })
+        .await
     }
 
     async fn extend_block(
@@ -111,7 +114,8 @@ impl ThreadStore for SqliteStore {
         until: Timestamp,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        self.change_block(id, |blocking| blocking.extend(token, until, now))
+        self.change_block(id, move |blocking| blocking.extend(token, until, now))
+            .await
     }
 
     async fn unblock(
@@ -120,7 +124,8 @@ impl ThreadStore for SqliteStore {
         token: BlockToken,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        self.change_block(id, |blocking| blocking.unblock(token, now))
+        self.change_block(id, move |blocking| blocking.unblock(token, now))
+            .await
     }
 
     async fn put_snapshot(
@@ -174,13 +179,14 @@ impl ThreadStore for SqliteStore {
 
 impl SqliteStore {
     /// Changes the block of a thread, if there is such a thread.
-    fn change_block(
+    async fn change_block(
         &self,
         id: &SessionId,
-        mut transition: impl FnMut(&mut Blocking) -> bool,
+        mut transition: impl FnMut(&mut Blocking) -> bool + Send + 'static,
     ) -> Result<bool, StoreError> {
-        self.write_soon(|tx| {
-            let Some((session, mut blocking)) = find_thread(tx, id)? else {
+        let id = id.clone();
+        self.write_together(Size::default(), move |tx, _| {
+            let Some((session, mut blocking)) = find_thread(tx, &id)? else {
                 return Ok(false);
             };
             let changed = transition(&mut blocking);
@@ -189,14 +195,15 @@ impl SqliteStore {
             }
             Ok(changed)
         })
+        .await
     }
 }
 
 /// Appends within a transaction.
-pub(super) fn append<'a>(
+fn add_entries(
     tx: &Connection,
-    append: &'a ThreadAppend,
-    named: &mut Named<'a>,
+    append: &ThreadAppend,
+    named: &mut Named,
 ) -> Result<ThreadAppended, Fault> {
     let log = &append.append;
     let (session, mut blocking) = known_thread(tx, &log.session.id)?;

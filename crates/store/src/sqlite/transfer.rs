@@ -117,11 +117,12 @@ impl Portable for SqliteStore {
     }
 
     async fn hold(&self) -> Result<Box<dyn Hold>, StoreError> {
-        let connection = self.connect()?;
-        self.retry(|| Ok(connection.execute_batch("BEGIN IMMEDIATE")?))?;
+        let connection = self.file.connect()?;
+        self.file
+            .retry(|| Ok(connection.execute_batch("BEGIN IMMEDIATE")?))?;
         Ok(Box::new(Held {
             connection,
-            path: self.path.clone(),
+            path: self.file.path().to_owned(),
         }))
     }
 
