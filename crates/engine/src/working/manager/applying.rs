@@ -15,6 +15,7 @@ use daybook_domain::working::{
 use daybook_domain::{EventSeq, SessionId, SessionMeta, StoreError, Timestamp};
 
 use super::live::{Inner, Live, Loaded};
+use super::waiting::Stored;
 use super::{DispatchResult, Shared, StateChange, WorkingError};
 use crate::working::fold::Folded;
 use crate::working::log::Written;
@@ -79,8 +80,14 @@ impl Shared {
         };
         live.set_block(block);
         let loaded = self.load(live, inner).await?;
+        let thread = Arc::make_mut(&mut loaded.thread);
+        thread.updated_at = now;
+        thread.last = thread.last.max(seqs.last().copied().unwrap_or_default());
+        thread.block = block;
         let is_next = block.is_none() && loaded.folded >= before;
-        if !is_next && ends.is_none() {
+        // All that a block lets through is folded already, while it stands and nothing came before it.
+        let stands_still = block.is_some_and(|block| loaded.folded >= block.at);
+        if !is_next && !stands_still && ends.is_none() {
             self.catch_up(live, inner).await?;
         }
         let mut outcomes = Vec::with_capacity(batch.len());
@@ -99,20 +106,11 @@ impl Shared {
                 Outcome::Waits(seq)
             });
         }
-        let part = Part {
+        Ok(Part {
             seqs,
             outcomes,
             is_lost: false,
-        };
-        if let Some(loaded) = inner.loaded.as_mut() {
-            let thread = Arc::make_mut(&mut loaded.thread);
-            thread.updated_at = now;
-            thread.last = thread
-                .last
-                .max(part.seqs.last().copied().unwrap_or_default());
-            thread.block = block;
-        }
-        Ok(part)
+        })
     }
 
     fn entries_for(
@@ -171,17 +169,14 @@ impl Shared {
             if known {
                 continue;
             }
-            let waiting = inner.waiting.remove(&placed.seq);
-            let result = self.fold_one(live, inner, placed.seq, placed.at, placed.entry.as_ref());
-            if let Some(waiting) = waiting {
-                inner.orders.extend(waiting.order);
-                let again = Folded::default();
-                let mut result = Some(result);
-                for reply in waiting.replies {
-                    let result = result.take();
-                    let _ = reply.send(result.unwrap_or_else(|| inner.result(placed.seq, &again)));
-                }
-            }
+            let stored = inner.waiting.take(placed.seq);
+            self.settle(
+                live,
+                inner,
+                (placed.seq, placed.at),
+                placed.entry.as_ref(),
+                stored,
+            );
         }
         let block = reader.block();
         live.set_block(block);
@@ -189,6 +184,42 @@ impl Shared {
             Arc::make_mut(&mut loaded.thread).block = block;
         }
         Ok(block)
+    }
+
+    /// Folds what waits, up to and with `last`, without asking the store; false where that does not do.
+    pub(super) fn fold_waiting(&self, live: &Live, inner: &mut Inner, last: EventSeq) -> bool {
+        loop {
+            let Some(loaded) = inner.loaded.as_ref() else {
+                return false;
+            };
+            let next = EventSeq(loaded.folded.0 + 1);
+            if next > last {
+                return true;
+            }
+            let Some((at, entry, stored)) = inner.waiting.take_held(next) else {
+                return false;
+            };
+            self.settle(live, inner, (next, at), Some(&entry), Some(stored));
+        }
+    }
+
+    /// Folds one entry that comes next, and tells those who waited for it.
+    fn settle(
+        &self,
+        live: &Live,
+        inner: &mut Inner,
+        (seq, at): (EventSeq, Timestamp),
+        entry: Option<&Entry>,
+        stored: Option<Stored>,
+    ) {
+        let result = self.fold_one(live, inner, seq, at, entry);
+        let Some(stored) = stored else { return };
+        inner.orders.extend(stored.order);
+        let mut result = Some(result);
+        for reply in stored.replies {
+            let again = || inner.result(seq, &Folded::default());
+            let _ = reply.send(result.take().unwrap_or_else(again));
+        }
     }
 
     /// Folds one entry that comes next, and tells those who watch.

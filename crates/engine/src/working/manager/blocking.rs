@@ -73,7 +73,7 @@ impl MemoryManager {
         let live = self.0.live(thread).await?;
         let mut inner = live.gate.lock().await;
         let resumed = self.resume_locked(&live, &mut inner).await?;
-        self.after(&live, &mut inner, false).await?;
+        self.after(&live, &mut inner).await?;
         Ok(resumed)
     }
 
@@ -263,7 +263,7 @@ impl MemoryManager {
                     return;
                 }
                 let looked = match manager.0.catch_up(&live, &mut inner).await {
-                    Ok(None) => manager.after(&live, &mut inner, false).await,
+                    Ok(None) => manager.after(&live, &mut inner).await,
                     Ok(Some(_)) => Ok(()),
                     Err(error) => Err(error),
                 };
@@ -283,11 +283,7 @@ impl MemoryManager {
 impl Inner {
     /// Nobody who waits will be served.
     pub(super) fn deleted(&mut self, id: &SessionId) {
-        for (_, waiting) in std::mem::take(&mut self.waiting) {
-            for reply in waiting.replies {
-                let _ = reply.send(Err(WorkingError::Deleted(id.clone())));
-            }
-        }
+        self.waiting.deleted(id);
         self.loaded = None;
     }
 }

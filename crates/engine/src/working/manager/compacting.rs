@@ -80,8 +80,8 @@ impl MemoryManager {
         {
             let mut inner = live.gate.lock().await;
             self.0.catch_up(&live, &mut inner).await?;
-            let selection = self.selection(&mut inner, chunks, Why::Asked);
-            if selection.is_empty() {
+            let begun = self.begin(&live, &mut inner, chunks, Why::Asked, Some(done));
+            if !begun.await? {
                 let result = inner.result(EventSeq(0), &Default::default())?;
                 return Ok(Compacted {
                     thread: result.thread,
@@ -91,8 +91,6 @@ impl MemoryManager {
                     compaction: None,
                 });
             }
-            self.begin(&live, &mut inner, chunks, Why::Asked, Some(done))
-                .await?;
         }
         let gone = || Err(WorkingError::Deleted(thread.clone()));
         waits.await.unwrap_or_else(|_| gone())
@@ -106,13 +104,10 @@ impl MemoryManager {
         chunks: Option<&[ChunkId]>,
         why: Why,
     ) -> Result<(), WorkingError> {
-        if self.selection(inner, chunks, why).is_empty() {
-            return Ok(());
-        }
         match self.begin(live, inner, chunks, why, None).await {
             // It comes to be anyway, or is not wanted now.
-            Err(WorkingError::Blocked(_)) => Ok(()),
-            other => other,
+            Ok(_) | Err(WorkingError::Blocked(_)) => Ok(()),
+            Err(error) => Err(error),
         }
     }
 
@@ -144,7 +139,7 @@ impl MemoryManager {
         self.compact_in_background(live, inner, None, why).await
     }
 
-    fn selection(&self, inner: &mut Inner, chunks: Option<&[ChunkId]>, why: Why) -> Selection {
+    fn selection(&self, inner: &Inner, chunks: Option<&[ChunkId]>, why: Why) -> Selection {
         let Some(loaded) = inner.loaded.as_ref() else {
             return Selection::default();
         };
@@ -162,7 +157,7 @@ impl MemoryManager {
         }
     }
 
-    /// Blocks the thread and starts the work.
+    /// Blocks the thread and starts the work; false where there is nothing to compact.
     async fn begin(
         &self,
         live: &Arc<Live>,
@@ -170,7 +165,11 @@ impl MemoryManager {
         chunks: Option<&[ChunkId]>,
         why: Why,
         done: Option<Done>,
-    ) -> Result<(), WorkingError> {
+    ) -> Result<bool, WorkingError> {
+        let mut selection = self.selection(inner, chunks, why);
+        if selection.is_empty() {
+            return Ok(false);
+        }
         let now = self.0.clock.now();
         let (compacting, until) = (
             BlockingReason::Compacting,
@@ -191,8 +190,8 @@ impl MemoryManager {
             .is_none_or(|loaded| loaded.folded < block.at)
         {
             self.0.catch_up(live, inner).await?;
+            selection = self.selection(inner, chunks, why);
         }
-        let selection = self.selection(inner, chunks, why);
         let gone = || WorkingError::ThreadNotFound(live.id.clone());
         let state = inner.loaded.as_ref().ok_or_else(gone)?.state.clone();
         let names: Vec<_> = selection.chunks().map(|chunk| chunk.id.clone()).collect();
@@ -207,7 +206,7 @@ impl MemoryManager {
             done,
         };
         self.start(live, task);
-        Ok(())
+        Ok(true)
     }
 
     /// Has the work done in the background; it may begin the next compaction in turn.
@@ -277,8 +276,13 @@ impl MemoryManager {
             }
         }
         // What waited is applied in any case, and may be enough for the next one.
-        self.0.catch_up(live, &mut inner).await?;
-        self.after(live, &mut inner, false).await?;
+        let is_caught_up = finished
+            .as_ref()
+            .is_ok_and(|it| self.0.fold_waiting(live, &mut inner, it.thread.last));
+        if !is_caught_up {
+            self.0.catch_up(live, &mut inner).await?;
+        }
+        self.after(live, &mut inner).await?;
         finished
     }
 
@@ -289,11 +293,8 @@ impl MemoryManager {
         task: &Task,
         planned: Planned,
     ) -> Result<Compacted, WorkingError> {
-        let waited = inner
-            .waiting
-            .keys()
-            .next_back()
-            .map_or(0, |last| last.0 - task.block.at.0);
+        let last = inner.waiting.last().unwrap_or_default();
+        let waited = last.0.saturating_sub(task.block.at.0);
         if planned.is_empty() || waited > WAITING {
             let now = self.0.clock.now();
             self.0

@@ -2,7 +2,7 @@
 //!
 //! Not here: the store, other threads.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,6 +11,7 @@ use daybook_domain::{EventSeq, SessionId, Timestamp};
 use tokio::sync::oneshot;
 
 use super::queue::Queue;
+use super::waiting::Waiting;
 use super::{DispatchResult, WorkingError};
 use crate::working::compact::{Count, weight};
 use crate::working::fold::{Fold, Folded};
@@ -35,22 +36,12 @@ pub(super) struct Live {
 #[derive(Default)]
 pub(super) struct Inner {
     pub(super) loaded: Option<Loaded>,
-    /// Events of this process that are stored and not applied, by their place.
-    pub(super) waiting: BTreeMap<EventSeq, Waiting>,
+    pub(super) waiting: Waiting,
     /// What applied events demand, oldest first.
     pub(super) orders: VecDeque<EventType>,
     /// Whether somebody looks whether a block of another process has ended.
     pub(super) is_watched: bool,
     pub(super) trouble: Trouble,
-}
-
-/// An event that is stored and not applied.
-#[derive(Default)]
-pub(super) struct Waiting {
-    /// Who waits for it: several, where it was dispatched again.
-    pub(super) replies: Vec<Waiter>,
-    /// What it demands once it is applied.
-    pub(super) order: Option<EventType>,
 }
 
 /// What keeps compaction from being tried at every event.

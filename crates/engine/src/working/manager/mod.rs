@@ -21,6 +21,7 @@ mod observer;
 mod queue;
 mod serving;
 mod views;
+mod waiting;
 
 use std::collections::HashMap;
 use std::sync::atomic::AtomicU64;

@@ -84,30 +84,43 @@ impl MemoryManager {
                     }
                     (Some(Outcome::Waits(seq)), reply) => {
                         resumes |= matches!(order, Some(EventType::ExecutionResume { .. }));
-                        let waiting = inner.waiting.entry(seq).or_default();
-                        waiting.replies.extend(reply);
-                        waiting.order = order;
+                        inner.waiting.add(seq, written, order, reply);
                     }
                     (None, _) => {}
                 }
             }
         }
-        let done = self.after(live, inner, resumes).await;
-        if let Err(error) = done {
-            // The events are stored; what comes after them is not theirs to fail for.
-            self.0.observers.tell(|it| it.on_error(&live.id, &error));
-        }
+        // The events are stored; what comes after them is not theirs to fail for.
+        let tell = |error| self.0.observers.tell(|it| it.on_error(&live.id, &error));
+        self.follow(live, inner, resumes).await.unwrap_or_else(tell);
         // Whoever learns what an event came to sees, too, whether the thread stands still because of it.
         for (reply, result) in ready {
             if let Some(reply) = reply {
                 let _ = reply.send(result);
             }
         }
+        self.keep(live, inner).await.unwrap_or_else(tell);
         Ok(())
     }
 
-    /// What follows when events were stored or applied: orders are obeyed, chunks compacted, a snapshot kept.
+    /// What follows when events were applied.
     pub(super) async fn after(
+        &self,
+        live: &Arc<Live>,
+        inner: &mut MutexGuard<'_, Inner>,
+    ) -> Result<(), WorkingError> {
+        self.follow(live, inner, false).await?;
+        self.keep(live, inner).await
+    }
+
+    /// Keeps a snapshot if one is due; nobody waits for it.
+    async fn keep(&self, live: &Live, inner: &mut Inner) -> Result<(), WorkingError> {
+        let loaded = self.0.load(live, inner).await?;
+        Ok(self.0.snapshot_if_due(&live.id, loaded).await?)
+    }
+
+    /// Orders are obeyed, and chunks compacted.
+    async fn follow(
         &self,
         live: &Arc<Live>,
         inner: &mut MutexGuard<'_, Inner>,
@@ -124,8 +137,6 @@ impl MemoryManager {
         if !inner.waiting.is_empty() {
             self.watch_block(live, inner);
         }
-        let loaded = self.0.load(live, inner).await?;
-        self.0.snapshot_if_due(&live.id, loaded).await?;
         Ok(())
     }
 
