@@ -103,6 +103,7 @@ pub(crate) fn append_of(numbers: &mut Numbers, session: &SessionId, n: u32, size
         source: None,
         import: None,
         patience: Patience::default(),
+        urgent: None,
         switches: Switches::default(),
         now: Timestamp(1_772_000_000_000),
     }

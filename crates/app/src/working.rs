@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use daybook_domain::model::Model;
-use daybook_domain::seams::JobStore;
 use daybook_domain::{Session, SessionKind};
 use daybook_engine::extract::model::AskedAbout;
 use daybook_engine::ingest::redact::Redactor;
@@ -50,7 +49,6 @@ impl Daybook {
             Arc::clone(&self.clock),
             config,
         );
-        let manager = manager.marking(Arc::clone(&self.store) as Arc<dyn JobStore>);
         Ok(match model {
             Some(model) => manager.asking(self.charged(model)),
             None => manager,

@@ -49,6 +49,8 @@ pub struct Append {
     pub import: Option<ImportNo>,
     /// How long the session may rest before it is extracted.
     pub patience: Patience,
+    /// Due at once with this priority, however long it might rest: it is over, or about to be replaced.
+    pub urgent: Option<Priority>,
     /// Where memory is switched off: what is said there is logged, and never learned.
     pub switches: Switches,
     /// The present time: marks of events without a time of their own count from it.

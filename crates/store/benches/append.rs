@@ -157,6 +157,7 @@ fn append(random: &mut Random, n: u64, batch: u64) -> Append {
         source: None,
         import: None,
         patience: Patience::default(),
+        urgent: None,
         switches: Switches::default(),
         now: Timestamp(1_793_491_200_000),
     }

@@ -175,6 +175,7 @@ fn append(random: &mut Random, n: u64) -> Append {
         source: None,
         import: None,
         patience: Patience::default(),
+        urgent: None,
         switches: Switches::default(),
         now: Timestamp(1),
     }

@@ -143,6 +143,7 @@ fn append(random: &mut Random, task: u64, n: u64) -> ThreadAppend {
             source: None,
             import: None,
             patience: Patience::default(),
+            urgent: None,
             switches: Switches::default(),
             now: Timestamp(1_793_491_200_000 + i64::try_from(n).unwrap_or(0)),
         },

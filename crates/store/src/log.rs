@@ -38,6 +38,7 @@ pub(crate) fn first_of(new: &NewThread) -> Append {
         source: None,
         import: None,
         patience: Patience::default(),
+        urgent: None,
         switches: Switches::default(),
         now: new.now,
     }
@@ -140,6 +141,10 @@ pub(crate) fn concern(
         Timestamp::ZERO => append.now,
         at => at,
     };
-    let mark = Mark::activity(after.events.0, active, append.patience);
+    let upto = after.events.0;
+    let mark = match append.urgent {
+        Some(priority) => Mark::at_once(upto, append.now, priority),
+        None => Mark::activity(upto, active, append.patience),
+    };
     Concern::Mark(mark.with_turns(added.turns))
 }

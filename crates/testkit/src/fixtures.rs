@@ -161,6 +161,7 @@ pub fn append(id: &SessionId, events: Vec<NewEvent>) -> Append {
         source: None,
         import: None,
         patience: Patience::default(),
+        urgent: None,
         switches: Switches::default(),
         now: DAWN,
     }

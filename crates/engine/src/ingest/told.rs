@@ -113,6 +113,7 @@ async fn append(intake: &Intake, telling: Telling) -> Result<Appended, StoreErro
             source: None,
             import: None,
             patience: intake.patience,
+            urgent: None,
             switches: intake.switches.clone(),
             now,
         };

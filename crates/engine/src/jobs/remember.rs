@@ -98,6 +98,7 @@ async fn keep(
         source: None,
         import: None,
         patience: Patience::default(),
+        urgent: None,
         switches: shop.switches.clone(),
         now,
     };

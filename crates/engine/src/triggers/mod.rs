@@ -120,6 +120,7 @@ impl Triggers {
             source: None,
             import: None,
             patience: self.rules.patience,
+            urgent: None,
             switches: self.switches.clone(),
             now: self.clock.now(),
         };

@@ -392,8 +392,7 @@ fn a_manual_compaction_event_is_an_order() {
 fn the_log_says_what_was_compacted_and_the_session_is_due() {
     run(async {
         let store = Arc::new(daybook_store::MemoryStore::new());
-        let manager =
-            manager_of(Arc::clone(&store) as _, unasked()).marking(Arc::clone(&store) as _);
+        let manager = manager_of(Arc::clone(&store) as _, unasked());
         let thread = thread(&manager).await;
         wishes(&manager, &thread, 1..=6).await;
         manager

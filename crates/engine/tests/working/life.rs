@@ -377,6 +377,7 @@ fn a_session_that_came_in_by_another_way_can_go_on_as_a_thread() {
             source: None,
             import: None,
             patience: Default::default(),
+            urgent: None,
             switches: Default::default(),
             now: NOW,
         };

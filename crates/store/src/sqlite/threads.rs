@@ -134,8 +134,9 @@ impl ThreadStore for SqliteStore {
         seq: EventSeq,
         snapshot: &[u8],
     ) -> Result<(), StoreError> {
-        self.write(|tx| {
-            let (session, _) = known_thread(tx, id)?;
+        let (id, body) = (id.clone(), snapshot.to_vec());
+        self.write_together(Size::default(), move |tx, _| {
+            let (session, _) = known_thread(tx, &id)?;
             if seq > session.session.events {
                 return Ok(());
             }
@@ -144,9 +145,10 @@ impl ThreadStore for SqliteStore {
                  ON CONFLICT DO UPDATE SET seq = excluded.seq, body = excluded.body
                  WHERE excluded.seq >= seq",
             )?
-            .execute(params![session.no, seq.0, snapshot])?;
+            .execute(params![session.no, seq.0, body])?;
             Ok(())
         })
+        .await
     }
 
     async fn snapshot(&self, id: &SessionId) -> Result<Option<(EventSeq, Vec<u8>)>, StoreError> {

@@ -257,6 +257,7 @@ impl Driver<'_> {
                 events,
                 root,
                 dated,
+                urgent,
                 off,
                 importing: wanted,
             } => {
@@ -269,6 +270,7 @@ impl Driver<'_> {
                 let mut append: Append = append(id, made.collect());
                 append.import = importing(wanted);
                 append.now = self.now;
+                append.urgent = urgent.then_some(Priority::High);
                 append.session.memory_off = *off;
                 if from_file {
                     append.source = Some(source(&format!("/logs/{file}"), id, events.len() as u64));

@@ -19,6 +19,7 @@ pub enum Operation {
         events: Vec<u8>,
         root: Option<u8>,
         dated: bool,
+        urgent: bool,
         off: bool,
         importing: bool,
     },
@@ -229,15 +230,17 @@ fn append() -> impl Strategy<Value = Operation> {
     let flags = (
         prop::bool::weighted(0.7),
         prop::bool::weighted(0.1),
+        prop::bool::weighted(0.1),
         prop::bool::weighted(0.7),
     );
     (0..3_u8, 0..3_u8, events, root, flags).prop_map(
-        |(session, file, events, root, (dated, off, importing))| Operation::Append {
+        |(session, file, events, root, (dated, urgent, off, importing))| Operation::Append {
             session,
             file,
             events,
             root,
             dated,
+            urgent,
             off,
             importing,
         },

@@ -88,6 +88,7 @@ macro_rules! session_store_suite {
             a_known_kind_stays_known,
             a_sub_agents_part_belongs_to_its_parent_whichever_came_first,
             an_append_makes_an_eligible_session_due_once_it_rests,
+            an_urgent_append_makes_a_session_due_at_once_and_before_others,
             an_event_without_a_time_counts_from_now,
             repeating_an_append_marks_nothing,
             an_ineligible_session_is_never_marked,

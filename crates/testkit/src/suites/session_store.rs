@@ -6,8 +6,8 @@ use daybook_domain::limits::{APPEND_BYTES, APPEND_EVENTS};
 use daybook_domain::seams::{Append, Appended, Store};
 use daybook_domain::source::Undone;
 use daybook_domain::{
-    EventId, EventSeq, Evidence, JobKey, JobKind, Observation, Origin, Place, ScopeKind, SessionId,
-    SessionKind, StoreError, Tenant, Timestamp, ToolStatus,
+    EventId, EventSeq, Evidence, JobKey, JobKind, Observation, Origin, Place, Priority, ScopeKind,
+    SessionId, SessionKind, StoreError, Tenant, Timestamp, ToolStatus,
 };
 
 use crate::fixtures::*;
@@ -422,6 +422,19 @@ pub async fn an_append_makes_an_eligible_session_due_once_it_rests(store: &dyn S
     let job = store.job(&key).await.unwrap().unwrap();
     assert_eq!(job.input, 3);
     assert_eq!(job.due_at(), Some(at(2).plus(patience.dirty)));
+}
+
+pub async fn an_urgent_append_makes_a_session_due_at_once_and_before_others(store: &dyn Store) {
+    let id = session("7f78aa01");
+    let urgent = Append {
+        urgent: Some(Priority::High),
+        now: at(77),
+        ..append(&id, events("word", 2))
+    };
+    add(store, urgent).await;
+    let job = store.job(&JobKey::Extract(id)).await.unwrap().unwrap();
+    assert_eq!((job.input, job.priority), (2, Priority::High));
+    assert_eq!(job.due_at(), Some(at(77)));
 }
 
 pub async fn an_event_without_a_time_counts_from_now(store: &dyn Store) {

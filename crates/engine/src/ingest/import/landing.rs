@@ -175,6 +175,7 @@ impl<'a> Landing<'a> {
             source,
             import: Some(import),
             patience: self.intake.patience,
+            urgent: None,
             switches: self.intake.switches.clone(),
             now: self.intake.clock.now(),
         };

@@ -7,18 +7,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use daybook_domain::seams::Append;
-use daybook_domain::trigger::Patience;
 use daybook_domain::working::{
-    Block, BlockToken, BlockingReason, Entry, EventType, ThreadAppend, ThreadAppended, ThreadEvent,
+    Block, BlockingReason, Entry, EventType, ThreadAppended, ThreadEvent,
 };
-use daybook_domain::{EventSeq, SessionId, SessionMeta, StoreError, Timestamp};
+use daybook_domain::{EventSeq, SessionId, StoreError, Timestamp};
 
+use super::batch::Batch;
 use super::live::{Inner, Live, Loaded};
 use super::waiting::Stored;
 use super::{DispatchResult, Shared, StateChange, WorkingError};
 use crate::working::fold::Folded;
-use crate::working::log::Written;
 use crate::working::reader::{Reader, WAITING};
 
 /// What became of one append.
@@ -46,9 +44,9 @@ impl Shared {
         &self,
         live: &Live,
         inner: &mut Inner,
-        batch: &[Written],
-        ends: Option<BlockToken>,
+        batch: &Batch,
     ) -> Result<Part, WorkingError> {
+        let ends = batch.append.ends;
         if inner.waiting.len() as u64 >= WAITING && ends.is_none() {
             return Err(WorkingError::TooManyWaiting {
                 thread: live.id.clone(),
@@ -56,9 +54,7 @@ impl Shared {
             });
         }
         self.load(live, inner).await?;
-        let now = self.clock.now();
-        let append = self.entries_for(live, batch, ends, now);
-        let (seqs, before, block) = match self.store.append_entries(&append).await {
+        let (seqs, before, block) = match self.store.append_entries(&batch.append).await {
             Ok(ThreadAppended::Stored {
                 seqs,
                 before,
@@ -81,7 +77,7 @@ impl Shared {
         live.set_block(block);
         let loaded = self.load(live, inner).await?;
         let thread = Arc::make_mut(&mut loaded.thread);
-        thread.updated_at = now;
+        thread.updated_at = batch.append.append.now;
         thread.last = thread.last.max(seqs.last().copied().unwrap_or_default());
         thread.block = block;
         let is_next = block.is_none() && loaded.folded >= before;
@@ -90,12 +86,12 @@ impl Shared {
         if !is_next && !stands_still && ends.is_none() {
             self.catch_up(live, inner).await?;
         }
-        let mut outcomes = Vec::with_capacity(batch.len());
-        for (written, &seq) in batch.iter().zip(&seqs) {
+        let mut outcomes = Vec::with_capacity(seqs.len());
+        let entries = batch.append.append.events.iter().zip(&batch.entries);
+        for ((event, entry), &seq) in entries.zip(&seqs) {
             let is_new = seq > before;
             outcomes.push(if is_new && (is_next || ends.is_some()) {
-                let entry = Some(&written.entry);
-                Outcome::Applied(self.fold_one(live, inner, seq, written.event.at, entry))
+                Outcome::Applied(self.fold_one(live, inner, seq, event.at, Some(entry)))
             } else if inner.loaded.as_ref().is_some_and(|loaded| loaded.has(seq)) {
                 match is_new {
                     // Caught up with just now, together with what others had stored.
@@ -111,48 +107,6 @@ impl Shared {
             outcomes,
             is_lost: false,
         })
-    }
-
-    fn entries_for(
-        &self,
-        live: &Live,
-        batch: &[Written],
-        ends: Option<BlockToken>,
-        now: Timestamp,
-    ) -> ThreadAppend {
-        let is_event = |written: &Written| matches!(written.entry, Entry::Event { .. });
-        ThreadAppend {
-            append: Append {
-                session: self.meta(&live.id),
-                events: batch.iter().map(|written| written.event.clone()).collect(),
-                source: None,
-                import: None,
-                // What is compacted or over is not waited for.
-                patience: match batch.iter().all(is_event) {
-                    true => self.config.patience,
-                    false => Patience {
-                        idle: Duration::ZERO,
-                        dirty: Duration::ZERO,
-                        ..self.config.patience
-                    },
-                },
-                switches: self.config.switches.clone(),
-                now,
-            },
-            entries: batch.iter().map(|written| written.stored.clone()).collect(),
-            ends,
-        }
-    }
-
-    pub(super) fn meta(&self, id: &SessionId) -> SessionMeta {
-        SessionMeta {
-            id: id.clone(),
-            kind: self.config.kind,
-            memory_off: false,
-            forked_from: None,
-            user: self.config.user.clone(),
-            surface: None,
-        }
     }
 
     /// Folds what is stored and nothing waits for, in order.

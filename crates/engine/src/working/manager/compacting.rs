@@ -6,12 +6,11 @@
 use std::pin::Pin;
 use std::sync::{Arc, PoisonError};
 
-use daybook_domain::trigger::{Mark, Priority};
 use daybook_domain::working::selection::{Selection, compactable_flow, select, select_of};
 use daybook_domain::working::{
     Block, BlockOutcome, BlockingReason, Chunk, ChunkId, Compaction, Entry, IdSource, State,
 };
-use daybook_domain::{EventId, EventSeq, JobKey, SessionId, StoreError};
+use daybook_domain::{EventId, EventSeq, SessionId, StoreError};
 use tokio::sync::{MutexGuard, oneshot};
 
 use super::applying::Outcome;
@@ -263,7 +262,6 @@ impl MemoryManager {
         }
         match &finished {
             Ok(compacted) => {
-                self.0.mark(&live.id, compacted.thread.last).await;
                 self.0
                     .observers
                     .tell(|it| it.on_compaction_end(&live.id, compacted));
@@ -327,12 +325,11 @@ impl MemoryManager {
         let text = log::summary_text(&compaction);
         let id = EventId::of(&[b"compaction", &task.block.token.0.to_le_bytes()]);
         let entry = Entry::Compaction(compaction.clone());
-        let written = log::entry(redactor, entry, text, id, self.0.clock.now())?;
+        let now = self.0.clock.now();
+        let written = log::entry(redactor, entry, text, id, now)?;
         let ends = Some(task.block.token);
-        let part = self
-            .0
-            .append_and_fold(live, inner, &[written], ends)
-            .await?;
+        let batch = self.0.batch(&live.id, [written], ends, now);
+        let part = self.0.append_and_fold(live, inner, &batch).await?;
         if part.is_lost {
             return Err(WorkingError::NotCompacted(
                 "the thread's block was over".to_owned(),
@@ -412,17 +409,6 @@ impl Shared {
                         live.set_block(Some(Block { until, ..block }));
                     }
                 }
-            }
-        }
-    }
-
-    /// Makes the session due: what was just condensed is best learned now.
-    pub(super) async fn mark(&self, id: &SessionId, last: EventSeq) {
-        if let Some(jobs) = &self.jobs {
-            let mark = Mark::at_once(last.0, self.clock.now(), Priority::High);
-            let marked = jobs.mark(&JobKey::Extract(id.clone()), mark).await;
-            if let Err(error) = marked {
-                tracing::warn!(thread = %id, %error, outcome = "not_marked");
             }
         }
     }

@@ -437,11 +437,8 @@ impl MemoryManager {
         let live = self.0.live(thread).await?;
         let mut inner = live.gate.lock().await;
         let text = "The session ended.".to_owned();
-        let result = self
-            .change(&live, &mut inner, Entry::Ended, text, fresh_event())
-            .await?;
-        self.0.mark(thread, result.seq).await;
-        Ok(result)
+        self.change(&live, &mut inner, Entry::Ended, text, fresh_event())
+            .await
     }
 
     /// Deletes a thread. Whoever waits for it is told; its log stays until it is purged. False when there
@@ -494,11 +491,10 @@ impl MemoryManager {
             return Err(WorkingError::Blocked(block.reason));
         }
         let redactor = &self.0.config.redactor;
-        let written = log::entry(redactor, entry, text, id, self.0.clock.now())?;
-        let part = self
-            .0
-            .append_and_fold(live, inner, &[written], None)
-            .await?;
+        let now = self.0.clock.now();
+        let written = log::entry(redactor, entry, text, id, now)?;
+        let batch = self.0.batch(&live.id, [written], None, now);
+        let part = self.0.append_and_fold(live, inner, &batch).await?;
         match part.outcomes.into_iter().next() {
             Some(Outcome::Applied(result)) => result,
             // Somebody blocked it at this very moment, or it was there already.

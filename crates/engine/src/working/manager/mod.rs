@@ -9,6 +9,7 @@
 //! Not here: what events do (`reduce`), what compactions come to (`compact`).
 
 mod applying;
+mod batch;
 mod blocking;
 mod compacting;
 mod config;
@@ -28,7 +29,6 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use daybook_domain::model::Model;
-use daybook_domain::seams::JobStore;
 use daybook_domain::time::Clock;
 use daybook_domain::working::{Chunk, ChunkId, Compaction, State, Thread, ThreadStore};
 use daybook_domain::{EventSeq, SessionId};
@@ -152,7 +152,6 @@ pub struct MemoryManager(Arc<Shared>);
 
 struct Shared {
     store: Arc<dyn ThreadStore>,
-    jobs: Option<Arc<dyn JobStore>>,
     /// Whom a model's calls about a session are charged to.
     asked_about: Option<Arc<AskedAbout>>,
     registry: Arc<ReducerRegistry>,
@@ -192,7 +191,6 @@ impl MemoryManager {
         };
         Self(Arc::new(Shared {
             store,
-            jobs: None,
             asked_about: None,
             registry: Arc::new(registry),
             clock,
@@ -206,39 +204,6 @@ impl MemoryManager {
             threads: Mutex::default(),
             uses: AtomicU64::new(0),
         }))
-    }
-
-    /// Has a finished compaction, and the end of a session, make the session due at once.
-    ///
-    /// # Panics
-    /// When the manager has been copied already.
-    ///
-    /// ```
-    /// # use std::sync::Arc;
-    /// # use daybook_domain::Timestamp;
-    /// # use daybook_domain::working::{Content, EventType, ThreadEvent};
-    /// # use daybook_engine::working::manager::{CreateThread, MemoryManager, MemoryManagerConfig, WorkingError};
-    /// # use daybook_engine::working::reduce::ReducerRegistry;
-    /// # let clock = Arc::new(daybook_testkit::ManualClock::at(Timestamp(0)));
-    /// # let store = Arc::new(daybook_store::MemoryStore::new());
-    /// # let manager = MemoryManager::new(store.clone(), ReducerRegistry::default(), None, clock, MemoryManagerConfig::default());
-    /// # let said = |words: &str| ThreadEvent::new(EventType::user(words), Timestamp(0));
-    /// # daybook_testkit::run(async {
-    /// # use daybook_domain::seams::JobStore;
-    /// let manager = manager.marking(store.clone());
-    /// let (thread, _) = manager.create_thread().await?;
-    /// manager.dispatch(&thread.id, &said("Thanks, that was all.")).await?;
-    /// let ended = manager.end_session(&thread.id).await?;
-    /// let job = store.job(&daybook_domain::JobKey::Extract(thread.id.clone())).await?.unwrap();
-    /// assert_eq!(job.input, ended.seq.0);
-    /// # Ok::<(), WorkingError>(())
-    /// # }).unwrap();
-    /// ```
-    #[must_use]
-    pub fn marking(mut self, jobs: Arc<dyn JobStore>) -> Self {
-        let shared = Arc::get_mut(&mut self.0).expect("the manager is not copied yet");
-        shared.jobs = Some(jobs);
-        self
     }
 
     /// Asks whom `asked_about` says about each session. Name, context and tokens stay the model's own.

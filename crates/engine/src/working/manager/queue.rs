@@ -4,7 +4,7 @@
 //! order of the queue is the order of the log, whoever stops waiting stops nothing, and many small
 //! dispatches cost little more than one.
 //!
-//! Not here: what happens once events are stored (`dispatch`).
+//! Not here: what happens once events are stored (`serving`).
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -26,6 +26,8 @@ pub(super) struct Request {
     pub(super) written: Vec<Written>,
     /// For each event; none where nobody waits for that.
     pub(super) replies: Vec<Waiter>,
+    /// Where they are stored, once they are.
+    pub(super) seqs: Vec<EventSeq>,
     stored: Option<Stored>,
 }
 
@@ -38,14 +40,16 @@ impl Request {
         let request = Self {
             written,
             replies,
+            seqs: Vec::new(),
             stored: Some(stored),
         };
         (request, is_stored, applied)
     }
 
-    pub(super) fn tell_stored(&mut self, seqs: Vec<EventSeq>) {
+    /// Tells, once, that and where the events are stored.
+    pub(super) fn tell_stored(&mut self) {
         if let Some(stored) = self.stored.take() {
-            let _ = stored.send(Ok(seqs));
+            let _ = stored.send(Ok(std::mem::take(&mut self.seqs)));
         }
     }
 
@@ -66,41 +70,41 @@ impl Request {
 
 /// Requests in the order in which they came, and whether somebody serves them.
 #[derive(Default)]
-pub(super) struct Queue(Mutex<Waiting>);
+pub(super) struct Queue(Mutex<Line>);
 
 #[derive(Default)]
-struct Waiting {
+struct Line {
     requests: VecDeque<Request>,
     is_served: bool,
 }
 
 impl Queue {
-    fn lock(&self) -> std::sync::MutexGuard<'_, Waiting> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Line> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds requests, which nothing comes between; true when the caller must have them served.
     pub(super) fn push(&self, requests: Vec<Request>) -> bool {
-        let mut waiting = self.lock();
-        waiting.requests.extend(requests);
-        !waiting.requests.is_empty() && !std::mem::replace(&mut waiting.is_served, true)
+        let mut line = self.lock();
+        line.requests.extend(requests);
+        !line.requests.is_empty() && !std::mem::replace(&mut line.is_served, true)
     }
 
     /// As many as one append may hold. Without any, nobody serves the queue any more.
     pub(super) fn next_group(&self) -> Vec<Request> {
-        let mut waiting = self.lock();
+        let mut line = self.lock();
         let (mut events, mut bytes) = (0, 0);
         let mut group: Vec<Request> = Vec::new();
-        while let Some(next) = waiting.requests.front() {
+        while let Some(next) = line.requests.front() {
             events += next.written.len();
             bytes += next.bytes();
             let is_full = events > APPEND_EVENTS || bytes > APPEND_BYTES;
             if is_full && !group.is_empty() {
                 break;
             }
-            group.extend(waiting.requests.pop_front());
+            group.extend(line.requests.pop_front());
         }
-        waiting.is_served = !group.is_empty();
+        line.is_served = !group.is_empty();
         group
     }
 }

@@ -59,34 +59,43 @@ impl MemoryManager {
         inner: &mut MutexGuard<'_, Inner>,
         group: &mut [Request],
     ) -> Result<(), WorkingError> {
-        let batch: Vec<_> = group
-            .iter()
-            .flat_map(|it| it.written.iter().cloned())
-            .collect();
-        let part = self.0.append_and_fold(live, inner, &batch, None).await?;
-        let mut seqs = part.seqs.iter();
-        let mut outcomes = part.outcomes.into_iter();
+        let lengths: Vec<usize> = group.iter().map(|it| it.written.len()).collect();
+        let written = group
+            .iter_mut()
+            .flat_map(|it| std::mem::take(&mut it.written));
+        let batch = self.0.batch(&live.id, written, None, self.0.clock.now());
+        let part = match self.0.append_and_fold(live, inner, &batch).await {
+            Ok(part) => part,
+            Err(error) => {
+                let mut written = batch.into_written();
+                for (request, length) in group.iter_mut().zip(lengths) {
+                    request.written = written.by_ref().take(length).collect();
+                }
+                return Err(error);
+            }
+        };
+        let mut replies = Vec::with_capacity(part.seqs.len());
+        let mut seqs = part.seqs.into_iter();
+        for (request, length) in group.iter_mut().zip(lengths) {
+            request.seqs = seqs.by_ref().take(length).collect();
+            if request.replies.is_empty() {
+                request.tell_stored();
+            }
+            let mut own = std::mem::take(&mut request.replies).into_iter();
+            replies.extend((0..length).map(|_| own.next()));
+        }
         let (mut ready, mut resumes) = (Vec::new(), false);
-        for request in group {
-            let own = seqs.by_ref().take(request.written.len()).copied();
-            request.tell_stored(own.collect());
-            let mut replies = std::mem::take(&mut request.replies).into_iter();
-            for written in &request.written {
-                let reply = replies.next();
-                let order = order(&written.entry);
-                match (outcomes.next(), reply) {
-                    (Some(Outcome::Applied(result)), reply) => {
-                        inner.orders.extend(order);
-                        ready.push((reply, result));
-                    }
-                    (Some(Outcome::Known(seq)), reply) => {
-                        ready.push((reply, inner.result(seq, &Folded::default())));
-                    }
-                    (Some(Outcome::Waits(seq)), reply) => {
-                        resumes |= matches!(order, Some(EventType::ExecutionResume { .. }));
-                        inner.waiting.add(seq, written, order, reply);
-                    }
-                    (None, _) => {}
+        for (((at, entry, bytes), outcome), reply) in batch.iter().zip(part.outcomes).zip(replies) {
+            let order = order(entry);
+            match outcome {
+                Outcome::Applied(result) => {
+                    inner.orders.extend(order);
+                    ready.push((reply, result));
+                }
+                Outcome::Known(seq) => ready.push((reply, inner.result(seq, &Folded::default()))),
+                Outcome::Waits(seq) => {
+                    resumes |= matches!(order, Some(EventType::ExecutionResume { .. }));
+                    inner.waiting.add(seq, (at, entry, bytes), order, reply);
                 }
             }
         }
@@ -99,6 +108,8 @@ impl MemoryManager {
                 let _ = reply.send(result);
             }
         }
+        // Whoever waits for both wakes up once.
+        group.iter_mut().for_each(Request::tell_stored);
         self.keep(live, inner).await.unwrap_or_else(tell);
         Ok(())
     }

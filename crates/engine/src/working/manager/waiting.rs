@@ -9,7 +9,6 @@ use daybook_domain::{EventSeq, SessionId, Timestamp};
 
 use super::WorkingError;
 use super::live::Waiter;
-use crate::working::log::Written;
 
 /// Bytes of entries that a thread holds, so that they need not be read again.
 const HELD_BYTES: usize = 1 << 20;
@@ -56,19 +55,18 @@ impl Waiting {
     pub(super) fn add(
         &mut self,
         seq: EventSeq,
-        written: &Written,
+        (at, entry, bytes): (Timestamp, &Entry, usize),
         order: Option<EventType>,
         reply: Option<Waiter>,
     ) {
         let stored = self.events.entry(seq).or_default();
         stored.replies.extend(reply);
         stored.order = order;
-        let bytes = written.stored.len();
         if stored.held.is_none() && self.held_bytes + bytes <= HELD_BYTES {
             self.held_bytes += bytes;
             stored.held = Some(Held {
-                at: written.event.at,
-                entry: written.entry.clone(),
+                at,
+                entry: entry.clone(),
                 bytes,
             });
         }

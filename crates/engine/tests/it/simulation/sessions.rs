@@ -74,6 +74,7 @@ pub(super) fn appended(session: usize, (from, to): (u64, u64), now: Timestamp) -
     Append {
         session: meta.clone(),
         patience: Patience::default(),
+        urgent: None,
         now,
         ..append(&meta.id, events)
     }

@@ -167,7 +167,10 @@ impl Spec {
         } else {
             last
         };
-        let mark = Mark::activity(after.events.0, active, append.patience);
+        let mark = match append.urgent {
+            Some(priority) => Mark::at_once(after.events.0, append.now, priority),
+            None => Mark::activity(after.events.0, active, append.patience),
+        };
         let newest = self.log.iter().rev().take(added.len());
         let turns = newest.filter(|logged| logged.event.origin == Origin::Human);
         let turns = u32::try_from(turns.count()).unwrap_or(u32::MAX);

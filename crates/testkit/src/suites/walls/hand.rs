@@ -124,6 +124,7 @@ impl<'a> Hand<'a> {
                 events,
                 root,
                 dated,
+                urgent,
                 off,
                 importing,
             } => {
@@ -136,6 +137,7 @@ impl<'a> Hand<'a> {
                 let mut append = append(&id, made.collect());
                 append.import = self.importing.filter(|_| *importing);
                 append.now = now;
+                append.urgent = urgent.then_some(Priority::High);
                 append.session.memory_off = *off;
                 let read = || source(&format!("/logs/{file}"), &id, events.len() as u64);
                 append.source = from_file.then(read);
