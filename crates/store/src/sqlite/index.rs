@@ -6,7 +6,7 @@
 //! and a filtered search reads no more than an open one. Events carry their root and not their
 //! project, because a root may change projects.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use daybook_domain::index::{Document, FileEntry, Filter, Step, TermStats};
@@ -272,7 +272,7 @@ pub(super) fn forget_event(tx: &Connection, no: i64, origin: Origin) -> Result<(
 impl SqliteStore {
     /// Moves all documents that wait, where it pays. For whoever has time.
     pub(super) fn tidy(&self) {
-        blocking(|| while self.upkeep.step(&self.file, MOVED) {});
+        blocking(|| while self.upkeep.step(&self.file) {});
     }
 }
 
@@ -287,6 +287,8 @@ pub(super) struct Upkeep {
     enough: usize,
     /// Documents written since somebody last looked at how many wait.
     unseen: AtomicUsize,
+    /// Whether some were moved, and nothing was merged since.
+    is_merge_due: AtomicBool,
 }
 
 impl Upkeep {
@@ -294,27 +296,37 @@ impl Upkeep {
         Self {
             enough: enough.max(1),
             unseen: AtomicUsize::new(0),
+            is_merge_due: AtomicBool::new(false),
         }
     }
 
     /// A step, after a group of so many documents, once enough was written since the last one. Whoever
-    /// writes next waits for it: a small group, for a small step. Large ones are cheaper, and wait longer
-    /// for each other anyway.
+    /// writes next waits for it: a small group, for a small step, and never for two. Large ones are
+    /// cheaper, and wait longer for each other anyway.
     pub(super) fn step_after(&self, file: &File, group: usize) {
         let unseen = self.unseen.fetch_add(group, Ordering::Relaxed) + group;
-        if unseen >= LOOK_EVERY.min(self.enough) {
-            self.step(file, (8 * group).clamp(LOOK_EVERY, MOVED));
+        if self.is_merge_due.swap(false, Ordering::Relaxed) {
+            // What was not merged now is merged after another move.
+            let _ = file.write(merge_step);
+        } else if unseen >= LOOK_EVERY.min(self.enough) {
+            let moved = self.move_some(file, (8 * group).clamp(LOOK_EVERY, MOVED));
+            self.is_merge_due.store(moved, Ordering::Relaxed);
         }
     }
 
+    /// Moves some, and merges; whether there were enough of them.
+    fn step(&self, file: &File) -> bool {
+        self.move_some(file, MOVED) && file.write(merge_step).is_ok()
+    }
+
     /// Moves at most so many documents; whether there were enough of them.
-    fn step(&self, file: &File, most: usize) -> bool {
+    fn move_some(&self, file: &File, most: usize) -> bool {
         self.unseen.store(0, Ordering::Relaxed);
         if matches!(file.read(|tx| is_untidy(tx, self.enough)), Ok(false)) {
             return false;
         }
-        matches!(file.write(|tx| move_step(tx, self.enough, most)), Ok(true))
-            && file.write(merge_step).is_ok()
+        let moved = file.write(|tx| move_step(tx, self.enough, most));
+        matches!(moved, Ok(true))
     }
 }
 
