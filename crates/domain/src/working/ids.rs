@@ -97,6 +97,23 @@ pub struct IdSource {
     made: u64,
 }
 
+/// A name of 24 digits, made from bits that nobody can foresee.
+///
+/// ```
+/// use daybook_domain::working::ids;
+/// assert_eq!(ids::name("thread_", 36), "thread_010000000000000000000000");
+/// ```
+#[must_use]
+pub fn name(prefix: &str, bits: u128) -> String {
+    let mut rest = bits;
+    let digits = std::iter::repeat_with(|| {
+        let digit = usize::try_from(rest % 36).unwrap_or_default();
+        rest /= 36;
+        char::from(DIGITS[digit])
+    });
+    prefix.chars().chain(digits.take(24)).collect()
+}
+
 /// Characters of a thread's tag: as many threads as there may ever be have different ones.
 const TAG: usize = 14;
 

@@ -29,7 +29,7 @@ pub(super) struct Committer(Mutex<Option<Running>>);
 
 #[derive(Debug)]
 struct Running {
-    requests: Sender<Box<dyn Request>>,
+    requests: Sender<Asked>,
     thread: JoinHandle<()>,
 }
 
@@ -65,6 +65,8 @@ impl Named {
     }
 }
 
+type Asked = Box<dyn Request>;
+
 /// A write that somebody waits for.
 trait Request: Send {
     fn size(&self) -> Size;
@@ -77,14 +79,14 @@ trait Request: Send {
     fn tell(self: Box<Self>);
 }
 
-struct Asked<T, W> {
+struct Write<T, W> {
     size: Size,
     work: W,
     outcome: Option<Result<T, StoreError>>,
     reply: oneshot::Sender<Result<T, StoreError>>,
 }
 
-impl<T, W> Request for Asked<T, W>
+impl<T, W> Request for Write<T, W>
 where
     T: Send,
     W: FnMut(&Transaction<'_>, &mut Named) -> Result<T, Fault> + Send,
@@ -123,14 +125,14 @@ impl SqliteStore {
         work: impl FnMut(&Transaction<'_>, &mut Named) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (reply, outcome) = oneshot::channel();
-        let asked = Asked {
+        let write = Write {
             size,
             work,
             outcome: None,
             reply,
         };
         self.committer
-            .send(Box::new(asked), &self.file, &self.upkeep)?;
+            .send(Box::new(write), &self.file, &self.upkeep)?;
         let ended = || StoreError::Busy("the transaction ended before its time".into());
         outcome.await.unwrap_or_else(|_| Err(ended()))
     }
@@ -139,7 +141,7 @@ impl SqliteStore {
 impl Committer {
     fn send(
         &self,
-        request: Box<dyn Request>,
+        request: Asked,
         file: &Arc<File>,
         upkeep: &Arc<Upkeep>,
     ) -> Result<(), StoreError> {
@@ -178,7 +180,7 @@ fn start(file: Arc<File>, upkeep: Arc<Upkeep>) -> Result<Running, StoreError> {
 }
 
 /// Commits what comes until nobody can ask for anything any more.
-fn serve(file: &Arc<File>, upkeep: &Upkeep, asked: &Receiver<Box<dyn Request>>) {
+fn serve(file: &Arc<File>, upkeep: &Upkeep, asked: &Receiver<Asked>) {
     let mut next = None;
     let mut mover = Mover::default();
     while let Some(first) = next.take().or_else(|| asked.recv().ok()) {
@@ -226,12 +228,9 @@ impl Drop for Mover {
 
 /// As many as one append of the greatest size may hold, so that a group takes no longer; and the one
 /// that has no room.
-fn group_of(
-    first: Box<dyn Request>,
-    asked: &Receiver<Box<dyn Request>>,
-) -> (Vec<Box<dyn Request>>, Option<Box<dyn Request>>) {
+fn group_of(first: Asked, asked: &Receiver<Asked>) -> (Vec<Asked>, Option<Asked>) {
     let (mut events, mut bytes) = (0, 0);
-    let mut group: Vec<Box<dyn Request>> = Vec::new();
+    let mut group: Vec<Asked> = Vec::new();
     for next in std::iter::once(first).chain(asked.try_iter()) {
         if !next.is_wanted() {
             continue;
@@ -248,7 +247,7 @@ fn group_of(
 }
 
 /// Commits a group, or else each of its writes alone, so that each has its own error.
-fn commit(file: &File, mut group: Vec<Box<dyn Request>>) {
+fn commit(file: &File, mut group: Vec<Asked>) {
     if group.is_empty() {
         return;
     }
@@ -268,7 +267,7 @@ fn commit(file: &File, mut group: Vec<Box<dyn Request>>) {
 
 /// Runs each of them. Most that are refused are so before they have written anything; one that has is
 /// undone with the whole group.
-fn run_all(tx: &Transaction<'_>, group: &mut [Box<dyn Request>]) -> Result<(), Fault> {
+fn run_all(tx: &Transaction<'_>, group: &mut [Asked]) -> Result<(), Fault> {
     let mut named = Named::default();
     for request in group {
         let written = tx.total_changes();

@@ -11,7 +11,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use clap::Args;
 use daybook_domain::SessionId;
-use daybook_domain::working::ThreadEvent;
+use daybook_domain::working::{EventType, ThreadEvent};
 use daybook_engine::working::manager::MemoryManager;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -63,7 +63,10 @@ impl Dispatch {
                 continue;
             }
             let answer = match event(daybook, line.as_deref()) {
-                Ok(event) => self.store(&manager, &thread, event).await,
+                Ok(event) => {
+                    warn_of_stranger(number, &event);
+                    self.store(&manager, &thread, event).await
+                }
                 Err(why) => Err(anyhow::Error::msg(why)),
             };
             all_fine &= say(number, answer)?;
@@ -129,6 +132,15 @@ fn event(daybook: &Daybook, line: Option<&[u8]>) -> Result<ThreadEvent, String> 
     let value: Value =
         serde_json::from_slice(line).map_err(|error| format!("it is no JSON: {error}"))?;
     threads::event(value, daybook.clock.now())
+}
+
+/// A type of the host's own is kept and changes nothing; most often it is a slip of the pen.
+fn warn_of_stranger(number: u64, event: &ThreadEvent) {
+    if let EventType::Custom { name, .. } = &event.kind {
+        complain(&format!(
+            "line {number}: {name} is no type that Daybook knows; it is stored, and changes nothing"
+        ));
+    }
 }
 
 /// Answers a line; whether all was well.

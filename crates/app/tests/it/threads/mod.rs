@@ -165,15 +165,22 @@ fn each_line_is_answered_before_the_next_and_a_bad_one_stores_nothing() {
         ask("{\"type\":\"USER_MESSAGE\",\"content\":\"b\",\"timestamp\":\"now\"}\n")["line"],
         6
     );
-    assert_eq!(ask(&lines([wish(2)]))["seq"], 2);
+    let misspelt = ask("{\"type\":\"USER_MESAGE\",\"content\":\"b\"}\n");
+    assert_eq!(
+        (&misspelt["seq"], &misspelt["added"]),
+        (&json!(2), &json!([]))
+    );
+    assert_eq!(ask(&lines([wish(2)]))["seq"], 3);
     drop(input);
     let output = child.wait_with_output().expect("it ends");
     assert_eq!(output.status.code(), Some(1));
     let complained = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        complained.contains("line 3: LLM_TOOL_CALL: missing field"),
-        "{complained}"
-    );
+    for complaint in [
+        "line 3: LLM_TOOL_CALL: missing field",
+        "line 7: USER_MESAGE is no type that Daybook knows",
+    ] {
+        assert!(complained.contains(complaint), "{complained}");
+    }
     let state = place.json(&["threads", "state", "tides"]);
     assert_eq!(parts(&state), ["USER", "USER"]);
 }

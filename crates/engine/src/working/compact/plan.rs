@@ -53,6 +53,8 @@ pub struct Planned {
     pub tokens_after: u64,
     /// What went wrong on the way.
     pub faults: Vec<String>,
+    /// Compactors that took something and could not condense it, by their names.
+    pub failed: Vec<String>,
 }
 
 impl Planned {
@@ -158,9 +160,9 @@ pub async fn plan(
                 });
             }
             Err(fault) => {
-                planned
-                    .faults
-                    .push(format!("{}: {fault}", compactor.name()));
+                let name = compactor.name();
+                planned.faults.push(format!("{name}: {fault}"));
+                planned.failed.push(name.to_owned());
                 left.extend(taken);
                 // In the order of the state again.
                 left.sort_by_key(|chunk| state.position(&chunk.id));

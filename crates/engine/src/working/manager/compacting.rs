@@ -439,9 +439,7 @@ impl Trouble {
         now: daybook_domain::Timestamp,
     ) {
         let Some(model) = model else { return };
-        let failed =
-            planned.faults.iter().any(|fault| fault.starts_with(model)) && planned.by != model;
-        if !failed {
+        if !planned.failed.iter().any(|failed| failed == model) {
             self.failures = 0;
             return;
         }

@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, Hasher};
 use std::sync::Arc;
 
 use daybook_domain::working::{
-    Chunk, ChunkId, Content, Entry, Forked, IdSource, NewThread, State, StateId, Thread,
+    Chunk, ChunkId, Content, Entry, Forked, IdSource, NewThread, State, StateId, Thread, ids,
 };
 use daybook_domain::{EventId, EventSeq, SessionId, SessionMeta};
 use serde_json::{Map, Value};
@@ -517,13 +517,5 @@ pub(super) fn fresh_event() -> EventId {
 }
 
 fn fresh_name(prefix: &str) -> String {
-    const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
-    let mut rest = u128::from(fresh()) << 64 | u128::from(fresh());
-    let mut name = prefix.to_owned();
-    for _ in 0..24 {
-        let digit = usize::try_from(rest % 36).unwrap_or_default();
-        name.push(char::from(DIGITS[digit]));
-        rest /= 36;
-    }
-    name
+    ids::name(prefix, u128::from(fresh()) << 64 | u128::from(fresh()))
 }

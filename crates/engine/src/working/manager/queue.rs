@@ -90,6 +90,11 @@ impl Queue {
         !line.requests.is_empty() && !std::mem::replace(&mut line.is_served, true)
     }
 
+    /// Nobody serves the queue any more; what waits is told so, for its ends are gone.
+    pub(super) fn abandon(&self) {
+        *self.lock() = Line::default();
+    }
+
     /// As many as one append may hold. Without any, nobody serves the queue any more.
     pub(super) fn next_group(&self) -> Vec<Request> {
         let mut line = self.lock();

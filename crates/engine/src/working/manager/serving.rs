@@ -9,7 +9,7 @@ use tokio::sync::MutexGuard;
 
 use super::applying::Outcome;
 use super::live::{Inner, Live};
-use super::queue::Request;
+use super::queue::{Queue, Request};
 use super::{MemoryManager, WorkingError};
 use crate::working::compact::Why;
 use crate::working::fold::Folded;
@@ -19,11 +19,13 @@ impl MemoryManager {
     pub(super) fn serve(&self, live: &Arc<Live>) {
         let (manager, live) = (self.clone(), Arc::clone(live));
         tokio::spawn(async move {
+            let mut serving = Serving(Some(&live.queue));
             loop {
                 // Others get the gate between two groups.
                 let mut inner = live.gate.lock().await;
                 let group = live.queue.next_group();
                 if group.is_empty() {
+                    serving.0 = None;
                     return;
                 }
                 manager.serve_group(&live, &mut inner, group).await;
@@ -142,7 +144,10 @@ impl MemoryManager {
             self.resume_locked(live, inner).await?;
         }
         while let Some(order) = inner.orders.pop_front() {
-            self.obey(live, inner, &order).await?;
+            // One that cannot be obeyed keeps none of the others from it.
+            if let Err(error) = self.obey(live, inner, &order).await {
+                self.0.observers.tell(|it| it.on_error(&live.id, &error));
+            }
         }
         self.compact_if_due(live, inner).await?;
         if !inner.waiting.is_empty() {
@@ -176,10 +181,22 @@ impl MemoryManager {
                 threshold,
                 current_size,
             } if current_size >= threshold => {
-                self.compact_in_background(live, inner, None, Why::Tokens(0))
+                self.compact_in_background(live, inner, None, Why::Chunks)
                     .await
             }
             _ => Ok(()),
+        }
+    }
+}
+
+/// Whoever serves a queue. If that ends before its time, those who wait are told, and the next one who
+/// comes has the queue served again.
+struct Serving<'a>(Option<&'a Queue>);
+
+impl Drop for Serving<'_> {
+    fn drop(&mut self) {
+        if let Some(queue) = self.0 {
+            queue.abandon();
         }
     }
 }
