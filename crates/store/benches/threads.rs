@@ -137,7 +137,7 @@ fn append(random: &mut Random, task: u64, n: u64) -> ThreadAppend {
         event.text
     );
     ThreadAppend {
-        append: Append {
+        append: Arc::new(Append {
             session: session(task),
             events: vec![event],
             source: None,
@@ -146,8 +146,8 @@ fn append(random: &mut Random, task: u64, n: u64) -> ThreadAppend {
             urgent: None,
             switches: Switches::default(),
             now: Timestamp(1_793_491_200_000 + i64::try_from(n).unwrap_or(0)),
-        },
-        entries: vec![entry],
+        }),
+        entries: [entry].into(),
         ends: None,
     }
 }

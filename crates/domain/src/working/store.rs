@@ -3,6 +3,8 @@
 //! A thread's log is its session's log: each entry is an event there, with what the thread alone needs
 //! beside it. The promises of [`crate::seams`] hold.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -154,17 +156,17 @@ pub struct Thread {
 /// use daybook_domain::working::{Entry, ThreadAppend};
 /// /// An append that waits for nobody, with an entry for its one event.
 /// fn of(append: Append, entry: &Entry) -> serde_json::Result<ThreadAppend> {
-///     Ok(ThreadAppend { append, entries: vec![serde_json::to_string(entry)?], ends: None })
+///     Ok(ThreadAppend { append: append.into(), entries: [serde_json::to_string(entry)?].into(), ends: None })
 /// }
 /// # let _ = of;
 /// ```
 #[derive(Debug, Clone)]
 pub struct ThreadAppend {
     /// The events for the session's log.
-    pub append: Append,
+    pub append: Arc<Append>,
     /// What the thread keeps beside each of them, in the same order: at most
     /// [`crate::limits::THREAD_ENTRY`] bytes each. What is known already keeps what it has.
-    pub entries: Vec<String>,
+    pub entries: Arc<[String]>,
     /// Stored only while this block lasts, which it ends. An append without one never waits.
     pub ends: Option<BlockToken>,
 }

@@ -66,6 +66,40 @@ fn what_comes_during_a_compaction_is_applied_behind_it_in_order() {
 }
 
 #[test]
+fn more_than_is_held_during_a_compaction_is_read_again_and_applied_in_order() {
+    run(async {
+        let manager = manager();
+        let gated = Gated::new(&[]);
+        manager.register_compactor(Arc::clone(&gated) as _);
+        let thread = thread(&manager).await;
+        for number in 1..=20 {
+            manager
+                .dispatch(&thread, &wish(number))
+                .await
+                .expect("a result");
+        }
+        // 3 MiB, of which 1 is held.
+        let long = "so and so ".repeat(6_000);
+        let waiting: Vec<_> = (21..=70)
+            .map(|number| {
+                let (manager, thread) = (manager.clone(), thread.clone());
+                let said = user(&format!("{number} {long}"));
+                tokio::spawn(async move { manager.dispatch(&thread, &said).await })
+            })
+            .collect();
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        gated.let_go.add_permits(100);
+        for waiting in waiting {
+            waiting.await.expect("it ends").expect("a result");
+        }
+        settle(&manager, &thread).await;
+        let state = manager.current_state(&thread).await.expect("a state");
+        assert_eq!(manager.replayed(&thread).await.expect("a state"), state);
+        assert!(told(&state).pop().expect("the last").starts_with("70 "));
+    });
+}
+
+#[test]
 fn concurrent_dispatches_lose_nothing_and_keep_each_callers_order() {
     run(async {
         let manager = quiet();

@@ -109,9 +109,17 @@ where
     }
 
     fn tell(self: Box<Self>) {
-        if let Some(outcome) = self.outcome {
+        let Self {
+            work,
+            outcome,
+            reply,
+            ..
+        } = *self;
+        // Before whoever waits goes on: what it holds is then given back where it was made.
+        drop(work);
+        if let Some(outcome) = outcome {
             // Whoever went away meanwhile does not learn that it was stored.
-            let _ = self.reply.send(outcome);
+            let _ = reply.send(outcome);
         }
     }
 }
@@ -184,16 +192,15 @@ fn serve(file: &Arc<File>, upkeep: &Upkeep, asked: &Receiver<Asked>) {
     let mut next = None;
     let mut mover = Mover::default();
     while let Some(first) = next.take().or_else(|| asked.recv().ok()) {
-        let mut events = 0;
         let committing = AssertUnwindSafe(|| {
             let group;
             (group, next) = group_of(first, asked);
-            events = group.iter().map(|request| request.size().events).sum();
+            let events = group.iter().map(|request| request.size().events).sum();
             commit(file, group);
+            upkeep.step_after(file, events);
         });
         // A write that panics is undone, and those of its group are told by their ends being gone.
         let _ = catch_unwind(committing);
-        upkeep.step_after(file, events);
         mover.move_log(file);
     }
 }

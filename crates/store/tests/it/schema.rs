@@ -124,8 +124,8 @@ async fn think(store: &impl ThreadStore) {
         store.create_thread(&new).await.unwrap();
     }
     let further = ThreadAppend {
-        append: append(&session("bb"), vec![event("t0 s1 e1")]),
-        entries: vec!["{}".to_owned()],
+        append: append(&session("bb"), vec![event("t0 s1 e1")]).into(),
+        entries: ["{}".to_owned()].into(),
         ends: None,
     };
     let _ = store.append_entries(&further).await.unwrap();

@@ -1,5 +1,7 @@
 //! What is stored together, and folded then.
 
+use std::sync::Arc;
+
 use daybook_domain::seams::Append;
 use daybook_domain::trigger::Priority;
 use daybook_domain::working::{BlockToken, Entry, ThreadAppend};
@@ -24,35 +26,34 @@ impl Shared {
         ends: Option<BlockToken>,
         now: Timestamp,
     ) -> Batch {
-        let mut batch = Batch {
-            append: ThreadAppend {
-                append: Append {
-                    session: self.meta(id),
-                    events: Vec::new(),
-                    source: None,
-                    import: None,
-                    patience: self.config.patience,
-                    urgent: None,
-                    switches: self.config.switches.clone(),
-                    now,
-                },
-                entries: Vec::new(),
-                ends,
-            },
-            entries: Vec::new(),
+        let mut append = Append {
+            session: self.meta(id),
+            events: Vec::new(),
+            source: None,
+            import: None,
+            patience: self.config.patience,
+            urgent: None,
+            switches: self.config.switches.clone(),
+            now,
         };
+        let (mut beside, mut entries) = (Vec::new(), Vec::new());
         for Written {
             event,
             entry,
             stored,
         } in written
         {
-            batch.append.append.urgent = batch.append.append.urgent.max(urgency(&entry));
-            batch.append.append.events.push(event);
-            batch.append.entries.push(stored);
-            batch.entries.push(entry);
+            append.urgent = append.urgent.max(urgency(&entry));
+            append.events.push(event);
+            beside.push(stored);
+            entries.push(entry);
         }
-        batch
+        let append = ThreadAppend {
+            append: append.into(),
+            entries: beside.into(),
+            ends,
+        };
+        Batch { append, entries }
     }
 
     pub(super) fn meta(&self, id: &SessionId) -> SessionMeta {
@@ -78,11 +79,12 @@ impl Batch {
 
     /// The entries again, when they were not stored.
     pub(super) fn into_written(self) -> impl Iterator<Item = Written> {
-        let ThreadAppend {
-            append, entries, ..
-        } = self.append;
-        let stored = entries.into_iter().zip(self.entries);
-        let written = append.events.into_iter().zip(stored);
+        let append = Arc::unwrap_or_clone(self.append.append);
+        let stored: Vec<_> = self.append.entries.to_vec();
+        let written = append
+            .events
+            .into_iter()
+            .zip(stored.into_iter().zip(self.entries));
         written.map(|(event, (stored, entry))| Written {
             event,
             entry,

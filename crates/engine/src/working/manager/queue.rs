@@ -27,7 +27,7 @@ pub(super) struct Request {
     /// For each event; none where nobody waits for that.
     pub(super) replies: Vec<Waiter>,
     /// Where they are stored, once they are.
-    pub(super) seqs: Vec<EventSeq>,
+    seqs: Vec<EventSeq>,
     stored: Option<Stored>,
 }
 
@@ -44,6 +44,14 @@ impl Request {
             stored: Some(stored),
         };
         (request, is_stored, applied)
+    }
+
+    /// The events are stored there. Whoever waits for nothing else is told now.
+    pub(super) fn stored_at(&mut self, seqs: Vec<EventSeq>) {
+        self.seqs = seqs;
+        if self.replies.is_empty() {
+            self.tell_stored();
+        }
     }
 
     /// Tells, once, that and where the events are stored.

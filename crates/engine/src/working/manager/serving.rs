@@ -8,9 +8,10 @@ use daybook_domain::working::{Entry, EventType};
 use tokio::sync::MutexGuard;
 
 use super::applying::Outcome;
-use super::live::{Inner, Live};
+use super::batch::Batch;
+use super::live::{Inner, Live, Waiter};
 use super::queue::{Queue, Request};
-use super::{MemoryManager, WorkingError};
+use super::{DispatchResult, MemoryManager, WorkingError};
 use crate::working::compact::Why;
 use crate::working::fold::Folded;
 
@@ -77,38 +78,19 @@ impl MemoryManager {
             }
         };
         let mut replies = Vec::with_capacity(part.seqs.len());
-        let mut seqs = part.seqs.into_iter();
+        let mut seqs = part.seqs.iter().copied();
         for (request, length) in group.iter_mut().zip(lengths) {
-            request.seqs = seqs.by_ref().take(length).collect();
-            if request.replies.is_empty() {
-                request.tell_stored();
-            }
+            request.stored_at(seqs.by_ref().take(length).collect());
             let mut own = std::mem::take(&mut request.replies).into_iter();
             replies.extend((0..length).map(|_| own.next()));
         }
-        let (mut ready, mut resumes) = (Vec::new(), false);
-        for (((at, entry, bytes), outcome), reply) in batch.iter().zip(part.outcomes).zip(replies) {
-            let order = order(entry);
-            match outcome {
-                Outcome::Applied(result) => {
-                    inner.orders.extend(order);
-                    ready.push((reply, result));
-                }
-                Outcome::Known(seq) => ready.push((reply, inner.result(seq, &Folded::default()))),
-                Outcome::Waits(seq) => {
-                    resumes |= matches!(order, Some(EventType::ExecutionResume { .. }));
-                    inner.waiting.add(seq, (at, entry, bytes), order, reply);
-                }
-            }
-        }
+        let (ready, resumes) = inner.sort_out(&batch, part.outcomes, replies);
         // The events are stored; what comes after them is not theirs to fail for.
         let tell = |error| self.0.observers.tell(|it| it.on_error(&live.id, &error));
         self.follow(live, inner, resumes).await.unwrap_or_else(tell);
         // Whoever learns what an event came to sees, too, whether the thread stands still because of it.
         for (reply, result) in ready {
-            if let Some(reply) = reply {
-                let _ = reply.send(result);
-            }
+            let _ = reply.send(result);
         }
         // Whoever waits for both wakes up once.
         group.iter_mut().for_each(Request::tell_stored);
@@ -186,6 +168,38 @@ impl MemoryManager {
             }
             _ => Ok(()),
         }
+    }
+}
+
+/// Those who are to be told what their events came to.
+type Ready = Vec<(Waiter, Result<DispatchResult, WorkingError>)>;
+
+impl Inner {
+    /// Sorts out what is applied and what waits; and whether one of those that wait has the thread go on.
+    fn sort_out(
+        &mut self,
+        batch: &Batch,
+        outcomes: Vec<Outcome>,
+        replies: Vec<Option<Waiter>>,
+    ) -> (Ready, bool) {
+        let (mut ready, mut resumes) = (Ready::new(), false);
+        for (((at, entry, bytes), outcome), reply) in batch.iter().zip(outcomes).zip(replies) {
+            let order = order(entry);
+            let result = match outcome {
+                Outcome::Applied(result) => {
+                    self.orders.extend(order);
+                    result
+                }
+                Outcome::Known(seq) => self.result(seq, &Folded::default()),
+                Outcome::Waits(seq) => {
+                    resumes |= matches!(order, Some(EventType::ExecutionResume { .. }));
+                    self.waiting.add(seq, (at, entry, bytes), order, reply);
+                    continue;
+                }
+            };
+            ready.extend(reply.map(|reply| (reply, result)));
+        }
+        (ready, resumes)
     }
 }
 

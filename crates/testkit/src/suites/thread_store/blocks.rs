@@ -1,5 +1,7 @@
 //! What makes a thread's events wait, and for how long.
 
+use std::sync::Arc;
+
 use daybook_domain::working::{Block, BlockOutcome};
 
 use super::*;
@@ -157,9 +159,9 @@ pub async fn a_finish_that_is_refused_ends_nothing(store: &dyn ThreadStore) {
     create(store, &id).await;
     let held = block(store, &id, 60, 10).await;
     let mut uneven = ending(entries(&id, events("compacted", 2), at(11)), held.token);
-    uneven.entries.pop();
+    uneven.entries = uneven.entries[..1].into();
     let mut unknown = ending(entries(&id, events("compacted", 2), at(11)), held.token);
-    unknown.append.import = Some(daybook_domain::source::ImportNo(99));
+    Arc::make_mut(&mut unknown.append).import = Some(daybook_domain::source::ImportNo(99));
     assert!(store.append_entries(&uneven).await.is_err());
     assert!(store.append_entries(&unknown).await.is_err());
     assert_eq!(seen(store, &id, 11).await, Some(held));

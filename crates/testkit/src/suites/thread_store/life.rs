@@ -1,5 +1,7 @@
 //! How threads come and go, and what is kept of them.
 
+use std::sync::Arc;
+
 use daybook_domain::Tenant;
 use daybook_domain::working::BlockOutcome;
 use serde_json::json;
@@ -150,10 +152,10 @@ pub async fn the_thread_with_the_newest_entry_comes_first(store: &dyn ThreadStor
     assert_eq!(listed(store, 2).await, ["d", "c"]);
     // What is known already is no new entry.
     let again = ThreadAppend {
-        append: Append {
+        append: Arc::new(Append {
             now: at(9),
-            ..first.append
-        },
+            ..Append::clone(&first.append)
+        }),
         ..first
     };
     store.append_entries(&again).await.unwrap();
@@ -209,7 +211,7 @@ pub async fn nobody_reaches_a_thread_behind_another_wall(store: &dyn ThreadStore
     assert_eq!((page.last, page.block), (EventSeq(2), None));
     assert_eq!(listed(store, 10).await, ["7f78aa01"]);
     let mut joined = entries(&own, events("word", 1), at(4));
-    joined.append.source = Some(crate::fixtures::source("/logs/1", &other, 3));
+    Arc::make_mut(&mut joined.append).source = Some(crate::fixtures::source("/logs/1", &other, 3));
     let refused = store.append_entries(&joined).await;
     assert!(matches!(refused, Err(StoreError::Refused(_))));
 }
@@ -220,8 +222,8 @@ async fn with_import(store: &dyn ThreadStore, id: &SessionId) -> daybook_domain:
     add(store, id, events("word", 3)).await;
     let import = store.begin_import(&id.tenant, "all", at(2)).await.unwrap();
     let more = ThreadAppend {
-        append: imported(id, events("more", 2), "/logs/1", import),
-        entries: vec!["<more 1>".to_owned(), "<more 2>".to_owned()],
+        append: imported(id, events("more", 2), "/logs/1", import).into(),
+        entries: ["<more 1>".to_owned(), "<more 2>".to_owned()].into(),
         ends: None,
     };
     assert_eq!(

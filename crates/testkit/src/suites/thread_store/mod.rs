@@ -4,6 +4,8 @@
 mod blocks;
 mod life;
 
+use std::sync::Arc;
+
 use daybook_domain::limits::{APPEND_EVENTS, THREAD_ENTRY};
 use daybook_domain::seams::Append;
 use daybook_domain::working::{
@@ -40,10 +42,10 @@ fn entries(id: &SessionId, events: Vec<NewEvent>, now: Timestamp) -> ThreadAppen
     let beside = events.iter().map(|event| format!("<{}>", event.text));
     ThreadAppend {
         entries: beside.collect(),
-        append: Append {
+        append: Arc::new(Append {
             now,
             ..append(id, events)
-        },
+        }),
         ends: None,
     }
 }
@@ -106,9 +108,10 @@ pub async fn an_event_known_already_keeps_its_place_and_its_entry(store: &dyn Th
     create(store, &id).await;
     add(store, &id, events("word", 3)).await;
     let mut again = entries(&id, events("word", 4), at(2));
-    again.append.events.swap(0, 3);
-    again.append.events.push(again.append.events[0].clone());
-    again.entries = ["a", "b", "c", "d", "e"].map(str::to_owned).to_vec();
+    let append = Arc::make_mut(&mut again.append);
+    append.events.swap(0, 3);
+    append.events.push(append.events[0].clone());
+    again.entries = ["a", "b", "c", "d", "e"].map(str::to_owned).into();
     let appended = store.append_entries(&again).await.unwrap();
     assert_eq!(appended, stored(&[4, 2, 3, 1, 4], 3));
     let page = page(store, &id, at(2)).await;
@@ -179,15 +182,15 @@ pub async fn entries_that_break_a_bound_are_refused_whole(store: &dyn ThreadStor
         );
     };
     let mut uneven = entries(&id, events("word", 2), at(1));
-    uneven.entries.pop();
+    uneven.entries = uneven.entries[..1].into();
     refused(&uneven).await;
     let many = events("word", APPEND_EVENTS as u64 + 1);
     refused(&entries(&id, many, at(1))).await;
     let mut long = entries(&id, events("word", 2), at(1));
-    long.entries[1] = "x".repeat(THREAD_ENTRY + 1);
+    Arc::make_mut(&mut long.entries)[1] = "x".repeat(THREAD_ENTRY + 1);
     refused(&long).await;
     assert_eq!(page(store, &id, at(1)).await.entries, []);
-    long.entries[1].pop();
+    Arc::make_mut(&mut long.entries)[1].pop();
     assert_eq!(
         store.append_entries(&long).await.unwrap(),
         stored(&[1, 2], 0)
@@ -216,8 +219,8 @@ pub async fn entries_do_all_that_an_append_does(store: &dyn ThreadStore) {
         ..append(&id, events("word", 1))
     };
     let unknown = ThreadAppend {
-        append: unknown,
-        entries: vec!["<word 1>".to_owned()],
+        append: unknown.into(),
+        entries: ["<word 1>".to_owned()].into(),
         ends: None,
     };
     let outcome = store.append_entries(&unknown).await;
