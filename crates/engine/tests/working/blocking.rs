@@ -9,23 +9,14 @@ use daybook_engine::working::manager::{Dispatched, WorkingError};
 use serde_json::json;
 
 use super::fixture::{
-    Gated, NOW, event, manager, manager_of, quiet, run, settle, store, thread, told, unasked, user,
-    wish,
+    NOW, compacting, event, manager, manager_of, quiet, run, settle, store, thread, told, unasked,
+    user, wish,
 };
 
 #[test]
 fn what_comes_during_a_compaction_is_applied_behind_it_in_order() {
     run(async {
-        let manager = manager();
-        let gated = Gated::new(&[]);
-        manager.register_compactor(Arc::clone(&gated) as _);
-        let thread = thread(&manager).await;
-        for number in 1..=20 {
-            manager
-                .dispatch(&thread, &wish(number))
-                .await
-                .expect("a result");
-        }
+        let (manager, thread, gated) = compacting(store()).await;
         assert_eq!(
             manager.blocking_reason(&thread),
             Some(BlockingReason::Compacting)
@@ -68,16 +59,7 @@ fn what_comes_during_a_compaction_is_applied_behind_it_in_order() {
 #[test]
 fn more_than_is_held_during_a_compaction_is_read_again_and_applied_in_order() {
     run(async {
-        let manager = manager();
-        let gated = Gated::new(&[]);
-        manager.register_compactor(Arc::clone(&gated) as _);
-        let thread = thread(&manager).await;
-        for number in 1..=20 {
-            manager
-                .dispatch(&thread, &wish(number))
-                .await
-                .expect("a result");
-        }
+        let (manager, thread, gated) = compacting(store()).await;
         // 3 MiB, of which 1 is held.
         let long = "so and so ".repeat(6_000);
         let waiting: Vec<_> = (21..=70)
@@ -142,6 +124,41 @@ fn an_event_that_is_dispatched_again_is_applied_once() {
         assert_eq!(again.seq, first.seq);
         assert_eq!(again.added_chunks.len(), 0);
         assert_eq!(again.state, first.state);
+    });
+}
+
+#[test]
+fn of_two_events_of_one_name_in_one_dispatch_the_first_counts() {
+    run(async {
+        let manager = quiet();
+        let thread = thread(&manager).await;
+        let both = ["one", "other"].map(|text| user(text).with_id("e1"));
+        let result = manager
+            .dispatch_all(&thread, &both)
+            .await
+            .expect("a result");
+        assert_eq!(told(&result.state), ["one"]);
+        assert_eq!(result.added_chunks.len(), 1);
+        let replayed = manager.replayed(&thread).await.expect("a state");
+        assert_eq!(replayed, result.state);
+    });
+}
+
+#[test]
+fn what_another_process_stored_under_a_name_counts_when_it_comes_again_during_a_compaction() {
+    run(async {
+        let store = store();
+        let (manager, thread, gated) = compacting(Arc::clone(&store)).await;
+        let other = manager_of(store, unasked());
+        let [theirs, ours] = ["theirs", "ours"].map(|text| user(text).with_id("e1"));
+        let first = other.append(&thread, &theirs).await.expect("it is stored");
+        let again = manager.append(&thread, &ours).await.expect("it is stored");
+        assert_eq!(first, again);
+        gated.let_go.add_permits(10);
+        settle(&manager, &thread).await;
+        let state = manager.current_state(&thread).await.expect("a state");
+        assert_eq!(told(&state).pop().as_deref(), Some("theirs"));
+        assert_eq!(manager.replayed(&thread).await.expect("a state"), state);
     });
 }
 
@@ -252,15 +269,7 @@ fn whoever_waits_for_no_pause_is_told_what_is_applied_and_what_waits() {
 #[test]
 fn a_compaction_is_waited_for_as_long_as_patience_lasts() {
     run(async {
-        let manager = manager();
-        let gated = Gated::new(&[]);
-        manager.register_compactor(Arc::clone(&gated) as _);
-        let thread = thread(&manager).await;
-        let wishes: Vec<_> = (1..=20).map(wish).collect();
-        manager
-            .dispatch_all(&thread, &wishes)
-            .await
-            .expect("a result");
+        let (manager, thread, gated) = compacting(store()).await;
         let late = [wish(21)];
         let second = Duration::from_secs(1);
         let told = manager.dispatch_within(&thread, &late, second).await;
@@ -333,15 +342,7 @@ fn a_thread_that_is_deleted_tells_those_who_wait() {
 #[test]
 fn a_thread_that_is_deleted_during_a_compaction_stays_deleted() {
     run(async {
-        let manager = manager();
-        let gated = Gated::new(&[]);
-        manager.register_compactor(Arc::clone(&gated) as _);
-        let thread = thread(&manager).await;
-        let wishes: Vec<_> = (1..=20).map(wish).collect();
-        manager
-            .dispatch_all(&thread, &wishes)
-            .await
-            .expect("a result");
+        let (manager, thread, gated) = compacting(store()).await;
         assert!(manager.is_blocked(&thread));
         assert!(manager.delete_thread(&thread).await.expect("it is deleted"));
         gated.let_go.add_permits(10);

@@ -60,6 +60,20 @@ pub(crate) fn manager_of(
     MemoryManager::new(store, ReducerRegistry::default(), None, clock, config)
 }
 
+/// A thread that has just begun to compact twenty wishes, and what lets that go on.
+pub(crate) async fn compacting(
+    store: Arc<dyn ThreadStore>,
+) -> (MemoryManager, SessionId, Arc<Gated>) {
+    let manager = manager_of(store, MemoryManagerConfig::default());
+    let gated = Gated::new(&[]);
+    manager.register_compactor(Arc::clone(&gated) as _);
+    let thread = thread(&manager).await;
+    let wishes: Vec<_> = (1..=20).map(wish).collect();
+    let begun = manager.dispatch_all(&thread, &wishes).await;
+    begun.expect("a result");
+    (manager, thread, gated)
+}
+
 pub(crate) fn user(text: &str) -> ThreadEvent {
     let kind = EventType::UserMessage {
         content: text.to_owned(),

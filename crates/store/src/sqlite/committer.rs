@@ -37,7 +37,7 @@ struct Running {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Size {
     pub(super) events: usize,
-    /// Of their text.
+    /// Of what it carries.
     pub(super) bytes: usize,
 }
 

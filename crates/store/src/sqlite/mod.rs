@@ -48,7 +48,7 @@ pub const LOCK_WAIT: Duration = crate::blocking::LOCK_WAIT;
 
 /// Pages (of 4 KiB) that the log may have before whoever has time moves them into the database.
 const LOG_PAGES: usize = 2000;
-/// Pages that it may have before whoever comes along moves them.
+/// Pages that it may have before they are moved on a thread of its own, whoever has time.
 const LONG_LOG_PAGES: usize = 16_000;
 
 /// What an acknowledged append survives.

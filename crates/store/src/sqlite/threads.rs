@@ -135,7 +135,11 @@ impl ThreadStore for SqliteStore {
         snapshot: &[u8],
     ) -> Result<(), StoreError> {
         let (id, body) = (id.clone(), snapshot.to_vec());
-        self.write_together(Size::default(), move |tx, _| {
+        let size = Size {
+            events: 0,
+            bytes: body.len(),
+        };
+        self.write_together(size, move |tx, _| {
             let (session, _) = known_thread(tx, &id)?;
             if seq > session.session.events {
                 return Ok(());

@@ -34,8 +34,8 @@ pub(super) enum Outcome {
     Applied(Result<DispatchResult, WorkingError>),
     /// It was stored and applied before.
     Known(EventSeq),
-    /// It will be applied.
-    Waits(EventSeq),
+    /// It will be applied, as it was stored: with other words under the same name, those that came first.
+    Waits { seq: EventSeq, is_first: bool },
 }
 
 impl Shared {
@@ -87,9 +87,12 @@ impl Shared {
             self.catch_up(live, inner).await?;
         }
         let mut outcomes = Vec::with_capacity(seqs.len());
+        let mut newest = before;
         let entries = batch.append.append.events.iter().zip(&batch.entries);
         for ((event, entry), &seq) in entries.zip(&seqs) {
-            let is_new = seq > before;
+            // Of several of one name the first counts, here as in the log.
+            let is_new = seq > newest;
+            newest = newest.max(seq);
             outcomes.push(if is_new && (is_next || ends.is_some()) {
                 Outcome::Applied(self.fold_one(live, inner, seq, event.at, Some(entry)))
             } else if inner.loaded.as_ref().is_some_and(|loaded| loaded.has(seq)) {
@@ -99,7 +102,8 @@ impl Shared {
                     false => Outcome::Known(seq),
                 }
             } else {
-                Outcome::Waits(seq)
+                let is_first = is_new;
+                Outcome::Waits { seq, is_first }
             });
         }
         Ok(Part {

@@ -498,7 +498,7 @@ impl MemoryManager {
         match part.outcomes.into_iter().next() {
             Some(Outcome::Applied(result)) => result,
             // Somebody blocked it at this very moment, or it was there already.
-            Some(Outcome::Waits(seq) | Outcome::Known(seq)) => {
+            Some(Outcome::Waits { seq, .. } | Outcome::Known(seq)) => {
                 inner.result(seq, &Folded::default())
             }
             None => Err(WorkingError::ThreadNotFound(live.id.clone())),

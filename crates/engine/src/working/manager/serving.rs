@@ -191,9 +191,12 @@ impl Inner {
                     result
                 }
                 Outcome::Known(seq) => self.result(seq, &Folded::default()),
-                Outcome::Waits(seq) => {
+                Outcome::Waits { seq, is_first } => {
                     resumes |= matches!(order, Some(EventType::ExecutionResume { .. }));
-                    self.waiting.add(seq, (at, entry, bytes), order, reply);
+                    self.waiting.add(seq, order, reply);
+                    if is_first {
+                        self.waiting.hold(seq, at, entry, bytes);
+                    }
                     continue;
                 }
             };

@@ -52,23 +52,21 @@ impl Waiting {
     }
 
     /// An event waits that was stored at `seq`.
-    pub(super) fn add(
-        &mut self,
-        seq: EventSeq,
-        (at, entry, bytes): (Timestamp, &Entry, usize),
-        order: Option<EventType>,
-        reply: Option<Waiter>,
-    ) {
+    pub(super) fn add(&mut self, seq: EventSeq, order: Option<EventType>, reply: Option<Waiter>) {
         let stored = self.events.entry(seq).or_default();
         stored.replies.extend(reply);
-        stored.order = order;
-        if stored.held.is_none() && self.held_bytes + bytes <= HELD_BYTES {
+        stored.order = stored.order.take().or(order);
+    }
+
+    /// What is stored at `seq`, for whoever need not read it then, while there is room.
+    pub(super) fn hold(&mut self, seq: EventSeq, at: Timestamp, entry: &Entry, bytes: usize) {
+        if self.held_bytes + bytes > HELD_BYTES {
+            return;
+        }
+        if let Some(stored) = self.events.get_mut(&seq) {
             self.held_bytes += bytes;
-            stored.held = Some(Held {
-                at,
-                entry: entry.clone(),
-                bytes,
-            });
+            let entry = entry.clone();
+            stored.held = Some(Held { at, entry, bytes });
         }
     }
 
