@@ -5,12 +5,14 @@ use std::time::Duration;
 
 use daybook_domain::Timestamp;
 use daybook_domain::working::{BlockOutcome, BlockingReason};
-use daybook_engine::working::manager::{Dispatched, WorkingError};
+use daybook_engine::working::manager::{Dispatched, MemoryManagerConfig, WorkingError};
+use daybook_store::MemoryStore;
 use serde_json::json;
 
+use super::faulty::{Fault, Faulty};
 use super::fixture::{
-    NOW, compacting, event, manager, manager_of, quiet, run, settle, store, thread, told, unasked,
-    user, wish,
+    Gated, NOW, compacting, event, manager, manager_of, quiet, run, settle, store, thread, told,
+    unasked, user, wish,
 };
 
 #[test]
@@ -53,6 +55,34 @@ fn what_comes_during_a_compaction_is_applied_behind_it_in_order() {
         settle(&manager, &thread).await;
         let state = manager.current_state(&thread).await.expect("a state");
         assert_eq!(manager.replayed(&thread).await.expect("a state"), state);
+    });
+}
+
+#[test]
+fn whose_event_makes_a_compaction_necessary_does_not_wait_until_its_block_is_stored() {
+    run(async {
+        let store = Arc::new(Faulty::new(Arc::new(MemoryStore::new())));
+        let manager = manager_of(store.clone(), MemoryManagerConfig::default());
+        manager.register_compactor(Gated::open(&[]));
+        let thread = thread(&manager).await;
+        let held = store.blocking.acquire().await.expect("the permit");
+        let wishes: Vec<_> = (1..=20).map(wish).collect();
+        let dispatch = manager.dispatch_all(&thread, &wishes);
+        let result = tokio::time::timeout(Duration::from_secs(1), dispatch).await;
+        let result = result.expect("it does not wait").expect("a result");
+        assert_eq!(result.state.len(), 20);
+        assert!(manager.is_blocked(&thread), "it is told before");
+
+        // A block that is told and cannot be stored is none.
+        store.schedule(Fault::Before(0));
+        drop(held);
+        settle(&manager, &thread).await;
+        assert!(!manager.is_blocked(&thread));
+        let next = manager.dispatch(&thread, &wish(21)).await;
+        assert_eq!(next.expect("a result").state.len(), 21);
+        settle(&manager, &thread).await;
+        let state = manager.current_state(&thread).await.expect("a state");
+        assert_eq!(told(&state)[0], "(compacted)");
     });
 }
 

@@ -13,6 +13,7 @@ use daybook_domain::{
     Event, EventId, EventSeq, Place, Project, Session, SessionId, StoreError, Tenant, Timestamp,
 };
 use daybook_store::MemoryStore;
+use tokio::sync::Semaphore;
 
 /// A fault of one of the next calls, counted from 0.
 #[derive(Debug, Clone, Copy)]
@@ -26,6 +27,8 @@ pub(crate) enum Fault {
 pub(crate) struct Faulty {
     store: Arc<MemoryStore>,
     next: Mutex<Option<Fault>>,
+    /// While somebody holds its permit, no thread is blocked.
+    pub(crate) blocking: Semaphore,
 }
 
 impl Faulty {
@@ -33,6 +36,7 @@ impl Faulty {
         Self {
             store,
             next: Mutex::new(None),
+            blocking: Semaphore::new(1),
         }
     }
 
@@ -145,6 +149,7 @@ impl ThreadStore for Faulty {
         until: Timestamp,
         now: Timestamp,
     ) -> Result<BlockOutcome, StoreError> {
+        let _may = self.blocking.acquire().await.expect("it is never closed");
         self.call(self.store.block(id, reason, until, now)).await
     }
 

@@ -8,7 +8,8 @@ use std::sync::{Arc, PoisonError};
 
 use daybook_domain::working::selection::{Selection, compactable_flow, select, select_of};
 use daybook_domain::working::{
-    Block, BlockOutcome, BlockingReason, Chunk, ChunkId, Compaction, Entry, IdSource, State,
+    Block, BlockOutcome, BlockToken, BlockingReason, Chunk, ChunkId, Compaction, Entry, IdSource,
+    State,
 };
 use daybook_domain::{EventId, EventSeq, SessionId, StoreError};
 use tokio::sync::{MutexGuard, oneshot};
@@ -23,6 +24,14 @@ use crate::working::reader::WAITING;
 
 /// What somebody waits for who asked for a compaction.
 type Done = oneshot::Sender<Result<Compacted, WorkingError>>;
+
+/// A compaction that there is something for.
+pub(super) struct Wanted {
+    /// Those that were asked for, if not all.
+    chunks: Option<Vec<ChunkId>>,
+    why: Why,
+    selection: Selection,
+}
 
 /// A compaction that is under way.
 struct Task {
@@ -79,8 +88,7 @@ impl MemoryManager {
         {
             let mut inner = live.gate.lock().await;
             self.0.catch_up(&live, &mut inner).await?;
-            let begun = self.begin(&live, &mut inner, chunks, Why::Asked, Some(done));
-            if !begun.await? {
+            let Some(wanted) = self.wanted(&inner, chunks, Why::Asked) else {
                 let result = inner.result(EventSeq(0), &Default::default())?;
                 return Ok(Compacted {
                     thread: result.thread,
@@ -89,53 +97,71 @@ impl MemoryManager {
                     removed_chunk_ids: Vec::new(),
                     compaction: None,
                 });
-            }
+            };
+            self.begin(&live, &mut inner, wanted, Some(done)).await?;
         }
         let gone = || Err(WorkingError::Deleted(thread.clone()));
         waits.await.unwrap_or_else(|_| gone())
     }
 
-    /// Begins a compaction that nobody waits for, where there is something to compact.
+    /// Begins a compaction that nobody waits for, if one is wanted.
     pub(super) async fn compact_in_background(
         &self,
         live: &Arc<Live>,
         inner: &mut MutexGuard<'_, Inner>,
-        chunks: Option<&[ChunkId]>,
-        why: Why,
+        wanted: Option<Wanted>,
     ) -> Result<(), WorkingError> {
-        match self.begin(live, inner, chunks, why, None).await {
+        let Some(wanted) = wanted else { return Ok(()) };
+        match self.begin(live, inner, wanted, None).await {
             // It comes to be anyway, or is not wanted now.
-            Ok(_) | Err(WorkingError::Blocked(_)) => Ok(()),
+            Ok(()) | Err(WorkingError::Blocked(_)) => Ok(()),
             Err(error) => Err(error),
         }
     }
 
-    /// Begins a compaction if the thread has grown enough.
-    pub(super) async fn compact_if_due(
-        &self,
-        live: &Arc<Live>,
-        inner: &mut MutexGuard<'_, Inner>,
-    ) -> Result<(), WorkingError> {
+    /// The compaction that a thread needs which has grown enough. From now on this process sees the thread
+    /// stand still.
+    pub(super) fn announce_if_due(&self, live: &Live, inner: &Inner) -> Option<Wanted> {
         let config = &self.0.config;
-        let is_loaded = inner.loaded.is_some();
-        if !config.auto_compact_enabled || !is_loaded || live.block().is_some() {
-            return Ok(());
+        if !config.auto_compact_enabled || live.block().is_some() {
+            return None;
         }
-        let Some((chunks, tokens)) = inner.size() else {
-            return Ok(());
-        };
+        let (chunks, tokens) = inner.size()?;
         let too_large = config.auto_compact_tokens.filter(|most| tokens >= *most);
         let why = match too_large {
             Some(most) => Why::Tokens(most),
             None if chunks >= config.auto_compact_threshold => Why::Chunks,
-            None => return Ok(()),
+            None => return None,
         };
         // Where there was nothing to gain, some more has to come first.
         let step = config.auto_compact_threshold.div_ceil(4).max(1);
         if inner.trouble.is_futile(chunks, tokens, step) {
-            return Ok(());
+            return None;
         }
-        self.compact_in_background(live, inner, None, why).await
+        let wanted = self.wanted(inner, None, why)?;
+        live.set_block(Some(Block {
+            reason: BlockingReason::Compacting,
+            // It has one when it is stored.
+            token: BlockToken(0),
+            at: inner.loaded.as_ref()?.folded,
+            until: self.0.clock.now().plus(config.block_lease),
+        }));
+        Some(wanted)
+    }
+
+    /// A compaction of these chunks, or of all that can be; none where there is nothing to compact.
+    pub(super) fn wanted(
+        &self,
+        inner: &Inner,
+        chunks: Option<&[ChunkId]>,
+        why: Why,
+    ) -> Option<Wanted> {
+        let wanted = Wanted {
+            selection: self.selection(inner, chunks, why),
+            chunks: chunks.map(<[ChunkId]>::to_vec),
+            why,
+        };
+        (!wanted.selection.is_empty()).then_some(wanted)
     }
 
     fn selection(&self, inner: &Inner, chunks: Option<&[ChunkId]>, why: Why) -> Selection {
@@ -156,32 +182,15 @@ impl MemoryManager {
         }
     }
 
-    /// Blocks the thread and starts the work; false where there is nothing to compact.
+    /// Blocks the thread and starts the work.
     async fn begin(
         &self,
         live: &Arc<Live>,
         inner: &mut MutexGuard<'_, Inner>,
-        chunks: Option<&[ChunkId]>,
-        why: Why,
+        mut wanted: Wanted,
         done: Option<Done>,
-    ) -> Result<bool, WorkingError> {
-        let mut selection = self.selection(inner, chunks, why);
-        if selection.is_empty() {
-            return Ok(false);
-        }
-        let now = self.0.clock.now();
-        let (compacting, until) = (
-            BlockingReason::Compacting,
-            now.plus(self.0.config.block_lease),
-        );
-        let block = match self.0.store.block(&live.id, compacting, until, now).await? {
-            BlockOutcome::Already(block) => {
-                live.set_block(Some(block));
-                return Err(WorkingError::Blocked(block.reason));
-            }
-            BlockOutcome::Blocked(block) => block,
-        };
-        live.set_block(Some(block));
+    ) -> Result<(), WorkingError> {
+        let block = self.block_to_compact(live).await?;
         // Others may have stored something before the block.
         if inner
             .loaded
@@ -189,23 +198,40 @@ impl MemoryManager {
             .is_none_or(|loaded| loaded.folded < block.at)
         {
             self.0.catch_up(live, inner).await?;
-            selection = self.selection(inner, chunks, why);
+            wanted.selection = self.selection(inner, wanted.chunks.as_deref(), wanted.why);
         }
         let gone = || WorkingError::ThreadNotFound(live.id.clone());
         let state = inner.loaded.as_ref().ok_or_else(gone)?.state.clone();
-        let names: Vec<_> = selection.chunks().map(|chunk| chunk.id.clone()).collect();
+        let chunks = wanted.selection.chunks();
+        let names: Vec<_> = chunks.map(|chunk| chunk.id.clone()).collect();
         self.0
             .observers
             .tell(|it| it.on_compaction_start(&live.id, &names));
         let task = Task {
             block,
             state,
-            selection,
-            why,
+            selection: wanted.selection,
+            why: wanted.why,
             done,
         };
         self.start(live, task);
-        Ok(true)
+        Ok(())
+    }
+
+    async fn block_to_compact(&self, live: &Live) -> Result<Block, WorkingError> {
+        let now = self.0.clock.now();
+        let until = now.plus(self.0.config.block_lease);
+        let compacting = BlockingReason::Compacting;
+        let outcome = self.0.store.block(&live.id, compacting, until, now).await;
+        live.set_block(match &outcome {
+            Ok(BlockOutcome::Blocked(block) | BlockOutcome::Already(block)) => Some(*block),
+            // What was announced does not come to be.
+            Err(_) => None,
+        });
+        match outcome? {
+            BlockOutcome::Blocked(block) => Ok(block),
+            BlockOutcome::Already(block) => Err(WorkingError::Blocked(block.reason)),
+        }
     }
 
     /// Has the work done in the background; it may begin the next compaction in turn.

@@ -9,6 +9,7 @@ use tokio::sync::MutexGuard;
 
 use super::applying::Outcome;
 use super::batch::Batch;
+use super::compacting::Wanted;
 use super::live::{Inner, Live, Waiter};
 use super::queue::{Queue, Request};
 use super::{DispatchResult, MemoryManager, WorkingError};
@@ -88,13 +89,15 @@ impl MemoryManager {
         // The events are stored; what comes after them is not theirs to fail for.
         let tell = |error| self.0.observers.tell(|it| it.on_error(&live.id, &error));
         self.follow(live, inner, resumes).await.unwrap_or_else(tell);
-        // Whoever learns what an event came to sees, too, whether the thread stands still because of it.
+        // Whoever learns what an event came to sees, too, whether the thread stands still because of it;
+        // but does not wait until that is stored.
+        let wanted = self.announce_if_due(live, inner);
         for (reply, result) in ready {
             let _ = reply.send(result);
         }
         // Whoever waits for both wakes up once.
         group.iter_mut().for_each(Request::tell_stored);
-        self.keep(live, inner).await.unwrap_or_else(tell);
+        self.go_on(live, inner, wanted).await.unwrap_or_else(tell);
         Ok(())
     }
 
@@ -105,16 +108,28 @@ impl MemoryManager {
         inner: &mut MutexGuard<'_, Inner>,
     ) -> Result<(), WorkingError> {
         self.follow(live, inner, false).await?;
-        self.keep(live, inner).await
+        let wanted = self.announce_if_due(live, inner);
+        self.go_on(live, inner, wanted).await
     }
 
-    /// Keeps a snapshot if one is due; nobody waits for it.
-    async fn keep(&self, live: &Live, inner: &mut Inner) -> Result<(), WorkingError> {
+    /// What nobody waits for: the compaction that was announced begins, and a snapshot is kept if one is
+    /// due.
+    async fn go_on(
+        &self,
+        live: &Arc<Live>,
+        inner: &mut MutexGuard<'_, Inner>,
+        wanted: Option<Wanted>,
+    ) -> Result<(), WorkingError> {
+        let begun = self.compact_in_background(live, inner, wanted).await;
+        if !inner.waiting.is_empty() {
+            self.watch_block(live, inner);
+        }
         let loaded = self.0.load(live, inner).await?;
-        Ok(self.0.snapshot_if_due(&live.id, loaded).await?)
+        self.0.snapshot_if_due(&live.id, loaded).await?;
+        begun
     }
 
-    /// Orders are obeyed, and chunks compacted.
+    /// Orders are obeyed.
     async fn follow(
         &self,
         live: &Arc<Live>,
@@ -130,10 +145,6 @@ impl MemoryManager {
             if let Err(error) = self.obey(live, inner, &order).await {
                 self.0.observers.tell(|it| it.on_error(&live.id, &error));
             }
-        }
-        self.compact_if_due(live, inner).await?;
-        if !inner.waiting.is_empty() {
-            self.watch_block(live, inner);
         }
         Ok(())
     }
@@ -155,16 +166,15 @@ impl MemoryManager {
                 resume_from_state_id: Some(state),
             } => self.restore_locked(live, inner, state).await.map(drop),
             EventType::MemoryCompactManual { chunk_ids } => {
-                let chunks = chunk_ids.as_deref();
-                self.compact_in_background(live, inner, chunks, Why::Asked)
-                    .await
+                let wanted = self.wanted(inner, chunk_ids.as_deref(), Why::Asked);
+                self.compact_in_background(live, inner, wanted).await
             }
             EventType::MemoryCompactAuto {
                 threshold,
                 current_size,
             } if current_size >= threshold => {
-                self.compact_in_background(live, inner, None, Why::Chunks)
-                    .await
+                let wanted = self.wanted(inner, None, Why::Chunks);
+                self.compact_in_background(live, inner, wanted).await
             }
             _ => Ok(()),
         }
