@@ -17,7 +17,7 @@ pub(crate) struct ThreadRow {
 }
 
 /// What a thread's events wait for, and by which token it is known.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Blocking {
     /// The token of the last block; 0 before the first.
     pub(crate) generation: u64,
@@ -61,9 +61,9 @@ impl ThreadRow {
 }
 
 impl Blocking {
-    /// What the thread's events wait for.
+    /// The block that others must heed.
     pub(crate) fn standing(&self, now: Timestamp) -> Option<Block> {
-        self.block.filter(|block| block.until > now)
+        self.block.filter(|block| block.stands(now))
     }
 
     /// Blocks the thread, whose last entry is `last`, unless it is blocked.
@@ -88,27 +88,27 @@ impl Blocking {
         BlockOutcome::Blocked(block)
     }
 
-    /// Whether the block of `token` stands.
-    pub(crate) fn is_held(&self, token: BlockToken, now: Timestamp) -> bool {
-        self.standing(now).is_some_and(|block| block.token == token)
+    /// An append goes past whatever block has had its time, or ends its own; false when that one is over.
+    pub(crate) fn pass(&mut self, ends: Option<BlockToken>, now: Timestamp) -> bool {
+        match ends {
+            Some(token) => self.unblock(token),
+            None => {
+                self.block = self.standing(now);
+                true
+            }
+        }
     }
 
     /// Lets a block last longer; false when it is over.
-    pub(crate) fn extend(&mut self, token: BlockToken, until: Timestamp, now: Timestamp) -> bool {
-        let held = self.is_held(token, now);
-        if let Some(block) = self.block.as_mut().filter(|_| held) {
-            block.until = block.until.max(until);
-        }
-        held
+    pub(crate) fn extend(&mut self, token: BlockToken, until: Timestamp) -> bool {
+        let own = self.block.as_mut().filter(|block| block.token == token);
+        own.map(|block| block.until = block.until.max(until))
+            .is_some()
     }
 
     /// Ends a block; false when it is over.
-    pub(crate) fn unblock(&mut self, token: BlockToken, now: Timestamp) -> bool {
-        let held = self.is_held(token, now);
-        if held {
-            self.block = None;
-        }
-        held
+    pub(crate) fn unblock(&mut self, token: BlockToken) -> bool {
+        self.block.take_if(|block| block.token == token).is_some()
     }
 
     /// Entries from `from` on are gone. A compaction that saw them has nothing to end; a pause goes on.

@@ -60,7 +60,8 @@ impl BlockingReason {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct BlockToken(pub u64);
 
-/// A thread stands still: entries are stored, and not folded before the block ends.
+/// A thread stands still: entries are stored, and not folded before the block is over. That it is once it
+/// was ended, or somebody went past it or took it over when its time had come.
 ///
 /// ```
 /// use daybook_domain::working::{Block, BlockToken, BlockingReason};
@@ -72,6 +73,7 @@ pub struct BlockToken(pub u64);
 ///     until: Timestamp::MAX,
 /// };
 /// assert_eq!(paused.reason.word(), "PAUSED");
+/// assert!(paused.stands(Timestamp(0)));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Block {
@@ -81,8 +83,16 @@ pub struct Block {
     pub token: BlockToken,
     /// The last entry that was stored before it: folded up to there.
     pub at: EventSeq,
-    /// It ends then by itself, should its owner be gone; [`Timestamp::MAX`] for never.
+    /// From then on others need not heed it, should its owner be gone; [`Timestamp::MAX`] for never.
     pub until: Timestamp,
+}
+
+impl Block {
+    /// Whether others must heed it.
+    #[must_use]
+    pub fn stands(&self, now: Timestamp) -> bool {
+        self.until > now
+    }
 }
 
 /// A thread that is to be.
@@ -239,7 +249,7 @@ pub struct LogEntry {
 pub struct LogPage {
     /// In the order of the log.
     pub entries: Vec<LogEntry>,
-    /// The block at the moment of reading.
+    /// The block at the moment of reading, also when its time has come: whoever goes past it ends it first.
     pub block: Option<Block>,
     /// The last entry at the moment of reading.
     pub last: EventSeq,
@@ -279,7 +289,8 @@ pub trait ThreadStore: SessionStore {
         now: Timestamp,
     ) -> Result<Vec<Thread>, StoreError>;
 
-    /// Appends entries in one transaction with all that [`SessionStore::append`] does.
+    /// Appends entries in one transaction with all that [`SessionStore::append`] does. A block whose time has
+    /// come is over with that.
     ///
     /// # Errors
     /// [`StoreError::NotFound`] without such a thread, [`StoreError::Refused`] when there is not one entry
@@ -297,7 +308,6 @@ pub trait ThreadStore: SessionStore {
         after: EventSeq,
         limit: usize,
         bytes: usize,
-        now: Timestamp,
     ) -> Result<LogPage, StoreError>;
 
     /// Blocks a thread, unless it is blocked.
@@ -312,22 +322,16 @@ pub trait ThreadStore: SessionStore {
         now: Timestamp,
     ) -> Result<BlockOutcome, StoreError>;
 
-    /// Lets a block last longer; false when it is over.
+    /// Lets a block last longer, also one whose time has come; false when it is over.
     async fn extend_block(
         &self,
         id: &SessionId,
         token: BlockToken,
         until: Timestamp,
-        now: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// Ends a block; false when it is over.
-    async fn unblock(
-        &self,
-        id: &SessionId,
-        token: BlockToken,
-        now: Timestamp,
-    ) -> Result<bool, StoreError>;
+    /// Ends a block, also one whose time has come; false when it is over.
+    async fn unblock(&self, id: &SessionId, token: BlockToken) -> Result<bool, StoreError>;
 
     /// Keeps the state that folding the log up to and including `seq` gave, in the place of an older one.
     /// An older one than what is kept changes nothing, nor does one of entries that are not there.

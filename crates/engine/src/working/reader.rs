@@ -36,7 +36,6 @@ pub(super) struct Placed {
 pub(super) struct Reader<'a> {
     store: &'a dyn ThreadStore,
     thread: &'a SessionId,
-    now: Timestamp,
     /// Read up to there.
     read: EventSeq,
     /// By the place behind which they count, then by their own.
@@ -47,16 +46,10 @@ pub(super) struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     /// Reads what comes after `after`.
-    pub(super) fn new(
-        store: &'a dyn ThreadStore,
-        thread: &'a SessionId,
-        after: EventSeq,
-        now: Timestamp,
-    ) -> Self {
+    pub(super) fn new(store: &'a dyn ThreadStore, thread: &'a SessionId, after: EventSeq) -> Self {
         Self {
             store,
             thread,
-            now,
             read: after,
             held: BTreeMap::new(),
             is_ended: false,
@@ -94,7 +87,7 @@ impl<'a> Reader<'a> {
     async fn read_on(&mut self) -> Result<(), StoreError> {
         let page = self
             .store
-            .entries(self.thread, self.read, PAGE, PAGE_BYTES, self.now)
+            .entries(self.thread, self.read, PAGE, PAGE_BYTES)
             .await?;
         // The newest word: a block that ended between two pages has its compaction in the later one.
         self.block = page.block;

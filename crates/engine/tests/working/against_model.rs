@@ -16,7 +16,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 
 use super::faulty::{Fault, Faulty};
-use super::fixture::{Deed, Gated, NOW, event, wish};
+use super::fixture::{Deed, Gated, NOW, covered, event, wish};
 
 #[derive(Debug, Clone)]
 enum Step {
@@ -284,26 +284,6 @@ impl World {
         let lost: Vec<_> = (1..=self.said).filter(is_lost).collect();
         assert!(lost.is_empty(), "lost: {lost:?} of {}", self.said);
     }
-}
-
-/// The wishes that a chunk stands for.
-async fn covered(
-    manager: &MemoryManager,
-    thread: &SessionId,
-    chunk: &ChunkId,
-) -> Option<BTreeSet<usize>> {
-    let state = manager.replayed(thread).await.ok()?;
-    let standing = state.chunk(chunk)?;
-    let mut all = manager.originals(thread, chunk).await.ok()?;
-    if all.is_empty() {
-        all.push(Arc::clone(standing));
-    }
-    let number = |text: &str| {
-        let rest = text.strip_prefix("Wish number ")?;
-        rest.split(':').next()?.parse().ok()
-    };
-    let numbers = all.iter().filter_map(|chunk| number(&chunk.content.told()));
-    Some(numbers.collect())
 }
 
 proptest! {

@@ -175,6 +175,23 @@ fn of_two_events_of_one_name_in_one_dispatch_the_first_counts() {
 }
 
 #[test]
+fn what_an_event_came_to_is_told_also_where_others_stored_something_before_it() {
+    run(async {
+        let store = store();
+        let [one, other] = [(); 2].map(|()| manager_of(store.clone(), unasked()));
+        let thread = thread(&one).await;
+        for number in [1, 3] {
+            for (manager, number) in [(&one, number), (&other, number + 1)] {
+                let result = manager.dispatch(&thread, &wish(number)).await;
+                let result = result.expect("a result");
+                assert_eq!(told(&result.state).len(), number);
+                assert_eq!(result.added_chunks.len(), 1, "wish {number}");
+            }
+        }
+    });
+}
+
+#[test]
 fn what_another_process_stored_under_a_name_counts_when_it_comes_again_during_a_compaction() {
     run(async {
         let store = store();

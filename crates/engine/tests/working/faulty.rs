@@ -1,4 +1,5 @@
-//! A store that fails when it is told to: before it did what was asked, or after.
+//! A store that does to its callers what stores do: it fails, before it did what was asked or after; it lets
+//! others act first; and, where a test must notice that, it makes a mistake.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,7 +13,7 @@ use daybook_domain::working::{
 use daybook_domain::{
     Event, EventId, EventSeq, Place, Project, Session, SessionId, StoreError, Tenant, Timestamp,
 };
-use daybook_store::MemoryStore;
+use daybook_testkit::simulation::{Gate, whole};
 use tokio::sync::Semaphore;
 
 /// A fault of one of the next calls, counted from 0.
@@ -24,19 +25,54 @@ pub(crate) enum Fault {
     After(u32),
 }
 
+/// A mistake that a store's author could make.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mistake {
+    /// A compaction is stored whose block is over: it counts before what came meanwhile.
+    TokenNotChecked,
+    /// An append does not tell that the thread stands still.
+    BlockNotTold,
+    /// An append does not tell what others stored before it.
+    OthersNotTold,
+}
+
+/// Where a process waits until one of its calls is let through, and what those were.
+#[derive(Clone, Default)]
+pub(crate) struct Steps {
+    pub(crate) gate: Gate,
+    pub(crate) made: Arc<Mutex<Vec<&'static str>>>,
+}
+
 pub(crate) struct Faulty {
-    store: Arc<MemoryStore>,
+    store: Arc<dyn ThreadStore>,
     next: Mutex<Option<Fault>>,
+    steps: Option<Steps>,
+    mistake: Option<Mistake>,
     /// While somebody holds its permit, no thread is blocked.
     pub(crate) blocking: Semaphore,
 }
 
 impl Faulty {
-    pub(crate) fn new(store: Arc<MemoryStore>) -> Self {
+    pub(crate) fn new(store: Arc<dyn ThreadStore>) -> Self {
         Self {
             store,
             next: Mutex::new(None),
+            steps: None,
+            mistake: None,
             blocking: Semaphore::new(1),
+        }
+    }
+
+    /// One each of whose calls is a step of a simulation.
+    pub(crate) fn stepped(
+        store: Arc<dyn ThreadStore>,
+        steps: &Steps,
+        mistake: Option<Mistake>,
+    ) -> Self {
+        Self {
+            steps: Some(steps.clone()),
+            mistake,
+            ..Self::new(store)
         }
     }
 
@@ -73,6 +109,21 @@ impl Faulty {
 
     async fn call<T>(
         &self,
+        name: &'static str,
+        call: impl Future<Output = Result<T, StoreError>>,
+    ) -> Result<T, StoreError> {
+        let Some(steps) = &self.steps else {
+            return self.or_fault(call).await;
+        };
+        steps.gate.pause().await;
+        let answer = whole(call).await;
+        steps.made.lock().expect("a lock").push(name);
+        steps.gate.hear().await;
+        answer
+    }
+
+    async fn or_fault<T>(
+        &self,
         call: impl Future<Output = Result<T, StoreError>>,
     ) -> Result<T, StoreError> {
         let due = {
@@ -105,6 +156,26 @@ impl Faulty {
             None => call.await,
         }
     }
+
+    async fn append_mistaken(&self, append: &ThreadAppend) -> Result<ThreadAppended, StoreError> {
+        let mut answer = self.store.append_entries(append).await?;
+        match (self.mistake, &mut answer) {
+            (Some(Mistake::TokenNotChecked), ThreadAppended::BlockLost) => {
+                let ends = None;
+                let unchecked = ThreadAppend {
+                    ends,
+                    ..append.clone()
+                };
+                return self.store.append_entries(&unchecked).await;
+            }
+            (Some(Mistake::BlockNotTold), ThreadAppended::Stored { block, .. }) => *block = None,
+            (Some(Mistake::OthersNotTold), ThreadAppended::Stored { before, .. }) => {
+                *before = EventSeq(0);
+            }
+            _ => {}
+        }
+        Ok(answer)
+    }
 }
 
 #[async_trait]
@@ -114,7 +185,7 @@ impl ThreadStore for Faulty {
     }
 
     async fn thread(&self, id: &SessionId, now: Timestamp) -> Result<Option<Thread>, StoreError> {
-        self.call(self.store.thread(id, now)).await
+        self.call("thread", self.store.thread(id, now)).await
     }
 
     async fn threads(
@@ -127,7 +198,8 @@ impl ThreadStore for Faulty {
     }
 
     async fn append_entries(&self, append: &ThreadAppend) -> Result<ThreadAppended, StoreError> {
-        self.call(self.store.append_entries(append)).await
+        self.call("append_entries", self.append_mistaken(append))
+            .await
     }
 
     async fn entries(
@@ -136,9 +208,8 @@ impl ThreadStore for Faulty {
         after: EventSeq,
         limit: usize,
         bytes: usize,
-        now: Timestamp,
     ) -> Result<LogPage, StoreError> {
-        self.call(self.store.entries(id, after, limit, bytes, now))
+        self.call("entries", self.store.entries(id, after, limit, bytes))
             .await
     }
 
@@ -150,7 +221,8 @@ impl ThreadStore for Faulty {
         now: Timestamp,
     ) -> Result<BlockOutcome, StoreError> {
         let _may = self.blocking.acquire().await.expect("it is never closed");
-        self.call(self.store.block(id, reason, until, now)).await
+        self.call("block", self.store.block(id, reason, until, now))
+            .await
     }
 
     async fn extend_block(
@@ -158,19 +230,13 @@ impl ThreadStore for Faulty {
         id: &SessionId,
         token: BlockToken,
         until: Timestamp,
-        now: Timestamp,
     ) -> Result<bool, StoreError> {
-        self.call(self.store.extend_block(id, token, until, now))
+        self.call("extend_block", self.store.extend_block(id, token, until))
             .await
     }
 
-    async fn unblock(
-        &self,
-        id: &SessionId,
-        token: BlockToken,
-        now: Timestamp,
-    ) -> Result<bool, StoreError> {
-        self.call(self.store.unblock(id, token, now)).await
+    async fn unblock(&self, id: &SessionId, token: BlockToken) -> Result<bool, StoreError> {
+        self.call("unblock", self.store.unblock(id, token)).await
     }
 
     async fn put_snapshot(
@@ -179,11 +245,12 @@ impl ThreadStore for Faulty {
         seq: EventSeq,
         snapshot: &[u8],
     ) -> Result<(), StoreError> {
-        self.call(self.store.put_snapshot(id, seq, snapshot)).await
+        self.call("put_snapshot", self.store.put_snapshot(id, seq, snapshot))
+            .await
     }
 
     async fn snapshot(&self, id: &SessionId) -> Result<Option<(EventSeq, Vec<u8>)>, StoreError> {
-        self.call(self.store.snapshot(id)).await
+        self.call("snapshot", self.store.snapshot(id)).await
     }
 
     async fn delete_thread(&self, id: &SessionId, now: Timestamp) -> Result<bool, StoreError> {

@@ -1,11 +1,12 @@
 //! Managers, events, and what the tests ask of them.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use daybook_domain::working::{
-    Chunk, EventType, State, ThreadEvent, ThreadStore, WorkingFlowSubType,
+    Chunk, ChunkId, EventType, State, ThreadEvent, ThreadStore, WorkingFlowSubType,
 };
 use daybook_domain::{BoxError, SessionId, Timestamp};
 use daybook_engine::working::compact::{CompactionContext, CompactionResult, Compactor};
@@ -88,6 +89,30 @@ pub(crate) fn wish(number: usize) -> ThreadEvent {
         "Wish number {number}: {}",
         "please see to it carefully. ".repeat(8)
     ))
+}
+
+/// The number of a wish.
+pub(crate) fn number_of(text: &str) -> Option<usize> {
+    let rest = text.strip_prefix("Wish number ")?;
+    rest.split(':').next()?.parse().ok()
+}
+
+/// The wishes that a chunk stands for.
+pub(crate) async fn covered(
+    manager: &MemoryManager,
+    thread: &SessionId,
+    chunk: &ChunkId,
+) -> Option<BTreeSet<usize>> {
+    let state = manager.replayed(thread).await.ok()?;
+    let standing = state.chunk(chunk)?;
+    let mut all = manager.originals(thread, chunk).await.ok()?;
+    if all.is_empty() {
+        all.push(Arc::clone(standing));
+    }
+    let numbers = all
+        .iter()
+        .filter_map(|chunk| number_of(&chunk.content.told()));
+    Some(numbers.collect())
 }
 
 pub(crate) fn event(json: serde_json::Value) -> ThreadEvent {

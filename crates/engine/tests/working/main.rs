@@ -8,3 +8,4 @@ mod faulty;
 mod fixture;
 mod life;
 mod seed_examples;
+mod simulation;

@@ -45,9 +45,8 @@ impl<S: Store + ThreadStore + JobRows> ThreadStore for Ledgered<S> {
         after: EventSeq,
         limit: usize,
         bytes: usize,
-        now: Timestamp,
     ) -> Result<LogPage, StoreError> {
-        self.inner.entries(id, after, limit, bytes, now).await
+        self.inner.entries(id, after, limit, bytes).await
     }
 
     async fn block(
@@ -65,18 +64,12 @@ impl<S: Store + ThreadStore + JobRows> ThreadStore for Ledgered<S> {
         id: &SessionId,
         token: BlockToken,
         until: Timestamp,
-        now: Timestamp,
     ) -> Result<bool, StoreError> {
-        self.inner.extend_block(id, token, until, now).await
+        self.inner.extend_block(id, token, until).await
     }
 
-    async fn unblock(
-        &self,
-        id: &SessionId,
-        token: BlockToken,
-        now: Timestamp,
-    ) -> Result<bool, StoreError> {
-        self.inner.unblock(id, token, now).await
+    async fn unblock(&self, id: &SessionId, token: BlockToken) -> Result<bool, StoreError> {
+        self.inner.unblock(id, token).await
     }
 
     async fn put_snapshot(

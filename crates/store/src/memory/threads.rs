@@ -82,13 +82,10 @@ impl ThreadStore for MemoryStore {
         let mut state = self.changing();
         state.check_import(&id.tenant, append.append.import)?;
         let (_, thread) = state.known_thread(id)?;
-        if append
-            .ends
-            .is_some_and(|token| !thread.row.blocking.unblock(token, now))
-        {
+        if !thread.row.blocking.pass(append.ends, now) {
             return Ok(ThreadAppended::BlockLost);
         }
-        let block = thread.row.blocking.standing(now);
+        let block = thread.row.blocking.block;
         let placed = state.add(&append.append, &append.entries);
         Ok(ThreadAppended::Stored {
             seqs: placed.seqs,
@@ -103,13 +100,12 @@ impl ThreadStore for MemoryStore {
         after: EventSeq,
         limit: usize,
         bytes: usize,
-        now: Timestamp,
     ) -> Result<LogPage, StoreError> {
         let mut state = self.state();
         let (session, thread) = state.known_thread(id)?;
         let mut page = LogPage {
             entries: Vec::new(),
-            block: thread.row.blocking.standing(now),
+            block: thread.row.blocking.block,
             last: session.session.events,
         };
         let mut size = 0;
@@ -146,22 +142,16 @@ impl ThreadStore for MemoryStore {
         id: &SessionId,
         token: BlockToken,
         until: Timestamp,
-        now: Timestamp,
     ) -> Result<bool, StoreError> {
         let mut state = self.changing();
         let found = state.find_thread(id);
-        Ok(found.is_some_and(|(_, thread)| thread.row.blocking.extend(token, until, now)))
+        Ok(found.is_some_and(|(_, thread)| thread.row.blocking.extend(token, until)))
     }
 
-    async fn unblock(
-        &self,
-        id: &SessionId,
-        token: BlockToken,
-        now: Timestamp,
-    ) -> Result<bool, StoreError> {
+    async fn unblock(&self, id: &SessionId, token: BlockToken) -> Result<bool, StoreError> {
         let mut state = self.changing();
         let found = state.find_thread(id);
-        Ok(found.is_some_and(|(_, thread)| thread.row.blocking.unblock(token, now)))
+        Ok(found.is_some_and(|(_, thread)| thread.row.blocking.unblock(token)))
     }
 
     async fn put_snapshot(

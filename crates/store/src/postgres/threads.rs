@@ -68,14 +68,13 @@ impl ThreadStore for PostgresStore {
         after: EventSeq,
         limit: usize,
         bytes: usize,
-        now: Timestamp,
     ) -> Result<LogPage, StoreError> {
         let read = |tx: Tx| async move {
             let found = find_session(&tx, id).await?;
             let (session, blocking) = of_session(&tx, found).await?.ok_or_else(|| unknown(id))?;
             Ok(LogPage {
                 entries: events::entries(&tx, session.no, after, limit, bytes).await?,
-                block: blocking.standing(now),
+                block: blocking.block,
                 last: session.session.events,
             })
         };
@@ -104,19 +103,13 @@ impl ThreadStore for PostgresStore {
         id: &SessionId,
         token: BlockToken,
         until: Timestamp,
-        now: Timestamp,
     ) -> Result<bool, StoreError> {
-        self.change_block(id, |blocking| blocking.extend(token, until, now))
+        self.change_block(id, |blocking| blocking.extend(token, until))
             .await
     }
 
-    async fn unblock(
-        &self,
-        id: &SessionId,
-        token: BlockToken,
-        now: Timestamp,
-    ) -> Result<bool, StoreError> {
-        self.change_block(id, |blocking| blocking.unblock(token, now))
+    async fn unblock(&self, id: &SessionId, token: BlockToken) -> Result<bool, StoreError> {
+        self.change_block(id, |blocking| blocking.unblock(token))
             .await
     }
 
@@ -201,18 +194,19 @@ async fn append_to(tx: &Tx, append: &ThreadAppend) -> Result<ThreadAppended, Fau
         sources::lock_import(tx, &id.tenant, import).await?;
     }
     let found = lock_thread(tx, id).await?;
-    let (session, mut blocking) = found.ok_or_else(|| unknown(id))?;
-    if let Some(token) = append.ends {
-        if !blocking.unblock(token, log.now) {
-            return Ok(ThreadAppended::BlockLost);
-        }
+    let (session, known) = found.ok_or_else(|| unknown(id))?;
+    let mut blocking = known;
+    if !blocking.pass(append.ends, log.now) {
+        return Ok(ThreadAppended::BlockLost);
+    }
+    if blocking != known {
         save(tx, session.no, &blocking);
     }
     let placed = sessions::add_to(tx, Some(session), log, &append.entries).await?;
     Ok(ThreadAppended::Stored {
         seqs: placed.seqs,
         before: placed.before,
-        block: blocking.standing(log.now),
+        block: blocking.block,
     })
 }
 

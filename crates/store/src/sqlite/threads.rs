@@ -78,13 +78,12 @@ impl ThreadStore for SqliteStore {
         after: EventSeq,
         limit: usize,
         bytes: usize,
-        now: Timestamp,
     ) -> Result<LogPage, StoreError> {
         self.read(|tx| {
             let (session, blocking) = known_thread(tx, id)?;
             Ok(LogPage {
                 entries: events::entries(tx, session.no, after, limit, bytes)?,
-                block: blocking.standing(now),
+                block: blocking.block,
                 last: session.session.events,
             })
         })
@@ -112,19 +111,13 @@ impl ThreadStore for SqliteStore {
         id: &SessionId,
         token: BlockToken,
         until: Timestamp,
-        now: Timestamp,
     ) -> Result<bool, StoreError> {
-        self.change_block(id, move |blocking| blocking.extend(token, until, now))
+        self.change_block(id, move |blocking| blocking.extend(token, until))
             .await
     }
 
-    async fn unblock(
-        &self,
-        id: &SessionId,
-        token: BlockToken,
-        now: Timestamp,
-    ) -> Result<bool, StoreError> {
-        self.change_block(id, move |blocking| blocking.unblock(token, now))
+    async fn unblock(&self, id: &SessionId, token: BlockToken) -> Result<bool, StoreError> {
+        self.change_block(id, move |blocking| blocking.unblock(token))
             .await
     }
 
@@ -212,19 +205,19 @@ fn add_entries(
     named: &mut Named,
 ) -> Result<ThreadAppended, Fault> {
     let log = &append.append;
-    let (session, mut blocking) = known_thread(tx, &log.session.id)?;
-    let thread = session.no;
-    if let Some(token) = append.ends {
-        if !blocking.unblock(token, log.now) {
-            return Ok(ThreadAppended::BlockLost);
-        }
-        save(tx, thread, &blocking)?;
+    let (session, known) = known_thread(tx, &log.session.id)?;
+    let mut blocking = known;
+    if !blocking.pass(append.ends, log.now) {
+        return Ok(ThreadAppended::BlockLost);
+    }
+    if blocking != known {
+        save(tx, session.no, &blocking)?;
     }
     let placed = sessions::add_to(tx, Some(session), log, &append.entries, named)?;
     Ok(ThreadAppended::Stored {
         seqs: placed.seqs,
         before: placed.before,
-        block: blocking.standing(log.now),
+        block: blocking.block,
     })
 }
 

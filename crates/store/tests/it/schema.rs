@@ -149,10 +149,7 @@ pub(super) async fn thought(
     let (id, now) = (session("bb"), at(9_507));
     let threads = store.threads(&Tenant::local(), 9, now).await.unwrap();
     assert_eq!(threads.len(), 1);
-    let log = store
-        .entries(&id, EventSeq(0), 9, 9_999, now)
-        .await
-        .unwrap();
+    let log = store.entries(&id, EventSeq(0), 9, 9_999).await.unwrap();
     (threads, log, store.snapshot(&id).await.unwrap())
 }
 

@@ -44,7 +44,7 @@ impl Gate {
     }
 
     /// Returns when the actor is there to hear the answer of a call: at once, or never.
-    pub(super) fn hear(&self) -> impl Future<Output = ()> + Send + use<> {
+    pub fn hear(&self) -> impl Future<Output = ()> + Send + use<> {
         let deaf = self.lock().deaf;
         async move {
             if deaf {
@@ -54,7 +54,7 @@ impl Gate {
     }
 
     /// Lets one of those that wait through, if there is any.
-    pub(super) fn open(&self, draw: u32) -> bool {
+    pub fn open(&self, draw: u32) -> bool {
         let mut state = self.lock();
         if state.waiting.is_empty() {
             return false;
@@ -68,7 +68,7 @@ impl Gate {
     }
 
     /// Whether the actor hears how its calls go.
-    pub(super) fn set_deaf(&self, deaf: bool) {
+    pub fn set_deaf(&self, deaf: bool) {
         self.lock().deaf = deaf;
     }
 
@@ -84,7 +84,7 @@ impl Gate {
 }
 
 /// Carries a call out as a single step, also where it waits for a server: nobody else acts meanwhile.
-pub(super) async fn whole<T>(call: impl Future<Output = T>) -> T {
+pub async fn whole<T>(call: impl Future<Output = T>) -> T {
     let mut call = pin!(call);
     let waker = Waker::from(Arc::new(Unpark(current())));
     poll_fn(|_| {

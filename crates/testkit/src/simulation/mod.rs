@@ -14,6 +14,9 @@
 //! every store. A failing list is cut down to what is needed, and printed in a form that can be
 //! played again; see [`seeds`].
 //!
+//! What is not a job has a play of its own, on the same gates, decisions and seeds: two processes that keep one
+//! thread, in the engine's tests.
+//!
 //! A store's author runs the simulation of the engine on another store by making one for each
 //! [`Play`]. [`Bug`] lists mistakes that a simulation must notice: one that does not proves nothing.
 
@@ -32,7 +35,7 @@ mod stepped;
 
 pub use decision::{Decision, decisions};
 pub use deed::{Call, Deed};
-pub use gate::Gate;
+pub use gate::{Gate, whole};
 pub use planted::Bug;
 pub use play::{Act, Cast, Play, Played, Stage, play};
 pub use promises::{Kept, teaches};

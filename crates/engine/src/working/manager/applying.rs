@@ -4,6 +4,7 @@
 //!
 //! Not here: who stores what (`serving`), which entries there are (`lifecycle`, `compacting`).
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -83,8 +84,11 @@ impl Shared {
         let is_next = block.is_none() && loaded.folded >= before;
         // All that a block lets through is folded already, while it stands and nothing came before it.
         let stands_still = block.is_some_and(|block| loaded.folded >= block.at);
+        // What the own entries came to that were folded together with those of others.
+        let mut caught = HashMap::new();
         if !is_next && !stands_still && ends.is_none() {
-            self.catch_up(live, inner).await?;
+            let note = |seq, result| drop((seq > before).then(|| caught.insert(seq, result)));
+            self.catch_up_noting(live, inner, note).await?;
         }
         let mut outcomes = Vec::with_capacity(seqs.len());
         let mut newest = before;
@@ -96,10 +100,9 @@ impl Shared {
             outcomes.push(if is_new && (is_next || ends.is_some()) {
                 Outcome::Applied(self.fold_one(live, inner, seq, event.at, Some(entry)))
             } else if inner.loaded.as_ref().is_some_and(|loaded| loaded.has(seq)) {
-                match is_new {
-                    // Caught up with just now, together with what others had stored.
-                    true => Outcome::Applied(inner.result(seq, &Folded::default())),
-                    false => Outcome::Known(seq),
+                match caught.remove(&seq) {
+                    Some(result) => Outcome::Applied(result),
+                    None => Outcome::Known(seq),
                 }
             } else {
                 let is_first = is_new;
@@ -119,29 +122,53 @@ impl Shared {
         live: &Live,
         inner: &mut Inner,
     ) -> Result<Option<Block>, WorkingError> {
-        let now = self.clock.now();
-        let folded = self.load(live, inner).await?.folded;
-        let mut reader = Reader::new(&*self.store, &live.id, folded, now);
-        while let Some(placed) = reader.next().await? {
-            let known = inner.loaded.as_ref().is_some_and(|it| it.has(placed.seq));
-            if known {
-                continue;
-            }
-            let stored = inner.waiting.take(placed.seq);
-            self.settle(
-                live,
-                inner,
-                (placed.seq, placed.at),
-                placed.entry.as_ref(),
-                stored,
-            );
-        }
-        let block = reader.block();
+        self.catch_up_noting(live, inner, |_, _| ()).await
+    }
+
+    /// [`Shared::catch_up`], which tells what each entry came to that nobody waits for.
+    async fn catch_up_noting(
+        &self,
+        live: &Live,
+        inner: &mut Inner,
+        mut note: impl FnMut(EventSeq, Result<DispatchResult, WorkingError>),
+    ) -> Result<Option<Block>, WorkingError> {
+        let block = loop {
+            let block = self.read_on(live, inner, &mut note).await?;
+            match block.filter(|block| !block.stands(self.clock.now())) {
+                // Over for everybody, before anybody goes past it: a compaction that is late would count
+                // before what was folded by then.
+                Some(over) => self.store.unblock(&live.id, over.token).await?,
+                None => break block,
+            };
+        };
         live.set_block(block);
         if let Some(loaded) = inner.loaded.as_mut() {
             Arc::make_mut(&mut loaded.thread).block = block;
         }
         Ok(block)
+    }
+
+    /// Folds what is stored, up to a block.
+    async fn read_on(
+        &self,
+        live: &Live,
+        inner: &mut Inner,
+        note: &mut impl FnMut(EventSeq, Result<DispatchResult, WorkingError>),
+    ) -> Result<Option<Block>, WorkingError> {
+        let folded = self.load(live, inner).await?.folded;
+        let mut reader = Reader::new(&*self.store, &live.id, folded);
+        while let Some(placed) = reader.next().await? {
+            let known = inner.loaded.as_ref().is_some_and(|it| it.has(placed.seq));
+            if known {
+                continue;
+            }
+            let result = self.fold_one(live, inner, placed.seq, placed.at, placed.entry.as_ref());
+            match inner.waiting.take(placed.seq) {
+                Some(stored) => inner.tell(placed.seq, result, stored),
+                None => note(placed.seq, result),
+            }
+        }
+        Ok(reader.block())
     }
 
     /// Folds what waits, up to and with `last`, without asking the store; false where that does not do.
@@ -157,26 +184,8 @@ impl Shared {
             let Some((at, entry, stored)) = inner.waiting.take_held(next) else {
                 return false;
             };
-            self.settle(live, inner, (next, at), Some(&entry), Some(stored));
-        }
-    }
-
-    /// Folds one entry that comes next, and tells those who waited for it.
-    fn settle(
-        &self,
-        live: &Live,
-        inner: &mut Inner,
-        (seq, at): (EventSeq, Timestamp),
-        entry: Option<&Entry>,
-        stored: Option<Stored>,
-    ) {
-        let result = self.fold_one(live, inner, seq, at, entry);
-        let Some(stored) = stored else { return };
-        inner.orders.extend(stored.order);
-        let mut result = Some(result);
-        for reply in stored.replies {
-            let again = || inner.result(seq, &Folded::default());
-            let _ = reply.send(result.take().unwrap_or_else(again));
+            let result = self.fold_one(live, inner, next, at, Some(&entry));
+            inner.tell(next, result, stored);
         }
     }
 
@@ -253,6 +262,21 @@ impl Shared {
 }
 
 impl Inner {
+    /// Tells those who waited for an entry what it came to; what it demands is an order from now on.
+    fn tell(
+        &mut self,
+        seq: EventSeq,
+        result: Result<DispatchResult, WorkingError>,
+        stored: Stored,
+    ) {
+        self.orders.extend(stored.order);
+        let mut result = Some(result);
+        for reply in stored.replies {
+            let again = || self.result(seq, &Folded::default());
+            let _ = reply.send(result.take().unwrap_or_else(again));
+        }
+    }
+
     /// What an entry came to.
     pub(super) fn result(
         &self,

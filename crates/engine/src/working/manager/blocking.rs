@@ -126,7 +126,7 @@ impl MemoryManager {
     pub fn blocking_reason(&self, thread: &SessionId) -> Option<BlockingReason> {
         let now = self.0.clock.now();
         let block = self.0.known(thread)?.block()?;
-        reason((block.until > now).then_some(block))
+        block.stands(now).then_some(block.reason)
     }
 
     /// Returns when a thread does not stand still (spec/working-memory.md 4.2, `waitForUnblock`).
@@ -241,7 +241,7 @@ impl MemoryManager {
         let Some(block) = paused else {
             return Ok(false);
         };
-        let resumed = self.0.store.unblock(&live.id, block.token, now).await?;
+        let resumed = self.0.store.unblock(&live.id, block.token).await?;
         self.0.catch_up(live, inner).await?;
         Ok(resumed)
     }

@@ -1,37 +1,31 @@
-//! When chunks are compacted, and how what comes of it gets into the thread.
+//! How chunks are compacted, and what comes of it gets into the thread.
 //!
 //! A compaction blocks its thread, works on a state that stands still, and ends with one append that also
 //! ends the block: if the block was lost meanwhile, nothing of it counts.
+//!
+//! Not here: when that is due, and for which chunks (`due`).
 
 use std::pin::Pin;
 use std::sync::{Arc, PoisonError};
 
-use daybook_domain::working::selection::{Selection, compactable_flow, select, select_of};
+use daybook_domain::working::selection::Selection;
 use daybook_domain::working::{
-    Block, BlockOutcome, BlockToken, BlockingReason, Chunk, ChunkId, Compaction, Entry, IdSource,
-    State,
+    Block, BlockOutcome, BlockingReason, Chunk, ChunkId, Compaction, Entry, IdSource, State,
 };
 use daybook_domain::{EventId, EventSeq, SessionId, StoreError};
 use tokio::sync::{MutexGuard, oneshot};
 
 use super::applying::Outcome;
+use super::due::Wanted;
 use super::live::{Inner, Live, Trouble};
 use super::{Compacted, MemoryManager, Shared, WorkingError};
 use crate::working::clean::clean_chunk;
-use crate::working::compact::{Compactor, Means, Planned, Recent, Why, plan};
+use crate::working::compact::{Compactor, Means, Planned, Why, plan};
 use crate::working::log;
 use crate::working::reader::WAITING;
 
 /// What somebody waits for who asked for a compaction.
 type Done = oneshot::Sender<Result<Compacted, WorkingError>>;
-
-/// A compaction that there is something for.
-pub(super) struct Wanted {
-    /// Those that were asked for, if not all.
-    chunks: Option<Vec<ChunkId>>,
-    why: Why,
-    selection: Selection,
-}
 
 /// A compaction that is under way.
 struct Task {
@@ -116,69 +110,6 @@ impl MemoryManager {
             // It comes to be anyway, or is not wanted now.
             Ok(()) | Err(WorkingError::Blocked(_)) => Ok(()),
             Err(error) => Err(error),
-        }
-    }
-
-    /// The compaction that a thread needs which has grown enough. From now on this process sees the thread
-    /// stand still.
-    pub(super) fn announce_if_due(&self, live: &Live, inner: &Inner) -> Option<Wanted> {
-        let config = &self.0.config;
-        if !config.auto_compact_enabled || live.block().is_some() {
-            return None;
-        }
-        let (chunks, tokens) = inner.size()?;
-        let too_large = config.auto_compact_tokens.filter(|most| tokens >= *most);
-        let why = match too_large {
-            Some(most) => Why::Tokens(most),
-            None if chunks >= config.auto_compact_threshold => Why::Chunks,
-            None => return None,
-        };
-        // Where there was nothing to gain, some more has to come first.
-        let step = config.auto_compact_threshold.div_ceil(4).max(1);
-        if inner.trouble.is_futile(chunks, tokens, step) {
-            return None;
-        }
-        let wanted = self.wanted(inner, None, why)?;
-        live.set_block(Some(Block {
-            reason: BlockingReason::Compacting,
-            // It has one when it is stored.
-            token: BlockToken(0),
-            at: inner.loaded.as_ref()?.folded,
-            until: self.0.clock.now().plus(config.block_lease),
-        }));
-        Some(wanted)
-    }
-
-    /// A compaction of these chunks, or of all that can be; none where there is nothing to compact.
-    pub(super) fn wanted(
-        &self,
-        inner: &Inner,
-        chunks: Option<&[ChunkId]>,
-        why: Why,
-    ) -> Option<Wanted> {
-        let wanted = Wanted {
-            selection: self.selection(inner, chunks, why),
-            chunks: chunks.map(<[ChunkId]>::to_vec),
-            why,
-        };
-        (!wanted.selection.is_empty()).then_some(wanted)
-    }
-
-    fn selection(&self, inner: &Inner, chunks: Option<&[ChunkId]>, why: Why) -> Selection {
-        let Some(loaded) = inner.loaded.as_ref() else {
-            return Selection::default();
-        };
-        let all = Recent {
-            chunks: 0,
-            tokens: 0,
-        };
-        match (chunks, why) {
-            (Some(chunks), _) => select_of(&loaded.state, chunks),
-            (None, Why::Asked) => select(&loaded.state, all, |_| 0),
-            (None, Why::Chunks | Why::Tokens(_)) => {
-                let recent = self.0.config.keep_recent;
-                select(&loaded.state, recent, |chunk| loaded.weights.one(&chunk.id))
-            }
         }
     }
 
@@ -280,11 +211,7 @@ impl MemoryManager {
         let finished = self.finish(live, &mut inner, task, planned).await;
         if let Err(WorkingError::Store(_)) = &finished {
             // Whether it was stored is not known. If it was not, nobody shall wait for the block's end.
-            let _ = self
-                .0
-                .store
-                .unblock(&live.id, task.block.token, self.0.clock.now())
-                .await;
+            let _ = self.0.store.unblock(&live.id, task.block.token).await;
         }
         match &finished {
             Ok(compacted) => {
@@ -320,11 +247,7 @@ impl MemoryManager {
         let last = inner.waiting.last().unwrap_or_default();
         let waited = last.0.saturating_sub(task.block.at.0);
         if planned.is_empty() || waited > WAITING {
-            let now = self.0.clock.now();
-            self.0
-                .store
-                .unblock(&live.id, task.block.token, now)
-                .await?;
+            self.0.store.unblock(&live.id, task.block.token).await?;
             inner.trouble.futile = inner.size();
             let why = match planned.faults.is_empty() {
                 true => "nothing shorter could be made".to_owned(),
@@ -428,9 +351,8 @@ impl Shared {
                 biased;
                 done = &mut work => return done,
                 () = tokio::time::sleep(third) => {
-                    let now = self.clock.now();
-                    let until = now.plus(self.config.block_lease);
-                    let extended = self.store.extend_block(&live.id, block.token, until, now).await;
+                    let until = self.clock.now().plus(self.config.block_lease);
+                    let extended = self.store.extend_block(&live.id, block.token, until).await;
                     if let Ok(true) = extended {
                         live.set_block(Some(Block { until, ..block }));
                     }
@@ -440,22 +362,7 @@ impl Shared {
     }
 }
 
-impl Inner {
-    /// Compactable chunks of the conversation, and tokens of all chunks.
-    fn size(&self) -> Option<(usize, u64)> {
-        let loaded = self.loaded.as_ref()?;
-        Some((compactable_flow(&loaded.state), loaded.weights.all()))
-    }
-}
-
 impl Trouble {
-    /// Whether too little has come since there was nothing to gain.
-    fn is_futile(&self, chunks: usize, tokens: u64, step: usize) -> bool {
-        self.futile.is_some_and(|(chunks_then, tokens_then)| {
-            chunks < chunks_then + step && tokens < tokens_then + tokens_then / 20 + 1
-        })
-    }
-
     /// A model that failed is left alone for a while; longer each time.
     fn note(
         &mut self,

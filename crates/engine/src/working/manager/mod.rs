@@ -14,6 +14,7 @@ mod blocking;
 mod compacting;
 mod config;
 mod dispatch;
+mod due;
 mod error;
 mod lifecycle;
 mod live;

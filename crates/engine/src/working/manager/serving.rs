@@ -9,7 +9,7 @@ use tokio::sync::MutexGuard;
 
 use super::applying::Outcome;
 use super::batch::Batch;
-use super::compacting::Wanted;
+use super::due::Wanted;
 use super::live::{Inner, Live, Waiter};
 use super::queue::{Queue, Request};
 use super::{DispatchResult, MemoryManager, WorkingError};

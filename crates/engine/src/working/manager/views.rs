@@ -303,7 +303,7 @@ impl MemoryManager {
         let record = record.ok_or_else(|| WorkingError::ThreadNotFound(thread.clone()))?;
         let fold = Fold::new(thread, Arc::clone(&self.0.registry));
         let mut state = fold.beginning(record.created_at);
-        let mut reader = Reader::new(&*self.0.store, thread, EventSeq(0), now);
+        let mut reader = Reader::new(&*self.0.store, thread, EventSeq(0));
         let mut is_first = true;
         while let Some(placed) = reader.next().await? {
             if let Some(entry) = &placed.entry {

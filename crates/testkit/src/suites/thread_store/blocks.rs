@@ -16,7 +16,8 @@ async fn block(store: &dyn ThreadStore, id: &SessionId, until: u64, now: u64) ->
 
 /// The block that everybody sees, whichever way they look.
 async fn seen(store: &dyn ThreadStore, id: &SessionId, now: u64) -> Option<Block> {
-    let block = page(store, id, at(now)).await.block;
+    let block = page(store, id).await.block;
+    let block = block.filter(|block| block.stands(at(now)));
     let thread = store.thread(id, at(now)).await.unwrap().unwrap();
     let threads = store.threads(&id.tenant, 10, at(now)).await.unwrap();
     let listed = threads.into_iter().find(|listed| listed.id == *id);
@@ -36,8 +37,8 @@ pub async fn a_thread_is_blocked_once(store: &dyn ThreadStore) {
     let second = store.block(&id, paused, Timestamp::MAX, at(59)).await;
     assert_eq!(second.unwrap(), BlockOutcome::Already(first));
     assert_eq!(seen(store, &id, 59).await, Some(first));
-    assert!(store.unblock(&id, first.token, at(59)).await.unwrap());
-    assert!(!store.unblock(&id, first.token, at(59)).await.unwrap());
+    assert!(store.unblock(&id, first.token).await.unwrap());
+    assert!(!store.unblock(&id, first.token).await.unwrap());
     assert_eq!(seen(store, &id, 59).await, None);
     let second = store.block(&id, paused, Timestamp::MAX, at(59)).await;
     let BlockOutcome::Blocked(second) = second.unwrap() else {
@@ -45,56 +46,70 @@ pub async fn a_thread_is_blocked_once(store: &dyn ThreadStore) {
     };
     assert_eq!((second.reason, second.until), (paused, Timestamp::MAX));
     assert!(second.token > first.token);
-    assert!(!store.unblock(&id, first.token, at(60)).await.unwrap());
+    assert!(!store.unblock(&id, first.token).await.unwrap());
     assert_eq!(seen(store, &id, 1_000_000).await, Some(second));
 }
 
-pub async fn a_block_whose_time_is_over_is_none_and_is_taken_over(store: &dyn ThreadStore) {
+pub async fn a_block_whose_time_has_come_is_taken_over(store: &dyn ThreadStore) {
     let id = session("7f78aa01");
     create(store, &id).await;
     let first = block(store, &id, 60, 10).await;
     assert_eq!(seen(store, &id, 60).await, None);
-    let token = first.token;
-    assert!(
-        !store
-            .extend_block(&id, token, at(90), at(60))
-            .await
-            .unwrap()
-    );
-    assert!(!store.unblock(&id, token, at(60)).await.unwrap());
     add(store, &id, events("word", 2)).await;
     let second = block(store, &id, 120, 60).await;
-    assert!(second.token > token);
+    assert!(second.token > first.token);
     assert_eq!(second.at, EventSeq(2));
+    let extended = store.extend_block(&id, first.token, at(900)).await;
+    assert!(!extended.unwrap());
+    assert!(!store.unblock(&id, first.token).await.unwrap());
+    assert_eq!(seen(store, &id, 61).await, Some(second));
+}
+
+pub async fn a_block_whose_time_has_come_is_its_owners_until_somebody_goes_past_it(
+    store: &dyn ThreadStore,
+) {
+    let id = session("7f78aa01");
+    create(store, &id).await;
+    let first = block(store, &id, 60, 10).await;
+    // To look is not to go past it.
+    assert_eq!(page(store, &id).await.block, Some(first));
+    assert!(store.extend_block(&id, first.token, at(90)).await.unwrap());
+    let until = at(90);
+    assert_eq!(seen(store, &id, 61).await, Some(Block { until, ..first }));
+    let late = ending(entries(&id, events("compacted", 1), at(91)), first.token);
+    assert_eq!(store.append_entries(&late).await.unwrap(), stored(&[1], 0));
+
+    let second = block(store, &id, 160, 110).await;
+    let past = entries(&id, events("word", 1), at(160));
+    assert_eq!(store.append_entries(&past).await.unwrap(), stored(&[2], 1));
+    assert_eq!(page(store, &id).await.block, None);
+    // Though it was asked for in time, by the clock of whoever asked.
+    let late = ending(entries(&id, events("late", 1), at(159)), second.token);
+    let lost = store.append_entries(&late).await.unwrap();
+    assert_eq!(lost, ThreadAppended::BlockLost);
     assert!(
         !store
-            .extend_block(&id, token, at(900), at(61))
+            .extend_block(&id, second.token, at(200))
             .await
             .unwrap()
     );
-    assert!(!store.unblock(&id, token, at(61)).await.unwrap());
-    assert_eq!(seen(store, &id, 61).await, Some(second));
+    assert!(!store.unblock(&id, second.token).await.unwrap());
 }
 
 pub async fn a_block_lasts_as_long_as_it_is_extended(store: &dyn ThreadStore) {
     let id = session("7f78aa01");
     create(store, &id).await;
     let first = block(store, &id, 60, 10).await;
-    let extend = |until, now| store.extend_block(&id, first.token, at(until), at(now));
-    assert!(extend(90, 59).await.unwrap());
+    let extend = |until| store.extend_block(&id, first.token, at(until));
+    assert!(extend(90).await.unwrap());
     // It never ends sooner than somebody was told.
-    assert!(extend(70, 60).await.unwrap());
+    assert!(extend(70).await.unwrap());
     let until = at(90);
     assert_eq!(seen(store, &id, 89).await, Some(Block { until, ..first }));
     assert_eq!(seen(store, &id, 90).await, None);
     let stranger = BlockToken(first.token.0 + 1);
-    assert!(
-        !store
-            .extend_block(&id, stranger, at(99), at(61))
-            .await
-            .unwrap()
-    );
-    assert!(!store.unblock(&id, stranger, at(61)).await.unwrap());
+    assert!(!store.extend_block(&id, stranger, at(99)).await.unwrap());
+    assert!(!store.unblock(&id, stranger).await.unwrap());
 }
 
 pub async fn an_append_is_stored_during_a_block_and_told_of_it(store: &dyn ThreadStore) {
@@ -140,13 +155,12 @@ pub async fn a_finish_without_its_block_stores_nothing(store: &dyn ThreadStore) 
     let lost = async |now, token| {
         let outcome = store.append_entries(&finish(now, token)).await.unwrap();
         assert_eq!(outcome, ThreadAppended::BlockLost);
-        let page = page(store, &id, at(now)).await;
+        let page = page(store, &id).await;
         assert_eq!((page.last, page.entries), (EventSeq(0), Vec::new()));
     };
     let stranger = BlockToken(held.token.0 + 1);
     lost(59, stranger).await;
     assert_eq!(seen(store, &id, 59).await, Some(held));
-    lost(60, held.token).await;
     let second = block(store, &id, 120, 60).await;
     lost(61, held.token).await;
     assert_eq!(seen(store, &id, 61).await, Some(second));
@@ -198,10 +212,7 @@ pub async fn of_those_who_block_at_once_one_does(store: &dyn ThreadStore) {
     let finished = outcomes.iter().filter(finished).count();
     let standing = usize::from(seen(store, id, 11).await.is_some());
     assert_eq!(blocked, finished + standing, "{outcomes:?}");
-    assert_eq!(
-        page(store, id, at(11)).await.last,
-        EventSeq(finished as u64)
-    );
+    assert_eq!(page(store, id).await.last, EventSeq(finished as u64));
 }
 
 /// What one handle of a database does, the other sees.
@@ -227,7 +238,7 @@ pub async fn check_two_handles(one: &dyn ThreadStore, other: &dyn ThreadStore) {
     let finish = ending(entries(&id, events("compacted", 1), at(61)), held.token);
     let outcome = one.append_entries(&finish).await.unwrap();
     assert_eq!(outcome, ThreadAppended::BlockLost);
-    assert!(one.unblock(&id, taken.token, at(61)).await.unwrap());
+    assert!(one.unblock(&id, taken.token).await.unwrap());
     assert_eq!(seen(other, &id, 61).await, None);
     one.put_snapshot(&id, EventSeq(3), b"three").await.unwrap();
     let kept = other.snapshot(&id).await.unwrap();

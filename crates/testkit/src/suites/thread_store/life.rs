@@ -32,13 +32,11 @@ async fn is_not_there(store: &dyn ThreadStore, id: &SessionId) {
     assert!(missing(
         store.append_entries(&ending(append, token)).await.err()
     ));
-    assert!(missing(
-        store.entries(id, EventSeq(0), 9, 99, now).await.err()
-    ));
+    assert!(missing(store.entries(id, EventSeq(0), 9, 99).await.err()));
     let reason = BlockingReason::Paused;
     assert!(missing(store.block(id, reason, until, now).await.err()));
-    assert!(!store.extend_block(id, token, until, now).await.unwrap());
-    assert!(!store.unblock(id, token, now).await.unwrap());
+    assert!(!store.extend_block(id, token, until).await.unwrap());
+    assert!(!store.unblock(id, token).await.unwrap());
     assert!(missing(
         store.put_snapshot(id, EventSeq(0), b"").await.err()
     ));
@@ -87,7 +85,7 @@ pub async fn a_thread_adopts_a_session_that_is_there(store: &dyn ThreadStore) {
     assert_eq!((thread.last, thread.label.as_str()), (EventSeq(3), "7f78"));
     assert_eq!(store.session(&id).await.unwrap(), before);
     assert_eq!(add(store, &id, events("more", 1)).await, stored(&[4], 3));
-    let page = page(store, &id, at(1)).await;
+    let page = page(store, &id).await;
     let beside: Vec<bool> = page
         .entries
         .iter()
@@ -207,7 +205,7 @@ pub async fn nobody_reaches_a_thread_behind_another_wall(store: &dyn ThreadStore
         .unwrap();
     assert!(matches!(paused, BlockOutcome::Blocked(_)));
     assert!(store.delete_thread(&other, at(3)).await.unwrap());
-    let page = page(store, &own, at(4)).await;
+    let page = page(store, &own).await;
     assert_eq!((page.last, page.block), (EventSeq(2), None));
     assert_eq!(listed(store, 10).await, ["7f78aa01"]);
     let mut joined = entries(&own, events("word", 1), at(4));
@@ -247,10 +245,10 @@ pub async fn an_undone_import_takes_entries_and_snapshots_along(store: &dyn Thre
             kept,
             "{host_id}"
         );
-        assert_eq!(page(store, &id, at(3)).await.last, EventSeq(3));
+        assert_eq!(page(store, &id).await.last, EventSeq(3));
         let others = vec![event("other")];
         assert_eq!(add(store, &id, others).await, stored(&[4], 3));
-        let page = page(store, &id, at(3)).await;
+        let page = page(store, &id).await;
         assert_eq!(told(&page.entries)[3], (4, "other", Some("<other>")));
     }
 }
@@ -266,7 +264,7 @@ pub async fn an_undone_import_ends_a_compaction_that_saw_it(store: &dyn ThreadSt
         };
         assert_eq!(block.at, EventSeq(5));
         store.undo_import(&id.tenant, import, at(3)).await.unwrap();
-        let standing = page(store, &id, at(4)).await.block;
+        let standing = page(store, &id).await.block;
         let finish = ending(entries(&id, events("compacted", 1), at(4)), block.token);
         let finished = store.append_entries(&finish).await.unwrap();
         if reason == BlockingReason::Paused {

@@ -70,10 +70,8 @@ fn stored(seqs: &[u64], before: u64) -> ThreadAppended {
     }
 }
 
-async fn page(store: &dyn ThreadStore, id: &SessionId, now: Timestamp) -> LogPage {
-    let page = store
-        .entries(id, EventSeq(0), 10_000, usize::MAX, now)
-        .await;
+async fn page(store: &dyn ThreadStore, id: &SessionId) -> LogPage {
+    let page = store.entries(id, EventSeq(0), 10_000, usize::MAX).await;
     page.expect("a thread's log can be read")
 }
 
@@ -90,7 +88,7 @@ pub async fn entries_come_back_in_order_beside_their_events(store: &dyn ThreadSt
     create(store, &id).await;
     assert_eq!(add(store, &id, events("word", 2)).await, stored(&[1, 2], 0));
     assert_eq!(add(store, &id, events("more", 1)).await, stored(&[3], 2));
-    let page = page(store, &id, at(1)).await;
+    let page = page(store, &id).await;
     let expected = [
         (1, "word 1", Some("<word 1>")),
         (2, "word 2", Some("<word 2>")),
@@ -114,7 +112,7 @@ pub async fn an_event_known_already_keeps_its_place_and_its_entry(store: &dyn Th
     again.entries = ["a", "b", "c", "d", "e"].map(str::to_owned).into();
     let appended = store.append_entries(&again).await.unwrap();
     assert_eq!(appended, stored(&[4, 2, 3, 1, 4], 3));
-    let page = page(store, &id, at(2)).await;
+    let page = page(store, &id).await;
     let expected = [
         (1, "word 1", Some("<word 1>")),
         (2, "word 2", Some("<word 2>")),
@@ -136,7 +134,7 @@ pub async fn what_came_in_another_way_has_no_entry(store: &dyn ThreadStore) {
     assert_eq!(store.append(&imported).await.unwrap().last, EventSeq(2));
     let both = vec![event("two"), event("three")];
     assert_eq!(add(store, &id, both).await, stored(&[2, 3], 2));
-    let page = page(store, &id, at(1)).await;
+    let page = page(store, &id).await;
     let expected = [
         (1, "one", Some("<one>")),
         (2, "two", None),
@@ -151,9 +149,7 @@ pub async fn a_page_of_entries_is_bounded_but_never_empty(store: &dyn ThreadStor
     // 6 bytes of text each, and 8 of what is kept beside it.
     add(store, &id, events("word", 6)).await;
     let read = async |after, limit, bytes| {
-        let page = store
-            .entries(&id, EventSeq(after), limit, bytes, at(1))
-            .await;
+        let page = store.entries(&id, EventSeq(after), limit, bytes).await;
         let page = page.unwrap();
         assert_eq!(page.last, EventSeq(6));
         page.entries
@@ -189,13 +185,13 @@ pub async fn entries_that_break_a_bound_are_refused_whole(store: &dyn ThreadStor
     let mut long = entries(&id, events("word", 2), at(1));
     Arc::make_mut(&mut long.entries)[1] = "x".repeat(THREAD_ENTRY + 1);
     refused(&long).await;
-    assert_eq!(page(store, &id, at(1)).await.entries, []);
+    assert_eq!(page(store, &id).await.entries, []);
     Arc::make_mut(&mut long.entries)[1].pop();
     assert_eq!(
         store.append_entries(&long).await.unwrap(),
         stored(&[1, 2], 0)
     );
-    let page = page(store, &id, at(1)).await;
+    let page = page(store, &id).await;
     assert_eq!(page.entries[1].entry.as_ref(), Some(&long.entries[1]));
 }
 
@@ -228,7 +224,7 @@ pub async fn entries_do_all_that_an_append_does(store: &dyn ThreadStore) {
         matches!(outcome, Err(StoreError::NotFound(_))),
         "{outcome:?}"
     );
-    assert_eq!(page(store, &id, at(1)).await.last, EventSeq(1));
+    assert_eq!(page(store, &id).await.last, EventSeq(1));
 }
 
 pub async fn whoever_appends_at_once_gets_each_a_place_without_holes(store: &dyn ThreadStore) {
@@ -262,7 +258,7 @@ pub async fn whoever_appends_at_once_gets_each_a_place_without_holes(store: &dyn
         seqs.flatten().collect()
     });
     all.sort();
-    let page = page(store, id, at(1)).await;
+    let page = page(store, id).await;
     let stored = page.entries.into_iter();
     let stored: Vec<_> = stored
         .map(|entry| (entry.event.seq, entry.event.text))

@@ -1,0 +1,87 @@
+//! Two processes that keep one thread, and their callers, interleaved: a process waits before each call of the
+//! store, and before each try to condense, until a decision lets it through (`daybook_testkit::simulation`).
+//! After each step it is looked at what is stored and what was applied.
+//!
+//! How to play more seeds, or one again: `daybook_testkit::simulation::seeds`.
+
+mod process;
+mod promises;
+mod world;
+
+use std::sync::Arc;
+
+use daybook_domain::working::ThreadStore;
+use daybook_testkit::simulation::{Decision, Played, Simulation};
+
+use super::faulty::Mistake;
+use super::fixture::{sqlite, store};
+use world::{CALLERS, World};
+
+/// Decisions of one seed.
+const DECISIONS: usize = 300;
+/// Seeds within which a planted mistake is found.
+const SEEDS_TO_FIND: u64 = 100;
+/// Decisions that show it at most.
+const DECISIONS_TO_SHOW: usize = 60;
+
+fn simulation(
+    make: impl Fn() -> Arc<dyn ThreadStore>,
+    mistake: Option<Mistake>,
+) -> Simulation<impl Fn(&[Decision]) -> Played> {
+    Simulation {
+        actors: CALLERS,
+        decisions: DECISIONS,
+        play: move |decisions: &[Decision]| World::new(make(), mistake).play(decisions),
+    }
+}
+
+#[test]
+fn promises_are_kept_in_memory() {
+    simulation(store, None).check(0..60);
+}
+
+#[test]
+fn promises_are_kept_on_disk() {
+    let folder = tempfile::tempdir().expect("a folder");
+    simulation(|| sqlite(&folder), None).check(1_000..1_010);
+}
+
+#[test]
+fn a_seed_plays_the_same_each_time_and_on_every_store() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for seed in 2_000..2_004 {
+        let memory = simulation(store, None);
+        let decisions = memory.decisions_of(seed);
+        let first = (memory.play)(&decisions);
+        assert_eq!(first.broken, None);
+        assert!(first.calls > 100, "seed {seed}: {} calls", first.calls);
+        assert_eq!((memory.play)(&decisions).trace, first.trace);
+        let disk = simulation(|| sqlite(&folder), None);
+        assert_eq!((disk.play)(&decisions).trace, first.trace);
+    }
+}
+
+#[track_caller]
+fn check_noticed(mistake: Mistake, because: &str) {
+    let found = simulation(store, Some(mistake)).first_failing(0..SEEDS_TO_FIND);
+    let found = found.unwrap_or_else(|| panic!("{mistake:?} went unnoticed"));
+    let report = found.report();
+    assert!(found.decisions.len() <= DECISIONS_TO_SHOW, "{report}");
+    let broken = found.played.broken.expect("it is broken at its shortest");
+    assert!(broken.contains(because), "{report}");
+}
+
+#[test]
+fn a_token_that_is_not_checked_is_noticed() {
+    check_noticed(Mistake::TokenNotChecked, "ended no block");
+}
+
+#[test]
+fn a_block_that_is_not_told_is_noticed() {
+    check_noticed(Mistake::BlockNotTold, "stands still");
+}
+
+#[test]
+fn an_append_that_tells_nothing_of_others_is_noticed() {
+    check_noticed(Mistake::OthersNotTold, "another state");
+}

@@ -1,0 +1,295 @@
+//! Who asks what of the two processes, and how time goes on.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use daybook_domain::time::Clock;
+use daybook_domain::working::{ThreadEvent, ThreadStore};
+use daybook_domain::{SessionId, Timestamp};
+use daybook_engine::working::manager::{MemoryManager, WorkingError};
+use daybook_testkit::simulation::{Decision, Kept, Played, Random};
+use daybook_testkit::{ManualClock, run};
+use tokio::task::JoinHandle;
+
+use super::process::{Act, Process};
+use super::promises::Promises;
+use crate::faulty::Mistake;
+use crate::fixture::{NOW, manager_of, number_of, unasked, wish};
+
+/// Half of them ask the first process, half the second.
+pub(super) const CALLERS: usize = 6;
+/// Rounds after which nobody may wait any more.
+const LAST_ROUNDS: usize = 200;
+
+pub(super) struct World {
+    store: Arc<dyn ThreadStore>,
+    clock: Arc<ManualClock>,
+    mistake: Option<Mistake>,
+    processes: [Process; 2],
+    /// Processes so far.
+    started: u64,
+    callers: Vec<Caller>,
+    thread: SessionId,
+    promises: Promises,
+    played: Played,
+}
+
+/// Somebody who asks for one thing after another.
+#[derive(Default)]
+struct Caller {
+    /// Wishes so far.
+    said: usize,
+    act: Option<JoinHandle<Kept>>,
+    /// The wishes that are stored when the act ends well.
+    asked: Vec<usize>,
+}
+
+fn process_of(caller: usize) -> usize {
+    caller % 2
+}
+
+impl World {
+    pub(super) fn new(store: Arc<dyn ThreadStore>, mistake: Option<Mistake>) -> Self {
+        let clock = Arc::new(ManualClock::at(NOW));
+        let start = |number| Process::start(&store, &clock, mistake, number);
+        let processes = [start(0), start(1)];
+        let manager = processes[0].manager.clone();
+        let created = processes[0].whole(async move { manager.create_thread().await });
+        let thread = created.expect("a thread").0.id.clone();
+        Self {
+            processes,
+            started: 2,
+            callers: (0..CALLERS).map(|_| Caller::default()).collect(),
+            thread,
+            promises: Promises::default(),
+            played: Played::default(),
+            store,
+            clock,
+            mistake,
+        }
+    }
+
+    pub(super) fn play(mut self, decisions: &[Decision]) -> Played {
+        let mut decided = decisions.iter().copied();
+        let kept = decided.try_for_each(|decision| self.carry_out(decision));
+        self.played.broken = kept.and_then(|()| self.settle()).err();
+        self.played
+    }
+
+    fn carry_out(&mut self, decision: Decision) -> Kept {
+        match decision {
+            Decision::Go { actor, draw } => {
+                if self.callers[actor].act.is_none() {
+                    self.begin(actor, draw);
+                }
+                self.processes[process_of(actor)].step(draw);
+            }
+            Decision::Crash { actor } => self.crash(process_of(actor)),
+            Decision::CrashUnheard { actor } => {
+                self.processes[process_of(actor)].step_unheard();
+                self.check()?;
+                self.crash(process_of(actor));
+            }
+            Decision::Wait(time) => self.wait(time),
+            Decision::SetBack(time) => {
+                let back = i64::try_from(time.as_millis()).unwrap_or(0);
+                self.clock.set(Timestamp(self.now().0 - back));
+                self.say(format!("the clock is set back by {} s", time.as_secs()));
+            }
+        }
+        self.check()
+    }
+
+    fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    fn wait(&mut self, time: Duration) {
+        self.clock.advance(time);
+        for process in &self.processes {
+            process.wait(time);
+        }
+        self.say(format!("{} s pass", time.as_secs()));
+    }
+
+    /// An idle caller asks for something.
+    fn begin(&mut self, caller: usize, draw: u32) {
+        let mut random = Random::of(u64::from(draw));
+        let process = &self.processes[process_of(caller)];
+        let (manager, thread) = (process.manager.clone(), self.thread.clone());
+        let (what, act): (_, Act) = match random.below(12) {
+            0 => ("compacts", compact(manager, thread)),
+            1 => ("pauses", pause(manager, thread)),
+            2 | 3 => ("resumes", resume(manager, thread)),
+            kind => {
+                let many = 1 + random.index(3);
+                self.callers[caller].wish(caller, many, random.below(4) == 0);
+                let asked = self.callers[caller].asked.clone();
+                match kind {
+                    4 => ("appends", append(manager, thread, asked)),
+                    _ => ("dispatches", dispatch(manager, thread, asked)),
+                }
+            }
+        };
+        let act = self.processes[process_of(caller)].begin(act);
+        self.callers[caller].act = Some(act);
+        self.say(format!("{caller} {what} {:?}", self.callers[caller].asked));
+    }
+
+    /// A process ends in the middle of what it does.
+    fn crash(&mut self, process: usize) {
+        self.started += 1;
+        let new = Process::start(&self.store, &self.clock, self.mistake, self.started);
+        self.processes[process] = new;
+        for (number, caller) in self.callers.iter_mut().enumerate() {
+            if process_of(number) == process {
+                (caller.act, caller.asked) = (None, Vec::new());
+            }
+        }
+        self.promises.restarted(process);
+        self.say(format!("process {process} vanishes"));
+    }
+
+    fn check(&mut self) -> Kept {
+        for number in 0..self.processes.len() {
+            for call in self.processes[number].made() {
+                self.played.calls += 1;
+                self.say(format!("process {number}: {call}"));
+            }
+        }
+        let applied = [0, 1].map(|number| self.processes[number].applied());
+        run(self.promises.check(&*self.store, &self.thread, applied))?;
+        for number in 0..CALLERS {
+            let process = &self.processes[process_of(number)];
+            let Some(kept) = process.end(&mut self.callers[number].act) else {
+                continue;
+            };
+            kept?;
+            let asked = std::mem::take(&mut self.callers[number].asked);
+            self.promises.acknowledged(&asked)?;
+            self.say(format!("{number} has what it asked for"));
+        }
+        Ok(())
+    }
+
+    /// Nobody asks for anything any more, and everything ends.
+    fn settle(&mut self) -> Kept {
+        for _ in 0..LAST_ROUNDS {
+            for _ in 0..8 {
+                self.processes.iter().for_each(|process| process.step(0));
+                self.check()?;
+            }
+            let is_quiet = self.callers.iter().all(|caller| caller.act.is_none());
+            if is_quiet && !self.promises.stands_still(self.now()) {
+                return self.compare();
+            }
+            let (manager, thread) = (self.processes[0].manager.clone(), self.thread.clone());
+            drop(self.processes[0].begin(resume(manager, thread)));
+            // Where the clock was set back, a block lasts as much longer.
+            self.wait(Duration::from_secs(600));
+        }
+        let waiting = self.callers.iter().filter(|caller| caller.act.is_some());
+        let waiting: Vec<_> = waiting.map(|caller| &caller.asked).collect();
+        Err(format!("these wait for ever: {waiting:?}"))
+    }
+
+    /// Both processes, and one that begins now, see the same.
+    fn compare(&mut self) -> Kept {
+        let states = self.processes.each_ref().map(|process| {
+            let (manager, thread) = (process.manager.clone(), self.thread.clone());
+            process.whole(async move { manager.current_state(&thread).await })
+        });
+        let fresh = manager_of(Arc::clone(&self.store), unasked());
+        run(async {
+            let fresh_state = fresh.current_state(&self.thread).await;
+            let fresh_state = fresh_state.map_err(|error| error.to_string())?;
+            for (number, state) in states.into_iter().enumerate() {
+                let state = state.map_err(|error| error.to_string())?;
+                if state != fresh_state {
+                    return Err(format!(
+                        "process {number} sees another state than a new one"
+                    ));
+                }
+            }
+            self.promises
+                .settled(&fresh, &self.thread, &fresh_state)
+                .await
+        })
+    }
+
+    fn say(&mut self, line: String) {
+        let since = (self.now().0 - NOW.0) / 1_000;
+        self.played.trace.push(format!("{since:>6} s  {line}"));
+    }
+}
+
+impl Caller {
+    /// Wants so many further wishes stored, or the last one again.
+    fn wish(&mut self, caller: usize, many: usize, is_again: bool) {
+        let first = match is_again && self.said > 0 {
+            true => self.said,
+            false => self.said + 1,
+        };
+        self.said = first + many - 1;
+        self.asked = (first..=self.said)
+            .map(|it| 1_000 * (caller + 1) + it)
+            .collect();
+    }
+}
+
+fn wishes(numbers: &[usize]) -> Vec<ThreadEvent> {
+    let wish = |number: &usize| wish(*number).with_id(format!("wish-{number}"));
+    numbers.iter().map(wish).collect()
+}
+
+fn dispatch(manager: MemoryManager, thread: SessionId, numbers: Vec<usize>) -> Act {
+    Box::pin(async move {
+        let result = manager.dispatch_all(&thread, &wishes(&numbers)).await;
+        let result = result.map_err(|error| error.to_string())?;
+        let told = result
+            .added_chunks
+            .iter()
+            .map(|it| number_of(&it.content.told()));
+        let added: Vec<_> = told.flatten().collect();
+        // The first may have been said before.
+        match added == numbers || added == numbers[1..] {
+            true => Ok(()),
+            false => Err(format!("{numbers:?} were dispatched, and {added:?} told")),
+        }
+    })
+}
+
+fn append(manager: MemoryManager, thread: SessionId, numbers: Vec<usize>) -> Act {
+    Box::pin(async move {
+        for wish in wishes(&numbers) {
+            let stored = manager.append(&thread, &wish).await;
+            stored.map_err(|error| error.to_string())?;
+        }
+        Ok(())
+    })
+}
+
+fn compact(manager: MemoryManager, thread: SessionId) -> Act {
+    Box::pin(async move {
+        match manager.trigger_compaction(&thread, None).await {
+            Ok(_) | Err(WorkingError::Blocked(_) | WorkingError::NotCompacted(_)) => Ok(()),
+            Err(error) => Err(error.to_string()),
+        }
+    })
+}
+
+fn pause(manager: MemoryManager, thread: SessionId) -> Act {
+    Box::pin(async move {
+        match manager.pause(&thread).await {
+            Ok(()) | Err(WorkingError::Blocked(_)) => Ok(()),
+            Err(error) => Err(error.to_string()),
+        }
+    })
+}
+
+fn resume(manager: MemoryManager, thread: SessionId) -> Act {
+    Box::pin(async move {
+        let resumed = manager.resume(&thread).await;
+        resumed.map(drop).map_err(|error| error.to_string())
+    })
+}
