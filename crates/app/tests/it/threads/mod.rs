@@ -7,9 +7,11 @@ use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Stdio};
 
+use daybook_testkit::postgres;
 use serde_json::{Value, json};
 
 use crate::fixture::Place;
+use crate::serve::Server;
 
 /// A person's words of some length, as a line.
 fn wish(number: usize) -> Value {
@@ -188,10 +190,36 @@ fn each_line_is_answered_before_the_next_and_a_bad_one_stores_nothing() {
 #[test]
 fn two_processes_that_dispatch_to_one_thread_at_once_lose_nothing() {
     let place = Place::new();
-    place.say(&["threads", "create", "tides"]);
+    check_at_once(&place, &place);
+}
+
+#[test]
+fn two_machines_that_share_a_database_keep_one_thread() {
+    let Some(database) = postgres::empty() else {
+        return;
+    };
+    let [here, there] = [(); 2].map(|()| Place::sharing(&database.address()));
+    check_at_once(&here, &there);
+    let server = Server::start_in(there, &[], Stdio::inherit());
+    let said = server.ask("POST /v1/threads/agent:tides/events", &wish(61).to_string());
+    assert_eq!(
+        said.body["results"][0]["added"].as_array().map(Vec::len),
+        Some(1)
+    );
+    server.post("/v1/threads/tides/compact", &json!({}));
+    let state = here.json(&["threads", "state", "tides"]);
+    assert_eq!(server.get("/v1/threads/tides/state"), state);
+    assert_eq!(parts(&state), ["COMPACTED", "USER"]);
+    server.post("/v1/threads/tides/pause", &json!({}));
+    assert_eq!(dispatch(&here, "tides", [wish(62)])[0]["waits"], "PAUSED");
+}
+
+/// Two processes dispatch to one thread at once, each in its place.
+fn check_at_once(here: &Place, there: &Place) {
+    here.say(&["threads", "create", "tides"]);
     let (one, other) = (
-        dispatching(&place, &["tides"]),
-        dispatching(&place, &["tides"]),
+        dispatching(here, &["tides"]),
+        dispatching(there, &["tides"]),
     );
     let (these, those) = (lines((1..=30).map(wish)), lines((31..=60).map(wish)));
     let (first, second) = std::thread::scope(|scope| {
@@ -203,9 +231,9 @@ fn two_processes_that_dispatch_to_one_thread_at_once_lose_nothing() {
     let all = first.0.iter().chain(&second.0);
     let seqs: BTreeSet<u64> = all.filter_map(|answer| answer["seq"].as_u64()).collect();
     assert_eq!(seqs.len(), 60);
-    let told = place.json(&["show", "tides"]).to_string();
+    let told = there.json(&["show", "tides"]).to_string();
     assert!((1..=60).all(|number| told.contains(&format!("Wish number {number}:"))));
-    let state = place.json(&["threads", "state", "tides"]);
+    let state = here.json(&["threads", "state", "tides"]);
     let newest = state["metadata"]["provenance"]["seq"].as_u64();
     assert!(newest >= seqs.last().copied(), "all is applied");
 }
