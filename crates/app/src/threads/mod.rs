@@ -168,7 +168,9 @@ pub(crate) async fn dispatch(
     let told = told.map_err(unfit)?;
     let reason = manager.blocking_reason(thread);
     let reason = reason.unwrap_or(BlockingReason::Compacting);
-    Ok(told.iter().map(|it| Applied::of(it, reason)).collect())
+    let told = events.iter().zip(&told);
+    let told = told.map(|(event, told)| Applied::of(event, told, reason));
+    Ok(told.collect())
 }
 
 /// Stores events, and waits for nothing.
@@ -181,7 +183,9 @@ pub(crate) async fn append(
         .dispatch_within(thread, events, Duration::ZERO)
         .await;
     let told = told.map_err(unfit)?;
-    Ok(told.iter().map(|it| Applied::stored(it.seq)).collect())
+    let told = events.iter().zip(told);
+    let told = told.map(|(event, told)| Applied::stored(event, told.seq));
+    Ok(told.collect())
 }
 
 /// Compacts these chunks, or all that can be. Nothing when it takes longer than `patience`: it goes on.

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use daybook_domain::EventSeq;
 use daybook_domain::working::{
-    BlockingReason, Chunk, ChunkId, Compaction, State, StateId, StateMetadata, Thread,
+    BlockingReason, Chunk, ChunkId, Compaction, EventType, State, StateId, StateMetadata, Thread,
+    ThreadEvent,
 };
 use daybook_engine::working::manager::{Compacted, DispatchResult, Dispatched};
 use serde::Serialize;
@@ -86,6 +87,9 @@ pub(crate) struct Applied {
     /// What it waits for, where it is not applied yet: `COMPACTING` or `PAUSED`.
     #[serde(skip_serializing_if = "Option::is_none")]
     waits: Option<&'static str>,
+    /// What is odd about it: a type that nobody knows changes nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) note: Option<String>,
     /// Why it does nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<String>,
@@ -93,19 +97,20 @@ pub(crate) struct Applied {
 
 impl Applied {
     /// Stored, and that is all that is known.
-    pub(super) fn stored(seq: EventSeq) -> Self {
+    pub(super) fn stored(event: &ThreadEvent, seq: EventSeq) -> Self {
         Self {
             seq: seq.0,
             state: None,
             added: None,
             removed: None,
             waits: None,
+            note: strange(event),
             error: None,
         }
     }
 
-    pub(super) fn of(told: &Dispatched, reason: BlockingReason) -> Self {
-        let stored = Self::stored(told.seq);
+    pub(super) fn of(event: &ThreadEvent, told: &Dispatched, reason: BlockingReason) -> Self {
+        let stored = Self::stored(event, told.seq);
         match &told.result {
             Some(Ok(result)) => Self {
                 state: Some(result.state.id.to_string()),
@@ -122,6 +127,16 @@ impl Applied {
                 ..stored
             },
         }
+    }
+}
+
+/// A type of the host's own is kept and changes nothing; most often it is a slip of the pen.
+fn strange(event: &ThreadEvent) -> Option<String> {
+    match &event.kind {
+        EventType::Custom { name, .. } => Some(format!(
+            "{name} is no type that Daybook knows; it is stored, and changes nothing"
+        )),
+        _ => None,
     }
 }
 

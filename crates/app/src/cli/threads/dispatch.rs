@@ -11,7 +11,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use clap::Args;
 use daybook_domain::SessionId;
-use daybook_domain::working::{EventType, ThreadEvent};
+use daybook_domain::working::ThreadEvent;
 use daybook_engine::working::manager::MemoryManager;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -63,10 +63,7 @@ impl Dispatch {
                 continue;
             }
             let answer = match event(daybook, line.as_deref()) {
-                Ok(event) => {
-                    warn_of_stranger(number, &event);
-                    self.store(&manager, &thread, event).await
-                }
+                Ok(event) => self.store(&manager, &thread, event).await,
                 Err(why) => Err(anyhow::Error::msg(why)),
             };
             all_fine &= say(number, answer)?;
@@ -134,15 +131,6 @@ fn event(daybook: &Daybook, line: Option<&[u8]>) -> Result<ThreadEvent, String> 
     threads::event(value, daybook.clock.now())
 }
 
-/// A type of the host's own is kept and changes nothing; most often it is a slip of the pen.
-fn warn_of_stranger(number: u64, event: &ThreadEvent) {
-    if let EventType::Custom { name, .. } = &event.kind {
-        complain(&format!(
-            "line {number}: {name} is no type that Daybook knows; it is stored, and changes nothing"
-        ));
-    }
-}
-
 /// Answers a line; whether all was well.
 fn say(number: u64, answer: Result<Vec<Applied>>) -> Result<bool> {
     let mut out = io::stdout().lock();
@@ -152,6 +140,9 @@ fn say(number: u64, answer: Result<Vec<Applied>>) -> Result<bool> {
             for one in applied {
                 serde_json::to_writer(&mut out, &one)?;
                 out.write_all(b"\n")?;
+                if let Some(note) = one.note {
+                    complain(&format!("line {number}: {note}"));
+                }
                 error = one.error;
             }
             error

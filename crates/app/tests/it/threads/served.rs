@@ -63,7 +63,7 @@ fn a_thread_is_made_fed_condensed_and_read_over_http() {
 }
 
 #[test]
-fn a_bad_event_names_its_field_and_stores_nothing_of_its_request() {
+fn a_bad_event_names_its_field_and_stores_nothing_of_its_request_and_a_strange_one_is_noted() {
     let server = Server::start();
     server.post("/v1/threads", &json!({"name": "tides"}));
     let check = |body: &str, expected: &str| {
@@ -83,6 +83,9 @@ fn a_bad_event_names_its_field_and_stores_nothing_of_its_request() {
         .as_str()
         .unwrap_or_default();
     assert!(message.contains("agent:ebb"), "{message}");
+    let misspelt = server.ask(EVENTS, "{\"type\": \"USER_MESAGE\", \"content\": \"b\"}");
+    let note = misspelt.body["results"][0]["note"].as_str();
+    assert!(note.is_some_and(|note| note.contains("USER_MESAGE is no type")));
     let state = server.get("/v1/threads/tides/state");
     assert_eq!(state["chunkIds"], json!([]));
 }
