@@ -55,25 +55,12 @@ impl Shared {
             });
         }
         self.load(live, inner).await?;
-        let (seqs, before, block) = match self.store.append_entries(&batch.append).await {
-            Ok(ThreadAppended::Stored {
-                seqs,
-                before,
-                block,
-            }) => (seqs, before, block),
-            Ok(ThreadAppended::BlockLost) => {
-                return Ok(Part {
-                    seqs: Vec::new(),
-                    outcomes: Vec::new(),
-                    is_lost: true,
-                });
-            }
-            Err(StoreError::NotFound(_)) => {
-                inner.loaded = None;
-                self.forget(&live.id);
-                return Err(WorkingError::ThreadNotFound(live.id.clone()));
-            }
-            Err(error) => return Err(error.into()),
+        let Some((seqs, before, block)) = self.put(live, inner, batch).await? else {
+            return Ok(Part {
+                seqs: Vec::new(),
+                outcomes: Vec::new(),
+                is_lost: true,
+            });
         };
         live.set_block(block);
         let loaded = self.load(live, inner).await?;
@@ -114,6 +101,30 @@ impl Shared {
             outcomes,
             is_lost: false,
         })
+    }
+
+    /// Stores entries: the place of each, the last one before them, and what they wait for. Nothing where
+    /// the block was over that they were to end.
+    async fn put(
+        &self,
+        live: &Live,
+        inner: &mut Inner,
+        batch: &Batch,
+    ) -> Result<Option<(Vec<EventSeq>, EventSeq, Option<Block>)>, WorkingError> {
+        match self.store.append_entries(&batch.append).await {
+            Ok(ThreadAppended::Stored {
+                seqs,
+                before,
+                block,
+            }) => Ok(Some((seqs, before, block))),
+            Ok(ThreadAppended::BlockLost) => Ok(None),
+            Err(StoreError::NotFound(_)) => {
+                inner.loaded = None;
+                self.forget(&live.id);
+                Err(WorkingError::ThreadNotFound(live.id.clone()))
+            }
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Folds what is stored and nothing waits for, in order.
