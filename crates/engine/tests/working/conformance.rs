@@ -11,7 +11,8 @@ use daybook_engine::working::manager::{CreateThread, MemoryManagerConfig, Observ
 use serde_json::json;
 
 use super::fixture::{
-    Deed, Gated, event, manager, manager_of, quiet, run, settle, store, thread, told, user, wish,
+    Deed, Gated, event, manager, manager_of, quiet, run, settle, store, thread, told, unasked,
+    user, wish,
 };
 
 // "EventQueue (A)": here the log is the queue, and the block its gate.
@@ -193,6 +194,35 @@ impl Observer for Log {
     fn on_sub_agent_result(&self, _: &SessionId, _: &ThreadEvent) {
         self.note("result");
     }
+}
+
+#[test]
+fn observers_hear_of_what_is_applied_and_not_again_what_was_there() {
+    run(async {
+        let store = store();
+        let [one, other] = [(); 2].map(|()| manager_of(store.clone(), unasked()));
+        let thread = thread(&one).await;
+        for number in 1..=3 {
+            one.dispatch(&thread, &wish(number))
+                .await
+                .expect("a result");
+        }
+        let log = Arc::new(Log::default());
+        let _watching = other.add_observer(Arc::clone(&log) as _);
+        let heard = || std::mem::take(&mut *log.0.lock().expect("a lock"));
+        let state = other.current_state(&thread).await.expect("a state");
+        assert_eq!((state.len(), heard()), (3, Vec::new()));
+        one.dispatch(&thread, &wish(4)).await.expect("a result");
+        other.dispatch(&thread, &wish(5)).await.expect("a result");
+        let each = ["dispatch USER_MESSAGE", "reduce", "change +1 -0"];
+        assert_eq!(heard(), [each, each].concat());
+        assert_eq!(other.unload_idle(0).await.expect("it is kept"), 1);
+        assert_eq!(
+            other.current_state(&thread).await.expect("a state").len(),
+            5
+        );
+        assert_eq!(heard(), Vec::<String>::new());
+    });
 }
 
 #[test]

@@ -215,7 +215,7 @@ impl Shared {
             Some(Entry::Event { event }) => Some(event),
             _ => None,
         };
-        let is_watched = !self.observers.is_empty();
+        let is_watched = seq > loaded.old && !self.observers.is_empty();
         if let (true, Some(event)) = (is_watched, event) {
             self.observers
                 .tell(|it| it.on_event_dispatch(&live.id, event));

@@ -62,6 +62,8 @@ pub(super) struct Loaded {
     pub(super) state: State,
     /// Everything up to there is folded.
     pub(super) folded: EventSeq,
+    /// What was applied up to there by the time it was loaded is no news to those who watch.
+    pub(super) old: EventSeq,
     /// Folded already, though it lies behind what is not.
     pub(super) ahead: BTreeSet<EventSeq>,
     pub(super) since_snapshot: u64,

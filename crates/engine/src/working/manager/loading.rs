@@ -169,7 +169,9 @@ impl Shared {
         let kept = kept.and_then(|(seq, body)| Some((seq, read_snapshot(&body)?)));
         let (folded, state) =
             kept.unwrap_or_else(|| (EventSeq(0), fold.beginning(thread.created_at)));
+        let waits_behind = thread.block.map_or(thread.last, |block| block.at);
         Ok(Loaded {
+            old: thread.last.min(waits_behind),
             weights: Weights::of(&state, &self.config.count),
             thread: Arc::new(thread),
             fold,

@@ -46,8 +46,8 @@ pub struct StateChange<'a> {
     pub removed_chunk_ids: &'a [ChunkId],
 }
 
-/// Watches threads. It is called while the thread waits, so it should be quick; one that panics disturbs
-/// nobody.
+/// Watches threads: what is applied while they are loaded, whichever process stored it. It is called while the
+/// thread waits, so it should be quick; one that panics disturbs nobody.
 ///
 /// ```
 /// # use std::sync::Arc;

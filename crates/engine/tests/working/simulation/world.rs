@@ -9,12 +9,13 @@ use daybook_domain::{SessionId, Timestamp};
 use daybook_engine::working::manager::{MemoryManager, WorkingError};
 use daybook_testkit::simulation::{Decision, Kept, Played, Random};
 use daybook_testkit::{ManualClock, run};
+use serde_json::json;
 use tokio::task::JoinHandle;
 
 use super::process::{Act, Process};
 use super::promises::Promises;
 use crate::faulty::Mistake;
-use crate::fixture::{NOW, manager_of, number_of, unasked, wish};
+use crate::fixture::{NOW, event, manager_of, number_of, unasked, wish};
 
 /// Half of them ask the first process, half the second.
 pub(super) const CALLERS: usize = 6;
@@ -29,6 +30,8 @@ pub(super) struct World {
     /// Processes so far.
     started: u64,
     callers: Vec<Caller>,
+    /// Orders so far.
+    orders: usize,
     thread: SessionId,
     promises: Promises,
     played: Played,
@@ -60,6 +63,7 @@ impl World {
             processes,
             started: 2,
             callers: (0..CALLERS).map(|_| Caller::default()).collect(),
+            orders: 0,
             thread,
             promises: Promises::default(),
             played: Played::default(),
@@ -117,10 +121,14 @@ impl World {
         let mut random = Random::of(u64::from(draw));
         let process = &self.processes[process_of(caller)];
         let (manager, thread) = (process.manager.clone(), self.thread.clone());
-        let (what, act): (_, Act) = match random.below(12) {
+        let (what, act): (_, Act) = match random.below(16) {
             0 => ("compacts", compact(manager, thread)),
             1 => ("pauses", pause(manager, thread)),
             2 | 3 => ("resumes", resume(manager, thread)),
+            5 => ("unloads what rests", unload(manager)),
+            6 => ("ends the session", end(manager, thread)),
+            7 | 8 => ("orders a pause", self.order("EXECUTION_PAUSE", manager)),
+            9 | 10 => ("orders to go on", self.order("EXECUTION_RESUME", manager)),
             kind => {
                 let many = 1 + random.index(3);
                 self.callers[caller].wish(caller, many, random.below(4) == 0);
@@ -134,6 +142,18 @@ impl World {
         let act = self.processes[process_of(caller)].begin(act);
         self.callers[caller].act = Some(act);
         self.say(format!("{caller} {what} {:?}", self.callers[caller].asked));
+    }
+
+    /// An event that orders something, which may wait for ever in a paused thread.
+    fn order(&mut self, word: &str, manager: MemoryManager) -> Act {
+        self.orders += 1;
+        let order = event(json!({"type": word, "timestamp": 1}));
+        let order = order.with_id(format!("order-{}", self.orders));
+        let thread = self.thread.clone();
+        Box::pin(async move {
+            let result = manager.dispatch(&thread, &order).await;
+            result.map(drop).map_err(|error| error.to_string())
+        })
     }
 
     /// A process ends in the middle of what it does.
@@ -270,26 +290,29 @@ fn append(manager: MemoryManager, thread: SessionId, numbers: Vec<usize>) -> Act
 }
 
 fn compact(manager: MemoryManager, thread: SessionId) -> Act {
-    Box::pin(async move {
-        match manager.trigger_compaction(&thread, None).await {
-            Ok(_) | Err(WorkingError::Blocked(_) | WorkingError::NotCompacted(_)) => Ok(()),
-            Err(error) => Err(error.to_string()),
-        }
-    })
+    Box::pin(async move { unless_blocked(manager.trigger_compaction(&thread, None).await) })
 }
 
 fn pause(manager: MemoryManager, thread: SessionId) -> Act {
-    Box::pin(async move {
-        match manager.pause(&thread).await {
-            Ok(()) | Err(WorkingError::Blocked(_)) => Ok(()),
-            Err(error) => Err(error.to_string()),
-        }
-    })
+    Box::pin(async move { unless_blocked(manager.pause(&thread).await) })
 }
 
 fn resume(manager: MemoryManager, thread: SessionId) -> Act {
-    Box::pin(async move {
-        let resumed = manager.resume(&thread).await;
-        resumed.map(drop).map_err(|error| error.to_string())
-    })
+    Box::pin(async move { unless_blocked(manager.resume(&thread).await) })
+}
+
+fn unload(manager: MemoryManager) -> Act {
+    Box::pin(async move { unless_blocked(manager.unload_idle(0).await) })
+}
+
+fn end(manager: MemoryManager, thread: SessionId) -> Act {
+    Box::pin(async move { unless_blocked(manager.end_session(&thread).await) })
+}
+
+/// That a thread stands still is an answer as good as any.
+fn unless_blocked<T>(result: Result<T, WorkingError>) -> Kept {
+    match result {
+        Ok(_) | Err(WorkingError::Blocked(_) | WorkingError::NotCompacted(_)) => Ok(()),
+        Err(error) => Err(error.to_string()),
+    }
 }
