@@ -1,0 +1,171 @@
+//! Where events happened, and whose project that is.
+
+use super::*;
+
+pub async fn a_file_moves_on_with_its_events(store: &dyn Store) {
+    let id = session("7f78aa01");
+    let mut first = source("/logs/a", &id, 10);
+    add(
+        store,
+        Append {
+            source: Some(first.clone()),
+            ..append(&id, events("word", 1))
+        },
+    )
+    .await;
+    let mut unread = source("/logs/0", &id, 0);
+    unread.session = None;
+    unread.first_bad = None;
+    store
+        .put_source(&Tenant::local(), &unread, None)
+        .await
+        .unwrap();
+    first.offset = 20;
+    first.state = "{\"turn\":2}".to_owned();
+    store
+        .put_source(&Tenant::local(), &first, None)
+        .await
+        .unwrap();
+    assert_eq!(
+        store.sources(&Tenant::local()).await.unwrap(),
+        [unread, first]
+    );
+}
+
+pub async fn places_belong_to_projects_once_they_are_assigned(store: &dyn Store) {
+    let id = session("7f78aa01");
+    let mut elsewhere = event("b").in_place("/home/ada/engine");
+    elsewhere.place = Some(Place {
+        root: "/home/ada/engine".to_owned(),
+        branch: None,
+    });
+    let said = vec![
+        event("a").in_place("/home/ada/engine"),
+        elsewhere,
+        event("c").in_place("/elsewhere"),
+    ];
+    add(store, append(&id, said)).await;
+    store
+        .assign_root(
+            &Tenant::local(),
+            "/home/ada/engine",
+            &project("engine"),
+            at(1),
+        )
+        .await
+        .unwrap();
+    let bare = Place {
+        root: "/home/ada/engine".to_owned(),
+        branch: None,
+    };
+    let engine = Some("engine".to_owned());
+    let expected = [
+        (place("/elsewhere"), None),
+        (bare, engine.clone()),
+        (place("/home/ada/engine"), engine),
+    ];
+    assert_eq!(store.places(&Tenant::local()).await.unwrap(), expected);
+    let mut known = project("engine");
+    known.identity = "example.org/ada/moved".to_owned();
+    store
+        .assign_root(&Tenant::local(), "/elsewhere", &known, at(2))
+        .await
+        .unwrap();
+    // Another identity joins the project; the first still stands for it.
+    let both = [project("engine"), known];
+    assert_eq!(store.projects(&Tenant::local()).await.unwrap(), both);
+    // A root without events is not a place that events happened in.
+    assert_eq!(store.places(&Tenant::local()).await.unwrap().len(), 3);
+}
+
+fn seen_at(root: &str, evidence: Evidence) -> Evidence {
+    Evidence {
+        root: Some(root.to_owned()),
+        ..evidence
+    }
+}
+
+/// A session with two events at `/home/ada/engine`, whose project is still guessed.
+async fn guessed_project(store: &dyn Store, id: &SessionId) {
+    let there = events("word", 2)
+        .into_iter()
+        .map(|event| event.in_place("/home/ada/engine"));
+    add(store, append(id, there.collect())).await;
+    store
+        .assign_root(
+            &Tenant::local(),
+            "/home/ada/engine",
+            &project("guess"),
+            at(1),
+        )
+        .await
+        .unwrap();
+}
+
+pub async fn assigning_a_root_moves_what_was_observed_there(store: &dyn Store) {
+    let id = session("7f78aa01");
+    guessed_project(store, &id).await;
+    let (guess, engine) = (project_scope("guess"), project_scope("engine"));
+    let here = seen_at("/home/ada/engine", evidence(&id, &[1]));
+    let there = seen_at("/home/ada/other", evidence(&id, &[2]));
+    let both = observation(&guess, "use tabs", vec![here.clone(), there.clone()]);
+    let mine = observation(&user_scope("ada"), "be brief", vec![here.clone()]);
+    extract(store, &id, vec![both, mine.clone()]).await;
+    let before = store.scopes(&Tenant::local()).await.unwrap();
+    store
+        .assign_root(
+            &Tenant::local(),
+            "/home/ada/engine",
+            &project("engine"),
+            at(2),
+        )
+        .await
+        .unwrap();
+    let left = observation(&guess, "use tabs", vec![there]);
+    let moved = observation(&engine, "use tabs", vec![here]);
+    assert_eq!(store.observations(&guess).await.unwrap(), [left]);
+    assert_eq!(store.observations(&engine).await.unwrap(), [moved]);
+    assert_eq!(store.observations(&mine.scope).await.unwrap(), [mine]);
+    let after = store.scopes(&Tenant::local()).await.unwrap();
+    let revision = |states: &[daybook_domain::seams::ScopeState], scope| {
+        states
+            .iter()
+            .find(|state| &state.scope == scope)
+            .map_or(0, |state| state.revision)
+    };
+    assert_eq!(revision(&after, &guess), revision(&before, &guess) + 1);
+    assert_eq!(revision(&after, &engine), 1);
+    assert_eq!(revision(&after, &user_scope("ada")), 1);
+    store
+        .assign_root(
+            &Tenant::local(),
+            "/home/ada/engine",
+            &project("engine"),
+            at(3),
+        )
+        .await
+        .unwrap();
+    assert_eq!(store.scopes(&Tenant::local()).await.unwrap(), after);
+}
+
+pub async fn what_was_taken_back_stays_so_under_a_new_project(store: &dyn Store) {
+    let id = session("7f78aa01");
+    guessed_project(store, &id).await;
+    let (guess, engine) = (project_scope("guess"), project_scope("engine"));
+    let here = seen_at("/home/ada/engine", evidence(&id, &[1]));
+    let said = observation(&guess, "use tabs", vec![here.clone()]);
+    extract(store, &id, vec![said.clone()]).await;
+    assert!(store.retract(&guess, said.id, at(3)).await.unwrap());
+    store
+        .assign_root(
+            &Tenant::local(),
+            "/home/ada/engine",
+            &project("engine"),
+            at(4),
+        )
+        .await
+        .unwrap();
+    let again = observation(&engine, "use tabs", vec![here]);
+    store.observe(&[again], at(5)).await.unwrap();
+    assert!(store.observations(&engine).await.unwrap().is_empty());
+}
