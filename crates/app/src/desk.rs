@@ -391,11 +391,3 @@ pub(crate) fn day(daybook: &Daybook, at: Timestamp, form: &str) -> Option<String
     let zoned = at.to_zoned(daybook.settings.zone.clone());
     Some(zoned.strftime(form).to_string())
 }
-
-/// A time for programs; `null` when unknown.
-pub(crate) fn rfc3339(at: Timestamp) -> Option<String> {
-    let known = (at != Timestamp::ZERO).then_some(at.0)?;
-    jiff::Timestamp::from_millisecond(known)
-        .ok()
-        .map(|at| at.to_string())
-}

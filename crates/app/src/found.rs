@@ -4,7 +4,7 @@ use daybook_engine::recall::search::Answer;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::desk::rfc3339;
+use crate::output::rfc3339;
 
 /// One thing that is remembered, with its source.
 #[derive(Serialize, ToSchema)]

@@ -7,6 +7,7 @@ mod backup;
 mod briefing;
 mod cli;
 mod clock;
+mod common;
 mod desk;
 mod discover;
 mod extracting;

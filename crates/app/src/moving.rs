@@ -21,7 +21,7 @@ use daybook_engine::stop::Stop;
 use daybook_store::sqlite::{SqliteOptions, SqliteStore};
 use daybook_store::transfer::{self, Checksum, Outcome, Portable, TABLES};
 
-use crate::cli::Common;
+use crate::common::Common;
 use crate::progress::Carrying;
 use crate::root::shown;
 use crate::settings::{Place, Settings, masked};

@@ -7,7 +7,7 @@ use anyhow::Result;
 use daybook_domain::StoreError;
 use daybook_engine::stop::Stop;
 
-use crate::cli::Common;
+use crate::common::Common;
 use crate::logging::{class, complain, say, store_error};
 use crate::wiring::{Daybook, block_on};
 

@@ -2,13 +2,21 @@
 
 use anstyle::{AnsiColor, Style};
 use anyhow::Result;
-use daybook_domain::{Failure, FailureClass};
+use daybook_domain::{Failure, FailureClass, Timestamp};
 use serde::Serialize;
 
 /// Prints one JSON document to standard output.
 pub(crate) fn json(value: &impl Serialize) -> Result<()> {
     anstream::println!("{}", serde_json::to_string_pretty(value)?);
     Ok(())
+}
+
+/// A time for programs; `null` when unknown.
+pub(crate) fn rfc3339(at: Timestamp) -> Option<String> {
+    let known = (at != Timestamp::ZERO).then_some(at.0)?;
+    jiff::Timestamp::from_millisecond(known)
+        .ok()
+        .map(|at| at.to_string())
 }
 
 /// Text that stands out.

@@ -9,12 +9,11 @@ use anyhow::Result;
 use daybook_domain::eligibility::{Switches, eligible};
 use daybook_domain::seams::ScopeState;
 use daybook_domain::source::{Import, Source};
-use daybook_domain::{Gap, Job, JobKind, Session, Timestamp};
+use daybook_domain::{Gap, Job, JobKey, JobKind, Session, SessionId, Timestamp};
 use daybook_engine::notices::spool::Spool;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::cli::by_session;
 use crate::wiring::Daybook;
 
 /// All that is known of the state of a data folder.
@@ -196,4 +195,13 @@ impl From<&ScopeState> for ScopeShown {
             revision: state.revision,
         }
     }
+}
+
+/// Extraction jobs, by session.
+pub(crate) fn by_session(jobs: Vec<Job>) -> BTreeMap<SessionId, Job> {
+    let session = |job: Job| match job.key.clone() {
+        JobKey::Extract(session) => Some((session, job)),
+        JobKey::Consolidate(_) => None,
+    };
+    jobs.into_iter().filter_map(session).collect()
 }

@@ -9,7 +9,7 @@ use daybook_engine::stop::Stop;
 use daybook_store::transfer::{self, Table};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::cli::Common;
+use crate::common::Common;
 use crate::logging;
 use crate::output::size;
 

@@ -26,10 +26,10 @@ use daybook_store::transfer::Portable;
 #[cfg(feature = "postgres")]
 use daybook_store::{PostgresOptions, PostgresStore, Trust};
 
-use crate::cli::Common;
 #[cfg(feature = "postgres")]
 use crate::clock::ServerClock;
 use crate::clock::SystemClock;
+use crate::common::Common;
 use crate::root;
 use crate::settings::{Durability, Place, Settings, masked};
 

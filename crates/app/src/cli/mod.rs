@@ -27,14 +27,13 @@ mod update;
 mod watch;
 
 use std::io::IsTerminal;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::logging::{self, Form, Wanted};
-pub(crate) use sessions::by_session;
+use crate::common::Common;
+use crate::logging;
 
 const GROUPS: &str = "\
 Everyday
@@ -91,48 +90,6 @@ struct Cli {
     common: Common,
     #[command(subcommand)]
     command: Command,
-}
-
-/// What every command takes.
-#[derive(Args, Clone, Debug)]
-pub(crate) struct Common {
-    /// The data folder [default: DAYBOOK_HOME, or ~/.daybook]
-    #[arg(long, global = true, value_name = "FOLDER")]
-    pub(crate) root: Option<PathBuf>,
-    /// Where memory is kept: sqlite, or postgres://… [default: the setting `store`]
-    #[arg(long, global = true, value_name = "ADDRESS")]
-    store: Option<String>,
-    /// Print JSON, and nothing else, to standard output
-    #[arg(long, global = true)]
-    pub(crate) json: bool,
-    /// Log to standard error: off, error, warn, info, debug or trace [default: DAYBOOK_LOG, or off]
-    #[arg(long, global = true, value_name = "LEVEL")]
-    log: Option<Wanted>,
-    /// How lines of the log look [default: DAYBOOK_LOG_FORMAT, or text]
-    #[arg(long, global = true, value_name = "FORM", value_enum)]
-    log_format: Option<Form>,
-    /// A setting for this run alone, before environment and daybook.toml; may be repeated
-    #[arg(long, global = true, value_name = "NAME=VALUE")]
-    pub(crate) set: Vec<String>,
-}
-
-impl Common {
-    /// The same, with memory kept at `address` for this run.
-    pub(crate) fn with_store_at(&self, address: &str) -> Self {
-        let mut common = self.clone();
-        common
-            .set
-            .retain(|set| !set.trim_start().starts_with("store="));
-        common.set.push(format!("store={address}"));
-        common
-    }
-
-    /// `--store` is a setting like any other.
-    fn with_store(mut self) -> Self {
-        let store = self.store.take();
-        self.set.extend(store.map(|store| format!("store={store}")));
-        self
-    }
 }
 
 #[derive(Subcommand)]

@@ -7,12 +7,12 @@ use anyhow::{Result, bail};
 use clap::Args;
 use daybook_domain::eligibility::{Switches, eligible};
 use daybook_domain::seams::JobStore;
-use daybook_domain::{ExtractionRecord, Job, JobKey, JobKind, Session, SessionId, Timestamp};
+use daybook_domain::{ExtractionRecord, Job, JobKind, Session, SessionId, Timestamp};
 use serde_json::{Value, json};
 
 use super::Common;
-use crate::desk::rfc3339;
-use crate::output::{bold, count, dim, grouped, json as print_json};
+use crate::output::{bold, count, dim, grouped, json as print_json, rfc3339};
+use crate::overview::by_session;
 use crate::wiring::{Daybook, block_on};
 
 /// The sessions that were taken in.
@@ -83,15 +83,6 @@ impl Sessions {
         }
         Ok(ExitCode::SUCCESS)
     }
-}
-
-/// Extraction jobs, by session.
-pub(crate) fn by_session(jobs: Vec<Job>) -> BTreeMap<SessionId, Job> {
-    let session = |job: Job| match job.key.clone() {
-        JobKey::Extract(session) => Some((session, job)),
-        JobKey::Consolidate(_) => None,
-    };
-    jobs.into_iter().filter_map(session).collect()
 }
 
 async fn switch(common: &Common, daybook: &Daybook, name: &str, on: bool) -> Result<ExitCode> {

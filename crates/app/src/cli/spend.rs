@@ -13,8 +13,7 @@ use serde_json::{Value, json};
 
 use super::Common;
 use super::import::since;
-use crate::desk::rfc3339;
-use crate::output::{bold, count, dim, grouped, json as print_json, warn};
+use crate::output::{bold, count, dim, grouped, json as print_json, rfc3339, warn};
 use crate::wiring::{Daybook, block_on};
 
 /// What models were asked for, what that cost, and how much is left.

@@ -10,8 +10,7 @@ use serde_json::{Value, json};
 
 use super::Common;
 use super::sessions::day;
-use crate::desk::rfc3339;
-use crate::output::{at_cap, bold, count, dim, json as print_json, size, warn};
+use crate::output::{at_cap, bold, count, dim, json as print_json, rfc3339, size, warn};
 use crate::overview::Facts;
 use crate::root;
 use crate::wiring::{Daybook, block_on};

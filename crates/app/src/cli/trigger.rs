@@ -9,8 +9,7 @@ use daybook_engine::triggers::Triggered;
 use serde_json::json;
 
 use super::Common;
-use crate::desk::rfc3339;
-use crate::output::{count, json as print_json};
+use crate::output::{count, json as print_json, rfc3339};
 use crate::telling::{self, Happened};
 use crate::wiring::{Daybook, block_on};
 

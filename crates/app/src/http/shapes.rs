@@ -7,8 +7,9 @@ use daybook_engine::triggers::Triggered;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::desk::{Briefing, EVENTS, Kept, rfc3339};
+use crate::desk::{Briefing, EVENTS, Kept};
 use crate::found::Found;
+use crate::output::rfc3339;
 
 /// Events of one session, in order.
 #[derive(Deserialize, ToSchema)]

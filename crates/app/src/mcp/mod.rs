@@ -35,7 +35,7 @@ pub(crate) use self::answer::recalled;
 use self::memory::Memory;
 pub(crate) use self::tools::ToolSet;
 use self::tools::{Named, offered};
-use crate::cli::Common;
+use crate::common::Common;
 use crate::{keeper, root};
 
 /// Longest message of a client, in bytes. Longer ones are dropped by the transport.

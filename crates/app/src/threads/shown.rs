@@ -11,7 +11,7 @@ use daybook_engine::working::manager::{Compacted, DispatchResult, Dispatched};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::desk::rfc3339;
+use crate::output::rfc3339;
 
 /// A thread that was made, or was there already.
 #[derive(Debug, Serialize, ToSchema)]

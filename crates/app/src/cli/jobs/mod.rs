@@ -269,7 +269,7 @@ fn gaps_json(gaps: &[Gap]) -> Vec<Value> {
             "to": gap.to,
             "class": gap.failure.class.word(),
             "why": gap.failure.message,
-            "at": crate::desk::rfc3339(gap.at),
+            "at": crate::output::rfc3339(gap.at),
             "engine": gap.engine,
         })
     });

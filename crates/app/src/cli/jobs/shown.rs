@@ -4,8 +4,7 @@ use daybook_domain::eligibility::Ineligible;
 use daybook_domain::{Gap, Job, JobKey, Priority, Standing, Timestamp};
 use serde::Serialize;
 
-use crate::desk::rfc3339;
-use crate::output::{bold, dim, warn};
+use crate::output::{bold, dim, rfc3339, warn};
 use crate::wiring::Daybook;
 
 /// A job, for programs. The seeds' words stand beside ours where they name the same thing.
