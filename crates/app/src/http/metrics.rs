@@ -9,9 +9,9 @@ use axum::response::IntoResponse;
 use daybook_domain::spend::{Amount, Payer, Period, Purse};
 use daybook_domain::{FailureClass, Job, JobKind, Money, Tallied, Tally, Timestamp};
 
+use super::counter::Counter;
 use super::exposition::{CONTENT, Exposition, Kind};
 use super::fault::{ErrorBody, Fault};
-use super::routes::Counter;
 use crate::overview::Facts;
 use crate::wiring::Daybook;
 

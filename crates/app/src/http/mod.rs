@@ -6,6 +6,8 @@
 //!
 //! Not here: what is asked and answered (`desk`, `telling`, `overview`), background work.
 
+mod bounds;
+mod counter;
 mod exposition;
 mod fault;
 mod gate;
@@ -17,6 +19,7 @@ mod shapes;
 mod thread_shapes;
 mod threads;
 mod token;
+mod told;
 mod traffic;
 
 use std::net::{SocketAddr, TcpListener};
@@ -35,8 +38,8 @@ use tokio::runtime::{Builder, Runtime};
 use tower_http::timeout::TimeoutLayer;
 
 use crate::wiring::Daybook;
+use counter::Counter;
 use gate::Gate;
-use routes::Counter;
 
 /// Largest body of a request, in bytes.
 const BODY: usize = 1024 * 1024;

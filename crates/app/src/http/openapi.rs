@@ -9,7 +9,7 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement
 use utoipa::openapi::{Components, Info, OpenApi, OpenApiBuilder};
 use utoipa_axum::router::OpenApiRouter;
 
-use super::routes::Counter;
+use super::counter::Counter;
 
 /// Name of the one way to say who is asking.
 const TOKEN: &str = "token";

@@ -2,44 +2,31 @@
 //!
 //! Not here: rules. A route checks bounds that only HTTP has, and translates.
 
-use std::future::Future;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use anyhow::Result;
 use axum::Json;
 use axum::extract::State;
-use daybook_domain::Timestamp;
 use daybook_domain::index::Layer;
-use daybook_domain::limits::APPEND_EVENTS;
-use daybook_engine::ingest::told::Told;
-use tokio::runtime::Handle;
-use tokio::sync::Semaphore;
-use tracing::{Instrument, Span};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::bounds::{QUESTION, at_most, within};
+use super::counter::Counter;
 use super::fault::{Asked, ErrorBody, Fault, Queried};
 use super::shapes::{
     AppendAnswer, AppendRequest, ContextAnswer, ContextQuery, Health, LayerName, RecallAnswer,
-    RecallRequest, RememberAnswer, RememberRequest, ToldEvent, TriggerAnswer, TriggerRequest,
-    WordsAnswer, WordsQuery,
+    RecallRequest, RememberAnswer, RememberRequest, TriggerAnswer, TriggerRequest, WordsAnswer,
+    WordsQuery,
 };
-use super::traffic::Traffic;
+use super::told::told;
 use super::{metrics, threads};
-use crate::desk::{self, Ask, Standing, Unfit, Whose};
+use crate::desk::{self, Ask, Standing, Whose};
 use crate::found::Found;
 use crate::here::Here;
 use crate::overview::{Facts, Overview};
 use crate::telling::{self, FOLDER, Happened, Said, Where};
-use crate::wiring::Daybook;
 
-/// Longest id of an event, in bytes.
-const EVENT_ID: usize = 256;
-/// Longest name of a tool, in bytes.
-const TOOL: usize = 128;
-/// Longest question, in bytes.
-pub(super) const QUESTION: usize = 4096;
 /// Most answers to a question.
 const ANSWERS: usize = 100;
 /// Most scopes that one question names.
@@ -50,8 +37,6 @@ const BUDGET: usize = 100_000;
 const CITATION: usize = 512;
 /// Most lines around a citation.
 const AROUND: u32 = 500;
-/// How far ahead of our clock a teller's may be, in milliseconds.
-const AHEAD: i64 = 24 * 60 * 60 * 1000;
 
 /// Every route, with what is published of it.
 pub(super) fn all() -> OpenApiRouter<Counter> {
@@ -66,56 +51,6 @@ pub(super) fn all() -> OpenApiRouter<Counter> {
         .merge(threads::all())
         .routes(routes!(metrics::metrics))
         .routes(routes!(health))
-}
-
-/// Where requests are served, a bounded number at once.
-#[derive(Clone)]
-pub(super) struct Counter {
-    daybook: Arc<Daybook>,
-    room: Arc<Semaphore>,
-    traffic: Arc<Traffic>,
-}
-
-impl Counter {
-    pub(super) fn new(daybook: Arc<Daybook>, most: usize) -> Self {
-        let room = Arc::new(Semaphore::new(most));
-        Self {
-            daybook,
-            room,
-            traffic: Arc::default(),
-        }
-    }
-
-    /// What was asked so far.
-    pub(super) fn traffic(&self) -> Arc<Traffic> {
-        Arc::clone(&self.traffic)
-    }
-
-    /// Does `work` on a thread that it may block, and holds its place until it is really done,
-    /// even when nobody waits for it any more.
-    pub(super) async fn serve<T, F>(
-        &self,
-        work: impl FnOnce(Arc<Daybook>) -> F + Send + 'static,
-    ) -> Result<T, Fault>
-    where
-        T: Send + 'static,
-        F: Future<Output = Result<T>>,
-    {
-        let Ok(place) = Arc::clone(&self.room).try_acquire_owned() else {
-            return Err(Fault::busy("too many requests at once"));
-        };
-        let (daybook, runtime) = (Arc::clone(&self.daybook), Handle::current());
-        let request = Span::current();
-        let done = tokio::task::spawn_blocking(move || {
-            let done = runtime.block_on(work(daybook).instrument(request));
-            drop(place);
-            done
-        });
-        match done.await {
-            Ok(done) => Ok(done?),
-            Err(_) => Err(anyhow::anyhow!("the work broke off").into()),
-        }
-    }
 }
 
 /// Append events to a session
@@ -335,86 +270,6 @@ async fn health() -> Json<Health> {
         ok: true,
         version: env!("CARGO_PKG_VERSION"),
     })
-}
-
-fn told(events: Vec<ToldEvent>, now: Timestamp) -> Result<Vec<Told>> {
-    if events.is_empty() || events.len() > APPEND_EVENTS {
-        let many = events.len();
-        return Err(unfit(format!(
-            "{many} events; send 1 to {APPEND_EVENTS} in one request"
-        )));
-    }
-    let events = events.into_iter().enumerate();
-    events.map(|(n, event)| one_told(n, event, now)).collect()
-}
-
-fn one_told(n: usize, event: ToldEvent, now: Timestamp) -> Result<Told> {
-    for (field, text, most) in [("id", &event.id, EVENT_ID), ("tool", &event.tool, TOOL)] {
-        if text
-            .as_ref()
-            .is_some_and(|text| text.is_empty() || text.len() > most)
-        {
-            return Err(unfit(format!(
-                "events[{n}].{field} is 1 to {most} bytes, or left out"
-            )));
-        }
-    }
-    let role = event.role.into();
-    if event.text.trim().is_empty() && role != daybook_engine::ingest::told::Role::Tool {
-        return Err(unfit(format!(
-            "events[{n}].text is blank; leave the event out"
-        )));
-    }
-    let at = match event.at {
-        Some(at) => Some(time(n, &at, now)?),
-        None => None,
-    };
-    Ok(Told {
-        id: event.id,
-        role,
-        text: event.text,
-        at,
-        tool: event.tool,
-    })
-}
-
-fn time(n: usize, text: &str, now: Timestamp) -> Result<Timestamp> {
-    let Ok(at) = text.parse::<jiff::Timestamp>() else {
-        return Err(unfit(format!(
-            "events[{n}].at is no time; write for example 2026-03-02T08:15:00Z"
-        )));
-    };
-    let at = Timestamp(at.as_millisecond());
-    // A session rests by the times that its events name: one from the future would wait until then.
-    if at <= Timestamp::ZERO || at.0 > now.0.saturating_add(AHEAD) {
-        return Err(unfit(format!(
-            "events[{n}].at lies before 1970 or more than a day ahead; check the sender's clock"
-        )));
-    }
-    Ok(at)
-}
-
-pub(super) fn unfit(message: String) -> anyhow::Error {
-    Unfit::Request(message).into()
-}
-
-pub(super) fn within(what: &str, size: usize, most: usize, unit: &str) -> Result<(), Fault> {
-    if size == 0 {
-        return Err(Fault::request(format!("{what} is 1 to {most} {unit}")));
-    }
-    at_most(what, size, most, unit)
-}
-
-pub(super) fn at_most<N: PartialOrd + std::fmt::Display>(
-    what: &str,
-    size: N,
-    most: N,
-    unit: &str,
-) -> Result<(), Fault> {
-    if size > most {
-        return Err(Fault::request(format!("{what} is at most {most} {unit}")));
-    }
-    Ok(())
 }
 
 fn whole(folder: Option<String>) -> Result<Option<PathBuf>, Fault> {

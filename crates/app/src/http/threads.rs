@@ -18,8 +18,9 @@ use serde_json::{Value, json};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::bounds::{QUESTION, at_most, unfit, within};
+use super::counter::Counter;
 use super::fault::{Asked, ErrorBody, Fault, Queried};
-use super::routes::{Counter, QUESTION, at_most, unfit, within};
 use super::thread_shapes::{
     CompactRequest, ContextRequest, CreateRequest, DeletedAnswer, DispatchAnswer, DispatchQuery,
     EventBody, ListAnswer, ListQuery, PausedAnswer, StateQuery,
