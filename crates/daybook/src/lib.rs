@@ -139,8 +139,9 @@
 //!
 //! # What it leaves to you
 //!
-//! It needs a tokio runtime with time, be it of one thread, and starts none. It installs no subscriber and no
-//! handler of signals, and reads no environment; spans and events go to whichever `tracing` subscriber you have.
+//! It needs a tokio runtime with time, be it of one thread, and starts none; `SqliteStore` has one thread that
+//! commits. It installs no subscriber and no handler of signals, and reads no environment; spans and events go
+//! to whichever `tracing` subscriber you have.
 //!
 //! Versions follow [Semantic Versioning](https://semver.org/spec/v2.0.0.html): before 1.0 a breaking change
 //! raises the second number. Rust 1.95 or newer; raising that counts as a breaking change.

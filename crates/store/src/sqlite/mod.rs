@@ -71,7 +71,8 @@ pub struct SqliteOptions {
 /// Documents that wait to be moved into the full-text index together, unless a store says otherwise.
 const WAITING_DOCUMENTS: usize = 1024;
 
-/// A store in one SQLite file.
+/// A store in one SQLite file. From the first write on it has a thread of its own that commits; when it is
+/// dropped, what was asked for is on disk and that thread has ended.
 #[derive(Debug)]
 pub struct SqliteStore {
     file: Arc<File>,
