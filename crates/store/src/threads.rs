@@ -46,7 +46,7 @@ impl ThreadRow {
     }
 
     /// The thread as callers know it.
-    pub(crate) fn thread(&self, session: &Session, now: Timestamp) -> Thread {
+    pub(crate) fn thread(&self, session: &Session) -> Thread {
         Thread {
             id: session.id.clone(),
             label: session.label.clone(),
@@ -54,7 +54,7 @@ impl ThreadRow {
             updated_at: self.updated_at,
             forked_from: session.forked_from.clone(),
             last: session.events,
-            block: self.blocking.standing(now),
+            block: self.blocking.block,
             custom: self.custom.clone(),
         }
     }

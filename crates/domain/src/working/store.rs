@@ -151,7 +151,7 @@ pub struct Thread {
     pub forked_from: Option<String>,
     /// Its last entry.
     pub last: EventSeq,
-    /// What its events wait for. A block whose time is over is none.
+    /// What its events wait for; of a store also a block whose time has come, until somebody goes past it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub block: Option<Block>,
     /// Whatever its host wants to remember of it.
@@ -262,9 +262,9 @@ pub struct LogPage {
 ///
 /// ```
 /// use daybook_domain::working::ThreadStore;
-/// use daybook_domain::{SessionId, StoreError, Timestamp};
-/// async fn is_empty(store: &dyn ThreadStore, id: &SessionId, now: Timestamp) -> Result<bool, StoreError> {
-///     let thread = store.thread(id, now).await?;
+/// use daybook_domain::{SessionId, StoreError};
+/// async fn is_empty(store: &dyn ThreadStore, id: &SessionId) -> Result<bool, StoreError> {
+///     let thread = store.thread(id).await?;
 ///     Ok(thread.is_none_or(|thread| thread.last.0 == 0))
 /// }
 /// # let _ = is_empty;
@@ -279,15 +279,10 @@ pub trait ThreadStore: SessionStore {
     async fn create_thread(&self, new: &NewThread) -> Result<Thread, StoreError>;
 
     /// A thread, if there is one.
-    async fn thread(&self, id: &SessionId, now: Timestamp) -> Result<Option<Thread>, StoreError>;
+    async fn thread(&self, id: &SessionId) -> Result<Option<Thread>, StoreError>;
 
     /// Threads of a tenant, newest entry first, then by id.
-    async fn threads(
-        &self,
-        tenant: &Tenant,
-        limit: usize,
-        now: Timestamp,
-    ) -> Result<Vec<Thread>, StoreError>;
+    async fn threads(&self, tenant: &Tenant, limit: usize) -> Result<Vec<Thread>, StoreError>;
 
     /// Appends entries in one transaction with all that [`SessionStore::append`] does. A block whose time has
     /// come is over with that.

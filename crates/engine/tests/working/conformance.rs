@@ -7,12 +7,15 @@ use std::time::Duration;
 
 use daybook_domain::SessionId;
 use daybook_domain::working::{BlockingReason, ThreadEvent};
-use daybook_engine::working::manager::{CreateThread, MemoryManagerConfig, Observer, StateChange};
+use daybook_engine::working::manager::{
+    CreateThread, MemoryManager, MemoryManagerConfig, Observer, StateChange,
+};
+use daybook_testkit::ManualClock;
 use serde_json::json;
 
 use super::fixture::{
-    Deed, Gated, event, manager, manager_of, quiet, run, settle, store, thread, told, unasked,
-    user, wish,
+    Deed, Gated, NOW, compacting, event, manager, manager_of, quiet, run, settle, store, thread,
+    told, unasked, user, wish,
 };
 
 // "EventQueue (A)": here the log is the queue, and the block its gate.
@@ -222,6 +225,23 @@ fn observers_hear_of_what_is_applied_and_not_again_what_was_there() {
             5
         );
         assert_eq!(heard(), Vec::<String>::new());
+    });
+}
+
+#[test]
+fn observers_hear_of_what_waited_behind_a_process_that_is_gone() {
+    run(async {
+        let store = store();
+        let (gone, thread, _gated) = compacting(store.clone()).await;
+        gone.append(&thread, &wish(21)).await.expect("it is stored");
+        let later = Arc::new(ManualClock::at(NOW.plus(Duration::from_secs(60))));
+        let next = MemoryManager::new(store, Default::default(), None, later, unasked());
+        let log = Arc::new(Log::default());
+        let _watching = next.add_observer(Arc::clone(&log) as _);
+        let state = next.current_state(&thread).await.expect("a state");
+        assert_eq!(state.len(), 21);
+        let heard = log.0.lock().expect("a lock");
+        assert_eq!(*heard, ["dispatch USER_MESSAGE", "reduce", "change +1 -0"]);
     });
 }
 

@@ -184,17 +184,12 @@ impl ThreadStore for Faulty {
         self.store.create_thread(new).await
     }
 
-    async fn thread(&self, id: &SessionId, now: Timestamp) -> Result<Option<Thread>, StoreError> {
-        self.call("thread", self.store.thread(id, now)).await
+    async fn thread(&self, id: &SessionId) -> Result<Option<Thread>, StoreError> {
+        self.call("thread", self.store.thread(id)).await
     }
 
-    async fn threads(
-        &self,
-        tenant: &Tenant,
-        limit: usize,
-        now: Timestamp,
-    ) -> Result<Vec<Thread>, StoreError> {
-        self.store.threads(tenant, limit, now).await
+    async fn threads(&self, tenant: &Tenant, limit: usize) -> Result<Vec<Thread>, StoreError> {
+        self.store.threads(tenant, limit).await
     }
 
     async fn append_entries(&self, append: &ThreadAppend) -> Result<ThreadAppended, StoreError> {

@@ -17,17 +17,12 @@ impl<S: Store + ThreadStore + JobRows> ThreadStore for Ledgered<S> {
         self.inner.create_thread(new).await
     }
 
-    async fn thread(&self, id: &SessionId, now: Timestamp) -> Result<Option<Thread>, StoreError> {
-        self.inner.thread(id, now).await
+    async fn thread(&self, id: &SessionId) -> Result<Option<Thread>, StoreError> {
+        self.inner.thread(id).await
     }
 
-    async fn threads(
-        &self,
-        tenant: &Tenant,
-        limit: usize,
-        now: Timestamp,
-    ) -> Result<Vec<Thread>, StoreError> {
-        self.inner.threads(tenant, limit, now).await
+    async fn threads(&self, tenant: &Tenant, limit: usize) -> Result<Vec<Thread>, StoreError> {
+        self.inner.threads(tenant, limit).await
     }
 
     async fn append_entries(&self, append: &ThreadAppend) -> Result<ThreadAppended, StoreError> {

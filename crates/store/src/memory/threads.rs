@@ -45,21 +45,16 @@ impl ThreadStore for MemoryStore {
             state.threads.insert(id.clone(), Kept { row, snapshot });
         }
         let (session, thread) = state.known_thread(id)?;
-        Ok(thread.row.thread(&session.session, new.now))
+        Ok(thread.row.thread(&session.session))
     }
 
-    async fn thread(&self, id: &SessionId, now: Timestamp) -> Result<Option<Thread>, StoreError> {
+    async fn thread(&self, id: &SessionId) -> Result<Option<Thread>, StoreError> {
         let mut state = self.state();
         let found = state.find_thread(id);
-        Ok(found.map(|(session, thread)| thread.row.thread(&session.session, now)))
+        Ok(found.map(|(session, thread)| thread.row.thread(&session.session)))
     }
 
-    async fn threads(
-        &self,
-        tenant: &Tenant,
-        limit: usize,
-        now: Timestamp,
-    ) -> Result<Vec<Thread>, StoreError> {
+    async fn threads(&self, tenant: &Tenant, limit: usize) -> Result<Vec<Thread>, StoreError> {
         let state = self.state();
         let own = state
             .threads
@@ -67,7 +62,7 @@ impl ThreadStore for MemoryStore {
             .filter(|(id, thread)| &id.tenant == tenant && thread.row.deleted_at.is_none());
         let own = own.filter_map(|(id, thread)| {
             let session = &state.sessions.get(id)?.session;
-            Some(thread.row.thread(session, now))
+            Some(thread.row.thread(session))
         });
         let mut threads: Vec<Thread> = own.collect();
         threads.sort_by_key(|thread| std::cmp::Reverse(thread.updated_at));

@@ -29,17 +29,12 @@ impl ThreadStore for PostgresStore {
         self.write(walls, creating).await
     }
 
-    async fn thread(&self, id: &SessionId, now: Timestamp) -> Result<Option<Thread>, StoreError> {
-        let find = |tx: Tx| async move { thread(&tx, id, now).await };
+    async fn thread(&self, id: &SessionId) -> Result<Option<Thread>, StoreError> {
+        let find = |tx: Tx| async move { thread(&tx, id).await };
         self.read(Walls::Within(&id.tenant), find).await
     }
 
-    async fn threads(
-        &self,
-        tenant: &Tenant,
-        limit: usize,
-        now: Timestamp,
-    ) -> Result<Vec<Thread>, StoreError> {
+    async fn threads(&self, tenant: &Tenant, limit: usize) -> Result<Vec<Thread>, StoreError> {
         let newest = "SELECT tenant, agent, host_id
             FROM threads JOIN sessions USING (session_no)
             JOIN tenants ON tenants.tenant_no = sessions.tenant_no
@@ -48,7 +43,7 @@ impl ThreadStore for PostgresStore {
         let find = |tx: Tx| async move {
             let mut threads = Vec::new();
             for row in tx.rows(newest, values![&tenant.0, limit]).await? {
-                threads.extend(thread(&tx, &session_id_of(&row)?, now).await?);
+                threads.extend(thread(&tx, &session_id_of(&row)?).await?);
             }
             Ok(threads)
         };
@@ -242,7 +237,7 @@ async fn create(tx: &Tx, new: &NewThread) -> Result<Thread, Fault> {
     }
     let session = match (session, &former) {
         (Some(session), Some(row)) if session.known => {
-            return Ok(row.thread(&session.session, new.now));
+            return Ok(row.thread(&session.session));
         }
         (Some(session), _) if session.known => session,
         (cited, _) => {
@@ -266,16 +261,16 @@ async fn create(tx: &Tx, new: &NewThread) -> Result<Thread, Fault> {
         row.blocking.generation,
     ];
     tx.execute(insert, values).await?;
-    Ok(row.thread(&session.session, new.now))
+    Ok(row.thread(&session.session))
 }
 
-async fn thread(tx: &Tx, id: &SessionId, now: Timestamp) -> Result<Option<Thread>, Fault> {
+async fn thread(tx: &Tx, id: &SessionId) -> Result<Option<Thread>, Fault> {
     let Some(session) = find_session(tx, id).await?.filter(|row| row.known) else {
         return Ok(None);
     };
     let row = load(tx, session.no).await?;
     let row = row.filter(|row| row.deleted_at.is_none());
-    Ok(row.map(|row| row.thread(&session.session, now)))
+    Ok(row.map(|row| row.thread(&session.session)))
 }
 
 /// A thread that is there, which nobody else changes until this transaction ends.

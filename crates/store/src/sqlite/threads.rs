@@ -26,22 +26,17 @@ impl ThreadStore for SqliteStore {
         self.write(|tx| create(tx, new))
     }
 
-    async fn thread(&self, id: &SessionId, now: Timestamp) -> Result<Option<Thread>, StoreError> {
+    async fn thread(&self, id: &SessionId) -> Result<Option<Thread>, StoreError> {
         self.read(|tx| {
             let Some(session) = known_session(tx, id)? else {
                 return Ok(None);
             };
             let row = load(tx, session.no)?.filter(|row| row.deleted_at.is_none());
-            Ok(row.map(|row| row.thread(&session.session, now)))
+            Ok(row.map(|row| row.thread(&session.session)))
         })
     }
 
-    async fn threads(
-        &self,
-        tenant: &Tenant,
-        limit: usize,
-        now: Timestamp,
-    ) -> Result<Vec<Thread>, StoreError> {
+    async fn threads(&self, tenant: &Tenant, limit: usize) -> Result<Vec<Thread>, StoreError> {
         self.read(|tx| {
             let mut find = tx.prepare_cached(
                 "SELECT tenant, agent, host_id
@@ -57,7 +52,7 @@ impl ThreadStore for SqliteStore {
             for id in ids {
                 let session = known_session(tx, &id)?.ok_or_else(|| unknown(&id))?;
                 let row = load(tx, session.no)?.ok_or_else(|| unknown(&id))?;
-                threads.push(row.thread(&session.session, now));
+                threads.push(row.thread(&session.session));
             }
             Ok(threads)
         })
@@ -253,7 +248,7 @@ fn create(tx: &Connection, new: &NewThread) -> Result<Thread, Fault> {
         return Err(deleted(id).into());
     }
     if let (Some(session), Some(row)) = (&session, &former) {
-        return Ok(row.thread(&session.session, new.now));
+        return Ok(row.thread(&session.session));
     }
     if session.is_none() {
         sessions::add(tx, &log::first_of(new))?;
@@ -274,7 +269,7 @@ fn create(tx: &Connection, new: &NewThread) -> Result<Thread, Fault> {
         Value::Object(row.custom.clone()).to_string(),
         row.blocking.generation,
     ])?;
-    Ok(row.thread(&session.session, new.now))
+    Ok(row.thread(&session.session))
 }
 
 fn known_session(tx: &Connection, id: &SessionId) -> Result<Option<SessionRow>, Fault> {

@@ -146,8 +146,8 @@ async fn think(store: &impl ThreadStore) {
 pub(super) async fn thought(
     store: &impl ThreadStore,
 ) -> (Vec<Thread>, LogPage, Option<(EventSeq, Vec<u8>)>) {
-    let (id, now) = (session("bb"), at(9_507));
-    let threads = store.threads(&Tenant::local(), 9, now).await.unwrap();
+    let id = session("bb");
+    let threads = store.threads(&Tenant::local(), 9).await.unwrap();
     assert_eq!(threads.len(), 1);
     let log = store.entries(&id, EventSeq(0), 9, 9_999).await.unwrap();
     (threads, log, store.snapshot(&id).await.unwrap())

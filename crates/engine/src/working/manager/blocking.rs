@@ -232,8 +232,7 @@ impl MemoryManager {
         live: &Arc<Live>,
         inner: &mut MutexGuard<'_, Inner>,
     ) -> Result<bool, WorkingError> {
-        let now = self.0.clock.now();
-        let thread = self.0.store.thread(&live.id, now).await?;
+        let thread = self.0.store.thread(&live.id).await?;
         let thread = thread.ok_or_else(|| WorkingError::ThreadNotFound(live.id.clone()))?;
         let paused = thread
             .block

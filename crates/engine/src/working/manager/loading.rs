@@ -149,8 +149,7 @@ impl Shared {
         inner: &'a mut Inner,
     ) -> Result<&'a mut Loaded, WorkingError> {
         if inner.loaded.is_none() {
-            let now = self.clock.now();
-            let thread = self.store.thread(&live.id, now).await?;
+            let thread = self.store.thread(&live.id).await?;
             let Some(thread) = thread else {
                 self.forget(&live.id);
                 return Err(WorkingError::ThreadNotFound(live.id.clone()));

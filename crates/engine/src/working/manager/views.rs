@@ -35,7 +35,8 @@ impl MemoryManager {
     /// # }).unwrap();
     /// ```
     pub async fn thread(&self, id: &SessionId) -> Result<Option<Thread>, WorkingError> {
-        Ok(self.0.store.thread(id, self.0.clock.now()).await?)
+        let found = self.0.store.thread(id).await?;
+        Ok(found.map(|thread| self.0.as_it_stands(thread)))
     }
 
     /// Threads of this manager's tenant, newest activity first; at most `limit`.
@@ -61,11 +62,8 @@ impl MemoryManager {
     /// ```
     pub async fn threads(&self, limit: usize) -> Result<Vec<Thread>, WorkingError> {
         let tenant = &self.0.config.tenant;
-        Ok(self
-            .0
-            .store
-            .threads(tenant, limit, self.0.clock.now())
-            .await?)
+        let threads = self.0.store.threads(tenant, limit).await?.into_iter();
+        Ok(threads.map(|thread| self.0.as_it_stands(thread)).collect())
     }
 
     /// The state of a thread; what waits is not in it.
@@ -298,8 +296,7 @@ impl MemoryManager {
         thread: &SessionId,
         mut wanted: impl FnMut(&State) -> bool,
     ) -> Result<Option<State>, WorkingError> {
-        let now = self.0.clock.now();
-        let record = self.0.store.thread(thread, now).await?;
+        let record = self.0.store.thread(thread).await?;
         let record = record.ok_or_else(|| WorkingError::ThreadNotFound(thread.clone()))?;
         let fold = Fold::new(thread, Arc::clone(&self.0.registry));
         let mut state = fold.beginning(record.created_at);
@@ -324,6 +321,13 @@ impl MemoryManager {
 }
 
 impl Shared {
+    /// A block whose time has come is none to those who ask.
+    fn as_it_stands(&self, mut thread: Thread) -> Thread {
+        let now = self.clock.now();
+        thread.block = thread.block.filter(|block| block.stands(now));
+        thread
+    }
+
     /// A thread that this process has met, if it still knows it.
     pub(super) fn known(&self, id: &SessionId) -> Option<Arc<Live>> {
         let table = self.threads.lock().unwrap_or_else(PoisonError::into_inner);

@@ -10,10 +10,7 @@ use super::*;
 use crate::fixtures::imported;
 
 async fn listed(store: &dyn ThreadStore, limit: usize) -> Vec<String> {
-    let threads = store
-        .threads(&Tenant::local(), limit, at(99))
-        .await
-        .unwrap();
+    let threads = store.threads(&Tenant::local(), limit).await.unwrap();
     threads
         .into_iter()
         .map(|thread| thread.id.host_id)
@@ -24,8 +21,8 @@ async fn listed(store: &dyn ThreadStore, limit: usize) -> Vec<String> {
 async fn is_not_there(store: &dyn ThreadStore, id: &SessionId) {
     let missing = |error: Option<StoreError>| matches!(error, Some(StoreError::NotFound(_)));
     let (until, now, token) = (at(900), at(99), BlockToken(1));
-    assert_eq!(store.thread(id, now).await.unwrap(), None);
-    let threads = store.threads(&id.tenant, 99, now).await.unwrap();
+    assert_eq!(store.thread(id).await.unwrap(), None);
+    let threads = store.threads(&id.tenant, 99).await.unwrap();
     assert!(threads.iter().all(|thread| thread.id != *id));
     let append = entries(id, events("nobody", 1), now);
     assert!(missing(store.append_entries(&append).await.err()));
@@ -74,7 +71,7 @@ pub async fn a_thread_is_created_with_its_session_once(store: &dyn ThreadStore) 
         ..new
     };
     assert_eq!(store.create_thread(&again).await.unwrap(), expected);
-    assert_eq!(store.thread(&id, at(5)).await.unwrap(), Some(expected));
+    assert_eq!(store.thread(&id).await.unwrap(), Some(expected));
 }
 
 pub async fn a_thread_adopts_a_session_that_is_there(store: &dyn ThreadStore) {
@@ -158,7 +155,7 @@ pub async fn the_thread_with_the_newest_entry_comes_first(store: &dyn ThreadStor
     };
     store.append_entries(&again).await.unwrap();
     assert_eq!(listed(store, 1).await, ["d"]);
-    let c = store.thread(&session("c"), at(9)).await.unwrap().unwrap();
+    let c = store.thread(&session("c")).await.unwrap().unwrap();
     assert_eq!((c.created_at, c.updated_at), (at(1), at(5)));
 }
 
