@@ -8,11 +8,11 @@ use std::path::PathBuf;
 use anyhow::{Context as _, Result, anyhow, bail};
 use daybook_domain::Origin;
 use daybook_engine::files::reading;
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::answer::{self, BUDGET, Told};
+use super::arguments::{AROUND, count, taken, within};
 use super::entities;
 use super::memory::Memory;
 use super::tools::Which;
@@ -23,8 +23,6 @@ use crate::wiring::block_on;
 const ANSWERS: u64 = 8;
 /// Most answers to a question.
 const MOST_ANSWERS: u64 = 50;
-/// Most lines around a citation.
-pub(super) const AROUND: u32 = 50;
 
 /// Calls a tool.
 pub(super) fn answer(memory: &Memory, which: Which, arguments: Map<String, Value>) -> Result<Told> {
@@ -37,29 +35,6 @@ pub(super) fn answer(memory: &Memory, which: Which, arguments: Map<String, Value
         Which::UpsertRecord => entities::upsert(memory, &taken(arguments)?),
         Which::ListEntities => entities::list(memory, &taken(arguments)?),
     }
-}
-
-fn taken<T: DeserializeOwned>(mut arguments: Map<String, Value>) -> Result<T> {
-    // Models write null for what they leave out.
-    arguments.retain(|_, value| !value.is_null());
-    serde_json::from_value(Value::Object(arguments))
-        .map_err(|error| anyhow!("these arguments do not fit: {error}"))
-}
-
-/// A count; `8.0` is one, as some clients write it.
-pub(super) fn count<'de, D: Deserializer<'de>>(input: D) -> Result<Option<u64>, D::Error> {
-    let number = f64::deserialize(input)?;
-    if number.fract() != 0.0 || !(0.0..=9e15).contains(&number) {
-        return Err(serde::de::Error::custom(format!("{number} is not a count")));
-    }
-    Ok(Some(number as u64))
-}
-
-fn within(what: &str, number: u64, least: u64, most: u64) -> Result<usize> {
-    if !(least..=most).contains(&number) {
-        bail!("{what} is {number}; give {least} to {most}");
-    }
-    Ok(usize::try_from(number)?)
 }
 
 #[derive(Deserialize)]

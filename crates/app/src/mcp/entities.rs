@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::answer::{ANSWER, Told, nothing_yet};
-use super::calls::count;
+use super::arguments::count;
 use super::memory::Memory;
 use crate::desk::person;
 use crate::wiring::{Daybook, block_on};

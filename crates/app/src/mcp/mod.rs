@@ -8,6 +8,7 @@
 //! and worded (`answer`).
 
 mod answer;
+mod arguments;
 mod calls;
 mod entities;
 mod memory;

@@ -181,7 +181,7 @@ fn context() -> Value {
 fn read() -> Value {
     let properties = json!({
         "target": {"type": "string", "minLength": 1, "description": "a citation such as 7f78:L636 or 7f78:L3-9, or a memory file such as projects/tidepool/memory/MEMORY.md"},
-        "around": {"type": "integer", "minimum": 0, "maximum": super::calls::AROUND, "default": 0, "description": "of a citation: so many lines before and after, too"},
+        "around": {"type": "integer", "minimum": 0, "maximum": super::arguments::AROUND, "default": 0, "description": "of a citation: so many lines before and after, too"},
         "offset": {"type": "integer", "minimum": 0, "default": 0, "description": "where to go on, as the page before said"},
     });
     object(properties, &["target"])

@@ -9,7 +9,12 @@ use daybook_engine::extract::model::ModelLimits;
 use daybook_engine::profile::{Extractor, Ledger, Profile, UNBOUNDED};
 use serde_json::{Value, json};
 
-use super::models;
+use super::duration::spelled;
+
+/// The word for asking no model.
+pub(super) const NONE: &str = "none";
+/// The words of `at_cap`.
+pub(super) const AT_CAP: [&str; 2] = ["stand_in", "wait"];
 
 /// What is chosen, before it is put together.
 #[derive(Debug, Clone)]
@@ -73,8 +78,8 @@ impl Choices {
             prices: json!({}),
             caps: json!({}),
             currency: "USD".to_owned(),
-            extract_model: models::NONE.to_owned(),
-            compact_model: models::NONE.to_owned(),
+            extract_model: NONE.to_owned(),
+            compact_model: NONE.to_owned(),
             compact_temperature: 0.3,
             compact_max_tokens: 2_000,
             auto_compact: true,
@@ -82,7 +87,7 @@ impl Choices {
             auto_compact_tokens: 80_000,
             providers: json!({}),
             forbid: Vec::new(),
-            at_cap: models::AT_CAP[0],
+            at_cap: AT_CAP[0],
             window_tokens: limits.transcript_tokens as usize,
             answer_tokens: limits.answer_tokens as usize,
             keep: Vec::new(),
@@ -129,8 +134,8 @@ impl Choices {
             bail!(
                 "retry_first = \"{}\" is longer than retry_most = \"{}\", the longest wait; \
                  set one of them so that it is not",
-                super::kind::spelled(retry.first),
-                super::kind::spelled(retry.most),
+                spelled(retry.first),
+                spelled(retry.most),
             );
         }
         Ok(profile)

@@ -8,6 +8,7 @@
 
 mod choices;
 pub(crate) mod compare;
+mod duration;
 pub(crate) mod import;
 mod kind;
 mod lineage;
@@ -40,8 +41,8 @@ use models::Models;
 use sources::Layer;
 use table::{ALL, Setting};
 
+pub(crate) use duration::{parse_duration, spelled};
 pub(crate) use import::with_setting;
-pub(crate) use kind::{parse_duration, spelled};
 pub(crate) use sources::Source;
 
 /// Name of the settings file in the data folder.

@@ -9,13 +9,8 @@ use daybook_engine::profile::UNBOUNDED;
 use daybook_engine::working::compact::LlmConfig;
 use daybook_llm::Vocabulary;
 
-use super::choices::Choices;
+use super::choices::{AT_CAP, Choices, NONE};
 use super::providers::{NAME, ProviderSettings, providers};
-
-/// The word for asking none.
-pub(super) const NONE: &str = "none";
-/// The words of `at_cap`.
-pub(super) const AT_CAP: [&str; 2] = ["stand_in", "wait"];
 
 /// Which models are asked, and how.
 #[derive(Debug, Clone)]

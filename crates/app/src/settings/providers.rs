@@ -8,7 +8,7 @@ use std::time::Duration;
 use daybook_llm::{ANSWER_TIMEOUT, CONCURRENCY, RetryConfig, Vocabulary, Wire};
 use serde_json::{Map, Value, json};
 
-use super::kind::parse_duration;
+use super::duration::parse_duration;
 use super::spend::{known, table};
 
 /// Most providers.

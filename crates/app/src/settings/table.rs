@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use daybook_engine::profile::{Extractor, Ledger, Profile};
 
-use super::choices::URGENT;
+use super::choices::{AT_CAP, URGENT};
 use super::kind::{Kind, Unit};
 use super::{models, providers};
 
@@ -302,7 +302,7 @@ pub(crate) static ALL: [Setting; 54] = [
         name: "at_cap",
         group: Group::Models,
         kind: Kind::Word {
-            words: &models::AT_CAP,
+            words: &AT_CAP,
             at: |c| &mut c.at_cap,
         },
         about: "at a cap, `stand_in`: sessions are quoted and read by the model later; `wait`: they wait \

@@ -7,7 +7,7 @@ use daybook_engine::profile::Ledger;
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::kind::{Kind, Unit, spelled};
+use super::kind::{Kind, Unit};
 use super::names::Meaning;
 use super::*;
 
