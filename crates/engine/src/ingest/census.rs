@@ -13,8 +13,9 @@ use daybook_domain::{EventId, Origin, SessionKind, ToolStatus};
 use super::checkout::CommonDirs;
 use super::detect::detect;
 use super::lines::Step;
-use super::parsed::{Parsed, RawEvent, Via, reader};
+use super::parsed::{Parsed, RawEvent, Via};
 use super::pieces::{Pieces, head};
+use super::readers::reader;
 
 /// What was counted. Every event counts once, in however many files it stands.
 #[derive(Debug, Default)]

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use super::detect::{ChatShape, Format};
-use super::parsed::{BadLine, Parsed, RawEvent, TitleOf, reader};
+use super::parsed::{BadLine, Parsed, RawEvent, TitleOf};
+use super::readers::reader;
 
 /// Knows no git repository.
 pub(super) fn no_git(_: &Path) -> Option<std::path::PathBuf> {

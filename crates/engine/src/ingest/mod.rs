@@ -69,6 +69,8 @@ mod lenient;
 mod prepared;
 pub(crate) mod raw;
 #[cfg(feature = "pipeline")]
+mod readers;
+#[cfg(feature = "pipeline")]
 mod sketch;
 #[cfg(feature = "pipeline")]
 mod squeeze;
@@ -92,12 +94,12 @@ pub use indexed::indexed_tokens;
 #[cfg(feature = "pipeline")]
 pub use lines::{Line, LineReader, Start, Step};
 #[cfg(feature = "pipeline")]
-pub use parsed::{
-    BadLine, BadState, Parsed, PullRequest, Reader, SessionHint, Title, TitleOf, reader,
-};
+pub use parsed::{BadLine, BadState, Parsed, PullRequest, Reader, SessionHint, Title, TitleOf};
 #[cfg(feature = "pipeline")]
 pub use pieces::Pieces;
 #[cfg(feature = "pipeline")]
 pub use place::GitCommonDir;
 pub use prepared::prepared;
 pub use raw::RawEvent;
+#[cfg(feature = "pipeline")]
+pub use readers::reader;

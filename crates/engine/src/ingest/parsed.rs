@@ -8,12 +8,6 @@
 
 use daybook_domain::{EventId, SessionKind};
 
-use super::chat::ChatReader;
-use super::claude::ClaudeReader;
-use super::codex::CodexReader;
-use super::detect::Format;
-use super::place::GitCommonDir;
-
 pub use super::raw::{RawEvent, Via};
 
 /// One thing that a transcript says.
@@ -100,23 +94,6 @@ pub trait Reader: Send {
     /// worth keeping appends nothing. A bad line may have appended something before it broke off.
     fn line(&mut self, number: u32, bytes: &[u8], out: &mut Vec<Parsed>) -> Result<(), BadLine>;
 
-    /// What a later line needs to know of earlier ones, for [`reader`] to go on from.
+    /// What a later line needs to know of earlier ones, for [`reader`](super::reader) to go on from.
     fn state(&self) -> String;
-}
-
-/// The reader for a format; `None` where there is none. `state` is what [`Reader::state`] said at
-/// the place where reading goes on; `name` stands for the session's id where the host gives none;
-/// `git` finds common directories of folders that still exist.
-pub fn reader<'a>(
-    format: &Format,
-    name: &str,
-    git: GitCommonDir<'a>,
-    state: Option<&str>,
-) -> Result<Option<Box<dyn Reader + 'a>>, BadState> {
-    Ok(match format {
-        Format::Codex => Some(Box::new(CodexReader::new(name, git, state)?)),
-        Format::ClaudeCode => Some(Box::new(ClaudeReader::new(name, git, state)?)),
-        Format::Chat(_) => Some(Box::new(ChatReader::new(name, git, state)?)),
-        Format::Unknown(_) => None,
-    })
 }

@@ -12,8 +12,9 @@ use daybook_domain::{Origin, SessionKind, ToolStatus};
 use super::checks::no_git;
 use super::detect::{ChatShape, Format, detect};
 use super::lines::Step;
-use super::parsed::{Parsed, RawEvent, reader};
+use super::parsed::{Parsed, RawEvent};
 use super::pieces::{Pieces, head};
+use super::readers::reader;
 
 /// What was read of one file.
 #[derive(Default)]
