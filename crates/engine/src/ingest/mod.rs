@@ -1,6 +1,6 @@
 //! Taking transcripts in: told apart by content, read as a stream, redacted before anything is kept.
 //!
-//! The way of a file: [`stream`] opens it, [`detect`] says what it is, [`pieces`] cuts it into
+//! The way of a file: [`stream`] opens it, [`mod@detect`] says what it is, [`pieces`] cuts it into
 //! lines or array elements of bounded size, and a [`Reader`] turns each piece into what it says:
 //! sessions, events, titles. Nothing here touches a store, and no piece is ever lost in silence: it
 //! yields something, is passed over for a reason written at its kind, or is a [`BadLine`].

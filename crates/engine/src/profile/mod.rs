@@ -1,7 +1,7 @@
 //! What one way of keeping memory chooses: when sessions fall due, how much is worked on at once, and
 //! which implementation does each stage.
 //!
-//! A profile is plain data. The four in [`table`] stand for the systems that Daybook takes after;
+//! A profile is plain data. The four in `table` stand for the systems that Daybook takes after;
 //! every number is a setting, so that a profile is a starting point. Bounds that are given here are
 //! those of the settings.
 //!

@@ -13,7 +13,7 @@
 //! 2. A claim is decided in the file, and lent before anybody is told of it. So a lease in the file
 //!    that its row does not have was ended beneath, and no generation is ever issued twice.
 //! 3. A crash after the transaction and before the file is written leaves the row ahead: its
-//!    watermarks differ, or the lease is gone. Whoever meets the job next sees that ([`book::settled`])
+//!    watermarks differ, or the lease is gone. Whoever meets the job next sees that (`book::settled`)
 //!    and goes on from the row: nothing is extracted twice.
 //! 4. A session whose append crashed in between may not be in the file at all; so opening, each claim
 //!    that finds nothing due, and whoever asks when something will be, compare all rows with the file

@@ -4,11 +4,11 @@
 //! session join up. Only lines of kind `user`, `assistant`, `queue-operation` and some attachments
 //! say something; snapshots, progress and the host's own notes yield nothing.
 //!
-//! - [`person`] tells a person's words from what the host writes in their place;
-//! - [`results`] reads what tools answered, and the words that people hide in refusals;
-//! - [`answers`] reads what a person answered to an agent's question;
-//! - [`queue`] follows what was typed while the agent worked, so that it counts once;
-//! - [`session`] reads whose events follow, titles and pull requests.
+//! - `person` tells a person's words from what the host writes in their place;
+//! - `results` reads what tools answered, and the words that people hide in refusals;
+//! - `answers` reads what a person answered to an agent's question;
+//! - `queue` follows what was typed while the agent worked, so that it counts once;
+//! - `session` reads whose events follow, titles and pull requests.
 //!
 //! Not here: files. A sub-agent's file looks like its parent's, but for one flag on every line.
 

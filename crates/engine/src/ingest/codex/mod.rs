@@ -8,9 +8,9 @@
 //! in which it was said, and how often it was said there, in the name of the session that said it
 //! first: a fork repeats what its parent said, all at once when it begins.
 //!
-//! - [`message`] tells a person's words from the host's;
-//! - [`output`] reads how a call ended;
-//! - [`session`] reads whose events follow.
+//! - `message` tells a person's words from the host's;
+//! - `output` reads how a call ended;
+//! - `session` reads whose events follow.
 //!
 //! Not here: compressed files, see `stream.rs`.
 
