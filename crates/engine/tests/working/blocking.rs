@@ -87,6 +87,27 @@ fn whose_event_makes_a_compaction_necessary_does_not_wait_until_its_block_is_sto
 }
 
 #[test]
+fn a_compaction_that_cannot_begin_ends_no_pause() {
+    run(async {
+        let store = Arc::new(Faulty::new(Arc::new(MemoryStore::new())));
+        let manager = manager_of(store.clone(), unasked());
+        let thread = thread(&manager).await;
+        let wishes: Vec<_> = (1..=20).map(wish).collect();
+        let result = manager.dispatch_all(&thread, &wishes).await;
+        result.expect("a result");
+        manager.pause(&thread).await.expect("it is paused");
+        // It looks what is stored, and then would block the thread.
+        store.schedule(Fault::Before(1));
+        let outcome = manager.trigger_compaction(&thread, None).await;
+        assert!(matches!(outcome, Err(WorkingError::Store(_))));
+        assert_eq!(
+            manager.blocking_reason(&thread),
+            Some(BlockingReason::Paused)
+        );
+    });
+}
+
+#[test]
 fn more_than_is_held_during_a_compaction_is_read_again_and_applied_in_order() {
     run(async {
         let (manager, thread, gated) = compacting(store()).await;

@@ -16,7 +16,7 @@ use daybook_domain::{EventId, EventSeq, SessionId, StoreError};
 use tokio::sync::{MutexGuard, oneshot};
 
 use super::applying::Outcome;
-use super::due::Wanted;
+use super::due::{ANNOUNCED, Wanted};
 use super::live::{Inner, Live, Trouble};
 use super::{Compacted, MemoryManager, Shared, WorkingError};
 use crate::working::clean::clean_chunk;
@@ -156,8 +156,8 @@ impl MemoryManager {
         let outcome = self.0.store.block(&live.id, compacting, until, now).await;
         live.set_block(match &outcome {
             Ok(BlockOutcome::Blocked(block) | BlockOutcome::Already(block)) => Some(*block),
-            // What was announced does not come to be.
-            Err(_) => None,
+            // What was announced does not come to be; of any other block nothing new is known.
+            Err(_) => live.block().filter(|block| block.token != ANNOUNCED),
         });
         match outcome? {
             BlockOutcome::Blocked(block) => Ok(block),

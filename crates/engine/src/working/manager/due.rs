@@ -9,6 +9,9 @@ use super::MemoryManager;
 use super::live::{Inner, Live, Trouble};
 use crate::working::compact::{Recent, Why};
 
+/// The token of a block that is announced: it has one of its own once it is stored.
+pub(super) const ANNOUNCED: BlockToken = BlockToken(0);
+
 /// A compaction that there is something for.
 pub(super) struct Wanted {
     /// Those that were asked for, if not all.
@@ -40,8 +43,7 @@ impl MemoryManager {
         let wanted = self.wanted(inner, None, why)?;
         live.set_block(Some(Block {
             reason: BlockingReason::Compacting,
-            // It has one when it is stored.
-            token: BlockToken(0),
+            token: ANNOUNCED,
             at: inner.loaded.as_ref()?.folded,
             until: self.0.clock.now().plus(config.block_lease),
         }));
