@@ -14,6 +14,7 @@ use daybook_engine::working::manager::{MemoryManager, MemoryManagerConfig};
 use daybook_engine::working::reduce::ReducerRegistry;
 use daybook_store::{MemoryStore, SqliteOptions, SqliteStore};
 use daybook_testkit::ManualClock;
+use daybook_testkit::simulation::Gate;
 use tokio::sync::Semaphore;
 
 pub(crate) const NOW: Timestamp = Timestamp(1_800_000_000_000);
@@ -167,6 +168,8 @@ pub(crate) enum Deed {
 /// Condenses when it is let, and does as it is told.
 pub(crate) struct Gated {
     pub(crate) let_go: Semaphore,
+    /// Where it waits in a simulation.
+    gate: Option<Gate>,
     deeds: Mutex<Vec<Deed>>,
 }
 
@@ -175,6 +178,7 @@ impl Gated {
     pub(crate) fn new(deeds: &[Deed]) -> Arc<Self> {
         Arc::new(Self {
             let_go: Semaphore::new(0),
+            gate: None,
             deeds: Mutex::new(deeds.iter().rev().copied().collect()),
         })
     }
@@ -184,6 +188,15 @@ impl Gated {
         let gated = Self::new(deeds);
         gated.let_go.add_permits(1_000_000);
         gated
+    }
+
+    /// Waits before each deed until a simulation lets it.
+    pub(crate) fn at_gate(gate: &Gate, deeds: Vec<Deed>) -> Arc<Self> {
+        Arc::new(Self {
+            let_go: Semaphore::new(1_000_000),
+            gate: Some(gate.clone()),
+            deeds: Mutex::new(deeds),
+        })
     }
 }
 
@@ -203,6 +216,9 @@ impl Compactor for Gated {
         context: &CompactionContext<'_>,
     ) -> Result<CompactionResult, BoxError> {
         self.let_go.acquire().await?.forget();
+        if let Some(gate) = &self.gate {
+            gate.pause().await;
+        }
         let deed = self
             .deeds
             .lock()

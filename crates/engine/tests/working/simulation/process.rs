@@ -5,10 +5,8 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use async_trait::async_trait;
-use daybook_domain::working::{Chunk, EventType, ThreadEvent, ThreadStore};
-use daybook_domain::{BoxError, SessionId};
-use daybook_engine::working::compact::{CompactionContext, CompactionResult, Compactor};
+use daybook_domain::SessionId;
+use daybook_domain::working::{EventType, ThreadEvent, ThreadStore};
 use daybook_engine::working::manager::{MemoryManager, MemoryManagerConfig, Observer, Watching};
 use daybook_testkit::ManualClock;
 use daybook_testkit::simulation::{Kept, Random};
@@ -20,7 +18,7 @@ use crate::fixture::{Deed, Gated, number_of};
 
 /// How often a process may go on by itself, so that all ends that can.
 const ROUNDS: usize = 64;
-/// What a compactor does, most often and least often.
+/// What a compactor does, as often as it stands here.
 const DEEDS: [Deed; 8] = [
     Deed::Succeed,
     Deed::Succeed,
@@ -55,32 +53,6 @@ impl Observer for Applied {
     }
 }
 
-/// Condenses when it is let.
-struct AtGate {
-    steps: Steps,
-    gated: Arc<Gated>,
-}
-
-#[async_trait]
-impl Compactor for AtGate {
-    fn name(&self) -> &str {
-        "at-gate"
-    }
-
-    fn can_compact(&self, chunks: &[Arc<Chunk>]) -> bool {
-        !chunks.is_empty()
-    }
-
-    async fn compact(
-        &self,
-        chunks: &[Arc<Chunk>],
-        context: &CompactionContext<'_>,
-    ) -> Result<CompactionResult, BoxError> {
-        self.steps.gate.pause().await;
-        self.gated.compact(chunks, context).await
-    }
-}
-
 impl Process {
     /// The process with that number.
     pub(super) fn start(
@@ -104,10 +76,7 @@ impl Process {
         let manager = MemoryManager::new(store, Default::default(), None, clock, config);
         let mut random = Random::of(number);
         let deeds: Vec<_> = (0..32).map(|_| *random.one(&DEEDS)).collect();
-        manager.register_compactor(Arc::new(AtGate {
-            steps: steps.clone(),
-            gated: Gated::open(&deeds),
-        }));
+        manager.register_compactor(Gated::at_gate(&steps.gate, deeds));
         let applied = Arc::new(Applied::default());
         let watching = manager.add_observer(Arc::clone(&applied) as _);
         Self {
