@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::chunk::Chunk;
-use super::event::ThreadEvent;
 use super::ids::{ChunkId, StateId};
+use super::thread_event::ThreadEvent;
 use crate::ids::{EventSeq, SessionId};
 
 /// Where a thread was made from another one's state.

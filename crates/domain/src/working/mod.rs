@@ -17,13 +17,14 @@ pub mod operation;
 pub mod selection;
 pub mod state;
 pub mod store;
+pub mod thread_event;
 mod told;
 
 pub use chunk::{
     Chunk, ChunkMetadata, ChunkType, Content, Part, RetentionStrategy, WorkingFlowSubType,
 };
 pub use entry::{Compaction, Entry, Forked, Replaced};
-pub use event::{EventType, ThreadEvent, TodoItem, TodoStatus};
+pub use event::{EventType, TodoItem, TodoStatus};
 pub use ids::{ChunkId, IdSource, OperationId, StateId};
 pub use operation::{Act, Applied, Operation, OperationError};
 pub use state::{Provenance, State, StateMetadata, StateSource};
@@ -31,3 +32,4 @@ pub use store::{
     Block, BlockOutcome, BlockToken, BlockingReason, LogEntry, LogPage, NewThread, Thread,
     ThreadAppend, ThreadAppended, ThreadStore,
 };
+pub use thread_event::ThreadEvent;

@@ -151,7 +151,8 @@ pub struct Thread {
     pub forked_from: Option<String>,
     /// Its last entry.
     pub last: EventSeq,
-    /// What its events wait for; of a store also a block whose time has come, until somebody goes past it.
+    /// What its events wait for. A store also tells of a block whose time has come, while nobody has gone
+    /// past it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub block: Option<Block>,
     /// Whatever its host wants to remember of it.
