@@ -14,6 +14,10 @@ use super::shrink::shrink;
 
 /// Tries to shorten one failing list.
 const TRIES: usize = 1500;
+/// Seeds within which a planted mistake is found.
+const SEEDS_TO_FIND: u64 = 200;
+/// Decisions that show it at most.
+const DECISIONS_TO_SHOW: usize = 40;
 
 /// A simulation that can be played with any decisions: always the same way with the same ones.
 pub struct Simulation<F> {
@@ -64,6 +68,21 @@ impl<F: Fn(&[Decision]) -> Played> Simulation<F> {
     #[must_use]
     pub fn first_failing(&self, seeds: Range<u64>) -> Option<Found> {
         seeds.into_iter().find_map(|seed| self.fails(seed))
+    }
+
+    /// One of the usual seeds breaks a promise, whose sentence contains `because`, in few decisions: so a
+    /// mistake that was planted is noticed, and shown.
+    ///
+    /// # Panics
+    /// When it is not.
+    #[track_caller]
+    pub fn must_break(&self, because: &str) {
+        let found = self.first_failing(0..SEEDS_TO_FIND);
+        let found = found.expect("some seed breaks a promise");
+        let report = found.report();
+        assert!(found.decisions.len() <= DECISIONS_TO_SHOW, "{report}");
+        let broken = found.played.broken.expect("it is broken at its shortest");
+        assert!(broken.contains(because), "{report}");
     }
 
     /// The decisions of a seed.
