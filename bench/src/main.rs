@@ -13,6 +13,7 @@ mod jobs;
 mod mcp;
 mod memory;
 mod models;
+mod mutations;
 mod postgres;
 mod process;
 mod questions;
@@ -25,7 +26,7 @@ use anyhow::{Result, bail};
 
 fn main() -> Result<()> {
     type Question = (&'static str, &'static str, fn() -> Result<()>);
-    let questions: [Question; 19] = [
+    let questions: [Question; 20] = [
         (
             "import",
             "how fast are real transcripts taken in?",
@@ -65,6 +66,11 @@ fn main() -> Result<()> {
             "questions",
             "does an owner find what was discussed, and nothing else?",
             questions::ask,
+        ),
+        (
+            "mutations",
+            "do damaged transcripts cost anything but themselves?",
+            mutations::import,
         ),
         ("append", "how fast is a durable append?", append::durable),
         (

@@ -26,6 +26,8 @@ mod bill;
 mod cassette;
 mod config;
 mod faults;
+#[cfg(test)]
+mod fuzz_tests;
 mod key;
 mod model;
 mod provider;

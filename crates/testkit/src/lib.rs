@@ -23,6 +23,7 @@
 //! [`model`] drives a store with random operations and
 //! compares all that can be seen of it with a small model. [`suites::walls`] lets two tenants share a store.
 //! [`llm_server`] is a provider of language models that does what a test tells it to.
+//! [`mutation`] damages documents for parsers to read.
 //! [`simulation`] interleaves everything that happens to jobs, and checks what must hold after each call.
 //!
 //! Never a normal dependency: tests alone use this.
@@ -31,6 +32,7 @@ pub mod clock;
 pub mod fixtures;
 pub mod llm_server;
 pub mod model;
+pub mod mutation;
 #[cfg(unix)]
 pub mod postgres;
 pub mod simulation;

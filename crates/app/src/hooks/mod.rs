@@ -6,6 +6,8 @@
 //!
 //! Not here: reading transcripts, learning (`daybook update` and every other process do that).
 
+#[cfg(test)]
+mod fuzz_tests;
 mod input;
 mod loaded;
 mod payload;

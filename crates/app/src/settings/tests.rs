@@ -562,3 +562,20 @@ fn a_password_in_an_address_is_not_shown() {
     let wrong = read(&["store=mysql://ada:pw@db/daybook"], &[], "").unwrap_err();
     assert!(!format!("{wrong:#}").contains("pw"), "{wrong:#}");
 }
+
+#[test]
+fn fuzz_settings_file() {
+    let seeds = [
+        "# mine\nprofile = \"codex\"\nidle = \"5m\"\nextract_model = \"home/qwen3\"\n[providers.home]\nwire = \"ollama\"\nbase_url = \"http://127.0.0.1:11434\"\nkey = { env = \"KEY\" }\n[caps]\nday = { tokens = 2_000_000 }\n",
+        "memory:\n  backend: file\n  auto_flush:\n    enabled: true\n    idle_seconds: 100\n    batch:\n      max_sessions_per_cycle: 12\n",
+        "[memories]\nmax_rollouts_per_startup = 4\nmin_rollout_idle_hours = 6\n",
+    ];
+    let path = Path::new("/data/daybook.toml");
+    bolero::check!().for_each(|script: &[u8]| {
+        daybook_testkit::mutation::parse_mutated_text(&seeds, script, |text| {
+            let _ = read(&[], &[], text);
+            let _ = import::plan(text, "block", "", path);
+            let _ = parse_duration(text);
+        });
+    });
+}

@@ -194,3 +194,21 @@ proptest! {
         check_there_and_back(&text);
     }
 }
+
+#[test]
+fn fuzz_settings_of_a_host() {
+    let seeds = [
+        "{\n  // mine\n  \"hooks\": {\"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"true\"}]}]},\n  \"model\": \"x\",\n}\n",
+        "{\"hooks\":{}}",
+        "",
+    ];
+    bolero::check!().for_each(|script: &[u8]| {
+        daybook_testkit::mutation::parse_mutated_text(&seeds, script, |before| {
+            let Ok(after) = settle(before, &wanted()) else {
+                return;
+            };
+            assert_eq!(others(before).ok(), others(&after).ok(), "{after}");
+            assert_eq!(settle(&after, &wanted()).ok().as_deref(), Some(&*after));
+        });
+    });
+}

@@ -13,6 +13,8 @@ pub mod entities;
 pub mod entry;
 pub mod error;
 pub mod folder;
+#[cfg(test)]
+mod fuzz_tests;
 mod git_lock;
 pub mod history;
 mod index;

@@ -55,7 +55,8 @@ pub fn merged(page: &Page, current: &str, withheld: &BTreeSet<Marker>, orphans: 
     if orphans == Orphans::Remove && is_untouched(page, current) {
         return fresh(page, withheld);
     }
-    let ending = if current.contains("\r\n") {
+    // A carriage return at the very end becomes such an ending as soon as a line follows it.
+    let ending = if current.contains("\r\n") || current.ends_with('\r') {
         "\r\n"
     } else {
         "\n"

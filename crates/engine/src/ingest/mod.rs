@@ -86,6 +86,9 @@ mod wrappers;
 mod checks;
 #[cfg(feature = "pipeline")]
 #[cfg(test)]
+mod fuzz_tests;
+#[cfg(feature = "pipeline")]
+#[cfg(test)]
 mod samples_tests;
 
 #[cfg(feature = "pipeline")]

@@ -115,3 +115,18 @@ proptest! {
         prop_assert_eq!(terms.len(), query.terms().len());
     }
 }
+
+#[test]
+fn fuzz_question() {
+    let seeds = [
+        "why does \"explain skip\" commits of main",
+        "NEAR(a b) AND -c* OR \"d\" col:e ^f; DROP TABLE x --",
+        "日本語の質問は何ですか",
+    ];
+    bolero::check!().for_each(|script: &[u8]| {
+        daybook_testkit::mutation::parse_mutated_text(&seeds, script, |question| {
+            let query = Query::parse(question);
+            assert!(query.terms().len() <= QUERY_TERMS, "{question}");
+        });
+    });
+}

@@ -26,6 +26,8 @@
 
 mod book;
 mod file;
+#[cfg(test)]
+mod fuzz_tests;
 mod jobs;
 mod ledgered;
 mod sessions;

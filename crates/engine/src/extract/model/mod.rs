@@ -9,6 +9,8 @@
 pub mod agent;
 mod answer;
 mod cut;
+#[cfg(test)]
+mod fuzz_tests;
 mod grounds;
 mod guidance;
 mod headings;

@@ -8,6 +8,8 @@
 
 mod change;
 mod format;
+#[cfg(test)]
+mod fuzz_tests;
 mod shelf;
 mod staged;
 

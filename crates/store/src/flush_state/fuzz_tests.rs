@@ -1,0 +1,23 @@
+//! A fuzz target of `memory_flush_state.json`, which other programs and people may write, too.
+
+use daybook_testkit::mutation::parse_mutated;
+
+use super::text::{parse, write};
+
+#[test]
+fn fuzz_flush_state() {
+    let seeds: [&[u8]; 2] = [
+        br#"{"version":1,"sessions":{"harbour:s1":{"agent_name":"harbour","session_id":"s1","dirty":true,"in_flight":false,"last_seen_at":1,"last_session_updated_at":2,"last_flushed_at":3,"last_flushed_session_updated_at":4,"room_id":null,"thread_id":null,"daybook":{"tenant":"local","job":{"input":7,"done":3}}},"other":{"mine":1}},"daybook":{"claimed":3,"rounds":[]},"kept":"as it is"}"#,
+        b"",
+    ];
+    bolero::check!().for_each(|script: &[u8]| {
+        parse_mutated(&seeds, script, |text| {
+            let Ok(book) = parse(text) else {
+                return;
+            };
+            let written = write(&book).expect("what was read can be written");
+            let again = parse(written.as_bytes()).expect("what was written can be read");
+            assert_eq!(again, book);
+        });
+    });
+}
