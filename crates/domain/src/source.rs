@@ -35,6 +35,9 @@ pub struct Source {
     /// Reader's state at `offset`, in the reader's own words: what a later line needs to know of
     /// earlier ones.
     pub state: String,
+    /// Why the last import of it failed, in at most [`crate::limits::FAILURE_TEXT`] characters; `None`
+    /// once one succeeded.
+    pub failure: Option<String>,
 }
 
 /// Number of one import in its store.

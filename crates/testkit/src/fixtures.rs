@@ -194,6 +194,7 @@ pub fn source(path: &str, id: &SessionId, offset: u64) -> Source {
         first_bad: Some((1, "not JSON".to_owned())),
         secrets: 0,
         state: "{}".to_owned(),
+        failure: None,
     }
 }
 

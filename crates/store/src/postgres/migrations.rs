@@ -28,6 +28,12 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0003_jobs.sql"),
         serves: 3,
     },
+    Migration {
+        version: 4,
+        name: "failing sources",
+        sql: include_str!("migrations/0004_failing_sources.sql"),
+        serves: 3,
+    },
 ];
 
 /// Whoever migrates holds the advisory lock of this number: "daybook" in ASCII.

@@ -14,7 +14,8 @@ use super::values::{get, values};
 
 /// A file's state, as tables `sources` and `import_sources` both keep it.
 const STATE: &str = "format, session_no, size, modified, \"offset\", lines, fingerprint_head,
-    fingerprint_tail, bad_lines, first_bad_line, first_bad_why, secrets, state";
+    fingerprint_tail, bad_lines, first_bad_line, first_bad_why, secrets, state,
+    failure";
 
 /// A file's state as columns of `table`.
 fn state_of(table: &str) -> String {
@@ -58,6 +59,7 @@ fn source_of(row: &Row) -> Result<Source, Fault> {
         first_bad,
         secrets: get(row, "secrets")?,
         state: get(row, "state")?,
+        failure: get(row, "failure")?,
     })
 }
 
@@ -93,7 +95,8 @@ pub(super) async fn replace(
     let (line, why) = source.first_bad.clone().unzip();
     let sql = format!(
         "INSERT INTO sources (tenant_no, path, {STATE})
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,
+            $16)
          ON CONFLICT (tenant_no, path) DO UPDATE SET ({STATE}) = ROW ({excluded})",
         excluded = state_of("excluded")
     );
@@ -113,6 +116,7 @@ pub(super) async fn replace(
         why,
         source.secrets,
         &source.state,
+        &source.failure,
     ];
     tx.execute(&sql, values).await?;
     Ok(())

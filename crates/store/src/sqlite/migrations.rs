@@ -8,12 +8,20 @@ use rusqlite::{Connection, TransactionBehavior, params};
 use super::connection::Fault;
 use crate::schema_history::{Applied, Migration, check};
 
-const MIGRATIONS: &[Migration] = &[Migration {
-    version: 1,
-    name: "first",
-    sql: include_str!("migrations/0001_first.sql"),
-    serves: 1,
-}];
+const MIGRATIONS: &[Migration] = &[
+    Migration {
+        version: 1,
+        name: "first",
+        sql: include_str!("migrations/0001_first.sql"),
+        serves: 1,
+    },
+    Migration {
+        version: 2,
+        name: "failing sources",
+        sql: include_str!("migrations/0002_failing_sources.sql"),
+        serves: 1,
+    },
+];
 
 /// Brings the schema up to date. Opening what is up to date costs one read.
 pub(super) fn ensure(connection: &mut Connection, path: &Path) -> Result<(), Fault> {

@@ -12,7 +12,8 @@ use super::names::{session_id_of, session_no, tenant_no};
 
 /// A file's state, as tables `sources` and `import_sources` both keep it.
 pub(super) const STATE: &str = "format, session_no, size, modified, \"offset\", lines,
-    fingerprint_head, fingerprint_tail, bad_lines, first_bad_line, first_bad_why, secrets, state";
+    fingerprint_head, fingerprint_tail, bad_lines, first_bad_line, first_bad_why, secrets, state,
+    failure";
 
 pub(super) fn all(tx: &Connection, tenant: &Tenant) -> Result<Vec<Source>, Fault> {
     let sql = format!(
@@ -50,6 +51,7 @@ fn source_of(row: &Row<'_>) -> rusqlite::Result<Source> {
         first_bad,
         secrets: row.get("secrets")?,
         state: row.get("state")?,
+        failure: row.get("failure")?,
     })
 }
 
@@ -71,7 +73,7 @@ pub(super) fn put(
     let (line, why) = source.first_bad.clone().unzip();
     let sql = format!(
         "INSERT OR REPLACE INTO sources (tenant_no, path, {STATE})
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
     );
     tx.prepare_cached(&sql)?.execute(params![
         tenant_no(tx, tenant)?,
@@ -89,6 +91,7 @@ pub(super) fn put(
         why,
         source.secrets,
         source.state,
+        source.failure,
     ])?;
     Ok(())
 }

@@ -167,7 +167,7 @@ pub const TABLES: [Table; 24] = [
         columns: columns![
             tenant_no: Int, path: Text, format: Text, session_no: Int, size: Int, modified: Int,
             offset: Int, lines: Int, fingerprint_head: Int, fingerprint_tail: Int, bad_lines: Int,
-            first_bad_line: Int, first_bad_why: Text, secrets: Int, state: Text,
+            first_bad_line: Int, first_bad_why: Text, secrets: Int, state: Text, failure: Text,
         ],
         ..PLAIN
     },
@@ -194,7 +194,7 @@ pub const TABLES: [Table; 24] = [
             tenant_no: Int, import_no: Int, path: Text, seen: Truth, format: Text, session_no: Int,
             size: Int, modified: Int, offset: Int, lines: Int, fingerprint_head: Int,
             fingerprint_tail: Int, bad_lines: Int, first_bad_line: Int, first_bad_why: Text,
-            secrets: Int, state: Text,
+            secrets: Int, state: Text, failure: Text,
         ],
         ..PLAIN
     },

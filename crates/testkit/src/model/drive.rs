@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use daybook_domain::index::FileEntry;
 use daybook_domain::seams::{Append, Store};
-use daybook_domain::source::ImportNo;
+use daybook_domain::source::{ImportNo, Source};
 use daybook_domain::{
     Claim, ClaimLimits, Claimed, EventSeq, FailOutcome, FailedTry, FailureClass, FinishOutcome,
     Job, JobKey, JobKind, Mark, ObservationId, Priority, StoreError, Tallied, Tenant, Timestamp,
@@ -286,7 +286,10 @@ impl Driver<'_> {
                 importing: wanted,
             } => {
                 let id = &view::sessions()[usize::from(*session)];
-                let source = source(&format!("/logs/{file}"), id, 99);
+                let source = Source {
+                    failure: Some("refused: too long".to_owned()),
+                    ..source(&format!("/logs/{file}"), id, 99)
+                };
                 let import = importing(wanted);
                 self.spec.put_source(&source, import.map(|import| import.0));
                 answers(

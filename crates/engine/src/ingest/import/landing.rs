@@ -369,6 +369,7 @@ impl Under {
             first_bad: progress.first_bad.clone(),
             secrets: progress.secrets,
             state: progress.state.clone(),
+            failure: None,
         }
     }
 }

@@ -17,7 +17,7 @@ use super::{on_server, open};
 use crate::schema::{bill, remember, thought};
 
 /// The newest schema that is committed.
-const NEWEST: u32 = 3;
+const NEWEST: u32 = 4;
 
 /// All that a migration can make, in words: columns, indexes, rules of rows, functions, settings.
 const CATALOGUE: &str = "SELECT string_agg(line, E'\\n' ORDER BY line) FROM (

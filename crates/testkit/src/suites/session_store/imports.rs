@@ -71,8 +71,12 @@ pub async fn undoing_an_import_removes_whole_sessions(store: &dyn Store) {
 
 pub async fn undoing_an_import_keeps_older_events_and_has_them_extracted_anew(store: &dyn Store) {
     let id = session("7f78aa01");
+    let failing = Source {
+        failure: Some("refused: too long".to_owned()),
+        ..source("/logs/a", &id, 2)
+    };
     let first = Append {
-        source: Some(source("/logs/a", &id, 2)),
+        source: Some(failing.clone()),
         ..append(&id, events("word", 2))
     };
     add(store, first).await;
@@ -93,10 +97,7 @@ pub async fn undoing_an_import_keeps_older_events_and_has_them_extracted_anew(st
     assert_eq!(texts(store, &id).await, ["word 1", "word 2"]);
     let kept = store.session(&id).await.unwrap().unwrap();
     assert_eq!((kept.events, kept.last_at), (EventSeq(2), at(2)));
-    assert_eq!(
-        store.sources(&Tenant::local()).await.unwrap(),
-        [source("/logs/a", &id, 2)]
-    );
+    assert_eq!(store.sources(&Tenant::local()).await.unwrap(), [failing]);
     let job = store
         .job(&JobKey::Extract(id.clone()))
         .await

@@ -9,7 +9,7 @@ mod places;
 use daybook_domain::eligibility::Switches;
 use daybook_domain::limits::{APPEND_BYTES, APPEND_EVENTS};
 use daybook_domain::seams::{Append, Appended, Store};
-use daybook_domain::source::Undone;
+use daybook_domain::source::{Source, Undone};
 use daybook_domain::{
     EventId, EventSeq, Evidence, JobKey, JobKind, Observation, Origin, Place, Priority, ScopeKind,
     SessionId, SessionKind, StoreError, Tenant, Timestamp, ToolStatus,

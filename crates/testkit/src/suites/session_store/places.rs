@@ -22,6 +22,7 @@ pub async fn a_file_moves_on_with_its_events(store: &dyn Store) {
         .unwrap();
     first.offset = 20;
     first.state = "{\"turn\":2}".to_owned();
+    first.failure = Some("refused: too long".to_owned());
     store
         .put_source(&Tenant::local(), &first, None)
         .await
