@@ -49,6 +49,8 @@ pub mod stream;
 #[cfg(feature = "pipeline")]
 pub mod told;
 
+#[cfg(feature = "pipeline")]
+mod batches;
 #[cfg_attr(
     not(feature = "pipeline"),
     allow(dead_code, reason = "readers use the rest")

@@ -10,7 +10,6 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use daybook_domain::limits::{APPEND_BYTES, APPEND_EVENTS};
 use daybook_domain::seams::{Append, Appended};
 use daybook_domain::{
     EventId, EventSeq, NewEvent, Origin, Place, SessionId, SessionKind, SessionMeta, StoreError,
@@ -20,6 +19,7 @@ use daybook_domain::{
 use tracing::debug_span;
 use tracing::field::Empty;
 
+use super::batches::split_batches;
 use super::import::Intake;
 use super::raw::{RawEvent, Via};
 use super::redact::Redactor;
@@ -106,7 +106,7 @@ async fn append(intake: &Intake, telling: Telling) -> Result<Appended, StoreErro
         known: 0,
         last: known.map_or(EventSeq(0), |known| known.events),
     };
-    for events in batches(events(&intake.redactor, telling, now)) {
+    for events in split_batches(events(&intake.redactor, telling, now)) {
         let append = Append {
             session: meta.clone(),
             events,
@@ -188,26 +188,6 @@ fn raw(redactor: &Redactor, told: Told, place: Option<Place>, now: Timestamp) ->
         place,
         via: Via::Message,
     }
-}
-
-/// In parts that one append may carry each.
-fn batches(events: Vec<NewEvent>) -> Vec<Vec<NewEvent>> {
-    let mut batches: Vec<Vec<NewEvent>> = Vec::new();
-    let mut bytes = 0;
-    for event in events {
-        let length = event.text.len();
-        match batches.last_mut() {
-            Some(batch) if batch.len() < APPEND_EVENTS && bytes + length <= APPEND_BYTES => {
-                bytes += length;
-                batch.push(event);
-            }
-            Some(_) | None => {
-                bytes = length;
-                batches.push(vec![event]);
-            }
-        }
-    }
-    batches
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 use daybook_domain::Tenant;
-use daybook_domain::limits::EVENT_TEXT;
+use daybook_domain::limits::{APPEND_EVENTS, EVENT_TEXT};
 
 use super::*;
 
@@ -127,8 +127,10 @@ fn a_time_or_an_id_tells_repeated_words_apart() {
 #[test]
 fn a_batch_holds_no_more_than_an_append_may_carry() {
     let big = "word ".repeat(EVENT_TEXT / 5);
-    let sizes =
-        |events| -> Vec<usize> { batches(prepared_for(events)).iter().map(Vec::len).collect() };
+    let sizes = |events| -> Vec<usize> {
+        let batches = split_batches(prepared_for(events));
+        batches.iter().map(Vec::len).collect()
+    };
     assert_eq!(sizes(vec![told(Role::Tool, &big); 5]), [2, 2, 1]);
     assert_eq!(
         sizes(vec![told(Role::Tool, "x"); APPEND_EVENTS + 1]),

@@ -11,6 +11,7 @@ use tokio::sync::mpsc;
 
 use super::FileStatus;
 use super::reading::{Batch, Ending, FileReader, Piece, Progress, fingerprint};
+use crate::ingest::batches::split_batches;
 use crate::ingest::checkout::CommonDirs;
 use crate::ingest::place::fold_root;
 use crate::ingest::prepared;
@@ -191,7 +192,8 @@ impl<'a> Take<'a> {
     }
 
     fn flush_when_full(&mut self, reader: &dyn Reader) -> io::Result<Result<(), Unheard>> {
-        if self.events.len() < APPEND_EVENTS / 2 && self.bytes < APPEND_BYTES {
+        // At half of what an append may carry, so that what a last line adds seldom needs a second one.
+        if self.events.len() < APPEND_EVENTS / 2 && self.bytes < APPEND_BYTES / 2 {
             return Ok(Ok(()));
         }
         self.settle(reader)?;
@@ -212,12 +214,15 @@ impl<'a> Take<'a> {
             return Ok(());
         };
         self.bytes = 0;
-        while !self.events.is_empty() {
-            let rest = self.events.split_off(self.events.len().min(APPEND_EVENTS));
+        let mut batches = split_batches(std::mem::take(&mut self.events))
+            .into_iter()
+            .peekable();
+        while let Some(events) = batches.next() {
+            let is_last = batches.peek().is_none();
             let batch = Batch {
                 session: session.clone(),
-                progress: (settled && rest.is_empty()).then(|| self.progress.clone()),
-                events: std::mem::replace(&mut self.events, rest),
+                events,
+                progress: (settled && is_last).then(|| self.progress.clone()),
                 remotes: std::mem::take(&mut self.remotes),
             };
             self.out
