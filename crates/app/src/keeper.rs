@@ -5,10 +5,11 @@
 //! is elected. Nothing here is waited for by an agent.
 
 use std::collections::{HashMap, HashSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use daybook_domain::{JobKind, Timestamp};
 use daybook_engine::ingest::import::{Candidate, ImportReport, import, scan};
 use daybook_engine::ingest::settle::settle_projects;
@@ -83,6 +84,8 @@ impl Done {
         self.taken.events += taken.events;
         self.taken.missing.extend(taken.missing);
         self.taken.unreadable.extend(taken.unreadable);
+        self.taken.aside.extend(taken.aside);
+        self.taken.failing.extend(taken.failing);
         self.report.add(report);
     }
 }
@@ -157,7 +160,7 @@ pub(crate) fn start(root: PathBuf, set: Vec<String>, follow: bool, stop: Stop) {
             outage: Outage::default(),
         };
         while !stop.asked() {
-            let wait = match keeper.share(&stop) {
+            let wait = match surviving(|| keeper.share(&stop)) {
                 Ok(()) => LOOK,
                 Err(error) => keeper.try_again(&error),
             };
@@ -166,6 +169,13 @@ pub(crate) fn start(root: PathBuf, set: Vec<String>, follow: bool, stop: Stop) {
             }
         }
     });
+}
+
+/// Makes a panic an error: a server whose background work ended at a defect would look alive and learn
+/// nothing.
+fn surviving(work: impl FnOnce() -> Result<()>) -> Result<()> {
+    catch_unwind(AssertUnwindSafe(work))
+        .unwrap_or_else(|_| Err(anyhow!("background work met a defect of Daybook")))
 }
 
 /// A server's own hands.
@@ -421,5 +431,17 @@ fn path_of(candidate: &Candidate) -> Option<PathBuf> {
     match candidate {
         Candidate::File { path, .. } => Some(path.clone()),
         Candidate::Stream(_) | Candidate::Missing(..) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn background_work_survives_a_defect() {
+        assert!(surviving(|| Ok(())).is_ok());
+        let error = surviving(|| panic!("out of reach")).unwrap_err();
+        assert_eq!(error.to_string(), "background work met a defect of Daybook");
     }
 }

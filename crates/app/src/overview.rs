@@ -10,6 +10,7 @@ use daybook_domain::eligibility::{Switches, eligible};
 use daybook_domain::seams::ScopeState;
 use daybook_domain::source::{Import, Source};
 use daybook_domain::{Gap, Job, JobKey, JobKind, Session, SessionId, Timestamp};
+use daybook_engine::notices::aside::AsideNotice;
 use daybook_engine::notices::spool::Spool;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -27,6 +28,8 @@ pub(crate) struct Facts {
     pub(crate) imports: Vec<Import>,
     /// Notices of hooks that nobody has taken in yet.
     pub(crate) notices: usize,
+    /// What could not be taken in.
+    pub(crate) failing: Vec<Failing>,
     switches: Switches,
     /// What has rested for longer and still waits is stale.
     pub(crate) stale_after: Duration,
@@ -66,6 +69,19 @@ pub(crate) struct Overview {
     waiting_to_be_written: usize,
     /// Notices of hooks that nobody has taken in yet.
     notices: usize,
+    /// Files and notices that could not be taken in, until they are mended.
+    failing: Vec<Failing>,
+}
+
+/// A file or a notice that could not be taken in. It holds up no other.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub(crate) struct Failing {
+    /// The transcript, or the file of the notice.
+    #[schema(example = "/home/ada/.claude/projects/tidepool/7f78.jsonl")]
+    pub(crate) path: String,
+    /// Why.
+    #[schema(example = "the line ends within a frame")]
+    pub(crate) why: String,
 }
 
 /// A range that could not be processed.
@@ -100,15 +116,20 @@ impl Facts {
     /// Looks everything up; of past imports, the newest `imports`.
     pub(crate) async fn gather(daybook: &Daybook, imports: usize) -> Result<Self> {
         let store = &*daybook.store;
+        let (sources, spool) = (
+            store.sources(&daybook.tenant).await?,
+            Spool::of(&daybook.root),
+        );
         Ok(Self {
+            failing: failing(&sources, &spool),
+            notices: spool.count(),
+            sources,
             sessions: store.sessions(&daybook.tenant, usize::MAX).await?,
             extract: daybook.jobs(JobKind::Extract).await?,
             consolidate: daybook.jobs(JobKind::Consolidate).await?,
             gaps: daybook.gaps().await?,
-            sources: store.sources(&daybook.tenant).await?,
             scopes: store.scopes(&daybook.tenant).await?,
             imports: store.imports(&daybook.tenant, imports).await?,
-            notices: Spool::of(&daybook.root).count(),
             switches: daybook.switches(),
             stale_after: daybook.settings.profile.work.stale_after,
             now: daybook.clock.now(),
@@ -171,8 +192,34 @@ impl Facts {
             scopes: self.scopes.iter().map(ScopeShown::from).collect(),
             waiting_to_be_written: self.unwritten().len(),
             notices: self.notices,
+            failing: self.failing.clone(),
         }
     }
+}
+
+/// Files whose last import failed, and notices that were set aside for another reason than such a file.
+pub(crate) fn failing(sources: &[Source], spool: &Spool) -> Vec<Failing> {
+    let files = sources.iter().filter_map(|source| {
+        Some(Failing {
+            path: source.path.clone(),
+            why: source.failure.clone()?,
+        })
+    });
+    let notices = spool.list_aside().into_iter().filter_map(|aside| {
+        let why = match aside.held {
+            Ok(held) if held.failing.is_some() => return None,
+            Ok(AsideNotice { notice, why, .. }) => format!(
+                "what a hook told of {}/{}: {why}",
+                notice.agent, notice.session
+            ),
+            Err(why) => format!("no notice of a hook: {why}; delete it"),
+        };
+        Some(Failing {
+            path: aside.path.display().to_string(),
+            why,
+        })
+    });
+    files.chain(notices).collect()
 }
 
 impl From<&Gap> for GapShown {

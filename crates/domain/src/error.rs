@@ -40,3 +40,15 @@ pub enum StoreError {
     #[error("the store is corrupt: {0}")]
     Corrupt(String),
 }
+
+impl StoreError {
+    /// Whether the store as a whole cannot be used now, so that other data fares no better. The other
+    /// failures concern what was asked for alone: the caller names it and goes on with the rest.
+    #[must_use]
+    pub fn is_outage(&self) -> bool {
+        match self {
+            Self::Busy(_) | Self::Unavailable { .. } | Self::TooNew { .. } => true,
+            Self::NotFound(_) | Self::Refused(_) | Self::Corrupt(_) => false,
+        }
+    }
+}

@@ -16,6 +16,8 @@ pub mod consolidate;
 pub mod extract;
 #[cfg(feature = "pipeline")]
 pub mod files;
+#[cfg(feature = "pipeline")]
+mod guard;
 pub mod ingest;
 #[cfg(feature = "pipeline")]
 pub mod jobs;

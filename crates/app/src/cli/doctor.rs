@@ -7,12 +7,14 @@ use anyhow::Result;
 use clap::Args;
 use daybook_engine::files::layout::folder;
 use daybook_engine::files::{FilesConfig, Folder};
+use daybook_engine::notices::spool::Spool;
 use daybook_store::flush_state::Ledgered;
 use daybook_store::sqlite::SqliteStore;
 use serde::Serialize;
 
 use super::Common;
 use crate::output::{bold, dim, json as print_json, warn};
+use crate::overview::failing;
 use crate::root;
 use crate::settings::Settings;
 use crate::wiring::{Database, Daybook, block_on};
@@ -89,6 +91,7 @@ fn examine(common: &Common) -> Vec<Finding> {
                     block_on(look_over(ledger)).map_err(|error| format!("{error:#}")),
                 );
             }
+            note("transcripts", transcripts(&daybook));
             note("jobs", jobs(&daybook));
             note("memory files", files(&daybook));
         }
@@ -151,6 +154,25 @@ fn private(folder: &Path) -> Result<String, String> {
         return Err(format!("{} is not a folder", root::shown(folder)));
     }
     Ok(format!("{}, for your eyes alone", root::shown(folder)))
+}
+
+/// Files and notices that could not be taken in, each with its reason.
+fn transcripts(daybook: &Daybook) -> Result<String, String> {
+    let sources = block_on(async { Ok(daybook.store.sources(&daybook.tenant).await?) });
+    let sources = sources.map_err(|error| format!("{error:#}"))?;
+    let failing = failing(&sources, &Spool::of(&daybook.root));
+    if failing.is_empty() {
+        return Ok(format!("{} known, each taken in to its end", sources.len()));
+    }
+    let named: Vec<String> = failing
+        .iter()
+        .map(|failing| format!("{}: {}", failing.path, failing.why))
+        .collect();
+    Err(format!(
+        "{} not taken in to the end; mend or delete them, then run `daybook import <file>`: {}",
+        failing.len(),
+        named.join("; ")
+    ))
 }
 
 fn jobs(daybook: &Daybook) -> Result<String, String> {

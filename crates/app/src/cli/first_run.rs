@@ -105,7 +105,10 @@ fn say_files(report: &ImportReport, seconds: f64) {
 
 /// Files that are not as one would expect, each with its reason.
 fn say_unusual(report: &ImportReport) {
-    let mut lines: Vec<String> = report.files.iter().filter_map(unusual).collect();
+    // Those that failed first: they must not be among those that are only counted.
+    let mut files: Vec<&FileReport> = report.files.iter().collect();
+    files.sort_by_key(|file| file.status.failure().is_none());
+    let mut lines: Vec<String> = files.into_iter().filter_map(unusual).collect();
     let more = lines.len().saturating_sub(NAMED);
     lines.truncate(NAMED);
     for line in lines {
@@ -115,6 +118,14 @@ fn say_unusual(report: &ImportReport) {
         let more = count(more as u64, "more file");
         anstream::println!("   … and {more}; `daybook status --files` lists all");
     }
+    let failed = report.failed().count() as u64;
+    if failed > 0 {
+        anstream::println!(
+            "   {} failed; all others were imported. `daybook status` names what failed until a later \
+             import of it succeeds",
+            count(failed, "file")
+        );
+    }
 }
 
 fn unusual(file: &FileReport) -> Option<String> {
@@ -122,6 +133,7 @@ fn unusual(file: &FileReport) -> Option<String> {
     let said = match &file.status {
         FileStatus::Unknown(why) => Some(format!("not known: {path} ({why})")),
         FileStatus::Unreadable(why) => Some(warn(&format!("unreadable: {path}: {why}"))),
+        FileStatus::Failed(why) => Some(warn(&format!("failed: {path}: {why}"))),
         FileStatus::Rewritten => Some(format!("rewritten since last time: {path}")),
         FileStatus::New | FileStatus::Grew | FileStatus::Unchanged | FileStatus::Stopped => None,
     };

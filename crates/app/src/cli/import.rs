@@ -31,7 +31,8 @@ use crate::{root, sample};
 /// Take in the transcripts of your agents, and learn from them.
 ///
 /// Without a path, the sessions of Claude Code and Codex on this machine are looked for. `-` reads
-/// standard input. Importing again adds only what is new.
+/// standard input. Importing again adds only what is new. A file that fails is named and holds up no
+/// other; the exit code is 1 then.
 #[derive(Args)]
 pub(crate) struct Import {
     /// Files and folders; `-` for standard input
@@ -88,6 +89,7 @@ impl Import {
                 "events": report.added(),
                 "sessions": report.sessions.len(),
                 "files": report.files,
+                "failed": report.failed().count(),
                 "secrets": report.secrets,
                 "learned": learned.as_ref().map(as_json),
                 "stopped": report.stopped,
@@ -105,7 +107,8 @@ impl Import {
         if self.watch && !report.stopped {
             watch::watch(common, daybook, self.followed()?, &stop)?;
         }
-        let failed = learned.is_some_and(|learned| learned.broken().next().is_some());
+        let failed = report.failed().next().is_some()
+            || learned.is_some_and(|learned| learned.broken().next().is_some());
         Ok(if report.stopped || failed {
             ExitCode::FAILURE
         } else {
@@ -190,9 +193,9 @@ impl Import {
             .cloned()
             .partition(|path| path.as_os_str() == "-");
         let mut candidates = scan(&paths);
-        if let Some(Candidate::Missing(path, error)) = candidates
-            .iter()
-            .find(|c| matches!(c, Candidate::Missing(path, _) if self.paths.contains(path)))
+        // One of many that a pattern named is that file's failure; nothing at all is a mistake.
+        if let [Candidate::Missing(path, error)] = candidates.as_slice()
+            && self.paths.contains(path)
         {
             bail!("{} cannot be read: {error}", path.display());
         }

@@ -45,6 +45,7 @@ impl Status {
         anstream::println!("{}", bold(&root::shown(&daybook.root)));
         say_sessions(&facts);
         say_sources(&facts);
+        say_failing(&facts);
         say_memory(&facts);
         if self.files {
             say_files(&facts);
@@ -139,7 +140,7 @@ fn say_sources(facts: &Facts) {
     let unknown = facts
         .sources
         .iter()
-        .filter(|source| source.format == "unknown");
+        .filter(|source| source.format == "unknown" && source.failure.is_none());
     let total = unknown.clone().count();
     for source in unknown.take(ROWS) {
         let why = source
@@ -177,6 +178,28 @@ fn say_sources(facts: &Facts) {
             "  secrets    {} hidden before anything was written  {}",
             secrets,
             dim("daybook status --secrets")
+        );
+    }
+}
+
+/// What could not be taken in, each with its reason.
+fn say_failing(facts: &Facts) {
+    if facts.failing.is_empty() {
+        return;
+    }
+    let all = count(facts.failing.len() as u64, "file");
+    anstream::println!(
+        "  {}     {all} not imported to the end; mend it, then `daybook import <file>` tries again",
+        warn("failed")
+    );
+    for failing in facts.failing.iter().take(ROWS) {
+        anstream::println!("    {}: {}", failing.path, failing.why);
+    }
+    if facts.failing.len() > ROWS {
+        let more = facts.failing.len() - ROWS;
+        anstream::println!(
+            "    {}",
+            dim(&format!("… and {more} more; --json lists all"))
         );
     }
 }
@@ -251,6 +274,7 @@ fn file_json(source: &Source) -> Value {
         "bad_lines": source.bad_lines,
         "first_bad": source.first_bad,
         "secrets": source.secrets,
+        "failure": source.failure,
     })
 }
 

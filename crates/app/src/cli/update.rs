@@ -10,6 +10,7 @@ use daybook_domain::JobKind;
 use daybook_domain::seams::JobStore;
 use daybook_engine::jobs::{self, UpdateReport, Workshop};
 use daybook_engine::notices::spool::Spool;
+use daybook_engine::notices::take::Taken;
 use daybook_engine::stop::Stop;
 use serde_json::json;
 
@@ -53,6 +54,8 @@ impl Update {
         block_on(async {
             let (shop, _present) = daybook.worker().await?;
             jobs::retry_at_caps(&shop).await?;
+            // What was set aside may have been mended by hand.
+            Spool::of(&daybook.root).retry(|_| true);
             if self.all {
                 hasten_all(&shop).await?;
             }
@@ -66,7 +69,11 @@ impl Update {
             let learning = Learning::start(common, waiting(&shop).await?);
             let done = keep_up(&daybook, &shop, &stop, &learning).await?;
             learning.end();
-            tell(common, &done, anew)
+            let told = tell(common, &done, anew)?;
+            Ok(match done.taken.is_whole() {
+                true => told,
+                false => ExitCode::FAILURE,
+            })
         })
     }
 }
@@ -247,6 +254,7 @@ fn tell(common: &Common, done: &Done, anew: Option<u64>) -> Result<ExitCode> {
         let mut report = as_json(&done.report);
         report["notices"] = done.taken.notices.into();
         report["events"] = done.taken.events.into();
+        report["failing"] = failing_json(&done.taken);
         if let Some(anew) = anew {
             report["anew"] = anew.into();
         }
@@ -271,6 +279,14 @@ fn say(done: &Done) {
     }
     for (path, why) in &taken.unreadable {
         anstream::println!("  not a notice: {}: {why}", path.display());
+    }
+    for (path, why) in &taken.failing {
+        anstream::println!("  failed: {path}: {why}");
+    }
+    for (session, why) in &taken.aside {
+        anstream::println!(
+            "  set aside: what a hook told of {session}: {why}; the next `daybook update` tries again"
+        );
     }
     for path in &taken.missing {
         anstream::println!("  no transcript is at {}", path.display());
@@ -297,6 +313,19 @@ fn say(done: &Done) {
     if report.stopped {
         anstream::println!("Stopped; nothing is lost. What is still due waits.");
     }
+}
+
+/// What could not be taken in, for programs.
+fn failing_json(taken: &Taken) -> serde_json::Value {
+    let files = taken
+        .failing
+        .iter()
+        .map(|(path, why)| json!({"path": path, "why": why}));
+    let aside = taken
+        .aside
+        .iter()
+        .map(|(session, why)| json!({"session": session, "why": why}));
+    files.chain(aside).collect()
 }
 
 /// What a model told and was not believed, and what it could not be shown.

@@ -12,7 +12,7 @@ use super::Common;
 use super::update::as_json;
 use crate::keeper::{Done, Followed, is_due, keep_up_if_elected, take_in};
 use crate::outage::Outage;
-use crate::output::{count, dim};
+use crate::output::{count, dim, warn};
 use crate::progress::Learning;
 use crate::root;
 use crate::wiring::{Daybook, block_on};
@@ -73,7 +73,12 @@ async fn follow(
 
 fn tell(common: &Common, report: &ImportReport, done: &Done) -> Result<()> {
     let events = report.added() + done.taken.events;
-    if events == 0 && done.report.read.is_empty() {
+    let failing = report.failed().filter_map(|file| {
+        let why = file.status.failure()?.to_owned();
+        Some((file.path.clone(), why))
+    });
+    let failing: Vec<(String, String)> = failing.chain(done.taken.failing.clone()).collect();
+    if events == 0 && done.report.read.is_empty() && failing.is_empty() {
         return Ok(());
     }
     if common.json {
@@ -82,8 +87,15 @@ fn tell(common: &Common, report: &ImportReport, done: &Done) -> Result<()> {
             "events": events,
             "sessions": report.sessions.iter().map(ToString::to_string).collect::<Vec<_>>(),
             "learned": as_json(&done.report),
+            "failed": failing.iter().map(|(path, why)| json!({"path": path, "why": why})).collect::<Vec<_>>(),
         });
         println!("{line}");
+        return Ok(());
+    }
+    for (path, why) in &failing {
+        anstream::eprintln!("{}", warn(&format!("failed: {path}: {why}")));
+    }
+    if events == 0 && done.report.read.is_empty() {
         return Ok(());
     }
     let now = jiff::Zoned::now().strftime("%H:%M:%S").to_string();

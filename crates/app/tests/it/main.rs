@@ -4,6 +4,7 @@ mod agents;
 mod backup;
 mod cli;
 mod config;
+mod failing;
 mod fixture;
 mod hooks;
 mod kill;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 use super::place::normalised_remote;
 
@@ -61,9 +61,7 @@ pub struct CommonDirs(Mutex<HashMap<PathBuf, Option<PathBuf>>>);
 impl CommonDirs {
     /// The common folder of the repository that `folder` lies in, if it is on this machine.
     pub fn of(&self, folder: &Path) -> Option<PathBuf> {
-        let Ok(mut known) = self.0.lock() else {
-            return None;
-        };
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = known.get(folder) {
             return found.clone();
         }

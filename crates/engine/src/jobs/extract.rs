@@ -17,6 +17,7 @@ use super::filing::{Projects, file, person_scope};
 use super::known::Knowledge;
 use crate::extract::window::window_len;
 use crate::extract::{Dropped, Extracted, Window};
+use crate::guard::{Broken, guarded};
 use crate::ingest::settle::settle_projects;
 use crate::stage::within;
 
@@ -63,7 +64,18 @@ pub(super) async fn extract(shop: &Workshop, claimed: &Claimed) -> Result<Extrac
         class = Empty,
         outcome = Empty,
     );
-    within(span, read_and_finish(shop, claimed, session), note).await
+    let work = async {
+        match guarded(read_and_finish(shop, claimed, session)).await {
+            Ok(extracting) => Ok(extracting),
+            Err(Broken::Store(error)) => Err(error),
+            // One session's rows, or what they bring to light in an extractor, stop no other session.
+            Err(Broken::Alone(message)) => {
+                let class = FailureClass::Content;
+                fail(shop, claimed, Failure { class, message }, Wait::Unsaid).await
+            }
+        }
+    };
+    within(span, work, note).await
 }
 
 fn note(span: &Span, extracting: &Extracting) {

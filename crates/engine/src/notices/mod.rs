@@ -3,12 +3,14 @@
 //! memory through ingest alone, where secrets are hidden.
 //!
 //! - [`spool`] keeps notices as files until somebody takes them in: a hook opens no database;
+//! - [`aside`] keeps those that could not be taken in, with the reason, out of the others' way;
 //! - [`take`] takes them in: reads the transcripts on and makes finished sessions due;
 //! - [`election`] finds one updater among many;
 //! - [`whereabouts`] tells a hook, from one small file, which project a folder belongs to.
 //!
 //! Not here: the shape of any host's hooks (the binary knows that), extraction.
 
+pub mod aside;
 pub mod election;
 pub mod spool;
 pub mod take;

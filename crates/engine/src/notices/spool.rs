@@ -4,7 +4,7 @@
 //! between a writer and a reader: a shared file would be. Names begin with the time, so their order
 //! is the order of what happened. A killed process loses no notice; a power cut may.
 //!
-//! Not here: what a notice means (`take`).
+//! Not here: what a notice means (`take`), and those that could not be taken in (`aside`).
 
 use std::fs;
 use std::io;
@@ -115,6 +115,16 @@ impl Spool {
                 .map(|notice| Waiting { path, notice })
             })
             .collect()
+    }
+
+    /// Where notices lie that could not be taken in.
+    pub(super) fn aside(&self) -> PathBuf {
+        self.folder.join("aside")
+    }
+
+    /// The folder itself.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// Lets go of a notice that was taken in.

@@ -4,11 +4,14 @@ use std::collections::{BTreeMap, HashSet};
 
 use daybook_domain::seams::Append;
 use daybook_domain::source::{ImportNo, Source};
-use daybook_domain::{EventId, NewEvent, Origin, SessionId, SessionKind, SessionMeta, StoreError};
+use daybook_domain::{
+    EventId, EventSeq, NewEvent, Origin, SessionId, SessionKind, SessionMeta, StoreError,
+};
 
 use super::reading::{Batch, Ending, FileUnderWay, Piece, Progress};
-use super::{FileReport, FileStatus, ImportReport, Intake};
+use super::{FileReport, FileStatus, ImportReport, Intake, failing, retraction};
 use crate::ingest::SessionHint;
+use crate::ingest::batches::split_batches;
 use crate::stop::Stop;
 
 /// Conversations that may claim one id. More are taken for the last of them.
@@ -19,15 +22,16 @@ pub(super) struct Landing<'a> {
     what: &'a str,
     known: &'a BTreeMap<String, Source>,
     report: ImportReport,
-    file: Option<Under>,
 }
 
-/// The file that lands at present.
-struct Under {
+/// A file while it lands.
+pub(super) struct Under {
     path: String,
     size: u64,
     modified: i64,
     lasting: bool,
+    /// What the store last recorded of it.
+    stored: Option<Source>,
     /// Which session each host id of the file came to.
     sessions: BTreeMap<String, SessionId>,
     last_session: Option<SessionId>,
@@ -45,17 +49,17 @@ impl<'a> Landing<'a> {
             what,
             known,
             report: ImportReport::default(),
-            file: None,
         }
     }
 
-    pub(super) fn begin(&mut self, file: &FileUnderWay) {
+    pub(super) fn begin(&self, file: &FileUnderWay) -> Under {
         let known = self.known.get(&file.path);
-        self.file = Some(Under {
+        Under {
             path: file.path.clone(),
             size: file.size,
             modified: file.modified,
             lasting: file.lasting,
+            stored: known.cloned(),
             sessions: BTreeMap::new(),
             last_session: known.and_then(|source| source.session.clone()),
             report: FileReport {
@@ -70,28 +74,48 @@ impl<'a> Landing<'a> {
                 partial_line: false,
                 same_id_as: None,
             },
-        });
+        }
     }
 
-    pub(super) async fn land(&mut self, piece: Piece) -> Result<(), StoreError> {
-        let Some(mut file) = self.file.take() else {
-            return Ok(());
-        };
-        let landed = match piece {
-            Piece::Begun { format, status } => self.begun(&mut file, format, status).await,
-            Piece::Batch(batch) => self.batch(&mut file, *batch).await,
-            Piece::Ended(ending) => self.ended(&mut file, *ending).await,
-        };
-        self.file = Some(file);
-        landed
+    pub(super) async fn land(&mut self, file: &mut Under, piece: Piece) -> Result<(), StoreError> {
+        match piece {
+            Piece::Begun { format, status } => self.begun(file, format, status).await,
+            Piece::Batch(batch) => self.batch(file, *batch).await,
+            Piece::Ended(ending) => self.ended(file, *ending).await,
+            Piece::Failed(status) => self.failed(file, status).await,
+        }
+    }
+
+    /// The file's import ended early. What landed of it stays, with its progress.
+    pub(super) async fn failed(
+        &mut self,
+        file: &mut Under,
+        status: FileStatus,
+    ) -> Result<(), StoreError> {
+        if let Some(reason) = status.failure()
+            && file.lasting
+        {
+            let format = match file.report.format.as_str() {
+                "" => "unknown",
+                format => format,
+            };
+            let stored = file.stored.clone();
+            let source = stored.unwrap_or_else(|| file.source(&Progress::default(), format));
+            let source = Source {
+                size: file.size,
+                modified: file.modified,
+                ..source
+            };
+            failing::record(self.intake, source, reason, self.report.import).await?;
+        }
+        file.report.status = status;
+        Ok(())
     }
 
     /// The file is done: what became of it.
-    pub(super) fn end(&mut self) -> &FileReport {
-        if let Some(mut file) = self.file.take() {
-            file.report.session = file.last_session.as_ref().map(ToString::to_string);
-            self.report.files.push(file.report);
-        }
+    pub(super) fn end(&mut self, mut file: Under) -> &FileReport {
+        file.report.session = file.last_session.as_ref().map(ToString::to_string);
+        self.report.files.push(file.report);
         &self.report.files[self.report.files.len() - 1]
     }
 
@@ -134,7 +158,8 @@ impl<'a> Landing<'a> {
             if event.origin == Origin::Retraction {
                 let before = std::mem::take(&mut events);
                 self.append(file, &batch.session, &id, before, None).await?;
-                events.extend(self.resolved(&id, event).await?);
+                let known = self.intake.store.event_ids(&id).await?;
+                events.extend(retraction::resolve(&event, &known));
             } else {
                 events.push(event);
             }
@@ -147,8 +172,11 @@ impl<'a> Landing<'a> {
             source.session = Some(id.clone());
             source
         });
-        self.append(file, &batch.session, &id, events, source)
-            .await?;
+        for (events, is_last) in in_appends(events) {
+            let source = source.clone().filter(|_| is_last);
+            self.append(file, &batch.session, &id, events, source)
+                .await?;
+        }
         self.report.remotes.extend(batch.remotes);
         Ok(())
     }
@@ -180,6 +208,7 @@ impl<'a> Landing<'a> {
             now: self.intake.clock.now(),
         };
         let appended = self.intake.store.append(&append).await?;
+        file.stored = append.source.or_else(|| file.stored.take());
         file.report.added += appended.added;
         file.report.known += appended.known;
         if appended.added > 0 {
@@ -249,27 +278,6 @@ impl<'a> Landing<'a> {
         Ok(id)
     }
 
-    /// A retraction names events by id; the log names them by place.
-    async fn resolved(
-        &self,
-        session: &SessionId,
-        mut retraction: NewEvent,
-    ) -> Result<Option<NewEvent>, StoreError> {
-        let named: HashSet<EventId> = retraction
-            .text
-            .split_whitespace()
-            .filter_map(|id| u128::from_str_radix(id, 16).ok().map(EventId))
-            .collect();
-        let known = self.intake.store.event_ids(session).await?;
-        let places: Vec<String> = known
-            .iter()
-            .filter(|(_, id)| named.contains(id))
-            .map(|(seq, _)| seq.0.to_string())
-            .collect();
-        retraction.text = places.join(" ");
-        Ok((!places.is_empty()).then_some(retraction))
-    }
-
     async fn ended(&mut self, file: &mut Under, ending: Ending) -> Result<(), StoreError> {
         for (rule, found) in ending.secrets {
             *self.report.secrets.entry(rule).or_default() += found;
@@ -312,31 +320,18 @@ impl<'a> Landing<'a> {
             return Ok(());
         }
         let known = self.intake.store.event_ids(&session).await?;
-        let gone: Vec<String> = known
+        let gone: Vec<EventSeq> = known
             .iter()
             .filter(|(_, id)| !ids.contains(id))
-            .map(|(seq, _)| seq.0.to_string())
+            .map(|(seq, _)| *seq)
             .collect();
         if gone.is_empty() {
             return Ok(());
         }
-        let text = gone.join(" ");
         let Some(store) = self.intake.store.session(&session).await? else {
             return Ok(());
         };
-        let retraction = NewEvent {
-            id: EventId::of(&[b"rewritten", text.as_bytes()]),
-            line: 0,
-            origin: Origin::Retraction,
-            at: store.last_at,
-            text,
-            tool: None,
-            call: None,
-            status: None,
-            sidechain: false,
-            place: None,
-            tokens: String::new(),
-        };
+        let retractions = retraction::of_missing(&gone, store.last_at);
         let hint = SessionHint {
             host_id: session.host_id.clone(),
             agent: "",
@@ -349,9 +344,22 @@ impl<'a> Landing<'a> {
             branch: None,
             remote: None,
         };
-        self.append(file, &hint, &session, vec![retraction], None)
-            .await
+        for (events, _) in in_appends(retractions) {
+            self.append(file, &hint, &session, events, None).await?;
+        }
+        Ok(())
     }
+}
+
+/// Batches of what one append may carry, and which is the last. There is always one.
+fn in_appends(events: Vec<NewEvent>) -> impl Iterator<Item = (Vec<NewEvent>, bool)> {
+    let mut batches = split_batches(events);
+    if batches.is_empty() {
+        batches.push(Vec::new());
+    }
+    let last = batches.len() - 1;
+    let numbered = batches.into_iter().enumerate();
+    numbered.map(move |(nth, batch)| (batch, nth == last))
 }
 
 impl Under {

@@ -3,12 +3,15 @@
 //! Files are read on their own threads and land in the order in which they were handed in, so
 //! that the same import gives the same log. Events and the progress of their file are one
 //! transaction: an import that is killed anywhere goes on where it stopped, and a second run adds
-//! nothing. Memory is bounded by the batches under way, not by the files.
+//! nothing. Memory is bounded by the batches under way, not by the files. What goes wrong with one file
+//! is that file's status; only an outage of the store ends an import early.
 //!
 //! Not here: what a format looks like, which files a person meant, when sessions are extracted.
 
+mod failing;
 mod landing;
 mod reading;
+mod retraction;
 mod scan;
 mod take;
 
@@ -27,11 +30,13 @@ use serde::Serialize;
 use tracing::field::Empty;
 use tracing::{Span, debug_span, info_span};
 
+use super::reader;
 use super::redact::Redactor;
+use crate::guard::{Broken, guarded};
 use crate::stage::within;
 use crate::stop::Stop;
 use landing::Landing;
-use reading::FileUnderWay;
+use reading::{FileUnderWay, OpenReader};
 pub use scan::{Candidate, scan};
 
 /// What importing needs.
@@ -69,6 +74,8 @@ pub enum FileStatus {
     Unknown(String),
     /// It could not be read.
     Unreadable(String),
+    /// It was read, and broke off: the store refused something of it, or its reader failed.
+    Failed(String),
     /// The import was stopped before its end.
     Stopped,
 }
@@ -84,6 +91,7 @@ impl FileStatus {
             Self::Rewritten => "rewritten",
             Self::Unknown(_) => "unknown",
             Self::Unreadable(_) => "unreadable",
+            Self::Failed(_) => "failed",
             Self::Stopped => "stopped",
         }
     }
@@ -139,6 +147,11 @@ impl ImportReport {
     pub fn added(&self) -> u64 {
         self.files.iter().map(|file| file.added).sum()
     }
+
+    /// Files that could not be imported to their end; their status says why.
+    pub fn failed(&self) -> impl Iterator<Item = &FileReport> {
+        self.files.iter().filter(|f| f.status.failure().is_some())
+    }
 }
 
 /// Told how far reading has come.
@@ -151,9 +164,24 @@ pub trait ImportProgress: Send + Sync {
 
 /// Takes in the candidates. `what` is the import's name in the list of imports.
 ///
+/// A file that cannot be read, is refused or panics is in the report and in the store
+/// ([`Source::failure`]), and stops nothing.
+///
 /// # Errors
-/// When the store fails. A file that cannot be read is in the report, and stops nothing.
+/// When the store as a whole fails; what landed before that stays.
 pub async fn import(
+    intake: &Intake,
+    what: &str,
+    candidates: Vec<Candidate>,
+    stop: &Stop,
+    progress: &dyn ImportProgress,
+) -> Result<ImportReport, StoreError> {
+    import_with(reader, intake, what, candidates, stop, progress).await
+}
+
+/// [`import`] with readers of formats that `open` opens.
+async fn import_with(
+    open: OpenReader,
     intake: &Intake,
     what: &str,
     candidates: Vec<Candidate>,
@@ -170,11 +198,12 @@ pub async fn import(
         secrets = Empty,
         outcome = Empty,
     );
-    let work = take_in(intake, what, candidates, stop, progress);
+    let work = take_in(open, intake, what, candidates, stop, progress);
     within(span, work, note_import).await
 }
 
 async fn take_in(
+    open: OpenReader,
     intake: &Intake,
     what: &str,
     candidates: Vec<Candidate>,
@@ -188,9 +217,10 @@ async fn take_in(
         .into_iter()
         .map(|s| (s.path.clone(), s))
         .collect();
+    failing::forget_gone(intake, known.values()).await?;
     let passed = Arc::new(AtomicU64::new(0));
     let mut landing = Landing::new(intake, what, &known);
-    let mut readers = reading::start(intake, candidates, &known, stop, &passed);
+    let mut readers = reading::start(open, intake, candidates, &known, stop, &passed);
     while let Some(mut file) = readers.next() {
         let span = debug_span!(
             "file",
@@ -214,12 +244,21 @@ async fn land<'a>(
     file: &mut FileUnderWay,
     told: &(dyn Fn() + Sync),
 ) -> Result<&'a FileReport, StoreError> {
-    landing.begin(file);
+    let mut under = landing.begin(file);
     while let Some(piece) = file.pieces.recv().await {
-        landing.land(piece).await?;
-        told();
+        match guarded(landing.land(&mut under, piece)).await {
+            Ok(()) => told(),
+            Err(Broken::Store(error)) => return Err(error),
+            Err(Broken::Alone(reason)) => {
+                // Its reader goes on with the next file.
+                file.pieces.close();
+                let status = FileStatus::Failed(reason);
+                landing.failed(&mut under, status).await?;
+                break;
+            }
+        }
     }
-    Ok(landing.end())
+    Ok(landing.end(under))
 }
 
 fn note_file(span: &Span, report: &&FileReport) {
@@ -253,3 +292,7 @@ fn note_import(span: &Span, report: &ImportReport) {
 fn kept_path(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
+
+#[cfg(test)]
+#[path = "import_tests.rs"]
+mod tests;

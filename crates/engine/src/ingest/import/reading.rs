@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::fs::File;
 use std::io::{self, Cursor, Read};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -14,11 +15,13 @@ use tokio::sync::mpsc;
 
 use super::take::Take;
 use super::{Candidate, FileStatus, Intake, kept_path};
+use crate::guard::panic_reason;
 use crate::ingest::checkout::CommonDirs;
 use crate::ingest::pieces::head;
+use crate::ingest::place::GitCommonDir;
 use crate::ingest::redact::Redactor;
 use crate::ingest::stream::Stream;
-use crate::ingest::{Format, Pieces, SessionHint, Start, detect, reader};
+use crate::ingest::{BadState, Format, Pieces, Reader, SessionHint, Start, detect};
 use crate::stop::Stop;
 
 /// Batches of one file that may wait to land.
@@ -34,7 +37,17 @@ pub(super) enum Piece {
     Batch(Box<Batch>),
     /// The file's end.
     Ended(Box<Ending>),
+    /// Reading broke off.
+    Failed(FileStatus),
 }
+
+/// Opens the reader of a format; a test hands in one that fails.
+pub(super) type OpenReader = for<'a> fn(
+    &Format,
+    &str,
+    GitCommonDir<'a>,
+    Option<&str>,
+) -> Result<Option<Box<dyn Reader + 'a>>, BadState>;
 
 /// Events of one session.
 pub(super) struct Batch {
@@ -98,6 +111,7 @@ struct Task {
 
 /// Starts reading. Threads end with the last file, or when nobody listens any more.
 pub(super) fn start(
+    open: OpenReader,
     intake: &Intake,
     candidates: Vec<Candidate>,
     known: &BTreeMap<String, Source>,
@@ -114,7 +128,11 @@ pub(super) fn start(
                 size,
                 modified,
             } => (kept_path(path), *size, *modified, true),
-            Candidate::Missing(path, _) => (kept_path(path), 0, 0, false),
+            // What is not there has no progress to keep.
+            Candidate::Missing(path, error) => {
+                let lasting = error.kind() != io::ErrorKind::NotFound;
+                (kept_path(path), 0, 0, lasting)
+            }
             Candidate::Stream(_) => ("-".to_owned(), 0, 0, false),
         };
         let known = known.get(&path).cloned();
@@ -142,12 +160,20 @@ pub(super) fn start(
             // Tasks are handed out in order, so a reader never waits for a file behind its own.
             while let Some(task) = tasks.lock().ok().and_then(|mut tasks| tasks.pop_front()) {
                 let file = FileReader {
+                    open,
                     redactor: &redactor,
                     common_dirs: &common_dirs,
                     stop: &stop,
                     passed: &passed,
                 };
-                file.read(task);
+                let out = task.out.clone();
+                // A defect that one file's content brings to light is that file's failure, and the
+                // thread goes on with the next. Nothing shared is left half changed: what a reader
+                // keeps of a file ends with it.
+                if let Err(panic) = catch_unwind(AssertUnwindSafe(|| file.read(task))) {
+                    let status = FileStatus::Failed(panic_reason(&*panic));
+                    let _ = out.blocking_send(Piece::Failed(status));
+                }
             }
         });
     }
@@ -155,6 +181,7 @@ pub(super) fn start(
 }
 
 pub(super) struct FileReader<'a> {
+    pub(super) open: OpenReader,
     pub(super) redactor: &'a Redactor,
     pub(super) common_dirs: &'a CommonDirs,
     pub(super) stop: &'a Stop,
@@ -185,10 +212,7 @@ impl FileReader<'_> {
         };
         if let Err(error) = result {
             let status = FileStatus::Unreadable(error.to_string());
-            let _ = out.blocking_send(Piece::Begun {
-                format: String::new(),
-                status,
-            });
+            let _ = out.blocking_send(Piece::Failed(status));
         }
     }
 
@@ -212,7 +236,7 @@ impl FileReader<'_> {
         }
         if let Some(known) = known
             .as_ref()
-            .filter(|k| k.size == size && k.modified == modified)
+            .filter(|k| k.size == size && k.modified == modified && k.failure.is_none())
         {
             let _ = begun(&known.format, FileStatus::Unchanged);
             return Ok(());
@@ -223,31 +247,37 @@ impl FileReader<'_> {
             return Ok(());
         }
         let go_on = known.filter(|known| known.format == format.word());
-        let grew = go_on
+        let name = session_name(path);
+        let common_dir = |folder: &Path| self.common_dirs.of(folder);
+        // A state that the reader does not know any more means reading from the beginning.
+        let going_on = go_on
             .as_ref()
-            .is_some_and(|known| grew(path, known).unwrap_or(false));
-        let status = match (&go_on, grew) {
-            (Some(_), true) => FileStatus::Grew,
-            (Some(_), false) => FileStatus::Rewritten,
+            .filter(|known| grew(path, known).unwrap_or(false))
+            .and_then(|known| {
+                let state = Some(known.state.as_str());
+                (self.open)(&format, &name, &common_dir, state).ok()
+            });
+        let status = match (&go_on, &going_on) {
+            (Some(_), Some(_)) => FileStatus::Grew,
+            (Some(_), None) => FileStatus::Rewritten,
             (None, _) => FileStatus::New,
         };
         let rewritten = status == FileStatus::Rewritten;
         if begun(format.word(), status).is_err() {
             return Ok(());
         }
-        let go_on = go_on.filter(|_| grew);
+        let go_on = go_on.filter(|_| going_on.is_some());
         let progress = go_on.as_ref().map(progress_of).unwrap_or_default();
         let start = Start {
             offset: progress.offset,
             lines: progress.lines,
         };
         let mut pieces = Pieces::at(File::open(path)?, &format, start)?;
-        let name = session_name(path);
-        let state = go_on.as_ref().map(|known| known.state.as_str());
-        let common_dir = |folder: &Path| self.common_dirs.of(folder);
-        let Some(mut reader) =
-            reader(&format, &name, &common_dir, state).map_err(io::Error::other)?
-        else {
+        let reader = match going_on {
+            Some(reader) => reader,
+            None => (self.open)(&format, &name, &common_dir, None).map_err(io::Error::other)?,
+        };
+        let Some(mut reader) = reader else {
             return Ok(());
         };
         let mut take = Take::new(self, out, Some(path), progress);
@@ -287,7 +317,7 @@ impl FileReader<'_> {
         let mut pieces = Pieces::new(Cursor::new(first).chain(stream), &format)?;
         let common_dir = |folder: &Path| self.common_dirs.of(folder);
         let Some(mut reader) =
-            reader(&format, &name, &common_dir, None).map_err(io::Error::other)?
+            (self.open)(&format, &name, &common_dir, None).map_err(io::Error::other)?
         else {
             return Ok(());
         };
