@@ -10,7 +10,7 @@ use daybook_domain::{
 };
 use daybook_engine::files::reindex::reindex_all;
 use daybook_engine::ingest::redact::Redactor;
-use daybook_engine::jobs::{self, Workshop};
+use daybook_engine::jobs::{self, NoteTarget};
 use daybook_engine::recall::context::{Context as Told, assemble};
 use daybook_engine::recall::search::{Answer, Question, recall};
 use daybook_engine::stop::Stop;
@@ -144,7 +144,7 @@ pub(crate) async fn keep(
 ) -> Result<Kept> {
     let here = here(daybook, folder).await?;
     let (shop, _present) = daybook.worker().await?;
-    let kept = note_down(daybook, &shop, words, whose, here, by).await?;
+    let kept = note_down(daybook, words, whose, here, by).await?;
     jobs::write_due(&shop, &Stop::default(), &Learning::quiet()).await?;
     Ok(kept)
 }
@@ -161,13 +161,11 @@ pub(crate) async fn note(
         Some(folder) => here(daybook, folder).await?,
         None => Here::nowhere(),
     };
-    let (shop, _present) = daybook.worker().await?;
-    note_down(daybook, &shop, words, whose, here, Origin::Human).await
+    note_down(daybook, words, whose, here, Origin::Human).await
 }
 
 async fn note_down(
     daybook: &Daybook,
-    shop: &Workshop,
     words: &str,
     whose: &Whose,
     here: Here,
@@ -180,7 +178,14 @@ async fn note_down(
     };
     let place = here.project.is_some().then_some(here.place);
     let redactor = Redactor::standard();
-    let (observation, secrets) = jobs::remember(shop, &redactor, words, scope, place, by).await?;
+    let switches = daybook.switches();
+    let target = NoteTarget {
+        store: &*daybook.store,
+        clock: &*daybook.clock,
+        tenant: &daybook.tenant,
+        switches: &switches,
+    };
+    let (observation, secrets) = jobs::remember(target, &redactor, words, scope, place, by).await?;
     Ok(Kept {
         observation,
         secrets,

@@ -277,13 +277,8 @@ impl Daybook {
 
     /// Announces this process as a worker, and frees what vanished ones held.
     pub(crate) async fn worker(&self) -> Result<(Workshop, Presence)> {
-        let name = format!(
-            "{}{}-{}",
-            self.ours()?,
-            std::process::id(),
-            self.clock.now().0
-        );
-        let presence = Presence::announce(&self.root, &name)
+        let process = format!("{}{}-{:08x}", self.ours()?, std::process::id(), run_tag()?);
+        let presence = Presence::announce(&self.root, &process)
             .with_context(|| format!("cannot write below {}", root::shown(&self.root)))?;
         self.free_vanished().await?;
         Ok((self.workshop(presence.holder())?, presence))
@@ -315,6 +310,14 @@ impl Daybook {
             limits,
         })
     }
+}
+
+/// What tells this run of the program from others that had, or in another container have, its process id.
+fn run_tag() -> Result<u32> {
+    static TAG: OnceLock<u32> = OnceLock::new();
+    let mut random = [0; 4];
+    getrandom::fill(&mut random)?;
+    Ok(*TAG.get_or_init(|| u32::from_ne_bytes(random)))
 }
 
 /// A name for this data folder that no other one has, made once.

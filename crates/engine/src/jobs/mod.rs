@@ -28,7 +28,7 @@ pub use forecast::{ASSUMED_ANSWER_PERCENT, Forecast, MetCap, ModelForecast, Whic
 pub use presence::{Presence, free_vanished};
 pub use rebuild::{Rebuilt, rebuild_index};
 pub use redo::redo_older;
-pub use remember::{notes_session, remember};
+pub use remember::{NoteTarget, notes_session, remember};
 pub use sharing::Sharing;
 pub use update::{Failed, Progress, UpdateReport, retry_at_caps, work, write_due};
 

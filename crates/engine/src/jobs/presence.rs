@@ -3,10 +3,14 @@
 //! A worker that may hold leases keeps a lock on a file of its own while it lives; the operating
 //! system lets go of it however the process ends. So a lease whose holder's file can be locked by
 //! somebody else belongs to nobody, and its job need not wait for the lease to lapse.
+//!
+//! A file gets its name only once it is locked, and files are removed only under the folder's lock, which
+//! every announcement shares: so a file that can be locked is that of a process that ended.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use daybook_domain::seams::JobStore;
 use daybook_domain::{FailureClass, StoreError};
@@ -21,25 +25,22 @@ pub struct Presence {
 }
 
 impl Presence {
-    /// Announces a worker in the data folder. `name` must be this process's alone: its id and the
-    /// time will do.
+    /// Announces a worker in the data folder. `process` must be this process's alone; each worker of the
+    /// process gets a number behind it, so that no two of them share a name.
     ///
     /// # Errors
     /// When the folder cannot be written to.
-    pub fn announce(root: &Path, name: &str) -> io::Result<Self> {
-        let folder = root.join("run");
+    pub fn announce(root: &Path, process: &str) -> io::Result<Self> {
+        let folder = root.join(FOLDER);
         fs::create_dir_all(&folder)?;
-        let path = folder.join(name);
-        let mut tries = TRIES;
-        let locked = loop {
-            match named(&folder.join(format!("new-{name}")), &path) {
-                // Somebody swept it away just before it was locked.
-                Err(_) if tries > 0 => tries -= 1,
-                outcome => break outcome?,
-            }
-        };
+        let number = ANNOUNCED.fetch_add(1, Ordering::Relaxed);
+        let name = format!("{process}-{number}");
+        let path = folder.join(&name);
+        let unswept = folder_lock(&folder)?;
+        unswept.lock_shared()?;
+        let locked = create_locked(&folder.join(format!("{UNNAMED}{name}")), &path)?;
         Ok(Self {
-            holder: name.to_owned(),
+            holder: name,
             path,
             _locked: locked,
         })
@@ -59,16 +60,33 @@ impl Drop for Presence {
     }
 }
 
-/// How often announcing is tried again.
-const TRIES: u32 = 10;
+/// Below the data folder: a file for each worker.
+const FOLDER: &str = "run";
+/// The file in that folder whose lock keeps files from being removed.
+const SWEEP: &str = "sweep";
+/// How the file of a worker begins that is not announced yet.
+const UNNAMED: &str = "new-";
+
+/// Workers that this process has announced so far.
+static ANNOUNCED: AtomicU64 = AtomicU64::new(0);
+
+fn folder_lock(folder: &Path) -> io::Result<File> {
+    File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(folder.join(SWEEP))
+}
 
 /// A locked file that gets its name when it is locked: whoever looks for vanished workers never
 /// takes a live one for gone.
-fn named(unnamed: &Path, path: &Path) -> io::Result<File> {
+fn create_locked(unnamed: &Path, path: &Path) -> io::Result<File> {
     let locked = File::create(unnamed)?;
     locked.try_lock().map_err(|error| match error {
         TryLockError::Error(error) => error,
-        TryLockError::WouldBlock => io::Error::other("this worker runs already"),
+        TryLockError::WouldBlock => {
+            io::Error::other(format!("{} belongs to another process", unnamed.display()))
+        }
     })?;
     fs::rename(unnamed, path)?;
     Ok(locked)
@@ -88,30 +106,102 @@ pub async fn free_vanished(
     for holder in store.holders().await? {
         if holder.starts_with(ours) && is_gone(root, &holder) {
             let jobs = store.abandon(&holder).await?;
-            warn!(holder, jobs, class = FailureClass::Vanished.word());
+            // One that ended properly after the holders were listed leaves nothing to free.
+            if jobs > 0 {
+                warn!(holder, jobs, class = FailureClass::Vanished.word());
+            }
             freed += jobs;
         }
     }
-    for entry in fs::read_dir(root.join("run"))
-        .into_iter()
-        .flatten()
-        .flatten()
-    {
+    sweep(root, ours);
+    Ok(freed)
+}
+
+/// Removes the files of processes that ended. While a worker is being announced it removes none: the
+/// next announcement sees to them.
+fn sweep(root: &Path, ours: &str) {
+    let folder = root.join(FOLDER);
+    let Ok(lock) = folder_lock(&folder) else {
+        return;
+    };
+    if lock.try_lock().is_err() {
+        return;
+    }
+    for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        let unnamed = name.starts_with("new-")
-            && File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok());
-        if unnamed || name.starts_with(ours) && is_gone(root, &name) {
+        let is_worker = name.starts_with(UNNAMED) || name.starts_with(ours);
+        if is_worker && is_gone(root, &name) {
             let _ = fs::remove_file(entry.path());
         }
     }
-    Ok(freed)
 }
 
 /// Whether nobody holds the file of `holder`.
 fn is_gone(root: &Path, holder: &str) -> bool {
-    match File::open(root.join("run").join(holder)) {
+    match File::open(root.join(FOLDER).join(holder)) {
         Err(error) => error.kind() == io::ErrorKind::NotFound,
         Ok(file) => file.try_lock().is_ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::thread;
+
+    use daybook_domain::seams::JobStore as _;
+    use daybook_store::memory::MemoryStore;
+
+    use super::*;
+
+    fn block_on<T>(work: impl Future<Output = T>) -> T {
+        let runtime = tokio::runtime::Builder::new_current_thread().build();
+        runtime.expect("a runtime").block_on(work)
+    }
+
+    #[test]
+    fn workers_of_one_process_share_no_name_and_no_fate() {
+        let root = tempfile::tempdir().expect("a folder");
+        let announced: Vec<Presence> = thread::scope(|scope| {
+            let announce = || {
+                let store = MemoryStore::default();
+                let mut mine = Vec::new();
+                for _ in 0..50 {
+                    mine.push(Presence::announce(root.path(), "pid-7-0").expect("a worker"));
+                    // Each new worker looks for vanished ones, and every other one ends.
+                    block_on(free_vanished(root.path(), &store, "pid-")).expect("a look");
+                    mine.truncate(25);
+                }
+                assert!(block_on(store.holders()).expect("holders").is_empty());
+                mine
+            };
+            let threads: Vec<_> = (0..8).map(|_| scope.spawn(announce)).collect();
+            let joined = threads.into_iter().map(|thread| thread.join());
+            joined.flat_map(|mine| mine.expect("no panic")).collect()
+        });
+        let names: BTreeSet<&str> = announced.iter().map(Presence::holder).collect();
+        assert_eq!(names.len(), 200);
+        for name in names {
+            assert!(!is_gone(root.path(), name), "{name} lives");
+        }
+    }
+
+    #[test]
+    fn files_of_processes_that_ended_are_removed() {
+        let root = tempfile::tempdir().expect("a folder");
+        let alive = Presence::announce(root.path(), "pid-7-0").expect("a worker");
+        let folder = root.path().join(FOLDER);
+        for left_over in ["pid-6-0-1", "new-pid-6-0-2"] {
+            fs::write(folder.join(left_over), "").expect("a file");
+        }
+        fs::write(folder.join("at-other-pid-1"), "").expect("a file");
+        block_on(free_vanished(root.path(), &MemoryStore::default(), "pid-")).expect("a look");
+        let left = fs::read_dir(&folder).expect("a folder").flatten();
+        let left: BTreeSet<String> = left
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .collect();
+        let wanted = [alive.holder(), "at-other-pid-1", SWEEP].map(str::to_owned);
+        assert_eq!(left, BTreeSet::from(wanted));
     }
 }

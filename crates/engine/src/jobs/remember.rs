@@ -1,7 +1,9 @@
 //! Keeping something in a person's own words: an event like any other, and an observation of it at
 //! once, so that it is found before anything else runs.
 
-use daybook_domain::seams::{Append, SessionStore};
+use daybook_domain::eligibility::Switches;
+use daybook_domain::seams::{Append, SessionStore, Store};
+use daybook_domain::time::Clock;
 use daybook_domain::trigger::Patience;
 use daybook_domain::{
     EventId, Evidence, NewEvent, Observation, ObservationId, ObservationKind, Origin, Place, Scope,
@@ -21,12 +23,35 @@ const AGENT: &str = "daybook";
 /// Longest note, in bytes.
 const NOTE: usize = 16 * 1024;
 
+/// Where a note is kept. Keeping one takes no lease and asks no model, so it needs no worker.
+pub struct NoteTarget<'a> {
+    /// Where sessions and observations live.
+    pub store: &'a dyn Store,
+    /// The present time.
+    pub clock: &'a dyn Clock,
+    /// Whose memory it is.
+    pub tenant: &'a Tenant,
+    /// Where memory is switched off.
+    pub switches: &'a Switches,
+}
+
+impl<'a> From<&'a Workshop> for NoteTarget<'a> {
+    fn from(shop: &'a Workshop) -> Self {
+        Self {
+            store: &*shop.store,
+            clock: &*shop.clock,
+            tenant: &shop.tenant,
+            switches: &shop.switches,
+        }
+    }
+}
+
 /// Remembers `words` of `by` in `scope`, and says what they were kept as and whether a secret was hidden.
 ///
 /// # Errors
 /// [`StoreError::Refused`] for words that are blank or longer than 16 KiB; otherwise the store's.
-pub async fn remember(
-    shop: &Workshop,
+pub async fn remember<'a>(
+    target: impl Into<NoteTarget<'a>>,
     redactor: &Redactor,
     words: &str,
     scope: Scope,
@@ -35,7 +60,7 @@ pub async fn remember(
 ) -> Result<(Observation, usize), StoreError> {
     let origin = by.word();
     let span = info_span!("remember", %scope, origin, secrets = Empty, outcome = Empty);
-    let work = keep(shop, redactor, words, scope, place, by);
+    let work = keep(target.into(), redactor, words, scope, place, by);
     within(span, work, |span, (_, secrets)| {
         span.record("secrets", secrets);
         span.record("outcome", "kept");
@@ -44,7 +69,7 @@ pub async fn remember(
 }
 
 async fn keep(
-    shop: &Workshop,
+    target: NoteTarget<'_>,
     redactor: &Redactor,
     words: &str,
     scope: Scope,
@@ -65,8 +90,8 @@ async fn keep(
     let redacted = redactor.redact(&words);
     let secrets = redacted.findings.len();
     let text = redacted.text.into_owned();
-    let session = notes_session(&shop.tenant);
-    let now = shop.clock.now();
+    let session = notes_session(target.tenant);
+    let now = target.clock.now();
     let event = NewEvent {
         id: EventId::of(&[
             scope.to_string().as_bytes(),
@@ -99,12 +124,12 @@ async fn keep(
         import: None,
         patience: Patience::default(),
         urgent: None,
-        switches: shop.switches.clone(),
+        switches: target.switches.clone(),
         now,
     };
-    let appended = shop.store.append(&append).await?;
+    let appended = target.store.append(&append).await?;
     let events = SessionStore::events(
-        &*shop.store,
+        target.store,
         &session,
         before(appended.last),
         appended.last,
@@ -112,7 +137,7 @@ async fn keep(
         1,
     )
     .await?;
-    let label = SessionStore::session(&*shop.store, &session)
+    let label = SessionStore::session(&*target.store, &session)
         .await?
         .map(|session| session.label);
     let by_person = by == Origin::Human;
@@ -137,7 +162,8 @@ async fn keep(
             root: place.map(|place| place.root),
         }],
     };
-    shop.store
+    target
+        .store
         .observe(std::slice::from_ref(&observation), now)
         .await?;
     Ok((observation, secrets))
