@@ -20,7 +20,7 @@ pub(crate) struct Serve {
     /// Address and port to listen on; port 0 takes any that is free
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8765")]
     listen: SocketAddr,
-    /// Allow an address that other machines reach. What is said is not encrypted
+    /// Allow an address that other machines reach. The token alone protects it: there is no TLS
     #[arg(long)]
     allow_remote: bool,
     /// Do not follow what the agents of this machine write
@@ -50,10 +50,31 @@ impl Serve {
             self.listen,
             self.allow_remote,
             &stop,
-            |listening| say(common, listening),
+            |listening| {
+                if self.allow_remote {
+                    warn_of_remote(listening.socket);
+                }
+                say(common, listening)
+            },
         )?;
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// What `--allow-remote` lets in, on standard error: a script that starts a server reads the other stream.
+fn warn_of_remote(address: SocketAddr) {
+    let reach = match (address.ip().is_loopback(), address.ip().is_unspecified()) {
+        (true, _) => "programs of this machine, under any host name".to_owned(),
+        (false, true) => format!(
+            "every machine that reaches one of this machine's addresses, on port {}",
+            address.port()
+        ),
+        (false, false) => format!("every machine that reaches {address}"),
+    };
+    crate::logging::say(&format!(
+        "--allow-remote: this server answers {reach}. The token alone protects the memory, and nothing is \
+         encrypted (no TLS): put a TLS proxy or a tunnel before it."
+    ));
 }
 
 fn say(common: &Common, listening: &Listening) -> Result<()> {

@@ -13,12 +13,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use utoipa::ToSchema;
 
-use super::{BODY, REQUEST};
+use super::{AGAIN, BODY, REQUEST};
 use crate::desk::Unfit;
 use crate::logging::{class, complain, store_error};
-
-/// Seconds after which a busy server may be asked again.
-const AGAIN: &str = "1";
 
 /// The body of every answer that is not a success.
 #[derive(Serialize, ToSchema)]

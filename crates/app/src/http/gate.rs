@@ -15,6 +15,7 @@ use axum::response::{IntoResponse, Response};
 
 use super::BODY;
 use super::fault::Fault;
+use super::serving::RequestOrigin;
 
 /// Routes that need no token: they tell nothing of the memory.
 const OPEN: [&str; 2] = ["/health", "/openapi.json"];
@@ -32,7 +33,8 @@ pub(super) async fn pass(
     request: Request<Body>,
     next: Next,
 ) -> Response {
-    match gate.judge(&request) {
+    let passed = gate.judge(&request).and_then(|()| gate.prove(&request));
+    match passed {
         Ok(()) => next.run(request).await,
         Err(fault) => fault.into_response(),
     }
@@ -50,6 +52,17 @@ impl Gate {
             return Err(Fault::too_large());
         }
         Ok(())
+    }
+
+    /// A connection that has shown the token keeps its room from now on, whatever route it asks for.
+    fn prove(&self, request: &Request<Body>) -> Result<(), Fault> {
+        match (
+            self.token(request),
+            request.extensions().get::<RequestOrigin>(),
+        ) {
+            (Ok(()), Some(origin)) => origin.prove(),
+            (Ok(()), None) | (Err(_), _) => Ok(()),
+        }
     }
 
     fn token(&self, request: &Request<Body>) -> Result<(), Fault> {

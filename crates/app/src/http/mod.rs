@@ -1,20 +1,25 @@
 //! The HTTP door: agents append, trigger, ask and remember, on this machine.
 //!
-//! The way of a request: [`listen`] takes the connection, [`traffic`] counts it, [`gate`] looks at its
-//! host, token and size, [`routes`] hands what it asks to the functions that every door uses, and [`fault`] makes
+//! The way of a request: [`listen`] takes the connection, [`serving`] reads its headers in time, [`traffic`]
+//! counts it, [`gate`] looks at its host, token and size, [`body`] reads the rest, [`routes`] hands what it asks to the functions that every door uses, and [`fault`] makes
 //! one kind of body of whatever goes wrong. Everything is bounded by a constant below.
 //!
 //! Not here: what is asked and answered (`desk`, `telling`, `overview`), background work.
 
+mod body;
 mod bounds;
+mod connections;
 mod counter;
+mod descriptors;
 mod exposition;
 mod fault;
 mod gate;
 mod listen;
 mod metrics;
 mod openapi;
+mod refusal;
 mod routes;
+mod serving;
 mod shapes;
 mod thread_shapes;
 mod threads;
@@ -31,26 +36,25 @@ use anyhow::{Context, Result};
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
-use axum::middleware::{from_fn_with_state, map_response};
+use axum::middleware::{from_fn, from_fn_with_state, map_response};
 use daybook_engine::stop::Stop;
 use serde::Serialize;
 use tokio::runtime::{Builder, Runtime};
 use tower_http::timeout::TimeoutLayer;
 
 use crate::wiring::Daybook;
+use connections::{ConnectionLimits, ConnectionTable};
 use counter::Counter;
 use gate::Gate;
 
 /// Largest body of a request, in bytes.
 const BODY: usize = 1024 * 1024;
-/// Longest time from a request's last header to its answer.
+/// Longest time from a request's last byte to its answer.
 const REQUEST: Duration = Duration::from_secs(10);
-/// Longest wait for a connection's next request, headers and all.
-const HEADERS: Duration = Duration::from_secs(10);
-/// Most connections at once. More wait to be accepted.
-const CONNECTIONS: usize = 128;
-/// Most requests that are worked on at once. More are told to come back.
+/// Most requests that are worked on at once; fewer where few files may be open. More are told to come back.
 const REQUESTS: usize = 64;
+/// Seconds after which a busy server may be asked again.
+const AGAIN: &str = "1";
 /// Threads that read and write connections; the work has threads of its own, one for each request.
 const THREADS: usize = 2;
 /// Longest wait for open requests once the end was asked for.
@@ -63,6 +67,8 @@ pub(crate) struct Listening {
     pub(crate) address: String,
     /// The file that holds the token.
     pub(crate) token_file: PathBuf,
+    #[serde(skip)]
+    pub(crate) socket: SocketAddr,
 }
 
 /// Answers until `stop` is asked for. `tell` learns where, once that is certain.
@@ -79,14 +85,19 @@ pub(crate) fn run(
     tell(&Listening {
         address: format!("http://{address}"),
         token_file: token.file.clone(),
+        socket: address,
     })?;
     let gate = Gate {
         token: token.secret,
         any_host: allow_remote,
     };
-    let app = app(gate, Counter::new(Arc::clone(daybook), REQUESTS));
+    let descriptors = descriptors::raise_limit();
+    let table = ConnectionTable::new(ConnectionLimits::within(descriptors));
+    // Each opens some files of the store.
+    let requests = (descriptors / 16).clamp(1, REQUESTS);
+    let app = app(gate, Counter::new(Arc::clone(daybook), requests));
     let runtime = runtime()?;
-    let served = runtime.block_on(listen::serve(listener, app, stop));
+    let served = runtime.block_on(listen::serve(listener, app, table, token.file, stop));
     // Whoever waited has been answered or cut off. What is still at work may end like a killed
     // process: nothing that it did was acknowledged.
     runtime.shutdown_background();
@@ -123,7 +134,39 @@ fn app(gate: Gate, counter: Counter) -> Router {
             StatusCode::GATEWAY_TIMEOUT,
             REQUEST,
         ))
+        .layer(from_fn(body::read))
         .layer(from_fn_with_state(Arc::new(gate), gate::pass))
         .layer(map_response(fault::always_json))
         .layer(from_fn_with_state(traffic, traffic::watch))
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Body;
+    use axum::http::Request;
+    use axum::http::header::RETRY_AFTER;
+    use hyper::service::Service;
+    use hyper_util::service::TowerToHyperService;
+
+    use super::*;
+
+    #[test]
+    fn a_request_that_there_is_no_room_for_is_told_so_at_once() {
+        let root = tempfile::tempdir().expect("a folder");
+        let daybook = Daybook::open(root.path().to_owned(), &[]).expect("a memory");
+        let gate = Gate {
+            token: "t".repeat(64),
+            any_host: true,
+        };
+        let app = TowerToHyperService::new(app(gate, Counter::new(Arc::new(daybook), 0)));
+        let request = Request::post("/v1/recall")
+            .header("authorization", format!("Bearer {}", "t".repeat(64)))
+            .header("content-type", "application/json")
+            .body(Body::from("{\"question\": \"tides\"}"))
+            .expect("a request");
+        let answered = runtime().expect("a runtime").block_on(app.call(request));
+        let answer = answered.expect("an answer");
+        assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(answer.headers()[RETRY_AFTER], AGAIN);
+    }
 }

@@ -15,6 +15,7 @@ mod models;
 #[cfg(all(unix, feature = "postgres"))]
 mod move_store;
 mod projects;
+mod reach;
 mod serve;
 mod server;
 mod servers;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -18,8 +18,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 pub(crate) struct Server {
     pub(crate) place: Place,
     child: Running,
-    address: String,
-    token: String,
+    pub(crate) address: String,
+    pub(crate) token: String,
 }
 
 /// What came back.
@@ -46,10 +46,15 @@ impl Server {
 
     /// One on the data folder of `place`, that writes its standard error to `log`.
     pub(crate) fn start_in(place: Place, options: &[&str], log: Stdio) -> Self {
-        let mut child = place
-            .daybook(&[&["serve", "--listen", "127.0.0.1:0"], options].concat())
+        let mut command = place.daybook(&[&["serve", "--listen", "127.0.0.1:0"], options].concat());
+        command.stderr(log);
+        Self::spawned(place, command)
+    }
+
+    /// The one that `command` starts on the data folder of `place`.
+    pub(crate) fn spawned(place: Place, mut command: Command) -> Self {
+        let mut child = command
             .stdout(Stdio::piped())
-            .stderr(log)
             .spawn()
             .expect("daybook starts");
         let mut line = String::new();

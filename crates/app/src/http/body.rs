@@ -1,0 +1,49 @@
+//! Reads a request's body whole before anything is done with it, within a time and a size.
+
+use std::time::Duration;
+
+use axum::body::{Body, to_bytes};
+use axum::extract::Request;
+use axum::http::StatusCode;
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use tokio::time::timeout;
+
+use super::BODY;
+use super::fault::Fault;
+
+/// Longest time from a request's headers to the end of its body. It bounds a body that drips, too.
+pub(super) const BODY_TIME: Duration = Duration::from_secs(10);
+
+/// Lets a request through once its body is here.
+pub(super) async fn read(request: Request, next: Next) -> Response {
+    let (parts, body) = request.into_parts();
+    match timeout(BODY_TIME, to_bytes(body, BODY)).await {
+        Ok(Ok(bytes)) => {
+            next.run(Request::from_parts(parts, Body::from(bytes)))
+                .await
+        }
+        Ok(Err(error)) => unread(&error).into_response(),
+        Err(_) => slow().into_response(),
+    }
+}
+
+fn unread(error: &axum::Error) -> Fault {
+    let mut cause = std::error::Error::source(error);
+    while let Some(inner) = cause {
+        if inner.to_string().contains("length limit") {
+            return Fault::too_large();
+        }
+        cause = inner.source();
+    }
+    let message = format!("the body could not be read: {error}; send the request again");
+    Fault::new(StatusCode::BAD_REQUEST, "malformed", message)
+}
+
+fn slow() -> Fault {
+    let message = format!(
+        "the body did not come within {} seconds; nothing was changed, send the request again",
+        BODY_TIME.as_secs()
+    );
+    Fault::new(StatusCode::REQUEST_TIMEOUT, "slow_request", message)
+}
