@@ -134,18 +134,20 @@ pub(crate) struct Kept {
 }
 
 /// Keeps words as they are; they are found at once, and written into the files unless somebody
-/// else is writing there just now. Sessions that are due wait: whoever asked does not.
+/// else is writing there just now. Sessions that are due wait: whoever asked does not. Once `stop` is asked
+/// no further file is begun.
 pub(crate) async fn keep(
     daybook: &Daybook,
     words: &str,
     whose: &Whose,
     folder: &Path,
     by: Origin,
+    stop: &Stop,
 ) -> Result<Kept> {
     let here = here(daybook, folder).await?;
     let (shop, _present) = daybook.worker().await?;
     let kept = note_down(daybook, words, whose, here, by).await?;
-    jobs::write_due(&shop, &Stop::default(), &Learning::quiet()).await?;
+    jobs::write_due(&shop, stop, &Learning::quiet()).await?;
     Ok(kept)
 }
 

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use daybook_domain::Origin;
+use daybook_engine::stop::Stop;
 
 use super::Common;
 use crate::desk::{Whose, keep, kept_json};
@@ -36,7 +37,8 @@ impl Remember {
             (None, true) => Whose::Person,
             (None, false) => Whose::Here,
         };
-        let kept = block_on(keep(&daybook, &words, &whose, &folder, Origin::Human))?;
+        let (by, stop) = (Origin::Human, Stop::default());
+        let kept = block_on(keep(&daybook, &words, &whose, &folder, by, &stop))?;
         if common.json {
             print_json(&kept_json(&kept))?;
         } else {

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use anyhow::{Context as _, Result, anyhow, bail};
 use daybook_domain::Origin;
 use daybook_engine::files::reading;
+use daybook_engine::stop::Stop;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -21,19 +22,50 @@ use crate::wiring::block_on;
 
 /// Answers to a question unless more or fewer are asked for.
 const ANSWERS: u64 = 8;
+/// Why a cancelled call has no answer; its client is not shown it.
+const CANCELLED: &str = "the call was cancelled";
 /// Most answers to a question.
 const MOST_ANSWERS: u64 = 50;
 
+/// One call of a tool.
+pub(super) struct Call<'a> {
+    pub(super) memory: &'a Memory,
+    /// Asked once the call is cancelled.
+    pub(super) stop: &'a Stop,
+}
+
+impl Call<'_> {
+    /// Runs `reading` to its end, or until the call is cancelled. It must change nothing.
+    fn read<T>(&self, reading: impl Future<Output = Result<T>>) -> Result<T> {
+        block_on(async {
+            tokio::select! {
+                biased;
+                () = self.stop.wait() => bail!(CANCELLED),
+                done = reading => done,
+            }
+        })
+    }
+
+    /// Fails when the call is cancelled: what has not begun need not.
+    pub(super) fn go_on(&self) -> Result<()> {
+        match self.stop.asked() {
+            true => bail!(CANCELLED),
+            false => Ok(()),
+        }
+    }
+}
+
 /// Calls a tool.
-pub(super) fn answer(memory: &Memory, which: Which, arguments: Map<String, Value>) -> Result<Told> {
+pub(super) fn answer(call: &Call<'_>, which: Which, arguments: Map<String, Value>) -> Result<Told> {
+    call.go_on()?;
     match which {
-        Which::Recall => recall(memory, &taken(arguments)?),
-        Which::Remember => remember(memory, taken(arguments)?),
-        Which::Context => context(memory, taken(arguments)?),
-        Which::Read => read(memory, &taken(arguments)?),
-        Which::CreateEntity => entities::create(memory, &taken(arguments)?),
-        Which::UpsertRecord => entities::upsert(memory, &taken(arguments)?),
-        Which::ListEntities => entities::list(memory, &taken(arguments)?),
+        Which::Recall => recall(call, &taken(arguments)?),
+        Which::Remember => remember(call, taken(arguments)?),
+        Which::Context => context(call, taken(arguments)?),
+        Which::Read => read(call, &taken(arguments)?),
+        Which::CreateEntity => entities::create(call, &taken(arguments)?),
+        Which::UpsertRecord => entities::upsert(call, &taken(arguments)?),
+        Which::ListEntities => entities::list(call, &taken(arguments)?),
     }
 }
 
@@ -49,7 +81,7 @@ struct Recall {
     tools: bool,
 }
 
-fn recall(memory: &Memory, asked: &Recall) -> Result<Told> {
+fn recall(call: &Call<'_>, asked: &Recall) -> Result<Told> {
     if asked.question.trim().is_empty() {
         bail!("the question is empty; say what you want to know");
     }
@@ -62,10 +94,10 @@ fn recall(memory: &Memory, asked: &Recall) -> Result<Told> {
         scopes: asked.scope.iter().cloned().collect(),
         tools: asked.tools,
     };
-    let Some(daybook) = memory.existing()? else {
+    let Some(daybook) = call.memory.existing()? else {
         return Ok(answer::nothing_yet(json!({ "results": [] })));
     };
-    let answers = block_on(desk::ask(&daybook, &ask))?;
+    let answers = call.read(desk::ask(&daybook, &ask))?;
     Ok(answer::recalled(&daybook, &answers))
 }
 
@@ -78,7 +110,7 @@ struct Remember {
     everywhere: bool,
 }
 
-fn remember(memory: &Memory, given: Remember) -> Result<Told> {
+fn remember(call: &Call<'_>, given: Remember) -> Result<Told> {
     if given.words.trim().is_empty() {
         bail!("the words are empty; say what to remember");
     }
@@ -92,14 +124,16 @@ fn remember(memory: &Memory, given: Remember) -> Result<Told> {
         desk::check_scope(name)?;
     }
     let folder = own_folder()?;
-    let _turn = memory.writing();
-    let daybook = memory.existing_or_new()?;
+    let _turn = call.memory.writing();
+    call.go_on()?;
+    let daybook = call.memory.existing_or_new()?;
     let kept = block_on(desk::keep(
         &daybook,
         &given.words,
         &whose,
         &folder,
         Origin::Assistant,
+        call.stop,
     ))?;
     Ok(answer::kept(&kept))
 }
@@ -114,7 +148,7 @@ struct Context {
     budget: Option<u64>,
 }
 
-fn context(memory: &Memory, asked: Context) -> Result<Told> {
+fn context(call: &Call<'_>, asked: Context) -> Result<Told> {
     let budget = asked
         .budget
         .map(|budget| within("budget", budget, 1, BUDGET as u64));
@@ -124,7 +158,7 @@ fn context(memory: &Memory, asked: Context) -> Result<Told> {
             .with_context(|| format!("{} is not a folder", folder.display()))?,
         None => own_folder()?,
     };
-    let Some(daybook) = memory.existing()? else {
+    let Some(daybook) = call.memory.existing()? else {
         return Ok(answer::nothing_yet(json!({ "text": "" })));
     };
     let usual = daybook.settings.context_tokens.min(BUDGET);
@@ -133,7 +167,7 @@ fn context(memory: &Memory, asked: Context) -> Result<Told> {
         branch: asked.branch,
         budget: Some(budget.unwrap_or(usual)),
     };
-    let briefing = block_on(desk::brief(&daybook, &folder, &standing))?;
+    let briefing = call.read(desk::brief(&daybook, &folder, &standing))?;
     Ok(answer::briefing(&briefing))
 }
 
@@ -147,7 +181,7 @@ struct Read {
     offset: Option<u64>,
 }
 
-fn read(memory: &Memory, asked: &Read) -> Result<Told> {
+fn read(call: &Call<'_>, asked: &Read) -> Result<Told> {
     let target = asked.target.trim();
     let target = target.strip_prefix('[').unwrap_or(target);
     let target = target.strip_suffix(']').unwrap_or(target);
@@ -156,17 +190,17 @@ fn read(memory: &Memory, asked: &Read) -> Result<Told> {
     if target.is_empty() {
         bail!("the target is empty; give a citation such as 7f78:L636, or a memory file");
     }
-    let Some(daybook) = memory.existing()? else {
+    let Some(daybook) = call.memory.existing()? else {
         bail!("nothing is remembered yet, so there is no {target}");
     };
     if target.contains(['/', '\\']) || target.ends_with(".md") {
-        block_on(daybook.look_around())?;
+        call.read(daybook.look_around())?;
         let text = reading::read(&daybook.root, target)
             .context("give a path such as projects/tidepool/memory/MEMORY.md, as `recall` does")?;
         return answer::page(target, &text, offset);
     }
     let around = u32::try_from(around)?;
-    let (session, events) = block_on(desk::words(&daybook, target, around))?;
+    let (session, events) = call.read(desk::words(&daybook, target, around))?;
     let text = answer::words(&daybook, &events);
     let mut told = answer::page(target, &text, offset)?;
     told.data["session"] = json!(session.id.to_string());
@@ -175,4 +209,27 @@ fn read(memory: &Memory, asked: &Read) -> Result<Told> {
 
 fn own_folder() -> Result<PathBuf> {
     std::env::current_dir().context("the folder that this server was started in cannot be read")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cancelled_call_waits_no_longer_and_begins_nothing() {
+        let memory = Memory::at(PathBuf::from("/nowhere"), Vec::new());
+        let stop = Stop::default();
+        let call = Call {
+            memory: &memory,
+            stop: &stop,
+        };
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| call.read(std::future::pending::<Result<()>>()));
+            stop.ask();
+            let ended = waiting.join().expect("no panic");
+            assert_eq!(ended.expect_err("it was cancelled").to_string(), CANCELLED);
+        });
+        let begun = answer(&call, Which::Recall, Map::new());
+        assert_eq!(begun.expect_err("it was cancelled").to_string(), CANCELLED);
+    }
 }

@@ -15,7 +15,7 @@ use serde_json::json;
 
 use super::answer::{ANSWER, Told, nothing_yet};
 use super::arguments::count;
-use super::memory::Memory;
+use super::calls::Call;
 use crate::desk::person;
 use crate::wiring::{Daybook, block_on};
 
@@ -27,13 +27,13 @@ pub(super) struct Create {
     description: String,
 }
 
-pub(super) fn create(memory: &Memory, given: &Create) -> Result<Told> {
+pub(super) fn create(call: &Call<'_>, given: &Create) -> Result<Told> {
     let card = Card {
         name: given.name.clone(),
         description: given.description.clone(),
     };
     let entity = given.entity.trim();
-    let (saved, path) = write(memory, |lock, stamp, redactor| {
+    let (saved, path) = write(call, |lock, stamp, redactor| {
         kept::create(lock, stamp, redactor, entity, &card)
     })?;
     let text = kept::told(entity, None, saved.created, saved.secrets);
@@ -51,12 +51,12 @@ pub(super) struct Upsert {
     content: String,
 }
 
-pub(super) fn upsert(memory: &Memory, given: &Upsert) -> Result<Told> {
+pub(super) fn upsert(call: &Call<'_>, given: &Upsert) -> Result<Told> {
     let (entity, record) = (given.entity.trim(), given.record.trim());
     if given.content.is_empty() {
         return Err(EntityError::Refused("Content is required.".to_owned()).into());
     }
-    let (saved, path) = write(memory, |lock, stamp, redactor| {
+    let (saved, path) = write(call, |lock, stamp, redactor| {
         kept::upsert(lock, stamp, redactor, entity, record, &given.content)
     })?;
     let text = kept::told(entity, Some(record), saved.created, saved.secrets);
@@ -74,14 +74,14 @@ pub(super) struct List {
     limit: Option<u64>,
 }
 
-pub(super) fn list(memory: &Memory, asked: &List) -> Result<Told> {
+pub(super) fn list(call: &Call<'_>, asked: &List) -> Result<Told> {
     let limit = match asked.limit {
         None => usize::MAX,
         Some(limit) if (1..=LISTED as u64).contains(&limit) => usize::try_from(limit)?,
         Some(limit) => bail!("limit is {limit}; give 1 to {LISTED}"),
     };
     let none = json!({ "summary": "No memory entities.", "count": 0 });
-    let Some(daybook) = memory.existing()? else {
+    let Some(daybook) = call.memory.existing()? else {
         return Ok(nothing_yet(none));
     };
     let folder = folder(&daybook.root, &person(&daybook));
@@ -112,13 +112,14 @@ pub(super) fn list(memory: &Memory, asked: &List) -> Result<Told> {
 
 /// Writes with the person's memory folder held, and says where below the root.
 fn write(
-    memory: &Memory,
+    call: &Call<'_>,
     work: impl FnOnce(&WriterLock<'_>, &Stamp, &Redactor) -> Result<Saved, EntityError>,
 ) -> Result<(Saved, String)> {
-    let _turn = memory.writing();
-    let daybook = memory.existing_or_new()?;
+    let _turn = call.memory.writing();
+    call.go_on()?;
+    let daybook = call.memory.existing_or_new()?;
     let scope = person(&daybook);
-    let folder = Folder::open(folder(memory.root(), &scope), FilesConfig::default())?;
+    let folder = Folder::open(folder(call.memory.root(), &scope), FilesConfig::default())?;
     let lock = match folder.try_lock(WorkLimits::default().folder_wait)? {
         LockOutcome::Held(lock) => lock,
         LockOutcome::Busy => bail!("another process is writing the memory of {scope}; try again"),

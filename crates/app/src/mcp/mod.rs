@@ -4,13 +4,19 @@
 //! kept, and ends with its client: at the end of standard input. A signal may end it at any
 //! instant, as it may end every command.
 //!
-//! Here alone is the protocol's library known. Not here: what tools say (`calls`), how it is cut
-//! and worded (`answer`).
+//! What stands on a line is looked at by `framing` and what it uses, before the protocol's library sees it.
+//! They and this file alone know that library. Not here: what tools say (`calls`), how it is cut and worded
+//! (`answer`).
 
 mod answer;
 mod arguments;
 mod calls;
 mod entities;
+mod envelope;
+mod framing;
+mod id_scanner;
+mod in_flight;
+mod lines;
 mod memory;
 mod tools;
 
@@ -25,21 +31,23 @@ use rmcp::model::{
     ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::{RequestContext, ServerInitializeError};
-use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::io::stdio_pipes;
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
+use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 use tracing::debug_span;
 use tracing::field::Empty;
 
 pub(crate) use self::answer::recalled;
+use self::calls::Call;
+use self::framing::LineTransport;
 use self::memory::Memory;
 pub(crate) use self::tools::ToolSet;
 use self::tools::{Named, offered};
 use crate::common::Common;
 use crate::{keeper, root};
 
-/// Longest message of a client, in bytes. Longer ones are dropped by the transport.
+/// Longest message of a client, in bytes. Longer ones are answered with an error, and not held.
 const MESSAGE: usize = 4 * 1024 * 1024;
 /// Calls that are worked on at once; others wait. Memory use grows with it.
 const CALLS: usize = 4;
@@ -64,7 +72,7 @@ pub(crate) fn run(common: &Common, sets: &[ToolSet]) -> Result<ExitCode> {
     let server = Server {
         tools: offered(sets),
         memory,
-        turns: Semaphore::new(CALLS),
+        turns: Arc::new(Semaphore::new(CALLS)),
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -79,8 +87,7 @@ pub(crate) fn run(common: &Common, sets: &[ToolSet]) -> Result<ExitCode> {
 
 async fn serve(server: Server) -> Result<ExitCode> {
     let (input, output) = stdio_pipes();
-    let transport = AsyncRwTransport::new_server(input, output).with_max_line_length(MESSAGE);
-    match server.serve(transport).await {
+    match server.serve(LineTransport::new(input, output)).await {
         Ok(running) => {
             running.waiting().await.context("the server ended early")?;
             Ok(ExitCode::SUCCESS)
@@ -97,7 +104,7 @@ async fn serve(server: Server) -> Result<ExitCode> {
 struct Server {
     tools: Vec<Named>,
     memory: Arc<Memory>,
-    turns: Semaphore,
+    turns: Arc<Semaphore>,
 }
 
 impl ServerHandler for Server {
@@ -120,7 +127,7 @@ impl ServerHandler for Server {
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let Some(tool) = self.tools.iter().find(|tool| tool.name() == request.name) else {
             let known: Vec<&str> = self.tools.iter().map(Named::name).collect();
@@ -128,19 +135,48 @@ impl ServerHandler for Server {
             let message = format!("there is no tool {}; there are: {known}", request.name);
             return Err(ErrorData::invalid_params(message, None));
         };
+        let stop = Stop::default();
+        let arguments = request.arguments.unwrap_or_default();
+        tokio::select! {
+            biased;
+            () = context.ct.cancelled() => {
+                // Work under way ends at its next step. The library sends no answer to a cancelled call.
+                stop.ask();
+                Err(ErrorData::internal_error(format!("{} was cancelled", tool.name()), None))
+            }
+            answered = self.work_on(tool, arguments, stop.clone()) => answered,
+        }
+    }
+}
+
+impl Server {
+    /// Calls a tool on a thread that may wait. The turn lasts until the work is really over, even when its
+    /// call was cancelled: so work is bounded however many calls are.
+    async fn work_on(
+        &self,
+        tool: &Named,
+        arguments: Map<String, Value>,
+        stop: Stop,
+    ) -> Result<CallToolResponse, ErrorData> {
         let failed = |error: &dyn std::fmt::Display| {
             ErrorData::internal_error(format!("{} was not answered: {error}", tool.name()), None)
         };
-        let _turn = self.turns.acquire().await.map_err(|error| failed(&error))?;
+        let turn = Arc::clone(&self.turns).acquire_owned().await;
+        let turn = turn.map_err(|error| failed(&error))?;
         let (memory, which) = (Arc::clone(&self.memory), tool.which());
-        let arguments = request.arguments.unwrap_or_default();
         // What waits for a disk or a lock holds up neither the client's next call nor its end.
         let span = debug_span!("call", tool = tool.name(), outcome = Empty);
         let work = move || {
-            let answer = || calls::answer(&memory, which, arguments);
-            inside(span, answer, |span, _| {
+            let call = Call {
+                memory: &memory,
+                stop: &stop,
+            };
+            let answer = || calls::answer(&call, which, arguments);
+            let answered = inside(span, answer, |span, _| {
                 span.record("outcome", "answered");
-            })
+            });
+            drop(turn);
+            answered
         };
         let answered = tokio::task::spawn_blocking(work).await;
         Ok(match answered.map_err(|error| failed(&error))? {

@@ -537,3 +537,219 @@ fn what_a_person_deleted_stays_away_though_an_entity_was_written_since() {
     let found = place.json(&["recall", "pier Mondays", "--layer", "observation"]);
     assert!(!found.to_string().contains("Mondays"), "{found}");
 }
+
+impl Client {
+    fn send_bytes(&mut self, line: &[u8]) {
+        let input = self.input.as_mut().expect("an open pipe");
+        input.write_all(line).expect("a pipe");
+        input.write_all(b"\n").expect("a pipe");
+    }
+
+    /// Asks for a sign of life, and gives what is heard before it.
+    fn heard_before_ping(&mut self, id: &str) -> Vec<Value> {
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": "ping"}).to_string());
+        let mut before = Vec::new();
+        loop {
+            let heard = self.hear();
+            if heard["id"] == id {
+                assert_eq!(heard["result"], json!({}));
+                return before;
+            }
+            before.push(heard);
+        }
+    }
+}
+
+fn call_of(id: u64, question: &str) -> String {
+    let params = json!({"name": "recall", "arguments": {"question": question}});
+    json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}).to_string()
+}
+
+#[test]
+fn what_is_no_message_is_answered_and_the_session_goes_on() {
+    let place = Place::new();
+    let mut client = Client::start(&place, &[]);
+    let long = format!("{{\"params\":\"{}\",\"id\":8}}", "x".repeat(5 << 20));
+    let deep = format!("{{\"id\":6,\"x\":{}", "[".repeat(100_000));
+    let surrogate = call_of(4, "tides").replace("tides", "\\ud800");
+    let number = call_of(5, "tides").replace("\"tides\"", "NaN");
+    let broken: [(&[u8], i64, Value); 11] = [
+        (b"{", -32700, Value::Null),
+        (b"[]", -32600, Value::Null),
+        (b"null", -32600, Value::Null),
+        (b"{\"jsonrpc\":\"2.0\"}", -32600, Value::Null),
+        (
+            b"{\"jsonrpc\":\"1.0\",\"id\":3,\"method\":\"ping\"}",
+            -32600,
+            json!(3),
+        ),
+        (surrogate.as_bytes(), -32700, json!(4)),
+        (number.as_bytes(), -32700, json!(5)),
+        (deep.as_bytes(), -32700, json!(6)),
+        (b"{\"id\":7,\"x\":\"\xff\xfe\"}", -32700, json!(7)),
+        (long.as_bytes(), -32600, json!(8)),
+        (
+            b"{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"tools/call\",\"params\":{}}",
+            -32602,
+            json!(9),
+        ),
+    ];
+    // Before the client has introduced itself, and afterwards.
+    for greeted in [false, true] {
+        if greeted {
+            client.greet();
+        }
+        for (line, code, id) in &broken {
+            client.send_bytes(line);
+            let heard = client.hear();
+            assert_eq!(
+                (&heard["error"]["code"], &heard["id"]),
+                (&json!(code), id),
+                "{heard}"
+            );
+            assert!(
+                heard.get("id").is_some() && heard["jsonrpc"] == "2.0",
+                "{heard}"
+            );
+        }
+        // What expects no answer gets none.
+        client.send("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":99}}");
+        client.send("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}");
+        client.send("");
+        assert_eq!(client.heard_before_ping("p"), Vec::<Value>::new());
+    }
+    client.ends();
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_line_without_end_takes_no_memory() {
+    let place = Place::new();
+    let mut client = Client::greeted(&place, &[]);
+    let most = |client: &Client| {
+        let status = format!("/proc/{}/status", client.child.id());
+        let status = fs::read_to_string(status).expect("a process");
+        let line = status.lines().find(|line| line.starts_with("VmHWM:"));
+        let kib = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok());
+        kib.expect("its memory")
+    };
+    let before = most(&client);
+    let part = "x".repeat(1 << 20);
+    let input = client.input.as_mut().expect("an open pipe");
+    for _ in 0..100 {
+        input.write_all(part.as_bytes()).expect("a pipe");
+    }
+    client.send("");
+    assert_eq!(client.hear()["error"]["code"], -32600);
+    let grown = most(&client) - before;
+    assert!(grown < 20 << 10, "{grown} KiB more");
+    client.ends();
+}
+
+#[test]
+fn whatever_is_sent_the_session_goes_on() {
+    let place = imported();
+    let mut client = Client::greeted(&place, &[]);
+    let sound = [
+        call_of(1, "push"),
+        json!({"jsonrpc": "2.0", "id": "a", "method": "tools/list", "params": {}}).to_string(),
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
+            .to_string(),
+    ];
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut random = |below: usize| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        usize::try_from(state >> 33).expect("31 bits") % below
+    };
+    for round in 0..400 {
+        let mut line = sound[round % sound.len()].clone().into_bytes();
+        for _ in 0..=random(4) {
+            let at = random(line.len());
+            match random(4) {
+                0 => line[at] = u8::try_from(random(256)).expect("a byte"),
+                1 => line.truncate(at.max(1)),
+                2 => drop(line.remove(at)),
+                _ => line.insert(at, b"{}[]\",:\\0e-"[random(11)]),
+            }
+            if line.is_empty() {
+                line.push(b' ');
+            }
+        }
+        client.send_bytes(&line);
+        client.heard_before_ping(&format!("ping {round}"));
+    }
+    client.send(&call_of(1_000, "push"));
+    let answer = loop {
+        let heard = client.hear();
+        // Calls that a change left whole are answered whenever they are ready.
+        if heard["id"] == 1_000 {
+            break heard;
+        }
+    };
+    assert!(
+        text(&answer["result"]).contains("push without asking"),
+        "{answer}"
+    );
+    client.ends();
+}
+
+#[test]
+fn a_cancelled_call_is_never_answered_and_holds_up_no_other() {
+    // A database that takes connections and says nothing.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = silent.local_addr().expect("an address").port();
+    let store = format!("postgres://ada@127.0.0.1:{port}/daybook");
+    let place = Place::new();
+    let mut client = Client::greeted(&place, &["--store", &store]);
+    for id in 100..300 {
+        client.send(&call_of(id, "push"));
+    }
+    for id in 100..300 {
+        let params = json!({"requestId": id, "reason": "the person pressed escape"});
+        let cancel =
+            json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
+        client.send(&cancel.to_string());
+    }
+    // There is room again for as many.
+    let refused = client.heard_before_ping("p");
+    assert_eq!(refused, Vec::<Value>::new());
+    for id in 300..500 {
+        client.send(&call_of(id, "push"));
+    }
+    assert_eq!(client.heard_before_ping("q"), Vec::<Value>::new());
+    for id in 300..500 {
+        let params = json!({"requestId": id});
+        let cancel =
+            json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
+        client.send(&cancel.to_string());
+    }
+    // Connections that wait are cut: whatever was under way fails now.
+    drop(silent);
+    assert_eq!(client.heard_before_ping("r"), Vec::<Value>::new());
+    client.ends();
+}
+
+#[test]
+fn more_requests_than_there_is_room_for_are_told_so() {
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = silent.local_addr().expect("an address").port();
+    let store = format!("postgres://ada@127.0.0.1:{port}/daybook");
+    let place = Place::new();
+    let mut client = Client::greeted(&place, &["--store", &store]);
+    for id in 0..258 {
+        client.send(&call_of(id, "push"));
+    }
+    client.send(&call_of(7, "again"));
+    for (id, code) in [(256, -32000), (257, -32000), (7, -32600)] {
+        let heard = client.hear();
+        assert_eq!(
+            (&heard["id"], &heard["error"]["code"]),
+            (&json!(id), &json!(code)),
+            "{heard}"
+        );
+    }
+    client.child.kill().expect("a kill");
+    wait(&mut client.child);
+}

@@ -1,0 +1,243 @@
+//! Whether a line is a message of JSON-RPC, and what is answered when it is none.
+//!
+//! Whatever could be a request is answered, under its id where one can be read. A notification, or an answer
+//! to a question that was never asked, is passed over when it makes no sense, as the protocol demands.
+
+use rmcp::RoleServer;
+use rmcp::model::{ClientRequest, JsonRpcMessage};
+use rmcp::service::RxJsonRpcMessage;
+use serde_json::{Map, Value, json};
+
+use super::MESSAGE;
+use super::id_scanner::IdScanner;
+
+/// Not JSON.
+const PARSE_ERROR: i32 = -32700;
+/// JSON, and no request.
+const INVALID_REQUEST: i32 = -32600;
+/// A request whose parameters are not those of its method.
+const INVALID_PARAMS: i32 = -32602;
+/// Of the range that servers may use: too much at once.
+const BUSY: i32 = -32000;
+/// A mark of UTF-8 that some tools put before a text.
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+/// Methods with parameters of their own that are answered here; others are unknown whatever they are given.
+const KNOWN: [&str; 4] = ["initialize", "ping", "tools/list", "tools/call"];
+
+/// What a line is.
+pub(super) enum Received {
+    Message(Box<RxJsonRpcMessage<RoleServer>>),
+    Refused(Refusal),
+    Ignored,
+}
+
+/// The answer to a line that is not worked on.
+#[derive(Debug, PartialEq)]
+pub(super) struct Refusal {
+    code: i32,
+    message: String,
+    id: Value,
+}
+
+impl Refusal {
+    pub(super) fn invalid(message: impl Into<String>, id: Value) -> Self {
+        Self {
+            code: INVALID_REQUEST,
+            message: message.into(),
+            id,
+        }
+    }
+
+    pub(super) fn too_long(id: Value) -> Self {
+        let message = format!("the message is longer than {MESSAGE} bytes; send less at once");
+        Self::invalid(message, id)
+    }
+
+    pub(super) fn busy(id: Value) -> Self {
+        Self {
+            code: BUSY,
+            message: "too many requests at once; wait for an answer and ask again".to_owned(),
+            id,
+        }
+    }
+
+    /// It as a line.
+    pub(super) fn line(&self) -> Vec<u8> {
+        let error = json!({"code": self.code, "message": self.message});
+        let answer = json!({"jsonrpc": "2.0", "id": self.id, "error": error});
+        format!("{answer}\n").into_bytes()
+    }
+}
+
+/// Reads a line.
+pub(super) fn read(line: &[u8]) -> Received {
+    let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
+    if line.trim_ascii().is_empty() {
+        return Received::Ignored;
+    }
+    let refused = |message: String| Received::Refused(Refusal::invalid(message, Value::Null));
+    match serde_json::from_slice(line) {
+        Ok(Value::Object(message)) => read_message(message),
+        Ok(Value::Array(_)) => {
+            refused("several messages in one line are not taken; send one a line".to_owned())
+        }
+        Ok(_) => refused("a message is a JSON object".to_owned()),
+        Err(error) => Received::Refused(Refusal {
+            code: PARSE_ERROR,
+            message: format!("the line is no JSON: {error}"),
+            id: IdScanner::id_in(line),
+        }),
+    }
+}
+
+fn read_message(message: Map<String, Value>) -> Received {
+    let method = message.get("method").cloned();
+    let is_answer = message.contains_key("result") || message.contains_key("error");
+    if method.is_none() && is_answer {
+        return Received::Ignored;
+    }
+    let id = message.get("id").cloned();
+    let invalid = |message: &str| {
+        let known = id.clone().filter(is_id).unwrap_or(Value::Null);
+        Received::Refused(Refusal::invalid(message, known))
+    };
+    if id.as_ref().is_some_and(|id| !is_id(id)) {
+        return invalid("an id is a string or an integer");
+    }
+    if message.get("jsonrpc") != Some(&json!("2.0")) {
+        return invalid("a message says \"jsonrpc\": \"2.0\"");
+    }
+    let Some(Value::String(method)) = method else {
+        return invalid("a message names its method");
+    };
+    let parsed = serde_json::from_value(Value::Object(message));
+    match (parsed, id) {
+        (Ok(message), id) if id.is_none() || !is_misread(&message, &method) => {
+            Received::Message(Box::new(message))
+        }
+        (Ok(_) | Err(_), Some(id)) => Received::Refused(Refusal {
+            code: INVALID_PARAMS,
+            message: format!("these are no parameters of {method}"),
+            id,
+        }),
+        (Ok(_) | Err(_), None) => Received::Ignored,
+    }
+}
+
+/// Whether the library took a request for an unknown one, because its parameters do not fit.
+fn is_misread(message: &RxJsonRpcMessage<RoleServer>, method: &str) -> bool {
+    let JsonRpcMessage::Request(request) = message else {
+        return true;
+    };
+    matches!(request.request, ClientRequest::CustomRequest(_)) && KNOWN.contains(&method)
+}
+
+/// Integers and strings are ids. The library reads integers up to 64 bits with a sign.
+fn is_id(id: &Value) -> bool {
+    id.is_string() || id.is_i64()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(line: &[u8], code: i32, id: Value) {
+        let shown = String::from_utf8_lossy(&line[..line.len().min(200)]).into_owned();
+        match read(line) {
+            Received::Refused(refusal) => {
+                assert_eq!(
+                    (refusal.code, &refusal.id),
+                    (code, &id),
+                    "{shown}: {refusal:?}"
+                );
+            }
+            Received::Message(message) => panic!("{shown} was read as {message:?}"),
+            Received::Ignored => panic!("{shown} was ignored"),
+        }
+    }
+
+    #[test]
+    fn what_is_no_json_is_answered_under_its_id() {
+        let deep = format!("{{\"id\":4,\"x\":{}", "[".repeat(200_000));
+        for (line, id) in [
+            (
+                &br#"{"id":1,"method":"ping","params":{"x":"\ud800"}}"#[..],
+                json!(1),
+            ),
+            (br#"{"id":2,"method":"ping","params":{"x":NaN}}"#, json!(2)),
+            (br#"{"id":2,"x":1e999}"#, json!(2)),
+            (b"{\"id\":\"a\",\"x\":\"\xff\xfe\"}", json!("a")),
+            (deep.as_bytes(), json!(4)),
+            (b"{", Value::Null),
+            (b"hello", Value::Null),
+            (b"\x00\x01", Value::Null),
+            (
+                br#"{"jsonrpc":"2.0","id":5,"method":"ping"} trailing"#,
+                json!(5),
+            ),
+        ] {
+            check(line, PARSE_ERROR, id);
+        }
+    }
+
+    #[test]
+    fn json_that_is_no_request_is_answered() {
+        for (line, id) in [
+            (&b"null"[..], Value::Null),
+            (b"[]", Value::Null),
+            (
+                br#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#,
+                Value::Null,
+            ),
+            (br#"{"jsonrpc":"2.0"}"#, Value::Null),
+            (br#"{"jsonrpc":"2.0","id":1}"#, json!(1)),
+            (br#"{"jsonrpc":"2.0","id":1,"method":7}"#, json!(1)),
+            (br#"{"jsonrpc":"1.0","id":"x","method":"ping"}"#, json!("x")),
+            (br#"{"id":3,"method":"ping"}"#, json!(3)),
+            (
+                br#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#,
+                Value::Null,
+            ),
+            (
+                br#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#,
+                Value::Null,
+            ),
+            (
+                br#"{"jsonrpc":"2.0","id":[1],"method":"ping"}"#,
+                Value::Null,
+            ),
+        ] {
+            check(line, INVALID_REQUEST, id);
+        }
+    }
+
+    #[test]
+    fn parameters_that_do_not_fit_are_answered() {
+        for params in ["[]", "7", r#"{"name":3}"#, "{}"] {
+            let line =
+                format!(r#"{{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{params}}}"#);
+            check(line.as_bytes(), INVALID_PARAMS, json!(9));
+        }
+    }
+
+    #[test]
+    fn messages_are_read_and_what_expects_no_answer_gets_none() {
+        for line in [
+            &br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#[..],
+            b"\xEF\xBB\xBF{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\r",
+            br#"{"jsonrpc":"2.0","id":1,"method":"no/such"}"#,
+            br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+        ] {
+            assert!(matches!(read(line), Received::Message(_)));
+        }
+        for line in [
+            &b""[..],
+            b" \r",
+            br#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
+            br#"{"jsonrpc":"2.0","error":{"code":1,"message":"m"}}"#,
+        ] {
+            assert!(matches!(read(line), Received::Ignored));
+        }
+    }
+}

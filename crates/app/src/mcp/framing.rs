@@ -1,0 +1,182 @@
+//! The transport between the standard streams and the protocol's library: one message a line, and an answer
+//! to each line that is none.
+//!
+//! - A line that cannot be read as a message is answered with a JSON-RPC error, and the session goes on.
+//! - A line that is too long is skipped as it comes: only the id in it is kept.
+//! - Requests that wait for their answer are bounded in number and in bytes.
+//! - What is received may be dropped at any await without losing a byte: the library does so all the time.
+//!
+//! Not here: what is a message (`envelope`), what requests do.
+
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rmcp::RoleServer;
+use rmcp::model::{ClientNotification, JsonRpcMessage, ServerResult};
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::sync::mpsc::{self, Sender};
+use tokio::task::JoinHandle;
+
+use super::envelope::{self, Received, Refusal};
+use super::in_flight::InFlight;
+use super::lines::{Line, LineReader};
+
+/// Answers that wait to be written; no further line is read meanwhile.
+const WAITING_ANSWERS: usize = 16;
+/// Longest wait at the end for a client to read the last answers.
+const LAST_ANSWERS: Duration = Duration::from_secs(5);
+
+/// Lines of JSON, read from `R` and written to the stream that it was made with.
+pub(super) struct LineTransport<R> {
+    lines: LineReader<R>,
+    state: Arc<Mutex<SessionState>>,
+    /// The answer to a line that was no message, until there is room to write it.
+    owed: Option<Vec<u8>>,
+    /// None once the transport is closed.
+    answers: Option<Sender<Vec<u8>>>,
+    writing: JoinHandle<()>,
+}
+
+#[derive(Default)]
+struct SessionState {
+    in_flight: InFlight,
+    /// The client has been greeted. Before that the library takes any notification for a broken client.
+    is_open: bool,
+}
+
+impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
+    /// Must be called within a runtime.
+    pub(super) fn new(input: R, output: impl AsyncWrite + Send + Unpin + 'static) -> Self {
+        let (answers, waiting) = mpsc::channel(WAITING_ANSWERS);
+        Self {
+            lines: LineReader::new(input),
+            state: Arc::default(),
+            owed: None,
+            answers: Some(answers),
+            writing: tokio::spawn(write_all(output, waiting)),
+        }
+    }
+
+    /// What the library is given of a line.
+    fn accept(&mut self, line: Line) -> Option<RxJsonRpcMessage<RoleServer>> {
+        let (received, bytes) = match line {
+            Line::Whole(line) => (envelope::read(&line), line.len()),
+            Line::TooLong(id) => (Received::Refused(Refusal::too_long(id)), 0),
+        };
+        let message = match received {
+            Received::Message(message) => *message,
+            Received::Refused(refusal) => {
+                self.owed = Some(refusal.line());
+                return None;
+            }
+            Received::Ignored => return None,
+        };
+        let mut state = locked(&self.state);
+        match &message {
+            JsonRpcMessage::Request(request) => {
+                if let Err(refusal) = state.in_flight.begin(&request.id, bytes) {
+                    self.owed = Some(refusal.line());
+                    return None;
+                }
+            }
+            JsonRpcMessage::Notification(_) if !state.is_open => return None,
+            JsonRpcMessage::Notification(notification) => {
+                if let ClientNotification::CancelledNotification(cancelled) =
+                    &notification.notification
+                    && let Some(id) = &cancelled.params.request_id
+                {
+                    // No answer ends it any more.
+                    state.in_flight.end(id);
+                }
+            }
+            JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => {}
+        }
+        Some(message)
+    }
+}
+
+impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleServer> for LineTransport<R> {
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleServer>,
+    ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
+        let (answers, state) = (self.answers.clone(), Arc::clone(&self.state));
+        if is_greeting(&message) {
+            locked(&state).is_open = true;
+        }
+        async move {
+            let mut line = serde_json::to_vec(&message)?;
+            line.push(b'\n');
+            let answers = answers.ok_or_else(closed)?;
+            let sent = answers.send(line).await.map_err(|_| closed());
+            let id = match &message {
+                JsonRpcMessage::Response(response) => Some(&response.id),
+                JsonRpcMessage::Error(error) => error.id.as_ref(),
+                JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
+            };
+            if let Some(id) = id {
+                locked(&state).in_flight.end(id);
+            }
+            sent
+        }
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        loop {
+            if self.owed.is_some() {
+                let room = self.answers.as_ref()?.reserve().await.ok()?;
+                if let Some(owed) = self.owed.take() {
+                    room.send(owed);
+                }
+            }
+            // A stream that cannot be read any more has ended.
+            let line = self.lines.next().await.ok()??;
+            if let Some(message) = self.accept(line) {
+                return Some(message);
+            }
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), io::Error> {
+        self.answers = None;
+        // A client that reads no more holds up no end.
+        let _ = tokio::time::timeout(LAST_ANSWERS, &mut self.writing).await;
+        Ok(())
+    }
+}
+
+/// Whether a message tells the client that the session has begun: the answer to anything but a ping, or a
+/// question after versions.
+fn is_greeting(message: &TxJsonRpcMessage<RoleServer>) -> bool {
+    let JsonRpcMessage::Response(response) = message else {
+        return false;
+    };
+    !matches!(
+        response.result,
+        ServerResult::EmptyResult(_) | ServerResult::DiscoverResult(_)
+    )
+}
+
+/// Writes answers in their order until there are no more, or until the client is gone.
+async fn write_all(mut output: impl AsyncWrite + Unpin, mut waiting: mpsc::Receiver<Vec<u8>>) {
+    while let Some(line) = waiting.recv().await {
+        let written = output.write_all(&line).await;
+        if written.is_err() || output.flush().await.is_err() {
+            return;
+        }
+    }
+}
+
+fn closed() -> io::Error {
+    io::Error::new(io::ErrorKind::NotConnected, "the client is gone")
+}
+
+/// Nothing that panics runs under this lock.
+fn locked(state: &Mutex<SessionState>) -> MutexGuard<'_, SessionState> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,117 @@
+//! Cuts a stream into lines, and holds no line that is too long.
+//!
+//! Not here: what stands in a line.
+
+use std::io;
+
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
+
+use super::MESSAGE;
+use super::id_scanner::IdScanner;
+
+/// A line without its end.
+#[derive(Debug, PartialEq)]
+pub(super) enum Line {
+    Whole(Vec<u8>),
+    /// Longer than [`MESSAGE`]: the id that stands in it, or null.
+    TooLong(Value),
+}
+
+/// Reads lines. A read that is dropped loses nothing.
+pub(super) struct LineReader<R> {
+    input: BufReader<R>,
+    line: Vec<u8>,
+    /// What is looked for in the rest of a line that is too long.
+    skipping: Option<IdScanner>,
+}
+
+impl<R: AsyncRead + Unpin> LineReader<R> {
+    pub(super) fn new(input: R) -> Self {
+        Self {
+            input: BufReader::new(input),
+            line: Vec::new(),
+            skipping: None,
+        }
+    }
+
+    /// The next line; `None` at the end. What stands behind the last line's end is a line, too.
+    pub(super) async fn next(&mut self) -> io::Result<Option<Line>> {
+        loop {
+            let available = self.input.fill_buf().await?;
+            let is_at_end = available.is_empty();
+            let newline = available.iter().position(|byte| *byte == b'\n');
+            let part = &available[..newline.unwrap_or(available.len())];
+            let taken = part.len() + usize::from(newline.is_some());
+            if self.skipping.is_none() && self.line.len() + part.len() > MESSAGE {
+                let mut scanner = IdScanner::default();
+                scanner.feed(&std::mem::take(&mut self.line));
+                self.skipping = Some(scanner);
+            }
+            match &mut self.skipping {
+                Some(scanner) => scanner.feed(part),
+                None => self.line.extend_from_slice(part),
+            }
+            self.input.consume(taken);
+            if newline.is_some() {
+                return Ok(Some(self.take()));
+            }
+            if is_at_end {
+                let is_rest = self.skipping.is_some() || !self.line.is_empty();
+                return Ok(is_rest.then(|| self.take()));
+            }
+        }
+    }
+
+    fn take(&mut self) -> Line {
+        match self.skipping.take() {
+            Some(scanner) => Line::TooLong(scanner.id()),
+            None => Line::Whole(std::mem::take(&mut self.line)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    async fn lines(input: &[u8]) -> Vec<Line> {
+        let mut reader = LineReader::new(input);
+        let mut lines = Vec::new();
+        while let Some(line) = reader.next().await.expect("memory can be read") {
+            assert!(reader.line.capacity() <= 2 * MESSAGE);
+            lines.push(line);
+        }
+        lines
+    }
+
+    #[tokio::test]
+    async fn lines_end_at_newlines_and_at_the_end() {
+        let whole = |text: &str| Line::Whole(text.as_bytes().to_vec());
+        assert_eq!(lines(b"").await, []);
+        assert_eq!(
+            lines(b"a\n\nb\r\nc").await,
+            [whole("a"), whole(""), whole("b\r"), whole("c")]
+        );
+    }
+
+    #[tokio::test]
+    async fn a_line_that_is_too_long_is_skipped_and_its_id_is_known() {
+        let filler = "x".repeat(MESSAGE);
+        let front = format!("{{\"id\":7,\"method\":\"{filler}\"}}\nnext\n");
+        let back = format!("{{\"params\":{{\"id\":1,\"a\":\"{filler}\"}},\"id\":\"b\"}}");
+        let next = Line::Whole(b"next".to_vec());
+        assert_eq!(
+            lines(front.as_bytes()).await,
+            [Line::TooLong(json!(7)), next]
+        );
+        assert_eq!(lines(back.as_bytes()).await, [Line::TooLong(json!("b"))]);
+        let exact = "x".repeat(MESSAGE);
+        assert_eq!(
+            lines(exact.as_bytes()).await,
+            [Line::Whole(exact.into_bytes())]
+        );
+    }
+}
