@@ -16,6 +16,11 @@ use super::{Durability, LOCK_WAIT, SqliteOptions};
 
 /// Most reading connections that are kept open.
 const READERS: usize = 4;
+/// Pages that a connection keeps in memory, in KiB as SQLite counts them.
+const CACHE: i32 = -8192;
+/// The same of one that is open beside [`READERS`] others and is closed after its use: however many read at
+/// once, memory grows by little.
+const SMALL_CACHE: i32 = -512;
 
 /// One SQLite file.
 #[derive(Debug)]
@@ -24,12 +29,39 @@ pub(super) struct File {
     options: SqliteOptions,
     writer: Mutex<Option<Connection>>,
     idle: Mutex<Vec<Connection>>,
+    /// Reading connections that are in use.
+    lent: AtomicUsize,
     /// Nanoseconds of the longest transaction that wrote.
     longest_write: AtomicU64,
     /// Pages of the log when somebody here committed last.
     wal_pages: Arc<AtomicUsize>,
     /// Held by whoever moves the log into the database.
     moving: Mutex<()>,
+}
+
+/// Counts a connection while it is in use.
+struct Lent<'a> {
+    count: &'a AtomicUsize,
+    /// How many were in use before.
+    others: usize,
+}
+
+impl<'a> Lent<'a> {
+    fn begin(count: &'a AtomicUsize) -> Self {
+        let others = count.fetch_add(1, Ordering::Relaxed);
+        Self { count, others }
+    }
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        self.count.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Says how much of the file a connection keeps in memory. Answers are the same whatever it keeps.
+fn keep_pages(connection: &Connection, size: i32) {
+    let _ = connection.pragma_update(None, "cache_size", size);
 }
 
 impl File {
@@ -39,6 +71,7 @@ impl File {
             options,
             writer: Mutex::new(None),
             idle: Mutex::new(Vec::new()),
+            lent: AtomicUsize::new(0),
             longest_write: AtomicU64::new(0),
             wal_pages: Arc::default(),
             moving: Mutex::default(),
@@ -64,10 +97,19 @@ impl File {
         &self,
         work: impl FnOnce(&mut Connection) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
+        let lent = Lent::begin(&self.lent);
         let mut connection = self.take_idle()?;
+        let is_extra = lent.others >= READERS;
+        if is_extra {
+            keep_pages(&connection, SMALL_CACHE);
+        }
         let outcome = work(&mut connection);
+        drop(lent);
         let mut idle = self.idle();
         if idle.len() < READERS {
+            if is_extra {
+                keep_pages(&connection, CACHE);
+            }
             idle.push(connection);
         }
         outcome
@@ -198,5 +240,40 @@ impl File {
                 outcome => return outcome.map_err(|fault| fault.into_error(&self.path)),
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cache_of(connection: &Connection) -> i32 {
+        let size = connection.query_row("PRAGMA cache_size", [], |row| row.get(0));
+        size.expect("a number")
+    }
+
+    #[test]
+    fn connections_beyond_those_that_are_kept_take_little_memory() {
+        /// The caches of so many connections that are in use at the same time.
+        fn caches(file: &File, connections: usize) -> Vec<i32> {
+            if connections == 0 {
+                return Vec::new();
+            }
+            let nested = file.with_idle(|connection| {
+                let mut caches = vec![cache_of(connection)];
+                caches.extend(self::caches(file, connections - 1));
+                Ok(caches)
+            });
+            nested.expect("a connection")
+        }
+        use self::caches;
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = File::new(&folder.path().join("a.db"), SqliteOptions::default());
+        let mut wanted = vec![CACHE; READERS];
+        wanted.extend([SMALL_CACHE; 3]);
+        assert_eq!(caches(&file, READERS + 3), wanted);
+        // Those that stay open have all of their cache again.
+        assert_eq!(file.idle().len(), READERS);
+        assert!(file.idle().iter().all(|idle| cache_of(idle) == CACHE));
     }
 }
