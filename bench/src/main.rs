@@ -8,6 +8,7 @@
 
 mod append;
 mod hook;
+mod idle;
 mod import;
 mod jobs;
 mod mcp;
@@ -56,6 +57,11 @@ fn main() -> Result<()> {
             "mcp",
             "how soon does an MCP server answer, and how much memory does it take?",
             mcp::first_answer,
+        ),
+        (
+            "idle",
+            "how long does a recall over HTTP take beside 1,000 idle and slow connections?",
+            idle::beside_a_crowd,
         ),
         (
             "understanding",
