@@ -16,13 +16,8 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// Longest time from an unproven connection's opening to the end of its first request's headers, and from
-/// the first byte of any later request to the end of its headers.
-pub(super) const HEADERS: Duration = Duration::from_secs(5);
-/// Longest time that a proven connection waits for its next request.
-pub(super) const IDLE: Duration = Duration::from_secs(75);
-
-/// How many connections are open at once. Each takes a file descriptor and some 20 KiB.
+/// How many connections are open at once, and how long they may be silent. Each takes a file descriptor and
+/// some 20 KiB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ConnectionLimits {
     /// Connections that have shown no token yet.
@@ -31,6 +26,11 @@ pub(super) struct ConnectionLimits {
     pub(super) unproven_per_peer: usize,
     /// Connections that have shown the token.
     pub(super) proven: usize,
+    /// Longest time from an unproven connection's opening to the end of its first request's headers, and from
+    /// the first byte of any later request to the end of its headers.
+    pub(super) headers: Duration,
+    /// Longest time that a proven connection waits for its next request.
+    pub(super) idle: Duration,
 }
 
 impl ConnectionLimits {
@@ -38,6 +38,8 @@ impl ConnectionLimits {
         unproven: 256,
         unproven_per_peer: 32,
         proven: 256,
+        headers: Duration::from_secs(5),
+        idle: Duration::from_secs(75),
     };
 
     /// As many as fit in `descriptors`, of which most are left to the store.
@@ -48,6 +50,7 @@ impl ConnectionLimits {
             unproven: whole.unproven.min(class),
             unproven_per_peer: whole.unproven_per_peer.min(class),
             proven: whole.proven.min(class),
+            ..whole
         }
     }
 }
@@ -72,6 +75,7 @@ struct OpenConnections {
 pub(super) struct Connection {
     number: u64,
     peer: IpAddr,
+    limits: ConnectionLimits,
     state: Mutex<ConnectionState>,
     evicted: Notify,
 }
@@ -129,7 +133,7 @@ impl ConnectionTable {
         }
         let number = open.next;
         open.next += 1;
-        let connection = Arc::new(Connection::new(number, peer, now));
+        let connection = Arc::new(Connection::new(number, peer, self.limits, now));
         open.unproven.insert(number, Arc::clone(&connection));
         Ok(connection)
     }
@@ -190,10 +194,11 @@ fn evict_oldest(
 }
 
 impl Connection {
-    fn new(number: u64, peer: IpAddr, now: Instant) -> Self {
+    fn new(number: u64, peer: IpAddr, limits: ConnectionLimits, now: Instant) -> Self {
         Self {
             number,
             peer,
+            limits,
             state: Mutex::new(ConnectionState {
                 phase: Phase::Idle,
                 since: now,
@@ -267,8 +272,8 @@ impl Connection {
         let state = locked(&self.state);
         match (state.phase, state.is_proven) {
             (Phase::Working, _) => None,
-            (Phase::Idle, true) => Some(state.since + IDLE),
-            (Phase::Idle, false) | (Phase::Headers, _) => Some(state.since + HEADERS),
+            (Phase::Idle, true) => Some(state.since + self.limits.idle),
+            (Phase::Idle, false) | (Phase::Headers, _) => Some(state.since + self.limits.headers),
         }
     }
 }
@@ -286,6 +291,7 @@ mod tests {
         unproven: 3,
         unproven_per_peer: 2,
         proven: 2,
+        ..ConnectionLimits::DEFAULT
     };
     const HERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
 
@@ -368,16 +374,16 @@ mod tests {
         let later = |seconds| opened + Duration::from_secs(seconds);
         for seconds in 1..4 {
             connection.read_some(later(seconds));
-            assert_eq!(connection.deadline(), Some(opened + HEADERS));
+            assert_eq!(connection.deadline(), Some(opened + LIMITS.headers));
         }
         connection.begin_request().expect("it is open");
         assert_eq!(connection.deadline(), None);
         table.prove(&connection).expect("room");
         connection.end_request(later(10));
-        assert_eq!(connection.deadline(), Some(later(10) + IDLE));
+        assert_eq!(connection.deadline(), Some(later(10) + LIMITS.idle));
         connection.read_some(later(20));
         connection.read_some(later(21));
-        assert_eq!(connection.deadline(), Some(later(20) + HEADERS));
+        assert_eq!(connection.deadline(), Some(later(20) + LIMITS.headers));
     }
 
     #[test]

@@ -161,31 +161,56 @@ async fn asked(stop: &Stop) {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Read;
+    use std::io::{Read, Write};
     use std::net::TcpStream;
+
+    use axum::Extension;
 
     use super::*;
     use crate::http::connections::ConnectionLimits;
+    use crate::http::fault::Fault;
+    use crate::http::serving::RequestOrigin;
 
-    #[test]
-    fn a_connection_without_room_is_told_so_at_once() {
+    /// A panic ends the server, too.
+    struct AskAtDrop<'a>(&'a Stop);
+
+    impl Drop for AskAtDrop<'_> {
+        fn drop(&mut self) {
+            self.0.ask();
+        }
+    }
+
+    async fn prove(Extension(origin): Extension<RequestOrigin>) -> Result<(), Fault> {
+        origin.prove()
+    }
+
+    /// Has `use_it` connect to a server with these limits, which proves each connection that sends a request.
+    fn with_server(limits: ConnectionLimits, use_it: impl Fn(SocketAddr)) {
         let listener = StdListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address");
         listener.set_nonblocking(true).expect("a socket");
-        let table = ConnectionTable::new(ConnectionLimits {
-            unproven: 0,
-            unproven_per_peer: 0,
-            proven: 0,
-        });
-        let stop = Stop::default();
+        let app = Router::new().fallback(prove);
+        let (table, stop) = (ConnectionTable::new(limits), Stop::default());
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 let runtime = tokio::runtime::Builder::new_current_thread()
                     .enable_all()
                     .build();
-                let served = serve(listener, Router::new(), table, PathBuf::from("/"), &stop);
+                let served = serve(listener, app, table, PathBuf::from("/"), &stop);
                 runtime.expect("a runtime").block_on(served)
             });
+            let _ends = AskAtDrop(&stop);
+            use_it(address);
+        });
+    }
+
+    #[test]
+    fn a_connection_without_room_is_told_so_at_once() {
+        let limits = ConnectionLimits {
+            unproven: 0,
+            ..ConnectionLimits::DEFAULT
+        };
+        with_server(limits, |address| {
             for _ in 0..20 {
                 let mut stream = TcpStream::connect(address).expect("it listens");
                 let mut answer = String::new();
@@ -193,7 +218,36 @@ mod tests {
                 assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
                 assert!(answer.contains("\r\nRetry-After: "), "{answer}");
             }
-            stop.ask();
         });
+    }
+
+    #[test]
+    fn a_proven_connection_is_closed_when_it_is_idle_or_slow() {
+        let brief = Duration::from_millis(1);
+        let request = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
+        let idle = ConnectionLimits {
+            idle: brief,
+            ..ConnectionLimits::DEFAULT
+        };
+        let slow = ConnectionLimits {
+            headers: Duration::from_secs(1),
+            ..ConnectionLimits::DEFAULT
+        };
+        for (limits, next, closing) in [
+            (idle, "", "\r\n\r\n"),
+            (slow, "GET / HTTP/1.1\r\nX-Slow: ", "send it again\"}}"),
+        ] {
+            with_server(limits, |address| {
+                let mut stream = TcpStream::connect(address).expect("it listens");
+                stream.write_all(request.as_bytes()).expect("it reads");
+                let mut answer = [0; 15];
+                stream.read_exact(&mut answer).expect("an answer");
+                assert_eq!(&answer, b"HTTP/1.1 200 OK");
+                stream.write_all(next.as_bytes()).expect("it reads");
+                let mut rest = String::new();
+                stream.read_to_string(&mut rest).expect("an end");
+                assert!(rest.ends_with(closing), "{rest:?}");
+            });
+        }
     }
 }

@@ -8,6 +8,7 @@ use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use axum::Router;
 use axum::http::header::CONNECTION;
@@ -21,12 +22,14 @@ use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep};
 
 use super::connections::{Connection, ConnectionTable, Phase};
 use super::fault::Fault;
 use super::refusal::{BUSY, Refusal, SLOW};
 
+/// How often a connection is looked at that does nothing: its deadline moves while it is waited for.
+const LOOK_AGAIN: Duration = Duration::from_millis(500);
 /// Most bytes of a request's headers.
 const HEADER_BYTES: usize = 64 * 1024;
 
@@ -86,7 +89,6 @@ async fn serve_requests(
         .serve_connection(io, service);
     let mut is_ending = false;
     let refusal = loop {
-        let deadline = connection.deadline();
         tokio::select! {
             biased;
             // A connection that breaks off is its client's affair.
@@ -97,7 +99,7 @@ async fn serve_requests(
                 drop(changed);
             }
             () = connection.evicted() => break &BUSY,
-            () = until(deadline) => match overdue(connection) {
+            () = sleep(LOOK_AGAIN) => match overdue(connection) {
                 Overdue::No => {}
                 Overdue::Idle => return None,
                 Overdue::Headers => break &SLOW,
@@ -109,7 +111,6 @@ async fn serve_requests(
 
 /// What a connection is overdue with.
 enum Overdue {
-    /// Something has come since its deadline was looked at.
     No,
     Idle,
     Headers,
@@ -124,14 +125,6 @@ fn overdue(connection: &Connection) -> Overdue {
         (false, _) | (true, Phase::Working) => Overdue::No,
         (true, Phase::Idle) => Overdue::Idle,
         (true, Phase::Headers) => Overdue::Headers,
-    }
-}
-
-/// Without a deadline it waits for ever; the request at hand has its own.
-async fn until(deadline: Option<Instant>) {
-    match deadline {
-        Some(deadline) => sleep_until(deadline).await,
-        None => std::future::pending().await,
     }
 }
 
