@@ -27,7 +27,7 @@ use anyhow::{Result, bail};
 
 fn main() -> Result<()> {
     type Question = (&'static str, &'static str, fn() -> Result<()>);
-    let questions: [Question; 20] = [
+    let questions: [Question; 21] = [
         (
             "import",
             "how fast are real transcripts taken in?",
