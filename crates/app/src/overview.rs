@@ -209,7 +209,7 @@ pub(crate) fn failing(sources: &[Source], spool: &Spool) -> Vec<Failing> {
         let why = match aside.held {
             Ok(held) if held.failing.is_some() => return None,
             Ok(AsideNotice { notice, why, .. }) => format!(
-                "what a hook told of {}/{}: {why}",
+                "what a hook told of {}/{}: {why}; `daybook update` tries it again",
                 notice.agent, notice.session
             ),
             Err(why) => format!("no notice of a hook: {why}; delete it"),

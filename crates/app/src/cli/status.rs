@@ -189,7 +189,7 @@ fn say_failing(facts: &Facts) {
     }
     let all = count(facts.failing.len() as u64, "file");
     anstream::println!(
-        "  {}     {all} not imported to the end; mend it, then `daybook import <file>` tries again",
+        "  {}     {all} not taken in to the end; mend and run `daybook import <file>`, or delete",
         warn("failed")
     );
     for failing in facts.failing.iter().take(ROWS) {
