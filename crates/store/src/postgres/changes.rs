@@ -142,6 +142,11 @@ impl Changes {
         });
     }
 
+    /// Runs something in the background, for as long as the store is there.
+    pub(super) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        self.dialer.driver.spawn(work);
+    }
+
     /// Changes whenever somebody says that something has changed.
     fn listen(&self) -> watch::Receiver<()> {
         let mut listener = self.listener.lock().unwrap_or_else(PoisonError::into_inner);

@@ -11,17 +11,17 @@
 //! that locks a row and saves it takes two round trips.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use daybook_domain::{StoreError, Tenant};
 use deadpool_postgres::Client;
 use futures_util::future::{join, join_all};
-use tokio_postgres::{Error, Row};
+use tokio_postgres::{Error, Row, SimpleQueryMessage, SimpleQueryRow};
 
 use super::PostgresStore;
 use super::fault::{Fault, Remedy};
-use super::values::{Value, get, storable};
+use super::values::{Value, storable};
 
 /// Wait before the second try; each further one doubles it.
 pub(super) const FIRST_WAIT: Duration = Duration::from_millis(5);
@@ -41,8 +41,6 @@ struct Held {
     open: AtomicBool,
     /// Longest wait for an answer; zero waits for as long as it takes.
     patience: Duration,
-    /// The number under which the server remembers how it ends, once that is known.
-    number: OnceLock<String>,
     left: Mutex<Vec<Left>>,
 }
 
@@ -65,12 +63,11 @@ impl Drop for Held {
 
 impl Tx {
     /// A transaction that is about to begin.
-    fn on(client: Client, patience: Duration) -> Self {
+    pub(super) fn on(client: Client, patience: Duration) -> Self {
         Self(Arc::new(Held {
             client: Some(client),
             open: AtomicBool::new(true),
             patience,
-            number: OnceLock::new(),
             left: Mutex::default(),
         }))
     }
@@ -82,28 +79,26 @@ impl Tx {
 
     /// Ends, with what was left for later. Where that fails, COMMIT is ROLLBACK.
     pub(super) async fn end(&self, how: &str) -> Result<(), Fault> {
-        let ending = self.heard(self.client().batch_execute(how));
+        self.end_with_rows(how).await.map(drop)
+    }
+
+    /// Ends by statements of which the last one is COMMIT or ROLLBACK, sent as one message after what
+    /// was left for later. Returns the rows that they answer with.
+    pub(super) async fn end_with_rows(&self, how: &str) -> Result<Vec<SimpleQueryRow>, Fault> {
+        let ending = self.heard(self.client().simple_query(how));
         let (left, ended) = join(self.send_left(), ending).await;
         if ended.is_ok() {
             self.0.open.store(false, Ordering::Release);
         }
-        left.and(ended)
+        left?;
+        Ok(rows_among(ended?))
     }
 
     /// Ends without what was left for later.
-    async fn give_up(&self) {
+    pub(super) async fn give_up(&self) {
         self.take_left();
         // Where this fails, the connection is closed, and with it the transaction.
         let _ = self.end("ROLLBACK").await;
-    }
-
-    /// The number under which the server remembers how it ends; `None` while nothing was written.
-    pub(super) async fn number(&self) -> Result<Option<String>, Fault> {
-        if let Some(number) = self.0.number.get() {
-            return Ok(Some(number.clone()));
-        }
-        let ask = "SELECT pg_current_xact_id_if_assigned()::TEXT AS number";
-        get(&self.one(ask, &[]).await?, "number")
     }
 
     fn take_left(&self) -> Vec<Left> {
@@ -155,17 +150,6 @@ impl Tx {
         Ok(rows)
     }
 
-    /// All rows of a statement that locks or writes them. Each also says in a column `number` what
-    /// `pg_current_xact_id()::TEXT` is, so that it need not be asked for before the commit.
-    pub(super) async fn numbered(&self, sql: &str, values: &[Value]) -> Result<Vec<Row>, Fault> {
-        let rows = self.rows(sql, values).await?;
-        if let Some(row) = rows.first() {
-            // Whoever else says it says the same.
-            let _ = self.0.number.set(get(row, "number")?);
-        }
-        Ok(rows)
-    }
-
     /// The first row, if there is one.
     pub(super) async fn row(&self, sql: &str, values: &[Value]) -> Result<Option<Row>, Fault> {
         Ok(self.rows(sql, values).await?.into_iter().next())
@@ -199,6 +183,15 @@ impl Tx {
     }
 }
 
+/// The rows among the answers to one message of several statements.
+fn rows_among(answers: Vec<SimpleQueryMessage>) -> Vec<SimpleQueryRow> {
+    let row = |answer| match answer {
+        SimpleQueryMessage::Row(row) => Some(row),
+        _ => None,
+    };
+    answers.into_iter().filter_map(row).collect()
+}
+
 /// Does two things in one transaction that go out together, in this order. Where one fails, the server
 /// refuses the other, too, and that may be heard of first; so both are waited for, and the cause is told.
 async fn both<A, B>(
@@ -224,7 +217,7 @@ pub(super) enum Mode {
 }
 
 impl Mode {
-    fn begin(self) -> &'static str {
+    pub(super) fn begin(self) -> &'static str {
         match self {
             Self::Write | Self::Migrate => "BEGIN ISOLATION LEVEL READ COMMITTED",
             Self::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY",
@@ -241,7 +234,7 @@ pub(super) enum Walls<'a> {
 
 impl Walls<'_> {
     /// The walls as a statement. It holds no foreign character: a name is spelled by its bytes.
-    fn statement(self) -> String {
+    pub(super) fn statement(self) -> String {
         match self {
             Self::Within(tenant) => {
                 let name: String = storable(&tenant.0)

@@ -5,7 +5,7 @@ use std::time::Duration;
 use daybook_domain::StoreError;
 use deadpool_postgres::{PoolError, TimeoutType};
 use tokio_postgres::Error;
-use tokio_postgres::error::SqlState;
+use tokio_postgres::error::{Severity, SqlState};
 
 use super::dial::distrust;
 
@@ -82,6 +82,18 @@ impl Fault {
                 None => Remedy::None,
             },
         }
+    }
+
+    /// Whether the server itself says that the transaction failed. Not where it, or a pooler, ends the
+    /// connection: that may happen after a commit, too.
+    pub(super) fn is_rolled_back(&self) -> bool {
+        let Self::Sql(error) = self else { return false };
+        let Some(said) = error.as_db_error() else {
+            return false;
+        };
+        let class = said.code().code().get(..2);
+        said.parsed_severity() == Some(Severity::Error)
+            && !matches!(class, Some("08" | "57" | "58"))
     }
 
     /// Whether it says no more than that something failed before it.

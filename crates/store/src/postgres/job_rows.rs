@@ -16,10 +16,9 @@ use super::values::{Value, counted, get, storable, values};
 /// The job, which nobody else changes until this transaction ends.
 pub(super) async fn load(tx: &Tx, key: &JobKey) -> Result<Option<Job>, Fault> {
     let (tenant, owner, name) = key.parts();
-    let lock = "SELECT job::TEXT, pg_current_xact_id()::TEXT AS number
-        FROM lock_job($1, $2, $3, $4) AS job WHERE job IS NOT NULL";
+    let lock = "SELECT job::TEXT FROM lock_job($1, $2, $3, $4) AS job WHERE job IS NOT NULL";
     let parts = values![key.kind().word(), tenant, owner, name];
-    let rows = tx.numbered(lock, parts).await?;
+    let rows = tx.rows(lock, parts).await?;
     rows.first().map(job_of).transpose()
 }
 

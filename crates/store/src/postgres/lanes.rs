@@ -44,9 +44,9 @@ pub(super) async fn next(tx: &Tx, claim: &Claim<'_>) -> Result<Vec<Job>, Fault> 
         limits.running_per_agent,
         (jobs * BESIDE).max(FOUND),
     ];
-    let next = "SELECT row_to_json(jobs)::TEXT AS job, pg_current_xact_id()::TEXT AS number
+    let next = "SELECT row_to_json(jobs)::TEXT AS job
         FROM next_jobs($1, $2, $3, $4, $5, $6, $7) AS jobs";
-    let rows = tx.numbered(next, bounds).await?;
+    let rows = tx.rows(next, bounds).await?;
     rows.iter().map(job_rows::job_of).collect()
 }
 

@@ -34,6 +34,12 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0004_failing_sources.sql"),
         serves: 3,
     },
+    Migration {
+        version: 6,
+        name: "commits",
+        sql: include_str!("migrations/0006_commits.sql"),
+        serves: 3,
+    },
 ];
 
 /// Whoever migrates holds the advisory lock of this number: "daybook" in ASCII.

@@ -5,13 +5,15 @@
 //! that few wait in a circle: import, session, job, scopes, observations, jobs of scopes, lanes,
 //! tallies; in transactions of their own, the call of a model and then the purses that it counts in.
 //! Whoever does is sent back by the server and tried again, like one whose connection broke.
-//! After a connection that broke in a commit the server is asked how it ended, so nothing is done twice.
+//! After a connection that broke in a commit the row that the transaction leaves in `commits` is looked
+//! up, so nothing is done twice and nothing that was lost counts as kept.
 //!
 //! Tenants are walls, twice: every statement names its tenant, and row-level security lets a
 //! transaction see no rows but those of the tenant that it began for; workers, who serve all, begin
 //! without walls.
 //!
-//! Times come from callers. The server's own clock is asked only for when a migration was applied.
+//! Times come from callers. The server's own clock says only when a migration was applied, and how old
+//! the rows in `commits` are.
 //!
 //! Not here: rules. Rows change by the transitions of `domain` and the pure modules beside this one.
 
@@ -55,6 +57,7 @@ use connection::{Mode, Tx, Walls};
 pub use dial::Trust;
 use dial::{Dialer, Driver};
 use fault::READ_ONLY;
+use outcome::Commits;
 use values::get;
 
 /// How a [`PostgresStore`] behaves.
@@ -121,8 +124,7 @@ impl PostgresOptions {
 pub struct PostgresStore {
     /// The database, for messages; without a password.
     server: String,
-    /// Which server it was when it was opened, as `outcome` knows it.
-    identity: Option<String>,
+    commits: Commits,
     options: PostgresOptions,
     pool: Pool,
     changes: Changes,
@@ -165,16 +167,16 @@ impl PostgresStore {
                 what: server.clone(),
                 source: error.into(),
             })?;
-        let mut store = Self {
+        let store = Self {
             server,
-            identity: None,
+            commits: Commits::default(),
             options,
             pool,
             changes,
             _driver: driver,
         };
         migrations::ensure(&store).await?;
-        store.identity = store.identity().await;
+        store.note_server_time().await;
         Ok(store)
     }
 

@@ -140,13 +140,11 @@ pub(super) async fn find_session(tx: &Tx, id: &SessionId) -> Result<Option<Sessi
 /// [`find_session`], and nobody else changes it until this transaction ends.
 pub(super) async fn lock_session(tx: &Tx, id: &SessionId) -> Result<Option<SessionRow>, Fault> {
     let sql = format!(
-        "SELECT *, pg_current_xact_id()::TEXT AS number FROM (
-            {SESSION} WHERE tenant = $1 AND host_id = $2 AND agent = $3 FOR UPDATE OF sessions
-        ) AS locked"
+        "{SESSION} WHERE tenant = $1 AND host_id = $2 AND agent = $3 FOR UPDATE OF sessions"
     );
     let key = values![&id.tenant.0, &id.host_id, &id.agent];
-    let rows = tx.numbered(&sql, key).await?;
-    rows.first().map(session_row).transpose()
+    let row = tx.row(&sql, key).await?;
+    row.as_ref().map(session_row).transpose()
 }
 
 /// The session that a number stands for, also when it has only been cited. Nobody else changes it

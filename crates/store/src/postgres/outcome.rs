@@ -1,71 +1,180 @@
-//! How a transaction ended: commits, and what becomes of one whose answer was lost.
+//! Commits of transactions that write, and the look-up of one whose answer was lost.
 //!
-//! The server remembers how each transaction ended, by a number. Where another server took over, the
-//! same number may have been given to somebody else; so it is asked only of the one that gave it.
+//! Each such transaction leaves a row in `commits` under a random id, in the same message as COMMIT. The
+//! look-up inserts a row of the same id that says "not kept". Either it finds the transaction's own row,
+//! and the transaction was committed; or its own row stands there from then on, and a COMMIT that is
+//! still on its way fails for it. A transaction that is just committing is waited for by the insert. So
+//! the answer is right after a crash, on a standby that took over, and through any pooler.
+//!
+//! Rows are deleted when they are [`KEEP_ROWS`] old. A look-up that comes so late that its row may be gone
+//! says that the outcome is unknown, never that nothing was kept.
+//!
+//! Not here: when a transaction is tried again (`connection`).
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use daybook_domain::StoreError;
+use tokio::time::Instant;
+use tokio_postgres::SimpleQueryRow;
 
 use super::PostgresStore;
 use super::connection::{FIRST_WAIT, LONGEST_WAIT, Mode, Tx, Walls};
 use super::fault::Fault;
-use super::values::{Value, get};
 
-/// Which server, and which history of it: promoting a standby begins a new one.
-const IDENTITY: &str = "SELECT system_identifier::TEXT || CASE WHEN pg_is_in_recovery() THEN ''
-        ELSE ' ' || left(pg_walfile_name(pg_current_wal_lsn()), 8) END AS identity
-    FROM pg_control_system()";
+/// How long the row of a transaction is kept. A busy server holds as many rows as it commits meanwhile.
+const KEEP_ROWS: Duration = Duration::from_secs(10 * 60);
+/// Oldest transaction that is looked up: well before its row may be deleted.
+const LOOK_UP: Duration = Duration::from_secs(5 * 60);
+/// Old rows are deleted at the first commit of a store and then once in so many.
+const COMMITS_PER_PRUNING: u64 = 1024;
+/// Most rows that are deleted at once: more than are added meanwhile.
+const PRUNED_ROWS: u64 = 4096;
 
-/// How the transaction of a number ended.
-enum Ended {
+/// The present time of the server, in milliseconds since 1970 UTC.
+const NOW: &str = "(extract(epoch FROM clock_timestamp()) * 1000)::BIGINT";
+
+/// The id of one transaction, chosen at random by its client.
+#[derive(Debug, Clone)]
+struct CommitId([u8; 16]);
+
+impl CommitId {
+    fn random() -> Result<Self, Fault> {
+        let mut id = [0; 16];
+        getrandom::fill(&mut id).map_err(|error| StoreError::Unavailable {
+            what: "random numbers of the system".to_owned(),
+            source: error.into(),
+        })?;
+        Ok(Self(id))
+    }
+
+    /// The id as a literal of SQL.
+    fn literal(&self) -> String {
+        let digits: String = self.0.iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("'\\x{digits}'")
+    }
+}
+
+/// What one store knows of its commits.
+#[derive(Debug, Default)]
+pub(super) struct Commits {
+    /// A time of the server, and when it was read here. Time that this machine slept in between is not
+    /// counted, so an estimate from it is too early rather than too late.
+    server_time: Mutex<Option<(i64, Instant)>>,
+    count: AtomicU64,
+}
+
+impl Commits {
+    fn set_server_time(&self, millis: i64) {
+        let mut known = self.lock();
+        *known = Some((millis, Instant::now()));
+    }
+
+    /// The server's time now, or earlier; `None` while it is not known.
+    fn server_time(&self) -> Option<i64> {
+        let (millis, read_at) = (*self.lock())?;
+        Some(millis.saturating_add(whole_millis(read_at.elapsed())))
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<(i64, Instant)>> {
+        let known = self.server_time.lock();
+        known.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_pruning_due(&self) -> bool {
+        let before = self.count.fetch_add(1, Ordering::Relaxed);
+        before.is_multiple_of(COMMITS_PER_PRUNING)
+    }
+}
+
+/// How a transaction ended whose answer was lost.
+enum Outcome {
     Committed,
-    Aborted,
-    /// Its server process has not noticed yet that nobody listens.
-    NotYet,
-    /// Another server answers.
-    Elsewhere,
+    /// It was not, and cannot be any more.
+    NotCommitted,
+    /// Its row may have been deleted.
+    TooOld,
 }
 
 impl PostgresStore {
-    /// What the server is known by; `None` where it does not say.
-    pub(super) async fn identity(&self) -> Option<String> {
-        let asking = |tx: Tx| async move { get(&tx.one(IDENTITY, &[]).await?, "identity") };
-        self.read(Walls::None, asking).await.ok()
+    /// Reads the server's clock, from which the age of later transactions is reckoned.
+    pub(super) async fn note_server_time(&self) {
+        // Without it no lost commit can be looked up; the first one that is not lost says it, too.
+        if let Ok(now) = self.server_time().await {
+            self.commits.set_server_time(now.0);
+        }
     }
 
-    /// Commits. Where the connection breaks meanwhile, the server is asked how it ended, so that
-    /// nothing is done twice.
+    /// Commits. Where the connection breaks meanwhile, the outcome is looked up, so that nothing is
+    /// done twice.
     pub(super) async fn commit(&self, mode: Mode, tx: Tx) -> Result<(), Fault> {
-        let number = match mode {
-            Mode::Read => None,
-            Mode::Write | Mode::Migrate => tx.number().await?,
-        };
-        let ended = tx.end("COMMIT").await;
-        drop(tx);
-        if number.is_some() {
-            self.changes.say(&self.pool);
-        }
-        match (ended, number) {
-            // Without a number it has written nothing.
-            (Ok(()), _) | (Err(_), None) => Ok(()),
-            (Err(fault), Some(number)) if self.is_committed(&number).await? => {
-                drop(fault);
+        match mode {
+            Mode::Write => self.commit_write(tx).await,
+            // Each step looks first whether it was done.
+            Mode::Migrate => tx.end("COMMIT").await,
+            Mode::Read => {
+                // It has read all that it wanted; there is nothing to keep.
+                let _ = tx.end("COMMIT").await;
                 Ok(())
             }
-            (Err(fault), Some(_)) => Err(fault),
         }
     }
 
-    /// Whether the transaction of this number was committed, asked on another connection.
-    async fn is_committed(&self, number: &str) -> Result<bool, Fault> {
+    async fn commit_write(&self, tx: Tx) -> Result<(), Fault> {
+        let id = CommitId::random()?;
+        let sent_at = self.commits.server_time();
+        // One message: a row without its COMMIT, in a transaction that stays open, cannot be. What has
+        // written nothing leaves no row, and so costs no write of the log and wakes no worker.
+        let ending = format!(
+            "INSERT INTO commits (id, kept) SELECT {}, TRUE
+                WHERE pg_current_xact_id_if_assigned() IS NOT NULL RETURNING at;
+             COMMIT",
+            id.literal()
+        );
+        let ended = tx.end_with_rows(&ending).await;
+        let fault = match ended {
+            Ok(rows) => {
+                if let Some(at) = number_of(&rows) {
+                    self.committed(at);
+                }
+                return Ok(());
+            }
+            Err(fault) => fault,
+        };
+        if fault.is_rolled_back() {
+            tx.give_up().await;
+            return Err(fault);
+        }
+        drop(tx);
+        if !self.is_committed(&id, sent_at).await? {
+            return Err(fault);
+        }
+        self.changes.say(&self.pool);
+        Ok(())
+    }
+
+    /// Takes note of a commit at this time of the server.
+    fn committed(&self, at: i64) {
+        self.commits.set_server_time(at);
+        self.changes.say(&self.pool);
+        if self.commits.is_pruning_due() {
+            self.prune();
+        }
+    }
+
+    /// Whether a transaction was committed that was sent at this time of the server, looked up on
+    /// another connection. `false` means that it never will be.
+    async fn is_committed(&self, id: &CommitId, sent_at: Option<i64>) -> Result<bool, Fault> {
         let mut wait = FIRST_WAIT;
-        let mut why = format!("transaction {number} does not end").into();
+        let mut why = "the server's clock was never read".into();
         for _ in 0..self.options.tries {
-            match self.outcome(number).await {
-                Ok(Ended::Committed) => return Ok(true),
-                Ok(Ended::Aborted) => return Ok(false),
-                Ok(Ended::NotYet) => {}
-                Ok(Ended::Elsewhere) => {
-                    why = "another server has taken over meanwhile".into();
+            let Some(sent_at) = sent_at else { break };
+            match self.look_up(id, sent_at).await {
+                Ok(Outcome::Committed) => return Ok(true),
+                Ok(Outcome::NotCommitted) => return Ok(false),
+                Ok(Outcome::TooOld) => {
+                    why = "it was sent too long ago".into();
                     break;
                 }
                 Err(fault) => why = fault.into_error(&self.server).into(),
@@ -83,34 +192,57 @@ impl PostgresStore {
         }))
     }
 
-    async fn outcome(&self, number: &str) -> Result<Ended, Fault> {
-        let client = self.pool.get().await?;
-        let mut values = vec![Value::from(number)];
-        let ask = match &self.identity {
-            None => "SELECT TRUE AS here, pg_xact_status($1::TEXT::xid8) AS outcome".to_owned(),
-            // In one statement: a pooler may send the next one to another server.
-            Some(known) => {
-                values.push(Value::from(known.as_str()));
-                format!(
-                    "SELECT identity = $2 AS here, CASE WHEN identity = $2
-                        THEN pg_xact_status($1::TEXT::xid8) END AS outcome
-                    FROM ({IDENTITY}) AS server"
-                )
-            }
-        };
-        let typed: Vec<_> = values.iter().map(Value::typed).collect();
-        let rows = client.query_typed(&ask, &typed).await?;
-        let Some(row) = rows.first() else {
-            return Ok(Ended::NotYet);
-        };
-        if !get::<bool>(row, "here")? {
-            return Ok(Ended::Elsewhere);
-        }
-        let outcome: Option<String> = get(row, "outcome")?;
-        Ok(match outcome.as_deref() {
-            Some("committed") => Ended::Committed,
-            Some("aborted") => Ended::Aborted,
-            Some(_) | None => Ended::NotYet,
+    /// The row of a transaction, which is made where there is none. Its own commit is waited for: what
+    /// the row says is then as durable as any commit of this server.
+    async fn look_up(&self, id: &CommitId, sent_at: i64) -> Result<Outcome, Fault> {
+        let tx = Tx::on(self.pool.get().await?, self.options.patience(Mode::Write));
+        let all = format!(
+            "{}; {}; {};
+             INSERT INTO commits (id, kept) SELECT {}, FALSE WHERE {NOW} - {sent_at} < {}
+                ON CONFLICT (id) DO UPDATE SET kept = commits.kept RETURNING kept::INT;
+             COMMIT",
+            Mode::Write.begin(),
+            self.options.limits(Mode::Write),
+            Walls::None.statement(),
+            id.literal(),
+            whole_millis(LOOK_UP),
+        );
+        let rows = tx.end_with_rows(&all).await?;
+        Ok(match number_of(&rows) {
+            Some(0) => Outcome::NotCommitted,
+            Some(_) => Outcome::Committed,
+            None => Outcome::TooOld,
         })
     }
+
+    /// Deletes some old rows, in the background; a store that comes later deletes those that are left.
+    fn prune(&self) {
+        let prune = format!(
+            "{}; {}; {};
+             DELETE FROM commits WHERE id IN (
+                SELECT id FROM commits WHERE at < {NOW} - {}
+                ORDER BY at LIMIT {PRUNED_ROWS} FOR UPDATE SKIP LOCKED);
+             COMMIT",
+            Mode::Write.begin(),
+            self.options.limits(Mode::Write),
+            Walls::None.statement(),
+            whole_millis(KEEP_ROWS),
+        );
+        let pool = self.pool.clone();
+        let patience = self.options.patience(Mode::Write);
+        self.changes.spawn(async move {
+            if let Ok(client) = pool.get().await {
+                let _ = Tx::on(client, patience).end(&prune).await;
+            }
+        });
+    }
+}
+
+/// The number that the first row holds.
+fn number_of(rows: &[SimpleQueryRow]) -> Option<i64> {
+    rows.first()?.get(0)?.parse().ok()
+}
+
+fn whole_millis(time: Duration) -> i64 {
+    i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
 }

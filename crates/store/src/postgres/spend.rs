@@ -180,13 +180,11 @@ async fn insert(tx: &Tx, tenant: i64, charge: &Charge, now: Timestamp) -> Result
 }
 
 async fn lock_open(tx: &Tx, reservation: &ReservationId) -> Result<Option<Open>, Fault> {
-    let find =
-        "SELECT call_no, spend_calls.tenant_no, \"user\", run, at, worst_tokens, worst_money,
-            pg_current_xact_id()::TEXT AS number
+    let find = "SELECT call_no, spend_calls.tenant_no, \"user\", run, at, worst_tokens, worst_money
         FROM spend_calls JOIN tenants USING (tenant_no)
         WHERE call_no = $1 AND tenant = $2 AND settled_at IS NULL FOR UPDATE OF spend_calls";
     let key = values![reservation.no, &reservation.tenant.0];
-    let rows = tx.numbered(find, key).await?;
+    let rows = tx.rows(find, key).await?;
     let Some(row) = rows.first() else {
         return Ok(None);
     };
@@ -219,14 +217,14 @@ async fn lock(tx: &Tx, tenant: i64, purses: &[Purse]) -> Result<Vec<Amount>, Fau
         FROM unnest($2, $3, $4, $5) AS wanted (payer, \"user\", period, key)
         ORDER BY payer COLLATE \"C\", \"user\" COLLATE \"C\", period COLLATE \"C\", key COLLATE \"C\"
         ON CONFLICT DO NOTHING";
-    let find = "SELECT payer, \"user\", period, key, tokens, money, pg_current_xact_id()::TEXT AS number
+    let find = "SELECT payer, \"user\", period, key, tokens, money
         FROM spend_purses
         WHERE tenant_no = $1 AND (payer, \"user\", period, key) IN (SELECT * FROM unnest($2, $3, $4, $5))
         ORDER BY payer, \"user\", period, key FOR UPDATE";
     let [payers, users, periods, keys] = columns(purses);
     let values = &[Value::from(tenant), payers, users, periods, keys];
     tx.leave(make, values);
-    let rows = tx.numbered(find, values).await?;
+    let rows = tx.rows(find, values).await?;
     let amount = |purse: &Purse| {
         let is_its = |row: &Row| -> Result<bool, Fault> {
             let (payer, period): (String, String) = (get(row, "payer")?, get(row, "period")?);

@@ -1,5 +1,6 @@
 //! PostgreSQL, where it is installed.
 
+mod commits;
 mod encryption;
 mod isolation;
 mod jobs;

@@ -17,7 +17,7 @@ use super::{on_server, open};
 use crate::schema::{bill, remember, thought};
 
 /// The newest schema that is committed.
-const NEWEST: u32 = 4;
+const NEWEST: u32 = 6;
 
 /// All that a migration can make, in words: columns, indexes, rules of rows, functions, settings.
 const CATALOGUE: &str = "SELECT string_agg(line, E'\\n' ORDER BY line) FROM (
@@ -45,7 +45,14 @@ fn committed(version: u32) -> PathBuf {
 
 /// A database as statements, without what differs between versions of `pg_dump`.
 fn dump(database: &Database) -> String {
-    let options = ["--no-owner", "--no-privileges", "--inserts", "-d"];
+    let options = [
+        "--no-owner",
+        "--no-privileges",
+        "--inserts",
+        // Ids at random, of which none is looked up any more.
+        "--exclude-table-data=commits",
+        "-d",
+    ];
     let mut dump = database.program("pg_dump");
     let said = said(dump.args(options).arg(database.admin()));
     let differs = |line: &&str| {
@@ -93,8 +100,10 @@ fn write_todays_schema() {
 fn a_database_of_each_former_schema_is_brought_up_to_date() {
     let Some(new) = on_server() else { return };
     run(remember(&*new));
-    // The newest of ours is as many migrations on as the newest that is committed.
-    let migrations = new.database.ask("SELECT count(*) FROM schema_migrations");
+    // Beyond the newest that is committed there is none.
+    let migrations = new
+        .database
+        .ask("SELECT max(version) FROM schema_migrations");
     assert_eq!(
         migrations,
         NEWEST.to_string(),

@@ -5,10 +5,14 @@ use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use daybook_testkit::postgres::Database;
 use tempfile::TempDir;
 use tokio_postgres::config::Host;
+
+/// Longest wait for commits that are about to be sent.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What is lost when the wire breaks at a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +21,17 @@ pub(super) enum Lost {
     Request,
     /// It is done, and nobody hears of that.
     Answer,
+    /// From here on nothing goes through in either direction, and neither side notices, until the
+    /// connection is cut or the request delivered after all.
+    Silence,
+}
+
+/// A connection that fell silent at a commit.
+#[derive(Debug)]
+struct Silent {
+    ends: Arc<Ends>,
+    /// The message that the server has not heard.
+    request: Vec<u8>,
 }
 
 /// What went over the wire to the server.
@@ -28,6 +43,7 @@ pub(super) struct Heard {
     pub(super) names: Vec<String>,
     /// The next commits lose this.
     losses: Vec<Lost>,
+    silent: Vec<Silent>,
 }
 
 pub(super) struct Wire {
@@ -84,6 +100,31 @@ impl Wire {
         std::mem::take(&mut self.heard.lock().unwrap())
     }
 
+    /// Cuts the connections that fell silent; the server never hears what they held back.
+    pub(super) fn cut_silent(&self) {
+        for silent in self.heard.lock().unwrap().silent.drain(..) {
+            silent.ends.cut();
+        }
+    }
+
+    /// Delivers to the server what silent connections held back. Its answers still go nowhere.
+    pub(super) fn deliver_silent(&self) {
+        for silent in self.heard.lock().unwrap().silent.drain(..) {
+            (&silent.ends.far).write_all(&silent.request).unwrap();
+            // The server reads what was sent before, then the end.
+            let _ = silent.ends.far.shutdown(Shutdown::Write);
+        }
+    }
+
+    /// Waits until the wire broke as often as it should.
+    pub(super) fn wait_until_all_lost(&self) {
+        let began = Instant::now();
+        while !self.has_lost_all() {
+            assert!(began.elapsed() < PATIENCE, "the commits do not come");
+            std::thread::yield_now();
+        }
+    }
+
     /// Whether the wire broke as often as it should.
     pub(super) fn has_lost_all(&self) -> bool {
         self.heard.lock().unwrap().losses.is_empty()
@@ -95,6 +136,7 @@ fn socket(folder: &Path) -> PathBuf {
 }
 
 /// Two ends of one connection.
+#[derive(Debug)]
 struct Ends {
     near: UnixStream,
     far: UnixStream,
@@ -109,30 +151,39 @@ impl Ends {
 
 fn join(near: UnixStream, far: UnixStream, heard: &Arc<Mutex<Heard>>) {
     let ends = Arc::new(Ends { near, far });
-    // True once the server's next answer is to be lost.
-    let losing = Arc::new(Mutex::new(false));
+    // What becomes of the server's next answer.
+    let losing = Arc::new(Mutex::new(None));
     let (answering, loses) = (Arc::clone(&ends), Arc::clone(&losing));
     std::thread::spawn(move || answers(&answering, &loses));
     let heard = Arc::clone(heard);
     std::thread::spawn(move || {
         // An error is the end of one side, and so of both.
         let _ = requests(&ends, &heard, &losing);
-        ends.cut();
+        if *losing.lock().unwrap() != Some(Lost::Silence) {
+            ends.cut();
+        }
     });
 }
 
-fn answers(ends: &Ends, losing: &Mutex<bool>) {
+fn answers(ends: &Ends, losing: &Mutex<Option<Lost>>) {
     let mut buffer = [0; 64 * 1024];
     loop {
         let read = (&ends.far).read(&mut buffer).unwrap_or(0);
-        let is_lost = *losing.lock().unwrap();
-        if read == 0 || is_lost || (&ends.near).write_all(&buffer[..read]).is_err() {
+        let lost = *losing.lock().unwrap();
+        if lost == Some(Lost::Silence) {
+            return;
+        }
+        if read == 0 || lost.is_some() || (&ends.near).write_all(&buffer[..read]).is_err() {
             return ends.cut();
         }
     }
 }
 
-fn requests(ends: &Ends, heard: &Mutex<Heard>, losing: &Mutex<bool>) -> std::io::Result<()> {
+fn requests(
+    ends: &Arc<Ends>,
+    heard: &Mutex<Heard>,
+    losing: &Mutex<Option<Lost>>,
+) -> std::io::Result<()> {
     // The first message has no kind.
     let first = message(&ends.near)?;
     (&ends.far).write_all(&first)?;
@@ -140,12 +191,23 @@ fn requests(ends: &Ends, heard: &Mutex<Heard>, losing: &Mutex<bool>) -> std::io:
         let mut kind = [0];
         (&ends.near).read_exact(&mut kind)?;
         let rest = message(&ends.near)?;
-        match listen(kind[0], &rest[4..], &mut heard.lock().unwrap()) {
-            Some(Lost::Request) => return Ok(()),
-            Some(Lost::Answer) => *losing.lock().unwrap() = true,
-            None => {}
+        let request = [&kind, rest.as_slice()].concat();
+        {
+            let mut heard = heard.lock().unwrap();
+            let lost = listen(kind[0], &rest[4..], &mut heard);
+            match lost {
+                Some(Lost::Request) => return Ok(()),
+                Some(Lost::Answer) => *losing.lock().unwrap() = lost,
+                Some(Lost::Silence) => {
+                    *losing.lock().unwrap() = lost;
+                    let ends = Arc::clone(ends);
+                    heard.silent.push(Silent { ends, request });
+                    return Ok(());
+                }
+                None => {}
+            }
         }
-        (&ends.far).write_all(&[&kind, rest.as_slice()].concat())?;
+        (&ends.far).write_all(&request)?;
     }
 }
 
@@ -174,7 +236,8 @@ fn listen(kind: u8, said: &[u8], heard: &mut Heard) -> Option<Lost> {
         }
         b'Q' => {
             let statement = texts.next().unwrap_or_default();
-            let is_commit = statement == "COMMIT";
+            // Not that of a message that is a transaction of its own.
+            let is_commit = statement.ends_with("COMMIT") && !statement.starts_with("BEGIN");
             heard.statements.push(statement);
             if is_commit && !heard.losses.is_empty() {
                 return Some(heard.losses.remove(0));

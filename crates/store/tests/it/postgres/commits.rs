@@ -1,0 +1,136 @@
+//! Lost answers to COMMIT: what was answered with success is there, also after a crash of the server
+//! that gives the numbers of transactions out again.
+
+use std::thread;
+use std::time::Duration;
+
+use daybook_domain::JobKind;
+use daybook_domain::seams::{Appended, JobStore};
+use daybook_testkit::postgres::{Ending, Server};
+
+use super::wire::{Lost, Wire};
+use super::*;
+
+/// Transactions whose COMMIT is withheld at once.
+const WITHHELD: usize = 4;
+
+fn three_events(of: &str) -> daybook_domain::seams::Append {
+    append(&session(of), events("word", 3))
+}
+
+fn store_along(wire: &Wire, options: PostgresOptions) -> PostgresStore {
+    let opened = PostgresStore::open(wire.address(), &Trust::System, options);
+    run(opened).expect("a store can be opened")
+}
+
+/// Uses so many transaction numbers, all of which are committed.
+fn use_numbers(server: &Server, count: u32) {
+    server.ask(&format!(
+        "DO $$ BEGIN FOR n IN 1..{count} LOOP PERFORM txid_current(); COMMIT; END LOOP; END $$"
+    ));
+}
+
+/// What the store answered to appends whose COMMIT was withheld until `meanwhile` was over.
+fn append_while_withheld(
+    store: &PostgresStore,
+    wire: &Wire,
+    names: &[String],
+    meanwhile: impl FnOnce(),
+) -> Vec<Result<Appended, StoreError>> {
+    wire.lose(&vec![Lost::Silence; names.len()]);
+    thread::scope(|scope| {
+        let append = |name: &String| {
+            let name = name.clone();
+            scope.spawn(move || run(store.append(&three_events(&name))))
+        };
+        let appending: Vec<_> = names.iter().map(append).collect();
+        wire.wait_until_all_lost();
+        meanwhile();
+        wire.cut_silent();
+        let ended = appending.into_iter().map(thread::ScopedJoinHandle::join);
+        ended.map(|ended| ended.expect("no panic")).collect()
+    })
+}
+
+#[test]
+fn what_was_answered_with_success_outlives_a_crash_that_gives_numbers_out_again() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let wire = Wire::along(&server.address());
+    let store = store_along(&wire, OPTIONS);
+    // Those that come first make the tenant, one after the other.
+    run(store.append(&three_events("first"))).unwrap();
+    for round in 0..2 {
+        let names: Vec<String> = (0..WITHHELD).map(|n| format!("s-{round}-{n}")).collect();
+        let answers = append_while_withheld(&store, &wire, &names, || {
+            server.restart(Ending::Immediate);
+            use_numbers(&server, 100);
+        });
+        let direct = open(&server.address());
+        for (name, answer) in names.iter().zip(answers) {
+            let known = run(direct.session(&session(name))).unwrap();
+            let events = known.map_or(0, |session| session.events.0);
+            match answer {
+                Ok(_) => assert_eq!(events, 3, "{name} was answered with success"),
+                Err(error) => assert_eq!(events, 0, "{name}: {error}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_commit_that_arrives_after_it_was_looked_up_comes_too_late() {
+    let Some(made) = on_server() else { return };
+    let wire = Wire::to(&made.database);
+    let store = store_along(
+        &wire,
+        PostgresOptions {
+            statement: Duration::from_millis(200),
+            silence: Duration::from_millis(200),
+            ..OPTIONS
+        },
+    );
+    wire.lose(&[Lost::Silence]);
+    let append = three_events("7f78aa01");
+    let refused = run(store.append(&append)).expect_err("nothing was answered");
+    assert!(
+        matches!(&refused, StoreError::Unavailable { what, .. } if !what.contains("nobody knows")),
+        "{refused:?}"
+    );
+    wire.deliver_silent();
+    let again = run(made.append(&append)).unwrap();
+    assert_eq!((again.added, again.known), (3, 0));
+}
+
+#[test]
+fn a_transaction_that_wrote_nothing_leaves_no_row() {
+    let Some(made) = on_server() else { return };
+    let rows = || made.database.ask("SELECT count(*) FROM commits");
+    let claim = || run(made.claim(claim_of(JobKind::Extract, at(1), 1))).unwrap();
+    assert!(claim().is_empty());
+    assert_eq!(rows(), "0");
+    run(made.append(&three_events("7f78aa01"))).unwrap();
+    assert_eq!(rows(), "1");
+}
+
+#[test]
+fn rows_of_old_commits_are_deleted_in_steps() {
+    let Some(made) = on_server() else { return };
+    let ask = |sql: &str| made.database.ask(sql);
+    ask("INSERT INTO commits (id, at, kept)
+        SELECT sha256(n::TEXT::BYTEA), 0, TRUE FROM generate_series(1, 5000) AS n");
+    for left in ["905", "1"] {
+        // The first commit of each store deletes some.
+        let store = open(&made.database.address());
+        run(store.append(&three_events(&format!("session-{left}")))).unwrap();
+        let count = match left {
+            "905" => "SELECT count(*) FROM commits",
+            _ => "SELECT count(*) - 1 FROM commits",
+        };
+        while ask(count) != left {
+            thread::yield_now();
+        }
+    }
+    assert_eq!(ask("SELECT count(*) FROM commits WHERE at = 0"), "0");
+}
