@@ -57,6 +57,6 @@ pub mod transfer;
 pub use flush_state::{JobRows, Ledgered};
 pub use memory::MemoryStore;
 #[cfg(feature = "postgres")]
-pub use postgres::{PostgresOptions, PostgresStore, Trust};
+pub use postgres::{PostgresOptions, PostgresStore, Trust, WaitObserver};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{Durability, SqliteOptions, SqliteStore};

@@ -20,6 +20,7 @@ use futures_util::future::{join, join_all};
 use tokio_postgres::{Error, Row, SimpleQueryMessage, SimpleQueryRow};
 
 use super::PostgresStore;
+use super::call::Call;
 use super::fault::{Fault, Remedy};
 use super::values::{Value, storable};
 
@@ -293,6 +294,18 @@ impl PostgresStore {
         walls: Walls<'_>,
         work: impl Fn(Tx) -> F,
     ) -> Result<T, StoreError> {
+        let call = Call::default();
+        let tries = self.tries(mode, walls, &work, &call);
+        self.within_limit(mode, &call, tries).await
+    }
+
+    async fn tries<T, F: Future<Output = Result<T, Fault>>>(
+        &self,
+        mode: Mode,
+        walls: Walls<'_>,
+        work: &impl Fn(Tx) -> F,
+        call: &Call,
+    ) -> Result<T, StoreError> {
         let begin = format!(
             "{}; {}; {}",
             mode.begin(),
@@ -300,17 +313,23 @@ impl PostgresStore {
             walls.statement()
         );
         let mut wait = FIRST_WAIT;
-        for _ in 1..self.options.tries {
-            match self.attempt(mode, &begin, &work).await {
-                Err(fault) if matches!(fault.remedy(), Remedy::Again | Remedy::Reconnect) => {
-                    tokio::time::sleep(wait).await;
-                    wait = LONGEST_WAIT.min(wait * 2);
-                }
-                outcome => return outcome.map_err(|fault| fault.into_error(&self.server)),
+        let mut tried = 0;
+        loop {
+            let fault = match self.attempt(mode, &begin, work, call).await {
+                Ok(done) => return Ok(done),
+                Err(fault) => self.explained(fault).await,
+            };
+            // A lock is waited for until the call has used up its time; its holder may have vanished,
+            // and is ended by the server after a while.
+            tried += u32::from(!matches!(fault, Fault::Locked(_)));
+            let helps = matches!(fault.remedy(), Remedy::Again | Remedy::Reconnect);
+            if !helps || tried >= self.options.tries {
+                return Err(fault.into_error(&self.server));
             }
+            call.note_fault(&fault);
+            tokio::time::sleep(wait).await;
+            wait = LONGEST_WAIT.min(wait * 2);
         }
-        let last = self.attempt(mode, &begin, &work).await;
-        last.map_err(|fault| fault.into_error(&self.server))
     }
 
     async fn attempt<T, F: Future<Output = Result<T, Fault>>>(
@@ -318,14 +337,17 @@ impl PostgresStore {
         mode: Mode,
         begin: &str,
         work: &impl Fn(Tx) -> F,
+        call: &Call,
     ) -> Result<T, Fault> {
         let tx = Tx::on(self.pool.get().await?, self.options.patience(mode));
         // Sent together. A statement that came in without a transaction would meet walls all around
         // it, and see and change nothing.
         match both(tx.begin(begin), work(tx.clone())).await {
             Ok(((), done)) => {
-                self.commit(mode, tx).await?;
-                Ok(done)
+                call.set_committing(mode == Mode::Write);
+                let committed = self.commit(mode, tx).await;
+                call.set_committing(false);
+                committed.map(|()| done)
             }
             // The connection is closed, and with it the transaction.
             Err(fault @ Fault::Silent(_)) => Err(fault),

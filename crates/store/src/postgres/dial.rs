@@ -20,6 +20,13 @@ use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{Client, Config, Connection, Error, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
+/// A connection on which nothing is said for so long is probed, so often and this many times.
+const KEEPALIVE_IDLE: Duration = Duration::from_secs(10);
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(5);
+const KEEPALIVE_RETRIES: u32 = 3;
+/// How long what was sent may stay without an acknowledgement.
+const UNACKNOWLEDGED: Duration = Duration::from_secs(20);
+
 /// Who vouches for a server that encrypts. Its certificate has to lead to one of them and to name, as
 /// a subject's alternative name, the host that the address names; it has to be valid now.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -67,6 +74,7 @@ pub(super) fn config(
 ) -> Result<Config, StoreError> {
     let mut config: Config = address.parse().map_err(|error| unreadable(&error))?;
     config.application_name("daybook").connect_timeout(connect);
+    notice_lost_peers(&mut config);
     let is_local = |host: &Host| matches!(host, Host::Unix(_));
     if config.get_ssl_mode() == SslMode::Prefer {
         if config.get_hosts().iter().all(is_local) {
@@ -77,6 +85,23 @@ pub(super) fn config(
         }
     }
     Ok(config)
+}
+
+/// Has connections end whose other side is gone, unless the address says how.
+fn notice_lost_peers(config: &mut Config) {
+    let unset = Config::new();
+    if config.get_keepalives_idle() == unset.get_keepalives_idle() {
+        config.keepalives_idle(KEEPALIVE_IDLE);
+    }
+    if config.get_keepalives_interval().is_none() {
+        config.keepalives_interval(KEEPALIVE_INTERVAL);
+    }
+    if config.get_keepalives_retries().is_none() {
+        config.keepalives_retries(KEEPALIVE_RETRIES);
+    }
+    if config.get_tcp_user_timeout().is_none() {
+        config.tcp_user_timeout(UNACKNOWLEDGED);
+    }
 }
 
 fn unreadable(error: &Error) -> StoreError {

@@ -1,5 +1,6 @@
 //! What goes wrong between us and a server, and what can be done about it.
 
+use std::fmt;
 use std::time::Duration;
 
 use daybook_domain::StoreError;
@@ -21,6 +22,8 @@ pub(super) enum Fault {
     Pool(PoolError),
     /// The server did not answer for so long.
     Silent(Duration),
+    /// A lock could not be had in time; who holds it, if the server says so.
+    Locked(Option<String>),
     Store(StoreError),
 }
 
@@ -72,6 +75,7 @@ impl Fault {
     pub(super) fn remedy(&self) -> Remedy {
         match self {
             Self::Store(_) => Remedy::None,
+            Self::Locked(_) => Remedy::Again,
             Self::Silent(_) => Remedy::Act,
             Self::Pool(PoolError::Timeout(TimeoutType::Wait)) => Remedy::Later,
             Self::Pool(_) => Remedy::Reconnect,
@@ -106,16 +110,9 @@ impl Fault {
         let remedy = self.remedy();
         let source = match self {
             Self::Store(error) => return error,
-            Self::Sql(error) => match advice(&error, remedy) {
-                Some(advice) => format!("{}; {advice}", told(&error)).into(),
-                None => error.into(),
-            },
-            Self::Pool(error) => error.into(),
-            Self::Silent(time) => format!(
-                "the server has not answered for {} s; see whether it runs and can be reached",
-                time.as_secs()
-            )
-            .into(),
+            Self::Sql(error) if advice(&error, remedy).is_none() => error.into(),
+            Self::Locked(_) => format!("{server}: {self}").into(),
+            Self::Sql(_) | Self::Pool(_) | Self::Silent(_) => self.to_string().into(),
         };
         match remedy {
             Remedy::Again | Remedy::Later => StoreError::Busy(source),
@@ -125,6 +122,28 @@ impl Fault {
             },
             Remedy::Shorten | Remedy::Move => StoreError::Refused(told(source.as_ref())),
             Remedy::None => StoreError::Corrupt(format!("{server}: {}", told(source.as_ref()))),
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Store(error) => f.write_str(&told(error)),
+            Self::Sql(error) => match advice(error, self.remedy()) {
+                Some(advice) => write!(f, "{}; {advice}", told(error)),
+                None => f.write_str(&told(error)),
+            },
+            Self::Pool(error) => f.write_str(&told(error)),
+            Self::Silent(time) => write!(
+                f,
+                "the server has not answered for {} s; see whether it runs and can be reached",
+                time.as_secs().max(1)
+            ),
+            Self::Locked(Some(holder)) => {
+                write!(f, "another session holds a lock that is needed: {holder}")
+            }
+            Self::Locked(None) => f.write_str("another session holds a lock that is needed"),
         }
     }
 }
@@ -168,9 +187,11 @@ fn remedy_of(state: &SqlState) -> Remedy {
         | SqlState::LOCK_NOT_AVAILABLE
         // Two made the same row at once: the second one finds it at its next try.
         | SqlState::UNIQUE_VIOLATION => Remedy::Again,
-        SqlState::ADMIN_SHUTDOWN | SqlState::CRASH_SHUTDOWN | SqlState::CANNOT_CONNECT_NOW => {
-            Remedy::Reconnect
-        }
+        SqlState::ADMIN_SHUTDOWN
+        | SqlState::CRASH_SHUTDOWN
+        | SqlState::CANNOT_CONNECT_NOW
+        // This machine stood still in the middle.
+        | SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT => Remedy::Reconnect,
         SqlState::QUERY_CANCELED => Remedy::Later,
         SqlState::INSUFFICIENT_PRIVILEGE | SqlState::READ_ONLY_SQL_TRANSACTION => Remedy::Act,
         SqlState::RAISE_EXCEPTION => Remedy::Move,

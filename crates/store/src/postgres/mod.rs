@@ -17,6 +17,7 @@
 //!
 //! Not here: rules. Rows change by the transitions of `domain` and the pure modules beside this one.
 
+mod call;
 mod changes;
 mod connection;
 mod dial;
@@ -51,7 +52,10 @@ use std::time::Duration;
 use daybook_domain::{StoreError, Timestamp};
 use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
 use tokio_postgres::Config;
+use tokio_postgres::config::Host;
 
+use call::Observer;
+pub use call::WaitObserver;
 use changes::{Changes, Way};
 use connection::{Mode, Tx, Walls};
 pub use dial::Trust;
@@ -72,8 +76,15 @@ pub struct PostgresOptions {
     pub statement: Duration,
     /// Longest wait for an answer beyond that: a server that is gone, or stands still, ends nothing.
     pub silence: Duration,
-    /// Longest wait for somebody else's lock.
+    /// Longest wait for somebody else's lock before the server is asked who holds it. The lock is waited
+    /// for again until the call has used up its time.
     pub lock: Duration,
+    /// Longest time that a transaction may stand still between two statements before the server ends it:
+    /// so long the locks of a machine that vanished are held.
+    pub idle: Duration,
+    /// Longest time of one call, all that it waits for and all its tries included. A long one rides out
+    /// more, a short one answers sooner.
+    pub call: Duration,
     /// How often a transaction is tried before its caller hears of what was in the way. More rides out
     /// longer restarts of the server: 12 last about three seconds.
     pub tries: u32,
@@ -92,8 +103,16 @@ impl PostgresOptions {
         connect: Duration::from_secs(10),
         statement: Duration::from_secs(30),
         silence: Duration::from_secs(10),
-        lock: Duration::from_secs(10),
+        lock: Duration::from_secs(2),
+        idle: Duration::from_secs(15),
+        call: Duration::from_secs(45),
         tries: 12,
+    };
+
+    /// What suits calls that somebody waits for: they give up after three seconds.
+    pub const ANSWERING: Self = Self {
+        call: Duration::from_secs(3),
+        ..Self::DEFAULT
     };
 
     /// Longest wait for the answer to one statement; zero for as long as it takes.
@@ -107,14 +126,17 @@ impl PostgresOptions {
     /// The limits of one transaction, as statements.
     fn limits(&self, mode: Mode) -> String {
         let (statement, lock) = match mode {
-            Mode::Read | Mode::Write => (self.statement, self.lock),
+            // What nobody waits for any more is not finished.
+            Mode::Read | Mode::Write => (self.statement.min(self.call), self.lock),
             Mode::Migrate => (Duration::ZERO, Duration::ZERO),
         };
         format!(
             // Compiling a statement takes longer than carrying out any of ours.
-            "SET LOCAL statement_timeout = {}; SET LOCAL lock_timeout = {}; SET LOCAL jit = off",
+            "SET LOCAL statement_timeout = {}; SET LOCAL lock_timeout = {};
+             SET LOCAL idle_in_transaction_session_timeout = {}; SET LOCAL jit = off",
             statement.as_millis(),
-            lock.as_millis()
+            lock.as_millis(),
+            self.idle.as_millis()
         )
     }
 }
@@ -125,6 +147,7 @@ pub struct PostgresStore {
     /// The database, for messages; without a password.
     server: String,
     commits: Commits,
+    observer: Observer,
     options: PostgresOptions,
     pool: Pool,
     changes: Changes,
@@ -149,6 +172,19 @@ impl PostgresStore {
         trust: &Trust,
         options: PostgresOptions,
     ) -> Result<Self, StoreError> {
+        Self::open_observed(address, trust, options, None).await
+    }
+
+    /// The same; `observer` receives a message whenever a call takes long, with what it waits for.
+    ///
+    /// # Errors
+    /// As [`PostgresStore::open`].
+    pub async fn open_observed(
+        address: &str,
+        trust: &Trust,
+        options: PostgresOptions,
+        observer: Option<WaitObserver>,
+    ) -> Result<Self, StoreError> {
         let config = dial::config(address, trust, options.connect)?;
         let server = server_name(&config);
         let recycling = ManagerConfig {
@@ -170,6 +206,7 @@ impl PostgresStore {
         let store = Self {
             server,
             commits: Commits::default(),
+            observer: Observer(observer),
             options,
             pool,
             changes,
@@ -225,8 +262,21 @@ impl PostgresStore {
 }
 
 fn server_name(config: &Config) -> String {
-    match config.get_dbname().or(config.get_user()) {
+    let database = match config.get_dbname().or(config.get_user()) {
         Some(database) => format!("database {database}"),
         None => "the database".to_owned(),
+    };
+    let hosts: Vec<String> = config.get_hosts().iter().map(host_name).collect();
+    match hosts.is_empty() {
+        true => database,
+        false => format!("{database} on {}", hosts.join(", ")),
+    }
+}
+
+fn host_name(host: &Host) -> String {
+    match host {
+        Host::Tcp(name) => name.clone(),
+        #[cfg(unix)]
+        Host::Unix(folder) => folder.display().to_string(),
     }
 }

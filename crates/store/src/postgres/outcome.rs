@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use daybook_domain::StoreError;
+use daybook_domain::{BoxError, StoreError};
 use tokio::time::Instant;
 use tokio_postgres::SimpleQueryRow;
 
@@ -164,32 +164,22 @@ impl PostgresStore {
     }
 
     /// Whether a transaction was committed that was sent at this time of the server, looked up on
-    /// another connection. `false` means that it never will be.
+    /// another connection. `false` means that it never will be; an error, that this is not known. It is
+    /// not one of those after which the work is done again.
     async fn is_committed(&self, id: &CommitId, sent_at: Option<i64>) -> Result<bool, Fault> {
+        let unknown = |why: &str| Fault::Store(unknown(&self.server, why.into()));
+        let sent_at = sent_at.ok_or_else(|| unknown("the server's clock was never read"))?;
         let mut wait = FIRST_WAIT;
-        let mut why = "the server's clock was never read".into();
-        for _ in 0..self.options.tries {
-            let Some(sent_at) = sent_at else { break };
+        // Until the call has used up its time: nothing else tells what became of the change.
+        loop {
             match self.look_up(id, sent_at).await {
                 Ok(Outcome::Committed) => return Ok(true),
                 Ok(Outcome::NotCommitted) => return Ok(false),
-                Ok(Outcome::TooOld) => {
-                    why = "it was sent too long ago".into();
-                    break;
-                }
-                Err(fault) => why = fault.into_error(&self.server).into(),
+                Ok(Outcome::TooOld) => return Err(unknown("it was sent too long ago")),
+                Err(_) => tokio::time::sleep(wait).await,
             }
-            tokio::time::sleep(wait).await;
             wait = LONGEST_WAIT.min(wait * 2);
         }
-        // Not one of the faults after which the work is done again.
-        Err(Fault::Store(StoreError::Unavailable {
-            what: format!(
-                "{}: nobody knows whether a change was kept; doing it again is safe",
-                self.server
-            ),
-            source: why,
-        }))
     }
 
     /// The row of a transaction, which is made where there is none. Its own commit is waited for: what
@@ -235,6 +225,14 @@ impl PostgresStore {
                 let _ = Tx::on(client, patience).end(&prune).await;
             }
         });
+    }
+}
+
+/// The error of a change of which it is not known whether it was kept.
+pub(super) fn unknown(server: &str, why: BoxError) -> StoreError {
+    StoreError::Unavailable {
+        what: format!("{server}: nobody knows whether a change was kept; doing it again is safe"),
+        source: why,
     }
 }
 

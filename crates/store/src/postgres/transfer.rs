@@ -115,7 +115,10 @@ impl Portable for PostgresStore {
         let tables: Vec<&str> = TABLES.iter().map(|table| table.name).collect();
         // Triggers need this lock, too, so closing the store waits for nobody.
         let lock = format!(
+            // It stands still for as long as copying takes; only a connection that is gone ends it.
             "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0;
+             SET LOCAL tcp_keepalives_idle = 10; SET LOCAL tcp_keepalives_interval = 5;
+             SET LOCAL tcp_keepalives_count = 3;
              LOCK TABLE {} IN SHARE ROW EXCLUSIVE MODE",
             tables.join(", ")
         );

@@ -3,9 +3,10 @@
 //! It listens on a socket in a temporary folder, and over TCP only where a test asks for that.
 
 use std::ffi::OsString;
+use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use super::shell::{Folder, Shell, skip, skip_unless_ci};
 
@@ -167,6 +168,18 @@ impl Cluster {
         command.arg("-h").arg(self.folder()).args(["-U", ADMIN]);
         command.envs(port_variable(self.port));
         succeeds(command.args(arguments))
+    }
+
+    /// Starts a session that runs statements and then waits for more, which never come.
+    pub(super) fn session(&self, role: &str, database: &str, sql: &str) -> Child {
+        let mut command = Command::new(self.programs.join("psql"));
+        command.args(["-X", "-q", "-d", &self.address(role, database)]);
+        command.envs(port_variable(self.port));
+        command.stdin(Stdio::piped()).stdout(Stdio::null());
+        let mut session = command.spawn().expect("psql can be started");
+        let input = session.stdin.as_mut().expect("its input is a pipe");
+        writeln!(input, "{sql};").expect("it reads");
+        session
     }
 
     /// Runs `pg_ctl` on the server.

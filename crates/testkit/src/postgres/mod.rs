@@ -15,7 +15,7 @@ pub use cluster::Identity;
 use cluster::{ADMIN, Cluster, Making, ROLE};
 use pooler::Pooler;
 pub use relay::Relay;
-pub use server::{Ending, Server};
+pub use server::{Ending, Server, Session};
 
 /// What makes many small tests fast: nothing needs to outlive a crash.
 const FAST: &str = "synchronous_commit = off\nfull_page_writes = off\nmax_connections = 200";

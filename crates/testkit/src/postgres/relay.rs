@@ -1,9 +1,10 @@
 //! A way to a server, that breaks when it is told to and can lead to another one.
 
-use std::io;
+use std::io::{self, Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
@@ -25,6 +26,8 @@ struct Shared {
     /// How many connections found nobody there.
     refused: usize,
     open: Vec<Arc<Ends>>,
+    /// Whether what is said on any connection is dropped.
+    swallows: Arc<AtomicBool>,
 }
 
 /// Two ends of one connection.
@@ -47,6 +50,7 @@ impl Relay {
             to: socket(server.folder()),
             refused: 0,
             open: Vec::new(),
+            swallows: Arc::default(),
         }));
         let joined = Arc::clone(&shared);
         // It ends with the process; a listener costs nothing.
@@ -88,6 +92,11 @@ impl Relay {
         self.cut();
     }
 
+    /// From now on every connection, also a new one, stays open and carries nothing.
+    pub fn swallow(&self) {
+        lock(&self.shared).swallows.store(true, Ordering::SeqCst);
+    }
+
     /// How many connections found nobody there.
     #[must_use]
     pub fn refused(&self) -> usize {
@@ -121,15 +130,30 @@ fn join(near: UnixStream, shared: &Mutex<Shared>) -> io::Result<()> {
     shared.open.retain(|ends| Arc::strong_count(ends) > 1);
     shared.open.push(Arc::clone(&ends));
     let back = Arc::clone(&ends);
+    let (swallows_back, swallows) = (Arc::clone(&shared.swallows), Arc::clone(&shared.swallows));
     thread::spawn(move || {
-        let _ = io::copy(&mut &back.far, &mut &back.near);
+        let _ = carry(&back.far, &back.near, &swallows_back);
         back.cut();
     });
     thread::spawn(move || {
-        let _ = io::copy(&mut &ends.near, &mut &ends.far);
+        let _ = carry(&ends.near, &ends.far, &swallows);
         ends.cut();
     });
     Ok(())
+}
+
+/// Carries what comes from one side to the other until one of them ends.
+fn carry(mut from: &UnixStream, mut to: &UnixStream, swallows: &AtomicBool) -> io::Result<()> {
+    let mut buffer = [0; 64 * 1024];
+    loop {
+        let read = from.read(&mut buffer)?;
+        if read == 0 {
+            return Ok(());
+        }
+        if !swallows.load(Ordering::SeqCst) {
+            to.write_all(&buffer[..read])?;
+        }
+    }
 }
 
 fn socket(folder: &Path) -> PathBuf {

@@ -2,6 +2,7 @@
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
+use std::process::Child;
 
 use super::cluster::{Cluster, Identity, Making, ROLE, Tcp};
 
@@ -9,6 +10,17 @@ use super::cluster::{Cluster, Identity, Making, ROLE, Tcp};
 const DATABASE: &str = "daybook";
 /// The place on its small disk.
 const SMALL: &str = "small";
+
+/// A session that stays open until it is dropped.
+#[derive(Debug)]
+pub struct Session(Child);
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
 
 /// How a server ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -144,6 +156,15 @@ impl Server {
     /// When it fails.
     pub fn ask(&self, sql: &str) -> String {
         self.0.ask(DATABASE, sql)
+    }
+
+    /// A session of the owner of the database that runs these statements and then stays open.
+    ///
+    /// # Panics
+    /// When it cannot be started.
+    #[must_use]
+    pub fn session(&self, sql: &str) -> Session {
+        Session(self.0.session(ROLE, DATABASE, sql))
     }
 
     /// Ends it and starts it again.

@@ -159,7 +159,7 @@ fn a_server_that_is_not_there_is_unavailable() {
     let error =
         run(PostgresStore::open(nowhere, &Trust::System, options)).expect_err("nobody is there");
     assert!(
-        matches!(&error, StoreError::Unavailable { what, .. } if what == "database daybook"),
+        matches!(&error, StoreError::Unavailable { what, .. } if what == "database daybook on /nowhere"),
         "{error:?}"
     );
     let unreadable = run(PostgresStore::open("port=many", &Trust::System, OPTIONS));

@@ -1,6 +1,7 @@
 //! Connections that break at the worst moment, and servers that are gone.
 
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use daybook_testkit::postgres::{Ending, Relay, Server};
 
@@ -140,6 +141,113 @@ fn a_commit_that_a_failover_lost_is_not_taken_for_another_that_was_kept() {
     assert_eq!((appended.added, appended.known), (3, 0));
     let again = run(open(&standby.address()).append(&append)).unwrap();
     assert_eq!((again.added, again.known), (0, 3), "it is on the standby");
+}
+
+/// The row locks of a client that fell silent are let go of by the server.
+#[test]
+fn a_machine_that_vanishes_in_a_transaction_is_waited_for_no_longer_than_it_may_be_idle() {
+    let Some(made) = on_server() else { return };
+    let id = session("7f78aa01");
+    run(made.append(&append(&id, vec![event("the first")]))).unwrap();
+    let wire = Wire::to(&made.database);
+    let options = PostgresOptions {
+        idle: Duration::from_millis(500),
+        ..OPTIONS
+    };
+    let vanishing = PostgresStore::open(wire.address(), &Trust::System, options);
+    let vanishing = run(vanishing).expect("a store can be opened");
+    wire.lose(&[Lost::Silence]);
+    std::thread::scope(|scope| {
+        let lost = append(&id, vec![event("from the one that vanishes")]);
+        let vanished = scope.spawn(move || run(vanishing.append(&lost)));
+        wire.wait_until_all_lost();
+        let began = Instant::now();
+        let next = append(&id, vec![event("from another one")]);
+        assert_eq!(run(made.append(&next)).unwrap().added, 1);
+        assert!(began.elapsed() < Duration::from_secs(10));
+        wire.cut_silent();
+        let back = vanished.join().expect("no panic").unwrap();
+        assert_eq!((back.added, back.last.0), (1, 3), "it is done again");
+    });
+}
+
+#[test]
+fn whoever_waits_for_a_lock_learns_who_holds_it() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let said: Arc<Mutex<Vec<String>>> = Arc::default();
+    let heard = Arc::clone(&said);
+    let options = PostgresOptions {
+        lock: Duration::from_millis(100),
+        call: Duration::from_secs(4),
+        ..OPTIONS
+    };
+    let address = server.address();
+    let opened = PostgresStore::open_observed(
+        &address,
+        &Trust::System,
+        options,
+        Some(Arc::new(move |what: &str| {
+            heard.lock().unwrap().push(what.to_owned())
+        })),
+    );
+    let store = run(opened).expect("a store can be opened");
+    let id = session("7f78aa01");
+    run(store.append(&append(&id, vec![event("the first")]))).unwrap();
+    let holder =
+        server.session("SET daybook.tenants = 'all'; BEGIN; UPDATE sessions SET label = label");
+    while server.ask("SELECT count(*) FROM pg_stat_activity WHERE state = 'idle in transaction'")
+        == "0"
+    {
+        std::thread::yield_now();
+    }
+    let next = append(&id, vec![event("another")]);
+    let refused = run(store.append(&next)).expect_err("somebody else holds the lock");
+    let StoreError::Busy(why) = &refused else {
+        panic!("{refused:?}");
+    };
+    for words in ["psql", "idle in transaction"] {
+        assert!(why.to_string().contains(words), "{why}");
+        assert!(
+            said.lock().unwrap().iter().any(|said| said.contains(words)),
+            "{said:?}"
+        );
+    }
+    drop(holder);
+    assert_eq!(run(store.append(&next)).unwrap().added, 1);
+}
+
+#[test]
+fn one_limit_holds_for_a_whole_call() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let options = PostgresOptions {
+        call: Duration::from_secs(1),
+        ..OPTIONS
+    };
+    let address = server.address();
+    let opening = || PostgresStore::open(&address, &Trust::System, options);
+    let store = run(opening()).expect("a store can be opened");
+    let append = append(&session("7f78aa01"), events("word", 3));
+    let began = Instant::now();
+    server.while_paused(|| {
+        let appended = run(store.append(&append));
+        let opened = run(opening()).map(drop);
+        for refused in [appended.map(drop), opened] {
+            assert!(
+                matches!(&refused, Err(StoreError::Unavailable { what, .. }) if what.contains("database daybook")),
+                "{refused:?}"
+            );
+        }
+    });
+    assert!(
+        began.elapsed() < Duration::from_secs(10),
+        "{:?}",
+        began.elapsed()
+    );
+    assert_eq!(run(store.append(&append)).expect("it goes on").last.0, 3);
 }
 
 #[test]
