@@ -27,6 +27,19 @@ pub(crate) struct Common {
     /// A setting for this run alone, before environment and daybook.toml; may be repeated
     #[arg(long, global = true, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,
+    /// How long the command waits for a server.
+    #[arg(skip)]
+    pub(crate) patience: Patience,
+}
+
+/// How long one call of a server that keeps memory may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Patience {
+    /// For work in the background, which rides out restarts of the server and reports that it waits.
+    #[default]
+    Work,
+    /// For a person or an agent who waits for an answer: three seconds.
+    Answer,
 }
 
 impl Common {

@@ -3,7 +3,11 @@
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
+#[cfg(feature = "postgres")]
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
+#[cfg(feature = "postgres")]
+use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow, bail};
 use daybook_domain::eligibility::Switches;
@@ -24,14 +28,20 @@ use daybook_store::flush_state::{self, Ledgered};
 use daybook_store::sqlite::{self, SqliteOptions, SqliteStore};
 use daybook_store::transfer::Portable;
 #[cfg(feature = "postgres")]
-use daybook_store::{PostgresOptions, PostgresStore, Trust};
+use daybook_store::{PostgresOptions, PostgresStore, Trust, WaitObserver};
 
 #[cfg(feature = "postgres")]
 use crate::clock::ServerClock;
 use crate::clock::SystemClock;
-use crate::common::Common;
+use crate::common::{Common, Patience};
+#[cfg(feature = "postgres")]
+use crate::logging::say;
 use crate::root;
 use crate::settings::{Durability, Place, Settings, masked};
+
+/// Least time between two reports that work waits for a server.
+#[cfg(feature = "postgres")]
+const BETWEEN_REPORTS: Duration = Duration::from_secs(10);
 
 /// Name of the database in the data folder.
 pub(crate) const DATABASE: &str = "daybook.db";
@@ -88,7 +98,7 @@ impl Daybook {
     pub(crate) fn open_or_create(common: &Common) -> Result<Self> {
         let folder = root::locate(common.root.as_deref())?;
         root::create(&folder)?;
-        Self::open(folder, &common.set)
+        Self::open_for(common.patience, folder, &common.set)
     }
 
     /// Whether something may be remembered: in the data folder at `folder`, or on the server that its
@@ -108,15 +118,23 @@ impl Daybook {
                 root::shown(&folder)
             );
         }
-        Self::open(folder, &common.set)
+        Self::open_for(common.patience, folder, &common.set)
+    }
+
+    /// Opens the data folder at `folder` for work in the background, with the settings `set` over all
+    /// others.
+    pub(crate) fn open(folder: PathBuf, set: &[String]) -> Result<Self> {
+        Self::open_for(Patience::Work, folder, set)
     }
 
     /// Opens the data folder at `folder`, with the settings `set` over all others.
-    pub(crate) fn open(folder: PathBuf, set: &[String]) -> Result<Self> {
+    pub(crate) fn open_for(patience: Patience, folder: PathBuf, set: &[String]) -> Result<Self> {
         let settings = Settings::load(&folder, set)?;
         match settings.store.clone() {
             Place::Folder => Self::on_file(folder, settings),
-            Place::Server { address, ca } => Self::on_server(folder, settings, &address, ca),
+            Place::Server { address, ca } => {
+                Self::on_server(patience, folder, settings, &address, ca)
+            }
         }
     }
 
@@ -160,6 +178,7 @@ impl Daybook {
 
     #[cfg(feature = "postgres")]
     fn on_server(
+        patience: Patience,
         folder: PathBuf,
         settings: Settings,
         address: &str,
@@ -173,10 +192,13 @@ impl Daybook {
             );
         }
         let trust = ca.map_or(Trust::System, Trust::File);
+        let (options, observer) = match patience {
+            Patience::Work => (PostgresOptions::DEFAULT, Some(wait_reporter())),
+            Patience::Answer => (PostgresOptions::ANSWERING, None),
+        };
         let opening = || {
-            let store = Arc::new(block_on(async {
-                Ok(PostgresStore::open(address, &trust, PostgresOptions::DEFAULT).await?)
-            })?);
+            let opening = PostgresStore::open_observed(address, &trust, options, observer);
+            let store = Arc::new(block_on(async { Ok(opening.await?) })?);
             let clock = ServerClock::set_by(&store)?;
             Ok((store, clock))
         };
@@ -199,7 +221,13 @@ impl Daybook {
     }
 
     #[cfg(not(feature = "postgres"))]
-    fn on_server(_: PathBuf, _: Settings, address: &str, _: Option<PathBuf>) -> Result<Self> {
+    fn on_server(
+        _: Patience,
+        _: PathBuf,
+        _: Settings,
+        address: &str,
+        _: Option<PathBuf>,
+    ) -> Result<Self> {
         bail!(
             "{} is a PostgreSQL database, and this daybook was built without the feature `postgres`",
             masked(address)
@@ -318,6 +346,19 @@ fn run_tag() -> Result<u32> {
     let mut random = [0; 4];
     getrandom::fill(&mut random)?;
     Ok(*TAG.get_or_init(|| u32::from_ne_bytes(random)))
+}
+
+/// Reports that work waits for the server and for what, at most once in [`BETWEEN_REPORTS`].
+#[cfg(feature = "postgres")]
+fn wait_reporter() -> WaitObserver {
+    let last = Mutex::new(None::<Instant>);
+    Arc::new(move |what: &str| {
+        let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.is_none_or(|last| last.elapsed() >= BETWEEN_REPORTS) {
+            *last = Some(Instant::now());
+            say(&format!("waiting for {what}"));
+        }
+    })
 }
 
 /// A name for this data folder that no other one has, made once.

@@ -32,7 +32,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::common::Common;
+use crate::common::{Common, Patience};
 use crate::logging;
 
 const GROUPS: &str = "\
@@ -185,7 +185,9 @@ fn is_hook() -> bool {
 }
 
 fn answer(cli: Cli) -> Result<ExitCode> {
-    let common = &cli.common.with_store();
+    let mut common = cli.common.with_store();
+    common.patience = cli.command.patience();
+    let common = &common;
     logging::start(common.log.as_ref(), common.log_format);
     match cli.command {
         Command::Import(command) => command.run(common),
@@ -226,6 +228,44 @@ fn answer(cli: Cli) -> Result<ExitCode> {
         Command::Man => {
             clap_mangen::Man::new(Cli::command()).render(&mut std::io::stdout())?;
             Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+impl Command {
+    /// How long it waits for a server that keeps memory.
+    fn patience(&self) -> Patience {
+        match self {
+            // What goes on for long, or changes much, rides out a restart of the server.
+            Self::Import(_)
+            | Self::Update(_)
+            | Self::Worker(_)
+            | Self::Rebuild(_)
+            | Self::Checkout(_)
+            | Self::Checkin(_)
+            | Self::Backup(_)
+            | Self::Restore(_)
+            | Self::MoveStore(_)
+            | Self::Doctor(_) => Patience::Work,
+            // `serve` and `mcp` work in the background with a memory that they open for that.
+            Self::Hook(_)
+            | Self::Mcp(_)
+            | Self::Trigger(_)
+            | Self::Threads(_)
+            | Self::Serve(_)
+            | Self::Recall(_)
+            | Self::Context(_)
+            | Self::Remember(_)
+            | Self::Setup(_)
+            | Self::Sessions(_)
+            | Self::Projects(_)
+            | Self::Jobs(_)
+            | Self::Show(_)
+            | Self::Spend(_)
+            | Self::Status(_)
+            | Self::Config(_)
+            | Self::Completions { .. }
+            | Self::Man => Patience::Answer,
         }
     }
 }

@@ -107,17 +107,19 @@ impl From<anyhow::Error> for Fault {
             None => {}
         }
         match store_error(&error) {
-            Some(StoreError::Busy(_)) => Self::busy("another process is writing to the store"),
+            Some(StoreError::Busy(_)) => Self::busy(&format!("{error:#}")),
             Some(StoreError::NotFound(what)) => Self::new(
                 StatusCode::NOT_FOUND,
                 "not_found",
                 format!("{what} does not exist"),
             ),
             Some(StoreError::Refused(why)) => Self::request(why),
-            Some(
-                StoreError::Unavailable { .. } | StoreError::TooNew { .. } | StoreError::Corrupt(_),
-            )
-            | None => {
+            Some(StoreError::Unavailable { .. }) => {
+                tracing::error!(class = class(&error));
+                let message = format!("{error:#}; ask again in a moment, which is safe");
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", message)
+            }
+            Some(StoreError::TooNew { .. } | StoreError::Corrupt(_)) | None => {
                 tracing::error!(class = class(&error));
                 complain(&format!("{error:#}"));
                 let message = format!("{error:#}; `daybook doctor` may tell more");

@@ -3,18 +3,27 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 
+use crate::common::Patience;
 use crate::root;
 use crate::wiring::Daybook;
+
+/// The memory, once it is open, and the last failure to open it.
+#[derive(Default)]
+struct Opened {
+    daybook: Option<Arc<Daybook>>,
+    failure: Option<(Instant, String)>,
+}
 
 /// Where memory is, open or not.
 pub(crate) struct Memory {
     root: PathBuf,
     /// Settings of the command line.
     set: Vec<String>,
-    open: Mutex<Option<Arc<Daybook>>>,
+    open: Mutex<Opened>,
     writing: Mutex<()>,
 }
 
@@ -23,7 +32,7 @@ impl Memory {
         Self {
             root,
             set,
-            open: Mutex::new(None),
+            open: Mutex::default(),
             writing: Mutex::new(()),
         }
     }
@@ -34,23 +43,21 @@ impl Memory {
 
     /// The memory that is there; nothing when nothing was ever remembered.
     pub(crate) fn existing(&self) -> Result<Option<Arc<Daybook>>> {
-        let mut open = held(&self.open);
         if !Daybook::is_there(&self.root, &self.set) {
             // Removed under us: what was open is the memory of nothing.
-            *open = None;
+            held(&self.open).daybook = None;
             return Ok(None);
         }
-        self.opened(&mut open).map(Some)
+        self.opened().map(Some)
     }
 
     /// The memory, made when there is none.
     pub(super) fn existing_or_new(&self) -> Result<Arc<Daybook>> {
-        let mut open = held(&self.open);
         if !Daybook::is_there(&self.root, &self.set) {
-            *open = None;
+            held(&self.open).daybook = None;
             root::create(&self.root)?;
         }
-        self.opened(&mut open)
+        self.opened()
     }
 
     /// The turn to write. Writers of one process would but wait for each other in the store.
@@ -58,12 +65,24 @@ impl Memory {
         held(&self.writing)
     }
 
-    fn opened(&self, open: &mut Option<Arc<Daybook>>) -> Result<Arc<Daybook>> {
-        if let Some(daybook) = open {
+    /// Opens the memory, one call at a time. Calls that waited for another one to fail fail with it: each
+    /// would wait as long again for a server that stands still.
+    fn opened(&self) -> Result<Arc<Daybook>> {
+        let began = Instant::now();
+        let mut open = held(&self.open);
+        if let Some(daybook) = &open.daybook {
             return Ok(Arc::clone(daybook));
         }
-        let daybook = Arc::new(Daybook::open(self.root.clone(), &self.set)?);
-        *open = Some(Arc::clone(&daybook));
+        if let Some((at, why)) = &open.failure
+            && *at >= began
+        {
+            bail!("{why}");
+        }
+        let opened = Daybook::open_for(Patience::Answer, self.root.clone(), &self.set);
+        let failure = opened.as_ref().err().map(|error| format!("{error:#}"));
+        open.failure = failure.map(|why| (Instant::now(), why));
+        let daybook = Arc::new(opened?);
+        open.daybook = Some(Arc::clone(&daybook));
         Ok(daybook)
     }
 }

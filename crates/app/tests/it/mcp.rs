@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const ANSWER: usize = 24 * 1024;
 
 /// A server, and its client's ends of the pipes.
-struct Client {
+pub(crate) struct Client {
     child: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
@@ -44,7 +44,7 @@ impl Client {
     }
 
     /// A server that has been greeted.
-    fn greeted(place: &Place, arguments: &[&str]) -> Self {
+    pub(crate) fn greeted(place: &Place, arguments: &[&str]) -> Self {
         let mut client = Self::start(place, arguments);
         client.greet();
         client
@@ -91,7 +91,7 @@ impl Client {
     }
 
     /// Text and data of a call that must succeed.
-    fn told(&mut self, tool: &str, arguments: Value) -> (String, Value) {
+    pub(crate) fn told(&mut self, tool: &str, arguments: Value) -> (String, Value) {
         let mut result = self.call(tool, arguments);
         assert_ne!(result["isError"], true, "{result}");
         let text = text(&result);
@@ -100,7 +100,7 @@ impl Client {
     }
 
     /// The text of a call that must fail.
-    fn refused(&mut self, tool: &str, arguments: Value) -> String {
+    pub(crate) fn refused(&mut self, tool: &str, arguments: Value) -> String {
         let result = self.call(tool, arguments);
         assert_eq!(result["isError"], true, "{result}");
         text(&result)

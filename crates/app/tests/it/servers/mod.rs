@@ -3,6 +3,7 @@
 mod chaos;
 mod faults;
 mod following;
+mod frozen;
 mod same;
 
 use std::process::Command;
