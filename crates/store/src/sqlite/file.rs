@@ -260,13 +260,12 @@ mod tests {
                 return Vec::new();
             }
             let nested = file.with_idle(|connection| {
-                let mut caches = vec![cache_of(connection)];
-                caches.extend(self::caches(file, connections - 1));
-                Ok(caches)
+                let mut all = vec![cache_of(connection)];
+                all.extend(caches(file, connections - 1));
+                Ok(all)
             });
             nested.expect("a connection")
         }
-        use self::caches;
         let folder = tempfile::tempdir().expect("a folder");
         let file = File::new(&folder.path().join("a.db"), SqliteOptions::default());
         let mut wanted = vec![CACHE; READERS];
