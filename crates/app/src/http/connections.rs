@@ -35,7 +35,7 @@ pub(super) struct ConnectionLimits {
 
 impl ConnectionLimits {
     pub(super) const DEFAULT: Self = Self {
-        unproven: 256,
+        unproven: 1024,
         unproven_per_peer: 32,
         proven: 256,
         headers: Duration::from_secs(5),
@@ -390,6 +390,6 @@ mod tests {
     fn few_descriptors_are_left_to_the_store() {
         let few = ConnectionLimits::within(64);
         assert_eq!((few.unproven, few.proven, few.unproven_per_peer), (8, 8, 8));
-        assert_eq!(ConnectionLimits::within(4096), ConnectionLimits::DEFAULT);
+        assert_eq!(ConnectionLimits::within(8192), ConnectionLimits::DEFAULT);
     }
 }

@@ -1,7 +1,7 @@
 //! How many file descriptors this process may have: each connection takes one.
 
-/// What a server asks for: a quarter of it for connections, the rest for the store.
-const WANTED: u64 = 2048;
+/// What a server asks for: at most a quarter of it is for connections, the rest for the store.
+const WANTED: u64 = 8192;
 
 /// Raises the soft limit as far as needed and allowed, and says what it is then.
 #[cfg(unix)]
