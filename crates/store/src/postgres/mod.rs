@@ -111,6 +111,8 @@ impl PostgresOptions {
 
     /// What suits calls that somebody waits for: they give up after three seconds.
     pub const ANSWERING: Self = Self {
+        // A row may take two waits: for its turn and for the row.
+        lock: Duration::from_secs(1),
         call: Duration::from_secs(3),
         ..Self::DEFAULT
     };
