@@ -7,7 +7,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::JobKey;
-use crate::limits::{BACKOFF_FIRST, BACKOFF_MOST, FAILURE_TEXT, TRIES, WAIT_MOST};
+use crate::limits::{
+    BACKOFF_FIRST, BACKOFF_MOST, FAILURE_TEXT, RETRY_AFTER_MOST, TRIES, WAIT_MOST,
+};
 use crate::time::Timestamp;
 
 /// Why a try failed; decides what happens next.
@@ -103,6 +105,9 @@ pub struct Retry {
     pub first: Duration,
     /// Longest wait.
     pub most: Duration,
+    /// Longest wait that a provider may ask for. A request for more is cut to this, so that no
+    /// answer of a provider parks work for days.
+    pub retry_after_most: Duration,
 }
 
 impl Default for Retry {
@@ -111,11 +116,25 @@ impl Default for Retry {
             tries: TRIES,
             first: BACKOFF_FIRST,
             most: BACKOFF_MOST,
+            retry_after_most: RETRY_AFTER_MOST,
         }
     }
 }
 
 impl Retry {
+    /// Longest wait that a failure of `class` may ask for: only a cap, which a person has set,
+    /// may hold work for longer than [`Retry::retry_after_most`].
+    #[must_use]
+    pub fn longest_wait(&self, class: FailureClass) -> Duration {
+        match class {
+            FailureClass::AtCap => WAIT_MOST,
+            FailureClass::Outage
+            | FailureClass::Content
+            | FailureClass::Vanished
+            | FailureClass::Cancelled => self.retry_after_most,
+        }
+    }
+
     /// How long to wait after the `failures`-th failure in a row. `jitter` is a random share in
     /// 0..=1 of the wait's last quarter, so that workers that failed together do not come back together.
     #[must_use]
@@ -139,15 +158,15 @@ pub enum Wait {
 }
 
 impl Wait {
-    /// The first time at which trying again makes sense; at most [`WAIT_MOST`] ahead.
+    /// The first time at which trying again makes sense; at most `most` ahead.
     #[must_use]
-    pub fn over(self, now: Timestamp) -> Timestamp {
+    pub fn over(self, now: Timestamp, most: Duration) -> Timestamp {
         let over = match self {
             Self::Unsaid => now,
-            Self::For(wait) => now.plus(wait.min(WAIT_MOST)),
+            Self::For(wait) => now.plus(wait.min(most)),
             Self::Until(then) => then,
         };
-        over.clamp(now, now.plus(WAIT_MOST))
+        over.clamp(now, now.plus(most))
     }
 }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::failure::{FailedTry, Failure, FailureClass, Gap};
+use crate::failure::{FailedTry, Failure, FailureClass, Gap, Retry};
 use crate::ids::{JobKey, LeaseToken};
 use crate::limits::VANISHED;
 use crate::time::Timestamp;
@@ -179,6 +179,15 @@ impl Job {
         self.is_ahead() && self.last_failure.as_ref().is_some_and(is)
     }
 
+    /// Whether it waits at `now` after a failure for longer than `retry` allows: it was parked under
+    /// a longer bound. A cap's period may be that long, and is not meant.
+    #[must_use]
+    pub fn is_overlong_wait(&self, now: Timestamp, retry: &Retry) -> bool {
+        let longest = retry.retry_after_most.max(retry.most);
+        let is_overlong = |at: Timestamp| at > now.plus(longest);
+        self.is_ahead() && !self.is_at_cap() && self.retry_at.is_some_and(is_overlong)
+    }
+
     /// Whether somebody holds the job at `now`.
     #[must_use]
     pub fn is_leased(&self, now: Timestamp) -> bool {
@@ -344,7 +353,8 @@ impl Job {
         // Being at a cap says nothing of the provider, so it neither counts in a row of failures nor ends one.
         self.failures = self.failures.saturating_add(u32::from(!at_cap));
         let backoff = failed.retry.wait(self.failures.max(1), failed.jitter);
-        let retry_at = now.plus(backoff).max(failed.wait.over(now));
+        let longest = failed.retry.longest_wait(failure.class);
+        let retry_at = now.plus(backoff).max(failed.wait.over(now, longest));
         self.retry_at = Some(retry_at);
         self.last_failure = Some(failure.clone());
         if self.outage {

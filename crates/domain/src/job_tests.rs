@@ -9,7 +9,9 @@ use std::time::Duration;
 use super::*;
 use crate::failure::{Retry, Wait};
 use crate::ids::{Scope, ScopeKind, SessionId, Tenant};
-use crate::limits::{BACKOFF_FIRST, BACKOFF_MOST, FAILURE_TEXT, TRIES, WAIT_MOST};
+use crate::limits::{
+    BACKOFF_FIRST, BACKOFF_MOST, FAILURE_TEXT, RETRY_AFTER_MOST, TRIES, WAIT_MOST,
+};
 use crate::trigger::Patience;
 
 const LEASE: Duration = Duration::from_secs(100);
@@ -464,6 +466,19 @@ fn a_job_is_not_tried_before_it_makes_sense() {
         "mark 2; claim; fail content; at 30; claim; fail content; at 90; claim; fail content for 900",
         "narrowed to 1 at 990",
     );
+    let hour = RETRY_AFTER_MOST.as_secs();
+    for never in [
+        "for 99999999999",
+        "for 18446744073709551615",
+        "until 9999999999",
+    ] {
+        for class in ["outage", "content"] {
+            check(
+                &format!("at 5; mark 1; claim; fail {class} {never}"),
+                &format!("again at {}", hour + 5),
+            );
+        }
+    }
     let month = WAIT_MOST.as_secs();
     for never in ["for 99999999999999999", "until 9999999999"] {
         check(
@@ -471,6 +486,22 @@ fn a_job_is_not_tried_before_it_makes_sense() {
             &format!("again at {}", month + 5),
         );
     }
+}
+
+#[test]
+fn only_a_wait_beyond_the_bound_is_overlong() {
+    let retry = Retry::default();
+    let mut driver = drive("mark 1; claim; fail outage for 3600");
+    assert!(!driver.job.is_overlong_wait(driver.now, &retry));
+    driver.job.retry_at = Some(seconds(3_601));
+    assert!(driver.job.is_overlong_wait(driver.now, &retry));
+    let patient = Retry {
+        retry_after_most: Duration::from_secs(7_200),
+        ..retry
+    };
+    assert!(!driver.job.is_overlong_wait(driver.now, &patient));
+    let capped = drive("mark 1; claim; fail at_cap until 99999");
+    assert!(!capped.job.is_overlong_wait(capped.now, &retry));
 }
 
 #[test]

@@ -18,7 +18,9 @@ pub const VANISHED: u32 = 20;
 pub const BACKOFF_FIRST: Duration = Duration::from_secs(30);
 /// Longest wait after a failure.
 pub const BACKOFF_MOST: Duration = Duration::from_secs(3600);
-/// Longest that a failure may have its job wait: a month, which caps are counted by, and a day.
+/// Longest that a provider's own request to wait is honoured, unless a setting says otherwise.
+pub const RETRY_AFTER_MOST: Duration = Duration::from_secs(3600);
+/// Longest that a cap may have its job wait: a month, which caps are counted by, and a day.
 pub const WAIT_MOST: Duration = Duration::from_secs(32 * 24 * 3600);
 /// Most characters of a failure's message that are kept.
 pub const FAILURE_TEXT: usize = 500;

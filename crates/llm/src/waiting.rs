@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use backon::{BackoffBuilder as _, ExponentialBackoff, ExponentialBuilder};
+use daybook_domain::limits::WAIT_MOST;
 use reqwest::header::{DATE, HeaderMap, HeaderValue, RETRY_AFTER};
 
 use crate::config::RetryConfig;
@@ -60,19 +61,29 @@ impl Schedule {
 }
 
 /// What the provider asks to be left alone for: `retry-after-ms`, or `Retry-After` in seconds or as a
-/// date, which is read against the provider's own clock.
+/// date, which is read against the provider's own clock. At most [`WAIT_MOST`]; nothing where the
+/// header makes no sense, such as a negative number.
 pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let number = |value: &HeaderValue| value.to_str().ok()?.trim().parse::<f64>().ok();
+    let number = |value: &HeaderValue| {
+        let number = value.to_str().ok()?.trim().parse::<f64>().ok()?;
+        (number >= 0.0).then_some(number)
+    };
     if let Some(ms) = headers.get("retry-after-ms").and_then(number) {
-        return Duration::try_from_secs_f64(ms / 1000.0).ok();
+        return Some(bounded(ms / 1000.0));
     }
     let after = headers.get(RETRY_AFTER)?;
     if let Some(seconds) = number(after) {
-        return Duration::try_from_secs_f64(seconds).ok();
+        return Some(bounded(seconds));
     }
     let date = |value: &HeaderValue| httpdate::parse_http_date(value.to_str().ok()?.trim()).ok();
     let (until, now) = (date(after)?, date(headers.get(DATE)?)?);
-    Some(until.duration_since(now).unwrap_or_default())
+    let wait = until.duration_since(now).unwrap_or_default();
+    Some(wait.min(WAIT_MOST))
+}
+
+/// A number of seconds that is not negative, at most [`WAIT_MOST`]: also one that no duration can hold.
+fn bounded(seconds: f64) -> Duration {
+    Duration::try_from_secs_f64(seconds).map_or(WAIT_MOST, |wait| wait.min(WAIT_MOST))
 }
 
 #[cfg(test)]
@@ -107,6 +118,19 @@ mod tests {
         check(&[("date", then), ("retry-after", now)], Some(0));
         check(&[("retry-after", then)], None);
         check(&[("retry-after", "-1")], None);
+        check(&[("retry-after", "-inf")], None);
+        check(&[("retry-after", "nan")], None);
+        check(
+            &[("retry-after-ms", "-5"), ("retry-after", "7")],
+            Some(7000),
+        );
+        let most = u64::try_from(WAIT_MOST.as_millis()).ok();
+        for far in ["99999999999", "1e300", "inf", "18446744073709551616"] {
+            check(&[("retry-after", far)], most);
+            check(&[("retry-after-ms", far)], most);
+        }
+        let far = "Fri, 31 Dec 9999 23:59:59 GMT";
+        check(&[("date", now), ("retry-after", far)], most);
         check(&[("retry-after", "soon")], None);
         check(&[], None);
     }

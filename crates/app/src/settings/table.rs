@@ -85,7 +85,7 @@ const DAY: Duration = Duration::from_secs(86_400);
 const PERSON: usize = 200;
 
 /// All settings, in the order in which they are shown.
-pub(crate) static ALL: [Setting; 54] = [
+pub(crate) static ALL: [Setting; 55] = [
     Setting {
         name: "person",
         group: Group::You,
@@ -683,6 +683,18 @@ pub(crate) static ALL: [Setting; 54] = [
             "memory.auto_flush.max_retry_cooldown_seconds",
             Unit::Seconds,
         )],
+    },
+    Setting {
+        name: "retry_after_most",
+        group: Group::Work,
+        kind: Kind::Duration {
+            least: SECOND,
+            most: DAY.saturating_mul(30),
+            at: |c| &mut c.rest.work.retry.retry_after_most,
+        },
+        about: "longest wait that a provider's Retry-After is honoured for; a request for more is cut to \
+                this, so longer asks a provider less often that is out for days",
+        also: &[],
     },
     Setting {
         name: "stale_after",

@@ -172,6 +172,7 @@ impl Profile {
                     tries: 3,
                     first: seconds(3_600),
                     most: seconds(3_600),
+                    ..own.work.retry
                 },
                 ..own.work
             },
@@ -216,6 +217,7 @@ impl Profile {
                     tries: 3,
                     first: seconds(30),
                     most: seconds(300),
+                    ..own.work.retry
                 },
                 stale_after: seconds(86_400),
                 ..own.work
