@@ -15,6 +15,9 @@ pub(crate) struct Common {
     /// Where memory is kept: sqlite, or postgres://… [default: the setting `store`]
     #[arg(long, global = true, value_name = "ADDRESS")]
     store: Option<String>,
+    /// Whose memory is opened, where several share a data folder [default: the setting `tenant`]
+    #[arg(long, global = true, value_name = "NAME")]
+    tenant: Option<String>,
     /// Print JSON, and nothing else, to standard output
     #[arg(long, global = true)]
     pub(crate) json: bool,
@@ -53,10 +56,12 @@ impl Common {
         common
     }
 
-    /// `--store` is a setting like any other.
+    /// `--store` and `--tenant` are settings like any other.
     pub(crate) fn with_store(mut self) -> Self {
         let store = self.store.take();
         self.set.extend(store.map(|store| format!("store={store}")));
+        let tenant = self.tenant.take();
+        self.set.extend(tenant.map(|name| format!("tenant={name}")));
         self
     }
 }

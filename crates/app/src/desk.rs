@@ -21,6 +21,7 @@ use crate::found::Found;
 use crate::here::{Here, here};
 use crate::hooks::loaded;
 use crate::progress::Learning;
+use crate::suggest;
 use crate::wiring::Daybook;
 
 /// What was asked for cannot be had; the message says what to do instead.
@@ -273,7 +274,13 @@ pub(crate) fn brief_at(daybook: &Daybook, mut here: Here, standing: &Standing) -
     );
     let top = Path::new(&here.place.root);
     let loaded = loaded(top, top, None);
-    let told = assemble(&applies, branch.as_deref(), &loaded, budget);
+    let told = assemble(
+        &applies,
+        branch.as_deref(),
+        &loaded,
+        &suggest::program(),
+        budget,
+    );
     Briefing { told, here, branch }
 }
 

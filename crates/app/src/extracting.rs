@@ -17,12 +17,22 @@ use daybook_engine::jobs::PersonShelves;
 use daybook_engine::spend::Meter;
 
 use crate::models;
+use crate::settings::Settings;
 use crate::settings::models::{Chosen, Models};
 use crate::turns::InTurn;
 use crate::wiring::Daybook;
 
 /// The stage that asking what is worth keeping is charged to.
 const EXTRACT: &str = "extract";
+
+impl Settings {
+    /// The model that the tenant's sessions are read by; `None` where no model is asked.
+    pub(crate) fn asked_model(&self) -> Option<&Chosen> {
+        let is_asked = self.profile.extractor.manner().is_some();
+        let chosen = self.models.extract.as_ref().filter(|_| is_asked)?;
+        (!chosen.forbidden.contains(&self.tenant)).then_some(chosen)
+    }
+}
 
 impl Daybook {
     /// Whether reading a session asks a model, which may take minutes.

@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
 use daybook_domain::{JobKind, Timestamp};
+use daybook_engine::files::layout::run_folder;
 use daybook_engine::ingest::import::{Candidate, ImportReport, import, scan};
 use daybook_engine::ingest::settle::settle_projects;
-use daybook_engine::jobs::{self, Progress, UpdateReport, Workshop};
+use daybook_engine::jobs::{self, Progress, UpdateReport, Waits, Workshop};
 use daybook_engine::notices::election;
-use daybook_engine::notices::spool::Spool;
 use daybook_engine::notices::take::{Taken, take};
 use daybook_engine::stop::Stop;
 
@@ -23,7 +23,8 @@ use crate::discover;
 use crate::outage::{Outage, pause};
 use crate::progress::{Learning, Unseen};
 use crate::root;
-use crate::wiring::{Daybook, block_on};
+use crate::settings::Settings;
+use crate::wiring::{Daybook, block_on, spool_of};
 
 /// Longest that a command which was asked for something else works before it answers.
 const BEFORE_ANSWERING: Duration = Duration::from_secs(1);
@@ -43,6 +44,15 @@ pub(crate) struct Done {
     pub(crate) report: UpdateReport,
 }
 
+impl Daybook {
+    /// Makes due what an engine with a longer bound has parked for longer than settings allow now.
+    pub(crate) async fn retry_overlong(&self) -> Result<()> {
+        let shop = self.workshop("retry")?;
+        jobs::retry_waiting(&shop, Waits::Overlong).await?;
+        Ok(())
+    }
+}
+
 /// Takes in what hooks told and processes what is due, until nothing is left or `stop` is asked.
 pub(crate) async fn keep_up(
     daybook: &Daybook,
@@ -50,7 +60,7 @@ pub(crate) async fn keep_up(
     stop: &Stop,
     progress: &dyn Progress,
 ) -> Result<Done> {
-    let spool = Spool::of(&daybook.root);
+    let spool = daybook.spool();
     let (intake, triggers) = (daybook.intake(), daybook.triggers());
     let mut done = Done::default();
     loop {
@@ -109,7 +119,7 @@ async fn share(
 ) -> Result<Option<Done>> {
     let mut done: Option<Done> = None;
     loop {
-        let Some(elected) = election::stand(&daybook.root)? else {
+        let Some(elected) = election::stand(&run_folder(&daybook.root, &daybook.tenant))? else {
             return Ok(done);
         };
         let (mut shop, _present) = daybook.worker().await?;
@@ -119,7 +129,7 @@ async fn share(
         // Looked at once more only after it has let go: whoever told something before that found the
         // place taken, and relies on this one.
         drop(elected);
-        if stop.asked() || Spool::of(&daybook.root).is_empty() {
+        if stop.asked() || daybook.spool().is_empty() {
             return Ok(done);
         }
     }
@@ -128,7 +138,7 @@ async fn share(
 /// Takes in what hooks told since, for a command that is about to answer a question. No model is waited
 /// for: what one has to read is read later.
 pub(crate) async fn catch_up(daybook: &Daybook) -> Result<()> {
-    if Spool::of(&daybook.root).is_empty() {
+    if daybook.spool().is_empty() {
         return Ok(());
     }
     let stop = Stop::default();
@@ -204,7 +214,8 @@ impl Keeper {
 
     fn share(&mut self, stop: &Stop) -> Result<()> {
         let mut changed = self.look();
-        let told = !Spool::of(&self.root).is_empty();
+        let settings = Settings::load(&self.root, &self.set)?;
+        let told = !spool_of(&self.root, &settings).is_empty();
         if changed.is_empty() && !told && !Daybook::is_there(&self.root, &self.set) {
             self.lying.clear();
             return Ok(());
@@ -213,8 +224,9 @@ impl Keeper {
             Some(open) => self.daybook.insert(open),
             None => {
                 root::create(&self.root)?;
-                self.daybook
-                    .insert(Daybook::open(self.root.clone(), &self.set)?)
+                let opened = Daybook::open(self.root.clone(), &self.set)?;
+                block_on(opened.retry_overlong())?;
+                self.daybook.insert(opened)
             }
         };
         block_on(async {
@@ -293,7 +305,7 @@ async fn look_outside(daybook: &Daybook, stop: &Stop) -> Result<u64> {
 
 /// Whether there is anything to do: a job is due, or a hook told something.
 pub(crate) async fn is_due(daybook: &Daybook) -> Result<bool> {
-    let told = !Spool::of(&daybook.root).is_empty();
+    let told = !daybook.spool().is_empty();
     Ok(told
         || next_due(daybook)
             .await?
@@ -312,7 +324,7 @@ async fn next_due(daybook: &Daybook) -> Result<Option<Timestamp>> {
 /// Sleeps after a look that found nothing to do: until the next job falls due, a hook tells something,
 /// another process changes something, or the end is asked for; `longest` at most.
 pub(crate) async fn rest(daybook: &Daybook, stop: &Stop, longest: Duration) -> Result<()> {
-    let spool = Spool::of(&daybook.root);
+    let spool = daybook.spool();
     let now = || daybook.clock.now();
     let until = now().plus(longest);
     let mut seen = daybook.store.version().await?;

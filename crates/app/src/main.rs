@@ -30,9 +30,11 @@ mod sample;
 mod settings;
 mod setup;
 mod sharing;
+mod suggest;
 mod telling;
 mod threads;
 mod turns;
+mod waiting;
 mod wiring;
 mod working;
 

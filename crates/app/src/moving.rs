@@ -25,6 +25,7 @@ use crate::common::Common;
 use crate::progress::Carrying;
 use crate::root::shown;
 use crate::settings::{Place, Settings, masked};
+use crate::suggest;
 use crate::wiring::{DATABASE, Daybook, block_on};
 
 /// A table that is the same on both sides.
@@ -66,7 +67,8 @@ impl Move {
         if from.settings.profile.ledger == Ledger::Json {
             bail!(
                 "ledger = \"json\" keeps jobs in a file beside the database, and they would stay there; \
-                 set ledger = \"database\", run `daybook update`, then move"
+                 set ledger = \"database\", run `{}`, then move",
+                suggest::command("update"),
             );
         }
         if target.store == Place::Folder {

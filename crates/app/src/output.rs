@@ -2,7 +2,7 @@
 
 use anstyle::{AnsiColor, Style};
 use anyhow::Result;
-use daybook_domain::{Failure, FailureClass, Timestamp};
+use daybook_domain::Timestamp;
 use serde::Serialize;
 
 /// Prints one JSON document to standard output.
@@ -55,20 +55,6 @@ pub(crate) fn count(n: u64, noun: &str) -> String {
         (_, Some(stem)) => format!("{} {stem}ies", grouped(n)),
         (_, None) => format!("{} {noun}s", grouped(n)),
     }
-}
-
-/// `3 jobs wait: at the cap of …`, of those that do; in the words of the first.
-pub(crate) fn at_cap<'a>(failures: impl Iterator<Item = &'a Failure>) -> Option<String> {
-    let mut waits = failures.filter(|failure| failure.class == FailureClass::AtCap);
-    let first = waits.next()?;
-    let verb = |n| if n == 1 { "waits" } else { "wait" };
-    let n = 1 + waits.count() as u64;
-    Some(format!(
-        "{} {}: {}",
-        count(n, "job"),
-        verb(n),
-        first.message
-    ))
 }
 
 /// `12,345`

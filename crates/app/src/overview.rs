@@ -15,6 +15,8 @@ use daybook_engine::notices::spool::Spool;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::suggest;
+use crate::waiting::{Wait, waits};
 use crate::wiring::Daybook;
 
 /// All that is known of the state of a data folder.
@@ -30,6 +32,8 @@ pub(crate) struct Facts {
     pub(crate) notices: usize,
     /// What could not be taken in.
     pub(crate) failing: Vec<Failing>,
+    /// What waits after a failure.
+    pub(crate) waits: Vec<Wait>,
     switches: Switches,
     /// What has rested for longer and still waits is stale.
     pub(crate) stale_after: Duration,
@@ -71,6 +75,8 @@ pub(crate) struct Overview {
     notices: usize,
     /// Files and notices that could not be taken in, until they are mended.
     failing: Vec<Failing>,
+    /// What waits after a failure: for whom, until when, and why.
+    waits: Vec<Wait>,
 }
 
 /// A file or a notice that could not be taken in. It holds up no other.
@@ -116,17 +122,19 @@ impl Facts {
     /// Looks everything up; of past imports, the newest `imports`.
     pub(crate) async fn gather(daybook: &Daybook, imports: usize) -> Result<Self> {
         let store = &*daybook.store;
-        let (sources, spool) = (
-            store.sources(&daybook.tenant).await?,
-            Spool::of(&daybook.root),
-        );
+        let (sources, spool) = (store.sources(&daybook.tenant).await?, daybook.spool());
+        let extract = daybook.jobs(JobKind::Extract).await?;
+        let consolidate = daybook.jobs(JobKind::Consolidate).await?;
+        let jobs = extract.iter().chain(&consolidate);
+        let waits = waits(jobs, &daybook.settings, daybook.clock.now());
         Ok(Self {
             failing: failing(&sources, &spool),
             notices: spool.count(),
             sources,
             sessions: store.sessions(&daybook.tenant, usize::MAX).await?,
-            extract: daybook.jobs(JobKind::Extract).await?,
-            consolidate: daybook.jobs(JobKind::Consolidate).await?,
+            extract,
+            consolidate,
+            waits,
             gaps: daybook.gaps().await?,
             scopes: store.scopes(&daybook.tenant).await?,
             imports: store.imports(&daybook.tenant, imports).await?,
@@ -193,6 +201,7 @@ impl Facts {
             waiting_to_be_written: self.unwritten().len(),
             notices: self.notices,
             failing: self.failing.clone(),
+            waits: self.waits.clone(),
         }
     }
 }
@@ -209,8 +218,10 @@ pub(crate) fn failing(sources: &[Source], spool: &Spool) -> Vec<Failing> {
         let why = match aside.held {
             Ok(held) if held.failing.is_some() => return None,
             Ok(AsideNotice { notice, why, .. }) => format!(
-                "what a hook told of {}/{}: {why}; `daybook update` tries it again",
-                notice.agent, notice.session
+                "what a hook told of {}/{}: {why}; `{}` tries it again",
+                notice.agent,
+                notice.session,
+                suggest::command("update"),
             ),
             Err(why) => format!("no notice of a hook: {why}; delete it"),
         };

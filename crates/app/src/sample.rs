@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
+use crate::root::home;
+
 /// A file of the sample: its name and its text.
 macro_rules! sample {
     ($name:literal) => {
@@ -20,6 +22,17 @@ const FILES: [(&str, &str); 6] = [
     sample!("codex/rollout-2026-03-03T08-12-44-019cb28a-c2ba-71ad-9975-670b7e449272.jsonl"),
 ];
 
+/// The sample's own data folder: below the person's home, so that nobody else writes or guesses it,
+/// and the next run finds it again.
+pub(crate) fn root() -> Result<PathBuf> {
+    let named = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+    let cache = match named.filter(|folder| folder.is_absolute()) {
+        Some(folder) => folder,
+        None => home()?.join(".cache"),
+    };
+    Ok(cache.join("daybook").join("sample"))
+}
+
 /// Writes the sample below `root`, and says where.
 pub(crate) fn unpack(root: &Path) -> Result<PathBuf> {
     let folder = root.join("sample");
@@ -30,9 +43,18 @@ pub(crate) fn unpack(root: &Path) -> Result<PathBuf> {
             .and_then(|()| match std::fs::read_to_string(&path) {
                 // Unchanged files keep their times, so that a second import finds nothing new.
                 Ok(there) if there == text => Ok(()),
-                _ => std::fs::write(&path, text),
+                _ => put(&path, text),
             })
             .with_context(|| format!("the sample cannot be written to {}", path.display()))?;
     }
     Ok(folder)
+}
+
+/// Puts a new file in the place of whatever is there: a link is replaced, never written through.
+fn put(path: &Path, text: &str) -> std::io::Result<()> {
+    let parent = path.parent().unwrap_or(Path::new("."));
+    let file = tempfile::NamedTempFile::new_in(parent)?;
+    std::fs::write(file.path(), text)?;
+    file.persist(path)?;
+    Ok(())
 }

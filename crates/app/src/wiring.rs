@@ -16,6 +16,7 @@ use daybook_domain::seams::{SpendStore, Store, TreeStore};
 use daybook_domain::time::Clock;
 use daybook_domain::working::ThreadStore;
 use daybook_domain::{Gap, Job, JobKind, Tenant, Timestamp};
+use daybook_engine::files::layout::run_folder;
 use daybook_engine::ingest::import::Intake;
 use daybook_engine::ingest::redact::Redactor;
 use daybook_engine::jobs::{Presence, WorkLimits, Workshop, free_vanished};
@@ -38,6 +39,7 @@ use crate::common::{Common, Patience};
 use crate::logging::say;
 use crate::root;
 use crate::settings::{Durability, Place, Settings, masked};
+use crate::suggest;
 
 /// Least time between two reports that work waits for a server.
 #[cfg(feature = "postgres")]
@@ -46,12 +48,13 @@ const BETWEEN_REPORTS: Duration = Duration::from_secs(10);
 /// Name of the database in the data folder.
 pub(crate) const DATABASE: &str = "daybook.db";
 
-/// Whose memory every door of this process opens on: command line, hooks, HTTP and MCP.
-pub(crate) fn tenant() -> Tenant {
-    Tenant::local()
+/// What hooks left for the tenant of `settings` in the data folder at `root`.
+pub(crate) fn spool_of(root: &Path, settings: &Settings) -> Spool {
+    Spool::of(&run_folder(root, &settings.tenant))
 }
 
 /// A database, by what it is.
+#[derive(Clone)]
 pub(crate) enum Database {
     File(Arc<SqliteStore>),
     #[cfg(feature = "postgres")]
@@ -112,10 +115,13 @@ impl Daybook {
     pub(crate) fn open_existing(common: &Common) -> Result<Self> {
         let folder = root::locate(common.root.as_deref())?;
         // What hooks told is a memory, too, though nobody has taken it in yet.
-        if !Self::is_there(&folder, &common.set) && Spool::of(&folder).is_empty() {
+        let told = |settings: Settings| !spool_of(&folder, &settings).is_empty();
+        let is_told = || Settings::load(&folder, &common.set).is_ok_and(told);
+        if !Self::is_there(&folder, &common.set) && !is_told() {
             bail!(
-                "there is no memory in {} yet; `daybook import` makes one",
-                root::shown(&folder)
+                "there is no memory in {} yet; `{}` makes one",
+                root::shown(&folder),
+                suggest::command("import"),
             );
         }
         Self::open_for(common.patience, folder, &common.set)
@@ -144,6 +150,7 @@ impl Daybook {
             Durability::Power => sqlite::Durability::Power,
         };
         let path = folder.join(DATABASE);
+        let tenant = settings.tenant.clone();
         let store = SqliteStore::open(&path, SqliteOptions { durability })
             .with_context(|| format!("cannot open {}", root::shown(&path)))?;
         let database = Arc::new(store);
@@ -170,7 +177,7 @@ impl Daybook {
             database: Database::File(database),
             ledger,
             clock,
-            tenant: tenant(),
+            tenant,
             extract_model: OnceLock::new(),
             manager: OnceLock::new(),
         })
@@ -204,6 +211,7 @@ impl Daybook {
         };
         let (database, clock) = apart(opening)
             .with_context(|| format!("cannot use the memory in {}", masked(address)))?;
+        let tenant = settings.tenant.clone();
         Ok(Self {
             root: folder,
             settings,
@@ -214,7 +222,7 @@ impl Daybook {
             database: Database::Server(database),
             ledger: None,
             clock: Arc::new(clock),
-            tenant: tenant(),
+            tenant,
             extract_model: OnceLock::new(),
             manager: OnceLock::new(),
         })
@@ -232,6 +240,32 @@ impl Daybook {
             "{} is a PostgreSQL database, and this daybook was built without the feature `postgres`",
             masked(address)
         );
+    }
+
+    /// The same data folder and store, opened on the memory of `tenant`.
+    pub(crate) fn of_tenant(&self, tenant: &Tenant) -> Self {
+        Self {
+            root: self.root.clone(),
+            settings: Settings {
+                tenant: tenant.clone(),
+                ..self.settings.clone()
+            },
+            store: Arc::clone(&self.store),
+            threads: Arc::clone(&self.threads),
+            spending: Arc::clone(&self.spending),
+            trees: self.trees.clone(),
+            database: self.database.clone(),
+            ledger: self.ledger.clone(),
+            clock: Arc::clone(&self.clock),
+            tenant: tenant.clone(),
+            extract_model: OnceLock::new(),
+            manager: OnceLock::new(),
+        }
+    }
+
+    /// What hooks left for this tenant.
+    pub(crate) fn spool(&self) -> Spool {
+        spool_of(&self.root, &self.settings)
     }
 
     /// The tenant's jobs of a kind. The store lists those of all tenants, for workers.

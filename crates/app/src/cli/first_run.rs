@@ -1,20 +1,21 @@
-//! What a person is told after an import: what was taken in, what it taught, and what to do next.
+//! What a person is told after an import: what was taken in, and what it taught.
+//!
+//! Not here: what to do next (`next_steps`).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
 use daybook_domain::eligibility::eligible;
 use daybook_domain::seams::{ExtractionStore, SessionStore};
-use daybook_domain::{ObservationKind, Scope, ScopeKind};
-use daybook_engine::files::entry::{Block, blocks, unmarked};
-use daybook_engine::files::layout::{CURATED, folder};
+use daybook_domain::{ObservationKind, Scope, ScopeKind, SessionId};
 use daybook_engine::ingest::import::{FileReport, FileStatus, ImportReport};
-use daybook_engine::jobs::UpdateReport;
+use daybook_engine::jobs::{Failed, UpdateReport};
 
-use super::recall;
-use crate::output::{at_cap, bold, count, dim, warn};
-use crate::root;
+use super::account::Account;
+use super::next_steps;
+use crate::output::{bold, count, dim, warn};
 use crate::wiring::Daybook;
+use crate::{suggest, waiting};
 
 /// What happened.
 pub(crate) struct Told<'a> {
@@ -47,24 +48,26 @@ pub(crate) async fn tell(daybook: &Daybook, told: &Told<'_>) -> Result<()> {
         .files
         .iter()
         .all(|file| is_settled(&file.status) && file.added == 0);
-    if report.added() == 0 && unchanged {
-        anstream::println!(
+    let is_new = report.added() > 0 || !unchanged;
+    match is_new {
+        true => say_files(report, told.seconds),
+        false => anstream::println!(
             "Nothing new in {}. {}, {}. {:.2} s",
             count(report.files.len() as u64, "file"),
-            count(memory.sessions, "session"),
+            count(memory.sessions.len() as u64, "session"),
             count(memory.all(), "memory"),
             told.seconds
-        );
-        say_unusual(report);
+        ),
+    }
+    say_unusual(report);
+    say_learned(daybook, &memory, told).await?;
+    if !is_new && !told.sample {
         return Ok(());
     }
-    say_files(report, told.seconds);
-    say_unusual(report);
-    say_learned(told);
     memory.say();
     say_secrets(report);
     anstream::println!();
-    say_next(daybook, &memory, told).await
+    next_steps::say(daybook, memory.largest(), told).await
 }
 
 fn is_settled(status: &FileStatus) -> bool {
@@ -116,14 +119,16 @@ fn say_unusual(report: &ImportReport) {
     }
     if more > 0 {
         let more = count(more as u64, "more file");
-        anstream::println!("   … and {more}; `daybook status --files` lists all");
+        let files = suggest::command("status --files");
+        anstream::println!("   … and {more}; `{files}` lists all");
     }
     let failed = report.failed().count() as u64;
     if failed > 0 {
         anstream::println!(
-            "   {} failed; all others were imported. `daybook status` names what failed until a later \
-             import of it succeeds",
-            count(failed, "file")
+            "   {} failed; all others were imported. `{}` names what failed until a later import of it \
+             succeeds",
+            count(failed, "file"),
+            suggest::command("status"),
         );
     }
 }
@@ -154,28 +159,64 @@ fn unusual(file: &FileReport) -> Option<String> {
     said.or(bad).or(same).or(partial)
 }
 
-fn say_learned(told: &Told<'_>) {
+/// What became of each session of the import, and of others that were due.
+async fn say_learned(daybook: &Daybook, memory: &Memory, told: &Told<'_>) -> Result<()> {
     let Some(learned) = told.learned else {
-        anstream::println!("   not learned from yet: `daybook update` does it");
-        return;
-    };
-    let nothing = learned.read.len() - learned.taught.len().min(learned.read.len());
-    anstream::println!(
-        "   {} taught something · {nothing} had nothing worth keeping · {} failed",
-        learned.taught.len(),
-        learned.broken().count()
-    );
-    if let Some(said) = at_cap(learned.failed.iter().map(|failed| &failed.failure)) {
-        anstream::println!("   {said}");
-    }
-    for failed in learned.broken() {
+        let update = suggest::command("update");
         anstream::println!(
-            "   {} {}: {}",
-            warn("failed"),
-            failed.job,
-            failed.failure.message
+            "   not learned from yet: `{update}` does it once the sessions have rested"
         );
+        return Ok(());
+    };
+    let (outcomes, imported) = (learned.outcomes(), &told.report.sessions);
+    let account = Account::of(imported, &outcomes, &memory.never);
+    if account.total() > 0 {
+        anstream::println!("   {}", account.line());
     }
+    if account.later() > 0 {
+        let update = suggest::command("update --all");
+        anstream::println!("   what is not read yet is due later; `{update}` reads it now");
+    }
+    let others = outcomes
+        .keys()
+        .copied()
+        .filter(|session| !imported.contains(*session));
+    let others = Account::of(others, &outcomes, &memory.never);
+    if others.total() > 0 {
+        let sessions = count(others.total(), "session");
+        anstream::println!("   of {sessions} taken in before: {}", others.line());
+    }
+    say_failures(daybook, learned, "   ").await
+}
+
+/// What did not work out: what is tried again, one line for each reason, and what was given up.
+pub(super) async fn say_failures(
+    daybook: &Daybook,
+    learned: &UpdateReport,
+    indent: &str,
+) -> Result<()> {
+    if learned.failed.is_empty() {
+        return Ok(());
+    }
+    let waits = waiting::waits_of(daybook).await?;
+    for line in waiting::lines(daybook, &waits) {
+        anstream::println!("{indent}{} {line}", warn("waiting"));
+    }
+    let is_shown = |failed: &&Failed| waits.iter().any(|wait| wait.why == failed.failure.message);
+    let others: Vec<&Failed> = learned
+        .broken()
+        .filter(|failed| !is_shown(failed))
+        .collect();
+    for failed in others.iter().take(NAMED) {
+        let (job, why) = (&failed.job, &failed.failure.message);
+        anstream::println!("{indent}{} {job}: {why}", warn("failed"));
+    }
+    if let Some(more) = others.len().checked_sub(NAMED + 1) {
+        let more = count(more as u64 + 1, "more job");
+        let jobs = suggest::command("jobs");
+        anstream::println!("{indent}… and {more} failed; `{jobs}` lists them");
+    }
+    Ok(())
 }
 
 fn say_secrets(report: &ImportReport) {
@@ -184,37 +225,47 @@ fn say_secrets(report: &ImportReport) {
         anstream::println!(
             " {} hidden before anything was written   {}",
             bold(&count(hidden, "secret")),
-            dim("daybook status --secrets")
+            dim(&suggest::command("status --secrets"))
         );
     }
 }
 
 /// What is remembered in all.
 struct Memory {
-    sessions: u64,
-    projects: BTreeMap<Scope, u64>,
+    /// Sessions that memory is made from.
+    sessions: BTreeSet<SessionId>,
+    /// Sessions that memory is never made from, and why.
+    never: BTreeMap<SessionId, &'static str>,
+    /// Memories of each scope.
+    scopes: BTreeMap<Scope, u64>,
     kinds: BTreeMap<ObservationKind, u64>,
 }
 
 impl Memory {
     async fn of(daybook: &Daybook) -> Result<Self> {
         let store = &*daybook.store;
-        let sessions = SessionStore::sessions(store, &daybook.tenant, usize::MAX).await?;
         let mut memory = Self {
-            sessions: sessions
-                .iter()
-                .filter(|session| eligible(session, &daybook.switches()).is_ok())
-                .count() as u64,
-            projects: BTreeMap::new(),
+            sessions: BTreeSet::new(),
+            never: BTreeMap::new(),
+            scopes: BTreeMap::new(),
             kinds: BTreeMap::new(),
         };
+        let switches = daybook.switches();
+        for session in SessionStore::sessions(store, &daybook.tenant, usize::MAX).await? {
+            match eligible(&session, &switches) {
+                Ok(()) => drop(memory.sessions.insert(session.id)),
+                Err(why) => drop(memory.never.insert(session.id, why.reason())),
+            }
+        }
         for state in store.scopes(&daybook.tenant).await? {
-            for observation in ExtractionStore::observations(store, &state.scope).await? {
+            let observations = ExtractionStore::observations(store, &state.scope).await?;
+            if observations.is_empty() {
+                continue;
+            }
+            for observation in &observations {
                 *memory.kinds.entry(observation.kind).or_default() += 1;
             }
-            if state.scope.kind == ScopeKind::Project {
-                memory.projects.insert(state.scope, state.observations);
-            }
+            memory.scopes.insert(state.scope, observations.len() as u64);
         }
         Ok(memory)
     }
@@ -223,35 +274,50 @@ impl Memory {
         self.kinds.values().sum()
     }
 
+    /// The project with most memories, or any scope where no project has one.
     fn largest(&self) -> Option<&Scope> {
-        self.projects
-            .iter()
-            .max_by_key(|(_, memories)| **memories)
-            .map(|(scope, _)| scope)
+        let most = self.scopes.iter().max_by_key(|(scope, memories)| {
+            let is_project = scope.kind == ScopeKind::Project;
+            (is_project, **memories, std::cmp::Reverse(*scope))
+        });
+        most.map(|(scope, _)| scope)
     }
 
     fn say(&self) {
-        let mut projects: Vec<(&Scope, &u64)> = self.projects.iter().collect();
-        projects.sort_by_key(|(scope, memories)| (std::cmp::Reverse(**memories), (*scope).clone()));
-        let named: Vec<String> = projects
-            .iter()
-            .take(4)
-            .map(|(scope, n)| format!("{} ({n})", scope.name))
-            .collect();
-        if !named.is_empty() {
-            let all = count(self.projects.len() as u64, "project");
-            anstream::println!(" {}  {}", bold(&all), named.join(" · "));
+        let (projects, others): (Vec<_>, Vec<_>) =
+            (self.scopes.iter()).partition(|(scope, _)| scope.kind == ScopeKind::Project);
+        if !projects.is_empty() {
+            let all = count(projects.len() as u64, "project");
+            let named = named(projects, |scope| scope.name.clone());
+            anstream::println!(" {}  {named}", bold(&all));
+        }
+        if !others.is_empty() {
+            let named = named(others, ToString::to_string);
+            anstream::println!(" {}  {named}", bold("elsewhere"));
         }
         let kinds: Vec<String> = ObservationKind::ALL
             .iter()
             .filter_map(|kind| self.kinds.get(kind).map(|n| count(*n, noun(*kind))))
             .collect();
-        anstream::println!(
-            " {}  {}",
-            bold(&count(self.all(), "memory")),
-            kinds.join(" · ")
-        );
+        let all = bold(&count(self.all(), "memory"));
+        match kinds.is_empty() {
+            true => anstream::println!(" {all}"),
+            false => anstream::println!(" {all}  {}", kinds.join(" · ")),
+        }
     }
+}
+
+/// The largest of `scopes` with their memories, and how many more there are.
+fn named(mut scopes: Vec<(&Scope, &u64)>, name: impl Fn(&Scope) -> String) -> String {
+    const SHOWN: usize = 4;
+    scopes.sort_by_key(|(scope, memories)| (std::cmp::Reverse(**memories), (*scope).clone()));
+    let more = scopes.len().saturating_sub(SHOWN);
+    let shown = scopes.iter().take(SHOWN);
+    let mut named: Vec<String> = shown
+        .map(|(scope, n)| format!("{} ({n})", name(scope)))
+        .collect();
+    named.extend((more > 0).then(|| format!("{more} more")));
+    named.join(" · ")
 }
 
 fn noun(kind: ObservationKind) -> &'static str {
@@ -266,54 +332,3 @@ fn noun(kind: ObservationKind) -> &'static str {
         ObservationKind::Note => "note",
     }
 }
-
-async fn say_next(daybook: &Daybook, memory: &Memory, told: &Told<'_>) -> Result<()> {
-    let Some(largest) = memory.largest() else {
-        anstream::println!(
-            "{}",
-            dim("Nothing was learned, so there is nothing to read yet.")
-        );
-        return Ok(());
-    };
-    let path = folder(&daybook.root, largest).join(CURATED);
-    let text = std::fs::read_to_string(&path).unwrap_or_default();
-    let mut entries = blocks(&text).into_iter().filter_map(|block| match block {
-        Block::Ours(_, held) => held
-            .first()
-            .map(|line| unmarked(line).trim_start_matches("- ").to_owned()),
-        Block::Altered(..) | Block::Heading(..) | Block::Other(_) => None,
-    });
-    if let Some(first) = entries.next() {
-        anstream::println!("{}   {first}", bold("Where you left off"));
-    }
-    anstream::println!("{}              {}", bold("Read it"), root::shown(&path));
-    let flag = if told.sample {
-        format!(" --root {}", root::shown(&daybook.root))
-    } else {
-        String::new()
-    };
-    let asked = if told.sample {
-        SAMPLE_QUESTION
-    } else {
-        "what did we decide"
-    };
-    anstream::println!(
-        "{}               daybook recall{flag} \"{asked}\"",
-        bold("Ask it")
-    );
-    if told.sample
-        && let Some(answer) = recall::best(&*daybook.store, daybook, SAMPLE_QUESTION).await?
-    {
-        recall::show(daybook, &[answer]);
-    }
-    anstream::println!("{}          daybook context{flag}", bold("Tell an agent"));
-    anstream::println!(
-        "{}           daybook import{flag} --undo   {}",
-        bold("Not happy?"),
-        dim("(removes exactly what this import added)")
-    );
-    Ok(())
-}
-
-/// Asked of the sample.
-const SAMPLE_QUESTION: &str = "what is the limit of the cache";

@@ -13,20 +13,21 @@ use daybook_domain::source::ImportNo;
 use daybook_domain::time::Clock;
 use daybook_engine::ingest::import::{Candidate, ImportReport, import, scan};
 use daybook_engine::ingest::settle::settle_projects;
-use daybook_engine::jobs::{self, UpdateReport, Workshop};
+use daybook_engine::jobs::{self, UpdateReport, Waits, Workshop};
 use daybook_engine::stop::Stop;
 use jiff::tz::TimeZone;
 use serde_json::json;
 
 use super::update::{as_json, waiting};
-use super::{Common, can_ask, first_run, watch};
+use super::{Common, can_ask, disclosure, first_run, watch};
 use crate::clock::SystemClock;
 use crate::discover::{Found, hosts, transcripts};
 use crate::keeper::host_folders;
 use crate::output::{count, dim, json as print_json, size, warn};
 use crate::progress::{Learning, Reading};
+use crate::settings::Settings;
 use crate::wiring::{Daybook, block_on, stand_back, stop_on_interrupt};
-use crate::{root, sample};
+use crate::{root, sample, suggest};
 
 /// Take in the transcripts of your agents, and learn from them.
 ///
@@ -71,18 +72,24 @@ impl Import {
         if let Some(number) = self.undo {
             return undo(common, number);
         }
-        let common = &self.with_sample_root(common);
+        let common = &self.with_sample_root(common)?;
+        suggest::use_flags(common);
         let Some(candidates) = self.candidates(common)? else {
             return Ok(ExitCode::SUCCESS);
         };
         if self.dry_run {
-            return dry_run(common, &candidates);
+            return self.dry_run(common, &candidates);
         }
         stand_back();
         let daybook = Daybook::open_or_create(common)?;
+        let was_asked = self.paths.is_empty() && !self.yes && !self.sample;
+        if !common.json && daybook.asks_model() && !was_asked {
+            self.disclose(&daybook.settings, &candidates);
+        }
         let stop = stop_on_interrupt()?;
         let began = Instant::now();
-        let (report, learned) = block_on(self.take_in(common, &daybook, candidates, &stop))?;
+        let taken = block_on(self.take_in(common, &daybook, candidates, &stop));
+        let (report, learned) = taken.with_context(|| self.how_to_go_on())?;
         if common.json {
             print_json(&json!({
                 "import": report.import.map(|import| import.0),
@@ -117,16 +124,56 @@ impl Import {
     }
 
     /// The sample never mixes with anybody's memory.
-    fn with_sample_root(&self, common: &Common) -> Common {
+    fn with_sample_root(&self, common: &Common) -> Result<Common> {
         let mut common = common.clone();
         if self.sample && common.root.is_none() {
-            common.root = Some(std::env::temp_dir().join("daybook-sample"));
+            common.root = Some(sample::root()?);
             // Nor does it go to a server that the environment names.
             if !common.set.iter().any(|set| set.starts_with("store=")) {
                 common.set.push("store=sqlite".to_owned());
             }
         }
-        common
+        Ok(common)
+    }
+
+    /// What a person does about an import that broke off: what is stored stays, and is not read again.
+    fn how_to_go_on(&self) -> String {
+        let paths = self
+            .paths
+            .iter()
+            .map(|path| path.to_string_lossy().into_owned());
+        let mut words = vec!["import".to_owned()];
+        words.extend(paths);
+        words.extend(self.sample.then(|| "--sample".to_owned()));
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let again = suggest::command_of(&words);
+        format!(
+            "the import broke off, and what it has stored stays; once this is mended, `{again}` goes on"
+        )
+    }
+
+    /// Says what is sent to whom, before it is.
+    fn disclose(&self, settings: &Settings, candidates: &[Candidate]) {
+        let sizes: Vec<u64> = candidates.iter().map(Candidate::size).collect();
+        for line in disclosure::lines(settings, &sizes, !self.no_process) {
+            anstream::eprintln!("{line}");
+        }
+    }
+
+    fn dry_run(&self, common: &Common, candidates: &[Candidate]) -> Result<ExitCode> {
+        let folder = root::locate(common.root.as_deref())?;
+        let settings = Settings::load(&folder, &common.set)?;
+        let sizes: Vec<u64> = candidates.iter().map(Candidate::size).collect();
+        if common.json {
+            let asks = disclosure::as_json(&settings, &sizes);
+            return dry_run_json(candidates, asks);
+        }
+        let lines = disclosure::lines(&settings, &sizes, !self.no_process);
+        dry_run(candidates);
+        for line in lines {
+            anstream::println!("{line}");
+        }
+        Ok(ExitCode::SUCCESS)
     }
 
     async fn take_in(
@@ -151,6 +198,7 @@ impl Import {
         if self.no_process || stop.asked() {
             return Ok((report, None));
         }
+        jobs::retry_waiting(&shop, Waits::Overlong).await?;
         let learned = learn(common, &shop, stop).await?;
         Ok((report, Some(learned)))
     }
@@ -268,9 +316,11 @@ impl Import {
         }
         if !self.yes && !self.dry_run {
             let into = root::shown(&root::locate(common.root.as_deref())?);
-            anstream::eprintln!(
-                "Nothing leaves this machine. No model is configured, so this costs nothing."
-            );
+            let settings = Settings::load(&root::locate(common.root.as_deref())?, &common.set)?;
+            let sizes: Vec<u64> = all.iter().map(|found| found.size).collect();
+            for line in disclosure::lines(&settings, &sizes, !self.no_process) {
+                anstream::eprintln!("{line}");
+            }
             match ask(&into, &all)? {
                 Some(chosen) => all.retain(|found| chosen.contains(found.project())),
                 None => return Ok(None),
@@ -363,25 +413,28 @@ fn undo(common: &Common, number: i64) -> Result<ExitCode> {
     })
 }
 
-fn dry_run(common: &Common, candidates: &[Candidate]) -> Result<ExitCode> {
+fn dry_run_json(candidates: &[Candidate], asks: serde_json::Value) -> Result<ExitCode> {
     let bytes: u64 = candidates.iter().map(Candidate::size).sum();
-    let paths: Vec<&PathBuf> = candidates
-        .iter()
-        .filter_map(|candidate| match candidate {
-            Candidate::File { path, .. } | Candidate::Missing(path, _) => Some(path),
-            Candidate::Stream(_) => None,
-        })
-        .collect();
-    if common.json {
-        print_json(&json!({ "files": paths, "bytes": bytes }))?;
-    } else {
-        for path in &paths {
-            anstream::println!("  {}", root::shown(path));
-        }
-        let files = count(paths.len() as u64, "file");
-        anstream::println!("{files}, {}, would be imported. Nothing was.", size(bytes));
-    }
+    print_json(&json!({ "files": paths(candidates), "bytes": bytes, "asks": asks }))?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn dry_run(candidates: &[Candidate]) {
+    let bytes: u64 = candidates.iter().map(Candidate::size).sum();
+    let paths = paths(candidates);
+    for path in &paths {
+        anstream::println!("  {}", root::shown(path));
+    }
+    let files = count(paths.len() as u64, "file");
+    anstream::println!("{files}, {}, would be imported. Nothing was.", size(bytes));
+}
+
+fn paths(candidates: &[Candidate]) -> Vec<&PathBuf> {
+    let paths = candidates.iter().filter_map(|candidate| match candidate {
+        Candidate::File { path, .. } | Candidate::Missing(path, _) => Some(path),
+        Candidate::Stream(_) => None,
+    });
+    paths.collect()
 }
 
 fn found_line(host: &str, folder: &str, found: &[Found]) -> String {

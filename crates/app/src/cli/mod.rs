@@ -1,9 +1,11 @@
 //! The command line: what can be asked, and who answers.
 
+mod account;
 mod backup;
 mod checkout;
 mod config;
 mod context;
+mod disclosure;
 mod doctor;
 mod first_run;
 mod forecast;
@@ -12,6 +14,7 @@ mod import;
 mod jobs;
 mod mcp;
 mod move_store;
+mod next_steps;
 mod projects;
 mod recall;
 mod remember;
@@ -34,6 +37,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::common::{Common, Patience};
 use crate::logging;
+use crate::suggest;
 
 const GROUPS: &str = "\
 Everyday
@@ -188,6 +192,7 @@ fn answer(cli: Cli) -> Result<ExitCode> {
     let mut common = cli.common.with_store();
     common.patience = cli.command.patience();
     let common = &common;
+    suggest::use_flags(common);
     logging::start(common.log.as_ref(), common.log_format);
     match cli.command {
         Command::Import(command) => command.run(common),

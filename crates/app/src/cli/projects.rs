@@ -17,6 +17,7 @@ use crate::keeper::keep_up;
 use crate::output::{bold, count, dim, json as print_json};
 use crate::progress::Learning;
 use crate::root;
+use crate::suggest;
 use crate::wiring::{Daybook, block_on, stop_on_interrupt};
 
 /// The projects that memory knows, and which checkouts belong to each.
@@ -68,7 +69,8 @@ impl Projects {
                 }
                 if known.contains_key(to) {
                     bail!(
-                        "there is a project {to} already; `daybook projects merge {from} {to}` joins them"
+                        "there is a project {to} already; `{}` joins them",
+                        suggest::command_of(&["projects", "merge", from, to]),
                     );
                 }
                 change(common, &daybook, from, to)

@@ -5,8 +5,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 use daybook_domain::index::Layer;
-use daybook_domain::seams::Store;
-use daybook_engine::recall::search::{Answer, Question, recall};
+use daybook_engine::recall::search::Answer;
 
 use super::Common;
 use crate::desk::{Ask, answers_json, ask, day, layer};
@@ -116,24 +115,4 @@ fn excerpt(text: &str) -> String {
         Some((cut, _)) => format!("{}…", &line[..cut]),
         None => line,
     }
-}
-
-/// The best answer to `question`, for the end of a first run.
-pub(crate) async fn best(
-    store: &dyn Store,
-    daybook: &Daybook,
-    text: &str,
-) -> Result<Option<Answer>> {
-    let question = Question {
-        text,
-        scopes: None,
-        layers: Vec::new(),
-        tools: false,
-        limit: 1,
-        rare: false,
-    };
-    Ok(recall(store, &daybook.tenant, &question)
-        .await?
-        .into_iter()
-        .next())
 }

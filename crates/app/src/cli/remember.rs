@@ -11,6 +11,7 @@ use daybook_engine::stop::Stop;
 use super::Common;
 use crate::desk::{Whose, keep, kept_json};
 use crate::output::{json as print_json, warn};
+use crate::suggest;
 use crate::wiring::{Daybook, block_on};
 
 /// Keep something in your own words.
@@ -56,7 +57,10 @@ impl Remember {
         }
         let mut stdin = std::io::stdin();
         if stdin.is_terminal() {
-            bail!("say what to remember: daybook remember \"…\"");
+            bail!(
+                "say what to remember: {} \"…\"",
+                suggest::command("remember")
+            );
         }
         let mut words = String::new();
         stdin

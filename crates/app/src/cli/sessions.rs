@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use super::Common;
 use crate::output::{bold, count, dim, grouped, json as print_json, rfc3339};
 use crate::overview::by_session;
+use crate::suggest;
 use crate::wiring::{Daybook, block_on};
 
 /// The sessions that were taken in.
@@ -79,7 +80,8 @@ impl Sessions {
             }
         }
         if sessions.is_empty() {
-            anstream::println!("No session was taken in yet; `daybook import` does it.");
+            let import = suggest::command("import");
+            anstream::println!("No session was taken in yet; `{import}` does it.");
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -89,8 +91,9 @@ async fn switch(common: &Common, daybook: &Daybook, name: &str, on: bool) -> Res
     let found = daybook.store.find_sessions(&daybook.tenant, name).await?;
     let [session] = found.as_slice() else {
         bail!(
-            "{name} is the name of {} here; `daybook sessions` lists them",
-            count(found.len() as u64, "session")
+            "{name} is the name of {} here; `{}` lists them",
+            count(found.len() as u64, "session"),
+            suggest::command("sessions"),
         );
     };
     daybook.store.switch_memory(&session.id, on).await?;
@@ -100,8 +103,9 @@ async fn switch(common: &Common, daybook: &Daybook, name: &str, on: bool) -> Res
         anstream::println!("What is said in {} from now on is learned.", session.id);
     } else {
         anstream::println!(
-            "Nothing more is learned from {}. What was learned before stays; `daybook sessions --on {name}` ends it.",
-            session.id
+            "Nothing more is learned from {}. What was learned before stays; `{}` ends it.",
+            session.id,
+            suggest::command_of(&["sessions", "--on", name]),
         );
     }
     Ok(ExitCode::SUCCESS)

@@ -12,6 +12,7 @@ use super::{Common, can_ask};
 use crate::output::{bold, dim, json as print_json, warn};
 use crate::root::shown;
 use crate::setup::{Aim, Change, Host, Line, Plan, Program, diff_text, found, lines, plan};
+use crate::suggest;
 
 /// Make Daybook known to the agents on this machine
 ///
@@ -73,7 +74,9 @@ impl Setup {
         };
         if hosts.is_empty() {
             bail!(
-                "no agent was found on this machine; name one: `daybook setup claude-code` or `daybook setup codex`"
+                "no agent was found on this machine; name one: `{}` or `{}`",
+                suggest::command("setup claude-code"),
+                suggest::command("setup codex"),
             );
         }
         Ok(hosts)
@@ -185,8 +188,8 @@ fn next(hosts: &[Host]) {
             "Codex         start it and say /hooks: it runs new hooks only when you trust them"
         );
     }
-    anstream::println!("See it        daybook context");
-    anstream::println!("Take it back  daybook setup --undo");
+    anstream::println!("See it        {}", suggest::command("context"));
+    anstream::println!("Take it back  {}", suggest::command("setup --undo"));
 }
 
 /// Agents do not see the environment of this terminal.

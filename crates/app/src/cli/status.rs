@@ -6,13 +6,17 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 use daybook_domain::source::{Import, Source};
+use daybook_domain::{Job, Standing};
 use serde_json::{Value, json};
 
 use super::Common;
 use super::sessions::day;
-use crate::output::{at_cap, bold, count, dim, json as print_json, rfc3339, size, warn};
+use super::update::unended;
+use crate::output::{bold, count, dim, json as print_json, rfc3339, size, warn};
 use crate::overview::Facts;
 use crate::root;
+use crate::suggest;
+use crate::waiting;
 use crate::wiring::{Daybook, block_on};
 
 /// Most rows of a list that are shown to people; programs get all.
@@ -43,10 +47,13 @@ impl Status {
             return Ok(ExitCode::SUCCESS);
         }
         anstream::println!("{}", bold(&root::shown(&daybook.root)));
-        say_sessions(&facts);
+        say_sessions(&facts, &daybook);
         say_sources(&facts);
         say_failing(&facts);
         say_memory(&facts);
+        if let Some(line) = unended(&facts.imports) {
+            anstream::println!("  {} {line}", warn("imports   "));
+        }
         if self.files {
             say_files(&facts);
         }
@@ -68,7 +75,7 @@ fn as_json(facts: &Facts) -> Value {
     all
 }
 
-fn say_sessions(facts: &Facts) {
+fn say_sessions(facts: &Facts, daybook: &Daybook) {
     let coverage = facts.coverage();
     let all = facts.sessions.len() as u64;
     let mut parts = vec![format!("{} covered", coverage.covered)];
@@ -89,19 +96,11 @@ fn say_sessions(facts: &Facts) {
         parts.push(format!("{n} not extracted ({reason})"));
     }
     anstream::println!("  sessions   {all}: {}", parts.join(", "));
-    let jobs = || facts.extract.iter().chain(&facts.consolidate);
-    for job in jobs().filter(|job| job.is_ahead() && !job.is_at_cap()) {
-        if let Some(failure) = &job.last_failure {
-            anstream::println!("    {} {}: {}", warn("failing"), job.key, failure.message);
-        }
-    }
-    let capped = jobs().filter(|job| job.is_at_cap());
-    if let Some(said) = at_cap(capped.filter_map(|job| job.last_failure.as_ref())) {
-        anstream::println!("    {} {said}", warn("at a cap"));
-    }
+    say_waits(facts, daybook);
     if facts.notices > 0 {
         let waiting = count(facts.notices as u64, "notice");
-        anstream::println!("  hooks      {waiting} not taken in yet; `daybook update` does it");
+        let update = suggest::command("update");
+        anstream::println!("  hooks      {waiting} not taken in yet; `{update}` does it");
     }
     if facts.gaps.is_empty() {
         anstream::println!("  gaps       none");
@@ -115,6 +114,21 @@ fn say_sessions(facts: &Facts) {
             gap.to,
             gap.failure.message
         );
+    }
+}
+
+/// What failed: what waits, one line for each reason, and what is due again.
+fn say_waits(facts: &Facts, daybook: &Daybook) {
+    for line in waiting::lines(daybook, &facts.waits) {
+        anstream::println!("    {} {line}", warn("waiting"));
+    }
+    let jobs = facts.extract.iter().chain(&facts.consolidate);
+    let now = daybook.clock.now();
+    let is_due = |job: &&Job| !matches!(job.standing(now), Standing::Waiting { .. });
+    for job in jobs.filter(|job| job.is_ahead()).filter(is_due) {
+        if let Some(failure) = &job.last_failure {
+            anstream::println!("    {} {}: {}", warn("failing"), job.key, failure.message);
+        }
     }
 }
 
@@ -177,7 +191,7 @@ fn say_sources(facts: &Facts) {
         anstream::println!(
             "  secrets    {} hidden before anything was written  {}",
             secrets,
-            dim("daybook status --secrets")
+            dim(&suggest::command("status --secrets"))
         );
     }
 }
@@ -189,7 +203,7 @@ fn say_failing(facts: &Facts) {
     }
     let all = count(facts.failing.len() as u64, "file");
     anstream::println!(
-        "  {}     {all} not taken in to the end; mend and run `daybook import <file>`, or delete",
+        "  {}     {all} not taken in to the end; mend and import it again, or delete it",
         warn("failed")
     );
     for failing in facts.failing.iter().take(ROWS) {
@@ -217,8 +231,9 @@ fn say_memory(facts: &Facts) {
     let unwritten = facts.unwritten().len() as u64;
     if unwritten > 0 {
         anstream::println!(
-            "  files      those of {} wait to be written; `daybook update` does it",
-            count(unwritten, "scope")
+            "  files      those of {} wait to be written; `{}` does it",
+            count(unwritten, "scope"),
+            suggest::command("update"),
         );
     }
 }

@@ -6,22 +6,25 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
-use daybook_domain::JobKind;
 use daybook_domain::seams::JobStore;
-use daybook_engine::jobs::{self, UpdateReport, Workshop};
-use daybook_engine::notices::spool::Spool;
+use daybook_domain::source::Import;
+use daybook_domain::{Job, JobKind, Standing};
+use daybook_engine::jobs::{self, UpdateReport, Waits, Workshop};
 use daybook_engine::notices::take::Taken;
 use daybook_engine::stop::Stop;
 use serde_json::json;
 
+use super::account::Account;
+use super::first_run::say_failures;
 use super::{Common, forecast};
 use crate::desk::look_over;
 use crate::keeper::{Done, keep_up, keep_up_if_elected, rest, stop_after};
 use crate::logging;
 use crate::outage::Outage;
-use crate::output::{at_cap, count, json as print_json};
+use crate::output::{count, json as print_json};
 use crate::progress::Learning;
 use crate::wiring::{Daybook, block_on, stand_back, stop_on_interrupt};
+use crate::{suggest, waiting};
 
 /// Process what is due, then end.
 #[derive(Args)]
@@ -53,9 +56,9 @@ impl Update {
         let daybook = Daybook::open_existing(common)?;
         block_on(async {
             let (shop, _present) = daybook.worker().await?;
-            jobs::retry_at_caps(&shop).await?;
+            jobs::retry_waiting(&shop, Waits::Outages).await?;
             // What was set aside may have been mended by hand.
-            Spool::of(&daybook.root).retry(|_| true);
+            daybook.spool().retry(|_| true);
             if self.all {
                 hasten_all(&shop).await?;
             }
@@ -69,7 +72,7 @@ impl Update {
             let learning = Learning::start(common, waiting(&shop).await?);
             let done = keep_up(&daybook, &shop, &stop, &learning).await?;
             learning.end();
-            let told = tell(common, &done, anew)?;
+            let told = tell(common, &daybook, &done, anew).await?;
             Ok(match done.taken.is_whole() {
                 true => told,
                 false => ExitCode::FAILURE,
@@ -84,6 +87,7 @@ fn elected(common: &Common, stop: &Stop, longest: Duration) -> Result<ExitCode> 
     stop_after(stop, longest);
     let done = block_on(async {
         let quiet = Learning::quiet();
+        daybook.retry_overlong().await?;
         let mut done = keep_up_if_elected(&daybook, stop, &quiet).await?;
         while done.is_some() && told_in_a_moment(&daybook, stop).await {
             let Some(more) = keep_up_if_elected(&daybook, stop, &quiet).await? else {
@@ -97,7 +101,7 @@ fn elected(common: &Common, stop: &Stop, longest: Duration) -> Result<ExitCode> 
         anstream::println!("Another process is updating this memory.");
         return Ok(ExitCode::SUCCESS);
     }
-    tell(common, &done.unwrap_or_default(), None)
+    block_on(tell(common, &daybook, &done.unwrap_or_default(), None))
 }
 
 /// Whether a hook tells something within a moment: hosts run the hooks of one event side by side, so
@@ -105,7 +109,7 @@ fn elected(common: &Common, stop: &Stop, longest: Duration) -> Result<ExitCode> 
 async fn told_in_a_moment(daybook: &Daybook, stop: &Stop) -> bool {
     const MOMENT: Duration = Duration::from_secs(1);
     const LOOK: Duration = Duration::from_millis(50);
-    let spool = Spool::of(&daybook.root);
+    let spool = daybook.spool();
     let until = daybook.clock.now().plus(MOMENT);
     while !stop.asked() && daybook.clock.now() < until {
         if !spool.is_empty() {
@@ -142,7 +146,7 @@ impl Worker {
             }
         }
         all.report.stopped = true;
-        tell(common, &all, None)
+        block_on(tell(common, &daybook, &all, None))
     }
 
     /// Works until the end is asked for. What it held when the store fails is freed by the next
@@ -157,14 +161,14 @@ impl Worker {
     ) -> Result<()> {
         let longest = self.every.unwrap_or(daybook.settings.profile.work.poll);
         let (shop, _present) = daybook.worker().await?;
-        jobs::retry_at_caps(&shop).await?;
+        jobs::retry_waiting(&shop, Waits::AtCaps).await?;
         let mut is_told = false;
         while !stop.asked() {
             let done = keep_up(daybook, &shop, stop, &Learning::quiet()).await?;
             outage.is_over();
             let idle = done.is_nothing();
             if !common.json && !done.report.read.is_empty() {
-                say(&done);
+                say(daybook, &done).await?;
             }
             all.add(done.taken, done.report);
             if idle {
@@ -249,7 +253,12 @@ fn say_anew(sessions: u64, extractor: &str) {
     );
 }
 
-fn tell(common: &Common, done: &Done, anew: Option<u64>) -> Result<ExitCode> {
+async fn tell(
+    common: &Common,
+    daybook: &Daybook,
+    done: &Done,
+    anew: Option<u64>,
+) -> Result<ExitCode> {
     if common.json {
         let mut report = as_json(&done.report);
         report["notices"] = done.taken.notices.into();
@@ -260,7 +269,7 @@ fn tell(common: &Common, done: &Done, anew: Option<u64>) -> Result<ExitCode> {
         }
         print_json(&report)?;
     } else {
-        say(done);
+        say(daybook, done).await?;
     }
     Ok(match done.report.broken().next() {
         None => ExitCode::SUCCESS,
@@ -268,7 +277,7 @@ fn tell(common: &Common, done: &Done, anew: Option<u64>) -> Result<ExitCode> {
     })
 }
 
-fn say(done: &Done) {
+async fn say(daybook: &Daybook, done: &Done) -> Result<()> {
     let Done { taken, report } = done;
     if taken.notices > 0 {
         anstream::println!(
@@ -285,7 +294,8 @@ fn say(done: &Done) {
     }
     for (session, why) in &taken.aside {
         anstream::println!(
-            "  set aside: what a hook told of {session}: {why}; the next `daybook update` tries again"
+            "  set aside: what a hook told of {session}: {why}; the next `{}` tries again",
+            suggest::command("update"),
         );
     }
     for path in &taken.missing {
@@ -293,26 +303,53 @@ fn say(done: &Done) {
     }
     if report.read.is_empty() && report.scopes.is_empty() && report.failed.is_empty() {
         anstream::println!("Nothing is due.");
-        return;
+        return say_rest(daybook).await;
     }
+    let outcomes = report.outcomes();
+    let account = Account::of(outcomes.keys().copied(), &outcomes, &BTreeMap::new());
     anstream::println!(
-        "{} read, {} taught something; files of {} looked at.",
-        count(report.read.len() as u64, "session"),
-        report.taught.len(),
+        "{}: {}; files of {} looked at.",
+        count(account.total(), "session"),
+        account.line(),
         count(report.scopes.len() as u64, "scope"),
     );
     if let Some(said) = not_kept(report) {
         anstream::println!("  {said}");
     }
-    for failed in report.broken() {
-        anstream::println!("  failed: {}: {}", failed.job, failed.failure.message);
-    }
-    if let Some(said) = at_cap(report.failed.iter().map(|failed| &failed.failure)) {
-        anstream::println!("  {said}");
-    }
+    say_failures(daybook, report, "  ").await?;
     if report.stopped {
         anstream::println!("Stopped; nothing is lost. What is still due waits.");
     }
+    Ok(())
+}
+
+/// What is left where nothing is due: what waits after a failure, and sessions that still rest.
+async fn say_rest(daybook: &Daybook) -> Result<()> {
+    for line in waiting::lines(daybook, &waiting::waits_of(daybook).await?) {
+        anstream::println!("  {line}");
+    }
+    if let Some(line) = unended(&daybook.store.imports(&daybook.tenant, 1).await?) {
+        anstream::println!("  {line}");
+    }
+    let (jobs, now) = (daybook.jobs(JobKind::Extract).await?, daybook.clock.now());
+    let rests = |job: &&Job| matches!(job.standing(now), Standing::Resting { .. });
+    let resting = jobs.iter().filter(rests).count() as u64;
+    if resting > 0 {
+        let (sessions, all) = (count(resting, "session"), suggest::command("update --all"));
+        anstream::println!(
+            "  {sessions} may go on, and are read once they have rested; `{all}` reads them now"
+        );
+    }
+    Ok(())
+}
+
+/// The newest of `imports`, if it broke off: no update goes on with an import.
+pub(super) fn unended(imports: &[Import]) -> Option<String> {
+    let newest = imports.first().filter(|import| import.ended_at.is_none())?;
+    Some(format!(
+        "import {} of {} broke off, or is still at work; the same import again goes on",
+        newest.no.0, newest.what
+    ))
 }
 
 /// What could not be taken in, for programs.

@@ -16,7 +16,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use daybook_domain::time::Clock;
-use daybook_domain::{Scope, ScopeKind};
+use daybook_domain::{Scope, ScopeKind, Tenant};
+use daybook_engine::files::layout::run_folder;
 use daybook_engine::notices::spool::{NOTICES, Put, Spool};
 use daybook_engine::notices::whereabouts::Whereabouts;
 use daybook_engine::notices::{Moment, Notice};
@@ -33,7 +34,7 @@ use crate::briefing;
 use crate::clock::SystemClock;
 use crate::logging::complain;
 use crate::settings::Settings;
-use crate::wiring::tenant;
+use crate::suggest;
 
 /// A program whose agent calls hooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -111,7 +112,7 @@ impl Call {
     }
 
     fn keep_and_tell(&self, root: &Path, set: &[String]) -> Result<Option<String>> {
-        let kept = self.keep(root);
+        let kept = self.keep(root, set);
         let told = if self.tell {
             self.told(root, set)
         } else {
@@ -124,13 +125,17 @@ impl Call {
         }
     }
 
-    fn keep(&self, root: &Path) -> Result<()> {
+    fn keep(&self, root: &Path, set: &[String]) -> Result<()> {
         crate::root::create(root)?;
-        match Spool::of(root).put(&self.notice, std::process::id())? {
+        let folder = run_folder(root, &tenant_of(root, set)?);
+        std::fs::create_dir_all(&folder)?;
+        match Spool::of(&folder).put(&self.notice, std::process::id())? {
             Put::Kept => Ok(()),
             Put::Full => bail!(
-                "{NOTICES} notices of hooks wait already; `daybook update` takes them in, and \
-                 `daybook doctor` says what is wrong"
+                "{NOTICES} notices of hooks wait already; `{}` takes them in, and `{}` says what is \
+                 wrong",
+                suggest::command("update"),
+                suggest::command("doctor"),
             ),
         }
     }
@@ -141,8 +146,8 @@ impl Call {
             Some(folder) => PathBuf::from(folder),
             None => std::env::current_dir()?,
         };
-        let standing = Whereabouts::read(root).standing(&folder);
-        let tenant = tenant();
+        let tenant = settings.tenant.clone();
+        let standing = Whereabouts::read(&run_folder(root, &tenant)).standing(&folder);
         let project = standing.project.map(|name| Scope {
             tenant: tenant.clone(),
             kind: ScopeKind::Project,
@@ -151,7 +156,13 @@ impl Call {
         let applies = briefing::applies(root, &tenant, &settings.person, project.as_ref());
         let loaded = loaded(&folder, Path::new(&standing.place.root), Some(self.host));
         let branch = standing.place.branch.as_deref();
-        let told = assemble(&applies, branch, &loaded, settings.context_tokens);
+        let told = assemble(
+            &applies,
+            branch,
+            &loaded,
+            &suggest::program(),
+            settings.context_tokens,
+        );
         if told.text.is_empty() {
             return Ok(None);
         }
@@ -164,5 +175,17 @@ impl Call {
             })
             .to_string(),
         ))
+    }
+}
+
+/// Whose notice it is. Settings that cannot be read lose no notice where there is one tenant alone; where
+/// there are several, nobody knows whose it is, and it is refused.
+fn tenant_of(root: &Path, set: &[String]) -> Result<Tenant> {
+    match Settings::load(root, set) {
+        Ok(settings) => Ok(settings.tenant),
+        Err(_) if !root.join("tenants").exists() && !root.join("tokens").exists() => {
+            Ok(Tenant::local())
+        }
+        Err(error) => Err(error),
     }
 }

@@ -16,6 +16,7 @@ use utoipa::ToSchema;
 use super::{AGAIN, BODY, REQUEST};
 use crate::desk::Unfit;
 use crate::logging::{class, complain, store_error};
+use crate::suggest;
 
 /// The body of every answer that is not a success.
 #[derive(Serialize, ToSchema)]
@@ -122,7 +123,8 @@ impl From<anyhow::Error> for Fault {
             Some(StoreError::TooNew { .. } | StoreError::Corrupt(_)) | None => {
                 tracing::error!(class = class(&error));
                 complain(&format!("{error:#}"));
-                let message = format!("{error:#}; `daybook doctor` may tell more");
+                let doctor = suggest::command("doctor");
+                let message = format!("{error:#}; `{doctor}` may tell more");
                 Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
             }
         }

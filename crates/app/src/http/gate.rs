@@ -12,70 +12,86 @@ use axum::http::StatusCode;
 use axum::http::header::{AUTHORIZATION, HOST};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use daybook_domain::Tenant;
 
 use super::BODY;
 use super::fault::Fault;
 use super::serving::RequestOrigin;
+use super::token::Token;
 
 /// Routes that need no token: they tell nothing of the memory.
 const OPEN: [&str; 2] = ["/health", "/openapi.json"];
 
 /// What a request is measured by.
 pub(super) struct Gate {
-    pub(super) token: String,
+    /// Each opens the memory of its own tenant.
+    pub(super) tokens: Vec<Token>,
     /// Requests may ask for any host's name.
     pub(super) any_host: bool,
 }
 
-/// Lets a request through, or says why not.
+/// Lets a request through to the memory of its token's tenant, or says why not.
 pub(super) async fn pass(
     State(gate): State<Arc<Gate>>,
-    request: Request<Body>,
+    mut request: Request<Body>,
     next: Next,
 ) -> Response {
-    let passed = gate.judge(&request).and_then(|()| gate.prove(&request));
-    match passed {
-        Ok(()) => next.run(request).await,
+    let passed = gate.judge(&request);
+    match passed.and_then(|tenant| gate.prove(&request).map(|()| tenant)) {
+        Ok(tenant) => {
+            if let Some(tenant) = tenant {
+                request.extensions_mut().insert(tenant);
+            }
+            next.run(request).await
+        }
         Err(fault) => fault.into_response(),
     }
 }
 
 impl Gate {
-    fn judge(&self, request: &Request<Body>) -> Result<(), Fault> {
+    /// The tenant whose memory the request may reach; none for a route that needs no token.
+    fn judge(&self, request: &Request<Body>) -> Result<Option<Tenant>, Fault> {
         if !self.any_host {
             own_host(request)?;
         }
-        if !OPEN.contains(&request.uri().path()) {
-            self.token(request)?;
-        }
+        let tenant = match OPEN.contains(&request.uri().path()) {
+            true => None,
+            false => Some(self.tenant(request)?),
+        };
         if request.body().size_hint().lower() > BODY as u64 {
             return Err(Fault::too_large());
         }
-        Ok(())
+        Ok(tenant)
     }
 
     /// A connection that has shown the token keeps its room from now on, whatever route it asks for.
     fn prove(&self, request: &Request<Body>) -> Result<(), Fault> {
         match (
-            self.token(request),
+            self.tenant(request),
             request.extensions().get::<RequestOrigin>(),
         ) {
-            (Ok(()), Some(origin)) => origin.prove(),
-            (Ok(()), None) | (Err(_), _) => Ok(()),
+            (Ok(_), Some(origin)) => origin.prove(),
+            (Ok(_), None) | (Err(_), _) => Ok(()),
         }
     }
 
-    fn token(&self, request: &Request<Body>) -> Result<(), Fault> {
+    /// The tenant of the request's token. Every token is compared, so that the time taken does not
+    /// depend on which one fits.
+    fn tenant(&self, request: &Request<Body>) -> Result<Tenant, Fault> {
         let given = request
             .headers()
             .get(AUTHORIZATION)
             .and_then(|value| value.to_str().ok())
             .and_then(|value| value.split_once(' '))
             .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
-        match given {
-            Some((_, token)) if is_same(token.trim(), &self.token) => Ok(()),
-            Some(_) => Err(Fault::unauthorized("the token is not this server's")),
-            None => Err(Fault::unauthorized("a token is needed")),
+        let fitting = given.and_then(|(_, given)| {
+            let fits = |token: &&Token| is_same(given.trim(), &token.secret);
+            self.tokens.iter().filter(fits).last()
+        });
+        match (given, fitting) {
+            (_, Some(token)) => Ok(token.tenant.clone()),
+            (Some(_), None) => Err(Fault::unauthorized("the token is not this server's")),
+            (None, None) => Err(Fault::unauthorized("a token is needed")),
         }
     }
 }

@@ -3,7 +3,6 @@
 //! Read from the store at each scrape, so that it is right for workers, hooks and commands too, and
 //! survives a restart. Only requests are counted here, as nobody else answers them.
 
-use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 use daybook_domain::spend::{Amount, Payer, Period, Purse};
@@ -26,13 +25,19 @@ use crate::wiring::Daybook;
         (status = "default", description = "They could not be told", body = ErrorBody),
     ),
 )]
-pub(super) async fn metrics(State(counter): State<Counter>) -> Result<impl IntoResponse, Fault> {
+pub(super) async fn metrics(counter: Counter) -> Result<impl IntoResponse, Fault> {
+    let is_own = counter.is_own();
     let (facts, tallied, spent, now) = counter
-        .serve(|daybook| async move {
+        .serve(move |daybook| async move {
             let facts = Facts::gather(&daybook, 0).await?;
             let now = daybook.clock.now();
             let spent = spent(&daybook, now).await?;
-            Ok((facts, daybook.store.tallies().await?, spent, now))
+            // Counted over all tenants, so not for each of them to see.
+            let tallied = match is_own {
+                true => daybook.store.tallies().await?,
+                false => Vec::new(),
+            };
+            Ok((facts, tallied, spent, now))
         })
         .await?;
     let mut exposition = Exposition::default();
@@ -41,7 +46,9 @@ pub(super) async fn metrics(State(counter): State<Counter>) -> Result<impl IntoR
     tallies(&mut exposition, &tallied);
     memory(&mut exposition, &facts);
     spending(&mut exposition, &spent);
-    counter.traffic().expose(&mut exposition);
+    if is_own {
+        counter.traffic().expose(&mut exposition);
+    }
     Ok(([(CONTENT_TYPE, CONTENT)], exposition.text()))
 }
 

@@ -4,6 +4,8 @@
 //! counts it, [`gate`] looks at its host, token and size, [`body`] reads the rest, [`routes`] hands what it asks to the functions that every door uses, and [`fault`] makes
 //! one kind of body of whatever goes wrong. Everything is bounded by a constant below.
 //!
+//! A token belongs to one tenant, and a request works on the memory of its token's tenant alone.
+//!
 //! Not here: what is asked and answered (`desk`, `telling`, `overview`), background work.
 
 mod body;
@@ -37,6 +39,7 @@ use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
 use axum::middleware::{from_fn, from_fn_with_state, map_response};
+use daybook_domain::Tenant;
 use daybook_engine::stop::Stop;
 use serde::Serialize;
 use tokio::runtime::{Builder, Runtime};
@@ -44,7 +47,7 @@ use tower_http::timeout::TimeoutLayer;
 
 use crate::wiring::Daybook;
 use connections::{ConnectionLimits, ConnectionTable};
-use counter::Counter;
+use counter::Counters;
 use gate::Gate;
 
 /// Largest body of a request, in bytes.
@@ -79,25 +82,30 @@ pub(crate) fn run(
     stop: &Stop,
     tell: impl FnOnce(&Listening) -> Result<()>,
 ) -> Result<()> {
-    let token = token::ensure(&daybook.root)?;
+    let mut tokens = token::of_tenants(&daybook.root)?;
+    let token = token::ensure(&daybook.root, &daybook.tenant)?;
+    let token_file = token.file.clone();
+    tokens.push(token);
+    token::check_distinct(&tokens)?;
     let listener = bind(address)?;
     let address = listener.local_addr()?;
     tell(&Listening {
         address: format!("http://{address}"),
-        token_file: token.file.clone(),
+        token_file: token_file.clone(),
         socket: address,
     })?;
-    let gate = Gate {
-        token: token.secret,
-        any_host: allow_remote,
-    };
     let descriptors = descriptors::raise_limit();
     let table = ConnectionTable::new(ConnectionLimits::within(descriptors));
     // Each opens some files of the store.
     let requests = (descriptors / 16).clamp(1, REQUESTS);
-    let app = app(gate, Counter::new(Arc::clone(daybook), requests));
+    let tenants: Vec<Tenant> = tokens.iter().map(|token| token.tenant.clone()).collect();
+    let gate = Gate {
+        tokens,
+        any_host: allow_remote,
+    };
+    let app = app(gate, Counters::new(daybook, tenants.iter(), requests));
     let runtime = runtime()?;
-    let served = runtime.block_on(listen::serve(listener, app, table, token.file, stop));
+    let served = runtime.block_on(listen::serve(listener, app, table, token_file, stop));
     // Whoever waited has been answered or cut off. What is still at work may end like a killed
     // process: nothing that it did was acknowledged.
     runtime.shutdown_background();
@@ -122,13 +130,13 @@ fn runtime() -> Result<Runtime> {
         .context("cannot start")
 }
 
-fn app(gate: Gate, counter: Counter) -> Router {
+fn app(gate: Gate, counters: Counters) -> Router {
     let (router, document) = openapi::documented(routes::all());
-    let traffic = counter.traffic();
+    let traffic = counters.traffic();
     router
         .merge(openapi::route(&document))
         .fallback(fault::no_such_route)
-        .with_state(counter)
+        .with_state(counters)
         .layer(DefaultBodyLimit::max(BODY))
         .layer(TimeoutLayer::with_status_code(
             StatusCode::GATEWAY_TIMEOUT,
@@ -154,11 +162,17 @@ mod tests {
     fn a_request_that_there_is_no_room_for_is_told_so_at_once() {
         let root = tempfile::tempdir().expect("a folder");
         let daybook = Daybook::open(root.path().to_owned(), &[]).expect("a memory");
+        let token = token::Token {
+            file: root.path().join("token"),
+            secret: "t".repeat(64),
+            tenant: Tenant::local(),
+        };
         let gate = Gate {
-            token: "t".repeat(64),
+            tokens: vec![token],
             any_host: true,
         };
-        let app = TowerToHyperService::new(app(gate, Counter::new(Arc::new(daybook), 0)));
+        let counters = Counters::new(&Arc::new(daybook), std::iter::empty(), 0);
+        let app = TowerToHyperService::new(app(gate, counters));
         let request = Request::post("/v1/recall")
             .header("authorization", format!("Bearer {}", "t".repeat(64)))
             .header("content-type", "application/json")

@@ -9,7 +9,7 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement
 use utoipa::openapi::{Components, Info, OpenApi, OpenApiBuilder};
 use utoipa_axum::router::OpenApiRouter;
 
-use super::counter::Counter;
+use super::counter::Counters;
 
 /// Name of the one way to say who is asking.
 const TOKEN: &str = "token";
@@ -21,7 +21,7 @@ route but /health and /openapi.json needs the token from the file \"token\" in t
 Whatever is not a success has a body {\"error\": {\"code\", \"message\"}}.";
 
 /// The routes, and the document that describes them.
-pub(super) fn documented(routes: OpenApiRouter<Counter>) -> (Router<Counter>, OpenApi) {
+pub(super) fn documented(routes: OpenApiRouter<Counters>) -> (Router<Counters>, OpenApi) {
     let scheme = HttpBuilder::new()
         .scheme(HttpAuthScheme::Bearer)
         .description(Some("The token from the file `token` in the data folder"))
@@ -52,7 +52,7 @@ pub(super) fn text(document: &OpenApi) -> String {
 }
 
 /// The route that publishes it.
-pub(super) fn route(document: &OpenApi) -> Router<Counter> {
+pub(super) fn route(document: &OpenApi) -> Router<Counters> {
     let text = text(document);
     let answer = move || async move { ([(CONTENT_TYPE, "application/json")], text) };
     Router::new().route("/openapi.json", routing::get(answer))

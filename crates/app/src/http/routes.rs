@@ -6,13 +6,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use axum::Json;
-use axum::extract::State;
 use daybook_domain::index::Layer;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::bounds::{QUESTION, at_most, within};
-use super::counter::Counter;
+use super::counter::{Counter, Counters};
 use super::fault::{Asked, ErrorBody, Fault, Queried};
 use super::shapes::{
     AppendAnswer, AppendRequest, ContextAnswer, ContextQuery, Health, LayerName, RecallAnswer,
@@ -39,7 +38,7 @@ const CITATION: usize = 512;
 const AROUND: u32 = 500;
 
 /// Every route, with what is published of it.
-pub(super) fn all() -> OpenApiRouter<Counter> {
+pub(super) fn all() -> OpenApiRouter<Counters> {
     OpenApiRouter::new()
         .routes(routes!(append))
         .routes(routes!(trigger))
@@ -67,7 +66,7 @@ pub(super) fn all() -> OpenApiRouter<Counter> {
     ),
 )]
 async fn append(
-    State(counter): State<Counter>,
+    counter: Counter,
     Asked(asked): Asked<AppendRequest>,
 ) -> Result<Json<AppendAnswer>, Fault> {
     let appended = counter
@@ -104,7 +103,7 @@ async fn append(
     ),
 )]
 async fn trigger(
-    State(counter): State<Counter>,
+    counter: Counter,
     Asked(asked): Asked<TriggerRequest>,
 ) -> Result<Json<TriggerAnswer>, Fault> {
     let triggered = counter
@@ -137,7 +136,7 @@ async fn trigger(
     ),
 )]
 async fn recall(
-    State(counter): State<Counter>,
+    counter: Counter,
     Asked(asked): Asked<RecallRequest>,
 ) -> Result<Json<RecallAnswer>, Fault> {
     within("question", asked.question.len(), QUESTION, "bytes")?;
@@ -168,7 +167,7 @@ async fn recall(
     ),
 )]
 async fn remember(
-    State(counter): State<Counter>,
+    counter: Counter,
     Asked(asked): Asked<RememberRequest>,
 ) -> Result<Json<RememberAnswer>, Fault> {
     let folder = whole(asked.folder)?;
@@ -194,7 +193,7 @@ async fn remember(
     ),
 )]
 async fn context(
-    State(counter): State<Counter>,
+    counter: Counter,
     Queried(asked): Queried<ContextQuery>,
 ) -> Result<Json<ContextAnswer>, Fault> {
     if let Some(budget) = asked.budget {
@@ -226,7 +225,7 @@ async fn context(
         (status = "default", description = "It could not be told", body = ErrorBody),
     ),
 )]
-async fn status(State(counter): State<Counter>) -> Result<Json<Overview>, Fault> {
+async fn status(counter: Counter) -> Result<Json<Overview>, Fault> {
     let facts = counter
         .serve(|daybook| async move { Facts::gather(&daybook, 0).await })
         .await?;
@@ -244,7 +243,7 @@ async fn status(State(counter): State<Counter>) -> Result<Json<Overview>, Fault>
     ),
 )]
 async fn words(
-    State(counter): State<Counter>,
+    counter: Counter,
     Queried(asked): Queried<WordsQuery>,
 ) -> Result<Json<WordsAnswer>, Fault> {
     within("citation", asked.citation.len(), CITATION, "bytes")?;

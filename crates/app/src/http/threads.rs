@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Result;
 use axum::Json;
 use axum::body::Bytes;
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -19,7 +19,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::bounds::{QUESTION, at_most, unfit, within};
-use super::counter::Counter;
+use super::counter::{Counter, Counters};
 use super::fault::{Asked, ErrorBody, Fault, Queried};
 use super::thread_shapes::{
     CompactRequest, ContextRequest, CreateRequest, DeletedAnswer, DispatchAnswer, DispatchQuery,
@@ -33,7 +33,7 @@ const WAIT: Duration = Duration::from_secs(8);
 const CHUNKS: usize = 1_000;
 
 /// The routes of threads.
-pub(super) fn all() -> OpenApiRouter<Counter> {
+pub(super) fn all() -> OpenApiRouter<Counters> {
     OpenApiRouter::new()
         .routes(routes!(create, list))
         .routes(routes!(delete))
@@ -59,7 +59,7 @@ pub(super) fn all() -> OpenApiRouter<Counter> {
     ),
 )]
 async fn create(
-    State(counter): State<Counter>,
+    counter: Counter,
     Asked(asked): Asked<CreateRequest>,
 ) -> Result<Json<Created>, Fault> {
     let wanted = Wanted {
@@ -85,7 +85,7 @@ async fn create(
     ),
 )]
 async fn list(
-    State(counter): State<Counter>,
+    counter: Counter,
     Queried(asked): Queried<ListQuery>,
 ) -> Result<Json<ListAnswer>, Fault> {
     within("limit", asked.limit, LISTED, "threads")?;
@@ -105,10 +105,7 @@ async fn list(
         (status = "default", description = "It is not gone", body = ErrorBody),
     ),
 )]
-async fn delete(
-    State(counter): State<Counter>,
-    Path(name): Path<String>,
-) -> Result<Json<DeletedAnswer>, Fault> {
+async fn delete(counter: Counter, Path(name): Path<String>) -> Result<Json<DeletedAnswer>, Fault> {
     let deleted = counter.serve(move |daybook| async move {
         let thread = threads::find(&daybook, &name).await?;
         threads::delete(&daybook, &thread).await?;
@@ -135,7 +132,7 @@ async fn delete(
     ),
 )]
 async fn state(
-    State(counter): State<Counter>,
+    counter: Counter,
     Path(name): Path<String>,
     Queried(asked): Queried<StateQuery>,
 ) -> Result<Json<Value>, Fault> {
@@ -171,7 +168,7 @@ async fn state(
     ),
 )]
 async fn dispatch(
-    State(counter): State<Counter>,
+    counter: Counter,
     Path(name): Path<String>,
     Queried(asked): Queried<DispatchQuery>,
     headers: HeaderMap,
@@ -206,7 +203,7 @@ async fn dispatch(
     ),
 )]
 async fn compact(
-    State(counter): State<Counter>,
+    counter: Counter,
     Path(name): Path<String>,
     Asked(asked): Asked<CompactRequest>,
 ) -> Result<Response, Fault> {
@@ -237,7 +234,7 @@ async fn compact(
     ),
 )]
 async fn context(
-    State(counter): State<Counter>,
+    counter: Counter,
     Path(name): Path<String>,
     Asked(asked): Asked<ContextRequest>,
 ) -> Result<Json<Value>, Fault> {
@@ -262,10 +259,7 @@ async fn context(
         (status = "default", description = "Nothing was changed", body = ErrorBody),
     ),
 )]
-async fn pause(
-    State(counter): State<Counter>,
-    Path(name): Path<String>,
-) -> Result<Json<PausedAnswer>, Fault> {
+async fn pause(counter: Counter, Path(name): Path<String>) -> Result<Json<PausedAnswer>, Fault> {
     let paused = counter.serve(move |daybook| async move {
         let thread = threads::find(&daybook, &name).await?;
         threads::pause(&daybook, &thread).await?;
@@ -289,10 +283,7 @@ async fn pause(
         (status = "default", description = "Nothing was changed", body = ErrorBody),
     ),
 )]
-async fn resume(
-    State(counter): State<Counter>,
-    Path(name): Path<String>,
-) -> Result<Json<PausedAnswer>, Fault> {
+async fn resume(counter: Counter, Path(name): Path<String>) -> Result<Json<PausedAnswer>, Fault> {
     let resumed = counter.serve(move |daybook| async move {
         let thread = threads::find(&daybook, &name).await?;
         let was_paused = threads::resume(&daybook, &thread).await?;
@@ -318,10 +309,7 @@ async fn resume(
         (status = "default", description = "Nothing was changed", body = ErrorBody),
     ),
 )]
-async fn end(
-    State(counter): State<Counter>,
-    Path(name): Path<String>,
-) -> Result<Json<Changed>, Fault> {
+async fn end(counter: Counter, Path(name): Path<String>) -> Result<Json<Changed>, Fault> {
     let ended = counter.serve(move |daybook| async move {
         let thread = threads::find(&daybook, &name).await?;
         threads::end(&daybook, &thread).await

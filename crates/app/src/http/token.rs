@@ -1,12 +1,14 @@
-//! The token: made at the first start, kept in the data folder for its owner's eyes alone.
+//! Tokens: that of the server's own tenant is made at the first start, kept in the data folder for its owner's eyes alone.
 
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
+use daybook_domain::Tenant;
 
 use crate::root::shown;
+use crate::settings::is_tenant;
 
 /// Name of the file in the data folder.
 const FILE: &str = "token";
@@ -15,24 +17,79 @@ const BYTES: usize = 32;
 /// Fewest characters of a token that somebody has chosen.
 const FEWEST: usize = 32;
 
-/// What opens the gate.
+/// Folder of the data folder that holds tokens of tenants, each in a file of the tenant's name.
+const TENANTS: &str = "tokens";
+/// Most tenants that one server answers.
+const MOST: usize = 1_000;
+
+/// What opens the gate, to the memory of one tenant.
 pub(super) struct Token {
     pub(super) file: PathBuf,
     pub(super) secret: String,
+    pub(super) tenant: Tenant,
 }
 
-/// The data folder's token, made when there is none.
-pub(super) fn ensure(root: &Path) -> Result<Token> {
+/// The tokens of tenants that a person has put below `tokens/`.
+pub(super) fn of_tenants(root: &Path) -> Result<Vec<Token>> {
+    let folder = root.join(TENANTS);
+    let entries = match fs::read_dir(&folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => {
+            return Err(error).with_context(|| format!("cannot read {}", shown(&folder)));
+        }
+    };
+    let mut tokens = Vec::new();
+    for entry in entries {
+        let file = entry
+            .with_context(|| format!("cannot read {}", shown(&folder)))?
+            .path();
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        if !is_tenant(&name) {
+            bail!(
+                "{} is not named for a tenant; write 1 to 64 of the letters a to z, digits, - and _",
+                shown(&file)
+            );
+        }
+        let tenant = Tenant(name.into_owned());
+        tokens.push(read(file, tenant)?);
+        if tokens.len() > MOST {
+            bail!("{} holds more than {MOST} tokens", shown(&folder));
+        }
+    }
+    tokens.sort_by(|a, b| a.tenant.cmp(&b.tenant));
+    Ok(tokens)
+}
+
+/// Refuses two tenants with one token: nobody could say whose memory it opens.
+pub(super) fn check_distinct(tokens: &[Token]) -> Result<()> {
+    for (n, one) in tokens.iter().enumerate() {
+        let same = tokens[n + 1..]
+            .iter()
+            .find(|other| other.secret == one.secret);
+        if let Some(other) = same.filter(|other| other.tenant != one.tenant) {
+            bail!(
+                "{} and {} hold the same token, and belong to two tenants; make a new one for each",
+                shown(&one.file),
+                shown(&other.file)
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The token of the server's own tenant, made when there is none.
+pub(super) fn ensure(root: &Path, tenant: &Tenant) -> Result<Token> {
     let file = root.join(FILE);
     match make(root, &file) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
             Err(error).with_context(|| format!("cannot write {}", shown(&file)))
         }
-        Ok(()) | Err(_) => read(file),
+        Ok(()) | Err(_) => read(file, tenant.clone()),
     }
 }
 
-fn read(file: PathBuf) -> Result<Token> {
+fn read(file: PathBuf, tenant: Tenant) -> Result<Token> {
     let name = shown(&file);
     if is_open_to_others(&file) {
         bail!("others on this machine may read {name}; run chmod 600 {name}, or delete it");
@@ -42,7 +99,11 @@ fn read(file: PathBuf) -> Result<Token> {
     if secret.len() < FEWEST || !secret.bytes().all(|byte| byte.is_ascii_graphic()) {
         bail!("{name} holds no token; delete it, and the next start makes a new one");
     }
-    Ok(Token { file, secret })
+    Ok(Token {
+        file,
+        secret,
+        tenant,
+    })
 }
 
 /// Writes a new token beside its place and links it there, so that nobody ever reads half of one

@@ -4,6 +4,7 @@
 //! numbers of a sweep stand beside the switch that turns it on.
 
 use anyhow::{Result, bail};
+use daybook_domain::Tenant;
 use daybook_domain::trigger::{Priority, Sweep};
 use daybook_engine::extract::model::ModelLimits;
 use daybook_engine::profile::{Extractor, Ledger, Profile, UNBOUNDED};
@@ -24,6 +25,7 @@ pub(crate) struct Choices {
     pub(super) durability: &'static str,
     pub(super) store: String,
     pub(super) store_ca: String,
+    pub(super) tenant: String,
     pub(super) context_tokens: usize,
     pub(super) prices: Value,
     pub(super) caps: Value,
@@ -74,6 +76,7 @@ impl Choices {
             durability: "process",
             store: super::SQLITE.to_owned(),
             store_ca: super::SYSTEM.to_owned(),
+            tenant: Tenant::local().0,
             context_tokens: 1_500,
             prices: json!({}),
             caps: json!({}),

@@ -30,7 +30,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use daybook_domain::eligibility::Switches;
 use daybook_domain::spend::Cap;
-use daybook_domain::{PriceTable, ScopeKind};
+use daybook_domain::{PriceTable, ScopeKind, Tenant};
 use daybook_engine::profile::Profile;
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -52,6 +52,9 @@ pub(crate) const FILE: &str = "daybook.toml";
 const SQLITE: &str = "sqlite";
 /// The word for the certificates that the machine trusts.
 const SYSTEM: &str = "system";
+
+/// Longest name of a tenant.
+const TENANT: usize = 64;
 
 /// Where everything but memory files is kept.
 #[derive(Clone, PartialEq, Eq)]
@@ -90,6 +93,8 @@ pub(crate) struct Settings {
     pub(crate) zone: TimeZone,
     pub(crate) durability: Durability,
     pub(crate) store: Place,
+    /// Whose memory every door of this process opens on.
+    pub(crate) tenant: Tenant,
     pub(crate) context_tokens: usize,
     /// Which models are asked, and how.
     pub(crate) models: Models,
@@ -213,6 +218,7 @@ impl Settings {
                     ca: (choices.store_ca != SYSTEM).then(|| PathBuf::from(&choices.store_ca)),
                 },
             },
+            tenant: Tenant(choices.tenant.clone()),
             context_tokens: choices.context_tokens,
             models: Models::of(choices)?,
             prices: spend::prices(&choices.prices).map_err(anyhow::Error::msg)?,
@@ -250,6 +256,12 @@ fn explain(
         allowed: setting.kind.allowed(),
         seeds: setting.also.iter().map(|(name, _)| *name).collect(),
     }
+}
+
+/// Whether a text may name a tenant: it stands in folder names, listings and files of tokens.
+pub(crate) fn is_tenant(text: &str) -> bool {
+    let is_plain = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, b'-' | b'_');
+    (1..=TENANT).contains(&text.len()) && text.bytes().all(is_plain)
 }
 
 fn is_postgres(text: &str) -> bool {

@@ -50,6 +50,11 @@ pub(crate) struct Chosen {
 }
 
 impl Chosen {
+    /// Provider and model, as settings, prices and failures name it.
+    pub(crate) fn name(&self) -> String {
+        format!("{}/{}", self.provider.name, self.model)
+    }
+
     /// Most tokens of question and answer together.
     pub(crate) fn context_tokens(&self) -> u32 {
         self.provider.context_tokens(&self.model)

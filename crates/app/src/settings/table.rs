@@ -85,7 +85,7 @@ const DAY: Duration = Duration::from_secs(86_400);
 const PERSON: usize = 200;
 
 /// All settings, in the order in which they are shown.
-pub(crate) static ALL: [Setting; 55] = [
+pub(crate) static ALL: [Setting; 56] = [
     Setting {
         name: "person",
         group: Group::You,
@@ -153,6 +153,18 @@ pub(crate) static ALL: [Setting; 55] = [
             at: |c| &mut c.store_ca,
         },
         about: "whose signature a PostgreSQL server's certificate must bear",
+        also: &[],
+    },
+    Setting {
+        name: "tenant",
+        group: Group::You,
+        kind: Kind::Text {
+            allowed: "1 to 64 of the letters a to z, digits, `-` and `_`",
+            fits: super::is_tenant,
+            at: |c| &mut c.tenant,
+        },
+        about: "whose memory is opened: tenants in one data folder or database see nothing of each \
+                other; the memory of others than `local` stands below tenants/ in the data folder",
         also: &[],
     },
     Setting {

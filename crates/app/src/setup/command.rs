@@ -115,7 +115,7 @@ fn text(path: PathBuf) -> Result<String> {
 }
 
 /// A word as shells read it.
-fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/_-.+=:@%,".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();

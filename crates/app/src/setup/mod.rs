@@ -17,7 +17,7 @@ mod servers;
 
 use anyhow::{Context, Result, bail};
 
-pub(crate) use command::Program;
+pub(crate) use command::{Program, quoted};
 pub(crate) use diff::{Line, lines, text as diff_text};
 pub(crate) use file::Settings;
 pub(crate) use host::Host;

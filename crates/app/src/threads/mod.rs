@@ -22,6 +22,7 @@ pub(crate) use context::{ContextAsked, Manner, context};
 pub(crate) use shown::{Applied, Changed, Created, Listed, Past};
 
 use crate::desk::Unfit;
+use crate::suggest;
 use crate::telling;
 use crate::wiring::Daybook;
 use crate::working::AGENT;
@@ -110,7 +111,8 @@ pub(crate) async fn find(daybook: &Daybook, name: &str) -> Result<SessionId> {
     match found.len() {
         1 => Ok(found.remove(0).id),
         0 => bail!(Unfit::Missing(format!(
-            "there is no thread {name}; `daybook threads list` names those that there are"
+            "there is no thread {name}; `{}` names those that there are",
+            suggest::command("threads list"),
         ))),
         _ => bail!(several(name, found.iter().map(|session| &session.id))),
     }

@@ -5,6 +5,8 @@ mod backup;
 mod cli;
 mod config;
 mod failing;
+#[cfg(unix)]
+mod first_run;
 mod fixture;
 mod hooks;
 mod kill;
@@ -21,5 +23,6 @@ mod server;
 mod servers;
 mod setup;
 mod spend;
+mod tenants;
 mod threads;
 mod worker;

@@ -2,6 +2,7 @@
 
 mod faults;
 mod manners;
+mod waiting;
 
 use daybook_testkit::llm_server::{Asked, Behaviour, LlmServer, Script};
 use serde_json::json;

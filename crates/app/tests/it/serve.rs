@@ -123,7 +123,12 @@ impl Server {
     }
 
     pub(crate) fn ask(&self, what: &str, body: &str) -> Answer {
-        let (host, token) = (&self.address, &self.token);
+        self.ask_with(&self.token, what, body)
+    }
+
+    /// Asks with a token of another tenant.
+    pub(crate) fn ask_with(&self, token: &str, what: &str, body: &str) -> Answer {
+        let host = &self.address;
         let headers = format!(
             "Host: {host}\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n"
         );

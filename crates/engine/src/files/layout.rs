@@ -44,6 +44,16 @@ pub fn wall(root: &Path, tenant: &Tenant) -> PathBuf {
     root.join("tenants").join(encoded(&tenant.0))
 }
 
+/// The folder that holds what a tenant's hooks and processes leave for each other on this machine: its
+/// spool, its known places, its lock for updates. Not part of a backup.
+#[must_use]
+pub fn run_folder(root: &Path, tenant: &Tenant) -> PathBuf {
+    if *tenant == Tenant::local() {
+        return root.to_owned();
+    }
+    root.join("run").join("tenants").join(encoded(&tenant.0))
+}
+
 /// A name as a folder: lower-case letters, digits, `-`, `_` and inner dots stay; everything else is
 /// percent-encoded, capitals too, so that names that differ stay apart where case is folded.
 ///

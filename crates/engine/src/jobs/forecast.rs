@@ -19,6 +19,7 @@ use super::Workshop;
 use super::extract::{kept, read_before, read_window, retracted};
 use super::filing::Projects;
 use super::known::{Beginning, Knowledge};
+use super::update::Waits;
 use crate::extract::{Expected, Window};
 use crate::spend::Meter;
 
@@ -30,7 +31,7 @@ pub const ASSUMED_ANSWER_PERCENT: u64 = 10;
 /// What is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Which {
-    /// Sessions that are due.
+    /// Sessions that an update reads: those that are due, and those that wait for an outage or at a cap.
     Due,
     /// All that wait.
     Waiting,
@@ -105,7 +106,9 @@ pub async fn forecast(
     };
     let now = shop.clock.now();
     let is_looked_at = |job: &Job| match which {
-        Which::Due => job.due_at().is_some_and(|due| due <= now),
+        Which::Due => {
+            job.due_at().is_some_and(|due| due <= now) || Waits::Outages.includes(job, shop)
+        }
         Which::Waiting => job.due_at().is_some(),
     };
     let jobs = shop.store.jobs(JobKind::Extract).await?.into_iter();

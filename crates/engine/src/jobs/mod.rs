@@ -30,7 +30,9 @@ pub use rebuild::{Rebuilt, rebuild_index};
 pub use redo::redo_older;
 pub use remember::{NoteTarget, notes_session, remember};
 pub use sharing::Sharing;
-pub use update::{Failed, Progress, UpdateReport, retry_at_caps, work, write_due};
+pub use update::{
+    Failed, Progress, SessionOutcome, UpdateReport, Waits, retry_waiting, work, write_due,
+};
 
 use std::path::PathBuf;
 use std::sync::Arc;

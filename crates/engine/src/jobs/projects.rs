@@ -30,7 +30,7 @@ pub struct Joined {
 #[derive(Debug, thiserror::Error)]
 pub enum JoinError {
     /// There is no such project.
-    #[error("there is no project {0}; `daybook projects list` names them")]
+    #[error("there is no project {0}")]
     Unknown(String),
     /// A project cannot be joined with itself.
     #[error("{0} is that project already")]

@@ -1,9 +1,9 @@
 //! Processing what is due.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use daybook_domain::{
-    Claimed, Failure, FailureClass, Job, JobKey, JobKind, Scope, SessionId, StoreError,
+    Claimed, Failure, FailureClass, Job, JobKey, JobKind, Scope, SessionId, StoreError, Tenant,
 };
 
 use super::consolidate::{Consolidating, consolidate};
@@ -12,6 +12,7 @@ use super::extract::{Extracting, extract};
 use super::redo::redo_stood_in;
 use super::{WorkError, Workshop};
 use crate::extract::Dropped;
+use crate::files::layout::run_folder;
 use crate::notices::whereabouts::Whereabouts;
 use crate::stop::Stop;
 
@@ -29,7 +30,7 @@ pub struct Failed {
 pub struct UpdateReport {
     /// Sessions that taught something.
     pub taught: BTreeSet<SessionId>,
-    /// Sessions that were read.
+    /// Sessions that were read, or could not be.
     pub read: BTreeSet<SessionId>,
     /// Observations made; those that were known already count too.
     pub observations: usize,
@@ -45,7 +46,60 @@ pub struct UpdateReport {
     pub stopped: bool,
 }
 
+/// What became of one session in an update.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SessionOutcome {
+    /// It was read, and something was worth keeping.
+    Taught,
+    /// It was read, and nothing was worth keeping.
+    Nothing,
+    /// It could not be read to its end; whatever it taught before that is kept.
+    Failed,
+    /// It waits for room under a cap.
+    AtCap,
+}
+
 impl UpdateReport {
+    /// What became of each session: exactly one outcome for each that was looked at.
+    #[must_use]
+    pub fn outcomes(&self) -> BTreeMap<&SessionId, SessionOutcome> {
+        let read = self
+            .read
+            .iter()
+            .map(|session| (session, SessionOutcome::Nothing));
+        let taught = self
+            .taught
+            .iter()
+            .map(|session| (session, SessionOutcome::Taught));
+        let mut outcomes: BTreeMap<_, _> = read.chain(taught).collect();
+        for failed in &self.failed {
+            let JobKey::Extract(session) = &failed.job else {
+                continue;
+            };
+            let outcome = match failed.failure.class {
+                FailureClass::AtCap => SessionOutcome::AtCap,
+                FailureClass::Outage
+                | FailureClass::Content
+                | FailureClass::Vanished
+                | FailureClass::Cancelled => SessionOutcome::Failed,
+            };
+            outcomes.insert(session, outcome);
+        }
+        outcomes
+    }
+
+    /// The number of sessions with this outcome.
+    #[must_use]
+    pub fn count(&self, outcome: SessionOutcome) -> u64 {
+        let outcomes = self.outcomes();
+        outcomes.values().filter(|of| **of == outcome).count() as u64
+    }
+
+    /// Forgets earlier failures of `job`, which has worked out since.
+    fn recover(&mut self, job: &JobKey) {
+        self.failed.retain(|failed| &failed.job != job);
+    }
+
     /// Jobs that failed, without those that only wait for room under a cap.
     pub fn broken(&self) -> impl Iterator<Item = &Failed> {
         let at_cap = |failed: &&Failed| failed.failure.class == FailureClass::AtCap;
@@ -54,6 +108,12 @@ impl UpdateReport {
 
     /// What was done later, too.
     pub fn add(&mut self, later: Self) {
+        for session in &later.read {
+            self.recover(&JobKey::Extract(session.clone()));
+        }
+        for scope in &later.scopes {
+            self.recover(&JobKey::Consolidate(scope.clone()));
+        }
         self.taught.extend(later.taught);
         self.read.extend(later.read);
         self.observations += later.observations;
@@ -94,10 +154,13 @@ pub async fn work(
         }
     }
     report.stopped = stop.asked();
-    // Hooks do without it until somebody writes it again.
-    let _ = Whereabouts::of(&*shop.store, &shop.tenant)
-        .await?
-        .write(&shop.root);
+    let scopes = report.scopes.iter().map(|scope| &scope.tenant);
+    let tenants: BTreeSet<&Tenant> = scopes.chain([&shop.tenant]).collect();
+    for tenant in tenants {
+        let known = Whereabouts::of(&*shop.store, tenant).await?;
+        // Hooks do without it until it is written again.
+        let _ = known.write(&run_folder(&shop.root, tenant));
+    }
     Ok(report)
 }
 
@@ -117,17 +180,43 @@ pub async fn write_due(
     Ok(report)
 }
 
-/// Makes due what waits for room under a cap, and says how much that is: caps may have been raised since,
-/// and a cap on a run means the next one to go on. What still has no room waits again, at no cost.
+/// Which waits [`retry_waiting`] ends: those of any tenant that are too long, and of the worker's
+/// own tenant those that the variant names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Waits {
+    /// Waits beyond the bound that settings give: an engine with a longer one parked the job.
+    Overlong,
+    /// Also waits for room under a cap: caps may have been raised since, and a cap on a run
+    /// means the next run to go on.
+    AtCaps,
+    /// Also waits for an outage to end: a person asks for the work now.
+    Outages,
+}
+
+impl Waits {
+    pub(super) fn includes(self, job: &Job, shop: &Workshop) -> bool {
+        let ours = job.key.tenant() == &shop.tenant;
+        let chosen = match self {
+            Self::Overlong => false,
+            Self::AtCaps => job.is_at_cap(),
+            Self::Outages => job.is_at_cap() || (job.outage && job.is_ahead()),
+        };
+        job.is_overlong_wait(shop.clock.now(), &shop.limits.retry) || (ours && chosen)
+    }
+}
+
+/// Makes due what waits so, and returns the number of jobs. What is still out, or has no room, waits
+/// again, at no cost.
 ///
 /// # Errors
 /// When the store fails.
-pub async fn retry_at_caps(shop: &Workshop) -> Result<usize, StoreError> {
-    let jobs = shop.store.jobs(JobKind::Extract).await?.into_iter();
-    let ours = |job: &Job| job.key.tenant() == &shop.tenant && job.is_at_cap();
+pub async fn retry_waiting(shop: &Workshop, waits: Waits) -> Result<usize, StoreError> {
     let mut retried = 0;
-    for job in jobs.filter(ours) {
-        retried += usize::from(shop.store.retry(&job.key, shop.clock.now()).await?);
+    for kind in JobKind::ALL {
+        let jobs = shop.store.jobs(kind).await?.into_iter();
+        for job in jobs.filter(|job| waits.includes(job, shop)) {
+            retried += usize::from(shop.store.retry(&job.key, shop.clock.now()).await?);
+        }
     }
     Ok(retried)
 }
@@ -150,10 +239,11 @@ async fn extract_due(
             continue;
         };
         done += 1;
-        report.read.insert(session.clone());
         progress.session_read(session);
         match outcome {
             Extracting::Read(read) => {
+                report.read.insert(session.clone());
+                report.recover(&job);
                 if read.observations > 0 {
                     report.taught.insert(session.clone());
                 }
@@ -161,7 +251,10 @@ async fn extract_due(
                 report.dropped.join(&read.dropped);
                 report.left_out += u64::from(read.left_out);
             }
-            Extracting::Failed(failure) => report.failed.push(Failed { job, failure }),
+            Extracting::Failed(failure) => {
+                report.read.insert(session.clone());
+                report.failed.push(Failed { job, failure });
+            }
             Extracting::Lost => {}
         }
     }
@@ -191,6 +284,7 @@ async fn consolidate_due(
         done += 1;
         match outcome {
             Consolidating::Written | Consolidating::Right => {
+                report.recover(&job);
                 report.scopes.insert(scope.clone());
                 progress.scope_written(scope);
             }

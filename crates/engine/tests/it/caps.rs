@@ -9,14 +9,14 @@ use daybook_domain::calendar::Day;
 use daybook_domain::eligibility::Switches;
 use daybook_domain::time::Clock;
 use daybook_domain::{
-    Digest, EventId, FailureClass, Job, JobKey, JobKind, NewEvent, ObservationKind, Origin, Scope,
-    SessionId, Tenant, Timestamp, Wait,
+    Digest, EventId, FailureClass, Job, JobKey, JobKind, NewEvent, ObservationKind, Origin, Retry,
+    Scope, SessionId, Tenant, Timestamp, Wait,
 };
 use daybook_engine::extract::stand_in::StandIn;
 use daybook_engine::extract::{Draft, ExtractError, Extracted, Extractor, Window};
 use daybook_engine::ingest::redact::Redactor;
 use daybook_engine::jobs::{
-    Progress, UpdateReport, WorkLimits, Workshop, redo_older, remember, retry_at_caps, work,
+    Progress, UpdateReport, Waits, WorkLimits, Workshop, redo_older, remember, retry_waiting, work,
 };
 use daybook_engine::stop::Stop;
 use daybook_testkit::fixtures::{DAWN, EventShape, append, event, session, user_scope};
@@ -39,6 +39,8 @@ struct Scripted {
     room: Mutex<usize>,
     /// When there is room again, once there is none.
     wait: Mutex<Wait>,
+    /// How it fails then.
+    class: Mutex<FailureClass>,
     shown: Mutex<Vec<Shown>>,
 }
 
@@ -47,6 +49,7 @@ fn scripted(name: &'static str, room: usize) -> Arc<Scripted> {
         name,
         room: Mutex::new(room),
         wait: Mutex::new(Wait::Unsaid),
+        class: Mutex::new(FailureClass::AtCap),
         shown: Mutex::default(),
     })
 }
@@ -65,7 +68,7 @@ impl Extractor for Scripted {
         let mut room = self.room.lock().unwrap();
         if *room == 0 {
             return Err(ExtractError {
-                class: FailureClass::AtCap,
+                class: *self.class.lock().unwrap(),
                 message: "at the cap".to_owned(),
                 wait: *self.wait.lock().unwrap(),
             });
@@ -295,10 +298,39 @@ fn what_waiting_does_not_cure_is_left_to_a_later_run() {
         assert!(bed.update().await.failed.is_empty());
         *asked.room.lock().unwrap() = 1;
         assert!(bed.update().await.read.is_empty());
-        assert_eq!(retry_at_caps(&bed.shop).await.unwrap(), 1);
+        assert_eq!(retry_waiting(&bed.shop, Waits::AtCaps).await.unwrap(), 1);
         bed.update().await;
         assert_eq!(bed.made_by().await, ["model/1"]);
-        assert_eq!(retry_at_caps(&bed.shop).await.unwrap(), 0);
+        assert_eq!(retry_waiting(&bed.shop, Waits::AtCaps).await.unwrap(), 0);
+    });
+}
+
+/// As an engine parked work that honoured whatever a provider asked for.
+#[test]
+fn what_was_parked_for_too_long_is_tried_again_and_what_an_outage_holds_when_asked_for() {
+    on_each_store(async |bed| {
+        let asked = bed.asks("model/1", 0);
+        *asked.wait.lock().unwrap() = Wait::For(30 * DAY);
+        *asked.class.lock().unwrap() = FailureClass::Outage;
+        bed.shop.limits.retry.retry_after_most = 30 * DAY;
+        bed.say("a", "first").await;
+        assert_eq!(bed.update().await.failed.len(), 1);
+        let parked = bed.jobs().await[0].due_at();
+        assert_eq!(parked, Some(bed.clock.now().plus(30 * DAY)));
+        assert_eq!(retry_waiting(&bed.shop, Waits::Overlong).await.unwrap(), 0);
+
+        bed.shop.limits.retry = Retry::default();
+        assert_eq!(retry_waiting(&bed.shop, Waits::Overlong).await.unwrap(), 1);
+        assert_eq!(bed.update().await.failed.len(), 1);
+        let due = bed.jobs().await[0].due_at();
+        assert_eq!(due, Some(bed.clock.now().plus(HOUR)));
+
+        assert_eq!(retry_waiting(&bed.shop, Waits::Overlong).await.unwrap(), 0);
+        assert_eq!(retry_waiting(&bed.shop, Waits::AtCaps).await.unwrap(), 0);
+        *asked.room.lock().unwrap() = 1;
+        assert_eq!(retry_waiting(&bed.shop, Waits::Outages).await.unwrap(), 1);
+        bed.update().await;
+        assert_eq!(bed.made_by().await, ["model/1"]);
     });
 }
 

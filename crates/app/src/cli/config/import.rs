@@ -14,6 +14,7 @@ use crate::root;
 use crate::settings::FILE;
 use crate::settings::import::{Became, Line, MOST_BYTES, Plan, Suggested, plan};
 use crate::setup::Settings as SettingsFile;
+use crate::suggest;
 
 /// Take over the settings of Codex or MindRoom, in TOML or YAML.
 #[derive(Args)]
@@ -56,7 +57,8 @@ impl Import {
                 anstream::println!("\nNothing was changed. {shown} would be:\n\n{}", plan.text)
             }
             (true, false) => {
-                anstream::println!("\n{shown} is written; `daybook config` explains it.")
+                let config = suggest::command("config");
+                anstream::println!("\n{shown} is written; `{config}` explains it.")
             }
         }
         if let Some(kept) = kept {

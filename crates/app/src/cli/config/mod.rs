@@ -16,6 +16,7 @@ use crate::settings::names::{self, Meaning};
 use crate::settings::sources::Source;
 use crate::settings::table::{ALL, Group};
 use crate::settings::{Explained, FILE, Settings, Unused, schema};
+use crate::suggest;
 
 /// Settings, their meaning, and where each value comes from.
 #[derive(Args)]
@@ -80,7 +81,8 @@ impl Config {
                 bail!("{name} is understood, but nothing here uses it yet: {why}")
             }
             Meaning::Unknown => {
-                bail!("{name}: there is no such setting; `daybook config` lists them")
+                let config = suggest::command("config");
+                bail!("{name}: there is no such setting; `{config}` lists them")
             }
         };
         self.names.iter().map(own).collect()

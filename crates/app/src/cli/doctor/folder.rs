@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::cli::Common;
 use crate::root;
 use crate::settings::Settings;
+use crate::suggest;
 
 use super::finding::Finding;
 
@@ -16,7 +17,7 @@ pub(super) fn check(folder: &Path) -> Finding {
         Ok(metadata) => metadata,
         Err(error) => {
             return Finding::wrong(WHAT, format!("{name}: {error}"))
-                .with_advice("`daybook import` makes it");
+                .with_advice(format!("`{}` makes it", suggest::command("import")));
         }
     };
     #[cfg(unix)]

@@ -1,5 +1,6 @@
 //! Checks background work: who holds it, and what was given up.
 
+use crate::suggest;
 use crate::wiring::{Daybook, block_on};
 
 use super::finding::Finding;
@@ -17,8 +18,10 @@ pub(super) fn check(daybook: &Daybook) -> Vec<Finding> {
             WHAT,
             format!("{held} held by live or vanished workers, no gaps"),
         ),
-        Ok((_, gaps)) => Finding::wrong(WHAT, format!("{gaps} gaps"))
-            .with_advice("`daybook status` says which and why"),
+        Ok((_, gaps)) => Finding::wrong(WHAT, format!("{gaps} gaps")).with_advice(format!(
+            "`{}` says which and why",
+            suggest::command("status")
+        )),
         Err(error) => Finding::wrong(WHAT, format!("{error:#}")),
     }]
 }

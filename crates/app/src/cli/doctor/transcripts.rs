@@ -1,8 +1,7 @@
 //! Checks what was taken in: files and notices of hooks that could not be.
 
-use daybook_engine::notices::spool::Spool;
-
 use crate::overview::failing;
+use crate::suggest;
 use crate::wiring::{Daybook, block_on};
 
 use super::finding::Finding;
@@ -15,15 +14,16 @@ pub(super) fn check(daybook: &Daybook) -> Vec<Finding> {
         Ok(sources) => sources,
         Err(error) => return vec![Finding::wrong(WHAT, format!("{error:#}"))],
     };
-    let failing = failing(&sources, &Spool::of(&daybook.root));
+    let failing = failing(&sources, &daybook.spool());
     if failing.is_empty() {
         let says = format!("{} known, each taken in to its end", sources.len());
         return vec![Finding::fine(WHAT, says)];
     }
     let wrong = failing.into_iter().map(|failing| {
+        let import = suggest::command_of(&["import", &failing.path]);
         Finding::wrong(WHAT, failing.why)
             .at(failing.path)
-            .with_advice("mend or delete it, then run `daybook import <file>`")
+            .with_advice(format!("mend or delete it, then run `{import}`"))
     });
     wrong.collect()
 }

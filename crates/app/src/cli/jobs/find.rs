@@ -5,6 +5,7 @@ use daybook_domain::eligibility::{Ineligible, eligible};
 use daybook_domain::seams::SessionStore;
 use daybook_domain::{Gap, Job, JobKey, Scope, ScopeKind, SessionId};
 
+use crate::suggest;
 use crate::wiring::Daybook;
 
 /// The job of this name: a session's label or the beginning of its id, `extract/` before it or not, or
@@ -47,7 +48,11 @@ async fn extraction(daybook: &Daybook, name: &str) -> Result<JobKey> {
     let found = daybook.store.find_sessions(&daybook.tenant, name).await?;
     match found.as_slice() {
         [one] => Ok(JobKey::Extract(one.id.clone())),
-        [] => bail!("there is no session {name}; `daybook sessions` and `daybook jobs` list them"),
+        [] => bail!(
+            "there is no session {name}; `{}` and `{}` list them",
+            suggest::command("sessions"),
+            suggest::command("jobs"),
+        ),
         several => {
             let ids: Vec<String> = several
                 .iter()

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::Common;
 use crate::output::{bold, count, dim, json as print_json};
+use crate::suggest;
 use crate::wiring::{Daybook, block_on};
 use shown::{Shown, explained, gap_line, line};
 
@@ -228,9 +229,10 @@ async fn retry(
         anstream::println!("Nothing waits, and there is no gap: there is nothing to try again.");
     } else {
         anstream::println!(
-            "{} due now, {} taken up again; `daybook update` does it.",
+            "{} due now, {} taken up again; `{}` does it.",
             count(jobs, "job"),
-            count(gaps, "gap")
+            count(gaps, "gap"),
+            suggest::command("update"),
         );
     }
     Ok(ExitCode::SUCCESS)
@@ -257,7 +259,11 @@ async fn cancel(common: &Common, daybook: &Daybook, names: &[String]) -> Result<
     for gap in &gaps {
         anstream::println!("{}", gap_line(gap));
     }
-    anstream::println!("Given up. `daybook jobs retry` takes it up again.");
+    let mut words = vec!["jobs".to_owned(), "retry".to_owned()];
+    words.extend(keys.iter().map(ToString::to_string));
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let retry = suggest::command_of(&words);
+    anstream::println!("Given up. `{retry}` takes it up again.");
     Ok(ExitCode::SUCCESS)
 }
 

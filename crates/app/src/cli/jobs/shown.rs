@@ -5,6 +5,7 @@ use daybook_domain::{Gap, Job, JobKey, Priority, Standing, Timestamp};
 use serde::Serialize;
 
 use crate::output::{bold, dim, rfc3339, warn};
+use crate::suggest;
 use crate::wiring::Daybook;
 
 /// A job, for programs. The seeds' words stand beside ours where they name the same thing.
@@ -184,11 +185,12 @@ pub(super) fn explained(
     }
     for gap in gaps {
         said.push(format!(
-            "{what} {} to {} were given up ({}): {}. `daybook jobs retry` takes them up again.",
+            "{what} {} to {} were given up ({}): {}. `{}` takes them up again.",
             gap.from,
             gap.to,
             gap.failure.class.word(),
-            gap.failure.message
+            gap.failure.message,
+            suggest::command_of(&["jobs", "retry", &gap.job.to_string()]),
         ));
     }
     said
@@ -199,23 +201,27 @@ fn next_step(daybook: &Daybook, job: &Job, now: Timestamp) -> Option<String> {
     Some(match job.standing(now) {
         Standing::Done => return None,
         Standing::SetAside => "It is set aside until something more is said there.".to_owned(),
-        Standing::Due { .. } => {
-            "It is due: the next `daybook update` or worker takes it.".to_owned()
-        }
+        Standing::Due { .. } => format!(
+            "It is due: the next `{}` or worker takes it.",
+            suggest::command("update")
+        ),
         Standing::Running { holder, until } => format!(
             "{holder} works on it; if it is not heard of by {}, another takes over.",
             clock(until)
         ),
         Standing::Waiting { until, .. } if job.is_at_cap() => format!(
-            "It waits for room under a cap. It is tried again at {}, or by the next `daybook update`.",
-            clock(until)
+            "It waits for room under a cap. It is tried again at {}, or by the next `{}`.",
+            clock(until),
+            suggest::command("update"),
         ),
         Standing::Waiting {
             until,
             outage: true,
         } => format!(
-            "What it needs was out. It is tried again at {}, and newer input does not shorten that.",
-            clock(until)
+            "What it needs was out. It is tried again at {}, or by the next `{}`; newer input does not \
+             shorten that.",
+            clock(until),
+            suggest::command("update"),
         ),
         Standing::Waiting { until, .. } => {
             format!(

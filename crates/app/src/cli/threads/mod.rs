@@ -14,6 +14,7 @@ use serde_json::json;
 
 use super::Common;
 use crate::output::json as print_json;
+use crate::suggest;
 use crate::threads::{self, LISTED, Wanted};
 use crate::wiring::{Daybook, block_on};
 
@@ -182,8 +183,8 @@ async fn pause(common: &Common, daybook: &Daybook, one: &One) -> Result<()> {
         return print_json(&json!({ "thread": thread.to_string(), "paused": true }));
     }
     anstream::println!(
-        "{thread} stands still: events are stored, and wait. `daybook threads resume {}` has it go on.",
-        one.thread
+        "{thread} stands still: events are stored, and wait. `{}` has it go on.",
+        suggest::command_of(&["threads", "resume", &one.thread]),
     );
     Ok(())
 }
@@ -209,7 +210,8 @@ async fn end(common: &Common, daybook: &Daybook, one: &One) -> Result<()> {
     if common.json {
         return print_json(&ended);
     }
-    anstream::println!("{thread} is over; `daybook update` learns from it.");
+    let update = suggest::command("update");
+    anstream::println!("{thread} is over; `{update}` learns from it.");
     Ok(())
 }
 

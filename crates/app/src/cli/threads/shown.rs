@@ -4,6 +4,7 @@ use daybook_domain::working::State;
 
 use super::super::sessions::day;
 use crate::output::{bold, count, dim, grouped, warn};
+use crate::suggest;
 use crate::threads::{Changed, Listed, Past};
 use crate::wiring::Daybook;
 
@@ -12,7 +13,8 @@ const SHOWN: usize = 160;
 
 pub(super) fn list(threads: &[Listed]) {
     if threads.is_empty() {
-        anstream::println!("There is no thread yet; `daybook threads create` makes one.");
+        let create = suggest::command("threads create");
+        anstream::println!("There is no thread yet; `{create}` makes one.");
     }
     for thread in threads {
         let waits = thread.waits.map(|why| format!(" · {}", warn(why)));

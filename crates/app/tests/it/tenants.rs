@@ -1,0 +1,231 @@
+//! Two tenants on one data folder: at no door does one see anything of the other.
+
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::fixture::{Place, telling};
+use crate::serve::Server;
+
+const OURS: &str = "local";
+const THEIRS: &str = "harbour";
+/// A word that only the other tenant's memory holds.
+const SECRET: &str = "zephyrine";
+
+/// Writes the token of a tenant as a person does, and returns it.
+fn token(root: &Path, tenant: &str) -> String {
+    let folder = root.join("tokens");
+    fs::create_dir_all(&folder).expect("a folder");
+    let token = format!("token-of-{tenant}-0123456789abcdef0123456789");
+    let file = folder.join(tenant);
+    fs::write(&file, &token).expect("a file");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).expect("permissions");
+    }
+    token
+}
+
+/// A place where the other tenant has imported a session, and remembered something.
+fn place() -> Place {
+    let place = Place::new();
+    let text = telling(3).text().replace("cache", SECRET);
+    place.write("a.jsonl", &text);
+    let folder = place.transcripts().display().to_string();
+    place.say(&["import", &folder, "--tenant", THEIRS]);
+    place.say(&["remember", SECRET, "is our boat", "--tenant", THEIRS]);
+    place
+}
+
+#[track_caller]
+fn is_apart(what: &str, text: &str) {
+    assert!(
+        !text.contains(SECRET),
+        "{what} shows the other tenant's memory: {text}"
+    );
+}
+
+#[test]
+fn commands_see_the_memory_of_their_own_tenant_alone() {
+    let place = place();
+    let theirs = place.say(&["recall", SECRET, "--tenant", THEIRS]);
+    assert!(theirs.contains(SECRET), "{theirs}");
+    let citation = place.json(&["recall", SECRET, "--tenant", THEIRS])["results"]
+        .as_array()
+        .and_then(|all| {
+            all.iter()
+                .find_map(|one| one["citation"].as_str().map(str::to_owned))
+        })
+        .expect("a citation");
+    for command in [
+        vec!["recall", SECRET],
+        vec!["context", "--project", "tidepool"],
+        vec!["status", "--files"],
+        vec!["sessions"],
+        vec!["jobs", "list", "--all"],
+        vec!["threads"],
+        vec!["projects"],
+        vec!["spend"],
+    ] {
+        let output = place.run(&command);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        is_apart(&format!("{command:?}"), &text);
+        assert!(!text.contains("tidepool"), "{command:?}: {text}");
+    }
+    assert!(!place.run(&["show", &citation]).status.success());
+    assert_eq!(place.json(&["status"])["sessions"]["all"], 0);
+    assert_eq!(place.json(&["jobs", "list", "--all"])["jobs"], json!([]));
+    let folder = place
+        .root()
+        .join("tenants")
+        .join(THEIRS)
+        .join("projects/tidepool/memory");
+    assert!(folder.join("MEMORY.md").is_file());
+    assert!(place.memory().is_empty(), "{:?}", place.memory());
+}
+
+#[test]
+fn the_setting_comes_from_flag_environment_or_file_and_names_are_checked() {
+    let place = place();
+    let by_set = place.json(&["status", "--set", &format!("tenant={THEIRS}")]);
+    assert_eq!(by_set["sessions"]["all"], 2);
+    let by_environment = place
+        .daybook(&["status", "--json"])
+        .env("DAYBOOK_TENANT", THEIRS)
+        .output();
+    let status: Value =
+        serde_json::from_slice(&by_environment.expect("it runs").stdout).expect("JSON");
+    assert_eq!(status["sessions"]["all"], 2);
+    fs::write(
+        place.root().join("daybook.toml"),
+        format!("tenant = \"{THEIRS}\"\n"),
+    )
+    .expect("a file");
+    assert_eq!(place.json(&["status"])["sessions"]["all"], 2);
+    for name in ["", "../up", "Ada", "a/b", "a b", &"x".repeat(65)] {
+        let output = place.run(&["status", "--tenant", name]);
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            !output.status.success() && error.contains("tenant"),
+            "{name}: {error}"
+        );
+    }
+}
+
+#[test]
+fn what_a_hook_leaves_reaches_its_own_tenant_alone() {
+    let place = Place::new();
+    place.say(&["remember", "tides turn", "--tenant", THEIRS]);
+    let path = place.write("a.jsonl", &telling(4).text());
+    let payload = json!({
+        "session_id": telling(4).id(),
+        "transcript_path": path,
+        "cwd": "/nowhere/ada/tidepool",
+        "hook_event_name": "SessionEnd",
+    });
+    let mut hook = place
+        .daybook(&["hook", "claude-code", &payload.to_string()])
+        .env("DAYBOOK_TENANT", THEIRS)
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("daybook starts");
+    assert!(hook.wait().expect("it ends").success());
+    place.run(&["update"]);
+    assert_eq!(place.json(&["status", "--tenant", THEIRS])["notices"], 1);
+    place.say(&["update", "--tenant", THEIRS]);
+    let status = place.json(&["status", "--tenant", THEIRS]);
+    assert_eq!(
+        (&status["notices"], &status["sessions"]["all"]),
+        (&0.into(), &2.into()),
+        "{status}"
+    );
+    assert_eq!(place.json(&["status"])["sessions"]["all"], 0);
+}
+
+#[test]
+fn a_token_opens_the_memory_of_its_tenant_alone() {
+    let place = place();
+    let theirs = token(&place.root(), THEIRS);
+    let server = Server::start_in(place, &[], Stdio::inherit());
+    let events = json!({
+        "agent": "harbour-bot", "session": "one", "folder": "/nowhere/ada/pier", "branch": "main",
+        "events": [
+            {"id": "1", "role": "user", "text": format!("the {SECRET} sails on Mondays")},
+            {"id": "2", "role": "assistant", "text": "Noted."},
+        ],
+    });
+    let append = server.ask_with(&theirs, "POST /v1/append", &events.to_string());
+    assert_eq!(append.status, 200, "{}", append.body);
+    let thread = json!({"name": format!("{SECRET}-thread"), "agent": "harbour-bot"}).to_string();
+    assert_eq!(
+        server.ask_with(&theirs, "POST /v1/threads", &thread).status,
+        200
+    );
+    let question = json!({"question": SECRET}).to_string();
+    let asked = [
+        ("POST /v1/recall", question.as_str()),
+        ("GET /v1/status", ""),
+        ("GET /v1/threads", ""),
+        ("GET /v1/context?project=tidepool", ""),
+    ];
+    for (what, body) in asked {
+        let theirs = server.ask_with(&theirs, what, body);
+        assert_eq!(theirs.status, 200, "{what}: {}", theirs.body);
+        let ours = server.ask(what, body);
+        assert_eq!(ours.status, 200, "{what}: {}", ours.body);
+        is_apart(what, &ours.body.to_string());
+        assert_ne!(ours.body, theirs.body, "{what}");
+    }
+    let seen = server.ask_with(&theirs, "POST /v1/recall", &question);
+    assert!(seen.body.to_string().contains(SECRET), "{}", seen.body);
+    let note = json!({"text": "ours alone: quixotic"}).to_string();
+    assert_eq!(server.ask("POST /v1/remember", &note).status, 200);
+    let question = json!({"question": "quixotic"}).to_string();
+    let theirs_of_ours = server.ask_with(&theirs, "POST /v1/recall", &question);
+    assert!(
+        !theirs_of_ours.body.to_string().contains("quixotic"),
+        "{}",
+        theirs_of_ours.body
+    );
+    let stranger = server.ask_with("no-token-of-anybody-0123456789abcdef", "GET /v1/status", "");
+    assert_eq!(stranger.status, 401);
+
+    let place = server.end();
+    let own = place.json(&["sessions", "--tenant", THEIRS]).to_string();
+    assert!(own.contains("harbour-bot"), "{own}");
+    assert!(
+        !place
+            .json(&["sessions"])
+            .to_string()
+            .contains("harbour-bot"),
+        "{OURS}"
+    );
+}
+
+#[test]
+fn a_server_refuses_tokens_that_would_open_two_memories() {
+    let place = place();
+    let same = token(&place.root(), THEIRS);
+    fs::copy(
+        place.root().join("tokens").join(THEIRS),
+        place.root().join("tokens/other"),
+    )
+    .expect("a copy");
+    let output = place.run(&["serve", "--listen", "127.0.0.1:0"]);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        !output.status.success() && error.contains("the same token"),
+        "{error}"
+    );
+    assert!(!error.contains(&same), "{error}");
+    fs::rename(
+        place.root().join("tokens/other"),
+        place.root().join("tokens/Other"),
+    )
+    .expect("a move");
+    let error = place.run(&["serve", "--listen", "127.0.0.1:0"]).stderr;
+    assert!(String::from_utf8_lossy(&error).contains("is not named for a tenant"));
+}
