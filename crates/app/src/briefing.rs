@@ -5,34 +5,60 @@ use std::path::Path;
 
 use daybook_domain::{Scope, ScopeKind, Tenant};
 use daybook_engine::files::layout::{BRANCHES, CURATED, folder};
+use daybook_engine::files::path::FilePath;
+use daybook_engine::files::reader::{Reader, Refused};
 use daybook_engine::recall::context::Applies;
 
 /// The memory of the project at hand and of the person; no other.
-pub(crate) fn applies(
+pub(crate) struct Briefing {
+    /// The files that can be read.
+    pub(crate) applies: Vec<Applies>,
+    /// What is there and is not read.
+    pub(crate) refused: Vec<Refused>,
+}
+
+/// Reads the memory of the project at hand and of the person. A refused file costs no other.
+pub(crate) fn read(
     root: &Path,
     tenant: &Tenant,
     person: &str,
     project: Option<&Scope>,
-) -> Vec<Applies> {
+) -> Briefing {
     let person = Scope {
         tenant: tenant.clone(),
         kind: ScopeKind::User,
         name: person.to_owned(),
     };
-    let scopes = project.cloned().into_iter().chain([person]);
-    scopes
-        .filter_map(|scope| {
-            let memory = folder(root, &scope);
-            Some(Applies {
-                text: read(&memory.join(CURATED))?,
-                branches: read(&memory.join(BRANCHES)).unwrap_or_default(),
+    let mut briefing = Briefing {
+        applies: Vec::new(),
+        refused: Vec::new(),
+    };
+    for scope in project.cloned().into_iter().chain([person]) {
+        let memory = folder(root, &scope);
+        let reader = match Reader::open(&memory) {
+            Ok(Some(reader)) => reader,
+            Ok(None) => continue,
+            Err(refused) => {
+                briefing.refused.push(refused);
+                continue;
+            }
+        };
+        let mut text = |file: &str| match FilePath::new(file).map(|path| reader.text(&path)) {
+            Ok(Ok(text)) => text,
+            Ok(Err(refused)) => {
+                briefing.refused.push(refused);
+                None
+            }
+            Err(_) => None,
+        };
+        let (curated, branches) = (text(CURATED), text(BRANCHES));
+        if let Some(text) = curated {
+            briefing.applies.push(Applies {
+                text,
+                branches: branches.unwrap_or_default(),
                 whose: format!("Memory of {scope}"),
-            })
-        })
-        .collect()
-}
-
-fn read(path: &Path) -> Option<String> {
-    let text = std::fs::read(path).ok()?;
-    Some(String::from_utf8_lossy(&text).into_owned())
+            });
+        }
+    }
+    briefing
 }

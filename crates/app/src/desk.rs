@@ -8,6 +8,7 @@ use daybook_domain::index::Layer;
 use daybook_domain::{
     Citation, Event, EventSeq, Observation, Origin, Scope, ScopeKind, Session, Timestamp,
 };
+use daybook_engine::files::reader::Refused;
 use daybook_engine::files::reindex::reindex_all;
 use daybook_engine::ingest::redact::Redactor;
 use daybook_engine::jobs::{self, NoteTarget};
@@ -228,6 +229,8 @@ pub(crate) struct Briefing {
     pub(crate) told: Told,
     pub(crate) here: Here,
     pub(crate) branch: Option<String>,
+    /// Memory files that are there and are not read.
+    pub(crate) refused: Vec<Refused>,
 }
 
 /// Where an agent is, as far as it is not what the folder says.
@@ -266,7 +269,7 @@ pub(crate) fn brief_at(daybook: &Daybook, mut here: Here, standing: &Standing) -
         .clone()
         .or_else(|| here.place.branch.clone());
     let budget = standing.budget.unwrap_or(daybook.settings.context_tokens);
-    let applies = briefing::applies(
+    let files = briefing::read(
         &daybook.root,
         &daybook.tenant,
         &daybook.settings.person,
@@ -275,13 +278,19 @@ pub(crate) fn brief_at(daybook: &Daybook, mut here: Here, standing: &Standing) -
     let top = Path::new(&here.place.root);
     let loaded = loaded(top, top, None);
     let told = assemble(
-        &applies,
+        &files.applies,
         branch.as_deref(),
         &loaded,
         &suggest::program(),
         budget,
     );
-    Briefing { told, here, branch }
+    let refused = files.refused;
+    Briefing {
+        told,
+        here,
+        branch,
+        refused,
+    }
 }
 
 /// The session that a citation names, and its words with so many lines around.
@@ -387,7 +396,12 @@ pub(crate) fn kept_json(kept: &Kept) -> Value {
 
 /// What an agent is told, for programs.
 pub(crate) fn briefing_json(briefing: &Briefing) -> Value {
-    let Briefing { told, here, branch } = briefing;
+    let Briefing {
+        told,
+        here,
+        branch,
+        refused,
+    } = briefing;
     json!({
         "text": told.text,
         "tokens": told.tokens,
@@ -395,6 +409,7 @@ pub(crate) fn briefing_json(briefing: &Briefing) -> Value {
         "left_out": told.left_out,
         "project": here.project.as_ref().map(|scope| &scope.name),
         "branch": branch,
+        "refused": refused.iter().map(ToString::to_string).collect::<Vec<_>>(),
     })
 }
 

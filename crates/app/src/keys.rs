@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail};
 use daybook_domain::error::BoxError;
+use daybook_engine::bounded;
 use daybook_llm::{Key, KeySource};
 
 use crate::settings::providers::KeyAt;
@@ -17,6 +18,8 @@ use crate::settings::providers::KeyAt;
 const KEY_LASTS: Duration = Duration::from_secs(300);
 /// Longest that a command may take to print a key.
 const KEY_COMMAND: Duration = Duration::from_secs(30);
+/// Longest file of a key, in bytes.
+const KEY_BYTES: u64 = 64 * 1024;
 /// How often it is looked whether it has.
 const LOOK: Duration = Duration::from_millis(10);
 
@@ -30,7 +33,7 @@ pub(crate) fn key_source(provider: &str, at: &KeyAt) -> KeySource {
                 .with_context(|| format!("the variable {name} is not set, or no text"))
         }),
         KeyAt::File(path) => asked(whose, move || {
-            std::fs::read_to_string(&path)
+            bounded::read_text(&path, KEY_BYTES)
                 .with_context(|| format!("cannot read {}", path.display()))
         }),
         KeyAt::Command(words) => {

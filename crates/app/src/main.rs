@@ -25,6 +25,7 @@ mod outage;
 mod output;
 mod overview;
 mod progress;
+mod refusals;
 mod root;
 mod sample;
 mod settings;

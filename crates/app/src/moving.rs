@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use daybook_domain::{JobKind, Tenant};
+use daybook_engine::bounded;
 use daybook_engine::files::layout::folder;
 use daybook_engine::files::reindex::{reindex_all, reindex_head};
 use daybook_engine::files::{FilesConfig, Folder};
@@ -88,7 +89,7 @@ impl Move {
         let to = self.to.database.portable();
         let note = self.note();
         let ours = format!("{}\n{}\n", self.name, to.made_at().await?);
-        let noted = fs::read_to_string(&note).unwrap_or_default();
+        let noted = bounded::read_text(&note, 64 * 1024).unwrap_or_default();
         if to.is_closed().await? || (noted != ours && !transfer::is_empty(to).await?) {
             bail!(
                 "{} holds another memory, and two are not mixed; name an empty database, or, if nobody \

@@ -15,6 +15,7 @@ use daybook_engine::notices::spool::Spool;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::refusals::{RefusalShown, refused};
 use crate::suggest;
 use crate::waiting::{Wait, waits};
 use crate::wiring::Daybook;
@@ -34,6 +35,8 @@ pub(crate) struct Facts {
     pub(crate) failing: Vec<Failing>,
     /// What waits after a failure.
     pub(crate) waits: Vec<Wait>,
+    /// What memory folders hold that is not used.
+    pub(crate) refused: Vec<RefusalShown>,
     switches: Switches,
     /// What has rested for longer and still waits is stale.
     pub(crate) stale_after: Duration,
@@ -77,6 +80,8 @@ pub(crate) struct Overview {
     failing: Vec<Failing>,
     /// What waits after a failure: for whom, until when, and why.
     waits: Vec<Wait>,
+    /// What memory folders hold that is not read, written or committed.
+    refused: Vec<RefusalShown>,
 }
 
 /// A file or a notice that could not be taken in. It holds up no other.
@@ -138,6 +143,7 @@ impl Facts {
             gaps: daybook.gaps().await?,
             scopes: store.scopes(&daybook.tenant).await?,
             imports: store.imports(&daybook.tenant, imports).await?,
+            refused: refused(daybook).await?,
             switches: daybook.switches(),
             stale_after: daybook.settings.profile.work.stale_after,
             now: daybook.clock.now(),
@@ -202,6 +208,7 @@ impl Facts {
             notices: self.notices,
             failing: self.failing.clone(),
             waits: self.waits.clone(),
+            refused: self.refused.clone(),
         }
     }
 }

@@ -16,7 +16,11 @@ use daybook_domain::seams::{SpendStore, Store, TreeStore};
 use daybook_domain::time::Clock;
 use daybook_domain::working::ThreadStore;
 use daybook_domain::{Gap, Job, JobKind, Tenant, Timestamp};
+#[cfg(feature = "postgres")]
+use daybook_engine::bounded;
 use daybook_engine::files::layout::run_folder;
+#[cfg(feature = "postgres")]
+use daybook_engine::files::name::FileName;
 use daybook_engine::ingest::import::Intake;
 use daybook_engine::ingest::redact::Redactor;
 use daybook_engine::jobs::{Presence, WorkLimits, Workshop, free_vanished};
@@ -407,8 +411,9 @@ fn machine(root: &Path) -> Result<String> {
     std::io::Write::write_all(&mut file, name.as_bytes()).with_context(failed)?;
     // Whoever was first has named it.
     let _ = file.persist_noclobber(&path);
-    let name = std::fs::read_to_string(&path).with_context(failed)?;
-    Ok(format!("at-{}", name.trim()))
+    let name = bounded::read_text(&path, 1024).with_context(failed)?;
+    // Workers' lock files are called after it.
+    Ok(format!("at-{}", FileName::folder(name.trim())))
 }
 
 fn open_ledger(

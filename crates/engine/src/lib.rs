@@ -11,6 +11,8 @@
 
 pub mod asked;
 #[cfg(feature = "pipeline")]
+pub mod bounded;
+#[cfg(feature = "pipeline")]
 pub mod consolidate;
 #[cfg(feature = "pipeline")]
 pub mod extract;
@@ -33,6 +35,8 @@ pub mod spend;
 pub mod stage;
 #[cfg(feature = "pipeline")]
 pub mod stop;
+#[cfg(all(test, feature = "pipeline", target_os = "linux"))]
+mod strange_files_test_support;
 #[cfg(feature = "pipeline")]
 pub mod triggers;
 pub mod working;

@@ -13,6 +13,7 @@ pub(crate) fn choose<E>(
     neighbours: &[String],
     mut taken: impl FnMut(&str) -> Result<bool, E>,
 ) -> Result<String, E> {
+    let host_id = &citable(host_id);
     let shared = neighbours.iter().map(|other| shared(host_id, other)).max();
     let fewest = FEWEST.max(shared.map_or(0, |shared| shared + 1));
     let length = host_id.chars().count();
@@ -22,13 +23,20 @@ pub(crate) fn choose<E>(
             return Ok(label);
         }
     }
-    let mut label = host_id.to_owned();
+    let mut label = host_id.clone();
     let mut number = 1;
     while taken(&label)? {
         number += 1;
         label = format!("{host_id}~{number}");
     }
     Ok(label)
+}
+
+/// `host_id` with `-` for each character that would end a citation or the line that it stands in.
+fn citable(host_id: &str) -> String {
+    let ends = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '[' | ']');
+    let plain = host_id.chars().map(|c| if ends(c) { '-' } else { c });
+    plain.collect()
 }
 
 fn shared(a: &str, b: &str) -> usize {
@@ -59,6 +67,12 @@ mod tests {
     #[test]
     fn a_short_id_is_its_own_label() {
         check("ab", &["abc"], &["abc"], "ab");
+    }
+
+    #[test]
+    fn a_label_never_ends_the_citation_or_the_line_that_it_stands_in() {
+        check("a\n]b\0c", &[], &[], "a--b");
+        check("\u{2028}[x", &[], &["--x"], "--x~2");
     }
 
     #[test]

@@ -7,13 +7,16 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use clap::Args;
 use daybook_domain::Scope;
+use daybook_engine::files::FilesError;
 use daybook_engine::files::layout::folder;
 use daybook_engine::files::shared::Together;
-use daybook_engine::jobs::{Sharing, WorkLimits};
+use daybook_engine::jobs::{Sharing, WorkError, WorkLimits};
 use serde_json::json;
 
 use super::Common;
+use crate::logging::complain;
 use crate::output::{bold, count, dim, json as print_json, warn};
+use crate::refusals;
 use crate::root;
 use crate::wiring::{Daybook, block_on};
 
@@ -56,19 +59,30 @@ impl Checkin {
         let below = self.from.as_deref().unwrap_or(&daybook.root);
         let sharing = shared(&daybook, below)?;
         let (stamp, wait) = (daybook.stamp(), WorkLimits::default().folder_wait);
+        let mut is_refused = false;
         let met = block_on(async {
             let mut met = Vec::new();
             for state in daybook.store.scopes(&daybook.tenant).await? {
-                if folder(below, &state.scope).is_dir() {
-                    let together = sharing.check_in(&state.scope, &stamp, wait).await?;
-                    met.push((state.scope, together));
+                if !folder(below, &state.scope).is_dir() {
+                    continue;
+                }
+                match sharing.check_in(&state.scope, &stamp, wait).await {
+                    Ok(together) => met.push((state.scope, together)),
+                    // One folder that is none costs no other.
+                    Err(WorkError::Files(error @ FilesError::Refused { .. })) => {
+                        complain(&error.to_string());
+                        is_refused = true;
+                    }
+                    Err(error) => return Err(error.into()),
                 }
             }
+            refusals::complain_of(&daybook).await?;
             Ok(met)
         })?;
         let moved = |(_, together): &Met| together.as_ref().is_none_or(|t| t.given + t.taken > 0);
         let met: Vec<Met> = met.into_iter().filter(moved).collect();
-        tell(common, below, &met, "Nothing was edited.")
+        let told = tell(common, below, &met, "Nothing was edited.")?;
+        Ok(if is_refused { ExitCode::FAILURE } else { told })
     }
 }
 

@@ -11,6 +11,7 @@ use super::Common;
 use crate::desk::{self, Standing};
 use crate::here::Here;
 use crate::keeper::catch_up;
+use crate::logging::complain;
 use crate::output::{dim, json as print_json};
 use crate::wiring::{Daybook, block_on};
 
@@ -47,6 +48,9 @@ impl Context {
             catch_up(&daybook).await?;
             desk::brief(&daybook, &at, &standing).await
         })?;
+        for refused in &briefing.refused {
+            complain(&refused.to_string());
+        }
         if common.json {
             print_json(&desk::briefing_json(&briefing))?;
         } else {

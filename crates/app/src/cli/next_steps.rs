@@ -8,6 +8,8 @@ use anyhow::Result;
 use daybook_domain::{Scope, ScopeKind};
 use daybook_engine::files::entry::{Block, blocks, unmarked};
 use daybook_engine::files::layout::{CURATED, folder};
+use daybook_engine::files::path::FilePath;
+use daybook_engine::files::reader;
 use daybook_engine::jobs::UpdateReport;
 use daybook_engine::recall::search::Answer;
 
@@ -36,14 +38,19 @@ pub(super) async fn say(daybook: &Daybook, largest: Option<&Scope>, told: &Told<
         say_nothing(told);
         return Ok(());
     };
-    let path = folder(&daybook.root, largest).join(CURATED);
-    let text = std::fs::read_to_string(&path).unwrap_or_default();
+    let memory = folder(&daybook.root, largest);
+    let text = reader::text(&memory, &FilePath::new(CURATED)?);
+    let text = text.ok().flatten().unwrap_or_default();
     let entry = first_entry(&text);
     if let Some(entry) = &entry {
         anstream::println!("{}   {entry}", bold("Where you left off"));
     }
     if !text.is_empty() {
-        anstream::println!("{}              {}", bold("Read it"), root::shown(&path));
+        anstream::println!(
+            "{}              {}",
+            bold("Read it"),
+            root::shown(&memory.join(CURATED))
+        );
     }
     if let Some((question, answer)) = answered_question(daybook, told.sample, entry).await? {
         let command = suggest::command_of(&["recall", &question]);

@@ -11,6 +11,7 @@ use super::Common;
 use crate::desk::{Ask, answers_json, ask, day, layer};
 use crate::keeper::catch_up;
 use crate::output::{bold, dim, json as print_json};
+use crate::refusals;
 use crate::wiring::{Daybook, block_on};
 
 /// Find what is remembered, with its source.
@@ -54,6 +55,7 @@ impl Recall {
         };
         let answers = block_on(async {
             catch_up(&daybook).await?;
+            refusals::complain_of(&daybook).await?;
             ask(&daybook, &asked).await
         })?;
         if common.json {

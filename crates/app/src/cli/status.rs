@@ -14,6 +14,7 @@ use super::sessions::day;
 use super::update::unended;
 use crate::output::{bold, count, dim, json as print_json, rfc3339, size, warn};
 use crate::overview::Facts;
+use crate::refusals::RefusalShown;
 use crate::root;
 use crate::suggest;
 use crate::waiting;
@@ -54,6 +55,7 @@ impl Status {
         if let Some(line) = unended(&facts.imports) {
             anstream::println!("  {} {line}", warn("imports   "));
         }
+        say_refused(&facts);
         if self.files {
             say_files(&facts);
         }
@@ -235,6 +237,23 @@ fn say_memory(facts: &Facts) {
             count(unwritten, "scope"),
             suggest::command("update"),
         );
+    }
+}
+
+fn say_refused(facts: &Facts) {
+    for RefusalShown { path, why, .. } in facts.refused.iter().take(ROWS) {
+        anstream::println!("  {}     {path}: {why}", warn("not used"));
+    }
+    if facts.refused.len() > ROWS {
+        let more = format!(
+            "… and {} more; --json lists all",
+            facts.refused.len() - ROWS
+        );
+        anstream::println!("    {}", dim(&more));
+    }
+    if !facts.refused.is_empty() {
+        let what = "put regular files in their place, or move them out of the memory folders";
+        anstream::println!("    {}", dim(what));
     }
 }
 

@@ -23,6 +23,7 @@ use crate::logging;
 use crate::outage::Outage;
 use crate::output::{count, json as print_json};
 use crate::progress::Learning;
+use crate::refusals;
 use crate::wiring::{Daybook, block_on, stand_back, stop_on_interrupt};
 use crate::{suggest, waiting};
 
@@ -72,6 +73,7 @@ impl Update {
             let learning = Learning::start(common, waiting(&shop).await?);
             let done = keep_up(&daybook, &shop, &stop, &learning).await?;
             learning.end();
+            refusals::complain_of(&daybook).await?;
             let told = tell(common, &daybook, &done, anew).await?;
             Ok(match done.taken.is_whole() {
                 true => told,
@@ -206,6 +208,7 @@ impl Rebuild {
             let learning = Learning::start(common, waiting(&shop).await?);
             let report = jobs::work(&shop, &stop, &learning).await?;
             learning.end();
+            refusals::complain_of(&daybook).await?;
             look_over(&daybook).await?;
             if common.json {
                 print_json(&json!({
@@ -395,6 +398,11 @@ pub(crate) fn as_json(report: &UpdateReport) -> serde_json::Value {
             "class": failed.failure.class.word(),
             "why": failed.failure.message,
         })).collect::<Vec<_>>(),
+        "unwritten": report.unwritten.iter().flat_map(|(scope, pages)| pages.iter().map(move |page| json!({
+            "scope": scope.to_string(),
+            "page": page.page.as_str(),
+            "why": page.why,
+        }))).collect::<Vec<_>>(),
         "stopped": report.stopped,
     })
 }

@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use daybook_engine::bounded;
 use daybook_engine::recall::loaded::Loaded;
 
 use super::Host;
 use crate::discover::{claude_code_folder, codex_folder};
 
 /// Most bytes of one such file that are looked at.
-const BYTES: usize = 256 * 1024;
+const BYTES: u64 = 256 * 1024;
 
 /// What `host` loads in `folder` of the checkout at `top`; of every known host when it is not known.
 pub(crate) fn loaded(folder: &Path, top: &Path, host: Option<Host>) -> Loaded {
@@ -51,8 +52,8 @@ pub(crate) fn loaded(folder: &Path, top: &Path, host: Option<Host>) -> Loaded {
 }
 
 fn text(path: &Path) -> Option<String> {
-    let mut bytes = std::fs::read(path).ok()?;
-    bytes.truncate(BYTES);
+    // A pipe or a device in its place is nothing that a host has loaded.
+    let bytes = bounded::read_start(path, BYTES).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 

@@ -153,11 +153,14 @@ impl Call {
             kind: ScopeKind::Project,
             name,
         });
-        let applies = briefing::applies(root, &tenant, &settings.person, project.as_ref());
+        let briefing = briefing::read(root, &tenant, &settings.person, project.as_ref());
+        for refused in &briefing.refused {
+            complain(&refused.to_string());
+        }
         let loaded = loaded(&folder, Path::new(&standing.place.root), Some(self.host));
         let branch = standing.place.branch.as_deref();
         let told = assemble(
-            &applies,
+            &briefing.applies,
             branch,
             &loaded,
             &suggest::program(),

@@ -6,12 +6,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 use daybook_domain::Tenant;
+use daybook_engine::bounded;
 
 use crate::root::shown;
 use crate::settings::is_tenant;
 
 /// Name of the file in the data folder.
 const FILE: &str = "token";
+/// Longest token file that is read, in bytes.
+const FILE_BYTES: u64 = 64 * 1024;
 /// Random bytes of a token.
 const BYTES: usize = 32;
 /// Fewest characters of a token that somebody has chosen.
@@ -94,7 +97,8 @@ fn read(file: PathBuf, tenant: Tenant) -> Result<Token> {
     if is_open_to_others(&file) {
         bail!("others on this machine may read {name}; run chmod 600 {name}, or delete it");
     }
-    let text = fs::read_to_string(&file).with_context(|| format!("cannot read {name}"))?;
+    let text =
+        bounded::read_text(&file, FILE_BYTES).with_context(|| format!("cannot read {name}"))?;
     let secret = text.trim().to_owned();
     if secret.len() < FEWEST || !secret.bytes().all(|byte| byte.is_ascii_graphic()) {
         bail!("{name} holds no token; delete it, and the next start makes a new one");

@@ -31,6 +31,7 @@ use anyhow::{Context, Result};
 use daybook_domain::eligibility::Switches;
 use daybook_domain::spend::Cap;
 use daybook_domain::{PriceTable, ScopeKind, Tenant};
+use daybook_engine::bounded;
 use daybook_engine::profile::Profile;
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -47,6 +48,8 @@ pub(crate) use sources::Source;
 
 /// Name of the settings file in the data folder.
 pub(crate) const FILE: &str = "daybook.toml";
+/// Longest settings file that is read, in bytes.
+const FILE_BYTES: u64 = 4 * 1024 * 1024;
 
 /// The word for a database in the data folder.
 const SQLITE: &str = "sqlite";
@@ -150,9 +153,9 @@ impl Settings {
     /// Reads the settings of the data folder at `root`, with `flags` of the form `name=value` over them.
     pub(crate) fn load(root: &Path, flags: &[String]) -> Result<Self> {
         let path = root.join(FILE);
-        let text = match std::fs::read_to_string(&path) {
+        let text = match bounded::read_text(&path, FILE_BYTES) {
             Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+            Err(refusal) if refusal.is_absence() => String::new(),
             Err(error) => {
                 return Err(error).with_context(|| format!("cannot read {}", path.display()));
             }

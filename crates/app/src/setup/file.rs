@@ -10,6 +10,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use daybook_engine::bounded;
 
 use crate::root::shown;
 
@@ -42,7 +43,7 @@ impl Settings {
             Ok(metadata) if metadata.len() > MOST_BYTES => {
                 bail!("{} is too big to be settings", shown(&path))
             }
-            Ok(_) => Some(fs::read_to_string(&target).with_context(cannot)?),
+            Ok(_) => Some(bounded::read_text(&target, MOST_BYTES).with_context(cannot)?),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
             Err(error) => return Err(error).with_context(cannot),
         };
@@ -92,7 +93,7 @@ impl Settings {
         let texts = found
             .into_iter()
             .rev()
-            .filter_map(|(_, path)| fs::read_to_string(path).ok());
+            .filter_map(|(_, path)| bounded::read_text(&path, MOST_BYTES).ok());
         texts
             .map(|text| text.strip_prefix(MARK).unwrap_or(&text).to_owned())
             .collect()
@@ -133,7 +134,7 @@ impl Settings {
             let path = self.path.with_file_name(format!("{prefix}{today}{count}"));
             match create_new(&path) {
                 Ok(mut file) => {
-                    file.write_all(&fs::read(&self.target).with_context(cannot)?)
+                    file.write_all(&bounded::read(&self.target, MOST_BYTES).with_context(cannot)?)
                         .with_context(cannot)?;
                     self.keep_mode(&path).with_context(cannot)?;
                     file.sync_all().with_context(cannot)?;

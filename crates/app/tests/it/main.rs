@@ -23,6 +23,7 @@ mod server;
 mod servers;
 mod setup;
 mod spend;
+mod strange_files;
 mod tenants;
 mod threads;
 mod worker;

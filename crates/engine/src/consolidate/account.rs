@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use daybook_domain::ObservationKind;
+use daybook_domain::{EventId, ObservationKind, SessionId};
 
 use super::fold::Account;
 use super::merge::Belief;
@@ -127,15 +127,18 @@ pub(super) fn sessions(
     accounts: &[Account],
     beliefs: &[Belief],
 ) -> BTreeMap<String, Page> {
-    accounts
-        .iter()
-        .map(|account| {
-            (
-                file_name(brief, account),
-                session_page(brief, account, beliefs),
-            )
-        })
-        .collect()
+    let mut pages = BTreeMap::new();
+    for account in accounts {
+        let mut name = file_name(brief, account);
+        if pages.contains_key(&name) {
+            // A task and a label can come to the words of another task and label.
+            let SessionId { agent, host_id, .. } = &account.session;
+            let print = EventId::of(&[agent.as_bytes(), host_id.as_bytes()]).0;
+            name = format!("{name}~{print:032x}");
+        }
+        pages.insert(name, session_page(brief, account, beliefs));
+    }
+    pages
 }
 
 fn file_name(brief: &Brief, account: &Account) -> String {

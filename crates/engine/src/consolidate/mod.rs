@@ -105,12 +105,43 @@ pub fn consolidate(brief: &Brief) -> Memory {
     let accounts = fold::accounts(&brief.extractions);
     let beliefs = merge::beliefs(&brief.observations);
     let curated = sections::curated(brief, &accounts, &beliefs);
-    Memory {
+    let mut memory = Memory {
         summary: sections::summary(brief, &curated, &accounts),
         branches: branches::branches(brief, &accounts, &beliefs),
         daily: account::daily(brief, &accounts, &beliefs),
         sessions: account::sessions(brief, &accounts, &beliefs),
         notes: account::notes(brief, &beliefs),
         curated,
+    };
+    for page in memory.pages_mut() {
+        keep_lines_whole(page);
+    }
+    memory
+}
+
+impl Memory {
+    fn pages_mut(&mut self) -> impl Iterator<Item = &mut Page> {
+        let dated = [&mut self.daily, &mut self.sessions, &mut self.notes];
+        let single = [&mut self.curated, &mut self.summary, &mut self.branches];
+        let dated = dated.into_iter().flat_map(BTreeMap::values_mut);
+        single.into_iter().chain(dated)
+    }
+}
+
+/// Puts a blank in the place of each character that ends a line or moves the cursor. Names of sessions
+/// and branches are any text, and a line that falls in two is read back as two entries.
+fn keep_lines_whole(page: &mut Page) {
+    let lines = page.sections.iter_mut().flat_map(|section| {
+        let lines = section
+            .entries
+            .iter_mut()
+            .flat_map(|entry| &mut entry.lines);
+        lines.chain([&mut section.title])
+    });
+    for line in lines.chain([&mut page.heading]) {
+        let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
+        if line.contains(breaks) {
+            *line = line.replace(breaks, " ");
+        }
     }
 }

@@ -70,13 +70,19 @@ pub(super) fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Reads a file that may be missing.
+/// Longest of our own and git's small files, in bytes: an index names every file of the folder.
+const PRIVATE_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Reads a file inside `.git` that may be missing.
 pub(super) fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    match fs::read(path) {
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
+    super::reader::read_private(path, PRIVATE_BYTES)
+}
+
+/// Writes a file of our own that is put in its place afterwards. What stood there goes: a link is
+/// not written through.
+pub(super) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    remove(path)?;
+    io::Write::write_all(&mut File::create_new(path)?, bytes)
 }
 
 /// What lies in a folder; nothing in one that is missing.

@@ -32,6 +32,11 @@ impl Changes {
         self.0.insert(path, None);
     }
 
+    /// The file at `path` shall stay as it is.
+    pub(super) fn leave(&mut self, path: &FilePath) -> bool {
+        self.0.remove(path).is_some()
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = (&FilePath, Option<&Vec<u8>>)> {
         self.0.iter().map(|(path, bytes)| (path, bytes.as_ref()))
     }

@@ -13,6 +13,7 @@ use super::refs::{Branch, Moved};
 use super::scan::{self, Scan};
 use super::stamp::Stamp;
 use super::tree::{self, Change, TreeFiles};
+use super::unwritten;
 
 /// Most times that we start over because a person moved the branch under us.
 pub(super) const MAX_ATTEMPTS: usize = 8;
@@ -73,6 +74,7 @@ impl<'a> Work<'a> {
     pub(super) fn commit_edits(&self) -> Result<Settling, FilesError> {
         for _ in 0..MAX_ATTEMPTS {
             let head = self.head()?;
+            unwritten::restore(self.folder, &self.repo, &head)?;
             let mut staging = self.staging(StagedFor::Now);
             let scan = scan::scan(
                 self.folder,
@@ -80,6 +82,7 @@ impl<'a> Work<'a> {
                 &head.tree,
                 &mut staging,
             )?;
+            unwritten::note_blocked(self.folder, &scan.skipped)?;
             let edits = scan.edits(&head.tree);
             if edits.is_empty() {
                 return Ok(Settling {

@@ -2,11 +2,13 @@
 //!
 //! Not here: what is written there (`consolidate`).
 
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs;
+use std::io;
 use std::path::Path;
 
 use super::entry::unmarked;
+use super::path::FilePath;
+use super::reader::Reader;
 
 /// Most bytes that are read of one day.
 const DAY_BYTES: u64 = 256 * 1024;
@@ -17,23 +19,17 @@ const DAY_BYTES: u64 = 256 * 1024;
 /// # Errors
 /// When the disk fails.
 pub fn tail(memory: &Path, most: usize) -> io::Result<Vec<(String, String)>> {
-    let entries = match fs::read_dir(memory.join("daily")) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries?,
+    let opened = Reader::open(memory).map_err(|refused| io::Error::from(refused.why))?;
+    let Some(reader) = opened else {
+        return Ok(Vec::new());
     };
-    let mut days = Vec::new();
-    for entry in entries {
-        let entry = entry?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        // What is a link may lead out of the memory.
-        if let (Some(day), true) = (name.strip_suffix(".md"), entry.file_type()?.is_file()) {
-            days.push((day.to_owned(), entry.path()));
-        }
-    }
-    days.sort();
     let mut newest_first = Vec::new();
-    for (day, path) in days.into_iter().rev() {
-        let lines = lines_of(&path)?.into_iter().rev();
+    for (day, path) in days(memory)?.into_iter().rev() {
+        // A day that is refused costs no other.
+        let Ok(Some(bytes)) = reader.read_start(&path, DAY_BYTES) else {
+            continue;
+        };
+        let lines = lines_of(&bytes).into_iter().rev();
         newest_first.extend(lines.map(|line| (day.clone(), line)));
         if newest_first.len() >= most {
             break;
@@ -44,14 +40,30 @@ pub fn tail(memory: &Path, most: usize) -> io::Result<Vec<(String, String)>> {
     Ok(newest_first)
 }
 
-fn lines_of(path: &Path) -> io::Result<Vec<String>> {
-    let mut bytes = Vec::new();
-    File::open(path)?.take(DAY_BYTES).read_to_end(&mut bytes)?;
-    let text = String::from_utf8_lossy(&bytes);
+/// The days of the diary, oldest first, each with its file.
+fn days(memory: &Path) -> io::Result<Vec<(String, FilePath)>> {
+    let daily = memory.join("daily");
+    if !fs::symlink_metadata(&daily).is_ok_and(|found| found.is_dir()) {
+        return Ok(Vec::new());
+    }
+    let mut days = Vec::new();
+    for entry in fs::read_dir(daily)? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        let day = name.strip_suffix(".md").map(str::to_owned);
+        if let (Some(day), Ok(path)) = (day, FilePath::new(format!("daily/{name}"))) {
+            days.push((day, path));
+        }
+    }
+    days.sort();
+    Ok(days)
+}
+
+fn lines_of(bytes: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(bytes);
     let lines = text.lines().map(|line| unmarked(line).trim());
     let says = |line: &&str| !line.is_empty() && !line.starts_with('#');
     let words = |line: &str| line.strip_prefix("- ").unwrap_or(line).to_owned();
-    Ok(lines.filter(says).map(words).collect())
+    lines.filter(says).map(words).collect()
 }
 
 #[cfg(test)]

@@ -6,6 +6,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::reader::Refused;
+use super::refused::WhySkipped;
+use crate::bounded::Refusal;
+
 /// A cause that belongs to a library below us.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -61,6 +65,14 @@ pub enum FilesError {
         path: PathBuf,
         /// `FilesConfig::max_files`.
         limit: usize,
+    },
+    /// A person can act, then repeat.
+    #[error("{} is not used as memory, because {why}: put what belongs there in its place", .path.display())]
+    Refused {
+        /// What stands where a memory file or folder belongs.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: WhySkipped,
     },
     /// The request is wrong; repeating will not help.
     #[error("{path:?} cannot name a memory file: {why}")]
@@ -118,6 +130,25 @@ pub enum FilesError {
         #[source]
         source: BoxError,
     },
+}
+
+impl From<Refused> for FilesError {
+    fn from(refused: Refused) -> Self {
+        let Refused { path, why } = refused;
+        match why {
+            Refusal::Failed(kind) => Self::from_io("read", path, kind.into()),
+            Refusal::Link
+            | Refusal::Folder
+            | Refusal::NotAFolder
+            | Refusal::Pipe
+            | Refusal::Socket
+            | Refusal::Device
+            | Refusal::TooLarge { .. } => Self::Refused {
+                path,
+                why: WhySkipped::Refused(why),
+            },
+        }
+    }
 }
 
 impl FilesError {

@@ -19,10 +19,26 @@ use serde::Deserialize;
 
 use super::atomic;
 use super::error::FilesError;
+use super::reader::{FILE_BYTES, Reader};
 use super::steps::{Step, Steps};
+use crate::bounded::Refusal;
 
 /// Ours, inside `.git/daybook/`: the new texts of an intent, its objects, other objects on their way.
 const PRIVATE_FOLDERS: [&str; 3] = ["new", "promised", "objects"];
+
+/// What is opened inside `.git` by its name, and whether it is a folder.
+const GIT_PLACES: [(&str, bool); 10] = [
+    ("", true),
+    ("objects", true),
+    ("refs", true),
+    ("daybook", true),
+    ("HEAD", false),
+    ("config", false),
+    ("index", false),
+    ("packed-refs", false),
+    ("daybook/lock", false),
+    ("daybook/clock", false),
+];
 
 /// The branch that a new folder starts on.
 pub const MAIN_BRANCH: &str = "main";
@@ -64,7 +80,7 @@ impl Default for FilesConfig {
     fn default() -> Self {
         Self {
             durability: Durability::Process,
-            max_file_bytes: 8 * 1024 * 1024,
+            max_file_bytes: FILE_BYTES,
             max_files: 20_000,
             git_lock_wait: Duration::from_secs(1),
         }
@@ -96,6 +112,7 @@ impl Folder {
             steps: Steps::default(),
             may_exchange: true,
         };
+        folder.check_place()?;
         if !folder.git_dir().join("HEAD").is_file() {
             make_private(&folder.root).map_err(FilesError::io("create", &folder.root))?;
             folder.make_repository()?;
@@ -105,6 +122,34 @@ impl Folder {
         }
         folder.repository()?;
         Ok(folder)
+    }
+
+    /// Refuses a folder that is reached through a link below the data folder, or whose `.git` is one:
+    /// what is written would land elsewhere.
+    fn check_place(&self) -> Result<(), FilesError> {
+        Reader::open(&self.root)?;
+        let path = self.git_dir();
+        for (name, is_folder) in GIT_PLACES {
+            let place = path.join(name);
+            let Ok(found) = fs::symlink_metadata(&place) else {
+                continue;
+            };
+            let why = match is_folder {
+                true => (!found.is_dir()).then_some(Refusal::NotAFolder),
+                false => Refusal::of_kind(found.file_type()),
+            };
+            if let Some(why) = why {
+                let source = format!("{}: {why}", place.display()).into();
+                return Err(FilesError::NotARepository { path, source });
+            }
+        }
+        Ok(())
+    }
+
+    /// What reads the files as they stand on disk.
+    pub(super) fn reader(&self) -> Result<Reader, FilesError> {
+        let missing = || FilesError::io("read", &self.root)(io::ErrorKind::NotFound.into());
+        Reader::open(&self.root)?.ok_or_else(missing)
     }
 
     /// The same folder, its writers watched; see [`Steps`].

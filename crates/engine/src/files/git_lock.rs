@@ -90,7 +90,7 @@ fn names(folder: &Folder, name: &Path) -> (PathBuf, PathBuf) {
 }
 
 fn write_new(path: &Path, bytes: &[u8], sync: bool) -> io::Result<()> {
-    fs::write(path, bytes)?;
+    atomic::write_new(path, bytes)?;
     if sync {
         atomic::sync(&[path.to_owned()])
     } else {

@@ -49,7 +49,8 @@ impl Intent {
     /// disk, like all that the intent speaks of, before [`record`](Self::record) is called.
     pub(super) fn draft(&self, folder: &Folder) -> Result<PathBuf, FilesError> {
         let draft = folder.private("intent.part");
-        fs::write(&draft, self.to_string()).map_err(FilesError::io("draft", &draft))?;
+        atomic::write_new(&draft, self.to_string().as_bytes())
+            .map_err(FilesError::io("draft", &draft))?;
         Ok(draft)
     }
 

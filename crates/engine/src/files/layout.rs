@@ -1,13 +1,15 @@
 //! Where a scope's memory lives: folder and file names (DESIGN.md, "On disk").
 //!
-//! Names of scopes are only names: they map to folders injectively, also on file systems that
-//! fold case, and no name leads out of the root.
+//! Not here: how a name becomes a component of a path (`name`).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use daybook_domain::{Scope, ScopeKind, Tenant};
 
+use super::name::FileName;
+use super::path::FilePath;
 use crate::consolidate::{Memory, Page};
 
 /// `MEMORY.md`: curated, long-term.
@@ -16,8 +18,16 @@ pub const CURATED: &str = "MEMORY.md";
 pub const SUMMARY: &str = "memory_summary.md";
 /// `branches.md`: where each branch stands.
 pub const BRANCHES: &str = "branches.md";
-/// Longest folder name made from a scope's name, in bytes; longer names end in a fingerprint.
-const NAME: usize = 120;
+/// Folders of kinds of scopes, below the folder of their tenant.
+pub(super) const KINDS: [&str; 5] = ["users", "agents", "teams", "rooms", "projects"];
+/// Where the tenants stand that are not the local one.
+const TENANTS: &str = "tenants";
+/// A memory folder, in the folder of its scope.
+const MEMORY: &str = "memory";
+/// The list of entities.
+pub(super) const ENTITY_INDEX: &str = "INDEX.md";
+/// Folders in which the engine keeps pages.
+const OWNED_FOLDERS: [&str; 4] = ["daily", "sessions", "notes", "entities"];
 
 /// A scope's memory folder below the root.
 #[must_use]
@@ -31,8 +41,8 @@ pub fn folder(root: &Path, scope: &Scope) -> PathBuf {
     };
     wall(root, &scope.tenant)
         .join(kind)
-        .join(encoded(&scope.name))
-        .join("memory")
+        .join(FileName::folder(&scope.name))
+        .join(MEMORY)
 }
 
 /// The folder that holds all that a tenant keeps in files.
@@ -41,7 +51,7 @@ pub fn wall(root: &Path, tenant: &Tenant) -> PathBuf {
     if *tenant == Tenant::local() {
         return root.to_owned();
     }
-    root.join("tenants").join(encoded(&tenant.0))
+    root.join(TENANTS).join(FileName::folder(&tenant.0))
 }
 
 /// The folder that holds what a tenant's hooks and processes leave for each other on this machine: its
@@ -51,72 +61,28 @@ pub fn run_folder(root: &Path, tenant: &Tenant) -> PathBuf {
     if *tenant == Tenant::local() {
         return root.to_owned();
     }
-    root.join("run").join("tenants").join(encoded(&tenant.0))
+    root.join("run")
+        .join("tenants")
+        .join(FileName::folder(&tenant.0))
 }
 
-/// A name as a folder: lower-case letters, digits, `-`, `_` and inner dots stay; everything else is
-/// percent-encoded, capitals too, so that names that differ stay apart where case is folded.
-///
-/// ```
-/// use daybook_engine::files::layout::encoded;
-/// assert_eq!(encoded("entire"), "entire");
-/// assert_eq!(encoded("Ada|x"), "%41da%7Cx");
-/// assert_eq!(encoded("../up"), "%2E.%2Fup");
-/// ```
+/// The pages of a memory, by file relative to the scope's folder.
 #[must_use]
-pub fn encoded(name: &str) -> String {
-    let mut folder = String::new();
-    for (n, byte) in name.bytes().enumerate() {
-        let edge = n == 0 || n + 1 == name.len();
-        match byte {
-            b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' => folder.push(char::from(byte)),
-            b'.' if !edge => folder.push('.'),
-            _ => folder.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    if folder.is_empty() {
-        return "%".to_owned();
-    }
-    if is_reserved(&folder) {
-        folder.push('%');
-    }
-    if folder.len() > NAME {
-        let print = daybook_domain::EventId::of(&[name.as_bytes()]).0;
-        folder.truncate(NAME);
-        folder.push_str(&format!("%%{print:032x}"));
-    }
-    folder
-}
-
-/// Device names of one operating system, which it refuses as file names.
-fn is_reserved(name: &str) -> bool {
-    let stem = name.split('.').next().unwrap_or(name);
-    let numbered = |prefix: &str| {
-        stem.strip_prefix(prefix)
-            .is_some_and(|n| n.len() == 1 && n.as_bytes()[0].is_ascii_digit())
-    };
-    matches!(stem, "con" | "prn" | "aux" | "nul") || numbered("com") || numbered("lpt")
-}
-
-/// The pages of a memory, by file name relative to the scope's folder.
-#[must_use]
-pub fn pages(memory: &Memory) -> BTreeMap<String, &Page> {
-    let mut pages = BTreeMap::new();
-    let mut add = |name: String, page| {
-        pages.insert(name, page);
-    };
-    add(CURATED.to_owned(), &memory.curated);
-    add(SUMMARY.to_owned(), &memory.summary);
+pub fn pages(memory: &Memory) -> BTreeMap<FilePath, &Page> {
+    let mut pages = BTreeMap::from([
+        (FilePath::owned(CURATED), &memory.curated),
+        (FilePath::owned(SUMMARY), &memory.summary),
+    ]);
     if !memory.branches.sections.is_empty() {
-        add(BRANCHES.to_owned(), &memory.branches);
+        pages.insert(FilePath::owned(BRANCHES), &memory.branches);
     }
     for (folder, named) in [
         ("daily", &memory.daily),
         ("sessions", &memory.sessions),
         ("notes", &memory.notes),
     ] {
-        for (name, page) in named {
-            add(format!("{folder}/{name}.md"), page);
+        for (name, file) in FileName::unique(named.keys().map(String::as_str)) {
+            pages.insert(FilePath::page(folder, &file), &named[name]);
         }
     }
     pages
@@ -129,4 +95,36 @@ pub fn is_ours(file: &str) -> bool {
     let below = |folder: &str| file.starts_with(folder) && file.ends_with(".md");
     [CURATED, SUMMARY, BRANCHES].contains(&file)
         || ["daily/", "sessions/", "notes/"].into_iter().any(below)
+}
+
+/// Whether the engine keeps a file at this path, entities too. A folder there is in its way.
+pub(super) fn is_owned_file(path: &str) -> bool {
+    is_ours(path)
+        || path == ENTITY_INDEX
+        || (path.starts_with("entities/") && path.ends_with(".md"))
+}
+
+/// Whether the engine keeps files in a folder at this path. A file there is in their way.
+pub(super) fn is_owned_folder(path: &str) -> bool {
+    OWNED_FOLDERS.contains(&path)
+}
+
+/// Cuts the path of a memory folder in two: the data folder, which may be reached through links, and
+/// the components below it that the engine makes. Of another folder only the last is ours.
+pub(super) fn split(memory: &Path) -> (PathBuf, Vec<OsString>) {
+    let mut base = memory.to_owned();
+    let mut below = VecDeque::new();
+    let named: Vec<_> = memory.iter().rev().map(OsStr::to_str).collect();
+    let ours = match named.as_slice() {
+        [Some(MEMORY), _, Some(kind), _, Some(TENANTS), ..] if KINDS.contains(kind) => 5,
+        [Some(MEMORY), _, Some(kind), ..] if KINDS.contains(kind) => 3,
+        [_, ..] | [] => 1,
+    };
+    for _ in 0..ours {
+        if let (Some(name), Some(parent)) = (base.file_name(), base.parent()) {
+            below.push_front(name.to_owned());
+            base = parent.to_owned();
+        }
+    }
+    (base, below.into())
 }

@@ -21,13 +21,16 @@ mod index;
 mod intent;
 pub mod layout;
 pub mod lock;
+pub mod name;
 mod objects;
 pub mod page;
 pub mod path;
 pub mod post;
+pub mod reader;
 pub mod reading;
 mod recover;
 mod refs;
+pub mod refused;
 pub mod reindex;
 mod scan;
 pub mod shared;
@@ -37,6 +40,7 @@ mod swap;
 #[cfg(test)]
 mod testbed;
 mod tree;
+pub mod unwritten;
 mod withheld;
 pub mod write;
 

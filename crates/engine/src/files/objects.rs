@@ -22,7 +22,12 @@ use gix::zlib::stream::deflate;
 use super::atomic;
 use super::error::FilesError;
 use super::folder::Folder;
+use super::refused::WhySkipped;
 use super::steps::Step;
+use crate::bounded::Refusal;
+
+/// Longest text of a file that is read from the history, in bytes: a person may have committed any.
+const MAX_BLOB_BYTES: u64 = 64 * 1024 * 1024;
 
 /// What objects are staged for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -177,9 +182,35 @@ pub(super) fn read_blob(
     repo: &gix::Repository,
     id: ObjectId,
 ) -> Result<Vec<u8>, FilesError> {
+    let failed = || FilesError::git("read a file's history", folder.root());
+    check_object(folder, repo, id)?;
+    let size = repo.find_header(id).map_err(failed())?.size();
+    if size > MAX_BLOB_BYTES {
+        let limit = MAX_BLOB_BYTES;
+        return Err(FilesError::TooLarge {
+            path: id.to_string(),
+            bytes: size,
+            limit,
+        });
+    }
     repo.find_blob(id)
         .map(|mut blob| blob.take_data())
-        .map_err(FilesError::git("read a file's history", folder.root()))
+        .map_err(failed())
+}
+
+/// Refuses an object whose file is no regular one: a pipe would be waited for.
+fn check_object(folder: &Folder, repo: &gix::Repository, id: ObjectId) -> Result<(), FilesError> {
+    let (name, objects) = (id.to_string(), repo.objects.store_ref().path());
+    let path = objects.join(&name[..2]).join(&name[2..]);
+    match fs::symlink_metadata(&path).map(|found| Refusal::of_kind(found.file_type())) {
+        Ok(Some(why)) => Err(FilesError::Refused {
+            path,
+            why: WhySkipped::Refused(why),
+        }),
+        Ok(None) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(FilesError::io("look at an object of", folder.root())(error)),
+    }
 }
 
 /// Writes an object as git does, but at a place of our choice.

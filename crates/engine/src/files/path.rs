@@ -4,12 +4,14 @@
 //! ordinary visible names, and nothing in it can be taken for `.git`. Whoever holds one may join it
 //! to a folder without a further check (symbolic links apart, which only the disk can show).
 //!
-//! Not here: which file is called what. The stages choose names; this module refuses bad ones.
+//! Not here: which file is called what (`layout`), and how the name of something becomes a component
+//! (`name`). Paths that people and trees hold are checked here.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::error::FilesError;
+use super::name::FileName;
 
 /// Longest path, in bytes. Longer ones fail on some file system that a person may sync to.
 pub const MAX_PATH_BYTES: usize = 1024;
@@ -35,6 +37,19 @@ impl FilePath {
             None => Ok(Self(path)),
             Some(why) => Err(FilesError::BadPath { path, why }),
         }
+    }
+
+    /// A file that the engine keeps at the top of every memory folder.
+    pub(super) fn owned(file: &'static str) -> Self {
+        debug_assert!(fault_in(file).is_none(), "{file}");
+        Self(file.to_owned())
+    }
+
+    /// The page called `name` in one of the engine's folders.
+    pub(super) fn page(folder: &'static str, name: &FileName) -> Self {
+        let path = format!("{folder}/{name}.md");
+        debug_assert!(fault_in(&path).is_none(), "{path:?}");
+        Self(path)
     }
 
     /// The path as text.

@@ -7,6 +7,7 @@
 //! Not here: what a memory says.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use tracing::field::{Empty, display};
 use tracing::{Span, info_span};
@@ -22,8 +23,9 @@ use super::lock::WriterLock;
 use super::page::{Orphans, deleted, fresh, is_untouched, merged};
 use super::path::FilePath;
 use super::stamp::Stamp;
+use super::unwritten::{Unwritten, note_unwritten};
 use super::withheld;
-use super::write::{Snapshot, WriteOutcome};
+use super::write::{Skipped, Snapshot, WriteOutcome};
 use crate::consolidate::{Memory, Page, Section};
 use crate::stage::inside;
 
@@ -121,7 +123,18 @@ fn ids(text: &str) -> BTreeSet<EntryId> {
     deleted("", text).iter().map(Marker::id).collect()
 }
 
-/// Writes the memory's pages.
+/// What posting a memory came to.
+#[must_use]
+#[derive(Debug)]
+pub struct Posted {
+    /// What became of the pages that could be written.
+    pub outcome: WriteOutcome,
+    /// Pages that could not be: each costs no other.
+    pub unwritten: Vec<Unwritten>,
+}
+
+/// Writes the memory's pages. A page that cannot be written costs no other: it is named, and remembered
+/// in the folder until it can.
 ///
 /// # Errors
 /// What the disk says. Nothing is half-written: the next writer finishes what was begun.
@@ -132,14 +145,15 @@ pub fn post(
     stamp: &Stamp,
     message: &str,
     holds_lease: &dyn Fn() -> bool,
-) -> Result<WriteOutcome, FilesError> {
-    let span = info_span!("post", commit = Empty, outcome = Empty);
+) -> Result<Posted, FilesError> {
+    let span = info_span!("post", commit = Empty, unwritten = Empty, outcome = Empty);
     let work = || write(lock, memory, orphans, stamp, message, holds_lease);
     inside(span, work, note)
 }
 
-fn note(span: &Span, outcome: &WriteOutcome) {
-    let outcome = match outcome {
+fn note(span: &Span, posted: &Posted) {
+    span.record("unwritten", posted.unwritten.len());
+    let outcome = match &posted.outcome {
         WriteOutcome::Written(written) => {
             span.record("commit", display(&written.commit));
             "written"
@@ -157,25 +171,63 @@ fn write(
     stamp: &Stamp,
     message: &str,
     holds_lease: &dyn Fn() -> bool,
-) -> Result<WriteOutcome, FilesError> {
+) -> Result<Posted, FilesError> {
     let withheld = withheld::load(lock)?;
     let none = BTreeSet::new();
-    lock.write(stamp, message, holds_lease, |snapshot| {
+    let pages = pages(memory);
+    let mut unwritten = Vec::new();
+    let outcome = lock.write(stamp, message, holds_lease, |snapshot| {
         let mut changes = Changes::none();
-        let pages = pages(memory);
-        for (name, page) in &pages {
-            let path = FilePath::new(name.as_str())?;
-            let held = withheld.get(name).unwrap_or(&none);
-            let standing = Standing {
-                snapshot,
-                path: &path,
-            };
+        for (path, page) in &pages {
+            let held = withheld.get(path.as_str()).unwrap_or(&none);
+            let standing = Standing { snapshot, path };
             if let Some(new) = standing.with(page, held, orphans)? {
-                changes.write(path, new);
+                changes.write(path.clone(), new);
             }
         }
         retire(snapshot, &pages, &mut changes, orphans)?;
+        unwritten = leave_out_unfit(snapshot, &mut changes)?;
         Ok(changes)
+    })?;
+    if let Some(settled) = outcome.settled() {
+        unwritten.extend(blocked(&pages, &settled.skipped));
+        note_unwritten(lock.folder(), &unwritten)?;
+    }
+    Ok(Posted { outcome, unwritten })
+}
+
+/// Takes out of `changes` what no tree can hold beside what stands there, one file after another.
+fn leave_out_unfit(
+    snapshot: &Snapshot<'_>,
+    changes: &mut Changes,
+) -> Result<Vec<Unwritten>, FilesError> {
+    let mut unfit = Vec::new();
+    while let Err(error) = snapshot.check(changes) {
+        let (FilesError::Clash { path, .. } | FilesError::TooLarge { path, .. }) = &error else {
+            return Err(error);
+        };
+        let page = FilePath::new(path.as_str())?;
+        if !changes.leave(&page) {
+            return Err(error);
+        }
+        let why = error.to_string();
+        unfit.push(Unwritten { page, why });
+    }
+    Ok(unfit)
+}
+
+/// Pages in whose place something else stands. Their text is in the history.
+fn blocked<'a>(
+    pages: &'a BTreeMap<FilePath, &Page>,
+    skipped: &'a [Skipped],
+) -> impl Iterator<Item = Unwritten> + 'a {
+    pages.keys().filter_map(move |page| {
+        let mut skipped = skipped.iter();
+        let why = skipped.find(|skipped| Path::new(page.as_str()).starts_with(&skipped.path))?;
+        Some(Unwritten {
+            page: page.clone(),
+            why: why.to_string(),
+        })
     })
 }
 
@@ -216,7 +268,7 @@ impl Standing<'_> {
 /// person added stays.
 fn retire(
     snapshot: &Snapshot<'_>,
-    pages: &BTreeMap<String, &Page>,
+    pages: &BTreeMap<FilePath, &Page>,
     changes: &mut Changes,
     orphans: Orphans,
 ) -> Result<(), FilesError> {
@@ -228,7 +280,7 @@ fn retire(
         sections: Vec::new(),
     };
     for (path, _) in snapshot.files() {
-        if !is_ours(path.as_str()) || pages.contains_key(path.as_str()) {
+        if !is_ours(path.as_str()) || pages.contains_key(path) {
             continue;
         }
         let Some(current) = text(snapshot.read(path)?) else {

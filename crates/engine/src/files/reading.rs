@@ -1,20 +1,17 @@
 //! Reading one memory file that somebody names, and no other file.
 //!
-//! What holds: the file lies in the memory folder of a scope behind the local wall, also after all
-//! symbolic links are followed, and nothing on the way is hidden. So neither `..` nor a link leads
-//! out, and `.git`, the database and the settings are out of reach.
+//! What holds: the file lies in the memory folder of a scope behind the local wall, no link is followed
+//! on the way, and nothing on it is hidden. So neither `..` nor a link leads out, and `.git`, the
+//! database and the settings are out of reach.
 //!
 //! Not here: which words a reader is shown of it.
 
-use std::fs::{self, File};
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::folder::FilesConfig;
+use super::layout::KINDS;
 use super::path::FilePath;
-
-/// Folders of scopes, below the root.
-const KINDS: [&str; 5] = ["users", "agents", "teams", "rooms", "projects"];
+use super::reader::{self, Refused};
+use crate::bounded::Refusal;
 
 /// Why a file is not read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -45,50 +42,20 @@ pub fn read(root: &Path, named: &str) -> Result<String, Unread> {
     if !KINDS.contains(&kind) {
         return Err(no("it does not begin with a kind of scope"));
     }
-    let missing = |_| Unread::Missing(named.to_owned());
-    let root = root.canonicalize().map_err(missing)?;
-    let memory = root.join(kind).join(scope).join("memory");
-    // A folder of ours is never a link: one that is would make any folder a memory.
-    if memory.canonicalize().map_err(missing)? != memory {
-        return Err(no("its memory folder is a symbolic link"));
-    }
-    let place = root.join(path.as_str()).canonicalize().map_err(missing)?;
-    if !is_within(&place, &memory) {
-        return Err(no("a symbolic link leads out of its memory folder"));
-    }
-    bounded(&place).map_err(|why| Unread::Unreadable(named.to_owned(), why))
-}
-
-/// Whether `place`, which holds no links, is an ordinary name inside `memory`.
-fn is_within(place: &Path, memory: &Path) -> bool {
-    let inside: Option<String> = place
-        .strip_prefix(memory)
-        .ok()
-        .and_then(Path::to_str)
-        .map(|inside| inside.replace('\\', "/"));
-    inside.is_some_and(|inside| FilePath::new(inside).is_ok())
-}
-
-fn bounded(place: &PathBuf) -> Result<String, String> {
-    let limit = FilesConfig::default().max_file_bytes;
-    let about = fs::metadata(place).map_err(|error| error.to_string())?;
-    // Opening a pipe would wait for whoever writes it.
-    if !about.is_file() {
-        return Err("it is not a file".to_owned());
-    }
-    let mut bytes = Vec::new();
-    File::open(place)
-        .and_then(|file| file.take(limit + 1).read_to_end(&mut bytes))
-        .map_err(|error| error.to_string())?;
-    if bytes.len() as u64 > limit {
-        return Err(format!("it is longer than {limit} bytes"));
-    }
-    Ok(String::from_utf8(bytes)
-        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+    let memory: PathBuf = [kind, scope, "memory"].iter().collect();
+    let unread = |refused: Refused| match refused.why {
+        Refusal::Link => no("a symbolic link on the way to it is not followed"),
+        why => Unread::Unreadable(named.to_owned(), why.to_string()),
+    };
+    let below = FilePath::new(parts[3..].join("/")).map_err(|error| no(&error.to_string()))?;
+    let text = reader::text(&root.join(memory), &below).map_err(unread)?;
+    text.ok_or_else(|| Unread::Missing(named.to_owned()))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     const MEMORY: &str = "projects/tidepool/memory";
@@ -160,7 +127,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn no_link_leads_out_of_a_memory_folder() {
+    fn no_link_is_followed_to_or_in_a_memory_folder() {
         use std::os::unix::fs::symlink;
         let root = root();
         let memory = root.path().join(MEMORY);
@@ -170,7 +137,12 @@ mod tests {
         symlink(memory.join("MEMORY.md"), memory.join("same.md")).unwrap();
         fs::create_dir_all(root.path().join("projects/linked")).unwrap();
         symlink(&memory, root.path().join("projects/linked/memory")).unwrap();
-        for named in ["memory/out.md", "memory/config.md", "memory/up/secret.md"] {
+        for named in [
+            "memory/out.md",
+            "memory/config.md",
+            "memory/up/secret.md",
+            "memory/same.md",
+        ] {
             let named = format!("projects/tidepool/{named}");
             assert!(
                 matches!(read(root.path(), &named), Err(Unread::NoMemoryFile(..))),
@@ -182,7 +154,6 @@ mod tests {
             matches!(linked, Err(Unread::NoMemoryFile(..))),
             "{linked:?}"
         );
-        assert!(read(root.path(), &format!("{MEMORY}/same.md")).is_ok());
     }
 
     #[test]

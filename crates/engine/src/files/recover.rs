@@ -26,8 +26,8 @@ use super::index::stat_of;
 use super::intent::{self, Intent, Recorded};
 use super::objects::{self, StagedFor};
 use super::path::FilePath;
+use super::reader::read_private;
 use super::refs::Moved;
-use super::scan::read_bounded;
 use super::stamp::engine_signature_at;
 use super::steps::Step;
 use super::swap::{self, Standing, Swap, Swapped};
@@ -219,7 +219,7 @@ fn keep_strays(work: &Work<'_>, intent: Intent, swaps: &[Swap<'_>]) -> Result<()
         for swap in &strays {
             let failed = || FilesError::io("read", swap.waiting());
             let limit = work.folder.config().max_file_bytes;
-            if let Some(bytes) = read_bounded(&swap.waiting(), limit).map_err(failed())? {
+            if let Some(bytes) = read_private(&swap.waiting(), limit).map_err(failed())? {
                 let path = swap.change.path.clone();
                 let base = head.tree.files.get(&path).map(|file| file.id);
                 changes.push(Change {

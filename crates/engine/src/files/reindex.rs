@@ -16,18 +16,20 @@ use super::entry::{Block, EntryId, bare, blocks, unmarked};
 use super::folder::Folder;
 use super::layout::{CURATED, SUMMARY, folder};
 use super::path::FilePath;
+use super::reader::{FILE_BYTES, Reader};
+use super::refused::why_refused;
 use super::shared::SharedError;
 use crate::recall::tokens::index_text;
 
 /// Longest file that is indexed, in bytes; of a longer one the beginning is.
-const FILE: usize = 1024 * 1024;
+const FILE: u64 = 1024 * 1024;
 /// Deepest folder below a scope's that is looked into.
 const DEPTH: usize = 4;
 
 /// Brings the index up to date with the files of all scopes, and says how many files had changed.
 ///
 /// # Errors
-/// When the store fails. A file that cannot be read is passed over until it can.
+/// When the store fails. What is refused is not found (`refused` lists it).
 pub async fn reindex_all(
     store: &dyn Store,
     root: &Path,
@@ -52,9 +54,15 @@ pub async fn reindex(
     now: Timestamp,
 ) -> Result<usize, StoreError> {
     let folder = folder(root, scope);
+    let reader = Reader::open(&folder).ok().flatten();
     let mut found = BTreeMap::new();
-    stamps(&folder, "", 0, &mut found);
-    let read = |file: &str| fs::read(folder.join(file)).ok();
+    if reader.is_some() {
+        stamps(&folder, "", 0, &mut found);
+    }
+    let read = |file: &str| {
+        let path = FilePath::new(file).ok()?;
+        reader.as_ref()?.read_start(&path, FILE).ok()?
+    };
     bring_up(store, scope, &found, read, now).await
 }
 
@@ -111,7 +119,8 @@ async fn bring_up(
         let Some(bytes) = read(file) else {
             continue;
         };
-        let text = String::from_utf8_lossy(&bytes[..bytes.len().min(FILE)]);
+        let start = bytes.len().min(usize::try_from(FILE).unwrap_or(usize::MAX));
+        let text = String::from_utf8_lossy(&bytes[..start]);
         store
             .put_file(scope, file, stamp, &entries(&text, &observations), now)
             .await?;
@@ -142,16 +151,23 @@ fn stamps(folder: &Path, below: &str, depth: usize, found: &mut BTreeMap<String,
         if name.starts_with('.') {
             continue;
         }
+        if why_refused(Path::new(&path), kind).is_some() {
+            continue;
+        }
         if kind.is_dir() && depth < DEPTH && !matches!(path.as_str(), "daily" | "sessions") {
             stamps(&entry.path(), &path, depth + 1, found);
         } else if kind.is_file() && is_indexed(&path) {
-            found.extend(stamp(&entry.path()).map(|stamp| (path, stamp)));
+            found.extend(stamp(&entry).map(|stamp| (path, stamp)));
         }
     }
 }
 
-fn stamp(path: &Path) -> Option<String> {
-    let metadata = fs::metadata(path).ok()?;
+/// What changes when a file does; nothing for one that is too large to be read.
+fn stamp(entry: &fs::DirEntry) -> Option<String> {
+    let metadata = entry.metadata().ok()?;
+    if metadata.len() > FILE_BYTES {
+        return None;
+    }
     let modified = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
     Some(format!("{}:{}", metadata.len(), modified.as_nanos()))
 }

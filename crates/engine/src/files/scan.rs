@@ -2,13 +2,14 @@
 //!
 //! A file that differs from HEAD is a person's edit, because a finished write leaves none. Only
 //! regular, visible files count. Symbolic links are not followed (a link could lead anywhere), and
-//! folders that are repositories of their own are left to their owner.
+//! folders that are repositories of their own are left to their owner. What is not taken up is no
+//! deletion: its last version stays in HEAD.
 //!
-//! Not here: what becomes of an edit (`write`).
+//! Not here: what becomes of an edit (`write`), what is not taken up (`refused`).
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use gix::ObjectId;
@@ -20,31 +21,11 @@ use super::error::FilesError;
 use super::folder::Folder;
 use super::index::{self, Index};
 use super::objects::{self, Staging};
-use super::path::{FilePath, MAX_PATH_DEPTH, fault_in_name};
+use super::path::FilePath;
+use super::reader::{Reader, Refused};
+use super::refused::{Skipped, WhySkipped, why_refused};
 use super::tree::{Change, TreeFiles};
-
-/// A file of a person that is not taken up. It stays where it is, untouched by us, and its last
-/// committed version, if any, stays in HEAD.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Skipped {
-    /// Relative to the folder; a folder stands for all that lies in it.
-    pub path: PathBuf,
-    /// What kept us from it.
-    pub why: WhySkipped,
-}
-
-/// Why a file of a person is not taken up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WhySkipped {
-    /// Longer than `FilesConfig::max_file_bytes`.
-    TooLarge,
-    /// The system does not let us read it.
-    Unreadable,
-    /// Its name is not UTF-8, or no [`FilePath`] can hold it.
-    BadName,
-    /// The folder is a git repository of its own.
-    OwnRepository,
-}
+use crate::bounded::Refusal;
 
 /// One look at the work tree.
 #[derive(Debug, Default)]
@@ -65,7 +46,7 @@ impl Scan {
     pub(super) fn edits(&self, head: &TreeFiles) -> Vec<Change> {
         let mut edits = Vec::new();
         for (path, file) in &head.files {
-            if !self.seen.contains_key(path) && !self.is_skipped(path) {
+            if !self.seen.contains_key(path) && self.skipped_at(path).is_none() {
                 edits.push(Change {
                     path: path.clone(),
                     base: Some(file.id),
@@ -86,10 +67,11 @@ impl Scan {
         edits
     }
 
-    fn is_skipped(&self, path: &FilePath) -> bool {
-        self.skipped
-            .iter()
-            .any(|skipped| Path::new(path.as_str()).starts_with(&skipped.path))
+    /// What keeps the engine from the file at `path`, if anything does.
+    pub(super) fn skipped_at(&self, path: &FilePath) -> Option<&Skipped> {
+        let path = Path::new(path.as_str());
+        let mut skipped = self.skipped.iter();
+        skipped.find(|skipped| path.starts_with(&skipped.path))
     }
 }
 
@@ -101,8 +83,10 @@ pub(super) fn scan(
     staging: &mut Staging<'_>,
 ) -> Result<Scan, FilesError> {
     let started = index::disk_now(folder)?;
+    let reader = folder.reader()?;
     let mut scanner = Scanner {
         folder,
+        reader,
         index,
         head,
         staging,
@@ -119,6 +103,7 @@ pub(super) fn scan(
 
 struct Scanner<'a, 'b> {
     folder: &'a Folder,
+    reader: Reader,
     index: &'a Index,
     head: &'a TreeFiles,
     staging: &'a mut Staging<'b>,
@@ -147,10 +132,10 @@ impl Scanner<'_, '_> {
                 continue;
             }
             match entry.file_type() {
-                Ok(kind) if kind.is_dir() || kind.is_file() => {
-                    self.meet(relative, kind.is_dir())?
-                }
-                Ok(_) => {}
+                Ok(kind) => match why_refused(&relative, kind) {
+                    Some(why) => self.skip(relative, why),
+                    None => self.meet(relative, kind.is_dir())?,
+                },
                 Err(error) => self.pass_over(&relative, error)?,
             }
         }
@@ -158,23 +143,18 @@ impl Scanner<'_, '_> {
     }
 
     fn meet(&mut self, relative: PathBuf, is_dir: bool) -> Result<(), FilesError> {
-        let is_fit = relative
-            .file_name()
-            .and_then(|name| name.to_str())
-            .is_some_and(|name| {
-                fault_in_name(name).is_none() && relative.components().count() <= MAX_PATH_DEPTH
-            });
-        if is_dir && is_fit {
+        if is_dir {
             self.folders.push(relative);
             return Ok(());
         }
-        match relative.to_str().and_then(as_file_path).filter(|_| is_fit) {
+        match relative.to_str().and_then(as_file_path) {
             None => self.skip(relative, WhySkipped::BadName),
             Some(path) => match self.examine(&path) {
                 Ok(Some(seen)) => {
                     self.scan.seen.insert(path, seen);
                 }
-                Ok(None) => self.skip(relative, WhySkipped::TooLarge),
+                Ok(None) => {}
+                Err(Obstacle::Refused(refused)) => self.refuse(relative, refused)?,
                 Err(Obstacle::Disk(error)) => self.pass_over(&relative, error)?,
                 Err(Obstacle::Other(error)) => return Err(error),
             },
@@ -189,7 +169,7 @@ impl Scanner<'_, '_> {
         Ok(())
     }
 
-    /// What is in a file; nothing if it is too large.
+    /// What is in a file; nothing if it is gone.
     fn examine(&mut self, path: &FilePath) -> Result<Option<Seen>, Obstacle> {
         let place = path.under(self.folder.root());
         let stat = index::stat_of(&place)?;
@@ -199,7 +179,8 @@ impl Scanner<'_, '_> {
                 stat: Some(stat),
             }));
         }
-        let Some(bytes) = read_bounded(&place, self.folder.config().max_file_bytes)? else {
+        let limit = self.folder.config().max_file_bytes;
+        let Some(bytes) = self.reader.read(path, limit)? else {
             return Ok(None);
         };
         let id = objects::hash(self.folder, Kind::Blob, &bytes).map_err(Obstacle::Other)?;
@@ -210,6 +191,17 @@ impl Scanner<'_, '_> {
             id,
             stat: (stat.mtime < self.started).then_some(stat),
         }))
+    }
+
+    /// Takes a refusal by the reader, which may be of what was put here since the folder was listed.
+    fn refuse(&mut self, relative: PathBuf, refused: Refused) -> Result<(), FilesError> {
+        match refused.why {
+            Refusal::Failed(kind) => self.pass_over(&relative, kind.into()),
+            why => {
+                self.skip(relative, WhySkipped::Refused(why));
+                Ok(())
+            }
+        }
     }
 
     fn pass_over(&mut self, relative: &Path, error: io::Error) -> Result<(), FilesError> {
@@ -224,7 +216,8 @@ impl Scanner<'_, '_> {
                 Ok(())
             }
             io::ErrorKind::PermissionDenied if !is_root => {
-                self.skip(relative.to_owned(), WhySkipped::Unreadable);
+                let why = Refusal::Failed(error.kind());
+                self.skip(relative.to_owned(), WhySkipped::Refused(why));
                 Ok(())
             }
             _ => Err(FilesError::io("read", self.folder.root().join(relative))(
@@ -239,6 +232,7 @@ impl Scanner<'_, '_> {
 }
 
 enum Obstacle {
+    Refused(Refused),
     Disk(io::Error),
     Other(FilesError),
 }
@@ -246,6 +240,12 @@ enum Obstacle {
 impl From<io::Error> for Obstacle {
     fn from(error: io::Error) -> Self {
         Self::Disk(error)
+    }
+}
+
+impl From<Refused> for Obstacle {
+    fn from(refused: Refused) -> Self {
+        Self::Refused(refused)
     }
 }
 
@@ -257,13 +257,4 @@ fn as_file_path(relative: &str) -> Option<FilePath> {
         relative.to_owned()
     };
     FilePath::new(path).ok()
-}
-
-/// Reads a file, unless it is longer than `limit`.
-pub(super) fn read_bounded(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
-    let mut bytes = Vec::new();
-    fs::File::open(path)?
-        .take(limit.saturating_add(1))
-        .read_to_end(&mut bytes)?;
-    Ok((bytes.len() as u64 <= limit).then_some(bytes))
 }

@@ -26,7 +26,7 @@ use super::folder::Folder;
 use super::intent::waiting_place;
 use super::objects;
 use super::path::FilePath;
-use super::scan::read_bounded;
+use super::reader::read_private;
 use super::steps::Step;
 use super::tree::Change;
 
@@ -228,16 +228,23 @@ impl Swap<'_> {
         if !found.is_file() {
             return Ok(Standing::Other);
         }
-        match read_bounded(place, self.folder.config().max_file_bytes) {
+        match read_private(place, self.folder.config().max_file_bytes) {
             Ok(Some(bytes)) => Ok(Standing::File(objects::hash(
                 self.folder,
                 Kind::Blob,
                 &bytes,
             )?)),
-            Ok(None) => Ok(Standing::Other),
+            Ok(None) => Ok(Standing::Nothing),
             Err(error) if is_absence(&error) => Ok(Standing::Nothing),
-            // We wrote nothing that we may not read.
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(Standing::Other),
+            // We wrote nothing that we may not read, that is no file, or that is longer.
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::PermissionDenied | io::ErrorKind::InvalidInput
+                ) =>
+            {
+                Ok(Standing::Other)
+            }
             Err(error) => Err(self.failed("read")(error)),
         }
     }

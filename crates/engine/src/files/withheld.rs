@@ -5,9 +5,9 @@
 //! lost.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::io;
 
+use super::atomic;
 use super::entry::Marker;
 use super::error::FilesError;
 use super::lock::WriterLock;
@@ -23,12 +23,8 @@ pub(crate) type Withheld = BTreeMap<String, BTreeSet<Marker>>;
 /// What the disk says.
 pub(crate) fn load(lock: &WriterLock<'_>) -> Result<Withheld, FilesError> {
     let path = lock.folder().private(NAME);
-    let text = match fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Withheld::new()),
-        Err(error) => return Err(FilesError::io("read", &path)(error)),
-    };
-    Ok(parse(&text))
+    let bytes = atomic::read(&path).map_err(FilesError::io("read", &path))?;
+    Ok(parse(&String::from_utf8_lossy(&bytes.unwrap_or_default())))
 }
 
 /// What a text of ours withholds.

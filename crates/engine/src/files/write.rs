@@ -12,10 +12,9 @@
 //!
 //! Not here: what to write. `plan` decides, and calls no model while the lock is held.
 
-use std::fs;
-
 use gix::objs::Kind;
 
+use super::atomic;
 use super::changes::Changes;
 use super::commit::{Head, Settling, Work};
 use super::error::FilesError;
@@ -26,7 +25,7 @@ use super::lock::WriterLock;
 use super::objects::{self, StagedFor, Staging};
 use super::path::FilePath;
 use super::recover::{self, Recovered};
-pub use super::scan::{Skipped, WhySkipped};
+pub use super::refused::{Skipped, WhySkipped};
 use super::stamp::Stamp;
 use super::steps::Step;
 use super::tree::Change;
@@ -50,6 +49,15 @@ impl Snapshot<'_> {
             .files
             .iter()
             .map(|(path, file)| (path, BlobId(file.id)))
+    }
+
+    /// Whether a tree can hold what `changes` ask for.
+    ///
+    /// # Errors
+    /// [`FilesError::TooLarge`] and [`FilesError::Clash`] name the file that it cannot;
+    /// [`FilesError::TooManyFiles`].
+    pub fn check(&self, changes: &Changes) -> Result<(), FilesError> {
+        changes.check(self.work.folder, &self.head.tree)
     }
 
     /// The bytes of a file; nothing if there is none.
@@ -113,6 +121,18 @@ pub struct Written {
     pub kept: Vec<FilePath>,
     /// The commit of those edits, on top of `commit`.
     pub edits: Option<CommitId>,
+}
+
+impl WriteOutcome {
+    /// What was put in order first; nothing when the lease was lost before.
+    #[must_use]
+    pub fn settled(&self) -> Option<&Settled> {
+        match self {
+            Self::Written(written) => Some(&written.settled),
+            Self::Unchanged(settled) => Some(settled),
+            Self::LeaseLost => None,
+        }
+    }
 }
 
 impl WriterLock<'_> {
@@ -258,7 +278,8 @@ pub(super) fn wait(
 ) -> Result<(), FilesError> {
     work.folder.reach(Step::PrepareFile)?;
     let place = waiting_place(work.folder, number);
-    fs::write(&place, bytes).map_err(FilesError::io("prepare", path.under(work.folder.root())))?;
+    atomic::write_new(&place, bytes)
+        .map_err(FilesError::io("prepare", path.under(work.folder.root())))?;
     staging.wait_also_for(place);
     Ok(())
 }

@@ -1,7 +1,9 @@
+use std::fs;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use super::*;
+use crate::bounded::Refusal;
 use crate::files::folder::{Durability, FilesConfig, Folder};
 use crate::files::steps::Steps;
 use crate::files::testbed::{Testbed, as_changes, git, lock, save, stamp};
@@ -154,8 +156,13 @@ fn only_regular_visible_files_of_bearable_size_are_taken_up() {
         why,
     };
     let expected = [
-        skipped("big.md", WhySkipped::TooLarge),
+        skipped(
+            "big.md",
+            WhySkipped::Refused(Refusal::TooLarge { limit: 10 }),
+        ),
         skipped("clone", WhySkipped::OwnRepository),
+        #[cfg(unix)]
+        skipped("link.md", WhySkipped::Refused(Refusal::Link)),
     ];
     let mut found = settled.skipped;
     found.sort_by(|a, b| a.path.cmp(&b.path));

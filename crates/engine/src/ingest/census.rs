@@ -4,7 +4,6 @@
 //! `cargo run --release -p daybook-bench -- understanding` counts the real transcripts with it.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -16,6 +15,7 @@ use super::lines::Step;
 use super::parsed::{Parsed, RawEvent, Via};
 use super::pieces::{Pieces, head};
 use super::readers::reader;
+use crate::bounded;
 
 /// What was counted. Every event counts once, in however many files it stands.
 #[derive(Debug, Default)]
@@ -138,7 +138,7 @@ impl Census {
 
     /// One file; `None` when it is no transcript.
     fn read(&mut self, path: &Path) -> io::Result<Option<Found>> {
-        let format = detect(&head(File::open(path)?)?);
+        let format = detect(&head(bounded::open(path)?)?);
         let dirs = CommonDirs::default();
         let git = |folder: &Path| dirs.of(folder);
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
@@ -146,7 +146,7 @@ impl Census {
             self.unknown.push((path.to_owned(), format!("{format:?}")));
             return Ok(None);
         };
-        let mut pieces = Pieces::new(File::open(path)?, &format)?;
+        let mut pieces = Pieces::new(bounded::open(path)?, &format)?;
         let mut out = Vec::new();
         loop {
             let line = match pieces.step()? {

@@ -23,6 +23,9 @@ pub struct Checkout {
 /// configuration is not read.
 #[must_use]
 pub fn checkout(folder: &Path) -> Option<Checkout> {
+    if !is_readable(folder) {
+        return None;
+    }
     let found = gix::discover::upwards(folder).ok()?.0;
     let (git_dir, _) = found.into_repository_and_work_tree_directories();
     let repository = gix::open_opts(git_dir, gix::open::Options::isolated()).ok()?;
@@ -42,6 +45,29 @@ pub fn checkout(folder: &Path) -> Option<Checkout> {
         root,
         branch,
     })
+}
+
+/// Whether what tells of the nearest repository is in regular files. A pipe would be waited for.
+fn is_readable(folder: &Path) -> bool {
+    let found = folder.ancestors().find_map(|above| {
+        let git = above.join(".git");
+        let metadata = git.metadata().ok()?;
+        Some((git, metadata))
+    });
+    let Some((git, metadata)) = found else {
+        return true;
+    };
+    let is_regular = |name: &str| {
+        git.join(name)
+            .metadata()
+            .map_or(true, |about| about.is_file())
+    };
+    match metadata.is_dir() {
+        true => ["HEAD", "config", "packed-refs", "commondir"]
+            .into_iter()
+            .all(is_regular),
+        false => metadata.is_file(),
+    }
 }
 
 fn remote(repository: &gix::Repository) -> Option<String> {

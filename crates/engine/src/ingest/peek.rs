@@ -1,11 +1,12 @@
 //! A glance at a transcript, to say what it is before it is taken in: the first and the last few
 //! kilobytes, never the whole.
 
-use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use daybook_domain::Timestamp;
+
+use crate::bounded;
 
 /// Bytes that are looked at, at either end.
 const GLANCE: u64 = 64 * 1024;
@@ -26,7 +27,7 @@ pub struct Peek {
 /// # Errors
 /// When the file cannot be read.
 pub fn peek(path: &Path) -> io::Result<Peek> {
-    let mut file = File::open(path)?;
+    let mut file = bounded::open(path)?;
     let size = file.metadata()?.len();
     let mut head = Vec::new();
     (&mut file).take(GLANCE).read_to_end(&mut head)?;

@@ -10,7 +10,7 @@ use daybook_domain::{
 };
 
 use tracing::field::Empty;
-use tracing::{Span, info_span};
+use tracing::{Span, info_span, warn};
 
 use super::entities::{staged_for, write_staged};
 use super::{OwnSessions, WorkError, Workshop};
@@ -21,6 +21,7 @@ use crate::files::page::Orphans;
 use crate::files::post::{deletions, post};
 use crate::files::reindex::reindex;
 use crate::files::stamp::Stamp;
+use crate::files::unwritten::Unwritten;
 use crate::files::write::WriteOutcome;
 use crate::files::{FilesConfig, Folder, LockOutcome, WriterLock};
 use crate::ingest::projects::has_own_key;
@@ -29,10 +30,10 @@ use crate::stage::within;
 /// How one consolidation went.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Consolidating {
-    /// Files were written.
-    Written,
-    /// They were right already.
-    Right,
+    /// Files were written, all but these.
+    Written(Vec<Unwritten>),
+    /// They were right already, all but these.
+    Right(Vec<Unwritten>),
     /// It failed; the job knows when to try again.
     Failed(Failure),
     /// Another worker has the job now.
@@ -57,8 +58,8 @@ pub(super) async fn consolidate(
 
 fn note(span: &Span, consolidating: &Consolidating) {
     let outcome = match consolidating {
-        Consolidating::Written => "written",
-        Consolidating::Right => "right",
+        Consolidating::Written(_) => "written",
+        Consolidating::Right(_) => "right",
         Consolidating::Failed(failure) => {
             span.record("class", failure.class.word());
             "failed"
@@ -109,7 +110,7 @@ async fn write(
     let staged = staged_for(&*shop.store, scope, &shop.person).await?;
     let is_silent = says_nothing(&memory) && staged.is_empty();
     if is_silent && !is_begun(shop, &path, scope).await? {
-        return Ok(Consolidating::Right);
+        return Ok(Consolidating::Right(Vec::new()));
     }
     let folder = Folder::open(&path, FilesConfig::default())?;
     let lock = match folder.try_lock(shop.limits.folder_wait)? {
@@ -136,7 +137,7 @@ async fn write(
         Orphans::Remove
     };
     let message = message(&memory);
-    let outcome = post(&lock, &memory, orphans, &stamp, &message, &holds_lease)?;
+    let posted = post(&lock, &memory, orphans, &stamp, &message, &holds_lease)?;
     match shop.sharing() {
         Some(sharing) => {
             sharing.hand_over(scope, &lock, &stamp).await?;
@@ -146,9 +147,12 @@ async fn write(
             reindex(&*shop.store, &shop.root, scope, now).await?;
         }
     }
-    Ok(match outcome {
-        WriteOutcome::Written(_) => Consolidating::Written,
-        WriteOutcome::Unchanged(_) => Consolidating::Right,
+    for unwritten in &posted.unwritten {
+        warn!(%scope, page = %unwritten.page, why = unwritten.why, "a page was not written");
+    }
+    Ok(match posted.outcome {
+        WriteOutcome::Written(_) => Consolidating::Written(posted.unwritten),
+        WriteOutcome::Unchanged(_) => Consolidating::Right(posted.unwritten),
         WriteOutcome::LeaseLost => Consolidating::Lost,
     })
 }

@@ -12,6 +12,7 @@ mod extract;
 pub(crate) mod filing;
 mod forecast;
 mod known;
+mod mended;
 mod own;
 mod presence;
 pub mod projects;

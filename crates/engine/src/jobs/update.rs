@@ -9,10 +9,12 @@ use daybook_domain::{
 use super::consolidate::{Consolidating, consolidate};
 use super::crew::Crew;
 use super::extract::{Extracting, extract};
+use super::mended::make_mended_due;
 use super::redo::redo_stood_in;
 use super::{WorkError, Workshop};
 use crate::extract::Dropped;
 use crate::files::layout::run_folder;
+use crate::files::unwritten::Unwritten;
 use crate::notices::whereabouts::Whereabouts;
 use crate::stop::Stop;
 
@@ -40,6 +42,8 @@ pub struct UpdateReport {
     pub left_out: u64,
     /// Scopes whose files were looked at.
     pub scopes: BTreeSet<Scope>,
+    /// Pages of scopes whose files were looked at that could not be written.
+    pub unwritten: BTreeMap<Scope, Vec<Unwritten>>,
     /// Jobs that did not work out.
     pub failed: Vec<Failed>,
     /// It was asked to stop before all was done.
@@ -120,6 +124,7 @@ impl UpdateReport {
         self.dropped.join(&later.dropped);
         self.left_out += later.left_out;
         self.scopes.extend(later.scopes);
+        self.unwritten.extend(later.unwritten);
         self.failed.extend(later.failed);
         self.stopped |= later.stopped;
     }
@@ -145,6 +150,7 @@ pub async fn work(
     progress: &dyn Progress,
 ) -> Result<UpdateReport, WorkError> {
     let mut report = UpdateReport::default();
+    make_mended_due(shop).await?;
     while !stop.asked() {
         redo_stood_in(shop).await?;
         let sessions = extract_due(shop, stop, progress, &mut report).await?;
@@ -175,6 +181,7 @@ pub async fn write_due(
     progress: &dyn Progress,
 ) -> Result<UpdateReport, WorkError> {
     let mut report = UpdateReport::default();
+    make_mended_due(shop).await?;
     consolidate_due(shop, stop, progress, &mut report).await?;
     report.stopped = stop.asked();
     Ok(report)
@@ -283,9 +290,10 @@ async fn consolidate_due(
         };
         done += 1;
         match outcome {
-            Consolidating::Written | Consolidating::Right => {
+            Consolidating::Written(unwritten) | Consolidating::Right(unwritten) => {
                 report.recover(&job);
                 report.scopes.insert(scope.clone());
+                report.unwritten.insert(scope.clone(), unwritten);
                 progress.scope_written(scope);
             }
             Consolidating::Failed(failure) => report.failed.push(Failed { job, failure }),

@@ -11,10 +11,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::Notice;
+use crate::bounded::{self, Refusal};
 
 /// Most notices that wait. More say nothing new: each names a transcript, which is read to its end
 /// whenever one of them is taken in.
 pub const NOTICES: usize = 4096;
+
+/// Longest notice that is read, in bytes. It holds a few names and paths.
+const NOTICE_BYTES: u64 = 1024 * 1024;
 
 /// The folder that notices wait in.
 #[derive(Debug, Clone)]
@@ -106,9 +110,9 @@ impl Spool {
         paths
             .into_iter()
             .filter_map(|path| {
-                match fs::read(&path) {
+                match bounded::read(&path, NOTICE_BYTES) {
                     // Somebody else has just taken it in.
-                    Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+                    Err(Refusal::Failed(io::ErrorKind::NotFound)) => None,
                     Err(error) => Some(Err(error.to_string())),
                     Ok(bytes) => Some(serde_json::from_slice(&bytes).map_err(|e| e.to_string())),
                 }

@@ -12,7 +12,11 @@ use daybook_domain::seams::Store;
 use daybook_domain::{Place, StoreError, Tenant};
 use serde::{Deserialize, Serialize};
 
+use crate::bounded;
 use crate::ingest::checkout::checkout;
+
+/// Longest file of places that is read, in bytes: a hundred thousand folders.
+const PLACES_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Projects by what tells them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,7 +59,7 @@ impl Whereabouts {
     /// What was last written; nothing when that is missing or broken.
     #[must_use]
     pub fn read(root: &Path) -> Self {
-        fs::read(path(root))
+        bounded::read(&path(root), PLACES_BYTES)
             .ok()
             .and_then(|bytes| serde_json::from_slice(&bytes).ok())
             .unwrap_or_default()
@@ -67,7 +71,7 @@ impl Whereabouts {
     /// What the disk says.
     pub fn write(&self, root: &Path) -> io::Result<()> {
         let new = serde_json::to_vec(self)?;
-        if fs::read(path(root)).is_ok_and(|old| old == new) {
+        if bounded::read(&path(root), PLACES_BYTES).is_ok_and(|old| old == new) {
             return Ok(());
         }
         // Named like other things under way in this folder, so that it is swept if this process dies.

@@ -7,6 +7,8 @@
 //!
 //! Not here: which scopes apply, and reading their files.
 
+use std::collections::HashSet;
+
 use super::element::harmless;
 use super::loaded::Loaded;
 use crate::consolidate::DECIDED;
@@ -17,6 +19,8 @@ use crate::ingest::recalled::ELEMENT;
 const BYTES_PER_TOKEN: usize = 3;
 /// Most entries of one section.
 const SECTION: usize = 8;
+/// Most entries of one memory that are considered.
+const LINES: usize = 5_000;
 
 /// One memory file that applies.
 #[derive(Debug, Clone)]
@@ -108,7 +112,9 @@ struct Line {
 
 fn memory_lines(memory: usize, applies: &Applies, branch: Option<&str>) -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
+    let mut said = HashSet::new();
     for text in branch.map_or_else(Vec::new, |branch| of_branch(&applies.branches, branch)) {
+        said.insert(plain(&text));
         lines.push(Line {
             rank: 0,
             memory,
@@ -130,7 +136,7 @@ fn memory_lines(memory: usize, applies: &Applies, branch: Option<&str>) -> Vec<L
         let Some(text) = told(block) else {
             continue;
         };
-        if in_section < SECTION && !lines.iter().any(|line| says(&line.text, &text)) {
+        if in_section < SECTION && lines.len() < LINES && said.insert(plain(&text)) {
             in_section += 1;
             lines.push(Line {
                 rank: rank(&section),
@@ -160,14 +166,10 @@ fn of_branch(page: &str, branch: &str) -> Vec<String> {
     lines
 }
 
-/// Whether a line of a branch says what a line of `MEMORY.md` does.
-fn says(line: &str, other: &str) -> bool {
-    let plain = |text: &str| {
-        text.trim_start_matches("- ")
-            .trim_start_matches(DECIDED)
-            .to_owned()
-    };
-    plain(line) == plain(other)
+/// What a line of a branch and one of `MEMORY.md` that says the same have in common.
+fn plain(text: &str) -> String {
+    let text = text.trim_start_matches("- ");
+    text.trim_start_matches(DECIDED).to_owned()
 }
 
 /// A heading without its `##`.

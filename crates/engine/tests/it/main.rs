@@ -4,6 +4,7 @@ mod caps;
 mod forecast;
 mod machines;
 mod memory_agents;
+mod names;
 mod simulation;
 mod spend;
 mod stores;

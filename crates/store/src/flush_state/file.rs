@@ -18,6 +18,8 @@ use crate::blocking::LOCK_WAIT;
 
 /// How often a lock that somebody else holds is tried again.
 const POLL: Duration = Duration::from_millis(1);
+/// Longest file that is read, in bytes: hundreds of thousands of sessions.
+const BOOK_BYTES: u64 = 256 * 1024 * 1024;
 
 #[derive(Debug)]
 pub(super) struct StateFile {
@@ -109,7 +111,7 @@ impl StateFile {
     /// Reads the file, unless it is the one that was read last.
     pub(super) fn look(&self) -> Result<Look, StoreError> {
         let mut known = self.known();
-        let file = match File::open(&self.path) {
+        let file = match open_regular(&self.path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 if known.take().is_some() {
@@ -127,8 +129,12 @@ impl StateFile {
             return Ok(Look::Whole(Arc::clone(&known.book)));
         }
         let mut text = Vec::new();
-        io::Read::read_to_end(&mut &file, &mut text)
+        io::Read::read_to_end(&mut io::Read::take(&file, BOOK_BYTES + 1), &mut text)
             .map_err(|error| unavailable(&self.path, error))?;
+        if text.len() as u64 > BOOK_BYTES {
+            let error = io::Error::other(format!("it is longer than {BOOK_BYTES} bytes"));
+            return Err(unavailable(&self.path, error));
+        }
         match text::parse(&text) {
             Ok(book) => {
                 let book = Arc::new(book);
@@ -220,6 +226,14 @@ impl StateFile {
         name.push(end);
         PathBuf::from(name)
     }
+}
+
+/// Opens a file that must be a regular one: a pipe would be waited for, a device may never end.
+fn open_regular(path: &Path) -> io::Result<File> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    File::open(path)
 }
 
 /// How a file that is for its owner alone is opened.

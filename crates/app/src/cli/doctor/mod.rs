@@ -10,6 +10,7 @@ mod files;
 mod finding;
 mod folder;
 mod jobs;
+mod refused;
 mod transcripts;
 
 use std::process::ExitCode;
@@ -33,6 +34,7 @@ const CHECKS: &[Check] = &[
     transcripts::check,
     jobs::check,
     files::check,
+    refused::check,
 ];
 
 /// Check the data folder.

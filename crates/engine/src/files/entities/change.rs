@@ -8,9 +8,11 @@ use std::collections::BTreeMap;
 use daybook_domain::{EntityChange, EntityWrite, EventId};
 
 use super::format::{self, Card};
-use super::{CONTENT, ENTITY, EntityError, INDEX, RECORD};
+use super::{CONTENT, ENTITY, EntityError, RECORD};
 use crate::extract::entity_tools::{DESCRIPTION, NAME};
 use crate::files::error::FilesError;
+use crate::files::layout::ENTITY_INDEX;
+use crate::files::name::FileName;
 use crate::files::path::FilePath;
 use crate::ingest::redact::Redactor;
 
@@ -67,8 +69,8 @@ pub(super) struct Made {
 
 /// Works a change out.
 pub(super) fn made(write: &EntityWrite, read: Read<'_>) -> Result<Made, EntityError> {
-    let path = path_of(&write.entity)?;
-    let index_path = FilePath::new(INDEX)?;
+    let path = path_of(&write.entity);
+    let index_path = FilePath::owned(ENTITY_INDEX);
     let index = read(&index_path)?.unwrap_or_default();
     let old = read(&path)?;
     let (created, text) = match &write.change {
@@ -107,7 +109,7 @@ fn known(entity: &str, text: Option<String>, index: &str) -> Result<String, Enti
 
 /// Fingerprint of what stands where a change would be made; nothing if nothing does.
 pub(super) fn standing(write: &EntityWrite, read: Read<'_>) -> Result<Option<u64>, FilesError> {
-    let Some(text) = read(&path_of(&write.entity)?)? else {
+    let Some(text) = read(&path_of(&write.entity))? else {
         return Ok(None);
     };
     Ok(match write.record() {
@@ -206,8 +208,8 @@ impl<R: Fn(&FilePath) -> Result<Option<String>, FilesError>> Overlay<R> {
     }
 }
 
-pub(super) fn path_of(entity: &str) -> Result<FilePath, FilesError> {
-    FilePath::new(format!("entities/{entity}.md"))
+pub(super) fn path_of(entity: &str) -> FilePath {
+    FilePath::page("entities", &FileName::folder(entity))
 }
 
 pub(super) fn entity_word(entity: &str) -> Result<String, EntityError> {

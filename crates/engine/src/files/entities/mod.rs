@@ -13,15 +13,16 @@ mod fuzz_tests;
 mod shelf;
 mod staged;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use daybook_domain::{EntityChange, EntityWrite};
 
 use super::changes::Changes;
 use super::error::FilesError;
+use super::layout::ENTITY_INDEX;
 use super::lock::WriterLock;
 use super::path::FilePath;
+use super::reader;
 use super::stamp::Stamp;
 use super::write::{Snapshot, WriteOutcome};
 use crate::ingest::redact::Redactor;
@@ -31,8 +32,6 @@ pub use format::Card;
 pub use shelf::FolderShelf;
 pub use staged::{Posted, WINDOWS, post_staged};
 
-/// The list of entities.
-const INDEX: &str = "INDEX.md";
 /// Longest name of a record, in characters.
 const RECORD: usize = 200;
 /// Longest record, in bytes.
@@ -147,7 +146,7 @@ fn save(
     match refused {
         Some(why) => Err(EntityError::Refused(why)),
         None => Ok(Saved {
-            path: path_of(&write.entity)?.to_string(),
+            path: path_of(&write.entity).to_string(),
             created,
             secrets,
         }),
@@ -188,21 +187,18 @@ pub fn list(folder: &Path, limit: usize) -> Vec<Listed> {
     listed(limit, &|path| Ok(read(path)))
 }
 
-/// Reads a memory folder's files as they stand on disk.
+/// Reads a memory folder's files as they stand on disk. What is refused there counts as missing.
 fn disk(folder: PathBuf) -> impl Fn(&FilePath) -> Option<String> + Send {
-    move |path| {
-        let bytes = fs::read(folder.join(path.as_str())).ok()?;
-        String::from_utf8(bytes).ok()
-    }
+    move |path| reader::text(&folder, path).ok().flatten()
 }
 
 fn listed(limit: usize, read: Read<'_>) -> Vec<Listed> {
-    let text = |path: Result<FilePath, FilesError>| read(&path.ok()?).ok().flatten();
-    let index = text(FilePath::new(INDEX)).unwrap_or_default();
+    let text = |path: &FilePath| read(path).ok().flatten();
+    let index = text(&FilePath::owned(ENTITY_INDEX)).unwrap_or_default();
     let entities = format::listed(&index).into_iter().take(limit);
     entities
         .map(|entity| Listed {
-            card: text(path_of(&entity)).as_deref().and_then(format::card),
+            card: text(&path_of(&entity)).as_deref().and_then(format::card),
             entity,
         })
         .collect()

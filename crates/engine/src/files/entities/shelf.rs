@@ -65,7 +65,7 @@ impl FolderShelf {
         // It is worked out now, so that what cannot be is refused before it is judged.
         self.overlay.would_make(&write)?;
         self.room_for(&write)?;
-        let before = self.overlay.text(&path_of(&write.entity)?)?;
+        let before = self.overlay.text(&path_of(&write.entity))?;
         Ok(Proposed {
             write,
             before: before.unwrap_or_default(),
@@ -91,7 +91,7 @@ impl Shelf for FolderShelf {
 
     fn read(&self, entity: &str) -> Result<String, String> {
         let text = entity_word(entity).and_then(|entity| {
-            let text = self.overlay.text(&path_of(&entity)?)?;
+            let text = self.overlay.text(&path_of(&entity))?;
             text.ok_or_else(|| EntityError::Refused(format!("Unknown entity: {entity}.")))
         });
         let text = text.map_err(|error| error.to_string())?;

@@ -14,8 +14,6 @@ mod merge;
 mod travel;
 mod union;
 
-use std::fs;
-
 use daybook_domain::limits::TREE_OBJECTS;
 use daybook_domain::seams::TreeStore;
 use daybook_domain::{Scope, StoreError, TreeHead, TreeObject};
@@ -273,7 +271,8 @@ fn noted_here(lock: &WriterLock<'_>) -> Result<u64, FilesError> {
 /// A note that is lost, or torn by a power cut, costs fetching again.
 fn note_here(lock: &WriterLock<'_>, objects: u64) -> Result<(), FilesError> {
     let place = lock.folder().private(HERE);
-    fs::write(&place, format!("{objects}\n")).map_err(FilesError::io("write", place))
+    atomic::write_new(&place, format!("{objects}\n").as_bytes())
+        .map_err(FilesError::io("write", place))
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! Reading files on threads of their own: detect, parse, redact, tokenise, batch.
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
-use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -15,6 +14,7 @@ use tokio::sync::mpsc;
 
 use super::take::Take;
 use super::{Candidate, FileStatus, Intake, kept_path};
+use crate::bounded;
 use crate::guard::panic_reason;
 use crate::ingest::checkout::CommonDirs;
 use crate::ingest::pieces::head;
@@ -241,7 +241,7 @@ impl FileReader<'_> {
             let _ = begun(&known.format, FileStatus::Unchanged);
             return Ok(());
         }
-        let format = detect(&head(File::open(path)?)?);
+        let format = detect(&head(bounded::open(path)?)?);
         if let Format::Unknown(reason) = &format {
             let _ = begun("unknown", FileStatus::Unknown(reason.clone()));
             return Ok(());
@@ -272,7 +272,7 @@ impl FileReader<'_> {
             offset: progress.offset,
             lines: progress.lines,
         };
-        let mut pieces = Pieces::at(File::open(path)?, &format, start)?;
+        let mut pieces = Pieces::at(bounded::open(path)?, &format, start)?;
         let reader = match going_on {
             Some(reader) => reader,
             None => (self.open)(&format, &name, &common_dir, None).map_err(io::Error::other)?,
@@ -355,7 +355,7 @@ pub(super) fn fingerprint(path: &Path, offset: u64) -> io::Result<(u64, u64)> {
     let print = |from: u64| -> io::Result<u64> {
         let mut bytes = Vec::new();
         let part = PRINT.min(offset - from);
-        Stream::at(File::open(path)?, from)?
+        Stream::at(bounded::open(path)?, from)?
             .take(part)
             .read_to_end(&mut bytes)?;
         let short = bytes.len() as u64 != part;

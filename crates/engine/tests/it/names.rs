@@ -1,0 +1,270 @@
+//! Names are only names, and one bad place in a memory folder stops nothing else.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use daybook_domain::eligibility::Switches;
+use daybook_domain::{FailureClass, JobKind, Scope, SessionId, Tenant};
+use daybook_engine::extract::extractive::Extractive;
+use daybook_engine::files::layout::folder;
+use daybook_engine::jobs::{Progress, UpdateReport, WorkLimits, Workshop, work};
+use daybook_engine::stop::Stop;
+use daybook_testkit::fixtures::{
+    EventShape, append, at, claim_of, event, failed, project_scope, session,
+};
+use daybook_testkit::{ManualClock, run};
+use jiff::tz::TimeZone;
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+use crate::stores;
+
+struct Unseen;
+
+impl Progress for Unseen {
+    fn session_read(&self, _: &SessionId) {}
+    fn scope_written(&self, _: &Scope) {}
+}
+
+/// A memory of one project, with the files that it writes.
+struct Bed {
+    shop: Workshop,
+    root: TempDir,
+    _made: stores::Made,
+}
+
+impl Bed {
+    fn new() -> Self {
+        let made = stores::in_memory().expect("memory is always there");
+        let root = TempDir::new().unwrap();
+        let shop = Workshop {
+            store: Arc::clone(&made.store),
+            trees: None,
+            root: root.path().to_owned(),
+            clock: Arc::new(ManualClock::at(at(10_000))),
+            extractor: Arc::new(Extractive),
+            holder: "worker".to_owned(),
+            person: "ada".to_owned(),
+            zone: TimeZone::UTC,
+            tenant: Tenant::local(),
+            switches: Switches::default(),
+            limits: WorkLimits::default(),
+        };
+        Self {
+            shop,
+            root,
+            _made: made,
+        }
+    }
+
+    fn memory(&self) -> PathBuf {
+        folder(self.root.path(), &project_scope("tidepool"))
+    }
+
+    /// A session of this id says that a limit was set.
+    async fn say(&self, id: &str, what: &str) -> bool {
+        let words = format!("set the {what} limit to 50 entries");
+        let said = event(&words).in_place("/nowhere/ada/tidepool");
+        let append = append(&session(id), vec![said]);
+        self.shop.store.append(&append).await.is_ok()
+    }
+
+    async fn work(&self) -> UpdateReport {
+        work(&self.shop, &Stop::default(), &Unseen).await.unwrap()
+    }
+
+    fn curated(&self) -> String {
+        fs::read_to_string(self.memory().join("MEMORY.md")).unwrap_or_default()
+    }
+
+    fn session_pages(&self) -> BTreeSet<String> {
+        let folder = self.memory().join("sessions");
+        let files = fs::read_dir(folder).into_iter().flatten().flatten();
+        files
+            .filter(|entry| entry.file_type().unwrap().is_file())
+            .map(|entry| entry.file_name().into_string().unwrap())
+            .collect()
+    }
+}
+
+fn everything_below(folder: &Path, found: &mut BTreeSet<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap().flatten() {
+        if entry.file_name() == ".git" {
+            continue;
+        }
+        found.insert(entry.path());
+        if entry.file_type().unwrap().is_dir() {
+            everything_below(&entry.path(), found);
+        }
+    }
+}
+
+fn any_id() -> impl Strategy<Value = String> {
+    prop_oneof![
+        any::<String>(),
+        "[a-cA-C./\\\\ \n\0%~:\\[\\]^#-]{1,8}",
+        "(ops/|\\.\\./|\\.git/|con|COM1|é|e\u{301}){1,4}",
+        "[a-z]{300}",
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn sessions_of_any_id_have_a_page_each_and_none_elsewhere(
+        ids in proptest::collection::btree_set(any_id(), 1..5)
+    ) {
+        let bed = Bed::new();
+        run(async {
+            let mut taken_in = 0;
+            for id in &ids {
+                taken_in += usize::from(bed.say(id, "cache").await);
+            }
+            let report = bed.work().await;
+            prop_assert_eq!(&report.failed, &[]);
+            prop_assert!(report.unwritten.values().all(Vec::is_empty));
+            prop_assert_eq!(bed.session_pages().len(), taken_in, "{:?}", ids);
+            let mut found = BTreeSet::new();
+            everything_below(bed.root.path(), &mut found);
+            let pages = bed.memory().join("sessions");
+            for path in found {
+                prop_assert!(path.starts_with(bed.memory()) || bed.memory().starts_with(&path)
+                    || path.starts_with(bed.root.path().join("run")), "{}", path.display());
+                prop_assert!(!path.starts_with(&pages) || path == pages || path.parent() == Some(&pages));
+            }
+            // What was written is read back as what was written: nothing is left to do.
+            let head = fs::read(bed.memory().join(".git/refs/heads/main")).ok();
+            bed.shop.store.touch_scope(&project_scope("tidepool"), at(10_001)).await.unwrap();
+            bed.work().await;
+            prop_assert_eq!(fs::read(bed.memory().join(".git/refs/heads/main")).ok(), head);
+            Ok(())
+        })?;
+    }
+}
+
+#[test]
+fn a_project_that_froze_for_a_name_is_written_at_the_next_run() {
+    let bed = Bed::new();
+    run(async {
+        assert!(bed.say("ops/1", "cache").await);
+        // Something keeps the first run from writing, and the job waits for an outage to end.
+        fs::write(bed.root.path().join("projects"), "in the way").unwrap();
+        assert_eq!(bed.work().await.failed.len(), 1);
+        let store = &bed.shop.store;
+        let later = at(9_000_000);
+        let claims = store
+            .claim(claim_of(JobKind::Consolidate, later, 9))
+            .await
+            .unwrap();
+        let mut frozen = failed(FailureClass::Outage);
+        frozen.failure.message =
+            "\"sessions/2026-01-02-ops/.md\" cannot name a memory file: a component of it is hidden"
+                .to_owned();
+        for claimed in &claims {
+            let _ = store.fail(&claimed.token, &frozen, later).await.unwrap();
+        }
+        fs::remove_file(bed.root.path().join("projects")).unwrap();
+        let report = bed.work().await;
+        assert_eq!(report.failed, []);
+        assert_eq!(bed.session_pages().len(), 1);
+        assert!(bed.curated().contains("cache limit"));
+    });
+}
+
+#[cfg(unix)]
+#[test]
+fn a_linked_page_stops_no_other_and_is_written_when_the_link_is_gone() {
+    let bed = Bed::new();
+    run(async {
+        assert!(bed.say("aaaa", "cache").await);
+        bed.work().await;
+        let (curated, other) = (
+            bed.memory().join("MEMORY.md"),
+            bed.root.path().join("mine.md"),
+        );
+        fs::rename(&curated, &other).unwrap();
+        std::os::unix::fs::symlink(&other, &curated).unwrap();
+        let before = fs::read_to_string(&other).unwrap();
+        assert!(bed.say("bbbb", "upload").await);
+        let report = bed.work().await;
+        assert_eq!(report.failed, []);
+        let unwritten: Vec<String> = report
+            .unwritten
+            .values()
+            .flatten()
+            .map(|unwritten| format!("{}: {}", unwritten.page, unwritten.why))
+            .collect();
+        assert_eq!(unwritten, ["MEMORY.md: MEMORY.md: it is a symbolic link"]);
+        assert_eq!(bed.session_pages().len(), 2);
+        assert_eq!(fs::read_to_string(&other).unwrap(), before);
+        // Nothing more is due as long as the link is there, and then the page is.
+        assert_eq!(bed.work().await.scopes, BTreeSet::new());
+        fs::remove_file(&curated).unwrap();
+        let report = bed.work().await;
+        assert!(report.unwritten.values().all(Vec::is_empty));
+        let text = bed.curated();
+        assert!(
+            text.contains("cache limit") && text.contains("upload limit"),
+            "{text}"
+        );
+        assert_eq!(bed.work().await.scopes, BTreeSet::new());
+    });
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_that_a_person_committed_in_the_place_of_a_page_stops_no_other() {
+    let bed = Bed::new();
+    let git = |words: &[&str]| {
+        let person = ["-c", "user.name=ada", "-c", "user.email=ada@localhost"];
+        let mut command = std::process::Command::new("git");
+        command.args(person).args(words).current_dir(bed.memory());
+        assert!(command.output().unwrap().status.success(), "{words:?}");
+    };
+    run(async {
+        assert!(bed.say("aaaa", "cache").await);
+        bed.work().await;
+        let curated = bed.memory().join("MEMORY.md");
+        fs::remove_file(&curated).unwrap();
+        std::os::unix::fs::symlink("elsewhere.md", &curated).unwrap();
+        git(&["add", "MEMORY.md"]);
+        git(&["commit", "-m", "Link it"]);
+        assert!(bed.say("bbbb", "upload").await);
+        let report = bed.work().await;
+        assert_eq!(report.failed, []);
+        assert!(!report.unwritten.values().all(Vec::is_empty));
+        assert_eq!(bed.session_pages().len(), 2);
+        git(&["rm", "MEMORY.md"]);
+        git(&["commit", "-m", "Unlink it"]);
+        assert!(bed.work().await.unwritten.values().all(Vec::is_empty));
+        assert!(bed.curated().contains("upload limit"));
+    });
+}
+
+#[cfg(unix)]
+#[test]
+fn a_linked_memory_folder_is_not_followed_and_stops_no_other_memory() {
+    let bed = Bed::new();
+    run(async {
+        let elsewhere = TempDir::new().unwrap();
+        fs::create_dir_all(bed.memory().parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(elsewhere.path(), bed.memory()).unwrap();
+        fs::write(
+            elsewhere.path().join("MEMORY.md"),
+            "- a secret of somebody else\n",
+        )
+        .unwrap();
+        assert!(bed.say("aaaa", "cache").await);
+        let report = bed.work().await;
+        assert_eq!(report.failed.len(), 1, "{report:?}");
+        let why = &report.failed[0].failure.message;
+        assert!(why.contains("it is a symbolic link"), "{why}");
+        assert!(!elsewhere.path().join(".git").exists());
+        fs::remove_file(bed.memory()).unwrap();
+        assert_eq!(bed.work().await.failed, []);
+        assert!(bed.curated().contains("cache limit"));
+    });
+}
