@@ -19,8 +19,10 @@ pub(super) fn check(daybook: &Daybook) -> Vec<Finding> {
     }
     let advice = "put a regular file in its place, or move it out of the memory folder, and run \
                   `daybook update`";
-    let findings = refused
-        .into_iter()
-        .map(|refused| Finding::wrong(WHAT, format!("{}; {advice}", refused.why)).at(refused.path));
+    let findings = refused.into_iter().map(|refused| {
+        Finding::wrong(WHAT, refused.why)
+            .at(refused.path)
+            .with_advice(advice)
+    });
     findings.collect()
 }
