@@ -157,7 +157,7 @@ fn a_linked_memory_folder_is_neither_read_nor_written() {
 #[test]
 fn files_of_hosts_and_settings_are_regular_files_or_nothing() {
     let (place, _) = learned();
-    place.say(&["update"]);
+    place.say(&["rebuild"]);
     let folder = place.home().join("tidepool");
     make_pipe(&folder.join("CLAUDE.md"));
     symlink("/dev/zero", folder.join("AGENTS.md")).unwrap();

@@ -37,6 +37,11 @@ impl Changes {
         self.0.remove(path).is_some()
     }
 
+    /// Leaves all files as they are that `is_wanted` does not want.
+    pub(super) fn retain(&mut self, is_wanted: impl Fn(&FilePath) -> bool) {
+        self.0.retain(|path, _| is_wanted(path));
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = (&FilePath, Option<&Vec<u8>>)> {
         self.0.iter().map(|(path, bytes)| (path, bytes.as_ref()))
     }

@@ -186,6 +186,7 @@ fn write(
             }
         }
         retire(snapshot, &pages, &mut changes, orphans)?;
+        changes.retain(|path| snapshot.skipped_at(path).is_none());
         unwritten = leave_out_unfit(snapshot, &mut changes)?;
         Ok(changes)
     })?;
@@ -216,7 +217,8 @@ fn leave_out_unfit(
     Ok(unfit)
 }
 
-/// Pages in whose place something else stands. Their text is in the history.
+/// Pages in whose place something else stands. Nothing of them is committed either: what a person puts
+/// back there is the last version that stood there, and must not look like a deletion of newer entries.
 fn blocked<'a>(
     pages: &'a BTreeMap<FilePath, &Page>,
     skipped: &'a [Skipped],

@@ -14,7 +14,7 @@ use super::layout::{is_owned_file, is_owned_folder};
 use super::path::{MAX_PATH_DEPTH, fault_in_name};
 use super::reader::{FILE_BYTES, Reader};
 use super::unwritten::unwritten_in;
-use crate::bounded::Refusal;
+use crate::bounded::{self, Refusal};
 
 /// Most entries of a folder tree that are looked at, and most refusals that are listed.
 const MOST_ENTRIES: usize = 100_000;
@@ -81,21 +81,29 @@ pub(super) fn why_refused(relative: &Path, kind: FileType) -> Option<WhySkipped>
 /// Why what stands at `relative` in the folder `root` now, or a folder above it, is not taken up.
 pub(super) fn refused_now(root: &Path, relative: &Path) -> Option<Skipped> {
     let depth = relative.components().count();
-    let above = relative.ancestors().take(depth);
-    above
-        .collect::<Vec<_>>()
-        .into_iter()
-        .rev()
-        .find_map(|path| {
-            let found = fs::symlink_metadata(root.join(path)).ok()?;
-            let is_long = found.is_file() && found.len() > FILE_BYTES;
-            let too_large = || is_long.then_some(WhySkipped::Refused(TOO_LARGE));
-            let why = why_refused(path, found.file_type()).or_else(too_large)?;
-            Some(Skipped {
-                path: path.to_owned(),
-                why,
-            })
+    let mut above: Vec<&Path> = relative.ancestors().take(depth).collect();
+    above.reverse();
+    above.into_iter().find_map(|path| {
+        let place = root.join(path);
+        let found = fs::symlink_metadata(&place).ok()?;
+        let why = why_refused(path, found.file_type()).or_else(|| {
+            let is_file = found.is_file();
+            is_file.then(|| why_unreadable(&place, found.len()))?
+        })?;
+        Some(Skipped {
+            path: path.to_owned(),
+            why,
         })
+    })
+}
+
+/// Why a regular file of so many bytes cannot be read, unless it is gone.
+fn why_unreadable(place: &Path, bytes: u64) -> Option<WhySkipped> {
+    if bytes > FILE_BYTES {
+        return Some(WhySkipped::Refused(TOO_LARGE));
+    }
+    let why = bounded::open(place).err()?;
+    (!why.is_absence()).then_some(WhySkipped::Refused(why))
 }
 
 const TOO_LARGE: Refusal = Refusal::TooLarge { limit: FILE_BYTES };
@@ -187,8 +195,10 @@ impl List<'_> {
                 self.add(&path, why);
             } else if kind.is_dir() {
                 self.look_into(&path);
-            } else if entry.metadata().is_ok_and(|about| about.len() > FILE_BYTES) {
-                self.add(&path, WhySkipped::Refused(TOO_LARGE));
+            } else if let Ok(about) = entry.metadata()
+                && let Some(why) = why_unreadable(&entry.path(), about.len())
+            {
+                self.add(&path, why);
             }
         }
     }

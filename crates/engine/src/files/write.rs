@@ -26,6 +26,7 @@ use super::objects::{self, StagedFor, Staging};
 use super::path::FilePath;
 use super::recover::{self, Recovered};
 pub use super::refused::{Skipped, WhySkipped};
+use super::scan::Scan;
 use super::stamp::Stamp;
 use super::steps::Step;
 use super::tree::Change;
@@ -34,6 +35,7 @@ use super::tree::Change;
 pub struct Snapshot<'a> {
     work: &'a Work<'a>,
     head: &'a Head,
+    scan: &'a Scan,
 }
 
 impl Snapshot<'_> {
@@ -49,6 +51,12 @@ impl Snapshot<'_> {
             .files
             .iter()
             .map(|(path, file)| (path, BlobId(file.id)))
+    }
+
+    /// What stands in the place of the file at `path`, or of a folder above it, and is not taken up. A
+    /// change there would be in the history alone, where the file that takes its place again undoes it.
+    pub fn skipped_at(&self, path: &FilePath) -> Option<&Skipped> {
+        self.scan.skipped_at(path)
     }
 
     /// Whether a tree can hold what `changes` ask for.
@@ -168,7 +176,11 @@ impl WriterLock<'_> {
         let work = Work::new(self.folder(), stamp)?;
         let (settling, settled) = settle(&work)?;
         let head = &settling.head;
-        let wanted = plan(&Snapshot { work: &work, head })?;
+        let wanted = plan(&Snapshot {
+            work: &work,
+            head,
+            scan: &settling.scan,
+        })?;
         wanted.check(self.folder(), &head.tree)?;
         let Some(intent) = prepare(&work, head, &wanted, message)? else {
             return Ok(WriteOutcome::Unchanged(settled));

@@ -16,7 +16,7 @@ use super::{OwnSessions, WorkError, Workshop};
 use crate::extract::ExtractError;
 use crate::extract::entity_tools::{Shelf, Shelves};
 use crate::files::WriterLock;
-use crate::files::entities::{FolderShelf, WINDOWS, post_staged};
+use crate::files::entities::{FolderShelf, WINDOWS, is_blocked, post_staged};
 use crate::files::layout::folder;
 use crate::files::stamp::Stamp;
 use crate::files::write::WriteOutcome;
@@ -79,7 +79,13 @@ pub(super) async fn write_staged(
     stamp: &Stamp,
     holds_lease: &(dyn Fn() -> bool + Sync),
 ) -> Result<bool, WorkError> {
-    for some in staged.chunks(WINDOWS) {
+    // What waits for a place that something else has taken goes on waiting.
+    let skipped = lock.settle(stamp)?.skipped;
+    let (_, free): (Vec<_>, Vec<_>) = staged
+        .iter()
+        .cloned()
+        .partition(|staged| is_blocked(staged, &skipped));
+    for some in free.chunks(WINDOWS) {
         let posted = post_staged(lock, stamp, &Redactor::standard(), some, holds_lease)?;
         if posted.passed_over > 0 {
             let passed_over = posted.passed_over;

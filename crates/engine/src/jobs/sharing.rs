@@ -12,13 +12,15 @@ use std::time::Duration;
 use daybook_domain::seams::{Store, TreeStore};
 use daybook_domain::{Scope, StoreError, Tenant, Timestamp};
 
+use tracing::warn;
+
 use super::WorkError;
 use crate::files::changes::Changes;
 use crate::files::layout::folder;
 use crate::files::reindex::reindex_head;
 use crate::files::shared::{Shared, Together};
 use crate::files::stamp::Stamp;
-use crate::files::{FilesConfig, Folder, LockOutcome, WriterLock};
+use crate::files::{FilesConfig, FilesError, Folder, LockOutcome, WriterLock};
 
 /// One machine's side of memories that several machines share.
 #[derive(Clone, Copy)]
@@ -161,12 +163,21 @@ impl Sharing<'_> {
         for (scope, head) in self.trees.tree_heads(tenant).await? {
             let path = folder(self.root, &scope);
             let here = match path.exists() {
-                true => Folder::open(&path, FilesConfig::default())?.head()?,
+                // One that cannot be opened is for the check-in to report.
+                true => Folder::open(&path, FilesConfig::default())
+                    .ok()
+                    .map_or(Ok(None), |folder| folder.head())?,
                 false => None,
             };
             if here.is_none_or(|here| here.to_string() != head.commit.to_string()) {
-                let together = self.check_in(&scope, stamp, wait).await?;
-                moved.push((scope, together));
+                match self.check_in(&scope, stamp, wait).await {
+                    Ok(together) => moved.push((scope, together)),
+                    // A folder that is none, or leads elsewhere, costs no other.
+                    Err(WorkError::Files(error @ FilesError::Refused { .. })) => {
+                        warn!(%scope, %error, "a memory folder was not checked out");
+                    }
+                    Err(error) => return Err(error),
+                }
             }
         }
         Ok(moved)

@@ -177,6 +177,17 @@ fn a_project_that_froze_for_a_name_is_written_at_the_next_run() {
 #[cfg(unix)]
 #[test]
 fn a_linked_page_stops_no_other_and_is_written_when_the_link_is_gone() {
+    check_linked_page(false);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_page_that_a_person_puts_back_in_the_place_of_its_link_gets_what_came_meanwhile() {
+    check_linked_page(true);
+}
+
+#[cfg(unix)]
+fn check_linked_page(is_file_put_back: bool) {
     let bed = Bed::new();
     run(async {
         assert!(bed.say("aaaa", "cache").await);
@@ -203,6 +214,9 @@ fn a_linked_page_stops_no_other_and_is_written_when_the_link_is_gone() {
         // Nothing more is due as long as the link is there, and then the page is.
         assert_eq!(bed.work().await.scopes, BTreeSet::new());
         fs::remove_file(&curated).unwrap();
+        if is_file_put_back {
+            fs::rename(&other, &curated).unwrap();
+        }
         let report = bed.work().await;
         assert!(report.unwritten.values().all(Vec::is_empty));
         let text = bed.curated();

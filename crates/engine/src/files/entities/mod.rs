@@ -15,7 +15,7 @@ mod staged;
 
 use std::path::{Path, PathBuf};
 
-use daybook_domain::{EntityChange, EntityWrite};
+use daybook_domain::{EntityChange, EntityWrite, Staged};
 
 use super::changes::Changes;
 use super::error::FilesError;
@@ -24,7 +24,7 @@ use super::lock::WriterLock;
 use super::path::FilePath;
 use super::reader;
 use super::stamp::Stamp;
-use super::write::{Snapshot, WriteOutcome};
+use super::write::{Skipped, Snapshot, WriteOutcome};
 use crate::ingest::redact::Redactor;
 
 use change::{Read, checked, made, path_of};
@@ -134,7 +134,13 @@ fn save(
             Ok(made) => {
                 created = made.created;
                 for (path, text) in made.files {
+                    if let Some(skipped) = snapshot.skipped_at(&path) {
+                        refused = Some(format!("{skipped}; it must be put right first."));
+                    }
                     changes.write(path, text);
+                }
+                if refused.is_some() {
+                    return Ok(Changes::none());
                 }
             }
             Err(EntityError::Refused(why)) => refused = Some(why),
@@ -202,6 +208,17 @@ fn listed(limit: usize, read: Read<'_>) -> Vec<Listed> {
             entity,
         })
         .collect()
+}
+
+/// Whether something else stands in the place of a file that `staged` would write.
+#[must_use]
+pub fn is_blocked(staged: &Staged, skipped: &[Skipped]) -> bool {
+    let paths = staged.writes.iter().map(|write| path_of(&write.entity));
+    let mut paths = paths.chain([FilePath::owned(ENTITY_INDEX)]);
+    paths.any(|path| {
+        let is_at = |skipped: &Skipped| Path::new(path.as_str()).starts_with(&skipped.path);
+        skipped.iter().any(is_at)
+    })
 }
 
 /// Nobody can take a lease away that is not there; a write that changed nothing is as good.
