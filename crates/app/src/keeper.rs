@@ -13,7 +13,7 @@ use anyhow::{Result, anyhow};
 use daybook_domain::{JobKind, Timestamp};
 use daybook_engine::files::layout::run_folder;
 use daybook_engine::ingest::import::{Candidate, ImportReport, import, scan};
-use daybook_engine::ingest::settle::settle_projects;
+use daybook_engine::ingest::settle::settle_new_roots;
 use daybook_engine::jobs::{self, Progress, UpdateReport, Waits, Workshop};
 use daybook_engine::notices::election;
 use daybook_engine::notices::take::{Taken, take};
@@ -358,13 +358,7 @@ pub(crate) async fn take_in(
     let intake = daybook.intake();
     let report = import(&intake, "what agents write", changed, stop, &Unseen).await?;
     if report.added() > 0 {
-        settle_projects(
-            &*intake.store,
-            &intake.tenant,
-            &report.remotes,
-            intake.clock.now(),
-        )
-        .await?;
+        settle_new_roots(&*intake.store, &intake.tenant, intake.clock.now()).await?;
     }
     Ok(report)
 }

@@ -2,7 +2,6 @@
 //!
 //! Not here: reading transcripts; that is `import`.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Result, bail};
@@ -11,7 +10,7 @@ use daybook_domain::{Place, SessionId, SessionKind, Trigger};
 use daybook_engine::ingest::checkout::checkout;
 use daybook_engine::ingest::place::fold_root;
 use daybook_engine::ingest::redact::Redactor;
-use daybook_engine::ingest::settle::settle_projects;
+use daybook_engine::ingest::settle::settle_new_roots;
 use daybook_engine::ingest::told::{Telling, Told, append_told};
 use daybook_engine::jobs::notes_session;
 use daybook_engine::triggers::Triggered;
@@ -189,7 +188,7 @@ async fn settle(daybook: &Daybook, place: &Place) -> Result<()> {
         .any(|(known, key)| known.root == place.root && key.is_some());
     if !settled {
         let now = daybook.clock.now();
-        settle_projects(&*daybook.store, &daybook.tenant, &BTreeMap::new(), now).await?;
+        settle_new_roots(&*daybook.store, &daybook.tenant, now).await?;
     }
     Ok(())
 }

@@ -45,7 +45,7 @@ pub use failure::{FailedTry, Failure, FailureClass, Gap, Retry, Wait};
 pub use ids::{EventSeq, JobKey, JobKind, LeaseToken, Scope, ScopeKind, SessionId, Tenant};
 pub use job::{Claimed, FailOutcome, FinishOutcome, Job, Lease};
 pub use observation::{Evidence, Observation, ObservationId, ObservationKind};
-pub use place::{Place, PlaceNo, Project};
+pub use place::{Place, PlaceNo, Project, RemoteCount, RemoteEvidence, RemoteSource, RootRecord};
 pub use price::{Money, Price, PriceTable};
 pub use session::{Session, SessionKind, SessionMeta};
 pub use standing::Standing;

@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::event::EventId;
+use crate::time::Timestamp;
+
 /// Where an event happened. Events, not sessions, carry it: a session may change branch.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Place {
@@ -25,4 +28,76 @@ pub struct Project {
     pub identity: String,
     /// Only a folder is known, and that folder is gone: the identity is a guess.
     pub guessed: bool,
+}
+
+/// How a session showed which repository a folder is a checkout of; the strongest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RemoteSource {
+    /// The host wrote the repository's remote beside the session.
+    Host,
+    /// The session's work became a pull request of that repository.
+    PullRequest,
+    /// A command's output named the remote.
+    Output,
+}
+
+impl RemoteSource {
+    /// The word that is stored.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Host => "host",
+            Self::PullRequest => "pull_request",
+            Self::Output => "output",
+        }
+    }
+
+    /// The source that a stored word stands for.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Host, Self::PullRequest, Self::Output]
+            .into_iter()
+            .find(|source| source.as_str() == word)
+    }
+}
+
+/// Evidence that a folder is a checkout of a repository. It is stored with the event that shows it,
+/// and goes with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RemoteEvidence {
+    /// The event; `None` stands for the session's last one.
+    pub event: Option<EventId>,
+    /// The folder, as a place's root.
+    pub root: String,
+    /// The repository's remote, normalised (`github.com/ada/engine`).
+    pub remote: String,
+    /// What showed it.
+    pub source: RemoteSource,
+}
+
+/// How many sessions show one remote of a folder in one way.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RemoteCount {
+    /// What showed it.
+    pub source: RemoteSource,
+    /// The remote, normalised.
+    pub remote: String,
+    /// Sessions with such an event.
+    pub sessions: u64,
+}
+
+/// What a store holds of a folder that events happened in, as far as it decides its project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RootRecord {
+    /// The folder.
+    pub root: String,
+    /// Key of the project that it belongs to at present.
+    pub project: Option<String>,
+    /// The present project rests on stored evidence or on a guess, and follows them. False where the
+    /// folder itself or a person decided.
+    pub derived: bool,
+    /// When the earliest session began that was there; zero where none has a time.
+    pub first_at: Timestamp,
+    /// Remotes that sessions showed, in the order of [`RemoteCount`].
+    pub remotes: Vec<RemoteCount>,
 }

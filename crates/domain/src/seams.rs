@@ -23,7 +23,7 @@ use crate::index::{Document, FileEntry, Filter, Step, TermStats};
 use crate::job::{Claimed, FailOutcome, FinishOutcome, Job};
 use crate::model::Usage;
 use crate::observation::Observation;
-use crate::place::{Place, Project};
+use crate::place::{Place, Project, RemoteEvidence, RootRecord};
 use crate::price::Money;
 use crate::session::{Session, SessionMeta};
 use crate::source::{Import, ImportNo, Source, Undone};
@@ -43,6 +43,10 @@ pub struct Append {
     pub session: SessionMeta,
     /// At most [`crate::limits::APPEND_EVENTS`]; those already known by id are passed over.
     pub events: Vec<NewEvent>,
+    /// Which repositories folders are checkouts of, as these events or known ones show: at most
+    /// [`crate::limits::APPEND_EVENTS`]. Evidence of an event that the session does not have is
+    /// passed over.
+    pub remotes: Vec<RemoteEvidence>,
     /// Replaces what is known of the file.
     pub source: Option<Source>,
     /// The import that this is part of, for undoing it.
@@ -71,8 +75,8 @@ pub struct Appended {
 /// Where sessions and their events live.
 #[async_trait]
 pub trait SessionStore: Send + Sync {
-    /// Appends, interns places, moves the source on, and marks the extraction of an eligible
-    /// session, in one transaction. An acknowledged append survives a killed process.
+    /// Appends, interns places, stores what shows whose checkouts they are, moves the source on, and
+    /// marks the extraction of an eligible session, in one transaction. An acknowledged append survives a killed process.
     async fn append(&self, append: &Append) -> Result<Appended, StoreError>;
 
     /// The place and the identity of each of the session's events, in order.
@@ -137,9 +141,26 @@ pub trait SessionStore: Send + Sync {
     /// Known identities of a tenant's projects, by key, then by identity. Several may share a key.
     async fn projects(&self, tenant: &Tenant) -> Result<Vec<Project>, StoreError>;
 
+    /// Folders that a tenant's events happened in, by path, each with the evidence of its identity.
+    async fn roots(&self, tenant: &Tenant) -> Result<Vec<RootRecord>, StoreError>;
+
+    /// [`SessionStore::assign_root`], where the project follows from stored evidence or is a guess:
+    /// the root is [`RootRecord::derived`] from now on.
+    async fn derive_root(
+        &self,
+        tenant: &Tenant,
+        root: &str,
+        project: &Project,
+        now: Timestamp,
+    ) -> Result<(), StoreError>;
+
+    /// Forgets an identity of a project; its places and scope stay. False when there is none.
+    async fn forget_identity(&self, tenant: &Tenant, identity: &str) -> Result<bool, StoreError>;
+
     /// Says which project a tenant's places under `root` belong to, and that its identity stands for
     /// it from now on, whatever it stood for before. What was observed there moves with them, and the
-    /// scopes concerned are raised.
+    /// scopes concerned are raised. May take several transactions; the root belongs to the project
+    /// from the last one on, so repeating it after an interruption goes on.
     async fn assign_root(
         &self,
         tenant: &Tenant,
@@ -168,8 +189,8 @@ pub trait SessionStore: Send + Sync {
     /// A tenant's imports, newest first.
     async fn imports(&self, tenant: &Tenant, limit: usize) -> Result<Vec<Import>, StoreError>;
 
-    /// Removes exactly what one import added: its events, what was observed from them, its
-    /// progress on files. Sessions that keep older events are extracted anew; scopes concerned are
+    /// Removes exactly what one import added: its events, what they show of folders' remotes, what was
+    /// observed from them, its progress on files. Sessions that keep older events are extracted anew; scopes concerned are
     /// raised. May take several transactions; repeating it after an interruption goes on.
     async fn undo_import(
         &self,

@@ -38,6 +38,9 @@ pub struct Source {
     /// Why the last import of it failed, in at most [`crate::limits::FAILURE_TEXT`] characters; `None`
     /// once one succeeded.
     pub failure: Option<String>,
+    /// Version of what is kept of a file's lines. A file that was taken in under an older one is read
+    /// from its beginning once more; events that are known add nothing.
+    pub reading: u32,
 }
 
 /// Number of one import in its store.

@@ -154,6 +154,7 @@ fn append(random: &mut Random, n: u64, batch: u64) -> Append {
             surface: None,
         },
         events,
+        remotes: Vec::new(),
         source: None,
         import: None,
         patience: Patience::default(),

@@ -172,6 +172,7 @@ fn append(random: &mut Random, n: u64) -> Append {
         events: (0..EVENTS)
             .map(|at| random.event(n * EVENTS + at, no))
             .collect(),
+        remotes: Vec::new(),
         source: None,
         import: None,
         patience: Patience::default(),

@@ -140,6 +140,7 @@ fn append(random: &mut Random, task: u64, n: u64) -> ThreadAppend {
         append: Arc::new(Append {
             session: session(task),
             events: vec![event],
+            remotes: Vec::new(),
             source: None,
             import: None,
             patience: Patience::default(),

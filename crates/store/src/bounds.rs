@@ -31,6 +31,12 @@ pub(crate) fn check_append(append: &Append) -> Result<(), StoreError> {
             events.len()
         )));
     }
+    if append.remotes.len() > APPEND_EVENTS {
+        return Err(StoreError::Refused(format!(
+            "{} remotes in one append, at most {APPEND_EVENTS}",
+            append.remotes.len()
+        )));
+    }
     if let Some(long) = events.iter().find(|event| event.text.len() > EVENT_TEXT) {
         return Err(StoreError::Refused(format!(
             "an event of {} bytes, at most {EVENT_TEXT}",

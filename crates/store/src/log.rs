@@ -35,6 +35,7 @@ pub(crate) fn first_of(new: &NewThread) -> Append {
     Append {
         session: new.session.clone(),
         events: Vec::new(),
+        remotes: Vec::new(),
         source: None,
         import: None,
         patience: Patience::default(),

@@ -158,6 +158,7 @@ pub fn append(id: &SessionId, events: Vec<NewEvent>) -> Append {
     Append {
         session: meta(id),
         events,
+        remotes: Vec::new(),
         source: None,
         import: None,
         patience: Patience::default(),
@@ -195,6 +196,7 @@ pub fn source(path: &str, id: &SessionId, offset: u64) -> Source {
         secrets: 0,
         state: "{}".to_owned(),
         failure: None,
+        reading: 0,
     }
 }
 

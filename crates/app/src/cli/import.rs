@@ -12,7 +12,6 @@ use daybook_domain::Timestamp;
 use daybook_domain::source::ImportNo;
 use daybook_domain::time::Clock;
 use daybook_engine::ingest::import::{Candidate, ImportReport, import, scan};
-use daybook_engine::ingest::settle::settle_projects;
 use daybook_engine::jobs::{self, UpdateReport, Waits, Workshop};
 use daybook_engine::stop::Stop;
 use jiff::tz::TimeZone;
@@ -188,13 +187,7 @@ impl Import {
         let intake = daybook.intake();
         let report = import(&intake, &self.name(), candidates, stop, &reading).await?;
         reading.end();
-        settle_projects(
-            &*intake.store,
-            &intake.tenant,
-            &report.remotes,
-            shop.clock.now(),
-        )
-        .await?;
+        jobs::settle_projects(&shop).await?;
         if self.no_process || stop.asked() {
             return Ok((report, None));
         }

@@ -9,6 +9,7 @@ use clap::Args;
 use daybook_domain::seams::JobStore;
 use daybook_domain::source::Import;
 use daybook_domain::{Job, JobKind, Standing};
+use daybook_engine::ingest::import::outdated;
 use daybook_engine::jobs::{self, UpdateReport, Waits, Workshop};
 use daybook_engine::notices::take::Taken;
 use daybook_engine::stop::Stop;
@@ -18,7 +19,7 @@ use super::account::Account;
 use super::first_run::say_failures;
 use super::{Common, forecast};
 use crate::desk::look_over;
-use crate::keeper::{Done, keep_up, keep_up_if_elected, rest, stop_after};
+use crate::keeper::{Done, keep_up, keep_up_if_elected, rest, stop_after, take_in};
 use crate::logging;
 use crate::outage::Outage;
 use crate::output::{count, json as print_json};
@@ -57,6 +58,7 @@ impl Update {
         let daybook = Daybook::open_existing(common)?;
         block_on(async {
             let (shop, _present) = daybook.worker().await?;
+            read_outdated(&daybook, &stop).await?;
             jobs::retry_waiting(&shop, Waits::Outages).await?;
             // What was set aside may have been mended by hand.
             daybook.spool().retry(|_| true);
@@ -199,6 +201,7 @@ impl Rebuild {
         let stop = stop_on_interrupt()?;
         block_on(async {
             let (shop, _present) = daybook.worker().await?;
+            read_outdated(&daybook, &stop).await?;
             let rebuilt = jobs::rebuild_index(&shop).await?;
             for state in shop.store.scopes(&shop.tenant).await? {
                 shop.store
@@ -227,6 +230,15 @@ impl Rebuild {
             Ok(ExitCode::SUCCESS)
         })
     }
+}
+
+/// Reads the files once more that a version before took in without what they show of folders' remotes.
+async fn read_outdated(daybook: &Daybook, stop: &Stop) -> Result<()> {
+    let outdated = outdated(&daybook.store.sources(&daybook.tenant).await?);
+    if !outdated.is_empty() {
+        take_in(daybook, outdated, stop).await?;
+    }
+    Ok(())
 }
 
 /// How many sessions wait.

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::fixture::{Place, daybook, telling};
+use crate::fixture::{Place, Session, daybook, telling};
 
 /// Kills in all; see the project's acceptance numbers.
 const KILLS: u32 = 300;
@@ -70,6 +70,60 @@ fn answers(place: &Place) -> Answers {
         sessions,
         memory: place.memory(),
         recalled,
+    }
+}
+
+/// Kills while checkouts are told apart; each is followed by an update of what was read until then.
+const SPLITS: u32 = 24;
+
+/// Sessions in three checkouts that are gone. The shortest, which is read last, shows their remote.
+fn write_checkouts(place: &Place) {
+    for (n, folder) in ["ada", "old", "build"].iter().enumerate() {
+        let folder = format!("/nowhere/{folder}/tidepool");
+        let n = u32::try_from(n).expect("a few");
+        let session = match n {
+            2 => Session::new(n)
+                .human("we decided to serve the charts from a second host, please never cache them")
+                .command(
+                    "git push",
+                    "To github.com:ada/tidepool.git\n   1..2 main -> main",
+                    false,
+                )
+                .human("always name the harbour in the log line"),
+            _ => telling(n),
+        };
+        let session = session.in_folder(Path::new(&folder), "main");
+        place.write(&format!("{n}.jsonl"), &session.text());
+    }
+}
+
+#[test]
+fn killed_before_the_remote_is_shown_it_ends_with_one_project() {
+    let undisturbed = Place::new();
+    write_checkouts(&undisturbed);
+    let transcripts = undisturbed.transcripts();
+    let import = ["import", &transcripts.display().to_string()];
+    let began = Instant::now();
+    undisturbed.say(&import);
+    let whole = began.elapsed();
+    let expected = (answers(&undisturbed), undisturbed.json(&["projects"]));
+    assert_eq!(
+        expected.1["projects"].as_object().map(|all| all.len()),
+        Some(1)
+    );
+    let mut numbers = Numbers(20_261_122);
+    for round in 0..SPLITS / 4 {
+        let place = Place::new();
+        for _ in 0..4 {
+            let at = whole.mul_f64(numbers.share() * 0.9);
+            killed(&mut daybook(&place.root(), &transcripts, &import), at);
+            if place.root().join("daybook.db").exists() {
+                place.run(&["update", "--all"]);
+            }
+        }
+        place.say(&import);
+        let found = (answers(&place), place.json(&["projects"]));
+        assert_eq!(found, expected, "round {round}");
     }
 }
 

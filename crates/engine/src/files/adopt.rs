@@ -95,6 +95,20 @@ fn held_reader(folder: &Path) -> Result<Reader, FilesError> {
     Reader::open(folder)?.ok_or_else(missing)
 }
 
+/// Whether a person wrote anything below a folder that [`adopt`] would copy. What cannot be read counts as theirs.
+#[must_use]
+pub fn has_own_words(old: &Path) -> bool {
+    let page = reader::text(old, &FilePath::owned(CURATED));
+    let has_files = |kind: &str| {
+        let entries = fs::read_dir(old.join(kind)).into_iter().flatten();
+        entries.flatten().any(|entry| entry.path().is_file())
+    };
+    page.map_or(true, |page| {
+        !own_words(&page.unwrap_or_default()).is_empty()
+    }) || has_files("topics")
+        || has_files("notes")
+}
+
 /// The lines of a page that are a person's, without headings and blank lines.
 fn own_words(page: &str) -> String {
     let mut words = String::new();

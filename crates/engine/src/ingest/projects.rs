@@ -2,24 +2,57 @@
 //!
 //! A project's identity is its normalised remote, else the repository's common folder, else the
 //! folder itself (DESIGN.md, "Whose memory"). A checkout that is gone from this machine is known
-//! by what its own transcripts show of its remote; where they show nothing, a folder of the name
-//! of exactly one known repository is taken for a checkout of it, and marked as guessed.
+//! by what sessions show of its remote; where they show nothing, a folder of the name of exactly
+//! one known repository is taken for a checkout of it, and marked as guessed.
 //!
-//! Not here: asking the file system. What a folder shows is handed in.
+//! All of it is a function of what is known of all folders, in whatever order that came: identities
+//! and names are decided anew each time. What a person decided stays.
+//!
+//! Not here: asking the file system or a store. What they say is handed in.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use daybook_domain::{EventId, Project};
+use daybook_domain::{EventId, Project, Timestamp};
 
 use super::place::normalised_remote;
 
 /// What is known of a folder that work was done in.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RootFacts {
-    /// Its remote, normalised: from the folder itself, or from what its transcripts show.
-    pub remote: Option<String>,
+    /// Its remote, normalised, as the folder itself shows it.
+    pub seen_remote: Option<String>,
+    /// Its remote, normalised, as most sessions show it.
+    pub shown_remote: Option<String>,
     /// Its repository's common folder, when it is on this machine.
     pub common_dir: Option<String>,
+    /// Key of the project that it belongs to at present.
+    pub project: Option<String>,
+    /// The present project follows from evidence, or is a guess.
+    pub derived: bool,
+    /// When the earliest session began there; zero when unknown.
+    pub first_at: Timestamp,
+}
+
+impl Default for RootFacts {
+    fn default() -> Self {
+        Self {
+            seen_remote: None,
+            shown_remote: None,
+            common_dir: None,
+            project: None,
+            derived: true,
+            first_at: Timestamp::ZERO,
+        }
+    }
+}
+
+/// What a folder's project is, and whether it goes on following the evidence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Assigned {
+    /// The project.
+    pub project: Project,
+    /// It follows from evidence that may change, or is a guess.
+    pub derived: bool,
 }
 
 /// The remote that a command's output shows: of a push, a fetch, or a list of remotes.
@@ -52,55 +85,209 @@ fn listed_remote(line: &str) -> Option<&str> {
         .map(str::trim)
 }
 
-/// The project of each folder. `known` keep their keys; the result is the same in whatever order
-/// the folders came.
+/// The project of each folder. The result is the same whichever of them were settled before, and
+/// running it on its own result changes nothing.
 #[must_use]
-pub fn assign(roots: &BTreeMap<String, RootFacts>, known: &[Project]) -> BTreeMap<String, Project> {
-    let mut keys: BTreeMap<String, Project> = known
+pub fn assign(
+    roots: &BTreeMap<String, RootFacts>,
+    known: &[Project],
+) -> BTreeMap<String, Assigned> {
+    let known = Known::of(known);
+    let sure: BTreeMap<&String, Identity> = roots
         .iter()
-        .map(|project| (project.identity.clone(), project.clone()))
+        .filter_map(|(root, facts)| Some((root, known.sure_identity(root, facts)?)))
         .collect();
-    let mut taken: BTreeSet<String> = known.iter().map(|project| project.key.clone()).collect();
-    let repositories: BTreeSet<String> = roots
+    let repositories: BTreeSet<&str> = sure
         .values()
-        .filter_map(|facts| facts.remote.clone())
-        .chain(
-            known
-                .iter()
-                .map(|p| p.identity.clone())
-                .filter(|identity| !is_folder(identity)),
-        )
+        .map(|identity| identity.name.as_str())
+        .chain(known.given.iter().copied())
+        .filter(|identity| !is_folder(identity))
         .collect();
-    let mut assigned = BTreeMap::new();
-    for (root, facts) in roots {
-        let (identity, guessed) = identity(root, facts, &repositories);
-        let project = keys.entry(identity.clone()).or_insert_with(|| {
-            let key = free_key(&identity, &taken);
-            taken.insert(key.clone());
-            Project {
-                key,
-                identity,
-                guessed,
-            }
-        });
-        assigned.insert(root.clone(), project.clone());
-    }
-    assigned
+    let identities: BTreeMap<&String, Identity> = roots
+        .keys()
+        .map(|root| {
+            let guess = || known.guessed_identity(root, &repositories);
+            (root, sure.get(root).cloned().unwrap_or_else(guess))
+        })
+        .collect();
+    let keys = known.keys(roots, &identities);
+    let is_sure = |name: &str| sure.values().any(|identity| identity.name == name);
+    let assigned = identities.iter().map(|(root, identity)| {
+        let project = Project {
+            key: keys[&identity.name].clone(),
+            identity: identity.name.clone(),
+            guessed: !is_sure(&identity.name),
+        };
+        let derived = identity.derived;
+        ((*root).clone(), Assigned { project, derived })
+    });
+    assigned.collect()
 }
 
-fn identity(root: &str, facts: &RootFacts, repositories: &BTreeSet<String>) -> (String, bool) {
-    if let Some(remote) = &facts.remote {
-        return (remote.clone(), false);
+/// Identities that stand for nothing any more: no folder has them, and no person named their project.
+#[must_use]
+pub fn stale<'k>(assigned: &BTreeMap<String, Assigned>, known: &'k [Project]) -> Vec<&'k Project> {
+    let used: BTreeSet<&str> = assigned
+        .values()
+        .map(|assigned| assigned.project.identity.as_str())
+        .collect();
+    let frozen = Known::of(known).frozen;
+    known
+        .iter()
+        .filter(|project| !used.contains(project.identity.as_str()))
+        .filter(|project| !frozen.contains(project.key.as_str()))
+        .collect()
+}
+
+/// What identifies a folder's project.
+#[derive(Debug, Clone)]
+struct Identity {
+    name: String,
+    derived: bool,
+}
+
+impl Identity {
+    fn derived(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            derived: true,
+        }
     }
-    if let Some(common) = &facts.common_dir {
-        return (common.clone(), false);
+
+    fn settled(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            derived: false,
+        }
     }
-    let same_name = |remote: &&String| last_part(remote) == last_part(root);
-    let mut candidates = repositories.iter().filter(same_name);
-    match (candidates.next(), candidates.next()) {
-        (Some(only), None) => (only.clone(), true),
-        _ => (root.to_owned(), true),
+}
+
+/// The projects as they stand.
+struct Known<'k> {
+    by_identity: BTreeMap<&'k str, &'k Project>,
+    /// Identities whose project a person named.
+    given: BTreeSet<&'k str>,
+    /// The names of those projects: whatever has one of them keeps it.
+    frozen: BTreeSet<&'k str>,
+}
+
+impl<'k> Known<'k> {
+    fn of(known: &'k [Project]) -> Self {
+        let given = || known.iter().filter(|project| !has_own_key(project));
+        Self {
+            by_identity: known.iter().map(|p| (p.identity.as_str(), p)).collect(),
+            given: given().map(|project| project.identity.as_str()).collect(),
+            frozen: given().map(|project| project.key.as_str()).collect(),
+        }
     }
+
+    /// A folder's identity, unless it can only be guessed.
+    fn sure_identity(&self, root: &str, facts: &RootFacts) -> Option<Identity> {
+        let candidates = || {
+            [&facts.seen_remote, &facts.shown_remote, &facts.common_dir]
+                .into_iter()
+                .flatten()
+                .map(String::as_str)
+        };
+        if !facts.derived
+            && let Some(kept) = self.settled_identity(facts, candidates().chain([root]))
+        {
+            return Some(Identity::settled(kept));
+        }
+        // Who put this folder into a project by hand knew better than its remote.
+        let placed = candidates().chain([root]).find(|identity| {
+            self.given.contains(identity)
+                && self.by_identity.get(identity).map(|p| p.key.as_str())
+                    == facts.project.as_deref()
+        });
+        if let Some(placed) = placed {
+            return Some(Identity::derived(placed));
+        }
+        if let Some(remote) = &facts.seen_remote {
+            return Some(Identity::settled(remote));
+        }
+        candidates()
+            .next()
+            .or_else(|| self.remembered_repository(root, facts))
+            .map(Identity::derived)
+    }
+
+    /// The identity by which a folder was settled for good, if that was no guess.
+    fn settled_identity<'c>(
+        &self,
+        facts: &RootFacts,
+        mut candidates: impl Iterator<Item = &'c str>,
+    ) -> Option<&'k str> {
+        let key = facts.project.as_deref()?;
+        let stands = |project: &&&'k Project| project.key == key && !project.guessed;
+        candidates
+            .find_map(|identity| self.by_identity.get(identity).filter(stands))
+            .or_else(|| self.by_identity.values().find(stands))
+            .map(|project| project.identity.as_str())
+    }
+
+    /// The common folder that a checkout had while it was on this machine.
+    fn remembered_repository(&self, root: &str, facts: &RootFacts) -> Option<&'k str> {
+        let key = facts.project.as_deref()?;
+        let lies_there = |identity: &str| {
+            let rest = identity.strip_prefix(root);
+            rest.is_some_and(|rest| rest.starts_with(['/', '\\']))
+        };
+        self.by_identity
+            .values()
+            .find(|p| p.key == key && !p.guessed && lies_there(&p.identity))
+            .map(|project| project.identity.as_str())
+    }
+
+    fn guessed_identity(&self, root: &str, repositories: &BTreeSet<&str>) -> Identity {
+        if self.given.contains(root) {
+            return Identity::derived(root);
+        }
+        let same_name = |remote: &&&str| last_part(remote) == last_part(root);
+        let mut candidates = repositories.iter().filter(same_name);
+        match (candidates.next(), candidates.next()) {
+            (Some(only), None) => Identity::derived(only),
+            _ => Identity::derived(root),
+        }
+    }
+
+    /// The key of each identity: where several would have one name, the one with the earliest session
+    /// has it, and the others get a fingerprint.
+    fn keys(
+        &self,
+        roots: &BTreeMap<String, RootFacts>,
+        identities: &BTreeMap<&String, Identity>,
+    ) -> BTreeMap<String, String> {
+        let mut began: BTreeMap<&str, Timestamp> = BTreeMap::new();
+        for (root, identity) in identities {
+            let at = match roots[*root].first_at {
+                Timestamp::ZERO => Timestamp(i64::MAX),
+                at => at,
+            };
+            let first = began.entry(&identity.name).or_insert(at);
+            *first = at.min(*first);
+        }
+        let mut by_age: Vec<(Timestamp, &str)> = began.into_iter().map(|(i, at)| (at, i)).collect();
+        by_age.sort_unstable();
+        let mut taken: BTreeSet<String> = self.frozen.iter().map(|key| (*key).to_owned()).collect();
+        let mut keys = BTreeMap::new();
+        for (_, identity) in by_age {
+            let known = self.by_identity.get(identity);
+            let key = match known.filter(|project| self.frozen.contains(project.key.as_str())) {
+                Some(project) => project.key.clone(),
+                None => free_key(identity, &taken),
+            };
+            taken.insert(key.clone());
+            keys.insert(identity.to_owned(), key);
+        }
+        keys
+    }
+}
+
+/// The key of a project that must not have the name of another one for the time being.
+#[must_use]
+pub fn key_apart(identity: &str) -> String {
+    with_print(&own_name(identity), identity)
 }
 
 fn is_folder(identity: &str) -> bool {
@@ -167,59 +354,5 @@ pub fn slug(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn folder(remote: Option<&str>) -> RootFacts {
-        RootFacts {
-            remote: remote.map(str::to_owned),
-            common_dir: None,
-        }
-    }
-
-    #[test]
-    fn checkouts_of_one_remote_are_one_project_and_a_gone_one_is_guessed_by_its_name() {
-        let remote = Some("github.com/ada/tidepool");
-        let roots = BTreeMap::from([
-            ("/home/ada/tidepool".to_owned(), folder(remote)),
-            ("/srv/build/tidepool".to_owned(), folder(remote)),
-            ("/old/laptop/tidepool".to_owned(), folder(None)),
-            ("/home/ada/notes".to_owned(), folder(None)),
-        ]);
-        let assigned = assign(&roots, &[]);
-        let project = |root: &str| (assigned[root].key.as_str(), assigned[root].guessed);
-        assert_eq!(project("/home/ada/tidepool").0, "ada-tidepool");
-        assert_eq!(project("/srv/build/tidepool").0, "ada-tidepool");
-        assert_eq!(project("/old/laptop/tidepool").0, "ada-tidepool");
-        assert_eq!(project("/home/ada/notes"), ("notes", true));
-    }
-
-    #[test]
-    fn folders_of_one_name_without_a_remote_stay_apart() {
-        let roots = BTreeMap::from([
-            ("/a/api".to_owned(), folder(None)),
-            ("/b/api".to_owned(), folder(None)),
-        ]);
-        let assigned = assign(&roots, &[]);
-        assert_ne!(assigned["/a/api"].key, assigned["/b/api"].key);
-        assert_eq!(
-            assign(&roots, &assigned.values().cloned().collect::<Vec<_>>()),
-            assigned
-        );
-    }
-
-    #[test]
-    fn a_remote_is_read_off_a_push_and_a_list_but_not_off_prose() {
-        let shown = |output: &str| shown_remote(output);
-        let tidepool = Some("github.com/ada/tidepool".to_owned());
-        assert_eq!(
-            shown("remote: done\nTo github.com:ada/tidepool.git\n   1..2 main -> main"),
-            tidepool
-        );
-        assert_eq!(
-            shown("origin\tgit@github.com:ada/tidepool.git (fetch)"),
-            tidepool
-        );
-        assert_eq!(shown("To do: read a/b\nFrom here: on/off"), None);
-    }
-}
+#[path = "projects_tests.rs"]
+mod tests;

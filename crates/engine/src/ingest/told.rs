@@ -8,12 +8,12 @@
 //! Not here: how a telling reaches us, and what may be asked of it.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use daybook_domain::seams::{Append, Appended};
 use daybook_domain::{
-    EventId, EventSeq, NewEvent, Origin, Place, SessionId, SessionKind, SessionMeta, StoreError,
-    Timestamp,
+    EventId, EventSeq, NewEvent, Origin, Place, RemoteEvidence, SessionId, SessionKind,
+    SessionMeta, StoreError, Timestamp,
 };
 
 use tracing::debug_span;
@@ -23,6 +23,7 @@ use super::batches::split_batches;
 use super::import::Intake;
 use super::raw::{RawEvent, Via};
 use super::redact::Redactor;
+use super::settle::output_evidence;
 use super::{chat, prepared, recalled};
 use crate::stage::within;
 
@@ -106,10 +107,16 @@ async fn append(intake: &Intake, telling: Telling) -> Result<Appended, StoreErro
         known: 0,
         last: known.map_or(EventSeq(0), |known| known.events),
     };
-    for events in split_batches(events(&intake.redactor, telling, now)) {
+    let (events, mut remotes) = events(&intake.redactor, telling, now);
+    for events in split_batches(events) {
+        let ids: HashSet<EventId> = events.iter().map(|event| event.id).collect();
+        let is_here = |shown: &RemoteEvidence| shown.event.is_some_and(|id| ids.contains(&id));
+        let (shown, later) = remotes.into_iter().partition(is_here);
+        remotes = later;
         let append = Append {
             session: meta.clone(),
             events,
+            remotes: shown,
             source: None,
             import: None,
             patience: intake.patience,
@@ -125,22 +132,34 @@ async fn append(intake: &Intake, telling: Telling) -> Result<Appended, StoreErro
     Ok(appended)
 }
 
-/// What is told, ready for the log.
-fn events(redactor: &Redactor, telling: Telling, now: Timestamp) -> Vec<NewEvent> {
+/// What is told, ready for the log, and what it shows of folders' remotes.
+fn events(
+    redactor: &Redactor,
+    telling: Telling,
+    now: Timestamp,
+) -> (Vec<NewEvent>, Vec<RemoteEvidence>) {
     let Telling { place, events, .. } = telling;
     let mut said: HashMap<EventId, u64> = HashMap::new();
-    events
+    let mut remotes = Vec::new();
+    let events = events
         .into_iter()
         .map(|told| {
             let (id, at) = (told.id.clone(), told.at);
-            let (mut event, _) = prepared(redactor, raw(redactor, told, place.clone(), now));
+            let raw = raw(redactor, told, place.clone(), now);
+            let shown = output_evidence(redactor, &raw);
+            let (mut event, _) = prepared(redactor, raw);
             event.id = match id {
                 Some(id) => EventId::of(&[b"id", id.as_bytes()]),
                 None => unnamed(&event, at, &mut said),
             };
+            remotes.extend(shown.map(|shown| RemoteEvidence {
+                event: Some(event.id),
+                ..shown
+            }));
             event
         })
-        .collect()
+        .collect();
+    (events, remotes)
 }
 
 /// The identity of an event that its teller does not name. It is made of what is kept: a

@@ -25,7 +25,7 @@ fn prepared_for(events_told: Vec<Told>) -> Vec<NewEvent> {
         place: None,
         events: events_told,
     };
-    events(&Redactor::standard(), telling, Timestamp(5_000))
+    events(&Redactor::standard(), telling, Timestamp(5_000)).0
 }
 
 fn ids(events_told: Vec<Told>) -> Vec<EventId> {

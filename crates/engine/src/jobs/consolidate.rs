@@ -13,10 +13,12 @@ use tracing::field::Empty;
 use tracing::{Span, info_span, warn};
 
 use super::entities::{staged_for, write_staged};
+use super::settle::is_abandoned;
 use super::{OwnSessions, WorkError, Workshop};
 use crate::consolidate::{Brief, Memory, consolidate as build, promoted};
+use crate::files::adopt::{has_own_words, set_aside};
 use crate::files::entry::EntryId;
-use crate::files::layout::{folder, pages};
+use crate::files::layout::{folder, pages, wall};
 use crate::files::page::Orphans;
 use crate::files::post::{deletions, post};
 use crate::files::reindex::reindex;
@@ -111,6 +113,14 @@ async fn write(
     let is_silent = says_nothing(&memory) && staged.is_empty();
     if is_silent && !is_begun(shop, &path, scope).await? {
         return Ok(Consolidating::Right(Vec::new()));
+    }
+    if is_silent && shop.sharing().is_none() && is_abandoned(shop, scope).await? {
+        // Written by somebody who did not know yet that its folders had gone to another project.
+        if !has_own_words(&path) {
+            set_aside(&wall(&shop.root, &scope.tenant), &path, &scope.name)?;
+            reindex(&*shop.store, &shop.root, scope, shop.clock.now()).await?;
+            return Ok(Consolidating::Right(Vec::new()));
+        }
     }
     let folder = Folder::open(&path, FilesConfig::default())?;
     let lock = match folder.try_lock(shop.limits.folder_wait)? {

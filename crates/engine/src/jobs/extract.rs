@@ -1,6 +1,6 @@
 //! One extraction: read a window, extract, file, finish.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::mem;
 
 use daybook_domain::eligibility::eligible;
@@ -18,7 +18,8 @@ use super::known::Knowledge;
 use crate::extract::window::window_len;
 use crate::extract::{Dropped, Extracted, Window};
 use crate::guard::{Broken, guarded};
-use crate::ingest::settle::settle_projects;
+use crate::ingest::projects::Assigned;
+use crate::ingest::settle::{apply, settle_new_roots};
 use crate::stage::within;
 
 /// Events before a window that are shown for understanding only.
@@ -170,12 +171,47 @@ async fn read_and_finish(
         .await?;
     Ok(match finished {
         FinishOutcome::LeaseLost => Extracting::Lost,
-        FinishOutcome::Complete | FinishOutcome::StillDue => Extracting::Read(Read {
-            observations,
-            dropped,
-            left_out,
-        }),
+        FinishOutcome::Complete | FinishOutcome::StillDue => {
+            follow_moved(shop, &id.tenant, &events, &projects).await?;
+            Extracting::Read(Read {
+                observations,
+                dropped,
+                left_out,
+            })
+        }
     })
+}
+
+/// Moves what was just filed, where its folder went to another project while it was read.
+async fn follow_moved(
+    shop: &Workshop,
+    tenant: &Tenant,
+    events: &[Event],
+    filed: &Projects,
+) -> Result<(), StoreError> {
+    let now = Projects::of(&*shop.store, tenant).await?;
+    let places = events.iter().filter_map(|event| event.place.as_ref());
+    let roots: BTreeSet<&str> = places.map(|place| place.root.as_str()).collect();
+    let has_moved = |root: &&str| now.scope(tenant, root) != filed.scope(tenant, root);
+    let moved: BTreeSet<&str> = roots.into_iter().filter(has_moved).collect();
+    if moved.is_empty() {
+        return Ok(());
+    }
+    let records = shop.store.roots(tenant).await?;
+    let known = shop.store.projects(tenant).await?;
+    for record in records.iter().filter(|r| moved.contains(r.root.as_str())) {
+        let project = known
+            .iter()
+            .find(|p| Some(&p.key) == record.project.as_ref());
+        if let Some(project) = project.cloned() {
+            let to = Assigned {
+                project,
+                derived: record.derived,
+            };
+            apply(&*shop.store, tenant, &record.root, &to, shop.clock.now()).await?;
+        }
+    }
+    Ok(())
 }
 
 /// Ends a claim that there is nothing to read for.
@@ -209,7 +245,7 @@ async fn projects_of(
     if places.all(|place| projects.scope(tenant, &place.root).is_some()) {
         return Ok(projects);
     }
-    settle_projects(&*shop.store, tenant, &BTreeMap::new(), shop.clock.now()).await?;
+    settle_new_roots(&*shop.store, tenant, shop.clock.now()).await?;
     Projects::of(&*shop.store, tenant).await
 }
 

@@ -19,6 +19,7 @@ pub mod projects;
 mod rebuild;
 mod redo;
 mod remember;
+mod settle;
 mod sharing;
 mod update;
 
@@ -30,6 +31,7 @@ pub use presence::{Presence, free_vanished};
 pub use rebuild::{Rebuilt, rebuild_index};
 pub use redo::redo_older;
 pub use remember::{NoteTarget, notes_session, remember};
+pub use settle::settle_projects;
 pub use sharing::Sharing;
 pub use update::{
     Failed, Progress, SessionOutcome, UpdateReport, Waits, retry_waiting, work, write_due,

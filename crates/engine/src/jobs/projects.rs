@@ -52,15 +52,26 @@ pub async fn join(shop: &Workshop, from: &str, into: &str) -> Result<Joined, Joi
     if from == into {
         return Err(JoinError::Same(from.to_owned()));
     }
-    let mut joined = Joined {
-        checkouts: move_checkouts(shop, from, into).await?,
-        ..Joined::default()
+    let checkouts = move_checkouts(shop, from, into).await?;
+    let joined = Joined {
+        checkouts,
+        ..move_files(shop, from, into).await?
     };
-    let scope = |name: &str| Scope {
-        tenant: shop.tenant.clone(),
-        kind: ScopeKind::Project,
-        name: name.to_owned(),
-    };
+    let into = scope(shop, into);
+    let raised = shop.store.touch_scope(&into, shop.clock.now()).await;
+    raised.map_err(WorkError::from)?;
+    Ok(joined)
+}
+
+/// Moves what a person wrote in the files of one project to those of another, and sets the rest aside.
+/// Nothing happens where there are no files.
+pub(super) async fn move_files(
+    shop: &Workshop,
+    from: &str,
+    into: &str,
+) -> Result<Joined, JoinError> {
+    let mut joined = Joined::default();
+    let scope = |name: &str| scope(shop, name);
     let old = folder(&shop.root, &scope(from));
     let (stamp, wait) = (shop.stamp(), shop.limits.folder_wait);
     let busy = || JoinError::Busy(scope(from).to_string());
@@ -78,10 +89,15 @@ pub async fn join(shop: &Workshop, from: &str, into: &str) -> Result<Joined, Joi
         joined.set_aside =
             Some(set_aside(&wall(&shop.root, &shop.tenant), &old, from).map_err(WorkError::from)?);
     }
-    let now = shop.clock.now();
-    let raised = shop.store.touch_scope(&scope(into), now).await;
-    raised.map_err(WorkError::from)?;
     Ok(joined)
+}
+
+fn scope(shop: &Workshop, project: &str) -> Scope {
+    Scope {
+        tenant: shop.tenant.clone(),
+        kind: ScopeKind::Project,
+        name: project.to_owned(),
+    }
 }
 
 /// Gives every checkout and every identity of a project another key.

@@ -1,11 +1,17 @@
 //! Making the index anew from the log and what was extracted. The index is disposable: the same
-//! questions have the same answers afterwards.
+//! questions have the same answers afterwards. What the log shows of folders' remotes is stored beside
+//! its events once more: versions before kept nothing of it.
 
-use daybook_domain::seams::{Index, SessionStore};
-use daybook_domain::{EventSeq, SessionId, StoreError};
+use std::collections::HashMap;
+
+use daybook_domain::eligibility::Switches;
+use daybook_domain::seams::{Append, Index, SessionStore};
+use daybook_domain::trigger::Patience;
+use daybook_domain::{Event, EventId, EventSeq, RemoteEvidence, Session, SessionMeta, StoreError};
 
 use super::Workshop;
 use crate::ingest::indexed_tokens;
+use crate::ingest::settle::shown_by_output;
 
 /// Sessions that are looked at; a root holds fewer.
 const SESSIONS: usize = 10_000_000;
@@ -35,7 +41,7 @@ pub async fn rebuild_index(shop: &Workshop) -> Result<Rebuilt, StoreError> {
     // Oldest first: the order in which they came in decides between equals.
     sessions.sort_by(|a, b| (a.first_at, &a.id).cmp(&(b.first_at, &b.id)));
     for session in sessions {
-        rebuilt.events += index_session(shop, &session.id, session.events).await?;
+        rebuilt.events += index_session(shop, &session).await?;
     }
     for state in shop.store.scopes(&shop.tenant).await? {
         shop.store.index_observations(&state.scope).await?;
@@ -44,16 +50,12 @@ pub async fn rebuild_index(shop: &Workshop) -> Result<Rebuilt, StoreError> {
     Ok(rebuilt)
 }
 
-async fn index_session(
-    shop: &Workshop,
-    session: &SessionId,
-    upto: EventSeq,
-) -> Result<u64, StoreError> {
+async fn index_session(shop: &Workshop, session: &Session) -> Result<u64, StoreError> {
+    let (id, upto) = (&session.id, session.events);
     let mut after = EventSeq(0);
     let mut indexed = 0;
     loop {
-        let events =
-            SessionStore::events(&*shop.store, session, after, upto, EVENTS, BYTES).await?;
+        let events = SessionStore::events(&*shop.store, id, after, upto, EVENTS, BYTES).await?;
         let Some(last) = events.last() else {
             return Ok(indexed);
         };
@@ -65,7 +67,50 @@ async fn index_session(
             .collect();
         indexed += tokens.len() as u64;
         if !tokens.is_empty() {
-            shop.store.index_events(session, &tokens).await?;
+            shop.store.index_events(id, &tokens).await?;
         }
+        store_remotes(shop, session, &events).await?;
     }
+}
+
+/// Stores what events of a session show of folders' remotes beside them.
+async fn store_remotes(
+    shop: &Workshop,
+    session: &Session,
+    events: &[Event],
+) -> Result<(), StoreError> {
+    let shown = events.iter().filter_map(|event| {
+        let shown = shown_by_output(event.origin, event.place.as_ref(), &event.text)?;
+        Some((event.seq, shown))
+    });
+    let shown: Vec<(EventSeq, RemoteEvidence)> = shown.collect();
+    if shown.is_empty() {
+        return Ok(());
+    }
+    let ids = shop.store.event_ids(&session.id).await?;
+    let ids: HashMap<EventSeq, EventId> = ids.into_iter().collect();
+    let remotes = shown.into_iter().filter_map(|(seq, shown)| {
+        let event = Some(*ids.get(&seq)?);
+        Some(RemoteEvidence { event, ..shown })
+    });
+    let append = Append {
+        session: SessionMeta {
+            id: session.id.clone(),
+            kind: session.kind,
+            memory_off: session.memory_off,
+            forked_from: None,
+            user: None,
+            surface: None,
+        },
+        events: Vec::new(),
+        remotes: remotes.collect(),
+        source: None,
+        import: None,
+        patience: Patience::default(),
+        urgent: None,
+        switches: Switches::default(),
+        now: shop.clock.now(),
+    };
+    shop.store.append(&append).await?;
+    Ok(())
 }

@@ -120,6 +120,7 @@ async fn keep(
             surface: None,
         },
         events: vec![event],
+        remotes: Vec::new(),
         source: None,
         import: None,
         patience: Patience::default(),

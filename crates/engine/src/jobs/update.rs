@@ -11,6 +11,7 @@ use super::crew::Crew;
 use super::extract::{Extracting, extract};
 use super::mended::make_mended_due;
 use super::redo::redo_stood_in;
+use super::settle::settle_projects;
 use super::{WorkError, Workshop};
 use crate::extract::Dropped;
 use crate::files::layout::run_folder;
@@ -138,7 +139,7 @@ pub trait Progress: Send + Sync {
     fn scope_written(&self, scope: &Scope);
 }
 
-/// Processes all that is due now: sessions first, then the files of the scopes that they concern. What a
+/// Settles which folders belong together, then processes all that is due now: sessions first, then the files of the scopes that they concern. What a
 /// stand-in did is due again once the cap that it stood in at has room.
 /// Ends when nothing is due or `stop` is asked.
 ///
@@ -151,6 +152,9 @@ pub async fn work(
 ) -> Result<UpdateReport, WorkError> {
     let mut report = UpdateReport::default();
     make_mended_due(shop).await?;
+    if !stop.asked() {
+        settle_projects(shop).await?;
+    }
     while !stop.asked() {
         redo_stood_in(shop).await?;
         let sessions = extract_due(shop, stop, progress, &mut report).await?;

@@ -17,7 +17,7 @@ use super::spool::{Spool, Waiting};
 use super::{Moment, Notice};
 use crate::guard::{Broken, guarded};
 use crate::ingest::import::{FileStatus, ImportProgress, ImportReport, Intake, import, scan};
-use crate::ingest::settle::settle_projects;
+use crate::ingest::settle::settle_new_roots;
 use crate::stage::within;
 use crate::stop::Stop;
 use crate::triggers::Triggers;
@@ -227,13 +227,7 @@ async fn read_on(
     let report = import(intake, "hooks", scan(&paths), stop, &Silent).await?;
     let is_new = |status: &FileStatus| *status != FileStatus::Unchanged;
     if report.files.iter().any(|file| is_new(&file.status)) {
-        settle_projects(
-            &*intake.store,
-            &intake.tenant,
-            &report.remotes,
-            intake.clock.now(),
-        )
-        .await?;
+        settle_new_roots(&*intake.store, &intake.tenant, intake.clock.now()).await?;
     }
     Ok(report)
 }

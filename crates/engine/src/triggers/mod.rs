@@ -117,6 +117,7 @@ impl Triggers {
                 surface: None,
             },
             events: Vec::new(),
+            remotes: Vec::new(),
             source: None,
             import: None,
             patience: self.rules.patience,

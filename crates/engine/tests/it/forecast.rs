@@ -19,7 +19,7 @@ use daybook_engine::extract::extractive::Extractive;
 use daybook_engine::extract::model::{Dialect, ModelExtractor};
 use daybook_engine::ingest::import::{FileReport, ImportProgress, Intake, import, scan};
 use daybook_engine::ingest::redact::Redactor;
-use daybook_engine::ingest::settle::settle_projects;
+use daybook_engine::ingest::settle::settle_new_roots;
 use daybook_engine::jobs::{Forecast, Progress, Which, WorkLimits, Workshop, forecast, work};
 use daybook_engine::spend::{Attribution, Meter, question};
 use daybook_engine::stop::Stop;
@@ -176,8 +176,8 @@ async fn take_in_sample(shop: &Workshop) {
     };
     let files = scan(&[folder]);
     let taken = import(&intake, "sample", files, &Stop::default(), &Quiet).await;
-    let remotes = taken.unwrap().remotes;
-    settle_projects(&*shop.store, &shop.tenant, &remotes, shop.clock.now())
+    taken.unwrap();
+    settle_new_roots(&*shop.store, &shop.tenant, shop.clock.now())
         .await
         .unwrap();
 }

@@ -2,6 +2,7 @@
 
 mod caps;
 mod forecast;
+mod identity;
 mod machines;
 mod memory_agents;
 mod names;

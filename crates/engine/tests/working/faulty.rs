@@ -11,7 +11,8 @@ use daybook_domain::working::{
     ThreadAppended, ThreadStore,
 };
 use daybook_domain::{
-    Event, EventId, EventSeq, Place, Project, Session, SessionId, StoreError, Tenant, Timestamp,
+    Event, EventId, EventSeq, Place, Project, RootRecord, Session, SessionId, StoreError, Tenant,
+    Timestamp,
 };
 use daybook_testkit::simulation::{Gate, whole};
 use tokio::sync::Semaphore;
@@ -325,6 +326,24 @@ impl SessionStore for Faulty {
     ) -> Result<(), StoreError> {
         self.store.assign_root(tenant, root, project, now).await
     }
+    async fn roots(&self, tenant: &Tenant) -> Result<Vec<RootRecord>, StoreError> {
+        self.store.roots(tenant).await
+    }
+
+    async fn derive_root(
+        &self,
+        tenant: &Tenant,
+        root: &str,
+        project: &Project,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.store.derive_root(tenant, root, project, now).await
+    }
+
+    async fn forget_identity(&self, tenant: &Tenant, identity: &str) -> Result<bool, StoreError> {
+        self.store.forget_identity(tenant, identity).await
+    }
+
     async fn begin_import(
         &self,
         tenant: &Tenant,

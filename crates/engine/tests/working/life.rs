@@ -374,6 +374,7 @@ fn a_session_that_came_in_by_another_way_can_go_on_as_a_thread() {
                 said(3, Origin::Recalled, "<daybook-memory>…</daybook-memory>"),
                 said(4, Origin::Assistant, "There are two."),
             ],
+            remotes: Vec::new(),
             source: None,
             import: None,
             patience: Default::default(),

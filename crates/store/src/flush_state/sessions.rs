@@ -9,8 +9,8 @@ use daybook_domain::seams::{
 use daybook_domain::source::{Import, ImportNo, Source, Undone};
 use daybook_domain::{
     Digest, Event, EventId, EventSeq, Extraction, ExtractionRecord, FinishOutcome, JobKey,
-    LeaseToken, Observation, ObservationId, Place, Project, Scope, Session, SessionId, Staged,
-    StoreError, Tenant, Timestamp,
+    LeaseToken, Observation, ObservationId, Place, Project, RootRecord, Scope, Session, SessionId,
+    Staged, StoreError, Tenant, Timestamp,
 };
 
 use super::book::{Entry, seconds};
@@ -107,6 +107,24 @@ impl<S: Store + JobRows> SessionStore for Ledgered<S> {
         now: Timestamp,
     ) -> Result<(), StoreError> {
         self.inner.assign_root(tenant, root, project, now).await
+    }
+
+    async fn roots(&self, tenant: &Tenant) -> Result<Vec<RootRecord>, StoreError> {
+        self.inner.roots(tenant).await
+    }
+
+    async fn derive_root(
+        &self,
+        tenant: &Tenant,
+        root: &str,
+        project: &Project,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.inner.derive_root(tenant, root, project, now).await
+    }
+
+    async fn forget_identity(&self, tenant: &Tenant, identity: &str) -> Result<bool, StoreError> {
+        self.inner.forget_identity(tenant, identity).await
     }
 
     async fn begin_import(

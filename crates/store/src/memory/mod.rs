@@ -17,7 +17,7 @@ mod threads;
 mod trees;
 mod undo;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use daybook_domain::claim::Rounds;
@@ -25,7 +25,8 @@ use daybook_domain::index::FileEntry;
 use daybook_domain::source::{Import, Source};
 use daybook_domain::{
     EntityWrite, Event, EventId, EventSeq, ExtractionRecord, Gap, Job, JobKey, JobKind,
-    ObservationId, ObservationKind, Project, Scope, Session, SessionId, Tallied, Tenant, Timestamp,
+    ObservationId, ObservationKind, Project, RemoteSource, Scope, Session, SessionId, Tallied,
+    Tenant, Timestamp,
 };
 
 use tokio::sync::watch;
@@ -67,8 +68,9 @@ struct State {
     sources: BTreeMap<(Tenant, String), Source>,
     imports: BTreeMap<i64, ImportRow>,
     last_import: i64,
-    /// The project of each root.
-    roots: BTreeMap<(Tenant, String), Option<String>>,
+    roots: BTreeMap<(Tenant, String), RootRow>,
+    /// What sessions show of folders' remotes.
+    remotes: BTreeSet<RemoteRow>,
     /// By identity.
     projects: BTreeMap<(Tenant, String), Project>,
     jobs: BTreeMap<JobKey, Job>,
@@ -91,6 +93,23 @@ struct State {
     trees: BTreeMap<Scope, trees::TreeRow>,
     spend: spend::Book,
     threads: BTreeMap<SessionId, threads::Kept>,
+}
+
+/// Which project a root belongs to.
+#[derive(Debug, Clone, Default)]
+struct RootRow {
+    project: Option<String>,
+    derived: bool,
+}
+
+/// What one event shows of a folder's remote.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct RemoteRow {
+    session: SessionId,
+    seq: EventSeq,
+    root: String,
+    remote: String,
+    source: RemoteSource,
 }
 
 #[derive(Debug)]

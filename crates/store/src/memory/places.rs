@@ -3,17 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use daybook_domain::{
-    JobKey, Mark, ObservationId, Place, Priority, Project, Scope, ScopeKind, Tenant, Timestamp,
+    JobKey, Mark, ObservationId, Place, Priority, Project, RemoteCount, RemoteEvidence,
+    RemoteSource, RootRecord, Scope, ScopeKind, SessionId, Tenant, Timestamp,
 };
 
-use super::State;
 use super::evidence_rows::Touched;
+use super::{RemoteRow, RootRow, SessionRow, State};
 use crate::bounds::STEP_ROWS;
 
 impl State {
     pub(super) fn project_of_root(&self, tenant: &Tenant, root: &str) -> Option<String> {
         let key = (tenant.clone(), root.to_owned());
-        self.roots.get(&key).cloned().flatten()
+        self.roots.get(&key)?.project.clone()
     }
 
     /// The scope of the project that a root belongs to.
@@ -33,6 +34,67 @@ impl State {
         let with_project =
             |place: &Place| (place.clone(), self.project_of_root(tenant, &place.root));
         places.into_iter().map(with_project).collect()
+    }
+
+    /// Folders that events happened in, with what is stored of their identity.
+    pub(super) fn root_records(&self, tenant: &Tenant) -> Vec<RootRecord> {
+        let mut records: BTreeMap<String, RootRecord> = BTreeMap::new();
+        let rows = self.sessions.values();
+        for row in rows.filter(|row| &row.session.id.tenant == tenant) {
+            let places = row.events.values().filter_map(|event| event.place.as_ref());
+            let roots: BTreeSet<&String> = places.map(|place| &place.root).collect();
+            for root in roots {
+                let record = records
+                    .entry(root.clone())
+                    .or_insert_with(|| self.root_record(tenant, root));
+                let began = [record.first_at, row.session.first_at].into_iter();
+                let dated = began.filter(|at| *at != Timestamp::ZERO);
+                record.first_at = dated.min().unwrap_or(Timestamp::ZERO);
+            }
+        }
+        records.into_values().collect()
+    }
+
+    fn root_record(&self, tenant: &Tenant, root: &str) -> RootRecord {
+        let mut sessions: BTreeMap<(RemoteSource, String), BTreeSet<&SessionId>> = BTreeMap::new();
+        let own = |row: &&RemoteRow| &row.session.tenant == tenant && row.root == root;
+        for row in self.remotes.iter().filter(own) {
+            let key = (row.source, row.remote.clone());
+            sessions.entry(key).or_default().insert(&row.session);
+        }
+        let key = (tenant.clone(), root.to_owned());
+        let row = self.roots.get(&key).cloned().unwrap_or_default();
+        let counts = sessions
+            .into_iter()
+            .map(|((source, remote), sessions)| RemoteCount {
+                source,
+                remote,
+                sessions: sessions.len() as u64,
+            });
+        RootRecord {
+            root: root.to_owned(),
+            project: row.project,
+            derived: row.derived,
+            first_at: Timestamp::ZERO,
+            remotes: counts.collect(),
+        }
+    }
+
+    /// Stores evidence with the events of a session that show it.
+    pub(super) fn note_remotes(&mut self, row: &SessionRow, remotes: &[RemoteEvidence]) {
+        for evidence in remotes {
+            let seq = match evidence.event {
+                Some(id) => row.ids.get(&id).copied(),
+                None => Some(row.session.events).filter(|seq| seq.0 > 0),
+            };
+            self.remotes.extend(seq.map(|seq| RemoteRow {
+                session: row.session.id.clone(),
+                seq,
+                root: evidence.root.clone(),
+                remote: evidence.remote.clone(),
+                source: evidence.source,
+            }));
+        }
     }
 
     /// Raises scopes, each once, with the inputs of their consolidations.
@@ -56,13 +118,18 @@ impl State {
         tenant: &Tenant,
         root: &str,
         project: &Project,
+        derived: bool,
         now: Timestamp,
     ) {
         let before = self.project_of_root(tenant, root);
         let identity = (tenant.clone(), project.identity.clone());
         self.projects.insert(identity, project.clone());
         let key = (tenant.clone(), root.to_owned());
-        self.roots.insert(key, Some(project.key.clone()));
+        let row = RootRow {
+            project: Some(project.key.clone()),
+            derived,
+        };
+        self.roots.insert(key, row);
         let mut concerned = BTreeSet::new();
         if before.as_ref() != Some(&project.key) && self.is_place(tenant, root) {
             for name in before.iter().chain([&project.key]) {

@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use daybook_domain::seams::{Append, Appended, SessionStore};
 use daybook_domain::source::{Import, ImportNo, Source, Undone};
 use daybook_domain::{
-    Event, EventId, EventSeq, JobKey, NewEvent, Place, Project, Session, SessionId, StoreError,
-    Tenant, Timestamp,
+    Event, EventId, EventSeq, JobKey, NewEvent, Place, Project, RootRecord, Session, SessionId,
+    StoreError, Tenant, Timestamp,
 };
 
 use super::{MemoryStore, SessionRow, State};
@@ -174,8 +174,30 @@ impl SessionStore for MemoryStore {
         project: &Project,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        self.changing().assign_root(tenant, root, project, now);
+        self.changing()
+            .assign_root(tenant, root, project, false, now);
         Ok(())
+    }
+
+    async fn roots(&self, tenant: &Tenant) -> Result<Vec<RootRecord>, StoreError> {
+        Ok(self.state().root_records(tenant))
+    }
+
+    async fn derive_root(
+        &self,
+        tenant: &Tenant,
+        root: &str,
+        project: &Project,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.changing()
+            .assign_root(tenant, root, project, true, now);
+        Ok(())
+    }
+
+    async fn forget_identity(&self, tenant: &Tenant, identity: &str) -> Result<bool, StoreError> {
+        let key = (tenant.clone(), identity.to_owned());
+        Ok(self.changing().projects.remove(&key).is_some())
     }
 
     async fn begin_import(
@@ -241,6 +263,7 @@ impl State {
         let last = row.session.events.0;
         log::learn(&mut row.session, &append.session);
         let (new, seqs) = self.add_events(&mut row, append, entries);
+        self.note_remotes(&row, &append.remotes);
         let session = row.session.clone();
         self.sessions.insert(id.clone(), row);
         let added = session.events.0 - last;

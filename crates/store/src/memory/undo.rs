@@ -84,6 +84,8 @@ impl State {
         let Some(row) = self.sessions.get_mut(id) else {
             return 0;
         };
+        self.remotes
+            .retain(|shown| &shown.session != id || !gone.contains(&shown.seq));
         let before = row.events.len();
         row.events.retain(|seq, _| !gone.contains(seq));
         row.entries.retain(|seq, _| !gone.contains(seq));

@@ -35,6 +35,12 @@ const MIGRATIONS: &[Migration] = &[
         serves: 3,
     },
     Migration {
+        version: 5,
+        name: "identity",
+        sql: include_str!("migrations/0005_identity.sql"),
+        serves: 3,
+    },
+    Migration {
         version: 6,
         name: "commits",
         sql: include_str!("migrations/0006_commits.sql"),

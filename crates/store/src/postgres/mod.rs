@@ -36,6 +36,7 @@ mod observation_rows;
 mod outcome;
 mod places;
 mod queries;
+mod remotes;
 mod retractions;
 mod sessions;
 mod sources;

@@ -72,18 +72,6 @@ pub(super) async fn look_again(tx: &Tx, session: i64, places: Vec<i64>) -> Resul
     Ok(())
 }
 
-/// The key of the project that a root belongs to.
-pub(super) async fn project_of_root(
-    tx: &Tx,
-    tenant: &Tenant,
-    root: &str,
-) -> Result<Option<String>, Fault> {
-    let find = "SELECT project FROM roots JOIN tenants USING (tenant_no)
-        WHERE tenant = $1 AND root = $2";
-    let row = tx.row(find, values![&tenant.0, root]).await?;
-    row.map_or(Ok(None), |row| get(&row, "project"))
-}
-
 pub(super) async fn places(
     tx: &Tx,
     tenant: &Tenant,
@@ -119,38 +107,45 @@ pub(super) async fn projects(tx: &Tx, tenant: &Tenant) -> Result<Vec<Project>, F
 }
 
 impl PostgresStore {
-    /// Assigns in a first transaction and moves what was observed there in as many as it takes:
-    /// whatever still lies in another project's scope is moved by the next call.
+    /// Moves what was observed there, in as many transactions as it takes, and assigns in the last of
+    /// them: until then the root shows that there is something left to do.
     pub(super) async fn assign(
         &self,
         tenant: &Tenant,
         root: &str,
-        project: &Project,
+        assigned: (&Project, bool),
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let walls = Walls::Within(tenant);
-        let look = |tx: Tx| async move { is_assigned(&tx, tenant, root, project).await };
+        let look = |tx: Tx| async move { is_assigned(&tx, tenant, root, assigned).await };
         if self.read(walls, look).await? {
             return Ok(());
         }
-        let first = |tx: Tx| async move {
-            let mut concerned = assign(&tx, tenant, root, project).await?;
-            let moved = move_step(&tx, tenant, root, project, &mut concerned).await?;
-            raise(&tx, &concerned, now).await?;
-            Ok(moved)
-        };
-        let next = |tx: Tx| async move {
+        let step = |tx: Tx| async move {
             let mut concerned = BTreeSet::new();
-            let moved = move_step(&tx, tenant, root, project, &mut concerned).await?;
+            let moved = move_step(&tx, tenant, root, assigned.0, &mut concerned).await?;
+            if moved < STEP_ROWS {
+                concerned.extend(assign(&tx, tenant, root, assigned).await?);
+            }
             raise(&tx, &concerned, now).await?;
             Ok(moved)
         };
-        let mut moved = self.write(walls, first).await?;
-        while moved == STEP_ROWS {
-            moved = self.write(walls, next).await?;
-        }
+        while self.write(walls, step).await? == STEP_ROWS {}
         Ok(())
     }
+}
+
+/// Forgets what an identity stands for.
+pub(super) async fn forget_identity(
+    tx: &Tx,
+    tenant: &Tenant,
+    identity: &str,
+) -> Result<bool, Fault> {
+    let forget = "DELETE FROM projects USING tenants
+        WHERE tenants.tenant_no = projects.tenant_no AND tenant = $1 AND identity = $2
+        RETURNING identity";
+    let gone = tx.row(forget, values![&tenant.0, identity]).await?;
+    Ok(gone.is_some())
 }
 
 /// Whether there is nothing to change and nothing left to move.
@@ -158,13 +153,14 @@ async fn is_assigned(
     tx: &Tx,
     tenant: &Tenant,
     root: &str,
-    project: &Project,
+    (project, derived): (&Project, bool),
 ) -> Result<bool, Fault> {
     let known = projects(tx, tenant).await?.contains(project);
-    let key = project_of_root(tx, tenant, root).await?;
-    Ok(known
-        && key.as_ref() == Some(&project.key)
-        && misplaced(tx, tenant, root, project).await?.is_empty())
+    let find = "SELECT FROM roots JOIN tenants USING (tenant_no)
+        WHERE tenant = $1 AND root = $2 AND project = $3 AND derived = $4";
+    let key = values![&tenant.0, root, &project.key, derived];
+    let assigned = tx.row(find, key).await?.is_some();
+    Ok(known && assigned && misplaced(tx, tenant, root, project).await?.is_empty())
 }
 
 /// Notes the project and where the root belongs, and returns the scopes that this concerns.
@@ -172,7 +168,7 @@ async fn assign(
     tx: &Tx,
     tenant: &Tenant,
     root: &str,
-    project: &Project,
+    (project, derived): (&Project, bool),
 ) -> Result<BTreeSet<Scope>, Fault> {
     let number = tenant_no(tx, tenant).await?;
     let note = "INSERT INTO projects (tenant_no, key, identity, guessed) VALUES ($1, $2, $3, $4)
@@ -188,12 +184,13 @@ async fn assign(
         FROM roots WHERE tenant_no = $1 AND root = $2 FOR UPDATE";
     let row = tx.one(find, values![number, root]).await?;
     let before: Option<String> = get(&row, "project")?;
+    let no: i64 = get(&row, "root_no")?;
+    let assign = "UPDATE roots SET project = $2, derived = $3 WHERE root_no = $1";
+    tx.execute(assign, values![no, &project.key, derived])
+        .await?;
     if before.as_ref() == Some(&project.key) {
         return Ok(BTreeSet::new());
     }
-    let no: i64 = get(&row, "root_no")?;
-    let assign = "UPDATE roots SET project = $2 WHERE root_no = $1";
-    tx.execute(assign, values![no, &project.key]).await?;
     if !get::<bool>(&row, "seen")? {
         return Ok(BTreeSet::new());
     }

@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use daybook_domain::seams::{Append, Appended, SessionStore};
 use daybook_domain::source::{Import, ImportNo, Source, Undone};
 use daybook_domain::{
-    Event, EventId, EventSeq, JobKey, NewEvent, Place, Project, Session, SessionId, StoreError,
-    Tenant, Timestamp,
+    Event, EventId, EventSeq, JobKey, NewEvent, Place, Project, RootRecord, Session, SessionId,
+    StoreError, Tenant, Timestamp,
 };
 
 use super::connection::{Tx, Walls};
@@ -17,7 +17,7 @@ use super::index::NewDocument;
 use super::names::{SessionRow, find_session, lock_session, session_no, sessions_where, tenant_no};
 use super::places::PlaceNo;
 use super::values::{get, values};
-use super::{PostgresStore, events, index, jobs, places, sources, threads};
+use super::{PostgresStore, events, index, jobs, places, remotes, sources, threads};
 use crate::bounds::{FOUND_SESSIONS, check_append, check_source};
 use crate::lines::Numbering;
 use crate::log::{Added, Concern, Placed};
@@ -148,7 +148,27 @@ impl SessionStore for PostgresStore {
         project: &Project,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        self.assign(tenant, root, project, now).await
+        self.assign(tenant, root, (project, false), now).await
+    }
+
+    async fn roots(&self, tenant: &Tenant) -> Result<Vec<RootRecord>, StoreError> {
+        let all = |tx: Tx| async move { remotes::roots(&tx, tenant).await };
+        self.read(Walls::Within(tenant), all).await
+    }
+
+    async fn derive_root(
+        &self,
+        tenant: &Tenant,
+        root: &str,
+        project: &Project,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.assign(tenant, root, (project, true), now).await
+    }
+
+    async fn forget_identity(&self, tenant: &Tenant, identity: &str) -> Result<bool, StoreError> {
+        let forget = |tx: Tx| async move { places::forget_identity(&tx, tenant, identity).await };
+        self.write(Walls::Within(tenant), forget).await
     }
 
     async fn begin_import(
@@ -234,6 +254,7 @@ pub(super) async fn add_to(
     let range = (EventSeq(last + 1), row.session.events);
     let notes_range = before.is_none() || added > 0;
     insert(tx, &row, &rows);
+    remotes::note(tx, &row, &append.remotes).await?;
     if added > 0 && before.is_some() {
         threads::note_entries(tx, row.no, append.now);
     }

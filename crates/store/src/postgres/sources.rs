@@ -14,8 +14,8 @@ use super::values::{get, values};
 
 /// A file's state, as tables `sources` and `import_sources` both keep it.
 const STATE: &str = "format, session_no, size, modified, \"offset\", lines, fingerprint_head,
-    fingerprint_tail, bad_lines, first_bad_line, first_bad_why, secrets, state,
-    failure";
+    fingerprint_tail, bad_lines, first_bad_line, first_bad_why, secrets, state, failure,
+    reading";
 
 /// A file's state as columns of `table`.
 fn state_of(table: &str) -> String {
@@ -60,6 +60,7 @@ fn source_of(row: &Row) -> Result<Source, Fault> {
         secrets: get(row, "secrets")?,
         state: get(row, "state")?,
         failure: get(row, "failure")?,
+        reading: get(row, "reading")?,
     })
 }
 
@@ -96,7 +97,7 @@ pub(super) async fn replace(
     let sql = format!(
         "INSERT INTO sources (tenant_no, path, {STATE})
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,
-            $16)
+            $16, $17)
          ON CONFLICT (tenant_no, path) DO UPDATE SET ({STATE}) = ROW ({excluded})",
         excluded = state_of("excluded")
     );
@@ -117,6 +118,7 @@ pub(super) async fn replace(
         source.secrets,
         &source.state,
         &source.failure,
+        source.reading,
     ];
     tx.execute(&sql, values).await?;
     Ok(())

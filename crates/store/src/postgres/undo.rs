@@ -146,6 +146,8 @@ async fn delete_events(
         ));
         left.extend(get::<Option<i64>>(&row, "place_no")?);
     }
+    let delete = "DELETE FROM root_remotes WHERE event_no BETWEEN $1 AND $2";
+    tx.execute(delete, range).await?;
     index::forget_events(tx, &gone).await?;
     places::look_again(tx, session, left.into_iter().collect()).await?;
     Ok(gone.len() as u64)

@@ -21,6 +21,12 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0002_failing_sources.sql"),
         serves: 1,
     },
+    Migration {
+        version: 3,
+        name: "identity",
+        sql: include_str!("migrations/0003_identity.sql"),
+        serves: 1,
+    },
 ];
 
 /// Brings the schema up to date. Opening what is up to date costs one read.

@@ -22,6 +22,7 @@ mod migrations;
 mod names;
 mod places;
 mod queries;
+mod remotes;
 mod sessions;
 mod sources;
 mod spend;

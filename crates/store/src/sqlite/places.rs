@@ -115,28 +115,26 @@ pub(super) fn projects(tx: &Connection, tenant: &Tenant) -> Result<Vec<Project>,
 }
 
 impl SqliteStore {
-    /// Assigns in a first transaction and moves what was observed there in as many as it takes:
-    /// whatever still lies in another project's scope is moved by the next call.
+    /// Moves what was observed there, in as many transactions as it takes, and assigns in the last of
+    /// them: until then the root shows that there is something left to do.
     pub(super) fn assign(
         &self,
         tenant: &Tenant,
         root: &str,
-        project: &Project,
+        (project, derived): (&Project, bool),
         now: Timestamp,
     ) -> Result<(), daybook_domain::StoreError> {
-        if self.read(|tx| is_assigned(tx, tenant, root, project))? {
+        if self.read(|tx| is_assigned(tx, tenant, root, (project, derived)))? {
             return Ok(());
         }
-        let mut raised = self.write(|tx| {
-            let mut concerned = assign(tx, tenant, root, project)?;
-            let moved = move_step(tx, tenant, root, project, &mut concerned)?;
-            raise(tx, &concerned, now)?;
-            Ok(moved)
-        })?;
-        while raised == STEP_ROWS {
-            raised = self.write(|tx| {
+        let mut moved = STEP_ROWS;
+        while moved == STEP_ROWS {
+            moved = self.write(|tx| {
                 let mut concerned = BTreeSet::new();
                 let moved = move_step(tx, tenant, root, project, &mut concerned)?;
+                if moved < STEP_ROWS {
+                    concerned.extend(assign(tx, tenant, root, (project, derived))?);
+                }
                 raise(tx, &concerned, now)?;
                 Ok(moved)
             })?;
@@ -145,15 +143,31 @@ impl SqliteStore {
     }
 }
 
+/// Forgets what an identity stands for.
+pub(super) fn forget_identity(
+    tx: &Connection,
+    tenant: &Tenant,
+    identity: &str,
+) -> Result<bool, Fault> {
+    let number = tenant_no(tx, tenant)?;
+    let mut forget =
+        tx.prepare_cached("DELETE FROM projects WHERE tenant_no = ? AND identity = ?")?;
+    Ok(forget.execute(params![number, identity])? > 0)
+}
+
 /// Whether there is nothing to change and nothing left to move.
 fn is_assigned(
     tx: &Connection,
     tenant: &Tenant,
     root: &str,
-    project: &Project,
+    (project, derived): (&Project, bool),
 ) -> Result<bool, Fault> {
     let known = projects(tx, tenant)?.contains(project);
-    let assigned = project_of_root(tx, tenant, root)?.as_deref() == Some(project.key.as_str());
+    let mut find = tx.prepare_cached(
+        "SELECT 1 FROM roots JOIN tenants USING (tenant_no)
+         WHERE tenant = ? AND root = ? AND project = ? AND derived = ?",
+    )?;
+    let assigned = find.exists(params![tenant.0, root, project.key, derived])?;
     Ok(known && assigned && misplaced(tx, tenant, root, project)?.is_empty())
 }
 
@@ -162,7 +176,7 @@ fn assign(
     tx: &Connection,
     tenant: &Tenant,
     root: &str,
-    project: &Project,
+    (project, derived): (&Project, bool),
 ) -> Result<BTreeSet<Scope>, Fault> {
     let number = tenant_no(tx, tenant)?;
     tx.prepare_cached(
@@ -176,11 +190,11 @@ fn assign(
     ])?;
     let before = project_of_root(tx, tenant, root)?;
     let no = root_no(tx, number, root)?;
+    tx.prepare_cached("UPDATE roots SET project = ?, derived = ? WHERE root_no = ?")?
+        .execute(params![project.key, derived, no])?;
     if before.as_ref() == Some(&project.key) {
         return Ok(BTreeSet::new());
     }
-    tx.prepare_cached("UPDATE roots SET project = ? WHERE root_no = ?")?
-        .execute(params![project.key, no])?;
     let mut find = tx.prepare_cached(
         "SELECT 1 FROM places JOIN session_places USING (place_no) WHERE root_no = ?",
     )?;

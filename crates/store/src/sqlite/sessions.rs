@@ -7,15 +7,15 @@ use async_trait::async_trait;
 use daybook_domain::seams::{Append, Appended, SessionStore};
 use daybook_domain::source::{Import, ImportNo, Source, Undone};
 use daybook_domain::{
-    Event, EventId, EventSeq, JobKey, NewEvent, Place, Project, Session, SessionId, StoreError,
-    Tenant, Timestamp,
+    Event, EventId, EventSeq, JobKey, NewEvent, Place, Project, RootRecord, Session, SessionId,
+    StoreError, Tenant, Timestamp,
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::committer::{Named, Size};
 use super::connection::Fault;
 use super::names::{self, SessionRow, find_session, session_no, sessions_where, tenant_no};
-use super::{SqliteStore, events, index, jobs, places, sources, threads};
+use super::{SqliteStore, events, index, jobs, places, remotes, sources, threads};
 use crate::bounds::{FOUND_SESSIONS, check_append, check_source};
 use crate::lines::Numbering;
 use crate::log::{Added, Concern, Placed};
@@ -127,7 +127,25 @@ impl SessionStore for SqliteStore {
         project: &Project,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        self.assign(tenant, root, project, now)
+        self.assign(tenant, root, (project, false), now)
+    }
+
+    async fn roots(&self, tenant: &Tenant) -> Result<Vec<RootRecord>, StoreError> {
+        self.read(|tx| remotes::roots(tx, tenant))
+    }
+
+    async fn derive_root(
+        &self,
+        tenant: &Tenant,
+        root: &str,
+        project: &Project,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.assign(tenant, root, (project, true), now)
+    }
+
+    async fn forget_identity(&self, tenant: &Tenant, identity: &str) -> Result<bool, StoreError> {
+        self.write(|tx| places::forget_identity(tx, tenant, identity))
     }
 
     async fn begin_import(
@@ -219,6 +237,7 @@ pub(super) fn add_to(
     log::learn(&mut row.session, &append.session);
     let (new, seqs) = add_events(tx, &mut row, append, entries, named)?;
     save(tx, &row)?;
+    remotes::note(tx, &row, &append.remotes)?;
     let session = row.session.clone();
     let added = session.events.0 - last;
     if added > 0 && before.is_some() {

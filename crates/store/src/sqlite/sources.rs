@@ -13,7 +13,7 @@ use super::names::{session_id_of, session_no, tenant_no};
 /// A file's state, as tables `sources` and `import_sources` both keep it.
 pub(super) const STATE: &str = "format, session_no, size, modified, \"offset\", lines,
     fingerprint_head, fingerprint_tail, bad_lines, first_bad_line, first_bad_why, secrets, state,
-    failure";
+    failure, reading";
 
 pub(super) fn all(tx: &Connection, tenant: &Tenant) -> Result<Vec<Source>, Fault> {
     let sql = format!(
@@ -52,6 +52,7 @@ fn source_of(row: &Row<'_>) -> rusqlite::Result<Source> {
         secrets: row.get("secrets")?,
         state: row.get("state")?,
         failure: row.get("failure")?,
+        reading: row.get("reading")?,
     })
 }
 
@@ -73,7 +74,7 @@ pub(super) fn put(
     let (line, why) = source.first_bad.clone().unzip();
     let sql = format!(
         "INSERT OR REPLACE INTO sources (tenant_no, path, {STATE})
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
     );
     tx.prepare_cached(&sql)?.execute(params![
         tenant_no(tx, tenant)?,
@@ -92,6 +93,7 @@ pub(super) fn put(
         source.secrets,
         source.state,
         source.failure,
+        source.reading,
     ])?;
     Ok(())
 }

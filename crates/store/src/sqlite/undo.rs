@@ -137,6 +137,8 @@ fn delete_events(
             Ok((row.get(0)?, row.get(1)?, origin))
         })?
         .collect::<Result<_, _>>()?;
+    tx.prepare_cached("DELETE FROM root_remotes WHERE event_no BETWEEN ? AND ?")?
+        .execute([event_no(session, from), event_no(session, to)])?;
     for (no, _, origin) in &gone {
         index::forget_event(tx, *no, *origin)?;
     }

@@ -86,7 +86,7 @@ macro_rules! numbers {
 }
 
 /// Every table that is not the index, nor a history of memory files.
-pub const TABLES: [Table; 24] = [
+pub const TABLES: [Table; 25] = [
     Table {
         name: "tenants",
         key: &["tenant_no"],
@@ -115,7 +115,7 @@ pub const TABLES: [Table; 24] = [
     Table {
         name: "roots",
         key: &["root_no"],
-        columns: columns![root_no: Int, tenant_no: Int, root: Text, project: Text],
+        columns: columns![root_no: Int, tenant_no: Int, root: Text, project: Text, derived: Truth],
         numbers: numbers!("root_no", "roots_root_no_seq"),
         ..PLAIN
     },
@@ -145,6 +145,13 @@ pub const TABLES: [Table; 24] = [
         ..PLAIN
     },
     Table {
+        name: "root_remotes",
+        key: &["event_no", "root", "remote", "shown_by"],
+        columns: columns![event_no: Int, session_no: Int, root: Text, remote: Text, shown_by: Text],
+        tenant_of: Some(("sessions", "session_no")),
+        ..PLAIN
+    },
+    Table {
         name: "threads",
         key: &["session_no"],
         columns: columns![
@@ -168,6 +175,7 @@ pub const TABLES: [Table; 24] = [
             tenant_no: Int, path: Text, format: Text, session_no: Int, size: Int, modified: Int,
             offset: Int, lines: Int, fingerprint_head: Int, fingerprint_tail: Int, bad_lines: Int,
             first_bad_line: Int, first_bad_why: Text, secrets: Int, state: Text, failure: Text,
+            reading: Int,
         ],
         ..PLAIN
     },
@@ -194,7 +202,7 @@ pub const TABLES: [Table; 24] = [
             tenant_no: Int, import_no: Int, path: Text, seen: Truth, format: Text, session_no: Int,
             size: Int, modified: Int, offset: Int, lines: Int, fingerprint_head: Int,
             fingerprint_tail: Int, bad_lines: Int, first_bad_line: Int, first_bad_why: Text,
-            secrets: Int, state: Text, failure: Text,
+            secrets: Int, state: Text, failure: Text, reading: Int,
         ],
         ..PLAIN
     },

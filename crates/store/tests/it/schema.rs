@@ -18,7 +18,7 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 /// The newest schema that is committed.
-const NEWEST: u32 = 2;
+const NEWEST: u32 = 3;
 
 fn committed(version: u32) -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/schemas");

@@ -13,8 +13,8 @@ use daybook_domain::source::{Import, ImportNo, Source, Undone};
 use daybook_domain::{
     Claim, Claimed, Digest, Event, EventId, EventSeq, Extraction, ExtractionRecord, FailOutcome,
     FailedTry, FinishOutcome, Gap, Job, JobKey, JobKind, LeaseToken, Mark, Observation,
-    ObservationId, Place, Priority, Project, Scope, Session, SessionId, Staged, StoreError, Tally,
-    Tenant, Timestamp,
+    ObservationId, Place, Priority, Project, RootRecord, Scope, Session, SessionId, Staged,
+    StoreError, Tally, Tenant, Timestamp,
 };
 
 use super::deed::{Call, Deed, Journal};
@@ -194,6 +194,26 @@ impl SessionStore for Stepped {
     ) -> Answer<()> {
         let call = self.store.assign_root(tenant, root, project, now);
         self.keep("assign_root", call).await
+    }
+
+    async fn roots(&self, tenant: &Tenant) -> Answer<Vec<RootRecord>> {
+        self.look("roots", self.store.roots(tenant)).await
+    }
+
+    async fn derive_root(
+        &self,
+        tenant: &Tenant,
+        root: &str,
+        project: &Project,
+        now: Timestamp,
+    ) -> Answer<()> {
+        let call = self.store.derive_root(tenant, root, project, now);
+        self.keep("derive_root", call).await
+    }
+
+    async fn forget_identity(&self, tenant: &Tenant, identity: &str) -> Answer<bool> {
+        let call = self.store.forget_identity(tenant, identity);
+        self.keep("forget_identity", call).await
     }
 
     async fn begin_import(&self, tenant: &Tenant, what: &str, now: Timestamp) -> Answer<ImportNo> {

@@ -99,6 +99,8 @@ macro_rules! session_store_suite {
             sessions_are_found_by_their_last_activity,
             a_file_moves_on_with_its_events,
             places_belong_to_projects_once_they_are_assigned,
+            what_shows_a_remote_stays_with_its_event,
+            a_root_says_whether_its_project_follows_from_evidence,
             assigning_a_root_moves_what_was_observed_there,
             what_was_taken_back_stays_so_under_a_new_project,
             an_import_counts_what_it_adds,

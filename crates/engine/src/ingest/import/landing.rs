@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, HashSet};
 use daybook_domain::seams::Append;
 use daybook_domain::source::{ImportNo, Source};
 use daybook_domain::{
-    EventId, EventSeq, NewEvent, Origin, SessionId, SessionKind, SessionMeta, StoreError,
+    EventId, EventSeq, NewEvent, Origin, RemoteEvidence, SessionId, SessionKind, SessionMeta,
+    StoreError,
 };
 
-use super::reading::{Batch, Ending, FileUnderWay, Piece, Progress};
+use super::reading::{Batch, Ending, FileUnderWay, Piece, Progress, READING};
 use super::{FileReport, FileStatus, ImportReport, Intake, failing, retraction};
 use crate::ingest::SessionHint;
 use crate::ingest::batches::split_batches;
@@ -157,7 +158,8 @@ impl<'a> Landing<'a> {
         for event in batch.events {
             if event.origin == Origin::Retraction {
                 let before = std::mem::take(&mut events);
-                self.append(file, &batch.session, &id, before, None).await?;
+                self.append(file, &batch.session, &id, (before, Vec::new()), None)
+                    .await?;
                 let known = self.intake.store.event_ids(&id).await?;
                 events.extend(retraction::resolve(&event, &known));
             } else {
@@ -172,12 +174,18 @@ impl<'a> Landing<'a> {
             source.session = Some(id.clone());
             source
         });
+        let mut remotes = batch.remotes;
         for (events, is_last) in in_appends(events) {
             let source = source.clone().filter(|_| is_last);
-            self.append(file, &batch.session, &id, events, source)
+            // By then the session has all events that show something.
+            let shown = if is_last {
+                std::mem::take(&mut remotes)
+            } else {
+                Vec::new()
+            };
+            self.append(file, &batch.session, &id, (events, shown), source)
                 .await?;
         }
-        self.report.remotes.extend(batch.remotes);
         Ok(())
     }
 
@@ -186,7 +194,7 @@ impl<'a> Landing<'a> {
         file: &mut Under,
         hint: &SessionHint,
         id: &SessionId,
-        events: Vec<NewEvent>,
+        (events, remotes): (Vec<NewEvent>, Vec<RemoteEvidence>),
         source: Option<Source>,
     ) -> Result<(), StoreError> {
         let import = self.number().await?;
@@ -200,6 +208,7 @@ impl<'a> Landing<'a> {
                 surface: hint.surface.clone(),
             },
             events,
+            remotes,
             source,
             import: Some(import),
             patience: self.intake.patience,
@@ -345,7 +354,8 @@ impl<'a> Landing<'a> {
             remote: None,
         };
         for (events, _) in in_appends(retractions) {
-            self.append(file, &hint, &session, events, None).await?;
+            let said = (events, Vec::new());
+            self.append(file, &hint, &session, said, None).await?;
         }
         Ok(())
     }
@@ -378,6 +388,7 @@ impl Under {
             secrets: progress.secrets,
             state: progress.state.clone(),
             failure: None,
+            reading: READING,
         }
     }
 }

@@ -11,12 +11,13 @@
 mod failing;
 mod landing;
 mod reading;
+mod remotes;
 mod retraction;
 mod scan;
 mod take;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -36,8 +37,32 @@ use crate::guard::{Broken, guarded};
 use crate::stage::within;
 use crate::stop::Stop;
 use landing::Landing;
-use reading::{FileUnderWay, OpenReader};
+use reading::{FileUnderWay, OpenReader, READING};
 pub use scan::{Candidate, scan};
+
+/// Files that an older version took in and that are as they were: reading them once more stores what they
+/// show of folders' remotes, and adds no event.
+#[must_use]
+pub fn outdated(sources: &[Source]) -> Vec<Candidate> {
+    let outdated = sources
+        .iter()
+        .filter(|source| source.reading < READING && source.session.is_some());
+    let paths: Vec<PathBuf> = outdated.map(|source| source.path.as_str().into()).collect();
+    let known: BTreeMap<&str, (u64, i64)> = sources
+        .iter()
+        .map(|source| (source.path.as_str(), (source.size, source.modified)))
+        .collect();
+    let mut candidates = scan(&paths);
+    candidates.retain(|candidate| match candidate {
+        Candidate::File {
+            path,
+            size,
+            modified,
+        } => known.get(&*kept_path(path)) == Some(&(*size, *modified)),
+        Candidate::Stream(_) | Candidate::Missing(..) => false,
+    });
+    candidates
+}
 
 /// What importing needs.
 #[derive(Clone)]
@@ -134,9 +159,6 @@ pub struct ImportReport {
     pub sessions: std::collections::BTreeSet<SessionId>,
     /// Secrets that were hidden, by rule.
     pub secrets: BTreeMap<String, u64>,
-    /// Remotes that transcripts showed, by the folder that work was done in.
-    #[serde(skip)]
-    pub remotes: BTreeMap<String, String>,
     /// It was asked to stop before its end.
     pub stopped: bool,
 }

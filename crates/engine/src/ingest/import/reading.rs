@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use daybook_domain::source::Source;
-use daybook_domain::{EventId, NewEvent};
+use daybook_domain::{EventId, NewEvent, RemoteEvidence};
 use tokio::sync::mpsc;
 
 use super::take::Take;
@@ -28,6 +28,10 @@ use crate::stop::Stop;
 const WAITING: usize = 4;
 /// Bytes at either end of what was taken in that tell a file that grew from one that was rewritten.
 const PRINT: u64 = 4096;
+
+/// Version of what is kept of a file's lines: 1 keeps what they show of folders' remotes. A file that was
+/// taken in under an older version is read from its beginning once more.
+pub(super) const READING: u32 = 1;
 
 /// What a reader has to say of its file.
 pub(super) enum Piece {
@@ -55,8 +59,8 @@ pub(super) struct Batch {
     pub(super) events: Vec<NewEvent>,
     /// The file's progress behind them, where they end with a line.
     pub(super) progress: Option<Progress>,
-    /// Remotes that were shown, by folder.
-    pub(super) remotes: BTreeMap<String, String>,
+    /// What shows whose checkouts folders are: of these events, or of the session's last one.
+    pub(super) remotes: Vec<RemoteEvidence>,
 }
 
 /// How a file ended.
@@ -234,13 +238,14 @@ impl FileReader<'_> {
             let _ = begun("", FileStatus::Stopped);
             return Ok(());
         }
-        if let Some(known) = known
+        let unchanged = known
             .as_ref()
-            .filter(|k| k.size == size && k.modified == modified && k.failure.is_none())
-        {
+            .filter(|k| k.size == size && k.modified == modified && k.failure.is_none());
+        if let Some(known) = unchanged.filter(|known| known.reading >= READING) {
             let _ = begun(&known.format, FileStatus::Unchanged);
             return Ok(());
         }
+        let is_unchanged = unchanged.is_some();
         let format = detect(&head(bounded::open(path)?)?);
         if let Format::Unknown(reason) = &format {
             let _ = begun("unknown", FileStatus::Unknown(reason.clone()));
@@ -258,6 +263,7 @@ impl FileReader<'_> {
                 (self.open)(&format, &name, &common_dir, state).ok()
             });
         let status = match (&go_on, &going_on) {
+            (Some(_), Some(_)) if is_unchanged => FileStatus::Unchanged,
             (Some(_), Some(_)) => FileStatus::Grew,
             (Some(_), None) => FileStatus::Rewritten,
             (None, _) => FileStatus::New,
@@ -266,6 +272,8 @@ impl FileReader<'_> {
         if begun(format.word(), status).is_err() {
             return Ok(());
         }
+        let is_current = go_on.as_ref().is_some_and(|known| known.reading >= READING);
+        let going_on = going_on.filter(|_| is_current);
         let go_on = go_on.filter(|_| going_on.is_some());
         let progress = go_on.as_ref().map(progress_of).unwrap_or_default();
         let start = Start {

@@ -6,16 +6,15 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use daybook_domain::limits::{APPEND_BYTES, APPEND_EVENTS};
-use daybook_domain::{EventId, NewEvent, Origin};
+use daybook_domain::{EventId, NewEvent};
 use tokio::sync::mpsc;
 
 use super::FileStatus;
 use super::reading::{Batch, Ending, FileReader, Piece, Progress, fingerprint};
+use super::remotes::Remotes;
 use crate::ingest::batches::split_batches;
 use crate::ingest::checkout::CommonDirs;
-use crate::ingest::place::fold_root;
 use crate::ingest::prepared;
-use crate::ingest::projects::shown_remote;
 use crate::ingest::redact::Redactor;
 use crate::ingest::{Parsed, Pieces, RawEvent, Reader, SessionHint, Step};
 use crate::stop::Stop;
@@ -36,7 +35,7 @@ pub(super) struct Take<'a> {
     session: Option<SessionHint>,
     events: Vec<NewEvent>,
     bytes: usize,
-    remotes: BTreeMap<String, String>,
+    remotes: Remotes,
     secrets: BTreeMap<String, u64>,
     pub(super) all_ids: Option<HashSet<EventId>>,
     partial_line: bool,
@@ -61,7 +60,7 @@ impl<'a> Take<'a> {
             session: None,
             events: Vec::new(),
             bytes: 0,
-            remotes: BTreeMap::new(),
+            remotes: Remotes::default(),
             secrets: BTreeMap::new(),
             all_ids: None,
             partial_line: false,
@@ -140,19 +139,13 @@ impl<'a> Take<'a> {
                     // This is within a line: what is flushed here carries no progress.
                     self.flush(false)?;
                 }
-                if let (Some(root), Some(remote)) = (&hint.cwd, &hint.remote) {
-                    let common_dir = |folder: &Path| self.common_dirs.of(folder);
-                    let root = fold_root(root, hint.branch.as_deref(), &common_dir);
-                    self.remotes.insert(root, remote.clone());
-                }
+                let common_dir = |folder: &Path| self.common_dirs.of(folder);
+                self.remotes.session(&hint, &common_dir);
                 self.session = Some(hint);
             }
             Parsed::Event(event) => self.event(event),
             Parsed::PullRequest(request) => {
-                let root = self.events.last().and_then(|event| event.place.as_ref());
-                if let Some(place) = root {
-                    self.remotes.insert(place.root.clone(), request.repository);
-                }
+                self.remotes.pull_request(self.redactor, request.repository);
             }
             Parsed::Title(_) => {}
         }
@@ -163,13 +156,7 @@ impl<'a> Take<'a> {
         if let Some(ids) = &mut self.all_ids {
             ids.insert(event.id);
         }
-        if event.origin == Origin::ToolResult
-            && let Some(place) = &event.place
-            && !self.remotes.contains_key(&place.root)
-            && let Some(remote) = shown_remote(&event.text)
-        {
-            self.remotes.insert(place.root.clone(), remote);
-        }
+        self.remotes.event(self.redactor, &event);
         let (event, found) = prepared(self.redactor, event);
         self.progress.secrets += u32::try_from(found.len()).unwrap_or(u32::MAX);
         for finding in found {
@@ -214,16 +201,18 @@ impl<'a> Take<'a> {
             return Ok(());
         };
         self.bytes = 0;
-        let mut batches = split_batches(std::mem::take(&mut self.events))
-            .into_iter()
-            .peekable();
+        let mut batches = split_batches(std::mem::take(&mut self.events));
+        if batches.is_empty() && self.remotes.are_waiting() {
+            batches.push(Vec::new());
+        }
+        let mut batches = batches.into_iter().peekable();
         while let Some(events) = batches.next() {
             let is_last = batches.peek().is_none();
             let batch = Batch {
                 session: session.clone(),
-                events,
                 progress: (settled && is_last).then(|| self.progress.clone()),
-                remotes: std::mem::take(&mut self.remotes),
+                remotes: self.remotes.take_of(&events, is_last),
+                events,
             };
             self.out
                 .blocking_send(Piece::Batch(Box::new(batch)))

@@ -29,6 +29,7 @@ impl Shared {
         let mut append = Append {
             session: self.meta(id),
             events: Vec::new(),
+            remotes: Vec::new(),
             source: None,
             import: None,
             patience: self.config.patience,

@@ -11,8 +11,9 @@ use daybook_domain::limits::{APPEND_BYTES, APPEND_EVENTS};
 use daybook_domain::seams::{Append, Appended, Store};
 use daybook_domain::source::{Source, Undone};
 use daybook_domain::{
-    EventId, EventSeq, Evidence, JobKey, JobKind, Observation, Origin, Place, Priority, ScopeKind,
-    SessionId, SessionKind, StoreError, Tenant, Timestamp, ToolStatus,
+    EventId, EventSeq, Evidence, JobKey, JobKind, Observation, Origin, Place, Priority, Project,
+    RemoteEvidence, RemoteSource, RootRecord, ScopeKind, SessionId, SessionKind, StoreError,
+    Tenant, Timestamp, ToolStatus,
 };
 
 pub use due::*;

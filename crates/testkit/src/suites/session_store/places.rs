@@ -22,6 +22,7 @@ pub async fn a_file_moves_on_with_its_events(store: &dyn Store) {
         .unwrap();
     first.offset = 20;
     first.state = "{\"turn\":2}".to_owned();
+    first.reading = 1;
     first.failure = Some("refused: too long".to_owned());
     store
         .put_source(&Tenant::local(), &first, None)
@@ -169,4 +170,117 @@ pub async fn what_was_taken_back_stays_so_under_a_new_project(store: &dyn Store)
     let again = observation(&engine, "use tabs", vec![here]);
     store.observe(&[again], at(5)).await.unwrap();
     assert!(store.observations(&engine).await.unwrap().is_empty());
+}
+
+fn shown(event: Option<EventId>, remote: &str) -> RemoteEvidence {
+    RemoteEvidence {
+        event,
+        root: "/home/ada/engine".to_owned(),
+        remote: remote.to_owned(),
+        source: RemoteSource::Output,
+    }
+}
+
+async fn remotes(store: &dyn Store) -> Vec<(String, Vec<(String, u64)>)> {
+    let roots = store.roots(&Tenant::local()).await.unwrap();
+    let counts = |root: RootRecord| {
+        let counts = root.remotes.into_iter();
+        (
+            root.root,
+            counts.map(|count| (count.remote, count.sessions)).collect(),
+        )
+    };
+    roots.into_iter().map(counts).collect()
+}
+
+pub async fn what_shows_a_remote_stays_with_its_event(store: &dyn Store) {
+    let id = session("7f78aa01");
+    let said = vec![event("a").in_place("/home/ada/engine"), event("b")];
+    let (first, last) = (said[0].id, said[1].id);
+    add(store, append(&id, said.clone())).await;
+    let engine = "/home/ada/engine".to_owned();
+    assert_eq!(remotes(store).await, [(engine.clone(), Vec::new())]);
+    let no = store
+        .begin_import(&Tenant::local(), "all", at(0))
+        .await
+        .unwrap();
+    // Of an event that is known, of a new one, of the last one, and of one that is not there.
+    let mut more = said;
+    more.push(event("c"));
+    let new = more[2].id;
+    add(
+        store,
+        Append {
+            remotes: vec![
+                shown(Some(first), "github.com/ada/engine"),
+                shown(Some(last), "github.com/ada/engine"),
+                shown(Some(new), "github.com/ada/fork"),
+                shown(None, "github.com/ada/engine"),
+                shown(Some(EventId(7)), "github.com/ada/none"),
+            ],
+            ..imported(&id, more, "/logs/a", no)
+        },
+    )
+    .await;
+    let both = |engine, fork| {
+        vec![
+            ("github.com/ada/engine".to_owned(), engine),
+            ("github.com/ada/fork".to_owned(), fork),
+        ]
+    };
+    assert_eq!(remotes(store).await, [(engine.clone(), both(1, 1))]);
+    let other = event("d").in_place("/home/ada/engine");
+    let told = Append {
+        remotes: vec![shown(Some(other.id), "github.com/ada/fork")],
+        ..append(&session("8000"), vec![other])
+    };
+    add(store, told.clone()).await;
+    add(store, told).await;
+    assert_eq!(remotes(store).await, [(engine.clone(), both(1, 2))]);
+    store
+        .undo_import(&Tenant::local(), no, at(9))
+        .await
+        .unwrap();
+    assert_eq!(remotes(store).await, [(engine, both(1, 1))]);
+}
+
+pub async fn a_root_says_whether_its_project_follows_from_evidence(store: &dyn Store) {
+    let (local, root) = (Tenant::local(), "/home/ada/engine");
+    let said = vec![event("a").in_place(root)];
+    add(store, append(&session("7f78aa01"), said)).await;
+    let guess = Project {
+        guessed: true,
+        ..project("engine")
+    };
+    store
+        .derive_root(&local, root, &guess, at(1))
+        .await
+        .unwrap();
+    let record = store.roots(&local).await.unwrap().remove(0);
+    assert_eq!(
+        (record.project.as_deref(), record.derived),
+        (Some("engine"), true)
+    );
+    store
+        .assign_root(&local, root, &guess, at(2))
+        .await
+        .unwrap();
+    let record = store.roots(&local).await.unwrap().remove(0);
+    assert_eq!(
+        (record.project.as_deref(), record.derived),
+        (Some("engine"), false)
+    );
+    assert!(
+        store
+            .forget_identity(&local, &guess.identity)
+            .await
+            .unwrap()
+    );
+    assert!(
+        !store
+            .forget_identity(&local, &guess.identity)
+            .await
+            .unwrap()
+    );
+    assert_eq!(store.projects(&local).await.unwrap(), []);
 }
