@@ -56,6 +56,9 @@ pub struct Digest {
     pub last_words: Option<Said>,
     /// The last words were answered.
     pub answered: bool,
+    /// What the agent asked back last, and was not told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<Said>,
     /// Commits that were made.
     pub commits: u32,
     /// How many of them were pushed.
@@ -81,6 +84,61 @@ pub struct Digest {
     /// The window's notes for consolidation, in a model's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw_memory: Option<String>,
+    /// What the window shows of how the work stands, where the outcome follows from such facts: those of
+    /// several windows are joined.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub course: Option<Course>,
+}
+
+/// Facts that the outcome of a stretch of work follows from.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Course {
+    /// The person's last verdict: whether it works.
+    pub verdict: Option<bool>,
+    /// Nothing was said that makes an earlier verdict a thing of the past.
+    pub is_open: bool,
+    /// A person said something.
+    pub spoken: bool,
+    /// Whether the last check passed.
+    pub check: Option<bool>,
+    /// Files were changed after the last commit.
+    pub changed: bool,
+    /// Something was pushed.
+    pub pushes: bool,
+    /// A person had stopped the agent at the end.
+    pub broken_off: bool,
+}
+
+impl Course {
+    /// The facts of this stretch and of the next, in which `commits` were made, as one.
+    #[must_use]
+    pub fn then(&self, next: &Self, commits: u32) -> Self {
+        let earlier = self.verdict.filter(|_| next.is_open);
+        Self {
+            verdict: next.verdict.or(earlier),
+            is_open: self.is_open && next.is_open,
+            spoken: self.spoken || next.spoken,
+            check: next.check.or(self.check),
+            changed: next.changed || (self.changed && commits == 0),
+            pushes: self.pushes || next.pushes,
+            broken_off: next.broken_off,
+        }
+    }
+
+    /// How work ended that `commits` came of.
+    #[must_use]
+    pub fn outcome(&self, commits: u32) -> Outcome {
+        let some = commits > 0;
+        match (self.verdict, some, self.check) {
+            (Some(true), _, _) => Outcome::Success,
+            (Some(false), true, _) => Outcome::Partial,
+            (Some(false), false, _) | (None, false, Some(false)) => Outcome::Fail,
+            (None, false, _) => Outcome::Uncertain,
+            (None, true, Some(false)) => Outcome::Partial,
+            (None, true, _) if self.changed || self.broken_off => Outcome::Partial,
+            (None, true, _) => Outcome::Success,
+        }
+    }
 }
 
 /// What a pass came to.

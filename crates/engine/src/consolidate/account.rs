@@ -13,6 +13,8 @@ use super::{Brief, Entry, Page, Section};
 const TASK: usize = 120;
 /// Most things that the diary says of one session.
 const DIARY_LINES: usize = 4;
+/// Most lines on what happened that a session's page has: the newest.
+const HIGHLIGHTS: usize = 12;
 /// Most characters of a model's summary of a session.
 const SUMMARY: usize = 1_200;
 /// Most characters of a session's slug.
@@ -217,8 +219,16 @@ fn session_page(brief: &Brief, account: &Account, beliefs: &[Belief]) -> Page {
             ),
         );
     }
-    let happened = account
-        .highlights
+    if let Some(asked) = &account.asked {
+        let said = quoted(&asked.text);
+        let cited = cite_said(&account.label, asked);
+        fact(
+            "asked",
+            format!("the agent asked: {said} — unanswered {cited}"),
+        );
+    }
+    let most = account.highlights.len().saturating_sub(HIGHLIGHTS);
+    let happened = account.highlights[most..]
         .iter()
         .enumerate()
         .map(|(n, said)| Entry {

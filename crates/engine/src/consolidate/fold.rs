@@ -1,6 +1,6 @@
 //! A session's account: the fold of what its windows came to.
 
-use daybook_domain::extraction::Said;
+use daybook_domain::extraction::{Course, Said};
 use daybook_domain::{ExtractionRecord, Outcome, SessionId, Timestamp};
 
 /// What one session came to, over all its windows.
@@ -18,6 +18,10 @@ pub struct Account {
     pub last_words: Option<Said>,
     /// They were answered.
     pub answered: bool,
+    /// What the agent asked back last, and was not told.
+    pub asked: Option<Said>,
+    /// What its outcome follows from, where its windows tell.
+    pub course: Option<Course>,
     /// Commits made.
     pub commits: u32,
     /// How many of them were pushed.
@@ -39,7 +43,7 @@ pub struct Account {
 }
 
 /// Accounts of all sessions that came to something, oldest first, then by label.
-pub(super) fn accounts(extractions: &[ExtractionRecord]) -> Vec<Account> {
+pub(crate) fn accounts(extractions: &[ExtractionRecord]) -> Vec<Account> {
     let mut ordered: Vec<&ExtractionRecord> = extractions.iter().collect();
     ordered.sort_by(|a, b| (&a.session, a.from).cmp(&(&b.session, b.from)));
     let mut accounts: Vec<Account> = Vec::new();
@@ -59,6 +63,10 @@ pub(super) fn accounts(extractions: &[ExtractionRecord]) -> Vec<Account> {
 
 fn first_window(record: &ExtractionRecord) -> Option<Account> {
     let digest = record.digest.clone()?;
+    if digest.task.is_none() && digest.course.is_some() {
+        // What came before the first request was no work.
+        return None;
+    }
     Some(Account {
         session: record.session.clone(),
         label: record.label.clone(),
@@ -66,6 +74,8 @@ fn first_window(record: &ExtractionRecord) -> Option<Account> {
         outcome: digest.outcome.unwrap_or(Outcome::Uncertain),
         last_words: digest.last_words,
         answered: digest.answered,
+        asked: digest.asked,
+        course: digest.course,
         commits: digest.commits,
         pushed: digest.pushed,
         highlights: digest.highlights,
@@ -83,15 +93,35 @@ fn next_window(account: &mut Account, record: &ExtractionRecord) {
         return;
     };
     account.task = account.task.take().or(digest.task);
-    account.outcome = digest.outcome.unwrap_or(account.outcome);
+    if digest.course.as_ref().is_some_and(|course| course.spoken) {
+        account.answered = true;
+        account.asked = None;
+    }
     if digest.last_words.is_some() {
         account.last_words = digest.last_words;
         account.answered = digest.answered;
+        account.asked = digest.asked;
     }
+    let pushes = digest.course.as_ref().is_none_or(|course| course.pushes);
+    account.pushed = match (&account.course, &digest.course) {
+        // A push takes along what earlier windows committed.
+        (Some(_), Some(_)) if pushes => account.commits + digest.pushed,
+        (Some(_), Some(_)) => account.pushed,
+        _ => account.pushed + digest.pushed,
+    };
     account.commits += digest.commits;
-    account.pushed += digest.pushed;
+    account.course = match (account.course.take(), digest.course) {
+        (Some(before), Some(next)) => Some(before.then(&next, digest.commits)),
+        (_, next) => next,
+    };
+    account.outcome = match &account.course {
+        Some(course) => course.outcome(account.commits),
+        None => digest.outcome.unwrap_or(account.outcome),
+    };
     account.highlights.extend(digest.highlights);
-    account.branch = digest.branch.or_else(|| account.branch.take());
+    if digest.root.is_some() {
+        account.branch = digest.branch.or_else(|| account.branch.take());
+    }
     if account.from_at == Timestamp::ZERO {
         account.from_at = digest.from_at;
     }

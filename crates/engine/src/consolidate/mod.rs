@@ -21,6 +21,8 @@ use jiff::tz::TimeZone;
 
 pub use branches::DECIDED;
 pub use fold::Account;
+#[cfg(test)]
+pub(crate) use fold::accounts;
 
 /// All that a scope's memory is made from.
 #[derive(Debug, Clone)]

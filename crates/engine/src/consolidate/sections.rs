@@ -173,6 +173,10 @@ pub(super) fn last_on(brief: &Brief, last: &Account, sessions: usize) -> Entry {
             };
             let said = quoted(&shorten(&words.text, LAST_WORDS));
             parts.push(format!("last words: {said} — {answered}"));
+            if let Some(asked) = &last.asked {
+                let asked = quoted(&shorten(&asked.text, LAST_WORDS));
+                parts.push(format!("the agent asked {asked}"));
+            }
             cite_said(&last.label, words)
         }
         None => format!("[{}]", last.label),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use daybook_domain::Tenant;
 
-use super::{Expected, ExtractError, Extracted, Extractor, Window};
+use super::{Expected, ExtractError, Extracted, Extractor, LookBack, Window};
 
 /// An extractor that is asked, and one for the tenants who may not ask it.
 pub struct Barred {
@@ -38,14 +38,20 @@ impl Extractor for Barred {
         self.asked.wants_known()
     }
 
+    fn look_back(&self) -> LookBack {
+        self.asked.look_back().max(self.other.look_back())
+    }
+
     fn forecast(&self, window: Window<'_>) -> Option<Expected> {
         let may_ask = !self.tenants.contains(&window.session.id.tenant);
-        may_ask.then(|| self.asked.forecast(window)).flatten()
+        let shown = window.shown(self.asked.look_back());
+        may_ask.then(|| self.asked.forecast(shown)).flatten()
     }
 
     async fn extract(&self, window: Window<'_>) -> Result<Extracted, ExtractError> {
         if !self.tenants.contains(&window.session.id.tenant) {
-            return self.asked.extract(window).await;
+            let shown = window.shown(self.asked.look_back());
+            return self.asked.extract(shown).await;
         }
         let extracted = self.other.extract(window).await?;
         Ok(Extracted {

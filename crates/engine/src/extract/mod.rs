@@ -39,6 +39,60 @@ pub struct Window<'a> {
     pub is_redone: bool,
 }
 
+impl<'a> Window<'a> {
+    /// With no more before it than an extractor looks back.
+    #[must_use]
+    pub fn shown(self, look_back: LookBack) -> Self {
+        Self {
+            before: look_back.of(self.before),
+            ..self
+        }
+    }
+}
+
+/// How much before a window an extractor is shown: the newest events, without the oldest that exceed the
+/// bytes. More lets it understand more, and takes longer to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LookBack {
+    /// Most events.
+    pub events: u64,
+    /// Most bytes of their text, which one event may exceed.
+    pub bytes: usize,
+}
+
+impl Default for LookBack {
+    fn default() -> Self {
+        Self {
+            events: 40,
+            bytes: 64 * 1024,
+        }
+    }
+}
+
+impl LookBack {
+    /// As much as both show.
+    #[must_use]
+    pub fn max(self, other: Self) -> Self {
+        Self {
+            events: self.events.max(other.events),
+            bytes: self.bytes.max(other.bytes),
+        }
+    }
+
+    /// The part of `before`, which ends where a window begins, that this much shows.
+    #[must_use]
+    pub fn of<'e>(&self, before: &'e [Event]) -> &'e [Event] {
+        let most = usize::try_from(self.events).unwrap_or(usize::MAX);
+        let mut bytes = 0_usize;
+        let shown = before.iter().rev().take(most).enumerate();
+        let fits = shown.take_while(|(n, event)| {
+            bytes = bytes.saturating_add(event.text.len());
+            *n == 0 || bytes <= self.bytes
+        });
+        &before[before.len() - fits.count()..]
+    }
+}
+
 /// What is known already, so that it is not told again. All of it is redacted, and bounded by whoever
 /// shows it.
 #[derive(Debug, Clone, Copy, Default)]
@@ -126,6 +180,11 @@ pub trait Extractor: Send + Sync {
     /// Whether it makes use of [`Window::known`], as whoever asks a model does; gathering it takes time.
     fn wants_known(&self) -> bool {
         false
+    }
+
+    /// How much before a window it is shown.
+    fn look_back(&self) -> LookBack {
+        LookBack::default()
     }
 
     /// What the window yields. The same window always yields the same when no model is asked.

@@ -14,7 +14,7 @@ use async_trait::async_trait;
 use daybook_domain::calendar::Day;
 use daybook_domain::{FailureClass, Timestamp, Wait};
 
-use super::{Expected, ExtractError, Extracted, Extractor, Window};
+use super::{Expected, ExtractError, Extracted, Extractor, LookBack, Window};
 
 /// An extractor that is asked, and one that does what there is no room to ask it for.
 pub struct StandIn {
@@ -40,12 +40,17 @@ impl Extractor for StandIn {
         self.asked.wants_known()
     }
 
+    fn look_back(&self) -> LookBack {
+        self.asked.look_back().max(self.other.look_back())
+    }
+
     fn forecast(&self, window: Window<'_>) -> Option<Expected> {
-        self.asked.forecast(window)
+        self.asked.forecast(window.shown(self.asked.look_back()))
     }
 
     async fn extract(&self, window: Window<'_>) -> Result<Extracted, ExtractError> {
-        let unasked = match self.asked.extract(window).await {
+        let shown = window.shown(self.asked.look_back());
+        let unasked = match self.asked.extract(shown).await {
             Err(error) if error.class == FailureClass::AtCap && !window.is_redone => error,
             done => return done,
         };

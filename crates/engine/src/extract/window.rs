@@ -5,7 +5,7 @@
 //!
 //! Not here: whether a session is due.
 
-use daybook_domain::{Event, Origin};
+use daybook_domain::{Event, Origin, ToolStatus};
 
 use super::model::message_chars;
 
@@ -69,10 +69,11 @@ fn within_limits(events: &[Event], limits: WindowLimits) -> usize {
 }
 
 /// Words that refuse a call stay with the call: both stand on one line.
-fn behind_refusal(events: &[Event], turn: usize) -> usize {
+pub(crate) fn behind_refusal(events: &[Event], turn: usize) -> usize {
     let line = events[turn].line;
     let mut cut = turn;
-    while cut > 1 && line > 0 && events[cut - 1].line == line {
+    let refused = |event: &Event| event.status == Some(ToolStatus::Refused);
+    while cut > 1 && line > 0 && events[cut - 1].line == line && refused(&events[cut - 1]) {
         cut -= 1;
     }
     cut

@@ -91,7 +91,7 @@ mod checks;
 mod fuzz_tests;
 #[cfg(feature = "pipeline")]
 #[cfg(test)]
-mod samples_tests;
+pub(crate) mod samples_tests;
 
 #[cfg(feature = "pipeline")]
 pub use detect::{ChatShape, Format, detect};

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use daybook_domain::{Origin, SessionKind, ToolStatus};
+use daybook_domain::{Event, EventSeq, Origin, SessionKind, ToolStatus};
 
 use super::checks::no_git;
 use super::detect::{ChatShape, Format, detect};
@@ -309,4 +309,38 @@ fn sessions_of_other_agents_are_told_apart() {
             (Some(_), None) => panic!("{name} was not looked at"),
         }
     }
+}
+
+/// The events of each real session, each once, as the log would hold them; files of more than
+/// `most` bytes are left out.
+pub(crate) fn logs(folder: &str, most: u64) -> Vec<Vec<Event>> {
+    let mut sessions: BTreeMap<String, Vec<RawEvent>> = BTreeMap::new();
+    for sample in samples(folder) {
+        let size = fs::metadata(&sample.name).map_or(0, |file| file.len());
+        if let Some((host_id, _)) = sample.sessions.first().filter(|_| size <= most) {
+            let events = sessions.entry(host_id.clone()).or_default();
+            events.extend(sample.events);
+        }
+    }
+    sessions.into_values().map(logged).collect()
+}
+
+fn logged(events: Vec<RawEvent>) -> Vec<Event> {
+    let mut seen = BTreeSet::new();
+    let events = events.into_iter().filter(|event| seen.insert(event.id));
+    let numbered = (1..).map(EventSeq).zip(events);
+    numbered
+        .map(|(seq, event)| Event {
+            seq,
+            line: event.line,
+            origin: event.origin,
+            at: event.at,
+            text: event.text,
+            tool: event.tool,
+            call: event.call,
+            status: event.status,
+            sidechain: event.sidechain,
+            place: event.place,
+        })
+        .collect()
 }

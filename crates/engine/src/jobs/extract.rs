@@ -22,10 +22,8 @@ use crate::ingest::projects::Assigned;
 use crate::ingest::settle::{apply, settle_new_roots};
 use crate::stage::within;
 
-/// Events before a window that are shown for understanding only.
-const BEFORE: u64 = 40;
-/// Most bytes of those.
-const BEFORE_BYTES: usize = 64 * 1024;
+/// Most bytes of the events before a window that are read at once; an event is read whole.
+const BEFORE_BYTES: usize = 2 * 1024 * 1024;
 
 /// What reading a window came to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -130,10 +128,10 @@ async fn read_and_finish(
         return give_up(shop, claimed).await;
     };
     let to = last.seq;
-    let retracted = retracted(&read);
+    let taken_back = retracted(&read);
     let projects = projects_of(shop, &id.tenant, &read).await?;
-    let events = kept(shop, &session, &projects, read, &retracted);
-    let before = read_before(shop, id, claimed.after).await?;
+    let events = kept(shop, &session, &projects, read, &taken_back);
+    let before = read_before(shop, &session, &projects, &taken_back, claimed.after).await?;
     let knowledge = match shop.extractor.wants_known() {
         true => Knowledge::gather(shop, claimed.into(), &session, &events, &projects).await?,
         false => Knowledge::default(),
@@ -157,11 +155,12 @@ async fn read_and_finish(
     };
     let dropped = mem::take(&mut extracted.dropped);
     let left_out = extracted.left_out;
-    let (extraction, observations) = settle(shop, &session, &events, extracted, &projects);
+    let shown: Vec<Event> = before.into_iter().chain(events).collect();
+    let (extraction, observations) = settle(shop, &session, &shown, extracted, &projects);
     let extraction = Extraction {
         from: EventSeq(claimed.after + 1),
         to,
-        retracted: retracted.into_iter().collect(),
+        retracted: taken_back.into_iter().collect(),
         ..extraction
     };
     let now = shop.clock.now();
@@ -172,7 +171,7 @@ async fn read_and_finish(
     Ok(match finished {
         FinishOutcome::LeaseLost => Extracting::Lost,
         FinishOutcome::Complete | FinishOutcome::StillDue => {
-            follow_moved(shop, &id.tenant, &events, &projects).await?;
+            follow_moved(shop, &id.tenant, &shown, &projects).await?;
             Extracting::Read(Read {
                 observations,
                 dropped,
@@ -287,19 +286,33 @@ pub(super) fn kept(
         .collect()
 }
 
+/// What the extractor is shown of the session before event `after`: as much as it looks back, without what
+/// was taken back there or by the window.
 pub(super) async fn read_before(
     shop: &Workshop,
-    id: &SessionId,
+    session: &Session,
+    projects: &Projects,
+    taken_back: &BTreeSet<EventSeq>,
     after: u64,
 ) -> Result<Vec<Event>, StoreError> {
-    let from = EventSeq(after.saturating_sub(BEFORE));
-    if after == 0 {
-        return Ok(Vec::new());
+    let look_back = shop.extractor.look_back();
+    let mut from = EventSeq(after.saturating_sub(look_back.events));
+    let limit = usize::try_from(look_back.events).unwrap_or(usize::MAX);
+    let mut read: Vec<Event> = Vec::new();
+    while from.0 < after {
+        let (id, upto) = (&session.id, EventSeq(after));
+        let more = shop
+            .store
+            .events(id, from, upto, limit, BEFORE_BYTES)
+            .await?;
+        let Some(last) = more.last() else { break };
+        from = last.seq;
+        read.extend(more);
     }
-    let limit = usize::try_from(BEFORE).unwrap_or(usize::MAX);
-    shop.store
-        .events(id, from, EventSeq(after), limit, BEFORE_BYTES)
-        .await
+    read.drain(..read.len() - look_back.of(&read).len());
+    let mut gone = retracted(&read);
+    gone.extend(taken_back);
+    Ok(kept(shop, session, projects, read, &gone))
 }
 
 /// Events of any window that the window's retractions take back.
@@ -312,7 +325,8 @@ pub(super) fn retracted(events: &[Event]) -> BTreeSet<EventSeq> {
         .collect()
 }
 
-/// What was extracted, filed. The window's bounds are the caller's to say.
+/// What was extracted, filed; `events` are all that the extractor was shown. The window's bounds are the
+/// caller's to say.
 fn settle(
     shop: &Workshop,
     session: &Session,

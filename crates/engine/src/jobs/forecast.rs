@@ -193,9 +193,9 @@ impl Adding<'_> {
         let Some(last) = read.last().map(|event| event.seq.0) else {
             return Ok(None);
         };
-        let retracted = retracted(&read);
-        let events = kept(shop, session, &self.projects, read, &retracted);
-        let before = read_before(shop, &session.id, at.after).await?;
+        let gone = retracted(&read);
+        let events = kept(shop, session, &self.projects, read, &gone);
+        let before = read_before(shop, session, &self.projects, &gone, at.after).await?;
         let knowledge = match shop.extractor.wants_known() {
             true => Knowledge::gather(shop, at, session, &events, &self.projects).await?,
             false => Knowledge::default(),

@@ -22,6 +22,8 @@ mod remember;
 mod settle;
 mod sharing;
 mod update;
+#[cfg(test)]
+mod windows_tests;
 
 use own::OwnSessions;
 

@@ -25,9 +25,8 @@ pub(super) const LEAST: usize = 2;
 
 /// What the person's sentences say, message by message.
 pub(super) fn acts(talk: &Talk<'_>) -> Vec<Find> {
-    talk.turns
-        .iter()
-        .flat_map(|turn| acts_of(talk, turn))
+    talk.new_turns()
+        .flat_map(|(_, turn)| acts_of(talk, turn))
         .collect()
 }
 
@@ -35,7 +34,8 @@ fn acts_of(talk: &Talk<'_>, turn: &Turn<'_>) -> Vec<Find> {
     let Some(lexicon) = turn.lexicon.filter(|_| !turn.closes()) else {
         return Vec::new();
     };
-    let judged = judged(turn, lexicon, !talk.deeds.is_empty());
+    let working = talk.works_in(talk.horizon(turn.at), turn.end);
+    let judged = judged(turn, lexicon, working);
     let alone = judged.len() == 1;
     let finds = judged.into_iter().map(|(i, verdict)| {
         let words = words_around(turn, i, alone, verdict.kind, lexicon);

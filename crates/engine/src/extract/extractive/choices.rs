@@ -25,9 +25,8 @@ const AGREED: i32 = 55;
 
 /// What was picked or agreed to, at most one thing per message.
 pub(super) fn choices(talk: &Talk<'_>) -> Vec<Find> {
-    talk.turns
-        .iter()
-        .filter_map(|turn| picked(turn).or_else(|| agreed(turn)))
+    talk.new_turns()
+        .filter_map(|(_, turn)| picked(turn).or_else(|| agreed(turn)))
         .collect()
 }
 

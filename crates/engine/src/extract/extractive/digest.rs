@@ -1,57 +1,67 @@
 //! A window's own account: what was wanted, how it ended, what was said last.
 //!
-//! A window in which a person asked for nothing has no account: warm-ups, bare commands and the
-//! harness's own talk are not work.
+//! A session has no account until a person asks for something: warm-ups, bare commands and the harness's
+//! own talk are not work. From then on every window tells what it adds; the accounts of all windows come
+//! to the same, however the log was cut (`consolidate::fold`).
 //!
 //! Not here: what was learned; the account only names the best of it.
+
+use std::collections::BTreeMap;
 
 use daybook_domain::extraction::Said;
 use daybook_domain::{Digest, Event, ObservationKind as Kind, Timestamp};
 
 use super::clauses::shortened;
 use super::finds::{COMPOSED, Find};
-use super::outcome::{Answer, answer, commits, outcome};
+use super::open_ends::asked_back;
+use super::outcome::{Answer, answer, commits, course};
 use super::sentences::{QUOTE, Sentence, one_line};
 use super::turns::{Talk, Turn};
 
 /// Most characters of the task.
 const TASK: usize = 200;
-/// Lines that say what happened.
-const HIGHLIGHTS: usize = 5;
 
-/// The account of a window; `None` when nobody asked for anything.
+/// Place from which on a session is work: from its first request on. `None` when there was none.
+pub(super) fn work_from(talk: &Talk<'_>) -> Option<usize> {
+    talk.work_from(|turn| task(turn).is_some())
+}
+
+/// The account of a window; `None` when nobody has asked for anything so far.
 pub(super) fn digest(talk: &Talk<'_>, finds: &[Find]) -> Option<Digest> {
-    let task = talk.turns.iter().find_map(task)?;
-    let commits = commits(talk);
-    let last = talk
-        .turns
-        .iter()
-        .enumerate()
-        .rev()
-        .find_map(|(n, t)| Some((n, last_words(t)?)));
-    let answered = last
-        .as_ref()
-        .is_some_and(|(n, _)| answer(talk, *n) == Answer::Given);
-    let place = talk.events.iter().rev().find_map(|e| e.place.as_ref());
-    let mut dated = talk
-        .events
-        .iter()
-        .map(|e| e.at)
-        .filter(|at| *at != Timestamp::ZERO);
-    let from_at = dated.next().unwrap_or_default();
+    let from = work_from(talk)?.max(talk.first);
+    let turns = || talk.new_turns().filter(|(_, turn)| turn.at >= from);
+    let events = &talk.events[from..];
+    let commits = commits(talk, from);
+    let course = course(talk, from, &commits);
+    let last = turns().rev().find_map(|(n, t)| Some((n, last_words(t)?)));
+    let answer = last.as_ref().map(|(n, _)| (*n, answer(talk, *n)));
+    let asked = match answer {
+        Some((n, Answer::AskedBack)) => asked_back(talk.of_turn(n).iter().copied()),
+        Some((_, Answer::None | Answer::Given)) | None => None,
+    };
+    let place = events.iter().rev().find_map(|e| e.place.as_ref());
+    let dated = || {
+        events
+            .iter()
+            .map(|e| e.at)
+            .filter(|at| *at != Timestamp::ZERO)
+    };
+    let from_at = dated().next().unwrap_or_default();
     Some(Digest {
-        task: Some(task),
-        outcome: Some(outcome(talk, &commits)),
+        task: turns().find_map(|(_, turn)| task(turn)),
+        outcome: Some(course.outcome(commits.made)),
         last_words: last.map(|(_, words)| words),
-        answered,
+        answered: answer.is_some_and(|(_, answer)| answer == Answer::Given),
+        asked,
         commits: commits.made,
         pushed: commits.pushed,
-        highlights: highlights(finds),
-        human_messages: u32::try_from(talk.turns.len()).unwrap_or(u32::MAX),
+        highlights: highlights(talk, finds),
+        human_messages: u32::try_from(turns().count()).unwrap_or(u32::MAX),
         branch: place.and_then(|p| p.branch.clone()),
         root: place.map(|p| p.root.clone()),
         from_at,
-        to_at: dated.next_back().unwrap_or(from_at),
+        to_at: dated().max().unwrap_or(from_at),
+        course: Some(course),
         ..Digest::default()
     })
 }
@@ -129,29 +139,31 @@ fn last_words(turn: &Turn<'_>) -> Option<Said> {
     Some(said(turn.said, shortened(closed(&text), QUOTE)))
 }
 
-/// The best decisions, corrections, values and fixes, in the order in which they came.
-fn highlights(finds: &[Find]) -> Vec<Said> {
-    let mut lines: Vec<Said> = Vec::new();
-    let mut subjects: Vec<&str> = Vec::new();
+/// The best decision, correction, value or fix of each turn, in the order in which they came.
+fn highlights(talk: &Talk<'_>, finds: &[Find]) -> Vec<Said> {
+    let mut by_turn: BTreeMap<usize, Said> = BTreeMap::new();
     for find in finds {
-        let line = match find.draft.subject.as_deref() {
-            Some(subject) if subjects.contains(&subject) => continue,
-            Some(subject) => {
-                subjects.push(subject);
-                values_of(subject, finds)
-            }
-            None => match highlight(find) {
-                Some(text) => highlighted(&text, &[find]),
-                None => continue,
-            },
+        let Some(last) = find.draft.events.last() else {
+            continue;
         };
-        lines.push(line);
-        if lines.len() == HIGHLIGHTS {
-            break;
+        let turn = talk.turn_at(*last);
+        let line = match find.draft.subject.as_deref() {
+            Some(subject) => Some(values_of(subject, &of_turn(talk, finds, turn))),
+            None => highlight(find).map(|text| highlighted(&text, &[find])),
+        };
+        if let Some(line) = line {
+            by_turn.entry(turn).or_insert(line);
         }
     }
-    lines.sort_by(|a, b| a.events.cmp(&b.events));
-    lines
+    by_turn.into_values().collect()
+}
+
+fn of_turn<'f>(talk: &Talk<'_>, finds: &'f [Find], turn: usize) -> Vec<&'f Find> {
+    let is_there = |find: &&Find| {
+        let last = find.draft.events.last();
+        last.is_some_and(|last| talk.turn_at(*last) == turn)
+    };
+    finds.iter().filter(is_there).collect()
 }
 
 fn highlighted(text: &str, on: &[&Find]) -> Said {
@@ -168,10 +180,11 @@ fn highlighted(text: &str, on: &[&Find]) -> Said {
     }
 }
 
-/// All values of one subject on one line, in the order in which they were set.
-fn values_of(subject: &str, finds: &[Find]) -> Said {
+/// All values that a turn gave one subject on one line, in the order in which they were set.
+fn values_of(subject: &str, finds: &[&Find]) -> Said {
     let mut on: Vec<&Find> = finds
         .iter()
+        .copied()
         .filter(|f| f.draft.subject.as_deref() == Some(subject))
         .collect();
     on.sort_by(|a, b| a.draft.events.cmp(&b.draft.events));

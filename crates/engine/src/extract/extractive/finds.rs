@@ -1,13 +1,13 @@
 //! What was found, before the best of it is chosen.
 //!
 //! Every rule that finds something gives it a score, so that rules can be compared: 50 is just
-//! sure enough, 100 is as sure as words can be. The cap takes the best.
+//! sure enough, 100 is as sure as words can be. The cap of a turn takes the best of it.
 //!
 //! Not here: the rules themselves.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use daybook_domain::{Event, ObservationKind};
+use daybook_domain::{Event, EventSeq, ObservationKind};
 
 use super::clauses::shortened;
 use super::sentences::{QUOTE, one_line};
@@ -15,11 +15,13 @@ use crate::extract::Draft;
 
 /// Lowest score that is kept.
 pub(super) const SURE: i32 = 50;
-/// Most drafts that one window yields, values apart: five sure lines are better than twenty
-/// doubtful ones.
-pub(super) const DRAFTS: usize = 12;
-/// Most things whose values one window yields, beside its other drafts.
-const SUBJECTS: usize = 4;
+/// Most drafts that one turn yields, values apart: two sure lines are better than five doubtful ones. It
+/// is the turn's and not the window's, which may hold one turn or a hundred.
+pub(super) const DRAFTS: usize = 2;
+/// Most things whose values one turn yields, beside its other drafts.
+const SUBJECTS: usize = 2;
+/// Most values that one turn yields.
+const VALUES: usize = 6;
 /// Most characters of a text that is composed rather than quoted.
 pub(super) const COMPOSED: usize = 280;
 
@@ -96,17 +98,33 @@ pub(super) fn quote(words: &str) -> String {
     shortened(line.trim_end_matches(':'), QUOTE)
 }
 
-/// The best of what was found, best first. What was said twice in the same words is one find with
-/// both as its evidence.
-pub(super) fn best(mut finds: Vec<Find>) -> Vec<Find> {
+/// The best of what was found in each turn, all of it best first. `turn_of` is the turn of an event: a
+/// find belongs to that of the last event that it rests on.
+pub(super) fn best(mut finds: Vec<Find>, turn_of: impl Fn(EventSeq) -> usize) -> Vec<Find> {
     finds.retain(|f| f.score >= SURE && !f.draft.events.is_empty());
     finds.retain(|f| f.draft.text.chars().any(char::is_alphanumeric));
+    let mut by_turn: BTreeMap<usize, Vec<Find>> = BTreeMap::new();
+    for find in finds {
+        let turn = find.draft.events.last().map_or(0, |last| turn_of(*last));
+        by_turn.entry(turn).or_default().push(find);
+    }
+    let mut best: Vec<Find> = by_turn.into_values().flat_map(best_of_turn).collect();
+    sort(&mut best);
+    best
+}
+
+fn sort(finds: &mut [Find]) {
     finds.sort_by(|a, b| {
         let key = |f: &Find| (-f.score, f.draft.events.clone(), f.draft.kind);
         key(a)
             .cmp(&key(b))
             .then_with(|| a.draft.text.cmp(&b.draft.text))
     });
+}
+
+/// What was said twice in the same words is one find with both as its evidence.
+fn best_of_turn(mut finds: Vec<Find>) -> Vec<Find> {
+    sort(&mut finds);
     let mut kept: Vec<Find> = Vec::new();
     for find in finds {
         let draft = &find.draft;
@@ -128,7 +146,7 @@ fn has_room(kept: &[Find], draft: &Draft) -> bool {
     }
     let subjects: BTreeSet<&Option<String>> = values.clone().map(|k| &k.draft.subject).collect();
     let known = subjects.contains(&draft.subject);
-    values.count() < DRAFTS && (known || subjects.len() < SUBJECTS)
+    values.count() < VALUES && (known || subjects.len() < SUBJECTS)
 }
 
 fn says_the_same(a: &Draft, b: &Draft) -> bool {

@@ -7,7 +7,6 @@
 //!
 //! Not here: how a session ended (`outcome`).
 
-use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use daybook_domain::{Event, ObservationKind as Kind, Origin};
@@ -20,42 +19,78 @@ use super::sentences::{Sentence, agent_sentences, one_line};
 use super::turns::{Talk, Turn};
 use super::words::{content_words, is_concrete};
 
-/// Deeds after a failure among which its check may pass again.
-const DEEDS_AHEAD: usize = 60;
+/// Deeds before a check that passes among which it may have failed.
+const DEEDS_BACK: usize = 60;
 /// Files named in a fix.
 const FILES: usize = 3;
 /// Most characters of an error line.
 const ERROR: usize = 100;
 /// Lines of output that are searched for the error.
 const OUTPUT_LINES: usize = 400;
-/// Messages after a complaint's that may object to its fix.
-const OBJECTIONS: usize = 3;
+/// Messages after a complaint's until which a check may show that its cause is gone.
+const CHECKED: usize = 2;
 const PASSED: i32 = 50;
 const WITH_CAUSE: i32 = 65;
 const COMPLAINED: i32 = 60;
 
-/// Checks that failed and passed after a change, and complaints whose cause was found.
+/// Checks that passed after they had failed and something was changed, and complaints whose cause was
+/// found.
 pub(super) fn fixes(talk: &Talk<'_>) -> Vec<Find> {
+    let outcomes: Vec<Option<bool>> = talk.deeds.iter().map(Deed::passed).collect();
+    let fixed_by = |n: usize, horizon: usize| fixed_by(talk, &outcomes, n, horizon);
     let mut finds = Vec::new();
-    let mut told: HashSet<String> = HashSet::new();
-    for (n, deed) in talk.deeds.iter().enumerate() {
-        if deed.passed() == Some(false)
-            && let Some((label, find)) = fixed(talk, n, deed)
-            && told.insert(label)
-        {
+    for n in 0..talk.deeds.len() {
+        let at = talk.deeds[n].at;
+        if talk.deeds[n].done < talk.first || outcomes[n] != Some(true) {
+            continue;
+        }
+        let horizon = talk.horizon(at);
+        let Some((label, find)) = fixed_by(n, horizon) else {
+            continue;
+        };
+        // The same check is fixed again and again while work goes on: the first time tells.
+        let told_before = (0..n)
+            .filter(|earlier| talk.deeds[*earlier].at >= horizon)
+            .filter_map(|earlier| fixed_by(earlier, horizon))
+            .any(|(other, _)| other == label);
+        if !told_before {
             finds.push(find);
         }
     }
-    finds.extend((0..talk.turns.len()).filter_map(|n| explained(talk, n)));
+    finds.extend((0..talk.turns.len()).flat_map(|n| explained(talk, n)));
     finds
 }
 
-fn fixed(talk: &Talk<'_>, n: usize, failed: &Deed<'_>) -> Option<(String, Find)> {
+/// What the check of deed `n` shows to be fixed: the first failure of it that no other check has shown
+/// to be fixed since.
+fn fixed_by(
+    talk: &Talk<'_>,
+    outcomes: &[Option<bool>],
+    n: usize,
+    horizon: usize,
+) -> Option<(String, Find)> {
+    let passed = (outcomes[n] == Some(true)).then(|| &talk.deeds[n])?;
+    let mut earlier = Vec::new();
+    for m in (n.saturating_sub(DEEDS_BACK)..n).rev() {
+        let deed = &talk.deeds[m];
+        if deed.at < horizon {
+            break;
+        }
+        if deed.done >= passed.at {
+            continue;
+        }
+        match outcomes[m] {
+            Some(true) if same_check(passed, deed) => break,
+            Some(false) if same_check(deed, passed) => earlier.push(deed),
+            Some(_) | None => {}
+        }
+    }
+    let mut failed = earlier.into_iter().rev();
+    failed.find_map(|failed| fixed(talk, failed, passed))
+}
+
+fn fixed(talk: &Talk<'_>, failed: &Deed<'_>, passed: &Deed<'_>) -> Option<(String, Find)> {
     let error = telling_line(&failed.output())?;
-    let later = talk.deeds[n + 1..].iter().take(DEEDS_AHEAD);
-    let passed = later
-        .into_iter()
-        .find(|d| same_check(failed, d) && d.passed() == Some(true))?;
     let files = talk.files_changed(failed.done, passed.at);
     if files.is_empty() {
         return None;
@@ -73,7 +108,7 @@ fn fixed(talk: &Talk<'_>, n: usize, failed: &Deed<'_>) -> Option<(String, Find)>
     };
     let text = format!("`{label}` failed ({exit}\"{error}\") → passed after an edit of {named}");
     let cause = cause_between(talk, failed.done, passed.at);
-    if cause.is_none() && was_expected(talk, failed.done) {
+    if cause.is_none() && was_expected(talk, failed.done, passed.at) {
         return None;
     }
     let on: Vec<&Event> = [failed.result, passed.result]
@@ -86,8 +121,8 @@ fn fixed(talk: &Talk<'_>, n: usize, failed: &Deed<'_>) -> Option<(String, Find)>
 }
 
 /// The agent had meant it to fail: a test that was written first.
-fn was_expected(talk: &Talk<'_>, at: usize) -> bool {
-    let spoken = talk.events[at..]
+fn was_expected(talk: &Talk<'_>, from: usize, to: usize) -> bool {
+    let spoken = talk.events[from..to]
         .iter()
         .find(|e| e.origin == Origin::Assistant);
     spoken.is_some_and(|e| {
@@ -187,25 +222,34 @@ fn is_cause(sentence: &Sentence) -> bool {
         && !sentence.text.ends_with(':')
 }
 
-/// A complaint of the person, whose cause the agent named and removed without objection.
+/// A complaint of the person in turn `n`, whose cause the agent named and removed without objection. It
+/// belongs to the turn behind the check that shows it: until then nobody may have looked.
 fn explained(talk: &Talk<'_>, n: usize) -> Option<Find> {
     let turn = &talk.turns[n];
+    let last = (n + CHECKED).min(talk.turns.len() - 1);
+    let may_be_new = talk.turns.get(last + 1).unwrap_or(&talk.turns[last]);
+    if may_be_new.at < talk.first {
+        return None;
+    }
     let lexicon = turn.lexicon?;
     let complaint = turn.prose.iter().find(|s| {
         lexicon.weight(Cue::Complaint, &s.low) > 0 && content_words(&s.low, lexicon).len() >= 3
     })?;
     let (told_at, cause) = last_cause(talk, turn)?;
     let changed = talk.deeds_in(told_at, turn.end).find(|d| d.edited())?;
-    let until = talk.turns.get(n + 2).map_or(talk.events.len(), |t| t.end);
+    let until = talk.turns[last].end;
     let checked = talk
         .deeds_in(changed.at, until)
-        .find(|d| d.passed().is_some());
-    let objected = talk.turns[n + 1..].iter().take(OBJECTIONS).any(objects);
-    let passed = checked.is_some_and(|d| d.passed() == Some(true));
-    if !passed || objected || reverted(talk, changed.at, until) {
+        .find(|d| d.passed().is_some())?;
+    let behind = talk.turns.iter().position(|t| t.at > checked.done)?;
+    let next = &talk.turns[behind];
+    let is_new = next.at >= talk.first && turn.at >= talk.horizon(next.at);
+    let objected = talk.turns[n + 1..=behind].iter().any(objects);
+    let passed = checked.passed() == Some(true);
+    if !is_new || !passed || objected || reverted(talk, changed.at, next.end) {
         return None;
     }
-    let on = [turn.said, talk.events[told_at]];
+    let on = [turn.said, talk.events[told_at], next.said];
     let find = Find::shown(Kind::Fix, COMPLAINED, &on, &cause.text);
     Some(find.in_context(Some(format!("“{}”", quote(&complaint.text)))))
 }
@@ -230,7 +274,11 @@ fn last_cause(talk: &Talk<'_>, turn: &Turn<'_>) -> Option<(usize, Sentence)> {
 fn objects(turn: &Turn<'_>) -> bool {
     let low = turn.low();
     let shows = |cue| turn.lexicon.is_some_and(|l| l.shows(cue, &low));
-    shows(Cue::Trouble) || shows(Cue::Complaint) || turn.conceded.is_some() || low.starts_with("no")
+    let refuses = low
+        .split(|c: char| !c.is_alphanumeric())
+        .next()
+        .is_some_and(|first| ["no", "nope", "not", "nah"].contains(&first));
+    shows(Cue::Trouble) || shows(Cue::Complaint) || turn.conceded.is_some() || refuses
 }
 
 /// The agent took its change back within the next turns.

@@ -27,25 +27,42 @@ struct Reminder<'a> {
     telling: i32,
 }
 
-/// Habits that the person insisted on, each once, with all the messages that did so.
+/// Habits that the person insisted on, with each message that made it an insistence, and all before it
+/// that did so.
 pub(super) fn insistence(talk: &Talk<'_>) -> Vec<Find> {
     let reminders: Vec<Reminder<'_>> = talk.turns.iter().filter_map(reminder).collect();
-    let mut habits: Vec<usize> = reminders.iter().map(|r| r.habit).collect();
-    habits.sort_unstable();
-    habits.dedup();
-    habits
-        .into_iter()
-        .filter_map(|habit| insisted(&reminders, habit))
+    let new = (0..reminders.len()).filter(|n| reminders[*n].turn.at >= talk.first);
+    new.filter_map(|n| insisted(talk, &reminders[..=n]))
         .collect()
 }
 
-fn insisted(reminders: &[Reminder<'_>], habit: usize) -> Option<Find> {
-    let said: Vec<&Reminder<'_>> = reminders.iter().filter(|r| r.habit == habit).collect();
+/// Whether so many reminders of one habit, of which `loudest` is the most telling one, are more than
+/// questions.
+fn insists(said: &[&Reminder<'_>], loudest: &Reminder<'_>) -> bool {
+    said.len() >= TIMES || loudest.telling >= DOUBLED
+}
+
+/// Whether the last of the reminders makes an insistence.
+fn insisted(talk: &Talk<'_>, reminders: &[Reminder<'_>]) -> Option<Find> {
+    let last = reminders.last()?;
+    let horizon = talk.horizon(last.turn.at);
+    let said: Vec<&Reminder<'_>> = reminders
+        .iter()
+        .filter(|r| r.habit == last.habit && r.turn.at >= horizon)
+        .collect();
     let loudest = said.iter().rev().max_by_key(|r| r.telling)?;
-    if said.len() < TIMES && loudest.telling < DOUBLED {
+    if !insists(&said, loudest) {
         return None;
     }
-    let events: Vec<&Event> = said.iter().map(|r| r.turn.said).collect();
+    let before = &said[..said.len() - 1];
+    let was_told = before
+        .iter()
+        .rev()
+        .max_by_key(|r| r.telling)
+        .is_some_and(|loudest| insists(before, loudest));
+    // What made it an insistence before was told then.
+    let new = if was_told { before.len() } else { 0 };
+    let events: Vec<&Event> = said[new..].iter().map(|r| r.turn.said).collect();
     let others = said
         .iter()
         .filter(|r| r.words != loudest.words && r.telling > FOLLOWS);

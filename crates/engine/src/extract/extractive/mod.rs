@@ -5,7 +5,9 @@
 //! not sure. Only people's words and the course of events count: what the agent claims, what
 //! tools print, what was pasted, injected or recalled never becomes a memory.
 //!
-//! The same window always yields the same. There is no clock and no model here.
+//! The same events always yield the same, however they are cut into windows of whole turns: each find
+//! belongs to one turn, and rests on nothing farther back than `LOOK_BACK`. There is no clock and no
+//! model here.
 //!
 //! Not here: whose memory a draft belongs to, merging with what is known already.
 
@@ -23,7 +25,7 @@ mod lexicon;
 mod open_ends;
 mod outcome;
 #[cfg(test)]
-mod properties;
+pub(crate) mod properties;
 mod prose;
 mod sentences;
 mod shell;
@@ -34,14 +36,16 @@ mod values;
 mod verdict;
 mod words;
 
+use std::collections::HashSet;
+
 use async_trait::async_trait;
 use daybook_domain::{Digest, EventSeq, ObservationKind};
 
 pub use lexicon::LANGUAGES;
 
-use super::{Draft, ExtractError, Extracted, Extractor, Window};
+use super::{Draft, ExtractError, Extracted, Extractor, LookBack, Window};
 use finds::{Find, best};
-use turns::Talk;
+use turns::{LOOK_BACK, Talk};
 
 /// The extractor that asks no model. See the module's documentation for what it keeps.
 #[derive(Debug, Clone, Copy, Default)]
@@ -52,7 +56,11 @@ impl Extractive {
     #[must_use]
     pub fn read(&self, window: Window<'_>) -> Extracted {
         let talk = Talk::of(window);
-        let finds = best(found(&talk));
+        let work = digest::work_from(&talk).unwrap_or(talk.events.len());
+        let begins = talk.events.get(work).map(|event| event.seq);
+        let mut found = found(&talk);
+        found.retain(|find| find.draft.events.last().copied() >= begins && begins.is_some());
+        let finds = best(found, |seq| talk.turn_at(seq));
         match digest::digest(&talk, &finds) {
             None => Extracted::default(),
             Some(digest) => Extracted {
@@ -77,14 +85,17 @@ pub(super) fn account(window: Window<'_>) -> Option<Digest> {
 fn found(talk: &Talk<'_>) -> Vec<Find> {
     let mut finds = insistence::insistence(talk);
     finds.extend(choices::choices(talk));
-    let told = events_of(&finds);
+    let told = last_events(&finds);
     let values = values::values(talk);
-    let set = events_of(&values);
-    let rests_on =
-        |find: &Find, events: &[EventSeq]| find.draft.events.iter().any(|e| events.contains(e));
+    let set = last_events(&values);
+    // What a later turn makes of a message is not known yet when its own turn is read.
+    let ends_in = |find: &Find, events: &HashSet<EventSeq>| {
+        let last = find.draft.events.last();
+        last.is_some_and(|last| events.contains(last))
+    };
     finds.extend(acts::acts(talk).into_iter().filter(|find| {
-        let only_sets = find.draft.kind == ObservationKind::Decision && rests_on(find, &set);
-        !rests_on(find, &told) && !only_sets
+        let only_sets = find.draft.kind == ObservationKind::Decision && ends_in(find, &set);
+        !ends_in(find, &told) && !only_sets
     }));
     finds.extend(values);
     finds.extend(fixes::fixes(talk));
@@ -92,17 +103,22 @@ fn found(talk: &Talk<'_>) -> Vec<Find> {
     finds
 }
 
-fn events_of(finds: &[Find]) -> Vec<EventSeq> {
-    finds
-        .iter()
-        .flat_map(|find| find.draft.events.iter().copied())
-        .collect()
+fn last_events(finds: &[Find]) -> HashSet<EventSeq> {
+    let last = |find: &Find| find.draft.events.last().copied();
+    finds.iter().filter_map(last).collect()
 }
 
 #[async_trait]
 impl Extractor for Extractive {
     fn name(&self) -> &str {
         "extractive/1"
+    }
+
+    fn look_back(&self) -> LookBack {
+        LookBack {
+            events: LOOK_BACK,
+            bytes: usize::MAX,
+        }
     }
 
     async fn extract(&self, window: Window<'_>) -> Result<Extracted, ExtractError> {

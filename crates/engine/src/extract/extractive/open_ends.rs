@@ -1,30 +1,29 @@
-//! What was left open: put off in so many words, filed for later, or asked and not answered.
+//! What was left open: put off in so many words, or filed for later.
 //!
-//! Not here: the last words of a session, which its digest shows whatever they are.
+//! Not here: the last words of a session, and what the agent asked last, which its digest shows: where a
+//! session ends is not known while it goes on.
 
+use daybook_domain::extraction::Said;
 use daybook_domain::{Event, ObservationKind as Kind, Origin};
 
-use super::clauses::shortened_around;
-use super::context::{conceded, marked};
+use super::clauses::{shortened, shortened_around};
+use super::context::conceded;
 use super::deeds::{Aim, Deed};
-use super::finds::Find;
+use super::finds::{COMPOSED, Find};
 use super::lexicon::{Cue, english};
-use super::outcome::{Answer, answer};
-use super::sentences::{QUOTE, Sentence, agent_sentences, lowered};
+use super::sentences::{QUOTE, Sentence, agent_sentences, lowered, one_line};
 use super::turns::{Talk, Turn};
 use super::verdict::points_elsewhere;
-use super::words::{content_words, is_concrete};
+use super::words::content_words;
 
 const PUT_OFF: i32 = 55;
 const FILED: i32 = 60;
-const UNANSWERED: i32 = 60;
-const ASKED_BACK: i32 = 65;
 
 /// Everything that was left open.
 pub(super) fn open_ends(talk: &Talk<'_>) -> Vec<Find> {
-    let mut finds: Vec<Find> = talk.turns.iter().filter_map(put_off).collect();
-    finds.extend(talk.deeds.iter().filter_map(filed));
-    finds.extend(unanswered(talk));
+    let turns = talk.new_turns();
+    let mut finds: Vec<Find> = turns.filter_map(|(_, turn)| put_off(turn)).collect();
+    finds.extend(talk.new_deeds().filter_map(filed));
     finds
 }
 
@@ -106,35 +105,8 @@ fn issue_number(output: &str) -> Option<String> {
     name.filter(|n| n.len() > 1 && n.chars().any(|c| c.is_ascii_digit()))
 }
 
-/// How the session broke off: a request without an answer, or a choice of the agent's that nobody
-/// made.
-fn unanswered(talk: &Talk<'_>) -> Option<Find> {
-    let turns = talk.turns.iter().enumerate();
-    let (n, turn) = turns.into_iter().rfind(|(_, turn)| !turn.closes())?;
-    if !talk.is_last {
-        return None;
-    }
-    match answer(talk, n) {
-        Answer::None => without_answer(turn),
-        Answer::AskedBack => asked_back(talk.events[turn.at..].iter().copied()),
-        Answer::Given => None,
-    }
-}
-
-fn without_answer(turn: &Turn<'_>) -> Option<Find> {
-    let lexicon = turn.lexicon?;
-    let sentence = turn.prose.iter().rfind(|s| {
-        let wants = s.asks() || lexicon.shows(Cue::Request, &s.low) || orders(&s.low);
-        let content = content_words(&s.low, lexicon).len();
-        let clear = content >= 4 || (content >= 3 && is_concrete(&s.text));
-        wants && clear && !s.redacted && !lexicon.shows(Cue::Momentary, &s.low)
-    })?;
-    let find = Find::said(Kind::OpenEnd, UNANSWERED, &[turn.said], &sentence.text);
-    Some(find.in_context(Some("asked last, not answered".to_owned())))
-}
-
 /// The agent's last question, when it asks how something should be; a polite offer is none.
-fn asked_back<'a>(rest: impl DoubleEndedIterator<Item = &'a Event>) -> Option<Find> {
+pub(super) fn asked_back<'a>(rest: impl DoubleEndedIterator<Item = &'a Event>) -> Option<Said> {
     let mut spoken = rest.rev().filter(|e| e.origin == Origin::Assistant);
     let asked = spoken.find(|e| !e.text.trim().is_empty())?;
     let said = agent_sentences(&asked.text);
@@ -152,35 +124,13 @@ fn asked_back<'a>(rest: impl DoubleEndedIterator<Item = &'a Event>) -> Option<Fi
     if offers || (before.is_none() && !choice) {
         return None;
     }
-    let find = Find::shown(Kind::OpenEnd, ASKED_BACK, &[asked], &question.text);
-    Some(find.in_context(before.map(|s| marked(&s.text))))
-}
-
-/// Opens with what is to be done.
-fn orders(low: &str) -> bool {
-    const VERBS: [&str; 22] = [
-        "add",
-        "build",
-        "change",
-        "create",
-        "delete",
-        "do",
-        "drop",
-        "fix",
-        "implement",
-        "make",
-        "move",
-        "refactor",
-        "remove",
-        "rename",
-        "replace",
-        "rewrite",
-        "support",
-        "test",
-        "update",
-        "use",
-        "write",
-        "please",
-    ];
-    VERBS.contains(&low.split(' ').next().unwrap_or(""))
+    let text = match before {
+        Some(before) => format!("{} {}", before.text, question.text),
+        None => question.text.clone(),
+    };
+    Some(Said {
+        text: shortened(&one_line(&text), COMPOSED),
+        events: vec![asked.seq],
+        lines: vec![asked.line],
+    })
 }

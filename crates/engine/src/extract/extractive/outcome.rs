@@ -1,4 +1,5 @@
-//! How a window's work ended, from what the person said and what the checks showed.
+//! How work ended, from what the person said and what the checks showed. A window notes the facts, which
+//! are joined with those of the windows before ([`Course::outcome`]):
 //!
 //! The person's own verdict wins. Without one, the last check speaks, together with what was
 //! committed; a claim of the agent never does. Where nothing speaks, the outcome is uncertain:
@@ -14,15 +15,13 @@
 //!
 //! Not here: what was learned.
 
-use daybook_domain::{Origin, Outcome};
+use daybook_domain::Origin;
+use daybook_domain::extraction::Course;
 
 use super::deeds::{Aim, Deed};
 use super::lexicon::{Cue, english};
 use super::sentences::{agent_sentences, lowered};
 use super::turns::{Talk, Turn};
-
-/// Messages at the end that may hold the person's verdict.
-const VERDICT_TURNS: usize = 3;
 
 /// What became of a person's words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +39,8 @@ pub(super) fn answer(talk: &Talk<'_>, n: usize) -> Answer {
     if talk.turns[n + 1..].iter().any(|t| !is_silent(t)) {
         return Answer::Given;
     }
-    let rest = &talk.events[talk.turns[n].at + 1..];
+    let turn = &talk.turns[n];
+    let rest = &talk.events[turn.at + 1..turn.end];
     let last = rest
         .iter()
         .rposition(|e| e.origin == Origin::Assistant && !e.text.trim().is_empty());
@@ -69,7 +69,7 @@ pub(super) fn answer(talk: &Talk<'_>, n: usize) -> Answer {
 }
 
 /// A message whose words we cannot see, such as a pasted log.
-fn is_silent(turn: &Turn<'_>) -> bool {
+pub(super) fn is_silent(turn: &Turn<'_>) -> bool {
     turn.said.text.trim().is_empty()
 }
 
@@ -85,13 +85,15 @@ pub(super) fn is_interruption(text: &str) -> bool {
 pub(super) struct Commits {
     pub(super) made: u32,
     pub(super) pushed: u32,
+    pub(super) pushes: bool,
     pub(super) last_at: Option<usize>,
 }
 
-/// What was committed and pushed by commands that succeeded.
-pub(super) fn commits(talk: &Talk<'_>) -> Commits {
+/// What was committed and pushed from place `from` on by commands that succeeded.
+pub(super) fn commits(talk: &Talk<'_>, from: usize) -> Commits {
     let mut commits = Commits::default();
-    for deed in talk.deeds.iter().filter(|d| d.succeeded()) {
+    let deeds = talk.new_deeds().filter(|deed| deed.at >= from);
+    for deed in deeds.filter(|d| d.succeeded()) {
         let Aim::Run(commands) = &deed.aim else {
             continue;
         };
@@ -101,42 +103,37 @@ pub(super) fn commits(talk: &Talk<'_>) -> Commits {
                 commits.last_at = Some(deed.at);
             } else if command.pushes() {
                 commits.pushed = commits.made;
+                commits.pushes = true;
             }
         }
     }
     commits
 }
 
-/// How the work ended; `None` when no work was done and no verdict given.
-pub(super) fn outcome(talk: &Talk<'_>, commits: &Commits) -> Outcome {
-    let some = commits.made > 0;
-    match verdict(talk) {
-        Some(true) => return Outcome::Success,
-        Some(false) if some => return Outcome::Partial,
-        Some(false) => return Outcome::Fail,
-        None => {}
-    }
-    let last_check = talk.deeds.iter().rev().find_map(Deed::passed);
-    let committed = commits.last_at.unwrap_or(0);
-    let changed = talk.deeds.iter().any(|d| d.edited() && d.at > committed);
-    let broken_off = talk
-        .events
-        .iter()
-        .rev()
-        .take(3)
-        .any(|e| is_interruption(&e.text));
-    match (some, last_check) {
-        (false, Some(false)) => Outcome::Fail,
-        (false, _) => Outcome::Uncertain,
-        (true, Some(false)) => Outcome::Partial,
-        (true, _) if changed || broken_off => Outcome::Partial,
-        (true, _) => Outcome::Success,
+/// What the window shows from place `from` on of how the work stands.
+pub(super) fn course(talk: &Talk<'_>, from: usize, commits: &Commits) -> Course {
+    let deeds = || talk.new_deeds().filter(|deed| deed.at >= from);
+    let turns = || {
+        let turns = talk.new_turns().map(|(_, turn)| turn);
+        turns.filter(|turn| turn.at >= from)
+    };
+    let (verdict, is_open) = verdict(turns().rev());
+    let last = talk.events.iter().rev().take(3);
+    Course {
+        verdict,
+        is_open,
+        spoken: turns().any(|turn| !is_silent(turn)),
+        check: deeds().rev().find_map(Deed::passed),
+        changed: deeds().any(|d| d.edited() && commits.last_at.is_none_or(|last| d.at > last)),
+        pushes: commits.pushes,
+        broken_off: last.into_iter().any(|e| is_interruption(&e.text)),
     }
 }
 
-/// The person's verdict on the work, when the last words hold one that nothing newer undoes.
-fn verdict(talk: &Talk<'_>) -> Option<bool> {
-    for turn in talk.turns.iter().rev().take(VERDICT_TURNS) {
+/// The person's verdict on the work, when the last words hold one that nothing newer undoes; and whether
+/// an earlier one still stands.
+fn verdict<'t, 'e: 't>(turns: impl Iterator<Item = &'t Turn<'e>>) -> (Option<bool>, bool) {
+    for turn in turns {
         let whole = lowered(turn.said.text.trim());
         let lexicon = turn.lexicon.unwrap_or_else(english);
         let low = turn.low();
@@ -147,14 +144,14 @@ fn verdict(talk: &Talk<'_>) -> Option<bool> {
         };
         let asks = text.ends_with('?');
         if !asks && lexicon.shows(Cue::Trouble, text) {
-            return Some(false);
+            return (Some(false), false);
         }
         if !asks && lexicon.shows(Cue::Praise, text) {
-            return Some(true);
+            return (Some(true), false);
         }
         if !turn.closes() {
-            return None;
+            return (None, false);
         }
     }
-    None
+    (None, true)
 }

@@ -45,7 +45,8 @@ fn text() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..8).prop_map(|pieces| pieces.join(" "))
 }
 
-fn event() -> impl Strategy<Value = Event> {
+/// Any event.
+pub(crate) fn event() -> impl Strategy<Value = Event> {
     let tool = prop::sample::select(vec!["Bash", "Edit", "create_issue", "Read"]);
     let status = prop::option::of(prop::sample::select(ToolStatus::ALL.to_vec()));
     let call = prop::option::of("[ab]");
@@ -66,7 +67,8 @@ fn event() -> impl Strategy<Value = Event> {
     )
 }
 
-fn numbered(mut events: Vec<Event>) -> Vec<Event> {
+/// The events as a log numbers them.
+pub(crate) fn numbered(mut events: Vec<Event>) -> Vec<Event> {
     for (n, event) in events.iter_mut().enumerate() {
         event.seq = EventSeq(n as u64 + 1);
     }
@@ -120,8 +122,10 @@ proptest! {
             prop_assert!(draft.events.is_sorted());
             prop_assert_eq!(draft.events.len(), draft.lines.len());
             for seq in &draft.events {
-                prop_assert!(events[from..].iter().any(|e| e.seq == *seq));
+                prop_assert!(events.iter().any(|e| e.seq == *seq));
             }
+            let last = draft.events.last();
+            prop_assert!(events[from..].iter().any(|e| Some(&e.seq) == last));
             let most = if draft.stated { sentences::QUOTE } else { finds::COMPOSED };
             prop_assert!(fits(&draft.text, most), "{:?}", draft.text);
             prop_assert!(draft.context.as_ref().is_none_or(|c| fits(c, sentences::QUOTE)));

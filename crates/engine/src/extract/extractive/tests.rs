@@ -318,7 +318,11 @@ human: tests, tests, tests
 assistant: Adding tests.
 human: is there a test for empty files?
 assistant: Not yet.",
-        &["correction 5,7,9: tests, tests, tests | also: “we haven't added any tests?”"],
+        &[
+            "correction 9: tests, tests, tests | also: “we haven't added any tests?”",
+            "correction 5,7: tests, tests, tests | also: “we haven't added any tests?”",
+            "correction 5: we haven't added any tests?",
+        ],
     );
 }
 
@@ -454,9 +458,9 @@ call Bash: make test
 ok: ok
 assistant: All tests pass.";
     check(
-        found,
+        &format!("{found}\nhuman: thanks, now sort them"),
         &[
-            "fix 1,2: The issue is that `report` takes the currency of the first row. | “the wrong currency is printed, that's a bug in the report”",
+            "fix 1,2,8: The issue is that `report` takes the currency of the first row. | “the wrong currency is printed, that's a bug in the report”",
         ],
     );
     check(
@@ -484,25 +488,37 @@ assistant: Filed.",
 }
 
 #[test]
-fn the_last_request_is_an_open_end_when_nothing_answered_it() {
-    check(
+fn the_last_request_is_told_with_whether_it_was_answered() {
+    let interrupted = extracted(&events(
         "human: add a header\nassistant: Done.\nhuman: can you move the reader into its own module?\ncall Bash: ls\nharness: [Request interrupted by user]",
-        &["open_end 3: can you move the reader into its own module? | asked last, not answered"],
-    );
+    ));
+    let digest = interrupted.digest.unwrap();
+    let last = digest.last_words.map(|last| (last.text, last.lines));
+    let expected = "can you move the reader into its own module?".to_owned();
+    assert_eq!(last, Some((expected, vec![3])));
+    assert!(!digest.answered);
 }
 
 #[test]
-fn the_agents_last_question_is_an_open_end_when_it_asks_how_something_should_be() {
+fn the_agents_last_question_is_told_when_it_asks_how_something_should_be() {
+    let check = |dialogue: &str, expected: Option<(&str, u32)>| {
+        let digest = extracted(&events(dialogue)).digest.unwrap();
+        let asked = digest.asked.map(|asked| (asked.text, asked.lines[0]));
+        assert_eq!(asked, expected.map(|(text, line)| (text.to_owned(), line)));
+    };
     check(
         "human: why do rows of zero show up?
 call Bash: ls
 ok: src
 assistant: The bank sends them. We could drop them at import. Should I drop them, or print them in grey?",
-        &["open_end 4: Should I drop them, or print them in grey? | agent: We could drop them at import."],
+        Some((
+            "We could drop them at import. Should I drop them, or print them in grey?",
+            4,
+        )),
     );
     check(
         "human: sort the rows\nassistant: Done. Would you like me to commit it?",
-        &[],
+        None,
     );
 }
 
@@ -626,7 +642,7 @@ assistant: Yes. By which of the two dates?",
 }
 
 #[test]
-fn the_account_shows_the_values_of_one_subject_on_one_line() {
+fn the_account_shows_the_values_of_one_subject_by_turn() {
     let said = "human: set the retry count to 5\nassistant: Done.\nhuman: set the retry count to 8\nassistant: Done.";
     let highlights = extracted(&events(said))
         .digest
@@ -636,7 +652,11 @@ fn the_account_shows_the_values_of_one_subject_on_one_line() {
         .iter()
         .map(|h| (h.text.as_str(), h.lines.as_slice()))
         .collect();
-    assert_eq!(shown, [("set: retry count: 5 → 8", &[1, 3][..])]);
+    let expected = [
+        ("set: retry count: 5", &[1][..]),
+        ("set: retry count: 8", &[3][..]),
+    ];
+    assert_eq!(shown, expected);
 }
 
 #[test]
@@ -671,9 +691,13 @@ fn the_persons_verdict_wins_over_what_the_checks_show() {
 }
 
 #[test]
-fn a_window_yields_no_more_than_its_cap() {
+fn a_turn_yields_no_more_than_its_cap_and_a_window_what_its_turns_yield() {
+    let wish = |n: usize| format!("please always run check{n} before a push. ");
+    let wishes: String = (0..9).map(wish).collect();
+    let turn = format!("human: {wishes}\nassistant: Yes.\n");
+    assert_eq!(extracted(&events(&turn)).drafts.len(), finds::DRAFTS);
     let many: String = (0..40)
-        .map(|n| format!("human: please always run check{n} before a push\nassistant: Yes.\n"))
+        .map(|n| format!("human: {}\nassistant: Yes.\n", wish(n)))
         .collect();
-    assert_eq!(extracted(&events(&many)).drafts.len(), finds::DRAFTS);
+    assert_eq!(extracted(&events(&many)).drafts.len(), 40);
 }

@@ -5,7 +5,7 @@
 //!
 //! Not here: what the sentences mean (`acts`).
 
-use daybook_domain::{Event, Origin, ToolStatus};
+use daybook_domain::{Event, EventSeq, Origin, ToolStatus};
 
 use super::deeds::{Aim, Deed, deeds};
 use super::lexicon::{Cue, Lexicon, english, lexicon_of};
@@ -15,6 +15,10 @@ use crate::extract::Window;
 
 /// The agent's messages after a person's that may concede it.
 const REPLIES: usize = 2;
+
+/// Events before a turn that what is found in it may rest on, or be understood by. It is counted from
+/// the turn, so that where a window begins decides nothing.
+pub(super) const LOOK_BACK: u64 = 256;
 
 /// One thing a person said, and its place.
 #[derive(Debug)]
@@ -56,39 +60,93 @@ impl Turn<'_> {
     }
 }
 
-/// A window's conversation.
+/// A window's conversation, with what came before it.
 #[derive(Debug)]
 pub(super) struct Talk<'a> {
     /// The main conversation's events: no side conversation, nothing of ours.
     pub(super) events: Vec<&'a Event>,
+    /// Place of the window's first event. What lies before was read by earlier windows.
+    pub(super) first: usize,
     /// What people said.
     pub(super) turns: Vec<Turn<'a>>,
     /// What the agent did.
     pub(super) deeds: Vec<Deed<'a>>,
-    /// The window ends where the session ends.
-    pub(super) is_last: bool,
+    /// What is shown begins where the session begins.
+    pub(super) from_start: bool,
 }
 
 impl<'a> Talk<'a> {
     pub(super) fn of(window: Window<'a>) -> Self {
         let main =
             |e: &&Event| !e.sidechain && !matches!(e.origin, Origin::Recalled | Origin::Retraction);
-        let events: Vec<&Event> = window.events.iter().filter(main).collect();
-        let earlier: Vec<&Event> = window.before.iter().filter(main).collect();
-        let turns = turns(&events, &earlier);
-        let deeds = deeds(&events);
-        let last = window.events.last().map(|e| e.seq);
+        let mut events: Vec<&Event> = window.before.iter().filter(main).collect();
+        let first = events.len();
+        events.extend(window.events.iter().filter(main));
+        let begins = window.events.first().map_or(0, |event| event.seq.0);
         Self {
+            first,
+            turns: turns(&events),
+            deeds: deeds(&events),
+            from_start: begins <= LOOK_BACK + 1,
             events,
-            turns,
-            deeds,
-            is_last: last.is_none_or(|seq| seq >= window.session.events),
         }
     }
 
-    /// Deeds between two places, the second excluded.
+    /// The window's own turns, each with its place among all.
+    pub(super) fn new_turns(&self) -> impl DoubleEndedIterator<Item = (usize, &Turn<'a>)> {
+        let turns = self.turns.iter().enumerate();
+        turns.filter(|(_, turn)| turn.at >= self.first)
+    }
+
+    /// What the agent did that came to its end in the window.
+    pub(super) fn new_deeds(&self) -> impl DoubleEndedIterator<Item = &Deed<'a>> {
+        self.deeds.iter().filter(|deed| deed.done >= self.first)
+    }
+
+    /// Place from which on events may tell something of the one at `at`: so many before the turn that it
+    /// belongs to.
+    pub(super) fn horizon(&self, at: usize) -> usize {
+        let turn = self.turns.partition_point(|turn| turn.at <= at);
+        let begins = match turn.checked_sub(1) {
+            Some(n) => self.turns[n].at,
+            None => at,
+        };
+        horizon(&self.events, begins)
+    }
+
+    /// Where work begins: what a session holds before its first request is none. `None` when nobody has
+    /// asked for anything so far.
+    pub(super) fn work_from(&self, asks: impl Fn(&Turn<'a>) -> bool) -> Option<usize> {
+        if !self.from_start {
+            return Some(0);
+        }
+        self.turns
+            .iter()
+            .find(|turn| asks(turn))
+            .map(|turn| turn.at)
+    }
+
+    /// The events of a turn.
+    pub(super) fn of_turn(&self, n: usize) -> &[&'a Event] {
+        &self.events[self.turns[n].at..self.turns[n].end]
+    }
+
+    /// The turn that an event belongs to.
+    pub(super) fn turn_at(&self, seq: EventSeq) -> usize {
+        self.turns.partition_point(|turn| turn.said.seq <= seq)
+    }
+
+    /// Whether the agent did anything between two places, the second excluded.
+    pub(super) fn works_in(&self, from: usize, to: usize) -> bool {
+        self.deeds.iter().any(|d| d.at >= from && d.at < to)
+    }
+
+    /// Deeds between two places, the second excluded, that came to their end there: of others it is not
+    /// known yet what came of them.
     pub(super) fn deeds_in(&self, from: usize, to: usize) -> impl Iterator<Item = &Deed<'a>> {
-        self.deeds.iter().filter(move |d| d.at >= from && d.at < to)
+        self.deeds
+            .iter()
+            .filter(move |d| d.at >= from && d.done < to)
     }
 
     /// Files changed between two places, in order, each once.
@@ -105,16 +163,22 @@ impl<'a> Talk<'a> {
     }
 }
 
-fn turns<'a>(events: &[&'a Event], earlier: &[&'a Event]) -> Vec<Turn<'a>> {
-    let human = |e: &&&Event| e.origin == Origin::Human && !e.text.trim().is_empty();
-    let places: Vec<usize> = (0..events.len()).filter(|i| human(&&events[*i])).collect();
-    let mut turns = Vec::with_capacity(places.len());
-    let mut spoken = last_words_of_agent(earlier);
-    let mut from = 0;
-    for (n, at) in places.iter().copied().enumerate() {
-        let end = places.get(n + 1).copied().unwrap_or(events.len());
-        spoken = last_words_of_agent(&events[from..at]).or(spoken);
-        from = at;
+fn horizon(events: &[&Event], at: usize) -> usize {
+    let seq = events.get(at).map_or(0, |event| event.seq.0);
+    events[..at].partition_point(|event| event.seq.0 + LOOK_BACK < seq)
+}
+
+fn turns<'a>(events: &[&'a Event]) -> Vec<Turn<'a>> {
+    let human = |i: &usize| events[*i].origin == Origin::Human;
+    let begins: Vec<usize> = (0..events.len()).filter(human).collect();
+    let mut turns = Vec::with_capacity(begins.len());
+    for (n, at) in begins.iter().copied().enumerate() {
+        let end = begins.get(n + 1).copied().unwrap_or(events.len());
+        // Words that we cannot see end the turn before all the same: a window may begin with them.
+        if events[at].text.trim().is_empty() {
+            continue;
+        }
+        let earlier = horizon(events, at);
         let said = events[at];
         let lexicon = lexicon_of(&own_words(&said.text));
         turns.push(Turn {
@@ -123,10 +187,10 @@ fn turns<'a>(events: &[&'a Event], earlier: &[&'a Event]) -> Vec<Turn<'a>> {
             end,
             prose: sentences(&said.text, lexicon),
             lexicon,
-            refused: refused_call(events, earlier, at),
-            before: spoken,
+            refused: refused_call(&events[earlier..end], at - earlier),
+            before: last_words_of_agent(&events[earlier..at]),
             conceded: conceded(&events[at..end]),
-            interrupting: interrupts(events, at),
+            interrupting: interrupts(&events[earlier..], at - earlier),
         });
     }
     turns
@@ -168,7 +232,7 @@ fn interrupts(events: &[&Event], at: usize) -> bool {
 
 /// The call that the message at `at` refused: it stands on the refused result's own line, or
 /// directly behind it where no lines are known.
-fn refused_call<'a>(events: &[&'a Event], earlier: &[&'a Event], at: usize) -> Option<&'a Event> {
+fn refused_call<'a>(events: &[&'a Event], at: usize) -> Option<&'a Event> {
     let said = events[at];
     let refused = |e: &&&Event| {
         e.status == Some(ToolStatus::Refused) && (e.line == said.line || said.line == 0)
@@ -176,11 +240,8 @@ fn refused_call<'a>(events: &[&'a Event], earlier: &[&'a Event], at: usize) -> O
     let near = events[at.saturating_sub(3)..at]
         .iter()
         .chain(events[at..].iter().skip(1).take(2));
-    let result = near
-        .copied()
-        .find(|e| refused(&e))
-        .or_else(|| earlier.last().copied().filter(|e| at == 0 && refused(&e)))?;
-    let calls = earlier.iter().chain(events[..at].iter()).rev();
+    let result = near.copied().find(|e| refused(&e))?;
+    let calls = events[..at].iter().rev();
     let made = calls.copied().filter(|e| e.origin == Origin::ToolCall);
     match &result.call {
         Some(call) => made

@@ -8,16 +8,16 @@
 
 use std::sync::LazyLock;
 
-use daybook_domain::ObservationKind as Kind;
+use daybook_domain::{Event, ObservationKind as Kind};
 use regex::{Captures, Regex};
 
 use super::deeds::{Aim, Deed};
 use super::finds::Find;
 use super::sentences::Sentence;
-use super::turns::{Talk, Turn};
+use super::turns::Talk;
 
-/// Messages after the person's within which an edit may still carry out what was said.
-const TURNS_AHEAD: usize = 12;
+/// Messages before an edit among which it may still carry out one, its own turn's counted.
+const TURNS_BACK: usize = 12;
 /// Most words of a subject that a sentence names.
 const SUBJECT_WORDS: usize = 5;
 const EDITED: i32 = 75;
@@ -44,23 +44,28 @@ static NAMES: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     .collect()
 });
 
-/// Numbers that were set, one find for each time.
+/// Numbers that were set, one find for each time. A number belongs to the turn in which it is known what
+/// it is of: the person's own, or a later one in which an edit gives it a name.
 pub(super) fn values(talk: &Talk<'_>) -> Vec<Find> {
     let mut finds = Vec::new();
-    for (n, turn) in talk
-        .turns
-        .iter()
-        .enumerate()
-        .filter(|(_, t)| t.lexicon.is_some())
-    {
-        for sentence in &turn.prose {
-            finds.extend(value(talk, n, turn, sentence));
+    for (n, turn) in talk.new_turns() {
+        let earliest = (n + 1).saturating_sub(TURNS_BACK);
+        let horizon = talk.horizon(turn.at);
+        for said in earliest..=n {
+            let by = &talk.turns[said];
+            if by.lexicon.is_none() || by.at < horizon {
+                continue;
+            }
+            let told = by.prose.iter();
+            finds.extend(told.filter_map(|sentence| value(talk, (said, n), sentence)));
         }
     }
     finds
 }
 
-fn value(talk: &Talk<'_>, n: usize, turn: &Turn<'_>, sentence: &Sentence) -> Option<Find> {
+/// The value that a sentence of turn `said` sets, if it is turn `n` in which it becomes known.
+fn value(talk: &Talk<'_>, (said, n): (usize, usize), sentence: &Sentence) -> Option<Find> {
+    let turn = &talk.turns[said];
     let low = sentence.low.as_str();
     if !SETS.is_match(low) {
         return None;
@@ -78,13 +83,27 @@ fn value(talk: &Talk<'_>, n: usize, turn: &Turn<'_>, sentence: &Sentence) -> Opt
         Some(unit) => format!("{amount} {}", unit.as_str()),
         None => amount.clone(),
     };
-    let (subject, score) = match edited_name(talk, n, low, &amount) {
-        Some(name) => (name, EDITED),
-        None if sentence.asks() => return None,
-        None => (named_subject(&low[..number.get(1)?.start()])?, NAMED),
+    let named = || {
+        let before = &low[..number.get(1)?.start()];
+        named_subject(before).filter(|_| !sentence.asks())
     };
-    let mut find = Find::said(Kind::Value, score, &[turn.said], &shown)
-        .in_context(Some(sentence.text.clone()));
+    let edited = |turns| edited_name(talk, turns, low, &amount);
+    let (subject, score, by) = match edited((said, said)) {
+        Some((name, _)) if said == n => (name, EDITED, None),
+        Some(_) => return None,
+        None => match named() {
+            Some(name) if said == n => (name, NAMED, None),
+            Some(_) => return None,
+            None if said == n || edited((said, n - 1)).is_some() => return None,
+            None => {
+                let (name, edit) = edited((said, n))?;
+                (name, EDITED, Some(edit))
+            }
+        },
+    };
+    let on: Vec<&Event> = std::iter::once(turn.said).chain(by).collect();
+    let mut find =
+        Find::said(Kind::Value, score, &on, &shown).in_context(Some(sentence.text.clone()));
     find.draft.subject = Some(subject);
     Some(find)
 }
@@ -113,14 +132,19 @@ fn named_subject(before: &str) -> Option<String> {
     })
 }
 
-/// The name that an edit gave the number to, with its file. In the person's own turn any name
-/// will do; later it must share a word with what was said.
-fn edited_name(talk: &Talk<'_>, n: usize, low: &str, amount: &str) -> Option<String> {
-    for (ahead, turn) in talk.turns[n..].iter().take(TURNS_AHEAD).enumerate() {
+/// The name that the first edit within some turns gave the number to, with its file, and that edit. In
+/// the person's own turn any name will do; later it must share a word with what was said.
+fn edited_name<'a>(
+    talk: &Talk<'a>,
+    (said, upto): (usize, usize),
+    low: &str,
+    amount: &str,
+) -> Option<(String, &'a Event)> {
+    for (ahead, turn) in talk.turns[said..=upto].iter().enumerate() {
         for deed in talk.deeds_in(turn.at, turn.end).filter(|d| d.edited()) {
             let found = assigned(deed, amount, |name| ahead == 0 || shares_word(name, low));
-            if found.is_some() {
-                return found;
+            if let Some(found) = found {
+                return Some((found, deed.call));
             }
         }
     }
