@@ -85,8 +85,12 @@ impl Gate {
             .and_then(|value| value.split_once(' '))
             .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
         let fitting = given.and_then(|(_, given)| {
-            let fits = |token: &&Token| is_same(given.trim(), &token.secret);
-            self.tokens.iter().filter(fits).last()
+            let fits = |token: &Token| is_same(given.trim(), &token.secret);
+            let tokens = self.tokens.iter();
+            tokens.fold(
+                None,
+                |found, token| if fits(token) { Some(token) } else { found },
+            )
         });
         match (given, fitting) {
             (_, Some(token)) => Ok(token.tenant.clone()),
