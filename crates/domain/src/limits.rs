@@ -29,6 +29,8 @@ pub const FAILURE_TEXT: usize = 500;
 pub const COUNTED: u64 = 10_000;
 /// Most objects of a history that are stored at once.
 pub const TREE_OBJECTS: usize = 1_000;
+/// Most names of a history's objects that are listed at once.
+pub const TREE_NAMES: usize = 10_000;
 /// Most tokens that one call of a model is believed to have read, or written.
 pub const CALL_TOKENS: u64 = 1_000_000_000_000;
 /// Most money that one call of a model is believed to cost, in millionths of a currency's unit.

@@ -453,6 +453,15 @@ pub trait TreeStore: Send + Sync {
         bytes: usize,
     ) -> Result<Vec<TreeObject>, StoreError>;
 
+    /// Numbers and names of a scope's objects after number `after`, in the order in which they came: at
+    /// most `most` and [`crate::limits::TREE_NAMES`].
+    async fn tree_object_names(
+        &self,
+        scope: &Scope,
+        after: u64,
+        most: usize,
+    ) -> Result<Vec<(u64, ObjectName)>, StoreError>;
+
     /// Stores objects; those that are known by name are passed over. At most
     /// [`crate::limits::TREE_OBJECTS`] at once. Nobody refers to them before [`TreeStore::advance_tree`].
     async fn put_tree_objects(

@@ -41,6 +41,7 @@ mod swap;
 mod testbed;
 mod tree;
 pub mod unwritten;
+pub mod wholeness;
 mod withheld;
 pub mod write;
 

@@ -89,7 +89,16 @@ impl<'a> Staging<'a> {
 
     pub(super) fn put(&mut self, kind: Kind, bytes: &[u8]) -> Result<ObjectId, FilesError> {
         let id = hash(self.folder, kind, bytes)?;
-        if !self.staged.contains(&id) && !is_known(self.repo, id) {
+        if is_known(self.repo, id) {
+            return Ok(id);
+        }
+        self.put_anew(kind, bytes)
+    }
+
+    /// Stages an object even if the history has it: it takes the place of one that cannot be read.
+    pub(super) fn put_anew(&mut self, kind: Kind, bytes: &[u8]) -> Result<ObjectId, FilesError> {
+        let id = hash(self.folder, kind, bytes)?;
+        if !self.staged.contains(&id) {
             let place = self.place_of(id);
             write_loose(&place, kind, bytes).map_err(FilesError::io("write", place))?;
             self.staged.insert(id);

@@ -207,6 +207,36 @@ impl Testbed {
         }
     }
 
+    /// Names of all objects that are not packed.
+    pub(super) fn loose_objects(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(self.at(".git/objects")).unwrap() {
+            let entry = entry.unwrap();
+            let first = entry.file_name().into_string().unwrap();
+            if first.len() == 2 {
+                let rest = fs::read_dir(entry.path()).unwrap();
+                let rest = rest.map(|rest| rest.unwrap().file_name().into_string().unwrap());
+                names.extend(rest.map(|rest| first.clone() + &rest));
+            }
+        }
+        names.sort();
+        names
+    }
+
+    /// Where an object that is not packed lies.
+    pub(super) fn object(&self, name: &str) -> PathBuf {
+        let (first, rest) = name.split_at(2);
+        self.at(".git/objects").join(first).join(rest)
+    }
+
+    /// The disk changes the last byte of an object that is not packed.
+    pub(super) fn flip_byte(&self, name: &str) {
+        let mut bytes = fs::read(self.object(name)).unwrap();
+        *bytes.last_mut().unwrap() ^= 1;
+        fs::remove_file(self.object(name)).unwrap();
+        fs::write(self.object(name), bytes).unwrap();
+    }
+
     /// Runs git as the person would, on a machine set up against us. Nothing where there is no git.
     pub(super) fn git(&self, arguments: &[&str]) -> Option<String> {
         git(

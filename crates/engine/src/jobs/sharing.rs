@@ -18,7 +18,8 @@ use super::WorkError;
 use crate::files::changes::Changes;
 use crate::files::layout::folder;
 use crate::files::reindex::reindex_head;
-use crate::files::shared::{Shared, Together};
+use crate::files::shared::health::{Healed, SharedCheck};
+use crate::files::shared::{Shared, Together, is_level};
 use crate::files::stamp::Stamp;
 use crate::files::{FilesConfig, FilesError, Folder, LockOutcome, WriterLock};
 
@@ -120,6 +121,40 @@ impl Sharing<'_> {
         Ok(scopes.into_iter().collect())
     }
 
+    /// Reads a folder's whole history and compares it with the shared one. Changes nothing; `None` when
+    /// the folder is not here. The time grows with the history.
+    ///
+    /// # Errors
+    /// When the store or the disk cannot be read.
+    pub async fn check_history(&self, scope: &Scope) -> Result<Option<SharedCheck>, WorkError> {
+        let path = folder(self.root, scope);
+        if !path.exists() {
+            return Ok(None);
+        }
+        let folder = Folder::open(path, FilesConfig::default())?;
+        let trees = self.trees;
+        Ok(Some(Shared { trees, scope }.check(&folder).await?))
+    }
+
+    /// Has the folder and the shared history give each other the objects that one of them lacks. `None`
+    /// when the folder is being written for longer than `wait`.
+    ///
+    /// # Errors
+    /// As [`Sharing::meet`]. Safe to repeat.
+    pub async fn heal_history(
+        &self,
+        scope: &Scope,
+        stamp: &Stamp,
+        wait: Duration,
+    ) -> Result<Option<Healed>, WorkError> {
+        let folder = Folder::open(folder(self.root, scope), FilesConfig::default())?;
+        let LockOutcome::Held(lock) = folder.try_lock(wait)? else {
+            return Ok(None);
+        };
+        let trees = self.trees;
+        Ok(Some(Shared { trees, scope }.heal(&lock, stamp).await?))
+    }
+
     /// Takes all files out of a scope that is given up, on every machine; its history stays. False
     /// when somebody writes the folder for longer than `wait`.
     ///
@@ -162,14 +197,14 @@ impl Sharing<'_> {
         let mut moved = Vec::new();
         for (scope, head) in self.trees.tree_heads(tenant).await? {
             let path = folder(self.root, &scope);
-            let here = match path.exists() {
+            let is_level = match path.exists() {
                 // One that cannot be opened is for the check-in to report.
                 true => Folder::open(&path, FilesConfig::default())
                     .ok()
-                    .map_or(Ok(None), |folder| folder.head())?,
-                false => None,
+                    .map_or(Ok(false), |folder| is_level(&folder, &head))?,
+                false => false,
             };
-            if here.is_none_or(|here| here.to_string() != head.commit.to_string()) {
+            if !is_level {
                 match self.check_in(&scope, stamp, wait).await {
                     Ok(together) => moved.push((scope, together)),
                     // A folder that is none, or leads elsewhere, costs no other.

@@ -9,6 +9,7 @@ use daybook_domain::time::Clock;
 use daybook_domain::{Origin, Place, Scope, ScopeKind, SessionId, Tenant};
 use daybook_engine::extract::extractive::Extractive;
 use daybook_engine::files::layout::folder;
+use daybook_engine::files::{FilesConfig, Folder};
 use daybook_engine::ingest::redact::Redactor;
 use daybook_engine::jobs::projects::join;
 use daybook_engine::jobs::{Progress, WorkLimits, Workshop, remember, write_due};
@@ -146,6 +147,38 @@ fn machines_write_one_memory_and_lose_no_edit() {
         site.check_out(0).await;
         site.check_out(1).await;
         assert_eq!(site.store().file_stamps(&ada).await.unwrap(), stamps);
+    });
+}
+
+#[test]
+fn a_history_that_lacks_an_older_commit_is_completed_by_a_checkout() {
+    on_machines(2, async |site| {
+        let ada = user_scope("ada");
+        site.note(0, &ada, "Deploys happen on Tuesdays.").await;
+        site.note(0, &ada, "Backups are taken at night.").await;
+        site.check_out(1).await;
+        let path = folder(site.folders[1].path(), &ada);
+        let opened = Folder::open(&path, FilesConfig::default()).unwrap();
+        let oldest = opened.log(100).unwrap().pop().unwrap().id.to_string();
+        let (first, rest) = oldest.split_at(2);
+        fs::remove_file(path.join(".git/objects").join(first).join(rest)).unwrap();
+        // As the version that lost it left it: a count, and no commit whose history was seen to be whole.
+        fs::write(path.join(".git/daybook/shared"), "1000\n").unwrap();
+        assert!(!opened.check_history().unwrap().is_whole());
+        site.check_out(1).await;
+        assert!(opened.check_history().unwrap().is_whole());
+        // What is lost after that is found by the full check, and healed.
+        fs::remove_file(path.join(".git/objects").join(first).join(rest)).unwrap();
+        site.check_out(1).await;
+        let shop = site.shop(1);
+        let (stamp, wait) = (shop.stamp(), shop.limits.folder_wait);
+        let sharing = shop.sharing().expect("it is shared");
+        let found = sharing.check_history(&ada).await.unwrap().unwrap();
+        assert_eq!((found.here.broken(), found.missing_there), (1, 0));
+        let healed = sharing.heal_history(&ada, &stamp, wait).await.unwrap();
+        assert_eq!(healed.map(|healed| healed.fetched), Some(1));
+        let found = sharing.check_history(&ada).await.unwrap().unwrap();
+        assert!(found.is_whole());
     });
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use async_trait::async_trait;
-use daybook_domain::limits::TREE_OBJECTS;
+use daybook_domain::limits::{TREE_NAMES, TREE_OBJECTS};
 use daybook_domain::seams::TreeStore;
 use daybook_domain::{ObjectName, Scope, StoreError, Tenant, TreeHead, TreeObject};
 
@@ -53,6 +53,21 @@ impl TreeStore for MemoryStore {
             fits
         });
         Ok(fitting.map(|(_, object)| object.clone()).collect())
+    }
+
+    async fn tree_object_names(
+        &self,
+        scope: &Scope,
+        after: u64,
+        most: usize,
+    ) -> Result<Vec<(u64, ObjectName)>, StoreError> {
+        let state = self.state();
+        let Some(row) = state.trees.get(scope) else {
+            return Ok(Vec::new());
+        };
+        let named = (1..).zip(row.objects.iter().map(|object| object.name));
+        let rest = named.skip_while(|(nth, _)| *nth <= after);
+        Ok(rest.take(most.min(TREE_NAMES)).collect())
     }
 
     async fn put_tree_objects(

@@ -4,7 +4,7 @@
 //! in the order in which they can be seen.
 
 use async_trait::async_trait;
-use daybook_domain::limits::TREE_OBJECTS;
+use daybook_domain::limits::{TREE_NAMES, TREE_OBJECTS};
 use daybook_domain::seams::TreeStore;
 use daybook_domain::{ObjectKind, ObjectName, Scope, StoreError, Tenant, TreeHead, TreeObject};
 use tokio_postgres::Row;
@@ -69,6 +69,28 @@ impl TreeStore for PostgresStore {
             rows.iter().map(object_of).collect()
         });
         objects.await
+    }
+
+    async fn tree_object_names(
+        &self,
+        scope: &Scope,
+        after: u64,
+        most: usize,
+    ) -> Result<Vec<(u64, ObjectName)>, StoreError> {
+        let find = "SELECT nth, object
+            FROM trees JOIN tenants USING (tenant_no) JOIN tree_objects USING (tree_no)
+            WHERE tenant = $1 AND kind = $2 AND name = $3 AND nth > $4
+            ORDER BY nth LIMIT $5";
+        let walls = Walls::Within(&scope.tenant);
+        let names = self.read(walls, |tx| async move {
+            let (kind, name) = (scope.kind.word(), &scope.name);
+            let key = values![&scope.tenant.0, kind, name, after, most.min(TREE_NAMES)];
+            let rows = tx.rows(find, key).await?;
+            let names = rows.iter();
+            let names = names.map(|row| Ok((get(row, "nth")?, name_of(row, "object")?)));
+            names.collect()
+        });
+        names.await
     }
 
     async fn put_tree_objects(

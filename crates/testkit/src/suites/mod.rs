@@ -232,6 +232,7 @@ macro_rules! tree_store_suite {
         $crate::promises! { $make, tree_store:
             objects_come_back_in_the_order_in_which_they_came,
             a_page_of_objects_is_bounded_but_never_empty,
+            names_of_objects_are_listed_with_their_numbers,
             a_history_advances_for_whoever_saw_its_end,
             a_history_never_ends_in_what_is_not_there,
             histories_of_scopes_and_tenants_are_apart,

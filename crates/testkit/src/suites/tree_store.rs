@@ -52,6 +52,24 @@ pub async fn a_page_of_objects_is_bounded_but_never_empty(store: &dyn TreeStore)
     assert!(matches!(refused, Err(StoreError::Refused(_))));
 }
 
+pub async fn names_of_objects_are_listed_with_their_numbers(store: &dyn TreeStore) {
+    let ours = scope("local", "tidepool");
+    assert_eq!(store.tree_object_names(&ours, 0, 10).await.unwrap(), []);
+    store.put_tree_objects(&ours, &blobs(0..5)).await.unwrap();
+    let known_and_new = blobs(3..7);
+    store.put_tree_objects(&ours, &known_and_new).await.unwrap();
+    let named = |numbers: std::ops::Range<u8>| {
+        let names = numbers.map(|n| (u64::from(n) + 1, ObjectName([n; 20])));
+        names.collect::<Vec<_>>()
+    };
+    let list = |after, most| store.tree_object_names(&ours, after, most);
+    assert_eq!(list(0, 10).await.unwrap(), named(0..7));
+    assert_eq!(list(2, 3).await.unwrap(), named(2..5));
+    assert_eq!(list(7, 10).await.unwrap(), []);
+    let others = scope("other", "tidepool");
+    assert_eq!(store.tree_object_names(&others, 0, 10).await.unwrap(), []);
+}
+
 pub async fn a_history_advances_for_whoever_saw_its_end(store: &dyn TreeStore) {
     let ours = scope("local", "tidepool");
     assert_eq!(store.tree_head(&ours).await.unwrap(), None);

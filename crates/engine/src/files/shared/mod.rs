@@ -10,17 +10,21 @@
 //!
 //! Not here: when it is done (`jobs`), how texts are put together (`union`).
 
+mod exchange;
+pub mod health;
+mod known;
 mod merge;
 mod travel;
 mod union;
 
-use daybook_domain::limits::TREE_OBJECTS;
 use daybook_domain::seams::TreeStore;
-use daybook_domain::{Scope, StoreError, TreeHead, TreeObject};
+use daybook_domain::{Scope, StoreError, TreeHead};
 use gix::ObjectId;
 
+use self::known::Known;
 use super::commit::{Head, MAX_ATTEMPTS, Work};
 use super::error::FilesError;
+use super::folder::Folder;
 use super::history::CommitId;
 use super::index::Index;
 use super::intent::Intent;
@@ -30,13 +34,8 @@ use super::path::FilePath;
 use super::recover;
 use super::stamp::Stamp;
 use super::tree::changes_between;
+use super::withheld;
 use super::write::{promise, wait};
-use super::{atomic, withheld};
-
-/// Most bytes of objects that travel at once; one object may be longer.
-const PAGE: usize = 4 * 1024 * 1024;
-/// Ours, inside `.git/daybook/`: how many objects of the shared history are here.
-const HERE: &str = "shared";
 
 /// Where one scope's history is shared.
 #[derive(Clone, Copy)]
@@ -106,77 +105,16 @@ impl Shared<'_> {
             let seen = there.as_ref().map_or(0, |there| there.version);
             let name = travel::name_of(met);
             let advanced = self.trees.advance_tree(self.scope, seen, name, &beside);
-            if let Some(head) = advanced.await? {
-                note_here(lock, head.objects)?;
+            if advanced.await?.is_some() {
+                let known = Known::load(lock.folder())?;
+                let whole = Some(met);
+                Known { whole, ..known }.save(lock.folder())?;
                 return Ok(together);
             }
         }
         let contended = format!("others write the memory of {} all the time", self.scope);
         Err(StoreError::Busy(contended.into()).into())
     }
-
-    /// Fetches the objects that are not here yet, and says how many came.
-    async fn take_in(
-        &self,
-        lock: &WriterLock<'_>,
-        stamp: &Stamp,
-        there: &TreeHead,
-    ) -> Result<u64, SharedError> {
-        let mut taken = 0;
-        // What is noted may be wrong after a backup was restored on either side: then all of it.
-        for from in [noted_here(lock)?.min(there.objects), 0] {
-            let mut here = from;
-            while here < there.objects {
-                let page = self.trees.tree_objects(self.scope, here, PAGE).await?;
-                if page.is_empty() {
-                    break;
-                }
-                travel::take_in(&Work::new(lock.folder(), stamp)?, &page)?;
-                here += page.len() as u64;
-                taken += page.len() as u64;
-            }
-            let work = Work::new(lock.folder(), stamp)?;
-            if travel::has(&work, travel::id_of(there.commit)) {
-                note_here(lock, here)?;
-                return Ok(taken);
-            }
-        }
-        let missing = format!("commit {} of {}", there.commit, self.scope);
-        Err(StoreError::NotFound(missing).into())
-    }
-
-    /// Hands over what the shared history lacks, and says how many objects that were.
-    async fn give(
-        &self,
-        lock: &WriterLock<'_>,
-        stamp: &Stamp,
-        shared: Option<ObjectId>,
-        new: ObjectId,
-    ) -> Result<u64, SharedError> {
-        let names = travel::unshared(&Work::new(lock.folder(), stamp)?, shared, new)?;
-        let mut names = names.as_slice();
-        let given = names.len() as u64;
-        while !names.is_empty() {
-            let page = page_of(&Work::new(lock.folder(), stamp)?, names)?;
-            self.trees.put_tree_objects(self.scope, &page).await?;
-            names = &names[page.len()..];
-        }
-        Ok(given)
-    }
-}
-
-fn page_of(work: &Work<'_>, names: &[ObjectId]) -> Result<Vec<TreeObject>, FilesError> {
-    let mut page: Vec<TreeObject> = Vec::new();
-    let mut bytes = 0;
-    for name in names.iter().take(TREE_OBJECTS) {
-        let object = travel::read(work, *name)?;
-        bytes += object.bytes.len();
-        if bytes > PAGE && !page.is_empty() {
-            break;
-        }
-        page.push(object);
-    }
-    Ok(page)
 }
 
 /// Moves the folder to a commit that has both histories in it, and says which; nothing if there is
@@ -261,18 +199,12 @@ fn beside(lock: &WriterLock<'_>, there: Option<&TreeHead>) -> Result<String, Fil
     Ok(withheld::spelled(&both))
 }
 
-fn noted_here(lock: &WriterLock<'_>) -> Result<u64, FilesError> {
-    let place = lock.folder().private(HERE);
-    let bytes = atomic::read(&place).map_err(FilesError::io("read", &place))?;
-    let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
-    Ok(text.and_then(|text| text.trim().parse().ok()).unwrap_or(0))
-}
-
-/// A note that is lost, or torn by a power cut, costs fetching again.
-fn note_here(lock: &WriterLock<'_>, objects: u64) -> Result<(), FilesError> {
-    let place = lock.folder().private(HERE);
-    atomic::write_new(&place, format!("{objects}\n").as_bytes())
-        .map_err(FilesError::io("write", place))
+/// Whether this folder is at the shared commit, with a history that was seen to be whole. Reads the
+/// branch and one note.
+pub(crate) fn is_level(folder: &Folder, shared: &TreeHead) -> Result<bool, FilesError> {
+    let commit = travel::id_of(shared.commit);
+    let is_there = folder.head()? == Some(CommitId(commit));
+    Ok(is_there && Known::load(folder)?.whole == Some(commit))
 }
 
 #[cfg(test)]

@@ -1,6 +1,9 @@
+mod at_once;
+mod healing;
+
 use std::sync::Arc;
 
-use daybook_domain::{ObjectName, ScopeKind, Tenant};
+use daybook_domain::{ObjectName, ScopeKind, Tenant, TreeObject};
 use daybook_store::MemoryStore;
 
 use super::*;
@@ -35,6 +38,17 @@ impl Hub {
 
     fn meet(&self, bed: &Testbed) -> Together {
         self.try_meet(bed).unwrap()
+    }
+
+    fn check(&self, bed: &Testbed) -> super::health::SharedCheck {
+        let (trees, scope) = (&self.0, &scope());
+        daybook_testkit::run(Shared { trees, scope }.check(&bed.folder)).unwrap()
+    }
+
+    fn heal(&self, bed: &Testbed) -> super::health::Healed {
+        let (trees, scope) = (&self.0, &scope());
+        let shared = Shared { trees, scope };
+        daybook_testkit::run(shared.heal(&lock(&bed.folder), &stamp())).unwrap()
     }
 
     fn head(&self) -> Option<TreeHead> {

@@ -1,6 +1,6 @@
 //! Objects on their way between a folder and the store.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use daybook_domain::{ObjectKind, ObjectName, TreeObject};
 use gix::ObjectId;
@@ -21,11 +21,20 @@ pub(super) fn id_of(name: ObjectName) -> ObjectId {
     ObjectId::from(name.0)
 }
 
-/// Makes objects part of the folder's history. One that is not what its name says is refused.
-pub(super) fn take_in(work: &Work<'_>, objects: &[TreeObject]) -> Result<(), FilesError> {
+/// Makes objects part of the folder's history; those that are `broken` there are replaced. One that is
+/// not what its name says is refused.
+pub(super) fn take_in(
+    work: &Work<'_>,
+    objects: &[TreeObject],
+    broken: &BTreeSet<ObjectId>,
+) -> Result<(), FilesError> {
     let mut staging = work.staging(StagedFor::Now);
     for object in objects {
-        let id = staging.put(kind_of(object.kind), &object.bytes)?;
+        let kind = kind_of(object.kind);
+        let id = match broken.contains(&id_of(object.name)) {
+            true => staging.put_anew(kind, &object.bytes)?,
+            false => staging.put(kind, &object.bytes)?,
+        };
         if id != id_of(object.name) {
             return Err(FilesError::Git {
                 doing: "read the shared history",
@@ -37,9 +46,12 @@ pub(super) fn take_in(work: &Work<'_>, objects: &[TreeObject]) -> Result<(), Fil
     staging.publish()
 }
 
-/// Whether the folder's history has a commit.
-pub(super) fn has(work: &Work<'_>, commit: ObjectId) -> bool {
-    objects::is_known(&work.repo, commit)
+/// Whether everything that `new` has and `whole` has not is in the folder's history, given that the
+/// history of `whole` is. Does not look at older commits.
+pub(super) fn is_whole_since(work: &Work<'_>, whole: Option<ObjectId>, new: ObjectId) -> bool {
+    // Whatever keeps the history from being read is found, and named, by comparing all of it.
+    let has = |id: &ObjectId| objects::is_known(&work.repo, *id);
+    unshared(work, whole, new).is_ok_and(|names| names.iter().all(has))
 }
 
 /// The names of what `new` has and `shared` has not, each object before those that name it.
