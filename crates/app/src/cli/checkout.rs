@@ -10,6 +10,7 @@ use daybook_domain::Scope;
 use daybook_engine::files::FilesError;
 use daybook_engine::files::layout::folder;
 use daybook_engine::files::shared::Together;
+use daybook_engine::files::stamp::Stamp;
 use daybook_engine::jobs::{Sharing, WorkError, WorkLimits};
 use serde_json::json;
 
@@ -34,6 +35,9 @@ pub(crate) struct Checkin {
     /// The folder that they were checked out to, if it is not the data folder
     #[arg(long, value_name = "FOLDER")]
     from: Option<PathBuf>,
+    /// First read the whole histories, and have folders and store give each other what one of them lacks
+    #[arg(long)]
+    repair: bool,
 }
 
 /// What became of one scope's folder; `None` when somebody was writing it.
@@ -66,6 +70,14 @@ impl Checkin {
                 if !folder(below, &state.scope).is_dir() {
                     continue;
                 }
+                if self.repair
+                    && let Err(error) = repair(&sharing, &state.scope, &stamp).await
+                {
+                    // The others are repaired all the same.
+                    complain(&format!("{error:#}"));
+                    is_refused = true;
+                    continue;
+                }
                 match sharing.check_in(&state.scope, &stamp, wait).await {
                     Ok(together) => met.push((state.scope, together)),
                     // One folder that is none costs no other.
@@ -84,6 +96,33 @@ impl Checkin {
         let told = tell(common, below, &met, "Nothing was edited.")?;
         Ok(if is_refused { ExitCode::FAILURE } else { told })
     }
+}
+
+/// Has a folder and the store give each other what one of them lacks, and says what that was.
+async fn repair(sharing: &Sharing<'_>, scope: &Scope, stamp: &Stamp) -> Result<()> {
+    let before = sharing.check_history(scope).await?;
+    if before.is_none_or(|found| found.is_whole()) {
+        return Ok(());
+    }
+    let wait = WorkLimits::default().folder_wait;
+    let Some(healed) = sharing.heal_history(scope, stamp, wait).await? else {
+        bail!(
+            "another process is writing the memory of {scope}; run this again when it has finished"
+        );
+    };
+    let (fetched, restored) = (
+        count(healed.fetched, "object"),
+        count(healed.restored, "object"),
+    );
+    anstream::eprintln!("{scope}: fetched {fetched}, put {restored} into the store");
+    let left = sharing.check_history(scope).await?;
+    if let Some(left) = left.filter(|found| !found.is_whole()) {
+        bail!(
+            "{scope}: {left}; run `daybook checkin --repair` on another machine that has this memory, \
+             then here again"
+        );
+    }
+    Ok(())
 }
 
 fn shared<'a>(daybook: &'a Daybook, below: &'a Path) -> Result<Sharing<'a>> {

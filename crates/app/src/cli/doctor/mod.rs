@@ -9,6 +9,7 @@ mod database;
 mod files;
 mod finding;
 mod folder;
+mod history;
 mod jobs;
 mod refused;
 mod transcripts;
@@ -35,6 +36,7 @@ const CHECKS: &[Check] = &[
     jobs::check,
     files::check,
     refused::check,
+    history::check,
 ];
 
 /// Check the data folder.

@@ -5,6 +5,7 @@ mod faults;
 mod following;
 mod frozen;
 mod same;
+mod wholeness;
 
 use std::process::Command;
 

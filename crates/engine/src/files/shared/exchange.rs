@@ -80,7 +80,8 @@ impl Shared<'_> {
 
     fn incomplete(&self, found: &HistoryCheck) -> StoreError {
         StoreError::NotFound(format!(
-            "{found}, in the folder and in the shared store of {}; run `daybook doctor --repair` on another machine that has this memory, then repeat",
+            "{found}, in the folder and in the shared store of {}; run `daybook checkin --repair` on another \
+             machine that has this memory, then repeat",
             self.scope
         ))
     }

@@ -11,7 +11,6 @@ use gix::ObjectId;
 
 use super::known::Known;
 use super::{Shared, SharedError, travel};
-use crate::files::commit::Work;
 use crate::files::error::FilesError;
 use crate::files::folder::Folder;
 use crate::files::lock::WriterLock;

@@ -93,7 +93,7 @@ fn what_the_store_lost_is_put_there_by_a_machine_that_has_it() {
         let refused = hub.try_meet(&there).unwrap_err().to_string();
         let name = &lost.name.to_string()[..12];
         assert!(
-            refused.contains(name) && refused.contains("doctor --repair"),
+            refused.contains(name) && refused.contains("checkin --repair"),
             "{refused}"
         );
         let found = hub.check(&here);

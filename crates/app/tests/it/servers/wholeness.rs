@@ -1,0 +1,58 @@
+//! Shared histories that lack objects, here or on the server.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use daybook_testkit::postgres;
+
+use super::histories;
+use crate::fixture::Place;
+
+/// The one memory folder of a place.
+fn folder(place: &Place) -> PathBuf {
+    let all = fs::read_dir(place.root().join("users")).expect("a folder");
+    let user = all.map(|user| user.expect("an entry").path()).next();
+    user.expect("there is one user").join("memory")
+}
+
+#[test]
+fn doctor_finds_what_a_shared_history_lacks_and_checkin_mends_it() {
+    let Some(database) = postgres::empty() else {
+        return;
+    };
+    let [here, there] = [(); 2].map(|()| Place::sharing(&database.address()));
+    here.say(&["remember", "Deploys happen on Tuesdays."]);
+    here.say(&["update", "--all"]);
+    here.say(&["remember", "Backups are taken at night."]);
+    here.say(&["update", "--all"]);
+    there.say(&["checkout"]);
+    assert_eq!(histories(&here), histories(&there));
+    assert!(there.say(&["doctor"]).contains("shared histories"));
+
+    let mut git = Command::new("git");
+    git.arg("-C").arg(folder(&there));
+    let oldest = git.args(["rev-list", "--max-parents=0", "HEAD"]).output();
+    let oldest = String::from_utf8(oldest.expect("git is installed").stdout).expect("a name");
+    let (first, rest) = oldest.trim().split_at(2);
+    fs::remove_file(folder(&there).join(".git/objects").join(first).join(rest))
+        .expect("it is there");
+    database.ask("DELETE FROM tree_objects WHERE nth = 1");
+
+    let doctor = there.run(&["doctor"]);
+    let said = String::from_utf8_lossy(&doctor.stdout).into_owned();
+    assert!(!doctor.status.success(), "{said}");
+    assert!(
+        said.contains("1 object of its history is missing"),
+        "{said}"
+    );
+    assert!(said.contains("checkin --repair"), "{said}");
+    there.say(&["checkin", "--repair"]);
+    there.say(&["doctor"]);
+    here.say(&["doctor"]);
+    assert_eq!(histories(&here), histories(&there));
+    assert_eq!(
+        database.ask("SELECT count(*) FROM tree_objects WHERE nth = 1"),
+        "0"
+    );
+}
