@@ -168,7 +168,7 @@ impl Driver {
         Ok(Self(Some(runtime)))
     }
 
-    fn handle(&self) -> &Handle {
+    pub(super) fn handle(&self) -> &Handle {
         let runtime = self.0.as_ref();
         runtime.expect("it runs until it is dropped").handle()
     }

@@ -26,20 +26,27 @@ pub(super) async fn load(tx: &Tx, key: &JobKey) -> Result<Option<Job>, Fault> {
 pub(super) async fn load_all(tx: &Tx, keys: &[&JobKey]) -> Result<Vec<Job>, Fault> {
     let locked = "(kind, tenant, owner, name) IN (SELECT * FROM unnest($1, $2, $3, $4))
         ORDER BY kind, tenant, owner, name FOR UPDATE";
+    select(tx, locked, &columns(keys)).await
+}
+
+/// [`load_all`] without those that another transaction has locked.
+pub(super) async fn load_free(tx: &Tx, keys: &[&JobKey]) -> Result<Vec<Job>, Fault> {
+    let free = "(kind, tenant, owner, name) IN (SELECT * FROM unnest($1, $2, $3, $4))
+        FOR UPDATE SKIP LOCKED";
+    select(tx, free, &columns(keys)).await
+}
+
+fn columns(keys: &[&JobKey]) -> [Value; 4] {
     let part = |of: fn(&JobKey) -> &str| -> Value {
-        Value::from(
-            keys.iter()
-                .map(|key| of(key).to_owned())
-                .collect::<Vec<_>>(),
-        )
+        let parts = keys.iter().map(|key| of(key).to_owned());
+        Value::from(parts.collect::<Vec<_>>())
     };
-    let keys = values![
+    [
         part(|key| key.kind().word()),
         part(|key| key.parts().0),
         part(|key| key.parts().1),
-        part(|key| key.parts().2)
-    ];
-    select(tx, locked, keys).await
+        part(|key| key.parts().2),
+    ]
 }
 
 /// Jobs that `condition` selects and orders.

@@ -17,6 +17,8 @@
 //!
 //! Not here: rules. Rows change by the transitions of `domain` and the pure modules beside this one.
 
+mod append_group;
+mod appends;
 mod call;
 mod changes;
 mod connection;
@@ -48,6 +50,7 @@ mod trees;
 mod undo;
 mod values;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use daybook_domain::{StoreError, Timestamp};
@@ -55,6 +58,7 @@ use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
 use tokio_postgres::Config;
 use tokio_postgres::config::Host;
 
+use appends::Appends;
 use call::Observer;
 pub use call::WaitObserver;
 use changes::{Changes, Way};
@@ -145,16 +149,18 @@ impl PostgresOptions {
 }
 
 /// A store in a PostgreSQL database.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct PostgresStore {
     /// The database, for messages; without a password.
     server: String,
-    commits: Commits,
+    commits: Arc<Commits>,
     observer: Observer,
     options: PostgresOptions,
     pool: Pool,
-    changes: Changes,
-    _driver: Driver,
+    changes: Arc<Changes>,
+    /// Groups appends; `None` in the task that commits them.
+    appends: Option<Arc<Appends>>,
+    driver: Arc<Driver>,
 }
 
 impl PostgresStore {
@@ -206,17 +212,19 @@ impl PostgresStore {
                 what: server.clone(),
                 source: error.into(),
             })?;
-        let store = Self {
+        let mut store = Self {
             server,
-            commits: Commits::default(),
+            commits: Arc::default(),
             observer: Observer(observer),
             options,
             pool,
-            changes,
-            _driver: driver,
+            changes: Arc::new(changes),
+            appends: None,
+            driver: Arc::new(driver),
         };
         migrations::ensure(&store).await?;
         store.note_server_time().await;
+        store.appends = Some(Appends::start(store.driver.handle(), store.clone()));
         Ok(store)
     }
 

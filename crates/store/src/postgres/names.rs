@@ -147,6 +147,24 @@ pub(super) async fn lock_session(tx: &Tx, id: &SessionId) -> Result<Option<Sessi
     row.as_ref().map(session_row).transpose()
 }
 
+/// Those of a tenant's sessions that nobody else is changing; nobody does until this transaction ends.
+/// One that another transaction has locked is passed over, like one that does not exist.
+pub(super) async fn lock_free_sessions(
+    tx: &Tx,
+    tenant: &Tenant,
+    ids: &[&SessionId],
+) -> Result<Vec<SessionRow>, Fault> {
+    let sql = format!(
+        "{SESSION} JOIN unnest($2, $3) AS asked (host_id, agent) USING (host_id, agent)
+        WHERE sessions.tenant_no = (SELECT tenant_no FROM tenants WHERE tenant = $1)
+        FOR UPDATE OF sessions SKIP LOCKED"
+    );
+    let hosts: Vec<&str> = ids.iter().map(|id| id.host_id.as_str()).collect();
+    let agents: Vec<&str> = ids.iter().map(|id| id.agent.as_str()).collect();
+    let rows = tx.rows(&sql, values![&tenant.0, hosts, agents]).await?;
+    rows.iter().map(session_row).collect()
+}
+
 /// The session that a number stands for, also when it has only been cited. Nobody else changes it
 /// until this transaction ends.
 pub(super) async fn lock_session_numbered(tx: &Tx, no: i64) -> Result<Option<SessionRow>, Fault> {

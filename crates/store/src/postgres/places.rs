@@ -1,6 +1,6 @@
 //! Places, and the projects that they belong to.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use daybook_domain::{
     ObservationId, ObservationKind, Place, Project, Scope, ScopeKind, StoreError, Tenant, Timestamp,
@@ -59,6 +59,33 @@ async fn find_places(tx: &Tx, named: &[Value]) -> Result<Vec<PlaceNo>, Fault> {
     rows.iter()
         .map(|row| Ok((get(row, "place_no")?, get(row, "root_no")?)))
         .collect()
+}
+
+/// The numbers of those of a tenant's places that have some.
+pub(super) async fn find_named_places(
+    tx: &Tx,
+    tenant: &Tenant,
+    places: &[&Place],
+) -> Result<HashMap<Place, PlaceNo>, Fault> {
+    if places.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let roots: Vec<&str> = places.iter().map(|place| place.root.as_str()).collect();
+    let branches: Vec<Option<&str>> = places.iter().map(|p| p.branch.as_deref()).collect();
+    let find = "SELECT nth, place_no, root_no
+        FROM unnest($2, $3) WITH ORDINALITY AS named (root, branch, nth)
+        JOIN roots USING (root) JOIN tenants USING (tenant_no) JOIN places USING (root_no)
+        WHERE tenant = $1 AND places.branch IS NOT DISTINCT FROM named.branch";
+    let rows = tx.rows(find, values![&tenant.0, roots, branches]).await?;
+    let mut found = HashMap::new();
+    for row in &rows {
+        let nth: usize = get(row, "nth")?;
+        let place = nth.checked_sub(1).and_then(|nth| places.get(nth));
+        let place = place.ok_or_else(|| Fault::corrupt("a place that was not asked for"))?;
+        let numbers = (get(row, "place_no")?, get(row, "root_no")?);
+        found.insert((*place).clone(), numbers);
+    }
+    Ok(found)
 }
 
 /// Notes that a session may have lost its last events at some places.

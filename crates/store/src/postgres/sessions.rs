@@ -16,7 +16,7 @@ use super::fault::Fault;
 use super::index::NewDocument;
 use super::names::{SessionRow, find_session, lock_session, session_no, sessions_where, tenant_no};
 use super::places::PlaceNo;
-use super::values::{get, values};
+use super::values::{counted, get, values};
 use super::{PostgresStore, events, index, jobs, places, remotes, sources, threads};
 use crate::bounds::{FOUND_SESSIONS, check_append, check_source};
 use crate::lines::Numbering;
@@ -27,9 +27,7 @@ use crate::{labels, log, ranges};
 impl SessionStore for PostgresStore {
     async fn append(&self, append: &Append) -> Result<Appended, StoreError> {
         check_append(append)?;
-        let walls = Walls::Within(&append.session.id.tenant);
-        let adding = |tx: Tx| async move { Ok(add(&tx, append, &[]).await?.appended()) };
-        self.write(walls, adding).await
+        self.append_together(append).await
     }
 
     async fn event_ids(&self, session: &SessionId) -> Result<Vec<(EventSeq, EventId)>, StoreError> {
@@ -253,10 +251,10 @@ pub(super) async fn add_to(
     let added = row.session.events.0 - last;
     let range = (EventSeq(last + 1), row.session.events);
     let notes_range = before.is_none() || added > 0;
-    insert(tx, &row, &rows);
+    insert(tx, row.tenant, &rows);
     remotes::note(tx, &row, &append.remotes).await?;
     if added > 0 && before.is_some() {
-        threads::note_entries(tx, row.no, append.now);
+        threads::note_entries(tx, &[(row.no, append.now)]);
     }
     note(tx, &row, append, notes_range.then_some(range)).await?;
     let key = JobKey::Extract(row.session.id.clone());
@@ -395,7 +393,7 @@ async fn label(tx: &Tx, tenant: i64, host_id: &str) -> Result<String, Fault> {
 }
 
 /// An event on its way into a row.
-struct NewRow<'a> {
+pub(super) struct NewRow<'a> {
     no: i64,
     line: u32,
     place: Option<PlaceNo>,
@@ -426,6 +424,17 @@ async fn rows_to_add<'a>(
         places::place_nos(tx, row.tenant, &named).await?
     };
     let number_of = |place: &Place| named.binary_search(&place).ok().map(|nth| numbers[nth]);
+    Ok(place_rows(row, append, entries, &mut known, number_of))
+}
+
+/// The events that are not `known`, as rows, with the session's own row and what is known moved on.
+pub(super) fn place_rows<'a>(
+    row: &mut SessionRow,
+    append: &'a Append,
+    entries: &'a [String],
+    known: &mut HashMap<EventId, EventSeq>,
+    number_of: impl Fn(&Place) -> Option<PlaceNo>,
+) -> (Vec<NewRow<'a>>, Added, Vec<EventSeq>) {
     let source = append.source.as_ref().map(|source| &source.path);
     let mut numbering = Numbering::after(row.last_line, row.first_source.as_ref() == source);
     let mut added = Added::default();
@@ -442,7 +451,7 @@ async fn rows_to_add<'a>(
         rows.push(NewRow {
             no: event_no(row.no, seq),
             line,
-            place: event.place.as_ref().and_then(number_of),
+            place: event.place.as_ref().and_then(&number_of),
             event,
             entry: entries.get(nth).map(String::as_str),
         });
@@ -450,7 +459,7 @@ async fn rows_to_add<'a>(
         row.last_line = line;
         added.note(event);
     }
-    Ok((rows, added, seqs))
+    (rows, added, seqs)
 }
 
 /// Where those of the events stand that the session has.
@@ -471,25 +480,25 @@ async fn known_ids(
         .collect()
 }
 
-/// Adds events, where they happened, and what they are found by.
-fn insert(tx: &Tx, row: &SessionRow, rows: &[NewRow<'_>]) {
+/// Adds events of a tenant, where they happened, and what they are found by.
+pub(super) fn insert(tx: &Tx, tenant: i64, rows: &[NewRow<'_>]) {
     if rows.is_empty() {
         return;
     }
     let insert = "WITH added AS (
-            SELECT * FROM unnest($3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) AS added
+            SELECT event_no >> 32 AS session_no, added.*
+            FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) AS added
                 (event_no, id, line, origin, at, tool, call, status, sidechain, place_no, text, entry)
         ), noted AS (
             INSERT INTO session_places (tenant_no, session_no, place_no)
-            SELECT DISTINCT $1, $2, place_no FROM added WHERE place_no IS NOT NULL
+            SELECT DISTINCT $1, session_no, place_no FROM added WHERE place_no IS NOT NULL
             ON CONFLICT DO NOTHING
         )
         INSERT INTO events (tenant_no, session_no, event_no, id, line, origin, at, tool, call,
             status, sidechain, place_no, text, entry)
-        SELECT $1, $2, added.* FROM added";
+        SELECT $1, added.* FROM added";
     let values = values![
-        row.tenant,
-        row.no,
+        tenant,
         column(rows, |row| row.no),
         column(rows, |row| row.event.id.0.to_be_bytes().to_vec()),
         column(rows, |row| i64::from(row.line)),
@@ -508,7 +517,7 @@ fn insert(tx: &Tx, row: &SessionRow, rows: &[NewRow<'_>]) {
         NewDocument::event(row.no, root, row.event)
     });
     tx.leave(insert, values);
-    index::put(tx, row.tenant, &documents);
+    index::put(tx, tenant, &documents);
 }
 
 fn column<'a, T>(rows: &[NewRow<'a>], part: impl Fn(&NewRow<'a>) -> T) -> Vec<T> {
@@ -516,24 +525,39 @@ fn column<'a, T>(rows: &[NewRow<'a>], part: impl Fn(&NewRow<'a>) -> T) -> Vec<T>
 }
 
 pub(super) fn save(tx: &Tx, row: &SessionRow) {
-    let session = &row.session;
-    let update = "UPDATE sessions SET kind = $2, memory_off = $3, switched_off = $4,
-            forked_from = $5, \"user\" = $6, surface = $7, first_at = $8, last_at = $9,
-            events = $10, passed = $11, last_line = $12
-        WHERE session_no = $1";
+    save_all(tx, &[row]);
+}
+
+/// Writes sessions that were locked in this transaction.
+pub(super) fn save_all(tx: &Tx, rows: &[&SessionRow]) {
+    if rows.is_empty() {
+        return;
+    }
+    let update = "UPDATE sessions SET kind = now.kind, memory_off = now.memory_off,
+            switched_off = now.switched_off, forked_from = now.forked_from, \"user\" = now.user,
+            surface = now.surface, first_at = now.first_at, last_at = now.last_at,
+            events = now.events, passed = now.passed, last_line = now.last_line
+        FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) AS now
+            (session_no, kind, memory_off, switched_off, forked_from, \"user\", surface, first_at,
+            last_at, events, passed, last_line)
+        WHERE sessions.session_no = now.session_no";
     let values = values![
-        row.no,
-        session.kind.word(),
-        session.memory_off,
-        session.switched_off,
-        &session.forked_from,
-        &session.user,
-        &session.surface,
-        session.first_at,
-        session.last_at,
-        session.events.0,
-        ranges::spelled(&session.passed),
-        row.last_line,
+        part(rows, |row| row.no),
+        part(rows, |row| row.session.kind.word()),
+        part(rows, |row| row.session.memory_off),
+        part(rows, |row| row.session.switched_off),
+        part(rows, |row| row.session.forked_from.as_deref()),
+        part(rows, |row| row.session.user.as_deref()),
+        part(rows, |row| row.session.surface.as_deref()),
+        part(rows, |row| row.session.first_at.0),
+        part(rows, |row| row.session.last_at.0),
+        part(rows, |row| counted(row.session.events.0)),
+        part(rows, |row| ranges::spelled(&row.session.passed)),
+        part(rows, |row| i64::from(row.last_line)),
     ];
     tx.leave(update, values);
+}
+
+fn part<'a, T>(rows: &[&'a SessionRow], of: impl Fn(&'a SessionRow) -> T) -> Vec<T> {
+    rows.iter().map(|row| of(row)).collect()
 }

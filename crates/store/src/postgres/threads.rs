@@ -205,10 +205,18 @@ async fn append_to(tx: &Tx, append: &ThreadAppend) -> Result<ThreadAppended, Fau
     })
 }
 
-/// Notes when a session had its last event, if it is a thread's.
-pub(super) fn note_entries(tx: &Tx, session: i64, now: Timestamp) {
-    let note = "UPDATE threads SET updated_at = $2 WHERE session_no = $1";
-    tx.leave(note, values![session, now]);
+/// Notes when sessions had their last events, where they are those of threads.
+pub(super) fn note_entries(tx: &Tx, sessions: &[(i64, Timestamp)]) {
+    if sessions.is_empty() {
+        return;
+    }
+    let note = "UPDATE threads SET updated_at = now.at
+        FROM (SELECT session_no, max(at) AS at FROM unnest($1, $2) AS noted (session_no, at)
+            GROUP BY session_no) AS now
+        WHERE threads.session_no = now.session_no";
+    let numbers: Vec<i64> = sessions.iter().map(|(no, _)| *no).collect();
+    let times: Vec<i64> = sessions.iter().map(|(_, at)| at.0).collect();
+    tx.leave(note, values![numbers, times]);
 }
 
 /// Entries from `from` on are gone.

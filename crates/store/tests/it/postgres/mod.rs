@@ -9,6 +9,7 @@ mod outages;
 mod pooled;
 mod schema;
 mod statements;
+mod together;
 mod wire;
 
 use std::ops::Deref;
