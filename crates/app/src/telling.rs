@@ -2,11 +2,13 @@
 //!
 //! Not here: reading transcripts; that is `import`.
 
+use std::collections::HashSet;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Result, bail};
 use daybook_domain::seams::Appended;
-use daybook_domain::{Place, SessionId, SessionKind, Trigger};
+use daybook_domain::{Place, SessionId, SessionKind, Tenant, Trigger};
 use daybook_engine::ingest::checkout::checkout;
 use daybook_engine::ingest::place::fold_root;
 use daybook_engine::ingest::redact::Redactor;
@@ -28,6 +30,8 @@ pub(crate) const USER: usize = 200;
 pub(crate) const FOLDER: usize = 4096;
 /// Longest name of a branch, in bytes.
 pub(crate) const BRANCH: usize = 255;
+/// Most roots that are remembered as settled; beyond it they are forgotten, and looked up again.
+const SETTLED_ROOTS: usize = 4_096;
 
 /// Where something was said, as its teller names it.
 #[derive(Debug, Clone, Default)]
@@ -180,13 +184,38 @@ fn secret(field: &str) -> Unfit {
     ))
 }
 
+/// Roots that were seen to belong to a project, so that appends there need not look again.
+#[derive(Default)]
+pub(crate) struct SettledRoots(Mutex<HashSet<(Tenant, String)>>);
+
+impl SettledRoots {
+    fn contains(&self, tenant: &Tenant, root: &str) -> bool {
+        let roots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        roots.contains(&(tenant.clone(), root.to_owned()))
+    }
+
+    fn insert(&self, tenant: &Tenant, root: &str) {
+        let mut roots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if roots.len() >= SETTLED_ROOTS {
+            roots.clear();
+        }
+        roots.insert((tenant.clone(), root.to_owned()));
+    }
+}
+
 /// A place that is new gets its project before anything is learned from it.
 async fn settle(daybook: &Daybook, place: &Place) -> Result<()> {
+    // A root may change its project, but is never without one again.
+    if daybook.settled.contains(&daybook.tenant, &place.root) {
+        return Ok(());
+    }
     let places = daybook.store.places(&daybook.tenant).await?;
     let settled = places
         .iter()
         .any(|(known, key)| known.root == place.root && key.is_some());
-    if !settled {
+    if settled {
+        daybook.settled.insert(&daybook.tenant, &place.root);
+    } else {
         let now = daybook.clock.now();
         settle_new_roots(&*daybook.store, &daybook.tenant, now).await?;
     }

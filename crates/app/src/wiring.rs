@@ -44,6 +44,7 @@ use crate::logging::say;
 use crate::root;
 use crate::settings::{Durability, Place, Settings, masked};
 use crate::suggest;
+use crate::telling::SettledRoots;
 
 /// Least time between two reports that work waits for a server.
 #[cfg(feature = "postgres")]
@@ -98,6 +99,8 @@ pub(crate) struct Daybook {
     pub(crate) extract_model: OnceLock<Arc<dyn Model>>,
     /// What keeps the tenant's threads, made when it is needed: whoever works with threads shares it.
     pub(crate) manager: OnceLock<MemoryManager>,
+    /// Where appends need not look for projects any more.
+    pub(crate) settled: SettledRoots,
 }
 
 impl Daybook {
@@ -184,6 +187,7 @@ impl Daybook {
             tenant,
             extract_model: OnceLock::new(),
             manager: OnceLock::new(),
+            settled: SettledRoots::default(),
         })
     }
 
@@ -229,6 +233,7 @@ impl Daybook {
             tenant,
             extract_model: OnceLock::new(),
             manager: OnceLock::new(),
+            settled: SettledRoots::default(),
         })
     }
 
