@@ -8,6 +8,7 @@
 
 mod append;
 mod hook;
+mod http_appends;
 mod idle;
 mod import;
 mod jobs;
@@ -27,7 +28,7 @@ use anyhow::{Result, bail};
 
 fn main() -> Result<()> {
     type Question = (&'static str, &'static str, fn() -> Result<()>);
-    let questions: [Question; 21] = [
+    let questions: [Question; 22] = [
         (
             "import",
             "how fast are real transcripts taken in?",
@@ -128,6 +129,11 @@ fn main() -> Result<()> {
             "postgres",
             "what does one PostgreSQL server do for 1 to 16 workers?",
             postgres::curve,
+        ),
+        (
+            "http-appends",
+            "how many events a second does a server take in over HTTP, on SQLite and PostgreSQL?",
+            http_appends::rates,
         ),
     ];
     let asked: Vec<String> = std::env::args().skip(1).collect();

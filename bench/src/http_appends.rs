@@ -1,0 +1,206 @@
+//! How many events a second a server takes in over HTTP, from clients that append at the same time.
+//!
+//! Each client has a session of its own and sends its next append when the last one was answered. The same
+//! is asked of a memory in a file of SQLite and of one on a throw-away PostgreSQL server of this machine,
+//! whose commits wait for the disk (`fsync`). Clients, `daybook serve` and the database share the machine.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use daybook_testkit::postgres::Server;
+use serde_json::{Value, json};
+
+use crate::process::{daybook, ms};
+use crate::transcripts::Numbers;
+
+/// Clients that append at once.
+const CLIENTS: [u64; 2] = [1, 16];
+/// Events of one append.
+const EVENTS: [u64; 2] = [1, 20];
+/// How long each number is measured, after as long for the clients' first appends.
+const MEASURED: Duration = Duration::from_secs(4);
+const FIRST: Duration = Duration::from_secs(1);
+/// Words of one event.
+const WORDS: u64 = 20;
+
+/// Events a second, with the latency of an append.
+struct Rate {
+    events: f64,
+    middle: Duration,
+    slowest: Duration,
+}
+
+pub(crate) fn rates() -> Result<()> {
+    let Some(server) = Server::durable() else {
+        return Ok(());
+    };
+    let store = url(&server.address())?;
+    println!("  events a second, with p50 and p99 of an append:");
+    println!("  clients  events of one   SQLite                         PostgreSQL, with fsync");
+    for events in EVENTS {
+        for clients in CLIENTS {
+            let columns = ["sqlite", &store].map(|store| measure(store, clients, events));
+            let [sqlite, postgres] = columns;
+            let (sqlite, postgres) = (column(&sqlite?), column(&postgres?));
+            println!("  {clients:>7}  {events:>13}   {sqlite}   {postgres}");
+        }
+    }
+    println!(
+        "  wanted on PostgreSQL, of 16 clients: 500 events in appends of one, 5,000 in twenties"
+    );
+    Ok(())
+}
+
+fn column(rate: &Rate) -> String {
+    let (events, middle, slowest) = (rate.events, ms(rate.middle), ms(rate.slowest));
+    format!("{events:>6.0}  {middle:>6.1} ms {slowest:>7.1} ms")
+}
+
+/// An address in the server's own words as the URL that the setting takes.
+fn url(address: &str) -> Result<String> {
+    let part = |name: &str| {
+        let mut parts = address.split_whitespace();
+        parts.find_map(|part| part.strip_prefix(name)?.strip_prefix('='))
+    };
+    let (Some(host), Some(user), Some(name)) = (part("host"), part("user"), part("dbname")) else {
+        bail!("the address {address:?} lacks a host, a user or a database");
+    };
+    let host = host.trim_matches('\'').replace('/', "%2F");
+    Ok(format!("postgres://{user}@{host}/{name}"))
+}
+
+fn measure(store: &str, clients: u64, events: u64) -> Result<Rate> {
+    let root = tempfile::tempdir()?;
+    let mut serving = Serving::start(root.path(), store)?;
+    let began = Instant::now();
+    let appending: Vec<_> = (0..clients)
+        .map(|client| {
+            let (address, token) = (serving.address.clone(), serving.token.clone());
+            std::thread::spawn(move || append(&address, &token, (client, events), began))
+        })
+        .collect();
+    let mut times = Vec::new();
+    for client in appending {
+        let client = client.join().ok().context("a client panicked")?;
+        times.extend(client?);
+    }
+    serving.end()?;
+    times.sort();
+    let at = |share: f64| times[((times.len().max(1) - 1) as f64 * share) as usize];
+    Ok(Rate {
+        events: (times.len() as u64 * events) as f64 / MEASURED.as_secs_f64(),
+        middle: at(0.5),
+        slowest: at(0.99),
+    })
+}
+
+/// Appends until the time is over, and returns how long each append took that counts.
+fn append(
+    address: &str,
+    token: &str,
+    (client, events): (u64, u64),
+    began: Instant,
+) -> Result<Vec<Duration>> {
+    let mut stream = TcpStream::connect(address)?;
+    stream.set_nodelay(true)?;
+    let mut numbers = Numbers(client);
+    let mut times = Vec::new();
+    let mut next = 0;
+    while began.elapsed() < FIRST + MEASURED {
+        let body = body(&mut numbers, &format!("{events}-{client}"), next, events).to_string();
+        next += events;
+        let request = format!(
+            "POST /v1/append HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\n\
+             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        let sent = Instant::now();
+        stream.write_all(request.as_bytes())?;
+        answer(&mut stream)?;
+        if began.elapsed() > FIRST {
+            times.push(sent.elapsed());
+        }
+    }
+    Ok(times)
+}
+
+fn body(numbers: &mut Numbers, session: &str, first: u64, events: u64) -> Value {
+    let events = (first..first + events).map(|event| {
+        let role = ["user", "assistant"][usize::from(event % 2 == 1)];
+        json!({"id": event.to_string(), "role": role, "text": numbers.sentence(WORDS)})
+    });
+    let events: Vec<Value> = events.collect();
+    json!({
+        "agent": "bench", "session": session, "folder": "/home/ada/tidepool", "branch": "main",
+        "events": events
+    })
+}
+
+/// Reads one answer, which has to be 200.
+fn answer(stream: &mut TcpStream) -> Result<()> {
+    let mut reader = BufReader::new(stream);
+    let (mut head, mut length) = (String::new(), 0);
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line)? == 0 {
+            bail!("the server closed the connection after {head:?}");
+        }
+        if line == "\r\n" {
+            break;
+        }
+        let lower = line.to_lowercase();
+        if let Some(value) = lower.strip_prefix("content-length:") {
+            length = value.trim().parse()?;
+        }
+        head.push_str(&line);
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body)?;
+    if !head.starts_with("HTTP/1.1 200") {
+        bail!("{head}{}", String::from_utf8_lossy(&body));
+    }
+    Ok(())
+}
+
+/// A running `daybook serve`.
+struct Serving {
+    child: Child,
+    address: String,
+    token: String,
+}
+
+impl Serving {
+    fn start(root: &std::path::Path, store: &str) -> Result<Self> {
+        let mut command = Command::new(daybook()?);
+        command.arg("--root").arg(root);
+        command.args(["--set", &format!("store={store}")]);
+        command.args(["serve", "--no-follow", "--listen", "127.0.0.1:0"]);
+        let command = command.stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut child = command.spawn().context("daybook does not start")?;
+        let output = child.stdout.take().context("it has an output")?;
+        let mut line = String::new();
+        BufReader::new(output).read_line(&mut line)?;
+        let address = line.trim().rsplit("http://").next().unwrap_or_default();
+        let token = std::fs::read_to_string(root.join("token"))?;
+        Ok(Self {
+            child,
+            address: address.to_owned(),
+            token: token.trim().to_owned(),
+        })
+    }
+
+    fn end(&mut self) -> Result<()> {
+        self.child.kill()?;
+        self.child.wait()?;
+        Ok(())
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.end();
+    }
+}
