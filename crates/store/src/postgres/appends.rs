@@ -18,7 +18,7 @@ use daybook_domain::limits::{APPEND_BYTES, APPEND_EVENTS};
 use daybook_domain::seams::{Append, Appended};
 use daybook_domain::{SessionId, StoreError};
 use tokio::runtime::Handle;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::time::timeout;
 
 use super::append_group::add_group;
@@ -47,12 +47,6 @@ pub(super) struct Appends {
     requests: mpsc::Sender<Request>,
     /// Sessions that this store has appended to: groups append to existing sessions only.
     known: Mutex<HashSet<SessionId>>,
-}
-
-impl std::fmt::Debug for Request {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Request")
-    }
 }
 
 impl Appends {
@@ -107,7 +101,10 @@ impl PostgresStore {
         let limit = self.options.call + AFTER_GROUP;
         let answered = timeout(limit, answered).await;
         answered.unwrap_or_else(|_| {
-            let why = format!("appends before it have not ended within {} s", limit.as_secs());
+            let why = format!(
+                "appends before it have not ended within {} s",
+                limit.as_secs()
+            );
             Err(outcome::unknown(&self.server, why.into()))
         })
     }
@@ -121,6 +118,8 @@ impl PostgresStore {
 
 /// Commits what comes until the store is gone.
 async fn serve(store: PostgresStore, mut requests: mpsc::Receiver<Request>) {
+    // Those written alone may wait for locks; half of the connections stay free of them.
+    let alone = Arc::new(Semaphore::new((store.options.connections / 2).max(1)));
     let store = Arc::new(store);
     let mut waiting = VecDeque::new();
     loop {
@@ -137,7 +136,9 @@ async fn serve(store: PostgresStore, mut requests: mpsc::Receiver<Request>) {
         }
         let group = next_group(&mut waiting);
         if !group.is_empty() {
-            commit(&store, group).await;
+            // In a task of its own: a panic is that group's alone, whose callers get an error.
+            let committing = commit(Arc::clone(&store), Arc::clone(&alone), group);
+            let _ = tokio::spawn(committing).await;
         }
     }
 }
@@ -170,7 +171,7 @@ fn size_of(append: &Append) -> (usize, usize) {
 }
 
 /// Commits a group, and answers each caller.
-async fn commit(store: &Arc<PostgresStore>, group: Vec<Request>) {
+async fn commit(store: Arc<PostgresStore>, alone: Arc<Semaphore>, group: Vec<Request>) {
     let (appends, replies): (Vec<Append>, Vec<_>) = group
         .into_iter()
         .map(|request| (request.append, request.reply))
@@ -206,9 +207,9 @@ async fn commit(store: &Arc<PostgresStore>, group: Vec<Request>) {
             // A caller that went away does not learn that it was stored.
             Some(outcome) => drop(reply.send(outcome)),
             None => {
-                let store = Arc::clone(store);
                 // Beside the groups, which do not wait for what this one waits for.
-                tokio::spawn(answer_alone(store, append, reply));
+                let (store, alone) = (Arc::clone(&store), Arc::clone(&alone));
+                tokio::spawn(answer_alone(store, alone, append, reply));
             }
         }
     }
@@ -217,11 +218,17 @@ async fn commit(store: &Arc<PostgresStore>, group: Vec<Request>) {
 /// Writes an append in a transaction of its own, which ends with its caller.
 async fn answer_alone(
     store: Arc<PostgresStore>,
+    alone: Arc<Semaphore>,
     append: Append,
     mut reply: oneshot::Sender<Result<Appended, StoreError>>,
 ) {
+    let writing = async {
+        // Closed by nobody.
+        let _permit = alone.acquire().await;
+        store.append_alone(&append).await
+    };
     let outcome = tokio::select! {
-        outcome = store.append_alone(&append) => outcome,
+        outcome = writing => outcome,
         () = reply.closed() => return,
     };
     drop(reply.send(outcome));

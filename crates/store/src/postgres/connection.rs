@@ -295,7 +295,9 @@ impl PostgresStore {
         work: impl Fn(Tx) -> F,
     ) -> Result<T, StoreError> {
         let call = Call::default();
-        let tries = self.tries(mode, walls, &work, &call);
+        // On the heap: each function that a future is handed through holds it whole, and what an append
+        // does is large enough to fill a thread's stack with such copies.
+        let tries = Box::pin(self.tries(mode, walls, &work, &call));
         self.within_limit(mode, &call, tries).await
     }
 
