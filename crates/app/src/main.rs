@@ -8,6 +8,7 @@ mod briefing;
 mod cli;
 mod clock;
 mod common;
+mod damage;
 mod desk;
 mod discover;
 mod extracting;

@@ -18,6 +18,7 @@ use daybook_domain::working::ThreadStore;
 use daybook_domain::{Gap, Job, JobKind, Tenant, Timestamp};
 #[cfg(feature = "postgres")]
 use daybook_engine::bounded;
+use daybook_engine::files::audit::scopes_on_disk;
 use daybook_engine::files::layout::run_folder;
 #[cfg(feature = "postgres")]
 use daybook_engine::files::name::FileName;
@@ -41,6 +42,7 @@ use crate::clock::SystemClock;
 use crate::common::{Common, Patience};
 #[cfg(feature = "postgres")]
 use crate::logging::say;
+use crate::output::count;
 use crate::root;
 use crate::settings::{Durability, Place, Settings, masked};
 use crate::suggest;
@@ -121,10 +123,22 @@ impl Daybook {
     /// Opens the data folder, which must be there.
     pub(crate) fn open_existing(common: &Common) -> Result<Self> {
         let folder = root::locate(common.root.as_deref())?;
+        check_readable(&folder)?;
         // What hooks told is a memory, too, though nobody has taken it in yet.
         let told = |settings: Settings| !spool_of(&folder, &settings).is_empty();
         let is_told = || Settings::load(&folder, &common.set).is_ok_and(told);
         if !Self::is_there(&folder, &common.set) && !is_told() {
+            let scopes = scopes_on_disk(&folder, &tenant_of(&folder, &common.set)).len() as u64;
+            if scopes > 0 {
+                bail!(
+                    "{} has memory files of {} and no database: `{}` brings a backup back, \
+                     `{}` makes the files known to a new one",
+                    root::shown(&folder),
+                    count(scopes, "scope"),
+                    suggest::command("restore"),
+                    suggest::command("doctor --repair")
+                );
+            }
             bail!(
                 "there is no memory in {} yet; `{}` makes one",
                 root::shown(&folder),
@@ -269,6 +283,7 @@ impl Daybook {
             tenant: tenant.clone(),
             extract_model: OnceLock::new(),
             manager: OnceLock::new(),
+            settled: SettledRoots::default(),
         }
     }
 
@@ -434,6 +449,35 @@ fn open_ledger(
     };
     let ledger = apart(opening).with_context(|| format!("cannot open {}", root::shown(&path)))?;
     Ok(Arc::new(ledger))
+}
+
+/// Whose memory the settings of a data folder name; the local tenant's where they cannot be read.
+pub(crate) fn tenant_of(folder: &Path, set: &[String]) -> Tenant {
+    Settings::load(folder, set).map_or_else(|_| Tenant::local(), |settings| settings.tenant)
+}
+
+/// A folder that may not be read is not one without a memory.
+fn check_readable(folder: &Path) -> Result<()> {
+    let failed = || {
+        format!(
+            "the data folder {} cannot be read; check its owner and permissions",
+            root::shown(folder)
+        )
+    };
+    for path in [folder.to_owned(), folder.join(DATABASE)] {
+        match std::fs::metadata(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(error).with_context(failed);
+            }
+            Ok(_) | Err(_) => {}
+        }
+    }
+    match std::fs::read_dir(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error).with_context(failed)
+        }
+        Ok(_) | Err(_) => Ok(()),
+    }
 }
 
 /// On a thread of its own: whoever opens a data folder may be at work on a runtime already.

@@ -422,7 +422,7 @@ pub trait Index: Send + Sync {
     /// after an interruption goes on.
     async fn clear(&self, tenant: &Tenant) -> Result<(), StoreError>;
 
-    /// Indexes events again after [`Index::clear`]: `(event, tokens)`, at most
+    /// Indexes events again, in place of what is indexed of them: `(event, tokens)`, at most
     /// [`crate::limits::APPEND_EVENTS`] at once.
     async fn index_events(
         &self,
@@ -430,7 +430,7 @@ pub trait Index: Send + Sync {
         events: &[(EventSeq, String)],
     ) -> Result<(), StoreError>;
 
-    /// Indexes a scope's observations again after [`Index::clear`].
+    /// Indexes a scope's observations again, in place of what is indexed of them.
     async fn index_observations(&self, scope: &Scope) -> Result<(), StoreError>;
 }
 

@@ -27,6 +27,8 @@ mod blocking;
 )]
 mod bounds;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
+pub mod damage;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod documents;
 #[cfg_attr(
     not(any(feature = "postgres", feature = "sqlite")),

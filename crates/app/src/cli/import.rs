@@ -20,6 +20,7 @@ use serde_json::json;
 use super::update::{as_json, waiting};
 use super::{Common, can_ask, disclosure, first_run, watch};
 use crate::clock::SystemClock;
+use crate::damage;
 use crate::discover::{Found, hosts, transcripts};
 use crate::keeper::host_folders;
 use crate::output::{count, dim, json as print_json, size, warn};
@@ -81,6 +82,7 @@ impl Import {
         }
         stand_back();
         let daybook = Daybook::open_or_create(common)?;
+        block_on(damage::warn_of(&daybook))?;
         let was_asked = self.paths.is_empty() && !self.yes && !self.sample;
         if !common.json && daybook.asks_model() && !was_asked {
             self.disclose(&daybook.settings, &candidates);

@@ -34,6 +34,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{CommandFactory, Parser, Subcommand};
+use daybook_domain::StoreError;
 
 use crate::common::{Common, Patience};
 use crate::logging;
@@ -175,7 +176,15 @@ pub(crate) fn run() -> ExitCode {
         Ok(code) => code,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            logging::complain(&format!("{error:#}"));
+            let is_damage = |cause: &StoreError| matches!(cause, StoreError::Corrupt(_));
+            let mut causes = error.chain().filter_map(|cause| cause.downcast_ref());
+            let advice = match causes.any(is_damage) {
+                true => {
+                    "; `daybook doctor` says what is damaged, and `daybook doctor --repair` mends it"
+                }
+                false => "",
+            };
+            logging::complain(&format!("{error:#}{advice}"));
             ExitCode::FAILURE
         }
     }

@@ -8,6 +8,7 @@ use daybook_domain::index::Layer;
 use daybook_engine::recall::search::Answer;
 
 use super::Common;
+use crate::damage;
 use crate::desk::{Ask, answers_json, ask, day, layer};
 use crate::keeper::catch_up;
 use crate::output::{bold, dim, json as print_json};
@@ -56,7 +57,9 @@ impl Recall {
         let answers = block_on(async {
             catch_up(&daybook).await?;
             refusals::complain_of(&daybook).await?;
-            ask(&daybook, &asked).await
+            let answers = ask(&daybook, &asked).await;
+            damage::warn_of(&daybook).await?;
+            answers
         })?;
         if common.json {
             print_json(&answers_json(&answers))?;

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::Common;
 use super::sessions::day;
 use super::update::unended;
+use crate::damage::warnings;
 use crate::output::{bold, count, dim, json as print_json, rfc3339, size, warn};
 use crate::overview::Facts;
 use crate::refusals::RefusalShown;
@@ -43,11 +44,15 @@ impl Status {
     pub(crate) fn run(&self, common: &Common) -> Result<ExitCode> {
         let daybook = Daybook::open_existing(common)?;
         let facts = block_on(Facts::gather(&daybook, IMPORTS))?;
+        let damaged = block_on(warnings(&daybook))?;
         if common.json {
-            print_json(&as_json(&facts))?;
+            print_json(&as_json(&facts, &damaged))?;
             return Ok(ExitCode::SUCCESS);
         }
         anstream::println!("{}", bold(&root::shown(&daybook.root)));
+        for warning in &damaged {
+            anstream::println!("  {}    {warning}", warn("damaged"));
+        }
         say_sessions(&facts, &daybook);
         say_sources(&facts);
         say_failing(&facts);
@@ -70,8 +75,9 @@ impl Status {
 }
 
 /// Everything for programs.
-fn as_json(facts: &Facts) -> Value {
+fn as_json(facts: &Facts, damaged: &[String]) -> Value {
     let mut all = json!(facts.overview());
+    all["damaged"] = damaged.into();
     all["files"] = facts.sources.iter().map(file_json).collect();
     all["imports"] = facts.imports.iter().map(import_json).collect();
     all

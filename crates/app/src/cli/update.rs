@@ -9,6 +9,7 @@ use clap::Args;
 use daybook_domain::seams::JobStore;
 use daybook_domain::source::Import;
 use daybook_domain::{Job, JobKind, Standing};
+use daybook_engine::files::reindex::reindex_anew;
 use daybook_engine::ingest::import::outdated;
 use daybook_engine::jobs::{self, UpdateReport, Waits, Workshop};
 use daybook_engine::notices::take::Taken;
@@ -18,7 +19,6 @@ use serde_json::json;
 use super::account::Account;
 use super::first_run::say_failures;
 use super::{Common, forecast};
-use crate::desk::look_over;
 use crate::keeper::{Done, keep_up, keep_up_if_elected, rest, stop_after, take_in};
 use crate::logging;
 use crate::outage::Outage;
@@ -212,12 +212,20 @@ impl Rebuild {
             let report = jobs::work(&shop, &stop, &learning).await?;
             learning.end();
             refusals::complain_of(&daybook).await?;
-            look_over(&daybook).await?;
+            if daybook.trees.is_none() {
+                let (store, now) = (&*shop.store, shop.clock.now());
+                reindex_anew(store, &shop.root, &shop.tenant, now).await?;
+            }
             if common.json {
                 print_json(&json!({
                     "events": rebuilt.events,
                     "observations": rebuilt.observations,
                     "scopes": report.scopes.len(),
+                    "unread": rebuilt.unread.iter().map(|(session, why)| json!({
+                        "session": session.to_string(),
+                        "why": why,
+                    })).collect::<Vec<_>>(),
+                    "failed": as_json(&report)["failed"],
                 }))?;
             } else {
                 anstream::println!(
@@ -226,8 +234,20 @@ impl Rebuild {
                     count(rebuilt.observations, "observation"),
                     count(report.scopes.len() as u64, "scope"),
                 );
+                for (session, why) in &rebuilt.unread {
+                    anstream::println!(
+                        "  not indexed again: session {session}: {why}; `daybook doctor --repair` mends it"
+                    );
+                }
+                for failed in report.broken() {
+                    anstream::println!("  failed: {}: {}", failed.job, failed.failure.message);
+                }
             }
-            Ok(ExitCode::SUCCESS)
+            let is_whole = rebuilt.unread.is_empty() && report.broken().next().is_none();
+            Ok(match is_whole {
+                true => ExitCode::SUCCESS,
+                false => ExitCode::FAILURE,
+            })
         })
     }
 }

@@ -4,6 +4,7 @@ mod agents;
 mod backup;
 mod cli;
 mod config;
+mod doctor;
 mod failing;
 #[cfg(unix)]
 mod first_run;

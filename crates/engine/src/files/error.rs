@@ -59,6 +59,12 @@ pub enum FilesError {
         source: BoxError,
     },
     /// A person can act, then repeat.
+    #[error("{} is missing together with its history: `daybook doctor --repair` makes it again from what is stored", .path.display())]
+    Missing {
+        /// The memory folder.
+        path: PathBuf,
+    },
+    /// A person can act, then repeat.
     #[error("{} holds more than {limit} files: move some of them elsewhere", .path.display())]
     TooManyFiles {
         /// The memory folder.

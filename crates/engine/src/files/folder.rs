@@ -152,6 +152,16 @@ impl Folder {
         Reader::open(&self.root)?.ok_or_else(missing)
     }
 
+    /// The folder at `root` as it is: nothing is made or looked at.
+    pub(super) fn existing(root: &Path, config: FilesConfig) -> Self {
+        Self {
+            root: std::path::absolute(root).unwrap_or_else(|_| root.to_owned()),
+            config,
+            steps: Steps::default(),
+            may_exchange: true,
+        }
+    }
+
     /// The same folder, its writers watched; see [`Steps`].
     #[must_use]
     pub fn with_steps(self, steps: Steps) -> Self {

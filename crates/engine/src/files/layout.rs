@@ -32,17 +32,21 @@ const OWNED_FOLDERS: [&str; 4] = ["daily", "sessions", "notes", "entities"];
 /// A scope's memory folder below the root.
 #[must_use]
 pub fn folder(root: &Path, scope: &Scope) -> PathBuf {
-    let kind = match scope.kind {
+    wall(root, &scope.tenant)
+        .join(kind_folder(scope.kind))
+        .join(FileName::folder(&scope.name))
+        .join(MEMORY)
+}
+
+/// The folder that holds the scopes of a kind.
+pub(super) fn kind_folder(kind: ScopeKind) -> &'static str {
+    match kind {
         ScopeKind::User => "users",
         ScopeKind::Agent => "agents",
         ScopeKind::Team => "teams",
         ScopeKind::Room => "rooms",
         ScopeKind::Project => "projects",
-    };
-    wall(root, &scope.tenant)
-        .join(kind)
-        .join(FileName::folder(&scope.name))
-        .join(MEMORY)
+    }
 }
 
 /// The folder that holds all that a tenant keeps in files.
@@ -64,6 +68,24 @@ pub fn run_folder(root: &Path, tenant: &Tenant) -> PathBuf {
     root.join("run")
         .join("tenants")
         .join(FileName::folder(&tenant.0))
+}
+
+/// The name that a folder stands for; `None` when no name gives this folder, or its name was too long to be
+/// kept whole.
+pub(super) fn decoded(folder: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(folder.len());
+    let mut rest = folder.strip_suffix('%').unwrap_or(folder).bytes();
+    while let Some(byte) = rest.next() {
+        bytes.push(match byte {
+            b'%' => {
+                let digits = [rest.next()?, rest.next()?];
+                u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?
+            }
+            byte => byte,
+        });
+    }
+    let name = String::from_utf8(bytes).ok()?;
+    (FileName::folder(&name).as_str() == folder).then_some(name)
 }
 
 /// The pages of a memory, by file relative to the scope's folder.

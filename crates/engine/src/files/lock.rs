@@ -51,6 +51,8 @@ impl Folder {
         let tries = wait.as_millis() / POLL.as_millis();
         for tried in 0..=tries {
             match file.try_lock() {
+                // The history was moved away while we waited: this lock is of the old one.
+                Ok(()) if !is_at(&file, &path) => return Ok(LockOutcome::Busy),
                 Ok(()) => {
                     return Ok(LockOutcome::Held(WriterLock {
                         folder: self,
@@ -64,6 +66,23 @@ impl Folder {
         }
         Ok(LockOutcome::Busy)
     }
+}
+
+/// Whether the open file is the one at `path`.
+#[cfg(unix)]
+fn is_at(file: &File, path: &std::path::Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let place = |metadata: std::fs::Metadata| (metadata.dev(), metadata.ino());
+    match (file.metadata(), std::fs::metadata(path)) {
+        (Ok(open), Ok(there)) => place(open) == place(there),
+        (Err(_), _) | (_, Err(_)) => false,
+    }
+}
+
+/// An open file keeps its folder from being moved.
+#[cfg(not(unix))]
+fn is_at(_: &File, _: &std::path::Path) -> bool {
+    true
 }
 
 impl<'f> WriterLock<'f> {

@@ -6,6 +6,7 @@
 
 pub mod adopt;
 mod atomic;
+pub mod audit;
 pub mod changes;
 mod commit;
 pub mod diary;

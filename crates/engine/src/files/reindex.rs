@@ -12,6 +12,7 @@ use daybook_domain::index::FileEntry;
 use daybook_domain::seams::{ExtractionStore, Index, Store};
 use daybook_domain::{Observation, ObservationId, Scope, StoreError, Tenant, Timestamp};
 
+use super::audit::is_missing;
 use super::entry::{Block, EntryId, bare, blocks, unmarked};
 use super::folder::Folder;
 use super::layout::{CURATED, SUMMARY, folder};
@@ -53,7 +54,47 @@ pub async fn reindex(
     scope: &Scope,
     now: Timestamp,
 ) -> Result<usize, StoreError> {
+    reindex_if(store, root, scope, now, Which::Changed).await
+}
+
+/// Indexes all files of all scopes, also those that seem to be indexed already, and says how many those are.
+/// Each file's old entries are found until its new ones are.
+///
+/// # Errors
+/// When the store fails. A file that cannot be read is passed over until it can.
+pub async fn reindex_anew(
+    store: &dyn Store,
+    root: &Path,
+    tenant: &Tenant,
+    now: Timestamp,
+) -> Result<usize, StoreError> {
+    let mut indexed = 0;
+    for state in store.scopes(tenant).await? {
+        indexed += reindex_if(store, root, &state.scope, now, Which::All).await?;
+    }
+    Ok(indexed)
+}
+
+/// Which files are indexed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Which {
+    Changed,
+    All,
+}
+
+async fn reindex_if(
+    store: &dyn Store,
+    root: &Path,
+    scope: &Scope,
+    now: Timestamp,
+    which: Which,
+) -> Result<usize, StoreError> {
     let folder = folder(root, scope);
+    // What is missing with its history, or may not be read, was not deleted by a person: what is known of
+    // it is found until it is back.
+    if !matches!(is_missing(&folder), Ok(false)) {
+        return Ok(0);
+    }
     let reader = Reader::open(&folder).ok().flatten();
     let mut found = BTreeMap::new();
     if reader.is_some() {
@@ -63,7 +104,7 @@ pub async fn reindex(
         let path = FilePath::new(file).ok()?;
         reader.as_ref()?.read_start(&path, FILE).ok()?
     };
-    bring_up(store, scope, &found, read, now).await
+    bring_up(store, scope, &found, read, (now, which)).await
 }
 
 /// Brings the index up to date with the newest commit of a folder whose history is shared: every
@@ -85,7 +126,7 @@ pub async fn reindex_head(
     let found = indexed.map(|(path, blob)| (path.as_str().to_owned(), blob.to_string()));
     let found: BTreeMap<String, String> = found.collect();
     let read = |file: &str| folder.read_at(head, &FilePath::new(file).ok()?).ok()?;
-    Ok(bring_up(store, scope, &found, read, now).await?)
+    Ok(bring_up(store, scope, &found, read, (now, Which::Changed)).await?)
 }
 
 /// Indexes what was found, each file with a stamp of its content, where it is not indexed like that.
@@ -94,7 +135,7 @@ async fn bring_up(
     scope: &Scope,
     found: &BTreeMap<String, String>,
     read: impl Fn(&str) -> Option<Vec<u8>>,
-    now: Timestamp,
+    (now, which): (Timestamp, Which),
 ) -> Result<usize, StoreError> {
     let known: BTreeMap<String, String> = Index::file_stamps(store, scope)
         .await?
@@ -106,7 +147,7 @@ async fn bring_up(
         .collect();
     let new: Vec<(&String, &String)> = found
         .iter()
-        .filter(|(file, stamp)| known.get(*file) != Some(stamp))
+        .filter(|(file, stamp)| which == Which::All || known.get(*file) != Some(stamp))
         .collect();
     if gone.is_empty() && new.is_empty() {
         return Ok(0);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use daybook_domain::seams::ExtractionStore;
+use daybook_domain::seams::{ExtractionStore, Index};
 use daybook_domain::{
     Claimed, Failure, FailureClass, FinishOutcome, JobKey, Observation, ObservationId,
     ObservationKind, Scope, ScopeKind, StoreError, Wait,
@@ -17,6 +17,7 @@ use super::settle::is_abandoned;
 use super::{OwnSessions, WorkError, Workshop};
 use crate::consolidate::{Brief, Memory, consolidate as build, promoted};
 use crate::files::adopt::{has_own_words, set_aside};
+use crate::files::audit::is_missing;
 use crate::files::entry::EntryId;
 use crate::files::layout::{folder, pages, wall};
 use crate::files::page::Orphans;
@@ -25,7 +26,7 @@ use crate::files::reindex::reindex;
 use crate::files::stamp::Stamp;
 use crate::files::unwritten::Unwritten;
 use crate::files::write::WriteOutcome;
-use crate::files::{FilesConfig, Folder, LockOutcome, WriterLock};
+use crate::files::{FilesConfig, FilesError, Folder, LockOutcome, WriterLock};
 use crate::ingest::projects::has_own_key;
 use crate::stage::within;
 
@@ -122,6 +123,9 @@ async fn write(
             return Ok(Consolidating::Right(Vec::new()));
         }
     }
+    if is_lost(shop, &path, scope).await? {
+        return Err(FilesError::Missing { path }.into());
+    }
     let folder = Folder::open(&path, FilesConfig::default())?;
     let lock = match folder.try_lock(shop.limits.folder_wait)? {
         LockOutcome::Held(lock) => lock,
@@ -174,6 +178,15 @@ async fn is_begun(shop: &Workshop, path: &Path, scope: &Scope) -> Result<bool, S
             Some(trees) => trees.tree_head(scope).await?.is_some(),
             None => false,
         })
+}
+
+/// Whether the folder is missing with its history, though its files were indexed. A machine that shares a
+/// memory makes its folders from what is shared.
+async fn is_lost(shop: &Workshop, path: &Path, scope: &Scope) -> Result<bool, StoreError> {
+    if shop.trees.is_some() || !is_missing(path).unwrap_or(false) {
+        return Ok(false);
+    }
+    Ok(!Index::file_stamps(&*shop.store, scope).await?.is_empty())
 }
 
 /// Another process writes the folder just now: the job comes back, at no cost.

@@ -1,13 +1,16 @@
 //! Making the index anew from the log and what was extracted. The index is disposable: the same
-//! questions have the same answers afterwards. What the log shows of folders' remotes is stored beside
-//! its events once more: versions before kept nothing of it.
+//! questions have the same answers afterwards, and meanwhile: each document is replaced in one
+//! transaction, and what cannot be read keeps the document that it has. What the log shows of folders'
+//! remotes is stored beside its events once more: versions before kept nothing of it.
 
 use std::collections::HashMap;
 
 use daybook_domain::eligibility::Switches;
-use daybook_domain::seams::{Append, Index, SessionStore};
+use daybook_domain::seams::{Append, SessionStore};
 use daybook_domain::trigger::Patience;
-use daybook_domain::{Event, EventId, EventSeq, RemoteEvidence, Session, SessionMeta, StoreError};
+use daybook_domain::{
+    Event, EventId, EventSeq, RemoteEvidence, Session, SessionId, SessionMeta, StoreError,
+};
 
 use super::Workshop;
 use crate::ingest::indexed_tokens;
@@ -21,27 +24,32 @@ const EVENTS: usize = daybook_domain::limits::APPEND_EVENTS;
 const BYTES: usize = daybook_domain::limits::APPEND_BYTES;
 
 /// What was indexed again.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rebuilt {
     /// Events.
     pub events: u64,
     /// Observations.
     pub observations: u64,
+    /// Sessions of which some events cannot be read, and why. Their documents are as they were.
+    pub unread: Vec<(SessionId, String)>,
 }
 
-/// Forgets the index and feeds it again. Interrupted, it leaves an index that knows less, and says
-/// so by its counts; running it again completes it.
+/// Indexes all events and observations again, in place of what the index holds of them. Interrupted, or
+/// ended by an error, it leaves an index of which a part is new and the rest as it was.
 ///
 /// # Errors
 /// When the store fails.
 pub async fn rebuild_index(shop: &Workshop) -> Result<Rebuilt, StoreError> {
     let mut rebuilt = Rebuilt::default();
-    Index::clear(&*shop.store, &shop.tenant).await?;
     let mut sessions = SessionStore::sessions(&*shop.store, &shop.tenant, SESSIONS).await?;
     // Oldest first: the order in which they came in decides between equals.
     sessions.sort_by(|a, b| (a.first_at, &a.id).cmp(&(b.first_at, &b.id)));
     for session in sessions {
-        rebuilt.events += index_session(shop, &session).await?;
+        match index_session(shop, &session).await {
+            Ok(events) => rebuilt.events += events,
+            Err(StoreError::Corrupt(why)) => rebuilt.unread.push((session.id, why)),
+            Err(error) => return Err(error),
+        }
     }
     for state in shop.store.scopes(&shop.tenant).await? {
         shop.store.index_observations(&state.scope).await?;

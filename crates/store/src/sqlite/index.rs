@@ -208,7 +208,8 @@ pub(super) fn put_event(
     put(tx, event_doc(no, event.origin), &event.tokens, &marks)
 }
 
-fn event_marks(tenant: i64, root: Option<i64>, origin: Origin) -> Vec<Mark> {
+/// The marks of an event.
+pub(super) fn event_marks(tenant: i64, root: Option<i64>, origin: Origin) -> Vec<Mark> {
     let mut marks = vec![Mark::Tenant(tenant), Mark::Origin(origin)];
     marks.extend(root.map(Mark::Root));
     marks
@@ -239,8 +240,13 @@ fn put(tx: &Connection, doc: i64, tokens: &str, marks: &[Mark]) -> Result<(), Fa
     Ok(())
 }
 
+/// The marks of an observation or entry.
+pub(super) fn scope_marks(tenant: i64, scope: i64) -> [Mark; 2] {
+    [Mark::Tenant(tenant), Mark::Scope(scope)]
+}
+
 /// What is indexed of a document: a blank, and a blank behind each word.
-fn words(tokens: &str, marks: &[Mark]) -> String {
+pub(super) fn words(tokens: &str, marks: &[Mark]) -> String {
     let mut words = String::with_capacity(tokens.len() + 32);
     words.push(' ');
     push_whole(tokens, &mut words);

@@ -16,6 +16,7 @@ use rusqlite::{Connection, params};
 use super::committer::Size;
 use super::connection::Fault;
 use super::lanes::{self, Turn};
+use super::listing::{Listing, list};
 use super::names::word;
 use super::{SqliteStore, extractions, job_rows};
 use crate::bounds::STEP_JOBS;
@@ -51,7 +52,7 @@ impl JobStore for SqliteStore {
             let beside = "kind = 'extract' AND tenant = ? AND owner = ? AND name <> ? AND user IS ?
                 AND due_at IS NOT NULL ORDER BY deadline, name LIMIT ?";
             let (tenant, agent, host_id) = (&session.tenant.0, &session.agent, &session.host_id);
-            let waiting = select(tx, beside, params![tenant, agent, host_id, user, most])?;
+            let waiting = select(tx, beside, params![tenant, agent, host_id, user, most])?.rows;
             let count = waiting.len();
             for mut job in waiting {
                 job.raise(Priority::Raised);
@@ -92,7 +93,7 @@ impl JobStore for SqliteStore {
 
     async fn abandon(&self, holder: &str) -> Result<usize, StoreError> {
         self.write(|tx| {
-            let held = select(tx, "lease_holder = ?", [holder])?;
+            let held = select(tx, "lease_holder = ?", [holder])?.rows;
             let count = held.len();
             for mut job in held {
                 job.abandon(holder);
@@ -192,7 +193,7 @@ impl JobStore for SqliteStore {
     }
 
     async fn jobs(&self, kind: JobKind) -> Result<Vec<Job>, StoreError> {
-        self.read(|tx| select(tx, "kind = ? ORDER BY tenant, owner, name", [kind.word()]))
+        self.list(|tx| select(tx, "kind = ? ORDER BY tenant, owner, name", [kind.word()]))
     }
 
     async fn next_due(&self, kind: JobKind) -> Result<Option<Timestamp>, StoreError> {
@@ -392,9 +393,12 @@ pub(super) fn select(
     tx: &Connection,
     condition: &str,
     values: impl rusqlite::Params,
-) -> Result<Vec<Job>, Fault> {
+) -> Result<Listing<Job>, Fault> {
     let sql = format!("SELECT {} FROM jobs WHERE {condition}", job_rows::COLUMNS);
     let mut find = tx.prepare_cached(&sql)?;
-    let rows = find.query_map(values, job_rows::job_of)?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    list(
+        find.query(values)?,
+        ("jobs", &[0, 1, 2, 3]),
+        job_rows::job_of,
+    )
 }

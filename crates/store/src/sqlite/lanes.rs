@@ -171,9 +171,11 @@ impl<'a> Turn<'a> {
     fn first_of(&self, lane: i64) -> Result<Option<Job>, Fault> {
         for priority in PRIORITIES {
             let first = "lane_no = ? AND priority = ? AND due_at <= ? AND due_at IS NOT NULL
-                ORDER BY due_at, owner, name LIMIT 1";
+                ORDER BY due_at, owner, name LIMIT 4";
             let values = params![lane, priority.rank(), self.now.0];
-            if let Some(job) = select(self.tx, first, values)?.pop() {
+            // A damaged job is passed over, so that it holds up only itself.
+            let jobs = select(self.tx, first, values)?.rows;
+            if let Some(job) = jobs.into_iter().next() {
                 return Ok(Some(job));
             }
         }

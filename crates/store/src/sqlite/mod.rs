@@ -14,15 +14,18 @@ mod events;
 mod evidence_rows;
 mod extractions;
 mod file;
+mod health;
 mod index;
 mod job_rows;
 mod jobs;
 mod lanes;
+mod listing;
 mod migrations;
 mod names;
 mod places;
 mod queries;
 mod remotes;
+mod salvage;
 mod sessions;
 mod sources;
 mod spend;
@@ -31,6 +34,7 @@ mod threads;
 mod transfer;
 mod undo;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -39,10 +43,13 @@ use daybook_domain::StoreError;
 use rusqlite::{Connection, Transaction};
 
 use crate::blocking::blocking;
+use crate::damage::Damage;
 use committer::Committer;
 use connection::Fault;
 use file::File;
+pub use health::Tokens;
 use index::Upkeep;
+pub use salvage::{Salvage, Salvaged, keep_copy};
 
 /// Longest wait for somebody else's lock.
 pub const LOCK_WAIT: Duration = crate::blocking::LOCK_WAIT;
@@ -81,6 +88,8 @@ pub struct SqliteStore {
     upkeep: Arc<Upkeep>,
     /// Writes nothing, so that it sees every commit as somebody else's.
     watcher: Mutex<Option<Connection>>,
+    /// Rows that listings left out.
+    damaged_rows: Mutex<BTreeSet<Damage>>,
 }
 
 impl SqliteStore {
@@ -97,6 +106,7 @@ impl SqliteStore {
             committer: Committer::default(),
             upkeep: Arc::new(Upkeep::new(WAITING_DOCUMENTS)),
             watcher: Mutex::new(None),
+            damaged_rows: Mutex::default(),
         })
     }
 

@@ -10,6 +10,7 @@ use rusqlite::{Connection, OptionalExtension, Row, RowIndex, params};
 
 use super::connection::Fault;
 use super::jobs;
+use super::listing::{Listing, list};
 use crate::ranges;
 
 /// A session's row: what callers know of it, and what only the store needs.
@@ -139,11 +140,11 @@ pub(super) fn sessions_where(
     tx: &Connection,
     condition: &str,
     values: impl rusqlite::Params,
-) -> Result<Vec<Session>, Fault> {
+) -> Result<Listing<Session>, Fault> {
     let sql = format!("{SESSION} WHERE known AND {condition}");
     let mut find = tx.prepare_cached(&sql)?;
-    let rows = find.query_map(values, |row| Ok(session_row(row)?.session))?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    let decode = |row: &Row<'_>| Ok(session_row(row)?.session);
+    list(find.query(values)?, ("sessions", &[0]), decode)
 }
 
 /// The number of a session; one that is not there is noted as cited.

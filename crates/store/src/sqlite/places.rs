@@ -10,6 +10,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::SqliteStore;
 use super::connection::Fault;
 use super::evidence_rows::{self, Touched};
+use super::listing::{Listing, list};
 use super::names::{raise, scope_no, scope_of, tenant_no, word};
 use super::sessions::event_nos;
 use crate::bounds::STEP_ROWS;
@@ -82,36 +83,34 @@ pub(super) fn project_of_root(
 pub(super) fn places(
     tx: &Connection,
     tenant: &Tenant,
-) -> Result<Vec<(Place, Option<String>)>, Fault> {
+) -> Result<Listing<(Place, Option<String>)>, Fault> {
     let mut find = tx.prepare_cached(
         "SELECT root, branch, project FROM places JOIN roots USING (root_no)
          JOIN tenants USING (tenant_no)
          WHERE tenant = ? AND EXISTS (SELECT 1 FROM session_places WHERE place_no = places.place_no)
          ORDER BY root, branch",
     )?;
-    let rows = find.query_map([&tenant.0], |row| {
+    list(find.query([&tenant.0])?, ("places", &[0, 1]), |row| {
         let place = Place {
             root: row.get(0)?,
             branch: row.get(1)?,
         };
         Ok((place, row.get(2)?))
-    })?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    })
 }
 
-pub(super) fn projects(tx: &Connection, tenant: &Tenant) -> Result<Vec<Project>, Fault> {
+pub(super) fn projects(tx: &Connection, tenant: &Tenant) -> Result<Listing<Project>, Fault> {
     let mut find = tx.prepare_cached(
         "SELECT key, identity, guessed FROM projects JOIN tenants USING (tenant_no)
          WHERE tenant = ? ORDER BY key, identity",
     )?;
-    let rows = find.query_map([&tenant.0], |row| {
+    list(find.query([&tenant.0])?, ("projects", &[0, 1]), |row| {
         Ok(Project {
             key: row.get(0)?,
             identity: row.get(1)?,
             guessed: row.get(2)?,
         })
-    })?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    })
 }
 
 impl SqliteStore {
@@ -162,7 +161,7 @@ fn is_assigned(
     root: &str,
     (project, derived): (&Project, bool),
 ) -> Result<bool, Fault> {
-    let known = projects(tx, tenant)?.contains(project);
+    let known = projects(tx, tenant)?.rows.contains(project);
     let mut find = tx.prepare_cached(
         "SELECT 1 FROM roots JOIN tenants USING (tenant_no)
          WHERE tenant = ? AND root = ? AND project = ? AND derived = ?",

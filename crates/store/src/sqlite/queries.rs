@@ -13,6 +13,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::connection::Fault;
 use super::evidence_rows;
 use super::index::{Mark, whole_word};
+use super::listing::is_of_a_value;
 use super::names::{find_scope, find_tenant, scope_of, session_id_of, word};
 use super::sessions::seq_of;
 use crate::bounds::{DOCUMENT_TEXT, head};
@@ -113,7 +114,11 @@ struct Pending(Vec<(i64, String)>);
 impl Pending {
     fn load(tx: &Connection) -> Result<Self, Fault> {
         let mut find = tx.prepare_cached("SELECT doc, words FROM ix_pending ORDER BY doc DESC")?;
-        let rows = find.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        // Damaged words find nothing, and keep nothing else from being found.
+        let rows = find.query_map([], |row| {
+            let words = row.get_ref(1)?.as_bytes().unwrap_or_default();
+            Ok((row.get(0)?, String::from_utf8_lossy(words).into_owned()))
+        })?;
         Ok(Self(rows.collect::<Result<_, _>>()?))
     }
 
@@ -264,8 +269,16 @@ fn matches(
     Ok(docs)
 }
 
-/// The document with this number; `None` when what it stood for is gone.
+/// The document with this number; `None` when what it stood for is gone, or is damaged: one row keeps no
+/// other from being found.
 fn load(tx: &Connection, doc: i64) -> Result<Option<Document>, Fault> {
+    match load_sound(tx, doc) {
+        Err(Fault::Sql(error)) if is_of_a_value(&error) => Ok(None),
+        loaded => loaded,
+    }
+}
+
+fn load_sound(tx: &Connection, doc: i64) -> Result<Option<Document>, Fault> {
     if doc >= ENTRIES {
         load_entry(tx, doc - ENTRIES)
     } else if doc >= OBSERVATIONS {

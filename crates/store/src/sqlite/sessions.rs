@@ -46,7 +46,7 @@ impl SessionStore for SqliteStore {
 
     async fn sessions(&self, tenant: &Tenant, limit: usize) -> Result<Vec<Session>, StoreError> {
         let newest = "tenant = ? ORDER BY last_at DESC, agent, host_id LIMIT ?";
-        self.read(|tx| sessions_where(tx, newest, params![tenant.0, events::at_most(limit)]))
+        self.list(|tx| sessions_where(tx, newest, params![tenant.0, events::at_most(limit)]))
     }
 
     async fn sessions_active(
@@ -58,7 +58,7 @@ impl SessionStore for SqliteStore {
         let newest = "tenant = ? AND last_at BETWEEN ? AND ?
             ORDER BY last_at DESC, agent, host_id LIMIT ?";
         let values = params![tenant.0, from.0, to.0, events::at_most(limit)];
-        self.read(|tx| sessions_where(tx, newest, values))
+        self.list(|tx| sessions_where(tx, newest, values))
     }
 
     async fn switch_memory(&self, session: &SessionId, on: bool) -> Result<bool, StoreError> {
@@ -66,10 +66,10 @@ impl SessionStore for SqliteStore {
     }
 
     async fn find_sessions(&self, tenant: &Tenant, name: &str) -> Result<Vec<Session>, StoreError> {
-        self.read(|tx| {
+        self.list(|tx| {
             let labelled = "tenant = ? AND label = ?";
             let found = sessions_where(tx, labelled, params![tenant.0, name])?;
-            if !found.is_empty() {
+            if !found.rows.is_empty() {
                 return Ok(found);
             }
             let begins = "tenant = ?1 AND host_id >= ?2 AND substr(host_id, 1, length(?2)) = ?2
@@ -99,7 +99,7 @@ impl SessionStore for SqliteStore {
     }
 
     async fn sources(&self, tenant: &Tenant) -> Result<Vec<Source>, StoreError> {
-        self.read(|tx| sources::all(tx, tenant))
+        self.list(|tx| sources::all(tx, tenant))
     }
 
     async fn put_source(
@@ -113,11 +113,11 @@ impl SessionStore for SqliteStore {
     }
 
     async fn places(&self, tenant: &Tenant) -> Result<Vec<(Place, Option<String>)>, StoreError> {
-        self.read(|tx| places::places(tx, tenant))
+        self.list(|tx| places::places(tx, tenant))
     }
 
     async fn projects(&self, tenant: &Tenant) -> Result<Vec<Project>, StoreError> {
-        self.read(|tx| places::projects(tx, tenant))
+        self.list(|tx| places::projects(tx, tenant))
     }
 
     async fn assign_root(
@@ -167,7 +167,7 @@ impl SessionStore for SqliteStore {
     }
 
     async fn imports(&self, tenant: &Tenant, limit: usize) -> Result<Vec<Import>, StoreError> {
-        self.read(|tx| sources::imports(tx, tenant, limit))
+        self.list(|tx| sources::imports(tx, tenant, limit))
     }
 
     async fn undo_import(

@@ -8,6 +8,7 @@ use daybook_domain::{EventSeq, StoreError, Tenant, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::connection::Fault;
+use super::listing::{Listing, list};
 use super::names::{session_id_of, session_no, tenant_no};
 
 /// A file's state, as tables `sources` and `import_sources` both keep it.
@@ -15,14 +16,13 @@ pub(super) const STATE: &str = "format, session_no, size, modified, \"offset\", 
     fingerprint_head, fingerprint_tail, bad_lines, first_bad_line, first_bad_why, secrets, state,
     failure, reading";
 
-pub(super) fn all(tx: &Connection, tenant: &Tenant) -> Result<Vec<Source>, Fault> {
+pub(super) fn all(tx: &Connection, tenant: &Tenant) -> Result<Listing<Source>, Fault> {
     let sql = format!(
         "SELECT path, {STATE}, tenant, agent, host_id FROM sources JOIN tenants USING (tenant_no)
          LEFT JOIN sessions USING (tenant_no, session_no) WHERE tenant = ? ORDER BY path"
     );
     let mut find = tx.prepare_cached(&sql)?;
-    let rows = find.query_map([&tenant.0], source_of)?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    list(find.query([&tenant.0])?, ("sources", &[0]), source_of)
 }
 
 fn source_of(row: &Row<'_>) -> rusqlite::Result<Source> {
@@ -197,7 +197,7 @@ pub(super) fn imports(
     tx: &Connection,
     tenant: &Tenant,
     limit: usize,
-) -> Result<Vec<Import>, Fault> {
+) -> Result<Listing<Import>, Fault> {
     let mut find = tx.prepare_cached(
         "SELECT import_no, began_at, ended_at, what, events,
             (SELECT count(*) FROM import_sources
@@ -205,7 +205,8 @@ pub(super) fn imports(
          FROM imports JOIN tenants USING (tenant_no) WHERE tenant = ?
          ORDER BY import_no DESC LIMIT ?",
     )?;
-    let rows = find.query_map(params![tenant.0, limit], |row| {
+    let rows = find.query(params![tenant.0, limit])?;
+    list(rows, ("imports", &[0]), |row| {
         Ok(Import {
             no: ImportNo(row.get(0)?),
             began_at: Timestamp(row.get(1)?),
@@ -214,8 +215,7 @@ pub(super) fn imports(
             events: row.get(4)?,
             files: row.get(5)?,
         })
-    })?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    })
 }
 
 /// Puts some of the files that an import read back to their state before it, and says how many.

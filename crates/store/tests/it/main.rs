@@ -1,6 +1,7 @@
 //! All stores, held to the promises of their seams.
 
 mod contention;
+mod damage;
 mod flush_state;
 mod flush_state_crashes;
 mod opening;

@@ -1,7 +1,10 @@
-//! Checks memory folders: each has a history that can be read.
+//! Checks memory folders: each that was written is there, has a whole history, and is known to the database.
 
+use std::path::Path;
+
+use daybook_domain::{Scope, Tenant};
+use daybook_engine::files::audit::{check_history, missing_folders, scopes_on_disk};
 use daybook_engine::files::layout::folder;
-use daybook_engine::files::{FilesConfig, Folder};
 
 use crate::wiring::{Daybook, block_on};
 
@@ -9,32 +12,75 @@ use super::finding::Finding;
 
 const WHAT: &str = "memory files";
 
-/// Every scope's folder has its history.
+/// Folders, histories and the database agree.
 pub(super) fn check(daybook: &Daybook) -> Vec<Finding> {
-    let scopes = block_on(async { Ok(daybook.store.scopes(&daybook.tenant).await?) });
-    let scopes = match scopes {
-        Ok(scopes) => scopes,
-        Err(error) => return vec![Finding::wrong(WHAT, format!("{error:#}"))],
-    };
-    let mut findings = Vec::new();
-    let mut folders = 0;
-    for state in &scopes {
-        let path = folder(&daybook.root, &state.scope);
-        if !path.exists() {
-            continue;
-        }
-        match Folder::open(&path, FilesConfig::default()).and_then(|folder| folder.log(1)) {
-            Ok(_) => folders += 1,
-            Err(error) => {
-                findings.push(Finding::wrong(WHAT, error.to_string()).at(state.scope.to_string()))
+    let on_disk = scopes_on_disk(&daybook.root, &daybook.tenant);
+    let mut findings = check_histories(&daybook.root, &on_disk);
+    if daybook.trees.is_none() {
+        match unknown_and_missing(daybook, &on_disk) {
+            Err(error) => findings.push(Finding::wrong(WHAT, format!("{error:#}"))),
+            Ok((unknown, missing)) => {
+                findings.extend(unknown.iter().map(finding_of_unknown));
+                findings.extend(missing.iter().map(finding_of_missing));
             }
         }
     }
     if findings.is_empty() {
         findings.push(Finding::fine(
             WHAT,
-            format!("{folders} folders, each with its history"),
+            format!("{} folders, each with its history", on_disk.len()),
         ));
     }
     findings
+}
+
+/// The same without a database that could be asked.
+pub(super) fn check_alone(root: &Path, tenant: &Tenant) -> Vec<Finding> {
+    check_histories(root, &scopes_on_disk(root, tenant))
+}
+
+fn check_histories(root: &Path, scopes: &[Scope]) -> Vec<Finding> {
+    let finding = |scope: &Scope, why: String| {
+        Finding::wrong("history", why)
+            .at(scope.to_string())
+            .with_repair()
+    };
+    let broken = |scope| {
+        let why = check_history(&folder(root, scope));
+        why.into_iter().map(move |why| finding(scope, why))
+    };
+    scopes.iter().flat_map(broken).collect()
+}
+
+/// Scopes whose folders the database does not know, and scopes whose folders are missing.
+pub(super) fn unknown_and_missing(
+    daybook: &Daybook,
+    on_disk: &[Scope],
+) -> anyhow::Result<(Vec<Scope>, Vec<Scope>)> {
+    block_on(async {
+        let known = daybook.store.scopes(&daybook.tenant).await?;
+        let is_known = |scope: &&Scope| known.iter().any(|state| &&state.scope == scope);
+        let unknown = on_disk
+            .iter()
+            .filter(|scope| !is_known(scope))
+            .cloned()
+            .collect();
+        let missing = missing_folders(&*daybook.store, &daybook.root, &daybook.tenant).await?;
+        Ok((unknown, missing))
+    })
+}
+
+fn finding_of_unknown(scope: &Scope) -> Finding {
+    Finding::wrong(
+        WHAT,
+        "its files are there, and the database knows nothing of them",
+    )
+    .at(scope.to_string())
+    .with_repair()
+}
+
+fn finding_of_missing(scope: &Scope) -> Finding {
+    Finding::wrong(WHAT, "its folder is missing together with its history")
+        .at(scope.to_string())
+        .with_repair()
 }

@@ -4,6 +4,8 @@
 
 use serde::Serialize;
 
+use crate::suggest;
+
 /// The result of checking one thing.
 #[derive(Debug, Serialize)]
 pub(crate) struct Finding {
@@ -59,6 +61,17 @@ impl Finding {
             says: format!("{}; {advice}", self.says),
             advice: Some(advice),
             ..self
+        }
+    }
+
+    /// The same, which `daybook doctor --repair` can mend.
+    pub(crate) fn with_repair(self) -> Self {
+        Self {
+            repairable: true,
+            ..self.with_advice(format!(
+                "`{}` mends it",
+                suggest::command("doctor --repair")
+            ))
         }
     }
 

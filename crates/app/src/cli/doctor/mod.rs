@@ -1,4 +1,4 @@
-//! `daybook doctor`: checks the data folder.
+//! `daybook doctor`: checks the data folder, and mends what can be mended safely.
 //!
 //! A check is a function that looks at one kind of thing and gives findings. [`CHECKS`] lists those that
 //! need an open memory; a new one is a file beside this one and a line there.
@@ -12,6 +12,8 @@ mod folder;
 mod history;
 mod jobs;
 mod refused;
+mod repair;
+mod reread;
 mod transcripts;
 
 use std::process::ExitCode;
@@ -20,9 +22,10 @@ use anyhow::Result;
 use clap::Args;
 
 use super::Common;
-use crate::output::{bold, dim, json as print_json, warn};
+use crate::output::{bold, count, dim, json as print_json, warn};
 use crate::root;
-use crate::wiring::Daybook;
+use crate::suggest;
+use crate::wiring::{Daybook, tenant_of};
 use finding::Finding;
 
 /// Looks at one kind of thing in an open memory.
@@ -41,17 +44,33 @@ const CHECKS: &[Check] = &[
 
 /// Check the data folder.
 #[derive(Args)]
-pub(crate) struct Doctor {}
+pub(crate) struct Doctor {
+    /// Mend what can be mended safely, after a copy of what is damaged was kept
+    #[arg(long)]
+    repair: bool,
+    /// Repair without asking
+    #[arg(long, short, requires = "repair")]
+    yes: bool,
+    /// Show what a repair would do, and change nothing
+    #[arg(long, requires = "repair", conflicts_with = "yes")]
+    dry_run: bool,
+}
 
 impl Doctor {
     pub(crate) fn run(&self, common: &Common) -> Result<ExitCode> {
+        if self.repair {
+            return repair::run(common, self.yes, self.dry_run);
+        }
         let findings = examine(common);
         print(&findings, common)?;
-        Ok(if findings.iter().all(|finding| finding.fine) {
-            ExitCode::SUCCESS
-        } else {
-            ExitCode::FAILURE
-        })
+        Ok(exit_code(&findings))
+    }
+}
+
+fn exit_code(findings: &[Finding]) -> ExitCode {
+    match findings.iter().all(|finding| finding.fine) {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
     }
 }
 
@@ -72,6 +91,14 @@ fn print(findings: &[Finding], common: &Common) -> Result<()> {
         let says = dim(&format!("{place}{}", finding.says));
         anstream::println!("{mark}  {:<22} {says}", finding.what);
     }
+    let repairable = findings.iter().filter(|finding| finding.repairable).count() as u64;
+    if repairable > 0 {
+        anstream::println!(
+            "`{}` mends {} of these; `--dry-run` with it shows how.",
+            suggest::command("doctor --repair"),
+            count(repairable, "finding")
+        );
+    }
     Ok(())
 }
 
@@ -86,7 +113,15 @@ fn examine(common: &Common) -> Vec<Finding> {
         folder::check_settings(&folder, common),
     ];
     match Daybook::open_existing(common) {
-        Err(error) => findings.push(Finding::wrong("database", format!("{error:#}"))),
+        Err(error) => {
+            let tenant = tenant_of(&folder, &common.set);
+            let finding = Finding::wrong("database", format!("{error:#}"));
+            findings.push(match repair::can_salvage(&error, &folder, &tenant) {
+                true => finding.with_repair(),
+                false => finding,
+            });
+            findings.extend(files::check_alone(&folder, &tenant));
+        }
         Ok(daybook) => findings.extend(CHECKS.iter().flat_map(|check| check(&daybook))),
     }
     findings

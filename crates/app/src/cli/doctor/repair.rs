@@ -1,0 +1,424 @@
+//! `daybook doctor --repair`: mends what can be mended safely.
+//!
+//! A copy of everything damaged is kept first, in a folder of the data folder. Each step takes the locks that
+//! other writers take and is safe to interrupt and to repeat: a database is replaced in one transaction, a
+//! history begins anew behind the folder's writer lock. Nothing that can be read is deleted.
+//!
+//! Not here: finding damage, and the rules of mending it.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use daybook_domain::seams::JobStore;
+use daybook_domain::{JobKey, Scope, StoreError, Tenant};
+use daybook_engine::files::audit::{Renewed, begin_history_anew, check_history, scopes_on_disk};
+use daybook_engine::files::layout::folder;
+use daybook_engine::files::{FilesConfig, Folder};
+use daybook_engine::ingest::indexed_tokens;
+use daybook_engine::jobs::{self, UpdateReport, Workshop};
+use daybook_engine::stop::Stop;
+use daybook_store::sqlite::{Salvage, Salvaged, keep_copy};
+
+use super::reread::read_again;
+use super::{Common, database, examine, exit_code, files, print};
+use crate::cli::can_ask;
+use crate::cli::import::line;
+use crate::desk::look_over;
+use crate::output::{count, json as print_json};
+use crate::progress::Learning;
+use crate::root;
+use crate::settings::{Place, Settings};
+use crate::wiring::{DATABASE, Database, Daybook, block_on, tenant_of};
+
+/// How often a salvage begins again because another process wrote meanwhile.
+const TRIES: u32 = 5;
+/// How long a history's writer is waited for.
+const WAIT: Duration = Duration::from_secs(10);
+/// Losses that are named to people; the account in the copy's folder names all.
+const NAMED: usize = 20;
+
+/// What is to be mended.
+#[derive(Default)]
+struct Plan {
+    database: bool,
+    histories: Vec<Scope>,
+    missing: Vec<Scope>,
+    unknown: Vec<Scope>,
+}
+
+impl Plan {
+    fn is_empty(&self) -> bool {
+        !self.database
+            && self.histories.is_empty()
+            && self.missing.is_empty()
+            && self.unknown.is_empty()
+    }
+
+    /// One line for each step.
+    fn steps(&self) -> Vec<String> {
+        let mut steps = Vec::new();
+        if self.database {
+            steps.push(
+                "save every readable row of the database into a fresh one, with a new index"
+                    .to_owned(),
+            );
+        }
+        let each = |scopes: &[Scope], what: &str| -> Vec<String> {
+            scopes
+                .iter()
+                .map(|scope| format!("{scope}: {what}"))
+                .collect()
+        };
+        steps.extend(each(
+            &self.histories,
+            "begin its history anew from the files that are there",
+        ));
+        steps.extend(each(
+            &self.missing,
+            "make its folder again from the database",
+        ));
+        steps.extend(each(&self.unknown, "make its files known to the database"));
+        steps
+    }
+}
+
+/// Whether the database could not be opened because it is damaged or gone, so that a repair helps.
+pub(super) fn can_salvage(error: &anyhow::Error, root: &Path, tenant: &Tenant) -> bool {
+    let is_gone = !root.join(DATABASE).exists() && !scopes_on_disk(root, tenant).is_empty();
+    is_gone || is_corrupt(error)
+}
+
+fn is_corrupt(error: &anyhow::Error) -> bool {
+    let is_corrupt = |cause: &StoreError| matches!(cause, StoreError::Corrupt(_));
+    error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref())
+        .any(is_corrupt)
+}
+
+/// Repairs, after asking.
+pub(super) fn run(common: &Common, yes: bool, dry_run: bool) -> Result<ExitCode> {
+    let root = root::locate(common.root.as_deref())?;
+    fs::metadata(&root).with_context(|| format!("{} cannot be read", root::shown(&root)))?;
+    if Settings::load(&root, &common.set)?.store != Place::Folder {
+        bail!(
+            "this memory is kept on a server: repair it with the server's own tools, then run \
+             `daybook checkout`"
+        );
+    }
+    let plan = plan(common, &root)?;
+    if plan.is_empty() || dry_run {
+        return show(&plan, common);
+    }
+    if !agreed(&plan, common, yes)? {
+        anstream::eprintln!("Nothing was changed.");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let copy = make_copy_folder(&root)?;
+    let mut account = carry_out(common, &root, plan.database, &copy)?;
+    account.insert(
+        0,
+        format!("What was damaged is kept in {}", root::shown(&copy)),
+    );
+    fs::write(copy.join("account.txt"), account.join("\n") + "\n")?;
+    let findings = examine(common);
+    if common.json {
+        print_json(&serde_json::json!({"repaired": account, "findings": findings}))?;
+    } else {
+        let shown = account.len().min(NAMED);
+        account[..shown]
+            .iter()
+            .for_each(|said| anstream::println!("{said}"));
+        if account.len() > shown {
+            anstream::println!(
+                "… and {} more lines in account.txt there",
+                account.len() - shown
+            );
+        }
+        print(&findings, common)?;
+    }
+    Ok(exit_code(&findings))
+}
+
+fn plan(common: &Common, root: &Path) -> Result<Plan> {
+    let on_disk = scopes_on_disk(root, &tenant_of(root, &common.set));
+    let mut plan = Plan {
+        histories: broken_histories(root, &on_disk),
+        ..Plan::default()
+    };
+    if !root.join(DATABASE).exists() {
+        plan.unknown = on_disk;
+        return Ok(plan);
+    }
+    match Daybook::open(root.to_owned(), &common.set) {
+        Err(error) if is_corrupt(&error) => plan.database = true,
+        Err(error) => return Err(error),
+        Ok(daybook) => {
+            if let Database::File(file) = &daybook.database {
+                plan.database = !database::damage_of(file).is_empty();
+            }
+            if plan.database
+                && block_on(async { Ok(daybook.database.portable().is_closed().await?) })?
+            {
+                bail!("this memory was moved elsewhere; what is left here is not repaired");
+            }
+            // Of a damaged database these are looked up when it is sound again.
+            if let Ok((unknown, missing)) = files::unknown_and_missing(&daybook, &on_disk) {
+                (plan.unknown, plan.missing) = (unknown, missing);
+            }
+        }
+    }
+    Ok(plan)
+}
+
+fn broken_histories(root: &Path, on_disk: &[Scope]) -> Vec<Scope> {
+    let is_broken = |scope: &&Scope| !check_history(&folder(root, scope)).is_empty();
+    on_disk.iter().filter(is_broken).cloned().collect()
+}
+
+fn show(plan: &Plan, common: &Common) -> Result<ExitCode> {
+    let steps = plan.steps();
+    if common.json {
+        print_json(&serde_json::json!({"steps": steps}))?;
+    } else if steps.is_empty() {
+        anstream::println!("Nothing to repair. `daybook doctor` shows what was looked at.");
+    } else {
+        anstream::println!("A repair would keep a copy of what is damaged, and then:");
+        steps.iter().for_each(|step| anstream::println!("  {step}"));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn agreed(plan: &Plan, common: &Common, yes: bool) -> Result<bool> {
+    if yes {
+        return Ok(true);
+    }
+    if !can_ask(common) {
+        bail!("nobody can be asked here; say --yes to repair, or --dry-run to see what that does");
+    }
+    anstream::eprintln!("A copy of what is damaged is kept. Then:");
+    plan.steps()
+        .iter()
+        .for_each(|step| anstream::eprintln!("  {step}"));
+    loop {
+        match line("Repair?  [Y]es / [n]o   ")?.to_lowercase().as_str() {
+            "" | "y" | "yes" => return Ok(true),
+            "n" | "no" => return Ok(false),
+            _ => anstream::eprintln!("Please answer y or n."),
+        }
+    }
+}
+
+/// `repair-2026-03-02`, or with a number behind it.
+fn make_copy_folder(root: &Path) -> Result<PathBuf> {
+    let day = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
+    let mut n = 1;
+    loop {
+        let name = match n {
+            1 => format!("repair-{day}"),
+            n => format!("repair-{day}-{n}"),
+        };
+        let path = root.join(name);
+        if !path.exists() {
+            root::create(&path)?;
+            return Ok(path);
+        }
+        n += 1;
+    }
+}
+
+/// Does all steps, and gives the account of them, a line for each.
+fn carry_out(common: &Common, root: &Path, database: bool, copy: &Path) -> Result<Vec<String>> {
+    let mut account = Vec::new();
+    if database {
+        let path = root.join(DATABASE);
+        keep_copy(&path, &copy.join(DATABASE))?;
+        account.extend(account_of(&salvage(&path, copy)?));
+    }
+    root::create(root)?;
+    let daybook = Daybook::open(root.to_owned(), &common.set)?;
+    block_on(async {
+        let (shop, _present) = daybook.worker().await?;
+        let on_disk = scopes_on_disk(root, &daybook.tenant);
+        for scope in broken_histories(root, &on_disk) {
+            account.push(renew(&shop, root, &scope, copy)?);
+        }
+        account.extend(restore_folders(&daybook, &shop, &on_disk, copy).await?);
+        Ok(())
+    })?;
+    Ok(account)
+}
+
+fn salvage(path: &Path, copy: &Path) -> Result<Salvaged> {
+    let mut tries = 0;
+    loop {
+        let mut salvage = Salvage::begin(path, copy)?;
+        let sources = salvage.sources()?;
+        let known = block_on(read_again(&sources))?;
+        salvage.restore_events(&known)?;
+        match salvage.finish(&indexed_tokens) {
+            Err(StoreError::Busy(_)) if tries < TRIES => tries += 1,
+            done => {
+                let done = done.context("the database could not be replaced, and is as it was")?;
+                // What was saved is in place; only the copy of the damage stays.
+                for suffix in ["", "-wal", "-shm"] {
+                    let _ = fs::remove_file(copy.join(format!("salvaged.db{suffix}")));
+                }
+                return Ok(done);
+            }
+        }
+    }
+}
+
+fn account_of(salvaged: &Salvaged) -> Vec<String> {
+    let mut account = vec![format!(
+        "{} of the database saved, {} read again from transcripts, {} kept in part, {} lost",
+        count(salvaged.rows, "row"),
+        count(salvaged.restored, "event"),
+        salvaged.mended.len(),
+        salvaged.lost.len()
+    )];
+    account.extend(
+        salvaged
+            .lost
+            .iter()
+            .map(|damage| format!("lost: {}", named(damage))),
+    );
+    account.extend(
+        salvaged
+            .mended
+            .iter()
+            .map(|damage| format!("kept in part: {}", named(damage))),
+    );
+    account
+}
+
+/// Damage with the session and place of an event.
+fn named(damage: &daybook_store::damage::Damage) -> String {
+    let number = damage
+        .key
+        .as_deref()
+        .and_then(|key| key.parse::<i64>().ok());
+    match number.filter(|_| damage.table == "events") {
+        Some(no) => format!(
+            "{damage} (event {} of session {})",
+            no & 0xffff_ffff,
+            no >> 32
+        ),
+        None => damage.to_string(),
+    }
+}
+
+fn renew(shop: &Workshop, root: &Path, scope: &Scope, copy: &Path) -> Result<String> {
+    let path = folder(root, scope);
+    let relative = path.strip_prefix(root).unwrap_or(&path);
+    let aside = copy.join(relative).join("git");
+    Ok(
+        match begin_history_anew(&path, &aside, &shop.stamp(), WAIT)? {
+            Renewed::Begun(Some(aside)) => format!(
+                "{scope}: its history begins anew; the broken one is {}",
+                root::shown(&aside)
+            ),
+            Renewed::Begun(None) => format!("{scope}: its history begins anew"),
+            Renewed::Busy => {
+                format!("{scope}: another process writes its files; repair again later")
+            }
+        },
+    )
+}
+
+/// Makes missing folders again, and unknown ones known. The files of the latter are not written here: sessions
+/// that are imported again find their entries in them.
+async fn restore_folders(
+    daybook: &Daybook,
+    shop: &Workshop,
+    on_disk: &[Scope],
+    copy: &Path,
+) -> Result<Vec<String>> {
+    let known = daybook.store.scopes(&daybook.tenant).await?;
+    let is_known = |scope: &&Scope| known.iter().any(|state| &&state.scope == scope);
+    let unknown: Vec<&Scope> = on_disk.iter().filter(|scope| !is_known(scope)).collect();
+    let missing = daybook_engine::files::audit::missing_folders(
+        &*daybook.store,
+        &daybook.root,
+        &daybook.tenant,
+    )
+    .await?;
+    let mut before = Vec::new();
+    for scope in &missing {
+        before.push(own_entries(daybook, scope)?);
+        Folder::open(folder(&daybook.root, scope), FilesConfig::default())?;
+    }
+    for scope in &missing {
+        let now = shop.clock.now();
+        shop.store.touch_scope(scope, now).await?;
+        // It may wait because its folder was missing.
+        JobStore::retry(&*shop.store, &JobKey::Consolidate(scope.clone()), now).await?;
+    }
+    let mut report = UpdateReport::default();
+    if !missing.is_empty() {
+        report = jobs::write_due(shop, &Stop::default(), &Learning::quiet()).await?;
+    }
+    for scope in &unknown {
+        let now = shop.clock.now();
+        shop.store.touch_scope(scope, now).await?;
+    }
+    look_over(daybook).await?;
+    let mut account: Vec<String> = report
+        .broken()
+        .map(|failed| format!("{}: {}", failed.job, failed.failure.message))
+        .collect();
+    account.extend(
+        unknown
+            .iter()
+            .map(|scope| format!("{scope}: its files are known again")),
+    );
+    for (scope, before) in missing.iter().zip(before) {
+        let lost: Vec<_> = before
+            .difference(&own_entries(daybook, scope)?)
+            .cloned()
+            .collect();
+        account.push(account_of_folder(daybook, scope, &lost, copy)?);
+    }
+    Ok(account)
+}
+
+/// File, heading and text of entries that show no observation.
+fn own_entries(daybook: &Daybook, scope: &Scope) -> Result<BTreeSet<(String, String, String)>> {
+    match &daybook.database {
+        Database::File(file) => Ok(file.unobserved_entries(scope)?),
+        #[cfg(feature = "postgres")]
+        Database::Server(_) => Ok(BTreeSet::new()),
+    }
+}
+
+fn account_of_folder(
+    daybook: &Daybook,
+    scope: &Scope,
+    lost: &[(String, String, String)],
+    copy: &Path,
+) -> Result<String> {
+    let made = format!("{scope}: its folder was made again; its older history is lost");
+    if lost.is_empty() {
+        return Ok(made);
+    }
+    let path = folder(&daybook.root, scope);
+    let relative = path.strip_prefix(&daybook.root).unwrap_or(&path);
+    let kept = copy.join(relative).join("entries.md");
+    if let Some(parent) = kept.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    let lines = lost
+        .iter()
+        .map(|(file, heading, text)| format!("- {file}, {heading}: {text}\n"));
+    fs::write(&kept, lines.collect::<String>())?;
+    Ok(format!(
+        "{made}; {} that you wrote there are lost from it, and their words as the index had them are in {}",
+        count(lost.len() as u64, "entry"),
+        root::shown(&kept)
+    ))
+}

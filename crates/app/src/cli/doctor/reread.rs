@@ -1,0 +1,76 @@
+//! Reading events again from the transcripts that they came from.
+//!
+//! The transcripts are imported into a memory of their own, which ends with this process: what an event
+//! becomes is decided where it always is.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::Result;
+use daybook_domain::eligibility::Switches;
+use daybook_domain::limits::{APPEND_BYTES, APPEND_EVENTS};
+use daybook_domain::seams::{SessionStore, Store};
+use daybook_domain::trigger::Patience;
+use daybook_domain::{Event, EventId, EventSeq, Tenant};
+use daybook_engine::ingest::import::{FileReport, ImportProgress, Intake, import, scan};
+use daybook_engine::ingest::redact::Redactor;
+use daybook_engine::stop::Stop;
+use daybook_store::MemoryStore;
+
+use crate::clock::SystemClock;
+
+struct Quiet;
+
+impl ImportProgress for Quiet {
+    fn bytes(&self, _: u64) {}
+    fn file(&self, _: &FileReport) {}
+}
+
+/// The events of those of the transcripts that are still there, by their identity.
+pub(super) async fn read_again(paths: &[String]) -> Result<HashMap<EventId, Event>> {
+    let paths: Vec<PathBuf> = paths
+        .iter()
+        .map(PathBuf::from)
+        .filter(|path| path.is_file())
+        .collect();
+    let mut known = HashMap::new();
+    if paths.is_empty() {
+        return Ok(known);
+    }
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let tenant = Tenant::local();
+    let intake = Intake {
+        store: Arc::clone(&store),
+        clock: Arc::new(SystemClock),
+        tenant: tenant.clone(),
+        patience: Patience::default(),
+        switches: Switches::default(),
+        redactor: Arc::new(Redactor::standard()),
+        readers: 1,
+    };
+    import(&intake, "repair", scan(&paths), &Stop::default(), &Quiet).await?;
+    for session in SessionStore::sessions(&*store, &tenant, usize::MAX).await? {
+        let ids: HashMap<EventSeq, EventId> =
+            store.event_ids(&session.id).await?.into_iter().collect();
+        let mut after = EventSeq(0);
+        loop {
+            let events = store
+                .events(
+                    &session.id,
+                    after,
+                    session.events,
+                    APPEND_EVENTS,
+                    APPEND_BYTES,
+                )
+                .await?;
+            let Some(last) = events.last() else { break };
+            after = last.seq;
+            let named = events
+                .into_iter()
+                .filter_map(|event| Some((*ids.get(&event.seq)?, event)));
+            known.extend(named);
+        }
+    }
+    Ok(known)
+}

@@ -1,0 +1,324 @@
+//! Which memory folders and histories are whole, and beginning a broken history anew.
+//!
+//! A folder that is missing together with its `.git`, though its files were indexed, is damage; a file
+//! missing beside an intact `.git` is a person's deletion. A history is whole when every object that its
+//! branches lead to can be read and has the content that its name says. Looking changes nothing.
+//!
+//! Not here: making a folder's pages again (`jobs`), the wholeness of histories that machines share (`shared`).
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use daybook_domain::seams::{Index, Store};
+use daybook_domain::{Scope, ScopeKind, StoreError, Tenant};
+use gix::ObjectId;
+use gix::objs::Kind;
+
+use super::error::FilesError;
+use super::folder::{FilesConfig, Folder};
+use super::layout::{decoded, folder, kind_folder, wall};
+use super::lock::LockOutcome;
+use super::objects;
+use super::stamp::Stamp;
+
+/// Most findings about one history: beyond that a person learns nothing more.
+const FINDINGS: usize = 20;
+/// Most objects of one history that are looked at.
+const OBJECTS: usize = 5_000_000;
+
+/// Whether nothing of a memory folder is left: neither files nor a history.
+///
+/// # Errors
+/// When the disk does not say, for example because the folder may not be read.
+pub fn is_missing(path: &Path) -> io::Result<bool> {
+    match fs::read_dir(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
+        Err(error) => Err(error),
+        Ok(mut entries) => Ok(entries.next().is_none()),
+    }
+}
+
+/// Scopes of a tenant whose files were indexed and whose folder is missing with its history.
+///
+/// # Errors
+/// When the store fails. A folder that cannot be looked at is not counted as missing.
+pub async fn missing_folders(
+    store: &dyn Store,
+    root: &Path,
+    tenant: &Tenant,
+) -> Result<Vec<Scope>, StoreError> {
+    let mut missing = Vec::new();
+    for state in store.scopes(tenant).await? {
+        let is_missing = is_missing(&folder(root, &state.scope)).unwrap_or(false);
+        if is_missing && !Index::file_stamps(store, &state.scope).await?.is_empty() {
+            missing.push(state.scope);
+        }
+    }
+    Ok(missing)
+}
+
+/// Scopes of a tenant that have a memory folder on disk, as the names of folders tell them, in order.
+#[must_use]
+pub fn scopes_on_disk(root: &Path, tenant: &Tenant) -> Vec<Scope> {
+    let mut scopes = Vec::new();
+    for kind in [
+        ScopeKind::User,
+        ScopeKind::Agent,
+        ScopeKind::Team,
+        ScopeKind::Room,
+        ScopeKind::Project,
+    ] {
+        let below = wall(root, tenant).join(kind_folder(kind));
+        let names = fs::read_dir(below).into_iter().flatten().flatten();
+        let mut names: Vec<String> = names
+            .filter(|entry| entry.path().join("memory").is_dir())
+            .filter_map(|entry| decoded(&entry.file_name().to_string_lossy()))
+            .collect();
+        names.sort();
+        scopes.extend(names.into_iter().map(|name| Scope {
+            tenant: tenant.clone(),
+            kind,
+            name,
+        }));
+    }
+    scopes
+}
+
+/// What is wrong with the history of the memory folder at `path`; empty when it is whole.
+#[must_use]
+pub fn check_history(path: &Path) -> Vec<String> {
+    let git = path.join(".git");
+    match fs::symlink_metadata(&git) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return vec!["it has no history: `.git` is missing".to_owned()];
+        }
+        Err(error) => return vec![format!("{}: {error}", git.display())],
+        Ok(_) => {}
+    }
+    let checked = Folder::existing(path, FilesConfig::default())
+        .repository()
+        .map(|repo| check_repository(path, &git, &repo));
+    match checked {
+        Ok(findings) => findings,
+        Err(error) => vec![with_causes(&error)],
+    }
+}
+
+fn check_repository(path: &Path, git: &Path, repo: &gix::Repository) -> Vec<String> {
+    let mut check = HistoryCheck {
+        folder: Folder::existing(path, FilesConfig::default()),
+        repo,
+        seen: BTreeSet::new(),
+        findings: Vec::new(),
+    };
+    if let Err(error) = repo.head() {
+        check.findings.push(format!("HEAD cannot be read: {error}"));
+    }
+    for (name, id) in branches(git, &mut check.findings) {
+        check.follow(&name, id);
+    }
+    check.follow_loose(&git.join("objects"));
+    if git.join("index").exists()
+        && let Err(error) = repo.open_index()
+    {
+        check
+            .findings
+            .push(format!("the index of git cannot be read: {error}"));
+    }
+    check.findings.truncate(FINDINGS);
+    check.findings
+}
+
+/// One look over all objects.
+struct HistoryCheck<'a> {
+    folder: Folder,
+    repo: &'a gix::Repository,
+    seen: BTreeSet<ObjectId>,
+    findings: Vec<String>,
+}
+
+impl HistoryCheck<'_> {
+    /// Reads everything that `from` leads to.
+    fn follow(&mut self, name: &str, from: ObjectId) {
+        let mut next = vec![from];
+        while let Some(id) = next.pop() {
+            if self.findings.len() >= FINDINGS || self.seen.len() >= OBJECTS {
+                return;
+            }
+            if !self.seen.insert(id) {
+                continue;
+            }
+            match self.read(id) {
+                Ok(named) => next.extend(named),
+                Err(why) => self
+                    .findings
+                    .push(format!("{name} needs object {id}: {why}")),
+            }
+        }
+    }
+
+    /// Reads what lies in files of its own and no branch leads to.
+    fn follow_loose(&mut self, objects: &Path) {
+        for folder in fs::read_dir(objects).into_iter().flatten().flatten() {
+            let first = folder.file_name().to_string_lossy().into_owned();
+            if first.len() != 2 {
+                continue;
+            }
+            for object in fs::read_dir(folder.path()).into_iter().flatten().flatten() {
+                let name = format!("{first}{}", object.file_name().to_string_lossy());
+                let Ok(id) = name.parse::<ObjectId>() else {
+                    continue;
+                };
+                if self.findings.len() >= FINDINGS || !self.seen.insert(id) {
+                    continue;
+                }
+                if let Err(why) = self.read(id) {
+                    self.findings.push(format!("object {id}: {why}"));
+                }
+            }
+        }
+    }
+
+    /// Reads one object, compares it with its name, and gives the objects that it names.
+    fn read(&self, id: ObjectId) -> Result<Vec<ObjectId>, String> {
+        let object = self
+            .repo
+            .find_object(id)
+            .map_err(|error| error.to_string())?;
+        let hash = objects::hash(&self.folder, object.kind, &object.data);
+        if hash.map_err(|error| error.to_string())? != id {
+            return Err("its content is not what its name says".to_owned());
+        }
+        match object.kind {
+            Kind::Blob => Ok(Vec::new()),
+            Kind::Commit => {
+                let commit = object.into_commit();
+                let tree = commit.tree_id().map_err(|error| error.to_string())?;
+                let mut named = vec![tree.detach()];
+                named.extend(commit.parent_ids().map(gix::Id::detach));
+                Ok(named)
+            }
+            Kind::Tree => {
+                let tree = object.into_tree();
+                let mut named = Vec::new();
+                for entry in tree.iter() {
+                    let entry = entry.map_err(|error| error.to_string())?;
+                    // A submodule's commit lies in another repository.
+                    if !entry.mode().is_commit() {
+                        named.push(entry.object_id());
+                    }
+                }
+                Ok(named)
+            }
+            // git alone makes tags here; what they name is reached from branches or not ours.
+            Kind::Tag => Ok(Vec::new()),
+        }
+    }
+}
+
+/// Names and commits of all references, as they lie in files.
+fn branches(git: &Path, findings: &mut Vec<String>) -> Vec<(String, ObjectId)> {
+    let mut found = Vec::new();
+    let mut folders = vec![git.join("refs")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let name = path
+                .strip_prefix(git)
+                .unwrap_or(&path)
+                .display()
+                .to_string();
+            if name.ends_with(".lock") {
+                continue;
+            }
+            let text = fs::read(&path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+            match text.as_deref().map(str::trim) {
+                Ok(text) if text.starts_with("ref: ") => {}
+                Ok(text) => match text.parse() {
+                    Ok(id) => found.push((name, id)),
+                    Err(_) => findings.push(format!("{name} names no commit: {text:?}")),
+                },
+                Err(error) => findings.push(format!("{name}: {error}")),
+            }
+        }
+    }
+    let packed = fs::read_to_string(git.join("packed-refs")).unwrap_or_default();
+    for line in packed.lines().filter(|line| !line.starts_with(['#', '^'])) {
+        if let Some((id, name)) = line.split_once(' ')
+            && let Ok(id) = id.parse()
+            && !found.iter().any(|(known, _)| known == name)
+        {
+            found.push((name.to_owned(), id));
+        }
+    }
+    found
+}
+
+/// What became of beginning a history anew.
+#[must_use]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Renewed {
+    /// The files are the first commit of a new history; the broken one lies aside, if there was one.
+    Begun(Option<PathBuf>),
+    /// Another process writes the folder: try again later.
+    Busy,
+}
+
+/// Begins the history of the folder at `path` anew from the files that lie there. The broken `.git` moves to
+/// `aside`. No working file is touched.
+///
+/// # Errors
+/// What the disk says. The broken history is then at its place or at `aside`.
+pub fn begin_history_anew(
+    path: &Path,
+    aside: &Path,
+    stamp: &Stamp,
+    wait: Duration,
+) -> Result<Renewed, FilesError> {
+    let broken = Folder::existing(path, FilesConfig::default());
+    let git = broken.git_dir();
+    let mut moved = None;
+    let _held = match git.is_dir() {
+        false => None,
+        true => match broken.try_lock(wait)? {
+            LockOutcome::Busy => return Ok(Renewed::Busy),
+            LockOutcome::Held(lock) => Some(lock),
+        },
+    };
+    if fs::symlink_metadata(&git).is_ok() {
+        if let Some(parent) = aside.parent() {
+            fs::create_dir_all(parent).map_err(FilesError::io("create", parent))?;
+        }
+        fs::rename(&git, aside).map_err(FilesError::io("move", &git))?;
+        moved = Some(aside.to_owned());
+    }
+    let folder = Folder::open(path, FilesConfig::default())?;
+    match folder.try_lock(wait)? {
+        LockOutcome::Busy => Ok(Renewed::Busy),
+        LockOutcome::Held(lock) => {
+            lock.settle(stamp)?;
+            Ok(Renewed::Begun(moved))
+        }
+    }
+}
+
+fn with_causes(error: &FilesError) -> String {
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(next) = cause {
+        text.push_str(&format!(": {next}"));
+        cause = next.source();
+    }
+    text
+}
+
+#[cfg(test)]
+#[path = "audit_tests.rs"]
+mod tests;

@@ -1,0 +1,112 @@
+//! Examining a database file: every page, every row of every table, what rows say of each other, and
+//! the index.
+//!
+//! Nothing here writes. What is found is a list of [`Damage`]; an error means that examining itself
+//! failed.
+//!
+//! Not here: mending what was found (`salvage`).
+
+mod documents;
+mod relations;
+mod rules;
+pub(super) mod table;
+pub(super) mod visit;
+
+use std::collections::BTreeSet;
+
+use daybook_domain::{Origin, StoreError};
+use rusqlite::Connection;
+
+use super::SqliteStore;
+use super::connection::Fault;
+use crate::damage::Damage;
+pub(super) use relations::REFERENCES;
+pub(super) use rules::check_row;
+use table::TableInfo;
+pub(super) use table::shown_key;
+use visit::visit;
+
+/// Most findings that one kind of check reports: beyond that a person learns nothing more.
+pub(super) const FINDINGS: usize = 100;
+
+/// The words that an event of this origin is found by; empty for what is not indexed.
+pub type Tokens<'a> = &'a dyn Fn(Origin, &str) -> String;
+
+impl SqliteStore {
+    /// Reads every page and every row, and compares rows with each other and with the index.
+    /// `tokens` gives the words of texts.
+    ///
+    /// # Errors
+    /// When the file cannot be examined at all; damage is what it returns.
+    pub fn examine(&self, tokens: Tokens<'_>) -> Result<Vec<Damage>, StoreError> {
+        self.read(|tx| {
+            let mut damage = check_pages(tx)?;
+            damage.extend(check_tables(tx)?);
+            // Comparing rows that cannot be read says nothing new.
+            if damage.is_empty() {
+                damage.extend(relations::check(tx)?);
+            }
+            if damage.is_empty() {
+                damage.extend(documents::check(tx, tokens)?);
+            }
+            Ok(damage)
+        })
+    }
+}
+
+/// The pages, as SQLite checks them; the pieces of the full-text index among them.
+fn check_pages(connection: &Connection) -> Result<Vec<Damage>, Fault> {
+    let mut check = connection.prepare(&format!("PRAGMA integrity_check({FINDINGS})"))?;
+    let mut rows = check.query([])?;
+    let mut damage = Vec::new();
+    loop {
+        match rows.next() {
+            Ok(Some(row)) => {
+                let said = row.get_ref(0)?.as_bytes().unwrap_or_default();
+                let said = String::from_utf8_lossy(said);
+                damage.extend(
+                    said.lines()
+                        .filter(|line| *line != "ok")
+                        .map(Damage::of_file),
+                );
+            }
+            Ok(None) => return Ok(damage),
+            Err(error) if visit::is_damage(&error) => {
+                damage.push(Damage::of_file(error.to_string()));
+                return Ok(damage);
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// Every column of every row.
+fn check_tables(connection: &Connection) -> Result<Vec<Damage>, Fault> {
+    let mut damage = Vec::new();
+    for table in table::expected()? {
+        damage.extend(check_table(connection, &table)?);
+    }
+    Ok(damage)
+}
+
+fn check_table(connection: &Connection, table: &TableInfo) -> Result<Vec<Damage>, Fault> {
+    let present: BTreeSet<String> = table::columns_of(connection, &table.name)?
+        .into_iter()
+        .map(|column| column.name)
+        .collect();
+    if !table.columns.iter().all(|c| present.contains(&c.name)) {
+        let what = format!("table {} is missing, or lacks columns", table.name);
+        return Ok(vec![Damage::of_file(what)]);
+    }
+    let mut damage = Vec::new();
+    let unreadable = visit(connection, table, &mut |row| {
+        if damage.len() < FINDINGS {
+            damage.extend(check_row(table, row).into_iter().map(|(column, what)| {
+                Damage::of_row(&table.name, table.key_text(row), what).in_column(column)
+            }));
+        }
+        Ok(())
+    })?;
+    damage.extend(unreadable);
+    Ok(damage)
+}

@@ -1,0 +1,173 @@
+//! Damaged databases: what examining them finds, and what is saved of them.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use daybook_domain::seams::SessionStore;
+use daybook_domain::{EventSeq, Origin, StoreError, Tenant};
+use daybook_store::sqlite::Salvage;
+use daybook_store::{SqliteOptions, SqliteStore};
+use daybook_testkit::fixtures::{append, events, session, tokens};
+use daybook_testkit::run;
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+const SESSIONS: [&str; 3] = ["7f78aa01", "8a11bb02", "9c22cc03"];
+/// Events of each session: enough for several pages.
+const EVENTS: u64 = 60;
+
+struct Root {
+    folder: TempDir,
+}
+
+impl Root {
+    /// Three sessions, with one row changed by `sql`, a statement on table `events`.
+    fn changed(sql: &str) -> Self {
+        let root = Self {
+            folder: tempfile::tempdir().unwrap(),
+        };
+        let store = root.open();
+        for id in SESSIONS {
+            run(store.append(&append(
+                &session(id),
+                events(&format!("word of {id}"), EVENTS),
+            )))
+            .unwrap();
+        }
+        drop(store);
+        let connection = Connection::open(root.path()).unwrap();
+        connection.execute_batch(sql).unwrap();
+        root
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path().join("daybook.db")
+    }
+
+    fn open(&self) -> SqliteStore {
+        SqliteStore::open(&self.path(), SqliteOptions::default()).unwrap()
+    }
+}
+
+fn found_by(_: Origin, text: &str) -> String {
+    tokens(text)
+}
+
+fn examined(path: &Path) -> Vec<String> {
+    let store = SqliteStore::open(path, SqliteOptions::default()).unwrap();
+    let damage = store.examine(&found_by).unwrap();
+    damage.iter().map(ToString::to_string).collect()
+}
+
+fn check(sql: &str, says: &str) {
+    let root = Root::changed(sql);
+    let found = examined(&root.path());
+    assert!(
+        found.iter().any(|line| line.contains(says)),
+        "{sql}: {found:?}"
+    );
+    let salvage = Salvage::begin(&root.path(), root.folder.path()).unwrap();
+    salvage.finish(&found_by).unwrap();
+    assert_eq!(examined(&root.path()), Vec::<String>::new(), "{sql}");
+}
+
+#[test]
+fn a_sound_database_has_no_finding() {
+    assert_eq!(examined(&Root::changed("").path()), Vec::<String>::new());
+}
+
+#[test]
+fn each_kind_of_damage_is_named_and_gone_after_a_salvage() {
+    check(
+        "UPDATE events SET text = CAST(x'66ff66' AS TEXT) WHERE event_no = (1 << 32) | 7",
+        "events 4294967303 text: is not valid UTF-8",
+    );
+    check(
+        "UPDATE events SET origin = 'humam' WHERE event_no = (2 << 32) | 7",
+        "origin: holds",
+    );
+    check(
+        "UPDATE events SET line = -1 WHERE event_no = (2 << 32) | 7",
+        "line: is out of range",
+    );
+    check(
+        "UPDATE events SET id = x'00' WHERE event_no = (2 << 32) | 7",
+        "id: is 1 bytes long",
+    );
+    check(
+        "UPDATE sessions SET kind = 'tree' WHERE session_no = 2",
+        "sessions 2 kind: holds",
+    );
+    check(
+        "UPDATE sessions SET label = CAST(x'ff' AS TEXT) WHERE session_no = 2",
+        "sessions 2 label",
+    );
+    check(
+        "UPDATE sessions SET events = 7 WHERE session_no = 2",
+        "the place of its last event",
+    );
+    check(
+        "UPDATE sessions SET last_at = 7 WHERE session_no = 2",
+        "the time of its newest event",
+    );
+    check("UPDATE jobs SET priority = 77", "priority: is no priority");
+    check(
+        "DELETE FROM sessions WHERE session_no = 3",
+        "names a row of sessions that is not there",
+    );
+    check(
+        "DELETE FROM lanes",
+        "names a row of lanes that is not there",
+    );
+    check("DELETE FROM ix_pending", "is not in the index");
+    check(
+        "DELETE FROM events WHERE event_no = (2 << 32) | 7",
+        "is indexed, and is not there",
+    );
+}
+
+#[test]
+fn a_process_that_has_the_file_open_sees_what_was_saved() {
+    let bad = "UPDATE events SET text = CAST(x'ff' AS TEXT) WHERE event_no = (1 << 32) | 7";
+    let root = Root::changed(bad);
+    let store = root.open();
+    let id = session(SESSIONS[0]);
+    let read = || run(store.events(&id, EventSeq(0), EventSeq(EVENTS), 999, 999_999));
+    assert!(matches!(read(), Err(StoreError::Corrupt(_))));
+    let mut salvage = Salvage::begin(&root.path(), root.folder.path()).unwrap();
+    salvage.restore_events(&HashMap::new()).unwrap();
+    let salvaged = salvage.finish(&found_by).unwrap();
+    assert_eq!((salvaged.mended.len(), salvaged.lost.len()), (1, 0));
+    assert_eq!(read().unwrap().len() as u64, EVENTS);
+    run(store.append(&append(&id, events("later", 2)))).unwrap();
+    assert_eq!(examined(&root.path()), Vec::<String>::new());
+}
+
+#[test]
+fn what_is_written_meanwhile_is_not_lost() {
+    let root = Root::changed("UPDATE sessions SET events = 7 WHERE session_no = 2");
+    let store = root.open();
+    let salvage = Salvage::begin(&root.path(), root.folder.path()).unwrap();
+    run(store.append(&append(&session("aa33dd04"), events("meanwhile", 3)))).unwrap();
+    assert!(matches!(
+        salvage.finish(&found_by),
+        Err(StoreError::Busy(_))
+    ));
+    let again = Salvage::begin(&root.path(), root.folder.path()).unwrap();
+    again.finish(&found_by).unwrap();
+    let sessions = run(store.sessions(&Tenant::local(), 99)).unwrap();
+    assert_eq!(sessions.len(), SESSIONS.len() + 1);
+}
+
+#[test]
+fn a_listing_leaves_out_a_damaged_row_and_names_it() {
+    let root = Root::changed("UPDATE sessions SET kind = 'tree' WHERE session_no = 2");
+    let store = root.open();
+    assert_eq!(run(store.sessions(&Tenant::local(), 99)).unwrap().len(), 2);
+    let damaged = store.damaged_rows();
+    assert_eq!(damaged.len(), 1);
+    assert_eq!(
+        (damaged[0].table.as_str(), damaged[0].key.as_deref()),
+        ("sessions", Some("2"))
+    );
+}
