@@ -170,7 +170,6 @@ fn references(repo: &gix::Repository, id: ObjectId) -> Option<Vec<ObjectId>> {
 mod tests {
     use std::fs;
 
-    use super::*;
     use crate::files::testbed::Testbed;
 
     fn bed() -> Testbed {
