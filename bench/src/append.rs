@@ -100,6 +100,7 @@ pub(crate) fn append_of(numbers: &mut Numbers, session: &SessionId, n: u32, size
             surface: None,
         },
         events: (0..size).map(event).collect(),
+        remotes: Vec::new(),
         source: None,
         import: None,
         patience: Patience::default(),

@@ -15,7 +15,7 @@ use daybook_engine::extract::model::{Dialect, ModelExtractor, Rendering};
 use daybook_engine::extract::window::WindowLimits;
 use daybook_engine::ingest::import::{FileReport, ImportProgress, Intake, import, scan};
 use daybook_engine::ingest::redact::Redactor;
-use daybook_engine::ingest::settle::settle_projects;
+use daybook_engine::ingest::settle::settle_new_roots;
 use daybook_engine::jobs::{Progress, WorkLimits, Workshop, work};
 use daybook_engine::profile::Profile;
 use daybook_engine::stop::Stop;
@@ -88,7 +88,7 @@ pub(super) fn take(folder: PathBuf) -> Result<Taken> {
     let (sessions, events, raw) = run(async {
         let stop = Stop::default();
         let report = import(&intake, "models", scan(&[folder]), &stop, &Quiet).await?;
-        settle_projects(&*store, &tenant, &report.remotes, NOW).await?;
+        settle_new_roots(&*store, &tenant, NOW).await?;
         let mut raw = 0;
         for session in &report.sessions {
             raw += tokens(&*store, session).await?;

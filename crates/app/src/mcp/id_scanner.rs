@@ -126,10 +126,12 @@ impl IdScanner {
                     self.place = Place::Name;
                 }
             }
-            _ if self.depth == 1 && self.place == Place::IsId => {
-                if !byte.is_ascii_whitespace() && byte != b':' {
-                    self.number.push(byte);
-                }
+            _ if self.depth == 1
+                && self.place == Place::IsId
+                && !byte.is_ascii_whitespace()
+                && byte != b':' =>
+            {
+                self.number.push(byte);
             }
             _ => {}
         }

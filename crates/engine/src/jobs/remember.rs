@@ -138,7 +138,7 @@ async fn keep(
         1,
     )
     .await?;
-    let label = SessionStore::session(&*target.store, &session)
+    let label = SessionStore::session(target.store, &session)
         .await?
         .map(|session| session.label);
     let by_person = by == Origin::Human;
