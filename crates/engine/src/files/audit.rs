@@ -19,8 +19,9 @@ use gix::objs::Kind;
 
 use super::error::FilesError;
 use super::folder::{FilesConfig, Folder};
-use super::layout::{decoded, folder, kind_folder, wall};
+use super::layout::{folder, kind_folder, wall};
 use super::lock::LockOutcome;
+use super::name::FileName;
 use super::objects;
 use super::stamp::Stamp;
 
@@ -60,7 +61,8 @@ pub async fn missing_folders(
     Ok(missing)
 }
 
-/// Scopes of a tenant that have a memory folder on disk, as the names of folders tell them, in order.
+/// Scopes of a tenant that have a memory folder on disk, as the names of folders tell them, in order. Links
+/// are not followed.
 #[must_use]
 pub fn scopes_on_disk(root: &Path, tenant: &Tenant) -> Vec<Scope> {
     let mut scopes = Vec::new();
@@ -72,10 +74,15 @@ pub fn scopes_on_disk(root: &Path, tenant: &Tenant) -> Vec<Scope> {
         ScopeKind::Project,
     ] {
         let below = wall(root, tenant).join(kind_folder(kind));
+        if !is_real_folder(&below) {
+            continue;
+        }
         let names = fs::read_dir(below).into_iter().flatten().flatten();
         let mut names: Vec<String> = names
-            .filter(|entry| entry.path().join("memory").is_dir())
-            .filter_map(|entry| decoded(&entry.file_name().to_string_lossy()))
+            .filter(|entry| {
+                is_real_folder(&entry.path()) && is_real_folder(&entry.path().join("memory"))
+            })
+            .filter_map(|entry| FileName::of_folder(&entry.file_name().to_string_lossy()))
             .collect();
         names.sort();
         scopes.extend(names.into_iter().map(|name| Scope {
@@ -85,6 +92,10 @@ pub fn scopes_on_disk(root: &Path, tenant: &Tenant) -> Vec<Scope> {
         }));
     }
     scopes
+}
+
+fn is_real_folder(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
 }
 
 /// What is wrong with the history of the memory folder at `path`; empty when it is whole.
@@ -98,8 +109,10 @@ pub fn check_history(path: &Path) -> Vec<String> {
         Err(error) => return vec![format!("{}: {error}", git.display())],
         Ok(_) => {}
     }
-    let checked = Folder::existing(path, FilesConfig::default())
-        .repository()
+    let folder = Folder::existing(path, FilesConfig::default());
+    let checked = folder
+        .check_place()
+        .and_then(|()| folder.repository())
         .map(|repo| check_repository(path, &git, &repo));
     match checked {
         Ok(findings) => findings,

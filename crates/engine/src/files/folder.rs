@@ -126,7 +126,7 @@ impl Folder {
 
     /// Refuses a folder that is reached through a link below the data folder, or whose `.git` is one:
     /// what is written would land elsewhere.
-    fn check_place(&self) -> Result<(), FilesError> {
+    pub(super) fn check_place(&self) -> Result<(), FilesError> {
         Reader::open(&self.root)?;
         let path = self.git_dir();
         for (name, is_folder) in GIT_PLACES {

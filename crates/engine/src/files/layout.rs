@@ -70,24 +70,6 @@ pub fn run_folder(root: &Path, tenant: &Tenant) -> PathBuf {
         .join(FileName::folder(&tenant.0))
 }
 
-/// The name that a folder stands for; `None` when no name gives this folder, or its name was too long to be
-/// kept whole.
-pub(super) fn decoded(folder: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(folder.len());
-    let mut rest = folder.strip_suffix('%').unwrap_or(folder).bytes();
-    while let Some(byte) = rest.next() {
-        bytes.push(match byte {
-            b'%' => {
-                let digits = [rest.next()?, rest.next()?];
-                u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?
-            }
-            byte => byte,
-        });
-    }
-    let name = String::from_utf8(bytes).ok()?;
-    (FileName::folder(&name).as_str() == folder).then_some(name)
-}
-
 /// The pages of a memory, by file relative to the scope's folder.
 #[must_use]
 pub fn pages(memory: &Memory) -> BTreeMap<FilePath, &Page> {

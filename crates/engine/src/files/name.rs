@@ -92,6 +92,24 @@ impl FileName {
         pages
     }
 
+    /// The name that a folder stands for; `None` when no name gives this folder, or its name was too long to
+    /// be kept whole.
+    pub(super) fn of_folder(folder: &str) -> Option<String> {
+        let mut bytes = Vec::with_capacity(folder.len());
+        let mut rest = folder.strip_suffix('%').unwrap_or(folder).bytes();
+        while let Some(byte) = rest.next() {
+            bytes.push(match byte {
+                b'%' => {
+                    let digits = [rest.next()?, rest.next()?];
+                    u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?
+                }
+                byte => byte,
+            });
+        }
+        let name = String::from_utf8(bytes).ok()?;
+        (Self::folder(&name).as_str() == folder).then_some(name)
+    }
+
     /// The component as text.
     #[must_use]
     pub fn as_str(&self) -> &str {

@@ -75,6 +75,17 @@ pub async fn reindex_anew(
     Ok(indexed)
 }
 
+/// Forgets the files of a scope whose folder was given up.
+///
+/// # Errors
+/// When the store fails.
+pub async fn forget(store: &dyn Store, scope: &Scope, now: Timestamp) -> Result<(), StoreError> {
+    for (file, _) in Index::file_stamps(store, scope).await? {
+        store.put_file(scope, &file, "", &[], now).await?;
+    }
+    Ok(())
+}
+
 /// Which files are indexed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Which {

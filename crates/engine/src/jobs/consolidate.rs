@@ -22,7 +22,7 @@ use crate::files::entry::EntryId;
 use crate::files::layout::{folder, pages, wall};
 use crate::files::page::Orphans;
 use crate::files::post::{deletions, post};
-use crate::files::reindex::reindex;
+use crate::files::reindex::{forget, reindex};
 use crate::files::stamp::Stamp;
 use crate::files::unwritten::Unwritten;
 use crate::files::write::WriteOutcome;
@@ -119,7 +119,7 @@ async fn write(
         // Written by somebody who did not know yet that its folders had gone to another project.
         if !has_own_words(&path) {
             set_aside(&wall(&shop.root, &scope.tenant), &path, &scope.name)?;
-            reindex(&*shop.store, &shop.root, scope, shop.clock.now()).await?;
+            forget(&*shop.store, scope, shop.clock.now()).await?;
             return Ok(Consolidating::Right(Vec::new()));
         }
     }

@@ -13,6 +13,7 @@ use daybook_domain::{Project, Scope, ScopeKind};
 use super::{WorkError, Workshop};
 use crate::files::adopt::{adopt, set_aside};
 use crate::files::layout::{folder, wall};
+use crate::files::reindex::forget;
 use crate::files::{FilesConfig, Folder, LockOutcome};
 
 /// What joining did.
@@ -88,6 +89,10 @@ pub(super) async fn move_files(
         }
         joined.set_aside =
             Some(set_aside(&wall(&shop.root, &shop.tenant), &old, from).map_err(WorkError::from)?);
+        let now = shop.clock.now();
+        forget(&*shop.store, &scope(from), now)
+            .await
+            .map_err(WorkError::from)?;
     }
     Ok(joined)
 }
