@@ -21,10 +21,10 @@ const KILLS_IN_ROUND: u32 = 10;
 /// Sessions that are imported.
 const SESSIONS: u32 = 6;
 
-struct Numbers(u64);
+pub(crate) struct Numbers(pub(crate) u64);
 
 impl Numbers {
-    fn share(&mut self) -> f64 {
+    pub(crate) fn share(&mut self) -> f64 {
         self.0 = self
             .0
             .wrapping_mul(6_364_136_223_846_793_005)
@@ -35,13 +35,13 @@ impl Numbers {
 
 /// Everything that must be the same.
 #[derive(Debug, PartialEq)]
-struct Answers {
-    sessions: Vec<(String, u64, u64)>,
+pub(crate) struct Answers {
+    pub(crate) sessions: Vec<(String, u64, u64)>,
     memory: Vec<(String, String)>,
     recalled: Vec<Value>,
 }
 
-fn answers(place: &Place) -> Answers {
+pub(crate) fn answers(place: &Place) -> Answers {
     let sessions = place.json(&["sessions"]);
     let rows = sessions["sessions"].as_array().expect("a list");
     let number = |value: &Value| value.as_u64().expect("a number");
@@ -171,7 +171,7 @@ fn killed_at_any_instant_it_ends_like_an_undisturbed_run() {
 }
 
 /// Starts `command` and kills it after `at`; false when it had ended before.
-fn killed(command: &mut Command, at: Duration) -> bool {
+pub(crate) fn killed(command: &mut Command, at: Duration) -> bool {
     command
         .stdout(std::process::Stdio::null())
         .stderr(std::process::Stdio::null());
@@ -184,19 +184,22 @@ fn killed(command: &mut Command, at: Duration) -> bool {
     running
 }
 
-fn assert_no_litter(root: &Path) {
+/// Files that stay beside the marks of workers: what hooks read, and what is locked and never held.
+const LASTING: [&str; 3] = ["places.json", "sweep", "updating"];
+
+pub(crate) fn assert_no_litter(root: &Path) {
     let left: Vec<_> = std::fs::read_dir(root.join("run"))
         .into_iter()
         .flatten()
         .flatten()
         .map(|entry| entry.file_name())
-        .filter(|name| name != "places.json")
+        .filter(|name| !LASTING.iter().any(|lasting| name == lasting))
         .collect();
     assert!(left.is_empty(), "marks of workers that are gone: {left:?}");
 }
 
 /// What git itself says of each memory folder, where git is installed.
-fn assert_history_is_whole(root: &Path) {
+pub(crate) fn assert_history_is_whole(root: &Path) {
     for project in std::fs::read_dir(root.join("projects"))
         .into_iter()
         .flatten()

@@ -11,6 +11,7 @@ mod first_run;
 mod fixture;
 mod hooks;
 mod kill;
+mod kill_beside;
 mod logs;
 mod mcp;
 mod metrics;

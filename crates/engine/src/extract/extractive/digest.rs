@@ -28,11 +28,13 @@ pub(super) fn work_from(talk: &Talk<'_>) -> Option<usize> {
 
 /// The account of a window; `None` when nobody has asked for anything so far.
 pub(super) fn digest(talk: &Talk<'_>, finds: &[Find]) -> Option<Digest> {
-    let from = work_from(talk)?.max(talk.first);
+    let work = work_from(talk)?;
+    let from = work.max(talk.first);
     let turns = || talk.new_turns().filter(|(_, turn)| turn.at >= from);
     let events = &talk.events[from..];
-    let commits = commits(talk, from);
-    let course = course(talk, from, &commits);
+    // A call may stand before the window, and its result within it.
+    let commits = commits(talk, work);
+    let course = course(talk, work, &commits);
     let last = turns().rev().find_map(|(n, t)| Some((n, last_words(t)?)));
     let answer = last.as_ref().map(|(n, _)| (*n, answer(talk, *n)));
     let asked = match answer {

@@ -80,7 +80,7 @@ pub(super) fn is_interruption(text: &str) -> bool {
         || text.trim_start().starts_with("<turn_aborted>")
 }
 
-/// Commits made, how many of them were published, and the place of the last.
+/// Commits made, how many of them were published, and the place where the last one ended.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Commits {
     pub(super) made: u32,
@@ -92,15 +92,17 @@ pub(super) struct Commits {
 /// What was committed and pushed from place `from` on by commands that succeeded.
 pub(super) fn commits(talk: &Talk<'_>, from: usize) -> Commits {
     let mut commits = Commits::default();
-    let deeds = talk.new_deeds().filter(|deed| deed.at >= from);
-    for deed in deeds.filter(|d| d.succeeded()) {
+    for deed in ended_deeds(talk, from)
+        .into_iter()
+        .filter(|d| d.succeeded())
+    {
         let Aim::Run(commands) = &deed.aim else {
             continue;
         };
         for command in commands {
             if command.commits() {
                 commits.made = commits.made.saturating_add(1);
-                commits.last_at = Some(deed.at);
+                commits.last_at = Some(deed.done);
             } else if command.pushes() {
                 commits.pushed = commits.made;
                 commits.pushes = true;
@@ -110,9 +112,17 @@ pub(super) fn commits(talk: &Talk<'_>, from: usize) -> Commits {
     commits
 }
 
+/// What ended in the window and began at place `from` or later, in the order of the ends: a later window
+/// sees only the ends of what began before it.
+fn ended_deeds<'t, 'e>(talk: &'t Talk<'e>, from: usize) -> Vec<&'t Deed<'e>> {
+    let mut deeds: Vec<&Deed<'_>> = talk.new_deeds().filter(|deed| deed.at >= from).collect();
+    deeds.sort_by_key(|deed| deed.done);
+    deeds
+}
+
 /// What the window shows from place `from` on of how the work stands.
 pub(super) fn course(talk: &Talk<'_>, from: usize, commits: &Commits) -> Course {
-    let deeds = || talk.new_deeds().filter(|deed| deed.at >= from);
+    let deeds = ended_deeds(talk, from);
     let turns = || {
         let turns = talk.new_turns().map(|(_, turn)| turn);
         turns.filter(|turn| turn.at >= from)
@@ -123,8 +133,9 @@ pub(super) fn course(talk: &Talk<'_>, from: usize, commits: &Commits) -> Course 
         verdict,
         is_open,
         spoken: turns().any(|turn| !is_silent(turn)),
-        check: deeds().rev().find_map(Deed::passed),
-        changed: deeds().any(|d| d.edited() && commits.last_at.is_none_or(|last| d.at > last)),
+        check: deeds.iter().rev().find_map(|deed| deed.passed()),
+        changed: (deeds.iter())
+            .any(|d| d.edited() && commits.last_at.is_none_or(|last| d.done > last)),
         pushes: commits.pushes,
         broken_off: last.into_iter().any(|e| is_interruption(&e.text)),
     }

@@ -39,20 +39,22 @@ const UNFLUSHED: [&str; 4] = [
     "max_wal_senders = 0",
 ];
 
-/// What the store answered to appends whose COMMIT was withheld until `meanwhile` was over.
+/// What stores answered to appends whose COMMIT was withheld until `meanwhile` was over. Each has a store of
+/// its own: appends of one store would share one COMMIT.
 fn append_while_withheld(
-    store: &PostgresStore,
+    stores: &[PostgresStore],
     wire: &Wire,
     names: &[String],
     meanwhile: impl FnOnce(),
 ) -> Vec<Result<Appended, StoreError>> {
     wire.lose(&vec![Lost::Silence; names.len()]);
     thread::scope(|scope| {
-        let appending = |name: &String| {
-            let name = name.clone();
-            scope.spawn(move || run(store.append(&append(&session(&name), vec![event("more")]))))
-        };
-        let appending: Vec<_> = names.iter().map(appending).collect();
+        let appending: Vec<_> = (stores.iter().zip(names))
+            .map(|(store, name)| {
+                let append = append(&session(name), vec![event("more")]);
+                scope.spawn(move || run(store.append(&append)))
+            })
+            .collect();
         wire.wait_until_all_lost();
         meanwhile();
         wire.cut_silent();
@@ -71,14 +73,15 @@ fn what_was_answered_with_success_outlives_a_crash_that_gives_numbers_out_again(
     }
     server.restart(Ending::Fast);
     let wire = Wire::along(&server.address());
-    let store = store_along(&wire, OPTIONS);
+    let stores: Vec<PostgresStore> = (0..WITHHELD).map(|_| store_along(&wire, OPTIONS)).collect();
     for round in 0..2 {
         let names: Vec<String> = (0..WITHHELD).map(|n| format!("s-{round}-{n}")).collect();
         // Transactions that make a tenant or a session wait for each other.
+        let direct = open(&server.address());
         for name in &names {
-            run(store.append(&three_events(name))).unwrap();
+            run(direct.append(&three_events(name))).unwrap();
         }
-        let answers = append_while_withheld(&store, &wire, &names, || {
+        let answers = append_while_withheld(&stores, &wire, &names, || {
             server.restart(Ending::Immediate);
             use_numbers(&server, 100);
         });
