@@ -124,7 +124,7 @@ fn a_name_that_becomes_ambiguous_is_no_longer_guessed_from() {
 #[test]
 fn the_folder_with_the_earliest_session_has_the_plain_name_whenever_it_was_taken_in() {
     let (early, late) = (("/b/api", began(10)), ("/a/api", began(20)));
-    check_whatever_was_known_before(&[late.clone()], &[late.clone(), early.clone()]);
+    check_whatever_was_known_before(std::slice::from_ref(&late), &[late.clone(), early.clone()]);
     let assigned = assign(&named(&[late, early]), &[]);
     assert_eq!(assigned["/b/api"].project.key, "api");
 }

@@ -39,12 +39,12 @@ pub(super) fn fixes(talk: &Talk<'_>) -> Vec<Find> {
     let outcomes: Vec<Option<bool>> = talk.deeds.iter().map(Deed::passed).collect();
     let fixed_by = |n: usize, horizon: usize| fixed_by(talk, &outcomes, n, horizon);
     let mut finds = Vec::new();
-    for n in 0..talk.deeds.len() {
-        let at = talk.deeds[n].at;
-        if talk.deeds[n].done < talk.first || outcomes[n] != Some(true) {
+    let passed = talk.deeds.iter().zip(&outcomes).enumerate();
+    for (n, (deed, _)) in passed.filter(|(_, (_, outcome))| **outcome == Some(true)) {
+        if deed.done < talk.first {
             continue;
         }
-        let horizon = talk.horizon(at);
+        let horizon = talk.horizon(deed.at);
         let Some((label, find)) = fixed_by(n, horizon) else {
             continue;
         };
