@@ -25,6 +25,8 @@ const FOLDER: u64 = 250;
 const EVENTS: u64 = 20;
 /// Longest time for a folder, so that no single file took longer either.
 const LONGEST: Duration = Duration::from_secs(5);
+/// One in so many is a transcript of any agent, also of those that are not read.
+const STRANGE: u64 = 5;
 /// Larger files beside the project are no seeds: size is not what is tried here.
 const SEED_BYTES: u64 = 64 * 1024;
 
@@ -42,8 +44,12 @@ struct Account {
 pub(crate) fn import() -> Result<()> {
     let count = number("MUTATIONS", COUNT)?;
     let seed = number("MUTATIONS_SEED", 20_261_122)?;
-    let seeds = seeds()?;
-    let seeds: Vec<&[u8]> = seeds.iter().map(Vec::as_slice).collect();
+    let read = TRANSCRIPTS.map(|(_, bytes)| bytes);
+    let others = transcripts_of_others()?;
+    let all: Vec<&[u8]> = read
+        .into_iter()
+        .chain(others.iter().map(Vec::as_slice))
+        .collect();
     let mut account = Account::default();
     let began = Instant::now();
     for folder in 0..count.div_ceil(FOLDER) {
@@ -52,9 +58,16 @@ pub(crate) fn import() -> Result<()> {
         fs::create_dir(&files)?;
         for n in folder * FOLDER..count.min((folder + 1) * FOLDER) {
             let mut numbers = Numbers(seed.wrapping_add(n));
-            let length = 4 + numbers.next() % 400;
+            // Few edits more often than many, so that most files are still taken for what they were.
+            let longest = numbers.next() % 16;
+            let length = 4 + longest * longest;
             let script: Vec<u8> = (0..length).map(|_| numbers.next() as u8).collect();
-            fs::write(files.join(format!("{n}.jsonl")), mutated(&seeds, &script))?;
+            let seeds = if n % STRANGE == 0 {
+                all.as_slice()
+            } else {
+                &read
+            };
+            fs::write(files.join(format!("{n}.jsonl")), mutated(seeds, &script))?;
         }
         write_session(
             &files.join("sound.jsonl"),
@@ -78,12 +91,9 @@ fn number(variable: &str, otherwise: u64) -> Result<u64> {
     }
 }
 
-/// One transcript of each format that is read, and those of other agents, where they are beside the project.
-fn seeds() -> Result<Vec<Vec<u8>>> {
-    let mut seeds: Vec<Vec<u8>> = TRANSCRIPTS
-        .iter()
-        .map(|(_, bytes)| bytes.to_vec())
-        .collect();
+/// Small transcripts of other agents, where they are beside the project.
+fn transcripts_of_others() -> Result<Vec<Vec<u8>>> {
+    let mut seeds = Vec::new();
     let mut paths = Vec::new();
     if let Some(folder) = real() {
         collect(&folder.join("fixtures"), &mut paths)?;
