@@ -22,7 +22,7 @@ const FILES: [(&str, &str); 6] = [
     sample!("codex/rollout-2026-03-03T08-12-44-019cb28a-c2ba-71ad-9975-670b7e449272.jsonl"),
 ];
 
-/// The sample's own data folder: below the person's home, so that nobody else writes or guesses it,
+/// The sample's own data folder: below the person's home, so that no other user writes or guesses it,
 /// and the next run finds it again.
 pub(crate) fn root() -> Result<PathBuf> {
     let named = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);

@@ -1,7 +1,7 @@
 //! Reads files that other programs own: regular files only, and no more of them than a bound allows.
 //!
-//! A path may name anything: a pipe that nobody writes to, a device without an end, a file of any
-//! size. What holds here: opening waits for nobody, only a regular file is read, and memory use stays
+//! A path may name anything: a pipe without a writer, a device without an end, a file of any
+//! size. What holds here: opening never waits, only a regular file is read, and memory use stays
 //! below the caller's bound. Symbolic links are followed, because people link `CLAUDE.md` to
 //! `AGENTS.md` and keep transcripts on another disk.
 //!
@@ -115,7 +115,7 @@ fn special(_: FileType) -> Refusal {
     Refusal::Device
 }
 
-/// Opens the regular file at `path`, or at the end of the links there. Waits for nobody.
+/// Opens the regular file at `path`, or at the end of the links there. Never waits.
 ///
 /// # Errors
 /// When there is none, or it is something else.

@@ -15,7 +15,7 @@ pub(crate) fn in_time<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'stat
     result.recv_timeout(IN_TIME).expect("it answers in time")
 }
 
-/// Makes a named pipe, which nobody ever writes to.
+/// Makes a named pipe without a writer.
 pub(crate) fn make_pipe(path: &Path) {
     use rustix::fs::{CWD, FileType, Mode, mknodat};
     mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).expect("a pipe");

@@ -182,7 +182,7 @@ impl Call {
 }
 
 /// Whose notice it is. Settings that cannot be read lose no notice where there is one tenant alone; where
-/// there are several, nobody knows whose it is, and it is refused.
+/// there are several, its tenant is unknown, and it is refused.
 fn tenant_of(root: &Path, set: &[String]) -> Result<Tenant> {
     match Settings::load(root, set) {
         Ok(settings) => Ok(settings.tenant),

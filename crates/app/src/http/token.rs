@@ -64,7 +64,7 @@ pub(super) fn of_tenants(root: &Path) -> Result<Vec<Token>> {
     Ok(tokens)
 }
 
-/// Refuses two tenants with one token: nobody could say whose memory it opens.
+/// Refuses two tenants with one token: the token would not tell which memory it opens.
 pub(super) fn check_distinct(tokens: &[Token]) -> Result<()> {
     for (n, one) in tokens.iter().enumerate() {
         let same = tokens[n + 1..]

@@ -1,6 +1,6 @@
 //! What lies in a memory folder and is not read, written or committed, and why.
 //!
-//! One rule for the scan of the work tree and for whoever lists what is refused. What is refused is a
+//! One rule for the scan of the work tree and for listings of what is refused. What is refused is a
 //! person's doing: it stays where it is, and costs no other file. A refused page of the engine's keeps
 //! its last text in the history, and is written again once its place is free.
 //!

@@ -47,7 +47,7 @@ pub fn checkout(folder: &Path) -> Option<Checkout> {
     })
 }
 
-/// Whether what tells of the nearest repository is in regular files. A pipe would be waited for.
+/// Whether the files that describe the nearest repository are regular files. A pipe would be waited for.
 fn is_readable(folder: &Path) -> bool {
     let found = folder.ancestors().find_map(|above| {
         let git = above.join(".git");

@@ -116,7 +116,7 @@ async fn write(
         return Ok(Consolidating::Right(Vec::new()));
     }
     if is_silent && shop.sharing().is_none() && is_abandoned(shop, scope).await? {
-        // Written by somebody who did not know yet that its folders had gone to another project.
+        // Written by a process that did not know yet that its folders had gone to another project.
         if !has_own_words(&path) {
             set_aside(&wall(&shop.root, &scope.tenant), &path, &scope.name)?;
             forget(&*shop.store, scope, shop.clock.now()).await?;

@@ -119,7 +119,7 @@ impl Spool {
         for aside in self.list_aside() {
             let Ok(held) = aside.held else { continue };
             let name = aside.path.file_name().unwrap_or_default();
-            // Whoever else moves it back does the same.
+            // Another process that moves it back does the same.
             if is_due(&held) && fs::rename(&aside.path, self.folder().join(name)).is_ok() {
                 retried += 1;
             }

@@ -1,7 +1,7 @@
 //! Several appends to existing sessions in one transaction, in two round trips.
 //!
 //! What decides is locked and read in one, what follows from it is written in the other. Rows that another
-//! transaction has locked are passed over instead of waited for, so a group holds up nobody and takes part
+//! transaction has locked are passed over instead of waited for, so a group holds up no other and takes part
 //! in no deadlock; the append that needs one is left out.
 //!
 //! Not here: which appends form a group, and what becomes of those left out (`appends`).

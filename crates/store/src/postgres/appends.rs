@@ -223,7 +223,7 @@ async fn answer_alone(
     mut reply: oneshot::Sender<Result<Appended, StoreError>>,
 ) {
     let writing = async {
-        // Closed by nobody.
+        // The semaphore is never closed.
         let _permit = alone.acquire().await;
         store.append_alone(&append).await
     };

@@ -81,7 +81,7 @@ pub struct PostgresOptions {
     pub statement: Duration,
     /// Longest wait for an answer beyond that: a server that is gone, or stands still, ends nothing.
     pub silence: Duration,
-    /// Longest wait for somebody else's lock before the server is asked who holds it. The lock is waited
+    /// Longest wait for another session's lock before the server is asked who holds it. The lock is waited
     /// for again until the call has used up its time.
     pub lock: Duration,
     /// Longest time that a transaction may stand still between two statements before the server ends it:
@@ -114,7 +114,7 @@ impl PostgresOptions {
         tries: 12,
     };
 
-    /// What suits calls that somebody waits for: they give up after three seconds.
+    /// For calls whose answer is waited for: they give up after three seconds.
     pub const ANSWERING: Self = Self {
         // A row may take two waits: for its turn and for the row.
         lock: Duration::from_secs(1),
@@ -133,7 +133,7 @@ impl PostgresOptions {
     /// The limits of one transaction, as statements.
     fn limits(&self, mode: Mode) -> String {
         let (statement, lock) = match mode {
-            // What nobody waits for any more is not finished.
+            // Work whose caller has gone is not finished.
             Mode::Read | Mode::Write => (self.statement.min(self.call), self.lock),
             Mode::Migrate => (Duration::ZERO, Duration::ZERO),
         };

@@ -26,7 +26,7 @@ pub(super) fn work_from(talk: &Talk<'_>) -> Option<usize> {
     talk.work_from(|turn| task(turn).is_some())
 }
 
-/// The account of a window; `None` when nobody has asked for anything so far.
+/// The account of a window; `None` while no message has asked for anything.
 pub(super) fn digest(talk: &Talk<'_>, finds: &[Find]) -> Option<Digest> {
     let work = work_from(talk)?;
     let from = work.max(talk.first);

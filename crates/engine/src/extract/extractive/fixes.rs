@@ -223,7 +223,7 @@ fn is_cause(sentence: &Sentence) -> bool {
 }
 
 /// A complaint of the person in turn `n`, whose cause the agent named and removed without objection. It
-/// belongs to the turn behind the check that shows it: until then nobody may have looked.
+/// belongs to the turn behind the check that shows it: until then the result may not have been looked at.
 fn explained(talk: &Talk<'_>, n: usize) -> Option<Find> {
     let turn = &talk.turns[n];
     let last = (n + CHECKED).min(talk.turns.len() - 1);

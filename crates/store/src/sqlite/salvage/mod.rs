@@ -193,7 +193,7 @@ impl Salvage {
     /// Settles the fresh database, makes its index from `tokens`, and puts it in place of the damaged one.
     ///
     /// # Errors
-    /// [`StoreError::Busy`] when somebody wrote to the damaged one meanwhile: begin again.
+    /// [`StoreError::Busy`] when another process wrote to the damaged one meanwhile: begin again.
     pub fn finish(mut self, tokens: Tokens<'_>) -> Result<Salvaged, StoreError> {
         let path = self.fresh_path.clone();
         let settled = settle::settle(
