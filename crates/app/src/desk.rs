@@ -136,7 +136,7 @@ pub(crate) struct Kept {
 }
 
 /// Keeps words as they are; they are found at once, and written into the files unless somebody
-/// else is writing there just now. Sessions that are due wait: whoever asked does not. Once `stop` is asked
+/// else is writing there just now. Sessions that are due wait: the caller does not. Once `stop` is asked
 /// no further file is begun.
 pub(crate) async fn keep(
     daybook: &Daybook,

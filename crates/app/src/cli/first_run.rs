@@ -1,4 +1,4 @@
-//! What a person is told after an import: what was taken in, and what it taught.
+//! Prints the summary of an import: files, sessions and memories.
 //!
 //! Not here: what to do next (`next_steps`).
 

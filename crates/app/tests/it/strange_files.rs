@@ -1,4 +1,4 @@
-//! What people have on disk in the place of a regular file hangs no command, is shown to nobody, and is
+//! What people have on disk in the place of a regular file hangs no command, is never shown, and is
 //! named.
 #![cfg(target_os = "linux")]
 

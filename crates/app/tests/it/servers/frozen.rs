@@ -1,4 +1,4 @@
-//! A server that stands still, and a way to it that swallows everything: whoever waits for an answer has
+//! A server that stands still, and a way to it that swallows everything: each caller that waits for an answer has
 //! one after a few seconds, which names the server.
 
 use std::io::{BufRead, BufReader};

@@ -114,7 +114,7 @@ impl<'a> Talk<'a> {
         horizon(&self.events, begins)
     }
 
-    /// Where work begins: what a session holds before its first request is none. `None` when nobody has
+    /// Where work begins: what a session holds before its first request is none. `None` while no message has
     /// asked for anything so far.
     pub(super) fn work_from(&self, asks: impl Fn(&Turn<'a>) -> bool) -> Option<usize> {
         if !self.from_start {
