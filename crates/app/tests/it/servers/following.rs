@@ -91,6 +91,8 @@ impl Site {
         let (grown, new) = (begun.human("and what else?"), telling(2));
         self.write(&grown);
         self.write(&new);
+        // One call makes several tries before it gives up and says so: how many, a busy machine decides.
+        self.until("saying so", || self.said().contains(BEGINS));
         self.until("trying", || self.relay.refused() > began + IN_VAIN);
         assert_eq!(self.said().matches(BEGINS).count(), 1, "{}", self.said());
         assert!(follower.0.try_wait().expect("a process of ours").is_none());
