@@ -19,7 +19,9 @@ use crate::event::{Event, EventId, NewEvent};
 use crate::extraction::{Digest, Extraction, ExtractionRecord};
 use crate::failure::{FailedTry, Gap};
 use crate::ids::{EventSeq, JobKey, JobKind, LeaseToken, Scope, SessionId, Tenant};
-use crate::index::{Document, FileEntry, Filter, Step, TermStats};
+use crate::index::{
+    Document, DocumentNo, Embedded, FileEntry, Filter, Outline, Step, TermStats, Unembedded,
+};
 use crate::job::{Claimed, FailOutcome, FinishOutcome, Job};
 use crate::model::Usage;
 use crate::observation::Observation;
@@ -395,14 +397,69 @@ pub trait Index: Send + Sync {
     async fn term_stats(&self, tenant: &Tenant, tokens: &[String])
     -> Result<TermStats, StoreError>;
 
-    /// Candidates of all steps, each once, at most the sum of the limits. Steps are taken in turn;
-    /// within one, newest (greatest document number) first.
-    async fn candidates(
+    /// Documents that all steps lead to, each once, at most the sum of the limits. Steps are taken in
+    /// turn; within one, newest first ([`DocumentNo::age`]).
+    async fn matches(
         &self,
         tenant: &Tenant,
         steps: &[Step],
         filter: &Filter,
+    ) -> Result<Vec<DocumentNo>, StoreError>;
+
+    /// The documents whose vector's signs differ least from `signs`, the newest of equals first, at most
+    /// `limit`; none when the index has vectors of another model than `model`.
+    async fn nearest(
+        &self,
+        tenant: &Tenant,
+        (model, signs): (&str, &[u64]),
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Vec<DocumentNo>, StoreError>;
+
+    /// What ranking needs of documents, in the order asked for; those that are gone are left out. Vectors
+    /// come with it when they are of `model`.
+    async fn outlines(
+        &self,
+        tenant: &Tenant,
+        docs: &[DocumentNo],
+        model: Option<&str>,
+    ) -> Result<Vec<Outline>, StoreError>;
+
+    /// Of each event that was said, those said before and after it in its session, at most `reach` on each
+    /// side, itself among them: all of them once, in the order of their numbers.
+    async fn surroundings(
+        &self,
+        tenant: &Tenant,
+        docs: &[DocumentNo],
+        reach: usize,
+    ) -> Result<Vec<DocumentNo>, StoreError>;
+
+    /// Documents whole, in the order asked for; those that are gone are left out.
+    async fn documents(
+        &self,
+        tenant: &Tenant,
+        docs: &[DocumentNo],
     ) -> Result<Vec<Document>, StoreError>;
+
+    /// Makes `model` the one whose vectors the index holds. Vectors of another are forgotten, and every
+    /// document is unembedded again. True when that was so.
+    async fn choose_model(&self, tenant: &Tenant, model: &str) -> Result<bool, StoreError>;
+
+    /// Documents without vectors that should have them, at most `limit`, the newest first.
+    async fn unembedded(
+        &self,
+        tenant: &Tenant,
+        limit: usize,
+    ) -> Result<Vec<Unembedded>, StoreError>;
+
+    /// Keeps vectors of `model`; of documents that are gone, or changed meanwhile, and of another model,
+    /// none.
+    async fn put_vectors(
+        &self,
+        tenant: &Tenant,
+        model: &str,
+        embedded: &[Embedded],
+    ) -> Result<(), StoreError>;
 
     /// Replaces what is known of one memory file; an empty list forgets it. `stamp` is the
     /// caller's note of the file's state.

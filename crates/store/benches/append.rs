@@ -17,6 +17,7 @@ use daybook_domain::{
     EventId, NewEvent, Origin, Place, SessionId, SessionKind, SessionMeta, Tenant, Timestamp,
 };
 use daybook_store::{Durability, SqliteOptions, SqliteStore};
+use daybook_testkit::fixtures::candidates;
 
 fn main() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -121,7 +122,7 @@ fn ask(path: &Path) {
             limit: 50,
         }];
         let began = Instant::now();
-        let found = run(store.candidates(&tenant, &steps, &Filter::default())).expect("finds");
+        let found = run(candidates(&store, &tenant, &steps, &Filter::default())).expect("finds");
         let candidates = began.elapsed();
         println!(
             "{words:?}: frequencies {:?} of {} in {counted:?}; {} candidates in {candidates:?}",

@@ -1,36 +1,23 @@
-//! How a store numbers what can be found, so that "newest first" is "greatest first".
-//!
-//! Numbers tell the layers apart, and what was said from what tools did, and grow with age inside
-//! each; so a search of what was said walks past nothing else.
+//! The numbers of documents, by the numbers of the rows that they are, and what a filter leaves of them.
 
 use daybook_domain::Origin;
-use daybook_domain::index::{Filter, Layer};
+use daybook_domain::index::{DocumentNo, Filter, Layer, is_said};
 
 /// Where the numbers begin of events that people and agents said; all other events lie below.
-pub(crate) const SAID: i64 = 1 << 60;
+pub(crate) const SAID: i64 = DocumentNo::SAID;
 /// Where the numbers of observations begin.
-pub(crate) const OBSERVATIONS: i64 = 1 << 61;
+pub(crate) const OBSERVATIONS: i64 = DocumentNo::OBSERVATIONS;
 /// Where the numbers of entries begin.
-pub(crate) const ENTRIES: i64 = 1 << 62;
+pub(crate) const ENTRIES: i64 = DocumentNo::ENTRIES;
 
 /// The document that an observation is.
 pub(crate) fn observation_doc(observation: i64) -> i64 {
     OBSERVATIONS | observation
 }
 
-/// The document that an event is.
+/// The document that an event is, whose row has the number `no`.
 pub(crate) fn event_doc(no: i64, origin: Origin) -> i64 {
     if is_said(origin) { SAID | no } else { no }
-}
-
-/// Whether an event of this origin lies among what was said.
-pub(crate) fn is_said(origin: Origin) -> bool {
-    matches!(origin, Origin::Human | Origin::Assistant)
-}
-
-/// What puts documents in their order: layer by layer, and the newest first.
-pub(crate) fn age(doc: i64) -> i64 {
-    if doc < OBSERVATIONS { doc & !SAID } else { doc }
 }
 
 /// Neighbouring documents that a search goes through.
@@ -78,4 +65,12 @@ pub(crate) fn stretches(filter: &Filter) -> Vec<Stretch> {
         }
     }
     stretches
+}
+
+/// Whether a filter's layers and origins let a document through; its scope is another question.
+pub(crate) fn admits(filter: &Filter, doc: DocumentNo, origin: Option<Origin>) -> bool {
+    let layer_fits = filter.layers.is_empty() || filter.layers.contains(&doc.layer());
+    let origin_fits =
+        filter.origins.is_empty() || origin.is_none_or(|origin| filter.origins.contains(&origin));
+    layer_fits && origin_fits
 }

@@ -28,7 +28,10 @@ mod blocking;
 mod bounds;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 pub mod damage;
-#[cfg(any(feature = "postgres", feature = "sqlite"))]
+#[cfg_attr(
+    not(any(feature = "postgres", feature = "sqlite")),
+    allow(dead_code, reason = "databases use the rest")
+)]
 mod documents;
 #[cfg_attr(
     not(any(feature = "postgres", feature = "sqlite")),
@@ -40,6 +43,7 @@ mod labels;
 mod lines;
 mod log;
 pub mod memory;
+mod nearest;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]

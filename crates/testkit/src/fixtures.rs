@@ -3,14 +3,15 @@
 use std::time::Duration;
 
 use daybook_domain::eligibility::Switches;
-use daybook_domain::seams::Append;
+use daybook_domain::index::{Document, Filter, Step};
+use daybook_domain::seams::{Append, Store};
 use daybook_domain::source::{ImportNo, Source};
 use daybook_domain::trigger::Patience;
 use daybook_domain::{
     Claim, ClaimLimits, Digest, EventId, EventSeq, Evidence, Extraction, FailedTry, Failure,
     FailureClass, JobKind, NewEvent, Observation, ObservationId, ObservationKind, Origin, Place,
-    Project, Retry, Scope, ScopeKind, SessionId, SessionKind, SessionMeta, Tenant, Timestamp, Wait,
-    Yield,
+    Project, Retry, Scope, ScopeKind, SessionId, SessionKind, SessionMeta, StoreError, Tenant,
+    Timestamp, Wait, Yield,
 };
 
 /// The time at which tests begin: 2026-11-01T00:00:00Z.
@@ -294,4 +295,18 @@ pub fn nothing(id: &SessionId, window: (u64, u64)) -> Extraction {
         yielded: Yield::Nothing,
         ..extraction(id, window, Vec::new())
     }
+}
+
+/// The documents that steps lead to, whole.
+///
+/// # Errors
+/// When the store fails.
+pub async fn candidates(
+    store: &dyn Store,
+    tenant: &Tenant,
+    steps: &[Step],
+    filter: &Filter,
+) -> Result<Vec<Document>, StoreError> {
+    let docs = store.matches(tenant, steps, filter).await?;
+    store.documents(tenant, &docs).await
 }

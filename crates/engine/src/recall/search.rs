@@ -134,7 +134,8 @@ async fn search(
         layers: question.layers.clone(),
         origins,
     };
-    let documents = store.candidates(tenant, &steps, &filter).await?;
+    let docs = store.matches(tenant, &steps, &filter).await?;
+    let documents = store.documents(tenant, &docs).await?;
     let corpus = Corpus {
         total: stats.documents,
         average_length: AVERAGE_LENGTH,

@@ -2,7 +2,9 @@
 //! change in the same transaction.
 
 use async_trait::async_trait;
-use daybook_domain::index::{Document, FileEntry, Filter, Step, TermStats};
+use daybook_domain::index::{
+    Document, DocumentNo, Embedded, FileEntry, Filter, Outline, Step, TermStats, Unembedded,
+};
 use daybook_domain::seams::{
     Append, Appended, ExtractionStore, Index, ScopeState, SessionStore, Store,
 };
@@ -241,13 +243,70 @@ impl<S: Store + JobRows> Index for Ledgered<S> {
         self.inner.term_stats(tenant, tokens).await
     }
 
-    async fn candidates(
+    async fn matches(
         &self,
         tenant: &Tenant,
         steps: &[Step],
         filter: &Filter,
+    ) -> Result<Vec<DocumentNo>, StoreError> {
+        self.inner.matches(tenant, steps, filter).await
+    }
+
+    async fn nearest(
+        &self,
+        tenant: &Tenant,
+        signs: (&str, &[u64]),
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Vec<DocumentNo>, StoreError> {
+        self.inner.nearest(tenant, signs, filter, limit).await
+    }
+
+    async fn outlines(
+        &self,
+        tenant: &Tenant,
+        docs: &[DocumentNo],
+        model: Option<&str>,
+    ) -> Result<Vec<Outline>, StoreError> {
+        self.inner.outlines(tenant, docs, model).await
+    }
+
+    async fn surroundings(
+        &self,
+        tenant: &Tenant,
+        docs: &[DocumentNo],
+        reach: usize,
+    ) -> Result<Vec<DocumentNo>, StoreError> {
+        self.inner.surroundings(tenant, docs, reach).await
+    }
+
+    async fn documents(
+        &self,
+        tenant: &Tenant,
+        docs: &[DocumentNo],
     ) -> Result<Vec<Document>, StoreError> {
-        self.inner.candidates(tenant, steps, filter).await
+        self.inner.documents(tenant, docs).await
+    }
+
+    async fn choose_model(&self, tenant: &Tenant, model: &str) -> Result<bool, StoreError> {
+        self.inner.choose_model(tenant, model).await
+    }
+
+    async fn unembedded(
+        &self,
+        tenant: &Tenant,
+        limit: usize,
+    ) -> Result<Vec<Unembedded>, StoreError> {
+        self.inner.unembedded(tenant, limit).await
+    }
+
+    async fn put_vectors(
+        &self,
+        tenant: &Tenant,
+        model: &str,
+        embedded: &[Embedded],
+    ) -> Result<(), StoreError> {
+        self.inner.put_vectors(tenant, model, embedded).await
     }
 
     async fn put_file(

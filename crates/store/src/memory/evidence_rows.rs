@@ -7,8 +7,8 @@ use daybook_domain::{
     EventSeq, Observation, ObservationId, ObservationKind, Scope, SessionId, Timestamp,
 };
 
-use super::index::observation_doc;
 use super::{EvidenceRow, ObservationRow, Retracted, State};
+use crate::documents::observation_doc;
 use crate::evidence::{Cut, Piece, assemble};
 
 /// Observations whose evidence changed, by number; true where a reader could see the change.
@@ -216,7 +216,7 @@ impl State {
                 settled.scopes.insert(scope);
             }
             if held != holds {
-                self.documents.remove(&observation_doc(no));
+                self.forget_document(observation_doc(no));
                 self.put_document(observation_doc(no), holds.as_deref().unwrap_or_default());
             }
             if !self.evidence.values().any(|row| row.observation == no) {

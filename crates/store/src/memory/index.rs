@@ -1,30 +1,35 @@
 //! What can be found by words: every document's tokens, compared one by one.
 
-use std::collections::HashSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, HashSet};
 
 use async_trait::async_trait;
-use daybook_domain::index::{Document, FileEntry, Filter, Found, Layer, Step, TermStats};
+use daybook_domain::index::{
+    Document, DocumentNo, Embedded, FileEntry, Filter, Found, Layer, Outline, Step, TermStats,
+    Terms, Unembedded,
+};
 use daybook_domain::limits::{APPEND_EVENTS, COUNTED};
 use daybook_domain::seams::Index;
-use daybook_domain::{EventSeq, Scope, SessionId, StoreError, Tenant, Timestamp};
+use daybook_domain::{EventSeq, Origin, Scope, SessionId, StoreError, Tenant, Timestamp};
 
 use super::{EntryRow, FileRow, MemoryStore, State};
 use crate::bounds::{DOCUMENT_TEXT, head};
+use crate::documents::{ENTRIES, OBSERVATIONS, SAID, admits, observation_doc};
 use crate::evidence::assemble;
+use crate::nearest::Nearest;
 
-/// Where the numbers of observations begin; events lie below.
-const OBSERVATIONS: i64 = 1 << 61;
-/// Where the numbers of entries begin.
-const ENTRIES: i64 = 1 << 62;
-
-/// The document that an event is.
-pub(super) fn event_doc(session: i64, seq: EventSeq) -> i64 {
-    (session << 32) | i64::try_from(seq.0).unwrap_or(i64::from(u32::MAX))
+/// What is held of a document.
+#[derive(Debug, Default)]
+pub(super) struct Indexed {
+    held: HashSet<String>,
+    terms: Terms,
 }
 
-/// The document that an observation is.
-pub(super) fn observation_doc(observation: i64) -> i64 {
-    OBSERVATIONS | observation
+/// The vectors of a document, and the signs of the first.
+#[derive(Debug)]
+pub(super) struct Vectors {
+    codes: Vec<i8>,
+    signs: Vec<u64>,
 }
 
 #[async_trait]
@@ -39,7 +44,7 @@ impl Index for MemoryStore {
             .documents
             .iter()
             .filter(|(doc, _)| state.tenant_of(**doc).as_ref() == Some(tenant))
-            .map(|(_, tokens)| tokens)
+            .map(|(_, indexed)| &indexed.held)
             .collect();
         let holding = |token: &String| own.iter().filter(|held| held.contains(token)).count();
         Ok(TermStats {
@@ -51,30 +56,170 @@ impl Index for MemoryStore {
         })
     }
 
-    async fn candidates(
+    async fn matches(
         &self,
         tenant: &Tenant,
         steps: &[Step],
         filter: &Filter,
-    ) -> Result<Vec<Document>, StoreError> {
+    ) -> Result<Vec<DocumentNo>, StoreError> {
         let state = self.state();
         let mut seen = HashSet::new();
-        let mut documents = Vec::new();
+        let mut found = Vec::new();
         for step in steps.iter().filter(|step| !step.all_of.is_empty()) {
-            let holding = state.documents.iter().rev().filter(|(doc, held)| {
-                step.all_of.iter().all(|token| held.contains(token))
-                    && state.tenant_of(**doc).as_ref() == Some(tenant)
+            let holding = state.documents.iter().filter(|(doc, indexed)| {
+                step.all_of.iter().all(|token| indexed.held.contains(token))
+                    && state.is_seen(tenant, filter, **doc)
             });
-            let found = holding
-                .filter_map(|(&doc, _)| Some((doc, state.document(doc)?)))
-                .filter(|(doc, document)| passes(filter, *doc, document));
-            for (doc, document) in found.take(step.limit) {
-                if seen.insert(doc) {
-                    documents.push(document);
-                }
+            let mut docs: Vec<DocumentNo> = holding.map(|(doc, _)| DocumentNo(*doc)).collect();
+            docs.sort_unstable_by_key(|doc| Reverse(doc.age()));
+            docs.truncate(step.limit);
+            found.extend(docs.into_iter().filter(|doc| seen.insert(*doc)));
+        }
+        Ok(found)
+    }
+
+    async fn nearest(
+        &self,
+        tenant: &Tenant,
+        (model, signs): (&str, &[u64]),
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Vec<DocumentNo>, StoreError> {
+        let state = self.state();
+        if state.models.get(tenant).map(String::as_str) != Some(model) {
+            return Ok(Vec::new());
+        }
+        let mut best = Nearest::new(limit);
+        for (doc, vectors) in &state.vectors {
+            let pairs = vectors.signs.iter().zip(signs);
+            let distance = pairs.map(|(a, b)| (a ^ b).count_ones()).sum();
+            if state.is_seen(tenant, filter, *doc) {
+                best.take(distance, Reverse(DocumentNo(*doc).age()), DocumentNo(*doc));
             }
         }
-        Ok(documents)
+        Ok(best.into_sorted())
+    }
+
+    async fn outlines(
+        &self,
+        tenant: &Tenant,
+        docs: &[DocumentNo],
+        model: Option<&str>,
+    ) -> Result<Vec<Outline>, StoreError> {
+        let state = self.state();
+        let with_vectors = model.is_some() && state.models.get(tenant).map(String::as_str) == model;
+        let outline = |doc: &DocumentNo| {
+            let document = state.document(doc.0)?;
+            let vectors = state.vectors.get(&doc.0).filter(|_| with_vectors);
+            Some(Outline {
+                doc: *doc,
+                origin: origin_of(&document.what),
+                at: document.at,
+                terms: state.documents.get(&doc.0)?.terms.clone(),
+                vectors: vectors
+                    .map(|vectors| vectors.codes.clone())
+                    .unwrap_or_default(),
+            })
+        };
+        let own = docs
+            .iter()
+            .filter(|doc| state.tenant_of(doc.0).as_ref() == Some(tenant));
+        Ok(own.filter_map(outline).collect())
+    }
+
+    async fn surroundings(
+        &self,
+        tenant: &Tenant,
+        docs: &[DocumentNo],
+        reach: usize,
+    ) -> Result<Vec<DocumentNo>, StoreError> {
+        let state = self.state();
+        let mut found = BTreeSet::new();
+        for doc in docs.iter().filter(|doc| doc.is_said()) {
+            if state.tenant_of(doc.0).as_ref() != Some(tenant) {
+                continue;
+            }
+            let first = doc.0 & !i64::from(u32::MAX);
+            let last = doc.0 | i64::from(u32::MAX);
+            let before = state.documents.range(first..=doc.0).rev().take(reach + 1);
+            let after = state.documents.range(doc.0 + 1..=last).take(reach);
+            found.extend(before.chain(after).map(|(doc, _)| DocumentNo(*doc)));
+        }
+        Ok(found.into_iter().collect())
+    }
+
+    async fn documents(
+        &self,
+        tenant: &Tenant,
+        docs: &[DocumentNo],
+    ) -> Result<Vec<Document>, StoreError> {
+        let state = self.state();
+        let own = docs
+            .iter()
+            .filter(|doc| state.tenant_of(doc.0).as_ref() == Some(tenant));
+        Ok(own.filter_map(|doc| state.document(doc.0)).collect())
+    }
+
+    async fn choose_model(&self, tenant: &Tenant, model: &str) -> Result<bool, StoreError> {
+        let mut state = self.state();
+        let known = state.models.insert(tenant.clone(), model.to_owned());
+        if known.as_deref() == Some(model) {
+            return Ok(false);
+        }
+        let docs = state.vectors.keys().copied();
+        let own: Vec<i64> = docs
+            .filter(|&doc| state.tenant_of(doc).as_ref() == Some(tenant))
+            .collect();
+        for doc in own {
+            state.vectors.remove(&doc);
+            state.unembedded.insert(doc);
+        }
+        Ok(true)
+    }
+
+    async fn unembedded(
+        &self,
+        tenant: &Tenant,
+        limit: usize,
+    ) -> Result<Vec<Unembedded>, StoreError> {
+        let state = self.state();
+        let waiting = state.unembedded.iter().rev();
+        let own = waiting.filter(|doc| state.tenant_of(**doc).as_ref() == Some(tenant));
+        let unembedded = |doc: &i64| {
+            let document = state.document(*doc)?;
+            Some(Unembedded {
+                doc: DocumentNo(*doc),
+                text: document.text,
+                context: document.context,
+            })
+        };
+        Ok(own.filter_map(unembedded).take(limit).collect())
+    }
+
+    async fn put_vectors(
+        &self,
+        tenant: &Tenant,
+        model: &str,
+        embedded: &[Embedded],
+    ) -> Result<(), StoreError> {
+        let mut state = self.state();
+        if state.models.get(tenant).map(String::as_str) != Some(model) {
+            return Ok(());
+        }
+        for one in embedded {
+            let doc = one.doc.0;
+            if state.tenant_of(doc).as_ref() == Some(tenant)
+                && state.unembedded.remove(&doc)
+                && !one.vectors.is_empty()
+            {
+                let vectors = Vectors {
+                    codes: one.vectors.clone(),
+                    signs: one.signs.clone(),
+                };
+                state.vectors.insert(doc, vectors);
+            }
+        }
+        Ok(())
     }
 
     async fn put_file(
@@ -103,7 +248,9 @@ impl Index for MemoryStore {
         let own: HashSet<i64> = docs
             .filter(|&doc| state.tenant_of(doc).as_ref() == Some(tenant))
             .collect();
-        state.documents.retain(|doc, _| !own.contains(doc));
+        for doc in own {
+            state.forget_document(doc);
+        }
         state.files.retain(|(scope, _), _| &scope.tenant != tenant);
         state.entries.retain(|_, row| &row.scope.tenant != tenant);
         Ok(())
@@ -127,8 +274,15 @@ impl Index for MemoryStore {
             .iter()
             .filter(|(seq, _)| row.events.contains_key(seq));
         let known: Vec<&(EventSeq, String)> = known.collect();
-        for (seq, tokens) in known {
-            state.put_document(event_doc(no, *seq), tokens);
+        let known: Vec<(DocumentNo, &String)> = known
+            .into_iter()
+            .filter_map(|(seq, tokens)| {
+                let origin = row.events.get(seq)?.origin;
+                Some((DocumentNo::event(no, *seq, origin), tokens))
+            })
+            .collect();
+        for (doc, tokens) in known {
+            state.put_document(doc.0, tokens);
         }
         Ok(())
     }
@@ -146,41 +300,52 @@ impl Index for MemoryStore {
     }
 }
 
-/// Whether a search may see a document.
-fn passes(filter: &Filter, doc: i64, document: &Document) -> bool {
-    let layer = layer_of(doc);
-    let scope_fits = filter.scopes.as_ref().is_none_or(|scopes| {
-        document
-            .scope
-            .as_ref()
-            .is_some_and(|scope| scopes.contains(scope))
-    });
-    let origin_fits = match &document.what {
-        Found::Event { origin } => filter.origins.is_empty() || filter.origins.contains(origin),
-        Found::Entry { .. } | Found::Observation { .. } => true,
-    };
-    let layer_fits = filter.layers.is_empty() || filter.layers.contains(&layer);
-    layer_fits && scope_fits && origin_fits
-}
-
-fn layer_of(doc: i64) -> Layer {
-    if doc >= ENTRIES {
-        Layer::Entry
-    } else if doc >= OBSERVATIONS {
-        Layer::Observation
-    } else {
-        Layer::Event
+/// Who said a document, for events.
+fn origin_of(found: &Found) -> Option<Origin> {
+    match found {
+        Found::Event { origin } => Some(*origin),
+        Found::Entry { .. } | Found::Observation { .. } => None,
     }
 }
 
 impl State {
-    /// Replaces a document; one without tokens cannot be found.
+    /// Replaces a document; one without tokens cannot be found. What tools did gets no vectors.
     pub(super) fn put_document(&mut self, doc: i64, tokens: &str) {
-        self.documents.remove(&doc);
+        self.forget_document(doc);
         if !tokens.is_empty() {
-            let tokens = tokens.split(' ').map(str::to_owned).collect();
-            self.documents.insert(doc, tokens);
+            let indexed = Indexed {
+                held: tokens.split_whitespace().map(str::to_owned).collect(),
+                terms: Terms::of(tokens),
+            };
+            self.documents.insert(doc, indexed);
+            if doc >= SAID {
+                self.unembedded.insert(doc);
+            }
         }
+    }
+
+    /// Takes a document out, if it is there.
+    pub(super) fn forget_document(&mut self, doc: i64) {
+        self.documents.remove(&doc);
+        self.vectors.remove(&doc);
+        self.unembedded.remove(&doc);
+    }
+
+    /// Whether a search of a tenant may see a document.
+    fn is_seen(&self, tenant: &Tenant, filter: &Filter, doc: i64) -> bool {
+        if self.tenant_of(doc).as_ref() != Some(tenant) {
+            return false;
+        }
+        let Some(document) = self.document(doc) else {
+            return false;
+        };
+        let scope_fits = filter.scopes.as_ref().is_none_or(|scopes| {
+            document
+                .scope
+                .as_ref()
+                .is_some_and(|scope| scopes.contains(scope))
+        });
+        scope_fits && admits(filter, DocumentNo(doc), origin_of(&document.what))
     }
 
     fn put_file(
@@ -198,7 +363,7 @@ impl State {
             .unwrap_or_default()
         {
             self.entries.remove(&entry);
-            self.documents.remove(&(ENTRIES | entry));
+            self.forget_document(ENTRIES | entry);
         }
         if entries.is_empty() {
             return;
@@ -227,7 +392,7 @@ impl State {
     }
 
     fn tenant_of(&self, doc: i64) -> Option<Tenant> {
-        match layer_of(doc) {
+        match DocumentNo(doc).layer() {
             Layer::Entry => Some(self.entries.get(&(doc - ENTRIES))?.scope.tenant.clone()),
             Layer::Observation => Some(
                 self.observations
@@ -236,12 +401,15 @@ impl State {
                     .tenant
                     .clone(),
             ),
-            Layer::Event => Some(self.session_numbered(doc >> 32)?.session.id.tenant.clone()),
+            Layer::Event => {
+                let no = DocumentNo(doc).session()?;
+                Some(self.session_numbered(no)?.session.id.tenant.clone())
+            }
         }
     }
 
     fn document(&self, doc: i64) -> Option<Document> {
-        match layer_of(doc) {
+        match DocumentNo(doc).layer() {
             Layer::Entry => self.entry_document(doc - ENTRIES),
             Layer::Observation => self.observation_document(doc - OBSERVATIONS),
             Layer::Event => self.event_document(doc),
@@ -249,7 +417,7 @@ impl State {
     }
 
     fn event_document(&self, doc: i64) -> Option<Document> {
-        let row = self.session_numbered(doc >> 32)?;
+        let row = self.session_numbered(DocumentNo(doc).session()?)?;
         let seq = EventSeq(doc.cast_unsigned() & u64::from(u32::MAX));
         let event = row.events.get(&seq)?;
         let id = &row.session.id;

@@ -17,7 +17,7 @@ mod threads;
 mod trees;
 mod undo;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use daybook_domain::claim::Rounds;
@@ -86,7 +86,11 @@ struct State {
     last_evidence: i64,
     retractions: BTreeMap<RetractionKey, Retracted>,
     /// The tokens of each document.
-    documents: BTreeMap<i64, HashSet<String>>,
+    documents: BTreeMap<i64, index::Indexed>,
+    /// The model of each tenant's vectors.
+    models: BTreeMap<Tenant, String>,
+    vectors: BTreeMap<i64, index::Vectors>,
+    unembedded: BTreeSet<i64>,
     files: BTreeMap<(Scope, String), FileRow>,
     entries: BTreeMap<i64, EntryRow>,
     last_entry: i64,

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use async_trait::async_trait;
+use daybook_domain::index::DocumentNo;
 use daybook_domain::seams::{Append, Appended, SessionStore};
 use daybook_domain::source::{Import, ImportNo, Source, Undone};
 use daybook_domain::{
@@ -349,7 +350,8 @@ impl State {
                 let root = (row.session.id.tenant.clone(), place.root.clone());
                 self.roots.entry(root).or_default();
             }
-            self.put_document(super::index::event_doc(row.no, seq), &event.tokens);
+            let doc = DocumentNo::event(row.no, seq, event.origin);
+            self.put_document(doc.0, &event.tokens);
             log::extend(&mut row.session, seq, event.at);
             added.note(event);
             seqs.push(seq);

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use daybook_domain::index::DocumentNo;
 use daybook_domain::source::{ImportNo, Undone};
 use daybook_domain::{EventSeq, JobKey, SessionId, Timestamp};
 
 use super::State;
 use super::evidence_rows::Touched;
-use super::index::event_doc;
 use crate::bounds::STEP_ROWS;
 
 impl State {
@@ -87,13 +87,19 @@ impl State {
         self.remotes
             .retain(|shown| &shown.session != id || !gone.contains(&shown.seq));
         let before = row.events.len();
+        let said = gone.iter().filter_map(|seq| {
+            let origin = row.events.get(seq)?.origin;
+            Some(DocumentNo::event(row.no, *seq, origin))
+        });
+        let documents: Vec<DocumentNo> = said.collect();
         row.events.retain(|seq, _| !gone.contains(seq));
         row.entries.retain(|seq, _| !gone.contains(seq));
         row.ids.retain(|_, seq| !gone.contains(seq));
-        for &seq in gone {
-            self.documents.remove(&event_doc(row.no, seq));
+        let left = row.events.len();
+        for doc in documents {
+            self.forget_document(doc.0);
         }
-        (before - row.events.len()) as u64
+        (before - left) as u64
     }
 
     /// Derives a session from the events that are left. True when there is none.

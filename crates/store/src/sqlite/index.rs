@@ -9,7 +9,10 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
-use daybook_domain::index::{Document, FileEntry, Filter, Step, TermStats};
+use daybook_domain::index::{
+    Document, DocumentNo, Embedded, FileEntry, Filter, Outline, Step, TermStats, Unembedded,
+};
+use daybook_domain::index::{PASSAGE_END, SPEAKER_END};
 use daybook_domain::limits::APPEND_EVENTS;
 use daybook_domain::seams::Index;
 use daybook_domain::{EventSeq, NewEvent, Origin, Scope, SessionId, StoreError, Tenant, Timestamp};
@@ -18,8 +21,9 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use super::connection::Fault;
 use super::file::File;
 use super::names::{find_scope, find_session, find_tenant, scope_no, word};
+use super::outlines::NewDocument;
 use super::sessions::event_no;
-use super::{SqliteStore, queries};
+use super::{SqliteStore, outlines, queries, vectors};
 use crate::blocking::blocking;
 use crate::bounds::STEP_ROWS;
 use crate::documents::{ENTRIES, event_doc, observation_doc};
@@ -46,13 +50,73 @@ impl Index for SqliteStore {
         self.read(|tx| queries::term_stats(tx, tenant, tokens))
     }
 
-    async fn candidates(
+    async fn matches(
         &self,
         tenant: &Tenant,
         steps: &[Step],
         filter: &Filter,
+    ) -> Result<Vec<DocumentNo>, StoreError> {
+        self.read(|tx| queries::matches(tx, tenant, steps, filter))
+    }
+
+    async fn nearest(
+        &self,
+        tenant: &Tenant,
+        (model, signs): (&str, &[u64]),
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Vec<DocumentNo>, StoreError> {
+        self.read(|tx| vectors::nearest(tx, &self.signs, tenant, (model, signs), filter, limit))
+    }
+
+    async fn outlines(
+        &self,
+        tenant: &Tenant,
+        docs: &[DocumentNo],
+        model: Option<&str>,
+    ) -> Result<Vec<Outline>, StoreError> {
+        self.read(|tx| outlines::outlines(tx, tenant, docs, model))
+    }
+
+    async fn surroundings(
+        &self,
+        tenant: &Tenant,
+        docs: &[DocumentNo],
+        reach: usize,
+    ) -> Result<Vec<DocumentNo>, StoreError> {
+        self.read(|tx| outlines::surroundings(tx, tenant, docs, reach))
+    }
+
+    async fn documents(
+        &self,
+        tenant: &Tenant,
+        docs: &[DocumentNo],
     ) -> Result<Vec<Document>, StoreError> {
-        self.read(|tx| queries::candidates(tx, tenant, steps, filter))
+        self.read(|tx| queries::documents(tx, tenant, docs))
+    }
+
+    async fn choose_model(&self, tenant: &Tenant, model: &str) -> Result<bool, StoreError> {
+        if self.read(|tx| Ok(vectors::model(tx, tenant)?.as_deref() == Some(model)))? {
+            return Ok(false);
+        }
+        self.write(|tx| vectors::choose_model(tx, tenant, model))
+    }
+
+    async fn unembedded(
+        &self,
+        tenant: &Tenant,
+        limit: usize,
+    ) -> Result<Vec<Unembedded>, StoreError> {
+        self.read(|tx| vectors::unembedded(tx, tenant, limit))
+    }
+
+    async fn put_vectors(
+        &self,
+        tenant: &Tenant,
+        model: &str,
+        embedded: &[Embedded],
+    ) -> Result<(), StoreError> {
+        self.write(|tx| vectors::put(tx, tenant, model, embedded))
     }
 
     async fn put_file(
@@ -124,10 +188,16 @@ fn clear_step(tx: &Connection, tenant: &Tenant) -> Result<bool, Fault> {
     tx.prepare_cached(&format!("DELETE FROM ix_files WHERE file_no IN ({files})"))?
         .execute([no])?;
     let mark = Mark::Tenant(no).word();
-    tx.prepare_cached("DELETE FROM ix_pending WHERE instr(words, ?)")?
-        .execute([queries::between_blanks(&mark)])?;
+    let mut find = tx.prepare_cached("SELECT doc FROM ix_pending WHERE instr(words, ?)")?;
+    let waiting: Vec<i64> = find
+        .query_map([queries::between_blanks(&mark)], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    for doc in waiting {
+        forget(tx, doc)?;
+    }
     if queries::is_only_tenant(tx)? {
         tx.execute_batch("INSERT INTO ix_text (ix_text) VALUES ('delete-all')")?;
+        outlines::clear(tx)?;
         return Ok(false);
     }
     let mut find = tx.prepare_cached("SELECT rowid FROM ix_text WHERE ix_text MATCH ? LIMIT ?")?;
@@ -175,11 +245,10 @@ fn push_whole(tokens: &str, words: &mut String) {
     if tokens.bytes().all(is_whole) {
         words.push_str(tokens);
     } else {
-        words.extend(
-            tokens
-                .chars()
-                .map(|c| if c == ' ' { c } else { stand_in(c) }),
-        );
+        words.extend(tokens.chars().map(|c| match c {
+            ' ' | PASSAGE_END | SPEAKER_END => ' ',
+            c => stand_in(c),
+        }));
     }
 }
 
@@ -204,15 +273,8 @@ pub(super) fn put_event(
     root: Option<i64>,
     event: &NewEvent,
 ) -> Result<(), Fault> {
-    let marks = event_marks(tenant, root, event.origin);
-    put(tx, event_doc(no, event.origin), &event.tokens, &marks)
-}
-
-/// The marks of an event.
-pub(super) fn event_marks(tenant: i64, root: Option<i64>, origin: Origin) -> Vec<Mark> {
-    let mut marks = vec![Mark::Tenant(tenant), Mark::Origin(origin)];
-    marks.extend(root.map(Mark::Root));
-    marks
+    let document = NewDocument::event(no, tenant, root, (event.origin, event.at));
+    put(tx, &document, &event.tokens)
 }
 
 /// Adds an observation.
@@ -222,8 +284,8 @@ pub(super) fn put_observation(
     scope: i64,
     tokens: &str,
 ) -> Result<(), Fault> {
-    let marks = [Mark::Tenant(tenant_of(tx, scope)?), Mark::Scope(scope)];
-    put(tx, observation_doc(observation), tokens, &marks)
+    let document = NewDocument::observation(tx, observation, tenant_of(tx, scope)?, scope)?;
+    put(tx, &document, tokens)
 }
 
 fn tenant_of(tx: &Connection, scope: i64) -> Result<i64, Fault> {
@@ -231,18 +293,13 @@ fn tenant_of(tx: &Connection, scope: i64) -> Result<i64, Fault> {
     Ok(find.query_row([scope], |row| row.get(0))?)
 }
 
-fn put(tx: &Connection, doc: i64, tokens: &str, marks: &[Mark]) -> Result<(), Fault> {
+fn put(tx: &Connection, document: &NewDocument, tokens: &str) -> Result<(), Fault> {
     if tokens.is_empty() {
         return Ok(());
     }
     tx.prepare_cached("INSERT INTO ix_pending (doc, words) VALUES (?, ?)")?
-        .execute(params![doc, words(tokens, marks)])?;
-    Ok(())
-}
-
-/// The marks of an observation or entry.
-pub(super) fn scope_marks(tenant: i64, scope: i64) -> [Mark; 2] {
-    [Mark::Tenant(tenant), Mark::Scope(scope)]
+        .execute(params![document.doc, words(tokens, &document.marks())])?;
+    outlines::put(tx, document, tokens)
 }
 
 /// What is indexed of a document: a blank, and a blank behind each word.
@@ -267,7 +324,7 @@ pub(super) fn forget(tx: &Connection, doc: i64) -> Result<(), Fault> {
         tx.prepare_cached("DELETE FROM ix_text WHERE rowid = ?")?
             .execute([doc])?;
     }
-    Ok(())
+    outlines::forget(tx, doc)
 }
 
 /// Takes an event out, if it is there.
@@ -401,7 +458,7 @@ fn put_file(
     tx.prepare_cached("INSERT INTO ix_files (scope_no, file, stamp, at) VALUES (?, ?, ?, ?)")?
         .execute(params![scope, file, stamp, now.0])?;
     let file = tx.last_insert_rowid();
-    let marks = [Mark::Tenant(tenant_of(tx, scope)?), Mark::Scope(scope)];
+    let tenant = tenant_of(tx, scope)?;
     for entry in entries {
         tx.prepare_cached(
             "INSERT INTO ix_entries (file_no, line, text, heading, observation, citation)
@@ -415,7 +472,8 @@ fn put_file(
             entry.observation.map(|id| id.0.cast_signed()),
             entry.citation
         ])?;
-        put(tx, ENTRIES | tx.last_insert_rowid(), &entry.tokens, &marks)?;
+        let document = NewDocument::entry(tx.last_insert_rowid(), tenant, scope, now);
+        put(tx, &document, &entry.tokens)?;
     }
     Ok(())
 }
@@ -451,22 +509,17 @@ fn index_events(
     let Some(row) = find_session(tx, session)?.filter(|row| row.known) else {
         return Err(StoreError::NotFound(format!("session {session}")).into());
     };
-    let mut find = tx.prepare_cached(
-        "SELECT tenant_no, root_no, origin FROM events JOIN sessions USING (session_no)
-         LEFT JOIN places USING (place_no) WHERE event_no = ?",
-    )?;
+    let mut find = tx.prepare_cached("SELECT origin FROM events WHERE event_no = ?")?;
     for (seq, tokens) in events {
         let no = event_no(row.no, *seq);
-        let found = find
-            .query_row([no], |row| {
-                let origin = word(row, "origin", Origin::from_word)?;
-                let marks = event_marks(row.get(0)?, row.get(1)?, origin);
-                Ok((event_doc(no, origin), marks))
-            })
-            .optional()?;
-        if let Some((doc, marks)) = found {
-            forget(tx, doc)?;
-            put(tx, doc, tokens, &marks)?;
+        let origin = find.query_row([no], |row| word(row, 0, Origin::from_word));
+        let Some(origin) = origin.optional()? else {
+            continue;
+        };
+        let doc = event_doc(no, origin);
+        forget(tx, doc)?;
+        if let Some(document) = NewDocument::known(tx, DocumentNo(doc))? {
+            put(tx, &document, tokens)?;
         }
     }
     Ok(())

@@ -27,6 +27,12 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0003_identity.sql"),
         serves: 1,
     },
+    Migration {
+        version: 4,
+        name: "outlines",
+        sql: include_str!("migrations/0004_outlines.sql"),
+        serves: 4,
+    },
 ];
 
 /// Brings the schema up to date. Opening what is up to date costs one read.

@@ -22,6 +22,7 @@ mod lanes;
 mod listing;
 mod migrations;
 mod names;
+mod outlines;
 mod places;
 mod queries;
 mod remotes;
@@ -33,6 +34,7 @@ mod staged;
 mod threads;
 mod transfer;
 mod undo;
+mod vectors;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -50,6 +52,7 @@ use file::File;
 pub use health::Tokens;
 use index::Upkeep;
 pub use salvage::{Salvage, Salvaged, keep_copy};
+use vectors::Signs;
 
 /// Longest wait for somebody else's lock.
 pub const LOCK_WAIT: Duration = crate::blocking::LOCK_WAIT;
@@ -86,6 +89,7 @@ pub struct SqliteStore {
     file: Arc<File>,
     committer: Committer,
     upkeep: Arc<Upkeep>,
+    signs: Signs,
     /// Writes nothing, so that it sees every commit as somebody else's.
     watcher: Mutex<Option<Connection>>,
     /// Rows that listings left out.
@@ -105,6 +109,7 @@ impl SqliteStore {
             file,
             committer: Committer::default(),
             upkeep: Arc::new(Upkeep::new(WAITING_DOCUMENTS)),
+            signs: Signs::default(),
             watcher: Mutex::new(None),
             damaged_rows: Mutex::default(),
         })

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
-use daybook_domain::index::{Document, Filter, Found, Step, TermStats};
+use daybook_domain::index::{Document, DocumentNo, Filter, Found, Step, TermStats};
 use daybook_domain::limits::COUNTED;
 use daybook_domain::{
     EventSeq, ObservationId, ObservationKind, Origin, Scope, ScopeKind, Tenant, Timestamp,
@@ -17,7 +17,7 @@ use super::listing::is_of_a_value;
 use super::names::{find_scope, find_tenant, scope_of, session_id_of, word};
 use super::sessions::seq_of;
 use crate::bounds::{DOCUMENT_TEXT, head};
-use crate::documents::{ENTRIES, OBSERVATIONS, SAID, Stretch, age, stretches};
+use crate::documents::{ENTRIES, OBSERVATIONS, SAID, Stretch, stretches};
 
 pub(super) fn term_stats(
     tx: &Connection,
@@ -87,24 +87,43 @@ pub(super) fn is_only_tenant(tx: &Connection) -> Result<bool, Fault> {
     Ok(count.query_row([], |row| row.get(0))?)
 }
 
-pub(super) fn candidates(
+pub(super) fn matches(
     tx: &Connection,
     tenant: &Tenant,
     steps: &[Step],
     filter: &Filter,
-) -> Result<Vec<Document>, Fault> {
+) -> Result<Vec<DocumentNo>, Fault> {
     let parts = searched_parts(tx, tenant, filter)?;
     let pending = Pending::load(tx)?;
     let mut seen = HashSet::new();
-    let mut documents = Vec::new();
+    let mut found = Vec::new();
     for step in steps {
-        for doc in matches(tx, &parts, &pending, step)? {
+        for doc in matches_of(tx, &parts, &pending, step)? {
             if seen.insert(doc) {
-                documents.extend(load(tx, doc)?);
+                found.push(DocumentNo(doc));
             }
         }
     }
+    Ok(found)
+}
+
+pub(super) fn documents(
+    tx: &Connection,
+    tenant: &Tenant,
+    docs: &[DocumentNo],
+) -> Result<Vec<Document>, Fault> {
+    let mut documents = Vec::with_capacity(docs.len());
+    for doc in docs {
+        documents.extend(load(tx, doc.0)?.filter(|document| is_of(document, tenant)));
+    }
     Ok(documents)
+}
+
+/// Whether a document is a tenant's: whatever says where it is from says whose it is.
+fn is_of(document: &Document, tenant: &Tenant) -> bool {
+    let session = document.session.as_ref().map(|(id, _)| &id.tenant);
+    let scope = document.scope.as_ref().map(|scope| &scope.tenant);
+    session.or(scope) == Some(tenant)
 }
 
 /// Documents that wait to be moved into the index, the greatest first, each with its words between
@@ -200,17 +219,23 @@ fn scope_marks(tx: &Connection, scopes: &[&Scope]) -> Result<Vec<Mark>, Fault> {
 
 /// Events belong to the scopes of projects, by the root that they happened under.
 fn root_marks(tx: &Connection, scopes: &[&Scope]) -> Result<Vec<Mark>, Fault> {
+    let mut marks = Vec::new();
+    for scope in scopes {
+        marks.extend(roots_of(tx, scope)?.into_iter().map(Mark::Root));
+    }
+    Ok(marks)
+}
+
+/// The roots of a project's scope; none of another scope.
+pub(super) fn roots_of(tx: &Connection, scope: &Scope) -> Result<Vec<i64>, Fault> {
+    if scope.kind != ScopeKind::Project {
+        return Ok(Vec::new());
+    }
     let mut find = tx.prepare_cached(
         "SELECT root_no FROM roots JOIN tenants USING (tenant_no) WHERE tenant = ? AND project = ?",
     )?;
-    let mut marks = Vec::new();
-    for scope in scopes.iter().filter(|s| s.kind == ScopeKind::Project) {
-        let mut rows = find.query([&scope.tenant.0, &scope.name])?;
-        while let Some(row) = rows.next()? {
-            marks.push(Mark::Root(row.get(0)?));
-        }
-    }
-    Ok(marks)
+    let rows = find.query_map([&scope.tenant.0, &scope.name], |row| row.get(0))?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 fn words_of(marks: &[Mark]) -> Vec<String> {
@@ -241,7 +266,7 @@ pub(super) fn quoted(word: &str) -> String {
 }
 
 /// The newest documents that hold all of a step's words.
-fn matches(
+fn matches_of(
     tx: &Connection,
     parts: &[Part],
     pending: &Pending,
@@ -264,14 +289,14 @@ fn matches(
             docs.push(row.get(0)?);
         }
     }
-    docs.sort_unstable_by_key(|&doc| Reverse(age(doc)));
+    docs.sort_unstable_by_key(|&doc| Reverse(DocumentNo(doc).age()));
     docs.truncate(step.limit);
     Ok(docs)
 }
 
 /// The document with this number; `None` when what it stood for is gone, or is damaged: one row keeps no
 /// other from being found.
-fn load(tx: &Connection, doc: i64) -> Result<Option<Document>, Fault> {
+pub(super) fn load(tx: &Connection, doc: i64) -> Result<Option<Document>, Fault> {
     match load_sound(tx, doc) {
         Err(Fault::Sql(error)) if is_of_a_value(&error) => Ok(None),
         loaded => loaded,

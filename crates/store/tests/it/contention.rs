@@ -120,9 +120,7 @@ fn threads_with_stores_of_their_own_lose_and_double_nothing() {
             all_of: vec!["word".to_owned()],
             limit: 10_000,
         }];
-        let found = store
-            .candidates(&Tenant::local(), &steps, &Filter::default())
-            .await;
+        let found = candidates(&store, &Tenant::local(), &steps, &Filter::default()).await;
         assert_eq!(found.unwrap().len() as u64, own);
     });
 }

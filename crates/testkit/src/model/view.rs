@@ -8,7 +8,7 @@ use daybook_domain::{
     Scope, Session, SessionId, StoreError, Tally, Tenant, Timestamp,
 };
 
-use crate::fixtures::{project_scope, session, user_scope};
+use crate::fixtures::{candidates, project_scope, session, user_scope};
 
 /// All that can be seen.
 #[derive(Debug, Clone, PartialEq)]
@@ -156,7 +156,7 @@ pub async fn of(store: &dyn Store, tenant: &Tenant) -> Result<View, StoreError> 
             all_of,
             limit: 1000,
         }];
-        let found = store.candidates(tenant, &steps, &filter).await?;
+        let found = candidates(store, tenant, &steps, &filter).await?;
         view.found.push(described(&found));
     }
     view.jobs.retain(|job| job.key.tenant() == tenant);

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use daybook_domain::index::{Document, FileEntry, Filter, Step, TermStats};
+use daybook_domain::index::{
+    Document, DocumentNo, Embedded, FileEntry, Filter, Outline, Step, TermStats, Unembedded,
+};
 use daybook_domain::seams::{
     Append, Appended, ExtractionStore, Index, JobStore, ScopeState, SessionStore, Store,
 };
@@ -505,14 +507,65 @@ impl Index for Stepped {
         self.look("term_stats", call).await
     }
 
-    async fn candidates(
+    async fn matches(
         &self,
         tenant: &Tenant,
         steps: &[Step],
         filter: &Filter,
-    ) -> Answer<Vec<Document>> {
-        let call = self.store.candidates(tenant, steps, filter);
-        self.look("candidates", call).await
+    ) -> Answer<Vec<DocumentNo>> {
+        let call = self.store.matches(tenant, steps, filter);
+        self.look("matches", call).await
+    }
+
+    async fn nearest(
+        &self,
+        tenant: &Tenant,
+        signs: (&str, &[u64]),
+        filter: &Filter,
+        limit: usize,
+    ) -> Answer<Vec<DocumentNo>> {
+        let call = self.store.nearest(tenant, signs, filter, limit);
+        self.look("nearest", call).await
+    }
+
+    async fn outlines(
+        &self,
+        tenant: &Tenant,
+        docs: &[DocumentNo],
+        model: Option<&str>,
+    ) -> Answer<Vec<Outline>> {
+        let call = self.store.outlines(tenant, docs, model);
+        self.look("outlines", call).await
+    }
+
+    async fn surroundings(
+        &self,
+        tenant: &Tenant,
+        docs: &[DocumentNo],
+        reach: usize,
+    ) -> Answer<Vec<DocumentNo>> {
+        let call = self.store.surroundings(tenant, docs, reach);
+        self.look("surroundings", call).await
+    }
+
+    async fn documents(&self, tenant: &Tenant, docs: &[DocumentNo]) -> Answer<Vec<Document>> {
+        let call = self.store.documents(tenant, docs);
+        self.look("documents", call).await
+    }
+
+    async fn choose_model(&self, tenant: &Tenant, model: &str) -> Answer<bool> {
+        let call = self.store.choose_model(tenant, model);
+        self.keep("choose_model", call).await
+    }
+
+    async fn unembedded(&self, tenant: &Tenant, limit: usize) -> Answer<Vec<Unembedded>> {
+        let call = self.store.unembedded(tenant, limit);
+        self.look("unembedded", call).await
+    }
+
+    async fn put_vectors(&self, tenant: &Tenant, model: &str, embedded: &[Embedded]) -> Answer<()> {
+        let call = self.store.put_vectors(tenant, model, embedded);
+        self.keep("put_vectors", call).await
     }
 
     async fn put_file(

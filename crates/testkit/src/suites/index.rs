@@ -19,8 +19,7 @@ fn step(words: &str, limit: usize) -> Step {
 
 async fn found(store: &dyn Store, words: &str, filter: &Filter) -> Vec<String> {
     let steps = [step(words, 100)];
-    let documents = store
-        .candidates(&Tenant::local(), &steps, filter)
+    let documents = candidates(store, &Tenant::local(), &steps, filter)
         .await
         .unwrap();
     documents
@@ -82,8 +81,7 @@ pub async fn an_appended_event_is_found_at_once(store: &dyn Store) {
         .await
         .unwrap();
     let steps = [step("tests", 10)];
-    let documents = store
-        .candidates(&Tenant::local(), &steps, &Filter::default())
+    let documents = candidates(store, &Tenant::local(), &steps, &Filter::default())
         .await
         .unwrap();
     let expected = Document {
@@ -114,8 +112,7 @@ pub async fn all_words_of_a_step_must_occur(store: &dyn Store) {
         all_of: Vec::new(),
         limit: 5,
     }];
-    let nothing = store
-        .candidates(&Tenant::local(), &none, &Filter::default())
+    let nothing = candidates(store, &Tenant::local(), &none, &Filter::default())
         .await
         .unwrap();
     assert!(nothing.is_empty());
@@ -148,8 +145,7 @@ pub async fn the_newest_come_first_and_the_limit_holds(store: &dyn Store) {
     ];
     assert_eq!(all(store, "word").await, order);
     let steps = [step("word", 4)];
-    let few = store
-        .candidates(&Tenant::local(), &steps, &Filter::default())
+    let few = candidates(store, &Tenant::local(), &steps, &Filter::default())
         .await
         .unwrap();
     assert_eq!(
@@ -163,10 +159,14 @@ pub async fn a_limit_takes_the_newest_whoever_said_them(store: &dyn Store) {
     texts[1].origin = Origin::ToolResult;
     texts[3].origin = Origin::ToolResult;
     said(store, "7f78aa01", texts.to_vec()).await;
-    let documents = store
-        .candidates(&Tenant::local(), &[step("word", 2)], &Filter::default())
-        .await
-        .unwrap();
+    let documents = candidates(
+        store,
+        &Tenant::local(),
+        &[step("word", 2)],
+        &Filter::default(),
+    )
+    .await
+    .unwrap();
     let texts: Vec<&str> = documents.iter().map(|d| d.text.as_str()).collect();
     assert_eq!(texts, ["word 4", "word 3"]);
 }
@@ -175,8 +175,7 @@ pub async fn steps_are_taken_in_turn_and_nothing_comes_twice(store: &dyn Store) 
     let texts = ["red green", "green", "red", "green red blue"].map(event);
     said(store, "7f78aa01", texts.to_vec()).await;
     let steps = [step("red green", 10), step("red", 2), step("green", 10)];
-    let documents = store
-        .candidates(&Tenant::local(), &steps, &Filter::default())
+    let documents = candidates(store, &Tenant::local(), &steps, &Filter::default())
         .await
         .unwrap();
     let texts: Vec<&str> = documents
@@ -395,8 +394,7 @@ pub async fn tenants_are_searched_apart(store: &dyn Store) {
     assert_eq!(all(store, "word").await.len(), 3);
     assert_eq!(stats(store, &["word", "theirs"]).await, (3, vec![3, 0]));
     let steps = [step("word", 10)];
-    let documents = store
-        .candidates(&other, &steps, &Filter::default())
+    let documents = candidates(store, &other, &steps, &Filter::default())
         .await
         .unwrap();
     assert_eq!(documents.len(), 2);
@@ -407,8 +405,7 @@ pub async fn tenants_are_searched_apart(store: &dyn Store) {
     assert_eq!(found(store, "word", &narrowed).await, [""; 0]);
     let nobody = Tenant("nobody".to_owned());
     assert!(
-        store
-            .candidates(&nobody, &steps, &Filter::default())
+        candidates(store, &nobody, &steps, &Filter::default())
             .await
             .unwrap()
             .is_empty()
@@ -436,8 +433,7 @@ pub async fn an_observation_is_found_by_the_words_that_it_shows(store: &dyn Stor
     store.observe(&[early], at(9)).await.unwrap();
     assert_eq!(all(store, "late").await, [""; 0]);
     let steps = [step("early", 10)];
-    let documents = store
-        .candidates(&Tenant::local(), &steps, &Filter::default())
+    let documents = candidates(store, &Tenant::local(), &steps, &Filter::default())
         .await
         .unwrap();
     let expected = Document {
@@ -476,8 +472,7 @@ pub async fn a_file_is_replaced_whole(store: &dyn Store) {
         .unwrap();
     assert_eq!(all(store, "word").await, ["word three", "word of bob"]);
     let steps = [step("three", 10)];
-    let documents = store
-        .candidates(&Tenant::local(), &steps, &Filter::default())
+    let documents = candidates(store, &Tenant::local(), &steps, &Filter::default())
         .await
         .unwrap();
     let expected = Document {
@@ -547,8 +542,7 @@ pub async fn tokens_with_punctuation_and_other_scripts_are_whole(store: &dyn Sto
             all_of: vec![word.to_owned()],
             limit: 5,
         }];
-        let none = store
-            .candidates(&Tenant::local(), &steps, &Filter::default())
+        let none = candidates(store, &Tenant::local(), &steps, &Filter::default())
             .await
             .unwrap();
         assert!(none.is_empty(), "{word}");
@@ -576,9 +570,7 @@ pub async fn a_rebuilt_index_answers_the_same(store: &dyn Store) {
     let ada = user_scope("ada");
     let answers = async || {
         let steps = [step("word", 10), step("event", 10)];
-        let documents = store
-            .candidates(&Tenant::local(), &steps, &Filter::default())
-            .await;
+        let documents = candidates(store, &Tenant::local(), &steps, &Filter::default()).await;
         (documents.unwrap(), stats(store, &["word", "event"]).await)
     };
     let before = answers().await;

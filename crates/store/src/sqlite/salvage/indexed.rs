@@ -1,13 +1,13 @@
 //! The index of a database that was saved, made from its rows.
 
-use daybook_domain::Origin;
+use daybook_domain::{Origin, Timestamp};
 use rusqlite::{Connection, params};
 
 use super::super::connection::Fault;
 use super::super::health::Tokens;
 use super::super::index;
 use super::super::names::word;
-use crate::documents::{ENTRIES, event_doc, observation_doc};
+use super::super::outlines::{self, NewDocument};
 
 /// Indexes everything that has something to be found by, in one transaction.
 pub(super) fn fill(fresh: &mut Connection, tokens: Tokens<'_>) -> Result<(), Fault> {
@@ -27,15 +27,16 @@ struct Documents<'a> {
 impl Documents<'_> {
     fn add_events(&mut self, tokens: Tokens<'_>) -> Result<(), Fault> {
         let mut find = self.tx.prepare(
-            "SELECT event_no, origin, text, tenant_no, root_no FROM events
+            "SELECT event_no, origin, text, tenant_no, root_no, at FROM events
              JOIN sessions USING (session_no) LEFT JOIN places USING (place_no) ORDER BY event_no",
         )?;
         let mut rows = find.query([])?;
         while let Some(row) = rows.next()? {
             let origin = word(row, 1, Origin::from_word)?;
             let words = tokens(origin, row.get_ref(2)?.as_str().unwrap_or_default());
-            let marks = index::event_marks(row.get(3)?, row.get(4)?, origin);
-            self.add(event_doc(row.get(0)?, origin), &words, &marks)?;
+            let said = (origin, Timestamp(row.get(5)?));
+            let document = NewDocument::event(row.get(0)?, row.get(3)?, row.get(4)?, said);
+            self.add(&document, &words)?;
         }
         Ok(())
     }
@@ -47,34 +48,40 @@ impl Documents<'_> {
         )?;
         let mut rows = find.query([])?;
         while let Some(row) = rows.next()? {
-            let marks = index::scope_marks(row.get(2)?, row.get(3)?);
             let words: String = row.get(1)?;
-            self.add(observation_doc(row.get(0)?), &words, &marks)?;
+            let document =
+                NewDocument::observation(self.tx, row.get(0)?, row.get(2)?, row.get(3)?)?;
+            self.add(&document, &words)?;
         }
         Ok(())
     }
 
     fn add_entries(&mut self, tokens: Tokens<'_>) -> Result<(), Fault> {
         let mut find = self.tx.prepare(
-            "SELECT entry_no, heading || ' ' || text, tenant_no, scope_no FROM ix_entries
+            "SELECT entry_no, heading || ' ' || text, tenant_no, scope_no, at FROM ix_entries
              JOIN ix_files USING (file_no) JOIN scopes USING (scope_no) ORDER BY entry_no",
         )?;
         let mut rows = find.query([])?;
         while let Some(row) = rows.next()? {
-            let marks = index::scope_marks(row.get(2)?, row.get(3)?);
             let words = tokens(Origin::Human, row.get_ref(1)?.as_str().unwrap_or_default());
-            self.add(ENTRIES | row.get::<_, i64>(0)?, &words, &marks)?;
+            let at = Timestamp(row.get(4)?);
+            let document = NewDocument::entry(row.get(0)?, row.get(2)?, row.get(3)?, at);
+            self.add(&document, &words)?;
         }
         Ok(())
     }
 
     /// Straight into the full-text index: what waits beside it is for writers that are in a hurry.
-    fn add(&mut self, doc: i64, tokens: &str, marks: &[index::Mark]) -> Result<(), Fault> {
-        if !tokens.is_empty() {
-            self.tx
-                .prepare_cached("INSERT INTO ix_text (rowid, words) VALUES (?, ?)")?
-                .execute(params![doc, index::words(tokens, marks)])?;
+    fn add(&mut self, document: &NewDocument, tokens: &str) -> Result<(), Fault> {
+        if tokens.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        self.tx
+            .prepare_cached("INSERT INTO ix_text (rowid, words) VALUES (?, ?)")?
+            .execute(params![
+                document.doc,
+                index::words(tokens, &document.marks())
+            ])?;
+        outlines::put(self.tx, document, tokens)
     }
 }

@@ -11,7 +11,9 @@ use daybook_domain::{
 };
 use proptest::prelude::*;
 
-use crate::fixtures::{LEASE, append, evidence, failed, observation, project, source, tokens};
+use crate::fixtures::{
+    LEASE, append, candidates, evidence, failed, observation, project, source, tokens,
+};
 use crate::model::cast;
 use crate::model::operations::Operation;
 use crate::model::view;
@@ -392,7 +394,7 @@ impl<'a> Hand<'a> {
                     all_of: vec![word.to_owned()],
                     limit: 10,
                 });
-                told(store.candidates(tenant, &steps, &filter).await?)
+                told(candidates(store, tenant, &steps, &filter).await?)
             }
         }
     }

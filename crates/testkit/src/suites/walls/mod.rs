@@ -29,7 +29,7 @@ pub use self::known::{
     assigning_a_root_leaves_the_same_root_of_another_tenant,
     undoing_an_import_leaves_the_same_file_of_another_tenant,
 };
-use crate::fixtures::{DAWN, LEASE, at};
+use crate::fixtures::{DAWN, LEASE, at, candidates};
 use crate::model::cast::{engine, holder};
 use crate::model::drive::differences;
 use crate::model::operations::{self, Operation};
@@ -349,7 +349,7 @@ async fn asked(Hand { store, tenant, .. }: &Hand<'_>) -> Result<Vec<String>, Sto
             all_of: vec![word.to_owned()],
             limit: 3,
         }];
-        let found = store.candidates(tenant, &steps, &Filter::default()).await?;
+        let found = candidates(*store, tenant, &steps, &Filter::default()).await?;
         answers.extend(found.iter().map(|document| format!("{document:?}")));
     }
     Ok(answers)

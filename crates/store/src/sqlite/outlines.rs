@@ -1,0 +1,282 @@
+//! What ranking needs of each document: its terms, who said it and when, and who was beside it.
+
+use daybook_domain::index::{DocumentNo, Layer, Outline, Terms};
+use daybook_domain::{Origin, Tenant, Timestamp};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::connection::Fault;
+use super::index::Mark;
+use super::names::{find_tenant, word};
+use super::vectors;
+use crate::documents::{ENTRIES, SAID, event_doc, observation_doc};
+
+/// A document on its way into the index.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct NewDocument {
+    pub(super) doc: i64,
+    tenant: i64,
+    owner: Owner,
+    origin: Option<Origin>,
+    at: Timestamp,
+}
+
+/// Whose a document is: events are a root's, because a root may change projects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Owner {
+    Nobody,
+    Root(i64),
+    Scope(i64),
+}
+
+impl Owner {
+    fn to_row(self) -> i64 {
+        match self {
+            Self::Nobody => 0,
+            Self::Root(no) => -no,
+            Self::Scope(no) => no,
+        }
+    }
+}
+
+impl NewDocument {
+    /// An event, with the number of its row and of its place's root.
+    pub(super) fn event(
+        no: i64,
+        tenant: i64,
+        root: Option<i64>,
+        (origin, at): (Origin, Timestamp),
+    ) -> Self {
+        Self {
+            doc: event_doc(no, origin),
+            tenant,
+            owner: root.map_or(Owner::Nobody, Owner::Root),
+            origin: Some(origin),
+            at,
+        }
+    }
+
+    /// An observation, of the time of the evidence that lends it its words.
+    pub(super) fn observation(
+        tx: &Connection,
+        no: i64,
+        tenant: i64,
+        scope: i64,
+    ) -> Result<Self, Fault> {
+        let mut find = tx.prepare_cached(
+            "SELECT evidence.at FROM observations JOIN evidence ON evidence_no = shown
+             WHERE observations.observation_no = ?",
+        )?;
+        let at: Option<i64> = find.query_row([no], |row| row.get(0)).optional()?;
+        Ok(Self {
+            doc: observation_doc(no),
+            tenant,
+            owner: Owner::Scope(scope),
+            origin: None,
+            at: Timestamp(at.unwrap_or_default()),
+        })
+    }
+
+    /// An entry of a memory file that was read at `at`.
+    pub(super) fn entry(no: i64, tenant: i64, scope: i64, at: Timestamp) -> Self {
+        Self {
+            doc: ENTRIES | no,
+            tenant,
+            owner: Owner::Scope(scope),
+            origin: None,
+            at,
+        }
+    }
+
+    /// The document with this number, from its own rows; `None` when it is gone.
+    pub(super) fn known(tx: &Connection, doc: DocumentNo) -> Result<Option<Self>, Fault> {
+        let no = doc.row();
+        match doc.layer() {
+            Layer::Event => {
+                let mut find = tx.prepare_cached(
+                    "SELECT tenant_no, root_no, origin, at FROM events
+                     JOIN sessions USING (session_no) LEFT JOIN places USING (place_no)
+                     WHERE event_no = ?",
+                )?;
+                let event = |row: &Row<'_>| {
+                    let origin = word(row, 2, Origin::from_word)?;
+                    let said = (origin, Timestamp(row.get(3)?));
+                    Ok(Self::event(no, row.get(0)?, row.get(1)?, said))
+                };
+                Ok(find.query_row([no], event).optional()?)
+            }
+            Layer::Observation => {
+                let mut find = tx.prepare_cached(
+                    "SELECT tenant_no, scope_no FROM observations JOIN scopes USING (scope_no)
+                     WHERE observation_no = ? AND holds",
+                )?;
+                let found = find.query_row([no], |row| Ok((row.get(0)?, row.get(1)?)));
+                let found: Option<(i64, i64)> = found.optional()?;
+                found
+                    .map(|(tenant, scope)| Self::observation(tx, no, tenant, scope))
+                    .transpose()
+            }
+            Layer::Entry => {
+                let mut find = tx.prepare_cached(
+                    "SELECT tenant_no, scope_no, at FROM ix_entries JOIN ix_files USING (file_no)
+                     JOIN scopes USING (scope_no) WHERE entry_no = ?",
+                )?;
+                let entry = |row: &Row<'_>| {
+                    let at = Timestamp(row.get(2)?);
+                    Ok(Self::entry(no, row.get(0)?, row.get(1)?, at))
+                };
+                Ok(find.query_row([no], entry).optional()?)
+            }
+        }
+    }
+
+    /// What a search can be narrowed to.
+    pub(super) fn marks(&self) -> Vec<Mark> {
+        let mut marks = vec![Mark::Tenant(self.tenant)];
+        marks.extend(self.origin.map(Mark::Origin));
+        match self.owner {
+            Owner::Nobody => {}
+            Owner::Root(no) => marks.push(Mark::Root(no)),
+            Owner::Scope(no) => marks.push(Mark::Scope(no)),
+        }
+        marks
+    }
+}
+
+/// An origin as its place in the list of all.
+pub(super) fn origin_no(origin: Option<Origin>) -> i64 {
+    let place = origin.and_then(|origin| Origin::ALL.iter().position(|&o| o == origin));
+    place.and_then(|at| i64::try_from(at).ok()).unwrap_or(-1)
+}
+
+/// The origin at such a place.
+pub(super) fn origin_of(no: i64) -> Option<Origin> {
+    Origin::ALL.get(usize::try_from(no).ok()?).copied()
+}
+
+/// Keeps the outline of a document. What tools did gets no vectors: there is much of it, and little of
+/// that is asked for in other words than its own.
+pub(super) fn put(tx: &Connection, document: &NewDocument, tokens: &str) -> Result<(), Fault> {
+    put_terms(tx, document, tokens)?;
+    if document.doc >= SAID {
+        tx.prepare_cached("INSERT OR REPLACE INTO ix_unembedded (doc, tenant_no) VALUES (?, ?)")?
+            .execute([document.doc, document.tenant])?;
+    }
+    Ok(())
+}
+
+/// Keeps the terms of a document.
+pub(super) fn put_terms(
+    tx: &Connection,
+    document: &NewDocument,
+    tokens: &str,
+) -> Result<(), Fault> {
+    tx.prepare_cached(
+        "INSERT OR REPLACE INTO ix_docs (doc, tenant_no, owner, origin, at, terms)
+         VALUES (?, ?, ?, ?, ?, ?)",
+    )?
+    .execute(params![
+        document.doc,
+        document.tenant,
+        document.owner.to_row(),
+        origin_no(document.origin),
+        document.at.0,
+        Terms::of(tokens).to_bytes()
+    ])?;
+    Ok(())
+}
+
+/// Forgets the outline of a document, and its vectors.
+pub(super) fn forget(tx: &Connection, doc: i64) -> Result<(), Fault> {
+    for table in ["ix_docs", "ix_unembedded"] {
+        tx.prepare_cached(&format!("DELETE FROM {table} WHERE doc = ?"))?
+            .execute([doc])?;
+    }
+    vectors::forget(tx, doc)
+}
+
+/// Forgets the outlines of all documents, and their vectors.
+pub(super) fn clear(tx: &Connection) -> Result<(), Fault> {
+    for table in [
+        "ix_docs",
+        "ix_unembedded",
+        "ix_vectors",
+        "ix_signs",
+        "ix_models",
+    ] {
+        tx.execute(&format!("DELETE FROM {table}"), [])?;
+    }
+    Ok(())
+}
+
+pub(super) fn outlines(
+    tx: &Connection,
+    tenant: &Tenant,
+    docs: &[DocumentNo],
+    model: Option<&str>,
+) -> Result<Vec<Outline>, Fault> {
+    let Some(no) = find_tenant(tx, tenant)? else {
+        return Ok(Vec::new());
+    };
+    let with_vectors = model.is_some() && vectors::model(tx, tenant)?.as_deref() == model;
+    let mut find = tx.prepare_cached(if with_vectors {
+        "SELECT origin, at, terms, vectors FROM ix_docs LEFT JOIN ix_vectors USING (doc)
+         WHERE doc = ? AND tenant_no = ?"
+    } else {
+        "SELECT origin, at, terms, NULL FROM ix_docs WHERE doc = ? AND tenant_no = ?"
+    })?;
+    let mut found = Vec::with_capacity(docs.len());
+    for doc in docs {
+        let outline = find.query_row([doc.0, no], |row| outline(*doc, row));
+        found.extend(outline.optional()?);
+    }
+    Ok(found)
+}
+
+/// What is damaged is empty, and keeps nothing else from being found.
+fn outline(doc: DocumentNo, row: &Row<'_>) -> rusqlite::Result<Outline> {
+    let terms = row.get_ref(2)?.as_bytes().unwrap_or_default();
+    let vectors = row.get_ref(3)?.as_bytes().unwrap_or_default();
+    Ok(Outline {
+        doc,
+        origin: origin_of(row.get(0)?),
+        at: Timestamp(row.get(1)?),
+        terms: Terms::from_bytes(terms),
+        vectors: vectors.iter().map(|byte| byte.cast_signed()).collect(),
+    })
+}
+
+pub(super) fn surroundings(
+    tx: &Connection,
+    tenant: &Tenant,
+    docs: &[DocumentNo],
+    reach: usize,
+) -> Result<Vec<DocumentNo>, Fault> {
+    let Some(no) = find_tenant(tx, tenant)? else {
+        return Ok(Vec::new());
+    };
+    let mut before = tx.prepare_cached(
+        "SELECT doc FROM ix_docs WHERE doc BETWEEN ? AND ? AND tenant_no = ?
+         ORDER BY doc DESC LIMIT ?",
+    )?;
+    let mut after = tx.prepare_cached(
+        "SELECT doc FROM ix_docs WHERE doc BETWEEN ? AND ? AND tenant_no = ? ORDER BY doc LIMIT ?",
+    )?;
+    let mut found = Vec::new();
+    for doc in docs.iter().filter(|doc| doc.is_said()) {
+        let first = doc.0 & !i64::from(u32::MAX);
+        let last = doc.0 | i64::from(u32::MAX);
+        let mut add =
+            |find: &mut rusqlite::CachedStatement<'_>, from: i64, to: i64, most: usize| {
+                let rows = find.query_map(params![from, to, no, most], |row| row.get(0))?;
+                for row in rows {
+                    found.push(DocumentNo(row?));
+                }
+                Ok::<(), Fault>(())
+            };
+        add(&mut before, first, doc.0, reach + 1)?;
+        add(&mut after, doc.0 + 1, last, reach)?;
+    }
+    found.sort_unstable();
+    found.dedup();
+    Ok(found)
+}

@@ -1,0 +1,290 @@
+//! Vectors of documents, of one model for each tenant, and which are nearest to a question's.
+//!
+//! The signs of all vectors are held in memory once they were asked for, and compared one by one: that takes
+//! a millisecond for a million. What other processes add is read before each search.
+
+use std::cmp::Reverse;
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
+
+use daybook_domain::Tenant;
+use daybook_domain::index::{DocumentNo, Embedded, Filter, Unembedded};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::connection::Fault;
+use super::names::{find_scope, find_tenant, tenant_no};
+use super::outlines::{self, NewDocument, origin_of};
+use super::queries;
+use crate::documents::admits;
+use crate::nearest::Nearest;
+
+/// The model whose vectors a tenant's documents have.
+pub(super) fn model(tx: &Connection, tenant: &Tenant) -> Result<Option<String>, Fault> {
+    let mut find = tx.prepare_cached(
+        "SELECT model FROM ix_models JOIN tenants USING (tenant_no) WHERE tenant = ?",
+    )?;
+    Ok(find.query_row([&tenant.0], |row| row.get(0)).optional()?)
+}
+
+/// Changes the model; false when it was changed already.
+pub(super) fn choose_model(tx: &Connection, tenant: &Tenant, chosen: &str) -> Result<bool, Fault> {
+    let known = model(tx, tenant)?;
+    if known.as_deref() == Some(chosen) {
+        return Ok(false);
+    }
+    let no = tenant_no(tx, tenant)?;
+    tx.prepare_cached("INSERT OR REPLACE INTO ix_models (tenant_no, model) VALUES (?, ?)")?
+        .execute(params![no, chosen])?;
+    if known.is_some() {
+        tx.prepare_cached(
+            "INSERT OR IGNORE INTO ix_unembedded (doc, tenant_no)
+             SELECT doc, tenant_no FROM ix_signs WHERE tenant_no = ?",
+        )?
+        .execute([no])?;
+        tx.prepare_cached(
+            "DELETE FROM ix_vectors WHERE sign_no IN
+                (SELECT sign_no FROM ix_signs WHERE tenant_no = ?)",
+        )?
+        .execute([no])?;
+        tx.prepare_cached("DELETE FROM ix_signs WHERE tenant_no = ?")?
+            .execute([no])?;
+    }
+    Ok(true)
+}
+
+pub(super) fn unembedded(
+    tx: &Connection,
+    tenant: &Tenant,
+    limit: usize,
+) -> Result<Vec<Unembedded>, Fault> {
+    let Some(no) = find_tenant(tx, tenant)? else {
+        return Ok(Vec::new());
+    };
+    let mut find = tx.prepare_cached(
+        "SELECT doc FROM ix_unembedded WHERE tenant_no = ? ORDER BY doc DESC LIMIT ?",
+    )?;
+    let docs: Vec<i64> = find
+        .query_map(params![no, limit], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    let mut waiting = Vec::with_capacity(docs.len());
+    for doc in docs {
+        let document = queries::load(tx, doc)?;
+        // One that is gone is passed on, so that it is taken off the list.
+        let (text, context) = document.map_or_else(Default::default, |d| (d.text, d.context));
+        waiting.push(Unembedded {
+            doc: DocumentNo(doc),
+            text,
+            context,
+        });
+    }
+    Ok(waiting)
+}
+
+pub(super) fn put(
+    tx: &Connection,
+    tenant: &Tenant,
+    of: &str,
+    embedded: &[Embedded],
+) -> Result<(), Fault> {
+    let Some(no) = find_tenant(tx, tenant)? else {
+        return Ok(());
+    };
+    if model(tx, tenant)?.as_deref() != Some(of) {
+        return Ok(());
+    }
+    for one in embedded {
+        let doc = one.doc.0;
+        let waiting = tx
+            .prepare_cached("DELETE FROM ix_unembedded WHERE doc = ? AND tenant_no = ?")?
+            .execute([doc, no])?;
+        if waiting == 0 || !has_outline(tx, one)? {
+            continue;
+        }
+        forget(tx, doc)?;
+        if one.vectors.is_empty() {
+            continue;
+        }
+        tx.prepare_cached(
+            "INSERT INTO ix_signs (doc, tenant_no, owner, origin, signs)
+             SELECT doc, tenant_no, owner, origin, ? FROM ix_docs WHERE doc = ?",
+        )?
+        .execute(params![sign_bytes(&one.signs), doc])?;
+        let vectors: Vec<u8> = one
+            .vectors
+            .iter()
+            .map(|code| code.cast_unsigned())
+            .collect();
+        tx.prepare_cached("INSERT INTO ix_vectors (doc, sign_no, vectors) VALUES (?, ?, ?)")?
+            .execute(params![doc, tx.last_insert_rowid(), vectors])?;
+    }
+    Ok(())
+}
+
+/// Whether a document has an outline; one that was indexed before there were outlines gets it now.
+fn has_outline(tx: &Connection, one: &Embedded) -> Result<bool, Fault> {
+    let mut find = tx.prepare_cached("SELECT EXISTS (SELECT 1 FROM ix_docs WHERE doc = ?)")?;
+    if find.query_row([one.doc.0], |row| row.get(0))? {
+        return Ok(true);
+    }
+    if one.tokens.is_empty() {
+        return Ok(false);
+    }
+    let Some(document) = NewDocument::known(tx, one.doc)? else {
+        return Ok(false);
+    };
+    outlines::put_terms(tx, &document, &one.tokens)?;
+    Ok(true)
+}
+
+fn sign_bytes(signs: &[u64]) -> Vec<u8> {
+    signs.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+/// Forgets the vectors of a document.
+pub(super) fn forget(tx: &Connection, doc: i64) -> Result<(), Fault> {
+    let mut find = tx.prepare_cached("DELETE FROM ix_vectors WHERE doc = ? RETURNING sign_no")?;
+    let no: Option<i64> = find.query_row([doc], |row| row.get(0)).optional()?;
+    if let Some(no) = no {
+        tx.prepare_cached("DELETE FROM ix_signs WHERE sign_no = ?")?
+            .execute([no])?;
+    }
+    Ok(())
+}
+
+/// The signs that this process holds in memory.
+#[derive(Debug, Default)]
+pub(super) struct Signs(Mutex<Held>);
+
+#[derive(Debug, Default)]
+struct Held {
+    /// The last that was read.
+    last: i64,
+    /// Bits of one vector, in words; those of another width are of another model, and gone.
+    width: usize,
+    rows: Vec<Row>,
+    words: Vec<u64>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Row {
+    no: i64,
+    doc: i64,
+    owner: i64,
+    tenant: u32,
+    origin: i8,
+}
+
+impl Held {
+    /// Reads what was added, and begins anew where much was taken out.
+    fn catch_up(&mut self, tx: &Connection) -> Result<(), Fault> {
+        let mut count = tx.prepare_cached("SELECT count(*) FROM ix_signs")?;
+        let mut last = tx.prepare_cached("SELECT coalesce(max(sign_no), 0) FROM ix_signs")?;
+        let last: i64 = last.query_row([], |row| row.get(0))?;
+        if last < self.last {
+            *self = Self::default();
+        }
+        if last == self.last {
+            return Ok(());
+        }
+        let kept: usize = count.query_row([], |row| row.get(0))?;
+        if self.rows.len() > 2 * kept + 1024 {
+            *self = Self::default();
+        }
+        let mut find = tx.prepare_cached(
+            "SELECT sign_no, doc, owner, tenant_no, origin, signs FROM ix_signs
+             WHERE sign_no > ? ORDER BY sign_no",
+        )?;
+        let mut rows = find.query([self.last])?;
+        while let Some(row) = rows.next()? {
+            let signs = row.get_ref(5)?.as_bytes().unwrap_or_default();
+            let (words, _) = signs.as_chunks();
+            if words.len() != self.width {
+                self.rows.clear();
+                self.words.clear();
+                self.width = words.len();
+            }
+            self.rows.push(Row {
+                no: row.get(0)?,
+                doc: row.get(1)?,
+                owner: row.get(2)?,
+                tenant: row.get(3)?,
+                origin: row.get(4)?,
+            });
+            self.words
+                .extend(words.iter().map(|eight| u64::from_le_bytes(*eight)));
+        }
+        self.last = last;
+        Ok(())
+    }
+}
+
+pub(super) fn nearest(
+    tx: &Connection,
+    signs: &Signs,
+    tenant: &Tenant,
+    (of, asked): (&str, &[u64]),
+    filter: &Filter,
+    limit: usize,
+) -> Result<Vec<DocumentNo>, Fault> {
+    let Some(no) = find_tenant(tx, tenant)? else {
+        return Ok(Vec::new());
+    };
+    if model(tx, tenant)?.as_deref() != Some(of) || asked.is_empty() {
+        return Ok(Vec::new());
+    }
+    let owners = owners(tx, tenant, filter)?;
+    let mut held = signs.0.lock().unwrap_or_else(PoisonError::into_inner);
+    held.catch_up(tx)?;
+    if held.width != asked.len() {
+        return Ok(Vec::new());
+    }
+    let admitted = |row: &Row| {
+        i64::from(row.tenant) == no
+            && owners
+                .as_ref()
+                .is_none_or(|owners| owners.contains(&row.owner))
+            && admits(filter, DocumentNo(row.doc), origin_of(row.origin.into()))
+    };
+    // Some are gone by now: what is nearest is looked for among a few more.
+    let mut best = Nearest::new(limit + limit / 4 + 16);
+    for (row, words) in held.rows.iter().zip(held.words.chunks_exact(asked.len())) {
+        let distance: u32 = words
+            .iter()
+            .zip(asked)
+            .map(|(a, b)| (a ^ b).count_ones())
+            .sum();
+        if best.may_take(distance) && admitted(row) {
+            best.take(
+                distance,
+                Reverse(DocumentNo(row.doc).age()),
+                (row.no, row.doc),
+            );
+        }
+    }
+    let mut is_there = tx
+        .prepare_cached("SELECT EXISTS (SELECT 1 FROM ix_vectors WHERE doc = ? AND sign_no = ?)")?;
+    let mut found = Vec::with_capacity(limit);
+    for (no, doc) in best.into_sorted() {
+        if found.len() < limit && is_there.query_row([doc, no], |row| row.get(0))? {
+            found.push(DocumentNo(doc));
+        }
+    }
+    Ok(found)
+}
+
+/// The owners whose documents a filter's scopes let through; `None` for all.
+fn owners(
+    tx: &Connection,
+    tenant: &Tenant,
+    filter: &Filter,
+) -> Result<Option<HashSet<i64>>, Fault> {
+    let Some(scopes) = &filter.scopes else {
+        return Ok(None);
+    };
+    let mut owners = HashSet::new();
+    for scope in scopes.iter().filter(|scope| &scope.tenant == tenant) {
+        owners.extend(find_scope(tx, scope)?);
+        owners.extend(queries::roots_of(tx, scope)?.into_iter().map(|root| -root));
+    }
+    Ok(Some(owners))
+}
