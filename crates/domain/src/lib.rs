@@ -32,6 +32,7 @@ pub mod tally;
 pub mod time;
 pub mod tree;
 pub mod trigger;
+pub mod vector;
 pub mod working;
 
 pub use citation::Citation;

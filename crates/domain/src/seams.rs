@@ -390,6 +390,19 @@ pub trait ExtractionStore: Send + Sync {
     async fn unstage(&self, staged: &[Staged]) -> Result<(), StoreError>;
 }
 
+/// Turns texts into vectors of one space.
+#[async_trait]
+pub trait Embedder: Send + Sync {
+    /// The model's identity: vectors of two identities are never compared.
+    fn id(&self) -> &str;
+
+    /// Whether it answers within a millisecond, so that a question may wait for it.
+    fn is_instant(&self) -> bool;
+
+    /// The vector of each text; the zero vector, or an empty one, where it makes nothing of it.
+    async fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, String>;
+}
+
 /// What can be found by words. Disposable: [`Index::clear`] and feeding it again gives the same answers.
 #[async_trait]
 pub trait Index: Send + Sync {

@@ -20,7 +20,7 @@ use super::path::FilePath;
 use super::reader::{FILE_BYTES, Reader};
 use super::refused::why_refused;
 use super::shared::SharedError;
-use crate::recall::tokens::index_text;
+use crate::recall::tokens::outlined_text;
 
 /// Longest file that is indexed, in bytes; of a longer one the beginning is.
 const FILE: u64 = 1024 * 1024;
@@ -261,7 +261,7 @@ fn entries(text: &str, observations: &[Observation]) -> Vec<FileEntry> {
         line += u32::try_from(held.len()).unwrap_or(0);
     }
     for entry in &mut entries {
-        entry.tokens = index_text(&format!("{} {}", entry.heading, entry.text));
+        entry.tokens = outlined_text(&format!("{} {}", entry.heading, entry.text));
     }
     entries
 }

@@ -3,7 +3,7 @@
 
 use daybook_domain::Origin;
 
-use crate::recall::tokens::index_text;
+use crate::recall::tokens::outlined_text;
 
 /// How much of a tool's call, and of its answer, is indexed, in bytes.
 const TOOL: usize = 1024;
@@ -12,9 +12,9 @@ const TOOL: usize = 1024;
 #[must_use]
 pub fn indexed_tokens(origin: Origin, text: &str) -> String {
     match origin {
-        Origin::Human | Origin::Assistant => index_text(text),
+        Origin::Human | Origin::Assistant => outlined_text(text),
         Origin::ToolCall | Origin::ToolResult => {
-            index_text(&text[..text.floor_char_boundary(TOOL)])
+            outlined_text(&text[..text.floor_char_boundary(TOOL)])
         }
         Origin::Harness | Origin::Synthetic | Origin::Recalled | Origin::Retraction => {
             String::new()

@@ -12,7 +12,7 @@ use daybook_domain::{
 };
 
 use crate::extract::Draft;
-use crate::recall::tokens::index_text;
+use crate::recall::tokens::outlined_text;
 
 /// Which project each folder of a tenant belongs to.
 #[derive(Debug, Clone, Default)]
@@ -70,7 +70,7 @@ pub(crate) fn file(
         draft.context.as_deref(),
         draft.subject.as_deref(),
     ];
-    let tokens = index_text(&said.into_iter().flatten().collect::<Vec<_>>().join(" "));
+    let tokens = outlined_text(&said.into_iter().flatten().collect::<Vec<_>>().join(" "));
     // A value alone says nothing: what it is of is part of what is said.
     let whole = draft.subject.as_deref().map_or_else(
         || draft.text.clone(),

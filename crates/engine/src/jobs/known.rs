@@ -10,7 +10,7 @@
 use std::collections::BTreeSet;
 
 use daybook_domain::index::Layer;
-use daybook_domain::{Claimed, Event, EventSeq, Origin, Scope, Session, StoreError};
+use daybook_domain::{Claimed, Event, EventSeq, Origin, Scope, Session, StoreError, Timestamp};
 use tracing::warn;
 
 use super::Workshop;
@@ -151,9 +151,11 @@ async fn relevant(
         tools: false,
         limit: SNIPPETS,
         rare: true,
+        embedder: None,
+        now: Timestamp::ZERO,
     };
-    let answers = recall(&*shop.store, &session.id.tenant, &question).await?;
+    let recalled = recall(&*shop.store, &session.id.tenant, &question).await?;
     let snippet = |text: String| text.chars().take(SNIPPET_CHARS).collect();
-    let texts = answers.into_iter().map(|answer| answer.text);
+    let texts = recalled.answers.into_iter().map(|answer| answer.text);
     Ok(texts.map(snippet).collect())
 }

@@ -15,7 +15,7 @@ use tracing::info_span;
 
 use super::Workshop;
 use crate::ingest::redact::Redactor;
-use crate::recall::tokens::index_text;
+use crate::recall::tokens::outlined_text;
 use crate::stage::within;
 
 /// The agent that notes are kept under.
@@ -107,7 +107,7 @@ async fn keep(
         status: None,
         sidechain: false,
         place: place.clone(),
-        tokens: index_text(&text),
+        tokens: outlined_text(&text),
     };
     let append = Append {
         session: SessionMeta {
@@ -146,7 +146,7 @@ async fn keep(
         id: ObservationId::of(&scope, ObservationKind::Note, &text),
         scope,
         kind: ObservationKind::Note,
-        tokens: index_text(&text),
+        tokens: outlined_text(&text),
         text,
         // Agents read the web and what others wrote: their notes must not pass for a person's word.
         context: (!by_person).then(|| "noted by an agent".to_owned()),

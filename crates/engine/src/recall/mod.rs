@@ -1,12 +1,19 @@
 //! Finding what is remembered, and putting it in front of an agent.
 
 #[cfg(feature = "pipeline")]
+pub mod confidence;
+#[cfg(feature = "pipeline")]
 pub mod context;
+#[cfg(feature = "pipeline")]
+pub mod dates;
 pub mod element;
 #[cfg(feature = "pipeline")]
 mod found;
 #[cfg(feature = "pipeline")]
+mod lexical;
+#[cfg(feature = "pipeline")]
 pub mod loaded;
+pub mod passages;
 #[cfg(feature = "pipeline")]
 pub mod plan;
 #[cfg(feature = "pipeline")]

@@ -11,7 +11,6 @@ use std::collections::HashMap;
 use daybook_domain::index::Step;
 
 use super::query::{Query, TermIx};
-use super::relevance::Weights;
 
 /// Texts fetched for one question. More find more of what only common words lead to, and cost
 /// their reading and tokenising: about 5 µs for a text of 300 bytes.
@@ -23,31 +22,23 @@ const COMMON_CLUES: usize = 4;
 
 /// How to fetch the candidates for a question: every step in order, each text once.
 ///
-/// `document_frequency` says in how many of the `total` texts each of the question's terms occurs;
-/// a term that is missing occurs in none. No step means that nothing can be an answer.
-pub fn plan(query: &Query, document_frequency: &HashMap<String, u64>, total: u64) -> Vec<Step> {
-    planned(query, document_frequency, total, true)
+/// `document_frequency` says in how many texts each of the question's terms occurs; a term that is missing
+/// occurs in none. No step means that no text has any of its words.
+pub fn plan(query: &Query, document_frequency: &HashMap<String, u64>) -> Vec<Step> {
+    planned(query, document_frequency, true)
 }
 
 /// As [`plan`], but only what rare terms lead to: looking through what has common ones takes most of a
 /// search, and finds what is merely alike.
-pub fn plan_rare(
-    query: &Query,
-    document_frequency: &HashMap<String, u64>,
-    total: u64,
-) -> Vec<Step> {
-    planned(query, document_frequency, total, false)
+pub fn plan_rare(query: &Query, document_frequency: &HashMap<String, u64>) -> Vec<Step> {
+    planned(query, document_frequency, false)
 }
 
 fn planned(
     query: &Query,
     document_frequency: &HashMap<String, u64>,
-    total: u64,
     with_common: bool,
 ) -> Vec<Step> {
-    if !Weights::of(query, total, document_frequency).may_be_answered() {
-        return Vec::new();
-    }
     let count = |term: &TermIx| {
         document_frequency
             .get(query.term(*term))

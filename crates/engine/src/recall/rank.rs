@@ -1,198 +1,431 @@
-//! The order of what was found.
+//! The order of what was found: one score, a sum of parts that `recall --explain` shows.
 //!
-//! Every text is scored by what it has of the question, concept by concept (BM25), by how much is
-//! missing, by whether the concepts stand together, and by the layer of memory it comes from. Texts
-//! that are not about the question are left out ([`relevance`](super::relevance)). The order is
-//! total and depends on values alone, so every database gives the same answer.
+//! A text is scored by its words, by those of its passages, and by those around it in its conversation; by
+//! the angle between its vector and the question's; by the time, the person and the session that the
+//! question is about. No part rules everywhere: the words around a short message say what it is about, and
+//! mean nothing beside a long one; so they count by its length. The order is total and depends on values
+//! alone, so every store gives the same.
 //!
-//! Not here: fetching candidates (`plan`), the clock, vectors.
+//! The figures were searched for on conversations and checked on others: `daybook eval` repeats that.
+//!
+//! Not here: fetching candidates (`search`), whether the question was discussed at all (`confidence`).
 
-use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use super::found::Found;
-use super::query::{Query, TermIx};
-use super::relevance::{Corpus, RELEVANT_SHARE, Weights};
+use daybook_domain::Origin;
+use daybook_domain::index::{DocumentNo, Layer, Outline};
+use daybook_domain::vector;
 
-/// How soon repeating a word adds nothing; short memories repeat little.
-const K1: f64 = 1.2;
-/// How much longer texts must have more: 0 not at all, 1 in proportion.
-const B: f64 = 0.5;
-/// What part of the score depends on concepts standing together.
-const PROXIMITY_SHARE: f64 = 0.1;
-/// What part of the score is lost where concepts are missing: having all of them is better than
-/// having the rarest one many times.
-const COVERAGE_SHARE: f64 = 0.3;
-/// Scores are multiples of this. What differs by less is equally good, and the newer comes first.
-const SCORE_STEP: f64 = 0.001;
+use super::dates::Dates;
+use super::lexical::{Asked, Counts, Measure, Read};
 
-/// A question of which the best text scores less, in the best layer, is only touched on: a word of
-/// it stands once somewhere in a long text about something else. A text of average length that has
-/// a third of the question scores more.
-const IN_PASSING: f64 = 0.21;
+/// How a message is measured alone, in windows of three and five, and passage by passage.
+const TURN: Measure = Measure {
+    average: 40.0,
+    b: 0.75,
+};
+const WINDOW_OF_THREE: Measure = Measure {
+    average: 120.0,
+    b: 0.5,
+};
+const WINDOW_OF_FIVE: Measure = Measure {
+    average: 200.0,
+    b: 0.5,
+};
+const PASSAGE: Measure = Measure {
+    average: 40.0,
+    b: 0.5,
+};
+/// What they are worth beside the message itself.
+const WINDOW_OF_THREE_SHARE: f64 = 0.25;
+const WINDOW_OF_FIVE_SHARE: f64 = 0.5;
+const PASSAGE_SHARE: f64 = 0.5;
+/// Tokens up to which a message leans on those around it wholly.
+const LEANING: f64 = 60.0;
+/// What the words of a neighbour are worth, and of the next but one.
+const NEIGHBOUR: [f64; 2] = [0.2, 0.1];
+/// What angles are worth: of the message, of its nearest passage, of the messages around it.
+const VECTOR: f64 = 0.5;
+const PASSAGE_VECTOR: f64 = 0.25;
+const WINDOW_VECTOR: f64 = 0.5;
+/// What a neighbour adds to the vector of a window, and the next but one.
+const WINDOW_MIX: [f64; 2] = [0.7, 0.35];
+/// What saying how things are always to be done is worth: such texts answer what they do not name.
+const INSTRUCTION: f64 = 0.05;
+/// What being said in the time that the question names is worth.
+const DATED: f64 = 0.2;
+/// What being said by the person that the question names is worth, of the best score.
+const SPEAKER: f64 = 0.3;
+/// Share of the texts that must begin with a name for it to be a speaker's.
+const SPEAKS: usize = 12;
+/// What a session's best texts are worth to each of its texts.
+const SESSION: f64 = 0.2;
+/// How many of them.
+const SESSION_BEST: usize = 3;
+/// How many times longer one side's messages are than the other's before their length is held against
+/// them, and how much.
+const TALKATIVE: f64 = 3.0;
+const TALKATIVE_SHARE: f64 = 1.0 / 1.5;
 
-/// A text that may be an answer.
-#[derive(Debug, Clone, Copy)]
-pub struct Candidate<'a> {
-    /// Decides between texts that are equal in all else.
-    pub id: &'a str,
-    /// What is remembered.
-    pub text: &'a str,
-    /// What it was about or said next to.
-    pub context: Option<&'a str>,
-    /// What it is called.
-    pub title: Option<&'a str>,
-    /// How much its layer of memory is preferred.
-    pub layer: LayerWeight,
-    /// When it was said, in milliseconds.
-    pub time: i64,
+/// How far around a text others matter to it.
+pub(super) const REACH: usize = 2;
+
+/// What a question's text is compared by.
+pub(super) struct Asking<'a> {
+    pub(super) asked: Asked<'a>,
+    /// Codes of its vector; empty without one.
+    pub(super) vector: &'a [i8],
+    pub(super) dates: &'a Dates,
 }
 
-/// How much a layer of memory is preferred, in percent of the best: curated before raw.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct LayerWeight(u8);
+/// A text that may be an answer, or stands beside one.
+#[derive(Debug)]
+pub(super) struct Candidate {
+    pub(super) outline: Outline,
+    pub(super) read: Read,
+    /// What it says together with its neighbours.
+    pub(super) place: Counts,
+    /// Whether it may be an answer; otherwise it only stands beside one.
+    pub(super) is_ranked: bool,
+    pub(super) parts: Parts,
+}
 
-impl LayerWeight {
-    /// The layer that answers are best taken from.
-    pub const BEST: Self = Self(100);
+/// What a text scored, part by part. The sum is multiplied by `side` and `layer`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
+pub struct Parts {
+    /// Its words.
+    pub words: f64,
+    /// The words of its best passage.
+    pub passage: f64,
+    /// The words of the messages around it, together with its own.
+    pub window: f64,
+    /// What the messages beside it scored by words.
+    pub neighbours: f64,
+    /// Its vector.
+    pub vector: f64,
+    /// The vector of its best passage.
+    pub passage_vector: f64,
+    /// The vector of the messages around it.
+    pub window_vector: f64,
+    /// Whether it says how things are always to be done.
+    pub instruction: f64,
+    /// Whether it was said in the time that the question names.
+    pub dated: f64,
+    /// Whether the person whom the question names said it.
+    pub speaker: f64,
+    /// What else its session has to say.
+    pub session: f64,
+    /// The factor for the side of the conversation that says much more than the other.
+    pub side: f64,
+    /// The factor for its layer of memory.
+    pub layer: f64,
+}
 
-    /// A weight in percent; more than a hundred is a hundred.
-    pub fn percent(percent: u8) -> Self {
-        Self(percent.min(100))
+impl Parts {
+    /// By its words alone, whatever is beside it.
+    fn own_words(&self) -> f64 {
+        self.words + self.passage + self.window
     }
 
-    fn factor(self) -> f64 {
-        f64::from(self.0) / 100.0
+    fn all_but_session(&self) -> f64 {
+        let words = self.own_words() + self.neighbours;
+        let vectors = self.vector + self.passage_vector + self.window_vector;
+        (words + vectors + self.instruction + self.dated) * self.side + self.speaker
+    }
+
+    /// All together.
+    #[must_use]
+    pub fn total(&self) -> f64 {
+        (self.all_but_session() + self.session) * self.layer
     }
 }
 
-/// One answer.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Ranked {
-    /// Index of the candidate.
-    pub candidate: usize,
-    /// From 0 to 1: how much of the question the text carries, and how densely. A text of average
-    /// length that has everything once, side by side and in the best layer, gets about one half;
-    /// 1 is never reached. Comparable within one question only.
-    pub score: f64,
-}
-
-/// The candidates that are about the question, best first: by score, then time, then id.
-/// Nothing if the best of them shows that the question was never discussed.
-pub fn rank(query: &Query, corpus: &Corpus<'_>, candidates: &[Candidate<'_>]) -> Vec<Ranked> {
-    let weights = Weights::of(query, corpus.total, corpus.document_frequency);
-    if !weights.may_be_answered() {
-        return Vec::new();
+impl Candidate {
+    /// Reads a text, and scores what is its own.
+    pub(super) fn new(asking: &Asking<'_>, outline: Outline) -> Self {
+        let read = asking.asked.read(&outline.terms);
+        let mut candidate = Self {
+            outline,
+            place: read.whole,
+            read,
+            is_ranked: true,
+            parts: Parts {
+                side: 1.0,
+                layer: 1.0,
+                ..Parts::default()
+            },
+        };
+        candidate.score_alone(asking);
+        candidate
     }
-    let terms = query
-        .terms()
-        .iter()
-        .enumerate()
-        .map(|(at, term)| (term.as_str(), TermIx(at)));
-    let scorer = Scorer {
-        query,
-        weights,
-        terms: terms.collect(),
-        average: corpus.average_length,
-    };
-    let mut best_share: f64 = 0.0;
-    let mut best_score: f64 = 0.0;
-    let mut ranked = Vec::new();
-    for (at, candidate) in candidates.iter().enumerate() {
-        if let Some(judged) = scorer.judge(candidate) {
-            best_share = best_share.max(judged.share);
-            best_score = best_score.max(judged.score / candidate.layer.factor());
-            ranked.push(Ranked {
-                candidate: at,
-                score: judged.score,
-            });
-        }
-    }
-    if !scorer.weights.is_discussed(best_share) || best_score < IN_PASSING {
-        return Vec::new();
-    }
-    ranked.sort_by(|a, b| order(candidates, a, b));
-    ranked
-}
 
-fn order(candidates: &[Candidate<'_>], a: &Ranked, b: &Ranked) -> Ordering {
-    let (first, second) = (&candidates[a.candidate], &candidates[b.candidate]);
-    b.score
-        .total_cmp(&a.score)
-        .then_with(|| second.time.cmp(&first.time))
-        .then_with(|| first.id.cmp(second.id))
-}
-
-struct Judged {
-    /// Share of the question's proof that the text carries.
-    share: f64,
-    score: f64,
-}
-
-struct Scorer<'a> {
-    query: &'a Query,
-    weights: Weights,
-    terms: HashMap<&'a str, TermIx>,
-    average: f64,
-}
-
-impl Scorer<'_> {
-    /// Nothing if the text is not about the question.
-    fn judge(&self, candidate: &Candidate<'_>) -> Option<Judged> {
-        let found = Found::in_text(candidate, &self.terms);
-        if !self
-            .query
-            .phrases()
+    /// Scored as if nothing stood beside it, it is a window of its own.
+    fn score_alone(&mut self, asking: &Asking<'_>) {
+        let asked = &asking.asked;
+        let whole = &self.read.whole;
+        let best = self
+            .read
+            .passages
             .iter()
-            .all(|phrase| found.has_phrase(phrase))
-        {
-            return None;
-        }
-        let total = self.weights.total();
-        let (mut share, mut density) = (0.0, 0.0);
-        for (at, concept) in self.query.concepts().iter().enumerate() {
-            let degree = self.weights.degree(concept, &found);
-            let weight = self.weights.concept(at);
-            share += degree * weight.proof / total.proof;
-            let count = found.concept_count(concept);
-            density += degree * weight.rank / total.rank * self.saturated(count, found.length());
-        }
-        if share < RELEVANT_SHARE {
-            return None;
-        }
-        let closeness = self.closeness(&found).unwrap_or(density);
-        let quality = density + PROXIMITY_SHARE * (closeness - density);
-        let coverage = 1.0 - COVERAGE_SHARE * (1.0 - share);
-        let score = quality * coverage * candidate.layer.factor();
-        Some(Judged {
-            share,
-            score: (score / SCORE_STEP).floor() * SCORE_STEP,
+            .map(|passage| asked.score(passage, PASSAGE));
+        let best = best.fold(None, |best: Option<f64>, score| {
+            Some(best.map_or(score, |b| b.max(score)))
+        });
+        self.parts.words = asked.score(whole, TURN);
+        self.parts.passage = PASSAGE_SHARE * best.unwrap_or_else(|| asked.score(whole, PASSAGE));
+        self.parts.window = self.window_score(asking, whole, whole);
+        self.parts.instruction = if self.read.is_instruction {
+            INSTRUCTION
+        } else {
+            0.0
+        };
+        self.parts.dated = if asking.dates.have(self.outline.at) {
+            DATED
+        } else {
+            0.0
+        };
+        let mut vectors = self
+            .outline
+            .vectors
+            .chunks_exact(asking.vector.len().max(1));
+        let whole = vectors
+            .next()
+            .map_or(0.0, |whole| vector::cosine(asking.vector, whole));
+        let best = vectors.map(|passage| vector::cosine(asking.vector, passage));
+        let best = best.fold(None, |best: Option<f64>, angle| {
+            Some(best.map_or(angle, |b| b.max(angle)))
+        });
+        self.parts.vector = VECTOR * whole;
+        self.parts.passage_vector = PASSAGE_VECTOR * best.unwrap_or(whole);
+        self.parts.window_vector = WINDOW_VECTOR * whole;
+    }
+
+    fn window_score(&self, asking: &Asking<'_>, three: &Counts, five: &Counts) -> f64 {
+        let three = WINDOW_OF_THREE_SHARE * asking.asked.score(three, WINDOW_OF_THREE);
+        let five = WINDOW_OF_FIVE_SHARE * asking.asked.score(five, WINDOW_OF_FIVE);
+        self.leaning() * (three + five)
+    }
+
+    /// How much it leans on what is around it.
+    fn leaning(&self) -> f64 {
+        (LEANING / f64::from(self.read.whole.length().max(1))).min(1.0)
+    }
+
+    /// Its own vector, all of it.
+    fn whole_vector(&self, dimensions: usize) -> &[i8] {
+        self.outline.vectors.get(..dimensions).unwrap_or_default()
+    }
+
+    /// What it scores before anything around it is known.
+    pub(super) fn alone(&self) -> f64 {
+        self.parts.total()
+    }
+
+    /// The angle between the question and its nearest passage.
+    pub(super) fn angle(&self) -> f64 {
+        (self.parts.passage_vector / PASSAGE_VECTOR).max(self.parts.vector / VECTOR)
+    }
+}
+
+/// Scores candidates, which lie in the order of their numbers, by what stands around them and by what they
+/// have in common. `placed` are those whose neighbours, as far as [`REACH`], are among them.
+pub(super) fn score(
+    asking: &Asking<'_>,
+    candidates: &mut [Candidate],
+    placed: impl Fn(DocumentNo) -> bool,
+) {
+    let around: Vec<Around> = (0..candidates.len())
+        .map(|at| match placed(candidates[at].outline.doc) {
+            true => Around::of(candidates, at),
+            false => Around::default(),
         })
+        .collect();
+    for (at, around) in around.iter().enumerate() {
+        if around.sides().next().is_some() {
+            around.score(asking, candidates, at);
+        }
+    }
+    let own: Vec<f64> = candidates.iter().map(|c| c.parts.own_words()).collect();
+    for (candidate, around) in candidates.iter_mut().zip(&around) {
+        let beside = around.sides().map(|(far, at)| NEIGHBOUR[far] * own[at]);
+        candidate.parts.neighbours = candidate.leaning() * beside.sum::<f64>();
+    }
+    weigh_sides(candidates);
+    favour_speaker(&asking.asked, candidates);
+    share_sessions(candidates);
+    for candidate in candidates {
+        candidate.parts.layer = layer_share(&candidate.outline);
+    }
+}
+
+/// What stands around a text: the neighbours on both sides, then the next but one.
+#[derive(Default)]
+struct Around([[Option<usize>; 2]; REACH]);
+
+impl Around {
+    fn of(candidates: &[Candidate], at: usize) -> Self {
+        let session = |at: usize| {
+            let doc = candidates.get(at)?.outline.doc;
+            doc.is_said().then(|| doc.session())?
+        };
+        let own = session(at);
+        let beside =
+            |other: Option<usize>| other.filter(|other| own.is_some() && session(*other) == own);
+        let mut around = Self::default();
+        for (far, sides) in around.0.iter_mut().enumerate() {
+            *sides = [beside(at.checked_sub(far + 1)), beside(Some(at + far + 1))];
+        }
+        around
     }
 
-    /// What `count` occurrences are worth in a text of this length, below 1.
-    fn saturated(&self, count: f64, length: u32) -> f64 {
-        let relative = f64::from(length) / self.average.max(1.0);
-        count / (count + K1 * (1.0 - B + B * relative))
+    /// Each with its distance, less one.
+    fn sides(&self) -> impl Iterator<Item = (usize, usize)> {
+        let all = self.0.iter().enumerate();
+        all.flat_map(|(far, sides)| sides.iter().flatten().map(move |at| (far, *at)))
     }
 
-    /// How close concepts that follow each other in the question stand in the text, from 0 to 1.
-    /// A single concept has nothing to be close to.
-    fn closeness(&self, found: &Found) -> Option<f64> {
-        let concepts = self.query.concepts();
-        let (mut close, mut all) = (0.0, 0.0);
-        for at in 1..concepts.len() {
-            let (before, after) = (self.weights.concept(at - 1), self.weights.concept(at));
-            let weight = before.rank.min(after.rank);
-            all += weight;
-            if let Some(gap) = found.gap(&concepts[at - 1], &concepts[at]) {
-                close += weight / f64::from(gap);
+    /// Scores a text by the windows around it.
+    fn score(&self, asking: &Asking<'_>, candidates: &mut [Candidate], at: usize) {
+        let mut windows = [candidates[at].read.whole; REACH];
+        for (far, beside) in self.sides() {
+            for window in &mut windows[far..] {
+                *window += candidates[beside].read.whole;
             }
         }
-        (all > 0.0).then(|| close / all)
+        let [three, five] = windows;
+        let angle = self.angle(asking.vector, candidates, at);
+        let candidate = &mut candidates[at];
+        candidate.place = three;
+        candidate.parts.window = candidate.window_score(asking, &three, &five);
+        candidate.parts.window_vector = WINDOW_VECTOR * angle;
+    }
+
+    /// The angle between the question and what stands around a text, mixed.
+    fn angle(&self, asked: &[i8], candidates: &[Candidate], at: usize) -> f64 {
+        let mut mixed = vec![0.0; asked.len()];
+        let mut add = |codes: &[i8], weight: f64| {
+            let length = vector::length(codes);
+            if length > 0.0 {
+                for (sum, &code) in mixed.iter_mut().zip(codes) {
+                    *sum += weight / length * f64::from(code);
+                }
+            }
+        };
+        add(candidates[at].whole_vector(asked.len()), 1.0);
+        for (far, beside) in self.sides() {
+            add(
+                candidates[beside].whole_vector(asked.len()),
+                WINDOW_MIX[far],
+            );
+        }
+        let square: f64 = mixed.iter().map(|part| part * part).sum();
+        let dot: f64 = mixed
+            .iter()
+            .zip(asked)
+            .map(|(part, &code)| part * f64::from(code))
+            .sum();
+        let length = square.sqrt() * vector::length(asked);
+        if length > 0.0 { dot / length } else { 0.0 }
     }
 }
 
-#[cfg(test)]
-#[path = "rank_tests.rs"]
-mod tests;
+/// Holds it against the side of the conversations whose messages are much longer that they are.
+fn weigh_sides(candidates: &mut [Candidate]) {
+    let median = |origin: Origin| {
+        let of = candidates
+            .iter()
+            .filter(|c| c.outline.origin == Some(origin));
+        let mut lengths: Vec<u32> = of.map(|c| c.read.whole.length()).collect();
+        lengths.sort_unstable();
+        lengths.get(lengths.len() / 2).copied()
+    };
+    let (Some(human), Some(agent)) = (median(Origin::Human), median(Origin::Assistant)) else {
+        return;
+    };
+    let (human, agent) = (f64::from(human.max(1)), f64::from(agent.max(1)));
+    let talkative = match agent / human {
+        ratio if ratio > TALKATIVE => Origin::Assistant,
+        ratio if ratio < 1.0 / TALKATIVE => Origin::Human,
+        _ => return,
+    };
+    for candidate in candidates
+        .iter_mut()
+        .filter(|c| c.outline.origin == Some(talkative))
+    {
+        candidate.parts.side = TALKATIVE_SHARE;
+    }
+}
+
+/// The speakers of the conversations: names that many texts begin with.
+pub(super) fn speakers(candidates: &[Candidate]) -> Vec<u32> {
+    let mut counts: HashMap<u32, usize> = HashMap::new();
+    for speaker in candidates.iter().filter_map(|c| c.read.speaker) {
+        *counts.entry(speaker).or_default() += 1;
+    }
+    let many = counts
+        .into_iter()
+        .filter(|(_, count)| *count > 1 && count * SPEAKS >= candidates.len());
+    let mut speakers: Vec<u32> = many.map(|(speaker, _)| speaker).collect();
+    speakers.sort_unstable();
+    speakers
+}
+
+/// Favours what a person said, where the question names one and no other.
+fn favour_speaker(asked: &Asked<'_>, candidates: &mut [Candidate]) {
+    let named: Vec<u32> = speakers(candidates)
+        .into_iter()
+        .filter(|s| asked.has(*s))
+        .collect();
+    let [named] = named.as_slice() else {
+        return;
+    };
+    let best = candidates
+        .iter()
+        .map(|c| c.parts.all_but_session())
+        .fold(0.0, f64::max);
+    for candidate in candidates
+        .iter_mut()
+        .filter(|c| c.read.speaker == Some(*named))
+    {
+        candidate.parts.speaker = SPEAKER * best;
+    }
+}
+
+/// Lets each text share in what the best of its session scored.
+fn share_sessions(candidates: &mut [Candidate]) {
+    let mut best: HashMap<i64, Vec<f64>> = HashMap::new();
+    for candidate in candidates.iter() {
+        if let Some(session) = candidate.outline.doc.session() {
+            best.entry(session)
+                .or_default()
+                .push(candidate.parts.all_but_session());
+        }
+    }
+    for scores in best.values_mut() {
+        scores.sort_unstable_by(|a, b| b.total_cmp(a));
+        scores.truncate(SESSION_BEST);
+    }
+    for candidate in candidates {
+        let session = candidate.outline.doc.session();
+        let scores = session.and_then(|session| best.get(&session));
+        // What stands alone shares with itself: a session lifts nobody above what has none.
+        let mean = scores.map_or_else(
+            || candidate.parts.all_but_session(),
+            |scores| scores.iter().sum::<f64>() / scores.len() as f64,
+        );
+        candidate.parts.session = SESSION * mean;
+    }
+}
+
+/// How much a layer is preferred: what was digested before what was merely said, and both before what tools
+/// did.
+fn layer_share(outline: &Outline) -> f64 {
+    match (outline.doc.layer(), outline.origin) {
+        (Layer::Entry, _) => 1.0,
+        (Layer::Observation, _) => 0.97,
+        (Layer::Event, Some(Origin::Human | Origin::Assistant)) => 0.9,
+        (Layer::Event, Some(Origin::ToolCall)) => 0.75,
+        (Layer::Event, Some(Origin::ToolResult)) => 0.6,
+        (Layer::Event, _) => 0.3,
+    }
+}

@@ -1,35 +1,44 @@
 //! Answers with their sources.
 //!
-//! The store fetches bounded candidates, rarest words first; the engine ranks them. So answers do
-//! not depend on the database. A question about what was never discussed has no answers.
+//! The store fetches bounded candidates: what the question's words lead to, rarest first, and what lies nearest
+//! to its vector. The engine ranks them, so answers do not depend on the database. The nearest answers
+//! always come; whether the question was discussed at all is a label beside them.
 //!
 //! Not here: the index's upkeep, and how answers are shown.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-use daybook_domain::index::{Document, Filter, Found, Layer};
-use daybook_domain::seams::Store;
+use daybook_domain::index::{Document, DocumentNo, Filter, Found, Layer};
+use daybook_domain::seams::{Embedder, Store};
 use daybook_domain::{
     Citation, EventSeq, ObservationId, Origin, Scope, SessionId, StoreError, Tenant, Timestamp,
+    vector,
 };
 
 use tracing::field::Empty;
 use tracing::{Span, debug_span};
 
+use super::confidence::{Confidence, Likelihood, Signs};
+use super::dates::Dates;
+use super::found::has_phrases;
+use super::lexical::Asked;
 use super::plan::{plan, plan_rare};
 use super::query::Query;
-use super::rank::{Candidate, LayerWeight, rank};
-use super::relevance::Corpus;
+use super::rank::{Asking, Candidate, Parts, REACH, score, speakers};
+use super::relevance::{RELEVANT_SHARE, Weights};
 use crate::stage::within;
 
 /// Most answers to one question.
 pub const ANSWERS: usize = 100;
-/// Length of an average document in tokens, for ranking. A constant, so that the same text scores
-/// the same in every store and at every size.
-const AVERAGE_LENGTH: f64 = 40.0;
+/// Documents whose vectors lie nearest to the question's that are looked at.
+const NEAREST: usize = 200;
+/// The best candidates of those that were said, around which others are looked at.
+const SURROUNDED: usize = 64;
+/// Scores are multiples of this. What differs by less is equally good, and the newer comes first.
+const SCORE_STEP: f64 = 0.0001;
 
 /// A question.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Question<'a> {
     /// The words.
     pub text: &'a str,
@@ -43,6 +52,10 @@ pub struct Question<'a> {
     pub limit: usize,
     /// Only what rare words lead to: for whoever asks about many words, and does without what is merely alike.
     pub rare: bool,
+    /// What turns the question into a vector; `None` to go by words alone.
+    pub embedder: Option<&'a dyn Embedder>,
+    /// When it is asked, for `yesterday` and the like; [`Timestamp::ZERO`] leaves those out.
+    pub now: Timestamp,
 }
 
 /// One answer.
@@ -54,6 +67,8 @@ pub struct Answer {
     pub context: Option<String>,
     /// From 0 to 1; comparable within one question only.
     pub score: f64,
+    /// What the score is made of.
+    pub parts: Parts,
     /// Whose memory it is from.
     pub scope: Option<Scope>,
     /// Which layer it was found in.
@@ -72,6 +87,26 @@ pub struct Answer {
     pub time: Timestamp,
 }
 
+/// What was found for a question.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Recalled {
+    /// How sure it is that the question was discussed at all.
+    pub confidence: Confidence,
+    /// The nearest answers, best first, however sure it is.
+    pub answers: Vec<Answer>,
+}
+
+impl Recalled {
+    /// The same, or nothing where the question was hardly discussed.
+    #[must_use]
+    pub fn strict(mut self) -> Self {
+        if self.confidence.label < Likelihood::Likely {
+            self.answers.clear();
+        }
+        self
+    }
+}
+
 /// The answers to a question, best first.
 ///
 /// # Errors
@@ -80,7 +115,7 @@ pub async fn recall(
     store: &dyn Store,
     tenant: &Tenant,
     question: &Question<'_>,
-) -> Result<Vec<Answer>, StoreError> {
+) -> Result<Recalled, StoreError> {
     let span = debug_span!(
         "recall",
         candidates = Empty,
@@ -88,7 +123,7 @@ pub async fn recall(
         outcome = Empty
     );
     let searched = within(span, search(store, tenant, question), note).await?;
-    Ok(searched.answers)
+    Ok(searched.recalled)
 }
 
 /// What a search came to.
@@ -96,14 +131,24 @@ pub async fn recall(
 struct Searched {
     /// Documents that were ranked.
     candidates: usize,
-    answers: Vec<Answer>,
+    recalled: Recalled,
 }
 
 fn note(span: &Span, searched: &Searched) {
-    let known = !searched.answers.is_empty();
+    let Recalled {
+        confidence,
+        answers,
+    } = &searched.recalled;
     span.record("candidates", searched.candidates);
-    span.record("answers", searched.answers.len());
-    span.record("outcome", if known { "found" } else { "nothing" });
+    span.record("answers", answers.len());
+    span.record(
+        "outcome",
+        if answers.is_empty() {
+            "nothing"
+        } else {
+            confidence.label.word()
+        },
+    );
 }
 
 async fn search(
@@ -116,79 +161,269 @@ async fn search(
         return Ok(Searched::default());
     }
     let stats = store.term_stats(tenant, query.terms()).await?;
-    let frequencies: HashMap<String, u64> = query
-        .terms()
-        .iter()
-        .cloned()
-        .zip(stats.frequencies)
-        .collect();
+    let terms = query.terms().iter().cloned();
+    let frequencies: HashMap<String, u64> = terms.zip(stats.frequencies).collect();
     let plan = if question.rare { plan_rare } else { plan };
-    let steps = plan(&query, &frequencies, stats.documents);
-    let origins = if question.tools {
-        Vec::new()
+    let steps = plan(&query, &frequencies);
+    let weights = Weights::of(&query, stats.documents, &frequencies);
+    let vector = embedded(question).await;
+    let dates = Dates::of(question.text, question.now);
+    let asking = Asking {
+        asked: Asked::new(&query, &weights),
+        vector: &vector,
+        dates: &dates,
+    };
+    let scouts = Scouts {
+        store,
+        tenant,
+        filter: filter(question),
+        model: question
+            .embedder
+            .filter(|_| !vector.is_empty())
+            .map(Embedder::id),
+        asking: &asking,
+    };
+    let mut candidates = scouts.candidates(&steps).await?;
+    if question.rare {
+        let is_relevant =
+            |c: &Candidate| asking.asked.share(&c.read.whole, |_| false) >= RELEVANT_SHARE;
+        candidates.retain(is_relevant);
     } else {
-        vec![Origin::Human, Origin::Assistant]
-    };
-    let filter = Filter {
-        scopes: question.scopes.clone(),
-        layers: question.layers.clone(),
-        origins,
-    };
-    let docs = store.matches(tenant, &steps, &filter).await?;
-    let documents = store.documents(tenant, &docs).await?;
-    let corpus = Corpus {
-        total: stats.documents,
-        average_length: AVERAGE_LENGTH,
-        document_frequency: &frequencies,
-    };
-    let ids: Vec<String> = documents.iter().map(identity).collect();
-    let candidates: Vec<Candidate<'_>> = documents
-        .iter()
-        .zip(&ids)
-        .map(|(document, id)| candidate(document, id))
-        .collect();
-    let ranked = rank(&query, &corpus, &candidates);
-    let mut answers = Vec::new();
-    let mut told = Told::default();
-    for found in ranked {
-        let document = &documents[found.candidate];
-        if answers.len() == question.limit.min(ANSWERS) {
-            break;
-        }
-        let answer = answer(store, tenant, document, found.score).await?;
-        if told.is_new(document, &answer) {
-            answers.push(answer);
-        }
+        scouts.look_around(&mut candidates).await?;
     }
+    let confidence = confidence(&asking, &candidates);
+    let mut ranked: Vec<&Candidate> = candidates.iter().filter(|c| c.is_ranked).collect();
+    ranked.sort_by(|a, b| {
+        let newest = || b.outline.doc.age().cmp(&a.outline.doc.age());
+        stepped(b).total_cmp(&stepped(a)).then_with(newest)
+    });
+    let answers = scouts.answers(&ranked, question).await?;
     Ok(Searched {
-        candidates: candidates.len(),
-        answers,
+        candidates: ranked.len(),
+        recalled: Recalled {
+            confidence,
+            answers,
+        },
     })
 }
 
-fn candidate<'a>(document: &'a Document, id: &'a str) -> Candidate<'a> {
-    Candidate {
-        id,
-        text: &document.text,
-        context: document.context.as_deref(),
-        title: None,
-        layer: preference(&document.what),
-        time: document.at.0,
+fn stepped(candidate: &Candidate) -> f64 {
+    (candidate.parts.total() / SCORE_STEP).floor() * SCORE_STEP
+}
+
+/// What a search may see. What tools answered is mostly noise, what they were asked seldom is: plans are
+/// among it.
+fn filter(question: &Question<'_>) -> Filter {
+    let origins = match question.tools {
+        true => Vec::new(),
+        false => vec![Origin::Human, Origin::Assistant, Origin::ToolCall],
+    };
+    Filter {
+        scopes: question.scopes.clone(),
+        layers: question.layers.clone(),
+        origins,
     }
 }
 
-/// How much a layer is preferred: what was digested before what was merely said, and a person's
-/// words before an agent's.
-fn preference(found: &Found) -> LayerWeight {
-    LayerWeight::percent(match found {
-        Found::Entry { .. } => 100,
-        Found::Observation { .. } => 97,
-        Found::Event { origin } => match origin {
-            Origin::Human => 90,
-            Origin::Assistant => 80,
-            Origin::ToolCall | Origin::ToolResult => 60,
-            Origin::Harness | Origin::Synthetic | Origin::Recalled | Origin::Retraction => 30,
-        },
+/// The codes of the question's vector; empty where there is none. Only words are left then.
+async fn embedded(question: &Question<'_>) -> Vec<i8> {
+    let Some(embedder) = question.embedder else {
+        return Vec::new();
+    };
+    match embedder.embed(&[question.text]).await {
+        Ok(vectors) => vectors
+            .first()
+            .map(|v| vector::quantise(v))
+            .unwrap_or_default(),
+        Err(error) => {
+            tracing::warn!(model = embedder.id(), %error, outcome = "without_vectors");
+            Vec::new()
+        }
+    }
+}
+
+/// How sure it is that the question was discussed, from what was found.
+fn confidence(asking: &Asking<'_>, candidates: &[Candidate]) -> Confidence {
+    let asked = &asking.asked;
+    let names = speakers(candidates);
+    let is_name = |concept: &_| names.iter().any(|name| asked.is_term(concept, *name));
+    let ranked = || candidates.iter().filter(|candidate| candidate.is_ranked);
+    let most = |scores: &mut dyn Iterator<Item = f64>| scores.fold(0.0, f64::max);
+    Confidence::of(Signs {
+        share: most(&mut ranked().map(|c| asked.share(&c.place, is_name))),
+        score: most(&mut ranked().map(|c| c.parts.total() / c.parts.layer)),
+        angle: (!asking.vector.is_empty()).then(|| most(&mut ranked().map(Candidate::angle))),
+        concepts: asked.query().concepts().len(),
+    })
+}
+
+/// Where answers are looked for.
+struct Scouts<'a> {
+    store: &'a dyn Store,
+    tenant: &'a Tenant,
+    filter: Filter,
+    /// The model of the question's vector.
+    model: Option<&'a str>,
+    asking: &'a Asking<'a>,
+}
+
+impl Scouts<'_> {
+    /// What the question's words lead to, and what its vector lies nearest to.
+    async fn candidates(
+        &self,
+        steps: &[daybook_domain::index::Step],
+    ) -> Result<Vec<Candidate>, StoreError> {
+        let mut docs = self.store.matches(self.tenant, steps, &self.filter).await?;
+        if let Some(model) = self.model {
+            let signs = vector::signs(self.asking.vector);
+            let near = (model, signs.as_slice());
+            docs.extend(
+                self.store
+                    .nearest(self.tenant, near, &self.filter, NEAREST)
+                    .await?,
+            );
+        }
+        docs.sort_unstable();
+        docs.dedup();
+        self.read(&docs).await
+    }
+
+    async fn read(&self, docs: &[DocumentNo]) -> Result<Vec<Candidate>, StoreError> {
+        let outlines = self.store.outlines(self.tenant, docs, self.model).await?;
+        let read = outlines
+            .into_iter()
+            .map(|outline| Candidate::new(self.asking, outline));
+        Ok(read.collect())
+    }
+
+    /// Adds what was said around the best, and scores all.
+    async fn look_around(&self, candidates: &mut Vec<Candidate>) -> Result<(), StoreError> {
+        let mut best: Vec<&Candidate> = candidates
+            .iter()
+            .filter(|c| c.outline.doc.is_said())
+            .collect();
+        best.sort_by(|a, b| {
+            b.alone()
+                .total_cmp(&a.alone())
+                .then(b.outline.doc.cmp(&a.outline.doc))
+        });
+        best.truncate(SURROUNDED);
+        let best: HashSet<DocumentNo> = best.into_iter().map(|c| c.outline.doc).collect();
+        let mut asked: Vec<DocumentNo> = best.iter().copied().collect();
+        asked.sort_unstable();
+        let around = self
+            .store
+            .surroundings(self.tenant, &asked, 2 * REACH)
+            .await?;
+        let known: HashSet<DocumentNo> = candidates.iter().map(|c| c.outline.doc).collect();
+        let new: Vec<DocumentNo> = around
+            .iter()
+            .copied()
+            .filter(|doc| !known.contains(doc))
+            .collect();
+        let placed = placed(&around, &best);
+        let mut read = self.read(&new).await?;
+        for candidate in &mut read {
+            candidate.is_ranked = placed.contains(&candidate.outline.doc)
+                && (self.filter.layers.is_empty() || self.filter.layers.contains(&Layer::Event));
+        }
+        candidates.extend(read);
+        candidates.sort_unstable_by_key(|candidate| candidate.outline.doc);
+        score(self.asking, candidates, |doc| placed.contains(&doc));
+        Ok(())
+    }
+
+    /// The best of what was ranked, told once each. `ranked` are the best first.
+    async fn answers(
+        &self,
+        ranked: &[&Candidate],
+        question: &Question<'_>,
+    ) -> Result<Vec<Answer>, StoreError> {
+        let limit = question.limit.min(ANSWERS);
+        let mut answers = Vec::new();
+        let mut told = Told::default();
+        for group in groups(ranked, limit + limit / 2 + 8) {
+            if answers.len() >= limit {
+                break;
+            }
+            for (document, candidate) in self.load(group).await? {
+                if answers.len() >= limit {
+                    break;
+                }
+                let answer = answer(self.store, self.tenant, &document, candidate).await?;
+                if told.is_new(&document, &answer) {
+                    answers.push(answer);
+                }
+            }
+        }
+        Ok(answers)
+    }
+
+    /// Documents of candidates that may be seen and have what was asked for word by word, in their order.
+    async fn load<'c>(
+        &self,
+        group: &[&'c Candidate],
+    ) -> Result<Vec<(Document, &'c Candidate)>, StoreError> {
+        let mut loaded = Vec::with_capacity(group.len());
+        for candidate in group {
+            let docs = [candidate.outline.doc];
+            let documents = self.store.documents(self.tenant, &docs).await?;
+            loaded.extend(documents.into_iter().map(|document| (document, *candidate)));
+        }
+        loaded.retain(|(document, _)| {
+            self.may_see(document) && has_phrases(self.asking.asked.query(), document)
+        });
+        loaded.sort_by(|(first, a), (second, b)| {
+            let newest = || second.at.cmp(&first.at);
+            let by_name = || identity(first).cmp(&identity(second));
+            stepped(b)
+                .total_cmp(&stepped(a))
+                .then_with(newest)
+                .then_with(by_name)
+        });
+        Ok(loaded)
+    }
+
+    fn may_see(&self, document: &Document) -> bool {
+        self.filter.scopes.as_ref().is_none_or(|scopes| {
+            document
+                .scope
+                .as_ref()
+                .is_some_and(|scope| scopes.contains(scope))
+        })
+    }
+}
+
+/// Those whose neighbours as far as [`REACH`] are all in `around`, which has those as far as twice that of the
+/// `best`.
+fn placed(around: &[DocumentNo], best: &HashSet<DocumentNo>) -> HashSet<DocumentNo> {
+    let mut placed = HashSet::new();
+    for (at, doc) in around.iter().enumerate() {
+        if best.contains(doc) {
+            let from = at.saturating_sub(REACH);
+            let to = (at + REACH + 1).min(around.len());
+            let own = around[from..to]
+                .iter()
+                .filter(|beside| beside.session() == doc.session());
+            placed.extend(own.copied());
+        }
+    }
+    placed
+}
+
+/// Candidates in groups of about a size, which end where scores differ: what is equal is put in order together.
+fn groups<'a, 'c>(
+    ranked: &'a [&'c Candidate],
+    size: usize,
+) -> impl Iterator<Item = &'a [&'c Candidate]> {
+    let mut rest = ranked;
+    std::iter::from_fn(move || {
+        let last = rest.len().checked_sub(1)?.min(size);
+        let equal = |c: &&&Candidate| stepped(c) == stepped(rest[last]);
+        let end = last + rest[last..].iter().take_while(equal).count();
+        let (group, left) = rest.split_at(end);
+        rest = left;
+        Some(group)
     })
 }
 
@@ -219,12 +454,14 @@ async fn answer(
     store: &dyn Store,
     tenant: &Tenant,
     document: &Document,
-    score: f64,
+    candidate: &Candidate,
 ) -> Result<Answer, StoreError> {
+    let total = stepped(candidate);
     let mut answer = Answer {
         text: document.text.clone(),
         context: document.context.clone(),
-        score,
+        score: total / (1.0 + total),
+        parts: candidate.parts,
         scope: document.scope.clone(),
         layer: Layer::Event,
         origin: None,

@@ -9,6 +9,8 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
+use daybook_domain::index::Terms;
+
 use super::tokens::index_text;
 
 static STOP_WORDS: LazyLock<HashSet<&str>> =
@@ -68,6 +70,17 @@ fn is_particle(word: &str) -> bool {
         matches!(c, '\u{E01}'..='\u{EDF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17DD}')
             || matches!(c, '\u{3041}'..='\u{30FF}' | '\u{31F0}'..='\u{31FF}')
     })
+}
+
+/// The terms of words that say how things are always to be done.
+pub(super) fn instructive_terms() -> HashSet<u32> {
+    words(include_str!("stopwords/instructive.txt"))
+        .flat_map(terms_of)
+        .collect()
+}
+
+fn terms_of(word: &str) -> Vec<u32> {
+    Terms::of(&index_text(word)).0
 }
 
 fn words(list: &'static str) -> impl Iterator<Item = &'static str> {

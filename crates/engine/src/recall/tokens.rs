@@ -16,8 +16,10 @@ mod walk;
 
 use std::cell::Cell;
 
+use daybook_domain::index::{PASSAGE_END, SPEAKER_END};
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
+use super::passages::{passages, speaker};
 use blobs::{BLOB_CHARS, without_blobs};
 use chars::{ASCII, Class};
 use stems::Stems;
@@ -94,6 +96,42 @@ pub fn index_text(text: &str) -> String {
         tokens.push_str(token.text);
     });
     tokens
+}
+
+/// What a store keeps of a text that answers are found in: [`index_text`], with [`PASSAGE_END`] between its
+/// passages and [`SPEAKER_END`] behind the name of the speaker that it begins with.
+pub fn outlined_text(text: &str) -> String {
+    let mut tokens = String::with_capacity(text.len().min(INDEX_TEXT_LIMIT));
+    let said = match speaker(text) {
+        Some((name, said)) => {
+            push_tokens(name, &mut tokens);
+            tokens.push(SPEAKER_END);
+            said
+        }
+        None => text,
+    };
+    for (at, passage) in passages(said).into_iter().enumerate() {
+        let end = tokens.len();
+        if at > 0 {
+            tokens.push(PASSAGE_END);
+        }
+        if !push_tokens(passage, &mut tokens) {
+            tokens.truncate(end);
+        }
+    }
+    tokens
+}
+
+/// Appends the tokens of a text; whether there are any.
+fn push_tokens(text: &str, tokens: &mut String) -> bool {
+    let from = tokens.len();
+    for_each_token(text, |token| {
+        if tokens.len() > from {
+            tokens.push(' ');
+        }
+        tokens.push_str(token.text);
+    });
+    tokens.len() > from
 }
 
 /// The buffers that tokenising needs, kept from one text to the next.

@@ -1,0 +1,177 @@
+//! The time that a question names: `in May`, `on 7 May 2023`, `last week`, `yesterday`.
+//!
+//! Days are those of UTC; a day more on both sides makes up for where people live.
+
+use daybook_domain::Timestamp;
+use jiff::civil::{Date, date};
+use jiff::tz::TimeZone;
+use jiff::{Span, Timestamp as Instant, ToSpan};
+
+/// Months, in English and German, by their first letters.
+const MONTHS: [&[&str]; 12] = [
+    &["january", "jan", "januar"],
+    &["february", "feb", "februar"],
+    &["march", "mar", "märz"],
+    &["april", "apr"],
+    &["may", "mai"],
+    &["june", "jun", "juni"],
+    &["july", "jul", "juli"],
+    &["august", "aug"],
+    &["september", "sep", "sept"],
+    &["october", "oct", "oktober"],
+    &["november", "nov"],
+    &["december", "dec", "dezember"],
+];
+const WEEKDAYS: [&str; 7] = [
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+];
+/// Words before a month that make it one: `may` and `march` are verbs, too.
+const BEFORE_A_MONTH: [&str; 14] = [
+    "in", "on", "of", "during", "since", "until", "by", "before", "after", "last", "early", "late",
+    "mid", "im",
+];
+
+/// The times that a question names.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Dates(Vec<When>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum When {
+    /// That month of whatever year.
+    Month(i8),
+    /// These days, the last among them.
+    Days(Date, Date),
+}
+
+impl Dates {
+    /// Reads them. `now` is when it was asked: what is relative is left out where that is unknown.
+    pub fn of(question: &str, now: Timestamp) -> Self {
+        let words = words(question);
+        let today = (now != Timestamp::ZERO).then(|| day_of(now)).flatten();
+        let found = (0..words.len()).filter_map(|at| {
+            month(&words, at)
+                .or_else(|| iso(words[at]))
+                .or_else(|| relative(&words, at, today?))
+        });
+        Self(found.collect())
+    }
+
+    /// Whether a time is one of them. Unknown times are none.
+    pub(super) fn have(&self, at: Timestamp) -> bool {
+        if self.0.is_empty() || at == Timestamp::ZERO {
+            return false;
+        }
+        let Some(day) = day_of(at) else {
+            return false;
+        };
+        self.0.iter().any(|when| match when {
+            When::Month(month) => day.month() == *month,
+            When::Days(from, to) => (*from..=*to).contains(&day),
+        })
+    }
+}
+
+fn day_of(at: Timestamp) -> Option<Date> {
+    let instant = Instant::from_millisecond(at.0).ok()?;
+    Some(instant.to_zoned(TimeZone::UTC).date())
+}
+
+/// The words of a question, without signs around them.
+fn words(question: &str) -> Vec<&str> {
+    let is_sign = |c: char| !c.is_alphanumeric();
+    let words = question
+        .split_whitespace()
+        .map(|word| word.trim_matches(is_sign));
+    words.filter(|word| !word.is_empty()).collect()
+}
+
+fn month(words: &[&str], at: usize) -> Option<When> {
+    let lower = words[at].to_lowercase();
+    let month = MONTHS
+        .iter()
+        .position(|names| names.contains(&lower.as_str()))?;
+    let month = i8::try_from(month + 1).ok()?;
+    let before = at.checked_sub(1).map(|before| words[before].to_lowercase());
+    let number = |at: usize| words.get(at).and_then(|word| number(word));
+    let beside = [
+        at.checked_sub(1).and_then(number),
+        number(at + 1),
+        number(at + 2),
+    ];
+    let is_named = before.is_some_and(|before| BEFORE_A_MONTH.contains(&before.as_str()));
+    let is_verb = matches!(lower.as_str(), "may" | "march" | "mar" | "jan");
+    if is_verb && !is_named && beside.iter().flatten().next().is_none() {
+        return None;
+    }
+    let year = beside
+        .iter()
+        .flatten()
+        .copied()
+        .find(|n| (1900..2200).contains(n));
+    let Some(year) = year else {
+        return Some(When::Month(month));
+    };
+    // The day is not looked at: what happened on it is told of days later.
+    let first = Date::new(year, month, 1).ok()?;
+    Some(When::Days(first, first.last_of_month()))
+}
+
+/// A number, perhaps with the ending of an order (`7th`).
+fn number(word: &str) -> Option<i16> {
+    let digits = word.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    digits.parse().ok()
+}
+
+fn iso(word: &str) -> Option<When> {
+    let day: Date = word.parse().ok().filter(|_| word.len() == 10)?;
+    days(day, day)
+}
+
+/// From a day to another, and a day more on both sides.
+fn days(from: Date, to: Date) -> Option<When> {
+    Some(When::Days(
+        from.checked_sub(1.day()).ok()?,
+        to.checked_add(1.day()).ok()?,
+    ))
+}
+
+fn relative(words: &[&str], at: usize, today: Date) -> Option<When> {
+    let word = words[at].to_lowercase();
+    let back = |span: Span| today.checked_sub(span).ok();
+    match word.as_str() {
+        "today" | "heute" => return days(today, today),
+        "yesterday" | "gestern" => return days(back(1.day())?, back(1.day())?),
+        _ => {}
+    }
+    let before = words[at.checked_sub(1)?].to_lowercase();
+    if let Some(weekday) = WEEKDAYS.iter().position(|day| *day == word) {
+        let today_is = today.weekday().to_monday_zero_offset();
+        let ago = (i64::from(today_is) - i64::try_from(weekday).ok()?).rem_euclid(7);
+        let ago = if ago == 0 { 7 } else { ago };
+        return match before.as_str() {
+            "last" | "on" | "this" | "since" => days(back(ago.days())?, back(ago.days())?),
+            _ => None,
+        };
+    }
+    match (before.as_str(), word.as_str()) {
+        ("this", "week") => days(back(6.days())?, today),
+        ("last", "week") => days(back(13.days())?, back(1.day())?),
+        ("this", "month") => days(today.first_of_month(), today),
+        ("last", "month") => {
+            let last = today.first_of_month().checked_sub(1.day()).ok()?;
+            days(last.first_of_month(), last)
+        }
+        ("last", "year") => days(date(today.year() - 1, 1, 1), date(today.year() - 1, 12, 31)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+#[path = "dates_tests.rs"]
+mod tests;
