@@ -155,6 +155,22 @@ pub(super) const CRATES: &[CrateRule] = &[
         ],
     },
     CrateRule {
+        name: "eval",
+        may_use: &["domain", "engine"],
+        banned_packages: &[
+            banned("rusqlite", NO_DATABASE),
+            banned("tokio-postgres", NO_DATABASE),
+            banned("deadpool-postgres", NO_DATABASE),
+            banned("reqwest", NO_HTTP),
+            banned("axum", NO_HTTP),
+        ],
+        banned_text: &[
+            banned("SystemTime::now", CLOCK),
+            banned("Timestamp::now", CLOCK),
+            banned("Zoned::now", CLOCK),
+        ],
+    },
+    CrateRule {
         name: "testkit",
         may_use: &["domain"],
         banned_packages: &[],
@@ -168,7 +184,9 @@ pub(super) const CRATES: &[CrateRule] = &[
     },
     CrateRule {
         name: "app",
-        may_use: &["domain", "store", "llm", "embed", "engine", "daybook"],
+        may_use: &[
+            "domain", "store", "llm", "embed", "engine", "eval", "daybook",
+        ],
         banned_packages: &[],
         banned_text: &[],
     },

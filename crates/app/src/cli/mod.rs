@@ -7,6 +7,7 @@ mod config;
 mod context;
 mod disclosure;
 mod doctor;
+mod eval;
 mod first_run;
 mod forecast;
 mod hook;
@@ -56,6 +57,7 @@ Inspect
   jobs         background work, what it waits for; retry and cancel
   spend        what models were asked for, what that cost, and what is left
   doctor       check the data folder
+  eval         measure recall, on benchmarks and on questions of your own
 
 Change
   config       settings, their meaning, and where each value comes from
@@ -151,6 +153,8 @@ enum Command {
     MoveStore(move_store::MoveStore),
     /// Check the data folder
     Doctor(doctor::Doctor),
+    /// Measure recall, on benchmarks and on questions of your own
+    Eval(eval::Eval),
     /// Settings, their meaning, and where each value comes from
     Config(config::Config),
     /// Completions for your shell
@@ -226,6 +230,7 @@ fn answer(cli: Cli) -> Result<ExitCode> {
         Command::Checkin(command) => command.run(common),
         Command::Rebuild(command) => command.run(common),
         Command::Doctor(command) => command.run(common),
+        Command::Eval(command) => command.run(common),
         Command::Backup(command) => command.run(common),
         Command::Restore(command) => command.run(common),
         Command::MoveStore(command) => command.run(common),
@@ -260,7 +265,8 @@ impl Command {
             | Self::Backup(_)
             | Self::Restore(_)
             | Self::MoveStore(_)
-            | Self::Doctor(_) => Patience::Work,
+            | Self::Doctor(_)
+            | Self::Eval(_) => Patience::Work,
             // `serve` and `mcp` work in the background with a memory that they open for that.
             Self::Hook(_)
             | Self::Mcp(_)

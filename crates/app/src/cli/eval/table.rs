@@ -1,0 +1,184 @@
+//! An evaluation's figures as tables for people.
+
+use std::collections::BTreeSet;
+
+use daybook_eval::{Figures, Report, SystemReport};
+
+use crate::output::{bold, count, dim};
+
+/// The columns of figures, after the name.
+const COLUMNS: [&str; 11] = [
+    "questions",
+    "R@5",
+    "R@10",
+    "R@20",
+    "all@10",
+    "MRR",
+    "nDCG@10",
+    "tokens",
+    "p50 ms",
+    "p95 ms",
+    "empty",
+];
+
+/// Prints the figures: Daybook by class, baselines in all, confidence, and what was left out.
+pub(super) fn show(report: &Report) {
+    let (conversations, turns) = (report.conversations as u64, report.turns as u64);
+    anstream::println!(
+        "{}  {}\n",
+        bold(report.benchmark),
+        dim(&format!(
+            "{}, {}",
+            count(conversations, "conversation"),
+            count(turns, "turn")
+        ))
+    );
+    show_systems(&report.systems);
+    show_confidence(report);
+    show_abstention(report);
+    show_left_out(report);
+    anstream::println!(
+        "\n{}",
+        dim(
+            "R@k: share of the evidence among the first k results. tokens: median of ten results, \
+             estimated at three bytes each. empty: questions without a result."
+        )
+    );
+}
+
+fn show_systems(systems: &[SystemReport]) {
+    let mut rows = vec![Row::head()];
+    let mut systems = systems.iter();
+    if let Some(daybook) = systems.next() {
+        let classes = daybook.classes.iter();
+        rows.extend(classes.map(|(class, figures)| Row::of(class, figures)));
+        rows.push(Row::of("total", &daybook.total).stressed());
+        let apart = daybook.apart.iter();
+        rows.extend(apart.map(|(class, figures)| Row::of(&format!("{class}, apart"), figures)));
+    }
+    rows.extend(systems.map(|system| Row::of(&system.system, &system.total)));
+    let name = rows.iter().map(|row| row.name.chars().count()).max();
+    let name = name.unwrap_or_default();
+    let width = |column: usize| {
+        let cells = rows.iter().map(|row| row.cells[column].len());
+        cells.max().unwrap_or_default()
+    };
+    let widths: Vec<usize> = (0..COLUMNS.len()).map(width).collect();
+    for row in &rows {
+        let cells = row.cells.iter().zip(&widths);
+        let cells: String = cells
+            .map(|(cell, width)| format!("  {cell:>width$}"))
+            .collect();
+        let line = format!("{:<name$}{cells}", row.name);
+        match row.is_stressed {
+            true => anstream::println!("{}", bold(&line)),
+            false => anstream::println!("{line}"),
+        }
+    }
+}
+
+/// One line of the table.
+struct Row {
+    name: String,
+    cells: [String; COLUMNS.len()],
+    is_stressed: bool,
+}
+
+impl Row {
+    fn head() -> Self {
+        Self {
+            name: String::new(),
+            cells: COLUMNS.map(str::to_owned),
+            is_stressed: false,
+        }
+    }
+
+    fn of(name: &str, figures: &Figures) -> Self {
+        let share = |share: f64| format!("{share:.3}");
+        Self {
+            name: name.to_owned(),
+            cells: [
+                figures.questions.to_string(),
+                share(figures.recall_5),
+                share(figures.recall_10),
+                share(figures.recall_20),
+                share(figures.all_10),
+                share(figures.mrr),
+                share(figures.ndcg_10),
+                figures.tokens.to_string(),
+                format!("{:.1}", figures.p50_ms),
+                format!("{:.1}", figures.p95_ms),
+                figures.empty.to_string(),
+            ],
+            is_stressed: false,
+        }
+    }
+
+    fn stressed(self) -> Self {
+        Self {
+            is_stressed: true,
+            ..self
+        }
+    }
+}
+
+fn show_confidence(report: &Report) {
+    let Some(confidence) = &report.confidence else {
+        return;
+    };
+    anstream::println!(
+        "\n{}  AUC {:.3} over {} rightly answered and {} of another conversation",
+        bold("Confidence"),
+        confidence.auc,
+        count(confidence.right as u64, "question"),
+        confidence.foreign,
+    );
+    anstream::println!(
+        "   presented as likely: {} of the right ones, {} of the others",
+        percent(confidence.right_likely),
+        percent(1.0 - confidence.foreign_below_likely),
+    );
+    anstream::println!(
+        "   a threshold that keeps 95 % of the right ones rejects {} of the others",
+        percent(confidence.foreign_rejected_at_95),
+    );
+}
+
+fn show_abstention(report: &Report) {
+    if let Some(abstention) = &report.abstention {
+        anstream::println!(
+            "\n{}  {} that nothing was said about: {} not presented as likely, {} without a result",
+            bold("Abstention"),
+            count(abstention.questions as u64, "question"),
+            abstention.below_likely,
+            abstention.empty,
+        );
+    }
+}
+
+fn show_left_out(report: &Report) {
+    if report.left_out.is_empty() {
+        return;
+    }
+    let whole = report
+        .left_out
+        .iter()
+        .filter(|left| left.evidence.is_none());
+    let pieces = report
+        .left_out
+        .iter()
+        .filter_map(|left| left.evidence.as_ref());
+    let reasons: BTreeSet<&str> = report.left_out.iter().map(|left| left.reason).collect();
+    let reasons: Vec<&str> = reasons.into_iter().collect();
+    anstream::println!(
+        "\n{}  {} and {} of evidence: {}",
+        bold("Left out"),
+        count(whole.count() as u64, "question"),
+        count(pieces.count() as u64, "piece"),
+        reasons.join("; "),
+    );
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
+}

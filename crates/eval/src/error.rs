@@ -1,0 +1,76 @@
+//! What can go wrong in an evaluation.
+
+use std::path::{Path, PathBuf};
+
+use daybook_domain::{BoxError, StoreError};
+
+/// An error of an evaluation.
+#[derive(Debug, thiserror::Error)]
+pub enum EvalError {
+    /// A file or folder cannot be read.
+    #[error("cannot read {}", path.display())]
+    Unreadable {
+        /// Which one.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// A file is damaged, or of another format than was named.
+    #[error("{} is no {format} file that can be read: {place}: {problem}", path.display())]
+    Malformed {
+        /// Which file.
+        path: PathBuf,
+        /// The format that was expected.
+        format: &'static str,
+        /// Where in the file: a line and column, or the name of a conversation or question.
+        place: String,
+        /// What is wrong there.
+        problem: String,
+    },
+    /// A file or folder holds no question.
+    #[error("{} holds no {format} question; {advice}", path.display())]
+    Empty {
+        /// Which one.
+        path: PathBuf,
+        /// The format that was expected.
+        format: &'static str,
+        /// What to do.
+        advice: &'static str,
+    },
+    /// No fresh memory can be made.
+    #[error("cannot make a memory for the evaluation")]
+    NoMemory(#[source] BoxError),
+    /// The store fails.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl EvalError {
+    /// A file that is not JSON, or JSON of another shape: serde names line and column.
+    pub(crate) fn json(path: &Path, format: &'static str, error: &serde_json::Error) -> Self {
+        let message = error.to_string();
+        let at = format!(" at line {} column {}", error.line(), error.column());
+        Self::Malformed {
+            path: path.to_owned(),
+            format,
+            place: format!("line {}, column {}", error.line(), error.column()),
+            problem: message.strip_suffix(&at).unwrap_or(&message).to_owned(),
+        }
+    }
+
+    /// A value that is not what its place asks for.
+    pub(crate) fn malformed(
+        path: &Path,
+        format: &'static str,
+        place: impl Into<String>,
+        problem: impl Into<String>,
+    ) -> Self {
+        Self::Malformed {
+            path: path.to_owned(),
+            format,
+            place: place.into(),
+            problem: problem.into(),
+        }
+    }
+}

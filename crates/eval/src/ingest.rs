@@ -1,0 +1,60 @@
+//! Appends a conversation to a fresh memory, through the functions that an agent's own words come in by.
+
+use daybook_domain::seams::Store;
+use daybook_domain::{SessionKind, StoreError};
+use daybook_engine::ingest::import::Intake;
+use daybook_engine::ingest::told::{Role, Telling, Told, append_told};
+
+use crate::dataset::{Conversation, Session, Speaker, Turn};
+use crate::error::EvalError;
+
+/// Appends each turn as one event at its time; the turn at index n becomes the event n + 1.
+pub(crate) async fn append(intake: &Intake, conversation: &Conversation) -> Result<(), EvalError> {
+    for session in &conversation.sessions {
+        append_session(intake, session).await?;
+        check(&*intake.store, session).await?;
+    }
+    Ok(())
+}
+
+async fn append_session(intake: &Intake, session: &Session) -> Result<(), StoreError> {
+    let events = session.turns.iter().enumerate().map(event).collect();
+    let telling = Telling {
+        session: session.id.clone(),
+        kind: Some(SessionKind::Root),
+        user: None,
+        place: None,
+        events,
+    };
+    append_told(intake, telling).await?;
+    Ok(())
+}
+
+fn event((index, turn): (usize, &Turn)) -> Told {
+    Told {
+        // Every turn has its own id: the same words said twice are two events.
+        id: Some(index.to_string()),
+        role: match turn.speaker {
+            Speaker::Person => Role::User,
+            Speaker::Assistant => Role::Assistant,
+        },
+        text: turn.text.clone(),
+        at: Some(turn.at),
+        tool: None,
+    }
+}
+
+/// Evidence counts turns, so a turn that became no event of its own would shift all that follow.
+async fn check(store: &dyn Store, session: &Session) -> Result<(), EvalError> {
+    let stored = store.session(&session.id).await?;
+    let events = stored.map_or(0, |stored| stored.events.0);
+    if events == session.turns.len() as u64 {
+        return Ok(());
+    }
+    let turns = session.turns.len();
+    let problem = format!(
+        "session {} has {turns} turns and {events} events",
+        session.id
+    );
+    Err(StoreError::Corrupt(problem).into())
+}

@@ -1,0 +1,30 @@
+//! Reads benchmarks from their files, with the oddities that the published files have.
+//!
+//! Not here: asking the questions. A loader decides which turns are evidence, and reports what it drops.
+
+mod locomo;
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::error::EvalError;
+
+pub use locomo::load_locomo;
+
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, EvalError> {
+    std::fs::read(path).map_err(|source| EvalError::Unreadable {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+/// An answer in words: files hold numbers and lists where an answer is one.
+pub(crate) fn in_words(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items.iter().map(in_words).collect::<Vec<_>>().join("; "),
+        Value::Bool(_) | Value::Number(_) | Value::Object(_) => value.to_string(),
+    }
+}

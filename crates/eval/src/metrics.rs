@@ -1,0 +1,128 @@
+//! How well results cover evidence: recall, order, size and time, as pure functions of ranks.
+//!
+//! A rank is the place, counted from 1, of the first result that shows a piece of evidence. A result that
+//! shows several events counts for each of them, so its length is reported beside recall.
+
+use serde::Serialize;
+
+use crate::ask::Hit;
+use crate::dataset::Evidence;
+
+/// Results whose tokens are counted, and that a model would be given.
+pub(crate) const SHOWN: usize = 10;
+
+/// What one system did with one question.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Outcome {
+    /// The rank of each piece of evidence; `None` where no result shows it.
+    pub ranks: Vec<Option<usize>>,
+    /// Results.
+    pub results: usize,
+    /// Estimated tokens of the first [`SHOWN`] results.
+    pub tokens: u64,
+    /// Time of the call in milliseconds.
+    pub milliseconds: f64,
+}
+
+/// Figures over some questions. Shares are from 0 to 1.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Figures {
+    /// Questions.
+    pub questions: usize,
+    /// Mean share of the evidence among the first 5 results.
+    pub recall_5: f64,
+    /// Mean share of the evidence among the first 10 results.
+    pub recall_10: f64,
+    /// Mean share of the evidence among the first 20 results.
+    pub recall_20: f64,
+    /// Share of questions with all of their evidence among the first 10 results.
+    pub all_10: f64,
+    /// Mean of 1 / rank of the first result that shows evidence.
+    pub mrr: f64,
+    /// Mean discounted gain of the first 10 results, as a share of the best possible one.
+    pub ndcg_10: f64,
+    /// Median of the estimated tokens of the first 10 results.
+    pub tokens: u64,
+    /// Median time of a call in milliseconds.
+    pub p50_ms: f64,
+    /// Time that 95 % of calls stay within, in milliseconds.
+    pub p95_ms: f64,
+    /// Questions without any result.
+    pub empty: usize,
+}
+
+impl Figures {
+    /// The figures over `outcomes`.
+    pub(crate) fn of(outcomes: &[&Outcome]) -> Self {
+        let mean = |value: fn(&[Option<usize>]) -> f64| {
+            let all: f64 = outcomes.iter().map(|outcome| value(&outcome.ranks)).sum();
+            all / outcomes.len().max(1) as f64
+        };
+        let times = || outcomes.iter().map(|outcome| outcome.milliseconds);
+        let tokens = outcomes.iter().map(|outcome| outcome.tokens as f64);
+        Self {
+            questions: outcomes.len(),
+            recall_5: mean(|ranks| recall(ranks, 5)),
+            recall_10: mean(|ranks| recall(ranks, 10)),
+            recall_20: mean(|ranks| recall(ranks, 20)),
+            all_10: mean(|ranks| f64::from(u8::from(recall(ranks, 10) == 1.0))),
+            mrr: mean(reciprocal_rank),
+            ndcg_10: mean(|ranks| ndcg(ranks, 10)),
+            tokens: quantile(tokens, 0.5) as u64,
+            p50_ms: quantile(times(), 0.5),
+            p95_ms: quantile(times(), 0.95),
+            empty: outcomes
+                .iter()
+                .filter(|outcome| outcome.results == 0)
+                .count(),
+        }
+    }
+}
+
+/// The rank of each piece of evidence among results.
+pub(crate) fn ranks(evidence: &[Evidence], results: &[Hit]) -> Vec<Option<usize>> {
+    let rank = |piece: &Evidence| {
+        let shows = |hit: &Hit| hit.events.iter().any(|event| piece.events.contains(event));
+        results.iter().position(shows).map(|index| index + 1)
+    };
+    evidence.iter().map(rank).collect()
+}
+
+/// The share of the evidence among the first `k` results.
+pub(crate) fn recall(ranks: &[Option<usize>], k: usize) -> f64 {
+    if ranks.is_empty() {
+        return 0.0;
+    }
+    let within = ranks.iter().flatten().filter(|rank| **rank <= k);
+    within.count() as f64 / ranks.len() as f64
+}
+
+fn reciprocal_rank(ranks: &[Option<usize>]) -> f64 {
+    let first = ranks.iter().flatten().min();
+    first.map_or(0.0, |rank| 1.0 / *rank as f64)
+}
+
+/// Each piece of evidence has the gain 1. The best order shows one piece in each result; a result that
+/// shows several does better, which counts as the best.
+fn ndcg(ranks: &[Option<usize>], k: usize) -> f64 {
+    let gain = |rank: usize| 1.0 / (rank as f64 + 1.0).log2();
+    let within = ranks.iter().flatten().filter(|rank| **rank <= k);
+    let gained: f64 = within.map(|rank| gain(*rank)).sum();
+    let best: f64 = (1..=ranks.len().min(k)).map(gain).sum();
+    if best == 0.0 {
+        return 0.0;
+    }
+    (gained / best).min(1.0)
+}
+
+/// The smallest value that a share `q` of all values does not exceed; 0 without values.
+pub(crate) fn quantile(values: impl Iterator<Item = f64>, q: f64) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    let rank = (q * values.len() as f64).ceil() as usize;
+    values.get(rank.saturating_sub(1)).copied().unwrap_or(0.0)
+}
+
+#[cfg(test)]
+#[path = "metrics_tests.rs"]
+mod tests;

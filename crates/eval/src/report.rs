@@ -1,0 +1,213 @@
+//! What an evaluation found, as plain values: one record for each question, and figures over them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use crate::ask::Asking;
+use crate::confidence::{Confidence, ConfidenceReport};
+use crate::dataset::{Counting, LeftOut, Split};
+use crate::metrics::{Figures, Outcome, SHOWN, recall};
+
+/// The name of Daybook's own recall among the systems.
+pub(crate) const DAYBOOK: &str = "daybook";
+
+/// The result of an evaluation.
+#[derive(Debug, Clone, Serialize)]
+pub struct Report {
+    /// The benchmark.
+    pub benchmark: &'static str,
+    /// How questions were asked.
+    pub asking: Asking,
+    /// Conversations.
+    pub conversations: usize,
+    /// Turns in all of them.
+    pub turns: usize,
+    /// Figures of Daybook, then of the baselines.
+    pub systems: Vec<SystemReport>,
+    /// How well confidence separates answerable questions from others; `None` without another
+    /// conversation to ask.
+    pub confidence: Option<ConfidenceReport>,
+    /// Questions that nothing was said about.
+    pub abstention: Option<AbstentionReport>,
+    /// Questions and evidence that were not used.
+    pub left_out: Vec<LeftOut>,
+    /// Every question.
+    pub questions: Vec<QuestionRecord>,
+    /// Every question that was asked of another conversation.
+    pub foreign: Vec<ForeignRecord>,
+}
+
+/// Figures of one system.
+#[derive(Debug, Clone, Serialize)]
+pub struct SystemReport {
+    /// Its name.
+    pub system: String,
+    /// Over the questions that are counted.
+    pub total: Figures,
+    /// By class, of counted questions.
+    pub classes: BTreeMap<String, Figures>,
+    /// By class, of questions that the total leaves out.
+    pub apart: BTreeMap<String, Figures>,
+}
+
+/// What Daybook did with questions that nothing was said about.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AbstentionReport {
+    /// Questions.
+    pub questions: usize,
+    /// Of these, without any result.
+    pub empty: usize,
+    /// Of these, with results that are not presented as likely, or none.
+    pub below_likely: usize,
+    /// Mean confidence.
+    pub confidence: f64,
+}
+
+/// One question and what each system did with it.
+#[derive(Debug, Clone, Serialize)]
+pub struct QuestionRecord {
+    /// The conversation.
+    pub conversation: String,
+    /// The question, within its conversation.
+    pub id: String,
+    /// The benchmark's class.
+    pub class: String,
+    /// The question's words.
+    pub question: String,
+    /// The expected answer.
+    pub answer: String,
+    /// How it enters the figures.
+    pub counting: Counting,
+    /// What it may be used for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub split: Option<Split>,
+    /// Its evidence, as the benchmark names it; in the order of the ranks.
+    pub evidence: Vec<String>,
+    /// Confidence of Daybook in its results.
+    pub confidence: f64,
+    /// Whether Daybook presents its results as likely.
+    pub is_likely: bool,
+    /// By system.
+    pub systems: Vec<SystemOutcome>,
+}
+
+/// What one system did with a question.
+#[derive(Debug, Clone, Serialize)]
+pub struct SystemOutcome {
+    /// The system.
+    pub system: &'static str,
+    /// What it did.
+    #[serde(flatten)]
+    pub outcome: Outcome,
+}
+
+/// A question that was asked of another conversation.
+#[derive(Debug, Clone, Serialize)]
+pub struct ForeignRecord {
+    /// The conversation that was asked.
+    pub asked_of: String,
+    /// The conversation that the question is about.
+    pub conversation: String,
+    /// The question, within its conversation.
+    pub id: String,
+    /// As it was asked, with names exchanged.
+    pub question: String,
+    /// Results.
+    pub results: usize,
+    /// Confidence of Daybook in its results.
+    pub confidence: f64,
+    /// Whether Daybook presents its results as likely.
+    pub is_likely: bool,
+}
+
+impl QuestionRecord {
+    /// What `system` did.
+    pub(crate) fn outcome(&self, system: &str) -> Option<&Outcome> {
+        let mut systems = self.systems.iter();
+        let outcome = systems.find(|outcome| outcome.system == system)?;
+        Some(&outcome.outcome)
+    }
+
+    /// Whether Daybook showed evidence among its first results.
+    fn is_right(&self) -> bool {
+        let outcome = self.outcome(DAYBOOK);
+        outcome.is_some_and(|outcome| recall(&outcome.ranks, SHOWN) > 0.0)
+    }
+}
+
+/// The figures of one system over all questions that have evidence.
+pub(crate) fn system_report(system: &str, questions: &[QuestionRecord]) -> SystemReport {
+    let counted = select(questions, Counting::Counted);
+    let apart = select(questions, Counting::Apart);
+    SystemReport {
+        system: system.to_owned(),
+        total: figures(system, &counted),
+        classes: by_class(system, &counted),
+        apart: by_class(system, &apart),
+    }
+}
+
+fn select(questions: &[QuestionRecord], counting: Counting) -> Vec<&QuestionRecord> {
+    let selected = questions
+        .iter()
+        .filter(|record| record.counting == counting);
+    selected.collect()
+}
+
+fn by_class(system: &str, questions: &[&QuestionRecord]) -> BTreeMap<String, Figures> {
+    let classes: BTreeSet<&String> = questions.iter().map(|record| &record.class).collect();
+    let of_class = |class: &String| {
+        let within = questions.iter().filter(|record| record.class == *class);
+        let within: Vec<&QuestionRecord> = within.copied().collect();
+        (class.clone(), figures(system, &within))
+    };
+    classes.into_iter().map(of_class).collect()
+}
+
+fn figures(system: &str, questions: &[&QuestionRecord]) -> Figures {
+    let outcomes = questions.iter().filter_map(|record| record.outcome(system));
+    Figures::of(&outcomes.collect::<Vec<_>>())
+}
+
+/// Confidence over counted questions that were answered rightly, and foreign ones.
+pub(crate) fn confidence_report(
+    questions: &[QuestionRecord],
+    foreign: &[ForeignRecord],
+) -> Option<ConfidenceReport> {
+    let counted = select(questions, Counting::Counted);
+    let right = counted.iter().filter(|record| record.is_right());
+    let right: Vec<Confidence> = right
+        .map(|record| Confidence {
+            value: record.confidence,
+            is_likely: record.is_likely,
+        })
+        .collect();
+    let foreign: Vec<Confidence> = foreign
+        .iter()
+        .map(|record| Confidence {
+            value: record.confidence,
+            is_likely: record.is_likely,
+        })
+        .collect();
+    ConfidenceReport::of(&right, &foreign)
+}
+
+/// What became of questions that nothing was said about; `None` when there are none.
+pub(crate) fn abstention_report(questions: &[QuestionRecord]) -> Option<AbstentionReport> {
+    let asked = select(questions, Counting::Abstain);
+    if asked.is_empty() {
+        return None;
+    }
+    let is_empty = |record: &&&QuestionRecord| {
+        let outcome = record.outcome(DAYBOOK);
+        outcome.is_none_or(|outcome| outcome.results == 0)
+    };
+    let confidence: f64 = asked.iter().map(|record| record.confidence).sum();
+    Some(AbstentionReport {
+        questions: asked.len(),
+        empty: asked.iter().filter(is_empty).count(),
+        below_likely: asked.iter().filter(|record| !record.is_likely).count(),
+        confidence: confidence / asked.len() as f64,
+    })
+}
