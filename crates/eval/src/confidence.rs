@@ -14,7 +14,9 @@ const KEPT: f64 = 0.95;
 pub struct ConfidenceReport {
     /// Own questions with evidence among the first ten results.
     pub right: usize,
-    /// Questions of another conversation.
+    /// What the foreign questions are.
+    pub kind: Unanswerable,
+    /// Foreign questions.
     pub foreign: usize,
     /// Chance that a right answer has more confidence than a foreign question; 0.5 is none.
     pub auc: f64,
@@ -26,6 +28,16 @@ pub struct ConfidenceReport {
     pub foreign_rejected_at_95: f64,
 }
 
+/// Questions that a memory cannot answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unanswerable {
+    /// About another conversation, with the names exchanged.
+    OtherConversation,
+    /// Marked as never discussed.
+    NeverDiscussed,
+}
+
 /// The confidence in an answer, and whether it is presented as likely.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Confidence {
@@ -35,7 +47,11 @@ pub(crate) struct Confidence {
 
 impl ConfidenceReport {
     /// `None` where one of the sides is empty.
-    pub(crate) fn of(right: &[Confidence], foreign: &[Confidence]) -> Option<Self> {
+    pub(crate) fn of(
+        right: &[Confidence],
+        foreign: &[Confidence],
+        kind: Unanswerable,
+    ) -> Option<Self> {
         if right.is_empty() || foreign.is_empty() {
             return None;
         }
@@ -47,6 +63,7 @@ impl ConfidenceReport {
         let threshold = -quantile(values, KEPT);
         Some(Self {
             right: right.len(),
+            kind,
             foreign: foreign.len(),
             auc: auc(right, foreign),
             foreign_below_likely: share(foreign, &|one| !one.is_likely),
@@ -102,10 +119,12 @@ mod tests {
         let report = ConfidenceReport::of(
             &confidences(&[0.9, 0.6, 0.4]),
             &confidences(&[0.6, 0.3, 0.0, 0.0]),
+            Unanswerable::OtherConversation,
         );
         // 0.9 is above four, 0.6 above three and equal to one, 0.4 above three.
         let expected = ConfidenceReport {
             right: 3,
+            kind: Unanswerable::OtherConversation,
             foreign: 4,
             auc: 10.5 / 12.0,
             foreign_below_likely: 0.75,

@@ -29,7 +29,7 @@ pub enum EvalError {
         problem: String,
     },
     /// A file or folder holds no question.
-    #[error("{} holds no {format} question; {advice}", path.display())]
+    #[error("{} holds no question (format: {format}); {advice}", path.display())]
     Empty {
         /// Which one.
         path: PathBuf,
@@ -38,6 +38,9 @@ pub enum EvalError {
         /// What to do.
         advice: &'static str,
     },
+    /// A folder holds no transcript.
+    #[error("{} holds no transcript; name a folder with sessions of an agent", .0.display())]
+    NoTranscript(PathBuf),
     /// No fresh memory can be made.
     #[error("cannot make a memory for the evaluation")]
     NoMemory(#[source] BoxError),

@@ -1,9 +1,13 @@
-//! Appends a conversation to a fresh memory, through the functions that an agent's own words come in by.
+//! Fills a fresh memory: with a benchmark's conversation, or with transcripts. Both come in through the
+//! functions that users' sessions come in by.
+
+use std::path::Path;
 
 use daybook_domain::seams::Store;
 use daybook_domain::{SessionKind, StoreError};
-use daybook_engine::ingest::import::Intake;
+use daybook_engine::ingest::import::{FileReport, ImportProgress, Intake, import, scan};
 use daybook_engine::ingest::told::{Role, Telling, Told, append_told};
+use daybook_engine::stop::Stop;
 
 use crate::dataset::{Conversation, Session, Speaker, Turn};
 use crate::error::EvalError;
@@ -57,4 +61,32 @@ async fn check(store: &dyn Store, session: &Session) -> Result<(), EvalError> {
         session.id
     );
     Err(StoreError::Corrupt(problem).into())
+}
+
+/// Imports the transcripts in `folder`.
+///
+/// # Errors
+/// When none of its files is a transcript, one fails, or the store does.
+pub async fn import_transcripts(intake: &Intake, folder: &Path) -> Result<(), EvalError> {
+    let candidates = scan(&[folder.to_owned()]);
+    let report = import(intake, "eval", candidates, &Stop::default(), &Unseen).await?;
+    if let Some(failed) = report.failed().next() {
+        let why = failed.status.failure().unwrap_or_default();
+        let path = Path::new(&failed.path);
+        return Err(EvalError::malformed(path, TRANSCRIPT, "import", why));
+    }
+    if report.added() == 0 {
+        return Err(EvalError::NoTranscript(folder.to_owned()));
+    }
+    Ok(())
+}
+
+const TRANSCRIPT: &str = "transcript";
+
+/// Import without a report of its progress.
+struct Unseen;
+
+impl ImportProgress for Unseen {
+    fn bytes(&self, _: u64) {}
+    fn file(&self, _: &FileReport) {}
 }

@@ -20,14 +20,15 @@ mod report;
 mod run;
 
 pub use ask::{Asking, Vectors};
-pub use confidence::ConfidenceReport;
+pub use confidence::{ConfidenceReport, Unanswerable};
 pub use dataset::{
     Conversation, Counting, Dataset, EventRef, Evidence, LeftOut, Question, Session, Speaker,
     Split, Turn,
 };
 pub use error::EvalError;
+pub use ingest::import_transcripts;
 pub use metrics::{Figures, Outcome};
 pub use report::{
     AbstentionReport, ForeignRecord, QuestionRecord, Report, SystemOutcome, SystemReport,
 };
-pub use run::{FreshMemory, run};
+pub use run::{FreshMemory, run, run_stored};

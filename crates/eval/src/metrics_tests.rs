@@ -1,1 +1,83 @@
+use daybook_domain::{EventSeq, Timestamp};
 
+use super::*;
+use crate::dataset::{EventRef, session_id};
+
+fn event(seq: u64) -> EventRef {
+    EventRef {
+        session: session_id("s".to_owned()),
+        seq: EventSeq(seq),
+    }
+}
+
+fn hit(events: &[u64]) -> Hit {
+    Hit {
+        events: events.iter().copied().map(event).collect(),
+        text: String::new(),
+        at: Timestamp::ZERO,
+    }
+}
+
+fn piece(events: &[u64]) -> Evidence {
+    Evidence {
+        label: String::new(),
+        events: events.iter().copied().map(event).collect(),
+    }
+}
+
+fn outcome(ranks: &[Option<usize>], tokens: u64, milliseconds: f64) -> Outcome {
+    Outcome {
+        ranks: ranks.to_vec(),
+        results: ranks.iter().flatten().count(),
+        tokens,
+        milliseconds,
+    }
+}
+
+#[test]
+fn a_result_counts_for_every_event_that_it_shows() {
+    let evidence = [piece(&[1]), piece(&[2]), piece(&[7, 8, 9]), piece(&[5])];
+    let results = [hit(&[3]), hit(&[1, 2]), hit(&[8]), hit(&[1]), hit(&[9])];
+    let ranks = ranks(&evidence, &results);
+    assert_eq!(ranks, [Some(2), Some(2), Some(3), None]);
+}
+
+#[test]
+fn figures_are_those_that_are_computed_by_hand() {
+    let outcomes = [
+        outcome(&[Some(1), Some(6)], 100, 4.0),
+        outcome(&[Some(12), None], 300, 1.0),
+        outcome(&[None], 0, 2.0),
+        outcome(&[Some(3)], 200, 3.0),
+    ];
+    let figures = Figures::of(&outcomes.iter().collect::<Vec<_>>());
+    // Gain at rank r is 1 / log2(r + 1): 1 at 1, 1/2 at 3, 1/log2(7) at 6. Best for two: 1 + 1/log2(3).
+    let two = 1.0 + 1.0 / 3.0_f64.log2();
+    let first = (1.0 + 1.0 / 7.0_f64.log2()) / two;
+    let expected = Figures {
+        questions: 4,
+        recall_5: (0.5 + 0.0 + 0.0 + 1.0) / 4.0,
+        recall_10: (1.0 + 0.0 + 0.0 + 1.0) / 4.0,
+        recall_20: (1.0 + 0.5 + 0.0 + 1.0) / 4.0,
+        all_10: 0.5,
+        mrr: (1.0 + 1.0 / 12.0 + 0.0 + 1.0 / 3.0) / 4.0,
+        ndcg_10: (first + 0.0 + 0.0 + 0.5) / 4.0,
+        tokens: 100,
+        p50_ms: 2.0,
+        p95_ms: 4.0,
+        empty: 1,
+    };
+    assert!((figures.mrr - expected.mrr).abs() < 1e-12);
+    assert!((figures.ndcg_10 - expected.ndcg_10).abs() < 1e-12);
+    let exact = Figures {
+        mrr: expected.mrr,
+        ndcg_10: expected.ndcg_10,
+        ..figures
+    };
+    assert_eq!(exact, expected);
+}
+
+#[test]
+fn no_questions_make_figures_of_zero() {
+    assert_eq!(Figures::of(&[]), Figures::default());
+}

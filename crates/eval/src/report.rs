@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use crate::ask::Asking;
-use crate::confidence::{Confidence, ConfidenceReport};
+use crate::confidence::{Confidence, ConfidenceReport, Unanswerable};
 use crate::dataset::{Counting, LeftOut, Split};
 use crate::metrics::{Figures, Outcome, SHOWN, recall};
 
@@ -25,8 +25,7 @@ pub struct Report {
     pub turns: usize,
     /// Figures of Daybook, then of the baselines.
     pub systems: Vec<SystemReport>,
-    /// How well confidence separates answerable questions from others; `None` without another
-    /// conversation to ask.
+    /// How well confidence separates answerable questions from others; `None` without any others.
     pub confidence: Option<ConfidenceReport>,
     /// Questions that nothing was said about.
     pub abstention: Option<AbstentionReport>,
@@ -129,10 +128,26 @@ impl QuestionRecord {
         Some(&outcome.outcome)
     }
 
+    fn stated(&self) -> Confidence {
+        Confidence {
+            value: self.confidence,
+            is_likely: self.is_likely,
+        }
+    }
+
     /// Whether Daybook showed evidence among its first results.
     fn is_right(&self) -> bool {
         let outcome = self.outcome(DAYBOOK);
         outcome.is_some_and(|outcome| recall(&outcome.ranks, SHOWN) > 0.0)
+    }
+}
+
+impl ForeignRecord {
+    fn stated(&self) -> Confidence {
+        Confidence {
+            value: self.confidence,
+            is_likely: self.is_likely,
+        }
     }
 }
 
@@ -170,27 +185,24 @@ fn figures(system: &str, questions: &[&QuestionRecord]) -> Figures {
     Figures::of(&outcomes.collect::<Vec<_>>())
 }
 
-/// Confidence over counted questions that were answered rightly, and foreign ones.
+/// Confidence over counted questions that were answered rightly, and over those of other conversations;
+/// where there are none of these, over questions that nothing was said about.
 pub(crate) fn confidence_report(
     questions: &[QuestionRecord],
     foreign: &[ForeignRecord],
 ) -> Option<ConfidenceReport> {
     let counted = select(questions, Counting::Counted);
     let right = counted.iter().filter(|record| record.is_right());
-    let right: Vec<Confidence> = right
-        .map(|record| Confidence {
-            value: record.confidence,
-            is_likely: record.is_likely,
-        })
-        .collect();
-    let foreign: Vec<Confidence> = foreign
-        .iter()
-        .map(|record| Confidence {
-            value: record.confidence,
-            is_likely: record.is_likely,
-        })
-        .collect();
-    ConfidenceReport::of(&right, &foreign)
+    let right: Vec<Confidence> = right.map(|record| record.stated()).collect();
+    let (unanswerable, kind): (Vec<Confidence>, _) = if foreign.is_empty() {
+        let never = select(questions, Counting::Abstain);
+        let never = never.iter().map(|record| record.stated());
+        (never.collect(), Unanswerable::NeverDiscussed)
+    } else {
+        let foreign = foreign.iter().map(ForeignRecord::stated);
+        (foreign.collect(), Unanswerable::OtherConversation)
+    };
+    ConfidenceReport::of(&right, &unanswerable, kind)
 }
 
 /// What became of questions that nothing was said about; `None` when there are none.

@@ -46,6 +46,26 @@ pub async fn run(
     Ok(run.report(dataset))
 }
 
+/// Asks the questions of `dataset`, which [`WrittenQuestions::resolve`] found evidence for, in the memory
+/// that they are about. The memory is not changed.
+///
+/// # Errors
+/// When the store fails.
+///
+/// [`WrittenQuestions::resolve`]: crate::load::WrittenQuestions::resolve
+pub async fn run_stored(
+    dataset: &Dataset,
+    store: &dyn Store,
+    tenant: &Tenant,
+    asking: &Asking,
+) -> Result<Report, EvalError> {
+    let mut run = Run::new(asking);
+    for conversation in &dataset.conversations {
+        run.ask_own(store, tenant, conversation).await?;
+    }
+    Ok(run.report(dataset))
+}
+
 /// What was found so far.
 struct Run<'a> {
     asking: &'a Asking,

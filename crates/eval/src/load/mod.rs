@@ -2,7 +2,10 @@
 //!
 //! Not here: asking the questions. A loader decides which turns are evidence, and reports what it drops.
 
+mod beam;
 mod locomo;
+mod longmemeval;
+mod questions;
 
 use std::path::Path;
 
@@ -10,7 +13,10 @@ use serde_json::Value;
 
 use crate::error::EvalError;
 
+pub use beam::load_beam;
 pub use locomo::load_locomo;
+pub use longmemeval::load_longmemeval;
+pub use questions::{WrittenQuestions, load_questions};
 
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, EvalError> {
     std::fs::read(path).map_err(|source| EvalError::Unreadable {

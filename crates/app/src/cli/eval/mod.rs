@@ -9,23 +9,26 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, ValueEnum};
 use daybook_domain::eligibility::Switches;
 use daybook_domain::index::Layer;
+use daybook_domain::seams::Store;
 use daybook_domain::trigger::Patience;
 use daybook_domain::{BoxError, Tenant};
 use daybook_engine::ingest::import::Intake;
 use daybook_engine::ingest::redact::Redactor;
 use daybook_engine::recall::search::ANSWERS;
-use daybook_eval::{Asking, Dataset, Vectors, load, run};
+use daybook_eval::load::{self, WrittenQuestions};
+use daybook_eval::{Asking, Dataset, Report, Split, Vectors, import_transcripts, run, run_stored};
 use daybook_store::sqlite::{SqliteOptions, SqliteStore};
+use tempfile::TempDir;
 
 use super::Common;
 use crate::clock::SystemClock;
 use crate::desk::layer;
 use crate::output::json as print_json;
-use crate::wiring::block_on;
+use crate::wiring::{DATABASE, Daybook, block_on};
 
 /// Measure recall, on benchmarks and on questions of your own.
 ///
@@ -37,8 +40,15 @@ pub(crate) struct Eval {
     /// What is measured
     #[arg(value_enum)]
     benchmark: Benchmark,
-    /// Its file: locomo, longmemeval
+    /// Its file, or of beam the folder of its chats
     path: PathBuf,
+    /// With `questions`: ask about the transcripts in this folder, in a temporary memory. Without it,
+    /// your own memory is asked
+    #[arg(long, value_name = "FOLDER")]
+    transcripts: Option<PathBuf>,
+    /// With `questions`: only those of this split
+    #[arg(long, value_enum)]
+    split: Option<SplitName>,
     /// Results for each question; fewer than 20 make recall among 20 smaller
     #[arg(short = 'n', long, default_value_t = 20)]
     limit: usize,
@@ -53,8 +63,23 @@ pub(crate) struct Eval {
 /// What can be measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Benchmark {
-    /// LoCoMo: dialogues of two people
+    /// LoCoMo: dialogues of two people, a file
     Locomo,
+    /// LongMemEval: a person's sessions with an assistant, a file
+    Longmemeval,
+    /// BEAM: long chats with an assistant, a folder
+    Beam,
+    /// Questions of your own, a file: TOML with [[question]] tables, or JSON lines
+    Questions,
+}
+
+/// What questions of one's own are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum SplitName {
+    /// Choosing weights and thresholds
+    Tune,
+    /// Reporting alone
+    Report,
 }
 
 /// Whether vectors take part.
@@ -71,16 +96,17 @@ impl Eval {
         if !(1..=ANSWERS).contains(&self.limit) {
             bail!("--limit is 1 to {ANSWERS}");
         }
-        let dataset = self.load()?;
-        let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
-        let made = Cell::new(0_usize);
-        let fresh = || {
-            made.set(made.get() + 1);
-            let path = folder.path().join(format!("{}.db", made.get()));
-            intake(&path)
-        };
-        let asking = self.asking();
-        let report = block_on(async { Ok(run(&dataset, &fresh, &asking).await?) })?;
+        if self.benchmark != Benchmark::Questions
+            && (self.transcripts.is_some() || self.split.is_some())
+        {
+            bail!("--transcripts and --split are for `daybook eval questions`");
+        }
+        let report = match self.benchmark {
+            Benchmark::Locomo => self.run_benchmark(&load::load_locomo(&self.path)?),
+            Benchmark::Longmemeval => self.run_benchmark(&load::load_longmemeval(&self.path)?),
+            Benchmark::Beam => self.run_benchmark(&load::load_beam(&self.path)?),
+            Benchmark::Questions => self.run_questions(common),
+        }?;
         if common.json {
             print_json(&serde_json::to_value(&report)?)?;
         } else {
@@ -89,10 +115,45 @@ impl Eval {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn load(&self) -> Result<Dataset> {
-        Ok(match self.benchmark {
-            Benchmark::Locomo => load::load_locomo(&self.path)?,
+    /// Every conversation has a memory of its own.
+    fn run_benchmark(&self, dataset: &Dataset) -> Result<Report> {
+        let folder = temporary_folder()?;
+        let made = Cell::new(0_usize);
+        let fresh = || {
+            made.set(made.get() + 1);
+            intake(&folder.path().join(format!("{}.db", made.get())))
+        };
+        block_on(async { Ok(run(dataset, &fresh, &self.asking()).await?) })
+    }
+
+    fn run_questions(&self, common: &Common) -> Result<Report> {
+        let written = load::load_questions(&self.path)?;
+        let Some(transcripts) = &self.transcripts else {
+            let daybook = Daybook::open_existing(common)?;
+            return block_on(self.ask_stored(&written, &*daybook.store, &daybook.tenant));
+        };
+        let folder = temporary_folder()?;
+        let opened = intake(&folder.path().join(DATABASE));
+        let intake = opened.map_err(|error| anyhow!(error))?;
+        block_on(async {
+            import_transcripts(&intake, transcripts).await?;
+            self.ask_stored(&written, &*intake.store, &intake.tenant)
+                .await
         })
+    }
+
+    async fn ask_stored(
+        &self,
+        written: &WrittenQuestions,
+        store: &dyn Store,
+        tenant: &Tenant,
+    ) -> Result<Report> {
+        let split = self.split.map(|split| match split {
+            SplitName::Tune => Split::Tune,
+            SplitName::Report => Split::Report,
+        });
+        let dataset = written.resolve(store, tenant, split).await?;
+        Ok(run_stored(&dataset, store, tenant, &self.asking()).await?)
     }
 
     fn asking(&self) -> Asking {
@@ -105,6 +166,10 @@ impl Eval {
             },
         }
     }
+}
+
+fn temporary_folder() -> Result<TempDir> {
+    tempfile::tempdir().context("cannot make a temporary folder")
 }
 
 /// An empty memory in a database at `path`, with default settings: results do not depend on a person's own.

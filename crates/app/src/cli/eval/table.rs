@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use daybook_eval::{Figures, Report, SystemReport};
+use daybook_eval::{Figures, Report, SystemReport, Unanswerable};
 
 use crate::output::{bold, count, dim};
 
@@ -127,11 +127,15 @@ fn show_confidence(report: &Report) {
         return;
     };
     anstream::println!(
-        "\n{}  AUC {:.3} over {} rightly answered and {} of another conversation",
+        "\n{}  AUC {:.3} over {} rightly answered and {} {}",
         bold("Confidence"),
         confidence.auc,
         count(confidence.right as u64, "question"),
         confidence.foreign,
+        match confidence.kind {
+            Unanswerable::OtherConversation => "of another conversation",
+            Unanswerable::NeverDiscussed => "never discussed",
+        },
     );
     anstream::println!(
         "   presented as likely: {} of the right ones, {} of the others",
