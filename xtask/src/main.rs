@@ -1,4 +1,5 @@
-//! Checks of the repository itself: arrows between crates, licences, what the library brings and shows.
+//! Checks of the repository itself: arrows between crates, licences, what the library brings and shows, the
+//! size of the binary.
 //!
 //! Each check is also a test or a step of `.ci/run`, so a broken rule fails there and not in review.
 //!
@@ -8,6 +9,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod arrows;
+mod binary;
 mod dependencies;
 mod examples;
 mod licences;
@@ -17,6 +19,7 @@ use std::process::ExitCode;
 
 const USAGE: &str = "\
 cargo xtask arrows         checks that crates and stages use only what they may
+cargo xtask binary         checks that the release binary, built before, is no larger than it may be
 cargo xtask dependencies   counts what comes with the library, and checks that SQLite comes only when asked for
 cargo xtask examples       checks that the library shows how each of its items is used
 cargo xtask licences       checks that every dependency has a permissive licence";
@@ -25,6 +28,7 @@ fn main() -> ExitCode {
     let task = std::env::args().nth(1).unwrap_or_default();
     let checked = match task.as_str() {
         "arrows" => arrows::check(&root()),
+        "binary" => binary::check(&root()),
         "dependencies" => dependencies::check(&root()),
         "examples" => examples::check(&root()),
         "licences" => licences::check(&root()),
