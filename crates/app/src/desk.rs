@@ -13,7 +13,7 @@ use daybook_engine::files::reindex::reindex_all;
 use daybook_engine::ingest::redact::Redactor;
 use daybook_engine::jobs::{self, NoteTarget};
 use daybook_engine::recall::context::{Context as Told, assemble};
-use daybook_engine::recall::search::{Answer, Question, recall};
+use daybook_engine::recall::search::{Answer, Question, Recalled, recall};
 use daybook_engine::stop::Stop;
 use serde_json::{Value, json};
 
@@ -61,10 +61,12 @@ pub(crate) struct Ask {
     pub(crate) scopes: Vec<String>,
     /// What tools were told and answered counts too.
     pub(crate) tools: bool,
+    /// Nothing, unless the question was likely discussed.
+    pub(crate) strict: bool,
 }
 
-/// The answers, best first.
-pub(crate) async fn ask(daybook: &Daybook, ask: &Ask) -> Result<Vec<Answer>> {
+/// The answers, best first, and how sure it is that the question was discussed.
+pub(crate) async fn ask(daybook: &Daybook, ask: &Ask) -> Result<Recalled> {
     look_over(daybook).await?;
     let question = Question {
         text: &ask.text,
@@ -73,8 +75,15 @@ pub(crate) async fn ask(daybook: &Daybook, ask: &Ask) -> Result<Vec<Answer>> {
         tools: ask.tools,
         limit: ask.limit,
         rare: false,
+        embedder: None,
+        now: daybook.clock.now(),
     };
-    Ok(recall(&*daybook.store, &daybook.tenant, &question).await?)
+    let recalled = recall(&*daybook.store, &daybook.tenant, &question).await?;
+    Ok(if ask.strict {
+        recalled.strict()
+    } else {
+        recalled
+    })
 }
 
 /// Has edits of memory files found from now on. Where several machines share them, what counts is what
@@ -362,7 +371,7 @@ async fn cited_events(
 }
 
 /// One answer for programs.
-fn answer_json(answer: &Answer) -> Value {
+pub(crate) fn answer_json(answer: &Answer) -> Value {
     json!(Found::from(answer))
 }
 
@@ -379,9 +388,14 @@ pub(crate) fn byline(daybook: &Daybook, event: &Event) -> String {
 }
 
 /// All answers to a question for programs.
-pub(crate) fn answers_json<'a>(answers: impl IntoIterator<Item = &'a Answer>) -> Value {
-    let answers: Vec<Value> = answers.into_iter().map(answer_json).collect();
-    json!({ "results": answers })
+pub(crate) fn answers_json(recalled: &Recalled) -> Value {
+    let answers: Vec<Value> = recalled.answers.iter().map(answer_json).collect();
+    let confidence = &recalled.confidence;
+    json!({
+        "confidence": confidence.label.word(),
+        "confidence_score": confidence.score,
+        "results": answers,
+    })
 }
 
 /// What was kept, for programs.

@@ -1,5 +1,6 @@
 //! One answer of recall, as programs are shown it.
 
+use daybook_engine::recall::rank::Parts;
 use daybook_engine::recall::search::Answer;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -35,6 +36,17 @@ pub(crate) struct Found {
     /// When it was said, RFC 3339; `null` when unknown.
     #[schema(format = DateTime)]
     time: Option<String>,
+    /// What the score is made of, when it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    parts: Option<Parts>,
+}
+
+impl Found {
+    /// Shows what the score is made of.
+    pub(crate) fn explain(&mut self, answer: &Answer) {
+        self.parts = Some(answer.parts);
+    }
 }
 
 impl From<&Answer> for Found {
@@ -51,6 +63,7 @@ impl From<&Answer> for Found {
             session: answer.session.as_ref().map(ToString::to_string),
             events: answer.events.iter().map(|seq| seq.0).collect(),
             time: rfc3339(answer.time),
+            parts: None,
         }
     }
 }

@@ -3,6 +3,7 @@
 use daybook_domain::index::Layer;
 use daybook_domain::seams::Store;
 use daybook_domain::{StoreError, Tenant, Timestamp};
+use daybook_engine::recall::confidence::{Likelihood, Signs};
 use daybook_engine::recall::search::{Answer, Question, recall};
 use serde::Serialize;
 
@@ -38,6 +39,8 @@ pub(crate) struct Retrieved {
     pub(crate) confidence: f64,
     /// Whether the system presents its results as a likely answer.
     pub(crate) is_likely: bool,
+    /// What the confidence was judged by, where the system says.
+    pub(crate) signs: Option<Signs>,
 }
 
 /// One result.
@@ -63,12 +66,15 @@ pub(crate) async fn ask(
         tools: false,
         limit: asking.limit,
         rare: false,
+        embedder: None,
+        now: Timestamp::ZERO,
     };
-    let answers = recall(store, tenant, &question).await?;
+    let recalled = recall(store, tenant, &question).await?;
     Ok(Retrieved {
-        confidence: answers.first().map_or(0.0, |first| first.score),
-        is_likely: !answers.is_empty(),
-        results: answers.into_iter().map(hit).collect(),
+        confidence: recalled.confidence.score,
+        is_likely: recalled.confidence.label == Likelihood::Likely,
+        signs: Some(recalled.confidence.signs),
+        results: recalled.answers.into_iter().map(hit).collect(),
     })
 }
 

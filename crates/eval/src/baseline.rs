@@ -94,6 +94,7 @@ impl Corpus {
         order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]).then(b.cmp(a)));
         order.truncate(limit);
         Retrieved {
+            signs: None,
             confidence: order.first().map_or(0.0, |first| scores[*first]),
             is_likely: !order.is_empty(),
             results: order.into_iter().map(|index| self.hit(index)).collect(),

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use daybook_engine::recall::confidence::Signs;
 use serde::Serialize;
 
 use crate::ask::Asking;
@@ -87,6 +88,8 @@ pub struct QuestionRecord {
     pub confidence: f64,
     /// Whether Daybook presents its results as likely.
     pub is_likely: bool,
+    /// What Daybook's confidence was judged by.
+    pub signs: Option<Signs>,
     /// By system.
     pub systems: Vec<SystemOutcome>,
 }
@@ -118,6 +121,8 @@ pub struct ForeignRecord {
     pub confidence: f64,
     /// Whether Daybook presents its results as likely.
     pub is_likely: bool,
+    /// What Daybook's confidence was judged by.
+    pub signs: Option<Signs>,
 }
 
 impl QuestionRecord {

@@ -135,6 +135,7 @@ impl<'a> Run<'a> {
                 results: retrieved.results.len(),
                 confidence: retrieved.confidence,
                 is_likely: retrieved.is_likely,
+                signs: retrieved.signs,
             });
         }
         Ok(())
@@ -196,6 +197,7 @@ fn record(
         evidence: labels.collect(),
         confidence: retrieved.confidence,
         is_likely: retrieved.is_likely,
+        signs: retrieved.signs,
         systems,
     }
 }

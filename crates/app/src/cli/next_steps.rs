@@ -11,7 +11,7 @@ use daybook_engine::files::layout::{CURATED, folder};
 use daybook_engine::files::path::FilePath;
 use daybook_engine::files::reader;
 use daybook_engine::jobs::UpdateReport;
-use daybook_engine::recall::search::Answer;
+use daybook_engine::recall::search::Recalled;
 
 use super::first_run::Told;
 use super::recall;
@@ -52,11 +52,11 @@ pub(super) async fn say(daybook: &Daybook, largest: Option<&Scope>, told: &Told<
             root::shown(&memory.join(CURATED))
         );
     }
-    if let Some((question, answer)) = answered_question(daybook, told.sample, entry).await? {
+    if let Some((question, recalled)) = answered_question(daybook, told.sample, entry).await? {
         let command = suggest::command_of(&["recall", &question]);
         anstream::println!("{}               {command}", bold("Ask it"));
         if told.sample {
-            recall::show(daybook, &[answer]);
+            recall::show(daybook, &recalled);
         }
     }
     let mut words = vec!["context"];
@@ -109,7 +109,7 @@ async fn answered_question(
     daybook: &Daybook,
     sample: bool,
     entry: Option<String>,
-) -> Result<Option<(String, Answer)>> {
+) -> Result<Option<(String, Recalled)>> {
     let fixed = match sample {
         true => SAMPLE_QUESTIONS,
         false => QUESTIONS,
@@ -122,10 +122,12 @@ async fn answered_question(
         let asked = Ask {
             text: text.clone(),
             limit: 1,
+            strict: true,
             ..Ask::default()
         };
-        if let Some(answer) = ask(daybook, &asked).await?.into_iter().next() {
-            return Ok(Some((text, answer)));
+        let recalled = ask(daybook, &asked).await?;
+        if !recalled.answers.is_empty() {
+            return Ok(Some((text, recalled)));
         }
     }
     Ok(None)

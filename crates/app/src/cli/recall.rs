@@ -5,13 +5,16 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 use daybook_domain::index::Layer;
-use daybook_engine::recall::search::Answer;
+use daybook_engine::recall::confidence::Likelihood;
+use daybook_engine::recall::search::{Answer, Recalled};
+
+use serde_json::Value;
 
 use super::Common;
 use crate::damage;
 use crate::desk::{Ask, answers_json, ask, day, layer};
 use crate::keeper::catch_up;
-use crate::output::{bold, dim, json as print_json};
+use crate::output::{bold, count, dim, json as print_json};
 use crate::refusals;
 use crate::wiring::{Daybook, block_on};
 
@@ -36,6 +39,12 @@ pub(crate) struct Recall {
     /// Search what tools were asked and answered, too
     #[arg(long)]
     tools: bool,
+    /// No answer at all, unless the question was likely discussed
+    #[arg(long)]
+    strict: bool,
+    /// Show what each answer's score is made of
+    #[arg(long)]
+    explain: bool,
 }
 
 impl Recall {
@@ -53,8 +62,9 @@ impl Recall {
             layers: self.layer.clone(),
             scopes,
             tools: self.tools,
+            strict: self.strict,
         };
-        let answers = block_on(async {
+        let recalled = block_on(async {
             catch_up(&daybook).await?;
             refusals::complain_of(&daybook).await?;
             let answers = ask(&daybook, &asked).await;
@@ -62,9 +72,16 @@ impl Recall {
             answers
         })?;
         if common.json {
-            print_json(&answers_json(&answers))?;
+            let mut shown = answers_json(&recalled);
+            if self.explain {
+                explain_json(&recalled, &mut shown)?;
+            }
+            print_json(&shown)?;
         } else {
-            show(&daybook, &answers);
+            show(&daybook, &recalled);
+            if self.explain {
+                explain(&recalled);
+            }
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -73,13 +90,20 @@ impl Recall {
 /// Most characters of an answer that are shown.
 const SHOWN: usize = 320;
 
-/// Prints answers for people.
-pub(crate) fn show(daybook: &Daybook, answers: &[Answer]) {
-    if answers.is_empty() {
+/// Prints answers for people, and before them whether they are any.
+pub(crate) fn show(daybook: &Daybook, recalled: &Recalled) {
+    if recalled.answers.is_empty() {
         anstream::println!("Nothing is remembered about that.");
         return;
     }
-    for (n, answer) in answers.iter().enumerate() {
+    match recalled.confidence.label {
+        Likelihood::Likely => {}
+        Likelihood::Weak => anstream::println!("{}", dim("This may answer it:")),
+        Likelihood::Unlikely => {
+            anstream::println!("{}", dim("Nothing clearly answers this. Nearest:"));
+        }
+    }
+    for (n, answer) in recalled.answers.iter().enumerate() {
         anstream::println!(
             "{} {}",
             bold(&format!("{:>2}", n + 1)),
@@ -90,6 +114,55 @@ pub(crate) fn show(daybook: &Daybook, answers: &[Answer]) {
         }
         anstream::println!("   {}", dim(&source(daybook, answer)));
     }
+}
+
+/// Prints what scores are made of, a line for each answer, and what the label was judged by.
+fn explain(recalled: &Recalled) {
+    anstream::println!();
+    for (n, answer) in recalled.answers.iter().enumerate() {
+        let parts = parts(answer);
+        let shown = parts
+            .iter()
+            .map(|(name, value)| format!("{name} {value:.2}"));
+        let shown: Vec<String> = shown.collect();
+        anstream::println!("{} {}", bold(&format!("{:>2}", n + 1)), shown.join(" · "));
+    }
+    let signs = &recalled.confidence.signs;
+    let angle = signs
+        .angle
+        .map_or("no vector".to_owned(), |angle| format!("vector {angle:.2}"));
+    let judged = format!(
+        "{} ({:.2}): share {:.2} · score {:.2} · {angle} · asked for {}",
+        recalled.confidence.label.word(),
+        recalled.confidence.score,
+        signs.share,
+        signs.score,
+        count(signs.concepts as u64, "thing"),
+    );
+    anstream::println!("{}", dim(&judged));
+}
+
+/// The parts of an answer's score that are not zero, by name.
+fn parts(answer: &Answer) -> Vec<(String, f64)> {
+    let Ok(Value::Object(parts)) = serde_json::to_value(answer.parts) else {
+        return Vec::new();
+    };
+    let named = parts
+        .into_iter()
+        .filter_map(|(name, part)| Some((name, part.as_f64()?)));
+    named
+        .filter(|(_, part)| *part != 0.0)
+        .map(|(name, part)| (name.replace('_', " "), part))
+        .collect()
+}
+
+/// Adds to each answer what its score is made of.
+fn explain_json(recalled: &Recalled, shown: &mut Value) -> Result<()> {
+    for (n, answer) in recalled.answers.iter().enumerate() {
+        shown["results"][n]["parts"] = serde_json::to_value(answer.parts)?;
+    }
+    shown["confidence_signs"] = serde_json::to_value(recalled.confidence.signs)?;
+    Ok(())
 }
 
 fn source(daybook: &Daybook, answer: &Answer) -> String {

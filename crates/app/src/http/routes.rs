@@ -131,7 +131,7 @@ async fn trigger(
     path = "/v1/recall",
     request_body = RecallRequest,
     responses(
-        (status = OK, description = "The answers, best first; none when nothing is known", body = RecallAnswer),
+        (status = OK, description = "The nearest answers, best first, and how likely it is that they answer the question", body = RecallAnswer),
         (status = "default", description = "It could not be looked for", body = ErrorBody),
     ),
 )]
@@ -148,12 +148,23 @@ async fn recall(
         layers: asked.layers.into_iter().map(layer).collect(),
         scopes: asked.scopes,
         tools: asked.tools,
+        strict: asked.strict,
     };
-    let answers = counter
+    let recalled = counter
         .serve(move |daybook| async move { desk::ask(&daybook, &ask).await })
         .await?;
-    let results = answers.iter().map(Found::from).collect();
-    Ok(Json(RecallAnswer { results }))
+    let mut results: Vec<Found> = recalled.answers.iter().map(Found::from).collect();
+    if asked.explain {
+        for (found, answer) in results.iter_mut().zip(&recalled.answers) {
+            found.explain(answer);
+        }
+    }
+    let confidence = recalled.confidence;
+    Ok(Json(RecallAnswer {
+        confidence: confidence.label.into(),
+        confidence_score: confidence.score,
+        results,
+    }))
 }
 
 /// Keep something in your own words

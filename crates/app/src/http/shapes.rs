@@ -3,6 +3,7 @@
 use daybook_domain::seams::Appended;
 use daybook_domain::{Event, Priority, Session, SessionKind, Trigger};
 use daybook_engine::ingest::told::Role;
+use daybook_engine::recall::confidence::Likelihood;
 use daybook_engine::triggers::Triggered;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -291,6 +292,12 @@ pub(super) struct RecallRequest {
     /// Search what tools were asked and answered, too.
     #[serde(default)]
     pub(super) tools: bool,
+    /// No answer at all, unless the question was likely discussed.
+    #[serde(default)]
+    pub(super) strict: bool,
+    /// Show what each answer's score is made of, as `parts`.
+    #[serde(default)]
+    pub(super) explain: bool,
 }
 
 fn ten() -> usize {
@@ -309,10 +316,38 @@ pub(super) enum LayerName {
     Event,
 }
 
-/// The answers, best first.
+/// The nearest answers, best first, and whether they are likely to answer the question.
 #[derive(Serialize, ToSchema)]
 pub(super) struct RecallAnswer {
+    /// How likely it is that the question was discussed at all. With `unlikely`, the results are near it and
+    /// no answer to it.
+    pub(super) confidence: LikelihoodName,
+    /// The same as a number from 0 to 1, comparable between questions.
+    #[schema(minimum = 0.0, maximum = 1.0)]
+    pub(super) confidence_score: f64,
     pub(super) results: Vec<Found>,
+}
+
+/// How likely it is that a question was discussed.
+#[derive(Serialize, ToSchema, Clone, Copy)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum LikelihoodName {
+    /// The results are about it.
+    Likely,
+    /// The results may be about it.
+    Weak,
+    /// The results are about something else.
+    Unlikely,
+}
+
+impl From<Likelihood> for LikelihoodName {
+    fn from(likelihood: Likelihood) -> Self {
+        match likelihood {
+            Likelihood::Likely => Self::Likely,
+            Likelihood::Weak => Self::Weak,
+            Likelihood::Unlikely => Self::Unlikely,
+        }
+    }
 }
 
 /// Words to keep as they are.

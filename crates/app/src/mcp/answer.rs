@@ -9,11 +9,14 @@ use daybook_domain::Event;
 use daybook_engine::files::entities::EntityError;
 use daybook_engine::files::layout::folder;
 use daybook_engine::ingest::recalled::ELEMENT;
+use daybook_engine::recall::confidence::Likelihood;
 use daybook_engine::recall::element::{NOTICE, enclosed};
-use daybook_engine::recall::search::Answer;
+use daybook_engine::recall::search::{Answer, Recalled};
 use serde_json::{Value, json};
 
-use crate::desk::{Briefing, EVENTS, Kept, answers_json, briefing_json, byline, day, kept_json};
+use crate::desk::{
+    Briefing, EVENTS, Kept, answer_json, answers_json, briefing_json, byline, day, kept_json,
+};
 use crate::wiring::Daybook;
 
 /// Longest answer, in bytes of text. More tells an agent more and costs it more.
@@ -51,28 +54,38 @@ pub(super) fn failure(tool: &str, error: &Error) -> String {
 }
 
 /// Answers to a question, as many as fit.
-pub(crate) fn recalled(daybook: &Daybook, answers: &[Answer]) -> Told {
-    if answers.is_empty() {
+pub(crate) fn recalled(daybook: &Daybook, recalled: &Recalled) -> Told {
+    let mut shown = Recalled {
+        confidence: recalled.confidence,
+        answers: Vec::new(),
+    };
+    if recalled.answers.is_empty() {
         return Told {
             text: "Nothing is remembered about that.".to_owned(),
-            data: ours(answers_json([])),
+            data: ours(answers_json(&shown)),
         };
     }
-    let mut body = format!("Remembered ({NOTICE}), best first:\n");
-    let mut shown: Vec<Answer> = Vec::new();
+    let mut body = match recalled.confidence.label {
+        Likelihood::Likely => format!("Remembered ({NOTICE}), best first:\n"),
+        Likelihood::Weak => format!("Remembered ({NOTICE}); this may answer it, best first:\n"),
+        Likelihood::Unlikely => format!(
+            "Nothing remembered clearly answers this; do not take the following for an answer. \
+             Nearest ({NOTICE}):\n"
+        ),
+    };
     let mut used = 0;
-    for (n, answer) in answers.iter().enumerate() {
+    for (n, answer) in recalled.answers.iter().enumerate() {
         let answer = excerpt(answer);
         let item = item(daybook, n + 1, &answer);
-        let as_json = answers_json([&answer]).to_string().len();
+        let as_json = answer_json(&answer).to_string().len();
         used += item.len().max(as_json);
         if used > ROOM {
             break;
         }
         body.push_str(&item);
-        shown.push(answer);
+        shown.answers.push(answer);
     }
-    let left_out = answers.len() - shown.len();
+    let left_out = recalled.answers.len() - shown.answers.len();
     let mut data = answers_json(&shown);
     if left_out > 0 {
         body.push_str(&format!(

@@ -79,6 +79,8 @@ struct Recall {
     layer: Option<String>,
     #[serde(default)]
     tools: bool,
+    #[serde(default)]
+    strict: bool,
 }
 
 fn recall(call: &Call<'_>, asked: &Recall) -> Result<Told> {
@@ -93,12 +95,13 @@ fn recall(call: &Call<'_>, asked: &Recall) -> Result<Told> {
         layers: layer.map_err(|why| anyhow!(why))?.into_iter().collect(),
         scopes: asked.scope.iter().cloned().collect(),
         tools: asked.tools,
+        strict: asked.strict,
     };
     let Some(daybook) = call.memory.existing()? else {
         return Ok(answer::nothing_yet(json!({ "results": [] })));
     };
-    let answers = call.read(desk::ask(&daybook, &ask))?;
-    Ok(answer::recalled(&daybook, &answers))
+    let recalled = call.read(desk::ask(&daybook, &ask))?;
+    Ok(answer::recalled(&daybook, &recalled))
 }
 
 #[derive(Deserialize)]

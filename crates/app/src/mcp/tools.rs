@@ -71,7 +71,10 @@ fn tool(which: Which) -> Tool {
             "recall",
             "Recall from memory",
             "Find what is remembered from earlier sessions: decisions, preferences, values, fixes, \
-             and what was said. Each answer has its scope and a citation for `read`.",
+             and what was said. Each answer has its scope and a citation for `read`. The field \
+             `confidence` says whether the question was ever discussed: rely on answers that are \
+             `likely`; check `weak` ones with `read`; with `unlikely` nothing answers it, so do not \
+             present what comes as an answer.",
             recall(),
         ),
         Which::Remember => writing(
@@ -154,7 +157,8 @@ fn recall() -> Value {
         "limit": {"type": "integer", "minimum": 1, "maximum": 50, "default": 8},
         "scope": {"type": "string", "description": "only this memory, such as project/tidepool or user/ada"},
         "layer": {"type": "string", "enum": ["entry", "observation", "event"], "description": "only curated entries, single observations, or what was said"},
-        "tools": {"type": "boolean", "default": false, "description": "search what tools were asked and answered, too"},
+        "tools": {"type": "boolean", "default": false, "description": "search what tools answered, too"},
+        "strict": {"type": "boolean", "default": false, "description": "no answer at all, unless the question was likely discussed"},
     });
     object(properties, &["question"])
 }

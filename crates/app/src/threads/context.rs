@@ -73,11 +73,14 @@ async fn recall(daybook: &Daybook, thread: &SessionId, question: &str) -> Result
     let ask = Ask {
         text: question.to_owned(),
         limit: RECALLED,
+        strict: true,
         ..Ask::default()
     };
-    let mut answers = desk::ask(daybook, &ask).await?;
-    answers.retain(|answer| answer.session.as_ref() != Some(thread));
-    Ok((!answers.is_empty()).then(|| recalled(daybook, &answers).text))
+    let mut found = desk::ask(daybook, &ask).await?;
+    found
+        .answers
+        .retain(|answer| answer.session.as_ref() != Some(thread));
+    Ok((!found.answers.is_empty()).then(|| recalled(daybook, &found).text))
 }
 
 fn shown(thread: &SessionId, state: &str, context: &Context, manner: Manner) -> Value {

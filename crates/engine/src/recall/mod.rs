@@ -8,6 +8,8 @@ pub mod context;
 pub mod dates;
 pub mod element;
 #[cfg(feature = "pipeline")]
+pub mod embedding;
+#[cfg(feature = "pipeline")]
 mod found;
 #[cfg(feature = "pipeline")]
 mod lexical;

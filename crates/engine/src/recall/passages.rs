@@ -26,6 +26,11 @@ pub(super) fn speaker(text: &str) -> Option<(&str, &str)> {
     (is_name && said.starts_with([' ', '\n'])).then_some((name, said))
 }
 
+/// What is said in a text, without the name of its speaker.
+pub(super) fn said(text: &str) -> &str {
+    speaker(text).map_or(text, |(_, said)| said.trim_start())
+}
+
 fn without_bracket(text: &str) -> &str {
     let close = match text.chars().next() {
         Some('[') => ']',
