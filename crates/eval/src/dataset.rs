@@ -27,23 +27,23 @@ pub struct Conversation {
     /// Names of the people who talk, where the benchmark gives them.
     pub participants: Vec<String>,
     /// Its sessions, in the benchmark's order.
-    pub sessions: Vec<Session>,
+    pub sessions: Vec<BenchmarkSession>,
     /// Questions about it.
-    pub questions: Vec<Question>,
+    pub questions: Vec<BenchmarkQuestion>,
 }
 
 /// One session.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Session {
+pub struct BenchmarkSession {
     /// Unique within the conversation.
     pub id: SessionId,
     /// Its turns; each becomes one event, the first with the number 1.
-    pub turns: Vec<Turn>,
+    pub turns: Vec<BenchmarkTurn>,
 }
 
 /// One message.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Turn {
+pub struct BenchmarkTurn {
     /// Who speaks.
     pub speaker: Speaker,
     /// When.
@@ -85,7 +85,7 @@ pub enum Split {
 
 /// One question.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Question {
+pub struct BenchmarkQuestion {
     /// Unique within its conversation.
     pub id: String,
     /// The question.
@@ -95,7 +95,7 @@ pub struct Question {
     /// The expected answer in words; empty where the benchmark gives none.
     pub answer: String,
     /// Where the answer is found. Never empty, except where [`Counting::Abstain`] applies.
-    pub evidence: Vec<Evidence>,
+    pub evidence: Vec<EvidencePiece>,
     /// How it enters the figures.
     pub counting: Counting,
     /// What it may be used for, where the file says so.
@@ -105,7 +105,7 @@ pub struct Question {
 /// One piece of evidence: a turn, a stretch of lines or a session. A result that shows any of its events
 /// shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Evidence {
+pub struct EvidencePiece {
     /// As the benchmark names it.
     pub label: String,
     /// Its events; never empty.
@@ -134,7 +134,7 @@ pub struct LeftOut {
     pub reason: &'static str,
 }
 
-impl Evidence {
+impl EvidencePiece {
     /// The turn at `index` of a session, counted from 0.
     pub(crate) fn turn(label: &str, session: &SessionId, index: usize) -> Self {
         let event = EventRef::turn(session, index);

@@ -9,7 +9,7 @@ use daybook_engine::ingest::import::{FileReport, ImportProgress, Intake, import,
 use daybook_engine::ingest::told::{Role, Telling, Told, append_told};
 use daybook_engine::stop::Stop;
 
-use crate::dataset::{Conversation, Session, Speaker, Turn};
+use crate::dataset::{BenchmarkSession, BenchmarkTurn, Conversation, Speaker};
 use crate::error::EvalError;
 
 /// Appends each turn as one event at its time; the turn at index n becomes the event n + 1.
@@ -21,7 +21,7 @@ pub(crate) async fn append(intake: &Intake, conversation: &Conversation) -> Resu
     Ok(())
 }
 
-async fn append_session(intake: &Intake, session: &Session) -> Result<(), StoreError> {
+async fn append_session(intake: &Intake, session: &BenchmarkSession) -> Result<(), StoreError> {
     let events = session.turns.iter().enumerate().map(event).collect();
     let telling = Telling {
         session: session.id.clone(),
@@ -34,7 +34,7 @@ async fn append_session(intake: &Intake, session: &Session) -> Result<(), StoreE
     Ok(())
 }
 
-fn event((index, turn): (usize, &Turn)) -> Told {
+fn event((index, turn): (usize, &BenchmarkTurn)) -> Told {
     Told {
         // Every turn has its own id: the same words said twice are two events.
         id: Some(index.to_string()),
@@ -49,7 +49,7 @@ fn event((index, turn): (usize, &Turn)) -> Told {
 }
 
 /// Evidence counts turns, so a turn that became no event of its own would shift all that follow.
-async fn check(store: &dyn Store, session: &Session) -> Result<(), EvalError> {
+async fn check(store: &dyn Store, session: &BenchmarkSession) -> Result<(), EvalError> {
     let stored = store.session(&session.id).await?;
     let events = stored.map_or(0, |stored| stored.events.0);
     if events == session.turns.len() as u64 {

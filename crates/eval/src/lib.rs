@@ -12,6 +12,7 @@ mod baseline;
 mod bm25;
 mod confidence;
 mod dataset;
+mod end_to_end;
 mod error;
 mod ingest;
 pub mod load;
@@ -22,9 +23,10 @@ mod run;
 pub use ask::{Asking, Vectors};
 pub use confidence::{ConfidenceReport, Unanswerable};
 pub use dataset::{
-    Conversation, Counting, Dataset, EventRef, Evidence, LeftOut, Question, Session, Speaker,
-    Split, Turn,
+    BenchmarkQuestion, BenchmarkSession, BenchmarkTurn, Conversation, Counting, Dataset, EventRef,
+    EvidencePiece, LeftOut, Speaker, Split,
 };
+pub use end_to_end::{AnswerRecord, AnswerReport, EndToEnd, Share};
 pub use error::EvalError;
 pub use ingest::import_transcripts;
 pub use metrics::{Figures, Outcome};

@@ -6,7 +6,7 @@
 use serde::Serialize;
 
 use crate::ask::Hit;
-use crate::dataset::Evidence;
+use crate::dataset::EvidencePiece;
 
 /// Results whose tokens are counted, and that a model would be given.
 pub(crate) const SHOWN: usize = 10;
@@ -80,8 +80,8 @@ impl Figures {
 }
 
 /// The rank of each piece of evidence among results.
-pub(crate) fn ranks(evidence: &[Evidence], results: &[Hit]) -> Vec<Option<usize>> {
-    let rank = |piece: &Evidence| {
+pub(crate) fn ranks(evidence: &[EvidencePiece], results: &[Hit]) -> Vec<Option<usize>> {
+    let rank = |piece: &EvidencePiece| {
         let shows = |hit: &Hit| hit.events.iter().any(|event| piece.events.contains(event));
         results.iter().position(shows).map(|index| index + 1)
     };
@@ -107,8 +107,8 @@ fn reciprocal_rank(ranks: &[Option<usize>]) -> f64 {
 fn ndcg(ranks: &[Option<usize>], k: usize) -> f64 {
     let gain = |rank: usize| 1.0 / (rank as f64 + 1.0).log2();
     let within = ranks.iter().flatten().filter(|rank| **rank <= k);
-    let gained: f64 = within.map(|rank| gain(*rank)).sum();
-    let best: f64 = (1..=ranks.len().min(k)).map(gain).sum();
+    let gained = within.fold(0.0, |gained, rank| gained + gain(*rank));
+    let best = (1..=ranks.len().min(k)).fold(0.0, |best, rank| best + gain(rank));
     if best == 0.0 {
         return 0.0;
     }

@@ -18,8 +18,8 @@ fn hit(events: &[u64]) -> Hit {
     }
 }
 
-fn piece(events: &[u64]) -> Evidence {
-    Evidence {
+fn piece(events: &[u64]) -> EvidencePiece {
+    EvidencePiece {
         label: String::new(),
         events: events.iter().copied().map(event).collect(),
     }

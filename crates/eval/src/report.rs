@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::ask::Asking;
 use crate::confidence::{Confidence, ConfidenceReport, Unanswerable};
 use crate::dataset::{Counting, LeftOut, Split};
+use crate::end_to_end::{AnswerRecord, AnswerReport};
 use crate::metrics::{Figures, Outcome, SHOWN, recall};
 
 /// The name of Daybook's own recall among the systems.
@@ -30,6 +31,9 @@ pub struct Report {
     pub confidence: Option<ConfidenceReport>,
     /// Questions that nothing was said about.
     pub abstention: Option<AbstentionReport>,
+    /// Answers of a model from the results, where one was named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end_to_end: Option<AnswerReport>,
     /// Questions and evidence that were not used.
     pub left_out: Vec<LeftOut>,
     /// Every question.
@@ -92,6 +96,9 @@ pub struct QuestionRecord {
     pub signs: Option<Signs>,
     /// By system.
     pub systems: Vec<SystemOutcome>,
+    /// What a model answered from Daybook's results.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answered: Option<AnswerRecord>,
 }
 
 /// What one system did with a question.

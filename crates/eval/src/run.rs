@@ -10,7 +10,8 @@ use daybook_engine::working::compact::estimate;
 use crate::ask::{Asking, Retrieved, ask};
 use crate::baseline::{Baseline, Corpus};
 use crate::confidence::exchange_names;
-use crate::dataset::{Conversation, Counting, Dataset, Question};
+use crate::dataset::{BenchmarkQuestion, Conversation, Counting, Dataset};
+use crate::end_to_end::{Answering, EndToEnd};
 use crate::error::EvalError;
 use crate::ingest;
 use crate::metrics::{Outcome, SHOWN, ranks};
@@ -23,7 +24,7 @@ use crate::report::{
 pub type FreshMemory<'a> = dyn Fn() -> Result<Intake, BoxError> + 'a;
 
 /// Runs `dataset`: each conversation is appended to a memory of its own, and asked its own questions and
-/// those of the next conversation.
+/// those of the next conversation. With `models`, questions are answered from the results, too.
 ///
 /// # Errors
 /// When a memory cannot be made, or a store fails.
@@ -31,8 +32,9 @@ pub async fn run(
     dataset: &Dataset,
     fresh: &FreshMemory<'_>,
     asking: &Asking,
+    models: Option<&EndToEnd>,
 ) -> Result<Report, EvalError> {
-    let mut run = Run::new(asking);
+    let mut run = Run::new(dataset, asking, models);
     for (n, conversation) in dataset.conversations.iter().enumerate() {
         let intake = fresh().map_err(EvalError::NoMemory)?;
         ingest::append(&intake, conversation).await?;
@@ -43,7 +45,7 @@ pub async fn run(
             run.ask_foreign(store, tenant, conversation, next).await?;
         }
     }
-    Ok(run.report(dataset))
+    Ok(run.report())
 }
 
 /// Asks the questions of `dataset`, which [`WrittenQuestions::resolve`] found evidence for, in the memory
@@ -58,26 +60,33 @@ pub async fn run_stored(
     store: &dyn Store,
     tenant: &Tenant,
     asking: &Asking,
+    models: Option<&EndToEnd>,
 ) -> Result<Report, EvalError> {
-    let mut run = Run::new(asking);
+    let mut run = Run::new(dataset, asking, models);
     for conversation in &dataset.conversations {
         run.ask_own(store, tenant, conversation).await?;
     }
-    Ok(run.report(dataset))
+    Ok(run.report())
 }
 
 /// What was found so far.
 struct Run<'a> {
+    dataset: &'a Dataset,
     asking: &'a Asking,
+    answering: Option<Answering<'a>>,
     turns: usize,
     questions: Vec<QuestionRecord>,
     foreign: Vec<ForeignRecord>,
 }
 
 impl<'a> Run<'a> {
-    fn new(asking: &'a Asking) -> Self {
+    fn new(dataset: &'a Dataset, asking: &'a Asking, models: Option<&'a EndToEnd>) -> Self {
+        let questions = dataset.conversations.iter().flat_map(|c| &c.questions);
+        let judged = questions.filter(|question| Answering::is_judged(question));
         Self {
+            dataset,
             asking,
+            answering: models.map(|models| Answering::new(models, judged.count())),
             turns: 0,
             questions: Vec::new(),
             foreign: Vec::new(),
@@ -108,7 +117,10 @@ impl<'a> Run<'a> {
                     outcome: outcome(question, &retrieved, began),
                 });
             }
-            let record = record(conversation, question, &retrieved, systems);
+            let mut record = record(conversation, question, &retrieved, systems);
+            if let Some(answering) = &mut self.answering {
+                record.answered = answering.answer(question, &retrieved.results).await;
+            }
             self.questions.push(record);
         }
         Ok(())
@@ -121,7 +133,7 @@ impl<'a> Run<'a> {
         own: &Conversation,
         other: &Conversation,
     ) -> Result<(), StoreError> {
-        let is_answerable = |question: &&Question| {
+        let is_answerable = |question: &&BenchmarkQuestion| {
             question.counting == Counting::Counted && !shares_evidence(own, question)
         };
         for question in other.questions.iter().filter(is_answerable) {
@@ -141,7 +153,13 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    fn report(self, dataset: &Dataset) -> Report {
+    fn report(self) -> Report {
+        let dataset = self.dataset;
+        let answered = self
+            .questions
+            .iter()
+            .filter_map(|record| record.answered.as_ref());
+        let end_to_end = self.answering.map(|answering| answering.report(answered));
         let baselines = Baseline::ALL.map(Baseline::name);
         let systems = std::iter::once(DAYBOOK).chain(baselines);
         Report {
@@ -154,6 +172,7 @@ impl<'a> Run<'a> {
                 .collect(),
             confidence: confidence_report(&self.questions, &self.foreign),
             abstention: abstention_report(&self.questions),
+            end_to_end,
             left_out: dataset.left_out.clone(),
             questions: self.questions,
             foreign: self.foreign,
@@ -162,13 +181,13 @@ impl<'a> Run<'a> {
 }
 
 /// Whether a conversation holds a session that answers another one's question: benchmarks reuse sessions.
-fn shares_evidence(conversation: &Conversation, question: &Question) -> bool {
+fn shares_evidence(conversation: &Conversation, question: &BenchmarkQuestion) -> bool {
     let events = question.evidence.iter().flat_map(|piece| &piece.events);
     let mut sessions = events.map(|event| &event.session);
     sessions.any(|session| conversation.sessions.iter().any(|own| own.id == *session))
 }
 
-fn outcome(question: &Question, retrieved: &Retrieved, began: Instant) -> Outcome {
+fn outcome(question: &BenchmarkQuestion, retrieved: &Retrieved, began: Instant) -> Outcome {
     let milliseconds = began.elapsed().as_secs_f64() * 1e3;
     let shown = retrieved.results.iter().take(SHOWN);
     Outcome {
@@ -181,7 +200,7 @@ fn outcome(question: &Question, retrieved: &Retrieved, began: Instant) -> Outcom
 
 fn record(
     conversation: &Conversation,
-    question: &Question,
+    question: &BenchmarkQuestion,
     retrieved: &Retrieved,
     systems: Vec<SystemOutcome>,
 ) -> QuestionRecord {
@@ -199,5 +218,6 @@ fn record(
         is_likely: retrieved.is_likely,
         signs: retrieved.signs,
         systems,
+        answered: None,
     }
 }

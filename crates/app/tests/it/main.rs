@@ -5,6 +5,7 @@ mod backup;
 mod cli;
 mod config;
 mod doctor;
+mod eval;
 mod failing;
 #[cfg(unix)]
 mod first_run;

@@ -13,8 +13,8 @@ use serde_json::{Map, Value};
 
 use super::{in_words, read};
 use crate::dataset::{
-    Conversation, Counting, Dataset, Evidence, LeftOut, Question, Session, Speaker, Turn,
-    session_id,
+    BenchmarkQuestion, BenchmarkSession, BenchmarkTurn, Conversation, Counting, Dataset,
+    EvidencePiece, LeftOut, Speaker, session_id,
 };
 use crate::error::EvalError;
 
@@ -149,7 +149,7 @@ fn conversation(
     })
 }
 
-fn sessions(path: &Path, chat: &str) -> Result<(Vec<Session>, Places), EvalError> {
+fn sessions(path: &Path, chat: &str) -> Result<(Vec<BenchmarkSession>, Places), EvalError> {
     let batches: Vec<Batch> = serde_json::from_slice(&read(path)?)
         .map_err(|error| EvalError::json(path, FORMAT, &error))?;
     let mut places = Places::new();
@@ -174,17 +174,17 @@ fn sessions(path: &Path, chat: &str) -> Result<(Vec<Session>, Places), EvalError
                 .or_insert((session.clone(), turns.len()));
             turns.push(turn(message.role, &message.content, at));
         }
-        sessions.push(Session { id: session, turns });
+        sessions.push(BenchmarkSession { id: session, turns });
     }
     Ok((sessions, places))
 }
 
-fn turn(role: Role, content: &str, at: Timestamp) -> Turn {
+fn turn(role: Role, content: &str, at: Timestamp) -> BenchmarkTurn {
     let (speaker, text) = match role {
         Role::User => (Speaker::Person, without_index(content)),
         Role::Assistant => (Speaker::Assistant, content),
     };
-    Turn {
+    BenchmarkTurn {
         speaker,
         at,
         text: text.to_owned(),
@@ -208,7 +208,7 @@ fn questions(
     chat: &str,
     places: &Places,
     left_out: &mut Vec<LeftOut>,
-) -> Result<Vec<Question>, EvalError> {
+) -> Result<Vec<BenchmarkQuestion>, EvalError> {
     let mut files = QUESTIONS.iter().map(|file| folder.join(file));
     let path = files.find(|file| file.is_file());
     let path = path.unwrap_or_else(|| folder.join(QUESTIONS[0]));
@@ -233,7 +233,7 @@ fn question(
     asked: Asked,
     places: &Places,
     left_out: &mut Vec<LeftOut>,
-) -> Option<Question> {
+) -> Option<BenchmarkQuestion> {
     let mut drop = |evidence: Option<String>, reason| {
         left_out.push(LeftOut {
             conversation: chat.to_owned(),
@@ -248,7 +248,7 @@ fn question(
     for message in ids {
         match places.get(&message) {
             Some((session, index)) => {
-                evidence.push(Evidence::turn(&message.to_string(), session, *index));
+                evidence.push(EvidencePiece::turn(&message.to_string(), session, *index));
             }
             None => drop(Some(message.to_string()), "names no turn"),
         }
@@ -262,7 +262,7 @@ fn question(
         return None;
     }
     let answer = ANSWERS.iter().find_map(|field| asked.others.get(*field));
-    Some(Question {
+    Some(BenchmarkQuestion {
         id,
         text: asked.question,
         class: class.to_owned(),

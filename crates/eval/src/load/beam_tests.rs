@@ -46,7 +46,7 @@ fn turns_keep_their_roles_and_days_and_lose_the_plans_index() {
     let base = folder(&["1"]);
     let dataset = load_beam(base.path()).unwrap();
     let turns = |n: usize| &dataset.conversations[0].sessions[n].turns;
-    let turn = |speaker, day: i64, text: &str| Turn {
+    let turn = |speaker, day: i64, text: &str| BenchmarkTurn {
         speaker,
         at: Timestamp(day * 86_400_000),
         text: text.to_owned(),

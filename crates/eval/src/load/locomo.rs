@@ -14,8 +14,8 @@ use serde_json::Value;
 
 use super::{in_words, read};
 use crate::dataset::{
-    Conversation, Counting, Dataset, Evidence, LeftOut, Question, Session, Speaker, Turn,
-    session_id,
+    BenchmarkQuestion, BenchmarkSession, BenchmarkTurn, Conversation, Counting, Dataset,
+    EvidencePiece, LeftOut, Speaker, session_id,
 };
 use crate::error::EvalError;
 
@@ -113,7 +113,7 @@ fn sessions(
     path: &Path,
     id: &str,
     conversation: &BTreeMap<String, Value>,
-) -> Result<(Vec<Session>, Places), EvalError> {
+) -> Result<(Vec<BenchmarkSession>, Places), EvalError> {
     let mut numbered: Vec<(u32, &Value)> = conversation
         .iter()
         .filter_map(|(key, value)| Some((key.strip_prefix("session_")?.parse().ok()?, value)))
@@ -136,13 +136,13 @@ fn sessions(
         for (index, line) in lines.into_iter().enumerate() {
             let known = canonical(&line.dia_id).unwrap_or(line.dia_id);
             places.entry(known).or_insert((session.clone(), index));
-            turns.push(Turn {
+            turns.push(BenchmarkTurn {
                 speaker: Speaker::Person,
                 at,
                 text: format!("{}: {}", line.speaker, line.text),
             });
         }
-        sessions.push(Session { id: session, turns });
+        sessions.push(BenchmarkSession { id: session, turns });
     }
     Ok((sessions, places))
 }
@@ -153,7 +153,7 @@ fn question(
     asked: Asked,
     places: &Places,
     left_out: &mut Vec<LeftOut>,
-) -> Option<Question> {
+) -> Option<BenchmarkQuestion> {
     let id = format!("q{}", n + 1);
     let mut drop = |evidence: Option<String>, reason| {
         left_out.push(LeftOut {
@@ -163,7 +163,7 @@ fn question(
             reason,
         });
     };
-    let mut evidence: Vec<Evidence> = Vec::new();
+    let mut evidence: Vec<EvidencePiece> = Vec::new();
     for named in turn_ids(&asked.evidence) {
         let Some((label, (session, index))) =
             canonical(&named).and_then(|known| places.get(&known).map(|place| (known, place)))
@@ -171,7 +171,7 @@ fn question(
             drop(Some(named), "names no turn");
             continue;
         };
-        let evidence_turn = Evidence::turn(&label, session, *index);
+        let evidence_turn = EvidencePiece::turn(&label, session, *index);
         if !evidence.contains(&evidence_turn) {
             evidence.push(evidence_turn);
         }
@@ -181,7 +181,7 @@ fn question(
         return None;
     }
     let (class, counting) = class(asked.category);
-    Some(Question {
+    Some(BenchmarkQuestion {
         id,
         text: asked.question,
         class,

@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use super::{in_words, read};
 use crate::dataset::{
-    Conversation, Counting, Dataset, EventRef, Evidence, LeftOut, Question, Session, Speaker, Turn,
-    session_id,
+    BenchmarkQuestion, BenchmarkSession, BenchmarkTurn, Conversation, Counting, Dataset, EventRef,
+    EvidencePiece, LeftOut, Speaker, session_id,
 };
 use crate::error::EvalError;
 
@@ -109,7 +109,7 @@ fn conversation(
                 problem,
             )
         })?;
-        sessions.push(Session {
+        sessions.push(BenchmarkSession {
             id: name.clone(),
             turns: messages.iter().map(|message| turn(message, at)).collect(),
         });
@@ -123,8 +123,8 @@ fn conversation(
     })
 }
 
-fn turn(message: &Message, at: Timestamp) -> Turn {
-    Turn {
+fn turn(message: &Message, at: Timestamp) -> BenchmarkTurn {
+    BenchmarkTurn {
         speaker: match message.role {
             Role::User => Speaker::Person,
             Role::Assistant => Speaker::Assistant,
@@ -152,7 +152,7 @@ fn question(
     instance: &Instance,
     names: &[SessionId],
     left_out: &mut Vec<LeftOut>,
-) -> Option<Question> {
+) -> Option<BenchmarkQuestion> {
     let id = &instance.question_id;
     let counting = match id.contains(ABSTAIN) {
         true => Counting::Abstain,
@@ -171,7 +171,7 @@ fn question(
         });
         return None;
     }
-    Some(Question {
+    Some(BenchmarkQuestion {
         id: id.clone(),
         text: instance.question.clone(),
         class: instance.question_type.clone(),
@@ -186,16 +186,16 @@ fn evidence(
     instance: &Instance,
     names: &[SessionId],
     left_out: &mut Vec<LeftOut>,
-) -> Vec<Evidence> {
+) -> Vec<EvidencePiece> {
     let sessions = || names.iter().zip(&instance.haystack_sessions);
     let marked = sessions().flat_map(|(name, messages)| {
         let marked = messages.iter().enumerate().filter(|(_, m)| m.has_answer);
         marked.map(move |(index, _)| {
             let label = format!("{}:{}", name.host_id, index + 1);
-            Evidence::turn(&label, name, index)
+            EvidencePiece::turn(&label, name, index)
         })
     });
-    let marked: Vec<Evidence> = marked.collect();
+    let marked: Vec<EvidencePiece> = marked.collect();
     if !marked.is_empty() {
         return marked;
     }
@@ -204,7 +204,7 @@ fn evidence(
         let session =
             sessions().find(|(name, messages)| name.host_id == *named && !messages.is_empty());
         match session {
-            Some((name, messages)) => whole.push(Evidence {
+            Some((name, messages)) => whole.push(EvidencePiece {
                 label: named.clone(),
                 events: (0..messages.len())
                     .map(|index| EventRef::turn(name, index))

@@ -41,16 +41,16 @@ fn problem(text: &str) -> String {
 fn evidence_is_the_marked_turns_else_the_sessions_and_none_where_abstaining_is_right() {
     let dataset = load(SAMPLE).unwrap();
     let session = |name: &str| session_id(name.to_owned());
-    let questions: Vec<&Question> = dataset
+    let questions: Vec<&BenchmarkQuestion> = dataset
         .conversations
         .iter()
         .flat_map(|conversation| &conversation.questions)
         .collect();
     assert_eq!(
         questions[0].evidence,
-        [Evidence::turn("answer_s2:1", &session("answer_s2"), 0)]
+        [EvidencePiece::turn("answer_s2:1", &session("answer_s2"), 0)]
     );
-    let whole = Evidence {
+    let whole = EvidencePiece {
         label: "s1".to_owned(),
         events: BTreeSet::from([0, 1].map(|index| EventRef::turn(&session("s1"), index))),
     };
@@ -78,7 +78,7 @@ fn sessions_keep_their_times_and_roles_and_a_repeated_one_is_another() {
         .map(|session| &*session.id.host_id)
         .collect();
     assert_eq!(names, ["s1", "answer_s2", "s1#2"]);
-    let turn = Turn {
+    let turn = BenchmarkTurn {
         speaker: Speaker::Assistant,
         at: Timestamp(1_773_569_520_000),
         text: "Hello!".to_owned(),

@@ -25,7 +25,7 @@ use serde::Deserialize;
 
 use super::read;
 use crate::dataset::{
-    Conversation, Counting, Dataset, EventRef, Evidence, LeftOut, Question, Split,
+    BenchmarkQuestion, Conversation, Counting, Dataset, EventRef, EvidencePiece, LeftOut, Split,
 };
 use crate::error::EvalError;
 
@@ -162,7 +162,7 @@ async fn resolve(
     id: String,
     written: &Written,
     left_out: &mut Vec<LeftOut>,
-) -> Result<Option<Question>, StoreError> {
+) -> Result<Option<BenchmarkQuestion>, StoreError> {
     let drop = |evidence: Option<String>, reason| LeftOut {
         conversation: FORMAT.to_owned(),
         question: id.clone(),
@@ -180,7 +180,7 @@ async fn resolve(
         left_out.push(drop(None, "has no evidence"));
         return Ok(None);
     }
-    Ok(Some(Question {
+    Ok(Some(BenchmarkQuestion {
         id,
         text: written.question.clone(),
         class: written.class.clone(),
@@ -199,7 +199,7 @@ async fn pieces(
     store: &dyn Store,
     tenant: &Tenant,
     text: &str,
-) -> Result<Result<Vec<Evidence>, &'static str>, StoreError> {
+) -> Result<Result<Vec<EvidencePiece>, &'static str>, StoreError> {
     let Some(citation) = Citation::parse(text) else {
         return Ok(Err("is no citation such as 7f78:L636-640"));
     };
@@ -223,12 +223,12 @@ async fn pieces(
     }
 }
 
-fn piece(label: &str, session: &SessionId, events: &[Event]) -> Evidence {
+fn piece(label: &str, session: &SessionId, events: &[Event]) -> EvidencePiece {
     let event = |event: &Event| EventRef {
         session: session.clone(),
         seq: event.seq,
     };
-    Evidence {
+    EvidencePiece {
         label: label.to_owned(),
         events: events.iter().map(event).collect(),
     }

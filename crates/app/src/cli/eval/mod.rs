@@ -2,6 +2,7 @@
 //!
 //! Not here: loading, asking and measuring (`daybook-eval`).
 
+mod models;
 mod table;
 
 use std::cell::Cell;
@@ -20,7 +21,9 @@ use daybook_engine::ingest::import::Intake;
 use daybook_engine::ingest::redact::Redactor;
 use daybook_engine::recall::search::ANSWERS;
 use daybook_eval::load::{self, WrittenQuestions};
-use daybook_eval::{Asking, Dataset, Report, Split, Vectors, import_transcripts, run, run_stored};
+use daybook_eval::{
+    Asking, Dataset, EndToEnd, Report, Split, Vectors, import_transcripts, run, run_stored,
+};
 use daybook_store::sqlite::{SqliteOptions, SqliteStore};
 use tempfile::TempDir;
 
@@ -55,6 +58,16 @@ pub(crate) struct Eval {
     /// Only this layer: entry, observation or event; may be repeated
     #[arg(long, value_name = "LAYER", value_parser = layer, default_values = ["event"])]
     layer: Vec<Layer>,
+    /// Have this model answer each question from the first ten results, such as home/small-1. Results are
+    /// sent to its provider
+    #[arg(long, value_name = "MODEL", requires = "judge_model")]
+    answer_model: Option<String>,
+    /// Have this model judge the answers against the expected ones
+    #[arg(long, value_name = "MODEL", requires = "answer_model")]
+    judge_model: Option<String>,
+    /// With --answer-model: have so many questions answered, evenly spread, instead of all
+    #[arg(long, value_name = "N", requires = "answer_model")]
+    answers: Option<usize>,
     /// Whether vectors take part
     #[arg(long, value_enum, default_value_t = VectorsSwitch::On)]
     vectors: VectorsSwitch,
@@ -101,11 +114,15 @@ impl Eval {
         {
             bail!("--transcripts and --split are for `daybook eval questions`");
         }
+        let models = self.models(common)?;
+        let models = models.as_ref();
         let report = match self.benchmark {
-            Benchmark::Locomo => self.run_benchmark(&load::load_locomo(&self.path)?),
-            Benchmark::Longmemeval => self.run_benchmark(&load::load_longmemeval(&self.path)?),
-            Benchmark::Beam => self.run_benchmark(&load::load_beam(&self.path)?),
-            Benchmark::Questions => self.run_questions(common),
+            Benchmark::Locomo => self.run_benchmark(&load::load_locomo(&self.path)?, models),
+            Benchmark::Longmemeval => {
+                self.run_benchmark(&load::load_longmemeval(&self.path)?, models)
+            }
+            Benchmark::Beam => self.run_benchmark(&load::load_beam(&self.path)?, models),
+            Benchmark::Questions => self.run_questions(common, models),
         }?;
         if common.json {
             print_json(&serde_json::to_value(&report)?)?;
@@ -116,28 +133,28 @@ impl Eval {
     }
 
     /// Every conversation has a memory of its own.
-    fn run_benchmark(&self, dataset: &Dataset) -> Result<Report> {
+    fn run_benchmark(&self, dataset: &Dataset, models: Option<&EndToEnd>) -> Result<Report> {
         let folder = temporary_folder()?;
         let made = Cell::new(0_usize);
         let fresh = || {
             made.set(made.get() + 1);
             intake(&folder.path().join(format!("{}.db", made.get())))
         };
-        block_on(async { Ok(run(dataset, &fresh, &self.asking()).await?) })
+        block_on(async { Ok(run(dataset, &fresh, &self.asking(), models).await?) })
     }
 
-    fn run_questions(&self, common: &Common) -> Result<Report> {
+    fn run_questions(&self, common: &Common, models: Option<&EndToEnd>) -> Result<Report> {
         let written = load::load_questions(&self.path)?;
         let Some(transcripts) = &self.transcripts else {
             let daybook = Daybook::open_existing(common)?;
-            return block_on(self.ask_stored(&written, &*daybook.store, &daybook.tenant));
+            return block_on(self.ask_stored(&written, (&*daybook.store, &daybook.tenant), models));
         };
         let folder = temporary_folder()?;
         let opened = intake(&folder.path().join(DATABASE));
         let intake = opened.map_err(|error| anyhow!(error))?;
         block_on(async {
             import_transcripts(&intake, transcripts).await?;
-            self.ask_stored(&written, &*intake.store, &intake.tenant)
+            self.ask_stored(&written, (&*intake.store, &intake.tenant), models)
                 .await
         })
     }
@@ -145,15 +162,31 @@ impl Eval {
     async fn ask_stored(
         &self,
         written: &WrittenQuestions,
-        store: &dyn Store,
-        tenant: &Tenant,
+        (store, tenant): (&dyn Store, &Tenant),
+        models: Option<&EndToEnd>,
     ) -> Result<Report> {
         let split = self.split.map(|split| match split {
             SplitName::Tune => Split::Tune,
             SplitName::Report => Split::Report,
         });
         let dataset = written.resolve(store, tenant, split).await?;
-        Ok(run_stored(&dataset, store, tenant, &self.asking()).await?)
+        Ok(run_stored(&dataset, store, tenant, &self.asking(), models).await?)
+    }
+
+    /// The models that answer and judge, where they are named. Their calls are charged and capped like all
+    /// others of the data folder.
+    fn models(&self, common: &Common) -> Result<Option<EndToEnd>> {
+        let (Some(answers), Some(judges)) = (&self.answer_model, &self.judge_model) else {
+            return Ok(None);
+        };
+        let daybook = Daybook::open_or_create(common)?;
+        let run = format!("eval-{}-{}", std::process::id(), daybook.clock.now().0);
+        Ok(Some(EndToEnd {
+            answer_model: models::metered(&daybook, common, "--answer-model", answers, &run)?,
+            judge_model: models::metered(&daybook, common, "--judge-model", judges, &run)?,
+            prices: daybook.settings.prices.clone(),
+            questions: self.answers,
+        }))
     }
 
     fn asking(&self) -> Asking {

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use daybook_domain::model::Usage;
 use daybook_eval::{Figures, Report, SystemReport, Unanswerable};
 
-use crate::output::{bold, count, dim};
+use crate::output::{bold, count, dim, grouped, warn};
 
 /// The columns of figures, after the name.
 const COLUMNS: [&str; 11] = [
@@ -36,6 +37,7 @@ pub(super) fn show(report: &Report) {
     show_systems(&report.systems);
     show_confidence(report);
     show_abstention(report);
+    show_answers(report);
     show_left_out(report);
     anstream::println!(
         "\n{}",
@@ -157,6 +159,44 @@ fn show_abstention(report: &Report) {
             abstention.below_likely,
             abstention.empty,
         );
+    }
+}
+
+fn show_answers(report: &Report) {
+    let Some(answers) = &report.end_to_end else {
+        return;
+    };
+    let shares = [
+        ("right", answers.answers),
+        ("rightly not known", answers.abstention),
+    ];
+    let shares = shares.iter().filter(|(_, share)| share.of > 0);
+    let shares: Vec<String> = shares
+        .map(|(name, share)| {
+            let (low, high) = (percent(share.low), percent(share.high));
+            let right = percent(share.right as f64 / share.of as f64);
+            format!("{right} of {} {name} (95 %: {low} to {high})", share.of)
+        })
+        .collect();
+    anstream::println!("\n{}  {}", bold("Answers"), shares.join("; "));
+    let tokens = |usage: Usage| format!("{} + {}", grouped(usage.input), grouped(usage.output));
+    anstream::println!(
+        "   {} answers: {} tokens; {} judges: {} tokens; cost {}",
+        answers.answer_model,
+        tokens(answers.answer_usage),
+        answers.judge_model,
+        tokens(answers.judge_usage),
+        answers
+            .cost
+            .as_deref()
+            .unwrap_or("not known: a price or a count of tokens is missing"),
+    );
+    if answers.failed > 0 {
+        let failed = count(answers.failed as u64, "question");
+        anstream::println!("   {failed} without an answer, because a model failed");
+    }
+    if let Some(why) = &answers.stopped {
+        anstream::println!("   {} {why}", warn("stopped early:"));
     }
 }
 
