@@ -58,6 +58,24 @@ impl ImportProgress for Reading {
     fn file(&self, _: &FileReport) {}
 }
 
+/// Conversations of a benchmark being asked.
+pub(crate) struct Measuring(ProgressBar);
+
+impl Measuring {
+    pub(crate) fn start(common: &Common, conversations: u64) -> Self {
+        Self(bar(common, conversations, "measuring"))
+    }
+
+    /// So many conversations are done.
+    pub(crate) fn done(&self, conversations: u64) {
+        self.0.set_position(conversations);
+    }
+
+    pub(crate) fn end(&self) {
+        self.0.finish_and_clear();
+    }
+}
+
 /// Files being read while nobody looks.
 pub(crate) struct Unseen;
 

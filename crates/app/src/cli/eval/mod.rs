@@ -2,36 +2,29 @@
 //!
 //! Not here: loading, asking and measuring (`daybook-eval`).
 
+mod memory;
 mod models;
 mod table;
 
-use std::cell::Cell;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Result, anyhow, bail};
 use clap::{Args, ValueEnum};
-use daybook_domain::eligibility::Switches;
+use daybook_domain::Tenant;
 use daybook_domain::index::Layer;
 use daybook_domain::seams::Store;
-use daybook_domain::trigger::Patience;
-use daybook_domain::{BoxError, Tenant};
-use daybook_engine::ingest::import::Intake;
-use daybook_engine::ingest::redact::Redactor;
 use daybook_engine::recall::search::ANSWERS;
 use daybook_eval::load::{self, WrittenQuestions};
 use daybook_eval::{
     Asking, Dataset, EndToEnd, Report, Split, Vectors, import_transcripts, run, run_stored,
 };
-use daybook_store::sqlite::{SqliteOptions, SqliteStore};
-use tempfile::TempDir;
 
+use self::memory::Memories;
 use super::Common;
-use crate::clock::SystemClock;
 use crate::desk::layer;
 use crate::output::json as print_json;
-use crate::wiring::{DATABASE, Daybook, block_on};
+use crate::wiring::{Daybook, block_on};
 
 /// Measure recall, on benchmarks and on questions of your own.
 ///
@@ -114,15 +107,13 @@ impl Eval {
         {
             bail!("--transcripts and --split are for `daybook eval questions`");
         }
-        let models = self.models(common)?;
-        let models = models.as_ref();
         let report = match self.benchmark {
-            Benchmark::Locomo => self.run_benchmark(&load::load_locomo(&self.path)?, models),
+            Benchmark::Locomo => self.run_benchmark(common, &load::load_locomo(&self.path)?),
             Benchmark::Longmemeval => {
-                self.run_benchmark(&load::load_longmemeval(&self.path)?, models)
+                self.run_benchmark(common, &load::load_longmemeval(&self.path)?)
             }
-            Benchmark::Beam => self.run_benchmark(&load::load_beam(&self.path)?, models),
-            Benchmark::Questions => self.run_questions(common, models),
+            Benchmark::Beam => self.run_benchmark(common, &load::load_beam(&self.path)?),
+            Benchmark::Questions => self.run_questions(common),
         }?;
         if common.json {
             print_json(&serde_json::to_value(&report)?)?;
@@ -133,30 +124,33 @@ impl Eval {
     }
 
     /// Every conversation has a memory of its own.
-    fn run_benchmark(&self, dataset: &Dataset, models: Option<&EndToEnd>) -> Result<Report> {
-        let folder = temporary_folder()?;
-        let made = Cell::new(0_usize);
-        let fresh = || {
-            made.set(made.get() + 1);
-            intake(&folder.path().join(format!("{}.db", made.get())))
-        };
-        block_on(async { Ok(run(dataset, &fresh, &self.asking(), models).await?) })
+    fn run_benchmark(&self, common: &Common, dataset: &Dataset) -> Result<Report> {
+        let models = self.models(common)?;
+        let memories = Memories::start(common, dataset.conversations.len() as u64);
+        let fresh = || memories.make();
+        let asking = self.asking();
+        let report = block_on(async { Ok(run(dataset, &fresh, &asking, models.as_ref()).await?) });
+        memories.end();
+        report
     }
 
-    fn run_questions(&self, common: &Common, models: Option<&EndToEnd>) -> Result<Report> {
+    fn run_questions(&self, common: &Common) -> Result<Report> {
         let written = load::load_questions(&self.path)?;
+        let models = self.models(common)?;
         let Some(transcripts) = &self.transcripts else {
             let daybook = Daybook::open_existing(common)?;
-            return block_on(self.ask_stored(&written, (&*daybook.store, &daybook.tenant), models));
+            let memory = (&*daybook.store, &daybook.tenant);
+            return block_on(self.ask_stored(&written, memory, models.as_ref()));
         };
-        let folder = temporary_folder()?;
-        let opened = intake(&folder.path().join(DATABASE));
-        let intake = opened.map_err(|error| anyhow!(error))?;
-        block_on(async {
+        let memories = Memories::start(common, 1);
+        let report = block_on(async {
+            let intake = memories.make().map_err(|error| anyhow!(error))?;
             import_transcripts(&intake, transcripts).await?;
-            self.ask_stored(&written, (&*intake.store, &intake.tenant), models)
-                .await
-        })
+            let memory = (&*intake.store, &intake.tenant);
+            self.ask_stored(&written, memory, models.as_ref()).await
+        });
+        memories.end();
+        report
     }
 
     async fn ask_stored(
@@ -199,22 +193,4 @@ impl Eval {
             },
         }
     }
-}
-
-fn temporary_folder() -> Result<TempDir> {
-    tempfile::tempdir().context("cannot make a temporary folder")
-}
-
-/// An empty memory in a database at `path`, with default settings: results do not depend on a person's own.
-fn intake(path: &Path) -> Result<Intake, BoxError> {
-    let store = SqliteStore::open(path, SqliteOptions::default())?;
-    Ok(Intake {
-        store: Arc::new(store),
-        clock: Arc::new(SystemClock),
-        tenant: Tenant::local(),
-        patience: Patience::default(),
-        switches: Switches::default(),
-        redactor: Arc::new(Redactor::standard()),
-        readers: 1,
-    })
 }
