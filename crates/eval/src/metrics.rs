@@ -18,7 +18,7 @@ pub struct Outcome {
     pub ranks: Vec<Option<usize>>,
     /// Results.
     pub results: usize,
-    /// Estimated tokens of the first [`SHOWN`] results.
+    /// Estimated tokens of the first ten results.
     pub tokens: u64,
     /// Time of the call in milliseconds.
     pub milliseconds: f64,
