@@ -1,16 +1,21 @@
 //! Asks recall a question. The only place that knows the signature of recall.
 
+use std::fmt;
+use std::sync::Arc;
+
 use daybook_domain::index::Layer;
-use daybook_domain::seams::Store;
+use daybook_domain::seams::{Embedder, Store};
 use daybook_domain::{StoreError, Tenant, Timestamp};
 use daybook_engine::recall::confidence::{Likelihood, Signs};
+use daybook_engine::recall::embedding::embed_all;
 use daybook_engine::recall::search::{Answer, Question, recall};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::dataset::EventRef;
+use crate::error::EvalError;
 
 /// How questions are asked.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Asking {
     /// Results for each question. Recall at more results than these counts those that there are.
     pub limit: usize,
@@ -20,15 +25,54 @@ pub struct Asking {
     pub vectors: Vectors,
 }
 
-/// Whether vectors take part in recall.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-#[serde(rename_all = "snake_case")]
+/// Whether vectors take part in recall. In JSON it is the model's identity, or `off`.
+#[derive(Clone, Default)]
 pub enum Vectors {
-    /// As recall does by default.
-    #[default]
-    Default,
     /// Words alone.
+    #[default]
     Off,
+    /// Those of a model.
+    Of(Arc<dyn Embedder>),
+}
+
+impl Vectors {
+    fn name(&self) -> &str {
+        match self {
+            Self::Off => "off",
+            Self::Of(model) => model.id(),
+        }
+    }
+
+    pub(crate) fn embedder(&self) -> Option<&dyn Embedder> {
+        match self {
+            Self::Off => None,
+            Self::Of(model) => Some(&**model),
+        }
+    }
+}
+
+impl fmt::Debug for Vectors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Serialize for Vectors {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+/// Gives everything its vectors, where any take part.
+pub(crate) async fn prepare(
+    store: &dyn Store,
+    tenant: &Tenant,
+    asking: &Asking,
+) -> Result<(), EvalError> {
+    if let Some(model) = asking.vectors.embedder() {
+        embed_all(store, tenant, model, |_| ()).await?;
+    }
+    Ok(())
 }
 
 /// What a system returned for a question, best first.
@@ -66,7 +110,7 @@ pub(crate) async fn ask(
         tools: false,
         limit: asking.limit,
         rare: false,
-        embedder: None,
+        embedder: asking.vectors.embedder(),
         now: Timestamp::ZERO,
     };
     let recalled = recall(store, tenant, &question).await?;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use daybook_domain::{BoxError, StoreError};
+use daybook_engine::recall::embedding::EmbeddingError;
 
 /// An error of an evaluation.
 #[derive(Debug, thiserror::Error)]
@@ -47,6 +48,9 @@ pub enum EvalError {
     /// The store fails.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// What was said got no vectors.
+    #[error(transparent)]
+    Vectors(#[from] EmbeddingError),
 }
 
 impl EvalError {

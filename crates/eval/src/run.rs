@@ -7,7 +7,7 @@ use daybook_domain::{BoxError, StoreError, Tenant};
 use daybook_engine::ingest::import::Intake;
 use daybook_engine::working::compact::estimate;
 
-use crate::ask::{Asking, Retrieved, ask};
+use crate::ask::{Asking, Retrieved, ask, prepare};
 use crate::baseline::{Baseline, Corpus};
 use crate::confidence::exchange_names;
 use crate::dataset::{BenchmarkQuestion, Conversation, Counting, Dataset};
@@ -39,6 +39,7 @@ pub async fn run(
         let intake = fresh().map_err(EvalError::NoMemory)?;
         ingest::append(&intake, conversation).await?;
         let (store, tenant) = (&*intake.store, &intake.tenant);
+        prepare(store, tenant, asking).await?;
         run.ask_own(store, tenant, conversation).await?;
         let next = &dataset.conversations[(n + 1) % dataset.conversations.len()];
         if next.id != conversation.id {
@@ -63,6 +64,7 @@ pub async fn run_stored(
     models: Option<&EndToEnd>,
 ) -> Result<Report, EvalError> {
     let mut run = Run::new(dataset, asking, models);
+    prepare(store, tenant, asking).await?;
     for conversation in &dataset.conversations {
         run.ask_own(store, tenant, conversation).await?;
     }

@@ -6,18 +6,25 @@
 //!
 //! Not here: what a term weighs (`relevance`), neighbours and vectors (`rank`).
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::AddAssign;
 use std::sync::LazyLock;
 
 use daybook_domain::index::Terms;
+use daybook_domain::seams::Embedder;
 
 use super::query::{Concept, QUERY_TERMS, Query, TermIx};
 use super::relevance::{Evidence, Weights};
 use super::stopwords::instructive_terms;
+use super::tokens::index_text;
 
 /// How soon repeating a word adds nothing; short memories repeat little.
 const K1: f64 = 1.2;
+
+/// Words whose vectors are further from a question's word have nothing to do with it.
+const AKIN_FLOOR: f32 = 0.3;
+/// Tokens after which a text that has a word akin to one of the question's is half as likely to mean it.
+const AKIN_LENGTH: f64 = 80.0;
 
 /// A length that a text is measured against, in tokens, and how much longer ones must have more: 0 not at
 /// all, 1 in proportion. Constant, so that the same text scores the same in every store and at every size.
@@ -35,6 +42,45 @@ pub(super) struct Asked<'a> {
     terms: Vec<u32>,
     /// One bit for the last six bits of each number: most tokens are none of the terms.
     sieve: u64,
+    akin: Akin,
+}
+
+/// Words that mean nearly what a question asks for.
+#[derive(Default)]
+pub(super) struct Akin {
+    /// Of each term, the concepts that it is akin to, with the cosine of the angle between their vectors.
+    of: HashMap<u32, Vec<(usize, f32)>>,
+    sieve: Sieve,
+}
+
+impl Akin {
+    /// The words that a model knows to be akin to the question's. Numbers and names stand for themselves.
+    pub(super) fn of(query: &Query, embedder: &dyn Embedder) -> Self {
+        let mut of: HashMap<u32, Vec<(usize, f32)>> = HashMap::new();
+        for (at, concept) in query.concepts().iter().enumerate() {
+            let word = concept.word.as_deref().filter(|word| is_ordinary(word));
+            let own: Vec<u32> = concept
+                .terms()
+                .map(|t| Terms::of_token(query.term(t)))
+                .collect();
+            for (near, angle) in word.map_or_else(Vec::new, |word| embedder.near(word, AKIN_FLOOR))
+            {
+                let terms = Terms::of(&index_text(&near)).0;
+                let [term] = terms.as_slice() else {
+                    continue;
+                };
+                if !own.contains(term) {
+                    of.entry(*term).or_default().push((at, angle));
+                }
+            }
+        }
+        let sieve = Sieve::of(of.keys().copied().collect());
+        Self { of, sieve }
+    }
+}
+
+fn is_ordinary(word: &str) -> bool {
+    word.chars().count() >= 3 && word.chars().all(char::is_alphabetic)
 }
 
 /// How often the terms of a question stand in a text, and how long it is.
@@ -54,11 +100,14 @@ pub(super) struct Read {
     pub(super) passages: Vec<Counts>,
     /// Whether it says how things are always to be done, or what its speaker likes.
     pub(super) is_instruction: bool,
+    /// What share of the question stands in it in other words.
+    pub(super) akin: f64,
 }
 
 static INSTRUCTIVE: LazyLock<Sieve> = LazyLock::new(|| Sieve::of(instructive_terms()));
 
 /// A set of terms that hardly any token is in.
+#[derive(Default)]
 struct Sieve {
     bits: Vec<u64>,
     terms: HashSet<u32>,
@@ -74,8 +123,8 @@ impl Sieve {
     }
 
     fn has(&self, term: u32) -> bool {
-        self.bits[(term >> 6 & 0x3ff) as usize] >> (term & 63) & 1 == 1
-            && self.terms.contains(&term)
+        let word = self.bits.get((term >> 6 & 0x3ff) as usize);
+        word.is_some_and(|word| word >> (term & 63) & 1 == 1) && self.terms.contains(&term)
     }
 }
 
@@ -92,7 +141,13 @@ impl<'a> Asked<'a> {
             weights,
             terms,
             sieve,
+            akin: Akin::default(),
         }
+    }
+
+    /// With words that are akin to the question's.
+    pub(super) fn with_akin(self, akin: Akin) -> Self {
+        Self { akin, ..self }
     }
 
     /// Whether the question has this term.
@@ -117,7 +172,29 @@ impl<'a> Asked<'a> {
                 read.passages.push(counts);
             }
         }
+        read.akin = self.akin_share(said, &read.whole);
         read
+    }
+
+    /// What share of the question stands in a text in other words than its own.
+    fn akin_share(&self, terms: &[u32], counts: &Counts) -> f64 {
+        if self.akin.of.is_empty() {
+            return 0.0;
+        }
+        let mut best = [0.0_f32; QUERY_TERMS];
+        for term in terms.iter().filter(|term| self.akin.sieve.has(**term)) {
+            for (concept, angle) in self.akin.of.get(term).into_iter().flatten() {
+                best[*concept] = best[*concept].max(*angle);
+            }
+        }
+        let mut share = 0.0;
+        for (at, concept) in self.query.concepts().iter().enumerate() {
+            if best[at] > 0.0 && counts.of_concept(concept) == 0.0 {
+                let light = if concept.is_light { 0.5 } else { 1.0 };
+                share += self.weights.concept(at) * light * f64::from(best[at]);
+            }
+        }
+        share / self.weights.total() / (1.0 + f64::from(counts.length) / AKIN_LENGTH)
     }
 
     /// Counts terms; whether one says how things are always to be done.

@@ -55,6 +55,8 @@ pub struct Concept {
     pub is_run: bool,
     /// Whether it is found but proves little (`use`, `find`).
     pub is_light: bool,
+    /// The word as it was written, lower case, unless it is a name of several parts or a run.
+    pub word: Option<String>,
 }
 
 /// Terms that must stand in a text exactly as they stand in the question.
@@ -297,6 +299,7 @@ impl DraftConcept {
             parts,
             is_run: self.is_run,
             is_light: self.is_light,
+            word: self.parts.is_empty().then(|| self.surface.clone()),
         }
     }
 

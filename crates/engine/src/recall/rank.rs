@@ -40,6 +40,8 @@ const PASSAGE: Measure = Measure {
 const WINDOW_OF_THREE_SHARE: f64 = 0.25;
 const WINDOW_OF_FIVE_SHARE: f64 = 0.5;
 const PASSAGE_SHARE: f64 = 0.5;
+/// What words are worth that mean nearly what the question's do.
+const AKIN: f64 = 1.2;
 /// Tokens up to which a message leans on those around it wholly.
 const LEANING: f64 = 60.0;
 /// What the words of a neighbour are worth, and of the next but one.
@@ -97,6 +99,8 @@ pub struct Parts {
     pub words: f64,
     /// The words of its best passage.
     pub passage: f64,
+    /// Words that mean nearly what the question's do.
+    pub akin: f64,
     /// The words of the messages around it, together with its own.
     pub window: f64,
     /// What the messages beside it scored by words.
@@ -124,7 +128,7 @@ pub struct Parts {
 impl Parts {
     /// By its words alone, whatever is beside it.
     fn own_words(&self) -> f64 {
-        self.words + self.passage + self.window
+        self.words + self.passage + self.window + self.akin
     }
 
     fn all_but_session(&self) -> f64 {
@@ -172,6 +176,7 @@ impl Candidate {
             Some(best.map_or(score, |b| b.max(score)))
         });
         self.parts.words = asked.score(whole, TURN);
+        self.parts.akin = AKIN * self.read.akin;
         self.parts.passage = PASSAGE_SHARE * best.unwrap_or_else(|| asked.score(whole, PASSAGE));
         self.parts.window = self.window_score(asking, whole, whole);
         self.parts.instruction = if self.read.is_instruction {

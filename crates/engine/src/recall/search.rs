@@ -21,7 +21,7 @@ use tracing::{Span, debug_span};
 use super::confidence::{Confidence, Likelihood, Signs};
 use super::dates::Dates;
 use super::found::has_phrases;
-use super::lexical::Asked;
+use super::lexical::{Akin, Asked};
 use super::plan::{plan, plan_rare};
 use super::query::Query;
 use super::rank::{Asking, Candidate, Parts, REACH, score, speakers};
@@ -168,8 +168,12 @@ async fn search(
     let weights = Weights::of(&query, stats.documents, &frequencies);
     let vector = embedded(question).await;
     let dates = Dates::of(question.text, question.now);
+    let asked = Asked::new(&query, &weights);
     let asking = Asking {
-        asked: Asked::new(&query, &weights),
+        asked: match question.embedder {
+            Some(embedder) => asked.with_akin(Akin::of(&query, embedder)),
+            None => asked,
+        },
         vector: &vector,
         dates: &dates,
     };

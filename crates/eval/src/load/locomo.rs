@@ -1,7 +1,7 @@
 //! LoCoMo: dialogues of two people over months, one file with several conversations.
 //!
 //! Both speakers are people, so all turns are a person's words; each text begins with its speaker's name.
-//! Captions of images are left out: the published figures are over the text alone.
+//! What a shared picture shows stands behind the text in brackets, as its caption says: people talk about it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -47,6 +47,18 @@ struct Line {
     dia_id: String,
     #[serde(default)]
     text: String,
+    #[serde(default)]
+    blip_caption: Option<String>,
+}
+
+impl Line {
+    fn shown(&self) -> String {
+        let said = format!("{}: {}", self.speaker, self.text);
+        match &self.blip_caption {
+            Some(caption) => format!("{said} [{caption}]"),
+            None => said,
+        }
+    }
 }
 
 /// Where each turn is, by its canonical id.
@@ -134,12 +146,13 @@ fn sessions(
         let session = session_id(format!("{id}-s{number}"));
         let mut turns = Vec::new();
         for (index, line) in lines.into_iter().enumerate() {
+            let text = line.shown();
             let known = canonical(&line.dia_id).unwrap_or(line.dia_id);
             places.entry(known).or_insert((session.clone(), index));
             turns.push(BenchmarkTurn {
                 speaker: Speaker::Person,
                 at,
-                text: format!("{}: {}", line.speaker, line.text),
+                text,
             });
         }
         sessions.push(BenchmarkSession { id: session, turns });
