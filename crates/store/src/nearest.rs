@@ -13,7 +13,7 @@ impl<O: Ord, T: Ord> Nearest<O, T> {
     pub(crate) fn new(limit: usize) -> Self {
         Self {
             limit,
-            heap: BinaryHeap::with_capacity(limit + 1),
+            heap: BinaryHeap::new(),
         }
     }
 

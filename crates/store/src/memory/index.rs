@@ -166,7 +166,7 @@ impl Index for MemoryStore {
         if known.as_deref() == Some(model) {
             return Ok(false);
         }
-        let docs = state.vectors.keys().copied();
+        let docs = state.documents.range(SAID..).map(|(doc, _)| *doc);
         let own: Vec<i64> = docs
             .filter(|&doc| state.tenant_of(doc).as_ref() == Some(tenant))
             .collect();

@@ -11,9 +11,9 @@ use daybook_domain::{
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::connection::Fault;
-use super::index;
 use super::names::{find_scope, scope_named, scope_no, session_id_of, session_no, word};
 use super::sessions::event_no;
+use super::{index, outlines};
 use crate::documents::observation_doc;
 use crate::evidence::{Cut, Piece, assemble, joined, split};
 
@@ -367,8 +367,11 @@ fn settle_one(
         piece.tokens,
         observation
     ])?;
-    if indexed.as_ref() != Some(&piece.tokens) {
-        index::forget(tx, observation_doc(observation))?;
+    let doc = observation_doc(observation);
+    if indexed.as_ref() == Some(&piece.tokens) {
+        outlines::set_time(tx, doc, piece.evidence.at)?;
+    } else {
+        index::forget(tx, doc)?;
         index::put_observation(tx, observation, scope, &piece.tokens)?;
     }
     Ok(true)

@@ -185,6 +185,13 @@ pub(super) fn put_terms(
     Ok(())
 }
 
+/// Changes when a document was said, where its words stay the same.
+pub(super) fn set_time(tx: &Connection, doc: i64, at: Timestamp) -> Result<(), Fault> {
+    tx.prepare_cached("UPDATE ix_docs SET at = ?2 WHERE doc = ?1 AND at <> ?2")?
+        .execute([doc, at.0])?;
+    Ok(())
+}
+
 /// Forgets the outline of a document, and its vectors.
 pub(super) fn forget(tx: &Connection, doc: i64) -> Result<(), Fault> {
     for table in ["ix_docs", "ix_unembedded"] {
@@ -194,15 +201,10 @@ pub(super) fn forget(tx: &Connection, doc: i64) -> Result<(), Fault> {
     vectors::forget(tx, doc)
 }
 
-/// Forgets the outlines of all documents, and their vectors.
+/// Forgets the outlines of all documents, and their vectors. What is indexed next gets vectors of the same
+/// models.
 pub(super) fn clear(tx: &Connection) -> Result<(), Fault> {
-    for table in [
-        "ix_docs",
-        "ix_unembedded",
-        "ix_vectors",
-        "ix_signs",
-        "ix_models",
-    ] {
+    for table in ["ix_docs", "ix_unembedded", "ix_vectors", "ix_signs"] {
         tx.execute(&format!("DELETE FROM {table}"), [])?;
     }
     Ok(())

@@ -4,7 +4,7 @@
 //! a millisecond for a million. What other processes add is read before each search.
 
 use std::cmp::Reverse;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 
 use daybook_domain::Tenant;
@@ -15,7 +15,7 @@ use super::connection::Fault;
 use super::names::{find_scope, find_tenant, tenant_no};
 use super::outlines::{self, NewDocument, origin_of};
 use super::queries;
-use crate::documents::admits;
+use crate::documents::{SAID, admits};
 use crate::nearest::Nearest;
 
 /// The model whose vectors a tenant's documents have.
@@ -38,9 +38,9 @@ pub(super) fn choose_model(tx: &Connection, tenant: &Tenant, chosen: &str) -> Re
     if known.is_some() {
         tx.prepare_cached(
             "INSERT OR IGNORE INTO ix_unembedded (doc, tenant_no)
-             SELECT doc, tenant_no FROM ix_signs WHERE tenant_no = ?",
+             SELECT doc, tenant_no FROM ix_docs WHERE tenant_no = ? AND doc >= ?",
         )?
-        .execute([no])?;
+        .execute([no, SAID])?;
         tx.prepare_cached(
             "DELETE FROM ix_vectors WHERE sign_no IN
                 (SELECT sign_no FROM ix_signs WHERE tenant_no = ?)",
@@ -151,13 +151,14 @@ pub(super) fn forget(tx: &Connection, doc: i64) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The signs that this process holds in memory.
+/// The signs that this process holds in memory, by the number of the tenant: each may have a model of its
+/// own, and with it another width.
 #[derive(Debug, Default)]
-pub(super) struct Signs(Mutex<Held>);
+pub(super) struct Signs(Mutex<HashMap<i64, Held>>);
 
 #[derive(Debug, Default)]
 struct Held {
-    /// The last that was read.
+    /// The last that was read, whoever's it is.
     last: i64,
     /// Bits of one vector, in words; those of another width are of another model, and gone.
     width: usize,
@@ -170,14 +171,12 @@ struct Row {
     no: i64,
     doc: i64,
     owner: i64,
-    tenant: u32,
     origin: i8,
 }
 
 impl Held {
     /// Reads what was added, and begins anew where much was taken out.
-    fn catch_up(&mut self, tx: &Connection) -> Result<(), Fault> {
-        let mut count = tx.prepare_cached("SELECT count(*) FROM ix_signs")?;
+    fn catch_up(&mut self, tx: &Connection, tenant: i64) -> Result<(), Fault> {
         let mut last = tx.prepare_cached("SELECT coalesce(max(sign_no), 0) FROM ix_signs")?;
         let last: i64 = last.query_row([], |row| row.get(0))?;
         if last < self.last {
@@ -186,17 +185,18 @@ impl Held {
         if last == self.last {
             return Ok(());
         }
-        let kept: usize = count.query_row([], |row| row.get(0))?;
+        let mut count = tx.prepare_cached("SELECT count(*) FROM ix_signs WHERE tenant_no = ?")?;
+        let kept: usize = count.query_row([tenant], |row| row.get(0))?;
         if self.rows.len() > 2 * kept + 1024 {
             *self = Self::default();
         }
         let mut find = tx.prepare_cached(
-            "SELECT sign_no, doc, owner, tenant_no, origin, signs FROM ix_signs
-             WHERE sign_no > ? ORDER BY sign_no",
+            "SELECT sign_no, doc, owner, origin, signs FROM ix_signs
+             WHERE sign_no > ? AND tenant_no = ? ORDER BY sign_no",
         )?;
-        let mut rows = find.query([self.last])?;
+        let mut rows = find.query([self.last, tenant])?;
         while let Some(row) = rows.next()? {
-            let signs = row.get_ref(5)?.as_bytes().unwrap_or_default();
+            let signs = row.get_ref(4)?.as_bytes().unwrap_or_default();
             let (words, _) = signs.as_chunks();
             if words.len() != self.width {
                 self.rows.clear();
@@ -207,14 +207,35 @@ impl Held {
                 no: row.get(0)?,
                 doc: row.get(1)?,
                 owner: row.get(2)?,
-                tenant: row.get(3)?,
-                origin: row.get(4)?,
+                origin: row.get(3)?,
             });
             self.words
                 .extend(words.iter().map(|eight| u64::from_le_bytes(*eight)));
         }
         self.last = last;
         Ok(())
+    }
+
+    /// The nearest of those that are admitted, some of which may be gone: `(number, document)`.
+    fn nearest(
+        &self,
+        asked: &[u64],
+        most: usize,
+        admitted: impl Fn(&Row) -> bool,
+    ) -> Vec<(i64, i64)> {
+        let mut best = Nearest::new(most);
+        if self.width != asked.len() {
+            return Vec::new();
+        }
+        for (row, words) in self.rows.iter().zip(self.words.chunks_exact(asked.len())) {
+            let pairs = words.iter().zip(asked);
+            let distance: u32 = pairs.map(|(a, b)| (a ^ b).count_ones()).sum();
+            if best.may_take(distance) && admitted(row) {
+                let age = DocumentNo(row.doc).age();
+                best.take(distance, Reverse(age), (row.no, row.doc));
+            }
+        }
+        best.into_sorted()
     }
 }
 
@@ -233,40 +254,38 @@ pub(super) fn nearest(
         return Ok(Vec::new());
     }
     let owners = owners(tx, tenant, filter)?;
-    let mut held = signs.0.lock().unwrap_or_else(PoisonError::into_inner);
-    held.catch_up(tx)?;
-    if held.width != asked.len() {
-        return Ok(Vec::new());
-    }
     let admitted = |row: &Row| {
-        i64::from(row.tenant) == no
-            && owners
-                .as_ref()
-                .is_none_or(|owners| owners.contains(&row.owner))
+        let is_owned = |owners: &HashSet<i64>| owners.contains(&row.owner);
+        owners.as_ref().is_none_or(is_owned)
             && admits(filter, DocumentNo(row.doc), origin_of(row.origin.into()))
     };
-    // Some are gone by now: what is nearest is looked for among a few more.
-    let mut best = Nearest::new(limit + limit / 4 + 16);
-    for (row, words) in held.rows.iter().zip(held.words.chunks_exact(asked.len())) {
-        let distance: u32 = words
-            .iter()
-            .zip(asked)
-            .map(|(a, b)| (a ^ b).count_ones())
-            .sum();
-        if best.may_take(distance) && admitted(row) {
-            best.take(
-                distance,
-                Reverse(DocumentNo(row.doc).age()),
-                (row.no, row.doc),
-            );
-        }
+    let mut signs = signs.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let held = signs.entry(no).or_default();
+    held.catch_up(tx, no)?;
+    // Some may be gone by now: what is nearest is looked for among a few more.
+    let most = limit.saturating_add(limit / 4 + 16);
+    let best = held.nearest(asked, most, admitted);
+    let found = still_there(tx, &best, limit)?;
+    if found.len() == limit || best.len() < most {
+        return Ok(found);
     }
+    *held = Held::default();
+    held.catch_up(tx, no)?;
+    still_there(tx, &held.nearest(asked, limit, admitted), limit)
+}
+
+/// The first of these that are not gone, at most `limit`.
+fn still_there(
+    tx: &Connection,
+    signs: &[(i64, i64)],
+    limit: usize,
+) -> Result<Vec<DocumentNo>, Fault> {
     let mut is_there = tx
         .prepare_cached("SELECT EXISTS (SELECT 1 FROM ix_vectors WHERE doc = ? AND sign_no = ?)")?;
-    let mut found = Vec::with_capacity(limit);
-    for (no, doc) in best.into_sorted() {
+    let mut found = Vec::with_capacity(limit.min(signs.len()));
+    for (no, doc) in signs {
         if found.len() < limit && is_there.query_row([doc, no], |row| row.get(0))? {
-            found.push(DocumentNo(doc));
+            found.push(DocumentNo(*doc));
         }
     }
     Ok(found)
