@@ -10,7 +10,10 @@
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
-use daybook_domain::index::{Document, FileEntry, Filter, Step, TermStats};
+use daybook_domain::index::{
+    Document, DocumentNo, Embedded, FileEntry, Filter, Outline, PASSAGE_END, SPEAKER_END, Step,
+    TermStats, Terms, Unembedded,
+};
 use daybook_domain::limits::APPEND_EVENTS;
 use daybook_domain::seams::Index;
 use daybook_domain::{EventSeq, NewEvent, Origin, Scope, SessionId, StoreError, Tenant, Timestamp};
@@ -20,9 +23,9 @@ use super::fault::Fault;
 use super::names::{find_scope, find_session, scope_no};
 use super::sessions::event_no;
 use super::values::{get, values, word};
-use super::{PostgresStore, queries};
+use super::{PostgresStore, outlines, queries, vectors};
 use crate::bounds::STEP_ROWS;
-use crate::documents::{ENTRIES, event_doc, observation_doc};
+use crate::documents::{ENTRIES, SAID, event_doc, observation_doc};
 
 /// Longest word that the tree takes as it is, in bytes; PostgreSQL refuses keys beyond 2.7 KB.
 const WORD_BYTES: usize = 512;
@@ -41,14 +44,82 @@ impl Index for PostgresStore {
         self.read(Walls::Within(tenant), stats).await
     }
 
-    async fn candidates(
+    async fn matches(
         &self,
         tenant: &Tenant,
         steps: &[Step],
         filter: &Filter,
+    ) -> Result<Vec<DocumentNo>, StoreError> {
+        let matches = |tx| async move { queries::matches(&tx, tenant, steps, filter).await };
+        self.read(Walls::Within(tenant), matches).await
+    }
+
+    async fn nearest(
+        &self,
+        tenant: &Tenant,
+        signs: (&str, &[u64]),
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Vec<DocumentNo>, StoreError> {
+        let nearest = |tx| async move { vectors::nearest(&tx, tenant, signs, filter, limit).await };
+        self.read(Walls::Within(tenant), nearest).await
+    }
+
+    async fn outlines(
+        &self,
+        tenant: &Tenant,
+        docs: &[DocumentNo],
+        model: Option<&str>,
+    ) -> Result<Vec<Outline>, StoreError> {
+        let outlines = |tx| async move { outlines::outlines(&tx, tenant, docs, model).await };
+        self.read(Walls::Within(tenant), outlines).await
+    }
+
+    async fn surroundings(
+        &self,
+        tenant: &Tenant,
+        docs: &[DocumentNo],
+        reach: usize,
+    ) -> Result<Vec<DocumentNo>, StoreError> {
+        let beside = |tx| async move { outlines::surroundings(&tx, tenant, docs, reach).await };
+        self.read(Walls::Within(tenant), beside).await
+    }
+
+    async fn documents(
+        &self,
+        tenant: &Tenant,
+        docs: &[DocumentNo],
     ) -> Result<Vec<Document>, StoreError> {
-        let candidates = |tx| async move { queries::candidates(&tx, tenant, steps, filter).await };
-        self.read(Walls::Within(tenant), candidates).await
+        let documents = |tx| async move { queries::documents(&tx, tenant, docs).await };
+        self.read(Walls::Within(tenant), documents).await
+    }
+
+    async fn choose_model(&self, tenant: &Tenant, model: &str) -> Result<bool, StoreError> {
+        let known = |tx| async move { vectors::model(&tx, tenant).await };
+        if self.read(Walls::Within(tenant), known).await?.as_deref() == Some(model) {
+            return Ok(false);
+        }
+        let choose = |tx| async move { vectors::choose_model(&tx, tenant, model).await };
+        self.write(Walls::Within(tenant), choose).await
+    }
+
+    async fn unembedded(
+        &self,
+        tenant: &Tenant,
+        limit: usize,
+    ) -> Result<Vec<Unembedded>, StoreError> {
+        let waiting = |tx| async move { vectors::unembedded(&tx, tenant, limit).await };
+        self.read(Walls::Within(tenant), waiting).await
+    }
+
+    async fn put_vectors(
+        &self,
+        tenant: &Tenant,
+        model: &str,
+        embedded: &[Embedded],
+    ) -> Result<(), StoreError> {
+        let put = |tx| async move { vectors::put(&tx, tenant, model, embedded).await };
+        self.write(Walls::Within(tenant), put).await
     }
 
     async fn put_file(
@@ -129,27 +200,39 @@ async fn clear_step(tx: &Tx, tenant: &Tenant) -> Result<bool, Fault> {
 pub(super) struct NewDocument<'a> {
     doc: i64,
     owner: Option<i64>,
+    origin: Option<Origin>,
+    at: Timestamp,
     tokens: &'a str,
 }
 
 impl<'a> NewDocument<'a> {
     /// An event with the number of its row and of its place's root.
     pub(super) fn event(no: i64, root: Option<i64>, event: &'a NewEvent) -> Self {
-        Self::event_said(no, root, event.origin, &event.tokens)
+        Self::event_said(no, root, (event.origin, event.at), &event.tokens)
     }
 
-    fn event_said(no: i64, root: Option<i64>, origin: Origin, tokens: &'a str) -> Self {
+    fn event_said(
+        no: i64,
+        root: Option<i64>,
+        (origin, at): (Origin, Timestamp),
+        tokens: &'a str,
+    ) -> Self {
         Self {
             doc: event_doc(no, origin),
             owner: root.map(root_owner),
+            origin: Some(origin),
+            at,
             tokens,
         }
     }
 
-    pub(super) fn observation(no: i64, scope: i64, tokens: &'a str) -> Self {
+    /// An observation, of the time of the evidence that lends it its words.
+    pub(super) fn observation(no: i64, scope: i64, at: Timestamp, tokens: &'a str) -> Self {
         Self {
             doc: observation_doc(no),
             owner: Some(scope),
+            origin: None,
+            at,
             tokens,
         }
     }
@@ -172,41 +255,56 @@ pub(super) fn whole_word(token: &str) -> String {
 /// The distinct words of a document, joined by blanks.
 fn distinct_words(tokens: &str) -> String {
     let words: BTreeSet<&str> = tokens
-        .split(' ')
+        .split([' ', PASSAGE_END, SPEAKER_END])
         .filter(|token| !token.is_empty())
         .collect();
     let words: Vec<String> = words.into_iter().map(whole_word).collect();
     words.join(" ")
 }
 
-/// Adds documents that are not there; those without tokens cannot be found and are left out.
+/// Adds documents that are not there; those without tokens cannot be found and are left out. What tools did
+/// gets no vectors: there is much of it, and little of that is asked for in other words than its own.
 pub(super) fn put(tx: &Tx, tenant: i64, documents: &[NewDocument<'_>]) {
-    let (mut docs, mut owners, mut words) = (Vec::new(), Vec::new(), Vec::new());
-    for document in documents {
-        let distinct = distinct_words(document.tokens);
-        if !distinct.is_empty() {
-            docs.push(document.doc);
-            owners.push(document.owner);
-            words.push(distinct);
-        }
-    }
-    if docs.is_empty() {
+    let with_words = documents
+        .iter()
+        .map(|one| (one, distinct_words(one.tokens)));
+    let (documents, words): (Vec<&NewDocument<'_>>, Vec<String>) =
+        with_words.filter(|(_, words)| !words.is_empty()).unzip();
+    if documents.is_empty() {
         return;
     }
-    let added = i64::try_from(docs.len()).unwrap_or(i64::MAX);
     // In the order of the tree, so that neighbours go into the same page.
     let put = "WITH added AS (
-            SELECT doc, owner, string_to_array(words, ' ') AS words
-            FROM unnest($2, $3, $4) AS added (doc, owner, words)
+            SELECT doc, owner, origin, at, terms, string_to_array(words, ' ') AS words
+            FROM unnest($2, $3, $4, $5, $6, $7) AS added (doc, owner, origin, at, terms, words)
         ), kept AS (
-            INSERT INTO ix_docs (doc, tenant_no, words) SELECT doc, $1, words FROM added
+            INSERT INTO ix_docs (doc, tenant_no, owner, origin, at, terms, words)
+            SELECT doc, $1, owner, origin, at, terms, words FROM added
+        ), waiting AS (
+            INSERT INTO ix_unembedded (tenant_no, doc) SELECT $1, doc FROM added WHERE doc >= $8
+            ON CONFLICT DO NOTHING
         ), found AS (
             INSERT INTO ix_words (tenant_no, word, doc, owner)
             SELECT $1, word, doc, owner FROM added, unnest(words) AS word ORDER BY word, doc
         )
         SELECT count(*) FROM added";
-    tx.leave(put, values![tenant, docs, owners, words]);
+    let values = values![
+        tenant,
+        column(&documents, |one| one.doc),
+        column(&documents, |one| one.owner),
+        column(&documents, |one| one.origin.map(Origin::word)),
+        column(&documents, |one| one.at.0),
+        column(&documents, |one| Terms::of(one.tokens).to_bytes()),
+        words,
+        SAID
+    ];
+    tx.leave(put, values);
+    let added = i64::try_from(documents.len()).unwrap_or(i64::MAX);
     resize(tx, tenant, added);
+}
+
+fn column<T>(documents: &[&NewDocument<'_>], part: impl Fn(&NewDocument<'_>) -> T) -> Vec<T> {
+    documents.iter().map(|one| part(one)).collect()
 }
 
 /// Counts so many documents more, or fewer, in a row that nobody else counts in at this moment: an old
@@ -238,8 +336,10 @@ pub(super) async fn forget(tx: &Tx, docs: Vec<i64>) -> Result<(), Fault> {
                 AND ix_words.doc = held.doc
         )
         SELECT tenant_no, -count(*) AS more FROM gone GROUP BY tenant_no";
-    for row in tx.rows(forget, values![docs]).await? {
-        resize(tx, get(&row, "tenant_no")?, get(&row, "more")?);
+    for row in tx.rows(forget, values![docs.clone()]).await? {
+        let tenant = get(&row, "tenant_no")?;
+        vectors::forget(tx, tenant, &docs);
+        resize(tx, tenant, get(&row, "more")?);
     }
     Ok(())
 }
@@ -317,6 +417,8 @@ async fn put_file(
         documents.push(NewDocument {
             doc: ENTRIES | get::<i64>(row, "entry_no")?,
             owner: Some(scope),
+            origin: None,
+            at: now,
             tokens: &entry.tokens,
         });
     }
@@ -345,7 +447,7 @@ async fn index_events(
     let Some(row) = find_session(tx, session).await?.filter(|row| row.known) else {
         return Err(StoreError::NotFound(format!("session {session}")).into());
     };
-    let find = "SELECT nth, event_no, root_no, origin
+    let find = "SELECT nth, event_no, root_no, origin, at
         FROM unnest($1) WITH ORDINALITY AS asked (event_no, nth) JOIN events USING (event_no)
         LEFT JOIN places USING (place_no) ORDER BY nth";
     let asked: Vec<i64> = events
@@ -360,7 +462,8 @@ async fn index_events(
         };
         let origin = word(&found, "origin", Origin::from_word)?;
         let no = get(&found, "event_no")?;
-        let document = NewDocument::event_said(no, get(&found, "root_no")?, origin, tokens);
+        let said = (origin, get(&found, "at")?);
+        let document = NewDocument::event_said(no, get(&found, "root_no")?, said, tokens);
         documents.insert(document.doc, document);
     }
     forget(tx, documents.keys().copied().collect()).await?;
@@ -374,28 +477,33 @@ async fn index_observations(tx: &Tx, scope: &Scope, last: i64) -> Result<Option<
     let Some(scope) = find_scope(tx, scope).await? else {
         return Ok(None);
     };
-    let find = "SELECT tenant_no, observation_no, tokens FROM observations
-        WHERE scope_no = $1 AND observation_no > $2 AND holds ORDER BY observation_no LIMIT $3";
+    let find =
+        "SELECT observations.tenant_no AS tenant_no, observations.observation_no AS observation_no,
+            observations.tokens AS tokens, at
+        FROM observations JOIN evidence ON evidence_no = shown
+        WHERE scope_no = $1 AND observations.observation_no > $2 AND holds
+        ORDER BY observations.observation_no LIMIT $3";
     let rows = tx.rows(find, values![scope, last, STEP_ROWS]).await?;
-    let mut held: Vec<(i64, String)> = Vec::with_capacity(rows.len());
+    let mut held: Vec<(i64, Timestamp, String)> = Vec::with_capacity(rows.len());
     for row in &rows {
-        held.push((get(row, "observation_no")?, get(row, "tokens")?));
+        held.push((
+            get(row, "observation_no")?,
+            get(row, "at")?,
+            get(row, "tokens")?,
+        ));
     }
     let Some(first) = rows.first() else {
         return Ok(None);
     };
-    forget(
-        tx,
-        held.iter().map(|(no, _)| observation_doc(*no)).collect(),
-    )
-    .await?;
+    let docs = held.iter().map(|(no, ..)| observation_doc(*no));
+    forget(tx, docs.collect()).await?;
     let documents = held.iter();
     let documents: Vec<NewDocument<'_>> = documents
-        .map(|(no, tokens)| NewDocument::observation(*no, scope, tokens))
+        .map(|(no, at, tokens)| NewDocument::observation(*no, scope, *at, tokens))
         .collect();
     put(tx, get(first, "tenant_no")?, &documents);
     Ok(held
         .last()
-        .map(|(no, _)| *no)
+        .map(|(no, ..)| *no)
         .filter(|_| held.len() == STEP_ROWS))
 }

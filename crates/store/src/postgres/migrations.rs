@@ -46,6 +46,12 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0006_commits.sql"),
         serves: 3,
     },
+    Migration {
+        version: 7,
+        name: "outlines",
+        sql: include_str!("migrations/0007_outlines.sql"),
+        serves: 7,
+    },
 ];
 
 /// Whoever migrates holds the advisory lock of this number: "daybook" in ASCII.

@@ -3,7 +3,8 @@
 //! Each call is one transaction, or several where its seam says so. Writers run side by side: a row
 //! that decides something is locked as it is read (`SELECT … FOR UPDATE`), always in this order, so
 //! that few wait in a circle: import, session, job, scopes, observations, jobs of scopes, lanes,
-//! tallies; in transactions of their own, the call of a model and then the purses that it counts in.
+//! tallies; in transactions of their own, the call of a model and then the purses that it counts in, and
+//! the model of a tenant's vectors and then the documents that get some.
 //! Whoever does is sent back by the server and tried again, like one whose connection broke.
 //! After a connection that broke in a commit the row that the transaction leaves in `commits` is looked
 //! up, so nothing is done twice and nothing that was lost counts as kept.
@@ -36,6 +37,7 @@ mod migrations;
 mod names;
 mod observation_rows;
 mod outcome;
+mod outlines;
 mod places;
 mod queries;
 mod remotes;
@@ -49,6 +51,7 @@ mod transfer;
 mod trees;
 mod undo;
 mod values;
+mod vectors;
 
 use std::sync::Arc;
 use std::time::Duration;

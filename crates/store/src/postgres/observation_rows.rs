@@ -89,12 +89,14 @@ impl<'a> Changes<'a> {
         shown: Option<&'a EvidenceRow>,
     ) {
         let tokens = shown.map(|shown| &shown.piece.tokens);
+        // With the same words it stays in the index, and `show` sets its time.
         if indexed.as_ref() != tokens {
             if indexed.is_some() {
                 self.forgotten.push(observation_doc(observation));
             }
-            if let Some(tokens) = tokens {
-                let document = NewDocument::observation(observation, scope, tokens);
+            if let Some(shown) = shown {
+                let (at, tokens) = (shown.piece.evidence.at, &shown.piece.tokens);
+                let document = NewDocument::observation(observation, scope, at, tokens);
                 self.indexed.entry(tenant).or_default().push(document);
             }
         }
@@ -119,7 +121,7 @@ impl<'a> Changes<'a> {
     }
 }
 
-/// Gives observations the words of evidence.
+/// Gives observations the words and the time of evidence.
 async fn show(tx: &Tx, shown: &[&EvidenceRow]) -> Result<(), Fault> {
     let maybe = |of: fn(&Piece) -> &Option<String>| -> Vec<Option<String>> {
         shown.iter().map(|row| of(&row.piece).clone()).collect()
@@ -127,12 +129,20 @@ async fn show(tx: &Tx, shown: &[&EvidenceRow]) -> Result<(), Fault> {
     let words = |of: fn(&Piece) -> &String| -> Vec<String> {
         shown.iter().map(|row| of(&row.piece).clone()).collect()
     };
-    let update = "UPDATE observations SET holds = TRUE, shown = new.shown, text = new.text,
+    let update = "WITH new AS MATERIALIZED (
+            SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8)
+                AS new (observation_no, shown, text, context, subject, tokens, doc, at)
+        ), dated AS (
+            UPDATE ix_docs SET at = new.at FROM new
+            WHERE ix_docs.doc = new.doc AND ix_docs.at <> new.at
+        )
+        UPDATE observations SET holds = TRUE, shown = new.shown, text = new.text,
             context = new.context, subject = new.subject, tokens = new.tokens
-        FROM unnest($1, $2, $3, $4, $5, $6)
-            AS new (observation_no, shown, text, context, subject, tokens)
-        WHERE observations.observation_no = new.observation_no";
+        FROM new WHERE observations.observation_no = new.observation_no";
     let observations: Vec<i64> = shown.iter().map(|row| row.observation).collect();
+    let docs = shown.iter().map(|row| observation_doc(row.observation));
+    let docs: Vec<i64> = docs.collect();
+    let times: Vec<i64> = shown.iter().map(|row| row.piece.evidence.at.0).collect();
     let numbers: Vec<i64> = shown.iter().map(|row| row.no).collect();
     let columns = values![
         observations,
@@ -140,7 +150,9 @@ async fn show(tx: &Tx, shown: &[&EvidenceRow]) -> Result<(), Fault> {
         words(|piece| &piece.text),
         maybe(|piece| &piece.context),
         maybe(|piece| &piece.subject),
-        words(|piece| &piece.tokens)
+        words(|piece| &piece.tokens),
+        docs,
+        times
     ];
     tx.execute(update, columns).await?;
     Ok(())

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use daybook_domain::index::{Document, Filter, Found, Step, TermStats};
+use daybook_domain::index::{Document, DocumentNo, Filter, Found, Step, TermStats};
 use daybook_domain::limits::COUNTED;
 use daybook_domain::{
     EventSeq, ObservationId, ObservationKind, Origin, Scope, ScopeKind, SessionId, Tenant,
@@ -16,7 +16,7 @@ use super::index::{root_owner, whole_word};
 use super::sessions::seq_of;
 use super::values::{get, values, word};
 use crate::bounds::{DOCUMENT_TEXT, head};
-use crate::documents::{ENTRIES, OBSERVATIONS, SAID, Stretch, age, stretches};
+use crate::documents::{ENTRIES, OBSERVATIONS, SAID, Stretch, stretches};
 use crate::evidence::split;
 
 pub(super) async fn term_stats(
@@ -47,21 +47,39 @@ pub(super) async fn term_stats(
     Ok(stats)
 }
 
-pub(super) async fn candidates(
+pub(super) async fn matches(
     tx: &Tx,
     tenant: &Tenant,
     steps: &[Step],
     filter: &Filter,
-) -> Result<Vec<Document>, Fault> {
-    let owners = match &filter.scopes {
-        None => None,
-        Some(scopes) => Some(owners(tx, tenant, scopes).await?),
-    };
-    let mut docs = matches(tx, tenant, steps, &stretches(filter), owners).await?;
+) -> Result<Vec<DocumentNo>, Fault> {
+    let owners = owners_of(tx, tenant, filter).await?;
+    let mut docs = matches_of(tx, tenant, steps, &stretches(filter), owners).await?;
     let mut seen = HashSet::new();
     docs.retain(|doc| seen.insert(*doc));
-    let mut loaded = load(tx, tenant, &docs).await?;
-    Ok(docs.iter().filter_map(|doc| loaded.remove(doc)).collect())
+    Ok(docs)
+}
+
+pub(super) async fn documents(
+    tx: &Tx,
+    tenant: &Tenant,
+    docs: &[DocumentNo],
+) -> Result<Vec<Document>, Fault> {
+    let loaded = load(tx, tenant, docs).await?;
+    let documents = docs.iter().filter_map(|doc| loaded.get(&doc.0).cloned());
+    Ok(documents.collect())
+}
+
+/// Owners of the documents that a filter's scopes let through; `None` for all.
+pub(super) async fn owners_of(
+    tx: &Tx,
+    tenant: &Tenant,
+    filter: &Filter,
+) -> Result<Option<Vec<i64>>, Fault> {
+    match &filter.scopes {
+        None => Ok(None),
+        Some(scopes) => owners(tx, tenant, scopes).await.map(Some),
+    }
 }
 
 /// Owners of the documents of these scopes. Events belong to the scopes of projects, by the root that
@@ -94,13 +112,13 @@ async fn owners(tx: &Tx, tenant: &Tenant, scopes: &[Scope]) -> Result<Vec<i64>, 
 ///
 /// Each stretch is walked from its end along the first word of a step, which the plan makes the
 /// rarest; each document there is looked up under the other words.
-async fn matches(
+async fn matches_of(
     tx: &Tx,
     tenant: &Tenant,
     steps: &[Step],
     stretches: &[Stretch],
     owners: Option<Vec<i64>>,
-) -> Result<Vec<i64>, Fault> {
+) -> Result<Vec<DocumentNo>, Fault> {
     let asked = Asked::of(steps);
     if asked.limits.is_empty() || stretches.is_empty() || owners.as_ref().is_some_and(Vec::is_empty)
     {
@@ -157,15 +175,15 @@ async fn matches(
             ],
         )
         .await?;
-    let mut found: Vec<Vec<i64>> = vec![Vec::new(); asked.limits.len()];
+    let mut found: Vec<Vec<DocumentNo>> = vec![Vec::new(); asked.limits.len()];
     for row in &rows {
         let step: usize = get(row, "step")?;
         if let Some(docs) = found.get_mut(step - 1) {
-            docs.push(get(row, "doc")?);
+            docs.push(DocumentNo(get(row, "doc")?));
         }
     }
     for (docs, limit) in found.iter_mut().zip(asked.limits) {
-        docs.sort_unstable_by_key(|&doc| std::cmp::Reverse(age(doc)));
+        docs.sort_unstable_by_key(|doc| std::cmp::Reverse(doc.age()));
         docs.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
     }
     Ok(found.concat())
@@ -200,10 +218,14 @@ impl Asked {
     }
 }
 
-/// Those of the documents that are still there.
-async fn load(tx: &Tx, tenant: &Tenant, docs: &[i64]) -> Result<HashMap<i64, Document>, Fault> {
+/// Those of the documents that are still there, by their numbers.
+pub(super) async fn load(
+    tx: &Tx,
+    tenant: &Tenant,
+    docs: &[DocumentNo],
+) -> Result<HashMap<i64, Document>, Fault> {
     let (mut entries, mut observations, mut events) = (Vec::new(), Vec::new(), HashMap::new());
-    for &doc in docs {
+    for &DocumentNo(doc) in docs {
         if doc >= ENTRIES {
             entries.push(doc - ENTRIES);
         } else if doc >= OBSERVATIONS {

@@ -57,6 +57,7 @@ impl Table {
             "bigint" => number.to_string(),
             "text" => format!("'{name}'"),
             "boolean" => "TRUE".to_owned(),
+            "bit varying" => format!("{number}::BIT(8)"),
             "bytea" => format!("'{name}'::BYTEA"),
             "ARRAY" => "'{}'".to_owned(),
             other => panic!("a column of type {other} in {}", self.name),

@@ -10,6 +10,7 @@ mod pooled;
 mod schema;
 mod statements;
 mod together;
+mod vectors;
 mod wire;
 
 use std::ops::Deref;
