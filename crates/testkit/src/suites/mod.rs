@@ -218,6 +218,20 @@ macro_rules! index_suite {
             without_tokens_nothing_is_indexed,
             long_texts_are_shown_by_their_head,
             a_rebuilt_index_answers_the_same,
+            outlines_come_in_the_order_asked_without_what_is_gone,
+            terms_keep_the_order_of_words_and_the_marks_between_them,
+            an_outline_follows_the_time_of_what_it_shows,
+            surroundings_are_what_was_said_beside_an_event,
+            documents_are_opened_by_their_own_tenant_only,
+            the_nearest_come_first_and_of_equals_the_newest,
+            scopes_layers_and_origins_narrow_what_is_nearest,
+            vectors_are_of_one_model,
+            another_model_begins_with_every_document,
+            the_newest_wait_first_for_vectors,
+            vectors_are_kept_once_and_of_what_is_there,
+            what_is_indexed_anew_waits_for_vectors_again,
+            what_is_gone_is_no_longer_near,
+            each_tenant_has_a_model_of_its_own,
         }
     };
     ($make:expr) => {

@@ -1,6 +1,9 @@
 //! What an index promises.
 #![allow(missing_docs, reason = "each name is the sentence that it tests")]
 
+mod outlines;
+mod vectors;
+
 use daybook_domain::index::{Document, FileEntry, Filter, Found, Layer, Step, TermStats};
 use daybook_domain::seams::Store;
 use daybook_domain::{
@@ -8,6 +11,19 @@ use daybook_domain::{
     Tenant,
 };
 
+pub use self::outlines::{
+    an_outline_follows_the_time_of_what_it_shows, documents_are_opened_by_their_own_tenant_only,
+    outlines_come_in_the_order_asked_without_what_is_gone,
+    surroundings_are_what_was_said_beside_an_event,
+    terms_keep_the_order_of_words_and_the_marks_between_them,
+};
+pub use self::vectors::{
+    another_model_begins_with_every_document, each_tenant_has_a_model_of_its_own,
+    scopes_layers_and_origins_narrow_what_is_nearest,
+    the_nearest_come_first_and_of_equals_the_newest, the_newest_wait_first_for_vectors,
+    vectors_are_kept_once_and_of_what_is_there, vectors_are_of_one_model,
+    what_is_gone_is_no_longer_near, what_is_indexed_anew_waits_for_vectors_again,
+};
 use crate::fixtures::*;
 
 fn step(words: &str, limit: usize) -> Step {
