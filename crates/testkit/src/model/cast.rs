@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use daybook_domain::index::FileEntry;
+use daybook_domain::index::{Embedded, FileEntry, Terms, Unembedded};
 use daybook_domain::{
     Claimed, Digest, EventId, Evidence, Extraction, JobKey, NewEvent, Observation, Origin, Scope,
     SessionId, Tenant, Timestamp, Yield,
@@ -67,6 +67,36 @@ pub(crate) fn event_numbered(
         place: at_root.map(|number| place(&root(number))),
         ..event(&text)
     }
+}
+
+/// What makes vectors.
+pub(crate) fn model(number: u8) -> &'static str {
+    ["ada/small@1", "ada/large@1"][usize::from(number)]
+}
+
+/// The signs of a text's vector.
+pub(crate) fn signs(text: &str) -> [u64; 2] {
+    let words = text.split(' ').map(|word| u64::from(Terms::of_token(word)));
+    [words.fold(0, |signs, word| signs ^ word), !0]
+}
+
+/// Whether a text is among those that get vectors in turn `number`.
+pub(crate) fn is_embedded(text: &str, number: u8) -> bool {
+    signs(text)[0] % 3 != u64::from(number)
+}
+
+/// Vectors of those that wait and are among those that get them in turn `number`.
+pub(crate) fn vectors(waiting: Vec<Unembedded>, number: u8) -> Vec<Embedded> {
+    let chosen = waiting
+        .into_iter()
+        .filter(|one| is_embedded(&one.text, number));
+    let embedded = |one: Unembedded| Embedded {
+        doc: one.doc,
+        vectors: vec![1, -1],
+        signs: signs(&one.text).to_vec(),
+        tokens: tokens(&one.text),
+    };
+    chosen.map(embedded).collect()
 }
 
 /// What a pass over a claimed window yields.

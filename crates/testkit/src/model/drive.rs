@@ -45,6 +45,7 @@ pub(super) async fn drive(store: &dyn Store, sequence: &[Operation]) -> Result<(
         let failed = |what: String| TestCaseError::fail(format!("{n}: {operation:?}: {what}"));
         let answered = driver.apply(operation).await;
         let (ours, theirs) = answered.map_err(|error| failed(format!("{error}: {error:?}")))?;
+        driver.spec.settle_vectors();
         if ours != theirs {
             return Err(failed(format!("answered {theirs}, not {ours}")));
         }
@@ -124,6 +125,7 @@ impl Driver<'_> {
                 entries,
             } => self.put_file(*scope, *file, entries).await,
             Operation::Rebuild => self.rebuild().await,
+            Operation::ChooseModel { .. } | Operation::Embed { .. } => self.embed(operation).await,
         }
     }
 
@@ -572,6 +574,28 @@ impl Driver<'_> {
                 .put_file(&scope, &file, "stamp", &entries, at)
                 .await?;
         }
+        self.spec.forget_vectors();
         answers((), ())
+    }
+
+    /// Chooses a model, or gives vectors of one to what waits for them.
+    async fn embed(&mut self, operation: &Operation) -> Result<Answers, StoreError> {
+        let (store, tenant) = (self.store, Tenant::local());
+        match operation {
+            Operation::ChooseModel { model } => {
+                let ours = self.spec.choose_model(cast::model(*model));
+                let theirs = store.choose_model(&tenant, cast::model(*model)).await?;
+                answers(ours, theirs)
+            }
+            Operation::Embed { model, turn } => {
+                let chosen = |text: &str| cast::is_embedded(text, *turn);
+                self.spec.embed(cast::model(*model), chosen);
+                let waiting = store.unembedded(&tenant, 1000).await?;
+                let vectors = cast::vectors(waiting, *turn);
+                let put = store.put_vectors(&tenant, cast::model(*model), &vectors);
+                answers((), put.await?)
+            }
+            other => unreachable!("{other:?} embeds nothing"),
+        }
     }
 }

@@ -131,6 +131,13 @@ pub enum Operation {
         entries: Vec<u8>,
     },
     Rebuild,
+    ChooseModel {
+        model: u8,
+    },
+    Embed {
+        model: u8,
+        turn: u8,
+    },
 }
 
 /// Something observed: in which scope, what is said, from which events, at which root.
@@ -175,6 +182,10 @@ pub(crate) fn on_memory() -> impl Strategy<Value = Operation> {
             |(scope, file, entries)| Operation::PutFile { scope, file, entries }
         ),
         1 => Just(Operation::Rebuild),
+        1 => prop_oneof![4 => Just(0_u8), 1 => Just(1_u8)]
+            .prop_map(|model| Operation::ChooseModel { model }),
+        3 => (prop_oneof![4 => Just(0_u8), 1 => Just(1_u8)], 0..3_u8)
+            .prop_map(|(model, turn)| Operation::Embed { model, turn }),
     ]
 }
 

@@ -8,6 +8,7 @@ use daybook_domain::{
     Scope, Session, SessionId, StoreError, Tally, Tenant, Timestamp,
 };
 
+use super::cast;
 use crate::fixtures::{candidates, project_scope, session, user_scope};
 
 /// All that can be seen.
@@ -36,6 +37,8 @@ pub struct View {
     pub documents: u64,
     pub frequencies: Vec<u64>,
     pub found: Vec<Vec<String>>,
+    pub waiting: Vec<String>,
+    pub near: Vec<Vec<String>>,
 }
 
 /// The sessions that operations name, of two agents.
@@ -109,6 +112,18 @@ pub fn searches(tenant: &Tenant) -> Vec<(Vec<String>, Filter)> {
     .to_vec()
 }
 
+/// What searches among vectors may see.
+#[must_use]
+pub fn filters(tenant: &Tenant) -> Vec<Filter> {
+    let searches = searches(tenant).into_iter().rev();
+    searches.map(|(_, filter)| filter).take(4).collect()
+}
+
+/// A text that waits for vectors.
+pub(crate) fn shown(text: &str, context: Option<String>) -> String {
+    format!("{text} ({})", context.unwrap_or_default())
+}
+
 /// Asks a store for everything that a tenant can see. Jobs and gaps are the tenant's; tallies, due times
 /// and holders are those of all tenants.
 ///
@@ -135,6 +150,8 @@ pub async fn of(store: &dyn Store, tenant: &Tenant) -> Result<View, StoreError> 
         documents: 0,
         frequencies: Vec::new(),
         found: Vec::new(),
+        waiting: Vec::new(),
+        near: Vec::new(),
     };
     for id in sessions_of(tenant) {
         let log = store.events(&id, EventSeq(0), EventSeq(u64::MAX), 1000, usize::MAX);
@@ -158,6 +175,15 @@ pub async fn of(store: &dyn Store, tenant: &Tenant) -> Result<View, StoreError> 
         }];
         let found = candidates(store, tenant, &steps, &filter).await?;
         view.found.push(described(&found));
+    }
+    let waiting = store.unembedded(tenant, 1000).await?.into_iter();
+    view.waiting = waiting.map(|one| shown(&one.text, one.context)).collect();
+    view.waiting.sort();
+    for filter in filters(tenant) {
+        let asked = (cast::model(0), &cast::signs("")[..]);
+        let near = store.nearest(tenant, asked, &filter, 1000).await?;
+        view.near
+            .push(described(&store.documents(tenant, &near).await?));
     }
     view.jobs.retain(|job| job.key.tenant() == tenant);
     view.gaps.retain(|gap| gap.job.tenant() == tenant);

@@ -1,6 +1,7 @@
 //! What a store should have become: lists that are searched from the front.
 
 mod beliefs;
+mod embedded;
 mod log;
 mod seen;
 mod work;
@@ -40,6 +41,9 @@ pub struct Spec {
     pieces: Vec<Piece>,
     taken_back: Vec<TakenBack>,
     entries: Vec<(Scope, String, Timestamp, FileEntry)>,
+    model: Option<String>,
+    /// What has vectors, each with the words that they are of.
+    embedded: Vec<(String, String)>,
 }
 
 /// What a file was known as, and the import that said so.

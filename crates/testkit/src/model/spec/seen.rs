@@ -16,6 +16,7 @@ use super::{FileState, Pass, Spec, admits, project_scope};
 impl Spec {
     /// Replaces what is known of a memory file.
     pub fn put_file(&mut self, scope: &Scope, file: &str, entries: &[FileEntry], now: Timestamp) {
+        self.forget_vectors_of(scope, file);
         self.entries.retain(|(s, f, ..)| s != scope || f != file);
         for entry in entries {
             self.entries
@@ -163,6 +164,8 @@ impl Spec {
                 .into_iter()
                 .map(search)
                 .collect(),
+            waiting: self.waiting(),
+            near: self.near(),
         }
     }
 

@@ -99,6 +99,7 @@ impl<'a> Hand<'a> {
             | Operation::Assign { .. }
             | Operation::PutFile { .. }
             | Operation::Rebuild => self.believe(operation, now).await,
+            Operation::ChooseModel { .. } | Operation::Embed { .. } => self.embed(operation).await,
             Operation::Heartbeat { claim }
             | Operation::Release { claim }
             | Operation::SetAside { claim }
@@ -236,6 +237,23 @@ impl<'a> Hand<'a> {
             self.store.index_observations(&scope).await?;
         }
         told(())
+    }
+
+    /// Chooses a model, or gives vectors of one to what waits for them.
+    async fn embed(&self, operation: &Operation) -> Answer {
+        let (store, tenant) = (self.store, &self.tenant);
+        match operation {
+            Operation::ChooseModel { model } => {
+                told(store.choose_model(tenant, cast::model(*model)).await?)
+            }
+            Operation::Embed { model, turn } => {
+                let waiting = store.unembedded(tenant, 1000).await?;
+                let vectors = cast::vectors(waiting, *turn);
+                let put = store.put_vectors(tenant, cast::model(*model), &vectors);
+                told(put.await?)
+            }
+            other => unreachable!("{other:?} embeds nothing"),
+        }
     }
 
     /// Changes jobs without holding one.
