@@ -3,11 +3,14 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use daybook_domain::seams::SessionStore;
+use daybook_domain::index::{Embedded, FileEntry, Filter};
+use daybook_domain::seams::{ExtractionStore, Index, SessionStore};
 use daybook_domain::{EventSeq, Origin, StoreError, Tenant};
 use daybook_store::sqlite::Salvage;
 use daybook_store::{SqliteOptions, SqliteStore};
-use daybook_testkit::fixtures::{append, events, session, tokens};
+use daybook_testkit::fixtures::{
+    EventShape, append, at, events, evidence, observation, session, tokens, user_scope,
+};
 use daybook_testkit::run;
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -77,6 +80,64 @@ fn a_sound_database_has_no_finding() {
 }
 
 #[test]
+fn a_sound_index_of_all_layers_has_no_finding() {
+    let root = Root::changed("");
+    let store = root.open();
+    let (id, ada) = (session(SESSIONS[0]), user_scope("ada"));
+    let there = events("there", 3).into_iter();
+    let there = there.map(|event| event.in_place("/home/ada/a"));
+    let entry = FileEntry {
+        line: 1,
+        text: "tabs".to_owned(),
+        heading: "Style".to_owned(),
+        observation: None,
+        citation: None,
+        tokens: tokens("Style tabs"),
+    };
+    run(async {
+        store.append(&append(&id, there.collect())).await.unwrap();
+        let noted = observation(&ada, "use tabs", vec![evidence(&id, &[1])]);
+        store.observe(&[noted], at(1)).await.unwrap();
+        let entries = [entry];
+        let put = store.put_file(&ada, "MEMORY.md", "stamp", &entries, at(2));
+        put.await.unwrap();
+        get_vectors(&store).await;
+    });
+    assert_eq!(examined(&root.path()), Vec::<String>::new());
+    // What is saved keeps its model, and gets vectors anew.
+    let salvage = Salvage::begin(&root.path(), root.folder.path()).unwrap();
+    salvage.finish(&found_by).unwrap();
+    assert_eq!(examined(&root.path()), Vec::<String>::new());
+    let tenant = Tenant::local();
+    run(async {
+        let asked = ("ada/small@1", &[7][..]);
+        let near = store.nearest(&tenant, asked, &Filter::default(), 999).await;
+        assert_eq!(near.unwrap(), []);
+        let embedded = get_vectors(&store).await;
+        assert_eq!(embedded, SESSIONS.len() * EVENTS as usize + 5);
+        let near = store.nearest(&tenant, asked, &Filter::default(), 999).await;
+        assert_eq!(near.unwrap().len(), embedded);
+    });
+}
+
+/// Gives vectors to all that waits, and says how many that were.
+async fn get_vectors(store: &SqliteStore) -> usize {
+    let (tenant, model) = (Tenant::local(), "ada/small@1");
+    store.choose_model(&tenant, model).await.unwrap();
+    let waiting = store.unembedded(&tenant, 999).await.unwrap().into_iter();
+    let vectors = waiting.map(|one| Embedded {
+        doc: one.doc,
+        vectors: vec![1],
+        signs: vec![7],
+        tokens: tokens(&one.text),
+    });
+    let vectors: Vec<Embedded> = vectors.collect();
+    let put = store.put_vectors(&tenant, model, &vectors).await;
+    put.unwrap();
+    vectors.len()
+}
+
+#[test]
 fn each_kind_of_damage_is_named_and_gone_after_a_salvage() {
     check(
         "UPDATE events SET text = CAST(x'66ff66' AS TEXT) WHERE event_no = (1 << 32) | 7",
@@ -120,6 +181,28 @@ fn each_kind_of_damage_is_named_and_gone_after_a_salvage() {
         "names a row of lanes that is not there",
     );
     check("DELETE FROM ix_pending", "is not in the index");
+    check(
+        "DELETE FROM ix_docs WHERE doc = (1 << 60) | (2 << 32) | 7; DELETE FROM ix_unembedded",
+        "events 8589934599: is indexed without an outline",
+    );
+    check(
+        "DELETE FROM ix_unembedded; DELETE FROM ix_pending WHERE doc = (1 << 60) | (2 << 32) | 7",
+        "events 8589934599: has an outline, and is not in the index",
+    );
+    check(
+        "DELETE FROM ix_docs WHERE doc = (1 << 60) | (2 << 32) | 7;
+         INSERT INTO ix_vectors VALUES ((1 << 60) | (2 << 32) | 7, 1, x'00');
+         INSERT INTO ix_signs VALUES (1, (1 << 60) | (2 << 32) | 7, 1, 0, 0, x'00')",
+        "events 8589934599: has vectors, and no outline",
+    );
+    check(
+        "INSERT INTO ix_vectors VALUES ((1 << 60) | (2 << 32) | 7, 1, x'00')",
+        "events 8589934599: has vectors without signs",
+    );
+    check(
+        "UPDATE ix_docs SET terms = 'text' WHERE doc = (1 << 60) | (2 << 32) | 7",
+        "ix_docs 1152921513196781575 terms: is not bytes",
+    );
     check(
         "DELETE FROM events WHERE event_no = (2 << 32) | 7",
         "is indexed, and is not there",

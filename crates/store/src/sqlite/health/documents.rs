@@ -1,5 +1,5 @@
 //! The index against the rows that it is made from, both ways: everything that can be found is indexed,
-//! and what is indexed is there.
+//! and what is indexed is there. The same holds between documents, their outlines and their vectors.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -15,8 +15,8 @@ use crate::documents::{ENTRIES, OBSERVATIONS, SAID, event_doc, observation_doc};
 
 pub(super) fn check(connection: &Connection, tokens: Tokens<'_>) -> Result<Vec<Damage>, Fault> {
     let mut indexed = documents(connection)?;
+    let mut damage = check_outlines(connection, &indexed)?;
     let pending = pending(connection)?;
-    let mut damage = Vec::new();
     let mut expect = |table: &str, key: i64, doc: i64, tokens: &str| {
         let is_right = pending
             .get(&doc)
@@ -59,8 +59,36 @@ pub(super) fn check(connection: &Connection, tokens: Tokens<'_>) -> Result<Vec<D
             expect("ix_entries", no, ENTRIES | no, &words);
         }
     }
-    damage.extend(indexed.iter().take(FINDINGS).map(|&doc| stale(doc)));
+    let stale = indexed.iter().take(FINDINGS);
+    damage.extend(stale.map(|&doc| of_document(doc, "is indexed, and is not there")));
     Ok(damage)
+}
+
+/// Documents without outlines, outlines without documents, and vectors without outlines. What was indexed
+/// before there were outlines has none as long as it waits for vectors.
+fn check_outlines(connection: &Connection, indexed: &HashSet<i64>) -> Result<Vec<Damage>, Fault> {
+    let outlined = numbers(connection, "SELECT doc FROM ix_docs")?;
+    let waiting = numbers(connection, "SELECT doc FROM ix_unembedded")?;
+    let embedded = numbers(connection, "SELECT doc FROM ix_vectors")?;
+    let pairs = "SELECT doc FROM ix_vectors WHERE sign_no NOT IN (SELECT sign_no FROM ix_signs)
+        UNION SELECT doc FROM ix_signs WHERE sign_no NOT IN (SELECT sign_no FROM ix_vectors)";
+    let unpaired = numbers(connection, pairs)?;
+    let bare = indexed
+        .iter()
+        .filter(|doc| !outlined.contains(doc) && !waiting.contains(doc));
+    let bare = bare.map(|&doc| of_document(doc, "is indexed without an outline"));
+    let stale = outlined.difference(indexed);
+    let stale = stale.map(|&doc| of_document(doc, "has an outline, and is not in the index"));
+    let lone = embedded.difference(&outlined);
+    let lone = lone.map(|&doc| of_document(doc, "has vectors, and no outline"));
+    let unpaired = unpaired.iter();
+    let unpaired =
+        unpaired.map(|&doc| of_document(doc, "has vectors without signs, or signs alone"));
+    let all = bare.take(FINDINGS).chain(stale.take(FINDINGS));
+    Ok(all
+        .chain(lone.take(FINDINGS))
+        .chain(unpaired.take(FINDINGS))
+        .collect())
 }
 
 impl SqliteStore {
@@ -101,13 +129,19 @@ fn pending(connection: &Connection) -> Result<HashMap<i64, Vec<u8>>, Fault> {
 
 /// The numbers of all documents in the index.
 fn documents(connection: &Connection) -> Result<HashSet<i64>, Fault> {
-    let mut find = connection
-        .prepare("SELECT id FROM ix_text_docsize UNION ALL SELECT doc FROM ix_pending")?;
+    numbers(
+        connection,
+        "SELECT id FROM ix_text_docsize UNION ALL SELECT doc FROM ix_pending",
+    )
+}
+
+fn numbers(connection: &Connection, sql: &str) -> Result<HashSet<i64>, Fault> {
+    let mut find = connection.prepare(sql)?;
     let rows = find.query_map([], |row| row.get(0))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-fn stale(doc: i64) -> Damage {
+fn of_document(doc: i64, what: &str) -> Damage {
     let (table, key) = if doc >= ENTRIES {
         ("ix_entries", doc - ENTRIES)
     } else if doc >= OBSERVATIONS {
@@ -115,5 +149,5 @@ fn stale(doc: i64) -> Damage {
     } else {
         ("events", doc & !SAID)
     };
-    Damage::of_row(table, key.to_string(), "is indexed, and is not there")
+    Damage::of_row(table, key.to_string(), what)
 }

@@ -63,8 +63,10 @@ fn check_number(table: &str, column: &str, number: i64) -> Option<&'static str> 
         return (!matches!(number, 0 | 1)).then_some("is neither 0 nor 1");
     }
     match (table, column) {
-        // Identities and fingerprints use all bits; evidence of what a person asked for has generation -1.
+        // Identities and fingerprints use all bits; evidence of what a person asked for has generation -1;
+        // roots own documents with numbers below zero, and what is no event has the origin -1.
         (_, "id" | "fingerprint_head" | "fingerprint_tail" | "observation" | "generation") => None,
+        (_, "owner" | "origin") => None,
         ("jobs", "priority") => Priority::from_rank(number)
             .is_none()
             .then_some("is no priority"),

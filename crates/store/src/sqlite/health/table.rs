@@ -166,6 +166,10 @@ pub(in crate::sqlite) fn raw(row: &Row<'_>, columns: usize) -> rusqlite::Result<
         .collect()
 }
 
+/// Tables of the index that are made anew with it. Vectors are among them: what waits for them gets them again.
+pub(in crate::sqlite) const DERIVED: [&str; 4] =
+    ["ix_docs", "ix_unembedded", "ix_vectors", "ix_signs"];
+
 /// Every table that a sound database has, in the order in which migrations make them. The pieces of the
 /// full-text index are not among them: SQLite itself checks these.
 pub(in crate::sqlite) fn expected() -> Result<Vec<TableInfo>, Fault> {

@@ -20,9 +20,10 @@ use crate::damage::Damage;
 type Spare = HashMap<i64, BTreeMap<usize, Raw>>;
 
 impl Salvage {
-    /// Copies all tables.
+    /// Copies all tables but those that are made anew.
     pub(super) fn copy_rows(&mut self, damaged: &Connection) -> Result<(), Fault> {
-        for table in table::expected()? {
+        let tables = table::expected()?.into_iter();
+        for table in tables.filter(|table| !table::DERIVED.contains(&table.name.as_str())) {
             let present = match table::columns_of(damaged, &table.name) {
                 Err(Fault::Sql(error)) if is_damage(&error) => Vec::new(),
                 present => present?,
@@ -50,7 +51,13 @@ impl Salvage {
         // Where they cannot be read, numbers go on after the rows that are left.
         for (name, last) in counters().unwrap_or_default() {
             let raise = "UPDATE sqlite_sequence SET seq = max(seq, ?2) WHERE name = ?1";
-            self.fresh.execute(raise, rusqlite::params![name, last])?;
+            if self.fresh.execute(raise, rusqlite::params![name, last])? == 0 {
+                // No row was numbered yet.
+                let begin = "INSERT INTO sqlite_sequence (name, seq) SELECT name, ?2
+                    FROM sqlite_schema WHERE type = 'table' AND name = ?1
+                        AND sql LIKE '%AUTOINCREMENT%'";
+                self.fresh.execute(begin, rusqlite::params![name, last])?;
+            }
         }
         Ok(())
     }
