@@ -4,6 +4,7 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use daybook_domain::index::{Document, DocumentNo, Embedded, Filter, Found, Outline, Terms};
 use daybook_domain::model::Usage;
 use daybook_domain::seams::{Append, SessionStore, SpendStore, Store};
 use daybook_domain::spend::{Charge, ReserveOutcome, SettleOutcome, SpendBy, SpendSum};
@@ -18,7 +19,10 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 /// The newest schema that is committed.
-const NEWEST: u32 = 3;
+const NEWEST: u32 = 4;
+
+/// The first one that has outlines: what was indexed before waits for one.
+const OUTLINES: u32 = 4;
 
 fn committed(version: u32) -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/schemas");
@@ -164,6 +168,49 @@ pub(super) async fn bill(store: &impl SpendStore) -> Vec<SpendSum> {
     spent
 }
 
+/// Gives vectors to what was indexed before there were outlines, and waits for both.
+pub(super) async fn get_outlines(store: &impl Store, count: usize) {
+    const MODEL: &str = "ada/small@1";
+    let (tenant, filter) = (Tenant::local(), Filter::default());
+    let waiting = store.unembedded(&tenant, 99).await.unwrap();
+    assert_eq!(waiting.len(), count);
+    let docs: Vec<DocumentNo> = waiting.iter().map(|one| one.doc).collect();
+    assert_eq!(store.outlines(&tenant, &docs, None).await.unwrap(), []);
+    assert!(store.choose_model(&tenant, MODEL).await.unwrap());
+    let vectors = waiting.into_iter().map(|one| Embedded {
+        doc: one.doc,
+        vectors: vec![1],
+        signs: vec![7],
+        tokens: tokens(&one.text),
+    });
+    let vectors: Vec<Embedded> = vectors.collect();
+    store.put_vectors(&tenant, MODEL, &vectors).await.unwrap();
+    assert_eq!(store.unembedded(&tenant, 99).await.unwrap(), []);
+    let documents = store.documents(&tenant, &docs).await.unwrap();
+    let outline = |(doc, document): (&DocumentNo, &Document)| Outline {
+        doc: *doc,
+        origin: match document.what {
+            Found::Event { origin } => Some(origin),
+            Found::Observation { .. } | Found::Entry { .. } => None,
+        },
+        at: document.at,
+        terms: Terms::of(&tokens(&document.text)),
+        vectors: vec![1],
+    };
+    let expected: Vec<Outline> = docs.iter().zip(&documents).map(outline).collect();
+    let outlines = store.outlines(&tenant, &docs, Some(MODEL)).await.unwrap();
+    assert_eq!(outlines, expected);
+    let left = Filter {
+        scopes: Some(vec![project_scope("left")]),
+        ..filter
+    };
+    let near = store.nearest(&tenant, (MODEL, &[7]), &left, 99).await;
+    let of_left = docs.iter().zip(&documents);
+    let of_left = of_left.filter(|(_, d)| d.scope == Some(project_scope("left")));
+    let of_left: Vec<DocumentNo> = of_left.map(|(doc, _)| *doc).collect();
+    assert_eq!(near.unwrap(), of_left);
+}
+
 /// The index is disposable: a dump does not carry it, so neither side of a comparison has one.
 async fn forget_index(store: &impl Store) {
     store.clear(&Tenant::local()).await.unwrap();
@@ -263,7 +310,11 @@ fn a_root_of_each_former_schema_answers_as_a_new_one() {
                 model::view::of(&old, &tenant).await,
                 model::view::of(&new, &tenant).await,
             );
-            assert_eq!(views.0.unwrap(), views.1.unwrap(), "schema {version}");
+            let (mut view, expected) = (views.0.unwrap(), views.1.unwrap());
+            let waiting = std::mem::take(&mut view.waiting);
+            assert_eq!(waiting.len(), if version < OUTLINES { 9 } else { 0 });
+            get_outlines(&old, waiting.len()).await;
+            assert_eq!(view, expected, "schema {version}");
             assert_eq!(bill(&old).await, bill(&new).await, "schema {version}");
             assert_eq!(thought(&old).await, thought(&new).await, "schema {version}");
             // And it can be written to.

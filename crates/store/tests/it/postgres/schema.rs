@@ -14,10 +14,10 @@ use daybook_testkit::postgres::{self, Database};
 use daybook_testkit::{model, run};
 
 use super::{on_server, open};
-use crate::schema::{bill, remember, thought};
+use crate::schema::{bill, get_outlines, remember, thought};
 
 /// The newest schema that is committed.
-const NEWEST: u32 = 6;
+const NEWEST: u32 = 7;
 
 /// All that a migration can make, in words: columns, indexes, rules of rows, functions, settings.
 const CATALOGUE: &str = "SELECT string_agg(line, E'\\n' ORDER BY line) FROM (
@@ -139,4 +139,23 @@ fn a_database_of_each_former_schema_is_brought_up_to_date() {
             assert_eq!(found.label, "cc");
         });
     }
+}
+
+#[test]
+fn what_was_indexed_before_there_were_outlines_gets_them_with_vectors() {
+    let Some(database) = postgres::empty() else {
+        return;
+    };
+    restore(&database, &committed(6));
+    // As version 6 indexed the first event, and what was observed.
+    let _ = database.ask(
+        "INSERT INTO ix_docs (doc, tenant_no, words) VALUES
+            ((1::BIGINT << 60) | (1::BIGINT << 32) | 1, 1, '{1,s0,t0}'),
+            ((1::BIGINT << 61) | 1, 1, '{once,said}');
+        INSERT INTO ix_words (tenant_no, word, doc, owner)
+            SELECT tenant_no, unnest(words), doc, CASE WHEN doc < 1::BIGINT << 61 THEN -1 ELSE 1 END
+            FROM ix_docs",
+    );
+    let store = open(&database.address());
+    run(get_outlines(&store, 2));
 }
