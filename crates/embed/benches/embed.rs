@@ -7,7 +7,8 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use daybook_embed::{StaticModel, codes};
+use daybook_domain::vector::{cosine, quantise};
+use daybook_embed::StaticModel;
 
 const FORTY_TOKENS: &str = "Last weekend we took the kids to the lake, and my sister brought her \
     new puppy along. It was colder than we had expected, but everybody went swimming anyway, \
@@ -21,9 +22,9 @@ fn main() {
 
     report("embed, 40 tokens", || model.embed(FORTY_TOKENS));
     report("word", || model.word("swimming"));
-    let query = codes::quantise(&model.embed("Where did we swim?"));
-    let code = codes::quantise(&model.embed(FORTY_TOKENS));
-    report("cosine of two codes", || codes::code_cosine(&query, &code));
+    let query = quantise(&model.embed("Where did we swim?"));
+    let code = quantise(&model.embed(FORTY_TOKENS));
+    report("cosine of two codes", || cosine(&query, &code));
 }
 
 /// Prints the shortest of five means: other work on the machine only ever adds.

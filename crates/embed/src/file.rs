@@ -115,11 +115,20 @@ impl<'a> ModelFile<'a> {
         })
     }
 
+    /// How many rows there are.
+    pub(crate) fn rows(&self) -> usize {
+        self.scales.len() / 4
+    }
+
+    /// The codes of a row, whose scale is left out: its direction.
+    pub(crate) fn row(&self, row: usize) -> &[u8] {
+        &self.rows[row * self.dimensions..(row + 1) * self.dimensions]
+    }
+
     /// Adds the vector of a row to `sum`.
     pub(crate) fn add_row(&self, row: usize, sum: &mut [f32]) {
         let scale = f32::from_bits(u32_at(self.scales, row));
-        let bytes = &self.rows[row * self.dimensions..(row + 1) * self.dimensions];
-        for (total, byte) in sum.iter_mut().zip(bytes) {
+        for (total, byte) in sum.iter_mut().zip(self.row(row)) {
             *total += scale * f32::from(*byte as i8);
         }
     }

@@ -1,8 +1,9 @@
 #![doc = include_str!("../README.md")]
 
-pub mod codes;
+mod embedder;
 mod file;
 mod model;
+mod near;
 mod normalise;
 mod wordpiece;
 

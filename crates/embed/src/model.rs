@@ -3,9 +3,10 @@
 //! Sums run in the order of the text and of the dimensions, so that every machine computes the
 //! same bits.
 
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use crate::file::{ModelError, ModelFile};
+use crate::near::Words;
 use crate::wordpiece::for_each_token;
 
 static BUILT_IN: LazyLock<StaticModel> = LazyLock::new(|| {
@@ -24,6 +25,8 @@ static BUILT_IN: LazyLock<StaticModel> = LazyLock::new(|| {
 pub struct StaticModel {
     id: String,
     file: ModelFile<'static>,
+    /// Made when words are first compared.
+    words: OnceLock<Words>,
 }
 
 impl StaticModel {
@@ -42,7 +45,16 @@ impl StaticModel {
         Ok(Self {
             id: format!("{name}-{hex}"),
             file,
+            words: OnceLock::new(),
         })
+    }
+
+    pub(crate) fn file(&self) -> &ModelFile<'static> {
+        &self.file
+    }
+
+    pub(crate) fn words(&self) -> &Words {
+        self.words.get_or_init(|| Words::of(&self.file))
     }
 
     /// Name and fingerprint. Vectors of models with different ids must not be compared.

@@ -54,6 +54,12 @@ const WINDOW_VECTOR: f64 = 0.5;
 const WINDOW_MIX: [f64; 2] = [0.7, 0.35];
 /// What saying how things are always to be done is worth: such texts answer what they do not name.
 const INSTRUCTION: f64 = 0.05;
+/// What having something to say is worth: who answers needs more than three words. It grows with the
+/// logarithm of the length, and no further than a few sentences, so that long texts gain nothing by it.
+const SUBSTANCE: f64 = 0.25;
+/// Tokens at which it begins to grow slowly, and at which it is whole.
+const SUBSTANCE_SOME: f64 = 36.0;
+const SUBSTANCE_WHOLE: u32 = 90;
 /// What being said in the time that the question names is worth.
 const DATED: f64 = 0.2;
 /// What being said by the person that the question names is worth, of the best score.
@@ -68,6 +74,10 @@ const SESSION_BEST: usize = 3;
 /// them, and how much.
 const TALKATIVE: f64 = 3.0;
 const TALKATIVE_SHARE: f64 = 1.0 / 1.5;
+
+/// Most events that lie between neighbours, counting the second: where tools work in between, what is said
+/// next is hardly an answer to what was said before.
+const APART: usize = 1;
 
 /// How far around a text others matter to it.
 pub(super) const REACH: usize = 2;
@@ -113,6 +123,8 @@ pub struct Parts {
     pub window_vector: f64,
     /// Whether it says how things are always to be done.
     pub instruction: f64,
+    /// How much it says at all.
+    pub substance: f64,
     /// Whether it was said in the time that the question names.
     pub dated: f64,
     /// Whether the person whom the question names said it.
@@ -134,7 +146,8 @@ impl Parts {
     fn all_but_session(&self) -> f64 {
         let words = self.own_words() + self.neighbours;
         let vectors = self.vector + self.passage_vector + self.window_vector;
-        (words + vectors + self.instruction + self.dated) * self.side + self.speaker
+        let said = self.instruction + self.substance + self.dated;
+        (words + vectors + said) * self.side + self.speaker
     }
 
     /// All together.
@@ -184,6 +197,7 @@ impl Candidate {
         } else {
             0.0
         };
+        self.parts.substance = self.substance();
         self.parts.dated = if asking.dates.have(self.outline.at) {
             DATED
         } else {
@@ -209,6 +223,15 @@ impl Candidate {
         let three = WINDOW_OF_THREE_SHARE * asking.asked.score(three, WINDOW_OF_THREE);
         let five = WINDOW_OF_FIVE_SHARE * asking.asked.score(five, WINDOW_OF_FIVE);
         self.leaning() * (three + five)
+    }
+
+    /// How much it says. What was digested is short because it says no more than it has to.
+    fn substance(&self) -> f64 {
+        let length = match self.outline.doc.layer() {
+            Layer::Event => self.read.whole.length().min(SUBSTANCE_WHOLE),
+            Layer::Entry | Layer::Observation => SUBSTANCE_WHOLE,
+        };
+        SUBSTANCE * (f64::from(length) / SUBSTANCE_SOME).ln_1p()
     }
 
     /// How much it leans on what is around it.
@@ -269,16 +292,21 @@ struct Around([[Option<usize>; 2]; REACH]);
 
 impl Around {
     fn of(candidates: &[Candidate], at: usize) -> Self {
-        let session = |at: usize| {
-            let doc = candidates.get(at)?.outline.doc;
-            doc.is_said().then(|| doc.session())?
+        let own = candidates[at].outline.doc;
+        let beside = |other: usize, far: usize| {
+            let other = candidates.get(other)?.outline.doc;
+            let is_said = own.is_said() && other.is_said() && other.session() == own.session();
+            let apart = usize::try_from(own.0.abs_diff(other.0)).unwrap_or(usize::MAX);
+            (is_said && apart <= far * APART).then_some(())
         };
-        let own = session(at);
-        let beside =
-            |other: Option<usize>| other.filter(|other| own.is_some() && session(*other) == own);
         let mut around = Self::default();
-        for (far, sides) in around.0.iter_mut().enumerate() {
-            *sides = [beside(at.checked_sub(far + 1)), beside(Some(at + far + 1))];
+        for (n, sides) in around.0.iter_mut().enumerate() {
+            let far = n + 1;
+            let before = at
+                .checked_sub(far)
+                .filter(|before| beside(*before, far).is_some());
+            let after = Some(at + far).filter(|after| beside(*after, far).is_some());
+            *sides = [before, after];
         }
         around
     }
