@@ -10,6 +10,7 @@
 mod ask;
 mod baseline;
 mod bm25;
+mod calibrate;
 mod confidence;
 mod dataset;
 mod end_to_end;
@@ -21,6 +22,7 @@ mod report;
 mod run;
 
 pub use ask::{Asking, Vectors};
+pub use calibrate::{Calibration, calibrate};
 pub use confidence::{ConfidenceReport, Unanswerable};
 pub use dataset::{
     BenchmarkQuestion, BenchmarkSession, BenchmarkTurn, Conversation, Counting, Dataset, EventRef,

@@ -147,8 +147,18 @@ impl QuestionRecord {
         }
     }
 
+    /// Whether it enters the total.
+    pub(crate) fn counts(&self) -> bool {
+        self.counting == Counting::Counted
+    }
+
+    /// Whether abstaining is right.
+    pub(crate) fn is_unanswerable(&self) -> bool {
+        self.counting == Counting::Abstain
+    }
+
     /// Whether Daybook showed evidence among its first results.
-    fn is_right(&self) -> bool {
+    pub(crate) fn is_right(&self) -> bool {
         let outcome = self.outcome(DAYBOOK);
         outcome.is_some_and(|outcome| recall(&outcome.ranks, SHOWN) > 0.0)
     }
