@@ -18,6 +18,7 @@ use daybook_engine::stop::Stop;
 use serde_json::{Value, json};
 
 use crate::briefing;
+use crate::embedding::{embed_before_answering, embedder};
 use crate::found::Found;
 use crate::here::{Here, here};
 use crate::hooks::loaded;
@@ -68,6 +69,10 @@ pub(crate) struct Ask {
 /// The answers, best first, and how sure it is that the question was discussed.
 pub(crate) async fn ask(daybook: &Daybook, ask: &Ask) -> Result<Recalled> {
     look_over(daybook).await?;
+    let model = embedder(daybook);
+    if let Some(model) = &model {
+        embed_before_answering(daybook, &**model).await?;
+    }
     let question = Question {
         text: &ask.text,
         scopes: known_scopes(daybook, &ask.scopes).await?,
@@ -75,7 +80,7 @@ pub(crate) async fn ask(daybook: &Daybook, ask: &Ask) -> Result<Recalled> {
         tools: ask.tools,
         limit: ask.limit,
         rare: false,
-        embedder: None,
+        embedder: model.as_deref(),
         now: daybook.clock.now(),
     };
     let recalled = recall(&*daybook.store, &daybook.tenant, &question).await?;

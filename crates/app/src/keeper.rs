@@ -20,6 +20,7 @@ use daybook_engine::notices::take::{Taken, take};
 use daybook_engine::stop::Stop;
 
 use crate::discover;
+use crate::embedding::embed_waiting;
 use crate::outage::{Outage, pause};
 use crate::progress::{Learning, Unseen};
 use crate::root;
@@ -72,6 +73,7 @@ pub(crate) async fn keep_up(
         daybook.look_around().await?;
         let more = taken.notices > 0 && !stop.asked() && !spool.is_empty();
         done.add(taken, report);
+        embed_waiting(daybook, stop).await?;
         if !more {
             return Ok(done);
         }
@@ -245,7 +247,7 @@ impl Keeper {
                 stop_after(&enough, SHARE);
                 keep_up_if_elected(daybook, &enough, &Learning::quiet()).await?;
             }
-            Ok(())
+            embed_waiting(daybook, stop).await
         })?;
         self.outage.is_over();
         Ok(())

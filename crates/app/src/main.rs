@@ -11,6 +11,7 @@ mod common;
 mod damage;
 mod desk;
 mod discover;
+mod embedding;
 mod extracting;
 mod found;
 mod here;

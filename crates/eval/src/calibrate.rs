@@ -18,7 +18,7 @@ const LIKELY_KEEPS: f64 = 0.95;
 const WEAK_KEEPS: f64 = 0.99;
 
 /// Weights of the signs, and the bounds of the labels.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Calibration {
     /// Share, score, angle, concepts.
     pub weights: [f64; 4],
@@ -111,14 +111,29 @@ fn samples(report: &Report) -> (Vec<Sample>, Vec<Sample>) {
 }
 
 fn sum(weights: &[f64; 4], signs: &[f64; 4]) -> f64 {
-    weights.iter().zip(signs).map(|(weight, sign)| weight * sign).sum()
+    weights
+        .iter()
+        .zip(signs)
+        .map(|(weight, sign)| weight * sign)
+        .sum()
 }
 
 /// Logistic regression; both sides count the same, however many they are. Signs are scaled while it runs.
 fn fit(samples: &[Sample]) -> [f64; 4] {
-    let count = |is_right| samples.iter().filter(|s| s.is_right == is_right).count().max(1) as f64;
+    let count = |is_right| {
+        samples
+            .iter()
+            .filter(|s| s.is_right == is_right)
+            .count()
+            .max(1) as f64
+    };
     let (right, wrong) = (count(true), count(false));
-    let most = |at: usize| samples.iter().map(|s| s.signs[at].abs()).fold(1e-9, f64::max);
+    let most = |at: usize| {
+        samples
+            .iter()
+            .map(|s| s.signs[at].abs())
+            .fold(1e-9, f64::max)
+    };
     let scale: [f64; 4] = std::array::from_fn(most);
     let (mut weights, mut base) = ([0.0; 4], 0.0);
     for _ in 0..STEPS {
@@ -150,7 +165,12 @@ mod tests {
     #[test]
     fn a_sign_that_tells_the_sides_apart_weighs_and_the_others_do_not() {
         let sample = |n: usize, is_right: bool| Sample {
-            signs: [if is_right { 0.8 } else { 0.2 }, (n % 7) as f64 / 7.0, 0.5, 3.0],
+            signs: [
+                if is_right { 0.8 } else { 0.2 },
+                (n % 7) as f64 / 7.0,
+                0.5,
+                3.0,
+            ],
             is_right,
         };
         let samples: Vec<Sample> = (0..70).map(|n| sample(n, n % 2 == 0)).collect();

@@ -22,6 +22,7 @@ use super::{Common, can_ask, disclosure, first_run, watch};
 use crate::clock::SystemClock;
 use crate::damage;
 use crate::discover::{Found, hosts, transcripts};
+use crate::embedding::embed_waiting;
 use crate::keeper::host_folders;
 use crate::output::{count, dim, json as print_json, size, warn};
 use crate::progress::{Learning, Reading};
@@ -190,11 +191,13 @@ impl Import {
         let report = import(&intake, &self.name(), candidates, stop, &reading).await?;
         reading.end();
         jobs::settle_projects(&shop).await?;
+        embed_waiting(daybook, stop).await?;
         if self.no_process || stop.asked() {
             return Ok((report, None));
         }
         jobs::retry_waiting(&shop, Waits::Overlong).await?;
         let learned = learn(common, &shop, stop).await?;
+        embed_waiting(daybook, stop).await?;
         Ok((report, Some(learned)))
     }
 

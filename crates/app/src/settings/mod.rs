@@ -82,6 +82,15 @@ impl std::fmt::Debug for Place {
     }
 }
 
+/// What turns texts into vectors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Vectors {
+    /// Nothing: recall goes by words alone.
+    Off,
+    /// The model in the binary.
+    BuiltIn,
+}
+
 /// How durable an acknowledged event is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Durability {
@@ -95,6 +104,8 @@ pub(crate) struct Settings {
     pub(crate) person: String,
     pub(crate) zone: TimeZone,
     pub(crate) durability: Durability,
+    /// What turns texts into vectors.
+    pub(crate) vectors: Vectors,
     pub(crate) store: Place,
     /// Whose memory every door of this process opens on.
     pub(crate) tenant: Tenant,
@@ -213,6 +224,10 @@ impl Settings {
             durability: match choices.durability {
                 "power" => Durability::Power,
                 _ => Durability::Process,
+            },
+            vectors: match choices.vectors {
+                "off" => Vectors::Off,
+                _ => Vectors::BuiltIn,
             },
             store: match choices.store.as_str() {
                 SQLITE => Place::Folder,

@@ -85,7 +85,7 @@ const DAY: Duration = Duration::from_secs(86_400);
 const PERSON: usize = 200;
 
 /// All settings, in the order in which they are shown.
-pub(crate) static ALL: [Setting; 56] = [
+pub(crate) static ALL: [Setting; 57] = [
     Setting {
         name: "person",
         group: Group::You,
@@ -129,6 +129,17 @@ pub(crate) static ALL: [Setting; 56] = [
         },
         about: "`process`: an acknowledged event survives a killed process; `power`: a power cut \
                 too, and each append takes longer",
+        also: &[],
+    },
+    Setting {
+        name: "vectors",
+        group: Group::You,
+        kind: Kind::Word {
+            words: &["built-in", "off"],
+            at: |c| &mut c.vectors,
+        },
+        about: "what recall compares meanings by: `built-in`, a small model in the binary; `off`, words \
+                alone",
         also: &[],
     },
     Setting {

@@ -17,12 +17,14 @@ use daybook_domain::seams::Store;
 use daybook_engine::recall::search::ANSWERS;
 use daybook_eval::load::{self, WrittenQuestions};
 use daybook_eval::{
-    Asking, Dataset, EndToEnd, Report, Split, Vectors, import_transcripts, run, run_stored,
+    Asking, Dataset, EndToEnd, Report, Split, Vectors, calibrate, import_transcripts, run,
+    run_stored,
 };
 
 use self::memory::Memories;
 use super::Common;
 use crate::desk::layer;
+use crate::embedding::built_in;
 use crate::output::json as print_json;
 use crate::wiring::{Daybook, block_on};
 
@@ -64,6 +66,9 @@ pub(crate) struct Eval {
     /// Whether vectors take part
     #[arg(long, value_enum, default_value_t = VectorsSwitch::On)]
     vectors: VectorsSwitch,
+    /// Fit what confidence is judged by to one part of the questions, and report it on the rest
+    #[arg(long)]
+    calibrate: bool,
 }
 
 /// What can be measured.
@@ -120,7 +125,23 @@ impl Eval {
         } else {
             table::show(&report);
         }
+        if self.calibrate {
+            self.calibrate(common, &report)?;
+        }
         Ok(ExitCode::SUCCESS)
+    }
+
+    fn calibrate(&self, common: &Common, report: &Report) -> Result<()> {
+        let Some(calibration) = calibrate(report) else {
+            bail!(
+                "there is nothing to calibrate with: some questions must be right, and some unanswerable"
+            );
+        };
+        if common.json {
+            return print_json(&serde_json::to_value(&calibration)?);
+        }
+        table::show_calibration(&calibration);
+        Ok(())
     }
 
     /// Every conversation has a memory of its own.
@@ -188,7 +209,7 @@ impl Eval {
             limit: self.limit,
             layers: self.layer.clone(),
             vectors: match self.vectors {
-                VectorsSwitch::On => Vectors::Default,
+                VectorsSwitch::On => Vectors::Of(built_in()),
                 VectorsSwitch::Off => Vectors::Off,
             },
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use daybook_domain::model::Usage;
-use daybook_eval::{Figures, Report, SystemReport, Unanswerable};
+use daybook_eval::{Calibration, ConfidenceReport, Figures, Report, SystemReport, Unanswerable};
 
 use crate::output::{bold, count, dim, grouped, warn};
 
@@ -35,7 +35,9 @@ pub(super) fn show(report: &Report) {
         ))
     );
     show_systems(&report.systems);
-    show_confidence(report);
+    if let Some(confidence) = &report.confidence {
+        show_confidence(confidence);
+    }
     show_abstention(report);
     show_answers(report);
     show_left_out(report);
@@ -124,10 +126,23 @@ impl Row {
     }
 }
 
-fn show_confidence(report: &Report) {
-    let Some(confidence) = &report.confidence else {
-        return;
-    };
+/// Prints what was fitted, and how it does on what it was not fitted to.
+pub(super) fn show_calibration(calibration: &Calibration) {
+    let [share, score, angle, concepts] = calibration.weights;
+    anstream::println!(
+        "\n{}  share {share:.2} · score {score:.2} · angle {angle:.2} · concepts {concepts:.3} · \
+         likely from {:.2} · weak from {:.2}",
+        bold("Fitted"),
+        calibration.likely,
+        calibration.weak
+    );
+    if let Some(report) = &calibration.report {
+        anstream::println!("   on the part that it was not fitted to:");
+        show_confidence(report);
+    }
+}
+
+fn show_confidence(confidence: &ConfidenceReport) {
     anstream::println!(
         "\n{}  AUC {:.3} over {} rightly answered and {} {}",
         bold("Confidence"),
