@@ -14,7 +14,7 @@ const RATE: f64 = 0.5;
 /// How strongly weights are held near zero.
 const DRIFT: f64 = 1e-4;
 /// Share of right answers at or above the bound of `likely`, and of `weak`.
-const LIKELY_KEEPS: f64 = 0.95;
+const LIKELY_KEEPS: f64 = 0.96;
 const WEAK_KEEPS: f64 = 0.99;
 
 /// Weights of the signs, and the bounds of the labels.
