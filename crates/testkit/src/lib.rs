@@ -23,12 +23,14 @@
 //! [`model`] drives a store with random operations and
 //! compares all that can be seen of it with a small model. [`suites::walls`] lets two tenants share a store.
 //! [`llm_server`] is a provider of language models that does what a test tells it to.
+//! [`embedder`] is a model of vectors that can be foreseen.
 //! [`mutation`] damages documents for parsers to read.
 //! [`simulation`] interleaves everything that happens to jobs, and checks what must hold after each call.
 //!
 //! Never a normal dependency: tests alone use this.
 
 pub mod clock;
+pub mod embedder;
 pub mod fixtures;
 pub mod llm_server;
 pub mod model;
@@ -39,6 +41,7 @@ pub mod simulation;
 pub mod suites;
 
 pub use clock::ManualClock;
+pub use embedder::FakeEmbedder;
 
 /// Runs a future to its end, on a runtime of its own with one thread.
 ///

@@ -111,3 +111,7 @@ impl Confidence {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "confidence_tests.rs"]
+mod tests;

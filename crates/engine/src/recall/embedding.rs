@@ -148,3 +148,7 @@ fn tokens(waiting: &Unembedded) -> String {
         (_, None) => outlined_text(&waiting.text),
     }
 }
+
+#[cfg(test)]
+#[path = "embedding_tests.rs"]
+mod tests;

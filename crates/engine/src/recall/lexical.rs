@@ -292,3 +292,7 @@ impl Evidence for Counts {
         !terms.is_empty() && terms.iter().all(|term| self.has(*term))
     }
 }
+
+#[cfg(test)]
+#[path = "lexical_tests.rs"]
+mod tests;

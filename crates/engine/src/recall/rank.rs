@@ -462,3 +462,7 @@ fn layer_share(outline: &Outline) -> f64 {
         (Layer::Event, _) => 0.3,
     }
 }
+
+#[cfg(test)]
+#[path = "rank_tests.rs"]
+mod tests;

@@ -564,3 +564,7 @@ impl Told {
         !known && !same_text && !told_already
     }
 }
+
+#[cfg(test)]
+#[path = "search_tests.rs"]
+mod tests;
