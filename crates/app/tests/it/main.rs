@@ -21,6 +21,7 @@ mod models;
 mod move_store;
 mod projects;
 mod reach;
+mod recall;
 mod serve;
 mod server;
 mod servers;

@@ -106,7 +106,7 @@ impl Client {
         text(&result)
     }
 
-    fn ends(mut self) {
+    pub(crate) fn ends(mut self) {
         drop(self.input.take());
         wait(&mut self.child);
     }

@@ -6,6 +6,7 @@ mod identity;
 mod machines;
 mod memory_agents;
 mod names;
+mod recall;
 mod simulation;
 mod spend;
 mod stores;
