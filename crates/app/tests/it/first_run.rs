@@ -98,7 +98,7 @@ fn every_suggested_command_works_when_it_is_pasted() {
         );
         let output = shell.say(line);
         assert!(
-            !output.contains("Nothing is remembered"),
+            !output.contains("Nothing is remembered") && !output.contains("Nothing clearly"),
             "{line}: {output}"
         );
     }
@@ -123,7 +123,10 @@ fn a_question_is_suggested_only_if_it_has_an_answer() {
     let asks = suggested(&text);
     let question = asks.iter().find(|line| line.contains(" recall "));
     let answer = shell.say(question.expect("a question"));
-    assert!(answer.contains('['), "{answer}");
+    assert!(
+        answer.contains('[') && !answer.contains("Nothing "),
+        "{answer}"
+    );
 
     let place = Place::new();
     let quiet = Session::new(7).human("hello").agent("Hello!");
@@ -135,7 +138,7 @@ fn a_question_is_suggested_only_if_it_has_an_answer() {
     {
         let question: Vec<&str> = line.split(" recall ").collect();
         let answer = place.say(&["recall", question[1].trim_matches('\'')]);
-        assert!(!answer.contains("Nothing is remembered"), "{text}");
+        assert!(!answer.contains("Nothing "), "{answer}: {text}");
     }
 }
 

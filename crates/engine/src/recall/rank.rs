@@ -276,7 +276,9 @@ pub(super) fn score(
     let own: Vec<f64> = candidates.iter().map(|c| c.parts.own_words()).collect();
     for (candidate, around) in candidates.iter_mut().zip(&around) {
         let beside = around.sides().map(|(far, at)| NEIGHBOUR[far] * own[at]);
-        candidate.parts.neighbours = candidate.leaning() * beside.sum::<f64>();
+        // Not `sum`: the sum of nothing would be -0.
+        let beside = beside.fold(0.0, |sum, score| sum + score);
+        candidate.parts.neighbours = candidate.leaning() * beside;
     }
     weigh_sides(candidates);
     favour_speaker(&asking.asked, candidates);

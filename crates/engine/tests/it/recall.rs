@@ -5,9 +5,7 @@ use std::sync::Arc;
 
 use daybook_domain::index::{FileEntry, Layer};
 use daybook_domain::seams::{SessionStore, Store};
-use daybook_domain::{
-    EventId, EventSeq, NewEvent, Observation, Origin, Scope, SessionId, Tenant,
-};
+use daybook_domain::{EventId, EventSeq, NewEvent, Observation, Origin, Scope, SessionId, Tenant};
 use daybook_engine::ingest::indexed::indexed_tokens;
 use daybook_engine::recall::embedding::{embed_all, embed_some};
 use daybook_engine::recall::search::{Question, Recalled, recall};
@@ -87,8 +85,9 @@ impl Witness {
     }
 
     async fn embed(&self, most: usize) {
-        let some = embed_some(&*self.store, &Tenant::local(), &self.model, most);
-        some.await.expect("the model answers");
+        let tenant = Tenant::local();
+        let some = embed_some(&*self.store, &tenant, &self.model, most).await;
+        some.expect("the model answers");
     }
 
     async fn hear(&self, id: &SessionId, events: Vec<NewEvent>) {
@@ -198,7 +197,11 @@ fn events(number: u64, count: u64) -> Vec<NewEvent> {
             _ => Origin::Human,
         };
         let made = event(&text).said_by(origin).said_at(at(n * 3600));
-        let made = if n % 5 == 0 { made.in_place(ROOT) } else { made };
+        let made = if n % 5 == 0 {
+            made.in_place(ROOT)
+        } else {
+            made
+        };
         NewEvent {
             id: EventId::of(&[&number.to_le_bytes(), &n.to_le_bytes()]),
             tokens: indexed_tokens(origin, &text),
@@ -258,13 +261,12 @@ async fn rebuild(store: &dyn Store, files: &[(&Scope, &str, &[&str])]) {
 async fn live(witness: &mut Witness) {
     let tenant = Tenant::local();
     let (ada, pier) = (user_scope("ada"), project_scope("pier"));
-    let ids: Vec<SessionId> = (0..6).map(|n| session(&format!("a{n}"))).collect();
-    for (n, id) in (0..).zip(&ids[..5]) {
-        witness.hear(id, events(n, 50)).await;
+    let ids: Vec<SessionId> = (0..4).map(|n| session(&format!("a{n}"))).collect();
+    for (n, id) in (0..).zip(&ids[..3]) {
+        witness.hear(id, events(n, 90)).await;
     }
-    let assigned = witness
-        .store
-        .assign_root(&tenant, ROOT, &project("pier"), at(1));
+    let project = project("pier");
+    let assigned = witness.store.assign_root(&tenant, ROOT, &project, at(1));
     assigned.await.unwrap();
     let kept = noted(&ada, &ids[0], "the batch limit is a storm of 500", 1);
     let withdrawn = noted(&pier, &ids[1], "retry budget of the storm", 2);
@@ -283,7 +285,7 @@ async fn live(witness: &mut Witness) {
 
     let import = witness.store.begin_import(&tenant, "chats", at(70)).await;
     let import = import.unwrap();
-    let added = imported(&ids[5], events(5, 40), "/home/ada/chats.jsonl", import);
+    let added = imported(&ids[3], events(3, 40), "/home/ada/chats.jsonl", import);
     witness.store.append(&added).await.unwrap();
     witness.ask("with an import without vectors").await;
     witness.embed(usize::MAX).await;
