@@ -2,7 +2,9 @@
 //!
 //! `cargo run --release -p daybook-bench -- <question>` answers one of them; without a name, all.
 //! Data is generated with fixed seeds, or read from `../shared/data/transcripts` where that is
-//! there; `models [folder] [--json]` reads any other, too. Machines differ and are shared: each answer stands beside a baseline from the same run.
+//! there; `models [folder] [--json]` reads any other, too, and `recall-scale [memories]
+//! [folder]` makes as many as wanted. Machines differ and are shared: each answer stands beside a baseline from
+//! the same run.
 
 #![allow(clippy::print_stdout)] // This program's output is its result.
 
@@ -20,6 +22,7 @@ mod postgres;
 mod process;
 mod questions;
 mod recall;
+mod recall_scale;
 mod transcripts;
 mod understanding;
 mod working;
@@ -28,7 +31,7 @@ use anyhow::{Result, bail};
 
 fn main() -> Result<()> {
     type Question = (&'static str, &'static str, fn() -> Result<()>);
-    let questions: [Question; 22] = [
+    let questions: [Question; 23] = [
         (
             "import",
             "how fast are real transcripts taken in?",
@@ -48,6 +51,11 @@ fn main() -> Result<()> {
             "recall",
             "how long does a recall take, as a process, on 100,000 events?",
             recall::process,
+        ),
+        (
+            "recall-scale",
+            "how long does a recall take, in process, among 100,000 memories?",
+            recall_scale::ask,
         ),
         (
             "hook",
@@ -147,6 +155,12 @@ fn main() -> Result<()> {
         && !arguments.is_empty()
     {
         return models::ask_with(arguments);
+    }
+    if let [question, arguments @ ..] = asked.as_slice()
+        && question == "recall-scale"
+        && !arguments.is_empty()
+    {
+        return recall_scale::ask_with(arguments);
     }
     for name in &asked {
         if !questions.iter().any(|(known, ..)| known == name) {

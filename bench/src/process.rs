@@ -44,10 +44,9 @@ pub(crate) fn watched(arguments: &[&str]) -> Result<(Duration, u64)> {
         .stdout(Stdio::null())
         .spawn()
         .context("daybook does not start")?;
-    let status_file = format!("/proc/{}/status", child.id());
     let mut peak = 0;
     let status = loop {
-        peak = peak.max(high_water(&status_file).unwrap_or(0));
+        peak = peak.max(high_water(child.id()).unwrap_or(0));
         if let Some(status) = child.try_wait()? {
             break status;
         }
@@ -59,9 +58,14 @@ pub(crate) fn watched(arguments: &[&str]) -> Result<(Duration, u64)> {
     Ok((began.elapsed(), peak))
 }
 
-/// The kernel's own record of the most memory that was resident.
-fn high_water(status_file: &str) -> Option<u64> {
-    size_in(status_file, "VmHWM:")
+/// The kernel's own record of the most memory of a process that was resident, in bytes.
+pub(crate) fn high_water(pid: u32) -> Option<u64> {
+    size_in(&format!("/proc/{pid}/status"), "VmHWM:")
+}
+
+/// Begins this process's [`high_water`] anew, where the system can.
+pub(crate) fn reset_high_water() {
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
 }
 
 /// Memory of a process that is resident now, in bytes.

@@ -1,0 +1,189 @@
+//! How long does a recall take in process, among 100,000 or 1,000,000 memories, and what do they cost?
+//!
+//! `recall-scale [memories] [folder]` makes a SQLite store of generated notes, or reads again the one that an
+//! earlier run left in the folder. It times appends, vectors and questions, with vectors and without, and
+//! puts the same notes into a plain FTS5 table beside it.
+
+mod corpus;
+mod embedder;
+mod plain;
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, ensure};
+use daybook_domain::Tenant;
+use daybook_domain::seams::{Embedder, SessionStore};
+use daybook_domain::{Timestamp, limits::APPEND_EVENTS};
+use daybook_engine::recall::embedding::embed_all;
+use daybook_engine::recall::search::{Question, recall};
+use daybook_store::sqlite::{Durability, SqliteOptions, SqliteStore};
+
+use crate::process::{high_water, ms, reset_high_water, resident};
+use corpus::{Corpus, Words, append_of, questions};
+use embedder::embedder;
+
+/// Memories unless the command line says otherwise.
+const MEMORIES: usize = 100_000;
+/// Questions of each round.
+const QUESTIONS: usize = 200;
+/// Answers to each.
+const ANSWERS: usize = 10;
+
+/// What is wanted of a number of memories.
+struct Wanted {
+    p50: f64,
+    p95: f64,
+}
+
+impl Wanted {
+    fn of(memories: usize) -> Self {
+        match memories {
+            0..=100_000 => Self { p50: 2.0, p95: 6.0 },
+            _ => Self {
+                p50: 10.0,
+                p95: 25.0,
+            },
+        }
+    }
+}
+
+/// Among [`MEMORIES`].
+pub(crate) fn ask() -> Result<()> {
+    ask_with(&[])
+}
+
+/// With a number of memories, and a folder that keeps the store for the next run.
+pub(crate) fn ask_with(arguments: &[String]) -> Result<()> {
+    let memories = match arguments.first() {
+        Some(memories) => memories.parse()?,
+        None => MEMORIES,
+    };
+    ensure!(memories > 0, "there must be a memory to ask for");
+    let own = tempfile::tempdir()?;
+    let folder = match arguments.get(1) {
+        Some(folder) => Path::new(folder),
+        None => own.path(),
+    };
+    fs::create_dir_all(folder)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    let words = Words::new();
+    if !folder.join("daybook.db").exists() {
+        runtime.block_on(make(folder, &words, memories))?;
+        plain::make(folder, &words, memories)?;
+    }
+    let bytes = size_of(folder, "daybook.db")?;
+    println!(
+        "  on disk    {:.0} bytes a memory   (wanted: under 2048); plain FTS5 {:.0}",
+        bytes / memories as f64,
+        size_of(folder, "plain.db")? / memories as f64
+    );
+    runtime.block_on(measure(folder, &words, memories))
+}
+
+async fn make(folder: &Path, words: &Words, memories: usize) -> Result<()> {
+    let store = open(folder)?;
+    let began = Instant::now();
+    let mut corpus = Corpus::new(words, memories);
+    while let Some((session, notes)) = corpus.next_session() {
+        let mut from = 0;
+        for notes in notes.chunks(APPEND_EVENTS) {
+            store.append(&append_of(session, from, notes)).await?;
+            from += notes.len();
+        }
+    }
+    let appended = began.elapsed();
+    let embedded = embed_all(&store, &Tenant::local(), embedder().as_ref(), |_| ()).await?;
+    let whole = began.elapsed();
+    let rate = |took: Duration| memories as f64 / took.as_secs_f64();
+    println!(
+        "  appends    {:.0} a second; {embedded} vectors, {:.0} a second; both {:.0}   (wanted: 30,000)",
+        rate(appended),
+        rate(whole - appended),
+        rate(whole)
+    );
+    Ok(())
+}
+
+async fn measure(folder: &Path, words: &Words, memories: usize) -> Result<()> {
+    let questions = questions(words, QUESTIONS);
+    let store = open(folder)?;
+    let model = embedder();
+    reset_high_water();
+    for (name, model) in [("words", None), ("vectors", Some(model.as_ref()))] {
+        let first = timed_recall(&store, model, &questions[0].text).await?;
+        let mut times = Vec::with_capacity(questions.len());
+        for question in &questions {
+            times.push(timed_recall(&store, model, &question.text).await?);
+        }
+        println!("  {name:10} {}", summary(first, times, memories));
+    }
+    let own = std::process::id();
+    println!(
+        "  resident   {:.0} MiB now, {:.0} MiB at most   (wanted: under 400)",
+        mib(resident(own)),
+        mib(high_water(own))
+    );
+    drop(store);
+    let (first, times) = plain::ask(folder, &questions, ANSWERS)?;
+    println!("  plain FTS5 {}", summary(first, times, memories));
+    Ok(())
+}
+
+fn open(folder: &Path) -> Result<SqliteStore> {
+    let options = SqliteOptions {
+        durability: Durability::Process,
+    };
+    Ok(SqliteStore::open(&folder.join("daybook.db"), options)?)
+}
+
+async fn timed_recall(
+    store: &SqliteStore,
+    embedder: Option<&dyn Embedder>,
+    text: &str,
+) -> Result<Duration> {
+    let question = Question {
+        text,
+        scopes: None,
+        layers: Vec::new(),
+        tools: false,
+        limit: ANSWERS,
+        rare: false,
+        embedder,
+        now: Timestamp::ZERO,
+    };
+    let began = Instant::now();
+    let recalled = recall(store, &Tenant::local(), &question).await?;
+    let took = began.elapsed();
+    ensure!(!recalled.answers.is_empty(), "nothing answers {text:?}");
+    Ok(took)
+}
+
+fn summary(first: Duration, mut times: Vec<Duration>, memories: usize) -> String {
+    times.sort();
+    let at = |share: f64| ms(times[((times.len() - 1) as f64 * share) as usize]);
+    let wanted = Wanted::of(memories);
+    format!(
+        "p50 {:7.2} ms, p95 {:7.2}, worst {:7.2}; the first {:7.1}   (wanted: {} and {})",
+        at(0.5),
+        at(0.95),
+        at(1.0),
+        ms(first),
+        wanted.p50,
+        wanted.p95
+    )
+}
+
+fn mib(bytes: Option<u64>) -> f64 {
+    bytes.unwrap_or_default() as f64 / f64::from(1 << 20)
+}
+
+/// Bytes of a database and its log.
+fn size_of(folder: &Path, name: &str) -> Result<f64> {
+    let mut bytes = fs::metadata(folder.join(name))?.len();
+    if let Ok(log) = fs::metadata(folder.join(format!("{name}-wal"))) {
+        bytes += log.len();
+    }
+    Ok(bytes as f64)
+}
