@@ -53,6 +53,8 @@ mod schema_history;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod spend;
 #[cfg(feature = "sqlite")]
+mod signs;
+#[cfg(feature = "sqlite")]
 pub mod sqlite;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod staged;

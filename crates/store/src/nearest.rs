@@ -17,9 +17,12 @@ impl<O: Ord, T: Ord> Nearest<O, T> {
         }
     }
 
-    /// Whether anything at this distance may still be among the least.
-    pub(crate) fn may_take(&self, distance: u32) -> bool {
-        self.heap.len() < self.limit || self.heap.peek().is_some_and(|worst| distance <= worst.0)
+    /// The greatest distance at which anything may still be among the least.
+    pub(crate) fn bound(&self) -> u32 {
+        match self.heap.peek() {
+            Some(worst) if self.heap.len() >= self.limit => worst.0,
+            _ => u32::MAX,
+        }
     }
 
     pub(crate) fn take(&mut self, distance: u32, order: O, what: T) {

@@ -368,12 +368,7 @@ impl Scouts<'_> {
         &self,
         group: &[&'c Candidate],
     ) -> Result<Vec<(Document, &'c Candidate)>, StoreError> {
-        let mut loaded = Vec::with_capacity(group.len());
-        for candidate in group {
-            let docs = [candidate.outline.doc];
-            let documents = self.store.documents(self.tenant, &docs).await?;
-            loaded.extend(documents.into_iter().map(|document| (document, *candidate)));
-        }
+        let mut loaded = self.documents(group).await?;
         loaded.retain(|(document, _)| {
             self.may_see(document) && has_phrases(self.asking.asked.query(), document)
         });
@@ -385,6 +380,25 @@ impl Scouts<'_> {
                 .then_with(newest)
                 .then_with(by_name)
         });
+        Ok(loaded)
+    }
+
+    /// The documents of candidates, with their candidates.
+    async fn documents<'c>(
+        &self,
+        group: &[&'c Candidate],
+    ) -> Result<Vec<(Document, &'c Candidate)>, StoreError> {
+        let docs: Vec<DocumentNo> = group.iter().map(|c| c.outline.doc).collect();
+        let documents = self.store.documents(self.tenant, &docs).await?;
+        if documents.len() == group.len() {
+            return Ok(documents.into_iter().zip(group.iter().copied()).collect());
+        }
+        // Some are gone, and what is left does not say by its number which it is.
+        let mut loaded = Vec::with_capacity(group.len());
+        for (doc, candidate) in docs.chunks(1).zip(group) {
+            let document = self.store.documents(self.tenant, doc).await?;
+            loaded.extend(document.into_iter().map(|document| (document, *candidate)));
+        }
         Ok(loaded)
     }
 

@@ -47,7 +47,7 @@ impl Index for SqliteStore {
         tenant: &Tenant,
         tokens: &[String],
     ) -> Result<TermStats, StoreError> {
-        self.read(|tx| queries::term_stats(tx, tenant, tokens))
+        self.read(|tx| queries::term_stats(tx, &self.term_counts, tenant, tokens))
     }
 
     async fn matches(

@@ -31,6 +31,7 @@ mod sessions;
 mod sources;
 mod spend;
 mod staged;
+mod term_counts;
 mod threads;
 mod transfer;
 mod undo;
@@ -52,6 +53,7 @@ use file::File;
 pub use health::Tokens;
 use index::Upkeep;
 pub use salvage::{Salvage, Salvaged, keep_copy};
+use term_counts::TermCounts;
 use vectors::Signs;
 
 /// Longest wait for somebody else's lock.
@@ -90,6 +92,7 @@ pub struct SqliteStore {
     committer: Committer,
     upkeep: Arc<Upkeep>,
     signs: Signs,
+    term_counts: TermCounts,
     /// Writes nothing, so that it sees every commit as somebody else's.
     watcher: Mutex<Option<Connection>>,
     /// Rows that listings left out.
@@ -110,6 +113,7 @@ impl SqliteStore {
             committer: Committer::default(),
             upkeep: Arc::new(Upkeep::new(WAITING_DOCUMENTS)),
             signs: Signs::default(),
+            term_counts: TermCounts::default(),
             watcher: Mutex::new(None),
             damaged_rows: Mutex::default(),
         })

@@ -8,6 +8,7 @@ use daybook_domain::limits::COUNTED;
 use daybook_domain::{
     EventSeq, ObservationId, ObservationKind, Origin, Scope, ScopeKind, Tenant, Timestamp,
 };
+use memchr::memmem::Finder;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::connection::Fault;
@@ -16,11 +17,13 @@ use super::index::{Mark, whole_word};
 use super::listing::is_of_a_value;
 use super::names::{find_scope, find_tenant, scope_of, session_id_of, word};
 use super::sessions::seq_of;
+use super::term_counts::{self, TermCounts};
 use crate::bounds::{DOCUMENT_TEXT, head};
 use crate::documents::{ENTRIES, OBSERVATIONS, SAID, Stretch, stretches};
 
 pub(super) fn term_stats(
     tx: &Connection,
+    known: &TermCounts,
     tenant: &Tenant,
     tokens: &[String],
 ) -> Result<TermStats, Fault> {
@@ -32,53 +35,47 @@ pub(super) fn term_stats(
     };
     let pending = Pending::load(tx)?;
     let mark = Mark::Tenant(no).word();
+    let words: Vec<String> = tokens.iter().map(|token| whole_word(token)).collect();
     let mut stats = if is_only_tenant(tx)? {
-        stats_of_all(tx, tokens)?
+        stats_of_all(tx, known, &words)?
     } else {
-        stats_of_one(tx, tokens, &quoted(&mark))?
+        stats_of_one(tx, known, &words, &quoted(&mark))?
     };
-    let mark = between_blanks(&mark);
+    let mark = Held::of(&mark);
     stats.documents += pending.count(std::slice::from_ref(&mark));
-    for (token, frequency) in tokens.iter().zip(&mut stats.frequencies) {
-        *frequency += pending.count(&[between_blanks(&whole_word(token)), mark.clone()]);
+    for (word, frequency) in words.iter().zip(&mut stats.frequencies) {
+        *frequency += pending.count(&[Held::of(word), mark.clone()]);
         *frequency = (*frequency).min(COUNTED);
     }
     Ok(stats)
 }
 
-const COUNT_BOUNDED: &str =
-    "SELECT count(*) FROM (SELECT 1 FROM ix_text WHERE ix_text MATCH ? LIMIT ?)";
-
 /// The index's counts of what carries a tenant's mark.
-fn stats_of_one(tx: &Connection, tokens: &[String], mark: &str) -> Result<TermStats, Fault> {
-    let mut count = tx.prepare_cached("SELECT count(*) FROM ix_text WHERE ix_text MATCH ?")?;
-    let documents = count.query_row([mark], |row| row.get(0))?;
-    let mut bounded = tx.prepare_cached(COUNT_BOUNDED)?;
-    let mut frequencies = Vec::with_capacity(tokens.len());
-    for token in tokens {
-        let both = format!("{} AND {mark}", quoted(&whole_word(token)));
-        frequencies.push(bounded.query_row(params![both, COUNTED], |row| row.get(0))?);
-    }
+fn stats_of_one(
+    tx: &Connection,
+    known: &TermCounts,
+    words: &[String],
+    mark: &str,
+) -> Result<TermStats, Fault> {
+    let both = |word: &String| format!("{} AND {mark}", quoted(word));
+    let queries: Vec<String> = words.iter().map(both).collect();
+    let documents = known.count(tx, &[mark.to_owned()], i64::MAX.cast_unsigned())?;
     Ok(TermStats {
-        documents,
-        frequencies,
+        documents: documents.first().copied().unwrap_or_default(),
+        frequencies: known.count(tx, &queries, COUNTED)?,
     })
 }
 
 /// With one tenant, which is nearly always so, the index's own counts are the tenant's.
-fn stats_of_all(tx: &Connection, tokens: &[String]) -> Result<TermStats, Fault> {
-    let documents = tx
-        .prepare_cached("SELECT count(*) FROM ix_text_docsize")?
-        .query_row([], |row| row.get(0))?;
-    let mut count = tx.prepare_cached(COUNT_BOUNDED)?;
-    let mut frequencies = Vec::with_capacity(tokens.len());
-    for token in tokens {
-        let word = quoted(&whole_word(token));
-        frequencies.push(count.query_row(params![word, COUNTED], |row| row.get(0))?);
-    }
+fn stats_of_all(
+    tx: &Connection,
+    known: &TermCounts,
+    words: &[String],
+) -> Result<TermStats, Fault> {
+    let queries: Vec<String> = words.iter().map(|word| quoted(word)).collect();
     Ok(TermStats {
-        documents,
-        frequencies,
+        documents: term_counts::documents(tx)?,
+        frequencies: known.count(tx, &queries, COUNTED)?,
     })
 }
 
@@ -126,43 +123,52 @@ fn is_of(document: &Document, tenant: &Tenant) -> bool {
     session.or(scope) == Some(tenant)
 }
 
-/// Documents that wait to be moved into the index, the greatest first, each with its words between
-/// blanks.
-struct Pending(Vec<(i64, String)>);
+/// Documents that wait to be moved into the index, each with its words between blanks.
+struct Pending(Vec<(i64, Vec<u8>)>);
+
+/// A word between blanks, so that it is found whole, ready to be looked for in many documents.
+#[derive(Clone)]
+struct Held(Finder<'static>);
+
+impl Held {
+    fn of(word: &str) -> Self {
+        Self(Finder::new(&between_blanks(word)).into_owned())
+    }
+
+    fn is_in(&self, words: &[u8]) -> bool {
+        self.0.find(words).is_some()
+    }
+}
 
 impl Pending {
     fn load(tx: &Connection) -> Result<Self, Fault> {
-        let mut find = tx.prepare_cached("SELECT doc, words FROM ix_pending ORDER BY doc DESC")?;
+        let mut find = tx.prepare_cached("SELECT doc, words FROM ix_pending")?;
         // Damaged words find nothing, and keep nothing else from being found.
         let rows = find.query_map([], |row| {
             let words = row.get_ref(1)?.as_bytes().unwrap_or_default();
-            Ok((row.get(0)?, String::from_utf8_lossy(words).into_owned()))
+            Ok((row.get(0)?, words.to_vec()))
         })?;
         Ok(Self(rows.collect::<Result<_, _>>()?))
     }
 
     /// How many hold all of these words.
-    fn count(&self, words: &[String]) -> u64 {
-        self.0
-            .iter()
-            .filter(|(_, held)| holds_all(held, words))
-            .count() as u64
+    fn count(&self, words: &[Held]) -> u64 {
+        let holding = self.0.iter().filter(|(_, held)| holds_all(held, words));
+        holding.count() as u64
     }
 
     /// Those of a part that hold all of these words.
-    fn matches(&self, part: &Part, words: &[String]) -> impl Iterator<Item = i64> {
-        let words: Vec<String> = words.iter().map(|word| between_blanks(word)).collect();
+    fn matches(&self, part: &Part, words: &[Held]) -> impl Iterator<Item = i64> {
         let range = part.from..=part.to;
         let lying = self.0.iter().filter(move |(doc, _)| range.contains(doc));
         lying
-            .filter(move |(_, held)| holds_all(held, &words) && part.admits(held))
+            .filter(move |(_, held)| holds_all(held, words) && part.admits(held))
             .map(|&(doc, _)| doc)
     }
 }
 
-/// Whether a document holds all words; each stands between blanks, so it is found whole.
-fn holds_all(held: &str, words: &[String]) -> bool {
-    words.iter().all(|word| held.contains(word.as_str()))
+fn holds_all(held: &[u8], words: &[Held]) -> bool {
+    words.iter().all(|word| word.is_in(held))
 }
 
 pub(super) fn between_blanks(word: &str) -> String {
@@ -254,8 +260,8 @@ impl Part {
     }
 
     /// Whether a waiting document of this part carries the marks.
-    fn admits(&self, held: &str) -> bool {
-        let holds = |word: &String| held.contains(&between_blanks(word));
+    fn admits(&self, held: &[u8]) -> bool {
+        let holds = |word: &String| Held::of(word).is_in(held);
         let any = |group: &Vec<String>| group.iter().any(holds);
         self.groups.iter().all(any)
     }
@@ -281,8 +287,9 @@ fn matches_of(
         "SELECT rowid FROM ix_text WHERE ix_text MATCH ? AND rowid BETWEEN ? AND ?
          ORDER BY rowid DESC LIMIT ?",
     )?;
+    let held: Vec<Held> = words.iter().map(|word| Held::of(word)).collect();
     for part in parts {
-        docs.extend(pending.matches(part, &words));
+        docs.extend(pending.matches(part, &held));
         let range = params![part.query(&words), part.from, part.to, step.limit];
         let mut rows = find.query(range)?;
         while let Some(row) = rows.next()? {
@@ -300,6 +307,21 @@ pub(super) fn load(tx: &Connection, doc: i64) -> Result<Option<Document>, Fault>
     match load_sound(tx, doc) {
         Err(Fault::Sql(error)) if is_of_a_value(&error) => Ok(None),
         loaded => loaded,
+    }
+}
+
+/// What a document says, and what makes it understandable; empty when it is gone or damaged. Events are many,
+/// so of one nothing else is read.
+pub(super) fn text_of(tx: &Connection, doc: i64) -> Result<(String, Option<String>), Fault> {
+    if doc >= OBSERVATIONS {
+        let document = load(tx, doc)?;
+        return Ok(document.map_or_else(Default::default, |d| (d.text, d.context)));
+    }
+    let mut find = tx.prepare_cached("SELECT text FROM events WHERE event_no = ?")?;
+    let text = |row: &Row<'_>| Ok(head(row.get_ref(0)?.as_str()?, DOCUMENT_TEXT).to_owned());
+    match find.query_row([doc & !SAID], text).optional() {
+        Err(error) if is_of_a_value(&error) => Ok(Default::default()),
+        text => Ok((text?.unwrap_or_default(), None)),
     }
 }
 

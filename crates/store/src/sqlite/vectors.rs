@@ -17,6 +17,7 @@ use super::outlines::{self, NewDocument, origin_of};
 use super::queries;
 use crate::documents::{SAID, admits};
 use crate::nearest::Nearest;
+use crate::signs::PackedSigns;
 
 /// The model whose vectors a tenant's documents have.
 pub(super) fn model(tx: &Connection, tenant: &Tenant) -> Result<Option<String>, Fault> {
@@ -68,9 +69,8 @@ pub(super) fn unembedded(
         .collect::<Result<_, _>>()?;
     let mut waiting = Vec::with_capacity(docs.len());
     for doc in docs {
-        let document = queries::load(tx, doc)?;
         // One that is gone is passed on, so that it is taken off the list.
-        let (text, context) = document.map_or_else(Default::default, |d| (d.text, d.context));
+        let (text, context) = queries::text_of(tx, doc)?;
         waiting.push(Unembedded {
             doc: DocumentNo(doc),
             text,
@@ -160,10 +160,10 @@ pub(super) struct Signs(Mutex<HashMap<i64, Held>>);
 struct Held {
     /// The last that was read, whoever's it is.
     last: i64,
-    /// Bits of one vector, in words; those of another width are of another model, and gone.
-    width: usize,
     rows: Vec<Row>,
-    words: Vec<u64>,
+    signs: PackedSigns,
+    /// Rows that there were when they were last counted.
+    counted: usize,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -185,11 +185,7 @@ impl Held {
         if last == self.last {
             return Ok(());
         }
-        let mut count = tx.prepare_cached("SELECT count(*) FROM ix_signs WHERE tenant_no = ?")?;
-        let kept: usize = count.query_row([tenant], |row| row.get(0))?;
-        if self.rows.len() > 2 * kept + 1024 {
-            *self = Self::default();
-        }
+        self.make_room(tx, tenant)?;
         let mut find = tx.prepare_cached(
             "SELECT sign_no, doc, owner, origin, signs FROM ix_signs
              WHERE sign_no > ? AND tenant_no = ? ORDER BY sign_no",
@@ -198,10 +194,11 @@ impl Held {
         while let Some(row) = rows.next()? {
             let signs = row.get_ref(4)?.as_bytes().unwrap_or_default();
             let (words, _) = signs.as_chunks();
-            if words.len() != self.width {
+            // Those of another width are of another model, and gone.
+            if words.len() != self.signs.width() {
                 self.rows.clear();
-                self.words.clear();
-                self.width = words.len();
+                self.signs = PackedSigns::new(words.len());
+                self.signs.reserve(self.counted);
             }
             self.rows.push(Row {
                 no: row.get(0)?,
@@ -209,10 +206,26 @@ impl Held {
                 owner: row.get(2)?,
                 origin: row.get(3)?,
             });
-            self.words
-                .extend(words.iter().map(|eight| u64::from_le_bytes(*eight)));
+            self.signs
+                .push(words.iter().map(|eight| u64::from_le_bytes(*eight)));
         }
         self.last = last;
+        Ok(())
+    }
+
+    /// Begins anew where most rows are gone. Counting reads all of them, so it waits until there are twice
+    /// as many as there were.
+    fn make_room(&mut self, tx: &Connection, tenant: i64) -> Result<(), Fault> {
+        if self.last > 0 && self.rows.len() <= 2 * self.counted + 1024 {
+            return Ok(());
+        }
+        let mut count = tx.prepare_cached("SELECT count(*) FROM ix_signs WHERE tenant_no = ?")?;
+        let kept: usize = count.query_row([tenant], |row| row.get(0))?;
+        if self.rows.len() > 2 * kept + 1024 {
+            *self = Self::default();
+        }
+        self.counted = kept;
+        self.rows.reserve_exact(kept.saturating_sub(self.rows.len()));
         Ok(())
     }
 
@@ -224,17 +237,14 @@ impl Held {
         admitted: impl Fn(&Row) -> bool,
     ) -> Vec<(i64, i64)> {
         let mut best = Nearest::new(most);
-        if self.width != asked.len() {
-            return Vec::new();
-        }
-        for (row, words) in self.rows.iter().zip(self.words.chunks_exact(asked.len())) {
-            let pairs = words.iter().zip(asked);
-            let distance: u32 = pairs.map(|(a, b)| (a ^ b).count_ones()).sum();
-            if best.may_take(distance) && admitted(row) {
-                let age = DocumentNo(row.doc).age();
-                best.take(distance, Reverse(age), (row.no, row.doc));
-            }
-        }
+        self.signs
+            .visit_near(asked, best.bound(), |at, distance| {
+                if let Some(row) = self.rows.get(at).filter(|row| admitted(row)) {
+                    let age = DocumentNo(row.doc).age();
+                    best.take(distance, Reverse(age), (row.no, row.doc));
+                }
+                best.bound()
+            });
         best.into_sorted()
     }
 }

@@ -1,0 +1,259 @@
+//! The signs of many vectors, compared with those of a question.
+//!
+//! Signs lie bit by bit: a plane has one bit of each of 256 vectors. Whole planes are added with a few
+//! operations on words, so a million vectors take about two milliseconds on any processor; counting the bits of
+//! each vector takes several times that where the processor has no instruction for it.
+//!
+//! Not here: whose vectors they are.
+
+/// Vectors whose signs lie side by side in one block.
+const BLOCK: usize = 64 * LANES;
+/// Words of one plane.
+const LANES: usize = 4;
+/// Bits of the greatest distance that is counted.
+const COUNTER_BITS: usize = 16;
+/// Planes that are added up before their sum is added to the counters.
+const TOGETHER: usize = 8;
+
+/// One bit of each vector of a block.
+type Plane = [u64; LANES];
+
+/// Signs of vectors of one width, in the order in which they came.
+#[derive(Debug, Default)]
+pub(crate) struct PackedSigns {
+    /// Words of one vector.
+    width: usize,
+    /// The planes of whole blocks, one block after the other.
+    planes: Vec<Plane>,
+    /// Vectors that do not fill a block yet, one after the other.
+    rest: Vec<u64>,
+}
+
+impl PackedSigns {
+    pub(crate) fn new(width: usize) -> Self {
+        Self {
+            width,
+            ..Self::default()
+        }
+    }
+
+    /// Words of one vector.
+    pub(crate) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Makes room for so many more, so that their memory is not moved while they come.
+    pub(crate) fn reserve(&mut self, vectors: usize) {
+        self.planes
+            .reserve_exact(vectors / BLOCK * 64 * self.width);
+    }
+
+    /// Adds a vector's signs; as many words as the width.
+    pub(crate) fn push(&mut self, signs: impl IntoIterator<Item = u64>) {
+        self.rest.extend(signs);
+        if self.width > 0 && self.rest.len() == BLOCK * self.width {
+            for word in 0..self.width {
+                self.add_planes(word);
+            }
+            self.rest.clear();
+        }
+    }
+
+    /// Turns one word of each vector of a block into 64 planes.
+    fn add_planes(&mut self, word: usize) {
+        let mut planes = [[0; LANES]; 64];
+        for lane in 0..LANES {
+            let vector = |n: usize| self.rest[(64 * lane + n) * self.width + word];
+            let turned = transposed(std::array::from_fn(vector));
+            for (plane, turned) in planes.iter_mut().zip(turned) {
+                plane[lane] = turned;
+            }
+        }
+        self.planes.extend(planes);
+    }
+
+    /// Visits each vector whose signs differ from `asked` in at most `bound` places, with its place in the
+    /// order and the number of differences. What the visit returns is the next bound.
+    pub(crate) fn visit_near(
+        &self,
+        asked: &[u64],
+        mut bound: u32,
+        mut visit: impl FnMut(usize, u32) -> u32,
+    ) {
+        if asked.is_empty() || asked.len() != self.width {
+            return;
+        }
+        let blocks = self.planes.chunks_exact(64 * self.width);
+        let in_blocks = blocks.len() * BLOCK;
+        for (block, planes) in blocks.enumerate() {
+            let distances = Distances::of(planes, asked);
+            let near = distances.at_most(bound);
+            for (lane, mut near) in near.into_iter().enumerate() {
+                while near != 0 {
+                    let bit = near.trailing_zeros() as usize;
+                    near &= near - 1;
+                    let distance = distances.get(lane, bit);
+                    if distance <= bound {
+                        bound = visit(block * BLOCK + 64 * lane + bit, distance);
+                    }
+                }
+            }
+        }
+        for (n, words) in self.rest.chunks_exact(self.width).enumerate() {
+            let pairs = words.iter().zip(asked);
+            let distance = pairs.map(|(a, b)| (a ^ b).count_ones()).sum();
+            if distance <= bound {
+                bound = visit(in_blocks + n, distance);
+            }
+        }
+    }
+}
+
+/// The distances of a block's vectors, one plane for each binary digit, the lowest first.
+struct Distances([Plane; COUNTER_BITS]);
+
+impl Distances {
+    fn of(planes: &[Plane], asked: &[u64]) -> Self {
+        let mut sums = [[0; LANES]; COUNTER_BITS];
+        let words = planes.as_chunks::<64>().0.iter().zip(asked);
+        for (planes, asked) in words {
+            let groups = planes.as_chunks::<TOGETHER>().0.iter().enumerate();
+            for (at, planes) in groups {
+                // Flipping what was asked for makes a difference a one.
+                let flip = |n: usize| 0_u64.wrapping_sub(asked >> (TOGETHER * at + n) & 1);
+                let one = |n: usize| planes[n].map(|word| word ^ flip(n));
+                let (ones, a) = add(sums[0], one(0), one(1));
+                let (ones, b) = add(ones, one(2), one(3));
+                let (twos, c) = add(sums[1], a, b);
+                let (ones, a) = add(ones, one(4), one(5));
+                let (ones, b) = add(ones, one(6), one(7));
+                let (twos, d) = add(twos, a, b);
+                let (fours, mut carry) = add(sums[2], c, d);
+                [sums[0], sums[1], sums[2]] = [ones, twos, fours];
+                for sum in &mut sums[3..] {
+                    let both = std::array::from_fn(|lane| sum[lane] & carry[lane]);
+                    *sum = std::array::from_fn(|lane| sum[lane] ^ carry[lane]);
+                    carry = both;
+                    if carry == [0; LANES] {
+                        break;
+                    }
+                }
+            }
+        }
+        Self(sums)
+    }
+
+    /// One bit for each vector whose distance is at most `bound`.
+    fn at_most(&self, bound: u32) -> Plane {
+        if bound >> COUNTER_BITS != 0 {
+            return [u64::MAX; LANES];
+        }
+        let (mut less, mut equal) = ([0; LANES], [u64::MAX; LANES]);
+        for (at, digits) in self.0.iter().enumerate().rev() {
+            for lane in 0..LANES {
+                if bound >> at & 1 == 1 {
+                    less[lane] |= equal[lane] & !digits[lane];
+                    equal[lane] &= digits[lane];
+                } else {
+                    equal[lane] &= !digits[lane];
+                }
+            }
+        }
+        std::array::from_fn(|lane| less[lane] | equal[lane])
+    }
+
+    fn get(&self, lane: usize, bit: usize) -> u32 {
+        let digits = self.0.iter().enumerate();
+        digits.fold(0, |distance, (at, plane)| {
+            distance | ((plane[lane] >> bit & 1) as u32) << at
+        })
+    }
+}
+
+/// Adds three planes: their sums' lower digits, and the carries.
+#[inline(always)]
+fn add(one: Plane, two: Plane, three: Plane) -> (Plane, Plane) {
+    let half: Plane = std::array::from_fn(|lane| one[lane] ^ two[lane]);
+    let sum = std::array::from_fn(|lane| half[lane] ^ three[lane]);
+    let carry = std::array::from_fn(|lane| one[lane] & two[lane] | half[lane] & three[lane]);
+    (sum, carry)
+}
+
+/// Rows for columns: bit `n` of word `m` becomes bit `m` of word `n`.
+fn transposed(mut rows: [u64; 64]) -> [u64; 64] {
+    let (mut far, mut mask) = (32, u64::from(u32::MAX));
+    while far != 0 {
+        let mut at = 0;
+        while at < 64 {
+            let swap = (rows[at] >> far ^ rows[at + far]) & mask;
+            rows[at] ^= swap << far;
+            rows[at + far] ^= swap;
+            at = (at + far + 1) & !far;
+        }
+        far >>= 1;
+        mask ^= mask << far;
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Words that look as if they were chosen by chance.
+    fn words(many: usize) -> Vec<u64> {
+        let mut state = 7_u64;
+        let mut next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            state ^ state >> 29
+        };
+        (0..many).map(|_| next()).collect()
+    }
+
+    fn check(width: usize, vectors: usize, bound: u32) {
+        let all = words((vectors + 1) * width);
+        let (asked, all) = all.split_at(width);
+        let mut signs = PackedSigns::new(width);
+        signs.reserve(vectors);
+        for vector in all.chunks(width) {
+            signs.push(vector.iter().copied());
+        }
+        let mut near = Vec::new();
+        signs.visit_near(asked, bound, |at, distance| {
+            near.push((at, distance));
+            bound
+        });
+        let distance = |vector: &[u64]| {
+            let pairs = vector.iter().zip(asked);
+            pairs.map(|(a, b)| (a ^ b).count_ones()).sum()
+        };
+        let distances = all.chunks(width).map(distance).enumerate();
+        let wanted: Vec<(usize, u32)> = distances.filter(|(_, far)| *far <= bound).collect();
+        assert_eq!(near, wanted, "{width} words, {vectors} vectors");
+    }
+
+    #[test]
+    fn vectors_are_as_far_as_their_bits_differ() {
+        for (width, middle) in [(1, 32), (4, 128), (6, 192), (16, 512)] {
+            for vectors in [1, BLOCK - 1, BLOCK, 3 * BLOCK + 5] {
+                check(width, vectors, middle);
+                check(width, vectors, u32::MAX);
+                check(width, vectors, 0);
+            }
+        }
+    }
+
+    #[test]
+    fn opposite_and_equal_signs_are_counted_in_full() {
+        let mut signs = PackedSigns::new(4);
+        for n in 0..BLOCK as u64 {
+            signs.push([if n % 2 == 0 { 0 } else { u64::MAX }; 4]);
+        }
+        let mut far = Vec::new();
+        signs.visit_near(&[0; 4], 256, |_, distance| {
+            far.push(distance);
+            256
+        });
+        assert_eq!(far[..4], [0, 256, 0, 256]);
+    }
+}
