@@ -92,7 +92,10 @@ fn make(folder: &Path, words: &Words, memories: usize, runtime: &Runtime) -> Res
     let few = memories.min(MEMORIES);
     let began = Instant::now();
     runtime.block_on(append_all(&open(alone.path())?, Corpus::new(words, few)))?;
-    println!("  appends    {:.0} a second, the index alone", rate(few, began));
+    println!(
+        "  appends    {:.0} a second, the index alone",
+        rate(few, began)
+    );
     let store = open(folder)?;
     let is_done = AtomicBool::new(false);
     let began = Instant::now();
@@ -100,8 +103,13 @@ fn make(folder: &Path, words: &Words, memories: usize, runtime: &Runtime) -> Res
         let embedding = scope.spawn(|| embed_until(&store, &is_done));
         let appended = runtime.block_on(append_all(&store, Corpus::new(words, memories)));
         is_done.store(true, Ordering::Release);
-        println!("             {:.0} a second beside vectors", rate(memories, began));
-        let embedded = embedding.join().expect("the thread that embeds does not panic");
+        println!(
+            "             {:.0} a second beside vectors",
+            rate(memories, began)
+        );
+        let embedded = embedding
+            .join()
+            .expect("the thread that embeds does not panic");
         appended.and(embedded)
     })?;
     println!(

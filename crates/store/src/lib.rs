@@ -50,10 +50,10 @@ pub mod postgres;
 mod ranges;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod schema_history;
-#[cfg(any(feature = "postgres", feature = "sqlite"))]
-mod spend;
 #[cfg(feature = "sqlite")]
 mod signs;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+mod spend;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]

@@ -44,8 +44,7 @@ impl PackedSigns {
 
     /// Makes room for so many more, so that their memory is not moved while they come.
     pub(crate) fn reserve(&mut self, vectors: usize) {
-        self.planes
-            .reserve_exact(vectors / BLOCK * 64 * self.width);
+        self.planes.reserve_exact(vectors / BLOCK * 64 * self.width);
     }
 
     /// Adds a vector's signs; as many words as the width.
@@ -204,7 +203,9 @@ mod tests {
     fn words(many: usize) -> Vec<u64> {
         let mut state = 7_u64;
         let mut next = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
             state ^ state >> 29
         };
         (0..many).map(|_| next()).collect()

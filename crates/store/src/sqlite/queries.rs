@@ -67,11 +67,7 @@ fn stats_of_one(
 }
 
 /// With one tenant, which is nearly always so, the index's own counts are the tenant's.
-fn stats_of_all(
-    tx: &Connection,
-    known: &TermCounts,
-    words: &[String],
-) -> Result<TermStats, Fault> {
+fn stats_of_all(tx: &Connection, known: &TermCounts, words: &[String]) -> Result<TermStats, Fault> {
     let queries: Vec<String> = words.iter().map(|word| quoted(word)).collect();
     Ok(TermStats {
         documents: term_counts::documents(tx)?,

@@ -225,7 +225,8 @@ impl Held {
             *self = Self::default();
         }
         self.counted = kept;
-        self.rows.reserve_exact(kept.saturating_sub(self.rows.len()));
+        self.rows
+            .reserve_exact(kept.saturating_sub(self.rows.len()));
         Ok(())
     }
 
@@ -237,14 +238,13 @@ impl Held {
         admitted: impl Fn(&Row) -> bool,
     ) -> Vec<(i64, i64)> {
         let mut best = Nearest::new(most);
-        self.signs
-            .visit_near(asked, best.bound(), |at, distance| {
-                if let Some(row) = self.rows.get(at).filter(|row| admitted(row)) {
-                    let age = DocumentNo(row.doc).age();
-                    best.take(distance, Reverse(age), (row.no, row.doc));
-                }
-                best.bound()
-            });
+        self.signs.visit_near(asked, best.bound(), |at, distance| {
+            if let Some(row) = self.rows.get(at).filter(|row| admitted(row)) {
+                let age = DocumentNo(row.doc).age();
+                best.take(distance, Reverse(age), (row.no, row.doc));
+            }
+            best.bound()
+        });
         best.into_sorted()
     }
 }
