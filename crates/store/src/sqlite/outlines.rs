@@ -185,6 +185,25 @@ pub(super) fn put_terms(
     Ok(())
 }
 
+/// Whether an event has no outline, or the one that [`put`] makes of its row and these tokens. Whose it is
+/// may have changed since.
+pub(super) fn is_of_event(
+    tx: &Connection,
+    no: i64,
+    (origin, at): (Origin, Timestamp),
+    tokens: &str,
+) -> Result<bool, Fault> {
+    let mut find = tx.prepare_cached("SELECT origin, at, terms FROM ix_docs WHERE doc = ?")?;
+    let is_same = |row: &Row<'_>| {
+        let terms = row.get_ref(2)?.as_bytes();
+        Ok(row.get::<_, i64>(0)? == origin_no(Some(origin))
+            && row.get::<_, i64>(1)? == at.0
+            && terms.is_ok_and(|terms| terms == Terms::of(tokens).to_bytes()))
+    };
+    let found = find.query_row([event_doc(no, origin)], is_same);
+    Ok(found.optional()?.unwrap_or(true))
+}
+
 /// Changes when a document was said, where its words stay the same.
 pub(super) fn set_time(tx: &Connection, doc: i64, at: Timestamp) -> Result<(), Fault> {
     tx.prepare_cached("UPDATE ix_docs SET at = ?2 WHERE doc = ?1 AND at <> ?2")?

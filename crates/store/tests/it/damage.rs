@@ -203,6 +203,12 @@ fn each_kind_of_damage_is_named_and_gone_after_a_salvage() {
         "UPDATE ix_docs SET terms = 'text' WHERE doc = (1 << 60) | (2 << 32) | 7",
         "ix_docs 1152921513196781575 terms: is not bytes",
     );
+    for change in ["terms = x'00000080'", "at = at + 1", "origin = origin + 1"] {
+        check(
+            &format!("UPDATE ix_docs SET {change} WHERE doc = (1 << 60) | (2 << 32) | 7"),
+            "events 8589934599: has an outline that is not its own",
+        );
+    }
     check(
         "DELETE FROM events WHERE event_no = (2 << 32) | 7",
         "is indexed, and is not there",

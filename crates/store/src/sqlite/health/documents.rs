@@ -3,12 +3,12 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use daybook_domain::{Origin, Scope, StoreError};
+use daybook_domain::{Origin, Scope, StoreError, Timestamp};
 use rusqlite::Connection;
 
 use super::super::connection::Fault;
 use super::super::names::{find_scope, word};
-use super::super::{SqliteStore, index};
+use super::super::{SqliteStore, index, outlines};
 use super::{FINDINGS, Tokens};
 use crate::damage::Damage;
 use crate::documents::{ENTRIES, OBSERVATIONS, SAID, event_doc, observation_doc};
@@ -30,7 +30,8 @@ pub(super) fn check(connection: &Connection, tokens: Tokens<'_>) -> Result<Vec<D
             damage.push(Damage::of_row(table, key.to_string(), what));
         }
     };
-    let mut events = connection.prepare("SELECT event_no, origin, text FROM events")?;
+    let mut altered = Vec::new();
+    let mut events = connection.prepare("SELECT event_no, origin, text, at FROM events")?;
     let mut rows = events.query([])?;
     while let Some(row) = rows.next()? {
         let origin = word(row, 1, Origin::from_word)?;
@@ -38,6 +39,11 @@ pub(super) fn check(connection: &Connection, tokens: Tokens<'_>) -> Result<Vec<D
         if !words.is_empty() {
             let no = row.get(0)?;
             expect("events", no, event_doc(no, origin), &words);
+            let said = (origin, Timestamp(row.get(3)?));
+            if !outlines::is_of_event(connection, no, said, &words)? && altered.len() < FINDINGS {
+                let what = "has an outline that is not its own";
+                altered.push(Damage::of_row("events", no.to_string(), what));
+            }
         }
     }
     let mut observations = connection
@@ -61,6 +67,7 @@ pub(super) fn check(connection: &Connection, tokens: Tokens<'_>) -> Result<Vec<D
     }
     let stale = indexed.iter().take(FINDINGS);
     damage.extend(stale.map(|&doc| of_document(doc, "is indexed, and is not there")));
+    damage.extend(altered);
     Ok(damage)
 }
 
