@@ -392,6 +392,14 @@ pub(crate) fn byline(daybook: &Daybook, event: &Event) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
+/// What is said when there is no answer: whoever asked strictly may be kept from near ones.
+pub(crate) fn nothing(recalled: &Recalled) -> &'static str {
+    match recalled.confidence.signs.score > 0.0 {
+        true => "Nothing that is remembered clearly answers that.",
+        false => "Nothing is remembered about that.",
+    }
+}
+
 /// All answers to a question for programs.
 pub(crate) fn answers_json(recalled: &Recalled) -> Value {
     let answers: Vec<Value> = recalled.answers.iter().map(answer_json).collect();

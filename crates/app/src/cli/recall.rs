@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::Common;
 use crate::damage;
-use crate::desk::{Ask, answers_json, ask, day, layer};
+use crate::desk::{Ask, answers_json, ask, day, layer, nothing};
 use crate::keeper::catch_up;
 use crate::output::{bold, count, dim, json as print_json};
 use crate::refusals;
@@ -93,7 +93,7 @@ const SHOWN: usize = 320;
 /// Prints answers for people, and before them whether they are any.
 pub(crate) fn show(daybook: &Daybook, recalled: &Recalled) {
     if recalled.answers.is_empty() {
-        anstream::println!("Nothing is remembered about that.");
+        anstream::println!("{}", nothing(recalled));
         return;
     }
     match recalled.confidence.label {

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 use crate::desk::{
     Briefing, EVENTS, Kept, answer_json, answers_json, briefing_json, byline, day, kept_json,
+    nothing,
 };
 use crate::wiring::Daybook;
 
@@ -61,7 +62,7 @@ pub(crate) fn recalled(daybook: &Daybook, recalled: &Recalled) -> Told {
     };
     if recalled.answers.is_empty() {
         return Told {
-            text: "Nothing is remembered about that.".to_owned(),
+            text: nothing(recalled).to_owned(),
             data: ours(answers_json(&shown)),
         };
     }

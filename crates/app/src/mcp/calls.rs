@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use anyhow::{Context as _, Result, anyhow, bail};
 use daybook_domain::Origin;
 use daybook_engine::files::reading;
+use daybook_engine::recall::search::Recalled;
 use daybook_engine::stop::Stop;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -98,7 +99,9 @@ fn recall(call: &Call<'_>, asked: &Recall) -> Result<Told> {
         strict: asked.strict,
     };
     let Some(daybook) = call.memory.existing()? else {
-        return Ok(answer::nothing_yet(json!({ "results": [] })));
+        return Ok(answer::nothing_yet(
+            desk::answers_json(&Recalled::default()),
+        ));
     };
     let recalled = call.read(desk::ask(&daybook, &ask))?;
     Ok(answer::recalled(&daybook, &recalled))

@@ -41,7 +41,7 @@ pub struct Signs {
     pub score: f64,
     /// The angle between the question and the nearest passage; `None` without vectors.
     pub angle: Option<f64>,
-    /// How many things the question asks for.
+    /// How many things the question asks for, at most eight.
     pub concepts: usize,
 }
 

@@ -84,7 +84,7 @@ fn fill<'a>(part: &'a str, passages: &mut Vec<&'a str>) {
 fn words_of(text: &str) -> usize {
     text.split_whitespace()
         .count()
-        .max(text.len() * WORDS / BYTES / 2)
+        .max(text.len() * WORDS / BYTES)
 }
 
 /// Where sentences and lines end.

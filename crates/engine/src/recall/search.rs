@@ -34,6 +34,8 @@ pub const ANSWERS: usize = 100;
 const NEAREST: usize = 200;
 /// The best candidates of those that were said, around which others are looked at.
 const SURROUNDED: usize = 64;
+/// Things asked for that tell anything about whether they were discussed: more only make a question longer.
+const CONCEPTS: usize = 8;
 /// Scores are multiples of this. What differs by less is equally good, and the newer comes first.
 const SCORE_STEP: f64 = 0.0001;
 
@@ -257,7 +259,7 @@ fn confidence(asking: &Asking<'_>, candidates: &[Candidate]) -> Confidence {
         share: most(&mut ranked().map(|c| asked.share(&c.place, is_name))),
         score: most(&mut ranked().map(|c| c.parts.total() / c.parts.layer)),
         angle: (!asking.vector.is_empty()).then(|| most(&mut ranked().map(Candidate::angle))),
-        concepts: asked.query().concepts().len(),
+        concepts: asked.query().concepts().len().min(CONCEPTS),
     })
 }
 

@@ -177,6 +177,8 @@ struct Part {
     from: i64,
     to: i64,
     groups: Vec<Vec<String>>,
+    /// Whether any of its documents is in the index; they may all wait.
+    is_indexed: bool,
 }
 
 /// What is searched, from the greatest documents down. Each part costs a look into every piece of the
@@ -206,9 +208,17 @@ fn searched_parts(tx: &Connection, tenant: &Tenant, filter: &Filter) -> Result<V
             groups.push(words_of(&marks));
         }
         let (from, to) = (stretch.from, stretch.to);
-        Part { from, to, groups }
+        let mut find = tx.prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM ix_text_docsize WHERE id BETWEEN ? AND ?)",
+        )?;
+        Ok(Part {
+            from,
+            to,
+            groups,
+            is_indexed: find.query_row([from, to], |row| row.get(0))?,
+        })
     };
-    Ok(stretches(filter).into_iter().map(part).collect())
+    stretches(filter).into_iter().map(part).collect()
 }
 
 fn scope_marks(tx: &Connection, scopes: &[&Scope]) -> Result<Vec<Mark>, Fault> {
@@ -286,6 +296,9 @@ fn matches_of(
     let held: Vec<Held> = words.iter().map(|word| Held::of(word)).collect();
     for part in parts {
         docs.extend(pending.matches(part, &held));
+        if !part.is_indexed {
+            continue;
+        }
         let range = params![part.query(&words), part.from, part.to, step.limit];
         let mut rows = find.query(range)?;
         while let Some(row) = rows.next()? {

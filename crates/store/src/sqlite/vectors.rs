@@ -19,6 +19,9 @@ use crate::documents::{SAID, admits};
 use crate::nearest::Nearest;
 use crate::signs::PackedSigns;
 
+/// Most rows that memory is set aside for before they are read.
+const EXPECTED: usize = 1 << 20;
+
 /// The model whose vectors a tenant's documents have.
 pub(super) fn model(tx: &Connection, tenant: &Tenant) -> Result<Option<String>, Fault> {
     let mut find = tx.prepare_cached(
@@ -186,6 +189,11 @@ impl Held {
             return Ok(());
         }
         self.make_room(tx, tenant)?;
+        let new = usize::try_from(last - self.last).unwrap_or_default();
+        let expected = new.min(EXPECTED);
+        if self.rows.is_empty() {
+            self.rows.reserve_exact(expected);
+        }
         let mut find = tx.prepare_cached(
             "SELECT sign_no, doc, owner, origin, signs FROM ix_signs
              WHERE sign_no > ? AND tenant_no = ? ORDER BY sign_no",
@@ -198,7 +206,7 @@ impl Held {
             if words.len() != self.signs.width() {
                 self.rows.clear();
                 self.signs = PackedSigns::new(words.len());
-                self.signs.reserve(self.counted);
+                self.signs.reserve(expected);
             }
             self.rows.push(Row {
                 no: row.get(0)?,
@@ -210,13 +218,16 @@ impl Held {
                 .push(words.iter().map(|eight| u64::from_le_bytes(*eight)));
         }
         self.last = last;
+        if self.counted == 0 {
+            self.counted = self.rows.len();
+        }
         Ok(())
     }
 
     /// Begins anew where most rows are gone. Counting reads all of them, so it waits until there are twice
     /// as many as there were.
     fn make_room(&mut self, tx: &Connection, tenant: i64) -> Result<(), Fault> {
-        if self.last > 0 && self.rows.len() <= 2 * self.counted + 1024 {
+        if self.rows.len() <= 2 * self.counted + 1024 {
             return Ok(());
         }
         let mut count = tx.prepare_cached("SELECT count(*) FROM ix_signs WHERE tenant_no = ?")?;
@@ -225,8 +236,6 @@ impl Held {
             *self = Self::default();
         }
         self.counted = kept;
-        self.rows
-            .reserve_exact(kept.saturating_sub(self.rows.len()));
         Ok(())
     }
 
@@ -290,11 +299,12 @@ fn still_there(
     signs: &[(i64, i64)],
     limit: usize,
 ) -> Result<Vec<DocumentNo>, Fault> {
-    let mut is_there = tx
-        .prepare_cached("SELECT EXISTS (SELECT 1 FROM ix_vectors WHERE doc = ? AND sign_no = ?)")?;
+    // A document's vectors come and go with their signs, whose rows are smaller.
+    let mut is_there =
+        tx.prepare_cached("SELECT EXISTS (SELECT 1 FROM ix_signs WHERE sign_no = ? AND doc = ?)")?;
     let mut found = Vec::with_capacity(limit.min(signs.len()));
     for (no, doc) in signs {
-        if found.len() < limit && is_there.query_row([doc, no], |row| row.get(0))? {
+        if found.len() < limit && is_there.query_row([no, doc], |row| row.get(0))? {
             found.push(DocumentNo(*doc));
         }
     }
