@@ -74,7 +74,7 @@ fn complained(done: Result<usize, EmbeddingError>) -> Result<usize> {
     match done {
         Ok(done) => Ok(done),
         Err(EmbeddingError::Store(error)) => Err(error.into()),
-        Err(error @ EmbeddingError::Model { .. }) => {
+        Err(error @ (EmbeddingError::Model { .. } | EmbeddingError::Unkept(_))) => {
             tracing::warn!(%error, outcome = "without_vectors");
             Ok(0)
         }

@@ -125,10 +125,16 @@ fn an_answer_has_a_source_that_resolves_and_the_never_discussed_has_no_answer() 
             .contains("don't push without asking me first")
     );
     let nothing = place.json(&["recall", "which kubernetes cluster runs the payroll?"]);
+    assert_eq!(nothing["confidence"], "unlikely", "{nothing}");
+    let strict = place.json(&[
+        "recall",
+        "--strict",
+        "which kubernetes cluster runs the payroll?",
+    ]);
     assert_eq!(
-        nothing["results"].as_array().map(Vec::len),
+        strict["results"].as_array().map(Vec::len),
         Some(0),
-        "{nothing}"
+        "{strict}"
     );
 }
 

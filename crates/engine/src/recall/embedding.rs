@@ -24,6 +24,9 @@ pub enum EmbeddingError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// Vectors could not be kept, though the store can be read.
+    #[error("vectors cannot be kept: {0}; what is remembered is found by words alone meanwhile")]
+    Unkept(#[source] StoreError),
     /// The model failed.
     #[error("{model} gave no vectors: {why}; what is remembered is found by words alone meanwhile")]
     Model {
@@ -45,13 +48,20 @@ pub async fn embed_some(
     embedder: &dyn Embedder,
     most: usize,
 ) -> Result<usize, EmbeddingError> {
-    store.choose_model(tenant, embedder.id()).await?;
     let mut done = 0;
     while done < most {
         let limit = BATCH.min(most - done);
-        let waiting = store.unembedded(tenant, limit).await?;
+        // Read first: whoever waits for an answer of a store that is out waits for it once.
+        let mut waiting = store.unembedded(tenant, limit).await?;
+        let chosen = store.choose_model(tenant, embedder.id()).await;
+        if chosen.map_err(EmbeddingError::Unkept)? {
+            waiting = store.unembedded(tenant, limit).await?;
+        }
         let embedded = embed(embedder, &waiting).await?;
-        store.put_vectors(tenant, embedder.id(), &embedded).await?;
+        if !embedded.is_empty() {
+            let kept = store.put_vectors(tenant, embedder.id(), &embedded).await;
+            kept.map_err(EmbeddingError::Unkept)?;
+        }
         done += waiting.len();
         if waiting.len() < limit {
             break;

@@ -29,3 +29,5 @@ pub mod search;
 #[cfg(feature = "pipeline")]
 mod stopwords;
 pub mod tokens;
+#[cfg(feature = "pipeline")]
+mod told;

@@ -6,13 +6,12 @@
 //!
 //! Not here: the index's upkeep, and how answers are shown.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use daybook_domain::index::{Document, DocumentNo, Filter, Found, Layer};
 use daybook_domain::seams::{Embedder, Store};
 use daybook_domain::{
-    Citation, EventSeq, ObservationId, Origin, Scope, SessionId, StoreError, Tenant, Timestamp,
-    vector,
+    Citation, EventSeq, Origin, Scope, SessionId, StoreError, Tenant, Timestamp, vector,
 };
 
 use tracing::field::Empty;
@@ -26,6 +25,7 @@ use super::plan::{plan, plan_rare};
 use super::query::Query;
 use super::rank::{Asking, Candidate, Parts, REACH, score, speakers};
 use super::relevance::{RELEVANT_SHARE, Weights};
+use super::told::{Told, digested_first};
 use crate::stage::within;
 
 /// Most answers to one question.
@@ -122,6 +122,7 @@ pub async fn recall(
         "recall",
         candidates = Empty,
         answers = Empty,
+        confidence = Empty,
         outcome = Empty
     );
     let searched = within(span, search(store, tenant, question), note).await?;
@@ -143,14 +144,13 @@ fn note(span: &Span, searched: &Searched) {
     } = &searched.recalled;
     span.record("candidates", searched.candidates);
     span.record("answers", answers.len());
-    span.record(
-        "outcome",
-        if answers.is_empty() {
-            "nothing"
-        } else {
-            confidence.label.word()
-        },
-    );
+    span.record("confidence", confidence.label.word());
+    let outcome = if answers.is_empty() {
+        "nothing"
+    } else {
+        "found"
+    };
+    span.record("outcome", outcome);
 }
 
 async fn search(
@@ -352,16 +352,18 @@ impl Scouts<'_> {
             if answers.len() >= limit {
                 break;
             }
+            let mut found = Vec::with_capacity(group.len());
             for (document, candidate) in self.load(group).await? {
-                if answers.len() >= limit {
-                    break;
-                }
                 let answer = answer(self.store, self.tenant, &document, candidate).await?;
-                if told.is_new(&document, &answer) {
-                    answers.push(answer);
-                }
+                found.push((document, answer));
             }
+            digested_first(&mut found);
+            let new = found
+                .into_iter()
+                .filter(|(d, answer)| told.is_new(d, answer));
+            answers.extend(new.map(|(_, answer)| answer));
         }
+        answers.truncate(limit);
         Ok(answers)
     }
 
@@ -550,36 +552,6 @@ async fn resolve(
 
 /// Most stretches, and events of a stretch, that an entry's answer names.
 const EVENTS_SHOWN: usize = 50;
-
-/// What the answers so far have told: the same thing is not told again by a lesser layer.
-#[derive(Default)]
-struct Told {
-    observations: BTreeSet<ObservationId>,
-    events: BTreeSet<(SessionId, EventSeq)>,
-    texts: BTreeSet<String>,
-}
-
-impl Told {
-    fn is_new(&mut self, document: &Document, answer: &Answer) -> bool {
-        let observation = match &document.what {
-            Found::Entry { observation, .. } => *observation,
-            Found::Observation { id, .. } => Some(*id),
-            Found::Event { .. } => None,
-        };
-        let known = observation.is_some_and(|id| !self.observations.insert(id));
-        let same_text = !self.texts.insert(answer.text.to_lowercase());
-        let events: Vec<(SessionId, EventSeq)> = answer
-            .session
-            .iter()
-            .flat_map(|session| answer.events.iter().map(|seq| (session.clone(), *seq)))
-            .collect();
-        let told_already = answer.layer != Layer::Entry
-            && !events.is_empty()
-            && events.iter().all(|event| self.events.contains(event));
-        self.events.extend(events);
-        !known && !same_text && !told_already
-    }
-}
 
 #[cfg(test)]
 #[path = "search_tests.rs"]

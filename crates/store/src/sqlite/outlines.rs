@@ -188,23 +188,22 @@ pub(super) fn put_terms(
     Ok(())
 }
 
-/// Whether an event has no outline, or the one that [`put`] makes of its row and these tokens. Whose it is
-/// may have changed since.
-pub(super) fn is_of_event(
-    tx: &Connection,
-    no: i64,
-    (origin, at): (Origin, Timestamp),
-    tokens: &str,
-) -> Result<bool, Fault> {
-    let mut find = tx.prepare_cached("SELECT origin, at, terms FROM ix_docs WHERE doc = ?")?;
+/// Whether a document has no outline, or the one that [`put`] makes of its rows and these tokens.
+pub(super) fn is_own(tx: &Connection, doc: i64, tokens: &str) -> Result<bool, Fault> {
+    let mut find =
+        tx.prepare_cached("SELECT tenant_no, owner, origin, at, terms FROM ix_docs WHERE doc = ?")?;
+    let Some(own) = NewDocument::known(tx, DocumentNo(doc))? else {
+        return Ok(true);
+    };
     let is_same = |row: &Row<'_>| {
-        let terms = row.get_ref(2)?.as_bytes();
-        Ok(row.get::<_, i64>(0)? == origin_no(Some(origin))
-            && row.get::<_, i64>(1)? == at.0
+        let terms = row.get_ref(4)?.as_bytes();
+        Ok(row.get::<_, i64>(0)? == own.tenant
+            && row.get::<_, i64>(1)? == own.owner.to_row()
+            && row.get::<_, i64>(2)? == origin_no(own.origin)
+            && row.get::<_, i64>(3)? == own.at.0
             && terms.is_ok_and(|terms| terms == Terms::of(tokens).to_bytes()))
     };
-    let found = find.query_row([event_doc(no, origin)], is_same);
-    Ok(found.optional()?.unwrap_or(true))
+    Ok(find.query_row([doc], is_same).optional()?.unwrap_or(true))
 }
 
 /// Changes when a document was said, where its words stay the same.
@@ -273,7 +272,7 @@ pub(super) fn outlines(
 /// What is damaged is empty, and keeps nothing else from being found.
 fn outline(doc: DocumentNo, row: &Row<'_>) -> rusqlite::Result<Outline> {
     let terms = row.get_ref(2)?.as_bytes().unwrap_or_default();
-    let vectors = row.get_ref(3)?.as_bytes().unwrap_or_default();
+    let vectors = vectors::unsealed(row.get_ref(3)?.as_bytes().unwrap_or_default());
     Ok(Outline {
         doc,
         origin: origin_of(row.get(0)?),

@@ -7,8 +7,8 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 
-use daybook_domain::Tenant;
 use daybook_domain::index::{DocumentNo, Embedded, Filter, Unembedded};
+use daybook_domain::{Tenant, vector};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::connection::Fault;
@@ -112,15 +112,59 @@ pub(super) fn put(
              SELECT doc, tenant_no, owner, origin, ? FROM ix_docs WHERE doc = ?",
         )?
         .execute(params![sign_bytes(&one.signs), doc])?;
-        let vectors: Vec<u8> = one
-            .vectors
-            .iter()
-            .map(|code| code.cast_unsigned())
-            .collect();
+        let vectors = sealed(&one.vectors);
         tx.prepare_cached("INSERT INTO ix_vectors (doc, sign_no, vectors) VALUES (?, ?, ?)")?
             .execute(params![doc, tx.last_insert_rowid(), vectors])?;
     }
     Ok(())
+}
+
+/// Vectors as a row keeps them: behind them stands a sum of them, so that damage is noticed.
+fn sealed(vectors: &[i8]) -> Vec<u8> {
+    let mut bytes: Vec<u8> = vectors.iter().map(|code| code.cast_unsigned()).collect();
+    let seal = seal_of(&bytes);
+    bytes.extend(seal);
+    bytes
+}
+
+/// The vectors of a row; none where they are damaged.
+pub(super) fn unsealed(bytes: &[u8]) -> &[u8] {
+    match bytes.split_last_chunk() {
+        Some((vectors, seal)) if *seal == seal_of(vectors) => vectors,
+        _ => &[],
+    }
+}
+
+fn seal_of(bytes: &[u8]) -> [u8; 4] {
+    let mut seal = [0; 4];
+    seal.copy_from_slice(&blake3::hash(bytes).as_bytes()[..4]);
+    seal
+}
+
+/// Documents whose vectors are damaged, or whose signs are not those of their vectors and outlines.
+pub(super) fn damaged(tx: &Connection) -> Result<Vec<i64>, Fault> {
+    let mut find = tx.prepare(
+        "SELECT doc, vectors, signs, ix_signs.doc = ix_docs.doc
+            AND ix_signs.tenant_no = ix_docs.tenant_no AND ix_signs.owner = ix_docs.owner
+            AND ix_signs.origin = ix_docs.origin
+         FROM ix_vectors JOIN ix_signs USING (sign_no) JOIN ix_docs USING (doc)",
+    )?;
+    let mut rows = find.query([])?;
+    let mut damaged = Vec::new();
+    while let Some(row) = rows.next()? {
+        let vectors = unsealed(row.get_ref(1)?.as_bytes().unwrap_or_default());
+        let signs = row.get_ref(2)?.as_bytes().unwrap_or_default();
+        let whole: Vec<i8> = vectors
+            .iter()
+            .take(8 * signs.len())
+            .map(|b| b.cast_signed())
+            .collect();
+        let is_sound = !vectors.is_empty() && sign_bytes(&vector::signs(&whole)) == signs;
+        if !is_sound || !row.get::<_, bool>(3)? {
+            damaged.push(row.get(0)?);
+        }
+    }
+    Ok(damaged)
 }
 
 /// Whether a document has an outline; one that was indexed before there were outlines gets it now.

@@ -3,12 +3,12 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use daybook_domain::{Origin, Scope, StoreError, Timestamp};
+use daybook_domain::{Origin, Scope, StoreError};
 use rusqlite::Connection;
 
 use super::super::connection::Fault;
 use super::super::names::{find_scope, word};
-use super::super::{SqliteStore, index, outlines};
+use super::super::{SqliteStore, index, outlines, vectors};
 use super::{FINDINGS, Tokens};
 use crate::damage::Damage;
 use crate::documents::{ENTRIES, OBSERVATIONS, SAID, event_doc, observation_doc};
@@ -31,7 +31,13 @@ pub(super) fn check(connection: &Connection, tokens: Tokens<'_>) -> Result<Vec<D
         }
     };
     let mut altered = Vec::new();
-    let mut events = connection.prepare("SELECT event_no, origin, text, at FROM events")?;
+    let mut is_own = |doc: i64, words: &str| {
+        if !outlines::is_own(connection, doc, words)? && altered.len() < FINDINGS {
+            altered.push(of_document(doc, "has an outline that is not its own"));
+        }
+        Ok::<(), Fault>(())
+    };
+    let mut events = connection.prepare("SELECT event_no, origin, text FROM events")?;
     let mut rows = events.query([])?;
     while let Some(row) = rows.next()? {
         let origin = word(row, 1, Origin::from_word)?;
@@ -39,11 +45,7 @@ pub(super) fn check(connection: &Connection, tokens: Tokens<'_>) -> Result<Vec<D
         if !words.is_empty() {
             let no = row.get(0)?;
             expect("events", no, event_doc(no, origin), &words);
-            let said = (origin, Timestamp(row.get(3)?));
-            if !outlines::is_of_event(connection, no, said, &words)? && altered.len() < FINDINGS {
-                let what = "has an outline that is not its own";
-                altered.push(Damage::of_row("events", no.to_string(), what));
-            }
+            is_own(event_doc(no, origin), &words)?;
         }
     }
     let mut observations = connection
@@ -53,6 +55,7 @@ pub(super) fn check(connection: &Connection, tokens: Tokens<'_>) -> Result<Vec<D
         let no = row.get(0)?;
         let words = row.get_ref(1)?.as_str().unwrap_or_default();
         expect("observations", no, observation_doc(no), words);
+        is_own(observation_doc(no), words)?;
     }
     let mut entries =
         connection.prepare("SELECT entry_no, heading || ' ' || text FROM ix_entries")?;
@@ -63,6 +66,7 @@ pub(super) fn check(connection: &Connection, tokens: Tokens<'_>) -> Result<Vec<D
         if !words.is_empty() {
             let no: i64 = row.get(0)?;
             expect("ix_entries", no, ENTRIES | no, &words);
+            is_own(ENTRIES | no, &words)?;
         }
     }
     let stale = indexed.iter().take(FINDINGS);
@@ -91,10 +95,15 @@ fn check_outlines(connection: &Connection, indexed: &HashSet<i64>) -> Result<Vec
     let unpaired = unpaired.iter();
     let unpaired =
         unpaired.map(|&doc| of_document(doc, "has vectors without signs, or signs alone"));
+    let damaged = vectors::damaged(connection)?;
+    let damaged = damaged
+        .iter()
+        .map(|&doc| of_document(doc, "has vectors that are damaged"));
     let all = bare.take(FINDINGS).chain(stale.take(FINDINGS));
     Ok(all
         .chain(lone.take(FINDINGS))
         .chain(unpaired.take(FINDINGS))
+        .chain(damaged.take(FINDINGS))
         .collect())
 }
 
