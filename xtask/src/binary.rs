@@ -12,7 +12,7 @@ use crate::Report;
 
 const MIB: u64 = 1 << 20;
 /// Most that the binary may take, with vectors and the tokens of exact counts.
-const MOST: u64 = 40 * MIB;
+const MOST: u64 = 42 * MIB;
 
 /// Checks the binary that `cargo build --release` left for the workspace at `root`.
 pub(crate) fn check(root: &Path) -> anyhow::Result<Report> {
@@ -47,13 +47,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_binary_may_take_forty_mebibytes_and_no_more() {
+    fn a_binary_may_take_what_is_allowed_and_no_more() {
         let full = judge(MOST);
-        assert_eq!(full.looked_at, "40.0 MiB, of 40 MiB that are allowed");
+        assert_eq!(full.looked_at, "42.0 MiB, of 42 MiB that are allowed");
         assert_eq!(full.broken, [""; 0]);
         assert_eq!(
             judge(MOST + MIB * 3 / 2).broken,
-            ["the release binary takes 41.5 MiB, and 40 MiB are allowed"]
+            ["the release binary takes 43.5 MiB, and 42 MiB are allowed"]
         );
     }
 }

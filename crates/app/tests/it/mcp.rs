@@ -436,7 +436,23 @@ fn what_was_recalled_is_not_learned_when_it_comes_back() {
     place.write("b.jsonl", &session.text());
     place.say(&["import", &place.transcripts().display().to_string()]);
     let after = place.json(&["recall", "push", "--tools", "--limit", "50"]);
-    assert_eq!(after, before);
+    // What else was said makes words a little rarer or commoner, so scores differ in later places.
+    let told = |found: &Value| -> Vec<(Value, Value)> {
+        let results = found["results"].as_array().expect("a list").iter();
+        let mut told: Vec<(Value, Value)> = results
+            .map(|result| {
+                let text = result["text"].as_str().unwrap_or_default();
+                // The branch has one session more.
+                let text = text.replace(" · last of 2 sessions", "");
+                (result["citation"].clone(), json!(text))
+            })
+            .filter(|(cited, _)| !cited.to_string().contains(&session.id()[..4]))
+            .collect();
+        told.sort_by_key(|(cited, text)| format!("{cited}{text}"));
+        told
+    };
+    assert_eq!(told(&after), told(&before));
+    assert!(!after.to_string().contains("daybook-memory"), "{after}");
 }
 
 #[test]

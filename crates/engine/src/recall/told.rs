@@ -10,8 +10,8 @@ use super::search::Answer;
 /// How much less than what it was made from an entry may score to stand in its place.
 const NEARLY: f64 = 0.9;
 
-/// Puts an entry before what it was made from: it says what became of it. A value that was replaced stands in
-/// the line with the one that replaced it.
+/// Puts an entry that was made from several things before each of them: it says what became of it. A value that
+/// was replaced stands in the line with the one that replaced it.
 pub(super) fn digested_first(found: &mut [(Document, Answer)]) {
     for at in 0..found.len() {
         let (_, raw) = &found[at];
@@ -22,6 +22,7 @@ pub(super) fn digested_first(found: &mut [(Document, Answer)]) {
             entry.layer == Layer::Entry
                 && entry.session == raw.session
                 && entry.score >= NEARLY * raw.score
+                && entry.events.len() > raw.events.len()
                 && raw.events.iter().all(|event| entry.events.contains(event))
         };
         if let Some(after) = found[at..].iter().position(holds) {

@@ -188,7 +188,8 @@ pub(super) fn put_terms(
     Ok(())
 }
 
-/// Whether a document has no outline, or the one that [`put`] makes of its rows and these tokens.
+/// Whether a document has no outline, or the one that [`put`] makes of its rows and these tokens. Under which
+/// root an event happened may have been found out since.
 pub(super) fn is_own(tx: &Connection, doc: i64, tokens: &str) -> Result<bool, Fault> {
     let mut find =
         tx.prepare_cached("SELECT tenant_no, owner, origin, at, terms FROM ix_docs WHERE doc = ?")?;
@@ -198,7 +199,7 @@ pub(super) fn is_own(tx: &Connection, doc: i64, tokens: &str) -> Result<bool, Fa
     let is_same = |row: &Row<'_>| {
         let terms = row.get_ref(4)?.as_bytes();
         Ok(row.get::<_, i64>(0)? == own.tenant
-            && row.get::<_, i64>(1)? == own.owner.to_row()
+            && (own.origin.is_some() || row.get::<_, i64>(1)? == own.owner.to_row())
             && row.get::<_, i64>(2)? == origin_no(own.origin)
             && row.get::<_, i64>(3)? == own.at.0
             && terms.is_ok_and(|terms| terms == Terms::of(tokens).to_bytes()))

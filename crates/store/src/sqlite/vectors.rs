@@ -144,10 +144,11 @@ fn seal_of(bytes: &[u8]) -> [u8; 4] {
 /// Documents whose vectors are damaged, or whose signs are not those of their vectors and outlines.
 pub(super) fn damaged(tx: &Connection) -> Result<Vec<i64>, Fault> {
     let mut find = tx.prepare(
-        "SELECT doc, vectors, signs, ix_signs.doc = ix_docs.doc
+        "SELECT ix_vectors.doc, vectors, signs, ix_signs.doc = ix_docs.doc
             AND ix_signs.tenant_no = ix_docs.tenant_no AND ix_signs.owner = ix_docs.owner
             AND ix_signs.origin = ix_docs.origin
-         FROM ix_vectors JOIN ix_signs USING (sign_no) JOIN ix_docs USING (doc)",
+         FROM ix_vectors JOIN ix_signs USING (sign_no)
+         JOIN ix_docs ON ix_docs.doc = ix_vectors.doc",
     )?;
     let mut rows = find.query([])?;
     let mut damaged = Vec::new();
