@@ -7,8 +7,8 @@ use daybook_domain::index::{DocumentNo, Embedded, Layer, Unembedded};
 use daybook_domain::seams::{Embedder, Store};
 use daybook_domain::{Origin, StoreError, Tenant, vector};
 
-use super::passages::{passages, said};
 use super::tokens::outlined_text;
+use super::tokens::passages::{passages, said};
 use crate::ingest::indexed::indexed_tokens;
 
 /// Documents that get their vectors in one transaction.

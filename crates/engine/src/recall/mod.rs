@@ -15,7 +15,6 @@ mod found;
 mod lexical;
 #[cfg(feature = "pipeline")]
 pub mod loaded;
-pub mod passages;
 #[cfg(feature = "pipeline")]
 pub mod plan;
 #[cfg(feature = "pipeline")]

@@ -11,6 +11,7 @@ mod blobs;
 mod chars;
 mod compound;
 mod grams;
+pub mod passages;
 mod stems;
 mod walk;
 
@@ -19,9 +20,9 @@ use std::cell::Cell;
 use daybook_domain::index::{PASSAGE_END, SPEAKER_END};
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
-use super::passages::{passages, speaker};
 use blobs::{BLOB_CHARS, without_blobs};
 use chars::{ASCII, Class};
+use passages::{passages, speaker};
 use stems::Stems;
 use walk::Walk;
 

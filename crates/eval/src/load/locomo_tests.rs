@@ -66,7 +66,7 @@ fn sessions_are_in_order_and_turns_begin_with_their_speaker() {
         (
             "conv-1-s10".to_owned(),
             1_688_387_400_000,
-            vec!["Ben: Rain."],
+            vec!["Ben: Rain. [a wet pier]"],
         ),
     ];
     assert_eq!(shown, expected);

@@ -128,7 +128,7 @@ async fn get_vectors(store: &SqliteStore) -> usize {
     let vectors = waiting.map(|one| Embedded {
         doc: one.doc,
         vectors: vec![1],
-        signs: vec![7],
+        signs: vec![1],
         tokens: tokens(&one.text),
     });
     let vectors: Vec<Embedded> = vectors.collect();

@@ -1,7 +1,7 @@
 //! Who speaks, and the passages of a text: its sentences and lines, joined up to a length that can be
 //! compared. In a long text one passage answers; scored whole, it would drown.
 
-use super::tokens::indexed_parts;
+use super::indexed_parts;
 
 /// Words that a passage is filled up to; one sentence may have more.
 const WORDS: usize = 45;
@@ -27,7 +27,7 @@ pub(super) fn speaker(text: &str) -> Option<(&str, &str)> {
 }
 
 /// What is said in a text, without the name of its speaker.
-pub(super) fn said(text: &str) -> &str {
+pub(in crate::recall) fn said(text: &str) -> &str {
     speaker(text).map_or(text, |(_, said)| said.trim_start())
 }
 
