@@ -27,7 +27,7 @@ pub(super) fn speaker(text: &str) -> Option<(&str, &str)> {
 }
 
 /// What is said in a text, without the name of its speaker.
-pub(in crate::recall) fn said(text: &str) -> &str {
+pub fn said(text: &str) -> &str {
     speaker(text).map_or(text, |(_, said)| said.trim_start())
 }
 
