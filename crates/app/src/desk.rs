@@ -392,7 +392,7 @@ pub(crate) fn byline(daybook: &Daybook, event: &Event) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
-/// What is said when there is no answer: whoever asked strictly may be kept from near ones.
+/// What is printed when there is no answer: with `--strict` there may be near ones that are not shown.
 pub(crate) fn nothing(recalled: &Recalled) -> &'static str {
     match recalled.confidence.signs.score > 0.0 {
         true => "Nothing that is remembered clearly answers that.",

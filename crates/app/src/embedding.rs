@@ -1,6 +1,6 @@
 //! Which model turns texts into vectors, and when what is remembered gets them.
 //!
-//! Nobody who stores waits for it: background work does it, and whoever asks first does what little is left.
+//! Appends do not wait for it: background work does it, and a recall embeds the few documents that still wait.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use daybook_engine::stop::Stop;
 use crate::settings::Vectors;
 use crate::wiring::Daybook;
 
-/// Documents that whoever asks gives vectors to first; the built-in model takes about 20 µs for each.
+/// Documents that a recall embeds before it answers; the built-in model takes about 20 µs for each.
 const BEFORE_ANSWERING: usize = 512;
 /// Documents between two looks at whether work shall end.
 const STEP: usize = 256;

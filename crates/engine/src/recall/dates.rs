@@ -117,7 +117,7 @@ fn month(words: &[&str], at: usize) -> Option<When> {
     let Some(year) = year else {
         return Some(When::Month(month));
     };
-    // The day is not looked at: what happened on it is told of days later.
+    // The day is ignored: people often mention an event days after it happened.
     let first = Date::new(year, month, 1).ok()?;
     Some(When::Days(first, first.last_of_month()))
 }

@@ -1,5 +1,5 @@
-//! Gives what is remembered its vectors, some documents at a time, after it was stored: nobody who stores
-//! waits for it. Whoever asks first does what little is left.
+//! Embeds documents in batches, after they were stored, so that appends do not wait for a model. A recall
+//! embeds the few documents that still wait.
 //!
 //! Not here: models, and where vectors are kept.
 
@@ -51,7 +51,7 @@ pub async fn embed_some(
     let mut done = 0;
     while done < most {
         let limit = BATCH.min(most - done);
-        // Read first: whoever waits for an answer of a store that is out waits for it once.
+        // Read first: when the store is out, a recall fails here after one limit of time and not two.
         let mut waiting = store.unembedded(tenant, limit).await?;
         let chosen = store.choose_model(tenant, embedder.id()).await;
         if chosen.map_err(EmbeddingError::Unkept)? {
