@@ -4,14 +4,15 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use daybook_domain::eligibility::Switches;
-use daybook_domain::seams::{Append, SessionStore};
-use daybook_domain::trigger::Patience;
+use daybook_domain::seams::{Append, SessionLog};
+use daybook_domain::trigger::DueLimits;
 use daybook_domain::{
     EventId, NewEvent, Origin, SessionId, SessionKind, SessionMeta, Tenant, Timestamp,
 };
 use daybook_store::sqlite::{Durability, SqliteOptions, SqliteStore};
 
-use crate::transcripts::Numbers;
+use crate::process::Timing;
+use crate::transcripts::SeededNumbers;
 
 /// Single and batched appends, against a bare insert of the same text into the same database
 /// engine, committed as often.
@@ -51,8 +52,24 @@ pub(crate) fn durable() -> Result<()> {
     Ok(())
 }
 
+/// An append of one event, against a bare insert: the medians of a few.
+pub(crate) fn small() -> Result<Timing> {
+    const APPENDS: u32 = 400;
+    let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    let folder = tempfile::tempdir()?;
+    let durability = Durability::Process;
+    let file = folder.path().join("daybook.db");
+    let store = SqliteStore::open(&file, SqliteOptions { durability })?;
+    let mut singles = runtime.block_on(append_all(&store, APPENDS, 1))?;
+    singles.sort();
+    Ok(Timing {
+        engine: singles[singles.len() / 2],
+        baseline: bare_inserts(APPENDS, durability)?,
+    })
+}
+
 async fn append_all(store: &SqliteStore, appends: u32, size: u32) -> Result<Vec<Duration>> {
-    let mut numbers = Numbers(u64::from(size));
+    let mut numbers = SeededNumbers(u64::from(size));
     let mut times = Vec::new();
     for n in 0..appends {
         let append = append(&mut numbers, n, size);
@@ -63,7 +80,7 @@ async fn append_all(store: &SqliteStore, appends: u32, size: u32) -> Result<Vec<
     Ok(times)
 }
 
-fn append(numbers: &mut Numbers, n: u32, size: u32) -> Append {
+fn append(numbers: &mut SeededNumbers, n: u32, size: u32) -> Append {
     let session = SessionId {
         tenant: Tenant::local(),
         agent: "bench".to_owned(),
@@ -73,7 +90,12 @@ fn append(numbers: &mut Numbers, n: u32, size: u32) -> Append {
 }
 
 /// An append of so many events to a session, number `n` of all.
-pub(crate) fn append_of(numbers: &mut Numbers, session: &SessionId, n: u32, size: u32) -> Append {
+pub(crate) fn append_of(
+    numbers: &mut SeededNumbers,
+    session: &SessionId,
+    n: u32,
+    size: u32,
+) -> Append {
     let event = |k: u32| {
         let text = numbers.sentence(25);
         NewEvent {
@@ -88,6 +110,7 @@ pub(crate) fn append_of(numbers: &mut Numbers, session: &SessionId, n: u32, size
             status: None,
             sidechain: false,
             place: None,
+            retracts: Vec::new(),
         }
     };
     Append {
@@ -103,14 +126,15 @@ pub(crate) fn append_of(numbers: &mut Numbers, session: &SessionId, n: u32, size
         remotes: Vec::new(),
         source: None,
         import: None,
-        patience: Patience::default(),
+        patience: DueLimits::default(),
         urgent: None,
         switches: Switches::default(),
         now: Timestamp(1_772_000_000_000),
     }
 }
 
-fn bare_inserts(inserts: u32, durability: Durability) -> Result<Duration> {
+/// The median time of an insert of one sentence into a table without an index, committed alone.
+pub(crate) fn bare_inserts(inserts: u32, durability: Durability) -> Result<Duration> {
     let folder = tempfile::tempdir()?;
     let connection = rusqlite::Connection::open(folder.path().join("bare.db"))?;
     let synchronous = match durability {
@@ -120,7 +144,7 @@ fn bare_inserts(inserts: u32, durability: Durability) -> Result<Duration> {
     connection.execute_batch(&format!(
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = {synchronous}; CREATE TABLE events (text TEXT);"
     ))?;
-    let mut numbers = Numbers(3);
+    let mut numbers = SeededNumbers(3);
     let mut times = Vec::new();
     for _ in 0..inserts {
         let text = numbers.sentence(25);

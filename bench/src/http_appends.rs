@@ -1,8 +1,8 @@
-//! How many events a second a server takes in over HTTP, from clients that append at the same time.
+//! How many events a second a server takes in over HTTP from concurrent clients.
 //!
-//! Each client has a session of its own and sends its next append when the last one was answered. The same
-//! is asked of a memory in a file of SQLite and of one on a throw-away PostgreSQL server of this machine,
-//! whose commits wait for the disk (`fsync`). Clients, `daybook serve` and the database share the machine.
+//! Each client has a session of its own and sends its next append after the last answer. Measured with SQLite, and with a
+//! throw-away PostgreSQL server on this machine whose commits wait for the disk (`fsync`). Clients, `daybook serve` and
+//! the database share the machine.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -10,18 +10,19 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use daybook_testkit::postgres::Server;
+use daybook_testkit::postgres::PostgresServer;
 use serde_json::{Value, json};
 
 use crate::process::{daybook, ms};
-use crate::transcripts::Numbers;
+use crate::transcripts::SeededNumbers;
 
 /// Clients that append at once.
 const CLIENTS: [u64; 2] = [1, 16];
 /// Events of one append.
 const EVENTS: [u64; 2] = [1, 20];
-/// How long each number is measured, after as long for the clients' first appends.
+/// Duration of each measurement.
 const MEASURED: Duration = Duration::from_secs(4);
+/// Time before it for the clients' first appends, which do not count.
 const FIRST: Duration = Duration::from_secs(1);
 /// Words of one event.
 const WORDS: u64 = 20;
@@ -34,7 +35,7 @@ struct Rate {
 }
 
 pub(crate) fn rates() -> Result<()> {
-    let Some(server) = Server::durable() else {
+    let Some(server) = PostgresServer::durable() else {
         return Ok(());
     };
     let store = url(&server.address())?;
@@ -74,7 +75,7 @@ fn url(address: &str) -> Result<String> {
 
 fn measure(store: &str, clients: u64, events: u64) -> Result<Rate> {
     let root = tempfile::tempdir()?;
-    let mut serving = Serving::start(root.path(), store)?;
+    let mut serving = ServeProcess::start(root.path(), store)?;
     let began = Instant::now();
     let appending: Vec<_> = (0..clients)
         .map(|client| {
@@ -97,7 +98,7 @@ fn measure(store: &str, clients: u64, events: u64) -> Result<Rate> {
     })
 }
 
-/// Appends until the time is over, and returns how long each append took that counts.
+/// Appends until the time is over. Returns the durations of the appends that count.
 fn append(
     address: &str,
     token: &str,
@@ -106,7 +107,7 @@ fn append(
 ) -> Result<Vec<Duration>> {
     let mut stream = TcpStream::connect(address)?;
     stream.set_nodelay(true)?;
-    let mut numbers = Numbers(client);
+    let mut numbers = SeededNumbers(client);
     let mut times = Vec::new();
     let mut next = 0;
     while began.elapsed() < FIRST + MEASURED {
@@ -127,7 +128,7 @@ fn append(
     Ok(times)
 }
 
-fn body(numbers: &mut Numbers, session: &str, first: u64, events: u64) -> Value {
+fn body(numbers: &mut SeededNumbers, session: &str, first: u64, events: u64) -> Value {
     let events = (first..first + events).map(|event| {
         let role = ["user", "assistant"][usize::from(event % 2 == 1)];
         json!({"id": event.to_string(), "role": role, "text": numbers.sentence(WORDS)})
@@ -139,7 +140,7 @@ fn body(numbers: &mut Numbers, session: &str, first: u64, events: u64) -> Value 
     })
 }
 
-/// Reads one answer, which has to be 200.
+/// Reads one answer, and fails unless its status is 200.
 fn answer(stream: &mut TcpStream) -> Result<()> {
     let mut reader = BufReader::new(stream);
     let (mut head, mut length) = (String::new(), 0);
@@ -166,13 +167,13 @@ fn answer(stream: &mut TcpStream) -> Result<()> {
 }
 
 /// A running `daybook serve`.
-struct Serving {
+struct ServeProcess {
     child: Child,
     address: String,
     token: String,
 }
 
-impl Serving {
+impl ServeProcess {
     fn start(root: &std::path::Path, store: &str) -> Result<Self> {
         let mut command = Command::new(daybook()?);
         command.arg("--root").arg(root);
@@ -199,7 +200,7 @@ impl Serving {
     }
 }
 
-impl Drop for Serving {
+impl Drop for ServeProcess {
     fn drop(&mut self) {
         let _ = self.end();
     }

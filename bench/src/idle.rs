@@ -1,7 +1,7 @@
-//! How long a recall over HTTP takes beside a crowd that shows no token.
+//! How long a recall over HTTP takes beside 1,000 connections without a token.
 //!
-//! The crowd is 1,000 connections that are opened anew as soon as the server closes them. Half of them are
-//! silent, half drip a byte of a request's headers ten times a second.
+//! Each connection is opened again as soon as the server closes it. Half of them are silent, the other half send a byte of
+//! a request's headers ten times a second.
 
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -14,26 +14,26 @@ use serde_json::json;
 
 use crate::process::{daybook, ms};
 use crate::recall::large_root;
-use crate::transcripts::Numbers;
+use crate::transcripts::SeededNumbers;
 
-/// Connections of the crowd.
+/// Idle and slow connections.
 const CROWD: usize = 1_000;
-/// How often each of them is looked at.
+/// Interval between two looks at each connection.
 const BEAT: Duration = Duration::from_millis(100);
-/// Recalls that are timed in each way.
+/// Recalls timed alone, and beside the connections.
 const RECALLS: usize = 500;
 /// Longest wait for an answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Recalls on 100,000 events alone, and beside the crowd: over one kept connection, and over a new one each.
+/// Times recalls on 100,000 events, alone and beside the connections: over one kept connection, and over a new one each.
 pub(crate) fn beside_a_crowd() -> Result<()> {
     raise_limit()?;
     let folder = tempfile::tempdir()?;
     let root = large_root(&folder)?;
-    let server = Server::start(&root)?;
+    let server = HttpServer::start(&root)?;
     println!("  {RECALLS} recalls each           p50        p99      worst   over");
     let alone = server.time_both("alone")?;
-    let crowd = Crowd::default();
+    let crowd = IdleConnections::default();
     let beside = std::thread::scope(|scope| {
         scope.spawn(|| crowd.run(&server.address));
         let timed = crowd
@@ -42,11 +42,11 @@ pub(crate) fn beside_a_crowd() -> Result<()> {
         crowd.stop.store(true, Ordering::Relaxed);
         timed
     })?;
-    let (opened, told) = (&crowd.opened, &crowd.told);
+    let (opened, answered) = (&crowd.opened, &crowd.answered);
     println!(
-        "  the crowd opened {} connections, of which {} were closed with an answer",
+        "  idle and slow clients opened {} connections, of which {} were closed with an answer",
         opened.load(Ordering::Relaxed),
-        told.load(Ordering::Relaxed)
+        answered.load(Ordering::Relaxed)
     );
     println!(
         "  wanted: p99 under 200 ms beside it; ratio of p99 {:.1}",
@@ -55,7 +55,7 @@ pub(crate) fn beside_a_crowd() -> Result<()> {
     Ok(())
 }
 
-/// The crowd needs a file descriptor for each connection, and so would a server that kept them all.
+/// Raises the limit of open files: each connection needs a descriptor, in the server too if it keeps them all.
 fn raise_limit() -> Result<()> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limits = getrlimit(Resource::Nofile);
@@ -66,13 +66,13 @@ fn raise_limit() -> Result<()> {
     setrlimit(Resource::Nofile, raised).context("the limit of open files cannot be raised")
 }
 
-struct Server {
+struct HttpServer {
     child: Child,
     address: String,
     token: String,
 }
 
-impl Server {
+impl HttpServer {
     fn start(root: &str) -> Result<Self> {
         let mut child = Command::new(daybook()?)
             .args(["serve", "--listen", "127.0.0.1:0", "--no-follow", "--json"])
@@ -97,11 +97,11 @@ impl Server {
         })
     }
 
-    /// Times recalls in both ways, and gives the longer p99.
+    /// Times recalls over a kept connection and over new ones. Returns the longer p99.
     fn time_both(&self, name: &str) -> Result<Duration> {
         let mut longest = Duration::ZERO;
         for (way, is_kept) in [("one connection", true), ("a new one each", false)] {
-            let mut numbers = Numbers(99);
+            let mut numbers = SeededNumbers(99);
             let mut times = Vec::new();
             let mut connection = None;
             for _ in 0..RECALLS {
@@ -156,7 +156,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for HttpServer {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -164,19 +164,19 @@ impl Drop for Server {
 }
 
 #[derive(Default)]
-struct Crowd {
+struct IdleConnections {
     stop: AtomicBool,
     opened: AtomicU64,
     /// Connections that the server closed with an answer.
-    told: AtomicU64,
+    answered: AtomicU64,
 }
 
-impl Crowd {
+impl IdleConnections {
     fn wait_until_full(&self) -> Result<()> {
         let began = Instant::now();
         while self.opened.load(Ordering::Relaxed) < CROWD as u64 {
             if began.elapsed() > PATIENCE {
-                bail!("the crowd does not get in");
+                bail!("the server does not accept all connections");
             }
             std::thread::sleep(BEAT);
         }
@@ -213,7 +213,7 @@ impl Crowd {
         Some(stream)
     }
 
-    /// Drips, and says whether the server still waits for more.
+    /// Sends a byte on a slow connection. Returns whether the server still waits for more.
     fn is_open(&self, stream: &mut TcpStream, is_slow: bool) -> bool {
         let mut answer = [0; 1024];
         match stream.read(&mut answer) {
@@ -221,7 +221,7 @@ impl Crowd {
                 !is_slow || stream.write_all(b"x").is_ok()
             }
             Ok(1..) => {
-                self.told.fetch_add(1, Ordering::Relaxed);
+                self.answered.fetch_add(1, Ordering::Relaxed);
                 false
             }
             Ok(_) | Err(_) => false,

@@ -2,12 +2,22 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use daybook_domain::eligibility::Switches;
+use daybook_domain::trigger::DueLimits;
+use daybook_domain::{Tenant, Timestamp};
+use daybook_engine::append::IngestContext;
+use daybook_engine::import::{import, scan};
+use daybook_engine::stop::Stop;
+use daybook_store::{SqliteOptions, SqliteStore};
+use daybook_testkit::{ManualClock, run};
+use daybook_text::redact::Redactor;
 
-use crate::process::{median, ms, timed};
-use crate::transcripts::{real, write_session};
+use crate::process::{Timing, median, ms, timed};
+use crate::transcripts::{DiscardProgress, real, write_session};
 
 const RUNS: usize = 5;
 
@@ -35,7 +45,7 @@ pub(crate) fn first() -> Result<()> {
         ])?);
         floors.push(parse_only(&files)?);
     }
-    let (import, floor) = (median(imports), median(floors));
+    let (whole, floor) = (median(imports), median(floors));
     let rate = |time: Duration| bytes as f64 / 1e6 / time.as_secs_f64();
     println!(
         "  {} files, {:.1} MB of JSONL from {}",
@@ -45,14 +55,14 @@ pub(crate) fn first() -> Result<()> {
     );
     println!(
         "  import, whole process    {:8.1} ms   {:6.1} MB/s   (wanted: 40)",
-        ms(import),
-        rate(import)
+        ms(whole),
+        rate(whole)
     );
     println!(
         "  floor: parse and discard {:8.1} ms   {:6.1} MB/s   ratio {:.2}",
         ms(floor),
         rate(floor),
-        import.as_secs_f64() / floor.as_secs_f64()
+        whole.as_secs_f64() / floor.as_secs_f64()
     );
     Ok(())
 }
@@ -84,6 +94,40 @@ pub(crate) fn again() -> Result<()> {
         second.as_secs_f64() / start.as_secs_f64()
     );
     Ok(())
+}
+
+/// An import of a few generated transcripts in this process, by one reader, against reading and parsing their lines.
+pub(crate) fn small() -> Result<Timing> {
+    let made = tempfile::tempdir()?;
+    for n in 0..8 {
+        write_session(&made.path().join(format!("{n}.jsonl")), n, 250)?;
+    }
+    let baseline = parse_only(&files(made.path()))?;
+    let root = tempfile::tempdir()?;
+    let store = SqliteStore::open(&root.path().join("daybook.db"), SqliteOptions::default())?;
+    let intake = IngestContext {
+        store: Arc::new(store),
+        clock: Arc::new(ManualClock::at(Timestamp(2_051_222_400_000))),
+        tenant: Tenant::local(),
+        patience: DueLimits::default(),
+        switches: Switches::default(),
+        redactor: Arc::new(Redactor::standard()),
+        readers: 1,
+    };
+    let candidates = scan(&[made.path().to_owned()]);
+    let stop = Stop::default();
+    let began = Instant::now();
+    run(import(
+        &intake,
+        "small",
+        candidates,
+        &stop,
+        &DiscardProgress,
+    ))?;
+    Ok(Timing {
+        engine: began.elapsed(),
+        baseline,
+    })
 }
 
 fn inputs(made: &Path) -> Result<PathBuf> {

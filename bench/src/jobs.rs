@@ -1,4 +1,4 @@
-//! How fast jobs go round, alone and in a crowd of processes.
+//! How fast jobs are claimed and finished, by one process and by many at once.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -6,20 +6,20 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use daybook_domain::seams::{JobStore, SessionStore};
+use daybook_domain::seams::{JobControl, JobQueue, JobWatch, SessionLog};
 use daybook_domain::{
-    Claim, ClaimLimits, EventSeq, FinishOutcome, JobKey, JobKind, Mark, Priority, SessionId,
-    Tallied, Tenant, Timestamp,
+    Claim, ClaimLimits, DueMark, EventSeq, FinishOutcome, JobKey, JobKind, Priority, SessionId,
+    TallyKind, Tenant, Timestamp,
 };
 use daybook_store::sqlite::{Durability, SqliteOptions, SqliteStore};
 
 use crate::append::append_of;
-use crate::process::ms;
-use crate::transcripts::Numbers;
+use crate::process::{Timing, ms};
+use crate::transcripts::SeededNumbers;
 
 pub(crate) const NOW: Timestamp = Timestamp(1_780_000_000_000);
 const LEASE: Duration = Duration::from_secs(600);
-/// Agents that sessions are spread over, so that claims go round.
+/// Agents that sessions are spread over, so that claims alternate between them.
 const AGENTS: u32 = 7;
 const CROWD: u32 = 16;
 const CROWD_JOBS: u32 = 10_000;
@@ -65,24 +65,7 @@ pub(crate) fn cycles() -> Result<()> {
     for batch in [1, 10] {
         let folder = tempfile::tempdir()?;
         let store = open(folder.path())?;
-        let took = runtime.block_on(async {
-            for n in 0..JOBS {
-                let mark = Mark::at_once(1, NOW, Priority::Normal);
-                store.mark(&JobKey::Extract(session(n)), mark).await?;
-            }
-            let began = Instant::now();
-            let mut done = 0;
-            while done < JOBS {
-                for claimed in store.claim(claim("bench", batch)).await? {
-                    let ended = store.finish(&claimed.token, claimed.upto, NOW).await?;
-                    if ended != FinishOutcome::Complete {
-                        bail!("{}: {ended:?}", claimed.token.job());
-                    }
-                    done += 1;
-                }
-            }
-            anyhow::Ok(began.elapsed())
-        })?;
+        let took = runtime.block_on(process(&store, JOBS, batch))?;
         let rate = f64::from(JOBS) / took.as_secs_f64();
         println!(
             "  claims by {batch:2}: {rate:7.0} cycles/s   {:.1} times a bare cycle's time; longest write {:.1} ms",
@@ -92,6 +75,38 @@ pub(crate) fn cycles() -> Result<()> {
     }
     println!("  floor: {floor:.0} cycles/s of two bare updates   wanted: over 5,000 cycles/s");
     Ok(())
+}
+
+/// Claims and finishes of a few jobs, one by one, against as many bare cycles.
+pub(crate) fn small() -> Result<Timing> {
+    const JOBS: u32 = 400;
+    let folder = tempfile::tempdir()?;
+    let store = open(folder.path())?;
+    Ok(Timing {
+        engine: runtime()?.block_on(process(&store, JOBS, 1))?,
+        baseline: Duration::from_secs_f64(f64::from(JOBS) / bare_cycles(JOBS)?),
+    })
+}
+
+/// Marks `jobs` jobs as due, then claims `batch` at a time and finishes them. Returns how long the claims and finishes
+/// took.
+async fn process(store: &SqliteStore, jobs: u32, batch: usize) -> Result<Duration> {
+    for n in 0..jobs {
+        let mark = DueMark::at_once(1, NOW, Priority::Normal);
+        store.mark(&JobKey::Extract(session(n)), mark).await?;
+    }
+    let began = Instant::now();
+    let mut done = 0;
+    while done < jobs {
+        for claimed in store.claim(claim("bench", batch)).await? {
+            let ended = store.finish(&claimed.token, claimed.upto, NOW).await?;
+            if ended != FinishOutcome::Complete {
+                bail!("{}: {ended:?}", claimed.token.job());
+            }
+            done += 1;
+        }
+    }
+    Ok(began.elapsed())
 }
 
 /// Cycles per second of two committed updates of one row each.
@@ -126,9 +141,9 @@ pub(crate) fn crowd() -> Result<()> {
     let members: Vec<Child> = (0..CROWD)
         .map(|n| member(folder.path(), "both", n))
         .collect::<Result<_>>()?;
-    let mut heard = Heard::default();
+    let mut results = MemberResults::default();
     for member in members {
-        heard.listen(member)?;
+        results.read(member)?;
     }
     let took = began.elapsed();
     let store = open(folder.path())?;
@@ -138,7 +153,7 @@ pub(crate) fn crowd() -> Result<()> {
             let of_it = tallies.iter().find(|tally| tally.what == what);
             of_it.map_or(0, |tally| tally.count)
         };
-        let jobs = store.jobs(JobKind::Extract).await?;
+        let jobs = store.jobs_of_all_tenants(JobKind::Extract).await?;
         let undone = jobs.iter().filter(|job| job.is_ahead() || job.claims != 1).count();
         println!(
             "  {CROWD} processes: {} jobs in {:.1} s ({:.0} cycles/s with their appends)",
@@ -148,17 +163,17 @@ pub(crate) fn crowd() -> Result<()> {
         );
         println!(
             "  claimed {}, finished {}, lost leases {}, not done exactly once {undone}, errors 0",
-            count(Tallied::Claimed),
-            count(Tallied::Finished),
-            count(Tallied::Lost),
+            count(TallyKind::Claimed),
+            count(TallyKind::Finished),
+            count(TallyKind::Lost),
         );
         println!(
             "  longest write transaction {:.1} ms; append p99 {:.1} ms   wanted: under 20 ms, nothing lost or doubled",
-            heard.longest,
-            heard.append_p99
+            results.longest,
+            results.append_p99
         );
         let whole = u64::from(CROWD_JOBS);
-        if undone > 0 || count(Tallied::Claimed) != whole || count(Tallied::Finished) != whole {
+        if undone > 0 || count(TallyKind::Claimed) != whole || count(TallyKind::Finished) != whole {
             bail!("work was lost or doubled");
         }
         Ok(())
@@ -187,16 +202,16 @@ pub(crate) fn beside_workers() -> Result<()> {
         at(0.5) / alone
     );
     println!("  wanted: p99 under 15 ms");
-    let mut heard = Heard::default();
+    let mut results = MemberResults::default();
     for mut member in members {
         drop(member.stdin.take());
-        heard.listen(member)?;
+        results.read(member)?;
     }
     Ok(())
 }
 
 async fn append_times(store: &SqliteStore, from: u32, appends: u32) -> Result<Vec<Duration>> {
-    let mut numbers = Numbers(u64::from(from));
+    let mut numbers = SeededNumbers(u64::from(from));
     let mut times = Vec::new();
     for n in from..from + appends {
         let append = append_of(&mut numbers, &session(n), n, 1);
@@ -207,7 +222,7 @@ async fn append_times(store: &SqliteStore, from: u32, appends: u32) -> Result<Ve
     Ok(times)
 }
 
-/// This program again, as one of many on a data folder.
+/// Starts this program again as one of many on a data folder.
 fn member(root: &Path, role: &str, n: u32) -> Result<Child> {
     Command::new(std::env::current_exe()?)
         .args(["crowd-member", role, &n.to_string()])
@@ -218,16 +233,16 @@ fn member(root: &Path, role: &str, n: u32) -> Result<Child> {
         .context("cannot start another process")
 }
 
-/// What members say at their end.
+/// The figures that members print at their end.
 #[derive(Default)]
-struct Heard {
+struct MemberResults {
     longest: f64,
     append_p99: f64,
 }
 
-impl Heard {
-    fn listen(&mut self, mut member: Child) -> Result<()> {
-        let said = member.stdout.take().context("a member says nothing")?;
+impl MemberResults {
+    fn read(&mut self, mut member: Child) -> Result<()> {
+        let said = member.stdout.take().context("a member has no output")?;
         let mut line = String::new();
         BufReader::new(said).read_line(&mut line)?;
         let status = member.wait()?;
@@ -235,15 +250,15 @@ impl Heard {
             bail!("a member of the crowd ended with {status}: {line}");
         }
         let mut numbers = line.split_whitespace().map(str::parse::<f64>);
-        let mut next = || numbers.next().context("a member said too little");
+        let mut next = || numbers.next().context("a member printed too few figures");
         self.longest = self.longest.max(next()??);
         self.append_p99 = self.append_p99.max(next()??);
         Ok(())
     }
 }
 
-/// One of many: appends its share and works on whatever is due until all of it is done, or, as a
-/// worker, until its standard input ends.
+/// Runs one member: appends its share and works on due jobs until all are done, or, as a worker, until its standard
+/// input ends.
 pub(crate) fn crowd_member(role: &str, n: u32, root: &Path) -> Result<()> {
     let store = open(root)?;
     let share = CROWD_JOBS / CROWD;
@@ -256,7 +271,7 @@ pub(crate) fn crowd_member(role: &str, n: u32, root: &Path) -> Result<()> {
     let ended = std::thread::spawn(|| {
         let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
     });
-    let mut numbers = Numbers(u64::from(n));
+    let mut numbers = SeededNumbers(u64::from(n));
     let mut times = Vec::new();
     let mut mine = mine;
     runtime()?.block_on(async {
@@ -295,7 +310,7 @@ pub(crate) fn crowd_member(role: &str, n: u32, root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Reads what a claim grants, and finishes it.
+/// Reads the events that a claim grants, and finishes the job.
 async fn work(store: &SqliteStore, token: &daybook_domain::LeaseToken, upto: u64) -> Result<()> {
     let JobKey::Extract(id) = token.job() else {
         bail!("{} is no extraction", token.job());
@@ -304,7 +319,7 @@ async fn work(store: &SqliteStore, token: &daybook_domain::LeaseToken, upto: u64
         .events(id, EventSeq(0), EventSeq(upto), 100, 1 << 20)
         .await?;
     if events.len() as u64 != upto {
-        bail!("{id}: {} of {upto} events are there", events.len());
+        bail!("{id}: {} of {upto} events are stored", events.len());
     }
     match store.finish(token, upto, NOW).await? {
         FinishOutcome::Complete => Ok(()),
@@ -316,6 +331,6 @@ async fn all_done(store: &SqliteStore) -> Result<bool> {
     let finished = store.tallies().await?;
     let finished = finished
         .iter()
-        .find(|tally| tally.what == Tallied::Finished);
+        .find(|tally| tally.what == TallyKind::Finished);
     Ok(finished.is_some_and(|tally| tally.count >= u64::from(CROWD_JOBS)))
 }

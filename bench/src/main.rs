@@ -1,14 +1,20 @@
 //! Named questions about Daybook's speed and size.
 //!
-//! `cargo run --release -p daybook-bench -- <question>` answers one of them; without a name, all.
-//! Data is generated with fixed seeds, or read from `../shared/data/transcripts` where that is
-//! there; `models [folder] [--json]` reads any other, too, and `recall-scale [memories]
-//! [folder]` makes as many as wanted. Machines differ and are shared: each answer stands beside a baseline from
-//! the same run.
+//! `cargo run --release -p daybook-bench -- <question>` answers one question; without a name, all. Data is generated with
+//! fixed seeds, or read from `../shared/data/transcripts` if that folder exists. `models [folder] [--json]` reads any
+//! folder; `recall-scale [memories] [folder]` and `hook [memories]` generate the given number of memories;
+//! `secrets [--seed N] [--cases N] [--family NAME] [--json]` plants random secrets, and fails if it finds one again.
+//! Machines differ and are shared, so each time is printed beside a baseline from the same run.
 
-#![allow(clippy::print_stdout)] // This program's output is its result.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    clippy::print_stdout,
+    reason = "a bench measures time, runs the built binary and prints its results"
+)]
 
 mod append;
+mod context;
 mod hook;
 mod http_appends;
 mod idle;
@@ -18,20 +24,35 @@ mod mcp;
 mod memory;
 mod models;
 mod mutations;
+mod poisoning;
 mod postgres;
 mod process;
 mod questions;
 mod recall;
 mod recall_scale;
+mod regression;
+mod secrets;
 mod transcripts;
 mod understanding;
 mod working;
 
 use anyhow::{Result, bail};
 
+/// How to call it; the questions follow.
+const HELP: &str = "\
+daybook-bench [QUESTION]...     answers the questions, or all
+daybook-bench models [FOLDER] [--json]
+daybook-bench recall-scale [MEMORIES] [FOLDER]
+daybook-bench hook [MEMORIES]
+daybook-bench secrets [--seed N] [--cases N] [--family NAME]... [--json]
+  plants random secrets in every place of all inputs of the built binary, and searches database, memory files,
+  git objects, spool, log and answers for them; fails if one is found. --cases is the number of secrets,
+  --family plants those of one family alone, --json also lists the random texts that were found
+";
+
 fn main() -> Result<()> {
     type Question = (&'static str, &'static str, fn() -> Result<()>);
-    let questions: [Question; 23] = [
+    let questions: [Question; 27] = [
         (
             "import",
             "how fast are real transcripts taken in?",
@@ -63,6 +84,11 @@ fn main() -> Result<()> {
             hook::process,
         ),
         (
+            "context",
+            "how long does a context take, in process, in a scope of 10,000 memories?",
+            context::assembled,
+        ),
+        (
             "mcp",
             "how soon does an MCP server answer, and how much memory does it take?",
             mcp::first_answer,
@@ -86,6 +112,11 @@ fn main() -> Result<()> {
             "mutations",
             "do damaged transcripts cost anything but themselves?",
             mutations::import,
+        ),
+        (
+            "poisoning",
+            "does a stranger's text become an instruction?",
+            poisoning::plant,
         ),
         ("append", "how fast is a durable append?", append::durable),
         (
@@ -143,6 +174,16 @@ fn main() -> Result<()> {
             "how many events a second does a server take in over HTTP, on SQLite and PostgreSQL?",
             http_appends::rates,
         ),
+        (
+            "secrets",
+            "does any secret reach the disk, the log or an answer?",
+            secrets::search,
+        ),
+        (
+            "regression",
+            "does anything take twice as long as it should, beside its baseline?",
+            regression::check,
+        ),
     ];
     let asked: Vec<String> = std::env::args().skip(1).collect();
     if let [member, role, n, root] = asked.as_slice()
@@ -162,11 +203,36 @@ fn main() -> Result<()> {
     {
         return recall_scale::ask_with(arguments);
     }
+    if let [question, arguments @ ..] = asked.as_slice()
+        && question == "hook"
+        && !arguments.is_empty()
+    {
+        return hook::process_with(arguments);
+    }
+    if let [question, arguments @ ..] = asked.as_slice()
+        && question == "poisoning"
+        && !arguments.is_empty()
+    {
+        return poisoning::plant_with(arguments);
+    }
+    if let [question, arguments @ ..] = asked.as_slice()
+        && question == "secrets"
+        && !arguments.is_empty()
+    {
+        return secrets::search_with(arguments);
+    }
+    if asked.iter().any(|name| name == "--help") {
+        println!("{HELP}");
+        for (name, question, _) in questions {
+            println!("  {name:14} {question}");
+        }
+        return Ok(());
+    }
     for name in &asked {
         if !questions.iter().any(|(known, ..)| known == name) {
             let known: Vec<&str> = questions.iter().map(|(name, ..)| *name).collect();
             bail!(
-                "there is no question {name}; there are: {}",
+                "no question is named {name}; name one of: {}",
                 known.join(", ")
             );
         }

@@ -2,14 +2,14 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
 use crate::process::{daybook, median, ms, resident, timed};
 use crate::recall::large_root;
-use crate::transcripts::Numbers;
+use crate::transcripts::SeededNumbers;
 
 /// Starts that are timed.
 const STARTS: usize = 30;
@@ -22,7 +22,7 @@ pub(crate) fn first_answer() -> Result<()> {
     let mut starts = Vec::new();
     for _ in 0..STARTS {
         let began = Instant::now();
-        let mut server = Server::start(&root)?;
+        let mut server = McpServer::start(&root)?;
         server.greet()?;
         answers.push(began.elapsed());
         server.end()?;
@@ -40,11 +40,11 @@ pub(crate) fn first_answer() -> Result<()> {
         ms(start),
         answer.as_secs_f64() / start.as_secs_f64()
     );
-    let mut server = Server::start(&root)?;
+    let mut server = McpServer::start(&root)?;
     server.greet()?;
     let greeted = server.resident()?;
     let began = Instant::now();
-    server.recall(&Numbers(99).sentence(5))?;
+    server.recall(&SeededNumbers(99).sentence(5))?;
     let recall = began.elapsed();
     println!(
         "  resident    {:.1} MiB greeted, {:.1} MiB after a recall of {:.1} ms on 100,000 events   (wanted: under 30)",
@@ -55,13 +55,13 @@ pub(crate) fn first_answer() -> Result<()> {
     server.end()
 }
 
-struct Server {
+struct McpServer {
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
 }
 
-impl Server {
+impl McpServer {
     fn start(root: &str) -> Result<Self> {
         let mut child = Command::new(daybook()?)
             .args(["mcp", "--root", root])
@@ -112,15 +112,8 @@ impl Server {
     }
 
     fn end(mut self) -> Result<()> {
-        let deadline = Duration::from_secs(5);
         drop(self.input);
-        let began = Instant::now();
-        while self.child.try_wait()?.is_none() {
-            if began.elapsed() > deadline {
-                bail!("the server does not end");
-            }
-            std::thread::yield_now();
-        }
+        self.child.wait()?;
         Ok(())
     }
 }

@@ -6,7 +6,7 @@ use std::io::{BufWriter, Write};
 use anyhow::Result;
 
 use crate::process::watched;
-use crate::transcripts::{Numbers, write_session};
+use crate::transcripts::{SeededNumbers, write_session};
 
 const GIB: u64 = 1 << 30;
 const LONG_LINE: usize = 64 << 20;
@@ -45,7 +45,7 @@ pub(crate) fn large() -> Result<()> {
 
 fn write_large(path: &std::path::Path) -> Result<()> {
     let mut out = BufWriter::new(File::create(path)?);
-    let mut numbers = Numbers(7);
+    let mut numbers = SeededNumbers(7);
     let filler = numbers.sentence(400);
     let mut written = 0_u64;
     let mut n = 0_u64;

@@ -1,8 +1,8 @@
-//! Whether damaged transcripts cost anything but themselves.
+//! Checks that a damaged transcript affects no other transcript.
 //!
-//! Transcripts of every format are damaged by seeded scripts and imported in folders of many, each with sound
-//! ones among them. An import must end well and soon, account for each file, take in the sound ones whole, and
-//! no reader or extractor may panic. `MUTATIONS=200000` plays more, `MUTATIONS_SEED=7` others.
+//! Transcripts of every format are damaged by seeded scripts, and imported in folders with a sound one among them. An
+//! import must succeed in time, report every file, and import the sound one completely; no reader or extractor may panic.
+//! `MUTATIONS=200000` runs more, `MUTATIONS_SEED=7` others.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,28 +11,28 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use daybook_testkit::mutation::{TRANSCRIPTS, mutated};
+use daybook_testkit::mutation::{TRANSCRIPTS, mutate};
 use serde_json::Value;
 
 use crate::process::daybook;
-use crate::transcripts::{Numbers, real, write_session};
+use crate::transcripts::{SeededNumbers, real, write_session};
 
 /// Damaged transcripts, unless `MUTATIONS` says otherwise.
 const COUNT: u64 = 20_000;
-/// Of them in one folder.
+/// Damaged transcripts in one folder.
 const FOLDER: u64 = 250;
 /// Events of the sound session in each folder.
 const EVENTS: u64 = 20;
-/// Longest time for a folder, so that no single file took longer either.
+/// Longest time for a folder, and so for any single file.
 const LONGEST: Duration = Duration::from_secs(5);
-/// One in so many is a transcript of any agent, also of those that are not read.
+/// One in so many may be a transcript of an agent without a reader.
 const STRANGE: u64 = 5;
-/// Larger files beside the project are no seeds: size is not what is tried here.
+/// Larger files beside the project are not used as seeds, because size is not tested here.
 const SEED_BYTES: u64 = 64 * 1024;
 
-/// What came of all folders.
+/// Totals over all folders.
 #[derive(Default)]
-struct Account {
+struct MutationTotals {
     statuses: BTreeMap<String, u64>,
     longest: Duration,
     panics: Vec<String>,
@@ -50,14 +50,14 @@ pub(crate) fn import() -> Result<()> {
         .into_iter()
         .chain(others.iter().map(Vec::as_slice))
         .collect();
-    let mut account = Account::default();
+    let mut totals = MutationTotals::default();
     let began = Instant::now();
     for folder in 0..count.div_ceil(FOLDER) {
         let place = tempfile::tempdir()?;
         let files = place.path().join("transcripts");
         fs::create_dir(&files)?;
         for n in folder * FOLDER..count.min((folder + 1) * FOLDER) {
-            let mut numbers = Numbers(seed.wrapping_add(n));
+            let mut numbers = SeededNumbers(seed.wrapping_add(n));
             // Few edits more often than many, so that most files are still taken for what they were.
             let longest = numbers.next() % 16;
             let length = 4 + longest * longest;
@@ -67,17 +67,17 @@ pub(crate) fn import() -> Result<()> {
             } else {
                 &read
             };
-            fs::write(files.join(format!("{n}.jsonl")), mutated(seeds, &script))?;
+            fs::write(files.join(format!("{n}.jsonl")), mutate(seeds, &script))?;
         }
         write_session(
             &files.join("sound.jsonl"),
             seed.wrapping_add(folder),
             EVENTS,
         )?;
-        take_in(&files, &place.path().join("root"), folder, &mut account)?;
+        take_in(&files, &place.path().join("root"), folder, &mut totals)?;
     }
-    account.print(count, began.elapsed());
-    let faults = account.panics.len() + account.slow.len() + account.ended.len();
+    totals.print(count, began.elapsed());
+    let faults = totals.panics.len() + totals.slow.len() + totals.ended.len();
     ensure!(faults == 0, "{faults} of these should not be");
     Ok(())
 }
@@ -118,8 +118,8 @@ fn collect(folder: &Path, paths: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// Imports one folder into a data folder of its own, and adds what came of it to the account.
-fn take_in(files: &Path, root: &Path, folder: u64, account: &mut Account) -> Result<()> {
+/// Imports one folder into a data folder of its own, and adds the result to the totals.
+fn take_in(files: &Path, root: &Path, folder: u64, totals: &mut MutationTotals) -> Result<()> {
     let began = Instant::now();
     let output = Command::new(daybook()?)
         .args(["import", "--json", "--root"])
@@ -127,18 +127,18 @@ fn take_in(files: &Path, root: &Path, folder: u64, account: &mut Account) -> Res
         .stdin(Stdio::null())
         .output()?;
     let took = began.elapsed();
-    account.longest = account.longest.max(took);
+    totals.longest = totals.longest.max(took);
     if took > LONGEST {
-        account.slow.push(format!("folder {folder} took {took:?}"));
+        totals.slow.push(format!("folder {folder} took {took:?}"));
     }
     let complaints = String::from_utf8_lossy(&output.stderr);
     let panics = complaints.lines().filter(|line| line.contains("panicked"));
-    account
+    totals
         .panics
         .extend(panics.map(|line| format!("folder {folder}: {line}")));
     let Ok(report) = serde_json::from_slice::<Value>(&output.stdout) else {
         let last = complaints.lines().last().unwrap_or_default();
-        account
+        totals
             .ended
             .push(format!("folder {folder}: {} {last}", output.status));
         return Ok(());
@@ -147,13 +147,13 @@ fn take_in(files: &Path, root: &Path, folder: u64, account: &mut Account) -> Res
     let expected = fs::read_dir(files)?.count();
     if reports.len() != expected {
         let many = reports.len();
-        account.ended.push(format!(
+        totals.ended.push(format!(
             "folder {folder}: {many} of {expected} files accounted for"
         ));
     }
     for file in reports {
         let status = file["status"].as_str().unwrap_or("none");
-        *account.statuses.entry(status.to_owned()).or_default() += 1;
+        *totals.statuses.entry(status.to_owned()).or_default() += 1;
         let is_sound = file["path"]
             .as_str()
             .is_some_and(|path| path.ends_with("sound.jsonl"));
@@ -164,7 +164,7 @@ fn take_in(files: &Path, root: &Path, folder: u64, account: &mut Account) -> Res
     Ok(())
 }
 
-impl Account {
+impl MutationTotals {
     fn print(&self, count: u64, took: Duration) {
         println!(
             "  {count} damaged transcripts in {:.0} s",

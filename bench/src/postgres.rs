@@ -1,9 +1,8 @@
-//! What one PostgreSQL server does for more and more workers: jobs that go round, and appends.
+//! The throughput of one PostgreSQL server for 1 to 16 workers: cycles of jobs, and appends.
 //!
-//! The server is a throw-away one of this machine, which workers and server share; SQLite does the
-//! same work beside it, on threads of one process. Both run with commits that wait for the disk
-//! (`fsync`) and without. Other programs of the machine slow all of it down, but not the number of
-//! cycles that a second of the server's own processor time is good for.
+//! The server is a throw-away one on this machine, shared with the workers; SQLite does the same work beside it, on threads
+//! of one process. Both run with commits that wait for the disk (`fsync`) and without. Other programs slow everything
+//! down, except the cycles per second of the server's own processor time.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,41 +10,41 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
-use daybook_domain::seams::{JobStore, SessionStore};
-use daybook_domain::{FinishOutcome, JobKey, Mark, Priority};
+use daybook_domain::seams::Store;
+use daybook_domain::{DueMark, FinishOutcome, JobKey, Priority};
 use daybook_store::sqlite::{Durability, SqliteOptions, SqliteStore};
 use daybook_store::{PostgresOptions, PostgresStore, Trust};
-use daybook_testkit::postgres::Server;
+use daybook_testkit::postgres::PostgresServer;
 
 use crate::append::append_of;
 use crate::jobs::{NOW, claim, session};
-use crate::transcripts::Numbers;
+use crate::transcripts::SeededNumbers;
 
 const WORKERS: [usize; 5] = [1, 2, 4, 8, 16];
-/// Jobs that go round.
+/// Jobs that are claimed and finished over and over.
 const JOBS: u32 = 4_000;
 /// Events of one append.
 const EVENTS: u32 = 100;
 /// How long each number is measured.
 const MEASURED: Duration = Duration::from_secs(3);
-/// Characters of the bar of a server that does what is wanted, and what that is.
+/// Length in characters of the bar at the target, and the target in cycles a second.
 const BAR: f64 = 30.0;
 const FULL: f64 = 2_000.0;
 
-/// What all workers do, over and over.
+/// The work that all workers repeat.
 #[derive(Debug, Clone, Copy)]
-enum Work {
+enum Workload {
     /// Claims so many jobs and finishes each a little further, so that it is due again.
     Cycles(usize),
     Appends,
 }
 
-impl Work {
+impl Workload {
     const ALL: [Self; 3] = [Self::Cycles(1), Self::Cycles(10), Self::Appends];
 }
 
-/// A store and what its server's processor time is read from.
-struct Measured<S> {
+/// A store, and the process whose children's processor time is measured.
+struct MeasuredStore<S> {
     store: Arc<S>,
     server: Option<u32>,
 }
@@ -54,9 +53,9 @@ pub(crate) fn curve() -> Result<()> {
     let runtime = tokio::runtime::Runtime::new()?;
     for durable in [false, true] {
         let server = if durable {
-            Server::durable()
+            PostgresServer::durable()
         } else {
-            Server::start()
+            PostgresServer::start()
         };
         let Some(server) = server else {
             return Ok(());
@@ -69,11 +68,11 @@ pub(crate) fn curve() -> Result<()> {
                 ..PostgresOptions::DEFAULT
             };
             let store = PostgresStore::open(&server.address(), &Trust::System, options).await?;
-            let postgres = Measured {
+            let postgres = MeasuredStore {
                 store: Arc::new(store),
                 server: Some(server.process()),
             };
-            let sqlite = Measured {
+            let sqlite = MeasuredStore {
                 store: Arc::new(open_sqlite(folder.path(), durable)?),
                 server: None,
             };
@@ -86,7 +85,7 @@ pub(crate) fn curve() -> Result<()> {
             );
             // One work after the other: appends make jobs, which the others would finish.
             let mut measured = Vec::new();
-            for work in Work::ALL {
+            for work in Workload::ALL {
                 for workers in WORKERS {
                     let (base, _) = sqlite.rate(work, workers).await?;
                     let (rate, share) = postgres.rate(work, workers).await?;
@@ -95,7 +94,7 @@ pub(crate) fn curve() -> Result<()> {
             }
             for (row, workers) in WORKERS.iter().enumerate() {
                 let of = |work: usize| measured[work * WORKERS.len() + row];
-                let columns = (0..Work::ALL.len()).map(|work| {
+                let columns = (0..Workload::ALL.len()).map(|work| {
                     let (base, rate, _) = of(work);
                     format!("{base:>11.0} |{rate:>6.0}")
                 });
@@ -127,18 +126,17 @@ fn open_sqlite(root: &Path, durable: bool) -> Result<SqliteStore> {
 }
 
 /// Makes jobs that stay due however often they are finished.
-async fn fill<S: JobStore>(store: &Arc<S>) -> Result<()> {
+async fn fill<S: Store>(store: &Arc<S>) -> Result<()> {
     for n in 0..JOBS {
-        let mark = Mark::at_once(1_000_000, NOW, Priority::Normal);
+        let mark = DueMark::at_once(1_000_000, NOW, Priority::Normal);
         store.mark(&JobKey::Extract(session(n)), mark).await?;
     }
     Ok(())
 }
 
-impl<S: JobStore + SessionStore + 'static> Measured<S> {
-    /// How much of a work is done a second by so many workers, and how much of a processor's time the
-    /// server takes for it.
-    async fn rate(&self, work: Work, workers: usize) -> Result<(f64, f64)> {
+impl<S: Store + 'static> MeasuredStore<S> {
+    /// Measures how much work `workers` do a second, and the server's share of a processor meanwhile.
+    async fn rate(&self, work: Workload, workers: usize) -> Result<(f64, f64)> {
         let next = Arc::new(AtomicU32::new(0));
         let before = self.server.map_or(0.0, processor_time);
         let began = Instant::now();
@@ -146,11 +144,11 @@ impl<S: JobStore + SessionStore + 'static> Measured<S> {
             let (store, next) = (Arc::clone(&self.store), Arc::clone(&next));
             tokio::spawn(async move {
                 let mut done = 0;
-                let mut numbers = Numbers(n as u64);
+                let mut numbers = SeededNumbers(n as u64);
                 while began.elapsed() < MEASURED {
                     done += match work {
-                        Work::Cycles(batch) => cycle(&*store, batch).await?,
-                        Work::Appends => {
+                        Workload::Cycles(batch) => cycle(&*store, batch).await?,
+                        Workload::Appends => {
                             let no = next.fetch_add(1, Ordering::Relaxed);
                             let mut id = session(no);
                             id.host_id = format!("{workers}-{}", id.host_id);
@@ -174,7 +172,7 @@ impl<S: JobStore + SessionStore + 'static> Measured<S> {
     }
 }
 
-async fn cycle<S: JobStore>(store: &S, batch: usize) -> Result<usize> {
+async fn cycle<S: Store>(store: &S, batch: usize) -> Result<usize> {
     let claimed = store.claim(claim("bench", batch)).await?;
     for one in &claimed {
         match store.finish(&one.token, one.after + 1, NOW).await? {
@@ -185,8 +183,7 @@ async fn cycle<S: JobStore>(store: &S, batch: usize) -> Result<usize> {
     Ok(claimed.len())
 }
 
-/// Processor time that the children of a process have used so far, in seconds; 0 where the machine
-/// does not say.
+/// The processor time of a process's children so far, in seconds; 0 on systems without `/proc`.
 fn processor_time(parent: u32) -> f64 {
     /// Linux counts in hundredths of a second, whatever the machine.
     const TICKS: f64 = 100.0;

@@ -1,10 +1,16 @@
-//! Running the built `daybook` as a process, timed from outside.
+//! Runs the built `daybook` as a process, and measures it from outside.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+
+/// How long the engine took, and its baseline in the same run.
+pub(crate) struct Timing {
+    pub(crate) engine: Duration,
+    pub(crate) baseline: Duration,
+}
 
 /// The release binary beside this one.
 pub(crate) fn daybook() -> Result<PathBuf> {
@@ -19,7 +25,7 @@ pub(crate) fn daybook() -> Result<PathBuf> {
     Ok(built)
 }
 
-/// Runs `daybook` and says how long it took; fails when it does.
+/// Runs `daybook` and returns how long it took. Fails if the command fails.
 pub(crate) fn timed(arguments: &[&str]) -> Result<Duration> {
     let mut command = Command::new(daybook()?);
     let command = command
@@ -35,7 +41,7 @@ pub(crate) fn timed(arguments: &[&str]) -> Result<Duration> {
     Ok(took)
 }
 
-/// Runs `daybook` and says how long it took and the most memory that it held, in bytes.
+/// Runs `daybook` and returns how long it took, and its peak memory in bytes.
 pub(crate) fn watched(arguments: &[&str]) -> Result<(Duration, u64)> {
     let began = Instant::now();
     let mut child = Command::new(daybook()?)
@@ -58,17 +64,17 @@ pub(crate) fn watched(arguments: &[&str]) -> Result<(Duration, u64)> {
     Ok((began.elapsed(), peak))
 }
 
-/// The kernel's own record of the most memory of a process that was resident, in bytes.
+/// The peak resident memory of a process in bytes, as the kernel records it.
 pub(crate) fn high_water(pid: u32) -> Option<u64> {
     size_in(&format!("/proc/{pid}/status"), "VmHWM:")
 }
 
-/// Begins this process's [`high_water`] anew, where the system can.
+/// Resets this process's [`high_water`], where the system supports it.
 pub(crate) fn reset_high_water() {
     let _ = std::fs::write("/proc/self/clear_refs", "5");
 }
 
-/// Memory of a process that is resident now, in bytes.
+/// The resident memory of a process in bytes.
 pub(crate) fn resident(pid: u32) -> Option<u64> {
     size_in(&format!("/proc/{pid}/status"), "VmRSS:")
 }

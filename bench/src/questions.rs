@@ -1,5 +1,5 @@
-//! Ten questions that the owner of the real transcripts would ask: whether the evidence is among the
-//! first three answers, and whether what was never discussed stays unanswered.
+//! Ten questions that the owner of the real transcripts would ask. Checks that evidence is among the first three answers,
+//! and that questions about what was never discussed get no answer.
 
 use std::process::Command;
 
@@ -9,42 +9,41 @@ use serde_json::Value;
 use crate::process::{daybook, timed};
 use crate::transcripts::real;
 
-/// Answers that are looked at.
+/// Answers that are checked.
 const FIRST: usize = 3;
 
-/// A question, and where its evidence lies: a session and lines of it. Without one, it was never
-/// discussed.
-struct Asked(&'static str, Option<(&'static str, u64, u64)>);
+/// A question and its evidence: a session and a range of its lines. `None` for what was never discussed.
+struct OwnerQuestion(&'static str, Option<(&'static str, u64, u64)>);
 
-const QUESTIONS: [Asked; 10] = [
-    Asked(
+const QUESTIONS: [OwnerQuestion; 10] = [
+    OwnerQuestion(
         "how many checkpoints does explain list?",
         Some(("7f78", 650, 700)),
     ),
-    Asked(
+    OwnerQuestion(
         "why does explain show only checkpoints since the merge from main?",
         Some(("7f78", 600, 640)),
     ),
-    Asked("what replaces brews in goreleaser?", Some(("48f4", 1, 60))),
-    Asked(
+    OwnerQuestion("what replaces brews in goreleaser?", Some(("48f4", 1, 60))),
+    OwnerQuestion(
         "how should the redact tests state what they expect?",
         Some(("768d", 40, 100)),
     ),
-    Asked(
+    OwnerQuestion(
         "what if a second session creates overlapping files?",
         Some(("a318", 40, 60)),
     ),
-    Asked("what is ENT-129 about?", Some(("7f78", 229, 263))),
-    Asked(
+    OwnerQuestion("what is ENT-129 about?", Some(("7f78", 229, 263))),
+    OwnerQuestion(
         "which shell do we print completion instructions for?",
         Some(("2859", 1, 40)),
     ),
-    Asked("which database do we use?", None),
-    Asked("how do we deploy to kubernetes?", None),
-    Asked("what did the customer say about the invoice?", None),
+    OwnerQuestion("which database do we use?", None),
+    OwnerQuestion("how do we deploy to kubernetes?", None),
+    OwnerQuestion("what did the customer say about the invoice?", None),
 ];
 
-/// Asks them all of a fresh memory.
+/// Asks all questions in a fresh memory.
 pub(crate) fn ask() -> Result<()> {
     let Some(folder) = real() else {
         println!("  there is no ../shared/data/transcripts here");
@@ -54,7 +53,7 @@ pub(crate) fn ask() -> Result<()> {
     let root = place.path().join("root").display().to_string();
     timed(&["import", &folder.display().to_string(), "--root", &root])?;
     let mut right = 0;
-    for Asked(question, evidence) in &QUESTIONS {
+    for OwnerQuestion(question, evidence) in &QUESTIONS {
         let output = Command::new(daybook()?)
             .args(["recall", question, "--json", "--root", &root])
             .output()?;

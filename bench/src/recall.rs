@@ -4,7 +4,7 @@ use anyhow::Result;
 use tempfile::TempDir;
 
 use crate::process::{median, ms, timed};
-use crate::transcripts::{Numbers, write_session};
+use crate::transcripts::{SeededNumbers, write_session};
 
 /// A data folder in `folder` that holds 100,000 events.
 pub(crate) fn large_root(folder: &TempDir) -> Result<String> {
@@ -26,7 +26,7 @@ pub(crate) fn large_root(folder: &TempDir) -> Result<String> {
 pub(crate) fn process() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let root = large_root(&folder)?;
-    let mut numbers = Numbers(99);
+    let mut numbers = SeededNumbers(99);
     let mut questions: Vec<String> = (0..20).map(|_| numbers.sentence(5)).collect();
     questions.push("the and of".to_owned());
     let mut recalls = Vec::new();

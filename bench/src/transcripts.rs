@@ -1,23 +1,39 @@
-//! Transcripts to measure with: real ones where they are, else made with a fixed seed.
+//! Transcripts for measurements: real ones if they exist, otherwise generated with a fixed seed.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use daybook_domain::{Scope, SessionId};
+use daybook_engine::import::{FileReport, ImportProgress};
+use daybook_engine::jobs::WorkProgress;
 use serde_json::json;
 
-/// The folder of real transcripts, if it is beside the project.
+/// The folder of real transcripts, if it exists beside the project.
 pub(crate) fn real() -> Option<PathBuf> {
     let project = Path::new(env!("CARGO_MANIFEST_DIR")).parent()?;
     let folder = project.parent()?.join("shared/data/transcripts");
     folder.is_dir().then_some(folder)
 }
 
-/// A small generator of numbers: the same sequence on every machine.
-pub(crate) struct Numbers(pub(crate) u64);
+/// Discards the progress of an import and of work.
+pub(crate) struct DiscardProgress;
 
-impl Numbers {
+impl ImportProgress for DiscardProgress {
+    fn bytes(&self, _: u64) {}
+    fn file(&self, _: &FileReport) {}
+}
+
+impl WorkProgress for DiscardProgress {
+    fn session_read(&self, _: &SessionId) {}
+    fn scope_written(&self, _: &Scope) {}
+}
+
+/// A small pseudo-random generator with the same sequence on every machine.
+pub(crate) struct SeededNumbers(pub(crate) u64);
+
+impl SeededNumbers {
     pub(crate) fn next(&mut self) -> u64 {
         // SplitMix64.
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -27,7 +43,8 @@ impl Numbers {
         z ^ (z >> 31)
     }
 
-    fn below(&mut self, bound: u64) -> u64 {
+    /// A number below `bound`.
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound
     }
 
@@ -54,10 +71,10 @@ impl Numbers {
     }
 }
 
-/// Writes one Claude Code session of `events` events and says how many bytes it takes.
+/// Writes one Claude Code session of `events` events. Returns its size in bytes.
 pub(crate) fn write_session(path: &Path, seed: u64, events: u64) -> Result<u64> {
     let mut out = BufWriter::new(File::create(path)?);
-    let mut numbers = Numbers(seed);
+    let mut numbers = SeededNumbers(seed);
     let session = format!("{:08x}-0000-4000-8000-{:012x}", numbers.next() as u32, seed);
     let mut bytes = 0;
     for n in 0..events {
@@ -69,7 +86,16 @@ pub(crate) fn write_session(path: &Path, seed: u64, events: u64) -> Result<u64> 
     Ok(bytes)
 }
 
-fn line(numbers: &mut Numbers, session: &str, n: u64) -> serde_json::Value {
+/// The human messages of such a session, in order.
+pub(crate) fn human_messages(seed: u64, events: u64) -> Vec<String> {
+    let mut numbers = SeededNumbers(seed);
+    numbers.next();
+    let lines = (0..events).map(|n| line(&mut numbers, "", n));
+    let messages = lines.filter_map(|line| Some(line["message"]["content"].as_str()?.to_owned()));
+    messages.collect()
+}
+
+fn line(numbers: &mut SeededNumbers, session: &str, n: u64) -> serde_json::Value {
     let (kind, content) = match n % 10 {
         0 => {
             let words = 8 + numbers.below(20);

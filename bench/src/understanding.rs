@@ -1,4 +1,4 @@
-//! What is understood of real transcripts: counted, and a sample of what persons said for reading.
+//! Counts what the readers find in real transcripts, and prints a sample of human messages.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result};
-use daybook_engine::ingest::census::Census;
-use daybook_engine::ingest::parsed::Via;
+use daybook_engine::transcripts::census::Census;
+use daybook_engine::transcripts::item::Via;
 use serde_json::Value;
 
 use crate::process::{daybook, timed};
@@ -31,7 +31,7 @@ pub(crate) fn count() -> Result<()> {
         (std::cmp::Reverse(size), path.clone())
     });
     let census = Census::of(&files)?;
-    tell(&census);
+    print(&census);
     sample(&census, &folder);
     projects(&folder)
 }
@@ -51,7 +51,7 @@ fn line(what: &str, n: u64) {
     println!("  {n:>7}  {what}");
 }
 
-fn tell(census: &Census) {
+fn print(census: &Census) {
     line("files, the longest first", census.files);
     line("lines that could not be read", census.bad_lines);
     line("sessions, by the host's id", census.sessions.len() as u64);
@@ -80,7 +80,7 @@ fn tell(census: &Census) {
     }
     println!("  how calls ended");
     for (status, n) in &census.results {
-        line(&format!("  {}", status.unwrap_or("not told")), *n);
+        line(&format!("  {}", status.unwrap_or("not recorded")), *n);
     }
     let branches: BTreeSet<&String> = census.places.values().flatten().collect();
     let gone = census

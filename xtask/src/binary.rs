@@ -1,43 +1,43 @@
-//! Whether the release binary is small enough.
+//! Checks the size of the release binary.
 //!
-//! What grew it is found with `CARGO_PROFILE_RELEASE_STRIP=none cargo build --release` and `nm --size-sort`.
+//! To find what made it grow: `CARGO_PROFILE_RELEASE_STRIP=none cargo build --release`, then `nm --size-sort`.
 //!
-//! Not here: building it, which takes minutes and is done before.
+//! Not here: the build, which takes minutes and runs before.
 
 use std::path::Path;
 
 use anyhow::Context as _;
 
-use crate::Report;
+use crate::CheckReport;
 
 const MIB: u64 = 1 << 20;
-/// Most that the binary may take, with vectors and the tokens of exact counts.
-const MOST: u64 = 42 * MIB;
+/// Most bytes of the binary, with vectors and the vocabularies of exact token counts.
+const MOST_BYTES: u64 = 40 * MIB;
 
-/// Checks the binary that `cargo build --release` left for the workspace at `root`.
-pub(crate) fn check(root: &Path) -> anyhow::Result<Report> {
+/// Checks the binary that `cargo build --release` built for the workspace at `root`.
+pub(crate) fn check(root: &Path) -> anyhow::Result<CheckReport> {
     let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
     let name = format!("daybook{}", std::env::consts::EXE_SUFFIX);
     let path = root.join(target).join("release").join(name);
     let file = std::fs::metadata(&path).with_context(|| {
         format!(
-            "cannot find {}; build it with cargo build --release",
+            "cannot find {}; run cargo build --release first",
             path.display()
         )
     })?;
-    Ok(judge(file.len()))
+    Ok(report(file.len()))
 }
 
-fn judge(bytes: u64) -> Report {
+fn report(bytes: u64) -> CheckReport {
     let size = format!("{}.{} MiB", bytes / MIB, bytes % MIB * 10 / MIB);
-    let broken = (bytes > MOST).then(|| {
+    let broken = (bytes > MOST_BYTES).then(|| {
         format!(
-            "the release binary takes {size}, and {} MiB are allowed",
-            MOST / MIB
+            "the release binary takes {size}; at most {} MiB are allowed",
+            MOST_BYTES / MIB
         )
     });
-    Report {
-        looked_at: format!("{size}, of {} MiB that are allowed", MOST / MIB),
+    CheckReport {
+        summary: format!("{size} of {} MiB allowed", MOST_BYTES / MIB),
         broken: broken.into_iter().collect(),
     }
 }
@@ -48,12 +48,12 @@ mod tests {
 
     #[test]
     fn a_binary_may_take_what_is_allowed_and_no_more() {
-        let full = judge(MOST);
-        assert_eq!(full.looked_at, "42.0 MiB, of 42 MiB that are allowed");
+        let full = report(MOST_BYTES);
+        assert_eq!(full.summary, "40.0 MiB of 40 MiB allowed");
         assert_eq!(full.broken, [""; 0]);
         assert_eq!(
-            judge(MOST + MIB * 3 / 2).broken,
-            ["the release binary takes 43.5 MiB, and 42 MiB are allowed"]
+            report(MOST_BYTES + MIB * 3 / 2).broken,
+            ["the release binary takes 41.5 MiB; at most 40 MiB are allowed"]
         );
     }
 }

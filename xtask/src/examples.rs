@@ -1,53 +1,50 @@
-//! Whether the library shows how each of its items is used.
+//! Checks that the library's examples show each item with behaviour.
 //!
-//! What is looked at: working memory, the seams of models and clocks, and the crate `daybook`. A public type,
-//! trait or function needs an example in its own docs. A method needs one too, unless an example at its type
-//! or at another of its methods calls it. Fields, variants, constants and the methods of traits are shown by
-//! the example of what they belong to. Only examples that run or compile count.
+//! Checked are working memory, the seams of models and clocks, and the crate `daybook`. Each public trait, each public
+//! function and each public type with public methods must occur in the visible lines of an example, wherever that
+//! example is. Plain data, single methods, variants and constants need no example. Only examples that run or compile
+//! count.
 //!
-//! It also counts the lines of the agent in the docs of `daybook`.
+//! It also counts the lines of the complete agent in the docs of `daybook`.
 //!
 //! Not here: whether an example is right. The tests run them.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
-use crate::Report;
+use crate::CheckReport;
 
-/// Whose items are shown.
+/// Folders and files whose items are checked.
 const SHOWN: &[&str] = &[
     "crates/daybook/src",
     "crates/domain/src/model.rs",
     "crates/domain/src/time.rs",
     "crates/domain/src/working",
-    "crates/engine/src/working",
+    "crates/working/src",
 ];
-/// Where the agent is, below which heading.
+/// The file of the complete agent, and the heading above it.
 const AGENT: (&str, &str) = ("crates/daybook/src/lib.rs", "//! # A complete agent");
-/// The agent has fewer lines.
+/// The agent must have fewer lines.
 const AGENT_LINES: usize = 40;
-/// What begins or ends an example that is compiled.
+/// Fences of examples that are compiled.
 const FENCES: &[&str] = &["```", "```no_run", "```rust"];
 
 /// Checks the workspace at `root`.
-pub(crate) fn check(root: &Path) -> anyhow::Result<Report> {
-    let mut broken = Vec::new();
-    let mut items = 0;
+pub(crate) fn check(root: &Path) -> anyhow::Result<CheckReport> {
+    let mut files = Vec::new();
     for place in SHOWN {
-        let mut found = Vec::new();
         for file in rust_files(&root.join(place))? {
-            let name = file
-                .strip_prefix(root)
-                .unwrap_or(&file)
-                .display()
-                .to_string();
-            found.extend(scan(&name.replace('\\', "/"), &text(&file)?));
+            if is_test_file(&file) {
+                continue;
+            }
+            let name = file.strip_prefix(root).unwrap_or(&file).display();
+            files.push((name.to_string().replace('\\', "/"), text(&file)?));
         }
-        items += found.len();
-        broken.extend(not_shown(&found));
     }
+    let (items, mut broken) = not_shown(&files);
     let (file, heading) = AGENT;
     let lines = lines_below(&text(&root.join(file))?, heading);
     if !(1..AGENT_LINES).contains(&lines) {
@@ -55,8 +52,8 @@ pub(crate) fn check(root: &Path) -> anyhow::Result<Report> {
             "{file}: the agent has {lines} lines; it must have at least one and fewer than {AGENT_LINES}"
         ));
     }
-    Ok(Report {
-        looked_at: format!("{items} items, each with an example; the agent has {lines} lines"),
+    Ok(CheckReport {
+        summary: format!("{items} items, each in an example; the agent has {lines} lines"),
         broken,
     })
 }
@@ -67,73 +64,72 @@ struct Item {
     /// File and line.
     place: String,
     name: String,
-    /// Its type, for methods.
-    of: Option<String>,
-    /// The examples in its docs; empty without any.
-    example: String,
+    kind: ItemKind,
 }
 
-fn not_shown(items: &[Item]) -> Vec<String> {
-    let is_called = |item: &Item| {
-        let (dot, path) = (format!(".{}(", item.name), format!("::{}(", item.name));
-        items
-            .iter()
-            .filter(|other| {
-                item.of.is_some() && (other.of == item.of || Some(&other.name) == item.of.as_ref())
-            })
-            .any(|other| other.example.contains(&dot) || other.example.contains(&path))
-    };
-    let missing = items
+#[derive(Debug, PartialEq, Eq)]
+enum ItemKind {
+    Trait,
+    Function,
+    Type,
+    /// A method of the named type.
+    MethodOf(String),
+}
+
+/// The number of items that an example must show, and a finding for each one that none shows.
+fn not_shown(files: &[(String, String)]) -> (usize, Vec<String>) {
+    let items: Vec<Item> = files
         .iter()
-        .filter(|item| item.example.is_empty() && !is_called(item));
-    missing
-        .map(|item| {
-            let owner = item
-                .of
-                .as_ref()
-                .map(|of| format!("{of}::"))
-                .unwrap_or_default();
-            format!(
-                "{}: {owner}{} has no example in its docs",
-                item.place, item.name
-            )
+        .flat_map(|(file, text)| scan(file, text))
+        .collect();
+    let examples: String = files
+        .iter()
+        .map(|(_, text)| visible_examples(text))
+        .collect();
+    let shown: BTreeSet<&str> = examples.split(|c: char| !is_word(c)).collect();
+    let has_methods = |item: &Item| {
+        items.iter().any(|other| match &other.kind {
+            ItemKind::MethodOf(owner) => *owner == item.name,
+            ItemKind::Trait | ItemKind::Function | ItemKind::Type => false,
         })
-        .collect()
+    };
+    let required = |item: &&Item| match &item.kind {
+        ItemKind::Trait | ItemKind::Function => true,
+        ItemKind::Type => has_methods(item),
+        ItemKind::MethodOf(_) => false,
+    };
+    let required: Vec<&Item> = items.iter().filter(required).collect();
+    let missing = required.iter().filter(|item| !shown.contains(&*item.name));
+    let missing = missing.map(|item| format!("{}: no example uses {}", item.place, item.name));
+    (required.len(), missing.collect())
 }
 
 /// The public items of one file.
 fn scan(file: &str, source: &str) -> Vec<Item> {
-    let (mut items, mut docs, mut of) = (Vec::new(), Vec::new(), None);
-    let mut open_attribute = false;
+    let (mut items, mut owner) = (Vec::new(), None);
     for (number, line) in source.lines().enumerate() {
         let bare = line.trim();
         if line == "#[cfg(test)]" {
             break;
         }
-        if let Some(doc) = bare.strip_prefix("///") {
-            docs.push(doc.strip_prefix(' ').unwrap_or(doc));
-            continue;
-        }
-        if bare.starts_with("#[") || open_attribute {
-            open_attribute = !bare.ends_with(']');
-            continue;
-        }
         if bare.starts_with("impl") {
-            of = implemented(bare);
+            owner = implemented(bare);
         } else if line.starts_with("pub ") {
-            of = None;
+            owner = None;
         }
-        if let Some(name) = public_name(bare) {
+        if let Some((name, kind)) = public_item(bare) {
+            let kind = match (&owner, kind) {
+                (Some(owner), ItemKind::Function) if line.starts_with(' ') => {
+                    ItemKind::MethodOf(owner.clone())
+                }
+                (_, kind) => kind,
+            };
             items.push(Item {
                 place: format!("{file}:{}", number + 1),
-                of: of
-                    .clone()
-                    .filter(|_| line.starts_with(' ') && is_function(bare)),
-                example: examples(&docs),
                 name,
+                kind,
             });
         }
-        docs.clear();
     }
     items
 }
@@ -148,14 +144,8 @@ fn implemented(line: &str) -> Option<String> {
     (!rest.contains(" for ")).then(|| word(rest))
 }
 
-fn is_function(line: &str) -> bool {
-    line.split('(')
-        .next()
-        .is_some_and(|before| before.contains("fn "))
-}
-
-/// The name of what a line begins to define for everybody.
-fn public_name(line: &str) -> Option<String> {
+/// The name and kind of the public item that a line begins to define.
+fn public_item(line: &str) -> Option<(String, ItemKind)> {
     let mut rest = line.strip_prefix("pub ")?;
     for qualifier in ["const ", "async ", "unsafe "] {
         let is_function = |rest: &&str| rest.contains("fn ");
@@ -164,35 +154,54 @@ fn public_name(line: &str) -> Option<String> {
             .filter(is_function)
             .unwrap_or(rest);
     }
-    let name = ["fn ", "struct ", "enum ", "trait ", "type "]
-        .into_iter()
-        .find_map(|kind| rest.strip_prefix(kind))?;
-    Some(word(name)).filter(|name| !name.is_empty())
+    let (keyword, name) = rest.split_once(' ')?;
+    let kind = match keyword {
+        "fn" => ItemKind::Function,
+        "trait" => ItemKind::Trait,
+        "struct" | "enum" | "type" => ItemKind::Type,
+        _ => return None,
+    };
+    let name = word(name);
+    (!name.is_empty()).then_some((name, kind))
 }
 
 fn word(text: &str) -> String {
-    let is_word = |c: &char| c.is_alphanumeric() || *c == '_';
-    text.chars().take_while(is_word).collect()
+    text.chars().take_while(|c| is_word(*c)).collect()
 }
 
-/// The code of the examples in docs.
-fn examples(docs: &[&str]) -> String {
-    let (mut code, mut fence) = (String::new(), None);
-    for line in docs {
-        match fence {
-            None if line.starts_with("```") => fence = Some(FENCES.contains(line)),
-            Some(_) if *line == "```" => fence = None,
-            Some(true) => {
-                code.push_str(line);
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// The lines of a file's compiled examples that readers see.
+fn visible_examples(source: &str) -> String {
+    let (mut code, mut is_compiled) = (String::new(), None);
+    for line in source.lines().map(str::trim) {
+        let doc = line
+            .strip_prefix("///")
+            .or_else(|| line.strip_prefix("//!"));
+        // A shared preamble of hidden lines is part of the example around it.
+        if line.starts_with("#[doc = include_str!") {
+            continue;
+        }
+        let Some(doc) = doc.map(str::trim) else {
+            is_compiled = None;
+            continue;
+        };
+        match is_compiled {
+            None if doc.starts_with("```") => is_compiled = Some(FENCES.contains(&doc)),
+            Some(_) if doc == "```" => is_compiled = None,
+            Some(true) if doc != "#" && !doc.starts_with("# ") => {
+                code.push_str(doc);
                 code.push('\n');
             }
-            _ => {}
+            None | Some(_) => {}
         }
     }
     code
 }
 
-/// How many lines readers see of the first example below a heading of a crate's docs.
+/// Counts the visible lines of the first example below a heading of a crate's docs.
 fn lines_below(source: &str, heading: &str) -> usize {
     let docs = source.lines().skip_while(|line| *line != heading);
     let example = docs.skip_while(|line| *line != "//! ```").skip(1);
@@ -204,8 +213,8 @@ fn lines_below(source: &str, heading: &str) -> usize {
         .count()
 }
 
-/// Rust files at or below `place`, without those of tests.
-fn rust_files(place: &Path) -> anyhow::Result<Vec<PathBuf>> {
+/// Rust files at or below `place`.
+pub(crate) fn rust_files(place: &Path) -> anyhow::Result<Vec<PathBuf>> {
     if place.is_file() {
         return Ok(vec![place.to_owned()]);
     }
@@ -218,18 +227,18 @@ fn rust_files(place: &Path) -> anyhow::Result<Vec<PathBuf>> {
         .with_context(reading)?;
     entries.sort();
     for path in entries {
-        let name = path
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
         if path.is_dir() {
             found.extend(rust_files(&path)?);
-        } else if name.ends_with(".rs") && name != "tests.rs" && !name.ends_with("_tests.rs") {
+        } else if path.extension().is_some_and(|end| end == "rs") {
             found.push(path);
         }
     }
     Ok(found)
+}
+
+fn is_test_file(file: &Path) -> bool {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    name == "tests.rs" || name.ends_with("_tests.rs")
 }
 
 fn text(file: &Path) -> anyhow::Result<String> {
@@ -242,42 +251,59 @@ mod tests {
 
     #[track_caller]
     fn check(source: &str, expected: &[&str]) {
-        let missing = not_shown(&scan("a.rs", source));
-        assert_eq!(missing, expected);
+        let files = [("a.rs".to_owned(), source.to_owned())];
+        assert_eq!(not_shown(&files).1, expected);
     }
 
     #[test]
-    fn an_item_without_an_example_is_named() {
+    fn a_function_or_trait_without_an_example_is_named() {
         check(
-            "/// One.\npub struct One;\n",
-            &["a.rs:2: One has no example in its docs"],
+            "/// One.\npub fn one() {}\n",
+            &["a.rs:2: no example uses one"],
         );
         check(
-            "/// One.\n///\n/// ```\n/// let _ = One;\n/// ```\npub struct One;\n",
+            "/// One.\n///\n/// ```\n/// one();\n/// ```\npub fn one() {}\n",
             &[],
         );
-        check("pub(crate) struct One;\nfn two() {}\n", &[]);
+        check(
+            "pub trait One {\n    fn go(&self);\n}\n",
+            &["a.rs:1: no example uses One"],
+        );
+        check("pub(crate) fn one() {}\nfn two() {}\n", &[]);
         check(
             "/// Two.\n///\n/// ```text\n/// two\n/// ```\n#[must_use]\npub const fn two() {}\n",
-            &["a.rs:7: two has no example in its docs"],
+            &["a.rs:7: no example uses two"],
+        );
+        check(
+            "/// ```\n/// # two();\n/// ```\npub fn two() {}\n",
+            &["a.rs:4: no example uses two"],
         );
     }
 
     #[test]
-    fn a_method_may_be_shown_by_its_type() {
-        let one = "/// ```\n/// One.new().go();\n/// ```\npub struct One;\nimpl One {\n    /// Goes.\n    pub async fn go(&self) {}\n}\n";
-        check(one, &[]);
-        let other = "impl Other {\n    pub fn go(&self) {}\n}\n";
+    fn an_example_may_begin_with_a_shared_preamble() {
         check(
-            &format!("{one}{other}"),
-            &["a.rs:10: Other::go has no example in its docs"],
+            "/// ```\n#[doc = include_str!(\"a.txt\")]\n/// one();\n/// ```\npub fn one() {}\n",
+            &[],
         );
     }
 
     #[test]
-    fn the_methods_of_traits_and_tests_are_let_off() {
+    fn a_type_needs_an_example_for_its_methods_alone() {
+        let methods = "impl One {\n    /// Goes.\n    pub async fn go(&self) {}\n}\n";
+        check("pub struct One;\n", &[]);
         check(
-            "impl Clone for One {\n    fn clone(&self) -> Self {}\n}\n#[cfg(test)]\nmod tests {\n    pub struct Two;\n}\n",
+            &format!("pub struct One;\n{methods}"),
+            &["a.rs:1: no example uses One"],
+        );
+        let elsewhere = "/// ```\n/// One.go();\n/// ```\npub struct Two;\n";
+        check(&format!("pub struct One;\n{methods}{elsewhere}"), &[]);
+    }
+
+    #[test]
+    fn the_methods_of_traits_and_tests_are_exempt() {
+        check(
+            "pub struct One;\nimpl Clone for One {\n    fn clone(&self) -> Self {}\n}\n#[cfg(test)]\nmod tests {\n    pub fn two() {}\n}\n",
             &[],
         );
     }

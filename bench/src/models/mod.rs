@@ -1,12 +1,10 @@
-//! What is sent to a model for the transcripts of a folder, and how much time the engine takes beside it.
+//! Measures what the engine sends to a model for the transcripts of a folder, and the engine's own time.
 //!
-//! A scripted provider (`script`) answers over real wires; `run` takes the transcripts in and has every
-//! window asked about. Windows that show a model nothing are not asked about, and count for time alone.
-//! The time beside the model goes from a window's claim to its finish in SQLite. It is shown twice: what the
-//! engine's one thread took of a processor, the client of the provider and the database included, which
-//! nothing else on the machine lengthens and which is judged; and as time on the wall, without the time
-//! that the provider takes to answer: the requests' way over the loopback and waits for the disk count as
-//! ours.
+//! A scripted provider (`script`) answers over real wires; `run` imports the transcripts and extracts every window.
+//! Windows that show a model nothing cause no request, and count for time alone. The engine's time runs from a window's
+//! claim to its finish in SQLite. It is printed twice: as processor time of the engine's one thread, client of the
+//! provider and database included, which other programs do not lengthen and which has a target; and as wall time without
+//! the provider's answering time, where the loopback and waits for the disk count as the engine's.
 
 mod run;
 mod script;
@@ -21,7 +19,7 @@ use serde_json::{Value, json};
 
 use crate::process::ms;
 use crate::transcripts::real;
-use run::{Ran, Taken};
+use run::{ImportedTranscripts, RunResult};
 
 /// Most tokens of what is sent for one token of the windows as they are shown.
 const SENT: f64 = 1.3;
@@ -32,7 +30,7 @@ const REQUESTS: u64 = 2;
 /// Most of a processor's time beside the model, at the median.
 const BESIDE: Duration = Duration::from_millis(5);
 
-/// What is run: Daybook's own dialect over each wire, and the seeds' over one.
+/// What is run: Daybook's own dialect over each wire, and other systems' over one.
 const RUNS: [(Wire, Dialect); 6] = [
     (Wire::OpenAi, Dialect::Extract),
     (Wire::Anthropic, Dialect::Extract),
@@ -42,12 +40,12 @@ const RUNS: [(Wire, Dialect); 6] = [
     (Wire::OpenAi, Dialect::SilentTurn),
 ];
 
-/// Answers for the real transcripts, or for the sample where they are not there.
+/// Measures the real transcripts, or the sample if they do not exist.
 pub(crate) fn ask() -> Result<()> {
     answer(real(), false)
 }
 
-/// Answers as `arguments` say: a folder, `--json`, both or neither.
+/// Measures with arguments: a folder, `--json`, both or neither.
 pub(crate) fn ask_with(arguments: &[String]) -> Result<()> {
     let mut folder = None;
     let mut as_json = false;
@@ -62,7 +60,7 @@ pub(crate) fn ask_with(arguments: &[String]) -> Result<()> {
 }
 
 fn answer(folder: Option<PathBuf>, as_json: bool) -> Result<()> {
-    // The sample's sessions are shorter than the prompt: what it costs says nothing about work.
+    // The sample's sessions are shorter than the prompt, so their shares are not representative.
     let is_judged = folder.is_some();
     let folder = folder.unwrap_or_else(sample);
     let taken = run::take(folder)?;
@@ -70,20 +68,20 @@ fn answer(folder: Option<PathBuf>, as_json: bool) -> Result<()> {
         bail!("there are no transcripts in it");
     }
     if !as_json {
-        head(&taken);
+        print_head(&taken);
     }
     let mut rows = Vec::new();
     for (wire, dialect) in RUNS {
-        let row = Row::of(&taken, wire, dialect, &run::ask(&taken, wire, dialect)?);
+        let row = ModelRunRow::of(&taken, wire, dialect, &run::ask(&taken, wire, dialect)?);
         if !as_json {
-            row.tell();
+            row.print();
         }
         rows.push(row);
     }
-    let missed: Vec<String> = rows.iter().flat_map(Row::missed).collect();
+    let missed: Vec<String> = rows.iter().flat_map(ModelRunRow::missed).collect();
     match as_json {
         true => println!("{:#}", json_of(&taken, &rows, &missed)),
-        false => tell_wanted(is_judged),
+        false => print_targets(is_judged),
     }
     match missed.as_slice() {
         missed if is_judged && !missed.is_empty() => bail!("missed: {}", missed.join("; ")),
@@ -96,7 +94,7 @@ fn sample() -> PathBuf {
 }
 
 /// One line of the table.
-struct Row {
+struct ModelRunRow {
     wire: Wire,
     dialect: Dialect,
     windows: usize,
@@ -112,38 +110,38 @@ struct Row {
     sent_share: f64,
     /// Median, 95th percentile, longest.
     beside: [Duration; 3],
-    /// The median of what the engine takes of a processor.
+    /// The median processor time of the engine.
     own: Duration,
 }
 
-impl Row {
-    fn of(taken: &Taken, wire: Wire, dialect: Dialect, ran: &Ran) -> Self {
-        let heard = ran.heard;
+impl ModelRunRow {
+    fn of(taken: &ImportedTranscripts, wire: Wire, dialect: Dialect, ran: &RunResult) -> Self {
+        let totals = ran.totals;
         let whole = sorted(&ran.whole);
         Self {
             wire,
             dialect,
             windows: whole.len(),
-            asked: heard.windows,
-            requests: heard.requests,
+            asked: totals.windows,
+            requests: totals.requests,
             most_requests: ran.most_requests,
             observations: ran.observations,
-            rendered: heard.rendered,
-            sent: heard.sent,
-            prompts: heard.prompts,
-            again: heard.again,
-            rendered_share: heard.rendered as f64 / taken.raw.max(1) as f64,
-            sent_share: heard.sent as f64 / heard.rendered.max(1) as f64,
+            rendered: totals.rendered,
+            sent: totals.sent,
+            prompts: totals.prompts,
+            again: totals.again,
+            rendered_share: totals.rendered as f64 / taken.raw.max(1) as f64,
+            sent_share: totals.sent as f64 / totals.rendered.max(1) as f64,
             beside: [0.5, 0.95, 1.0].map(|share| at(&whole, share)),
             own: at(&sorted(&ran.own), 0.5),
         }
     }
 
-    fn tell(&self) {
+    fn print(&self) {
         let [median, p95, most] = self.beside.map(ms);
         println!(
             "  {:<12} {:<9} {:>5} {:>6} {:>4} {:>4} {:>9} {:>6.3} {:>9} {:>6.3} {:>8} {:>7} {median:>8.2} {p95:>7.2} {most:>7.2} {:>6.2} {:>6}",
-            self.dialect.word(),
+            self.dialect.as_str(),
             word(self.wire),
             self.windows,
             self.asked,
@@ -160,12 +158,12 @@ impl Row {
         );
     }
 
-    /// What it should have been and is not. How much a seed's dialect shows is the seed's own choice.
+    /// What it should have been and is not. How much another system's dialect shows is that system's choice.
     fn missed(&self) -> Vec<String> {
         if self.dialect != Dialect::Extract {
             return Vec::new();
         }
-        let name = format!("{} over {}", self.dialect.word(), word(self.wire));
+        let name = format!("{} over {}", self.dialect.as_str(), word(self.wire));
         let wanted = [
             (self.rendered_share <= RENDERED, "rendered/raw"),
             (self.sent_share <= SENT, "sent/rendered"),
@@ -178,7 +176,7 @@ impl Row {
 
     fn json(&self) -> Value {
         json!({
-            "dialect": self.dialect.word(),
+            "dialect": self.dialect.as_str(),
             "wire": word(self.wire),
             "windows": self.windows,
             "asked": self.asked,
@@ -201,7 +199,7 @@ impl Row {
     }
 }
 
-fn head(taken: &Taken) {
+fn print_head(taken: &ImportedTranscripts) {
     println!(
         "  {} sessions, {} events of {} tokens; every {}th window needs a second request",
         taken.sessions,
@@ -217,24 +215,24 @@ fn head(taken: &Taken) {
     );
 }
 
-fn tell_wanted(is_judged: bool) {
+fn print_targets(is_judged: bool) {
     println!(
         "  wanted: of raw <= {RENDERED}, sent/shown <= {SENT}, requests about a window <= {REQUESTS}, median of cpu < {} ms",
         BESIDE.as_millis()
     );
-    println!("  the seeds' dialects are shown as they are, and not judged");
+    println!("  the dialects of other systems are shown as they are, and not judged");
     if !is_judged {
         println!("  the sample's sessions are shorter than a prompt, so nothing is judged");
     }
 }
 
-fn json_of(taken: &Taken, rows: &[Row], missed: &[String]) -> Value {
+fn json_of(taken: &ImportedTranscripts, rows: &[ModelRunRow], missed: &[String]) -> Value {
     json!({
         "sessions": taken.sessions,
         "events": taken.events,
         "raw_tokens": taken.raw,
         "second_request_every": script::EVERY,
-        "runs": rows.iter().map(Row::json).collect::<Vec<_>>(),
+        "runs": rows.iter().map(ModelRunRow::json).collect::<Vec<_>>(),
         "missed": missed,
     })
 }
@@ -269,7 +267,7 @@ mod tests {
         let taken = run::take(sample()).expect("the sample can be taken in");
         for (wire, dialect) in RUNS {
             let ran = run::ask(&taken, wire, dialect).expect("every window is settled");
-            let row = Row::of(&taken, wire, dialect, &ran);
+            let row = ModelRunRow::of(&taken, wire, dialect, &ran);
             let name = row.json();
             assert!(row.asked > 0 && row.asked <= row.windows as u64, "{name}");
             let most = row.asked + row.asked / script::EVERY;
@@ -285,7 +283,7 @@ mod tests {
     fn what_is_missed_is_named() {
         let taken = run::take(sample()).expect("the sample can be taken in");
         let ran = run::ask(&taken, Wire::OpenAi, Dialect::Extract).expect("it is settled");
-        let mut row = Row::of(&taken, Wire::OpenAi, Dialect::Extract, &ran);
+        let mut row = ModelRunRow::of(&taken, Wire::OpenAi, Dialect::Extract, &ran);
         row.most_requests = 3;
         let missed = row.missed();
         assert!(

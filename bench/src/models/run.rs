@@ -1,4 +1,4 @@
-//! One run: transcripts taken in, and all of their windows asked about over one wire in one dialect.
+//! One run: imports transcripts, and asks a model about all of their windows over one wire in one dialect.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,59 +9,54 @@ use anyhow::{Result, bail};
 use daybook_domain::eligibility::Switches;
 use daybook_domain::seams::Store;
 use daybook_domain::time::Clock;
-use daybook_domain::trigger::Patience;
+use daybook_domain::trigger::DueLimits;
 use daybook_domain::{EventSeq, Scope, SessionId, Tenant, Timestamp};
+use daybook_engine::append::IngestContext;
 use daybook_engine::extract::model::{Dialect, ModelExtractor, Rendering};
 use daybook_engine::extract::window::WindowLimits;
-use daybook_engine::ingest::import::{FileReport, ImportProgress, Intake, import, scan};
-use daybook_engine::ingest::redact::Redactor;
-use daybook_engine::ingest::settle::settle_new_roots;
-use daybook_engine::jobs::{Progress, WorkLimits, Workshop, work};
+use daybook_engine::import::{import, scan};
+use daybook_engine::jobs::{WorkLimits, WorkProgress, WorkerContext, work};
 use daybook_engine::profile::Profile;
+use daybook_engine::projects::settle::settle_new_roots;
 use daybook_engine::stop::Stop;
 use daybook_llm::{ModelConfig, Provider, ProviderConfig, Tokenizer as _, Wire};
 use daybook_store::{SqliteOptions, SqliteStore};
 use daybook_testkit::llm_server::LlmServer;
 use daybook_testkit::{ManualClock, run};
+use daybook_text::redact::Redactor;
 use jiff::tz::TimeZone;
 use rustix::time::{ClockId, clock_gettime};
 
-use super::script::{Heard, Model, VOCABULARY};
+use super::script::{QuotingModel, RequestTotals, VOCABULARY};
+use crate::transcripts::DiscardProgress;
 
 /// Events that are read at once when they are counted.
 const PAGE: usize = 1_000;
 /// Bytes of them.
 const PAGE_BYTES: usize = 8 << 20;
-/// When everything is taken in: in 2035, when all of it has long rested.
+/// The time of the import: 2035, when every session has long been idle.
 const NOW: Timestamp = Timestamp(2_051_222_400_000);
 
-/// Transcripts that were taken in, to be copied for each run.
-pub(super) struct Taken {
+/// Imported transcripts, to be copied for each run.
+pub(super) struct ImportedTranscripts {
     place: tempfile::TempDir,
     pub(super) sessions: usize,
     pub(super) events: u64,
-    /// Tokens of what all events say.
+    /// Tokens of all events' texts.
     pub(super) raw: u64,
 }
 
-/// What a run came to.
-pub(super) struct Ran {
-    pub(super) heard: Heard,
+/// The figures of one run.
+pub(super) struct RunResult {
+    pub(super) totals: RequestTotals,
     /// Most requests about one window.
     pub(super) most_requests: u64,
-    /// Observations made.
+    /// Observations stored.
     pub(super) observations: usize,
-    /// Of each window, from its claim to its finish, without the model's time.
+    /// For each window, wall time from its claim to its finish, without the model's time.
     pub(super) whole: Vec<Duration>,
-    /// Of each window, what the engine's thread took of a processor; the model is on another one.
+    /// For each window, processor time of the engine's thread; the model runs on another thread.
     pub(super) own: Vec<Duration>,
-}
-
-struct Quiet;
-
-impl ImportProgress for Quiet {
-    fn bytes(&self, _: u64) {}
-    fn file(&self, _: &FileReport) {}
 }
 
 const DATABASE: &str = "daybook.db";
@@ -71,23 +66,23 @@ fn open(root: &Path) -> Result<Arc<dyn Store>> {
     Ok(Arc::new(SqliteStore::open(&root.join(DATABASE), options)?))
 }
 
-/// Takes in what lies below `folder`.
-pub(super) fn take(folder: PathBuf) -> Result<Taken> {
+/// Imports the transcripts below `folder`.
+pub(super) fn take(folder: PathBuf) -> Result<ImportedTranscripts> {
     let place = tempfile::tempdir()?;
     let store = open(place.path())?;
     let tenant = Tenant::local();
-    let intake = Intake {
+    let intake = IngestContext {
         store: Arc::clone(&store),
         clock: Arc::new(ManualClock::at(NOW)),
         tenant: tenant.clone(),
-        patience: Patience::default(),
+        patience: DueLimits::default(),
         switches: Switches::default(),
         redactor: Arc::new(Redactor::standard()),
         readers: 2,
     };
     let (sessions, events, raw) = run(async {
         let stop = Stop::default();
-        let report = import(&intake, "models", scan(&[folder]), &stop, &Quiet).await?;
+        let report = import(&intake, "models", scan(&[folder]), &stop, &DiscardProgress).await?;
         settle_new_roots(&*store, &tenant, NOW).await?;
         let mut raw = 0;
         for session in &report.sessions {
@@ -95,7 +90,7 @@ pub(super) fn take(folder: PathBuf) -> Result<Taken> {
         }
         anyhow::Ok((report.sessions.len(), report.added(), raw))
     })?;
-    Ok(Taken {
+    Ok(ImportedTranscripts {
         place,
         sessions,
         events,
@@ -117,17 +112,17 @@ async fn tokens(store: &dyn Store, session: &SessionId) -> Result<u64> {
     }
 }
 
-/// Asks about every window of what was taken in.
-pub(super) fn ask(taken: &Taken, wire: Wire, dialect: Dialect) -> Result<Ran> {
+/// Asks a model about every window of the imported transcripts.
+pub(super) fn ask(taken: &ImportedTranscripts, wire: Wire, dialect: Dialect) -> Result<RunResult> {
     let root = tempfile::tempdir()?;
     copy(taken.place.path(), root.path())?;
-    let model = Model::default();
+    let model = QuotingModel::default();
     let server = Arc::new(LlmServer::start(model.script(dialect)));
-    let watch = Arc::new(Watch::new(model.clone(), Arc::clone(&server)));
+    let watch = Arc::new(WindowTimer::new(model.clone(), Arc::clone(&server)));
     let extractor = extractor(&server, wire, dialect)?;
     let clock = ManualClock::at(NOW);
     clock.advance(Duration::from_secs(86_400));
-    let shop = Workshop {
+    let shop = WorkerContext {
         store: open(root.path())?,
         trees: None,
         root: root.path().to_owned(),
@@ -138,7 +133,7 @@ pub(super) fn ask(taken: &Taken, wire: Wire, dialect: Dialect) -> Result<Ran> {
         zone: TimeZone::UTC,
         tenant: Tenant::local(),
         switches: Switches::default(),
-        // One after another, so that time and requests can be told apart by window.
+        // One after another, so that time and requests are counted per window.
         limits: WorkLimits {
             parallel: 1,
             window: match dialect {
@@ -157,8 +152,8 @@ pub(super) fn ask(taken: &Taken, wire: Wire, dialect: Dialect) -> Result<Ran> {
         bail!("{}: {}", failed.job, failed.failure.message);
     }
     let seen = watch.seen();
-    Ok(Ran {
-        heard: model.heard(),
+    Ok(RunResult {
+        totals: model.totals(),
         most_requests: seen.most_requests,
         observations: report.observations,
         whole: seen.whole.clone(),
@@ -166,7 +161,7 @@ pub(super) fn ask(taken: &Taken, wire: Wire, dialect: Dialect) -> Result<Ran> {
     })
 }
 
-/// The database, as one file: nobody has it open.
+/// Copies the database, which is one file while no process has it open.
 fn copy(from: &Path, to: &Path) -> Result<()> {
     for entry in fs::read_dir(from)? {
         let path = entry?.path();
@@ -192,43 +187,43 @@ fn extractor(server: &LlmServer, wire: Wire, dialect: Dialect) -> Result<ModelEx
         Dialect::SilentTurn => Rendering::Lines,
     };
     let model = Arc::new(provider.model(config));
-    Ok(ModelExtractor::new(model, dialect).rendering(rendering))
+    Ok(ModelExtractor::new(model, dialect).with_rendering(rendering))
 }
 
-/// How long this thread has run: no other program's doing, unlike the time on the wall.
-fn on_thread() -> Duration {
+/// The processor time of this thread, which other programs do not lengthen, unlike wall time.
+fn thread_time() -> Duration {
     let ran = clock_gettime(ClockId::ThreadCPUTime);
     Duration::try_from(ran).unwrap_or_default()
 }
 
-/// Sees when windows end.
-struct Watch {
-    model: Model,
+/// Times windows as they end.
+struct WindowTimer {
+    model: QuotingModel,
     server: Arc<LlmServer>,
-    seen: Mutex<Seen>,
+    seen: Mutex<WindowTimes>,
 }
 
-struct Seen {
+struct WindowTimes {
     began: Instant,
-    before: Heard,
-    /// How long the provider had taken by then.
+    before: RequestTotals,
+    /// The provider's time at the beginning of the window.
     taken: Duration,
     most_requests: u64,
     whole: Vec<Duration>,
-    /// What the thread had taken of a processor by then.
+    /// The thread's processor time at the beginning of the window.
     ran: Duration,
     own: Vec<Duration>,
 }
 
-impl Watch {
-    fn new(model: Model, server: Arc<LlmServer>) -> Self {
-        let seen = Seen {
+impl WindowTimer {
+    fn new(model: QuotingModel, server: Arc<LlmServer>) -> Self {
+        let seen = WindowTimes {
             began: Instant::now(),
-            before: model.heard(),
+            before: model.totals(),
             taken: Duration::ZERO,
             most_requests: 0,
             whole: Vec::new(),
-            ran: on_thread(),
+            ran: thread_time(),
             own: Vec::new(),
         };
         Self {
@@ -238,28 +233,28 @@ impl Watch {
         }
     }
 
-    fn seen(&self) -> std::sync::MutexGuard<'_, Seen> {
+    fn seen(&self) -> std::sync::MutexGuard<'_, WindowTimes> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// From here on the next window's time counts.
+    /// Begins timing the next window.
     fn begin(&self) {
         let mut seen = self.seen();
-        seen.before = self.model.heard();
-        seen.taken = self.server.took();
+        seen.before = self.model.totals();
+        seen.taken = self.server.answering_time();
         seen.began = Instant::now();
-        seen.ran = on_thread();
+        seen.ran = thread_time();
     }
 }
 
-impl Progress for Watch {
+impl WorkProgress for WindowTimer {
     fn session_read(&self, _: &SessionId) {
-        let now = self.model.heard();
+        let now = self.model.totals();
         let mut seen = self.seen();
         let took = seen.began.elapsed();
-        let own = on_thread().saturating_sub(seen.ran);
+        let own = thread_time().saturating_sub(seen.ran);
         seen.own.push(own);
-        let providers = self.server.took().saturating_sub(seen.taken);
+        let providers = self.server.answering_time().saturating_sub(seen.taken);
         seen.whole.push(took.saturating_sub(providers));
         let requests = now.requests - seen.before.requests;
         seen.most_requests = seen.most_requests.max(requests);

@@ -1,39 +1,39 @@
-//! The model that is asked: it reads the transcript that it is shown, and answers with words of it.
+//! A scripted model that answers with quotations from the transcript it is shown, and counts the requests.
 //!
-//! Its answers are well-formed, quote persons and cite the events that they quote, so that they are kept.
-//! Every tenth window needs a second request: where an answer has a form, the first misses it and is
-//! repaired, by turns in a field of the wrong type and in fields that are missing; where it has none, the
-//! first is cut off and less of the window is shown. It counts what reaches it.
+//! Its answers are well-formed, quote persons and cite the quoted events, so that the engine keeps them. Every tenth
+//! window needs a second request. Where an answer has a schema, the first answer violates it and is repaired: by turns a
+//! field of the wrong type, and missing fields. Without a schema, the first answer is cut off, and the second request shows
+//! less of the window.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use daybook_domain::model::{Message, Role};
 use daybook_engine::extract::model::Dialect;
-use daybook_llm::{Tokenizer as _, Vocabulary};
-use daybook_testkit::llm_server::{Asked, AskedForm, Behaviour, Script};
+use daybook_llm::{TokenVocabulary, Tokenizer as _};
+use daybook_testkit::llm_server::{Behaviour, RecordedRequest, RequestedForm, Script};
 use serde_json::json;
 
 /// One window in so many needs a second request.
 pub(super) const EVERY: u64 = 10;
 /// Tokens of a window of which half is still worth asking about.
 const LONG: u64 = 500;
-/// Whose tokens are counted.
-pub(super) const VOCABULARY: Vocabulary = Vocabulary::O200k;
+/// The vocabulary that tokens are counted with.
+pub(super) const VOCABULARY: TokenVocabulary = TokenVocabulary::O200k;
 /// Most of a person's messages that an answer quotes.
 const QUOTED: usize = 5;
 /// Most characters of a quotation.
 const QUOTATION: usize = 200;
 
-/// What has reached the model.
+/// Totals of the requests to the model.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Heard {
-    /// Windows that it was asked about.
+pub(super) struct RequestTotals {
+    /// Windows in the requests.
     pub(super) windows: u64,
     /// Requests, second ones included.
     pub(super) requests: u64,
-    /// Tokens of the windows as they were shown first.
+    /// Tokens of the windows as first shown.
     pub(super) rendered: u64,
-    /// Tokens of all messages, and of the schemas that went beside them.
+    /// Tokens of all messages and schemas.
     pub(super) sent: u64,
     /// Of these, prompts and schemas of first requests.
     pub(super) prompts: u64,
@@ -47,19 +47,19 @@ pub(super) struct Heard {
 
 /// The model's side of one run. Windows come one after another.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Model {
-    heard: Arc<Mutex<Heard>>,
-    /// The window that it was shown last: a repair of a form alone does not show it again.
+pub(super) struct QuotingModel {
+    totals: Arc<Mutex<RequestTotals>>,
+    /// The last window: a repair of the answer's form does not repeat it.
     shown: Arc<Mutex<String>>,
 }
 
-impl Model {
-    pub(super) fn heard(&self) -> Heard {
-        *self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+impl QuotingModel {
+    pub(super) fn totals(&self) -> RequestTotals {
+        *self.totals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The window that a request is about.
-    fn shown(&self, asked: &Asked) -> String {
+    fn shown(&self, asked: &RecordedRequest) -> String {
         let mut last = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
         let shown = transcript(asked);
         if !shown.is_empty() {
@@ -68,42 +68,42 @@ impl Model {
         last.clone()
     }
 
-    /// What a provider does that serves this model to an extractor of `dialect`.
+    /// The script of a provider that serves this model to an extractor of `dialect`.
     pub(super) fn script(&self, dialect: Dialect) -> Script {
         let model = self.clone();
         Script::answering(move |asked| {
             let transcript = model.shown(asked);
-            let mut heard = model.heard.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut totals = model.totals.lock().unwrap_or_else(PoisonError::into_inner);
             let [prompt, schema, rest] = sent(asked);
-            heard.requests += 1;
-            heard.sent += prompt + schema + rest;
-            match heard.faulted {
-                true => heard.again += prompt + schema + rest,
-                false => heard.prompts += prompt + schema,
+            totals.requests += 1;
+            totals.sent += prompt + schema + rest;
+            match totals.faulted {
+                true => totals.again += prompt + schema + rest,
+                false => totals.prompts += prompt + schema,
             }
             let mut faults = false;
-            if !heard.faulted {
+            if !totals.faulted {
                 let tokens = u64::from(VOCABULARY.count(&transcript));
-                heard.windows += 1;
-                heard.rendered += tokens;
-                faults = heard.windows / EVERY > heard.faults && tokens >= LONG;
+                totals.windows += 1;
+                totals.rendered += tokens;
+                faults = totals.windows / EVERY > totals.faults && tokens >= LONG;
             }
-            heard.faulted = faults;
-            heard.faults += u64::from(faults);
+            totals.faulted = faults;
+            totals.faults += u64::from(faults);
             match faults {
-                true => fault(dialect, heard.faults, &quotations(&transcript)),
+                true => fault(dialect, totals.faults, &quotations(&transcript)),
                 false => Behaviour::answer(answer(dialect, &quotations(&transcript))),
             }
         })
     }
 }
 
-/// The tokens of a request: of its prompt, of the form that is demanded beside messages, of the rest.
-fn sent(asked: &Asked) -> [u64; 3] {
+/// The tokens of a request: of its prompt, of its schema, and of the rest.
+fn sent(asked: &RecordedRequest) -> [u64; 3] {
     let count = |text: &str| u64::from(VOCABULARY.count(text));
     let schema = match &asked.form {
-        AskedForm::Schema(schema) => count(&schema.to_string()),
-        AskedForm::Json | AskedForm::Free => 0,
+        RequestedForm::Schema(schema) => count(&schema.to_string()),
+        RequestedForm::Json | RequestedForm::Free => 0,
     };
     let (system, others): (Vec<_>, Vec<_>) =
         (asked.messages.iter()).partition(|it| it.role == Role::System);
@@ -111,8 +111,8 @@ fn sent(asked: &Asked) -> [u64; 3] {
     [all(system), schema, all(others)]
 }
 
-/// The window as it is shown; it may be spread over several messages.
-fn transcript(asked: &Asked) -> String {
+/// The window in a request, which may span several messages.
+fn transcript(asked: &RecordedRequest) -> String {
     let shown = asked.messages.iter().filter(|it| it.role == Role::User);
     let shown: String = shown.map(|it| it.text.as_str()).collect();
     let (_, behind) = shown.split_once("<transcript>\n").unwrap_or_default();
@@ -120,10 +120,10 @@ fn transcript(asked: &Asked) -> String {
     transcript.to_owned()
 }
 
-/// A person's words, and the number of the event if events have numbers.
+/// A person's words, and the number of their event in numbered renderings.
 type Quotation = (Option<u64>, String);
 
-/// The beginnings of the first things that persons say in a transcript, however it is rendered.
+/// The beginnings of the first human messages of a transcript, in any rendering.
 fn quotations(transcript: &str) -> Vec<Quotation> {
     let mut quotations = Vec::new();
     let mut lines = transcript.lines();
@@ -161,7 +161,7 @@ fn beginning(said: &str) -> String {
     line.chars().take(QUOTATION).collect()
 }
 
-/// What keeps a window from being settled with one request.
+/// The faulty first answer of a window that needs a second request.
 fn fault(dialect: Dialect, number: u64, quoted: &[Quotation]) -> Behaviour {
     match dialect {
         Dialect::Extract if number.is_multiple_of(2) => {

@@ -2,13 +2,13 @@
 
 use daybook_domain::eligibility::Switches;
 use daybook_domain::seams::Append;
-use daybook_domain::trigger::Patience;
+use daybook_domain::trigger::DueLimits;
 use daybook_domain::{
     EventId, NewEvent, Origin, SessionId, SessionKind, SessionMeta, Tenant, Timestamp,
 };
-use daybook_engine::ingest::indexed_tokens;
+use daybook_text::indexed_tokens;
 
-use crate::transcripts::Numbers;
+use crate::transcripts::SeededNumbers;
 
 /// Words that are known.
 const VOCABULARY: usize = 10_000;
@@ -26,26 +26,26 @@ const ENDINGS: [&str; 4] = ["", "n", "rk", "lto"];
 const BEGINNING: Timestamp = Timestamp(1_772_000_000_000);
 
 /// The vocabulary, the commonest first.
-pub(super) struct Words(Vec<String>);
+pub(crate) struct WordList(Vec<String>);
 
 /// A question, and those of its words that say something.
-pub(super) struct Asked {
-    pub(super) text: String,
-    pub(super) words: Vec<String>,
+pub(crate) struct GeneratedQuestion {
+    pub(crate) text: String,
+    pub(crate) words: Vec<String>,
 }
 
-impl Words {
-    pub(super) fn new() -> Self {
+impl WordList {
+    pub(crate) fn new() -> Self {
         Self((0..VOCABULARY).map(word).collect())
     }
 
     /// The rank of a word, common ones often.
-    fn rank(numbers: &mut Numbers) -> usize {
+    fn rank(numbers: &mut SeededNumbers) -> usize {
         let share = (numbers.next() >> 11) as f64 / (1_u64 << 53) as f64;
         ((VOCABULARY as f64).powf(share) as usize).min(VOCABULARY) - 1
     }
 
-    fn note(&self, numbers: &mut Numbers) -> String {
+    fn note(&self, numbers: &mut SeededNumbers) -> String {
         let words = 8 + numbers.next() % 33;
         let words: Vec<&str> = (0..words)
             .map(|_| self.0[Self::rank(numbers)].as_str())
@@ -68,25 +68,25 @@ fn word(rank: usize) -> String {
 }
 
 /// Notes in sessions, made one session at a time.
-pub(super) struct Corpus<'a> {
-    words: &'a Words,
-    numbers: Numbers,
+pub(crate) struct NoteCorpus<'a> {
+    words: &'a WordList,
+    numbers: SeededNumbers,
     session: usize,
     left: usize,
 }
 
-impl<'a> Corpus<'a> {
-    pub(super) fn new(words: &'a Words, memories: usize) -> Self {
+impl<'a> NoteCorpus<'a> {
+    pub(crate) fn new(words: &'a WordList, memories: usize) -> Self {
         Self {
             words,
-            numbers: Numbers(17),
+            numbers: SeededNumbers(17),
             session: 0,
             left: memories,
         }
     }
 
     /// The next session's number and notes.
-    pub(super) fn next_session(&mut self) -> Option<(usize, Vec<String>)> {
+    pub(crate) fn next_session(&mut self) -> Option<(usize, Vec<String>)> {
         let wanted = 20 + self.numbers.next() as usize % 181;
         let notes = wanted.min(self.left);
         self.left -= notes;
@@ -99,17 +99,17 @@ impl<'a> Corpus<'a> {
 }
 
 /// Questions of 3 to 9 words, two of which at least say something.
-pub(super) fn questions(words: &Words, questions: usize) -> Vec<Asked> {
-    let mut numbers = Numbers(71);
+pub(crate) fn questions(words: &WordList, questions: usize) -> Vec<GeneratedQuestion> {
+    let mut numbers = SeededNumbers(71);
     let mut asked = Vec::with_capacity(questions);
     while asked.len() < questions {
         let length = 3 + numbers.next() % 7;
-        let ranks: Vec<usize> = (0..length).map(|_| Words::rank(&mut numbers)).collect();
+        let ranks: Vec<usize> = (0..length).map(|_| WordList::rank(&mut numbers)).collect();
         let telling = ranks.iter().filter(|rank| **rank >= FUNCTION_WORDS.len());
         let telling: Vec<String> = telling.map(|rank| words.0[*rank].clone()).collect();
         if telling.len() >= 2 {
             let all: Vec<&str> = ranks.iter().map(|rank| words.0[*rank].as_str()).collect();
-            asked.push(Asked {
+            asked.push(GeneratedQuestion {
                 text: all.join(" "),
                 words: telling,
             });
@@ -119,7 +119,7 @@ pub(super) fn questions(words: &Words, questions: usize) -> Vec<Asked> {
 }
 
 /// An append of notes to a session that has `from` of them.
-pub(super) fn append_of(session: usize, from: usize, notes: &[String]) -> Append {
+pub(crate) fn append_of(session: usize, from: usize, notes: &[String]) -> Append {
     let at = Timestamp(BEGINNING.0 + session as i64 * 3_600_000);
     let event = |(n, text): (usize, &String)| {
         let n = from + n;
@@ -139,6 +139,7 @@ pub(super) fn append_of(session: usize, from: usize, notes: &[String]) -> Append
             status: None,
             sidechain: false,
             place: None,
+            retracts: Vec::new(),
         }
     };
     Append {
@@ -158,7 +159,7 @@ pub(super) fn append_of(session: usize, from: usize, notes: &[String]) -> Append
         remotes: Vec::new(),
         source: None,
         import: None,
-        patience: Patience::default(),
+        patience: DueLimits::default(),
         urgent: None,
         switches: Switches::default(),
         now: at,

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use daybook_domain::seams::Embedder;
 
-use crate::transcripts::Numbers;
+use crate::transcripts::SeededNumbers;
 
 /// Components of a vector, as many as the built-in model's have.
 const DIMENSIONS: usize = 256;
@@ -19,7 +19,7 @@ struct HashedWords(Vec<[f32; DIMENSIONS]>);
 
 impl HashedWords {
     fn new() -> Self {
-        let mut numbers = Numbers(5);
+        let mut numbers = SeededNumbers(5);
         let mut vector = || {
             let mut component = || (numbers.next() >> 40) as f32 / (1_u32 << 23) as f32 - 1.0;
             std::array::from_fn(|_| component())

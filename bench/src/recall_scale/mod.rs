@@ -1,10 +1,10 @@
-//! How long does a recall take in process, among 100,000 or 1,000,000 memories, and what do they cost?
+//! Measures recall in process among 100,000 or 1,000,000 memories, and the cost of storing them.
 //!
 //! `recall-scale [memories] [folder]` makes a SQLite store of generated notes, or reads again the one that an
 //! earlier run left in the folder. It times appends, vectors and questions, with vectors and without, and
 //! puts the same notes into a plain FTS5 table beside it.
 
-mod corpus;
+pub(crate) mod corpus;
 mod embedder;
 mod plain;
 
@@ -16,15 +16,15 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 use daybook_domain::Tenant;
-use daybook_domain::seams::{Embedder, SessionStore};
+use daybook_domain::seams::{Embedder, SessionLog};
 use daybook_domain::{Timestamp, limits::APPEND_EVENTS};
 use daybook_engine::recall::embedding::embed_all;
-use daybook_engine::recall::search::{Question, recall};
+use daybook_engine::recall::search::{RecallQuestion, recall};
 use daybook_store::sqlite::{Durability, SqliteOptions, SqliteStore};
 use tokio::runtime::Runtime;
 
-use crate::process::{high_water, ms, reset_high_water, resident};
-use corpus::{Corpus, Words, append_of, questions};
+use crate::process::{Timing, high_water, median, ms, reset_high_water, resident};
+use corpus::{NoteCorpus, WordList, append_of, questions};
 use embedder::embedder;
 
 /// Memories unless the command line says otherwise.
@@ -34,13 +34,13 @@ const QUESTIONS: usize = 200;
 /// Answers to each.
 const ANSWERS: usize = 10;
 
-/// What is wanted of a number of memories.
-struct Wanted {
+/// Target latencies in milliseconds for a number of memories.
+struct LatencyTarget {
     p50: f64,
     p95: f64,
 }
 
-impl Wanted {
+impl LatencyTarget {
     fn of(memories: usize) -> Self {
         match memories {
             0..=100_000 => Self { p50: 2.0, p95: 6.0 },
@@ -52,12 +52,12 @@ impl Wanted {
     }
 }
 
-/// Among [`MEMORIES`].
+/// Measures with [`MEMORIES`].
 pub(crate) fn ask() -> Result<()> {
     ask_with(&[])
 }
 
-/// With a number of memories, and a folder that keeps the store for the next run.
+/// Measures with a given number of memories, and a folder that keeps the store for the next run.
 pub(crate) fn ask_with(arguments: &[String]) -> Result<()> {
     let memories = match arguments.first() {
         Some(memories) => memories.parse()?,
@@ -71,10 +71,11 @@ pub(crate) fn ask_with(arguments: &[String]) -> Result<()> {
     };
     fs::create_dir_all(folder)?;
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-    let words = Words::new();
+    let words = WordList::new();
     if !folder.join("daybook.db").exists() {
         make(folder, &words, memories, &runtime)?;
-        plain::make(folder, &words, memories)?;
+        let rate = plain::make(folder, &words, memories)?;
+        println!("  plain FTS5 {rate:.0} a second");
     }
     let bytes = size_of(folder, "daybook.db")?;
     println!(
@@ -85,13 +86,36 @@ pub(crate) fn ask_with(arguments: &[String]) -> Result<()> {
     runtime.block_on(measure(folder, &words, memories))
 }
 
-/// Makes the store, and says how fast: the index alone in a store of its own, then with vectors, which another
-/// thread makes meanwhile.
-fn make(folder: &Path, words: &Words, memories: usize, runtime: &Runtime) -> Result<()> {
+/// A recall by words among a few memories, against a plain FTS5 table: the medians of a few questions.
+pub(crate) fn small() -> Result<Timing> {
+    const FEW: usize = 3_000;
+    let folder = tempfile::tempdir()?;
+    let words = WordList::new();
+    let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    let store = open(folder.path())?;
+    runtime.block_on(append_all(&store, NoteCorpus::new(&words, FEW)))?;
+    plain::make(folder.path(), &words, FEW)?;
+    let questions = questions(&words, 40);
+    let recalls = questions
+        .iter()
+        .map(|question| runtime.block_on(timed_recall(&store, None, &question.text)));
+    let (_, baseline) = plain::ask(folder.path(), &questions, ANSWERS)?;
+    Ok(Timing {
+        engine: median(recalls.collect::<Result<_>>()?),
+        baseline: median(baseline),
+    })
+}
+
+/// Fills the store, and prints the rate: without vectors in a store of its own, then with vectors, which another thread
+/// computes meanwhile.
+fn make(folder: &Path, words: &WordList, memories: usize, runtime: &Runtime) -> Result<()> {
     let alone = tempfile::tempdir()?;
     let few = memories.min(MEMORIES);
     let began = Instant::now();
-    runtime.block_on(append_all(&open(alone.path())?, Corpus::new(words, few)))?;
+    runtime.block_on(append_all(
+        &open(alone.path())?,
+        NoteCorpus::new(words, few),
+    ))?;
     println!(
         "  appends    {:.0} a second, the index alone",
         rate(few, began)
@@ -101,7 +125,7 @@ fn make(folder: &Path, words: &Words, memories: usize, runtime: &Runtime) -> Res
     let began = Instant::now();
     let embedded = thread::scope(|scope| {
         let embedding = scope.spawn(|| embed_until(&store, &is_done));
-        let appended = runtime.block_on(append_all(&store, Corpus::new(words, memories)));
+        let appended = runtime.block_on(append_all(&store, NoteCorpus::new(words, memories)));
         is_done.store(true, Ordering::Release);
         println!(
             "             {:.0} a second beside vectors",
@@ -123,7 +147,7 @@ fn rate(memories: usize, began: Instant) -> f64 {
     memories as f64 / began.elapsed().as_secs_f64()
 }
 
-async fn append_all(store: &SqliteStore, mut corpus: Corpus<'_>) -> Result<()> {
+pub(crate) async fn append_all(store: &SqliteStore, mut corpus: NoteCorpus<'_>) -> Result<()> {
     while let Some((session, notes)) = corpus.next_session() {
         let mut from = 0;
         for notes in notes.chunks(APPEND_EVENTS) {
@@ -134,7 +158,7 @@ async fn append_all(store: &SqliteStore, mut corpus: Corpus<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Makes vectors until all is appended and nothing waits; how many.
+/// Embeds documents until all are appended and embedded. Returns how many it embedded.
 fn embed_until(store: &SqliteStore, is_done: &AtomicBool) -> Result<usize> {
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     let (tenant, model) = (Tenant::local(), embedder());
@@ -150,7 +174,7 @@ fn embed_until(store: &SqliteStore, is_done: &AtomicBool) -> Result<usize> {
     }
 }
 
-async fn measure(folder: &Path, words: &Words, memories: usize) -> Result<()> {
+async fn measure(folder: &Path, words: &WordList, memories: usize) -> Result<()> {
     let questions = questions(words, QUESTIONS);
     let store = open(folder)?;
     let model = embedder();
@@ -187,7 +211,7 @@ async fn timed_recall(
     embedder: Option<&dyn Embedder>,
     text: &str,
 ) -> Result<Duration> {
-    let question = Question {
+    let question = RecallQuestion {
         text,
         scopes: None,
         layers: Vec::new(),
@@ -207,7 +231,7 @@ async fn timed_recall(
 fn summary(first: Duration, mut times: Vec<Duration>, memories: usize) -> String {
     times.sort();
     let at = |share: f64| ms(times[((times.len() - 1) as f64 * share) as usize]);
-    let wanted = Wanted::of(memories);
+    let wanted = LatencyTarget::of(memories);
     format!(
         "p50 {:7.2} ms, p95 {:7.2}, worst {:7.2}; the first {:7.1}   (wanted: {} and {})",
         at(0.5),

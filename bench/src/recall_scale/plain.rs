@@ -6,12 +6,13 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use rusqlite::{Connection, params};
 
-use super::corpus::{Asked, Corpus, Words};
+use super::corpus::{GeneratedQuestion, NoteCorpus, WordList};
 
-pub(super) fn make(folder: &Path, words: &Words, memories: usize) -> Result<()> {
+/// Fills the table. Returns how many notes a second it took.
+pub(super) fn make(folder: &Path, words: &WordList, memories: usize) -> Result<f64> {
     let mut connection = open(folder)?;
     connection.execute_batch("CREATE VIRTUAL TABLE notes USING fts5 (text)")?;
-    let mut corpus = Corpus::new(words, memories);
+    let mut corpus = NoteCorpus::new(words, memories);
     let began = Instant::now();
     while let Some((_, notes)) = corpus.next_session() {
         let tx = connection.transaction()?;
@@ -22,15 +23,13 @@ pub(super) fn make(folder: &Path, words: &Words, memories: usize) -> Result<()> 
         drop(insert);
         tx.commit()?;
     }
-    let rate = memories as f64 / began.elapsed().as_secs_f64();
-    println!("  plain FTS5 {rate:.0} a second");
-    Ok(())
+    Ok(memories as f64 / began.elapsed().as_secs_f64())
 }
 
 /// How long the first question took, and how long each took then.
 pub(super) fn ask(
     folder: &Path,
-    questions: &[Asked],
+    questions: &[GeneratedQuestion],
     answers: usize,
 ) -> Result<(Duration, Vec<Duration>)> {
     let connection = open(folder)?;
@@ -41,7 +40,11 @@ pub(super) fn ask(
     Ok((first, times.collect::<Result<_>>()?))
 }
 
-fn timed(connection: &Connection, question: &Asked, answers: usize) -> Result<Duration> {
+fn timed(
+    connection: &Connection,
+    question: &GeneratedQuestion,
+    answers: usize,
+) -> Result<Duration> {
     let words = question.words.iter().map(|word| format!("\"{word}\""));
     let any = words.collect::<Vec<_>>().join(" OR ");
     let began = Instant::now();

@@ -1,4 +1,4 @@
-//! Dispatching to many threads at once, on SQLite.
+//! Measures dispatches to many threads at once, on SQLite.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -8,25 +8,31 @@ use anyhow::Result;
 use async_trait::async_trait;
 use daybook_domain::working::Chunk;
 use daybook_domain::{BoxError, SessionId};
-use daybook_engine::working::compact::{CompactionContext, CompactionResult, Compactor};
-use daybook_engine::working::manager::{Compacted, MemoryManager, MemoryManagerConfig, Observer};
+use daybook_store::sqlite::Durability;
 use daybook_store::{SqliteOptions, SqliteStore};
+use daybook_working::compact::{CompactionContext, CompactionResult, Compactor};
+use daybook_working::manager::{
+    CompactionOutcome, MemoryManager, MemoryManagerConfig, ThreadObserver,
+};
 use tokio::runtime::{Builder, Runtime};
 
-use super::{TURN, event, judged, manager};
+use crate::append::bare_inserts;
+use crate::process::Timing;
+
+use super::{TURN, event, manager, print_judged};
 
 const THREADS: u64 = 64;
 /// Events of each thread; thrice as many where it condenses itself, so that no state grows beyond these.
 const EACH: u64 = 400;
-/// Dispatches of one thread that are under way at once: a host stores what it has without waiting.
+/// Concurrent dispatches of one thread: a host stores events without waiting for earlier ones.
 const UNDER_WAY: u64 = 8;
 
-/// Counts compactions.
+/// Counts finished compactions.
 #[derive(Default)]
-struct Seen(AtomicU64);
+struct CompactionCounter(AtomicU64);
 
-impl Observer for Seen {
-    fn on_compaction_end(&self, _: &SessionId, _: &Compacted) {
+impl ThreadObserver for CompactionCounter {
+    fn on_compaction_end(&self, _: &SessionId, _: &CompactionOutcome) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 }
@@ -43,9 +49,8 @@ async fn threads(manager: &MemoryManager, many: u64) -> Result<Vec<SessionId>> {
     Ok(threads)
 }
 
-/// Durable dispatch over 64 threads: secrets looked for, words indexed, sessions marked, states advanced. What
-/// it is where each thread condenses itself as it grows, as hosts have it, is told beside it, and what it
-/// is in whole turns.
+/// Measures durable dispatch over 64 threads: redaction, indexing, marks and states included. Prints beside it the rate
+/// with compaction, as hosts have it, one by one and in whole turns.
 pub(super) fn dispatch() -> Result<bool> {
     let plain = MemoryManagerConfig {
         auto_compact_enabled: false,
@@ -56,7 +61,7 @@ pub(super) fn dispatch() -> Result<bool> {
         let (rate, compactions) = rate(&MemoryManagerConfig::default(), 3 * EACH, at_once)?;
         println!("    {what}, with {compactions} compactions meanwhile: {rate:.0} events/s");
     }
-    Ok(judged(
+    Ok(print_judged(
         "durable dispatches a second, 64 threads, SQLite",
         one_by_one,
         20_000.0,
@@ -65,13 +70,27 @@ pub(super) fn dispatch() -> Result<bool> {
     ))
 }
 
-/// Events a second, so many of each thread and so many at once; and compactions meanwhile.
+/// A dispatch to one of a few threads, against a bare insert of a sentence.
+pub(crate) fn small() -> Result<Timing> {
+    const EACH: u64 = 16;
+    let config = MemoryManagerConfig {
+        auto_compact_enabled: false,
+        ..MemoryManagerConfig::default()
+    };
+    let (rate, _) = rate(&config, EACH, 1)?;
+    Ok(Timing {
+        engine: Duration::from_secs_f64(1.0 / rate),
+        baseline: bare_inserts(400, Durability::Process)?,
+    })
+}
+
+/// Dispatches `each` events to every thread, `at_once` together. Returns events a second, and the compactions meanwhile.
 fn rate(config: &MemoryManagerConfig, each: u64, at_once: u64) -> Result<(f64, u64)> {
     let folder = tempfile::tempdir()?;
     let store = SqliteStore::open(&folder.path().join("daybook.db"), SqliteOptions::default())?;
     let manager = manager(Arc::new(store), config.clone());
-    let seen = Arc::new(Seen::default());
-    let _watching = manager.add_observer(Arc::clone(&seen) as Arc<dyn Observer>);
+    let seen = Arc::new(CompactionCounter::default());
+    let _watching = manager.add_observer(Arc::clone(&seen) as Arc<dyn ThreadObserver>);
     runtime()?.block_on(async {
         let threads = threads(&manager, THREADS).await?;
         let began = Instant::now();
@@ -100,11 +119,11 @@ fn rate(config: &MemoryManagerConfig, each: u64, at_once: u64) -> Result<(f64, u
     })
 }
 
-/// Condenses slowly, as a model does.
-struct Slow;
+/// Compacts slowly, like a model.
+struct SlowCompactor;
 
 #[async_trait]
-impl Compactor for Slow {
+impl Compactor for SlowCompactor {
     fn name(&self) -> &str {
         "slow"
     }
@@ -128,12 +147,12 @@ impl Compactor for Slow {
     }
 }
 
-/// How long a dispatch takes while other threads compact without end.
+/// Measures a dispatch while other threads compact continuously.
 pub(super) fn beside_compaction() -> Result<bool> {
     let folder = tempfile::tempdir()?;
     let store = SqliteStore::open(&folder.path().join("daybook.db"), SqliteOptions::default())?;
     let manager = manager(Arc::new(store), MemoryManagerConfig::default());
-    manager.register_compactor(Arc::new(Slow));
+    manager.register_compactor(Arc::new(SlowCompactor));
     let (mut took, compacted) = runtime()?.block_on(async {
         let others = threads(&manager, 16).await?;
         let own = threads(&manager, 1).await?.remove(0);
@@ -147,7 +166,7 @@ pub(super) fn beside_compaction() -> Result<bool> {
                     while !done.load(Ordering::Relaxed) {
                         manager.dispatch(&thread, &event(number)).await?;
                         number += 1;
-                        // Busier than any agent; not so busy that the machine is what is measured.
+                        // Busier than any agent, but below what would saturate the machine.
                         tokio::time::sleep(Duration::from_millis(5)).await;
                     }
                     anyhow::Ok(number / 14)
@@ -157,7 +176,7 @@ pub(super) fn beside_compaction() -> Result<bool> {
         let mut took = Vec::new();
         for number in 0..4_000 {
             let event = event(number);
-            // Its own compactions are not what is measured.
+            // Waits for the thread's own compactions do not count.
             let blocked = manager.is_blocked(&own);
             let began = Instant::now();
             manager.dispatch(&own, &event).await?;
@@ -179,7 +198,7 @@ pub(super) fn beside_compaction() -> Result<bool> {
         "    median {:.2} ms; about {compacted} compactions of 16 other threads meanwhile",
         at(0.5)
     );
-    Ok(judged(
+    Ok(print_judged(
         "p99 of a dispatch while 16 threads compact",
         at(0.99),
         5.0,

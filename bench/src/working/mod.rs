@@ -1,11 +1,13 @@
-//! Working memory: how fast events are reduced and kept, how soon threads open, how much memory they take,
-//! and whether real conversations stay within their budget.
+//! Measures working memory: the rate of reducing and storing events, the time to open threads, their memory, and whether
+//! real conversations stay within their budget.
 
 mod live;
 mod opening;
 mod pure;
 mod replay;
 mod soak;
+
+pub(crate) use live::small;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,31 +16,31 @@ use anyhow::{Result, bail};
 use daybook_domain::Timestamp;
 use daybook_domain::time::Clock;
 use daybook_domain::working::{EventType, ThreadEvent, ThreadStore};
-use daybook_engine::working::manager::{MemoryManager, MemoryManagerConfig};
-use daybook_engine::working::reduce::ReducerRegistry;
 use daybook_testkit::ManualClock;
+use daybook_working::manager::{MemoryManager, MemoryManagerConfig};
+use daybook_working::reduce::ReducerRegistry;
 use serde_json::json;
 
 const NOW: Timestamp = Timestamp(1_800_000_000_000);
 
 /// How fast events are reduced and applied.
 pub(crate) fn reducing() -> Result<()> {
-    met(&[pure::reduce()?])
+    fail_on_missed(&[pure::reduce()?])
 }
 
 /// How fast events of many threads are stored, and how soon while others compact.
 pub(crate) fn dispatching() -> Result<()> {
-    met(&[live::dispatch()?, live::beside_compaction()?])
+    fail_on_missed(&[live::dispatch()?, live::beside_compaction()?])
 }
 
 /// What idle threads take, and how soon a long one opens.
 pub(crate) fn opening() -> Result<()> {
-    met(&[opening::memory()?, opening::from_snapshot()?])
+    fail_on_missed(&[opening::memory()?, opening::from_snapshot()?])
 }
 
 /// Whether real conversations stay within their budget.
 pub(crate) fn replaying() -> Result<()> {
-    met(&[replay::transcripts()?])
+    fail_on_missed(&[replay::transcripts()?])
 }
 
 /// A minute of compactions that fail at random.
@@ -46,7 +48,7 @@ pub(crate) fn failures() -> Result<()> {
     soak::minute(Duration::from_secs(60))
 }
 
-fn met(missed: &[bool]) -> Result<()> {
+fn fail_on_missed(missed: &[bool]) -> Result<()> {
     match missed.iter().filter(|it| **it).count() {
         0 => Ok(()),
         missed => bail!("{missed} of these numbers are missed"),
@@ -61,7 +63,7 @@ fn manager(store: Arc<dyn ThreadStore>, config: MemoryManagerConfig) -> MemoryMa
 /// Events of a turn.
 const TURN: u64 = 4;
 
-/// What an agent's thread sees: a person's words, a call, its outcome, the agent's words.
+/// The events of an agent's thread in turn: a person's message, a call, its result, the agent's message.
 fn event(number: u64) -> ThreadEvent {
     let words = "and please keep the limit of the cache as it is, for the others rely on it";
     let kind = match number % TURN {
@@ -89,8 +91,8 @@ fn event(number: u64) -> ThreadEvent {
     ThreadEvent::new(kind, NOW)
 }
 
-/// Prints a number beside what is wanted, and says whether it is missed.
-fn judged(what: &str, found: f64, wanted: f64, unit: &str, at_least: bool) -> bool {
+/// Prints a figure beside its target. Returns whether it misses the target.
+fn print_judged(what: &str, found: f64, wanted: f64, unit: &str, at_least: bool) -> bool {
     let missed = if at_least {
         found < wanted
     } else {

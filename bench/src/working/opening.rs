@@ -1,15 +1,15 @@
-//! Opening a long thread, and what idle threads take.
+//! Measures opening a long thread, and the memory of idle threads.
 
 use std::fs;
 use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
-use daybook_engine::working::manager::MemoryManagerConfig;
 use daybook_store::{SqliteOptions, SqliteStore};
+use daybook_working::manager::MemoryManagerConfig;
 use tokio::runtime::Builder;
 
-use super::{event, judged, manager};
+use super::{event, manager, print_judged};
 
 const EVENTS: u64 = 100_000;
 const IDLE: u64 = 2_000;
@@ -44,7 +44,7 @@ pub(super) fn from_snapshot() -> Result<bool> {
         let began = Instant::now();
         let state = runtime.block_on(manager.current_state(&thread))?;
         took.push(began.elapsed());
-        ensure!(state == kept, "the thread came back as another one");
+        ensure!(state == kept, "the reopened thread has another state");
     }
     took.sort();
     let began = Instant::now();
@@ -60,7 +60,7 @@ pub(super) fn from_snapshot() -> Result<bool> {
         kept.len()
     );
     let half = took[took.len() / 2].as_secs_f64() * 1_000.0;
-    Ok(judged(
+    Ok(print_judged(
         "opening a thread of 100,000 events",
         half,
         50.0,
@@ -93,7 +93,7 @@ pub(super) fn memory() -> Result<bool> {
         }
         anyhow::Ok((resident()? - before) as f64 / IDLE as f64 / 1024.0)
     })?;
-    Ok(judged(
+    Ok(print_judged(
         "memory of an idle loaded thread of 20 chunks",
         each,
         64.0,
@@ -105,6 +105,9 @@ pub(super) fn memory() -> Result<bool> {
 /// Resident memory of this process, in bytes.
 fn resident() -> Result<u64> {
     let pages = fs::read_to_string("/proc/self/statm")?;
-    let pages = pages.split_whitespace().nth(1).context("statm tells it")?;
+    let pages = pages
+        .split_whitespace()
+        .nth(1)
+        .context("statm lists resident pages")?;
     Ok(pages.parse::<u64>()? * 4096)
 }

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
-use daybook_domain::working::Entry;
+use daybook_domain::working::ThreadEntry;
 use daybook_domain::{EventSeq, SessionId, Tenant};
-use daybook_engine::working::fold::Fold;
-use daybook_engine::working::reduce::ReducerRegistry;
+use daybook_working::fold::Fold;
+use daybook_working::reduce::ReducerRegistry;
 use rustix::time::{ClockId, clock_gettime};
 
-use super::{NOW, event, judged};
+use super::{NOW, event, print_judged};
 
 /// Events of one round: the state has up to so many chunks.
 const ROUND: u64 = 20;
@@ -25,13 +25,13 @@ pub(super) fn reduce() -> Result<bool> {
     };
     let fold = Fold::new(&thread, Arc::new(ReducerRegistry::default()));
     let entries: Vec<_> = (0..EVENTS)
-        .map(|number| Entry::Event {
+        .map(|number| ThreadEntry::Event {
             event: event(number),
         })
         .collect();
     let mut best: f64 = 0.0;
     for _ in 0..3 {
-        let began = on_thread();
+        let began = thread_time();
         let mut made = 0;
         let mut state = fold.beginning(NOW);
         for (number, entry) in (1..).zip(&entries) {
@@ -45,9 +45,9 @@ pub(super) fn reduce() -> Result<bool> {
                 .len();
         }
         assert_eq!(made as u64, EVENTS, "each event makes a chunk");
-        best = best.max(EVENTS as f64 / on_thread().saturating_sub(began).as_secs_f64());
+        best = best.max(EVENTS as f64 / thread_time().saturating_sub(began).as_secs_f64());
     }
-    Ok(judged(
+    Ok(print_judged(
         "events reduced and applied a second, one core",
         best,
         500_000.0,
@@ -56,8 +56,8 @@ pub(super) fn reduce() -> Result<bool> {
     ))
 }
 
-/// How long this thread has run: no other program's doing, unlike the time on the wall.
-fn on_thread() -> Duration {
+/// The processor time of this thread, which other programs do not lengthen, unlike wall time.
+fn thread_time() -> Duration {
     let ran = clock_gettime(ClockId::ThreadCPUTime);
     Duration::try_from(ran).unwrap_or_default()
 }

@@ -1,25 +1,27 @@
-//! Real conversations, replayed event by event with the compactor that asks no model.
+//! Replays real conversations event by event, with the compactor that calls no model.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Result, ensure};
-use daybook_domain::seams::SessionStore;
+use daybook_domain::seams::SessionLog;
 use daybook_domain::working::selection::unanswered;
-use daybook_domain::working::{State, WorkingFlowSubType};
+use daybook_domain::working::{ThreadState, WorkingFlowSubType};
 use daybook_domain::{Event, EventSeq, Origin, Tenant, ToolStatus};
-use daybook_engine::ingest::import::{FileReport, ImportProgress, Intake, import, scan};
-use daybook_engine::ingest::redact::Redactor;
+use daybook_engine::append::IngestContext;
+use daybook_engine::import::{import, scan};
 use daybook_engine::stop::Stop;
-use daybook_engine::working::context::{ContextOptions, build};
-use daybook_engine::working::manager::{MemoryManager, MemoryManagerConfig};
-use daybook_llm::{Tokenizer as _, Vocabulary};
+use daybook_llm::{TokenVocabulary, Tokenizer as _};
 use daybook_store::MemoryStore;
 use daybook_testkit::ManualClock;
+use daybook_text::redact::Redactor;
+use daybook_working::context::{ContextOptions, build};
+use daybook_working::manager::{MemoryManager, MemoryManagerConfig};
 use serde_json::json;
 use tokio::runtime::Builder;
 
 use super::{NOW, manager};
+use crate::transcripts::DiscardProgress;
 
 /// The window of a small model, and what is kept free for its answer.
 const WINDOW: u32 = 32_000;
@@ -27,15 +29,8 @@ const ANSWER: u32 = 4_000;
 /// Compaction begins here.
 const TOKENS: u64 = 20_000;
 
-struct Quiet;
-
-impl ImportProgress for Quiet {
-    fn bytes(&self, _: u64) {}
-    fn file(&self, _: &FileReport) {}
-}
-
 #[derive(Default)]
-struct Seen {
+struct ReplayTotals {
     threads: u64,
     events: u64,
     compactions: u64,
@@ -47,7 +42,7 @@ struct Seen {
     without_words: u64,
 }
 
-/// Every session of the transcripts, if they are there.
+/// Replays every session of the transcripts, if they exist.
 pub(super) fn transcripts() -> Result<bool> {
     let folder = Path::new("../shared/data/transcripts");
     if !folder.is_dir() {
@@ -58,35 +53,35 @@ pub(super) fn transcripts() -> Result<bool> {
         return Ok(false);
     }
     let runtime = Builder::new_current_thread().enable_all().build()?;
-    let seen = runtime.block_on(replay(folder.to_owned()))?;
+    let totals = runtime.block_on(replay(folder.to_owned()))?;
     println!(
         "    {} threads, {} events, {} compactions; largest state {} tokens, largest context {} of {}",
-        seen.threads,
-        seen.events,
-        seen.compactions,
-        seen.most_state,
-        seen.most_context,
+        totals.threads,
+        totals.events,
+        totals.compactions,
+        totals.most_state,
+        totals.most_context,
         WINDOW - ANSWER
     );
     let counts = [
-        ("contexts over their budget", seen.over_budget),
-        ("calls parted from their outcomes", seen.parted),
-        ("threads that got stuck", seen.stuck),
+        ("contexts over their budget", totals.over_budget),
+        ("calls parted from their outcomes", totals.parted),
+        ("threads that got stuck", totals.stuck),
         (
             "contexts without the person's newest words",
-            seen.without_words,
+            totals.without_words,
         ),
     ];
     let mut missed = false;
     for (what, count) in counts {
-        missed |= super::judged(what, count as f64, 0.0, "", false);
+        missed |= super::print_judged(what, count as f64, 0.0, "", false);
     }
     Ok(missed)
 }
 
-async fn replay(folder: PathBuf) -> Result<Seen> {
+async fn replay(folder: PathBuf) -> Result<ReplayTotals> {
     let store = Arc::new(MemoryStore::new());
-    let intake = Intake {
+    let intake = IngestContext {
         store: Arc::clone(&store) as _,
         clock: Arc::new(ManualClock::at(NOW)),
         tenant: Tenant::local(),
@@ -100,16 +95,16 @@ async fn replay(folder: PathBuf) -> Result<Seen> {
         "working",
         scan(&[folder]),
         &Stop::default(),
-        &Quiet,
+        &DiscardProgress,
     )
     .await?;
     let config = MemoryManagerConfig {
         auto_compact_tokens: Some(TOKENS),
-        count: Arc::new(|text| Vocabulary::Other.count(text)),
+        count: Arc::new(|text| TokenVocabulary::Other.count(text)),
         ..MemoryManagerConfig::default()
     };
     let manager = manager(Arc::new(MemoryStore::new()), config);
-    let mut seen = Seen::default();
+    let mut totals = ReplayTotals::default();
     for session in &report.sessions {
         let events = store
             .events(
@@ -120,52 +115,56 @@ async fn replay(folder: PathBuf) -> Result<Seen> {
                 usize::MAX >> 1,
             )
             .await?;
-        thread(&manager, &events, &mut seen).await?;
+        thread(&manager, &events, &mut totals).await?;
     }
-    ensure!(seen.events > 0, "the transcripts hold no events");
-    Ok(seen)
+    ensure!(totals.events > 0, "the transcripts hold no events");
+    Ok(totals)
 }
 
-async fn thread(manager: &MemoryManager, events: &[Event], seen: &mut Seen) -> Result<()> {
+async fn thread(
+    manager: &MemoryManager,
+    events: &[Event],
+    totals: &mut ReplayTotals,
+) -> Result<()> {
     let (thread, _) = manager.create_thread().await?;
-    seen.threads += 1;
+    totals.threads += 1;
     let mut summary = None;
-    for event in events.iter().filter_map(spoken) {
+    for event in events.iter().filter_map(dispatchable) {
         let event = serde_json::from_value(event)?;
         manager.dispatch(&thread.id, &event).await?;
         manager.wait_until_unblocked(&thread.id).await?;
         let state = manager.current_state(&thread.id).await?;
-        seen.events += 1;
+        totals.events += 1;
         let newest = state
             .chunks()
             .find(|it| it.is(WorkingFlowSubType::Compacted));
         let newest = newest.map(|chunk| chunk.id.clone());
         if newest != summary {
-            seen.compactions += 1;
+            totals.compactions += 1;
             summary = newest;
         }
-        look(&state, seen)?;
+        check_state(&state, totals)?;
     }
     let state = manager.current_state(&thread.id).await?;
-    // What can be compacted never piles up.
+    // Compactable chunks must not pile up.
     let pending = daybook_domain::working::selection::compactable_flow(&state);
     if pending > 60 && unanswered(&state).len() < pending / 2 {
-        seen.stuck += 1;
+        totals.stuck += 1;
     }
     Ok(())
 }
 
-/// The state as an agent would send it now.
-fn look(state: &State, seen: &mut Seen) -> Result<()> {
-    let count = |text: &str| Vocabulary::Other.count(text);
+/// Checks the context that an agent would send now.
+fn check_state(state: &ThreadState, totals: &mut ReplayTotals) -> Result<()> {
+    let count = |text: &str| TokenVocabulary::Other.count(text);
     let tokens: u64 = state
         .chunks()
-        .map(|it| u64::from(count(&it.content.told())))
+        .map(|it| u64::from(count(&it.content.to_text())))
         .sum();
-    seen.most_state = seen.most_state.max(tokens);
+    totals.most_state = totals.most_state.max(tokens);
     let context = build(state, &ContextOptions::new(WINDOW, ANSWER), &count)?;
-    seen.most_context = seen.most_context.max(context.tokens);
-    seen.over_budget += u64::from(context.tokens > WINDOW - ANSWER);
+    totals.most_context = totals.most_context.max(context.tokens);
+    totals.over_budget += u64::from(context.tokens > WINDOW - ANSWER);
     let calls: Vec<_> = context
         .messages
         .iter()
@@ -177,18 +176,18 @@ fn look(state: &State, seen: &mut Seen) -> Result<()> {
         .iter()
         .filter_map(|it| it.answers.as_ref())
         .collect();
-    seen.parted += u64::from(calls != answers);
+    totals.parted += u64::from(calls != answers);
     let words = state
         .chunks()
         .rev()
         .find(|it| it.is(WorkingFlowSubType::User));
     let is_there = |id| context.included.contains(id);
-    seen.without_words += u64::from(words.is_some_and(|words| !is_there(&words.id)));
+    totals.without_words += u64::from(words.is_some_and(|words| !is_there(&words.id)));
     Ok(())
 }
 
 /// An event of a transcript, as an agent's host would dispatch it.
-fn spoken(event: &Event) -> Option<serde_json::Value> {
+fn dispatchable(event: &Event) -> Option<serde_json::Value> {
     if event.sidechain {
         return None;
     }
@@ -210,7 +209,7 @@ fn spoken(event: &Event) -> Option<serde_json::Value> {
             "result": text, "success": event.status.is_none_or(|it| it == ToolStatus::Succeeded)})
         }
         Origin::Harness | Origin::Synthetic => json!({"type": "EXTERNAL_INJECT", "timestamp": at,
-            "source": event.origin.word(), "content": text}),
+            "source": event.origin.as_str(), "content": text}),
         Origin::Recalled | Origin::Retraction => return None,
     })
 }

@@ -1,4 +1,4 @@
-//! 200 threads at once, and compactions that fail, stall and return rubbish at random.
+//! Runs 200 threads at once with compactions that fail, stall and return rubbish at random.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,9 +10,9 @@ use anyhow::{Context, Result, ensure};
 use async_trait::async_trait;
 use daybook_domain::working::{Chunk, EventType, ThreadEvent};
 use daybook_domain::{BoxError, SessionId};
-use daybook_engine::working::compact::{CompactionContext, CompactionResult, Compactor};
-use daybook_engine::working::manager::{MemoryManager, MemoryManagerConfig};
 use daybook_store::{SqliteOptions, SqliteStore};
+use daybook_working::compact::{CompactionContext, CompactionResult, Compactor};
+use daybook_working::manager::{MemoryManager, MemoryManagerConfig};
 use tokio::runtime::Builder;
 
 use super::{NOW, manager};
@@ -21,11 +21,11 @@ const THREADS: usize = 200;
 /// Fewer than there are, so that threads come and go.
 const LOADED: usize = 150;
 
-/// Does a different thing each time, by a fixed sequence.
-struct Moody(AtomicU64);
+/// Fails, stalls or answers in a fixed pseudo-random sequence.
+struct UnreliableCompactor(AtomicU64);
 
 #[async_trait]
-impl Compactor for Moody {
+impl Compactor for UnreliableCompactor {
     fn name(&self) -> &str {
         "moody"
     }
@@ -40,7 +40,7 @@ impl Compactor for Moody {
         context: &CompactionContext<'_>,
     ) -> Result<CompactionResult, BoxError> {
         let number = self.0.fetch_add(1, Ordering::Relaxed);
-        // A fixed sequence that looks like none.
+        // A multiplicative hash: fixed, but without a visible pattern.
         let mood = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 60;
         tokio::time::sleep(Duration::from_millis(mood * 3)).await;
         let text = match mood {
@@ -69,7 +69,7 @@ fn wish(number: u64) -> ThreadEvent {
     ThreadEvent::new(kind, NOW)
 }
 
-/// That long, then everything is counted.
+/// Runs for `time`, then checks that every event is stored once and in order.
 pub(super) fn minute(time: Duration) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let store = SqliteStore::open(&folder.path().join("daybook.db"), SqliteOptions::default())?;
@@ -79,7 +79,7 @@ pub(super) fn minute(time: Duration) -> Result<()> {
         ..MemoryManagerConfig::default()
     };
     let manager = manager(Arc::new(store), config);
-    manager.register_compactor(Arc::new(Moody(AtomicU64::new(0))));
+    manager.register_compactor(Arc::new(UnreliableCompactor(AtomicU64::new(0))));
     let runtime = Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let stop = Arc::new(AtomicBool::new(false));
@@ -124,7 +124,7 @@ async fn live(manager: &MemoryManager, stop: &AtomicBool) -> Result<(SessionId, 
     Ok((thread, said))
 }
 
-/// Every wish stands, or stands in a summary; how many do.
+/// Checks that every wish is in the state or in a summary. Returns how many are in summaries.
 async fn check(manager: &MemoryManager, thread: &SessionId, said: u64) -> Result<u64> {
     manager.wait_until_unblocked(thread).await?;
     let state = manager.current_state(thread).await?;
@@ -142,7 +142,7 @@ async fn check(manager: &MemoryManager, thread: &SessionId, said: u64) -> Result
             summarised += all.len() as u64;
         }
         for original in all {
-            let text = original.content.told();
+            let text = original.content.to_text();
             let number = text
                 .strip_prefix("Wish ")
                 .and_then(|rest| rest.split(':').next());
@@ -152,12 +152,12 @@ async fn check(manager: &MemoryManager, thread: &SessionId, said: u64) -> Result
                 "{thread}: {number} after {last}"
             );
             last = number;
-            ensure!(found.insert(number), "{thread}: {number} is there twice");
+            ensure!(found.insert(number), "{thread}: {number} occurs twice");
         }
     }
     ensure!(
         found.len() as u64 == said,
-        "{thread}: {} of {said} are there",
+        "{thread}: {} of {said} are stored",
         found.len()
     );
     Ok(summarised)

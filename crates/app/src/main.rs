@@ -1,48 +1,34 @@
 //! The command `daybook`: parse, call the engine, render. Thin: what deserves a unit test lives
 //! in the engine.
 
-#![allow(clippy::print_stdout, clippy::print_stderr)] // This is the one place that talks to people.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::disallowed_methods,
+    reason = "the binary talks to people, and reads the clock and the environment for the library"
+)]
 
+mod background;
 mod backup;
-mod briefing;
 mod cli;
 mod clock;
-mod common;
-mod damage;
-mod desk;
-mod discover;
-mod embedding;
-mod extracting;
-mod found;
-mod here;
+mod folders;
 mod hooks;
 mod http;
-mod keeper;
-mod keys;
-mod logging;
 mod mcp;
 mod models;
-mod moving;
-mod outage;
-mod output;
-mod overview;
-mod progress;
-mod refusals;
-mod root;
-mod sample;
+mod process;
+mod service;
 mod settings;
 mod setup;
-mod sharing;
-mod suggest;
-mod telling;
+mod terminal;
 mod threads;
-mod turns;
-mod waiting;
+mod toml_text;
 mod wiring;
-mod working;
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    process::start_time();
     cli::run()
 }

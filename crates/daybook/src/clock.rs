@@ -1,11 +1,11 @@
-//! The machine's clock: the one thing that the engine is never told by anybody but its host.
+//! The machine's clock. The engine reads no clock itself; its host passes one in.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use daybook_domain::Timestamp;
 use daybook_domain::time::Clock;
 
-/// The machine's clock, in milliseconds since 1970 UTC; 1970 on a machine that believes to be before it.
+/// The machine's clock, in milliseconds since 1970 UTC; returns 1970 when the machine's clock is set earlier.
 ///
 /// ```
 /// use daybook::{Clock, SystemClock, Timestamp};
@@ -15,6 +15,10 @@ use daybook_domain::time::Clock;
 pub struct SystemClock;
 
 impl Clock for SystemClock {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the clock that hosts pass in"
+    )]
     fn now(&self) -> Timestamp {
         let since = SystemTime::now()
             .duration_since(UNIX_EPOCH)

@@ -21,12 +21,12 @@
 //! # }
 //! ```
 //!
-//! A *thread* is one conversation. What happens in it comes in as [`ThreadEvent`]s; reducers make them into
-//! [`Chunk`]s; the chunks that stand are the thread's [`State`]; [`context::build`] makes a state into the
-//! messages that a model reads, within its window. Twenty chunks of conversation, or 80,000 tokens, are
-//! compacted without being asked ([`MemoryManagerConfig`]), by the model or, without one, by a compactor that
-//! asks nobody. Nothing is lost by that: the log keeps every event, and [`MemoryManager::originals`] gives
-//! back what a summary stands for.
+//! A *thread* is one conversation. Its events come in as [`ThreadEvent`]s; reducers turn them into [`Chunk`]s;
+//! the live chunks are the thread's [`ThreadState`]; [`context::build`] turns a state into the messages that a
+//! model reads, within its window. Twenty chunks of conversation, or 80,000 tokens, are compacted automatically
+//! ([`MemoryManagerConfig`]), by the model or, without one, by a compactor that calls no model. Compaction
+//! loses nothing: the log keeps every event, and [`MemoryManager::originals`] returns the chunks that a summary
+//! replaced.
 //!
 //! # A complete agent
 //!
@@ -34,13 +34,13 @@
 //!
 //! ```
 //! # use std::sync::atomic::{AtomicUsize, Ordering};
-//! # use daybook::model::{Finish, ModelFailure, ModelReply, Tool, ToolCall};
+//! # use daybook::model::{FinishReason, ModelFailure, ModelReply, Tool, ToolCall};
 //! use std::sync::Arc;
 //!
 //! use daybook::model::{Model, ModelRequest};
 //! use daybook::{Clock, ContextOptions, EventType, MemoryStore, SystemClock, ThreadEvent, context};
 //!
-//! # /// Reads a file, then says how many lines it has.
+//! # /// Reads a file, then answers how many lines it has.
 //! # #[derive(Default)]
 //! # struct Scripted(AtomicUsize);
 //! #
@@ -64,7 +64,7 @@
 //! #             }
 //! #             _ => unreachable!("it has answered"),
 //! #         };
-//! #         let finish = if calls.is_empty() { Finish::Stop } else { Finish::Tools };
+//! #         let finish = if calls.is_empty() { FinishReason::Stop } else { FinishReason::Tools };
 //! #         Ok(ModelReply { text: text.into(), answer: None, calls, finish, usage: None, requests: 1 })
 //! #     }
 //! # }
@@ -122,7 +122,7 @@
 //! # Bring your own
 //!
 //! Stores and models are traits, [`ThreadStore`] and [`Model`], and so is what condenses, what reduces and what
-//! watches: [`Compactor`], [`Reducer`], [`Observer`]. `daybook-testkit` has the suites that our own stores and
+//! watches: [`Compactor`], [`Reducer`], [`ThreadObserver`]. `daybook-testkit` has the suites that our own stores and
 //! models pass: `daybook_testkit::thread_store_suite!` and `daybook_testkit::language_model_suite!` make a test of each
 //! promise in your crate. [`domain`] is the whole vocabulary of both seams.
 //!
@@ -132,10 +132,10 @@
 //! |---|---|---|
 //! | `sqlite` | `SqliteStore`: one file that any number of processes share | yes |
 //! | `postgres` | `PostgresStore`: a server that any number of machines share | |
-//! | `models` | `Provider`: OpenAI and whoever speaks as it does, Anthropic, Ollama | |
+//! | `models` | `Provider`: OpenAI and compatible services, Anthropic, Ollama | |
 //!
-//! [`MemoryStore`] is always there. Without `sqlite` nothing links SQLite, so the crate builds beside `sqlx` or
-//! another version of `rusqlite`. Vectors (`embed`) are not part of this version.
+//! [`MemoryStore`] is always available. Without `sqlite` nothing links SQLite, so the crate builds beside
+//! `sqlx` or another version of `rusqlite`. Vectors (`embed`) are not part of this version.
 //!
 //! # What it leaves to you
 //!
@@ -155,43 +155,44 @@ pub use clock::SystemClock;
 #[doc(no_inline)]
 pub use daybook_domain as domain;
 pub use daybook_domain::model;
-pub use daybook_engine::working::{compact, context, reduce};
+pub use daybook_working::{compact, context, reduce};
 
 #[doc(inline)]
 pub use daybook_domain::model::Model;
 pub use daybook_domain::time::Clock;
 pub use daybook_domain::working::{
-    Act, Block, BlockingReason, Chunk, ChunkId, ChunkMetadata, ChunkType, Content, EventType,
-    Operation, Part, RetentionStrategy, State, StateId, StateMetadata, Thread, ThreadEvent,
-    ThreadStore, TodoItem, TodoStatus, WorkingFlowSubType,
+    BlockingReason, Chunk, ChunkContent, ChunkId, ChunkMetadata, ChunkType, ContentPart, EventType,
+    Operation, OperationKind, RetentionStrategy, StateId, StateMetadata, Thread, ThreadBlock,
+    ThreadEvent, ThreadState, ThreadStore, TodoItem, TodoStatus, WorkingFlowSubType,
 };
 pub use daybook_domain::{BoxError, EventSeq, SessionId, StoreError, Tenant, Timestamp};
-pub use daybook_engine::ingest::redact::Redactor;
-pub use daybook_engine::working::compact::{
-    CompactionContext, CompactionResult, Compactor, ExtractiveCompactor, LlmConfig,
-    WorkingHistoryCompactor,
-};
-pub use daybook_engine::working::context::{Context, ContextError, ContextOptions};
-pub use daybook_engine::working::manager::{
-    Compacted, CreateThread, DispatchResult, Dispatched, MemoryManager, MemoryManagerConfig,
-    Observer, StateChange, ThreadSnapshot, Watching, WorkingError,
-};
-pub use daybook_engine::working::reduce::{
-    DefaultReducer, ReduceContext, Reduced, Reducer, ReducerRegistry,
-};
 #[cfg(feature = "models")]
 pub use daybook_llm::{
     ChatModel, ConfigError, Key, KeySource, ModelConfig, Provider, ProviderConfig, RetryConfig,
-    Vocabulary, Wire,
+    TokenVocabulary, Wire,
 };
 pub use daybook_store::MemoryStore;
 #[cfg(feature = "sqlite")]
 pub use daybook_store::{Durability, SqliteOptions, SqliteStore};
 #[cfg(feature = "postgres")]
 pub use daybook_store::{PostgresOptions, PostgresStore, Trust};
+pub use daybook_text::redact::Redactor;
+pub use daybook_working::compact::{
+    CompactionContext, CompactionResult, Compactor, ExtractiveCompactor, LlmConfig,
+    WorkingHistoryCompactor,
+};
+pub use daybook_working::context::{ContextError, ContextOptions, ThreadContext};
+pub use daybook_working::manager::{
+    CompactionOutcome, CreateThread, DispatchReceipt, DispatchResult, MemoryManager,
+    MemoryManagerConfig, ObserverGuard, StateChange, ThreadObserver, ThreadSnapshot, WorkingError,
+};
+pub use daybook_working::reduce::{
+    DefaultReducer, ReduceContext, Reduced, Reducer, ReducerRegistry,
+};
 
-/// A manager of the threads in a SQLite file, which is created where there is none; its folder must exist.
-/// It asks no model. [`manager`] takes another store or a model, [`MemoryManager::new`] everything else.
+/// Opens a manager of the threads in a SQLite file. Creates the file when it is missing; its folder must exist.
+/// The manager calls no model. [`manager`] takes another store or a model, [`MemoryManager::new`] everything
+/// else.
 ///
 /// # Errors
 /// [`StoreError::TooNew`] when a newer Daybook wrote it, [`StoreError::Corrupt`] when it is something else,
@@ -214,8 +215,9 @@ pub fn open(path: impl AsRef<std::path::Path>) -> Result<MemoryManager, StoreErr
     Ok(manager(Arc::new(store), None))
 }
 
-/// A manager of the threads in `store`, with the defaults of everything else: the seed's reducers, the machine's
-/// clock, [`MemoryManagerConfig::default`]. A model condenses; without one chunks are condensed all the same.
+/// A manager of the threads in `store`, with defaults for everything else: Team9's reducers, the machine's
+/// clock, [`MemoryManagerConfig::default`]. `model` writes the compactions; without one a compactor that calls
+/// no model does.
 ///
 /// ```
 /// use std::sync::Arc;

@@ -29,6 +29,22 @@ impl Day {
         }
     }
 
+    /// Parses a day as it is shown; `None` if the text is no day of the calendar.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let (month, day) = text.rsplit_once('-')?;
+        let (year, month) = month.split_once('-')?;
+        let (year, month): (u16, u8) = (year.parse().ok()?, month.parse().ok()?);
+        let month = Month {
+            number: i64::from(year) * 12 + i64::from(month) - 1,
+        };
+        let first = Self::of(month.begins());
+        let parsed = Self {
+            number: first.number + i64::from(day.parse::<u8>().ok()?) - 1,
+        };
+        (parsed.to_string() == text).then_some(parsed)
+    }
+
     /// Its first moment.
     #[must_use]
     pub fn begins(self) -> Timestamp {
@@ -128,6 +144,7 @@ mod tests {
         );
         assert_eq!(said, expected);
         assert!(day.begins() <= at && at < day.next().begins());
+        assert_eq!(Day::parse(&day.to_string()), Some(day));
         assert!(begins <= at && at < ends && month.begins().0 % DAY == 0);
     }
 
@@ -147,6 +164,21 @@ mod tests {
             1_798_761_599_999,
             "2026-12-31 2027-01-01 2026-12 2026-12-01 2027-01-01",
         );
+    }
+
+    #[test]
+    fn what_is_no_day_of_the_calendar_is_none() {
+        for text in [
+            "2026-02-29",
+            "2026-13-01",
+            "2026-00-10",
+            "2026-1-01",
+            "2026-01",
+            "soon",
+            "",
+        ] {
+            assert_eq!(Day::parse(text), None, "{text}");
+        }
     }
 
     #[test]

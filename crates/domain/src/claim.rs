@@ -11,8 +11,9 @@ use std::time::Duration;
 use crate::ids::{JobKey, JobKind, ScopeKind};
 use crate::job::Job;
 use crate::time::Timestamp;
+use crate::trigger::SweepLimits;
 
-/// Bounds of one claim. `usize::MAX` stands for none.
+/// Bounds of one claim. `usize::MAX` means no bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClaimLimits {
     /// Most jobs that it grants.
@@ -26,7 +27,7 @@ pub struct ClaimLimits {
 }
 
 impl ClaimLimits {
-    /// So many jobs, whoever they are for.
+    /// At most `jobs` jobs, without a bound for any lane.
     #[must_use]
     pub fn jobs(jobs: usize) -> Self {
         Self {
@@ -36,6 +37,15 @@ impl ClaimLimits {
             running_per_agent: usize::MAX,
         }
     }
+
+    /// Limits for claiming the sessions that a sweep made due.
+    #[must_use]
+    pub fn of_sweep(sweep: &SweepLimits) -> Self {
+        Self {
+            running: sweep.claims,
+            ..Self::jobs(sweep.claims)
+        }
+    }
 }
 
 /// A request for due jobs.
@@ -43,7 +53,7 @@ impl ClaimLimits {
 pub struct Claim<'a> {
     /// Of this kind.
     pub kind: JobKind,
-    /// Who asks.
+    /// The process that claims.
     pub holder: &'a str,
     /// The present time.
     pub now: Timestamp,

@@ -1,6 +1,6 @@
 use super::*;
 use crate::ids::{SessionId, Tenant};
-use crate::trigger::{Mark, Priority};
+use crate::trigger::{DueMark, Priority};
 
 const NOW: Timestamp = Timestamp(1_000);
 
@@ -20,7 +20,7 @@ fn job(words: &str) -> Job {
     } else {
         Priority::Normal
     };
-    job.mark(Mark::at_once(1, Timestamp(due), priority));
+    job.mark(DueMark::at_once(1, Timestamp(due), priority));
     job
 }
 

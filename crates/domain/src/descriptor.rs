@@ -1,4 +1,4 @@
-//! Agents that work for other agents, and by what they are known (seed 001; spec D.4).
+//! Agents that work for other agents, and their keys (Daycare's descriptors, D52).
 //!
 //! Not here: what they do, and with which tools.
 
@@ -26,7 +26,7 @@ impl Descriptor {
         }
     }
 
-    /// By which it is kept, and the name under which its own sessions run: `/memory-agent/<source agent>`.
+    /// The key it is stored under, and the agent name of its own sessions: `/memory-agent/<source agent>`.
     #[must_use]
     pub fn cache_key(&self) -> String {
         match self {
@@ -34,7 +34,7 @@ impl Descriptor {
         }
     }
 
-    /// The agent that a name stands for; `None` for names of others.
+    /// The memory agent with this key; `None` for other agents' names.
     #[must_use]
     pub fn of_key(key: &str) -> Option<Self> {
         let id = key.strip_prefix(MEMORY_AGENT)?;
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dc52_a_memory_agent_is_known_by_its_source() {
+    fn d52_a_memory_agent_is_known_by_its_source() {
         let agent = Descriptor::memory_of("main");
         let json = r#"{"type":"memory-agent","id":"main"}"#;
         assert_eq!(serde_json::to_string(&agent).unwrap(), json);

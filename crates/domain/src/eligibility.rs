@@ -1,4 +1,4 @@
-//! Which sessions memory is made from. One predicate says so, used everywhere.
+//! Which sessions memory is made from: one predicate, used everywhere.
 
 use std::collections::BTreeSet;
 
@@ -17,8 +17,8 @@ pub enum Ineligible {
     MemoryAgent,
     /// Its host keeps memory off for it. Should the host change its mind, all of it is learned.
     MemoryOff,
-    /// Memory was switched off here, for it, its agent, its user or everything. What is said
-    /// meanwhile is never learned.
+    /// Memory was switched off here, for it, its agent, its user or everything. Events that arrive
+    /// meanwhile are never learned.
     SwitchedOff,
 }
 
@@ -43,7 +43,7 @@ pub struct Switches {
     pub all_off: bool,
     /// For these agents, users and projects.
     pub off: BTreeSet<(ScopeKind, String)>,
-    /// Whose words a session holds that names no user.
+    /// The user of a session that names none.
     pub person: String,
 }
 
@@ -66,7 +66,7 @@ impl Switches {
 /// # Errors
 /// The reason, when it may not.
 pub fn eligible(session: &Session, switches: &Switches) -> Result<(), Ineligible> {
-    // A host that names its memory agents so may not say what sort of session they hold.
+    // A host may mark its memory agents by their name alone, and not by the session's kind.
     if Descriptor::of_key(&session.id.agent).is_some() {
         return Err(Ineligible::MemoryAgent);
     }

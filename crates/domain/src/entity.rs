@@ -1,8 +1,8 @@
-//! What an agent's tool would write of an entity, before it stands in a file.
+//! Writes of entities by an agent's tools, before they reach a file.
 //!
 //! A memory agent's writes are staged: stored by the finish of the extraction that they belong to, and
 //! written to files by the scope's consolidation. In between a person may have edited the same place,
-//! so each write says what it stood in front of.
+//! so each write carries a fingerprint of the text that it would replace.
 //!
 //! Not here: what makes a good name, how a file looks.
 
@@ -15,7 +15,7 @@ use crate::time::Timestamp;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EntityChange {
-    /// What it is called and what it is; makes it where there is none.
+    /// The entity's name and description; creates the entity if it does not exist.
     Card {
         /// Its name for people.
         name: String,
@@ -26,7 +26,7 @@ pub enum EntityChange {
     Record {
         /// The section's name.
         record: String,
-        /// What it says.
+        /// The section's text.
         content: String,
     },
 }
@@ -34,12 +34,12 @@ pub enum EntityChange {
 /// A staged write. Redacted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EntityWrite {
-    /// The entity's word.
+    /// The entity's key.
     pub entity: String,
     /// What is written.
     pub change: EntityChange,
-    /// Fingerprint of what stood in its place when it was staged; `None` when nothing did. What stands
-    /// there otherwise by now was written since, and wins.
+    /// Fingerprint of the text in its place when it was staged; `None` if there was none. Text that
+    /// differs by now was written since, and wins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over: Option<u64>,
 }
@@ -61,9 +61,9 @@ impl EntityWrite {
     }
 }
 
-/// The writes of one extraction that stand in no file yet.
+/// The writes of one extraction that no file holds yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Staged {
+pub struct StagedEntityWrite {
     /// The session whose window they come from.
     pub session: SessionId,
     /// Its label in citations.

@@ -9,7 +9,7 @@ pub enum StoreError {
     /// Safe to repeat.
     #[error("the store is busy")]
     Busy(#[source] BoxError),
-    /// The disk or the server refused; repeating helps only after somebody has acted.
+    /// The disk or the server refused; repeating helps only after a person has acted.
     #[error("the store cannot be used: {what}")]
     Unavailable {
         /// What was being done, to which file or server.
@@ -27,10 +27,10 @@ pub enum StoreError {
         what: String,
         /// Its schema version.
         found: u32,
-        /// The newest version that this binary knows.
+        /// The newest version that this binary reads.
         known: u32,
     },
-    /// The request names something that is not there.
+    /// The request names something that does not exist.
     #[error("{0} does not exist")]
     NotFound(String),
     /// The request breaks a stated bound or rule; sending it again will not help.
@@ -42,8 +42,8 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Whether the store as a whole cannot be used now, so that other data fares no better. The other
-    /// failures concern what was asked for alone: the caller names it and goes on with the rest.
+    /// Whether the store as a whole cannot be used now, other data included. The other failures concern
+    /// the requested data alone: the caller reports it and continues with the rest.
     #[must_use]
     pub fn is_outage(&self) -> bool {
         match self {

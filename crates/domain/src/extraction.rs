@@ -1,17 +1,21 @@
 //! What one pass over one window of a session yields.
 
 use serde::{Deserialize, Serialize};
+use strum::{IntoStaticStr, VariantArray};
 
 use crate::entity::EntityWrite;
 use crate::ids::{EventSeq, Scope, SessionId};
 use crate::observation::Observation;
+use crate::quarantine::QuarantinedObservation;
 use crate::time::Timestamp;
 
 /// How a session's work ended, as far as its window shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Outcome {
-    /// The person said so, or the last checks passed and the work was committed.
+    /// The person confirmed it, or the last checks passed and the work was committed.
     Success,
     /// Some of it was done.
     Partial,
@@ -22,21 +26,16 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// The word for it.
+    /// The variant's name in memory files.
     #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Success => "success",
-            Self::Partial => "partial",
-            Self::Fail => "fail",
-            Self::Uncertain => "uncertain",
-        }
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 }
 
 /// One thing in a digest that cites its events.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Said {
+pub struct CitedText {
     /// The words.
     pub text: String,
     /// The events it rests on, ascending.
@@ -49,22 +48,22 @@ pub struct Said {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Digest {
     /// What the person wanted.
-    pub task: Option<Said>,
+    pub task: Option<CitedText>,
     /// How it ended.
     pub outcome: Option<Outcome>,
     /// The person's last words that ask for something.
-    pub last_words: Option<Said>,
+    pub last_words: Option<CitedText>,
     /// The last words were answered.
     pub answered: bool,
-    /// What the agent asked back last, and was not told.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub asked: Option<Said>,
+    /// The agent's last question that got no answer.
+    #[serde(rename = "asked", default, skip_serializing_if = "Option::is_none")]
+    pub open_question: Option<CitedText>,
     /// Commits that were made.
     pub commits: u32,
     /// How many of them were pushed.
     pub pushed: u32,
     /// What happened, in order: a handful of lines.
-    pub highlights: Vec<Said>,
+    pub highlights: Vec<CitedText>,
     /// Human messages in the window.
     pub human_messages: u32,
     /// Branch at the window's end.
@@ -84,20 +83,20 @@ pub struct Digest {
     /// The window's notes for consolidation, in a model's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw_memory: Option<String>,
-    /// What the window shows of how the work stands, where the outcome follows from such facts: those of
+    /// Facts of the window that the outcome follows from, where an extractor notes them; those of
     /// several windows are joined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub course: Option<Course>,
+    pub course: Option<OutcomeFacts>,
 }
 
 /// Facts that the outcome of a stretch of work follows from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Course {
+pub struct OutcomeFacts {
     /// The person's last verdict: whether it works.
     pub verdict: Option<bool>,
-    /// Nothing was said that makes an earlier verdict a thing of the past.
+    /// No event makes an earlier verdict obsolete.
     pub is_open: bool,
-    /// A person said something.
+    /// A person wrote something.
     pub spoken: bool,
     /// Whether the last check passed.
     pub check: Option<bool>,
@@ -109,7 +108,7 @@ pub struct Course {
     pub broken_off: bool,
 }
 
-impl Course {
+impl OutcomeFacts {
     /// The facts of this stretch and of the next, in which `commits` were made, as one.
     #[must_use]
     pub fn then(&self, next: &Self, commits: u32) -> Self {
@@ -125,7 +124,7 @@ impl Course {
         }
     }
 
-    /// How work ended that `commits` came of.
+    /// The outcome of work that made `commits` commits.
     #[must_use]
     pub fn outcome(&self, commits: u32) -> Outcome {
         let some = commits > 0;
@@ -141,7 +140,7 @@ impl Course {
     }
 }
 
-/// What a pass came to.
+/// The result of a pass.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Yield {
@@ -156,6 +155,51 @@ pub enum Yield {
     },
 }
 
+/// Which extractor made an extraction, and for which one it filled in.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Provenance {
+    /// Name and version of the extractor, with the model that it asks: `extractive/1`, `extract/3 openai/x`.
+    pub extractor: String,
+    /// Set if the extractor filled in for another one, because a cap had no room for that one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fallback_for: Option<FallbackFor>,
+}
+
+/// The extractor for which a cap had no room, and until when.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct FallbackFor {
+    /// Its name and version, as in [`Provenance::extractor`].
+    pub extractor: String,
+    /// When the cap has room again: the first moment of a day in UTC, since periods of caps end with days.
+    pub until: Timestamp,
+}
+
+impl Provenance {
+    /// An extraction by the extractor that was to make it.
+    #[must_use]
+    pub fn of(extractor: impl Into<String>) -> Self {
+        Self {
+            extractor: extractor.into(),
+            fallback_for: None,
+        }
+    }
+
+    /// The model that the extraction asked; `None` if it asked none or another extractor filled in.
+    #[must_use]
+    pub fn model(&self) -> Option<&str> {
+        let (_, model) = self.extractor.split_once(' ')?;
+        self.fallback_for.is_none().then_some(model)
+    }
+}
+
+impl FallbackFor {
+    /// Whether the cap has room again at `now`.
+    #[must_use]
+    pub fn is_over(&self, now: Timestamp) -> bool {
+        self.until <= now
+    }
+}
+
 /// What one pass over one window yields, as the finish stores it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extraction {
@@ -165,7 +209,7 @@ pub struct Extraction {
     pub from: EventSeq,
     /// Last event actually read; a pass that read none has no extraction to store.
     pub to: EventSeq,
-    /// What it came to.
+    /// What the pass yielded.
     pub yielded: Yield,
     /// Events that this window takes back: observations resting only on them are withdrawn.
     pub retracted: Vec<EventSeq>,
@@ -174,8 +218,12 @@ pub struct Extraction {
     /// What its tools would write of the person's entities, each place once; the files get it later.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub writes: Vec<EntityWrite>,
-    /// Which extractor wrote it, with its version: `extractive/1`.
-    pub extractor: String,
+    /// Observations that wait for a person's decision.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub quarantined: Vec<QuarantinedObservation>,
+    /// Which extractor made it.
+    #[serde(flatten)]
+    pub provenance: Provenance,
 }
 
 /// An extraction as the store keeps it.
@@ -191,8 +239,9 @@ pub struct ExtractionRecord {
     pub to: EventSeq,
     /// `None` when it yielded Nothing.
     pub digest: Option<Digest>,
-    /// Which extractor wrote it.
-    pub extractor: String,
+    /// Which extractor made it.
+    #[serde(flatten)]
+    pub provenance: Provenance,
     /// When it was stored.
     pub at: Timestamp,
 }

@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::ids::JobKey;
 use crate::limits::{
@@ -15,6 +16,8 @@ use crate::time::Timestamp;
 /// Why a try failed; decides what happens next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum FailureClass {
     /// A provider or a disk is out. Waiting helps, so no try is spent, and newer input does not
     /// shorten the wait.
@@ -23,39 +26,18 @@ pub enum FailureClass {
     Content,
     /// The worker vanished while it held the lease.
     Vanished,
-    /// Nothing failed: somebody gave the work up. No newer engine takes it up again by itself.
+    /// Nothing failed: a person gave the work up. No newer engine takes it up again by itself.
     Cancelled,
-    /// Nothing failed: a cap on what may be spent has no room, or nobody knows whether it has. No model
-    /// was asked; no try is spent, no range narrowed, and newer input does not shorten the wait.
+    /// Nothing failed: a cap on spending has no room, or a price is unknown, so that its room is unknown. No
+    /// model was called; no try is spent, no range narrowed, and newer input does not shorten the wait.
     AtCap,
 }
 
 impl FailureClass {
-    /// All classes.
-    pub const ALL: [Self; 5] = [
-        Self::Outage,
-        Self::Content,
-        Self::Vanished,
-        Self::Cancelled,
-        Self::AtCap,
-    ];
-
-    /// The word that stands for it in columns and listings.
+    /// The variant's name in columns and listings.
     #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Outage => "outage",
-            Self::Content => "content",
-            Self::Vanished => "vanished",
-            Self::Cancelled => "cancelled",
-            Self::AtCap => "at_cap",
-        }
-    }
-
-    /// The class that [`FailureClass::word`] names.
-    #[must_use]
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|class| class.word() == word)
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 }
 
@@ -64,7 +46,7 @@ impl FailureClass {
 pub struct Failure {
     /// What kind.
     pub class: FailureClass,
-    /// What a person is told; cut to [`FAILURE_TEXT`] characters. Holds no content of events.
+    /// Text for people, cut to [`FAILURE_TEXT`] characters. Holds no content of events.
     pub message: String,
 }
 
@@ -98,7 +80,7 @@ impl Failure {
 
 /// How often a window is tried, and how long between two tries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Retry {
+pub struct RetryPolicy {
     /// Tries that a window has before it is narrowed; at least one.
     pub tries: u32,
     /// Wait after the first failure; each further one in a row doubles it.
@@ -110,7 +92,7 @@ pub struct Retry {
     pub retry_after_most: Duration,
 }
 
-impl Default for Retry {
+impl Default for RetryPolicy {
     fn default() -> Self {
         Self {
             tries: TRIES,
@@ -121,9 +103,9 @@ impl Default for Retry {
     }
 }
 
-impl Retry {
+impl RetryPolicy {
     /// Longest wait that a failure of `class` may ask for: only a cap, which a person has set,
-    /// may hold work for longer than [`Retry::retry_after_most`].
+    /// may hold work for longer than [`RetryPolicy::retry_after_most`].
     #[must_use]
     pub fn longest_wait(&self, class: FailureClass) -> Duration {
         match class {
@@ -145,24 +127,24 @@ impl Retry {
     }
 }
 
-/// When trying again makes sense, as far as whoever failed knows.
+/// When trying again makes sense, as far as the failure shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Wait {
-    /// Nobody said.
+pub enum RetryWait {
+    /// The failure gives no time.
     #[default]
-    Unsaid,
+    Unspecified,
     /// Not within so long: a provider asks to be left alone.
     For(Duration),
     /// Not before then: a cap's period ends.
     Until(Timestamp),
 }
 
-impl Wait {
+impl RetryWait {
     /// The first time at which trying again makes sense; at most `most` ahead.
     #[must_use]
     pub fn over(self, now: Timestamp, most: Duration) -> Timestamp {
         let over = match self {
-            Self::Unsaid => now,
+            Self::Unspecified => now,
             Self::For(wait) => now.plus(wait.min(most)),
             Self::Until(then) => then,
         };
@@ -176,10 +158,10 @@ pub struct FailedTry {
     /// What went wrong.
     pub failure: Failure,
     /// The job is not tried again before this is over.
-    pub wait: Wait,
+    pub wait: RetryWait,
     /// How often to try, and how far apart.
-    pub retry: Retry,
-    /// A random share in 0..=1, see [`Retry::wait`].
+    pub retry: RetryPolicy,
+    /// A random share in 0..=1, see [`RetryPolicy::wait`].
     pub jitter: f64,
     /// The engine that failed; a gap names it.
     pub engine: String,

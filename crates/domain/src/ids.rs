@@ -3,8 +3,9 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
-/// A wall around everything; [`Tenant::local`] unless said otherwise.
+/// Isolates all data of one customer from all others; [`Tenant::local`] unless configured.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Tenant(pub String);
 
@@ -19,7 +20,7 @@ impl Tenant {
 /// Identity of a session: tenant, agent and the host's own id of the conversation.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SessionId {
-    /// The wall it stands behind.
+    /// The tenant it belongs to.
     pub tenant: Tenant,
     /// The agent that held the conversation, such as `claude-code`.
     pub agent: String,
@@ -34,6 +35,26 @@ impl fmt::Display for SessionId {
     }
 }
 
+/// An event's own identity within its session, whatever file it came from: a fingerprint of the
+/// host's event id, or of the content where the host gives none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct EventId(pub u128);
+
+impl EventId {
+    /// The identity that `parts` spell; parts are kept apart, so `["a", "b"]` is not `["ab"]`.
+    #[must_use]
+    pub fn of(parts: &[&[u8]]) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        for part in parts {
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part);
+        }
+        let mut half = [0; 16];
+        half.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
+        Self(u128::from_le_bytes(half))
+    }
+}
+
 /// Place of an event within its session; later events are greater, the first is 1. Without holes,
 /// except where an undone import took events out that have others behind them.
 #[derive(
@@ -44,6 +65,8 @@ pub struct EventSeq(pub u64);
 /// Whose memory something is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(EnumString, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum ScopeKind {
     /// A person, over all their agents and projects.
     User,
@@ -67,29 +90,17 @@ impl ScopeKind {
         Self::Room,
     ];
 
-    /// The word that stands for the kind in names, columns and folders.
+    /// The variant's name in scope names, columns and folders.
     #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Agent => "agent",
-            Self::Team => "team",
-            Self::Room => "room",
-            Self::Project => "project",
-        }
-    }
-
-    /// The kind that [`ScopeKind::word`] names.
-    #[must_use]
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.word() == word)
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 }
 
 /// One memory's owner: a kind and a name that is only a name, whatever characters it holds.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Scope {
-    /// The wall it stands behind.
+    /// The tenant it belongs to.
     pub tenant: Tenant,
     /// What kind of owner.
     pub kind: ScopeKind,
@@ -99,13 +110,15 @@ pub struct Scope {
 
 impl fmt::Display for Scope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.kind.word(), self.name)
+        write!(f, "{}/{}", self.kind.as_str(), self.name)
     }
 }
 
 /// What a job does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum JobKind {
     /// Extract one session. Watermarks are its event sequence numbers.
     Extract,
@@ -114,22 +127,10 @@ pub enum JobKind {
 }
 
 impl JobKind {
-    /// All kinds.
-    pub const ALL: [Self; 2] = [Self::Extract, Self::Consolidate];
-
-    /// The word that stands for the kind in columns and listings.
+    /// The variant's name in columns and listings.
     #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Extract => "extract",
-            Self::Consolidate => "consolidate",
-        }
-    }
-
-    /// The kind that [`JobKind::word`] names.
-    #[must_use]
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.word() == word)
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 }
 
@@ -152,7 +153,7 @@ impl JobKey {
         }
     }
 
-    /// The wall it stands behind.
+    /// The tenant it belongs to.
     #[must_use]
     pub fn tenant(&self) -> &Tenant {
         match self {
@@ -167,7 +168,7 @@ impl JobKey {
     pub fn parts(&self) -> (&str, &str, &str) {
         match self {
             Self::Extract(id) => (&id.tenant.0, &id.agent, &id.host_id),
-            Self::Consolidate(scope) => (&scope.tenant.0, scope.kind.word(), &scope.name),
+            Self::Consolidate(scope) => (&scope.tenant.0, scope.kind.as_str(), &scope.name),
         }
     }
 
@@ -183,7 +184,7 @@ impl JobKey {
             })),
             JobKind::Consolidate => Some(Self::Consolidate(Scope {
                 tenant,
-                kind: ScopeKind::from_word(owner)?,
+                kind: owner.parse().ok()?,
                 name: name.to_owned(),
             })),
         }

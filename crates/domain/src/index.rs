@@ -1,6 +1,7 @@
 //! What an index keeps and answers. Stores fetch bounded candidates; the engine ranks them.
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::event::Origin;
 use crate::ids::{EventSeq, Scope, SessionId};
@@ -10,7 +11,9 @@ use crate::time::Timestamp;
 /// Which layer of memory something is found in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Layer {
+#[derive(EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+pub enum MemoryLayer {
     /// Lines and sections of memory files.
     Entry,
     /// Observations.
@@ -19,18 +22,11 @@ pub enum Layer {
     Event,
 }
 
-impl Layer {
-    /// All layers, the most digested first.
-    pub const ALL: [Self; 3] = [Self::Entry, Self::Observation, Self::Event];
-
-    /// The word that stands for it in options and output.
+impl MemoryLayer {
+    /// The variant's name in options and output.
     #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Entry => "entry",
-            Self::Observation => "observation",
-            Self::Event => "event",
-        }
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 }
 
@@ -39,9 +35,9 @@ impl Layer {
 pub struct FileEntry {
     /// First line of the entry in its file, counted from 1.
     pub line: u32,
-    /// What it says, without markup of ours.
+    /// Its text, without our markup.
     pub text: String,
-    /// The heading that it stands under.
+    /// The heading above it.
     pub heading: String,
     /// The observation that it shows, when it is ours and unaltered.
     pub observation: Option<ObservationId>,
@@ -53,7 +49,7 @@ pub struct FileEntry {
 
 /// A conjunction of tokens to fetch candidates for, and how many at most.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
+pub struct CandidateQuery {
     /// All of these occur. Bare tokens; never empty.
     pub all_of: Vec<String>,
     /// Newest first, at most so many.
@@ -62,11 +58,11 @@ pub struct Step {
 
 /// What a search may see.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Filter {
+pub struct SearchFilter {
     /// Only these scopes; `None` for all of the tenant.
     pub scopes: Option<Vec<Scope>>,
     /// Only these layers; empty for all.
-    pub layers: Vec<Layer>,
+    pub layers: Vec<MemoryLayer>,
     /// Only events of these origins; empty for all.
     pub origins: Vec<Origin>,
 }
@@ -76,26 +72,26 @@ pub struct Filter {
 pub struct TermStats {
     /// Documents in the index.
     pub documents: u64,
-    /// Documents that hold each asked token, in the order asked; at most
+    /// Documents that hold each requested token, in the order of the request; at most
     /// [`crate::limits::COUNTED`] each.
     pub frequencies: Vec<u64>,
 }
 
-/// What an index knows a document by. Numbers tell the layers apart, and what was said from what tools did,
-/// and grow with age inside each; so "newest first" is "greatest first", and a search of what was said walks
-/// past nothing else.
+/// Identifies a document in an index. Ranges of numbers separate the layers, and words of people and agents
+/// from other events, and numbers grow with time inside each range; so "newest first" is "greatest first", and
+/// a search of words reads no other event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct DocumentNo(pub i64);
 
 impl DocumentNo {
-    /// Where the numbers begin of events that people and agents said; all other events lie below.
+    /// First number of the words of people and agents; all other events lie below.
     pub const SAID: i64 = 1 << 60;
     /// Where the numbers of observations begin.
     pub const OBSERVATIONS: i64 = 1 << 61;
     /// Where the numbers of entries begin.
     pub const ENTRIES: i64 = 1 << 62;
 
-    /// An event, by the number of its session in the store, its place in it, and who said it.
+    /// An event, by the number of its session in the store, its place in it, and its origin.
     #[must_use]
     pub fn event(session: i64, seq: EventSeq, origin: Origin) -> Self {
         let seq = i64::from(u32::try_from(seq.0).unwrap_or(u32::MAX));
@@ -117,13 +113,13 @@ impl DocumentNo {
 
     /// Which layer it is in.
     #[must_use]
-    pub fn layer(self) -> Layer {
+    pub fn layer(self) -> MemoryLayer {
         if self.0 >= Self::ENTRIES {
-            Layer::Entry
+            MemoryLayer::Entry
         } else if self.0 >= Self::OBSERVATIONS {
-            Layer::Observation
+            MemoryLayer::Observation
         } else {
-            Layer::Event
+            MemoryLayer::Event
         }
     }
 
@@ -131,13 +127,13 @@ impl DocumentNo {
     #[must_use]
     pub fn row(self) -> i64 {
         match self.layer() {
-            Layer::Entry => self.0 & !Self::ENTRIES,
-            Layer::Observation => self.0 & !Self::OBSERVATIONS,
-            Layer::Event => self.0 & !Self::SAID,
+            MemoryLayer::Entry => self.0 & !Self::ENTRIES,
+            MemoryLayer::Observation => self.0 & !Self::OBSERVATIONS,
+            MemoryLayer::Event => self.0 & !Self::SAID,
         }
     }
 
-    /// Whether it is an event that a person or an agent said.
+    /// Whether it is an event with words of a person or an agent.
     #[must_use]
     pub fn is_said(self) -> bool {
         (Self::SAID..Self::OBSERVATIONS).contains(&self.0)
@@ -146,33 +142,33 @@ impl DocumentNo {
     /// Of an event, the number of its session in the store.
     #[must_use]
     pub fn session(self) -> Option<i64> {
-        (self.layer() == Layer::Event).then(|| self.row() >> 32)
+        (self.layer() == MemoryLayer::Event).then(|| self.row() >> 32)
     }
 
     /// What puts documents in their order: layer by layer, and the newest greatest.
     #[must_use]
     pub fn age(self) -> i64 {
         match self.layer() {
-            Layer::Event => self.row(),
-            Layer::Entry | Layer::Observation => self.0,
+            MemoryLayer::Event => self.row(),
+            MemoryLayer::Entry | MemoryLayer::Observation => self.0,
         }
     }
 }
 
-/// Whether an event of this origin lies among what was said.
+/// Whether events of this origin are words of people or agents.
 #[must_use]
 pub fn is_said(origin: Origin) -> bool {
     matches!(origin, Origin::Human | Origin::Assistant)
 }
 
-/// What ranking knows of a document without reading its text.
+/// What ranking uses of a document without reading its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outline {
+pub struct DocumentOutline {
     /// Which document.
     pub doc: DocumentNo,
-    /// Who said it, for events.
+    /// Its origin, for events.
     pub origin: Option<Origin>,
-    /// When it was said; unknown is [`Timestamp::ZERO`].
+    /// The time of its event; unknown is [`Timestamp::ZERO`].
     pub at: Timestamp,
     /// Its tokens, in order.
     pub terms: Terms,
@@ -187,34 +183,41 @@ pub struct Terms(pub Vec<u32>);
 
 /// What joins the passages of a text in its tokens.
 pub const PASSAGE_END: char = '\n';
-/// What stands behind the name of a speaker in the tokens of a text.
+/// Follows the name of a speaker in the tokens of a text.
 pub const SPEAKER_END: char = '\t';
+/// Encloses open sentences in the tokens of a text: those that ask, or announce what comes.
+pub const OPEN: char = '\u{b}';
+/// What parts the tokens of a text.
+pub const BETWEEN_TOKENS: [char; 4] = [' ', PASSAGE_END, SPEAKER_END, OPEN];
 
 impl Terms {
-    /// Stands behind a passage.
+    /// Follows a passage.
     pub const PASSAGE: u32 = 0;
-    /// Stands behind the name of the speaker, which is no passage.
+    /// Follows the name of the speaker, which is no passage.
     pub const SPEAKER: u32 = 1;
+    /// Encloses open sentences, which ask or announce.
+    pub const OPEN: u32 = 2;
 
-    /// The terms of tokens that are joined by a blank, or by [`PASSAGE_END`] or [`SPEAKER_END`].
+    /// The terms of tokens that are joined by [`BETWEEN_TOKENS`].
     #[must_use]
     pub fn of(tokens: &str) -> Self {
         let mut terms = Vec::with_capacity(tokens.len() / 6 + 1);
-        for piece in tokens.split_inclusive([' ', PASSAGE_END, SPEAKER_END]) {
-            let token = piece.trim_end_matches([' ', PASSAGE_END, SPEAKER_END]);
+        for piece in tokens.split_inclusive(BETWEEN_TOKENS) {
+            let token = piece.trim_end_matches(BETWEEN_TOKENS);
             if !token.is_empty() {
                 terms.push(Self::of_token(token));
             }
-            if piece.ends_with(PASSAGE_END) {
-                terms.push(Self::PASSAGE);
-            } else if piece.ends_with(SPEAKER_END) {
-                terms.push(Self::SPEAKER);
+            match piece.chars().next_back() {
+                Some(PASSAGE_END) => terms.push(Self::PASSAGE),
+                Some(SPEAKER_END) => terms.push(Self::SPEAKER),
+                Some(OPEN) => terms.push(Self::OPEN),
+                _ => {}
             }
         }
         Self(terms)
     }
 
-    /// The number that stands for a token: FNV-1a, beyond the marks. Two tokens of four thousand million
+    /// The number of a token: FNV-1a, beyond the marks. Two tokens of four thousand million
     /// have the same, which costs a place in the order and no more.
     #[must_use]
     pub const fn of_token(token: &str) -> u32 {
@@ -224,11 +227,7 @@ impl Terms {
             hash = (hash ^ bytes[at] as u32).wrapping_mul(0x0100_0193);
             at += 1;
         }
-        if hash <= Self::SPEAKER {
-            hash + 2
-        } else {
-            hash
-        }
+        if hash <= Self::OPEN { hash + 3 } else { hash }
     }
 
     /// As bytes, little end first.
@@ -252,20 +251,53 @@ impl Terms {
 
 /// A document without vectors, on its way to a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unembedded {
+pub struct EmbeddingInput {
     /// Which document.
     pub doc: DocumentNo,
-    /// What it says, as it is shown.
+    /// Its text, as it is shown.
     pub text: String,
     /// What makes it understandable.
     pub context: Option<String>,
 }
 
-/// The vectors of a document, as [`Outline::vectors`] has them, and the signs of the first.
+impl EmbeddingInput {
+    /// Identifies the words that a model is given.
+    #[must_use]
+    pub fn digest(&self) -> WordsDigest {
+        WordsDigest::of(&self.text, self.context.as_deref())
+    }
+}
+
+/// Identifies the words that vectors were made of, so that vectors of words that have changed since are
+/// not kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WordsDigest([u8; 16]);
+
+impl WordsDigest {
+    /// The digest of a document's text and its context.
+    #[must_use]
+    pub fn of(text: &str, context: Option<&str>) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        // The length separates the two.
+        hasher.update(&(text.len() as u64).to_le_bytes());
+        hasher.update(text.as_bytes());
+        if let Some(context) = context {
+            hasher.update(b"\n");
+            hasher.update(context.as_bytes());
+        }
+        let mut digest = [0; 16];
+        hasher.finalize_xof().fill(&mut digest);
+        Self(digest)
+    }
+}
+
+/// The vectors of a document, as [`DocumentOutline::vectors`] has them, and the signs of the first.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Embedded {
+pub struct DocumentVectors {
     /// Which document.
     pub doc: DocumentNo,
+    /// Of the words that the vectors were made of, see [`EmbeddingInput::digest`].
+    pub digest: WordsDigest,
     /// Its vectors; empty for a text that a model makes nothing of.
     pub vectors: Vec<i8>,
     /// One bit for each dimension.
@@ -276,12 +308,12 @@ pub struct Embedded {
 
 /// What was found, whole enough to show.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Document {
+pub struct IndexedDocument {
     /// What it is.
-    pub what: Found,
+    pub what: DocumentKind,
     /// Whose memory it is in; for events, the project's scope when known.
     pub scope: Option<Scope>,
-    /// What it says.
+    /// Its text.
     pub text: String,
     /// What makes it understandable.
     pub context: Option<String>,
@@ -297,7 +329,7 @@ pub struct Document {
 
 /// What a document is.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Found {
+pub enum DocumentKind {
     /// A line or section of a memory file.
     Entry {
         /// The file, relative to its scope's memory folder.
@@ -318,7 +350,7 @@ pub enum Found {
     },
     /// A raw event.
     Event {
-        /// Who said it.
+        /// Its origin.
         origin: Origin,
     },
 }

@@ -1,7 +1,7 @@
-//! Who may work on a job, when, and how far it has got.
+//! Who may work on a job, when, and how far it has been done.
 //!
 //! A job is a row `(kind, key)` with an input watermark and a done watermark. It is due when its
-//! input is ahead of its done, nobody holds its lease, and its time has come; nothing else decides.
+//! input is ahead of its done, no live lease is held, and its time has come; nothing else decides.
 //! Every change of a row is one of the transitions below: pure functions of the row and a given
 //! `now`. Stores load a row, apply one, and save it in one transaction, so they cannot differ.
 //!
@@ -11,11 +11,11 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::failure::{FailedTry, Failure, FailureClass, Gap, Retry};
+use crate::failure::{FailedTry, Failure, FailureClass, Gap, RetryPolicy};
 use crate::ids::{JobKey, LeaseToken};
 use crate::limits::VANISHED;
 use crate::time::Timestamp;
-use crate::trigger::{Mark, Priority};
+use crate::trigger::{DueMark, Priority};
 
 /// A live or lapsed claim.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,7 +81,7 @@ pub struct Job {
 
 /// A granted claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Claimed {
+pub struct ClaimedJob {
     /// Proof of it.
     pub token: LeaseToken,
     /// Work starts after this position.
@@ -92,8 +92,8 @@ pub struct Claimed {
     pub redo: u32,
     /// A redo has not caught up yet: what the generation before taught holds meanwhile.
     pub is_redone: bool,
-    /// This one position has ended so many workers that nobody should read it again: whoever holds
-    /// the claim reports a failure, and the position becomes a gap.
+    /// This one position has ended so many workers that it is not read again: the holder of the claim
+    /// reports a failure, and the position becomes a gap.
     pub deadly: bool,
 }
 
@@ -122,7 +122,7 @@ pub enum FailOutcome {
         /// Not before then.
         retry_at: Timestamp,
     },
-    /// The smallest failing range is set aside, and the job goes on behind it.
+    /// The smallest failing range became a gap, and the job continues behind it.
     GaveUp(Gap),
     /// The lease had lapsed or passed to another: nothing was changed.
     LeaseLost,
@@ -156,7 +156,7 @@ impl Job {
         }
     }
 
-    /// Whether there is something to do, whoever does it and whenever.
+    /// Whether input is ahead of done, regardless of leases and times.
     #[must_use]
     pub fn is_ahead(&self) -> bool {
         self.input > self.done
@@ -182,20 +182,20 @@ impl Job {
     /// Whether it waits at `now` after a failure for longer than `retry` allows: it was parked under
     /// a longer bound. A cap's period may be that long, and is not meant.
     #[must_use]
-    pub fn is_overlong_wait(&self, now: Timestamp, retry: &Retry) -> bool {
+    pub fn is_overlong_wait(&self, now: Timestamp, retry: &RetryPolicy) -> bool {
         let longest = retry.retry_after_most.max(retry.most);
         let is_overlong = |at: Timestamp| at > now.plus(longest);
         self.is_ahead() && !self.is_at_cap() && self.retry_at.is_some_and(is_overlong)
     }
 
-    /// Whether somebody holds the job at `now`.
+    /// Whether a live lease holds the job at `now`.
     #[must_use]
     pub fn is_leased(&self, now: Timestamp) -> bool {
         self.lease.as_ref().is_some_and(|lease| lease.until > now)
     }
 
-    /// Raises the input and says when it is due. Safe to repeat.
-    pub fn mark(&mut self, mark: Mark) {
+    /// Raises the input and sets when it is due. Safe to repeat.
+    pub fn mark(&mut self, mark: DueMark) {
         if mark.input > self.input {
             self.tries = 0;
             self.turns = self.turns.saturating_add(mark.turns);
@@ -237,7 +237,7 @@ impl Job {
     }
 
     /// Grants the job to `holder` when it is due, and `None` when it is not.
-    pub fn claim(&mut self, holder: &str, now: Timestamp, lease: Duration) -> Option<Claimed> {
+    pub fn claim(&mut self, holder: &str, now: Timestamp, lease: Duration) -> Option<ClaimedJob> {
         if self.due_at().is_none_or(|due| due > now) {
             return None;
         }
@@ -258,7 +258,7 @@ impl Job {
             turns: 0,
         });
         let token = LeaseToken::issue(self.key.clone(), self.claims);
-        Some(Claimed {
+        Some(ClaimedJob {
             token,
             after: self.done,
             upto,
@@ -328,8 +328,8 @@ impl Job {
         if all_granted_is_done {
             self.turns = lease.turns;
         }
-        // What was granted and not read is as old as before: it goes on at once. What came after
-        // the claim waits by its own rule.
+        // What was granted and not read is as old as before: it is due at once. What came after
+        // the claim has a deadline and turns of its own.
         self.deadline = match lease.arrived {
             Some(arrived) if all_granted_is_done => arrived,
             _ => now,
@@ -350,7 +350,7 @@ impl Job {
         let failure = failed.failure.bounded();
         let at_cap = failure.class == FailureClass::AtCap;
         self.outage = at_cap || failure.class == FailureClass::Outage;
-        // Being at a cap says nothing of the provider, so it neither counts in a row of failures nor ends one.
+        // Being at a cap shows nothing about the provider, so it neither counts in a row of failures nor ends one.
         self.failures = self.failures.saturating_add(u32::from(!at_cap));
         let backoff = failed.retry.wait(self.failures.max(1), failed.jitter);
         let longest = failed.retry.longest_wait(failure.class);
@@ -378,7 +378,7 @@ impl Job {
         FailOutcome::GaveUp(gap)
     }
 
-    /// Gives up all that waits: it becomes a gap, and whoever holds the job loses it. `None` when
+    /// Gives up all that waits: it becomes a gap, and a holder of the job loses its lease. `None` when
     /// nothing waits.
     pub fn cancel(&mut self, now: Timestamp, engine: &str) -> Option<Gap> {
         if !self.is_ahead() {
@@ -405,8 +405,8 @@ impl Job {
         self.hasten(now, self.priority);
     }
 
-    /// Moves past everything up to `upto` without doing it: memory is off, and what is said
-    /// meanwhile is never learned. Whoever holds the job loses it, and a redo under way is given up:
+    /// Moves past everything up to `upto` without doing it: memory is off, and events that arrive
+    /// meanwhile are never learned. A holder of the job loses its lease, and a redo under way is given up:
     /// what it was to replace stays, since nothing new was learned in its place.
     ///
     /// Returns the first and the last position that it moved past for the first time, if any.
@@ -422,7 +422,7 @@ impl Job {
         (from <= self.input).then_some((from, self.input))
     }
 
-    /// Gives the job back until it is marked again: what it is about may not be worked on now, and
+    /// Gives the job back until it is marked again: its session or scope may not be worked on now, and
     /// nothing of it is skipped.
     pub fn set_aside(&mut self, token: &LeaseToken, now: Timestamp) -> bool {
         let held = self.release(token, now);
@@ -472,8 +472,8 @@ impl Job {
         self.deadline = now;
     }
 
-    /// The log now ends at `last`, because an import was undone: what remains is done anew, and
-    /// whoever holds the job reads positions that may mean something else by now, so it loses it.
+    /// The log now ends at `last`, because an import was undone: what remains is done anew. A holder of
+    /// the job loses its lease, because the positions it reads may hold other events by now.
     pub fn shorten(&mut self, last: u64, now: Timestamp) {
         self.begin_redo(now);
         self.lease = None;
@@ -506,7 +506,7 @@ impl Job {
     }
 
     /// Counts a worker that vanished. After [`VANISHED`] of them in a row the window is halved, as
-    /// after spent tries; a single position that goes on killing its workers is left to the next
+    /// after spent tries; a single position that keeps ending its workers is left to the next
     /// claim's holder to fail, which gives it up at once.
     fn note_vanished(&mut self) {
         self.vanished += 1;

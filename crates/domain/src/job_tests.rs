@@ -1,4 +1,4 @@
-//! Every transition of a job. A script drives one job; [`check`] compares what it came to.
+//! Every transition of a job. A script drives one job; [`check`] compares the resulting state.
 //!
 //! Times are seconds. `mark 3` raises the input to 3, due now; `idle 9`, `by 60` and a priority say
 //! otherwise. Words that begin a step with `old` use the first claim's token instead of the newest.
@@ -7,12 +7,12 @@
 use std::time::Duration;
 
 use super::*;
-use crate::failure::{Retry, Wait};
+use crate::failure::{RetryPolicy, RetryWait};
 use crate::ids::{Scope, ScopeKind, SessionId, Tenant};
 use crate::limits::{
     BACKOFF_FIRST, BACKOFF_MOST, FAILURE_TEXT, RETRY_AFTER_MOST, TRIES, WAIT_MOST,
 };
-use crate::trigger::Patience;
+use crate::trigger::DueLimits;
 
 const LEASE: Duration = Duration::from_secs(100);
 
@@ -20,7 +20,7 @@ struct Driver {
     job: Job,
     now: Timestamp,
     tokens: Vec<LeaseToken>,
-    said: Vec<String>,
+    results: Vec<String>,
 }
 
 fn seconds(n: u64) -> Timestamp {
@@ -35,15 +35,15 @@ fn key() -> JobKey {
     })
 }
 
-/// Drives a job through `script` and compares its state, or else what the last step said.
+/// Drives a job through `script` and compares its state, or else the outcome of the last step.
 #[track_caller]
 fn check(script: &str, expected: &str) {
     let driver = drive(script);
-    let said = driver.said.last().cloned().unwrap_or_default();
+    let last = driver.results.last().cloned().unwrap_or_default();
     let state = describe(&driver.job);
     assert!(
-        expected == state || expected == said,
-        "{script}\n expected: {expected}\n    state: {state}\n     said: {said}"
+        expected == state || expected == last,
+        "{script}\n expected: {expected}\n    state: {state}\n     last: {last}"
     );
 }
 
@@ -52,7 +52,7 @@ fn drive(script: &str) -> Driver {
         job: Job::new(key()),
         now: seconds(0),
         tokens: Vec::new(),
-        said: Vec::new(),
+        results: Vec::new(),
     };
     for step in script.split("; ") {
         driver.step(step);
@@ -69,7 +69,7 @@ impl Driver {
                 .and_then(|w| w.parse::<u64>().ok())
                 .unwrap_or(0)
         };
-        let said = match words[0] {
+        let result = match words[0] {
             "at" => {
                 self.now = seconds(number(1));
                 String::new()
@@ -79,12 +79,12 @@ impl Driver {
                 String::new()
             }
             "activity" => {
-                let mark = Mark::activity(number(1), self.now, Patience::default());
+                let mark = DueMark::activity(number(1), self.now, DueLimits::default());
                 self.job.mark(mark);
                 String::new()
             }
             "turn" => {
-                let mark = Mark::activity(number(1), self.now, Patience::default());
+                let mark = DueMark::activity(number(1), self.now, DueLimits::default());
                 self.job.mark(mark.with_turns(1));
                 String::new()
             }
@@ -125,7 +125,7 @@ impl Driver {
                 self.with_token(&token, &words)
             }
         };
-        self.said.push(said);
+        self.results.push(result);
     }
 
     fn with_token(&mut self, token: &LeaseToken, words: &[&str]) -> String {
@@ -141,8 +141,8 @@ impl Driver {
         }
     }
 
-    fn mark(&self, words: &[&str]) -> Mark {
-        let mut mark = Mark::at_once(words[1].parse().unwrap(), self.now, Priority::Low);
+    fn mark(&self, words: &[&str]) -> DueMark {
+        let mut mark = DueMark::at_once(words[1].parse().unwrap(), self.now, Priority::Low);
         for pair in words[2..].chunks(2) {
             match *pair {
                 ["idle", at] => mark.idle_due = seconds(at.parse().unwrap()),
@@ -168,11 +168,13 @@ impl Driver {
 
     fn fail(&mut self, token: &LeaseToken, how: &str) -> String {
         let words: Vec<&str> = how.split(' ').collect();
-        let class = FailureClass::from_word(words[0]).expect("a class of failures");
+        let class = words[0]
+            .parse::<FailureClass>()
+            .expect("a class of failures");
         let wait = match words[1..] {
-            ["for", wait] => Wait::For(Duration::from_secs(wait.parse().unwrap())),
-            ["until", at] => Wait::Until(seconds(at.parse().unwrap())),
-            _ => Wait::Unsaid,
+            ["for", wait] => RetryWait::For(Duration::from_secs(wait.parse().unwrap())),
+            ["until", at] => RetryWait::Until(seconds(at.parse().unwrap())),
+            _ => RetryWait::Unspecified,
         };
         let failure = Failure {
             class,
@@ -181,7 +183,7 @@ impl Driver {
         let failed = FailedTry {
             failure,
             wait,
-            retry: Retry::default(),
+            retry: RetryPolicy::default(),
             jitter: 1.0,
             engine: "engine/1".to_owned(),
         };
@@ -212,8 +214,8 @@ impl Driver {
                 ranges.push(shown);
             }
             if bad.iter().any(|position| range.contains(position)) {
-                let said = self.fail(&claimed.token, "content");
-                gaps.extend(said.strip_prefix("gap ").map(str::to_owned));
+                let result = self.fail(&claimed.token, "content");
+                gaps.extend(result.strip_prefix("gap ").map(str::to_owned));
             } else {
                 let _ = self.job.finish(&claimed.token, claimed.upto, self.now);
             }
@@ -428,18 +430,24 @@ fn waits_double_after_each_failure_and_are_bounded() {
     );
     check("mark 1; claim; fail outage; at 29; claim", "refused");
     let waits: Vec<u64> = [1, 2, 3, 4, 7, 8, 99, u32::MAX]
-        .map(|failures| Retry::default().wait(failures, 1.0).as_secs())
+        .map(|failures| RetryPolicy::default().wait(failures, 1.0).as_secs())
         .to_vec();
     assert_eq!(waits, [30, 60, 120, 240, 1920, 3600, 3600, 3600]);
 }
 
 #[test]
 fn the_last_quarter_of_a_wait_is_random() {
-    assert_eq!(Retry::default().wait(1, 0.0), Duration::from_millis(22_500));
-    assert_eq!(Retry::default().wait(1, 0.5), Duration::from_millis(26_250));
-    assert_eq!(Retry::default().wait(1, 7.0), BACKOFF_FIRST);
     assert_eq!(
-        Retry::default().wait(1, -7.0),
+        RetryPolicy::default().wait(1, 0.0),
+        Duration::from_millis(22_500)
+    );
+    assert_eq!(
+        RetryPolicy::default().wait(1, 0.5),
+        Duration::from_millis(26_250)
+    );
+    assert_eq!(RetryPolicy::default().wait(1, 7.0), BACKOFF_FIRST);
+    assert_eq!(
+        RetryPolicy::default().wait(1, -7.0),
         Duration::from_millis(22_500)
     );
 }
@@ -490,12 +498,12 @@ fn a_job_is_not_tried_before_it_makes_sense() {
 
 #[test]
 fn only_a_wait_beyond_the_bound_is_overlong() {
-    let retry = Retry::default();
+    let retry = RetryPolicy::default();
     let mut driver = drive("mark 1; claim; fail outage for 3600");
     assert!(!driver.job.is_overlong_wait(driver.now, &retry));
     driver.job.retry_at = Some(seconds(3_601));
     assert!(driver.job.is_overlong_wait(driver.now, &retry));
-    let patient = Retry {
+    let patient = RetryPolicy {
         retry_after_most: Duration::from_secs(7_200),
         ..retry
     };
@@ -682,7 +690,7 @@ fn workers_that_keep_vanishing_narrow_the_window() {
     let failure = driver.job.last_failure.clone().unwrap();
     assert_eq!(failure.class, FailureClass::Vanished);
     driver.step("claim");
-    assert_eq!(driver.said.last().unwrap(), "1..=4");
+    assert_eq!(driver.results.last().unwrap(), "1..=4");
 }
 
 #[test]
@@ -692,7 +700,7 @@ fn a_position_that_ends_every_worker_becomes_a_gap() {
         kind: ScopeKind::Project,
         name: "tidepool".to_owned(),
     }));
-    job.mark(Mark::at_once(1, Timestamp(0), Priority::Normal));
+    job.mark(DueMark::at_once(1, Timestamp(0), Priority::Normal));
     let lease = std::time::Duration::from_secs(9);
     for _ in 0..=VANISHED {
         let claimed = job.claim("worker", Timestamp(0), lease).unwrap();
@@ -707,8 +715,8 @@ fn a_position_that_ends_every_worker_becomes_a_gap() {
     };
     let failed = FailedTry {
         failure,
-        wait: Wait::default(),
-        retry: Retry::default(),
+        wait: RetryWait::default(),
+        retry: RetryPolicy::default(),
         jitter: 0.0,
         engine: "daybook/0".to_owned(),
     };

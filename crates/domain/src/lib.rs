@@ -5,6 +5,15 @@
 //!
 //! Not here: input or output, a clock, SQL, HTTP, the name of a vendor.
 
+#![cfg_attr(
+    test,
+    allow(
+        clippy::disallowed_methods,
+        clippy::disallowed_types,
+        reason = "tests use this machine's clock, folders and processes"
+    )
+)]
+
 pub mod calendar;
 pub mod citation;
 pub mod claim;
@@ -18,39 +27,51 @@ pub mod failure;
 pub mod ids;
 pub mod index;
 pub mod job;
+pub mod job_status;
 pub mod limits;
 pub mod model;
 pub mod observation;
+pub mod page;
 pub mod place;
 pub mod price;
+pub mod quarantine;
 pub mod seams;
 pub mod session;
 pub mod source;
 pub mod spend;
-pub mod standing;
 pub mod tally;
 pub mod time;
 pub mod tree;
 pub mod trigger;
+pub mod uses;
 pub mod vector;
 pub mod working;
+
+#[cfg(test)]
+mod stored_words_tests;
 
 pub use citation::Citation;
 pub use claim::{Claim, ClaimLimits};
 pub use descriptor::Descriptor;
-pub use entity::{EntityChange, EntityWrite, Staged};
+pub use entity::{EntityChange, EntityWrite, StagedEntityWrite};
 pub use error::{BoxError, StoreError};
-pub use event::{Event, EventId, NewEvent, Origin, ToolStatus};
-pub use extraction::{Digest, Extraction, ExtractionRecord, Outcome, Yield};
-pub use failure::{FailedTry, Failure, FailureClass, Gap, Retry, Wait};
-pub use ids::{EventSeq, JobKey, JobKind, LeaseToken, Scope, ScopeKind, SessionId, Tenant};
-pub use job::{Claimed, FailOutcome, FinishOutcome, Job, Lease};
+pub use event::{Event, NewEvent, Origin, ToolStatus};
+pub use extraction::{
+    Digest, Extraction, ExtractionRecord, FallbackFor, Outcome, Provenance, Yield,
+};
+pub use failure::{FailedTry, Failure, FailureClass, Gap, RetryPolicy, RetryWait};
+pub use ids::{
+    EventId, EventSeq, JobKey, JobKind, LeaseToken, Scope, ScopeKind, SessionId, Tenant,
+};
+pub use job::{ClaimedJob, FailOutcome, FinishOutcome, Job, Lease};
+pub use job_status::JobStatus;
 pub use observation::{Evidence, Observation, ObservationId, ObservationKind};
+pub use page::{Page, PageRequest};
 pub use place::{Place, PlaceNo, Project, RemoteCount, RemoteEvidence, RemoteSource, RootRecord};
 pub use price::{Money, Price, PriceTable};
 pub use session::{Session, SessionKind, SessionMeta};
-pub use standing::Standing;
-pub use tally::{Tallied, Tally};
+pub use tally::{Tally, TallyKind};
 pub use time::Timestamp;
 pub use tree::{ObjectKind, ObjectName, TreeHead, TreeObject};
-pub use trigger::{Mark, Priority, Trigger};
+pub use trigger::{DueMark, Priority, Trigger};
+pub use uses::{Use, UseKind, UsedBy};

@@ -1,18 +1,20 @@
-//! A language model, as the engine sees it: messages in, an answer and its price in tokens out.
+//! The interface of a language model: messages in, an answer and its tokens out.
 //!
-//! [`Model`] is a seam: `llm` speaks it over three wires, the testkit scripts it, and whoever uses the
-//! library may bring their own. Retries, limits and structured answers are the implementation's; what
-//! is asked, what an answer is worth and what may be spent are not. What goes in and what comes out can be
-//! written down, so that a conversation with a model can be recorded and played again.
+//! `llm` implements [`Model`] over three wires, the testkit scripts it, and users of the library may bring
+//! their own. Retries, limits and structured answers belong to the implementation; prompts, the use of an
+//! answer and limits on spending do not. Requests and replies serialize, so that a conversation with a model
+//! can be recorded and replayed.
 //!
 //! Not here: prompts, prices, the name of a vendor.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 use crate::error::BoxError;
+use crate::session::Session;
 
 /// Who speaks in a message.
 ///
@@ -46,7 +48,7 @@ pub enum Role {
 pub struct Message {
     /// Who speaks.
     pub role: Role,
-    /// What is said.
+    /// The text.
     pub text: String,
     /// What the model calls; of an assistant alone.
     pub calls: Vec<ToolCall>,
@@ -108,7 +110,7 @@ pub struct Tool {
 pub struct ToolCall {
     /// By which the outcome names the call. Unique within one answer.
     pub id: String,
-    /// As the model wrote it; nobody promises that there is such a tool.
+    /// As the model wrote it; such a tool may not exist.
     pub name: String,
     /// As the model wrote them: JSON if it did well.
     pub arguments: String,
@@ -145,7 +147,7 @@ pub struct AnswerSchema {
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelRequest {
-    /// The conversation, oldest first; system messages stand before all others.
+    /// The conversation, oldest first; system messages come before all others.
     pub messages: Vec<Message>,
     /// Offered tools.
     pub tools: Vec<Tool>,
@@ -200,13 +202,13 @@ impl std::ops::AddAssign for Usage {
 /// Why the model stopped.
 ///
 /// ```
-/// use daybook_domain::model::Finish;
-/// let is_whole = |finish| matches!(finish, Finish::Stop | Finish::Tools);
-/// assert!(is_whole(Finish::Stop) && !is_whole(Finish::Length));
+/// use daybook_domain::model::FinishReason;
+/// let is_whole = |finish| matches!(finish, FinishReason::Stop | FinishReason::Tools);
+/// assert!(is_whole(FinishReason::Stop) && !is_whole(FinishReason::Length));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Finish {
+pub enum FinishReason {
     /// It was done.
     Stop,
     /// It ran into [`ModelRequest::max_tokens`], or its own limit: the answer is a beginning.
@@ -220,12 +222,12 @@ pub enum Finish {
 /// An answer.
 ///
 /// ```
-/// use daybook_domain::model::{Finish, ModelReply};
+/// use daybook_domain::model::{FinishReason, ModelReply};
 /// let reply = ModelReply {
 ///     text: "It has two lines.".to_owned(),
 ///     answer: None,
 ///     calls: Vec::new(),
-///     finish: Finish::Stop,
+///     finish: FinishReason::Stop,
 ///     usage: None,
 ///     requests: 1,
 /// };
@@ -233,7 +235,7 @@ pub enum Finish {
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelReply {
-    /// What the model said, thoughts removed.
+    /// The model's text, thoughts removed.
     pub text: String,
     /// The answer in the demanded form, if one was demanded and the text holds it. Its schema was
     /// checked.
@@ -241,8 +243,8 @@ pub struct ModelReply {
     /// What it calls.
     pub calls: Vec<ToolCall>,
     /// Why it stopped.
-    pub finish: Finish,
-    /// Of all tries and repairs that this answer took; nothing if the provider did not say.
+    pub finish: FinishReason,
+    /// Of all tries and repairs that this answer took; `None` if the provider did not report it.
     pub usage: Option<Usage>,
     /// Requests that reached the provider for this answer, at least 1.
     pub requests: u32,
@@ -262,9 +264,9 @@ pub enum ModelError {
     Unavailable {
         /// Which model.
         model: String,
-        /// What was seen, without keys.
+        /// What failed, without keys.
         message: String,
-        /// How long the provider asks to be left alone.
+        /// How long the provider asks callers to wait.
         retry_after: Option<Duration>,
     },
     /// The key or the account is not accepted.
@@ -272,7 +274,7 @@ pub enum ModelError {
     Denied {
         /// Which model.
         model: String,
-        /// What the provider said.
+        /// The provider's message.
         message: String,
     },
     /// The question is longer than the model can read.
@@ -280,7 +282,7 @@ pub enum ModelError {
     TooLong {
         /// Which model.
         model: String,
-        /// What the provider said.
+        /// The provider's message.
         message: String,
     },
     /// The model will not answer this question.
@@ -288,7 +290,7 @@ pub enum ModelError {
     Refused {
         /// Which model.
         model: String,
-        /// What it said.
+        /// The model's message.
         message: String,
     },
     /// The answer cannot be understood, also after a repair.
@@ -304,10 +306,10 @@ pub enum ModelError {
     BadRequest {
         /// Which model.
         model: String,
-        /// What the provider said.
+        /// The provider's message.
         message: String,
     },
-    /// Whoever asked has given up.
+    /// The caller cancelled the call.
     #[error("the question to {model} was cancelled")]
     Cancelled {
         /// Which model.
@@ -327,9 +329,9 @@ pub enum ModelError {
 /// An answer that failed, and what it may have cost all the same.
 ///
 /// ```
-/// use daybook_domain::model::{ModelError, ModelFailure, Spent};
+/// use daybook_domain::model::{ModelError, ModelFailure, FailureCost};
 /// let error = ModelError::Denied { model: "home/qwen3".into(), message: "no such key".into() };
-/// let failure = ModelFailure { error, spent: Spent::Nothing };
+/// let failure = ModelFailure { error, spent: FailureCost::Nothing };
 /// assert_eq!(failure.to_string(), "home/qwen3 refuses access: no such key");
 /// ```
 #[derive(Debug, thiserror::Error)]
@@ -338,37 +340,37 @@ pub struct ModelFailure {
     /// What happened.
     #[source]
     pub error: ModelError,
-    /// What was spent, as far as anybody knows.
-    pub spent: Spent,
+    /// What it may have cost.
+    pub spent: FailureCost,
 }
 
 /// What a failed call may have cost.
 ///
 /// ```
-/// use daybook_domain::model::Spent;
+/// use daybook_domain::model::FailureCost;
 /// // What a cap must reckon with.
-/// let is_known = |spent| !matches!(spent, Spent::Unknown);
-/// assert!(is_known(Spent::Nothing) && !is_known(Spent::Unknown));
+/// let is_known = |spent| !matches!(spent, FailureCost::Unknown);
+/// assert!(is_known(FailureCost::Nothing) && !is_known(FailureCost::Unknown));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Spent {
+pub enum FailureCost {
     /// Nothing was sent, or the provider turned it away unread.
     Nothing,
     /// What the provider reported, for everything that was sent.
     Reported(Usage),
-    /// Something was sent and nobody said what it cost: the worst must be assumed.
+    /// Something was sent and its cost is unknown: the worst case must be assumed.
     Unknown,
 }
 
 /// A language model.
 ///
-/// A call may be dropped at any time; what it had sent by then counts as [`Spent::Unknown`].
+/// A call may be dropped at any time; what it had sent by then counts as [`FailureCost::Unknown`].
 ///
 /// ```
-/// use daybook_domain::model::{Finish, Model, ModelFailure, ModelReply, ModelRequest};
+/// use daybook_domain::model::{FinishReason, Model, ModelFailure, ModelReply, ModelRequest};
 ///
-/// /// Says again what it was told last.
+/// /// Answers with the last message.
 /// struct Echo;
 ///
 /// #[async_trait::async_trait]
@@ -391,7 +393,7 @@ pub enum Spent {
 ///             text: text.unwrap_or_default(),
 ///             answer: None,
 ///             calls: Vec::new(),
-///             finish: Finish::Stop,
+///             finish: FinishReason::Stop,
 ///             usage: None,
 ///             requests: 1,
 ///         })
@@ -402,7 +404,7 @@ pub enum Spent {
 #[doc(alias = "ILLMAdapter")]
 #[async_trait]
 pub trait Model: Send + Sync {
-    /// By which people, prices and records know it: `provider/model`.
+    /// Its name for people, prices and records: `provider/model`.
     fn name(&self) -> &str;
 
     /// Most tokens of question and answer together.
@@ -416,9 +418,24 @@ pub trait Model: Send + Sync {
         1
     }
 
-    /// Asks.
+    /// Sends a request and returns the model's answer.
     ///
     /// # Errors
-    /// See [`ModelError`]; a failure says what it may have cost.
+    /// See [`ModelError`]; a failure carries what it may have cost.
     async fn ask(&self, request: &ModelRequest) -> Result<ModelReply, ModelFailure>;
 }
+
+/// Chooses the model that answers about a session.
+///
+/// Sessions may be charged to different payers, or kept from some model; the caller therefore asks anew for
+/// each request.
+///
+/// ```
+/// use std::sync::Arc;
+/// use daybook_domain::model::{Model, ModelForSession};
+///
+/// fn one_for_all(model: Arc<dyn Model>) -> Arc<ModelForSession> {
+///     Arc::new(move |_session| model.clone())
+/// }
+/// ```
+pub type ModelForSession = dyn Fn(&Session) -> Arc<dyn Model> + Send + Sync;

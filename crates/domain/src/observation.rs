@@ -3,14 +3,16 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr};
 
-use crate::event::EventId;
-use crate::ids::{EventSeq, Scope, SessionId};
+use crate::ids::{EventId, EventSeq, Scope, SessionId};
 use crate::time::Timestamp;
 
 /// What sort of thing it is; decides where it is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum ObservationKind {
     /// What a person corrected, forbade or insisted on.
     Correction,
@@ -26,7 +28,7 @@ pub enum ObservationKind {
     Fix,
     /// A question or piece of work left open.
     OpenEnd,
-    /// What a person asked Daybook to remember.
+    /// A person asked Daybook to remember it.
     Note,
 }
 
@@ -43,35 +45,20 @@ impl ObservationKind {
         Self::Fact,
     ];
 
-    /// The word that stands for it in columns and listings.
+    /// The variant's name in columns and listings.
     #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Correction => "correction",
-            Self::Preference => "preference",
-            Self::Fact => "fact",
-            Self::Decision => "decision",
-            Self::Value => "value",
-            Self::Fix => "fix",
-            Self::OpenEnd => "open_end",
-            Self::Note => "note",
-        }
-    }
-
-    /// The kind that [`ObservationKind::word`] names.
-    #[must_use]
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.word() == word)
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 }
 
-/// Identity of an observation: a fingerprint of its scope, kind and what it says, so that the same
-/// thing learned twice, in any order, is one observation with more evidence.
+/// Identity of an observation: a fingerprint of its scope, kind and text, so that the same thing
+/// learned twice, in any order, is one observation with more evidence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ObservationId(pub u64);
 
 impl ObservationId {
-    /// The identity of what `text` says in `scope`. Case, punctuation and white space do not count.
+    /// The identity of `text` in `scope`. Case, punctuation and white space do not count.
     #[must_use]
     pub fn of(scope: &Scope, kind: ObservationKind, text: &str) -> Self {
         let said: Vec<String> = text
@@ -83,7 +70,7 @@ impl ObservationId {
         let id = EventId::of(&[
             scope.tenant.0.as_bytes(),
             owner.as_bytes(),
-            kind.word().as_bytes(),
+            kind.as_str().as_bytes(),
             said.join(" ").as_bytes(),
         ]);
         Self((id.0 & u128::from(u64::MAX)) as u64)
@@ -107,7 +94,7 @@ pub struct Evidence {
     pub events: Vec<EventSeq>,
     /// Their numbers in citations, ascending, one per event.
     pub lines: Vec<u32>,
-    /// When the first of them was said.
+    /// The time of the first of them.
     pub at: Timestamp,
     /// The branch that was worked on.
     pub branch: Option<String>,
@@ -130,9 +117,9 @@ pub struct Observation {
     pub context: Option<String>,
     /// What the value is of, for [`ObservationKind::Value`]: values of one subject replace each other.
     pub subject: Option<String>,
-    /// A person said it; otherwise it follows from what happened.
+    /// A person stated it; otherwise it follows from what happened.
     pub stated: bool,
-    /// The text is what the person said, word for word; otherwise it is told.
+    /// The text quotes the person word for word; otherwise it is a paraphrase.
     pub quoted: bool,
     /// What it rests on, ordered by time, session, events. Never empty.
     pub evidence: Vec<Evidence>,
@@ -142,7 +129,7 @@ pub struct Observation {
 }
 
 impl Observation {
-    /// When it was first said.
+    /// The time of its earliest evidence.
     #[must_use]
     pub fn first_at(&self) -> Timestamp {
         self.evidence
@@ -152,7 +139,7 @@ impl Observation {
             .unwrap_or(Timestamp::ZERO)
     }
 
-    /// When it was last said.
+    /// The time of its latest evidence.
     #[must_use]
     pub fn last_at(&self) -> Timestamp {
         self.evidence

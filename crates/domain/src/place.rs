@@ -1,8 +1,9 @@
 //! Where work happens: folders, branches, and the projects that they belong to.
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
-use crate::event::EventId;
+use crate::ids::EventId;
 use crate::time::Timestamp;
 
 /// Where an event happened. Events, not sessions, carry it: a session may change branch.
@@ -31,7 +32,20 @@ pub struct Project {
 }
 
 /// How a session showed which repository a folder is a checkout of; the strongest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+)]
+#[strum(serialize_all = "snake_case")]
 pub enum RemoteSource {
     /// The host wrote the repository's remote beside the session.
     Host,
@@ -45,19 +59,7 @@ impl RemoteSource {
     /// The word that is stored.
     #[must_use]
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Host => "host",
-            Self::PullRequest => "pull_request",
-            Self::Output => "output",
-        }
-    }
-
-    /// The source that a stored word stands for.
-    #[must_use]
-    pub fn parse(word: &str) -> Option<Self> {
-        [Self::Host, Self::PullRequest, Self::Output]
-            .into_iter()
-            .find(|source| source.as_str() == word)
+        self.into()
     }
 }
 
@@ -65,7 +67,7 @@ impl RemoteSource {
 /// and goes with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemoteEvidence {
-    /// The event; `None` stands for the session's last one.
+    /// The event; `None` means the session's last one.
     pub event: Option<EventId>,
     /// The folder, as a place's root.
     pub root: String,

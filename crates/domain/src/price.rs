@@ -2,7 +2,7 @@
 //!
 //! Amounts are whole numbers: tokens, and millionths of a currency that nothing here names.
 //!
-//! Not here: which models there are and what they cost; settings say so.
+//! Not here: the models that exist and their prices, which settings hold.
 
 use std::fmt;
 use std::str::FromStr;
@@ -34,22 +34,24 @@ impl fmt::Display for Money {
 /// A text that is no amount of money.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("an amount of money is a number such as 3 or 0.25, with at most six decimals")]
-pub struct NoMoney;
+pub struct ParseMoneyError;
 
 impl FromStr for Money {
-    type Err = NoMoney;
+    type Err = ParseMoneyError;
 
-    fn from_str(text: &str) -> Result<Self, NoMoney> {
+    fn from_str(text: &str) -> Result<Self, ParseMoneyError> {
         let (units, decimals) = text.split_once('.').unwrap_or((text, ""));
         let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
         if units.is_empty() || decimals.len() > 6 || !digits(units) || !digits(decimals) {
-            return Err(NoMoney);
+            return Err(ParseMoneyError);
         }
-        let units: u64 = units.parse().map_err(|_| NoMoney)?;
-        let millionths: u64 = format!("{decimals:0<6}").parse().map_err(|_| NoMoney)?;
+        let units: u64 = units.parse().map_err(|_| ParseMoneyError)?;
+        let millionths: u64 = format!("{decimals:0<6}")
+            .parse()
+            .map_err(|_| ParseMoneyError)?;
         let whole = units.checked_mul(Self::UNIT);
         let all = whole.and_then(|whole| whole.checked_add(millionths));
-        all.map(Self).ok_or(NoMoney)
+        all.map(Self).ok_or(ParseMoneyError)
     }
 }
 
@@ -65,10 +67,10 @@ pub struct Price {
 }
 
 impl Price {
-    /// What was used costs, rounded up to a millionth; at most [`CALL_MONEY`].
+    /// The cost of `usage`, rounded up to a millionth; at most [`CALL_MONEY`].
     #[must_use]
     pub fn cost(&self, usage: Usage) -> Money {
-        let usage = believed(usage);
+        let usage = clamp_usage(usage);
         let fresh = usage.input.saturating_sub(usage.cached);
         let of = |tokens: u64, price: Money| u128::from(tokens) * u128::from(price.0);
         let all = of(fresh, self.input)
@@ -90,9 +92,9 @@ impl Price {
     }
 }
 
-/// What a provider reports, within what can be true: nothing it says can make sums overflow.
+/// Cuts reported usage to what can be true, so that no report makes sums overflow.
 #[must_use]
-pub fn believed(usage: Usage) -> Usage {
+pub fn clamp_usage(usage: Usage) -> Usage {
     let input = usage.input.min(CALL_TOKENS);
     Usage {
         input,
@@ -108,7 +110,7 @@ pub struct PriceTable {
 }
 
 impl PriceTable {
-    /// A table of patterns: names of models (`provider/model`), in which `*` stands for any characters.
+    /// A table of patterns: names of models (`provider/model`), in which `*` matches any characters.
     #[must_use]
     pub fn new(prices: impl IntoIterator<Item = (String, Price)>) -> Self {
         let mut prices: Vec<(String, Price)> = prices.into_iter().collect();
@@ -135,7 +137,7 @@ impl PriceTable {
     }
 }
 
-/// Whether a name is what a pattern says, where each `*` stands for any characters.
+/// Whether a name matches a pattern, where each `*` matches any characters.
 fn fits(pattern: &str, name: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else {
         return pattern == name;

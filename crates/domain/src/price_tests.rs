@@ -38,7 +38,7 @@ fn money_reads_as_it_is_shown() {
         "0.1234567",
         "99999999999999999999",
     ] {
-        assert_eq!(wrong.parse::<Money>(), Err(NoMoney), "{wrong}");
+        assert_eq!(wrong.parse::<Money>(), Err(ParseMoneyError), "{wrong}");
     }
 }
 

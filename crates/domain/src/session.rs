@@ -1,6 +1,7 @@
 //! Sessions: one conversation of an agent each.
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::ids::{EventSeq, SessionId};
 use crate::time::Timestamp;
@@ -8,6 +9,8 @@ use crate::time::Timestamp;
 /// What sort of conversation it is; decides eligibility.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum SessionKind {
     /// A person and an agent.
     Root,
@@ -20,26 +23,13 @@ pub enum SessionKind {
 }
 
 impl SessionKind {
-    /// All kinds.
-    pub const ALL: [Self; 4] = [
-        Self::Root,
-        Self::SubAgent,
-        Self::Ephemeral,
-        Self::MemoryAgent,
-    ];
-
-    /// The word that stands for it in columns and listings.
+    /// The variant's name in columns and listings.
     #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Root => "root",
-            Self::SubAgent => "sub_agent",
-            Self::Ephemeral => "ephemeral",
-            Self::MemoryAgent => "memory_agent",
-        }
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 
-    /// What a session is when its parts say different things. A sub-agent's part belongs to the
+    /// The kind of a session whose parts give different kinds. A sub-agent's part belongs to the
     /// conversation that called it, whichever came first; what is meant to leave no trace, and a
     /// memory agent's own, stay so.
     #[must_use]
@@ -52,17 +42,11 @@ impl SessionKind {
         };
         std::cmp::max_by_key(self, other, weight)
     }
-
-    /// The kind that [`SessionKind::word`] names.
-    #[must_use]
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.word() == word)
-    }
 }
 
-/// What an append says about its session. A known value replaces an unknown one, never the reverse:
-/// a kind other than [`SessionKind::Root`], a parent, a user and a surface stay once they were said. Whether memory
-/// is off is known each time, so the last word counts.
+/// The metadata of a session that an append carries. A known value replaces an unknown one, never the reverse:
+/// a kind other than [`SessionKind::Root`], a parent, a user and a surface stay once they were set. Whether memory
+/// is off is known each time, so the latest value counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionMeta {
     /// Its identity.
@@ -79,7 +63,7 @@ pub struct SessionMeta {
     pub surface: Option<String>,
 }
 
-/// A session as the store knows it.
+/// A session as the store holds it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Session {
     /// Its identity.
@@ -108,14 +92,14 @@ pub struct Session {
     pub last_at: Timestamp,
     /// The last event's sequence number; how many it has, unless an undone import left a hole.
     pub events: EventSeq,
-    /// First and last of the events that are never learned, ascending and apart: what was said while
-    /// memory was switched off, and what waited then.
+    /// First and last of the events that are never learned, ascending and apart: those that arrived while
+    /// memory was switched off, and those that waited then.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub passed: Vec<(u64, u64)>,
 }
 
 impl Session {
-    /// Notes that these events are never learned.
+    /// Records that these events are never learned.
     pub fn pass(&mut self, (from, to): (u64, u64)) {
         match self.passed.last_mut() {
             Some(last) if last.1 + 1 >= from => last.1 = last.1.max(to),

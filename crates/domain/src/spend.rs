@@ -2,22 +2,36 @@
 //!
 //! Before a call its worst case is reserved; what the provider reports takes its place. So what counts
 //! against a cap is never less than what was spent, and a cap that a reservation would pass refuses it
-//! ([`at_cap`]). Stores keep the totals; these rules say what they mean.
+//! ([`at_cap`]). Stores keep the totals; these rules interpret them.
 //!
 //! Not here: prices, and where caps come from.
 
 use std::cmp::Ordering;
 use std::fmt;
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::calendar::{Day, Month};
 use crate::ids::{Scope, SessionId, Tenant};
 use crate::limits::{CALL_MONEY, CALL_TOKENS};
 use crate::model::Usage;
-use crate::price::{Money, believed};
+use crate::price::{Money, clamp_usage};
 use crate::time::Timestamp;
 
 /// How long a cap counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+)]
+#[strum(serialize_all = "snake_case")]
 pub enum Period {
     /// One run, as its caller names it.
     Run,
@@ -28,17 +42,10 @@ pub enum Period {
 }
 
 impl Period {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Run, Self::Day, Self::Month];
-
-    /// The word that stands for it in columns and listings.
+    /// The variant's name in columns and listings.
     #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Run => "run",
-            Self::Day => "day",
-            Self::Month => "month",
-        }
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 
     /// When the one at `at` ends. A run ends when its caller begins another.
@@ -61,7 +68,8 @@ impl Period {
 }
 
 /// Whose calls are counted together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Payer {
     /// Those of the tenant.
     Tenant,
@@ -70,16 +78,10 @@ pub enum Payer {
 }
 
 impl Payer {
-    /// Both of them.
-    pub const ALL: [Self; 2] = [Self::Tenant, Self::User];
-
-    /// The word that stands for it in columns and listings.
+    /// The variant's name in columns and listings.
     #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Tenant => "tenant",
-            Self::User => "user",
-        }
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 }
 
@@ -88,7 +90,7 @@ impl Payer {
 pub struct Cap {
     /// In which time.
     pub period: Period,
-    /// By whom: each user has all of it.
+    /// Whose calls it bounds; of [`Payer::User`], each user has all of it.
     pub of: Payer,
     /// Tokens, read and written together.
     pub tokens: Option<u64>,
@@ -127,9 +129,9 @@ impl Amount {
     }
 }
 
-/// What is counted in one sum: a period of a payer.
+/// One payer and one period, whose calls are counted in one sum.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Purse {
+pub struct BudgetPeriod {
     /// Whose calls.
     pub of: Payer,
     /// Which user; empty for the tenant.
@@ -140,16 +142,19 @@ pub struct Purse {
     pub key: String,
 }
 
-impl Purse {
-    /// All purses of a user's call in a run at a time, whether or not there is a cap on them: one that
+impl BudgetPeriod {
+    /// All budget periods of a user's call in a run at a time, capped or not: a cap that
     /// is set later counts what was spent before.
     #[must_use]
     pub fn all(user: &str, run: &str, at: Timestamp) -> Vec<Self> {
-        let of = |of| Period::ALL.map(|period| Self::at(of, user, period, run, at));
-        Payer::ALL.into_iter().flat_map(of).collect()
+        let of = |&of: &Payer| {
+            let periods = Period::VARIANTS.iter();
+            periods.map(move |&period| Self::at(of, user, period, run, at))
+        };
+        Payer::VARIANTS.iter().flat_map(of).collect()
     }
 
-    /// The purse of `user` and `run` at a time.
+    /// The budget period of `user` and `run` at a time.
     #[must_use]
     pub fn at(of: Payer, user: &str, period: Period, run: &str, at: Timestamp) -> Self {
         let user = match of {
@@ -165,10 +170,10 @@ impl Purse {
     }
 }
 
-/// A call that is about to be made: whom it is for, and the most that it can cost.
+/// A call that is about to be made: its payer, and the most that it can cost.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Charge {
-    /// Behind which wall.
+    /// The tenant it belongs to.
     pub tenant: Tenant,
     /// For which user.
     pub user: String,
@@ -176,11 +181,11 @@ pub struct Charge {
     pub run: String,
     /// About which session.
     pub session: Option<SessionId>,
-    /// In which stage of the road.
+    /// The stage of the pipeline that makes the call.
     pub stage: String,
     /// For whose memory.
     pub scope: Option<Scope>,
-    /// Which model is asked: `provider/model`.
+    /// The model that is called: `provider/model`.
     pub model: String,
     /// Most tokens, read and written, of all its tries.
     pub tokens: u64,
@@ -189,10 +194,10 @@ pub struct Charge {
 }
 
 impl Charge {
-    /// The most that it can come to, within what can be true.
+    /// The most that it can cost, within what can be true.
     #[must_use]
-    pub fn worst(&self) -> Worst {
-        Worst {
+    pub fn worst(&self) -> WorstCase {
+        WorstCase {
             tokens: self.tokens.min(CALL_TOKENS),
             money: self.money.map(|money| Money(money.0.min(CALL_MONEY))),
         }
@@ -201,15 +206,15 @@ impl Charge {
 
 /// What is reserved for one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Worst {
+pub struct WorstCase {
     /// Read and written.
     pub tokens: u64,
     /// What they can cost; nothing where no price is known.
     pub money: Option<Money>,
 }
 
-impl Worst {
-    /// What counts in purses until it is settled.
+impl WorstCase {
+    /// The amount that counts in budget periods until the call is settled.
     #[must_use]
     pub fn amount(self) -> Amount {
         Amount {
@@ -218,15 +223,15 @@ impl Worst {
         }
     }
 
-    /// What takes its place once usage is reported. A cost that nobody could tell stays at the worst.
+    /// The settlement that replaces it once usage is reported. An unknown cost stays at the worst case.
     #[must_use]
-    pub fn settled(self, usage: Usage, cost: Option<Money>) -> Settled {
-        let usage = believed(usage);
+    pub fn settled(self, usage: Usage, cost: Option<Money>) -> Settlement {
+        let usage = clamp_usage(usage);
         let cost = cost.map(|cost| Money(cost.0.min(CALL_MONEY)));
         let money = cost.or(self.money);
         let exceeds = usage.input + usage.output > self.tokens
             || self.money.is_some_and(|most| money > Some(most));
-        Settled {
+        Settlement {
             usage,
             money,
             outcome: match exceeds {
@@ -237,9 +242,9 @@ impl Worst {
     }
 }
 
-/// What a call has come to.
+/// The usage and cost of a settled call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Settled {
+pub struct Settlement {
     /// What the provider reported, within what can be true.
     pub usage: Usage,
     /// What it cost; nothing where no price is known.
@@ -248,8 +253,8 @@ pub struct Settled {
     pub outcome: SettleOutcome,
 }
 
-impl Settled {
-    /// What counts in purses from now on.
+impl Settlement {
+    /// The amount that counts in budget periods from now on.
     #[must_use]
     pub fn amount(&self) -> Amount {
         Amount {
@@ -262,23 +267,23 @@ impl Settled {
 /// A reservation that a store has made.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ReservationId {
-    /// Behind which wall.
+    /// The tenant it belongs to.
     pub tenant: Tenant,
     /// Which one; never given twice.
     pub no: u64,
 }
 
-/// What asking for a reservation came to.
+/// The result of a reservation.
 #[must_use]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReserveOutcome {
     /// It counts from now on.
     Reserved(ReservationId),
     /// There is no room for it, and nothing changed.
-    AtCap(Box<AtCap>),
+    AtCap(Box<CapReached>),
 }
 
-/// What settling came to.
+/// The result of settling a call.
 #[must_use]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SettleOutcome {
@@ -292,7 +297,7 @@ pub enum SettleOutcome {
 
 /// A call must wait: with it, a cap could be passed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AtCap {
+pub struct CapReached {
     /// Which cap.
     pub cap: Cap,
     /// What is spent or reserved of it.
@@ -303,7 +308,7 @@ pub struct AtCap {
     pub until: Option<Timestamp>,
 }
 
-impl AtCap {
+impl CapReached {
     /// Whether there will be room when the period has ended: not for a call that alone passes the cap.
     #[must_use]
     pub fn is_cured_by_waiting(&self) -> bool {
@@ -311,12 +316,16 @@ impl AtCap {
     }
 }
 
-impl std::error::Error for AtCap {}
+impl std::error::Error for CapReached {}
 
-impl fmt::Display for AtCap {
+impl fmt::Display for CapReached {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let all = self.used.plus(self.wanted);
-        let of = format!("a {} per {}", self.cap.of.word(), self.cap.period.word());
+        let of = format!(
+            "a {} per {}",
+            self.cap.of.as_str(),
+            self.cap.period.as_str()
+        );
         match (self.cap.tokens, self.cap.money) {
             (Some(cap), _) if all.tokens > cap => write!(
                 f,
@@ -341,20 +350,20 @@ impl fmt::Display for AtCap {
     }
 }
 
-/// The cap that a charge would pass at `now`, where `used` says what counts in a purse already. Of
+/// The cap that a charge would pass at `now`, where `used` gives what counts in a budget period already. Of
 /// several the one that ends last: until then waiting is in vain.
 #[must_use]
 pub fn at_cap(
     charge: &Charge,
     caps: &[Cap],
     now: Timestamp,
-    used: impl Fn(&Purse) -> Amount,
-) -> Option<AtCap> {
+    used: impl Fn(&BudgetPeriod) -> Amount,
+) -> Option<CapReached> {
     let wanted = charge.worst().amount();
     let passed = caps.iter().filter_map(|cap| {
-        let purse = Purse::at(cap.of, &charge.user, cap.period, &charge.run, now);
-        let used = used(&purse);
-        exceeds(cap, used.plus(wanted)).then(|| AtCap {
+        let budget = BudgetPeriod::at(cap.of, &charge.user, cap.period, &charge.run, now);
+        let used = used(&budget);
+        exceeds(cap, used.plus(wanted)).then(|| CapReached {
             cap: *cap,
             used,
             wanted,
@@ -370,7 +379,8 @@ fn exceeds(cap: &Cap, amount: Amount) -> bool {
 }
 
 /// What sums are made by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum SpendBy {
     /// The day of the call, in UTC.
     Day,
@@ -389,29 +399,10 @@ pub enum SpendBy {
 }
 
 impl SpendBy {
-    /// All of them.
-    pub const ALL: [Self; 7] = [
-        Self::Day,
-        Self::Month,
-        Self::Model,
-        Self::Stage,
-        Self::User,
-        Self::Scope,
-        Self::Session,
-    ];
-
-    /// The word that stands for it on a command line.
+    /// The variant's name on a command line.
     #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Day => "day",
-            Self::Month => "month",
-            Self::Model => "model",
-            Self::Stage => "stage",
-            Self::User => "user",
-            Self::Scope => "scope",
-            Self::Session => "session",
-        }
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 
     /// The order in which sums are listed: see [`crate::seams::SpendStore::spent`].
@@ -428,7 +419,7 @@ impl SpendBy {
     }
 }
 
-/// What calls of one sort came to.
+/// The sum of the calls of one group.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SpendSum {
     /// Of which day, model, …; empty for calls without one.
@@ -439,7 +430,7 @@ pub struct SpendSum {
     pub usage: Usage,
     /// What that cost.
     pub money: Money,
-    /// Calls that nobody has settled: under way, or cut off. They count with their worst case.
+    /// Unsettled calls: under way, or cut off. They count with their worst case.
     pub open: u64,
     /// That worst case.
     pub reserved: Amount,

@@ -43,14 +43,14 @@ fn what_cannot_be_true_is_not_believed() {
     };
     let most = dear.cost(absurd);
     assert_eq!(most, Money(CALL_MONEY));
-    let worst = Worst {
+    let worst = WorstCase {
         tokens: 0,
         money: None,
     };
     let counted = worst.settled(absurd, Some(Money(u64::MAX))).amount();
     assert_eq!(counted.tokens, 2 * CALL_TOKENS);
     assert_eq!(counted.money, Money(CALL_MONEY));
-    assert_eq!(believed(used(1, 2, 3)), used(1, 1, 3));
+    assert_eq!(clamp_usage(used(1, 2, 3)), used(1, 1, 3));
     let full = Amount {
         tokens: u64::MAX,
         money: Money(u64::MAX),
@@ -60,10 +60,18 @@ fn what_cannot_be_true_is_not_believed() {
 
 #[test]
 fn a_charge_counts_for_the_tenant_and_the_user_in_each_period() {
-    let purses = Purse::all("ada", "7", NOVEMBER);
-    let said: Vec<String> = purses
+    let budgets = BudgetPeriod::all("ada", "7", NOVEMBER);
+    let said: Vec<String> = budgets
         .iter()
-        .map(|a| format!("{}:{}/{}/{}", a.of.word(), a.user, a.period.word(), a.key))
+        .map(|a| {
+            format!(
+                "{}:{}/{}/{}",
+                a.of.as_str(),
+                a.user,
+                a.period.as_str(),
+                a.key
+            )
+        })
         .collect();
     assert_eq!(
         said,
@@ -81,7 +89,7 @@ fn a_charge_counts_for_the_tenant_and_the_user_in_each_period() {
 #[test]
 fn a_cap_may_be_reached_and_not_passed() {
     let day = cap(Period::Day, Payer::User, Some(100), None);
-    let used = |_: &Purse| Amount {
+    let used = |_: &BudgetPeriod| Amount {
         tokens: 90,
         money: Money(0),
     };
@@ -104,7 +112,7 @@ fn of_several_caps_the_one_that_ends_last_is_named() {
         cap(Period::Month, Payer::Tenant, None, Some(5)),
         cap(Period::Day, Payer::Tenant, Some(5), None),
     ];
-    let used = |_: &Purse| Amount {
+    let used = |_: &BudgetPeriod| Amount {
         tokens: 5,
         money: Money(5),
     };
@@ -125,7 +133,7 @@ fn of_several_caps_the_one_that_ends_last_is_named() {
 #[test]
 fn what_is_reported_takes_the_place_of_the_worst() {
     let check = |reserved: Option<u64>, cost: Option<u64>, expected| {
-        let worst = Worst {
+        let worst = WorstCase {
             tokens: 9,
             money: reserved.map(Money),
         };
@@ -137,11 +145,11 @@ fn what_is_reported_takes_the_place_of_the_worst() {
     };
     check(Some(9), Some(4), (Some(4), SettleOutcome::Settled));
     check(Some(9), Some(10), (Some(10), SettleOutcome::Exceeded));
-    // A cost that nobody knows stays at the worst.
+    // An unknown cost stays at the worst case.
     check(Some(9), None, (Some(9), SettleOutcome::Settled));
     check(None, Some(4), (Some(4), SettleOutcome::Settled));
     check(None, None, (None, SettleOutcome::Settled));
-    let small = Worst {
+    let small = WorstCase {
         tokens: 6,
         money: None,
     };

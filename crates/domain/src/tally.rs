@@ -1,9 +1,10 @@
-//! What has become of work, counted since the data folder was made.
+//! Counts of what became of jobs, since the data folder was made.
 //!
 //! Stores count in the transaction that makes the change, so a count is right whichever process did
 //! the work and however it ended.
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::extraction::Yield;
 use crate::failure::FailureClass;
@@ -13,7 +14,9 @@ use crate::job::{FailOutcome, FinishOutcome};
 /// What is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Tallied {
+#[derive(EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+pub enum TallyKind {
     /// A claim was granted.
     Claimed,
     /// A claim ended, and everything known was done and worth keeping.
@@ -26,52 +29,37 @@ pub enum Tallied {
     GaveUp,
     /// Waiting work was given up by hand.
     Cancelled,
-    /// Somebody ended a claim that was no longer theirs; it changed nothing.
+    /// A worker ended a claim whose lease it had lost; it changed nothing.
     Lost,
-    /// A try failed.
-    Failed(FailureClass),
+    /// A try failed: [`FailureClass::Outage`].
+    FailedOutage,
+    /// A try failed: [`FailureClass::Content`].
+    FailedContent,
+    /// A try failed: [`FailureClass::Vanished`].
+    FailedVanished,
+    /// A try was cancelled: [`FailureClass::Cancelled`].
+    FailedCancelled,
+    /// A try met a cap: [`FailureClass::AtCap`].
+    FailedAtCap,
 }
 
-impl Tallied {
-    /// Everything that is counted.
-    pub const ALL: [Self; 12] = [
-        Self::Claimed,
-        Self::Finished,
-        Self::Nothing,
-        Self::Partly,
-        Self::GaveUp,
-        Self::Cancelled,
-        Self::Lost,
-        Self::Failed(FailureClass::Outage),
-        Self::Failed(FailureClass::Content),
-        Self::Failed(FailureClass::Vanished),
-        Self::Failed(FailureClass::Cancelled),
-        Self::Failed(FailureClass::AtCap),
-    ];
-
-    /// The word that stands for it in columns.
+impl TallyKind {
+    /// The variant's name in columns and metrics.
     #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Claimed => "claimed",
-            Self::Finished => "finished",
-            Self::Nothing => "nothing",
-            Self::Partly => "partly",
-            Self::GaveUp => "gave_up",
-            Self::Cancelled => "cancelled",
-            Self::Lost => "lost",
-            Self::Failed(FailureClass::Outage) => "failed_outage",
-            Self::Failed(FailureClass::Content) => "failed_content",
-            Self::Failed(FailureClass::Vanished) => "failed_vanished",
-            Self::Failed(FailureClass::Cancelled) => "failed_cancelled",
-            Self::Failed(FailureClass::AtCap) => "failed_at_cap",
-        }
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 
-    /// What [`Tallied::word`] names.
+    /// How a failed try of this class is counted.
     #[must_use]
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|tallied| tallied.word() == word)
+    pub fn failed(class: FailureClass) -> Self {
+        match class {
+            FailureClass::Outage => Self::FailedOutage,
+            FailureClass::Content => Self::FailedContent,
+            FailureClass::Vanished => Self::FailedVanished,
+            FailureClass::Cancelled => Self::FailedCancelled,
+            FailureClass::AtCap => Self::FailedAtCap,
+        }
     }
 
     /// How a finish is counted.
@@ -98,8 +86,8 @@ impl Tallied {
     pub fn failure(class: FailureClass, outcome: &FailOutcome) -> Vec<Self> {
         match outcome {
             FailOutcome::LeaseLost => vec![Self::Lost],
-            FailOutcome::GaveUp(_) => vec![Self::Failed(class), Self::GaveUp],
-            FailOutcome::RetryAt(_) | FailOutcome::Narrowed { .. } => vec![Self::Failed(class)],
+            FailOutcome::GaveUp(_) => vec![Self::failed(class), Self::GaveUp],
+            FailOutcome::RetryAt(_) | FailOutcome::Narrowed { .. } => vec![Self::failed(class)],
         }
     }
 }
@@ -110,7 +98,7 @@ pub struct Tally {
     /// The kind.
     pub kind: JobKind,
     /// What.
-    pub what: Tallied,
+    pub what: TallyKind,
     /// How often; never falls.
     pub count: u64,
 }

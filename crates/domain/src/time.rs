@@ -1,4 +1,4 @@
-//! Points in time, in whole milliseconds. Nothing here reads a clock.
+//! Points in time, in whole milliseconds. Nothing in this module reads a clock.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 pub struct Timestamp(pub i64);
 
 impl Timestamp {
-    /// The earliest time; stands for "unknown" where a transcript names none.
+    /// The earliest time; means "unknown" where a transcript names none.
     pub const ZERO: Self = Self(0);
     /// Later than any real time.
     pub const MAX: Self = Self(i64::MAX);
@@ -46,7 +46,7 @@ impl Timestamp {
 /// use daybook_domain::Timestamp;
 /// use daybook_domain::time::Clock;
 ///
-/// /// Stands still.
+/// /// A clock that never moves.
 /// struct Noon;
 ///
 /// impl Clock for Noon {

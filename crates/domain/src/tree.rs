@@ -1,12 +1,14 @@
-//! The history of a scope's memory files as rows: git's own objects, and where the branch stands.
+//! The history of a scope's memory files as rows: git's own objects, and the head of the branch.
 //!
-//! Whoever shares a database shares these; every machine's memory folder is then a checkout of them
-//! (DESIGN.md, "Writing files").
+//! Machines that share a database share these; every machine's memory folder is then a checkout of them
+//! (DESIGN.md, "Memory shared by several machines").
 //!
-//! Not here: what objects say. Only `files` in the engine reads them.
+//! Not here: the content of objects, which only `files` in the engine reads.
 
 use std::fmt;
 use std::str::FromStr;
+
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 /// Name of an object: the SHA-1 that git gives it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -42,7 +44,20 @@ impl FromStr for ObjectName {
 pub struct BadObjectName(String);
 
 /// What an object is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+)]
+#[strum(serialize_all = "snake_case")]
 pub enum ObjectKind {
     /// A file's bytes.
     Blob,
@@ -53,22 +68,10 @@ pub enum ObjectKind {
 }
 
 impl ObjectKind {
-    /// The word that git and our columns have for it.
+    /// The variant's name in git and in our columns.
     #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Blob => "blob",
-            Self::Tree => "tree",
-            Self::Commit => "commit",
-        }
-    }
-
-    /// The kind that a word stands for.
-    #[must_use]
-    pub fn from_word(word: &str) -> Option<Self> {
-        [Self::Blob, Self::Tree, Self::Commit]
-            .into_iter()
-            .find(|kind| kind.word() == word)
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 }
 
@@ -83,7 +86,7 @@ pub struct TreeObject {
     pub bytes: Vec<u8>,
 }
 
-/// Where the shared history of a scope's memory files stands.
+/// The head of the shared history of a scope's memory files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TreeHead {
     /// Raised by each advance: the compare of compare-and-set.
@@ -113,13 +116,5 @@ mod tests {
         ] {
             assert!(bad.parse::<ObjectName>().is_err(), "{bad}");
         }
-    }
-
-    #[test]
-    fn a_kind_is_known_by_its_word() {
-        for kind in [ObjectKind::Blob, ObjectKind::Tree, ObjectKind::Commit] {
-            assert_eq!(ObjectKind::from_word(kind.word()), Some(kind));
-        }
-        assert_eq!(ObjectKind::from_word("tag"), None);
     }
 }

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
-use crate::claim::ClaimLimits;
 use crate::time::Timestamp;
 
 /// Which due job is taken first. Only rises until the job finishes.
@@ -47,7 +47,7 @@ impl Priority {
 
 /// How long a session may rest, and how long and how many of its turns may wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Patience {
+pub struct DueLimits {
     /// Quiet time after the last activity before a session is taken. Longer means fewer passes.
     pub idle: Duration,
     /// Longest wait of an unprocessed event, however busy its session is.
@@ -56,7 +56,7 @@ pub struct Patience {
     pub turns: u32,
 }
 
-impl Default for Patience {
+impl Default for DueLimits {
     fn default() -> Self {
         Self {
             idle: Duration::from_secs(120),
@@ -68,28 +68,28 @@ impl Default for Patience {
 
 /// What the triggers of a profile do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rules {
+pub struct TriggerRules {
     /// When an active session is due.
-    pub patience: Patience,
+    pub patience: DueLimits,
     /// The priority of a session that is about to be replaced.
     pub urgent: Priority,
     /// Most other sessions of the same agent that one prompt raises. 0: none.
     pub reprioritize: usize,
 }
 
-impl Default for Rules {
+impl Default for TriggerRules {
     fn default() -> Self {
         Self {
-            patience: Patience::default(),
+            patience: DueLimits::default(),
             urgent: Priority::High,
             reprioritize: 5,
         }
     }
 }
 
-/// Bounds of what a starting session has looked over (seed 002, "startup claim").
+/// Bounds of what a starting session has looked over (Codex, C15 to C21).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sweep {
+pub struct SweepLimits {
     /// Only sessions held there, as their host names it (`cli`, `vscode`); empty for all.
     pub surfaces: Vec<String>,
     /// Only sessions with activity this recently.
@@ -102,28 +102,17 @@ pub struct Sweep {
     pub claims: usize,
 }
 
-impl Default for Sweep {
+impl Default for SweepLimits {
     /// What the profile `daybook` looks over.
     fn default() -> Self {
         Self {
             surfaces: Vec::new(),
-            // After a month away from the desk nothing is passed over; what is older is for `import`,
-            // which asks. What is in the log already stays due, however old it is.
+            // A month away loses nothing; older sessions are for `import`, which asks a person. What is in the
+            // log already stays due, however old it is.
             max_age: Duration::from_secs(30 * 86_400),
-            min_idle: Patience::default().idle,
+            min_idle: DueLimits::default().idle,
             scan: 5_000,
             claims: 16,
-        }
-    }
-}
-
-impl Sweep {
-    /// How many may be claimed at once by whoever processes what a sweep found.
-    #[must_use]
-    pub fn claim_limits(&self) -> ClaimLimits {
-        ClaimLimits {
-            running: self.claims,
-            ..ClaimLimits::jobs(self.claims)
         }
     }
 }
@@ -131,6 +120,8 @@ impl Sweep {
 /// What happened to a session, as far as it decides when the session is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Trigger {
     /// A turn completed.
     Turn,
@@ -142,52 +133,27 @@ pub enum Trigger {
     Compaction,
     /// The conversation is about to be replaced by a new one.
     Reset,
-    /// A person said something: what other sessions of the agent hold may be wanted soon.
+    /// A person wrote a message: what other sessions of the agent hold may be wanted soon.
     Prompt,
     /// A session of a person's own begins: what waits is looked over.
     Start,
 }
 
 impl Trigger {
-    /// All triggers, in the order of DESIGN.md's table.
-    pub const ALL: [Self; 7] = [
-        Self::Turn,
-        Self::Sleep,
-        Self::End,
-        Self::Compaction,
-        Self::Reset,
-        Self::Prompt,
-        Self::Start,
-    ];
-
-    /// The word that stands for it in commands, requests and logs.
+    /// The variant's name in commands, requests and logs.
     #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Turn => "turn",
-            Self::Sleep => "sleep",
-            Self::End => "end",
-            Self::Compaction => "compaction",
-            Self::Reset => "reset",
-            Self::Prompt => "prompt",
-            Self::Start => "start",
-        }
-    }
-
-    /// The trigger that [`Trigger::word`] names.
-    #[must_use]
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|trigger| trigger.word() == word)
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 
     /// The mark that it makes for its own session of `input` events; `None` for what concerns
     /// other sessions alone.
     #[must_use]
-    pub fn mark(self, input: u64, now: Timestamp, rules: &Rules) -> Option<Mark> {
+    pub fn mark(self, input: u64, now: Timestamp, rules: &TriggerRules) -> Option<DueMark> {
         match self {
-            Self::Turn => Some(Mark::activity(input, now, rules.patience)),
-            Self::Sleep | Self::End => Some(Mark::at_once(input, now, Priority::Normal)),
-            Self::Compaction | Self::Reset => Some(Mark::at_once(input, now, rules.urgent)),
+            Self::Turn => Some(DueMark::activity(input, now, rules.patience)),
+            Self::Sleep | Self::End => Some(DueMark::at_once(input, now, Priority::Normal)),
+            Self::Compaction | Self::Reset => Some(DueMark::at_once(input, now, rules.urgent)),
             Self::Prompt | Self::Start => None,
         }
     }
@@ -195,7 +161,7 @@ impl Trigger {
 
 /// One act of raising a job's input: "invalidate", "mark dirty" and "enqueue" are all this.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Mark {
+pub struct DueMark {
     /// How far there is something to do.
     pub input: u64,
     /// Due then at the earliest, unless `deadline` comes first. Each mark overwrites it.
@@ -212,10 +178,10 @@ pub struct Mark {
     pub active: Timestamp,
 }
 
-impl Mark {
+impl DueMark {
     /// A turn completed: due once the session has rested, at the latest by the deadline.
     #[must_use]
-    pub fn activity(input: u64, last_activity: Timestamp, patience: Patience) -> Self {
+    pub fn activity(input: u64, last_activity: Timestamp, patience: DueLimits) -> Self {
         Self {
             input,
             idle_due: last_activity.plus(patience.idle),
@@ -254,13 +220,13 @@ mod tests {
 
     #[track_caller]
     fn check(trigger: Trigger, idle_due: i64, deadline: i64, priority: Priority) {
-        let rules = Rules {
-            patience: Patience {
+        let rules = TriggerRules {
+            patience: DueLimits {
                 idle: Duration::from_millis(10),
                 dirty: Duration::from_millis(100),
                 turns: 5,
             },
-            ..Rules::default()
+            ..TriggerRules::default()
         };
         let mark = trigger.mark(7, Timestamp(1_000), &rules).expect("a mark");
         let due = (mark.input, mark.idle_due, mark.deadline, mark.priority);
@@ -286,15 +252,8 @@ mod tests {
 
     #[test]
     fn prompts_and_starts_concern_other_sessions() {
-        let rules = Rules::default();
+        let rules = TriggerRules::default();
         assert_eq!(Trigger::Prompt.mark(7, Timestamp(0), &rules), None);
         assert_eq!(Trigger::Start.mark(7, Timestamp(0), &rules), None);
-    }
-
-    #[test]
-    fn a_trigger_is_known_by_its_word() {
-        for trigger in Trigger::ALL {
-            assert_eq!(Trigger::from_word(trigger.word()), Some(trigger));
-        }
     }
 }

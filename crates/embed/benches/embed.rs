@@ -2,6 +2,11 @@
 //!
 //! `cargo bench -p daybook-embed`. The text is invented; the model is the built-in one.
 
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a bench measures time"
+)]
 #![allow(missing_docs, clippy::print_stdout)]
 
 use std::hint::black_box;

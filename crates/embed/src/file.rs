@@ -27,7 +27,7 @@ const LONGEST_NAME: usize = 64;
 
 /// Why bytes are not a model.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ModelError {
+pub enum ModelFileError {
     /// The bytes do not start as a model file does.
     #[error("not a model file of Daybook; train one with crates/embed/train")]
     NotAModel,
@@ -52,14 +52,14 @@ pub enum ModelError {
 pub(crate) struct ModelFile<'a> {
     pub(crate) dimensions: usize,
     pub(crate) fingerprint: &'a [u8],
-    pub(crate) vocabulary: Vocabulary<'a>,
+    pub(crate) vocabulary: ModelVocabulary<'a>,
     scales: &'a [u8],
     rows: &'a [u8],
 }
 
 /// The names of the rows, found by hash.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Vocabulary<'a> {
+pub(crate) struct ModelVocabulary<'a> {
     slots: &'a [u8],
     ends: &'a [u8],
     names: &'a [u8],
@@ -67,31 +67,31 @@ pub(crate) struct Vocabulary<'a> {
 }
 
 impl<'a> ModelFile<'a> {
-    pub(crate) fn open(bytes: &'a [u8]) -> Result<Self, ModelError> {
+    pub(crate) fn open(bytes: &'a [u8]) -> Result<Self, ModelFileError> {
         if bytes.len() < HEADER || &bytes[..8] != MAGIC {
-            return Err(ModelError::NotAModel);
+            return Err(ModelFileError::NotAModel);
         }
         let field = |n: usize| u32_at(bytes, 2 + n);
         let [version, dimensions, rows, slots, names, longest] = std::array::from_fn(field);
         if version != VERSION {
-            return Err(ModelError::OtherVersion(version));
+            return Err(ModelFileError::OtherVersion(version));
         }
         let [dimensions, rows, slots, names, longest] =
             [dimensions, rows, slots, names, longest].map(|n| n as usize);
         if rows > MOST_ROWS || dimensions > MOST_DIMENSIONS {
-            return Err(ModelError::Corrupt("rows or dimensions"));
+            return Err(ModelFileError::Corrupt("rows or dimensions"));
         }
         if !slots.is_power_of_two() || slots <= rows || slots > MOST_SLOTS {
-            return Err(ModelError::Corrupt("slots"));
+            return Err(ModelFileError::Corrupt("slots"));
         }
         if longest > LONGEST_NAME {
-            return Err(ModelError::Corrupt("longest name"));
+            return Err(ModelFileError::Corrupt("longest name"));
         }
         let sizes = [slots * 2, rows * 4, names, rows * 4, rows * dimensions];
         let wanted = HEADER + sizes.iter().sum::<usize>();
         if wanted != bytes.len() {
             let len = bytes.len();
-            return Err(ModelError::WrongLength { len, wanted });
+            return Err(ModelFileError::WrongLength { len, wanted });
         }
         let mut rest = &bytes[HEADER..];
         let [slots, ends, names, scales, rows] = sizes.map(|size| {
@@ -99,7 +99,7 @@ impl<'a> ModelFile<'a> {
             rest = after;
             part
         });
-        let vocabulary = Vocabulary {
+        let vocabulary = ModelVocabulary {
             slots,
             ends,
             names,
@@ -134,15 +134,15 @@ impl<'a> ModelFile<'a> {
     }
 }
 
-impl Vocabulary<'_> {
+impl ModelVocabulary<'_> {
     /// What lookups rely on: names in order, slots that lead to rows, and one slot empty.
-    fn check(&self) -> Result<(), ModelError> {
+    fn check(&self) -> Result<(), ModelFileError> {
         let rows = self.ends.len() / 4;
         let mut start = 0;
         for row in 0..rows {
             let end = u32_at(self.ends, row) as usize;
             if end < start || end > self.names.len() {
-                return Err(ModelError::Corrupt("names"));
+                return Err(ModelFileError::Corrupt("names"));
             }
             start = end;
         }
@@ -150,13 +150,13 @@ impl Vocabulary<'_> {
         for slot in self.slots.chunks_exact(2) {
             let row = usize::from(u16::from_le_bytes([slot[0], slot[1]]));
             if row > rows {
-                return Err(ModelError::Corrupt("slots"));
+                return Err(ModelFileError::Corrupt("slots"));
             }
             has_empty |= row == 0;
         }
         match has_empty {
             true => Ok(()),
-            false => Err(ModelError::Corrupt("slots")),
+            false => Err(ModelFileError::Corrupt("slots")),
         }
     }
 
@@ -197,7 +197,7 @@ pub(crate) struct Prefixes<'a> {
 }
 
 impl<'a> Prefixes<'a> {
-    /// For at most [`LONGEST_NAME`] bytes, which [`Vocabulary::longest`] bounds.
+    /// For at most [`LONGEST_NAME`] bytes, which [`ModelVocabulary::longest`] bounds.
     pub(crate) fn new(bytes: &'a [u8], is_continuation: bool) -> Self {
         let mut hashes = [0; LONGEST_NAME + 1];
         let step = |hash: u32, byte: &u8| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193);

@@ -5,8 +5,8 @@
 
 use std::sync::{LazyLock, OnceLock};
 
-use crate::file::{ModelError, ModelFile};
-use crate::near::Words;
+use crate::file::{ModelFile, ModelFileError};
+use crate::neighbours::WordNeighbours;
 use crate::wordpiece::for_each_token;
 
 static BUILT_IN: LazyLock<StaticModel> = LazyLock::new(|| {
@@ -26,7 +26,7 @@ pub struct StaticModel {
     id: String,
     file: ModelFile<'static>,
     /// Made when words are first compared.
-    words: OnceLock<Words>,
+    words: OnceLock<WordNeighbours>,
 }
 
 impl StaticModel {
@@ -36,7 +36,7 @@ impl StaticModel {
     }
 
     /// A model from the bytes of a file that `crates/embed/train` wrote. `name` opens its id.
-    pub fn from_bytes(name: &str, bytes: &'static [u8]) -> Result<Self, ModelError> {
+    pub fn from_bytes(name: &str, bytes: &'static [u8]) -> Result<Self, ModelFileError> {
         let file = ModelFile::open(bytes)?;
         let hex: String = file.fingerprint[..8]
             .iter()
@@ -47,14 +47,6 @@ impl StaticModel {
             file,
             words: OnceLock::new(),
         })
-    }
-
-    pub(crate) fn file(&self) -> &ModelFile<'static> {
-        &self.file
-    }
-
-    pub(crate) fn words(&self) -> &Words {
-        self.words.get_or_init(|| Words::of(&self.file))
     }
 
     /// Name and fingerprint. Vectors of models with different ids must not be compared.
@@ -104,8 +96,22 @@ impl StaticModel {
         })
     }
 
+    /// The words of the vocabulary whose vectors lie near a word's, with the cosine of the angle between them,
+    /// where that is at least `floor`; in the order of the vocabulary. None for an unknown word. A few that
+    /// are hardly near enough may be missed.
+    ///
+    /// ```
+    /// let model = daybook_embed::StaticModel::built_in();
+    /// let near = model.near("physician", 0.5);
+    /// assert!(near.iter().any(|(word, _)| word == "doctor"));
+    /// ```
+    pub fn near(&self, word: &str, floor: f32) -> Vec<(String, f32)> {
+        let words = self.words.get_or_init(|| WordNeighbours::of(&self.file));
+        words.near(&self.file, word, floor, || self.word(word))
+    }
+
     #[cfg(test)]
-    pub(crate) fn vocabulary(&self) -> &crate::file::Vocabulary<'static> {
+    pub(crate) fn vocabulary(&self) -> &crate::file::ModelVocabulary<'static> {
         &self.file.vocabulary
     }
 
@@ -120,7 +126,7 @@ impl StaticModel {
     }
 }
 
-fn normalise(vector: &mut [f32]) {
+pub(crate) fn normalise(vector: &mut [f32]) {
     let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
     if length > 0.0 {
         vector.iter_mut().for_each(|x| *x /= length);

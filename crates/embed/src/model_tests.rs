@@ -44,7 +44,7 @@ fn tiny() -> Vec<u8> {
     bytes
 }
 
-fn open(bytes: Vec<u8>) -> Result<StaticModel, ModelError> {
+fn open(bytes: Vec<u8>) -> Result<StaticModel, ModelFileError> {
     StaticModel::from_bytes("tiny", bytes.leak())
 }
 
@@ -95,36 +95,36 @@ fn the_built_in_models_id_names_its_bytes() {
 
 #[test]
 fn what_is_no_model_file_is_refused() {
-    assert_eq!(open(b"PK".to_vec()).err(), Some(ModelError::NotAModel));
+    assert_eq!(open(b"PK".to_vec()).err(), Some(ModelFileError::NotAModel));
     let with = |at: usize, value: u8| {
         let mut bytes = tiny();
         bytes[at] = value;
         open(bytes).err()
     };
-    assert_eq!(with(8, 9), Some(ModelError::OtherVersion(9)));
+    assert_eq!(with(8, 9), Some(ModelFileError::OtherVersion(9)));
     assert_eq!(
         with(12, 3),
-        Some(ModelError::WrongLength {
+        Some(ModelFileError::WrongLength {
             len: 80,
             wanted: 82
         })
     );
-    assert_eq!(with(20, 3), Some(ModelError::Corrupt("slots")));
-    assert_eq!(with(28, 65), Some(ModelError::Corrupt("longest name")));
+    assert_eq!(with(20, 3), Some(ModelFileError::Corrupt("slots")));
+    assert_eq!(with(28, 65), Some(ModelFileError::Corrupt("longest name")));
     assert_eq!(
         with(13, 255),
-        Some(ModelError::Corrupt("rows or dimensions"))
+        Some(ModelFileError::Corrupt("rows or dimensions"))
     );
-    assert_eq!(with(48, 3), Some(ModelError::Corrupt("slots")));
-    assert_eq!(with(56, 5), Some(ModelError::Corrupt("names")));
+    assert_eq!(with(48, 3), Some(ModelFileError::Corrupt("slots")));
+    assert_eq!(with(56, 5), Some(ModelFileError::Corrupt("names")));
     let mut full = tiny();
     full[48..56].fill(1);
-    assert_eq!(open(full).err(), Some(ModelError::Corrupt("slots")));
+    assert_eq!(open(full).err(), Some(ModelFileError::Corrupt("slots")));
     let mut short = tiny();
     short.truncate(79);
     assert_eq!(
         open(short).err(),
-        Some(ModelError::WrongLength {
+        Some(ModelFileError::WrongLength {
             len: 79,
             wanted: 80
         })

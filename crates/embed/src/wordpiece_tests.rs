@@ -4,7 +4,7 @@ use super::*;
 use crate::StaticModel;
 
 #[derive(Deserialize)]
-struct Reference {
+struct TokenizerReference {
     text: String,
     tokens: Vec<String>,
 }
@@ -27,7 +27,8 @@ fn check(text: &str, expected: &str) {
 fn texts_give_the_tokens_that_the_teachers_tokenizer_gives() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/tokens.json");
     let file = std::fs::read_to_string(path).expect("the fixture is committed");
-    let references: Vec<Reference> = serde_json::from_str(&file).expect("the fixture is JSON");
+    let references: Vec<TokenizerReference> =
+        serde_json::from_str(&file).expect("the fixture is JSON");
     assert!(references.len() >= 200);
     for mut reference in references {
         // Unknown words have no vector here, so their mark has no row.

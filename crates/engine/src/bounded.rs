@@ -1,9 +1,9 @@
 //! Reads files that other programs own: regular files only, and no more of them than a bound allows.
 //!
-//! A path may name anything: a pipe without a writer, a device without an end, a file of any
-//! size. What holds here: opening never waits, only a regular file is read, and memory use stays
-//! below the caller's bound. Symbolic links are followed, because people link `CLAUDE.md` to
-//! `AGENTS.md` and keep transcripts on another disk.
+//! A path may name anything: a pipe without a writer, a device without an end, a file of any size.
+//! Invariants: opening never blocks, only a regular file is read, and memory use stays below the caller's
+//! bound. Symbolic links are followed, because people link `CLAUDE.md` to `AGENTS.md` and keep transcripts
+//! on another disk.
 //!
 //! Not here: files in memory folders, where no link is followed (`files::reader`).
 
@@ -14,7 +14,7 @@ use std::path::Path;
 
 /// Why a file is not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refusal {
+pub enum FileRefusal {
     /// A symbolic link where none is followed.
     Link,
     /// A folder where a file is expected.
@@ -32,11 +32,11 @@ pub enum Refusal {
         /// The bound, in bytes.
         limit: u64,
     },
-    /// The system does not read it.
+    /// The system fails to read it.
     Failed(io::ErrorKind),
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for FileRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Link => f.write_str("it is a symbolic link"),
@@ -51,31 +51,31 @@ impl fmt::Display for Refusal {
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for FileRefusal {}
 
-impl From<io::Error> for Refusal {
+impl From<io::Error> for FileRefusal {
     fn from(error: io::Error) -> Self {
         Self::Failed(error.kind())
     }
 }
 
-impl From<Refusal> for io::Error {
-    fn from(refusal: Refusal) -> Self {
+impl From<FileRefusal> for io::Error {
+    fn from(refusal: FileRefusal) -> Self {
         match refusal {
-            Refusal::Failed(kind) => kind.into(),
-            Refusal::Link
-            | Refusal::Folder
-            | Refusal::NotAFolder
-            | Refusal::Pipe
-            | Refusal::Socket
-            | Refusal::Device
-            | Refusal::TooLarge { .. } => Self::new(io::ErrorKind::InvalidInput, refusal),
+            FileRefusal::Failed(kind) => kind.into(),
+            FileRefusal::Link
+            | FileRefusal::Folder
+            | FileRefusal::NotAFolder
+            | FileRefusal::Pipe
+            | FileRefusal::Socket
+            | FileRefusal::Device
+            | FileRefusal::TooLarge { .. } => Self::new(io::ErrorKind::InvalidInput, refusal),
         }
     }
 }
 
-impl Refusal {
-    /// Whether there is nothing to read.
+impl FileRefusal {
+    /// Whether the file is missing.
     #[must_use]
     pub fn is_absence(&self) -> bool {
         matches!(
@@ -84,7 +84,7 @@ impl Refusal {
         )
     }
 
-    /// Why something of this kind is no regular file; nothing for one that is.
+    /// Why a path of this kind is not a regular file; `None` for one that is.
     pub(crate) fn of_kind(kind: FileType) -> Option<Self> {
         if kind.is_file() {
             None
@@ -99,28 +99,28 @@ impl Refusal {
 }
 
 #[cfg(unix)]
-fn special(kind: FileType) -> Refusal {
+fn special(kind: FileType) -> FileRefusal {
     use std::os::unix::fs::FileTypeExt;
     if kind.is_fifo() {
-        Refusal::Pipe
+        FileRefusal::Pipe
     } else if kind.is_socket() {
-        Refusal::Socket
+        FileRefusal::Socket
     } else {
-        Refusal::Device
+        FileRefusal::Device
     }
 }
 
 #[cfg(not(unix))]
-fn special(_: FileType) -> Refusal {
-    Refusal::Device
+fn special(_: FileType) -> FileRefusal {
+    FileRefusal::Device
 }
 
-/// Opens the regular file at `path`, or at the end of the links there. Never waits.
+/// Opens the regular file at `path`, following links. Never blocks.
 ///
 /// # Errors
-/// When there is none, or it is something else.
-pub fn open(path: &Path) -> Result<File, Refusal> {
-    // Looked at first: opening a device can have effects of its own.
+/// When the file is missing, or not a regular file.
+pub fn open(path: &Path) -> Result<File, FileRefusal> {
+    // The kind is checked first: opening a device can have side effects.
     check(&std::fs::metadata(path)?)?;
     let file = open_at_once(path)?;
     check(&file.metadata()?)?;
@@ -130,46 +130,47 @@ pub fn open(path: &Path) -> Result<File, Refusal> {
 /// Reads the whole regular file at `path`.
 ///
 /// # Errors
-/// When there is none, it is something else, or it is longer than `limit` bytes.
-pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Refusal> {
+/// When the file is missing, not a regular file, or longer than `limit` bytes.
+pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, FileRefusal> {
     read_whole(open(path)?, limit)
 }
 
 /// Reads the whole regular file at `path` as text.
 ///
 /// # Errors
-/// Those of [`read`], and [`io::ErrorKind::InvalidData`] for what is no UTF-8.
-pub fn read_text(path: &Path, limit: u64) -> Result<String, Refusal> {
-    String::from_utf8(read(path, limit)?).map_err(|_| Refusal::Failed(io::ErrorKind::InvalidData))
+/// Those of [`read`], and [`io::ErrorKind::InvalidData`] for invalid UTF-8.
+pub fn read_text(path: &Path, limit: u64) -> Result<String, FileRefusal> {
+    String::from_utf8(read(path, limit)?)
+        .map_err(|_| FileRefusal::Failed(io::ErrorKind::InvalidData))
 }
 
 /// Reads the first bytes of the regular file at `path`, at most `limit`.
 ///
 /// # Errors
-/// When there is none, or it is something else.
-pub fn read_start(path: &Path, limit: u64) -> Result<Vec<u8>, Refusal> {
+/// When the file is missing, or not a regular file.
+pub fn read_start(path: &Path, limit: u64) -> Result<Vec<u8>, FileRefusal> {
     let mut bytes = Vec::new();
     open(path)?.take(limit).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
 /// Reads an open file, unless it is longer than `limit`.
-pub(crate) fn read_whole(file: File, limit: u64) -> Result<Vec<u8>, Refusal> {
+pub(crate) fn read_whole(file: File, limit: u64) -> Result<Vec<u8>, FileRefusal> {
     // A sparse file of any size is refused before a byte of it is read.
     if file.metadata()?.len() > limit {
-        return Err(Refusal::TooLarge { limit });
+        return Err(FileRefusal::TooLarge { limit });
     }
     let mut bytes = Vec::new();
     file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit {
-        return Err(Refusal::TooLarge { limit });
+        return Err(FileRefusal::TooLarge { limit });
     }
     Ok(bytes)
 }
 
-/// Refuses what is not a regular file.
-pub(crate) fn check(metadata: &Metadata) -> Result<(), Refusal> {
-    Refusal::of_kind(metadata.file_type()).map_or(Ok(()), Err)
+/// Refuses anything but a regular file.
+pub(crate) fn check(metadata: &Metadata) -> Result<(), FileRefusal> {
+    FileRefusal::of_kind(metadata.file_type()).map_or(Ok(()), Err)
 }
 
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
@@ -206,7 +207,7 @@ mod tests {
         );
         assert_eq!(
             read(&dir.path().join("CLAUDE.md"), 4),
-            Err(Refusal::TooLarge { limit: 4 })
+            Err(FileRefusal::TooLarge { limit: 4 })
         );
     }
 
@@ -219,12 +220,12 @@ mod tests {
         symlink("/dev/zero", at("zero")).unwrap();
         make_sparse(&at("huge"), 1 << 40);
         let expected = [
-            ("pipe", Refusal::Pipe),
-            ("link to a pipe", Refusal::Pipe),
-            ("zero", Refusal::Device),
-            (".", Refusal::Folder),
-            ("none", Refusal::Failed(io::ErrorKind::NotFound)),
-            ("huge", Refusal::TooLarge { limit: 1000 }),
+            ("pipe", FileRefusal::Pipe),
+            ("link to a pipe", FileRefusal::Pipe),
+            ("zero", FileRefusal::Device),
+            (".", FileRefusal::Folder),
+            ("none", FileRefusal::Failed(io::ErrorKind::NotFound)),
+            ("huge", FileRefusal::TooLarge { limit: 1000 }),
         ];
         for (name, why) in expected {
             let path = at(name);

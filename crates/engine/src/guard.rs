@@ -1,12 +1,12 @@
-//! Keeps what goes wrong with one file, notice or session from ending the work on others.
+//! Isolates failures: an error or panic on one file, hook event or session does not stop the work on
+//! others.
 //!
-//! A refusal, a corrupt row and a panic concern the one thing that was worked on: the caller records
-//! the reason with it and goes on. An outage of the store concerns all and ends the work.
+//! A refusal, a corrupt row and a panic concern one item: the caller records the reason with it and
+//! continues. An outage of the store concerns all items and ends the work.
 //!
-//! What a panic reports with formatted values is not kept: they may be words of a transcript that no
-//! redaction has seen.
+//! A panic message with formatted values is not kept: it may hold transcript text that was not redacted.
 //!
-//! Not here: where a reason is recorded, when the work is tried again.
+//! Not here: where a reason is recorded, when the work is retried.
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
@@ -14,32 +14,32 @@ use std::panic::AssertUnwindSafe;
 use daybook_domain::StoreError;
 use futures_util::FutureExt;
 
-/// Why the work on one thing broke off.
+/// Why the work on one item failed.
 #[derive(Debug)]
-pub(crate) enum Broken {
-    /// The thing itself is at fault, for this reason.
-    Alone(String),
-    /// The store is at fault, and other things fare no better.
+pub(crate) enum ItemFailure {
+    /// The item itself is at fault, for this reason.
+    Item(String),
+    /// The store is unavailable, for other items too.
     Store(StoreError),
 }
 
-impl From<StoreError> for Broken {
+impl From<StoreError> for ItemFailure {
     fn from(error: StoreError) -> Self {
         match error.is_outage() {
             true => Self::Store(error),
-            false => Self::Alone(error.to_string()),
+            false => Self::Item(error.to_string()),
         }
     }
 }
 
-/// Does the work on one thing, and catches its panic. What the work has changed so far must be whole
-/// without the rest of it, as transactions are.
-pub(crate) async fn guarded<T>(
+/// Runs the work on one item, and catches its panic. The changes made so far must be consistent without the
+/// rest, as transactions are.
+pub(crate) async fn run_isolated<T>(
     work: impl Future<Output = Result<T, StoreError>>,
-) -> Result<T, Broken> {
+) -> Result<T, ItemFailure> {
     match AssertUnwindSafe(work).catch_unwind().await {
         Ok(done) => Ok(done?),
-        Err(panic) => Err(Broken::Alone(panic_reason(&*panic))),
+        Err(panic) => Err(ItemFailure::Item(panic_reason(&*panic))),
     }
 }
 
@@ -60,9 +60,9 @@ mod tests {
 
     #[test]
     fn only_an_outage_concerns_more_than_one_thing() {
-        let broken = |error| match Broken::from(error) {
-            Broken::Alone(reason) => Some(reason),
-            Broken::Store(_) => None,
+        let broken = |error| match ItemFailure::from(error) {
+            ItemFailure::Item(reason) => Some(reason),
+            ItemFailure::Store(_) => None,
         };
         let refused = StoreError::Refused("too long".to_owned());
         assert_eq!(broken(refused).as_deref(), Some("refused: too long"));
@@ -81,8 +81,8 @@ mod tests {
                 work();
                 Ok(())
             };
-            match run(guarded(work)) {
-                Err(Broken::Alone(reason)) => reason,
+            match run(run_isolated(work)) {
+                Err(ItemFailure::Item(reason)) => reason,
                 other => panic!("{other:?}"),
             }
         };

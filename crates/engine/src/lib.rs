@@ -1,42 +1,39 @@
-//! The road from transcript to recall, one folder per stage.
+//! The pipeline from transcript to recall, one folder per stage.
 //!
-//! Hosts tell through `notices` that there is something to read; `triggers` say when it is due. Data goes one way: `ingest` → session log → `extract` → `consolidate` → `files` → `recall`;
-//! `jobs` drives it. A stage uses earlier stages only through values it is handed; only `files`
-//! builds memory files; `recall` writes nothing but usage.
+//! Hosts report activity through `hook_events`; `triggers` decide when a session is due. Data flows one way:
+//! `import` and `append` → session log → `extract` → `consolidate` → `files` → `recall`; `jobs` runs the stages
+//! in the background. A stage uses earlier stages only through values passed to it; only `files` writes memory
+//! files; `recall` writes nothing but usage.
 //!
-//! The feature `pipeline`, on by default, is the road. Without it working memory stands alone: `working`, and of
-//! `ingest` and `recall` what it rests on.
-//!
-//! Not here: SQL, HTTP, a vendor's name (but for the transcript formats that `ingest` reads).
+//! Not here: SQL, HTTP, names of vendors (except the transcript formats that `transcripts` reads).
 
-pub mod asked;
-#[cfg(feature = "pipeline")]
+#![cfg_attr(
+    test,
+    allow(
+        clippy::disallowed_methods,
+        clippy::disallowed_types,
+        reason = "tests use this machine's clock, folders and processes"
+    )
+)]
+
+pub mod append;
 pub mod bounded;
-#[cfg(feature = "pipeline")]
 pub mod consolidate;
-#[cfg(feature = "pipeline")]
 pub mod extract;
-#[cfg(feature = "pipeline")]
 pub mod files;
-#[cfg(feature = "pipeline")]
 mod guard;
-pub mod ingest;
-#[cfg(feature = "pipeline")]
+pub mod hook_events;
+pub mod import;
 pub mod jobs;
-#[cfg(feature = "pipeline")]
-pub mod notices;
-#[cfg(feature = "pipeline")]
+pub mod places;
 pub mod profile;
-pub mod prompt;
+pub mod projects;
 pub mod recall;
-#[cfg(feature = "pipeline")]
 pub mod spend;
-#[cfg(feature = "pipeline")]
 pub mod stage;
-#[cfg(feature = "pipeline")]
 pub mod stop;
-#[cfg(all(test, feature = "pipeline", target_os = "linux"))]
+#[cfg(all(test, target_os = "linux"))]
 mod strange_files_test_support;
-#[cfg(feature = "pipeline")]
+pub mod transcripts;
 pub mod triggers;
-pub mod working;
+mod uses;

@@ -1,19 +1,19 @@
-//! How a stage tells whoever listens what it does: one span, from its door in to its door out.
+//! Records each pipeline stage as one tracing span, from entry to exit.
 //!
-//! The engine only tells. It installs no listener and reads no clock: how long a stage took is the
-//! listener's to measure, and a span that nobody listens to costs one comparison.
+//! The engine only emits spans. It installs no subscriber and reads no clock: the subscriber measures how
+//! long a stage took, and a span without a subscriber costs one comparison.
 //!
-//! Fields hold ids, numbers and words of our own, never what was said, asked or learned. One field
-//! is called alike in every stage; docs/operating.md lists them. A path stands on spans of level
-//! debug alone.
+//! Fields hold ids, numbers and fixed words, never text of transcripts, questions or observations. A field
+//! has the same name in every stage; docs/operating.md lists them. A path appears only in spans of level
+//! debug.
 
 use tracing::{Instrument, Span};
 
-/// The outcome of a stage that broke off. Whoever gets the error says why.
+/// The outcome of a stage that failed. The caller that gets the error reports the reason.
 const BROKE_OFF: &str = "error";
 
-/// Does `work` within `span`, and has `note` say there how it ended. The span declares the fields
-/// that are noted, `outcome` among them.
+/// Runs `work` within `span`, and calls `note` to record its result there. The span declares the recorded
+/// fields, `outcome` among them.
 ///
 /// # Errors
 /// Those of `work`.
@@ -26,7 +26,7 @@ pub async fn within<T, E>(
     ended(&span, done, note)
 }
 
-/// As [`within`], for work that awaits nothing.
+/// Like [`within`], for synchronous work.
 ///
 /// # Errors
 /// Those of `work`.
@@ -39,7 +39,7 @@ pub fn inside<T, E>(
     ended(&span, done, note)
 }
 
-// Noted on the span itself: the current span would be another one where this one is not listened to.
+// Recorded on the span itself: where this span is disabled, the current span would be another one.
 fn ended<T, E>(span: &Span, done: Result<T, E>, note: impl FnOnce(&Span, &T)) -> Result<T, E> {
     match &done {
         Ok(done) => note(span, done),

@@ -1,73 +1,72 @@
-//! A way to end long work between two steps, losing nothing.
+//! A signal that ends long work between two steps, without losing results.
 
 use std::sync::Arc;
 
 use tokio::sync::watch;
 
-/// Asked between steps: true ends the work after the step at hand.
+/// Signal to end long work, checked between its steps. Clones share one state.
 #[derive(Debug, Clone)]
-pub struct Stop(Arc<watch::Sender<Asked>>);
+pub struct Stop(Arc<watch::Sender<StopRequest>>);
 
-/// What was asked for.
+/// What was requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Asked {
+enum StopRequest {
     Nothing,
-    /// To begin nothing more.
-    Enough,
+    /// To start nothing more.
+    Drain,
     /// To end soon.
     End,
 }
 
 impl Default for Stop {
     fn default() -> Self {
-        Self(Arc::new(watch::Sender::new(Asked::Nothing)))
+        Self(Arc::new(watch::Sender::new(StopRequest::Nothing)))
     }
 }
 
 impl Stop {
-    /// Asks for the end: what is under way and takes long is broken off.
-    pub fn ask(&self) {
-        self.0.send_replace(Asked::End);
+    /// Requests the end: running work that takes long is cancelled.
+    pub fn request_end(&self) {
+        self.0.send_replace(StopRequest::End);
     }
 
-    /// Asks to begin nothing more. What is under way is brought to its end: a model may have been paid for
-    /// it.
-    pub fn enough(&self) {
-        self.0.send_if_modified(|asked| {
-            let first = *asked == Asked::Nothing;
-            *asked = (*asked).max(Asked::Enough);
+    /// Requests that nothing more is started. Running work is completed: a model may have been paid for it.
+    pub fn request_drain(&self) {
+        self.0.send_if_modified(|request| {
+            let first = *request == StopRequest::Nothing;
+            *request = (*request).max(StopRequest::Drain);
             first
         });
     }
 
-    /// Whether to begin nothing more.
+    /// Whether nothing more should be started.
     #[must_use]
-    pub fn asked(&self) -> bool {
-        *self.0.borrow() > Asked::Nothing
+    pub fn is_requested(&self) -> bool {
+        *self.0.borrow() > StopRequest::Nothing
     }
 
-    /// Whether the end was asked for.
+    /// Whether the end was requested.
     #[must_use]
-    pub fn is_end(&self) -> bool {
-        *self.0.borrow() == Asked::End
+    pub fn is_end_requested(&self) -> bool {
+        *self.0.borrow() == StopRequest::End
     }
 
-    /// Waits until nothing more is to begin.
-    pub async fn wait(&self) {
+    /// Waits until a drain or the end is requested.
+    pub async fn wait_for_request(&self) {
         // The sender is held here, so waiting cannot fail.
         let _ = self
             .0
             .subscribe()
-            .wait_for(|&asked| asked > Asked::Nothing)
+            .wait_for(|&request| request > StopRequest::Nothing)
             .await;
     }
 
-    /// Waits until the end is asked for.
+    /// Waits until the end is requested.
     pub async fn wait_for_end(&self) {
         let _ = self
             .0
             .subscribe()
-            .wait_for(|&asked| asked == Asked::End)
+            .wait_for(|&request| request == StopRequest::End)
             .await;
     }
 }

@@ -1,41 +1,41 @@
-//! Asks recall a question. The only place that knows the signature of recall.
+//! Asks recall a question. No other module of this crate calls recall.
 
 use std::fmt;
 use std::sync::Arc;
 
-use daybook_domain::index::Layer;
+use daybook_domain::index::MemoryLayer;
 use daybook_domain::seams::{Embedder, Store};
 use daybook_domain::{StoreError, Tenant, Timestamp};
-use daybook_engine::recall::confidence::{Likelihood, Signs};
+use daybook_engine::recall::confidence::{ConfidenceSignals, Likelihood};
 use daybook_engine::recall::embedding::embed_all;
-use daybook_engine::recall::search::{Answer, Question, recall};
+use daybook_engine::recall::search::{RankedAnswer, RecallQuestion, recall};
 use serde::{Serialize, Serializer};
 
 use crate::dataset::EventRef;
 use crate::error::EvalError;
 
-/// How questions are asked.
+/// Options of every question.
 #[derive(Debug, Clone, Serialize)]
-pub struct Asking {
-    /// Results for each question. Recall at more results than these counts those that there are.
+pub struct RecallOptions {
+    /// Most results of each question. Recall at a higher rank counts only these.
     pub limit: usize,
     /// Only these layers; empty for all.
-    pub layers: Vec<Layer>,
-    /// Whether vectors take part.
-    pub vectors: Vectors,
+    pub layers: Vec<MemoryLayer>,
+    /// Whether recall uses vectors.
+    pub vectors: VectorOption,
 }
 
-/// Whether vectors take part in recall. In JSON it is the model's identity, or `off`.
+/// Whether recall uses vectors. Serialized as the model's identity, or `off`.
 #[derive(Clone, Default)]
-pub enum Vectors {
-    /// Words alone.
+pub enum VectorOption {
+    /// Recall by words alone.
     #[default]
     Off,
-    /// Those of a model.
+    /// Recall with vectors of this model.
     Of(Arc<dyn Embedder>),
 }
 
-impl Vectors {
+impl VectorOption {
     fn name(&self) -> &str {
         match self {
             Self::Off => "off",
@@ -51,46 +51,46 @@ impl Vectors {
     }
 }
 
-impl fmt::Debug for Vectors {
+impl fmt::Debug for VectorOption {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
-impl Serialize for Vectors {
+impl Serialize for VectorOption {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.name())
     }
 }
 
-/// Gives everything its vectors, where any take part.
+/// Embeds all documents, if recall uses vectors.
 pub(crate) async fn prepare(
     store: &dyn Store,
     tenant: &Tenant,
-    asking: &Asking,
+    options: &RecallOptions,
 ) -> Result<(), EvalError> {
-    if let Some(model) = asking.vectors.embedder() {
+    if let Some(model) = options.vectors.embedder() {
         embed_all(store, tenant, model, |_| ()).await?;
     }
     Ok(())
 }
 
-/// What a system returned for a question, best first.
+/// A system's results for a question, best first.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Retrieved {
-    pub(crate) results: Vec<Hit>,
-    /// How certain the system is that the first result answers the question.
+pub(crate) struct RetrievalResult {
+    pub(crate) results: Vec<RetrievedText>,
+    /// The system's confidence in its first result.
     pub(crate) confidence: f64,
     /// Whether the system presents its results as a likely answer.
     pub(crate) is_likely: bool,
-    /// What the confidence was judged by, where the system says.
-    pub(crate) signs: Option<Signs>,
+    /// The signals of the confidence, where the system has them.
+    pub(crate) signals: Option<ConfidenceSignals>,
 }
 
 /// One result.
 #[derive(Debug, Clone)]
-pub(crate) struct Hit {
-    /// The events that it shows.
+pub(crate) struct RetrievedText {
+    /// The events that it covers.
     pub(crate) events: Vec<EventRef>,
     pub(crate) text: String,
     pub(crate) at: Timestamp,
@@ -101,28 +101,28 @@ pub(crate) async fn ask(
     store: &dyn Store,
     tenant: &Tenant,
     text: &str,
-    asking: &Asking,
-) -> Result<Retrieved, StoreError> {
-    let question = Question {
+    options: &RecallOptions,
+) -> Result<RetrievalResult, StoreError> {
+    let question = RecallQuestion {
         text,
         scopes: None,
-        layers: asking.layers.clone(),
+        layers: options.layers.clone(),
         tools: false,
-        limit: asking.limit,
+        limit: options.limit,
         rare: false,
-        embedder: asking.vectors.embedder(),
+        embedder: options.vectors.embedder(),
         now: Timestamp::ZERO,
     };
     let recalled = recall(store, tenant, &question).await?;
-    Ok(Retrieved {
+    Ok(RetrievalResult {
         confidence: recalled.confidence.score,
         is_likely: recalled.confidence.label == Likelihood::Likely,
-        signs: Some(recalled.confidence.signs),
+        signals: Some(recalled.confidence.signals),
         results: recalled.answers.into_iter().map(hit).collect(),
     })
 }
 
-fn hit(answer: Answer) -> Hit {
+fn hit(answer: RankedAnswer) -> RetrievedText {
     let session = answer.session;
     let event = |seq| {
         let session = session.clone()?;
@@ -132,7 +132,7 @@ fn hit(answer: Answer) -> Hit {
         Some(context) => format!("{context}\n{}", answer.text),
         None => answer.text,
     };
-    Hit {
+    RetrievedText {
         events: answer.events.into_iter().filter_map(event).collect(),
         text,
         at: answer.time,

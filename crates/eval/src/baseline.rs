@@ -1,20 +1,23 @@
-//! Simple systems that answer the same questions over the same events: BM25, the last turns, and a search
-//! for words as text. A memory that is worth its cost finds more than they do.
+//! Baseline systems that answer the same questions over the same events: BM25, the last turns, and a substring search.
+//! Recall is worth its cost only if it finds more.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
+use daybook_domain::page::read_all;
 use daybook_domain::seams::Store;
 use daybook_domain::{Event, EventSeq, Origin, StoreError, Tenant, Timestamp};
+use strum::{IntoStaticStr, VariantArray};
 
-use crate::ask::{Hit, Retrieved};
-use crate::bm25::{Bm25, content_words};
-use crate::dataset::EventRef;
+use crate::ask::{RetrievalResult, RetrievedText};
+use crate::bm25::{Bm25, content_words, stems};
+use crate::dataset::{BenchmarkQuestion, EventRef};
+use crate::metrics::SharedWords;
 
 /// Events read from the store at once.
 const PAGE: usize = 512;
 
-/// What is said in a memory, oldest first.
-pub(crate) struct Corpus {
+/// The messages of a memory, oldest first.
+pub(crate) struct BaselineCorpus {
     turns: Vec<CorpusTurn>,
     bm25: Bm25,
 }
@@ -26,30 +29,26 @@ struct CorpusTurn {
     lower: String,
 }
 
-/// A system to compare with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A system to compare recall with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub(crate) enum Baseline {
     Bm25,
+    #[strum(serialize = "last turns")]
     LastTurns,
     Grep,
 }
 
 impl Baseline {
-    pub(crate) const ALL: [Self; 3] = [Self::Bm25, Self::LastTurns, Self::Grep];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Bm25 => "bm25",
-            Self::LastTurns => "last turns",
-            Self::Grep => "grep",
-        }
+    pub(crate) fn as_str(self) -> &'static str {
+        self.into()
     }
 }
 
-impl Corpus {
-    /// Reads all that people and agents said.
+impl BaselineCorpus {
+    /// Reads all messages of people and agents.
     pub(crate) async fn read(store: &dyn Store, tenant: &Tenant) -> Result<Self, StoreError> {
-        let mut sessions = store.sessions(tenant, usize::MAX).await?;
+        let mut sessions = read_all(|page| store.sessions(tenant, page)).await?;
         sessions.sort_by(|a, b| (a.first_at, &a.id).cmp(&(b.first_at, &b.id)));
         let mut turns = Vec::new();
         for session in sessions {
@@ -75,13 +74,13 @@ impl Corpus {
         Ok(Self { turns, bm25 })
     }
 
-    /// How many turns there are.
+    /// Number of turns.
     pub(crate) fn len(&self) -> usize {
         self.turns.len()
     }
 
-    /// What `baseline` returns for a question.
-    pub(crate) fn ask(&self, baseline: Baseline, text: &str, limit: usize) -> Retrieved {
+    /// Asks `baseline` a question.
+    pub(crate) fn ask(&self, baseline: Baseline, text: &str, limit: usize) -> RetrievalResult {
         let scores = match baseline {
             Baseline::Bm25 => self.bm25.scores(text),
             Baseline::LastTurns => vec![1.0; self.turns.len()],
@@ -93,15 +92,15 @@ impl Corpus {
         // The newest turn first among equals.
         order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]).then(b.cmp(a)));
         order.truncate(limit);
-        Retrieved {
-            signs: None,
+        RetrievalResult {
+            signals: None,
             confidence: order.first().map_or(0.0, |first| scores[*first]),
             is_likely: !order.is_empty(),
             results: order.into_iter().map(|index| self.hit(index)).collect(),
         }
     }
 
-    /// For each turn, the share of the question's words that occur in it as text.
+    /// For each turn, the share of the question's words that occur in it as substrings.
     fn grep(&self, text: &str) -> Vec<f64> {
         let words: BTreeSet<String> = content_words(text).into_iter().collect();
         let share = |turn: &CorpusTurn| {
@@ -111,9 +110,26 @@ impl Corpus {
         self.turns.iter().map(share).collect()
     }
 
-    fn hit(&self, index: usize) -> Hit {
+    /// The most words of a question that one turn of its evidence shares.
+    pub(crate) fn shared_words(&self, question: &BenchmarkQuestion) -> SharedWords {
+        let words: HashSet<String> = stems(&question.text).into_iter().collect();
+        let shared = |turn: &CorpusTurn| {
+            let own: HashSet<String> = stems(&turn.text).into_iter().collect();
+            words.intersection(&own).count()
+        };
+        let evidence = self
+            .turns
+            .iter()
+            .filter(|turn| question.rests_on(&turn.event));
+        SharedWords {
+            shared: evidence.map(shared).max().unwrap_or_default(),
+            of: words.len(),
+        }
+    }
+
+    fn hit(&self, index: usize) -> RetrievedText {
         let turn = &self.turns[index];
-        Hit {
+        RetrievedText {
             events: vec![turn.event.clone()],
             text: turn.text.clone(),
             at: turn.at,

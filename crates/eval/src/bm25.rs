@@ -1,17 +1,17 @@
-//! BM25 in its textbook form, over stemmed words without stop words: the baseline that a search engine gives.
+//! BM25 in its textbook form, over stemmed words without stop words: the baseline of a search engine.
 //!
-//! Stemming is recall's own, so that a difference is one of ranking and not of words.
+//! Uses recall's stemming, so that differences come from ranking and not from words.
 
 use std::collections::HashMap;
 
-use daybook_engine::recall::tokens::{TokenKind, for_each_token};
+use daybook_text::tokens::{TokenKind, for_each_token};
 
 /// How soon more occurrences of a word stop counting.
 const K1: f64 = 1.5;
 /// How much long texts are discounted.
 const B: f64 = 0.75;
 
-/// Words that a question is made of, not what it is about.
+/// Words that form a question without being its subject.
 const STOP_WORDS: &[&str] = &[
     "a", "about", "after", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be",
     "been", "before", "being", "but", "by", "can", "could", "did", "do", "does", "doing", "during",
@@ -25,7 +25,7 @@ const STOP_WORDS: &[&str] = &[
 
 /// An inverted index of some texts.
 pub(crate) struct Bm25 {
-    /// The texts that hold each stem, with how often.
+    /// For each stem, the texts that contain it, with the number of occurrences.
     postings: HashMap<String, Vec<(usize, u32)>>,
     /// Words of each text.
     lengths: Vec<u32>,
@@ -77,7 +77,8 @@ impl Bm25 {
     }
 }
 
-fn stems(text: &str) -> Vec<String> {
+/// The stems of a text's words without stop words.
+pub(crate) fn stems(text: &str) -> Vec<String> {
     words(text).into_iter().map(|(_, stem)| stem).collect()
 }
 

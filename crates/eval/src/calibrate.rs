@@ -1,46 +1,46 @@
-//! What the signs of confidence are worth, fitted to questions that were rightly answered and to those of
-//! other conversations. Fitted on one part of the conversations, and reported on the other.
+//! Fits the weights of confidence's signals to questions that were rightly answered and to questions of other
+//! conversations. Fits on one part of the conversations, and reports on the other.
 
-use daybook_engine::recall::confidence::Signs;
+use daybook_engine::recall::confidence::ConfidenceSignals;
 use serde::Serialize;
 
-use crate::confidence::{Confidence, ConfidenceReport, Unanswerable};
+use crate::confidence::{ConfidenceReport, StatedConfidence, Unanswerable};
 use crate::metrics::quantile;
-use crate::report::Report;
+use crate::report::EvalReport;
 
-/// Steps of the fit, and how far each goes. More change the fourth place.
+/// Steps of the fit, and its learning rate. More steps change the fourth decimal.
 const STEPS: usize = 20_000;
 const RATE: f64 = 0.5;
-/// How strongly weights are held near zero.
+/// Weight decay.
 const DRIFT: f64 = 1e-4;
-/// Share of right answers at or above the bound of `likely`, and of `weak`.
+/// Shares of right answers at or above the thresholds of `likely` and of `weak`.
 const LIKELY_KEEPS: f64 = 0.96;
 const WEAK_KEEPS: f64 = 0.99;
 
-/// Weights of the signs, and the bounds of the labels.
+/// Weights of the signals, and the bounds of the labels.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Calibration {
-    /// Share, score, angle, concepts.
+    /// In the order share, score, angle, concepts.
     pub weights: [f64; 4],
-    /// Sum at and above which a question is likely to have been discussed.
+    /// Least weighted sum for `likely`.
     pub likely: f64,
-    /// The same, perhaps.
+    /// Least weighted sum for `weak`.
     pub weak: f64,
-    /// How the same weights and bounds do on the questions that they were not fitted to.
+    /// The report on questions that the weights were not fitted to.
     pub report: Option<ConfidenceReport>,
 }
 
-/// A question's signs, and whether it was rightly answered.
+/// A question's signals, and whether it was rightly answered.
 #[derive(Debug, Clone, Copy)]
-struct Sample {
-    signs: [f64; 4],
+struct CalibrationSample {
+    signals: [f64; 4],
     is_right: bool,
 }
 
-/// Fits to every second conversation of a report, or to the tune part of questions of one's own, and reports
-/// on the rest. `None` where one of the sides is empty.
+/// Fits to every second conversation of a report, or to the `tune` split of a user's questions, and reports on the
+/// rest. `None` if one of the sides is empty.
 #[must_use]
-pub fn calibrate(report: &Report) -> Option<Calibration> {
+pub fn calibrate(report: &EvalReport) -> Option<Calibration> {
     let (tune, rest) = samples(report);
     if !tune.iter().any(|s| s.is_right) || tune.iter().all(|s| s.is_right) {
         return None;
@@ -48,15 +48,15 @@ pub fn calibrate(report: &Report) -> Option<Calibration> {
     let weights = fit(&tune);
     let keeping = |share: f64| {
         let right = tune.iter().filter(|sample| sample.is_right);
-        -quantile(right.map(|sample| -sum(&weights, &sample.signs)), share)
+        -quantile(right.map(|sample| -sum(&weights, &sample.signals)), share)
     };
     let (likely, weak) = (keeping(LIKELY_KEEPS), keeping(WEAK_KEEPS));
-    let stated = |is_right: bool| -> Vec<Confidence> {
+    let stated = |is_right: bool| -> Vec<StatedConfidence> {
         let of = rest.iter().filter(|sample| sample.is_right == is_right);
         of.map(|sample| {
-            let value = sum(&weights, &sample.signs);
+            let value = sum(&weights, &sample.signals);
             let is_likely = value >= likely;
-            Confidence { value, is_likely }
+            StatedConfidence { value, is_likely }
         })
         .collect()
     };
@@ -72,7 +72,7 @@ pub fn calibrate(report: &Report) -> Option<Calibration> {
     })
 }
 
-fn samples(report: &Report) -> (Vec<Sample>, Vec<Sample>) {
+fn samples(report: &EvalReport) -> (Vec<CalibrationSample>, Vec<CalibrationSample>) {
     let (mut tune, mut rest) = (Vec::new(), Vec::new());
     let mut conversations: Vec<&str> = report.questions.iter().map(|q| &*q.conversation).collect();
     conversations.dedup();
@@ -80,18 +80,18 @@ fn samples(report: &Report) -> (Vec<Sample>, Vec<Sample>) {
         let place = conversations.iter().position(|own| *own == name);
         place.is_some_and(|place| place % 2 == 1)
     };
-    let mut add = |signs: Option<Signs>, is_right: bool, for_tuning: bool| {
-        let Some(signs) = signs else {
+    let mut add = |signals: Option<ConfidenceSignals>, is_right: bool, for_tuning: bool| {
+        let Some(signals) = signals else {
             return;
         };
-        let signs = [
-            signs.share,
-            signs.score,
-            signs.angle.unwrap_or_default(),
-            signs.concepts as f64,
+        let signals = [
+            signals.share,
+            signals.score,
+            signals.angle.unwrap_or_default(),
+            signals.concepts as f64,
         ];
         let side = if for_tuning { &mut tune } else { &mut rest };
-        side.push(Sample { signs, is_right });
+        side.push(CalibrationSample { signals, is_right });
     };
     for question in &report.questions {
         let for_tuning = match question.split {
@@ -99,27 +99,27 @@ fn samples(report: &Report) -> (Vec<Sample>, Vec<Sample>) {
             None => !is_second(&question.conversation),
         };
         if question.is_right() && question.counts() {
-            add(question.signs, true, for_tuning);
+            add(question.signals, true, for_tuning);
         } else if question.is_unanswerable() {
-            add(question.signs, false, for_tuning);
+            add(question.signals, false, for_tuning);
         }
     }
     for foreign in &report.foreign {
-        add(foreign.signs, false, !is_second(&foreign.asked_of));
+        add(foreign.signals, false, !is_second(&foreign.asked_of));
     }
     (tune, rest)
 }
 
-fn sum(weights: &[f64; 4], signs: &[f64; 4]) -> f64 {
+fn sum(weights: &[f64; 4], signals: &[f64; 4]) -> f64 {
     weights
         .iter()
-        .zip(signs)
+        .zip(signals)
         .map(|(weight, sign)| weight * sign)
         .sum()
 }
 
-/// Logistic regression; both sides count the same, however many they are. Signs are scaled while it runs.
-fn fit(samples: &[Sample]) -> [f64; 4] {
+/// Fits by logistic regression on scaled signals. Both sides weigh the same, whatever their sizes.
+fn fit(samples: &[CalibrationSample]) -> [f64; 4] {
     let count = |is_right| {
         samples
             .iter()
@@ -131,7 +131,7 @@ fn fit(samples: &[Sample]) -> [f64; 4] {
     let most = |at: usize| {
         samples
             .iter()
-            .map(|s| s.signs[at].abs())
+            .map(|s| s.signals[at].abs())
             .fold(1e-9, f64::max)
     };
     let scale: [f64; 4] = std::array::from_fn(most);
@@ -139,7 +139,7 @@ fn fit(samples: &[Sample]) -> [f64; 4] {
     for _ in 0..STEPS {
         let (mut slope, mut base_slope) = ([0.0; 4], 0.0);
         for sample in samples {
-            let scaled: [f64; 4] = std::array::from_fn(|at| sample.signs[at] / scale[at]);
+            let scaled: [f64; 4] = std::array::from_fn(|at| sample.signals[at] / scale[at]);
             let guess = 1.0 / (1.0 + (-(sum(&weights, &scaled) + base)).exp());
             let (target, share) = match sample.is_right {
                 true => (1.0, 0.5 / right),
@@ -163,9 +163,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sign_that_tells_the_sides_apart_weighs_and_the_others_do_not() {
-        let sample = |n: usize, is_right: bool| Sample {
-            signs: [
+    fn a_signal_that_separates_the_sides_weighs_and_the_others_do_not() {
+        let sample = |n: usize, is_right: bool| CalibrationSample {
+            signals: [
                 if is_right { 0.8 } else { 0.2 },
                 (n % 7) as f64 / 7.0,
                 0.5,
@@ -173,7 +173,7 @@ mod tests {
             ],
             is_right,
         };
-        let samples: Vec<Sample> = (0..70).map(|n| sample(n, n % 2 == 0)).collect();
+        let samples: Vec<CalibrationSample> = (0..70).map(|n| sample(n, n % 2 == 0)).collect();
         let weights = fit(&samples);
         assert!(weights[0] > 5.0, "{weights:?}");
         assert!(weights[1].abs() < 0.5, "{weights:?}");

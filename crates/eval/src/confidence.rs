@@ -1,5 +1,5 @@
-//! Whether confidence tells answerable questions from others: each conversation's questions are asked of
-//! another conversation too, with the participants' names exchanged, where nothing answers them.
+//! Measures how well confidence separates answerable questions from others. Each conversation's questions are also asked
+//! in another conversation's memory, with the participants' names exchanged, where nothing answers them.
 
 use regex::{Captures, Regex};
 use serde::Serialize;
@@ -12,13 +12,13 @@ const KEPT: f64 = 0.95;
 /// How well confidence separates rightly answered questions from foreign ones.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ConfidenceReport {
-    /// Own questions with evidence among the first ten results.
+    /// Number of own questions with evidence among the first ten results.
     pub right: usize,
-    /// What the foreign questions are.
+    /// The kind of the foreign questions.
     pub kind: Unanswerable,
-    /// Foreign questions.
+    /// Number of foreign questions.
     pub foreign: usize,
-    /// Chance that a right answer has more confidence than a foreign question; 0.5 is none.
+    /// The chance that a right answer has more confidence than a foreign question; 0.5 is guessing.
     pub auc: f64,
     /// Share of foreign questions whose results are not presented as likely.
     pub foreign_below_likely: f64,
@@ -38,27 +38,27 @@ pub enum Unanswerable {
     NeverDiscussed,
 }
 
-/// The confidence in an answer, and whether it is presented as likely.
+/// A system's confidence in its answer, and whether it presents it as likely.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Confidence {
+pub(crate) struct StatedConfidence {
     pub(crate) value: f64,
     pub(crate) is_likely: bool,
 }
 
 impl ConfidenceReport {
-    /// `None` where one of the sides is empty.
+    /// Compares both sides; `None` if one of them is empty.
     pub(crate) fn of(
-        right: &[Confidence],
-        foreign: &[Confidence],
+        right: &[StatedConfidence],
+        foreign: &[StatedConfidence],
         kind: Unanswerable,
     ) -> Option<Self> {
         if right.is_empty() || foreign.is_empty() {
             return None;
         }
-        let share = |all: &[Confidence], wanted: &dyn Fn(&Confidence) -> bool| {
+        let share = |all: &[StatedConfidence], wanted: &dyn Fn(&StatedConfidence) -> bool| {
             all.iter().filter(|one| wanted(one)).count() as f64 / all.len() as f64
         };
-        // All but 5 % of the right answers reach it.
+        // All but 5 % of the right answers reach this confidence.
         let values = right.iter().map(|one| -one.value);
         let threshold = -quantile(values, KEPT);
         Some(Self {
@@ -74,7 +74,7 @@ impl ConfidenceReport {
 }
 
 /// The area under the curve: the share of pairs that are in order, ties counting half.
-fn auc(right: &[Confidence], foreign: &[Confidence]) -> f64 {
+fn auc(right: &[StatedConfidence], foreign: &[StatedConfidence]) -> f64 {
     let mut foreign: Vec<f64> = foreign.iter().map(|one| one.value).collect();
     foreign.sort_by(f64::total_cmp);
     let below = |value: f64| {
@@ -86,7 +86,7 @@ fn auc(right: &[Confidence], foreign: &[Confidence]) -> f64 {
     ordered / (right.len() as f64 * foreign.len() as f64)
 }
 
-/// A question about `from` as one about `to`: the first name becomes the first, the second the second.
+/// Rewrites a question about `from` as one about `to`, name by name.
 pub(crate) fn exchange_names(text: &str, from: &[String], to: &[String]) -> String {
     let names: Vec<String> = from.iter().map(|name| regex::escape(name)).collect();
     if names.is_empty() || to.is_empty() {
@@ -106,8 +106,8 @@ pub(crate) fn exchange_names(text: &str, from: &[String], to: &[String]) -> Stri
 mod tests {
     use super::*;
 
-    fn confidences(values: &[f64]) -> Vec<Confidence> {
-        let confidence = |value: &f64| Confidence {
+    fn confidences(values: &[f64]) -> Vec<StatedConfidence> {
+        let confidence = |value: &f64| StatedConfidence {
             value: *value,
             is_likely: *value >= 0.5,
         };

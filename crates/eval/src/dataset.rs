@@ -1,67 +1,67 @@
-//! Conversations and questions in one form, whatever file they were loaded from.
+//! The common form of conversations and questions, for all benchmark formats.
 
 use std::collections::BTreeSet;
 
 use daybook_domain::{EventSeq, SessionId, Tenant, Timestamp};
 use serde::{Deserialize, Serialize};
 
-/// The agent in whose name conversations of benchmarks are stored.
+/// The agent that owns the stored sessions of benchmarks.
 const AGENT: &str = "eval";
 
-/// A benchmark, loaded.
+/// A loaded benchmark.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dataset {
     /// Its name in reports.
     pub name: &'static str,
     /// Conversations, each with the questions about it.
-    pub conversations: Vec<Conversation>,
-    /// Questions and evidence that are not used, and why.
-    pub left_out: Vec<LeftOut>,
+    pub conversations: Vec<BenchmarkConversation>,
+    /// Questions and evidence that are not used, with reasons.
+    pub left_out: Vec<SkippedItem>,
 }
 
-/// One history, and the questions that are asked about it. It has a memory of its own.
+/// A history of sessions with its questions. Each conversation gets a memory of its own.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Conversation {
+pub struct BenchmarkConversation {
     /// Its name in reports.
     pub id: String,
-    /// Names of the people who talk, where the benchmark gives them.
+    /// Names of its speakers, where the benchmark has them.
     pub participants: Vec<String>,
-    /// Its sessions, in the benchmark's order.
+    /// Its sessions in the benchmark's order.
     pub sessions: Vec<BenchmarkSession>,
     /// Questions about it.
     pub questions: Vec<BenchmarkQuestion>,
 }
 
-/// One session.
+/// One session of a conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BenchmarkSession {
     /// Unique within the conversation.
     pub id: SessionId,
-    /// Its turns; each becomes one event, the first with the number 1.
+    /// Its turns; each becomes one event, numbered from 1.
     pub turns: Vec<BenchmarkTurn>,
 }
 
-/// One message.
+/// One message of a session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BenchmarkTurn {
-    /// Who speaks.
-    pub speaker: Speaker,
-    /// When.
+    /// The speaker.
+    pub speaker: BenchmarkSpeaker,
+    /// The time of the message.
     pub at: Timestamp,
-    /// The text that is remembered.
+    /// The text to store.
     pub text: String,
 }
 
-/// Who speaks in a turn.
+/// The speaker of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Speaker {
-    /// A person. In a dialogue of two people both are.
+pub enum BenchmarkSpeaker {
+    /// A person; in a dialogue of two people, both speakers.
     Person,
     /// An agent.
     Assistant,
 }
 
-/// How a question enters the figures.
+/// How a question counts in the metrics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Counting {
@@ -69,11 +69,11 @@ pub enum Counting {
     Counted,
     /// In its class alone.
     Apart,
-    /// Nothing was said about it: the right answer is that it is not known.
+    /// Never discussed: the right answer is that it is not known.
     Abstain,
 }
 
-/// What a question of one's own may be used for.
+/// What a user's own question may be used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Split {
@@ -83,54 +83,62 @@ pub enum Split {
     Report,
 }
 
-/// One question.
+/// One question of a benchmark.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BenchmarkQuestion {
     /// Unique within its conversation.
     pub id: String,
     /// The question.
     pub text: String,
-    /// The benchmark's class of it.
+    /// Its class in the benchmark.
     pub class: String,
-    /// The expected answer in words; empty where the benchmark gives none.
+    /// The expected answer; empty where the benchmark has none.
     pub answer: String,
-    /// Where the answer is found. Never empty, except where [`Counting::Abstain`] applies.
+    /// Where the answer is. Empty only with [`Counting::Abstain`].
     pub evidence: Vec<EvidencePiece>,
-    /// How it enters the figures.
+    /// How it counts in the metrics.
     pub counting: Counting,
-    /// What it may be used for, where the file says so.
+    /// What it may be used for, if the file states it.
     pub split: Option<Split>,
 }
 
-/// One piece of evidence: a turn, a stretch of lines or a session. A result that shows any of its events
-/// shows it.
+impl BenchmarkQuestion {
+    /// Whether the event is part of its evidence.
+    pub(crate) fn rests_on(&self, event: &EventRef) -> bool {
+        self.evidence
+            .iter()
+            .any(|piece| piece.events.contains(event))
+    }
+}
+
+/// One piece of evidence: a turn, a range of lines or a session. A result covers it with any of its events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EvidencePiece {
-    /// As the benchmark names it.
+    /// Its name in the benchmark.
     pub label: String,
     /// Its events; never empty.
     pub events: BTreeSet<EventRef>,
 }
 
-/// One event of a memory.
+/// A reference to one event of a memory.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventRef {
     /// Its session.
     pub session: SessionId,
-    /// Its place there.
+    /// Its number in the session.
     pub seq: EventSeq,
 }
 
-/// A question, or a piece of its evidence, that is not used.
+/// A question, or a piece of its evidence, that the evaluation skips.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct LeftOut {
+pub struct SkippedItem {
     /// The conversation.
     pub conversation: String,
     /// The question.
     pub question: String,
-    /// The piece of evidence; `None` when the whole question is left out.
+    /// The piece of evidence; `None` if the whole question is skipped.
     pub evidence: Option<String>,
-    /// Why.
+    /// The reason.
     pub reason: &'static str,
 }
 

@@ -2,19 +2,19 @@ use std::sync::Mutex;
 
 use async_trait::async_trait;
 use daybook_domain::Price;
-use daybook_domain::model::Finish;
+use daybook_domain::model::FinishReason;
 use serde_json::Value;
 
 use super::*;
 
-/// Gives these replies one after the other, and keeps what it was asked.
-struct Scripted {
+/// Returns the replies in order, and records the requests.
+struct SequenceModel {
     name: &'static str,
     replies: Mutex<Vec<Result<&'static str, ModelError>>>,
     asked: Mutex<Vec<String>>,
 }
 
-impl Scripted {
+impl SequenceModel {
     fn new(name: &'static str, mut replies: Vec<Result<&'static str, ModelError>>) -> Arc<Self> {
         replies.reverse();
         Arc::new(Self {
@@ -26,7 +26,7 @@ impl Scripted {
 }
 
 #[async_trait]
-impl Model for Scripted {
+impl Model for SequenceModel {
     fn name(&self) -> &str {
         self.name
     }
@@ -45,13 +45,13 @@ impl Model for Scripted {
         let reply = self.replies.lock().unwrap().pop().unwrap();
         let text = reply.map_err(|error| ModelFailure {
             error,
-            spent: Spent::Nothing,
+            spent: FailureCost::Nothing,
         })?;
         Ok(ModelReply {
             text: text.to_owned(),
             answer: serde_json::from_str::<Value>(text).ok(),
             calls: Vec::new(),
-            finish: Finish::Stop,
+            finish: FinishReason::Stop,
             usage: Some(Usage {
                 input: 1_000_000,
                 cached: 0,
@@ -74,12 +74,12 @@ fn question(text: &str, answer: &str, counting: Counting) -> BenchmarkQuestion {
     }
 }
 
-fn models(answer_model: &Arc<Scripted>, judge_model: &Arc<Scripted>) -> EndToEnd {
+fn models(answer_model: &Arc<SequenceModel>, judge_model: &Arc<SequenceModel>) -> EndToEndModels {
     let price = |units| Price {
         input: Money(units * Money::UNIT),
         ..Price::default()
     };
-    EndToEnd {
+    EndToEndModels {
         answer_model: Arc::clone(answer_model) as _,
         judge_model: Arc::clone(judge_model) as _,
         prices: PriceTable::new([
@@ -91,18 +91,18 @@ fn models(answer_model: &Arc<Scripted>, judge_model: &Arc<Scripted>) -> EndToEnd
 }
 
 fn ask_all(
-    models: &EndToEnd,
+    models: &EndToEndModels,
     questions: &[BenchmarkQuestion],
 ) -> (Vec<Option<AnswerRecord>>, AnswerReport) {
-    let hit = Hit {
+    let hit = RetrievedText {
         events: Vec::new(),
         text: "Ada: The harbour is Oban.".to_owned(),
         at: Timestamp(1_683_554_160_000),
     };
     let judged = questions
         .iter()
-        .filter(|question| Answering::is_judged(question));
-    let mut answering = Answering::new(models, judged.count());
+        .filter(|question| QuestionAnswerer::is_judged(question));
+    let mut answering = QuestionAnswerer::new(models, judged.count());
     let mut records = Vec::new();
     for question in questions {
         let hits = std::slice::from_ref(&hit);
@@ -118,13 +118,13 @@ fn answers_are_judged_and_what_they_cost_is_added_up() {
         model: "home/answers".to_owned(),
         message: "no".to_owned(),
     };
-    let answers = Scripted::new(
+    let answers = SequenceModel::new(
         "home/answers",
         vec![Ok("Oban"), Ok("Red"), Err(refused), Ok("Yes")],
     );
     let right = r#"{"right": true}"#;
     let wrong = r#"{"right": false}"#;
-    let judges = Scripted::new("home/judges", vec![Ok(right), Ok(wrong), Ok(wrong)]);
+    let judges = SequenceModel::new("home/judges", vec![Ok(right), Ok(wrong), Ok(wrong)]);
     let questions = [
         question("Which harbour?", "Oban", Counting::Counted),
         question("Which colour?", "", Counting::Abstain),
@@ -167,8 +167,8 @@ fn a_model_that_cannot_be_asked_ends_the_answering() {
         model: "home/answers".to_owned(),
         message: "no such key".to_owned(),
     };
-    let answers = Scripted::new("home/answers", vec![Err(denied)]);
-    let judges = Scripted::new("home/judges", vec![]);
+    let answers = SequenceModel::new("home/answers", vec![Err(denied)]);
+    let judges = SequenceModel::new("home/judges", vec![]);
     let questions = ["a", "b"].map(|text| question(text, "x", Counting::Counted));
     let (records, report) = ask_all(&models(&answers, &judges), &questions);
     assert!(records[1].is_none());
@@ -178,12 +178,12 @@ fn a_model_that_cannot_be_asked_ends_the_answering() {
 
 #[test]
 fn chosen_questions_are_spread_evenly() {
-    let answers = Scripted::new("home/answers", vec![Ok("x"), Ok("x")]);
-    let judges = Scripted::new(
+    let answers = SequenceModel::new("home/answers", vec![Ok("x"), Ok("x")]);
+    let judges = SequenceModel::new(
         "home/judges",
         vec![Ok(r#"{"right": true}"#), Ok(r#"{"right": true}"#)],
     );
-    let models = EndToEnd {
+    let models = EndToEndModels {
         questions: Some(2),
         ..models(&answers, &judges)
     };

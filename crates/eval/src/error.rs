@@ -1,4 +1,4 @@
-//! What can go wrong in an evaluation.
+//! Errors of an evaluation.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ pub enum EvalError {
         #[source]
         source: std::io::Error,
     },
-    /// A file is damaged, or of another format than was named.
+    /// A file is damaged, or of another format than expected.
     #[error("{} is no {format} file that can be read: {place}: {problem}", path.display())]
     Malformed {
         /// Which file.
@@ -26,7 +26,7 @@ pub enum EvalError {
         format: &'static str,
         /// Where in the file: a line and column, or the name of a conversation or question.
         place: String,
-        /// What is wrong there.
+        /// The fault there.
         problem: String,
     },
     /// A file or folder holds no question.
@@ -36,19 +36,19 @@ pub enum EvalError {
         path: PathBuf,
         /// The format that was expected.
         format: &'static str,
-        /// What to do.
+        /// What the user can do.
         advice: &'static str,
     },
     /// A folder holds no transcript.
     #[error("{} holds no transcript; name a folder with sessions of an agent", .0.display())]
     NoTranscript(PathBuf),
-    /// No fresh memory can be made.
+    /// No fresh memory could be created.
     #[error("cannot make a memory for the evaluation")]
     NoMemory(#[source] BoxError),
-    /// The store fails.
+    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// What was said got no vectors.
+    /// Messages could not be embedded.
     #[error(transparent)]
     Vectors(#[from] EmbeddingError),
 }
@@ -66,7 +66,7 @@ impl EvalError {
         }
     }
 
-    /// A value that is not what its place asks for.
+    /// A value that does not fit its place.
     pub(crate) fn malformed(
         path: &Path,
         format: &'static str,

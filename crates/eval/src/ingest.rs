@@ -1,19 +1,23 @@
-//! Fills a fresh memory: with a benchmark's conversation, or with transcripts. Both come in through the
-//! functions that users' sessions come in by.
+//! Fills a fresh memory with a benchmark's conversation or with transcripts, through the functions that take in users'
+//! sessions.
 
 use std::path::Path;
 
-use daybook_domain::seams::Store;
+use daybook_domain::seams::SessionCatalog;
 use daybook_domain::{SessionKind, StoreError};
-use daybook_engine::ingest::import::{FileReport, ImportProgress, Intake, import, scan};
-use daybook_engine::ingest::told::{Role, Telling, Told, append_told};
+use daybook_engine::append::IngestContext;
+use daybook_engine::append::batch::{AppendBatch, ReportedEvent, SpeakerRole, append_batch};
+use daybook_engine::import::{FileReport, ImportProgress, import, scan};
 use daybook_engine::stop::Stop;
 
-use crate::dataset::{BenchmarkSession, BenchmarkTurn, Conversation, Speaker};
+use crate::dataset::{BenchmarkConversation, BenchmarkSession, BenchmarkSpeaker, BenchmarkTurn};
 use crate::error::EvalError;
 
-/// Appends each turn as one event at its time; the turn at index n becomes the event n + 1.
-pub(crate) async fn append(intake: &Intake, conversation: &Conversation) -> Result<(), EvalError> {
+/// Appends each turn as one event with its time; the turn at index n becomes event n + 1.
+pub(crate) async fn append(
+    intake: &IngestContext,
+    conversation: &BenchmarkConversation,
+) -> Result<(), EvalError> {
     for session in &conversation.sessions {
         append_session(intake, session).await?;
         check(&*intake.store, session).await?;
@@ -21,26 +25,29 @@ pub(crate) async fn append(intake: &Intake, conversation: &Conversation) -> Resu
     Ok(())
 }
 
-async fn append_session(intake: &Intake, session: &BenchmarkSession) -> Result<(), StoreError> {
+async fn append_session(
+    intake: &IngestContext,
+    session: &BenchmarkSession,
+) -> Result<(), StoreError> {
     let events = session.turns.iter().enumerate().map(event).collect();
-    let telling = Telling {
+    let telling = AppendBatch {
         session: session.id.clone(),
         kind: Some(SessionKind::Root),
         user: None,
         place: None,
         events,
     };
-    append_told(intake, telling).await?;
+    append_batch(intake, telling).await?;
     Ok(())
 }
 
-fn event((index, turn): (usize, &BenchmarkTurn)) -> Told {
-    Told {
-        // Every turn has its own id: the same words said twice are two events.
+fn event((index, turn): (usize, &BenchmarkTurn)) -> ReportedEvent {
+    ReportedEvent {
+        // Every turn has its own id, so that repeated words are separate events.
         id: Some(index.to_string()),
         role: match turn.speaker {
-            Speaker::Person => Role::User,
-            Speaker::Assistant => Role::Assistant,
+            BenchmarkSpeaker::Person => SpeakerRole::User,
+            BenchmarkSpeaker::Assistant => SpeakerRole::Assistant,
         },
         text: turn.text.clone(),
         at: Some(turn.at),
@@ -48,8 +55,8 @@ fn event((index, turn): (usize, &BenchmarkTurn)) -> Told {
     }
 }
 
-/// Evidence counts turns, so a turn that became no event of its own would shift all that follow.
-async fn check(store: &dyn Store, session: &BenchmarkSession) -> Result<(), EvalError> {
+/// Checks that every turn became one event: evidence counts turns, so a missing event would shift all that follow.
+async fn check(store: &dyn SessionCatalog, session: &BenchmarkSession) -> Result<(), EvalError> {
     let stored = store.session(&session.id).await?;
     let events = stored.map_or(0, |stored| stored.events.0);
     if events == session.turns.len() as u64 {
@@ -66,10 +73,17 @@ async fn check(store: &dyn Store, session: &BenchmarkSession) -> Result<(), Eval
 /// Imports the transcripts in `folder`.
 ///
 /// # Errors
-/// When none of its files is a transcript, one fails, or the store does.
-pub async fn import_transcripts(intake: &Intake, folder: &Path) -> Result<(), EvalError> {
+/// When no file is a transcript, when one cannot be imported, or when the store fails.
+pub async fn import_transcripts(intake: &IngestContext, folder: &Path) -> Result<(), EvalError> {
     let candidates = scan(&[folder.to_owned()]);
-    let report = import(intake, "eval", candidates, &Stop::default(), &Unseen).await?;
+    let report = import(
+        intake,
+        "eval",
+        candidates,
+        &Stop::default(),
+        &EvalImportProgress,
+    )
+    .await?;
     if let Some(failed) = report.failed().next() {
         let why = failed.status.failure().unwrap_or_default();
         let path = Path::new(&failed.path);
@@ -83,10 +97,10 @@ pub async fn import_transcripts(intake: &Intake, folder: &Path) -> Result<(), Ev
 
 const TRANSCRIPT: &str = "transcript";
 
-/// Import without a report of its progress.
-struct Unseen;
+/// Discards the progress of an import.
+struct EvalImportProgress;
 
-impl ImportProgress for Unseen {
+impl ImportProgress for EvalImportProgress {
     fn bytes(&self, _: u64) {}
     fn file(&self, _: &FileReport) {}
 }

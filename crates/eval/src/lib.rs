@@ -1,11 +1,19 @@
-//! Measures how well recall finds what was said: on public benchmarks, and on questions of one's own.
+//! Measures how well recall finds messages: on public benchmarks, and on questions that users write.
 //!
-//! A benchmark is loaded into [`Dataset`], a form that all of them share. Each of its conversations is
-//! appended to a fresh memory through the same functions as an agent's own words, its questions are asked
-//! through the same recall, and the results are compared with the evidence that the benchmark names.
-//! Simple baselines answer the same questions in the same run.
+//! Every benchmark is loaded into a [`Dataset`]. Each of its conversations is appended to a fresh memory through the same
+//! functions as an agent's messages, its questions are asked through the same recall, and the results are compared with
+//! the evidence that the benchmark names. Simple baselines answer the same questions in the same run.
 //!
-//! Not here: opening a database, printing, and any rule of recall. This crate only measures.
+//! Not here: opening a database, printing, and any rule of recall.
+
+#![cfg_attr(
+    test,
+    allow(
+        clippy::disallowed_methods,
+        clippy::disallowed_types,
+        reason = "tests use this machine's clock, folders and processes"
+    )
+)]
 
 mod ask;
 mod baseline;
@@ -18,21 +26,23 @@ mod error;
 mod ingest;
 pub mod load;
 mod metrics;
+mod misses;
 mod report;
 mod run;
 
-pub use ask::{Asking, Vectors};
+pub use ask::{RecallOptions, VectorOption};
 pub use calibrate::{Calibration, calibrate};
 pub use confidence::{ConfidenceReport, Unanswerable};
 pub use dataset::{
-    BenchmarkQuestion, BenchmarkSession, BenchmarkTurn, Conversation, Counting, Dataset, EventRef,
-    EvidencePiece, LeftOut, Speaker, Split,
+    BenchmarkConversation, BenchmarkQuestion, BenchmarkSession, BenchmarkSpeaker, BenchmarkTurn,
+    Counting, Dataset, EventRef, EvidencePiece, SkippedItem, Split,
 };
-pub use end_to_end::{AnswerRecord, AnswerReport, EndToEnd, Share};
+pub use end_to_end::{AnswerRecord, AnswerReport, EndToEndModels, Share};
 pub use error::EvalError;
 pub use ingest::import_transcripts;
-pub use metrics::{Figures, Outcome};
+pub use metrics::{RetrievalMetrics, RetrievalOutcome, SharedWords};
+pub use misses::{Miss, MissReason, misses};
 pub use report::{
-    AbstentionReport, ForeignRecord, QuestionRecord, Report, SystemOutcome, SystemReport,
+    AbstentionReport, EvalReport, ForeignRecord, QuestionRecord, SystemOutcome, SystemReport,
 };
 pub use run::{FreshMemory, run, run_stored};

@@ -1,22 +1,22 @@
-//! How well results cover evidence: recall, order, size and time, as pure functions of ranks.
+//! Computes metrics of results: recall, order, size and time, as pure functions of ranks.
 //!
-//! A rank is the place, counted from 1, of the first result that shows a piece of evidence. A result that
-//! shows several events counts for each of them, so its length is reported beside recall.
+//! A rank is the position, counted from 1, of the first result that covers a piece of evidence. A result with several
+//! events counts for each of them, so the length of results is reported beside recall.
 
 use serde::Serialize;
 
-use crate::ask::Hit;
+use crate::ask::RetrievedText;
 use crate::dataset::EvidencePiece;
 
-/// Results whose tokens are counted, and that a model would be given.
+/// The first results: their tokens are counted, and a model answers from them.
 pub(crate) const SHOWN: usize = 10;
 
-/// What one system did with one question.
+/// One system's outcome for one question.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Outcome {
-    /// The rank of each piece of evidence; `None` where no result shows it.
+pub struct RetrievalOutcome {
+    /// The rank of each piece of evidence; `None` where no result covers it.
     pub ranks: Vec<Option<usize>>,
-    /// Results.
+    /// Number of results.
     pub results: usize,
     /// Estimated tokens of the first ten results.
     pub tokens: u64,
@@ -24,10 +24,20 @@ pub struct Outcome {
     pub milliseconds: f64,
 }
 
-/// Figures over some questions. Shares are from 0 to 1.
+/// How many of a question's words its evidence contains.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct SharedWords {
+    /// The most words that one turn of the evidence shares with the question. Words of one stem count once, stop
+    /// words do not count.
+    pub shared: usize,
+    /// Words of the question.
+    pub of: usize,
+}
+
+/// Metrics over some questions. Shares are from 0 to 1.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
-pub struct Figures {
-    /// Questions.
+pub struct RetrievalMetrics {
+    /// Number of questions.
     pub questions: usize,
     /// Mean share of the evidence among the first 5 results.
     pub recall_5: f64,
@@ -35,9 +45,13 @@ pub struct Figures {
     pub recall_10: f64,
     /// Mean share of the evidence among the first 20 results.
     pub recall_20: f64,
+    /// Share of questions with any of their evidence among the first 3 results.
+    pub hit_3: f64,
+    /// Share of questions with any of their evidence among the first 10 results.
+    pub hit_10: f64,
     /// Share of questions with all of their evidence among the first 10 results.
     pub all_10: f64,
-    /// Mean of 1 / rank of the first result that shows evidence.
+    /// Mean of 1 / rank of the first result that covers evidence.
     pub mrr: f64,
     /// Mean discounted gain of the first 10 results, as a share of the best possible one.
     pub ndcg_10: f64,
@@ -47,13 +61,13 @@ pub struct Figures {
     pub p50_ms: f64,
     /// Time that 95 % of calls stay within, in milliseconds.
     pub p95_ms: f64,
-    /// Questions without any result.
+    /// Number of questions without results.
     pub empty: usize,
 }
 
-impl Figures {
-    /// The figures over `outcomes`.
-    pub(crate) fn of(outcomes: &[&Outcome]) -> Self {
+impl RetrievalMetrics {
+    /// Computes the metrics over `outcomes`.
+    pub(crate) fn of(outcomes: &[&RetrievalOutcome]) -> Self {
         let mean = |value: fn(&[Option<usize>]) -> f64| {
             let all: f64 = outcomes.iter().map(|outcome| value(&outcome.ranks)).sum();
             all / outcomes.len().max(1) as f64
@@ -65,6 +79,8 @@ impl Figures {
             recall_5: mean(|ranks| recall(ranks, 5)),
             recall_10: mean(|ranks| recall(ranks, 10)),
             recall_20: mean(|ranks| recall(ranks, 20)),
+            hit_3: mean(|ranks| f64::from(u8::from(recall(ranks, 3) > 0.0))),
+            hit_10: mean(|ranks| f64::from(u8::from(recall(ranks, 10) > 0.0))),
             all_10: mean(|ranks| f64::from(u8::from(recall(ranks, 10) == 1.0))),
             mrr: mean(reciprocal_rank),
             ndcg_10: mean(|ranks| ndcg(ranks, 10)),
@@ -79,10 +95,11 @@ impl Figures {
     }
 }
 
-/// The rank of each piece of evidence among results.
-pub(crate) fn ranks(evidence: &[EvidencePiece], results: &[Hit]) -> Vec<Option<usize>> {
+/// The rank of each piece of evidence in the results.
+pub(crate) fn ranks(evidence: &[EvidencePiece], results: &[RetrievedText]) -> Vec<Option<usize>> {
     let rank = |piece: &EvidencePiece| {
-        let shows = |hit: &Hit| hit.events.iter().any(|event| piece.events.contains(event));
+        let shows =
+            |hit: &RetrievedText| hit.events.iter().any(|event| piece.events.contains(event));
         results.iter().position(shows).map(|index| index + 1)
     };
     evidence.iter().map(rank).collect()
@@ -102,8 +119,8 @@ fn reciprocal_rank(ranks: &[Option<usize>]) -> f64 {
     first.map_or(0.0, |rank| 1.0 / *rank as f64)
 }
 
-/// Each piece of evidence has the gain 1. The best order shows one piece in each result; a result that
-/// shows several does better, which counts as the best.
+/// Normalised discounted cumulative gain, with a gain of 1 for each piece of evidence. The ideal order has one piece in
+/// each result; results with several pieces exceed it, and are capped at 1.
 fn ndcg(ranks: &[Option<usize>], k: usize) -> f64 {
     let gain = |rank: usize| 1.0 / (rank as f64 + 1.0).log2();
     let within = ranks.iter().flatten().filter(|rank| **rank <= k);

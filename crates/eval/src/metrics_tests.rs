@@ -10,8 +10,8 @@ fn event(seq: u64) -> EventRef {
     }
 }
 
-fn hit(events: &[u64]) -> Hit {
-    Hit {
+fn hit(events: &[u64]) -> RetrievedText {
+    RetrievedText {
         events: events.iter().copied().map(event).collect(),
         text: String::new(),
         at: Timestamp::ZERO,
@@ -25,8 +25,8 @@ fn piece(events: &[u64]) -> EvidencePiece {
     }
 }
 
-fn outcome(ranks: &[Option<usize>], tokens: u64, milliseconds: f64) -> Outcome {
-    Outcome {
+fn outcome(ranks: &[Option<usize>], tokens: u64, milliseconds: f64) -> RetrievalOutcome {
+    RetrievalOutcome {
         ranks: ranks.to_vec(),
         results: ranks.iter().flatten().count(),
         tokens,
@@ -50,15 +50,17 @@ fn figures_are_those_that_are_computed_by_hand() {
         outcome(&[None], 0, 2.0),
         outcome(&[Some(3)], 200, 3.0),
     ];
-    let figures = Figures::of(&outcomes.iter().collect::<Vec<_>>());
+    let figures = RetrievalMetrics::of(&outcomes.iter().collect::<Vec<_>>());
     // Gain at rank r is 1 / log2(r + 1): 1 at 1, 1/2 at 3, 1/log2(7) at 6. Best for two: 1 + 1/log2(3).
     let two = 1.0 + 1.0 / 3.0_f64.log2();
     let first = (1.0 + 1.0 / 7.0_f64.log2()) / two;
-    let expected = Figures {
+    let expected = RetrievalMetrics {
         questions: 4,
         recall_5: (0.5 + 0.0 + 0.0 + 1.0) / 4.0,
         recall_10: (1.0 + 0.0 + 0.0 + 1.0) / 4.0,
         recall_20: (1.0 + 0.5 + 0.0 + 1.0) / 4.0,
+        hit_3: 0.5,
+        hit_10: 0.5,
         all_10: 0.5,
         mrr: (1.0 + 1.0 / 12.0 + 0.0 + 1.0 / 3.0) / 4.0,
         ndcg_10: (first + 0.0 + 0.0 + 0.5) / 4.0,
@@ -69,7 +71,7 @@ fn figures_are_those_that_are_computed_by_hand() {
     };
     assert!((figures.mrr - expected.mrr).abs() < 1e-12);
     assert!((figures.ndcg_10 - expected.ndcg_10).abs() < 1e-12);
-    let exact = Figures {
+    let exact = RetrievalMetrics {
         mrr: expected.mrr,
         ndcg_10: expected.ndcg_10,
         ..figures
@@ -79,5 +81,5 @@ fn figures_are_those_that_are_computed_by_hand() {
 
 #[test]
 fn no_questions_make_figures_of_zero() {
-    assert_eq!(Figures::of(&[]), Figures::default());
+    assert_eq!(RetrievalMetrics::of(&[]), RetrievalMetrics::default());
 }

@@ -1,41 +1,42 @@
-//! What an evaluation found, as plain values: one record for each question, and figures over them.
+//! The report of an evaluation: one record for each question, and metrics over them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use daybook_engine::recall::confidence::Signs;
+use daybook_engine::recall::confidence::ConfidenceSignals;
 use serde::Serialize;
 
-use crate::ask::Asking;
-use crate::confidence::{Confidence, ConfidenceReport, Unanswerable};
-use crate::dataset::{Counting, LeftOut, Split};
+use crate::ask::RecallOptions;
+use crate::confidence::{ConfidenceReport, StatedConfidence, Unanswerable};
+use crate::dataset::{Counting, SkippedItem, Split};
 use crate::end_to_end::{AnswerRecord, AnswerReport};
-use crate::metrics::{Figures, Outcome, SHOWN, recall};
+use crate::metrics::{RetrievalMetrics, RetrievalOutcome, SHOWN, SharedWords, recall};
 
 /// The name of Daybook's own recall among the systems.
 pub(crate) const DAYBOOK: &str = "daybook";
 
-/// The result of an evaluation.
+/// The report of one evaluation.
 #[derive(Debug, Clone, Serialize)]
-pub struct Report {
+pub struct EvalReport {
     /// The benchmark.
     pub benchmark: &'static str,
-    /// How questions were asked.
-    pub asking: Asking,
-    /// Conversations.
+    /// The options of every question.
+    #[serde(rename = "asking")]
+    pub options: RecallOptions,
+    /// Number of conversations.
     pub conversations: usize,
-    /// Turns in all of them.
+    /// Number of turns in all conversations.
     pub turns: usize,
     /// Figures of Daybook, then of the baselines.
     pub systems: Vec<SystemReport>,
     /// How well confidence separates answerable questions from others; `None` without any others.
     pub confidence: Option<ConfidenceReport>,
-    /// Questions that nothing was said about.
+    /// Results for questions that were never discussed.
     pub abstention: Option<AbstentionReport>,
-    /// Answers of a model from the results, where one was named.
+    /// A model's answers from the results, if one was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end_to_end: Option<AnswerReport>,
-    /// Questions and evidence that were not used.
-    pub left_out: Vec<LeftOut>,
+    /// Questions and evidence that were skipped.
+    pub left_out: Vec<SkippedItem>,
     /// Every question.
     pub questions: Vec<QuestionRecord>,
     /// Every question that was asked of another conversation.
@@ -48,14 +49,14 @@ pub struct SystemReport {
     /// Its name.
     pub system: String,
     /// Over the questions that are counted.
-    pub total: Figures,
+    pub total: RetrievalMetrics,
     /// By class, of counted questions.
-    pub classes: BTreeMap<String, Figures>,
+    pub classes: BTreeMap<String, RetrievalMetrics>,
     /// By class, of questions that the total leaves out.
-    pub apart: BTreeMap<String, Figures>,
+    pub apart: BTreeMap<String, RetrievalMetrics>,
 }
 
-/// What Daybook did with questions that nothing was said about.
+/// Daybook's results for questions that were never discussed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AbstentionReport {
     /// Questions.
@@ -68,7 +69,7 @@ pub struct AbstentionReport {
     pub confidence: f64,
 }
 
-/// One question and what each system did with it.
+/// One question, with the outcome of each system.
 #[derive(Debug, Clone, Serialize)]
 pub struct QuestionRecord {
     /// The conversation.
@@ -86,35 +87,38 @@ pub struct QuestionRecord {
     /// What it may be used for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub split: Option<Split>,
-    /// Its evidence, as the benchmark names it; in the order of the ranks.
+    /// Labels of its evidence, in the order of the ranks.
     pub evidence: Vec<String>,
+    /// How many of its words the evidence contains.
+    pub words: SharedWords,
     /// Confidence of Daybook in its results.
     pub confidence: f64,
     /// Whether Daybook presents its results as likely.
     pub is_likely: bool,
-    /// What Daybook's confidence was judged by.
-    pub signs: Option<Signs>,
+    /// The signals of Daybook's confidence.
+    #[serde(rename = "signs")]
+    pub signals: Option<ConfidenceSignals>,
     /// By system.
     pub systems: Vec<SystemOutcome>,
-    /// What a model answered from Daybook's results.
+    /// A model's answer from Daybook's results.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answered: Option<AnswerRecord>,
 }
 
-/// What one system did with a question.
+/// One system's outcome for a question.
 #[derive(Debug, Clone, Serialize)]
 pub struct SystemOutcome {
     /// The system.
     pub system: &'static str,
-    /// What it did.
+    /// The outcome.
     #[serde(flatten)]
-    pub outcome: Outcome,
+    pub outcome: RetrievalOutcome,
 }
 
-/// A question that was asked of another conversation.
+/// A question asked in the memory of another conversation.
 #[derive(Debug, Clone, Serialize)]
 pub struct ForeignRecord {
-    /// The conversation that was asked.
+    /// The conversation whose memory was asked.
     pub asked_of: String,
     /// The conversation that the question is about.
     pub conversation: String,
@@ -128,26 +132,27 @@ pub struct ForeignRecord {
     pub confidence: f64,
     /// Whether Daybook presents its results as likely.
     pub is_likely: bool,
-    /// What Daybook's confidence was judged by.
-    pub signs: Option<Signs>,
+    /// The signals of Daybook's confidence.
+    #[serde(rename = "signs")]
+    pub signals: Option<ConfidenceSignals>,
 }
 
 impl QuestionRecord {
-    /// What `system` did.
-    pub(crate) fn outcome(&self, system: &str) -> Option<&Outcome> {
+    /// The outcome of `system`.
+    pub(crate) fn outcome(&self, system: &str) -> Option<&RetrievalOutcome> {
         let mut systems = self.systems.iter();
         let outcome = systems.find(|outcome| outcome.system == system)?;
         Some(&outcome.outcome)
     }
 
-    fn stated(&self) -> Confidence {
-        Confidence {
+    fn confidence_value(&self) -> StatedConfidence {
+        StatedConfidence {
             value: self.confidence,
             is_likely: self.is_likely,
         }
     }
 
-    /// Whether it enters the total.
+    /// Whether it counts in the total.
     pub(crate) fn counts(&self) -> bool {
         self.counting == Counting::Counted
     }
@@ -165,8 +170,8 @@ impl QuestionRecord {
 }
 
 impl ForeignRecord {
-    fn stated(&self) -> Confidence {
-        Confidence {
+    fn confidence_value(&self) -> StatedConfidence {
+        StatedConfidence {
             value: self.confidence,
             is_likely: self.is_likely,
         }
@@ -192,7 +197,7 @@ fn select(questions: &[QuestionRecord], counting: Counting) -> Vec<&QuestionReco
     selected.collect()
 }
 
-fn by_class(system: &str, questions: &[&QuestionRecord]) -> BTreeMap<String, Figures> {
+fn by_class(system: &str, questions: &[&QuestionRecord]) -> BTreeMap<String, RetrievalMetrics> {
     let classes: BTreeSet<&String> = questions.iter().map(|record| &record.class).collect();
     let of_class = |class: &String| {
         let within = questions.iter().filter(|record| record.class == *class);
@@ -202,32 +207,32 @@ fn by_class(system: &str, questions: &[&QuestionRecord]) -> BTreeMap<String, Fig
     classes.into_iter().map(of_class).collect()
 }
 
-fn figures(system: &str, questions: &[&QuestionRecord]) -> Figures {
+fn figures(system: &str, questions: &[&QuestionRecord]) -> RetrievalMetrics {
     let outcomes = questions.iter().filter_map(|record| record.outcome(system));
-    Figures::of(&outcomes.collect::<Vec<_>>())
+    RetrievalMetrics::of(&outcomes.collect::<Vec<_>>())
 }
 
-/// Confidence over counted questions that were answered rightly, and over those of other conversations;
-/// where there are none of these, over questions that nothing was said about.
+/// Compares the confidence in rightly answered questions with that in foreign questions, or, without any, in questions
+/// that were never discussed.
 pub(crate) fn confidence_report(
     questions: &[QuestionRecord],
     foreign: &[ForeignRecord],
 ) -> Option<ConfidenceReport> {
     let counted = select(questions, Counting::Counted);
     let right = counted.iter().filter(|record| record.is_right());
-    let right: Vec<Confidence> = right.map(|record| record.stated()).collect();
-    let (unanswerable, kind): (Vec<Confidence>, _) = if foreign.is_empty() {
+    let right: Vec<StatedConfidence> = right.map(|record| record.confidence_value()).collect();
+    let (unanswerable, kind): (Vec<StatedConfidence>, _) = if foreign.is_empty() {
         let never = select(questions, Counting::Abstain);
-        let never = never.iter().map(|record| record.stated());
+        let never = never.iter().map(|record| record.confidence_value());
         (never.collect(), Unanswerable::NeverDiscussed)
     } else {
-        let foreign = foreign.iter().map(ForeignRecord::stated);
+        let foreign = foreign.iter().map(ForeignRecord::confidence_value);
         (foreign.collect(), Unanswerable::OtherConversation)
     };
     ConfidenceReport::of(&right, &unanswerable, kind)
 }
 
-/// What became of questions that nothing was said about; `None` when there are none.
+/// The report on questions that were never discussed; `None` without any.
 pub(crate) fn abstention_report(questions: &[QuestionRecord]) -> Option<AbstentionReport> {
     let asked = select(questions, Counting::Abstain);
     if asked.is_empty() {

@@ -1,45 +1,46 @@
-//! Runs an evaluation: one memory for each conversation, every question to every system.
+//! Runs an evaluation: fills one memory for each conversation, and asks every system every question.
 
 use std::time::Instant;
 
 use daybook_domain::seams::Store;
 use daybook_domain::{BoxError, StoreError, Tenant};
-use daybook_engine::ingest::import::Intake;
-use daybook_engine::working::compact::estimate;
+use daybook_engine::append::IngestContext;
+use daybook_working::compact::estimate;
+use strum::VariantArray;
 
-use crate::ask::{Asking, Retrieved, ask, prepare};
-use crate::baseline::{Baseline, Corpus};
+use crate::ask::{RecallOptions, RetrievalResult, ask, prepare};
+use crate::baseline::{Baseline, BaselineCorpus};
 use crate::confidence::exchange_names;
-use crate::dataset::{BenchmarkQuestion, Conversation, Counting, Dataset};
-use crate::end_to_end::{Answering, EndToEnd};
+use crate::dataset::{BenchmarkConversation, BenchmarkQuestion, Counting, Dataset};
+use crate::end_to_end::{EndToEndModels, QuestionAnswerer};
 use crate::error::EvalError;
 use crate::ingest;
-use crate::metrics::{Outcome, SHOWN, ranks};
+use crate::metrics::{RetrievalOutcome, SHOWN, SharedWords, ranks};
 use crate::report::{
-    DAYBOOK, ForeignRecord, QuestionRecord, Report, SystemOutcome, abstention_report,
+    DAYBOOK, EvalReport, ForeignRecord, QuestionRecord, SystemOutcome, abstention_report,
     confidence_report, system_report,
 };
 
-/// Makes an empty memory. What it returns may be dropped before the next one is made.
-pub type FreshMemory<'a> = dyn Fn() -> Result<Intake, BoxError> + 'a;
+/// Creates an empty memory. The caller drops each memory before it creates the next.
+pub type FreshMemory<'a> = dyn Fn() -> Result<IngestContext, BoxError> + 'a;
 
-/// Runs `dataset`: each conversation is appended to a memory of its own, and asked its own questions and
-/// those of the next conversation. With `models`, questions are answered from the results, too.
+/// Runs `dataset`: appends each conversation to a memory of its own, and asks its questions and those of the next
+/// conversation. With `models`, also answers questions from the results.
 ///
 /// # Errors
-/// When a memory cannot be made, or a store fails.
+/// When a memory cannot be created, or a store fails.
 pub async fn run(
     dataset: &Dataset,
     fresh: &FreshMemory<'_>,
-    asking: &Asking,
-    models: Option<&EndToEnd>,
-) -> Result<Report, EvalError> {
-    let mut run = Run::new(dataset, asking, models);
+    options: &RecallOptions,
+    models: Option<&EndToEndModels>,
+) -> Result<EvalReport, EvalError> {
+    let mut run = EvalRun::new(dataset, options, models);
     for (n, conversation) in dataset.conversations.iter().enumerate() {
         let intake = fresh().map_err(EvalError::NoMemory)?;
         ingest::append(&intake, conversation).await?;
         let (store, tenant) = (&*intake.store, &intake.tenant);
-        prepare(store, tenant, asking).await?;
+        prepare(store, tenant, options).await?;
         run.ask_own(store, tenant, conversation).await?;
         let next = &dataset.conversations[(n + 1) % dataset.conversations.len()];
         if next.id != conversation.id {
@@ -49,8 +50,8 @@ pub async fn run(
     Ok(run.report())
 }
 
-/// Asks the questions of `dataset`, which [`WrittenQuestions::resolve`] found evidence for, in the memory
-/// that they are about. The memory is not changed.
+/// Asks the questions of `dataset`, whose evidence [`WrittenQuestions::resolve`] resolved, in the memory that they are
+/// about. Does not change the memory.
 ///
 /// # Errors
 /// When the store fails.
@@ -60,66 +61,75 @@ pub async fn run_stored(
     dataset: &Dataset,
     store: &dyn Store,
     tenant: &Tenant,
-    asking: &Asking,
-    models: Option<&EndToEnd>,
-) -> Result<Report, EvalError> {
-    let mut run = Run::new(dataset, asking, models);
-    prepare(store, tenant, asking).await?;
+    options: &RecallOptions,
+    models: Option<&EndToEndModels>,
+) -> Result<EvalReport, EvalError> {
+    let mut run = EvalRun::new(dataset, options, models);
+    prepare(store, tenant, options).await?;
     for conversation in &dataset.conversations {
         run.ask_own(store, tenant, conversation).await?;
     }
     Ok(run.report())
 }
 
-/// What was found so far.
-struct Run<'a> {
+/// An evaluation under way.
+struct EvalRun<'a> {
     dataset: &'a Dataset,
-    asking: &'a Asking,
-    answering: Option<Answering<'a>>,
+    options: &'a RecallOptions,
+    answering: Option<QuestionAnswerer<'a>>,
     turns: usize,
     questions: Vec<QuestionRecord>,
     foreign: Vec<ForeignRecord>,
 }
 
-impl<'a> Run<'a> {
-    fn new(dataset: &'a Dataset, asking: &'a Asking, models: Option<&'a EndToEnd>) -> Self {
+impl<'a> EvalRun<'a> {
+    fn new(
+        dataset: &'a Dataset,
+        options: &'a RecallOptions,
+        models: Option<&'a EndToEndModels>,
+    ) -> Self {
         let questions = dataset.conversations.iter().flat_map(|c| &c.questions);
-        let judged = questions.filter(|question| Answering::is_judged(question));
+        let judged = questions.filter(|question| QuestionAnswerer::is_judged(question));
         Self {
             dataset,
-            asking,
-            answering: models.map(|models| Answering::new(models, judged.count())),
+            options,
+            answering: models.map(|models| QuestionAnswerer::new(models, judged.count())),
             turns: 0,
             questions: Vec::new(),
             foreign: Vec::new(),
         }
     }
 
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "measures how long a question takes"
+    )]
     async fn ask_own(
         &mut self,
         store: &dyn Store,
         tenant: &Tenant,
-        conversation: &Conversation,
+        conversation: &BenchmarkConversation,
     ) -> Result<(), StoreError> {
-        let corpus = Corpus::read(store, tenant).await?;
+        let corpus = BaselineCorpus::read(store, tenant).await?;
         self.turns += corpus.len();
         for question in &conversation.questions {
             let began = Instant::now();
-            let retrieved = ask(store, tenant, &question.text, self.asking).await?;
+            let retrieved = ask(store, tenant, &question.text, self.options).await?;
             let own = outcome(question, &retrieved, began);
             let mut systems = vec![SystemOutcome {
                 system: DAYBOOK,
                 outcome: own,
             }];
-            for baseline in Baseline::ALL {
+            for &baseline in Baseline::VARIANTS {
                 let began = Instant::now();
-                let retrieved = corpus.ask(baseline, &question.text, self.asking.limit);
+                let retrieved = corpus.ask(baseline, &question.text, self.options.limit);
                 systems.push(SystemOutcome {
-                    system: baseline.name(),
+                    system: baseline.as_str(),
                     outcome: outcome(question, &retrieved, began),
                 });
             }
-            let mut record = record(conversation, question, &retrieved, systems);
+            let words = corpus.shared_words(question);
+            let mut record = record(conversation, (question, words), &retrieved, systems);
             if let Some(answering) = &mut self.answering {
                 record.answered = answering.answer(question, &retrieved.results).await;
             }
@@ -132,15 +142,15 @@ impl<'a> Run<'a> {
         &mut self,
         store: &dyn Store,
         tenant: &Tenant,
-        own: &Conversation,
-        other: &Conversation,
+        own: &BenchmarkConversation,
+        other: &BenchmarkConversation,
     ) -> Result<(), StoreError> {
         let is_answerable = |question: &&BenchmarkQuestion| {
             question.counting == Counting::Counted && !shares_evidence(own, question)
         };
         for question in other.questions.iter().filter(is_answerable) {
             let text = exchange_names(&question.text, &other.participants, &own.participants);
-            let retrieved = ask(store, tenant, &text, self.asking).await?;
+            let retrieved = ask(store, tenant, &text, self.options).await?;
             self.foreign.push(ForeignRecord {
                 asked_of: own.id.clone(),
                 conversation: other.id.clone(),
@@ -149,24 +159,24 @@ impl<'a> Run<'a> {
                 results: retrieved.results.len(),
                 confidence: retrieved.confidence,
                 is_likely: retrieved.is_likely,
-                signs: retrieved.signs,
+                signals: retrieved.signals,
             });
         }
         Ok(())
     }
 
-    fn report(self) -> Report {
+    fn report(self) -> EvalReport {
         let dataset = self.dataset;
         let answered = self
             .questions
             .iter()
             .filter_map(|record| record.answered.as_ref());
         let end_to_end = self.answering.map(|answering| answering.report(answered));
-        let baselines = Baseline::ALL.map(Baseline::name);
+        let baselines = Baseline::VARIANTS.iter().map(|baseline| baseline.as_str());
         let systems = std::iter::once(DAYBOOK).chain(baselines);
-        Report {
+        EvalReport {
             benchmark: dataset.name,
-            asking: self.asking.clone(),
+            options: self.options.clone(),
             conversations: dataset.conversations.len(),
             turns: self.turns,
             systems: systems
@@ -182,17 +192,21 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Whether a conversation holds a session that answers another one's question: benchmarks reuse sessions.
-fn shares_evidence(conversation: &Conversation, question: &BenchmarkQuestion) -> bool {
+/// Whether a conversation holds evidence of another conversation's question: benchmarks reuse sessions.
+fn shares_evidence(conversation: &BenchmarkConversation, question: &BenchmarkQuestion) -> bool {
     let events = question.evidence.iter().flat_map(|piece| &piece.events);
     let mut sessions = events.map(|event| &event.session);
     sessions.any(|session| conversation.sessions.iter().any(|own| own.id == *session))
 }
 
-fn outcome(question: &BenchmarkQuestion, retrieved: &Retrieved, began: Instant) -> Outcome {
+fn outcome(
+    question: &BenchmarkQuestion,
+    retrieved: &RetrievalResult,
+    began: Instant,
+) -> RetrievalOutcome {
     let milliseconds = began.elapsed().as_secs_f64() * 1e3;
     let shown = retrieved.results.iter().take(SHOWN);
-    Outcome {
+    RetrievalOutcome {
         ranks: ranks(&question.evidence, &retrieved.results),
         results: retrieved.results.len(),
         tokens: shown.map(|hit| u64::from(estimate(&hit.text))).sum(),
@@ -201,9 +215,9 @@ fn outcome(question: &BenchmarkQuestion, retrieved: &Retrieved, began: Instant) 
 }
 
 fn record(
-    conversation: &Conversation,
-    question: &BenchmarkQuestion,
-    retrieved: &Retrieved,
+    conversation: &BenchmarkConversation,
+    (question, words): (&BenchmarkQuestion, SharedWords),
+    retrieved: &RetrievalResult,
     systems: Vec<SystemOutcome>,
 ) -> QuestionRecord {
     let labels = question.evidence.iter().map(|piece| piece.label.clone());
@@ -216,9 +230,10 @@ fn record(
         counting: question.counting,
         split: question.split,
         evidence: labels.collect(),
+        words,
         confidence: retrieved.confidence,
         is_likely: retrieved.is_likely,
-        signs: retrieved.signs,
+        signals: retrieved.signals,
         systems,
         answered: None,
     }

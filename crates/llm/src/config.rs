@@ -1,4 +1,4 @@
-//! Who is asked, where, and how much of everything is allowed.
+//! Configuration of providers and models: addresses, wires and limits.
 //!
 //! Plain values: the application makes them from its settings. Nothing here is read from the
 //! environment.
@@ -9,7 +9,7 @@ use std::time::Duration;
 use reqwest::Url;
 
 use crate::key::KeySource;
-use crate::tokens::Vocabulary;
+use crate::tokens::TokenVocabulary;
 
 /// How long a connection may take to be made.
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -38,29 +38,29 @@ pub enum Wire {
 /// A provider of models.
 #[derive(Debug, Clone)]
 pub struct ProviderConfig {
-    /// By which people know it; the first half of its models' names.
+    /// Its name for people; the first half of its models' names.
     pub name: String,
-    /// What it speaks.
+    /// Its wire.
     pub wire: Wire,
     /// What its paths are appended to, `http` or `https`.
     pub base_url: String,
     /// Its key.
     pub key: KeySource,
-    /// Whether `http` may leave this machine. Then whoever is on the way reads the key, the questions and
-    /// the answers.
+    /// Whether `http` may leave this machine. Then anyone on the network path can read the key, the
+    /// questions and the answers.
     pub plain_http: bool,
-    /// Requests at once, of all its models and of whoever in this process asks them.
+    /// Requests at once, over all its models and all callers in this process.
     pub concurrency: NonZeroU32,
     /// How long a connection may take to be made.
     pub connect_timeout: Duration,
-    /// How long one answer may take. What takes longer is not asked for again: it would again.
+    /// How long one answer may take. A request that takes longer is not sent again: it would time out again.
     pub answer_timeout: Duration,
     /// Most bytes of one answer's body.
     pub answer_bytes: usize,
     /// When to try again.
     pub retries: RetryConfig,
     /// The share of each of the account's rate limits that is left to others, 0 to 100: short of it,
-    /// nothing is sent until the limit is whole again, as far as the provider tells. 0: none.
+    /// nothing is sent until the limit is whole again, as far as the provider reports. 0: none.
     pub least_remaining_percent: u8,
 }
 
@@ -127,12 +127,12 @@ pub struct RetryConfig {
     /// Sendings that may fail in one `ask`, the first included.
     pub tries: NonZeroU32,
     /// The first wait; each next one is twice as long, and up to as much again is added by chance, so that
-    /// those who failed together do not come back together.
+    /// callers that failed together do not come back together.
     pub first_wait: Duration,
     /// The longest single wait of that schedule.
     pub longest_wait: Duration,
     /// The longest that all waits of one `ask` may take together, those that the provider asked for
-    /// included. It asks for longer: the `ask` ends at once and says so.
+    /// included. If it asks for longer, the `ask` fails at once with that time.
     pub total_wait: Duration,
 }
 
@@ -152,20 +152,20 @@ impl Default for RetryConfig {
 pub struct ModelConfig {
     /// As the provider calls it.
     pub name: String,
-    /// Most tokens of question and answer together. Ollama is told to make room for as many.
+    /// Most tokens of question and answer together. Ollama is asked to make room for as many.
     pub context_tokens: u32,
     /// How its tokens are counted.
-    pub vocabulary: Vocabulary,
+    pub vocabulary: TokenVocabulary,
 }
 
 impl ModelConfig {
-    /// A model whose vocabulary is told by its name.
+    /// A model whose vocabulary follows from its name.
     #[must_use]
     pub fn new(name: &str, context_tokens: u32) -> Self {
         Self {
             name: name.to_owned(),
             context_tokens,
-            vocabulary: Vocabulary::of(name),
+            vocabulary: TokenVocabulary::of(name),
         }
     }
 }
@@ -173,7 +173,7 @@ impl ModelConfig {
 /// A provider that cannot be used as it is configured.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
-    /// The base URL is none that can be asked.
+    /// The base URL cannot be used.
     #[error("the base URL of {provider} cannot be used: {why}")]
     BaseUrl {
         /// Which provider.
@@ -190,7 +190,7 @@ pub enum ConfigError {
         /// Which provider.
         provider: String,
     },
-    /// Nobody vouches for the other side of an encrypted connection.
+    /// This machine has no root certificates, so an encrypted connection cannot be verified.
     #[error(
         "{provider} is asked over https, but this machine trusts no certificate authority: install \
          its list of them (Debian: ca-certificates)"
@@ -199,12 +199,21 @@ pub enum ConfigError {
         /// Which provider.
         provider: String,
     },
+    /// Its wire has no vectors.
+    #[error(
+        "{provider} speaks a wire that has no embeddings: name a model of a provider that speaks as \
+         OpenAI or Ollama does"
+    )]
+    NoEmbeddings {
+        /// Which provider.
+        provider: String,
+    },
     /// The HTTP client cannot be made.
     #[error("{provider} cannot be asked: {why}")]
     Client {
         /// Which provider.
         provider: String,
-        /// What the client says.
+        /// The client's message.
         why: String,
     },
 }

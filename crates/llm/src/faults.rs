@@ -1,7 +1,7 @@
-//! What a provider means when it does not answer.
+//! Reads the error responses of providers.
 //!
 //! Vendors write their errors in half a dozen shapes, and proxies between put one vendor's into another's;
-//! so one reader knows all of them. What is said to people is short, plain and without the key.
+//! so one reader handles all of them. Messages for people are short, plain and without the key.
 
 use daybook_domain::model::ModelError;
 use reqwest::StatusCode;
@@ -9,10 +9,10 @@ use serde_json::Value;
 
 use crate::key::Key;
 
-/// Most characters of what a provider said that reach people.
+/// Most characters of a provider's message that reach people.
 const MESSAGE_CHARACTERS: usize = 300;
 
-/// How vendors say that a question is too long; in small letters.
+/// Phrases of vendors for a question that is too long; in small letters.
 const TOO_LONG: &[&str] = &[
     "context_length_exceeded",
     "exceed_context_size",
@@ -28,29 +28,29 @@ const TOO_LONG: &[&str] = &[
     "request_too_large",
 ];
 
-/// How vendors say that an account has nothing left; in small letters.
+/// Phrases of vendors for an account that has nothing left; in small letters.
 const NOTHING_LEFT: &[&str] = &["insufficient_quota", "billing_error", "credit balance"];
 
-/// How vendors say that a question is not to be answered; in small letters.
+/// Phrases of vendors for a question that is not to be answered; in small letters.
 const FILTERED: &[&str] = &[
     "content_filter",
     "content_policy_violation",
     "data_inspection_failed",
 ];
 
-/// An answer that is none.
+/// An error response of a provider.
 #[derive(Debug)]
-pub(crate) struct Fault {
+pub(crate) struct ProviderFault {
     pub(crate) status: StatusCode,
-    /// What it says, shortened, with the key covered up.
+    /// Its message, shortened, with the key covered up.
     message: String,
-    /// Everything that may tell its class, in small letters.
-    told: String,
+    /// Its codes and message in small letters, which decide its class.
+    search_text: String,
 }
 
-/// What to make of a fault.
+/// How the caller handles a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Class {
+pub(crate) enum FaultClass {
     /// Trying again may help.
     Passing,
     /// Trying again would not help the key or the account.
@@ -60,23 +60,23 @@ pub(crate) enum Class {
     BadRequest,
 }
 
-impl Fault {
+impl ProviderFault {
     /// Reads the body of an answer that is no 2xx.
     pub(crate) fn read(status: StatusCode, body: &[u8], key: Option<&Key>) -> Self {
         let text = String::from_utf8_lossy(body);
         let (message, code) = match serde_json::from_str::<Value>(&text) {
-            Ok(value) => said(&value),
-            Err(_) => (plain(&text), String::new()),
+            Ok(value) => message_and_codes(&value),
+            Err(_) => (strip_markup(&text), String::new()),
         };
-        let told = format!("{code} {message}").to_lowercase();
+        let search_text = format!("{code} {message}").to_lowercase();
         let hidden = match key {
             Some(key) => key.hide(&message),
             None => message,
         };
         Self {
             status,
-            message: shortened(&hidden),
-            told,
+            message: shorten(&hidden),
+            search_text,
         }
     }
 
@@ -95,39 +95,39 @@ impl Fault {
         ))
     }
 
-    /// Whether any of `words` is in what it says.
+    /// Whether its codes or message contain any of `words`.
     pub(crate) fn names(&self, words: &[&str]) -> bool {
-        words.iter().any(|word| self.told.contains(word))
+        words.iter().any(|word| self.search_text.contains(word))
     }
 
-    pub(crate) fn class(&self) -> Class {
+    pub(crate) fn class(&self) -> FaultClass {
         let client = self.status.is_client_error();
         match self.status.as_u16() {
-            413 => Class::TooLong,
-            400 | 422 | 500 if self.names(TOO_LONG) => Class::TooLong,
-            400..500 if self.names(NOTHING_LEFT) => Class::Denied,
-            401..=403 => Class::Denied,
-            408 | 409 | 429 => Class::Passing,
-            _ if client && self.names(FILTERED) => Class::Refused,
-            500.. if self.status != StatusCode::NOT_IMPLEMENTED => Class::Passing,
-            _ => Class::BadRequest,
+            413 => FaultClass::TooLong,
+            400 | 422 | 500 if self.names(TOO_LONG) => FaultClass::TooLong,
+            400..500 if self.names(NOTHING_LEFT) => FaultClass::Denied,
+            401..=403 => FaultClass::Denied,
+            408 | 409 | 429 => FaultClass::Passing,
+            _ if client && self.names(FILTERED) => FaultClass::Refused,
+            500.. if self.status != StatusCode::NOT_IMPLEMENTED => FaultClass::Passing,
+            _ => FaultClass::BadRequest,
         }
     }
 
     /// Whether it shows that the question was turned away before a model read it.
     ///
-    /// A 500, a gateway that lost its server (502) or patience (504) may have had the answer made; who
-    /// says that there is no room now (503, 529) or that it cannot do such a thing (501) has not.
+    /// A 500, a gateway that lost its server (502) or timed out (504) may have had the answer made; a
+    /// server that has no room now (503, 529) or does not support the request (501) has not.
     pub(crate) fn cost_nothing(&self) -> bool {
         match self.class() {
-            Class::TooLong | Class::Denied | Class::Refused => true,
-            Class::Passing | Class::BadRequest => {
+            FaultClass::TooLong | FaultClass::Denied | FaultClass::Refused => true,
+            FaultClass::Passing | FaultClass::BadRequest => {
                 !self.status.is_server_error() || matches!(self.status.as_u16(), 501 | 503 | 529)
             }
         }
     }
 
-    /// In words for people.
+    /// The message for people.
     pub(crate) fn message(&self) -> String {
         if self.status.is_redirection() {
             return format!(
@@ -142,25 +142,25 @@ impl Fault {
         format!("{}: {}", self.status, self.message)
     }
 
-    /// As an error of `model`; passing faults are the sender's to judge.
+    /// The fault as an error of `model`; the caller decides whether to retry passing faults.
     pub(crate) fn error(&self, model: &str) -> ModelError {
         let (model, message) = (model.to_owned(), self.message());
         match self.class() {
-            Class::Passing => ModelError::Unavailable {
+            FaultClass::Passing => ModelError::Unavailable {
                 model,
                 message,
                 retry_after: None,
             },
-            Class::Denied => ModelError::Denied { model, message },
-            Class::TooLong => ModelError::TooLong { model, message },
-            Class::Refused => ModelError::Refused { model, message },
-            Class::BadRequest => ModelError::BadRequest { model, message },
+            FaultClass::Denied => ModelError::Denied { model, message },
+            FaultClass::TooLong => ModelError::TooLong { model, message },
+            FaultClass::Refused => ModelError::Refused { model, message },
+            FaultClass::BadRequest => ModelError::BadRequest { model, message },
         }
     }
 }
 
 /// The message and the codes of an error in JSON.
-fn said(value: &Value) -> (String, String) {
+fn message_and_codes(value: &Value) -> (String, String) {
     let text = |at: &str| value.pointer(at).and_then(Value::as_str);
     let message = [
         "/error/message",
@@ -182,8 +182,8 @@ fn said(value: &Value) -> (String, String) {
     (message, codes.join(" "))
 }
 
-/// What is left of a page without its tags, scripts and styles.
-fn plain(text: &str) -> String {
+/// The text of a page without its tags, scripts and styles.
+fn strip_markup(text: &str) -> String {
     if !text.trim_start().starts_with('<') {
         return text.trim().to_owned();
     }
@@ -209,7 +209,7 @@ fn plain(text: &str) -> String {
 }
 
 /// One line of at most [`MESSAGE_CHARACTERS`].
-fn shortened(text: &str) -> String {
+fn shorten(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(MESSAGE_CHARACTERS) {
         Some((end, _)) => format!("{}…", &line[..end]),
@@ -222,9 +222,9 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(status: u16, body: &str, kind: Class, message: &str) {
+    fn check(status: u16, body: &str, kind: FaultClass, message: &str) {
         let status = StatusCode::from_u16(status).expect("a status");
-        let fault = Fault::read(status, body.as_bytes(), Some(&Key::new("sk-ada-1815")));
+        let fault = ProviderFault::read(status, body.as_bytes(), Some(&Key::new("sk-ada-1815")));
         assert_eq!(fault.class(), kind, "{body}");
         assert!(fault.message().contains(message), "{}", fault.message());
         assert!(!fault.message().contains("sk-ada"), "{}", fault.message());
@@ -235,28 +235,28 @@ mod tests {
         check(
             400,
             r#"{"error":{"message":"Too many.","code":"context_length_exceeded"}}"#,
-            Class::TooLong,
+            FaultClass::TooLong,
             "Too many.",
         );
         check(
             400,
             r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 9 tokens > 8 maximum"}}"#,
-            Class::TooLong,
+            FaultClass::TooLong,
             "9 tokens",
         );
         check(
             400,
             r#"{"object":"error","message":"This model's maximum context length is 8 tokens.","code":400}"#,
-            Class::TooLong,
+            FaultClass::TooLong,
             "8 tokens",
         );
         check(
             500,
             r#"{"error":"prompt too long; exceeded max context length by 4 tokens"}"#,
-            Class::TooLong,
+            FaultClass::TooLong,
             "by 4",
         );
-        check(413, "", Class::TooLong, "413");
+        check(413, "", FaultClass::TooLong, "413");
     }
 
     #[test]
@@ -264,13 +264,13 @@ mod tests {
         check(
             429,
             r#"{"error":{"message":"You exceeded your quota","code":"insufficient_quota"}}"#,
-            Class::Denied,
+            FaultClass::Denied,
             "quota",
         );
         check(
             400,
             r#"{"error":{"message":"Your credit balance is too low"}}"#,
-            Class::Denied,
+            FaultClass::Denied,
             "balance",
         );
     }
@@ -281,13 +281,13 @@ mod tests {
         check(
             401,
             &format!(r#"{{"error":"{long}sk-ada-1815"}}"#),
-            Class::Denied,
+            FaultClass::Denied,
             "[ke",
         );
         check(
             401,
             r#"{"detail":"sk-ada-1815 is wrong"}"#,
-            Class::Denied,
+            FaultClass::Denied,
             "[key] is wrong",
         );
     }
@@ -295,9 +295,14 @@ mod tests {
     #[test]
     fn pages_become_a_short_line() {
         let page = "<!doctype html><style>a{}</style><SCRIPT>x<y</script><h1>Bad\n gateway</h1>";
-        check(502, page, Class::Passing, "502 Bad Gateway: Bad gateway");
+        check(
+            502,
+            page,
+            FaultClass::Passing,
+            "502 Bad Gateway: Bad gateway",
+        );
         let long = format!("<p>{}</p>", "word ".repeat(1000));
-        let fault = Fault::read(StatusCode::BAD_GATEWAY, long.as_bytes(), None);
+        let fault = ProviderFault::read(StatusCode::BAD_GATEWAY, long.as_bytes(), None);
         assert!(fault.message().chars().count() < MESSAGE_CHARACTERS + 30);
     }
 
@@ -306,21 +311,21 @@ mod tests {
         check(
             404,
             r#"{"error":"model 'x' not found"}"#,
-            Class::BadRequest,
+            FaultClass::BadRequest,
             "not found",
         );
-        check(501, "", Class::BadRequest, "501");
+        check(501, "", FaultClass::BadRequest, "501");
         check(
             529,
             r#"{"error":{"type":"overloaded_error"}}"#,
-            Class::Passing,
+            FaultClass::Passing,
             "529",
         );
-        check(302, "", Class::BadRequest, "base URL");
+        check(302, "", FaultClass::BadRequest, "base URL");
         check(
             400,
             r#"{"error":{"code":"content_filter"}}"#,
-            Class::Refused,
+            FaultClass::Refused,
             "400",
         );
     }

@@ -9,10 +9,10 @@ use serde_json::json;
 use crate::answer::find::objects;
 use crate::answer::schema::check;
 use crate::config::Wire;
-use crate::faults::Fault;
+use crate::faults::ProviderFault;
 use crate::thoughts;
 use crate::waiting::retry_after;
-use crate::wire::Question;
+use crate::wire::WireRequest;
 
 const ANSWERS: [&[u8]; 3] = [
     br#"{"choices":[{"message":{"content":"<think>a</think>{\"text\":\"b\"}","tool_calls":[{"id":"c1","function":{"name":"write","arguments":"{\"a\":1}"}}],"refusal":null},"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":2}}}"#,
@@ -25,11 +25,11 @@ fn fuzz_body_of_an_answer() {
     let messages = [Message::new(Role::User, "what is kept?")];
     bolero::check!().for_each(|script: &[u8]| {
         parse_mutated(&ANSWERS, script, |body| {
-            let question = Question {
+            let question = WireRequest {
                 model: "m",
                 messages: &messages,
                 tools: &[],
-                held_to: None,
+                enforced_form: None,
                 temperature: None,
                 max_tokens: 100,
                 newer_limit: false,
@@ -38,7 +38,7 @@ fn fuzz_body_of_an_answer() {
             for wire in [Wire::OpenAi, Wire::Anthropic, Wire::Ollama] {
                 let _ = wire.adapter().read(body, &question);
             }
-            let _ = Fault::read(StatusCode::TOO_MANY_REQUESTS, body, None);
+            let _ = ProviderFault::read(StatusCode::TOO_MANY_REQUESTS, body, None);
         });
     });
 }
@@ -53,7 +53,7 @@ fn fuzz_object_in_an_answer() {
     bolero::check!().for_each(|script: &[u8]| {
         parse_mutated_text(&seeds, script, |answer| {
             let _ = thoughts::without(answer);
-            if let crate::answer::find::Found::Objects(found) = objects(answer) {
+            if let crate::answer::find::ObjectSearch::Objects(found) = objects(answer) {
                 assert!(!found.is_empty());
                 for value in found {
                     let _ = check(&schema, &value);

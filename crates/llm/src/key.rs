@@ -1,7 +1,7 @@
-//! A provider's key, which nobody gets to see.
+//! A provider's key, which is never shown or logged.
 //!
-//! Where a key comes from (a text, a file, what a command prints) is for the application to know; here
-//! it is asked for at each request, so that a key that was changed is used from then on.
+//! The application decides where a key comes from (a text, a file, the output of a command); this module
+//! requests it for each request to the provider, so that a changed key is used from then on.
 //!
 //! Not here: files, processes, the environment.
 
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use daybook_domain::BoxError;
 use reqwest::header::HeaderValue;
 
-/// What stands where a key was.
+/// Replaces a key in text.
 const MASK: &str = "[key]";
 
 /// Anything shorter is no secret, and is found in every other word.

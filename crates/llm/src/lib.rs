@@ -1,6 +1,6 @@
 //! Language models over the wire, as the engine's [`Model`](daybook_domain::model::Model).
 //!
-//! A [`Provider`] is somebody who answers: OpenAI or whoever speaks as it does, Anthropic, Ollama. Models
+//! A [`Provider`] is a service that runs models: OpenAI or a compatible one, Anthropic, Ollama. Models
 //! are made from it and share its bound on requests at once.
 //!
 //! ```
@@ -15,16 +15,26 @@
 //! # }
 //! ```
 //!
-//! Asking includes: trying again with growing waits, an answer in a demanded form, and what all of it cost,
-//! as far as anybody knows. What a failed call may have cost is [`Nothing`](daybook_domain::model::Spent)
-//! only where that is certain. A [`Cassette`] records what was asked and plays it again without a network.
+//! An `ask` includes: trying again with growing waits, an answer in a demanded form, and what all of it cost,
+//! as far as that is known. What a failed call may have cost is [`Nothing`](daybook_domain::model::FailureCost)
+//! only where that is certain. A [`Cassette`] records requests with their replies and replays them without a
+//! network.
 //!
 //! Not here: prompts, prices, settings, sessions, memories, the environment.
 
+#![cfg_attr(
+    test,
+    allow(
+        clippy::disallowed_methods,
+        clippy::disallowed_types,
+        reason = "tests use this machine's clock, folders and processes"
+    )
+)]
+
 mod answer;
-mod bill;
 mod cassette;
 mod config;
+mod embeddings;
 mod faults;
 #[cfg(test)]
 mod fuzz_tests;
@@ -34,6 +44,7 @@ mod provider;
 mod quota;
 mod thoughts;
 mod tokens;
+mod usage_tally;
 mod waiting;
 mod wire;
 
@@ -42,8 +53,9 @@ pub use config::{
     ANSWER_BYTES, ANSWER_TIMEOUT, CONCURRENCY, CONNECT_TIMEOUT, ConfigError, ModelConfig,
     ProviderConfig, RetryConfig, Wire,
 };
+pub use embeddings::Embeddings;
 pub use key::{AskForKey, Key, KeySource};
 pub use model::ChatModel;
 pub use provider::Provider;
-pub use tokens::{Tokenizer, Vocabulary};
+pub use tokens::{TokenVocabulary, Tokenizer};
 pub use waiting::{TokioWaiter, Waiter};

@@ -1,9 +1,10 @@
-//! Asking one model: tries, the form of its answers, one repair, and what all of it cost.
+//! One model of a provider: tries, the form of its answers, one repair, and what all of it cost.
 //!
-//! A model is asked in the [`Manner`] that it was last seen to take. What it finds fault with is left out
-//! from then on; so a form that it does not know costs one refused request in its life, not one in every
+//! A model is asked in the [`RequestMode`] that it last accepted. A parameter that it rejects is left out
+//! from then on; so a form that it does not support costs one refused request in its life, not one in every
 //! `ask`. At most two requests of an `ask` reach the model because of form: the question and a repair.
 
+use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
@@ -11,110 +12,139 @@ use daybook_domain::model::{
     AnswerSchema, Message, Model, ModelError, ModelFailure, ModelReply, ModelRequest,
 };
 
-use crate::answer::{self, Form, Judged};
-use crate::bill::Bill;
-use crate::config::ModelConfig;
-use crate::faults::{Class, Fault};
-use crate::provider::{Provider, Trouble};
+use crate::answer::{self, AnswerCheck};
+use crate::config::{ConfigError, ModelConfig};
+use crate::faults::{FaultClass, ProviderFault};
+use crate::provider::{ExchangeError, Provider};
 use crate::tokens::Tokenizer as _;
+use crate::usage_tally::UsageTally;
 use crate::waiting::Schedule;
-use crate::wire::{Heard, Question};
+use crate::wire::{Adapter, Form, WireReply, WireRequest};
 
-/// Answers in a row after which a model is taken for one that does not know of its schema. One may stray
-/// now and then; telling it each time costs more than a repair.
-const STRAYS: u8 = 2;
+/// Answers in a row that miss the schema, after which the messages hold the schema as text too. A model may
+/// miss it now and then; including the schema each time costs more than a repair.
+const MOST_SCHEMA_MISSES: u8 = 2;
 
 /// A model of a provider.
-#[derive(Debug)]
 pub struct ChatModel {
     provider: Provider,
+    adapter: &'static dyn Adapter,
     config: ModelConfig,
     /// `provider/model`.
     name: String,
-    manner: Mutex<Manner>,
+    mode: Mutex<RequestMode>,
 }
 
-/// How a model takes questions. It only ever gets plainer, so asking in the next manner comes to an end.
+/// Which parameters a model accepts. It only ever gets simpler, so trying the next mode comes to an end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Manner {
+struct RequestMode {
     form: Form,
-    /// Answers in a row that did not keep to the schema they were held to; from the second on the schema is
-    /// told as well.
-    strayed: u8,
+    /// Answers in a row that did not keep to the schema they were held to; from the second on the messages
+    /// hold the schema as well.
+    schema_misses: u8,
     newer_limit: bool,
     temperature: bool,
 }
 
-/// What is left and what was spent of one `ask`.
-struct Asking<'a> {
+/// The request, remaining tries and usage of one `ask`.
+struct AskState<'a> {
     request: &'a ModelRequest,
     schedule: Schedule,
-    bill: Bill,
+    tally: UsageTally,
+}
+
+impl Provider {
+    /// One of its models.
+    #[must_use]
+    pub fn model(&self, model: ModelConfig) -> ChatModel {
+        ChatModel::new(self.clone(), self.config().wire.adapter(), model)
+    }
+
+    /// One of its models that turn texts into vectors, to be given to [`Embeddings`](crate::Embeddings).
+    /// Each message it is asked is a text, and the text of its reply is the vectors in JSON. As any other
+    /// model it may be metered.
+    ///
+    /// # Errors
+    /// When the provider's wire has no vectors.
+    pub fn embedding_model(&self, model: ModelConfig) -> Result<ChatModel, ConfigError> {
+        let adapter = self.config().wire.embeddings();
+        let adapter = adapter.ok_or_else(|| ConfigError::NoEmbeddings {
+            provider: self.config().name.clone(),
+        })?;
+        Ok(ChatModel::new(self.clone(), adapter, model))
+    }
 }
 
 impl ChatModel {
-    pub(crate) fn new(provider: Provider, config: ModelConfig) -> Self {
+    fn new(provider: Provider, adapter: &'static dyn Adapter, config: ModelConfig) -> Self {
         let name = format!("{}/{}", provider.config().name, config.name);
-        let manner = Manner {
+        let mode = RequestMode {
             form: Form::Schema,
-            strayed: 0,
+            schema_misses: 0,
             newer_limit: false,
             temperature: true,
         };
         Self {
             provider,
+            adapter,
             config,
             name,
-            manner: Mutex::new(manner),
+            mode: Mutex::new(mode),
         }
     }
 
-    async fn answer(&self, asking: &mut Asking<'_>) -> Result<ModelReply, ModelError> {
-        let request = asking.request;
-        let heard = self.hear(&request.messages, asking).await?;
+    async fn answer(&self, ask: &mut AskState<'_>) -> Result<ModelReply, ModelError> {
+        let request = ask.request;
+        let wire_reply = self.request_reply(&request.messages, ask).await?;
         let Some(demanded) = &request.answer else {
-            return Ok(reply(heard, None, &asking.bill));
+            return Ok(reply(wire_reply, None, &ask.tally));
         };
-        let wrong = match answer::judge(&heard, demanded) {
-            Judged::Whole(value) => {
-                self.kept_to_its_form();
-                return Ok(reply(heard, Some(value), &asking.bill));
+        let invalid = match answer::check(&wire_reply, demanded) {
+            AnswerCheck::Valid(value) => {
+                self.reset_schema_misses();
+                return Ok(reply(wire_reply, Some(value), &ask.tally));
             }
-            Judged::Else => return Ok(reply(heard, None, &asking.bill)),
-            Judged::Wrong(wrong) => wrong,
+            AnswerCheck::Final => return Ok(reply(wire_reply, None, &ask.tally)),
+            AnswerCheck::Invalid(invalid) => invalid,
         };
-        let seen = self.manner();
-        let strayed = seen.strayed.saturating_add(1).min(STRAYS);
-        self.remember(seen, Manner { strayed, ..seen });
-        let repair = answer::repair(&request.messages, &heard, &wrong, demanded);
-        let heard = self.hear(&repair, asking).await?;
-        match answer::judge(&heard, demanded) {
-            Judged::Whole(value) => Ok(reply(heard, Some(value), &asking.bill)),
-            Judged::Else => Ok(reply(heard, None, &asking.bill)),
-            Judged::Wrong(wrong) => Err(self.malformed(wrong.why)),
+        let seen = self.mode();
+        let schema_misses = seen.schema_misses.saturating_add(1).min(MOST_SCHEMA_MISSES);
+        self.remember(
+            seen,
+            RequestMode {
+                schema_misses,
+                ..seen
+            },
+        );
+        let repair = answer::repair(&request.messages, &wire_reply, &invalid, demanded);
+        let wire_reply = self.request_reply(&repair, ask).await?;
+        match answer::check(&wire_reply, demanded) {
+            AnswerCheck::Valid(value) => Ok(reply(wire_reply, Some(value), &ask.tally)),
+            AnswerCheck::Final => Ok(reply(wire_reply, None, &ask.tally)),
+            AnswerCheck::Invalid(invalid) => Err(self.malformed(invalid.why)),
         }
     }
 
-    /// Asks in ever plainer manners until the model finds no fault with them.
-    async fn hear(
+    /// Sends the messages in ever simpler modes until the model accepts one.
+    async fn request_reply(
         &self,
         messages: &[Message],
-        asking: &mut Asking<'_>,
-    ) -> Result<Heard, ModelError> {
+        ask: &mut AskState<'_>,
+    ) -> Result<WireReply, ModelError> {
         loop {
-            let manner = self.manner();
-            let request = asking.request;
-            let told = match &request.answer {
-                Some(demanded) if manner.tells() => answer::told(messages, demanded),
+            let mode = self.mode();
+            let request = ask.request;
+            let messages = match &request.answer {
+                Some(demanded) if mode.includes_schema() => answer::with_schema(messages, demanded),
                 _ => messages.to_vec(),
             };
-            let question = self.question(&told, request, manner);
-            match self.send(&question, asking).await? {
-                Ok(heard) => return self.unless_refused(heard),
+            let question = self.question(&messages, request, mode);
+            match self.send(&question, ask).await? {
+                Ok(wire_reply) => return self.reject_refusal(wire_reply),
                 Err(fault) => {
-                    let plainer = self.plainer(&fault, request, manner);
-                    let plainer = plainer.ok_or_else(|| fault.error(&self.name))?;
-                    self.remember(manner, plainer);
+                    let simpler = self.simpler(&fault, request, mode);
+                    let simpler = simpler.ok_or_else(|| fault.error(&self.name))?;
+                    self.remember(mode, simpler);
                 }
             }
         }
@@ -124,110 +154,122 @@ impl ChatModel {
         &'a self,
         messages: &'a [Message],
         request: &'a ModelRequest,
-        manner: Manner,
-    ) -> Question<'a> {
-        let held_to = |demanded: &'a AnswerSchema| (demanded, manner.form);
-        Question {
+        mode: RequestMode,
+    ) -> WireRequest<'a> {
+        let enforced_form = |demanded: &'a AnswerSchema| (demanded, mode.form);
+        WireRequest {
             model: &self.config.name,
             messages,
             tools: &request.tools,
-            held_to: request.answer.as_ref().map(held_to),
-            temperature: request.temperature.filter(|_| manner.temperature),
+            enforced_form: request.answer.as_ref().map(enforced_form),
+            temperature: request.temperature.filter(|_| mode.temperature),
             max_tokens: request.max_tokens,
-            newer_limit: manner.newer_limit,
+            newer_limit: mode.newer_limit,
             context_tokens: self.config.context_tokens,
         }
     }
 
-    /// Sends until there is an answer, a fault that waiting does not cure, or no patience left.
+    /// Sends until there is an answer, a fault that waiting does not cure, or no try left.
     async fn send(
         &self,
-        question: &Question<'_>,
-        asking: &mut Asking<'_>,
-    ) -> Result<Result<Heard, Fault>, ModelError> {
+        question: &WireRequest<'_>,
+        ask: &mut AskState<'_>,
+    ) -> Result<Result<WireReply, ProviderFault>, ModelError> {
         loop {
-            let trouble = match self.provider.post(question).await {
-                Ok(heard) => {
-                    asking.bill.answered(heard.usage);
-                    return Ok(Ok(heard));
+            let error = match self.provider.post(self.adapter, question).await {
+                Ok(wire_reply) => {
+                    ask.tally.count_answered(wire_reply.usage);
+                    return Ok(Ok(wire_reply));
                 }
-                Err(trouble) => trouble,
+                Err(error) => error,
             };
-            note(&trouble, &mut asking.bill);
-            let (message, retry_after) = match trouble {
-                Trouble::Fault(fault, wait) if fault.class() == Class::Passing => {
+            count_failure(&error, &mut ask.tally);
+            let (message, retry_after) = match error {
+                ExchangeError::Fault(fault, wait) if fault.class() == FaultClass::Passing => {
                     (fault.message(), wait)
                 }
-                Trouble::Fault(fault, _) => return Ok(Err(fault)),
-                Trouble::Unreachable(why) => (why, None),
-                Trouble::Lost(why) => (format!("it hung up without an answer: {why}"), None),
-                Trouble::TimedOut(limit) => {
+                ExchangeError::Fault(fault, _) => return Ok(Err(fault)),
+                ExchangeError::Unreachable(why) => (why, None),
+                ExchangeError::ConnectionLost(why) => {
+                    (format!("it hung up without an answer: {why}"), None)
+                }
+                ExchangeError::TimedOut(limit) => {
                     let limit = limit.as_secs_f32();
                     let message = format!("there was no answer within {limit} s");
                     return Err(self.unavailable(message, None));
                 }
-                Trouble::Broken(why) => return Err(self.malformed(why)),
-                Trouble::NoKey(why) => return Err(self.no_key(&why)),
-                Trouble::Short(wait) => {
+                ExchangeError::Unreadable(why) => return Err(self.malformed(why)),
+                ExchangeError::NoKey(why) => return Err(self.no_key(&why)),
+                ExchangeError::RateLimited(wait) => {
                     let least = self.provider.config().least_remaining_percent;
                     let message = format!("less than {least} % of its rate limit is left");
                     return Err(self.unavailable(message, Some(wait)));
                 }
             };
-            match asking.schedule.next(retry_after) {
+            match ask.schedule.next(retry_after) {
                 Some(wait) => self.provider.wait(wait).await,
                 None => return Err(self.unavailable(message, retry_after)),
             }
         }
     }
 
-    /// A manner in which the model would no longer find this fault, if there is one.
-    fn plainer(&self, fault: &Fault, request: &ModelRequest, manner: Manner) -> Option<Manner> {
-        if fault.class() != Class::BadRequest {
+    /// A simpler mode that avoids this fault, if there is one.
+    fn simpler(
+        &self,
+        fault: &ProviderFault,
+        request: &ModelRequest,
+        mode: RequestMode,
+    ) -> Option<RequestMode> {
+        if fault.class() != FaultClass::BadRequest {
             return None;
         }
-        let adapter = self.provider.adapter();
-        let mut plainer = manner;
-        if fault.names(&["max_completion_tokens"]) && !manner.newer_limit {
-            plainer.newer_limit = true;
-        } else if fault.names(&["temperature"]) && manner.gives_temperature(request) {
-            plainer.temperature = false;
-        } else if fault.names(adapter.names_of_form()) && request.answer.is_some() {
-            plainer.form = adapter.looser(manner.form)?;
+        let mut simpler = mode;
+        if fault.names(&["max_completion_tokens"]) && !mode.newer_limit {
+            simpler.newer_limit = true;
+        } else if fault.names(&["temperature"]) && mode.has_temperature(request) {
+            simpler.temperature = false;
+        } else if fault.names(self.adapter.names_of_form()) && request.answer.is_some() {
+            simpler.form = self.adapter.looser(mode.form)?;
         }
-        (plainer != manner).then_some(plainer)
+        (simpler != mode).then_some(simpler)
     }
 
-    fn manner(&self) -> Manner {
-        *self.manner.lock().unwrap_or_else(PoisonError::into_inner)
+    fn mode(&self) -> RequestMode {
+        *self.mode.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Remembers a plainer manner than the one `seen`, unless somebody else has by now: then theirs is
-    /// tried first.
-    fn remember(&self, seen: Manner, plainer: Manner) {
-        let mut manner = self.manner.lock().unwrap_or_else(PoisonError::into_inner);
-        if *manner == seen {
-            *manner = plainer;
-        }
-    }
-
-    /// A model that strays now and then is not one that does not know of its schema.
-    fn kept_to_its_form(&self) {
-        let seen = self.manner();
-        if (1..STRAYS).contains(&seen.strayed) {
-            self.remember(seen, Manner { strayed: 0, ..seen });
+    /// Stores a simpler mode than the one `seen`, unless another call has changed it by now: then that one
+    /// is tried first.
+    fn remember(&self, seen: RequestMode, simpler: RequestMode) {
+        let mut mode = self.mode.lock().unwrap_or_else(PoisonError::into_inner);
+        if *mode == seen {
+            *mode = simpler;
         }
     }
 
-    fn unless_refused(&self, heard: Heard) -> Result<Heard, ModelError> {
-        let Some(message) = heard.refusal else {
-            return Ok(heard);
+    /// Resets the count of misses below its bound: a model that misses its schema now and then supports it.
+    fn reset_schema_misses(&self) {
+        let seen = self.mode();
+        if (1..MOST_SCHEMA_MISSES).contains(&seen.schema_misses) {
+            self.remember(
+                seen,
+                RequestMode {
+                    schema_misses: 0,
+                    ..seen
+                },
+            );
+        }
+    }
+
+    fn reject_refusal(&self, wire_reply: WireReply) -> Result<WireReply, ModelError> {
+        let Some(message) = wire_reply.refusal else {
+            return Ok(wire_reply);
         };
         let model = self.name.clone();
         Err(ModelError::Refused { model, message })
     }
 
-    /// Demands that no provider is bothered with.
+    /// Refuses requests that no provider could answer, before anything is sent.
     fn check(&self, request: &ModelRequest) -> Result<(), ModelError> {
         let Some(demanded) = &request.answer else {
             return Ok(());
@@ -267,35 +309,52 @@ impl ChatModel {
     }
 }
 
-impl Manner {
-    fn gives_temperature(self, request: &ModelRequest) -> bool {
-        self.temperature && request.temperature.is_some()
-    }
-
-    fn tells(self) -> bool {
-        self.strayed == STRAYS || self.form != Form::Schema
+impl fmt::Debug for ChatModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ChatModel")
+            .field("name", &self.name)
+            .field("provider", &self.provider)
+            .finish_non_exhaustive()
     }
 }
 
-/// What a request without an answer may have cost.
-fn note(trouble: &Trouble, bill: &mut Bill) {
-    match trouble {
-        Trouble::NoKey(_) | Trouble::Short(_) | Trouble::Unreachable(_) => {}
-        Trouble::Fault(fault, _) if fault.cost_nothing() => bill.turned_away(),
-        Trouble::Fault(..) | Trouble::Lost(_) | Trouble::TimedOut(_) | Trouble::Broken(_) => {
-            bill.lost();
+impl RequestMode {
+    fn has_temperature(self, request: &ModelRequest) -> bool {
+        self.temperature && request.temperature.is_some()
+    }
+
+    fn includes_schema(self) -> bool {
+        self.schema_misses == MOST_SCHEMA_MISSES || self.form != Form::Schema
+    }
+}
+
+/// Counts what a request without an answer may have cost.
+fn count_failure(error: &ExchangeError, tally: &mut UsageTally) {
+    match error {
+        ExchangeError::NoKey(_) | ExchangeError::RateLimited(_) | ExchangeError::Unreachable(_) => {
+        }
+        ExchangeError::Fault(fault, _) if fault.cost_nothing() => tally.count_rejected(),
+        ExchangeError::Fault(..)
+        | ExchangeError::ConnectionLost(_)
+        | ExchangeError::TimedOut(_)
+        | ExchangeError::Unreadable(_) => {
+            tally.count_unanswered();
         }
     }
 }
 
-fn reply(heard: Heard, answer: Option<serde_json::Value>, bill: &Bill) -> ModelReply {
+fn reply(
+    wire_reply: WireReply,
+    answer: Option<serde_json::Value>,
+    tally: &UsageTally,
+) -> ModelReply {
     ModelReply {
-        text: heard.text,
+        text: wire_reply.text,
         answer,
-        calls: heard.calls,
-        finish: heard.finish,
-        usage: bill.usage(),
-        requests: bill.requests(),
+        calls: wire_reply.calls,
+        finish: wire_reply.finish,
+        usage: tally.usage(),
+        requests: tally.requests(),
     }
 }
 
@@ -326,16 +385,16 @@ impl Model for ChatModel {
     }
 
     async fn ask(&self, request: &ModelRequest) -> Result<ModelReply, ModelFailure> {
-        let mut asking = Asking {
+        let mut ask = AskState {
             request,
             schedule: Schedule::new(&self.provider.config().retries),
-            bill: Bill::default(),
+            tally: UsageTally::default(),
         };
         let answer = match self.check(request) {
-            Ok(()) => self.answer(&mut asking).await,
+            Ok(()) => self.answer(&mut ask).await,
             Err(error) => Err(error),
         };
-        let spent = asking.bill.spent();
+        let spent = ask.tally.failure_cost();
         answer.map_err(|error| ModelFailure { error, spent })
     }
 }

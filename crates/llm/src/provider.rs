@@ -1,9 +1,9 @@
 //! One provider: a connection pool, a bound on requests at once, and one request at a time through them.
 //!
-//! Models are made from a provider and share all of it, so that however many of them, and whoever in this
-//! process asks them, the provider sees no more requests at once than it was configured for.
+//! Models are made from a provider and share all of it, so that for any number of them and of callers in this
+//! process, the provider sees no more requests at once than configured.
 //!
-//! Not here: what is asked, whether to ask again.
+//! Not here: the content of requests, whether to send one again.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,13 +15,12 @@ use reqwest::{Client, Response, Url};
 use rustls::RootCertStore;
 use tokio::sync::Semaphore;
 
-use crate::config::{ConfigError, ModelConfig, ProviderConfig};
-use crate::faults::Fault;
+use crate::config::{ConfigError, ProviderConfig};
+use crate::faults::ProviderFault;
 use crate::key::Key;
-use crate::model::ChatModel;
 use crate::quota::Quota;
 use crate::waiting::{TokioWaiter, Waiter, retry_after};
-use crate::wire::{Adapter, Heard, Question};
+use crate::wire::{Adapter, WireReply, WireRequest};
 
 /// Most bytes of an error's body that are read.
 const FAULT_BYTES: usize = 64 * 1024;
@@ -31,16 +30,15 @@ const IDLE_CONNECTION: Duration = Duration::from_secs(30);
 
 /// A provider of models. Clones are the same provider.
 #[derive(Clone)]
-pub struct Provider(Arc<Shared>);
+pub struct Provider(Arc<ProviderState>);
 
-struct Shared {
+struct ProviderState {
     config: ProviderConfig,
-    adapter: &'static dyn Adapter,
-    url: Url,
+    base: Url,
     client: Client,
     permits: Semaphore,
     waiter: Box<dyn Waiter>,
-    /// What it said last of its limits.
+    /// The rate limits that it last reported.
     quota: Mutex<Option<Quota>>,
 }
 
@@ -61,18 +59,11 @@ impl Provider {
         config: ProviderConfig,
         waiter: Box<dyn Waiter>,
     ) -> Result<Self, ConfigError> {
-        let adapter = config.wire.adapter();
         let base = config.base()?;
-        let url = format!("{}{}", base.as_str().trim_end_matches('/'), adapter.path());
-        let wrong = |why: String| ConfigError::Client {
-            provider: config.name.clone(),
-            why,
-        };
         let permits = usize::try_from(config.concurrency.get()).unwrap_or(usize::MAX);
-        Ok(Self(Arc::new(Shared {
-            adapter,
-            url: url.parse().map_err(|error| wrong(format!("{error}")))?,
+        Ok(Self(Arc::new(ProviderState {
             client: client(&config, &base)?,
+            base,
             permits: Semaphore::new(permits.min(Semaphore::MAX_PERMITS)),
             waiter,
             quota: Mutex::default(),
@@ -80,18 +71,8 @@ impl Provider {
         })))
     }
 
-    /// One of its models.
-    #[must_use]
-    pub fn model(&self, model: ModelConfig) -> ChatModel {
-        ChatModel::new(self.clone(), model)
-    }
-
     pub(crate) fn config(&self) -> &ProviderConfig {
         &self.0.config
-    }
-
-    pub(crate) fn adapter(&self) -> &'static dyn Adapter {
-        self.0.adapter
     }
 
     pub(crate) async fn wait(&self, wait: Duration) {
@@ -99,73 +80,98 @@ impl Provider {
     }
 
     /// Sends one request and reads its answer, if there is room for one more at once; else waits for it.
-    pub(crate) async fn post(&self, question: &Question<'_>) -> Result<Heard, Trouble> {
+    pub(crate) async fn post(
+        &self,
+        adapter: &dyn Adapter,
+        question: &WireRequest<'_>,
+    ) -> Result<WireReply, ExchangeError> {
         let permit = self.0.permits.acquire().await;
         let _permit = permit.expect("the semaphore is never closed");
-        if let Some(wait) = self.is_short() {
-            return Err(Trouble::Short(wait));
+        if let Some(wait) = self.rate_limited_for() {
+            return Err(ExchangeError::RateLimited(wait));
         }
-        let key = self.0.config.key.key().map_err(Trouble::NoKey)?;
-        let headers = self.headers(key.as_ref())?;
-        let exchange = self.exchange(headers, question, key.as_ref());
+        let key = self.0.config.key.key().map_err(ExchangeError::NoKey)?;
+        let exchange = self.exchange(adapter, question, key.as_ref());
         let limit = self.0.config.answer_timeout;
         let answer = tokio::time::timeout(limit, exchange).await;
-        answer.unwrap_or(Err(Trouble::TimedOut(limit)))
+        answer.unwrap_or(Err(ExchangeError::TimedOut(limit)))
     }
 
-    /// How long to leave it alone because too little of its limits is left.
-    fn is_short(&self) -> Option<Duration> {
+    /// How long to send nothing because too little of its rate limits is left.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "measures the time since a provider stated its limits"
+    )]
+    fn rate_limited_for(&self) -> Option<Duration> {
         let quota = self.0.quota.lock().unwrap_or_else(PoisonError::into_inner);
         let least = self.0.config.least_remaining_percent;
-        quota.as_ref()?.wait(least, Instant::now())
+        quota.as_ref()?.rate_limited_for(least, Instant::now())
     }
 
-    fn headers(&self, key: Option<&Key>) -> Result<HeaderMap, Trouble> {
-        let of_wire = self.0.adapter.headers(key);
+    /// Where an adapter's requests go. A base holds no query, so its path is all that comes behind the host.
+    fn url(&self, adapter: &dyn Adapter) -> Url {
+        let mut url = self.0.base.clone();
+        let path = format!("{}{}", url.path().trim_end_matches('/'), adapter.path());
+        url.set_path(&path);
+        url
+    }
+
+    fn headers(adapter: &dyn Adapter, key: Option<&Key>) -> Result<HeaderMap, ExchangeError> {
+        let of_wire = adapter.headers(key);
         let of_wire = of_wire.ok_or_else(|| {
-            Trouble::NoKey("the key has characters that a header cannot carry".into())
+            ExchangeError::NoKey("the key has characters that a header cannot carry".into())
         })?;
         let mut headers: HeaderMap = of_wire.into_iter().collect();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         Ok(headers)
     }
 
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "measures the time since a provider stated its limits"
+    )]
     async fn exchange(
         &self,
-        headers: HeaderMap,
-        question: &Question<'_>,
+        adapter: &dyn Adapter,
+        question: &WireRequest<'_>,
         key: Option<&Key>,
-    ) -> Result<Heard, Trouble> {
-        let request = self.0.client.post(self.0.url.clone()).headers(headers);
-        let body = self.0.adapter.body(question).to_string();
+    ) -> Result<WireReply, ExchangeError> {
+        let headers = Self::headers(adapter, key)?;
+        let request = self.0.client.post(self.url(adapter)).headers(headers);
+        let body = adapter.body(question).to_string();
         let sent = request.body(body).send().await;
         let mut response =
             sent.map_err(|error| match error.is_connect() || error.is_builder() {
-                true => Trouble::Unreachable(reason(error)),
-                false => Trouble::Lost(reason(error)),
+                true => ExchangeError::Unreachable(reason(error)),
+                false => ExchangeError::ConnectionLost(reason(error)),
             })?;
         let status = response.status();
-        if let Some(said) = Quota::of(response.headers(), Instant::now()) {
-            *self.0.quota.lock().unwrap_or_else(PoisonError::into_inner) = Some(said);
+        if let Some(quota) = Quota::of(response.headers(), Instant::now()) {
+            *self.0.quota.lock().unwrap_or_else(PoisonError::into_inner) = Some(quota);
         }
         if !status.is_success() {
             let wait = retry_after(response.headers());
-            let said = bounded(&mut response, FAULT_BYTES).await.said();
-            return Err(Trouble::Fault(Fault::read(status, &said, key), wait));
+            let bytes = read_bounded(&mut response, FAULT_BYTES).await.into_bytes();
+            return Err(ExchangeError::Fault(
+                ProviderFault::read(status, &bytes, key),
+                wait,
+            ));
         }
         let most = self.0.config.answer_bytes;
-        match bounded(&mut response, most).await {
-            Body::Whole(bytes) => self.0.adapter.read(&bytes, question).map_err(|why| {
+        match read_bounded(&mut response, most).await {
+            ReadBody::Whole(bytes) => adapter.read(&bytes, question).map_err(|why| {
                 // Some routers send errors as if they were answers.
-                match Fault::within(&bytes, key) {
-                    Some(fault) => Trouble::Fault(fault, None),
-                    None => Trouble::Broken(why),
+                match ProviderFault::within(&bytes, key) {
+                    Some(fault) => ExchangeError::Fault(fault, None),
+                    None => ExchangeError::Unreadable(why),
                 }
             }),
-            Body::Cut(_) => Err(Trouble::Broken(
+            ReadBody::Cut(_) => Err(ExchangeError::Unreadable(
                 "the connection ended before the answer was whole".to_owned(),
             )),
-            Body::Longer(_) => Err(Trouble::Broken(format!("it is longer than {most} bytes"))),
+            ReadBody::Longer(_) => Err(ExchangeError::Unreadable(format!(
+                "it is longer than {most} bytes"
+            ))),
         }
     }
 }
@@ -178,48 +184,48 @@ impl fmt::Debug for Provider {
 
 /// Why a request has no answer.
 #[derive(Debug)]
-pub(crate) enum Trouble {
+pub(crate) enum ExchangeError {
     /// Nothing was sent: there is no key to send.
     NoKey(BoxError),
-    /// Nothing was sent: too little of its limits is left, for so long.
-    Short(Duration),
+    /// Nothing was sent: too little of its rate limits is left, for so long.
+    RateLimited(Duration),
     /// Nothing was sent: there is no connection.
     Unreachable(String),
     /// It was sent, and the connection ended before an answer began.
-    Lost(String),
+    ConnectionLost(String),
     /// It was sent, and the answer took too long.
     TimedOut(Duration),
     /// It was answered, and the answer cannot be read.
-    Broken(String),
-    /// The provider answered that it will not, and when to come back.
-    Fault(Fault, Option<Duration>),
+    Unreadable(String),
+    /// The provider answered with an error, and perhaps with a time to wait.
+    Fault(ProviderFault, Option<Duration>),
 }
 
 /// A body, as far as it was read.
-enum Body {
+enum ReadBody {
     Whole(Vec<u8>),
     Cut(Vec<u8>),
     Longer(Vec<u8>),
 }
 
-impl Body {
-    fn said(self) -> Vec<u8> {
+impl ReadBody {
+    fn into_bytes(self) -> Vec<u8> {
         let (Self::Whole(bytes) | Self::Cut(bytes) | Self::Longer(bytes)) = self;
         bytes
     }
 }
 
-async fn bounded(response: &mut Response, most: usize) -> Body {
+async fn read_bounded(response: &mut Response, most: usize) -> ReadBody {
     let mut bytes = Vec::new();
     loop {
         match response.chunk().await {
             Ok(Some(chunk)) if bytes.len() + chunk.len() > most => {
                 bytes.extend_from_slice(&chunk[..most - bytes.len()]);
-                return Body::Longer(bytes);
+                return ReadBody::Longer(bytes);
             }
             Ok(Some(chunk)) => bytes.extend_from_slice(&chunk),
-            Ok(None) => return Body::Whole(bytes),
-            Err(_) => return Body::Cut(bytes),
+            Ok(None) => return ReadBody::Whole(bytes),
+            Err(_) => return ReadBody::Cut(bytes),
         }
     }
 }
@@ -254,8 +260,8 @@ fn client(config: &ProviderConfig, base: &Url) -> Result<Client, ConfigError> {
         .map_err(|error| wrong(error.to_string()))?
         .with_root_certificates(roots)
         .with_no_client_auth();
-    // A redirect would carry the question elsewhere, and a proxy from the environment would be nobody's
-    // setting.
+    // A redirect would carry the question elsewhere, and a proxy from the environment would be no setting of
+    // Daybook's.
     Client::builder()
         .tls_backend_preconfigured(tls)
         .redirect(reqwest::redirect::Policy::none())

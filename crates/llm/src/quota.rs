@@ -1,16 +1,16 @@
-//! How much of an account's rate limits is left, as a provider says with each answer, and whether that is
+//! How much of an account's rate limits is left, as a provider reports with each answer, and whether that is
 //! enough for work that can wait.
 //!
-//! Not here: what is spent (`bill`), what a provider asks for when it turns a request away (`waiting`).
+//! Not here: what is spent (`usage_tally`), what a provider asks for when it turns a request away (`waiting`).
 
 use std::time::{Duration, Instant};
 
 use reqwest::header::HeaderMap;
 
-/// How long it is believed what a provider said without saying until when.
-const BELIEVED: Duration = Duration::from_secs(60);
-/// The longest that it is believed at all.
-const LONGEST: Duration = Duration::from_secs(24 * 3_600);
+/// How long a reported limit counts if the provider gives no time of its reset.
+const DEFAULT_RESET: Duration = Duration::from_secs(60);
+/// The longest that a reported limit counts.
+const LONGEST_RESET: Duration = Duration::from_secs(24 * 3_600);
 
 /// The families of headers: what comes before and behind what is limited.
 const FAMILIES: [(&str, &[&str]); 2] = [
@@ -21,16 +21,16 @@ const FAMILIES: [(&str, &[&str]); 2] = [
     ),
 ];
 
-/// What a provider said of its limits.
+/// The rate limits that a provider reported.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Quota {
-    limits: Vec<Limit>,
-    heard: Instant,
+    limits: Vec<RateLimit>,
+    received_at: Instant,
 }
 
 /// One limit.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Limit {
+struct RateLimit {
     /// 0 to 100.
     used_percent: f64,
     /// After so long it is whole again.
@@ -38,8 +38,8 @@ struct Limit {
 }
 
 impl Quota {
-    /// What headers say; nothing if they say nothing of limits.
-    pub(crate) fn of(headers: &HeaderMap, heard: Instant) -> Option<Self> {
+    /// The limits in headers; `None` if they hold none.
+    pub(crate) fn of(headers: &HeaderMap, received_at: Instant) -> Option<Self> {
         let limits = FAMILIES.iter().flat_map(|(family, kinds)| {
             kinds.iter().filter_map(move |kind| {
                 // `x-ratelimit-limit-tokens`, but `anthropic-ratelimit-tokens-limit`.
@@ -55,26 +55,29 @@ impl Quota {
                 let number = |what| header(what)?.trim().parse::<f64>().ok();
                 let limit = number("limit").filter(|limit| *limit > 0.0)?;
                 let remaining = number("remaining")?.clamp(0.0, limit);
-                Some(Limit {
+                Some(RateLimit {
                     used_percent: 100.0 - remaining / limit * 100.0,
                     whole_in: header("reset")
                         .and_then(duration)
-                        .unwrap_or(BELIEVED)
-                        .min(LONGEST),
+                        .unwrap_or(DEFAULT_RESET)
+                        .min(LONGEST_RESET),
                 })
             })
         });
-        let limits: Vec<Limit> = limits.collect();
-        (!limits.is_empty()).then_some(Self { limits, heard })
+        let limits: Vec<RateLimit> = limits.collect();
+        (!limits.is_empty()).then_some(Self {
+            limits,
+            received_at,
+        })
     }
 
-    /// How long to leave the provider alone so that at least `least_percent` of each limit stays for others;
-    /// nothing if so much is left (two-phase 1.8, 5.7). With 0 nothing is ever left to others.
-    pub(crate) fn wait(&self, least_percent: u8, now: Instant) -> Option<Duration> {
+    /// How long to send nothing so that at least `least_percent` of each limit stays for others; `None` if so
+    /// much is left (C68 to C71). With 0 nothing is ever left to others.
+    pub(crate) fn rate_limited_for(&self, least_percent: u8, now: Instant) -> Option<Duration> {
         if least_percent == 0 {
             return None;
         }
-        let passed = now.saturating_duration_since(self.heard);
+        let passed = now.saturating_duration_since(self.received_at);
         let most_used = 100.0 - f64::from(least_percent.min(100));
         let short = self.limits.iter().filter(|limit| {
             let is_reached = limit.used_percent >= 100.0;
@@ -122,20 +125,20 @@ mod tests {
     use super::*;
 
     fn quota(used: &[f64]) -> Quota {
-        let limits = used.iter().map(|used| Limit {
+        let limits = used.iter().map(|used| RateLimit {
             used_percent: *used,
             whole_in: Duration::from_secs(30),
         });
         Quota {
             limits: limits.collect(),
-            heard: Instant::now(),
+            received_at: Instant::now(),
         }
     }
 
     #[track_caller]
     fn check(used: &[f64], least: u8, is_left_alone: bool) {
         let quota = quota(used);
-        let wait = quota.wait(least, quota.heard);
+        let wait = quota.rate_limited_for(least, quota.received_at);
         assert_eq!(
             wait,
             is_left_alone.then_some(Duration::from_secs(30)),
@@ -144,26 +147,26 @@ mod tests {
     }
 
     #[test]
-    fn codex_68_each_limit_counts() {
+    fn c68_each_limit_counts() {
         check(&[89.9, 50.0], 10, false);
         check(&[89.9, 50.0], 11, true);
     }
 
     #[test]
-    fn codex_69_whichever_is_short() {
+    fn c69_whichever_is_short() {
         check(&[75.1, 10.0], 25, true);
         check(&[10.0, 75.1], 25, true);
         check(&[74.9, 74.9], 25, false);
     }
 
     #[test]
-    fn codex_70_a_limit_that_is_reached_is_short_of_any_share() {
+    fn c70_a_limit_that_is_reached_is_short_of_any_share() {
         check(&[100.0], 1, true);
         check(&[100.0, 0.0], 100, true);
     }
 
     #[test]
-    fn codex_71_a_provider_that_says_nothing_is_asked() {
+    fn c71_a_provider_that_says_nothing_is_asked() {
         assert_eq!(Quota::of(&HeaderMap::new(), Instant::now()), None);
         check(&[], 100, false);
         check(&[100.0], 0, false);
@@ -172,7 +175,8 @@ mod tests {
     #[test]
     fn a_limit_is_whole_again_after_its_time() {
         let quota = quota(&[99.0]);
-        let after = |seconds| quota.wait(10, quota.heard + Duration::from_secs(seconds));
+        let after =
+            |seconds| quota.rate_limited_for(10, quota.received_at + Duration::from_secs(seconds));
         assert_eq!(after(29), Some(Duration::from_secs(1)));
         assert_eq!(after(30), None);
     }

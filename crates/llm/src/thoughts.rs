@@ -1,8 +1,8 @@
-//! Taking thoughts out of what a model said.
+//! Removes thoughts from a model's text.
 //!
 //! Models that think aloud put it between tags at the beginning, some again before later parts; some
 //! templates open the tag in the question, so that only its end is in the answer. Tags within a line are
-//! left alone: they are what somebody talks about, and a JSON answer holds no line end in its strings.
+//! left alone: they are quoted by the text, and a JSON answer holds no line end in its strings.
 
 const TAGS: [(&str, &str); 2] = [("<think>", "</think>"), ("<thinking>", "</thinking>")];
 

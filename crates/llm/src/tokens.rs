@@ -7,7 +7,7 @@
 //! vocabularies take for prose in a dozen scripts, code, JSON, hex and base64; of English it makes about
 //! half as many tokens again as there are.
 //!
-//! Not here: the tokens that a provider adds around messages, which its usage tells afterwards.
+//! Not here: the tokens that a provider adds around messages, which its usage reports afterwards.
 
 #[cfg(feature = "exact-tokens")]
 mod ranks;
@@ -22,9 +22,9 @@ pub trait Tokenizer: fmt::Debug + Send + Sync {
     fn count(&self, text: &str) -> u32;
 }
 
-/// The vocabularies that can be told apart.
+/// The vocabularies that have counts of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Vocabulary {
+pub enum TokenVocabulary {
     /// Of GPT-4o, the o series and what followed.
     O200k,
     /// Of GPT-4 and GPT-3.5.
@@ -33,7 +33,7 @@ pub enum Vocabulary {
     Other,
 }
 
-impl Vocabulary {
+impl TokenVocabulary {
     /// The vocabulary of the model that is called `model`, with or without its vendor before a slash.
     #[must_use]
     pub fn of(model: &str) -> Self {
@@ -58,7 +58,7 @@ impl Vocabulary {
     }
 }
 
-impl Tokenizer for Vocabulary {
+impl Tokenizer for TokenVocabulary {
     fn count(&self, text: &str) -> u32 {
         let count = match self {
             #[cfg(feature = "exact-tokens")]
@@ -76,7 +76,7 @@ impl Tokenizer for Vocabulary {
 /// Letters of a word that one token is taken to hold. The vocabularies hold four to five of English.
 const LETTERS: usize = 3;
 
-/// From here on a run of letters is no word that a vocabulary knows.
+/// From here on a run of letters is no word of a vocabulary.
 const LONG_WORD: usize = 16;
 
 /// From here on a word may be made by chance, like base64.
@@ -96,7 +96,7 @@ fn estimate(text: &str) -> usize {
             _ => first.len_utf8(),
         };
         tokens += match first {
-            // The blank before a word belongs to it, if the vocabulary knows the word.
+            // The blank before a word belongs to it, if the vocabulary holds the word.
             ' ' if length == 1 && rest[1..].starts_with(|next: char| next.is_ascii()) => 0,
             ' ' => length.div_ceil(BLANKS),
             _ if first.is_ascii_alphanumeric() => word(&rest.as_bytes()[..length]),
@@ -140,8 +140,8 @@ fn part(part: &[u8]) -> usize {
     part.len().div_ceil(LETTERS)
 }
 
-/// A byte-level vocabulary that does not know a character takes a token for each of its bytes. Latin with
-/// accents and Cyrillic are known to all; of what takes three bytes, the common part is.
+/// A byte-level vocabulary without a character takes a token for each of its bytes. All hold Latin with
+/// accents and Cyrillic; of characters of three bytes, they hold the common ones.
 fn alone(character: char) -> usize {
     match character {
         '\0'..='\u{24F}' | '\u{400}'..='\u{52F}' => 1,
@@ -158,25 +158,29 @@ mod tests {
 
     #[test]
     fn names_tell_the_vocabulary() {
-        assert_eq!(Vocabulary::of("gpt-4o-mini"), Vocabulary::O200k);
-        assert_eq!(Vocabulary::of("openai/gpt-5"), Vocabulary::O200k);
-        assert_eq!(Vocabulary::of("gpt-4-turbo"), Vocabulary::Cl100k);
-        assert_eq!(Vocabulary::of("claude-sonnet-4-5"), Vocabulary::Other);
-        assert_eq!(Vocabulary::of("openchat"), Vocabulary::Other);
+        assert_eq!(TokenVocabulary::of("gpt-4o-mini"), TokenVocabulary::O200k);
+        assert_eq!(TokenVocabulary::of("openai/gpt-5"), TokenVocabulary::O200k);
+        assert_eq!(TokenVocabulary::of("gpt-4-turbo"), TokenVocabulary::Cl100k);
+        assert_eq!(
+            TokenVocabulary::of("claude-sonnet-4-5"),
+            TokenVocabulary::Other
+        );
+        assert_eq!(TokenVocabulary::of("openchat"), TokenVocabulary::Other);
     }
 
     #[test]
     fn openai_counts_are_exact() {
-        assert_eq!(Vocabulary::O200k.count("Hello, world!"), 4);
-        assert_eq!(Vocabulary::Cl100k.count("Hello, world!"), 4);
-        assert_eq!(Vocabulary::O200k.count(""), 0);
+        assert_eq!(TokenVocabulary::O200k.count("Hello, world!"), 4);
+        assert_eq!(TokenVocabulary::Cl100k.count("Hello, world!"), 4);
+        assert_eq!(TokenVocabulary::O200k.count(""), 0);
     }
 
     /// The estimate is at least what both vocabularies take, and at most `times` as much.
     #[track_caller]
     fn check(text: &str, times: u32) {
-        let found = Vocabulary::Other.count(text);
-        let exact = [Vocabulary::O200k, Vocabulary::Cl100k].map(|known| known.count(text));
+        let found = TokenVocabulary::Other.count(text);
+        let exact =
+            [TokenVocabulary::O200k, TokenVocabulary::Cl100k].map(|known| known.count(text));
         let most = exact[0].max(exact[1]);
         assert!(found >= most, "{found} instead of {most}: {text}");
         assert!(found <= most * times + 2, "{found} for {most}: {text}");
@@ -240,9 +244,9 @@ mod tests {
             ),
         ) {
             let text = words.join(" ");
-            let found = Vocabulary::Other.count(&text);
-            prop_assert!(found >= Vocabulary::O200k.count(&text), "{text}");
-            prop_assert!(found >= Vocabulary::Cl100k.count(&text), "{text}");
+            let found = TokenVocabulary::Other.count(&text);
+            prop_assert!(found >= TokenVocabulary::O200k.count(&text), "{text}");
+            prop_assert!(found >= TokenVocabulary::Cl100k.count(&text), "{text}");
         }
     }
 }

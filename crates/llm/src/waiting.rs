@@ -50,8 +50,8 @@ impl Schedule {
 
     /// How long to wait before the next try, or nothing if there is to be none.
     ///
-    /// All who were turned away are told the same time; a step of the schedule on top of it keeps them
-    /// from coming back together.
+    /// A provider gives all callers that it turns away the same time; a step of the schedule on top of it keeps
+    /// them from coming back together.
     pub(crate) fn next(&mut self, retry_after: Option<Duration>) -> Option<Duration> {
         let step = self.steps.next()?;
         let wait = retry_after.unwrap_or_default().saturating_add(step);
@@ -60,7 +60,7 @@ impl Schedule {
     }
 }
 
-/// What the provider asks to be left alone for: `retry-after-ms`, or `Retry-After` in seconds or as a
+/// How long the provider asks callers to wait: `retry-after-ms`, or `Retry-After` in seconds or as a
 /// date, which is read against the provider's own clock. At most [`WAIT_MOST`]; nothing where the
 /// header makes no sense, such as a negative number.
 pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {

@@ -1,20 +1,26 @@
-//! How long does an append take, and how many events a second does one writer take in?
+//! How long does an append take, and how many events a second can one writer append?
 //!
 //! Events of about 200 bytes over a vocabulary of 20,000 words with a few very common ones, fixed
 //! seed, no model. Prints p50, p99, p99.9 and the worst call for one event and for batches, for both
-//! durabilities, with the index included; then the cost of opening what was written and of asking it.
+//! durabilities, with the index included; then the cost of opening and of querying what was written.
 
-#![allow(clippy::print_stdout, reason = "a bench reports to whoever ran it")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    clippy::print_stdout,
+    reason = "a bench measures time and prints its results"
+)]
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use daybook_domain::eligibility::Switches;
-use daybook_domain::index::{Filter, Step};
-use daybook_domain::seams::{Append, Index, SessionStore};
-use daybook_domain::trigger::Patience;
+use daybook_domain::index::{CandidateQuery, SearchFilter};
+use daybook_domain::seams::{Append, IndexReader, SessionCatalog, SessionLog};
+use daybook_domain::trigger::DueLimits;
 use daybook_domain::{
-    EventId, NewEvent, Origin, Place, SessionId, SessionKind, SessionMeta, Tenant, Timestamp,
+    EventId, NewEvent, Origin, PageRequest, Place, SessionId, SessionKind, SessionMeta, Tenant,
+    Timestamp,
 };
 use daybook_store::{Durability, SqliteOptions, SqliteStore};
 use daybook_testkit::fixtures::candidates;
@@ -37,7 +43,7 @@ fn main() {
 
 fn fill(path: &Path, durability: Durability, batch: u64, appends: u64) {
     let store = SqliteStore::open(path, SqliteOptions { durability }).expect("opens");
-    let mut random = Random(42);
+    let mut random = SeededRandom(42);
     let mut took = Vec::new();
     let mut worked = Vec::new();
     for n in 0..appends {
@@ -68,8 +74,8 @@ fn report(what: &str, took: &mut [Duration], events: u64) {
     );
 }
 
-/// Processor time of this thread so far, where the system tells: on a machine that is busy with other
-/// things it says more than the time that passed.
+/// Processor time of this thread so far, where the system reports it. On a busy machine it is a better measure
+/// than elapsed time.
 fn cpu() -> Duration {
     let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let nanoseconds = stat.split(' ').next().and_then(|n| n.parse().ok());
@@ -89,7 +95,7 @@ fn share(path: &Path) {
         for appender in 0..APPENDERS {
             let store = &store;
             scope.spawn(move || {
-                let mut random = Random(appender + 1);
+                let mut random = SeededRandom(appender + 1);
                 for n in 0..APPENDS {
                     let append = append(&mut random, appender * 1_000_000 + n, 1);
                     run(store.append(&append)).expect("appends");
@@ -101,7 +107,7 @@ fn share(path: &Path) {
     println!("Power, {APPENDERS} appenders of one event each: {per_second:.0} events/s");
 }
 
-/// Questions to the largest store.
+/// Queries against the largest store.
 fn ask(path: &Path) {
     let began = Instant::now();
     let store = SqliteStore::open(path, SqliteOptions::default()).expect("opens");
@@ -117,12 +123,18 @@ fn ask(path: &Path) {
         let began = Instant::now();
         let stats = run(store.term_stats(&tenant, &tokens)).expect("counts");
         let counted = began.elapsed();
-        let steps = [Step {
+        let steps = [CandidateQuery {
             all_of: tokens,
             limit: 50,
         }];
         let began = Instant::now();
-        let found = run(candidates(&store, &tenant, &steps, &Filter::default())).expect("finds");
+        let found = run(candidates(
+            &store,
+            &tenant,
+            &steps,
+            &SearchFilter::default(),
+        ))
+        .expect("finds");
         let candidates = began.elapsed();
         println!(
             "{words:?}: frequencies {:?} of {} in {counted:?}; {} candidates in {candidates:?}",
@@ -132,11 +144,13 @@ fn ask(path: &Path) {
         );
     }
     let began = Instant::now();
-    let sessions = run(store.sessions(&tenant, 10)).expect("lists");
+    let sessions = run(store.sessions(&tenant, PageRequest::first(10)))
+        .expect("lists")
+        .items;
     println!("{} newest sessions: {:?}", sessions.len(), began.elapsed());
 }
 
-fn append(random: &mut Random, n: u64, batch: u64) -> Append {
+fn append(random: &mut SeededRandom, n: u64, batch: u64) -> Append {
     let events = (0..batch).map(|i| event(random, n * batch + i)).collect();
     Append {
         session: SessionMeta {
@@ -158,14 +172,14 @@ fn append(random: &mut Random, n: u64, batch: u64) -> Append {
         remotes: Vec::new(),
         source: None,
         import: None,
-        patience: Patience::default(),
+        patience: DueLimits::default(),
         urgent: None,
         switches: Switches::default(),
         now: Timestamp(1_793_491_200_000),
     }
 }
 
-fn event(random: &mut Random, n: u64) -> NewEvent {
+fn event(random: &mut SeededRandom, n: u64) -> NewEvent {
     let words: Vec<String> = (0..30).map(|_| word(random.rank())).collect();
     let text = words.join(" ");
     NewEvent {
@@ -183,6 +197,7 @@ fn event(random: &mut Random, n: u64) -> NewEvent {
             root: "/home/ada/engine".to_owned(),
             branch: Some("main".to_owned()),
         }),
+        retracts: Vec::new(),
     }
 }
 
@@ -191,9 +206,9 @@ fn word(rank: u64) -> String {
 }
 
 /// A small generator: the same numbers each time.
-struct Random(u64);
+struct SeededRandom(u64);
 
-impl Random {
+impl SeededRandom {
     fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;

@@ -1,19 +1,26 @@
-//! How long does finding the nearest of 100,000 vectors take, on SQLite and on PostgreSQL, and is it the
-//! same?
+//! How long does a search for the nearest of 100,000 vectors take, on SQLite and on PostgreSQL, and do both
+//! find the same?
 //!
 //! Vectors of 256 dimensions with signs at random, fixed seed, of events in 1,000 sessions. 100 questions
 //! ask for the 200 nearest, of all and of one project in ten. Prints p50, p90 and the worst for both stores,
 //! and fails where the answers differ. The first question to SQLite reads all signs; it is not counted.
 
-#![allow(clippy::print_stdout, reason = "a bench reports to whoever ran it")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    clippy::print_stdout,
+    reason = "a bench measures time and prints its results"
+)]
 
 use std::time::{Duration, Instant};
 
 use daybook_domain::Tenant;
-use daybook_domain::index::{DocumentNo, Embedded, Filter};
+use daybook_domain::index::{DocumentNo, DocumentVectors, SearchFilter};
 use daybook_domain::seams::Store;
 use daybook_store::{PostgresOptions, PostgresStore, SqliteOptions, SqliteStore, Trust};
-use daybook_testkit::fixtures::{EventShape, append, at, events, project, project_scope, session};
+use daybook_testkit::fixtures::{
+    EventFixture, append, at, events, project, project_scope, session,
+};
 use daybook_testkit::{postgres, run};
 
 const MODEL: &str = "ada/small@1";
@@ -37,10 +44,10 @@ fn main() {
         let postgres = postgres.expect("opens");
         fill("SQLite", &sqlite).await;
         fill("PostgreSQL", &postgres).await;
-        compare("all", &sqlite, &postgres, &Filter::default()).await;
-        let one = Filter {
+        compare("all", &sqlite, &postgres, &SearchFilter::default()).await;
+        let one = SearchFilter {
             scopes: Some(vec![project_scope("p3")]),
-            ..Filter::default()
+            ..SearchFilter::default()
         };
         compare("one project in ten", &sqlite, &postgres, &one).await;
     });
@@ -51,7 +58,7 @@ async fn fill(name: &str, store: &dyn Store) {
     for n in 0..SESSIONS {
         let root = format!("/home/ada/p{}", n % PROJECTS);
         let there = events("word", EVENTS).into_iter();
-        let there = there.map(|event| event.in_place(&root)).collect();
+        let there = there.map(|event| event.with_place(&root)).collect();
         let append = append(&session(&format!("{n:08}")), there);
         store.append(&append).await.expect("appends");
     }
@@ -61,20 +68,21 @@ async fn fill(name: &str, store: &dyn Store) {
         assigned.await.expect("assigns");
     }
     store.choose_model(&tenant, MODEL).await.expect("chooses");
-    let mut random = Random(42);
+    let mut random = SeededRandom(42);
     let (mut kept, mut spent) = (0, Duration::ZERO);
     loop {
         let waiting = store.unembedded(&tenant, 500).await.expect("lists");
         if waiting.is_empty() {
             break;
         }
-        let embedded = waiting.into_iter().map(|one| Embedded {
+        let embedded = waiting.into_iter().map(|one| DocumentVectors {
             doc: one.doc,
+            digest: one.digest(),
             vectors: vec![1; DIMENSIONS],
             signs: random.signs(),
             tokens: String::new(),
         });
-        let embedded: Vec<Embedded> = embedded.collect();
+        let embedded: Vec<DocumentVectors> = embedded.collect();
         let began = Instant::now();
         let put = store.put_vectors(&tenant, MODEL, &embedded).await;
         put.expect("keeps");
@@ -85,8 +93,8 @@ async fn fill(name: &str, store: &dyn Store) {
     println!("{name}: {kept} vectors in batches of 500, {per_second:.0} a second");
 }
 
-async fn compare(what: &str, sqlite: &dyn Store, postgres: &dyn Store, filter: &Filter) {
-    let mut random = Random(7);
+async fn compare(what: &str, sqlite: &dyn Store, postgres: &dyn Store, filter: &SearchFilter) {
+    let mut random = SeededRandom(7);
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for n in 0..=QUESTIONS {
         let signs = random.signs();
@@ -102,7 +110,11 @@ async fn compare(what: &str, sqlite: &dyn Store, postgres: &dyn Store, filter: &
     report("PostgreSQL", theirs);
 }
 
-async fn ask(store: &dyn Store, signs: &[u64], filter: &Filter) -> (Vec<DocumentNo>, Duration) {
+async fn ask(
+    store: &dyn Store,
+    signs: &[u64],
+    filter: &SearchFilter,
+) -> (Vec<DocumentNo>, Duration) {
     let tenant = Tenant::local();
     let began = Instant::now();
     let nearest = store.nearest(&tenant, (MODEL, signs), filter, LIMIT).await;
@@ -121,9 +133,9 @@ fn report(name: &str, mut times: Vec<Duration>) {
 }
 
 /// Numbers that are the same in every run.
-struct Random(u64);
+struct SeededRandom(u64);
 
-impl Random {
+impl SeededRandom {
     fn signs(&mut self) -> Vec<u64> {
         (0..DIMENSIONS / 64).map(|_| self.next()).collect()
     }

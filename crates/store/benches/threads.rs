@@ -1,11 +1,16 @@
-//! How many events a second does a SQLite store take in for live threads?
+//! How many events a second can a SQLite store append for live threads?
 //!
 //! 64 tasks on a runtime of many threads, each with a thread of its own; a dispatch is one event of
-//! about 200 bytes with an entry of about 300 beside it, and whoever dispatched waits until it is stored
-//! and would survive a killed process. The index, the marks and the search for known events are
-//! included. Fixed seed, no model. `cargo bench --bench threads -- 30000` dispatches so many.
+//! about 200 bytes with an entry of about 300 beside it, and the dispatcher waits until it is stored and would
+//! survive a killed process. The index, the marks and the search for known events are included. Fixed seed, no
+//! model. `cargo bench --bench threads -- 30000` dispatches so many.
 
-#![allow(clippy::print_stdout, reason = "a bench reports to whoever ran it")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    clippy::print_stdout,
+    reason = "a bench measures time and prints its results"
+)]
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,16 +18,16 @@ use std::time::{Duration, Instant};
 
 use daybook_domain::eligibility::Switches;
 use daybook_domain::seams::Append;
-use daybook_domain::trigger::Patience;
-use daybook_domain::working::{NewThread, ThreadAppend, ThreadAppended, ThreadStore};
+use daybook_domain::trigger::DueLimits;
+use daybook_domain::working::{NewThread, ThreadAppend, ThreadAppendOutcome, ThreadStore};
 use daybook_domain::{
     EventId, NewEvent, Origin, Place, SessionId, SessionKind, SessionMeta, Tenant, Timestamp,
 };
 use daybook_store::{Durability, SqliteOptions, SqliteStore};
 
-/// Tasks, and threads that they hold.
+/// Tasks, each with a thread of its own.
 const TASKS: u64 = 64;
-/// Dispatches unless the command says otherwise.
+/// Dispatches unless the command line gives a number.
 const DISPATCHES: u64 = 100_000;
 
 fn main() {
@@ -85,7 +90,7 @@ fn dispatch(path: &Path, durability: Durability, dispatches: u64) {
 }
 
 fn appends(task: u64, dispatches: u64) -> Vec<ThreadAppend> {
-    let mut random = Random(task + 1);
+    let mut random = SeededRandom(task + 1);
     (0..dispatches)
         .map(|n| append(&mut random, task, n))
         .collect()
@@ -97,12 +102,12 @@ async fn work(store: Arc<SqliteStore>, appends: Vec<ThreadAppend>) -> Vec<Durati
         let began = Instant::now();
         let stored = store.append_entries(append).await.expect("appends");
         took.push(began.elapsed());
-        assert!(matches!(stored, ThreadAppended::Stored { .. }));
+        assert!(matches!(stored, ThreadAppendOutcome::Stored { .. }));
     }
     took
 }
 
-/// Processor time of this process so far, where the system tells.
+/// Processor time of this process so far, where the system reports it.
 fn cpu() -> Duration {
     let mut nanoseconds = 0;
     for task in std::fs::read_dir("/proc/self/task").into_iter().flatten() {
@@ -129,7 +134,7 @@ fn session(task: u64) -> SessionMeta {
     }
 }
 
-fn append(random: &mut Random, task: u64, n: u64) -> ThreadAppend {
+fn append(random: &mut SeededRandom, task: u64, n: u64) -> ThreadAppend {
     let event = event(random, n);
     let entry = format!(
         r#"{{"entry":"event","event":{{"type":"USER_MESSAGE","id":"{:016x}","content":"{}"}}}}"#,
@@ -143,7 +148,7 @@ fn append(random: &mut Random, task: u64, n: u64) -> ThreadAppend {
             remotes: Vec::new(),
             source: None,
             import: None,
-            patience: Patience::default(),
+            patience: DueLimits::default(),
             urgent: None,
             switches: Switches::default(),
             now: Timestamp(1_793_491_200_000 + i64::try_from(n).unwrap_or(0)),
@@ -153,7 +158,7 @@ fn append(random: &mut Random, task: u64, n: u64) -> ThreadAppend {
     }
 }
 
-fn event(random: &mut Random, n: u64) -> NewEvent {
+fn event(random: &mut SeededRandom, n: u64) -> NewEvent {
     let words: Vec<String> = (0..30).map(|_| word(random.rank())).collect();
     let text = words.join(" ");
     NewEvent {
@@ -171,6 +176,7 @@ fn event(random: &mut Random, n: u64) -> NewEvent {
             root: "/home/ada/engine".to_owned(),
             branch: Some("main".to_owned()),
         }),
+        retracts: Vec::new(),
     }
 }
 
@@ -179,9 +185,9 @@ fn word(rank: u64) -> String {
 }
 
 /// A small generator: the same numbers each time.
-struct Random(u64);
+struct SeededRandom(u64);
 
-impl Random {
+impl SeededRandom {
     fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;

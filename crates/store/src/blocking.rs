@@ -1,10 +1,10 @@
-//! How short work that blocks is done under a runtime.
+//! Runs short blocking work under a runtime.
 
 use std::time::Duration;
 
 use tokio::runtime::{Handle, RuntimeFlavor};
 
-/// Longest wait for somebody else's lock.
+/// Longest wait for a lock that another process or thread holds.
 pub(crate) const LOCK_WAIT: Duration = Duration::from_secs(60);
 
 /// Runs short blocking work where the caller is, without holding up a runtime's other tasks.

@@ -1,13 +1,17 @@
-//! What a store refuses to take, before anything is written.
+//! Checks requests before a store writes anything.
 //!
 //! Not here: how long a text may be kept and what is cut from it; ingest decides that.
 
-use daybook_domain::limits::{APPEND_BYTES, APPEND_EVENTS, EVENT_TEXT, THREAD_ENTRY};
+use daybook_domain::limits::{
+    APPEND_BYTES, APPEND_EVENTS, EVENT_TEXT, RETRACTED_AT_ONCE, THREAD_ENTRY, USES_AT_ONCE,
+};
 use daybook_domain::seams::Append;
-use daybook_domain::source::Source;
+use daybook_domain::source::TranscriptSource;
 use daybook_domain::spend::{Cap, Charge};
 use daybook_domain::working::ThreadAppend;
-use daybook_domain::{Extraction, JobKey, LeaseToken, Observation, StoreError, Tenant, Yield};
+use daybook_domain::{
+    Extraction, JobKey, LeaseToken, Observation, StoreError, Tenant, Use, UsedBy, Yield,
+};
 
 /// Most bytes of an event's text that a found document shows.
 pub(crate) const DOCUMENT_TEXT: usize = 4 * 1024;
@@ -19,7 +23,7 @@ pub(crate) const STEP_ROWS: usize = 128;
 /// Most jobs that one transaction of a long operation begins anew.
 pub(crate) const STEP_JOBS: usize = 32;
 
-/// Refuses an append that would hold the store for too long, or reach behind another wall.
+/// Refuses an append that would hold the store for too long, or that names another tenant.
 pub(crate) fn check_append(append: &Append) -> Result<(), StoreError> {
     if let Some(source) = &append.source {
         check_source(&append.session.id.tenant, source)?;
@@ -49,10 +53,16 @@ pub(crate) fn check_append(append: &Append) -> Result<(), StoreError> {
             "{bytes} bytes in one append, at most {APPEND_BYTES}"
         )));
     }
+    let retracted: usize = events.iter().map(|event| event.retracts.len()).sum();
+    if retracted > RETRACTED_AT_ONCE {
+        return Err(StoreError::Refused(format!(
+            "{retracted} retracted events in one append, at most {RETRACTED_AT_ONCE}"
+        )));
+    }
     Ok(())
 }
 
-/// Refuses entries that are not one for each event, or would be read for too long.
+/// Refuses entries that are not exactly one for each event, and entries that are too long.
 pub(crate) fn check_entries(append: &ThreadAppend) -> Result<(), StoreError> {
     check_append(&append.append)?;
     let (entries, events) = (append.entries.len(), append.append.events.len());
@@ -74,13 +84,13 @@ pub(crate) fn check_entries(append: &ThreadAppend) -> Result<(), StoreError> {
 }
 
 /// Refuses a file of one tenant with a session of another.
-pub(crate) fn check_source(tenant: &Tenant, source: &Source) -> Result<(), StoreError> {
+pub(crate) fn check_source(tenant: &Tenant, source: &TranscriptSource) -> Result<(), StoreError> {
     let sessions = source.session.iter();
     let what = format!("file {}", source.path);
     check_tenants(&what, tenant, sessions.map(|session| &session.tenant))
 }
 
-/// Refuses observations that nothing supports, or that evidence of another tenant does.
+/// Refuses observations without evidence, and those whose evidence belongs to another tenant.
 pub(crate) fn check_observations(observations: &[Observation]) -> Result<(), StoreError> {
     for observation in observations {
         let what = format!("observation {}", observation.id);
@@ -93,7 +103,23 @@ pub(crate) fn check_observations(observations: &[Observation]) -> Result<(), Sto
     Ok(())
 }
 
-/// Refuses a charge that a cap cannot judge, or that names what is behind another wall.
+/// Refuses uses that would hold the store for too long, or that name another tenant.
+pub(crate) fn check_uses(tenant: &Tenant, uses: &[Use]) -> Result<(), StoreError> {
+    if uses.len() > USES_AT_ONCE {
+        let what = format!("{} uses at once, at most {USES_AT_ONCE}", uses.len());
+        return Err(StoreError::Refused(what));
+    }
+    let named = uses.iter().flat_map(|one| {
+        let by = match &one.by {
+            UsedBy::Session { session, .. } => Some(&session.tenant),
+            UsedBy::Interface(_) => None,
+        };
+        by.into_iter().chain([&one.session.tenant])
+    });
+    check_tenants("a use", tenant, named)
+}
+
+/// Refuses a charge without money under a cap on money, and one that names another tenant.
 pub(crate) fn check_charge(charge: &Charge, caps: &[Cap]) -> Result<(), StoreError> {
     let session = charge.session.iter().map(|session| &session.tenant);
     let scope = charge.scope.iter().map(|scope| &scope.tenant);
@@ -106,7 +132,7 @@ pub(crate) fn check_charge(charge: &Charge, caps: &[Cap]) -> Result<(), StoreErr
     Ok(())
 }
 
-/// Refuses what would join a tenant with others.
+/// Refuses a request in which something belongs to another tenant.
 fn check_tenants<'a>(
     what: &str,
     tenant: &Tenant,
@@ -121,7 +147,7 @@ fn check_tenants<'a>(
     }
 }
 
-/// Refuses what can never be stored, before the job is touched.
+/// Refuses an extraction that can never be stored, before the job changes.
 pub(crate) fn check_extraction(
     lease: &LeaseToken,
     extraction: &Extraction,

@@ -1,4 +1,4 @@
-//! What is wrong with something that a store holds, named so that a person and a repair find it.
+//! Damage in a store, named so that a person and a repair can find it.
 
 use std::fmt;
 

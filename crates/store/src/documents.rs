@@ -1,51 +1,52 @@
-//! The numbers of documents, by the numbers of the rows that they are, and what a filter leaves of them.
+//! The numbers of documents, derived from the numbers of their rows, and the ranges that a filter admits.
 
 use daybook_domain::Origin;
-use daybook_domain::index::{DocumentNo, Filter, Layer, is_said};
+use daybook_domain::index::{DocumentNo, MemoryLayer, SearchFilter, is_said};
+use strum::VariantArray;
 
-/// Where the numbers begin of events that people and agents said; all other events lie below.
+/// First number of events that people and agents wrote; all other events have lower numbers.
 pub(crate) const SAID: i64 = DocumentNo::SAID;
-/// Where the numbers of observations begin.
+/// First number of observations.
 pub(crate) const OBSERVATIONS: i64 = DocumentNo::OBSERVATIONS;
-/// Where the numbers of entries begin.
+/// First number of entries.
 pub(crate) const ENTRIES: i64 = DocumentNo::ENTRIES;
 
-/// The document that an observation is.
+/// The document number of an observation.
 pub(crate) fn observation_doc(observation: i64) -> i64 {
     OBSERVATIONS | observation
 }
 
-/// The document that an event is, whose row has the number `no`.
+/// The document number of the event in row `no`.
 pub(crate) fn event_doc(no: i64, origin: Origin) -> i64 {
     if is_said(origin) { SAID | no } else { no }
 }
 
-/// Neighbouring documents that a search goes through.
+/// A range of documents that a search goes through.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Stretch {
+pub(crate) struct DocumentRange {
     pub(crate) from: i64,
     pub(crate) to: i64,
-    /// Only events of these origins; empty for whatever lies there.
+    /// Searches only events of these origins; empty for all.
     pub(crate) origins: Vec<Origin>,
 }
 
-/// What a filter's layers and origins leave to search, from the greatest documents down. Neighbours
-/// that ask the same are one, but for what was said and the other events: among these the newest come
-/// first, whoever said them, so each stretch gives its newest.
-pub(crate) fn stretches(filter: &Filter) -> Vec<Stretch> {
-    let mut stretches: Vec<Stretch> = Vec::new();
+/// The ranges that a filter's layers and origins admit, from the greatest documents down. Adjacent ranges with
+/// the same origins are merged, except messages and other events: each of these two has its own newest
+/// document, so each range is searched for its newest.
+pub(crate) fn document_ranges(filter: &SearchFilter) -> Vec<DocumentRange> {
+    let mut document_ranges: Vec<DocumentRange> = Vec::new();
     for (layer, from, to) in [
-        (Layer::Entry, ENTRIES, i64::MAX),
-        (Layer::Observation, OBSERVATIONS, ENTRIES - 1),
-        (Layer::Event, SAID, OBSERVATIONS - 1),
-        (Layer::Event, 0, SAID - 1),
+        (MemoryLayer::Entry, ENTRIES, i64::MAX),
+        (MemoryLayer::Observation, OBSERVATIONS, ENTRIES - 1),
+        (MemoryLayer::Event, SAID, OBSERVATIONS - 1),
+        (MemoryLayer::Event, 0, SAID - 1),
     ] {
         if !filter.layers.is_empty() && !filter.layers.contains(&layer) {
             continue;
         }
         let mut origins = Vec::new();
-        if layer == Layer::Event && !filter.origins.is_empty() {
-            let lying = Origin::ALL
+        if layer == MemoryLayer::Event && !filter.origins.is_empty() {
+            let lying = Origin::VARIANTS
                 .iter()
                 .filter(|&&o| is_said(o) == (from == SAID));
             let (wanted, others): (Vec<Origin>, Vec<Origin>) =
@@ -57,18 +58,18 @@ pub(crate) fn stretches(filter: &Filter) -> Vec<Stretch> {
                 origins = wanted;
             }
         }
-        match stretches.last_mut() {
+        match document_ranges.last_mut() {
             Some(above) if above.from == to + 1 && to >= SAID && above.origins == origins => {
                 above.from = from;
             }
-            _ => stretches.push(Stretch { from, to, origins }),
+            _ => document_ranges.push(DocumentRange { from, to, origins }),
         }
     }
-    stretches
+    document_ranges
 }
 
-/// Whether a filter's layers and origins let a document through; its scope is another question.
-pub(crate) fn admits(filter: &Filter, doc: DocumentNo, origin: Option<Origin>) -> bool {
+/// Whether a filter's layers and origins admit a document; does not check its scope.
+pub(crate) fn admits(filter: &SearchFilter, doc: DocumentNo, origin: Option<Origin>) -> bool {
     let layer_fits = filter.layers.is_empty() || filter.layers.contains(&doc.layer());
     let origin_fits =
         filter.origins.is_empty() || origin.is_none_or(|origin| filter.origins.contains(&origin));

@@ -1,15 +1,36 @@
-//! How pieces of evidence make one observation, whatever the order in which they came in.
+//! Combines pieces of evidence into one observation, independent of the order in which they were stored.
 //!
 //! Each piece keeps the words that it came with; the earliest piece's words are the observation's.
 //! Taking a piece away therefore leaves what the others would have made.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use daybook_domain::{
     EventSeq, Evidence, Observation, ObservationId, ObservationKind, Scope, SessionId, Timestamp,
 };
 
+/// Observations whose evidence changed, by number; true where the change is visible to readers.
+#[derive(Debug, Default)]
+pub(crate) struct TouchedObservations(pub(crate) BTreeMap<i64, bool>);
+
+impl TouchedObservations {
+    pub(crate) fn note(&mut self, observation: i64, visible: bool) {
+        *self.0.entry(observation).or_default() |= visible;
+    }
+}
+
+/// The result of deriving observations again.
+#[derive(Debug, Default)]
+pub(crate) struct SettleOutcome {
+    /// Scopes whose files must show a change.
+    pub(crate) scopes: BTreeSet<Scope>,
+    /// Observations that no longer hold.
+    pub(crate) withdrawn: u64,
+}
+
 /// One piece of evidence with the words that it came with.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Piece {
+pub(crate) struct EvidencePiece {
     pub(crate) evidence: Evidence,
     /// The redo that wrote it; `None` for what a person asked to remember.
     pub(crate) generation: Option<u32>,
@@ -21,9 +42,17 @@ pub(crate) struct Piece {
     pub(crate) tokens: String,
 }
 
-/// What cutting events out of a piece left of it.
+/// Evidence as a row of a database, with the numbers of its related rows.
+pub(crate) struct EvidenceRow {
+    pub(crate) no: i64,
+    pub(crate) observation: i64,
+    pub(crate) live: bool,
+    pub(crate) piece: EvidencePiece,
+}
+
+/// What is left of a piece after events were cut out of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Cut {
+pub(crate) enum CutOutcome {
     /// It rests on none of them.
     Untouched,
     /// It rests on fewer events now.
@@ -32,7 +61,7 @@ pub(crate) enum Cut {
     Emptied,
 }
 
-impl Piece {
+impl EvidencePiece {
     /// The `evidence` of `observation`, as a piece of its own.
     pub(crate) fn of(
         observation: &Observation,
@@ -51,7 +80,7 @@ impl Piece {
         }
     }
 
-    /// Earlier is smaller; the smallest lends its words.
+    /// The order of pieces: the smallest, which is the earliest, provides the observation's words.
     pub(crate) fn rank(&self) -> (Timestamp, &SessionId, &[EventSeq], Option<u32>) {
         let evidence = &self.evidence;
         let events = evidence.events.as_slice();
@@ -65,12 +94,12 @@ impl Piece {
         (first, events.last().copied().unwrap_or_default())
     }
 
-    /// Takes out the events that are `gone`, with their lines. `at` stays: the caller knows when
-    /// the event that is now the first was said.
-    pub(crate) fn cut(&mut self, gone: impl Fn(EventSeq) -> bool) -> Cut {
+    /// Removes the events that are `gone`, with their lines. Leaves `at` as it is: only the caller can look up
+    /// the time of the event that is now the first.
+    pub(crate) fn cut(&mut self, gone: impl Fn(EventSeq) -> bool) -> CutOutcome {
         let evidence = &mut self.evidence;
         if !evidence.events.iter().any(|&seq| gone(seq)) {
-            return Cut::Untouched;
+            return CutOutcome::Untouched;
         }
         let events = std::mem::take(&mut evidence.events);
         let lines = std::mem::take(&mut evidence.lines);
@@ -81,19 +110,19 @@ impl Piece {
             }
         }
         if evidence.events.is_empty() {
-            Cut::Emptied
+            CutOutcome::Emptied
         } else {
-            Cut::Shortened
+            CutOutcome::Shortened
         }
     }
 }
 
-/// The observation that `pieces` make; `None` when there are none.
+/// Combines `pieces` into their observation; `None` when there are none.
 pub(crate) fn assemble(
     scope: Scope,
     id: ObservationId,
     kind: ObservationKind,
-    mut pieces: Vec<Piece>,
+    mut pieces: Vec<EvidencePiece>,
 ) -> Option<Observation> {
     pieces.sort_by(|a, b| a.rank().cmp(&b.rank()));
     let shown = pieces.first()?.clone();
@@ -120,13 +149,19 @@ pub(crate) fn assemble(
     })
 }
 
-/// Numbers as they stand in a column.
-pub(crate) fn joined(numbers: impl Iterator<Item = u64>) -> String {
+/// Sorts observations by scope, first time and id.
+pub(crate) fn sort_observations(observations: &mut [Observation]) {
+    let key = |o: &Observation| (o.first_at(), o.id);
+    observations.sort_by(|a, b| a.scope.cmp(&b.scope).then_with(|| key(a).cmp(&key(b))));
+}
+
+/// Numbers as text for a column.
+pub(crate) fn join_numbers(numbers: impl Iterator<Item = u64>) -> String {
     let words: Vec<String> = numbers.map(|number| number.to_string()).collect();
     words.join(",")
 }
 
-/// The numbers that stand in a column.
-pub(crate) fn split(column: &str) -> impl Iterator<Item = u64> {
+/// Parses the numbers in a column.
+pub(crate) fn parse_numbers(column: &str) -> impl Iterator<Item = u64> {
     column.split(',').filter_map(|number| number.parse().ok())
 }

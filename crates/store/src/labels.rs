@@ -1,13 +1,13 @@
 //! Short names of sessions in citations.
 //!
-//! A label is fixed when its session comes in, so a citation that was printed once stays good.
+//! A label is fixed when its session is stored, so a citation that was printed once stays valid.
 
 /// Fewest characters of a label, where the host's id has as many.
 const FEWEST: usize = 4;
 
-/// The label of a new session: the fewest leading characters of `host_id` that no other session
-/// has. `neighbours` are the host ids just before and just after it in order; `taken` says whether
-/// a label is in use. Where another agent's session has the very same id, a number follows.
+/// The label of a new session: the fewest leading characters of `host_id` that no other session has.
+/// `neighbours` are the host ids just before and just after it in order; `taken` returns whether a label is in
+/// use. Where another agent's session has the very same id, a number follows.
 pub(crate) fn choose<E>(
     host_id: &str,
     neighbours: &[String],
@@ -32,7 +32,7 @@ pub(crate) fn choose<E>(
     Ok(label)
 }
 
-/// `host_id` with `-` for each character that would end a citation or the line that it stands in.
+/// `host_id` with `-` for each character that would end a citation or its line.
 fn citable(host_id: &str) -> String {
     let ends = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '[' | ']');
     let plain = host_id.chars().map(|c| if ends(c) { '-' } else { c });
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn four_characters_suffice_when_nobody_shares_them() {
+    fn four_characters_suffice_when_no_other_session_shares_them() {
         check("7f78aa01", &[], &[], "7f78");
         check("7f78aa01", &["7f77", "7f79"], &[], "7f78");
     }

@@ -1,24 +1,34 @@
-//! Where Daybook remembers: sessions, jobs, extractions and the index.
+//! Stores sessions, jobs, extractions and the index.
 //!
 //! ```
-//! use daybook_domain::{seams::SessionStore, Tenant};
+//! use daybook_domain::{PageRequest, Tenant, seams::SessionCatalog};
 //! use daybook_store::{SqliteOptions, SqliteStore};
 //!
 //! # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
 //! # let folder = tempfile::tempdir().unwrap();
 //! let store = SqliteStore::open(&folder.path().join("daybook.db"), SqliteOptions::default())?;
-//! assert!(store.sessions(&Tenant::local(), 10).await?.is_empty());
+//! let newest = store.sessions(&Tenant::local(), PageRequest::first(10)).await?;
+//! assert!(newest.items.is_empty());
 //! # Ok::<(), daybook_domain::StoreError>(())
 //! # }).unwrap();
 //! ```
 //!
 //! These stores keep the promises of [`daybook_domain::seams`]: [`SqliteStore`] (feature `sqlite`, on by
 //! default) on one file that any number of processes share, `PostgresStore` (feature `postgres`) on a server,
-//! and [`MemoryStore`], which is always there and forgets everything when it is dropped. All run the suites
-//! of `daybook-testkit`, so what one answers the others answer too. Files of the same name keep the same
+//! and [`MemoryStore`], which is always available and loses everything when it is dropped. All run the suites
+//! of `daybook-testkit`, so all give the same answers. Files of the same name in each store keep the same
 //! promises.
 //!
 //! Not here: rules about when work is due (`domain`), the text of anything, model calls.
+
+#![cfg_attr(
+    test,
+    allow(
+        clippy::disallowed_methods,
+        clippy::disallowed_types,
+        reason = "tests use this machine's clock, folders and processes"
+    )
+)]
 
 mod blocking;
 #[cfg_attr(
@@ -28,6 +38,8 @@ mod blocking;
 mod bounds;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 pub mod damage;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+mod digests;
 #[cfg_attr(
     not(any(feature = "postgres", feature = "sqlite")),
     allow(dead_code, reason = "databases use the rest")
@@ -44,8 +56,16 @@ mod lines;
 mod log;
 pub mod memory;
 mod nearest;
+mod page_keys;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+mod provenance;
+#[cfg_attr(
+    not(any(feature = "postgres", feature = "sqlite")),
+    allow(dead_code, reason = "databases use the rest")
+)]
+mod quarantine;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod ranges;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
@@ -61,6 +81,7 @@ mod staged;
 mod threads;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 pub mod transfer;
+mod uses;
 
 pub use flush_state::{JobRows, Ledgered};
 pub use memory::MemoryStore;

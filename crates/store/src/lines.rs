@@ -1,8 +1,8 @@
 //! Numbers of events in citations.
 //!
-//! An event is cited by its line in the file that holds its session. A session that was joined
-//! from several files still counts upwards, so that a range of lines is a range of events: lines of
-//! a later file are moved behind what is there, keeping their distances.
+//! An event is cited by its line in the file that holds its session. A session that was joined from several
+//! files still counts upwards, so that a range of lines is a range of events: lines of a later file are moved
+//! behind the existing ones, keeping their distances.
 
 use daybook_domain::NewEvent;
 
@@ -16,7 +16,7 @@ pub(crate) struct Numbering {
 }
 
 impl Numbering {
-    /// Goes on behind `last`; `own_file` when the events come from the session's first file.
+    /// Continues behind `last`; `own_file` when the events come from the session's first file.
     pub(crate) fn after(last: u32, own_file: bool) -> Self {
         Self {
             last,

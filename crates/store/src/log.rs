@@ -1,28 +1,41 @@
-//! What an append makes of its session, and when it makes its extraction due.
+//! How an append changes its session's row and its extraction.
 
 use daybook_domain::eligibility::{Ineligible, Switches, eligible};
-use daybook_domain::seams::{Append, Appended};
-use daybook_domain::trigger::Patience;
+use daybook_domain::seams::{Append, AppendOutcome};
+use daybook_domain::trigger::DueLimits;
 use daybook_domain::working::NewThread;
 use daybook_domain::{
-    EventSeq, Mark, NewEvent, Origin, Session, SessionKind, SessionMeta, Timestamp,
+    DueMark, EventSeq, NewEvent, Origin, Session, SessionKind, SessionMeta, Timestamp,
 };
 
-/// Where an append put its events.
+/// A session's row: what callers see of it, and the store's own fields.
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
 #[derive(Debug, Clone)]
-pub(crate) struct Placed {
+pub(crate) struct SessionRow {
+    pub(crate) no: i64,
+    pub(crate) tenant: i64,
+    pub(crate) session: Session,
+    /// False while the session has only been cited.
+    pub(crate) known: bool,
+    pub(crate) last_line: u32,
+    pub(crate) first_source: Option<String>,
+}
+
+/// The positions that an append gave its events.
+#[derive(Debug, Clone)]
+pub(crate) struct AppendPositions {
     /// The session's last event before.
     pub(crate) before: EventSeq,
     /// Its last event now.
     pub(crate) last: EventSeq,
-    /// The place of each of the append's events, those known already among them.
+    /// The position of each event of the append, already known ones included.
     pub(crate) seqs: Vec<EventSeq>,
 }
 
-impl Placed {
-    pub(crate) fn appended(&self) -> Appended {
+impl AppendPositions {
+    pub(crate) fn outcome(&self) -> AppendOutcome {
         let added = self.last.0 - self.before.0;
-        Appended {
+        AppendOutcome {
             added,
             known: self.seqs.len() as u64 - added,
             last: self.last,
@@ -30,23 +43,23 @@ impl Placed {
     }
 }
 
-/// What an append of nothing says of a thread's session, to make it known.
-pub(crate) fn first_of(new: &NewThread) -> Append {
+/// An empty append that creates a thread's session.
+pub(crate) fn empty_append(new: &NewThread) -> Append {
     Append {
         session: new.session.clone(),
         events: Vec::new(),
         remotes: Vec::new(),
         source: None,
         import: None,
-        patience: Patience::default(),
+        patience: DueLimits::default(),
         urgent: None,
         switches: Switches::default(),
         now: new.now,
     }
 }
 
-/// A session that nothing is known of yet.
-pub(crate) fn blank(meta: &SessionMeta, label: String) -> Session {
+/// A session without any events.
+pub(crate) fn new_session(meta: &SessionMeta, label: String) -> Session {
     Session {
         id: meta.id.clone(),
         label,
@@ -63,16 +76,16 @@ pub(crate) fn blank(meta: &SessionMeta, label: String) -> Session {
     }
 }
 
-/// Takes in what an append says about its session.
-pub(crate) fn learn(session: &mut Session, meta: &SessionMeta) {
+/// Merges an append's metadata into its session.
+pub(crate) fn merge_meta(session: &mut Session, meta: &SessionMeta) {
     session.kind = session.kind.joined(meta.kind);
-    // A sub-agent's part says nothing of what its host was told about the whole.
+    // A sub-agent's part does not carry the host's setting for the whole session.
     if meta.kind != SessionKind::SubAgent {
         session.memory_off = meta.memory_off;
     }
-    let keep = |known: &mut Option<String>, said: &Option<String>| {
+    let keep = |known: &mut Option<String>, new: &Option<String>| {
         if known.is_none() {
-            known.clone_from(said);
+            known.clone_from(new);
         }
     };
     keep(&mut session.forked_from, &meta.forked_from);
@@ -80,8 +93,8 @@ pub(crate) fn learn(session: &mut Session, meta: &SessionMeta) {
     keep(&mut session.surface, &meta.surface);
 }
 
-/// Takes in one more event.
-pub(crate) fn extend(session: &mut Session, seq: EventSeq, at: Timestamp) {
+/// Extends a session by one event.
+pub(crate) fn add_event(session: &mut Session, seq: EventSeq, at: Timestamp) {
     session.events = seq;
     if at == Timestamp::ZERO {
         return;
@@ -95,14 +108,14 @@ pub(crate) fn extend(session: &mut Session, seq: EventSeq, at: Timestamp) {
 
 /// The events that an append added.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Added {
+pub(crate) struct AddedEvents {
     /// When the last of them happened.
     last_at: Option<Timestamp>,
     /// Turns that began with them.
     turns: u32,
 }
 
-impl Added {
+impl AddedEvents {
     pub(crate) fn note(&mut self, event: &NewEvent) {
         self.last_at = Some(event.at);
         if event.origin == Origin::Human && !event.sidechain {
@@ -111,32 +124,34 @@ impl Added {
     }
 }
 
-/// What an append does to the extraction of its session.
-pub(crate) enum Concern {
-    /// Nothing: it added no event, or the session may become eligible as a whole.
+/// How an append changes the extraction of its session.
+pub(crate) enum ExtractionEffect {
+    /// No change: it added no event, or the session may still become eligible, and then as a whole.
     None,
-    /// It makes it due. A session that has just become eligible is due for all it has.
-    Mark(Mark),
-    /// Memory is switched off: what it added is passed over.
+    /// The extraction becomes due. A session that has just become eligible is due for all its events.
+    Mark(DueMark),
+    /// Memory is switched off: the added events are passed over.
     Pass(u64),
 }
 
-pub(crate) fn concern(
+pub(crate) fn extraction_effect(
     before: Option<&Session>,
     after: &Session,
-    added: Added,
+    added: AddedEvents,
     append: &Append,
-) -> Concern {
+) -> ExtractionEffect {
     let switches = &append.switches;
     match eligible(after, switches) {
-        Err(Ineligible::SwitchedOff) if after.events.0 > 0 => return Concern::Pass(after.events.0),
-        Err(_) => return Concern::None,
+        Err(Ineligible::SwitchedOff) if after.events.0 > 0 => {
+            return ExtractionEffect::Pass(after.events.0);
+        }
+        Err(_) => return ExtractionEffect::None,
         Ok(()) => {}
     }
     let was_eligible = |before| eligible(before, switches).is_ok();
     let woken = after.events.0 > 0 && !before.is_some_and(was_eligible);
     if added.last_at.is_none() && !woken {
-        return Concern::None;
+        return ExtractionEffect::None;
     }
     let active = match added.last_at.unwrap_or(after.last_at) {
         Timestamp::ZERO => append.now,
@@ -144,8 +159,8 @@ pub(crate) fn concern(
     };
     let upto = after.events.0;
     let mark = match append.urgent {
-        Some(priority) => Mark::at_once(upto, append.now, priority),
-        None => Mark::activity(upto, active, append.patience),
+        Some(priority) => DueMark::at_once(upto, append.now, priority),
+        None => DueMark::activity(upto, active, append.patience),
     };
-    Concern::Mark(mark.with_turns(added.turns))
+    ExtractionEffect::Mark(mark.with_turns(added.turns))
 }

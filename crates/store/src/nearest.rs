@@ -17,7 +17,8 @@ impl<O: Ord, T: Ord> Nearest<O, T> {
         }
     }
 
-    /// The greatest distance at which anything may still be among the least.
+    /// The greatest distance at which an item may still be among the least.
+    #[cfg(feature = "sqlite")]
     pub(crate) fn bound(&self) -> u32 {
         match self.heap.peek() {
             Some(worst) if self.heap.len() >= self.limit => worst.0,
@@ -25,7 +26,7 @@ impl<O: Ord, T: Ord> Nearest<O, T> {
         }
     }
 
-    pub(crate) fn take(&mut self, distance: u32, order: O, what: T) {
+    pub(crate) fn offer(&mut self, distance: u32, order: O, what: T) {
         self.heap.push((distance, order, what));
         if self.heap.len() > self.limit {
             self.heap.pop();

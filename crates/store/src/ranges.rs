@@ -1,13 +1,13 @@
 //! Ranges of positions as text: `3-9,12-12`.
 
-/// Ranges as text; empty for none.
-pub(crate) fn spelled(ranges: &[(u64, u64)]) -> String {
+/// Formats ranges as text; empty for none.
+pub(crate) fn to_text(ranges: &[(u64, u64)]) -> String {
     let spelled = ranges.iter().map(|(from, to)| format!("{from}-{to}"));
     spelled.collect::<Vec<_>>().join(",")
 }
 
-/// The ranges that a text spells; what is no range is left out.
-pub(crate) fn read(text: &str) -> Vec<(u64, u64)> {
+/// Parses ranges from text; skips parts that are no range.
+pub(crate) fn parse(text: &str) -> Vec<(u64, u64)> {
     let range = |part: &str| {
         let (from, to) = part.split_once('-')?;
         Some((from.parse().ok()?, to.parse().ok()?))
@@ -22,7 +22,7 @@ mod tests {
     #[test]
     fn ranges_survive_being_spelled() {
         for ranges in [vec![], vec![(3, 9)], vec![(1, 1), (12, u64::MAX)]] {
-            assert_eq!(read(&spelled(&ranges)), ranges);
+            assert_eq!(parse(&to_text(&ranges)), ranges);
         }
     }
 }

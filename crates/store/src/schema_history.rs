@@ -1,17 +1,16 @@
-//! Which migrations a database has seen, and whether this binary can work with what they left.
+//! Checks which migrations a database has, and whether this binary can work with its tables.
 //!
-//! Migrations only add. So a binary may meet tables that a newer one has added to, while machines are
-//! upgraded one after the other; each migration says how old a binary may be that still works with
-//! what it leaves.
+//! Migrations only add. So a binary may meet tables that a newer one has extended, while machines are upgraded
+//! one after the other; each migration states the oldest binary that still works with its result.
 
 use daybook_domain::StoreError;
 
-/// A step of the schema. Once released it is never edited: a checksum of it stands in the database.
+/// A step of the schema. Once released it is never edited: the database holds its checksum.
 pub(crate) struct Migration {
     pub(crate) version: u32,
     pub(crate) name: &'static str,
     pub(crate) sql: &'static str,
-    /// The newest version that a binary has to know to work with the tables as this leaves them.
+    /// The newest migration that a binary has to know to work with the tables after this one.
     pub(crate) serves: u32,
 }
 
@@ -21,17 +20,17 @@ impl Migration {
     }
 }
 
-/// A migration as a database has it on record.
-pub(crate) struct Applied {
+/// An applied migration as the database records it.
+pub(crate) struct AppliedMigration {
     pub(crate) version: u32,
     pub(crate) checksum: String,
     pub(crate) serves: u32,
 }
 
-/// Refuses a database, which errors call `what`, with tables that this binary cannot work with.
+/// Refuses a database whose tables this binary cannot work with. Errors call the database `what`.
 pub(crate) fn check(
     what: &str,
-    applied: &[Applied],
+    applied: &[AppliedMigration],
     migrations: &[Migration],
 ) -> Result<(), StoreError> {
     let known = migrations.last().map_or(0, |migration| migration.version);

@@ -4,7 +4,7 @@
 //! operations on words, so a million vectors take about two milliseconds on any processor; counting the bits of
 //! each vector takes several times that where the processor has no instruction for it.
 //!
-//! Not here: whose vectors they are.
+//! Not here: which documents the vectors belong to.
 
 /// Vectors whose signs lie side by side in one block.
 const BLOCK: usize = 64 * LANES;
@@ -42,7 +42,7 @@ impl PackedSigns {
         self.width
     }
 
-    /// Makes room for so many more, so that their memory is not moved while they come.
+    /// Reserves memory for so many more vectors, so that adding them moves nothing.
     pub(crate) fn reserve(&mut self, vectors: usize) {
         self.planes.reserve_exact(vectors / BLOCK * 64 * self.width);
     }
@@ -63,7 +63,7 @@ impl PackedSigns {
         let mut planes = [[0; LANES]; 64];
         for lane in 0..LANES {
             let vector = |n: usize| self.rest[(64 * lane + n) * self.width + word];
-            let turned = transposed(std::array::from_fn(vector));
+            let turned = transpose(std::array::from_fn(vector));
             for (plane, turned) in planes.iter_mut().zip(turned) {
                 plane[lane] = turned;
             }
@@ -71,21 +71,21 @@ impl PackedSigns {
         self.planes.extend(planes);
     }
 
-    /// Visits each vector whose signs differ from `asked` in at most `bound` places, with its place in the
-    /// order and the number of differences. What the visit returns is the next bound.
+    /// Visits each vector whose signs differ from `query` in at most `bound` places, with its position and the
+    /// number of differences. The visit returns the next bound.
     pub(crate) fn visit_near(
         &self,
-        asked: &[u64],
+        query: &[u64],
         mut bound: u32,
         mut visit: impl FnMut(usize, u32) -> u32,
     ) {
-        if asked.is_empty() || asked.len() != self.width {
+        if query.is_empty() || query.len() != self.width {
             return;
         }
         let blocks = self.planes.chunks_exact(64 * self.width);
         let in_blocks = blocks.len() * BLOCK;
         for (block, planes) in blocks.enumerate() {
-            let distances = Distances::of(planes, asked);
+            let distances = Distances::of(planes, query);
             let near = distances.at_most(bound);
             for (lane, mut near) in near.into_iter().enumerate() {
                 while near != 0 {
@@ -99,7 +99,7 @@ impl PackedSigns {
             }
         }
         for (n, words) in self.rest.chunks_exact(self.width).enumerate() {
-            let pairs = words.iter().zip(asked);
+            let pairs = words.iter().zip(query);
             let distance = pairs.map(|(a, b)| (a ^ b).count_ones()).sum();
             if distance <= bound {
                 bound = visit(in_blocks + n, distance);
@@ -112,14 +112,14 @@ impl PackedSigns {
 struct Distances([Plane; COUNTER_BITS]);
 
 impl Distances {
-    fn of(planes: &[Plane], asked: &[u64]) -> Self {
+    fn of(planes: &[Plane], query: &[u64]) -> Self {
         let mut sums = [[0; LANES]; COUNTER_BITS];
-        let words = planes.as_chunks::<64>().0.iter().zip(asked);
-        for (planes, asked) in words {
+        let words = planes.as_chunks::<64>().0.iter().zip(query);
+        for (planes, query) in words {
             let groups = planes.as_chunks::<TOGETHER>().0.iter().enumerate();
             for (at, planes) in groups {
-                // Flipping what was asked for makes a difference a one.
-                let flip = |n: usize| 0_u64.wrapping_sub(asked >> (TOGETHER * at + n) & 1);
+                // Inverting the query's bits turns each difference into a one.
+                let flip = |n: usize| 0_u64.wrapping_sub(query >> (TOGETHER * at + n) & 1);
                 let one = |n: usize| planes[n].map(|word| word ^ flip(n));
                 let (ones, a) = add(sums[0], one(0), one(1));
                 let (ones, b) = add(ones, one(2), one(3));
@@ -179,7 +179,7 @@ fn add(one: Plane, two: Plane, three: Plane) -> (Plane, Plane) {
 }
 
 /// Rows for columns: bit `n` of word `m` becomes bit `m` of word `n`.
-fn transposed(mut rows: [u64; 64]) -> [u64; 64] {
+fn transpose(mut rows: [u64; 64]) -> [u64; 64] {
     let (mut far, mut mask) = (32, u64::from(u32::MAX));
     while far != 0 {
         let mut at = 0;
@@ -213,19 +213,19 @@ mod tests {
 
     fn check(width: usize, vectors: usize, bound: u32) {
         let all = words((vectors + 1) * width);
-        let (asked, all) = all.split_at(width);
+        let (query, all) = all.split_at(width);
         let mut signs = PackedSigns::new(width);
         signs.reserve(vectors);
         for vector in all.chunks(width) {
             signs.push(vector.iter().copied());
         }
         let mut near = Vec::new();
-        signs.visit_near(asked, bound, |at, distance| {
+        signs.visit_near(query, bound, |at, distance| {
             near.push((at, distance));
             bound
         });
         let distance = |vector: &[u64]| {
-            let pairs = vector.iter().zip(asked);
+            let pairs = vector.iter().zip(query);
             pairs.map(|(a, b)| (a ^ b).count_ones()).sum()
         };
         let distances = all.chunks(width).map(distance).enumerate();

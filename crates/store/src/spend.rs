@@ -1,10 +1,18 @@
-//! The one question about spending that both dialects are asked in the same words.
+//! Open reservations, and SQL for sums of spending: the same in both dialects.
 
-use daybook_domain::spend::SpendBy;
+use daybook_domain::spend::{BudgetPeriod, SpendBy, WorstCase};
 
-/// Sums of a tenant's calls. The parameters, in the dialect's own spelling: tenant, first time, time
-/// after the last, how many.
-pub(crate) fn sums(by: SpendBy, [tenant, from, to, most]: [&str; 4]) -> String {
+/// A reservation that is still open.
+pub(crate) struct OpenReservation {
+    pub(crate) no: i64,
+    pub(crate) tenant: i64,
+    pub(crate) worst: WorstCase,
+    pub(crate) budgets: Vec<BudgetPeriod>,
+}
+
+/// Sums of a tenant's calls. The parameters, in the dialect's own syntax: tenant, first time, time after the
+/// last, how many.
+pub(crate) fn sums_sql(by: SpendBy, [tenant, from, to, most]: [&str; 4]) -> String {
     let (name, group) = match by {
         SpendBy::Day => ("day", "day"),
         SpendBy::Month => ("substr(day, 1, 7)", "substr(day, 1, 7)"),

@@ -1,4 +1,4 @@
-//! Staged writes as a column holds them.
+//! Staged writes in the form that a column holds.
 
 use daybook_domain::EntityWrite;
 

@@ -1,12 +1,14 @@
-//! What becomes of a thread's row: when a block holds, who may end it, and what a caller sees of it.
+//! Rules for a thread's row: when a block holds, who may end it, and what callers see of it.
 //!
-//! Not here: its log, which is its session's.
+//! Not here: the thread's log, which is its session's.
 
-use daybook_domain::working::{Block, BlockOutcome, BlockToken, BlockingReason, NewThread, Thread};
+use daybook_domain::working::{
+    BlockOutcome, BlockToken, BlockingReason, NewThread, Thread, ThreadBlock,
+};
 use daybook_domain::{EventSeq, Session, SessionId, StoreError, Timestamp};
 use serde_json::{Map, Value};
 
-/// A thread, beside its session.
+/// A thread's own fields, beside its session.
 #[derive(Debug, Clone)]
 pub(crate) struct ThreadRow {
     pub(crate) created_at: Timestamp,
@@ -16,16 +18,16 @@ pub(crate) struct ThreadRow {
     pub(crate) blocking: Blocking,
 }
 
-/// What a thread's events wait for, and by which token it is known.
+/// The block of a thread, and the number of its token.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Blocking {
     /// The token of the last block; 0 before the first.
     pub(crate) generation: u64,
-    pub(crate) block: Option<Block>,
+    pub(crate) block: Option<ThreadBlock>,
 }
 
 impl ThreadRow {
-    /// A new thread. `former` is one of the same name whose session is gone: no token is given twice.
+    /// A new thread. `former` is a deleted one of the same id: its tokens are not issued again.
     pub(crate) fn new(new: &NewThread, former: Option<&Self>) -> Self {
         Self {
             created_at: new.now,
@@ -61,8 +63,8 @@ impl ThreadRow {
 }
 
 impl Blocking {
-    /// The block that others must heed.
-    pub(crate) fn standing(&self, now: Timestamp) -> Option<Block> {
+    /// The block that still holds at `now`.
+    pub(crate) fn active_block(&self, now: Timestamp) -> Option<ThreadBlock> {
         self.block.filter(|block| block.stands(now))
     }
 
@@ -74,11 +76,11 @@ impl Blocking {
         until: Timestamp,
         now: Timestamp,
     ) -> BlockOutcome {
-        if let Some(block) = self.standing(now) {
+        if let Some(block) = self.active_block(now) {
             return BlockOutcome::Already(block);
         }
         self.generation += 1;
-        let block = Block {
+        let block = ThreadBlock {
             reason,
             token: BlockToken(self.generation),
             at: last,
@@ -88,18 +90,19 @@ impl Blocking {
         BlockOutcome::Blocked(block)
     }
 
-    /// An append goes past whatever block has had its time, or ends its own; false when that one is over.
+    /// Lets an append pass: clears a block whose time is over, or ends the append's own block. Returns false
+    /// when the append's own block is already over.
     pub(crate) fn pass(&mut self, ends: Option<BlockToken>, now: Timestamp) -> bool {
         match ends {
             Some(token) => self.unblock(token),
             None => {
-                self.block = self.standing(now);
+                self.block = self.active_block(now);
                 true
             }
         }
     }
 
-    /// Lets a block last longer; false when it is over.
+    /// Extends a block; false when it is over.
     pub(crate) fn extend(&mut self, token: BlockToken, until: Timestamp) -> bool {
         let own = self.block.as_mut().filter(|block| block.token == token);
         own.map(|block| block.until = block.until.max(until))
@@ -111,8 +114,9 @@ impl Blocking {
         self.block.take_if(|block| block.token == token).is_some()
     }
 
-    /// Entries from `from` on are gone. A compaction that saw them has nothing to end; a pause goes on.
-    pub(crate) fn shorten(&mut self, from: EventSeq) {
+    /// Adjusts the block when entries from `from` on are deleted. A compaction that saw them has nothing to
+    /// end; a pause holds.
+    pub(crate) fn truncate(&mut self, from: EventSeq) {
         let Some(block) = self.block.as_mut().filter(|block| block.at >= from) else {
             return;
         };
@@ -123,13 +127,13 @@ impl Blocking {
     }
 }
 
-/// What whoever asks for a thread that is not there is told.
-pub(crate) fn unknown(id: &SessionId) -> StoreError {
+/// The error for a thread that does not exist.
+pub(crate) fn unknown_thread(id: &SessionId) -> StoreError {
     StoreError::NotFound(format!("thread {id}"))
 }
 
-/// What whoever creates a thread again that was deleted is told.
-pub(crate) fn deleted(id: &SessionId) -> StoreError {
+/// The error for creating a thread again that was deleted.
+pub(crate) fn deleted_thread(id: &SessionId) -> StoreError {
     let what = "was deleted; give a new one another id";
     StoreError::Refused(format!("thread {id} {what}"))
 }

@@ -1,4 +1,4 @@
-//! A clock that stands still until a test moves it.
+//! A clock that tests set and move by hand.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
@@ -6,25 +6,25 @@ use std::time::Duration;
 use daybook_domain::Timestamp;
 use daybook_domain::time::Clock;
 
-/// A clock that stands still until a test moves it.
+/// A clock that returns the same time until a test moves it.
 #[derive(Debug, Default)]
 pub struct ManualClock(AtomicI64);
 
 impl ManualClock {
-    /// A clock that stands at `now`.
+    /// A clock that shows `now`.
     #[must_use]
     pub fn at(now: Timestamp) -> Self {
         Self(AtomicI64::new(now.0))
     }
 
-    /// Moves on by `by`, and says what time it is then.
+    /// Moves the clock forward by `by`, and returns the new time.
     pub fn advance(&self, by: Duration) -> Timestamp {
         let now = self.now().plus(by);
         self.set(now);
         now
     }
 
-    /// Jumps to `now`, backwards too: clocks do.
+    /// Sets the clock to `now`, which may be earlier: real clocks are set back, too.
     pub fn set(&self, now: Timestamp) {
         self.0.store(now.0, Ordering::SeqCst);
     }

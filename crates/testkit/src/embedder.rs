@@ -1,4 +1,4 @@
-//! A model of vectors that tests can foresee: one dimension for each group of words that mean the same.
+//! An embedding model with predictable vectors: one dimension for each group of words that mean the same.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -30,12 +30,12 @@ impl FakeEmbedder {
         }
     }
 
-    /// Answers so many calls from now on, and fails each one after them.
+    /// Answers the next `calls` calls, and fails every later one.
     pub fn fail_after(&self, calls: usize) {
         self.calls_left.store(calls, Ordering::SeqCst);
     }
 
-    /// How many texts each call brought that was answered.
+    /// The number of texts in each call that was answered.
     ///
     /// # Panics
     /// When another thread panicked inside a call.
@@ -49,7 +49,7 @@ impl FakeEmbedder {
         let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).collect();
         let of = |group: &Vec<String>| words.iter().filter(|word| is_in(group, word)).count();
         let counts: Vec<f32> = self.groups.iter().map(|group| of(group) as f32).collect();
-        // A root is no round number, so that what depends on its last bit is seen.
+        // A square root is no round number, so tests notice results that depend on its last bit.
         counts.into_iter().map(f32::sqrt).collect()
     }
 }

@@ -1,25 +1,27 @@
-//! Values that tests begin from. Each has sound defaults; a test names only what it is about.
+//! Values that tests begin from. Each has valid defaults; a test sets only what it is about.
 
 use std::time::Duration;
 
 use daybook_domain::eligibility::Switches;
-use daybook_domain::index::{Document, Filter, Step};
+use daybook_domain::index::{CandidateQuery, IndexedDocument, SearchFilter};
+use daybook_domain::page::read_all;
 use daybook_domain::seams::{Append, Store};
-use daybook_domain::source::{ImportNo, Source};
-use daybook_domain::trigger::Patience;
+use daybook_domain::source::{ImportNo, TranscriptSource};
+use daybook_domain::trigger::DueLimits;
 use daybook_domain::{
-    Claim, ClaimLimits, Digest, EventId, EventSeq, Evidence, Extraction, FailedTry, Failure,
-    FailureClass, JobKind, NewEvent, Observation, ObservationId, ObservationKind, Origin, Place,
-    Project, Retry, Scope, ScopeKind, SessionId, SessionKind, SessionMeta, StoreError, Tenant,
-    Timestamp, Wait, Yield,
+    Claim, ClaimLimits, Digest, EventId, EventSeq, Evidence, Extraction, ExtractionRecord,
+    FailedTry, Failure, FailureClass, JobKind, NewEvent, Observation, ObservationId,
+    ObservationKind, Origin, Place, Project, Provenance, RetryPolicy, RetryWait, Scope, ScopeKind,
+    SessionId, SessionKind, SessionMeta, StoreError, Tenant, Timestamp, Yield,
 };
+use proptest::prelude::*;
 
 /// The time at which tests begin: 2026-11-01T00:00:00Z.
 pub const DAWN: Timestamp = Timestamp(1_793_491_200_000);
-/// The lease that tests ask for.
+/// How long the leases last that tests claim.
 pub const LEASE: Duration = Duration::from_secs(60);
 
-/// So many seconds after [`DAWN`].
+/// The time `seconds` after [`DAWN`].
 #[must_use]
 pub fn at(seconds: u64) -> Timestamp {
     DAWN.plus(Duration::from_secs(seconds))
@@ -35,7 +37,7 @@ pub fn session(host_id: &str) -> SessionId {
     }
 }
 
-/// What an append says of an ordinary session.
+/// The properties that an append reports of an ordinary session.
 #[must_use]
 pub fn meta(id: &SessionId) -> SessionMeta {
     SessionMeta {
@@ -48,7 +50,7 @@ pub fn meta(id: &SessionId) -> SessionMeta {
     }
 }
 
-/// A claim of so many due jobs by `worker`.
+/// A claim of up to `jobs` due jobs by the holder `worker`.
 #[must_use]
 pub fn claim_of(kind: JobKind, now: Timestamp, jobs: usize) -> Claim<'static> {
     Claim {
@@ -68,8 +70,8 @@ pub fn failed(class: FailureClass) -> FailedTry {
             class,
             message: "no usable answer".to_owned(),
         },
-        wait: Wait::default(),
-        retry: Retry::default(),
+        wait: RetryWait::default(),
+        retry: RetryPolicy::default(),
         jitter: 1.0,
         engine: "1".to_owned(),
     }
@@ -84,7 +86,7 @@ pub fn tokens(text: &str) -> String {
     words.map(str::to_lowercase).collect::<Vec<_>>().join(" ")
 }
 
-/// What a person said at [`DAWN`], in no file. Its identity is its text.
+/// A person's message at [`DAWN`], from no file. Its identity is its text.
 #[must_use]
 pub fn event(text: &str) -> NewEvent {
     NewEvent {
@@ -99,39 +101,51 @@ pub fn event(text: &str) -> NewEvent {
         sidechain: false,
         place: None,
         tokens: tokens(text),
+        retracts: Vec::new(),
     }
 }
 
-/// Changes one thing about an event.
-pub trait EventShape {
-    /// Said at that time.
-    #[must_use]
-    fn said_at(self, at: Timestamp) -> Self;
-    /// Said by that one.
-    #[must_use]
-    fn said_by(self, origin: Origin) -> Self;
-    /// Read from that line.
-    #[must_use]
-    fn on_line(self, line: u32) -> Self;
-    /// Said while working there.
-    #[must_use]
-    fn in_place(self, root: &str) -> Self;
+/// An event that retracts those at these positions of its session.
+#[must_use]
+pub fn retraction(text: &str, seqs: &[u64]) -> NewEvent {
+    NewEvent {
+        origin: Origin::Retraction,
+        tokens: String::new(),
+        retracts: seqs.iter().copied().map(EventSeq).collect(),
+        ..event(text)
+    }
 }
 
-impl EventShape for NewEvent {
-    fn said_at(self, at: Timestamp) -> Self {
+/// Changes one property of an event.
+pub trait EventFixture {
+    /// Sets the event's time.
+    #[must_use]
+    fn with_time(self, at: Timestamp) -> Self;
+    /// Sets the event's origin.
+    #[must_use]
+    fn with_origin(self, origin: Origin) -> Self;
+    /// Sets the line that the event was read from.
+    #[must_use]
+    fn with_line(self, line: u32) -> Self;
+    /// Sets the event's place to the branch `main` of `root`.
+    #[must_use]
+    fn with_place(self, root: &str) -> Self;
+}
+
+impl EventFixture for NewEvent {
+    fn with_time(self, at: Timestamp) -> Self {
         Self { at, ..self }
     }
 
-    fn said_by(self, origin: Origin) -> Self {
+    fn with_origin(self, origin: Origin) -> Self {
         Self { origin, ..self }
     }
 
-    fn on_line(self, line: u32) -> Self {
+    fn with_line(self, line: u32) -> Self {
         Self { line, ..self }
     }
 
-    fn in_place(self, root: &str) -> Self {
+    fn with_place(self, root: &str) -> Self {
         let place = Some(place(root));
         Self { place, ..self }
     }
@@ -146,10 +160,10 @@ pub fn place(root: &str) -> Place {
     }
 }
 
-/// So many events, `word 1`, `word 2`, …, a second apart.
+/// `count` events, `word 1`, `word 2`, …, one second apart.
 #[must_use]
 pub fn events(word: &str, count: u64) -> Vec<NewEvent> {
-    let numbered = (1..=count).map(|n| event(&format!("{word} {n}")).said_at(at(n)));
+    let numbered = (1..=count).map(|n| event(&format!("{word} {n}")).with_time(at(n)));
     numbered.collect()
 }
 
@@ -162,14 +176,14 @@ pub fn append(id: &SessionId, events: Vec<NewEvent>) -> Append {
         remotes: Vec::new(),
         source: None,
         import: None,
-        patience: Patience::default(),
+        patience: DueLimits::default(),
         urgent: None,
         switches: Switches::default(),
         now: DAWN,
     }
 }
 
-/// An append that moves a file on, as part of an import.
+/// An append that advances a file's progress, as part of an import.
 #[must_use]
 pub fn imported(id: &SessionId, events: Vec<NewEvent>, path: &str, import: ImportNo) -> Append {
     let source = source(path, id, events.len() as u64);
@@ -180,10 +194,10 @@ pub fn imported(id: &SessionId, events: Vec<NewEvent>, path: &str, import: Impor
     }
 }
 
-/// A file of which so many bytes have been taken in.
+/// A file of which `offset` bytes have been imported.
 #[must_use]
-pub fn source(path: &str, id: &SessionId, offset: u64) -> Source {
-    Source {
+pub fn source(path: &str, id: &SessionId, offset: u64) -> TranscriptSource {
+    TranscriptSource {
         path: path.to_owned(),
         format: "claude-code".to_owned(),
         session: Some(id.clone()),
@@ -198,6 +212,7 @@ pub fn source(path: &str, id: &SessionId, offset: u64) -> Source {
         state: "{}".to_owned(),
         failure: None,
         reading: 0,
+        claimed_id: None,
     }
 }
 
@@ -231,7 +246,7 @@ pub fn project(key: &str) -> Project {
     }
 }
 
-/// Evidence from events of a session, said one second apart from the first one's number on.
+/// Evidence from events of a session: the first is as many seconds after [`DAWN`] as its number, the others follow.
 #[must_use]
 pub fn evidence(id: &SessionId, events: &[u64]) -> Evidence {
     Evidence {
@@ -266,7 +281,7 @@ pub fn observation(scope: &Scope, text: &str, evidence: Vec<Evidence>) -> Observ
     }
 }
 
-/// What a pass over a window yields.
+/// The result of one pass over a window.
 #[must_use]
 pub fn extraction(
     id: &SessionId,
@@ -284,11 +299,28 @@ pub fn extraction(
         retracted: Vec::new(),
         concerns: Vec::new(),
         writes: Vec::new(),
-        extractor: "test/1".to_owned(),
+        quarantined: Vec::new(),
+        provenance: Provenance::of("test/1"),
     }
 }
 
-/// A pass over a window that taught nothing.
+/// Live extractions of all sessions of a tenant, by session and window.
+///
+/// # Errors
+/// What the store answers.
+pub async fn extractions_of_all(
+    store: &dyn Store,
+    tenant: &Tenant,
+) -> Result<Vec<ExtractionRecord>, StoreError> {
+    let mut all = Vec::new();
+    for session in read_all(|page| store.sessions(tenant, page)).await? {
+        all.extend(store.extractions_of(&session.id).await?);
+    }
+    all.sort_by(|a, b| (&a.session, a.from, a.to).cmp(&(&b.session, b.from, b.to)));
+    Ok(all)
+}
+
+/// A pass over a window that yielded no observation.
 #[must_use]
 pub fn nothing(id: &SessionId, window: (u64, u64)) -> Extraction {
     Extraction {
@@ -297,16 +329,26 @@ pub fn nothing(id: &SessionId, window: (u64, u64)) -> Extraction {
     }
 }
 
-/// The documents that steps lead to, whole.
+/// The whole documents that candidate queries find.
 ///
 /// # Errors
 /// When the store fails.
 pub async fn candidates(
     store: &dyn Store,
     tenant: &Tenant,
-    steps: &[Step],
-    filter: &Filter,
-) -> Result<Vec<Document>, StoreError> {
+    steps: &[CandidateQuery],
+    filter: &SearchFilter,
+) -> Result<Vec<IndexedDocument>, StoreError> {
     let docs = store.matches(tenant, steps, filter).await?;
     store.documents(tenant, &docs).await
+}
+
+/// Strings in which joints, marks, cases and scripts meet more often than in any real text.
+pub fn unruly_text() -> impl Strategy<Value = String> {
+    prop_oneof![
+        any::<String>(),
+        "[a-cA-C0-2sS_./:\\\\@'’\"“” +=-]{0,120}",
+        "[aÉßİςжЁ\u{300}\u{301}\u{338}\u{5b0}\u{64b}\u{94d}\u{200c}\u{fe0f}हि猫がデーกที่가나다ﬁＡ＂．\" -]{0,60}",
+        "[A-Za-z0-9+/]{60,200}",
+    ]
 }

@@ -12,7 +12,7 @@
 //! ```
 //!
 //! The closure makes an empty store; what it returns is dropped after the test and dereferences to
-//! the store, so it may own a folder or a server. A promise is a function, and can be asked for alone:
+//! the store, so it may own a folder or a server. A promise is a function, and can be checked alone:
 //!
 //! ```
 //! use daybook_testkit::{run, suites};
@@ -21,13 +21,19 @@
 //! ```
 //!
 //! [`model`] drives a store with random operations and
-//! compares all that can be seen of it with a small model. [`suites::walls`] lets two tenants share a store.
-//! [`llm_server`] is a provider of language models that does what a test tells it to.
-//! [`embedder`] is a model of vectors that can be foreseen.
+//! compares all that can be seen of it with a small model. [`suites::tenant_isolation`] lets two tenants share a store.
+//! [`llm_server`] is a provider of language models that follows a test's script.
+//! [`embedder`] is an embedding model with predictable vectors.
 //! [`mutation`] damages documents for parsers to read.
 //! [`simulation`] interleaves everything that happens to jobs, and checks what must hold after each call.
 //!
 //! Never a normal dependency: tests alone use this.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "for tests alone, which use this machine's clock, folders and processes"
+)]
 
 pub mod clock;
 pub mod embedder;

@@ -87,9 +87,9 @@ const PIECES: [&[u8]; 44] = [
 ];
 
 /// Reads a script: each answer takes the next bytes of it. At its end every answer is 0.
-struct Script<'a>(&'a [u8]);
+struct EditScript<'a>(&'a [u8]);
 
-impl Script<'_> {
+impl EditScript<'_> {
     fn byte(&mut self) -> u8 {
         let Some((first, rest)) = self.0.split_first() else {
             return 0;
@@ -120,8 +120,8 @@ impl Script<'_> {
 
 /// One document of `seeds`, changed as `script` says: an empty script changes nothing of the first.
 #[must_use]
-pub fn mutated(seeds: &[&[u8]], script: &[u8]) -> Vec<u8> {
-    let mut script = Script(script);
+pub fn mutate(seeds: &[&[u8]], script: &[u8]) -> Vec<u8> {
+    let mut script = EditScript(script);
     let seed = script.below(seeds.len());
     let mut document = seeds
         .get(seed)
@@ -137,7 +137,7 @@ pub fn mutated(seeds: &[&[u8]], script: &[u8]) -> Vec<u8> {
     document
 }
 
-fn edit(document: &mut Vec<u8>, seeds: &[&[u8]], script: &mut Script<'_>) {
+fn edit(document: &mut Vec<u8>, seeds: &[&[u8]], script: &mut EditScript<'_>) {
     match script.byte() % 11 {
         0 => flip_bit(document, script),
         1 => drop(document.drain(script.range(document.len()))),
@@ -153,7 +153,7 @@ fn edit(document: &mut Vec<u8>, seeds: &[&[u8]], script: &mut Script<'_>) {
     }
 }
 
-fn flip_bit(document: &mut [u8], script: &mut Script<'_>) {
+fn flip_bit(document: &mut [u8], script: &mut EditScript<'_>) {
     let at = script.below(document.len());
     let bit = 1 << (script.byte() % 8);
     if let Some(byte) = document.get_mut(at) {
@@ -161,7 +161,7 @@ fn flip_bit(document: &mut [u8], script: &mut Script<'_>) {
     }
 }
 
-fn repeat(document: &mut Vec<u8>, script: &mut Script<'_>) {
+fn repeat(document: &mut Vec<u8>, script: &mut EditScript<'_>) {
     let range = script.range(document.len());
     let copies = script.below(MOST_COPIES);
     let most = LONGEST.saturating_sub(document.len()) / range.len().max(1);
@@ -169,22 +169,22 @@ fn repeat(document: &mut Vec<u8>, script: &mut Script<'_>) {
     document.splice(range.end..range.end, piece);
 }
 
-fn piece(script: &mut Script<'_>) -> &'static [u8] {
+fn piece(script: &mut EditScript<'_>) -> &'static [u8] {
     PIECES[script.below(PIECES.len())]
 }
 
-fn insert_piece(document: &mut Vec<u8>, script: &mut Script<'_>) {
+fn insert_piece(document: &mut Vec<u8>, script: &mut EditScript<'_>) {
     let at = script.below(document.len() + 1);
     document.splice(at..at, piece(script).iter().copied());
 }
 
-fn overwrite(document: &mut Vec<u8>, script: &mut Script<'_>) {
+fn overwrite(document: &mut Vec<u8>, script: &mut EditScript<'_>) {
     let range = script.range(document.len());
     document.splice(range, piece(script).iter().copied());
 }
 
-/// Where the text between two quotation marks stands.
-fn literal(document: &[u8], script: &mut Script<'_>) -> Option<std::ops::Range<usize>> {
+/// The range of a text between two quotation marks.
+fn literal(document: &[u8], script: &mut EditScript<'_>) -> Option<std::ops::Range<usize>> {
     let from = script.below(document.len());
     let quote = |from: usize| {
         let rest = document.get(from..)?;
@@ -197,7 +197,7 @@ fn literal(document: &[u8], script: &mut Script<'_>) -> Option<std::ops::Range<u
 }
 
 /// Keeps the document's structure, and changes a name or a value in it.
-fn replace_literal(document: &mut Vec<u8>, script: &mut Script<'_>) {
+fn replace_literal(document: &mut Vec<u8>, script: &mut EditScript<'_>) {
     let Some(range) = literal(document, script) else {
         return;
     };
@@ -208,8 +208,8 @@ fn replace_literal(document: &mut Vec<u8>, script: &mut Script<'_>) {
     document.splice(range, other);
 }
 
-/// Puts something that is no text where text was.
-fn remove_literal(document: &mut Vec<u8>, script: &mut Script<'_>) {
+/// Replaces a quoted text by a value that is no text.
+fn remove_literal(document: &mut Vec<u8>, script: &mut EditScript<'_>) {
     if let Some(range) = literal(document, script) {
         let quoted = range.start - 1..range.end + 1;
         document.splice(quoted, piece(script).iter().copied());
@@ -217,21 +217,21 @@ fn remove_literal(document: &mut Vec<u8>, script: &mut Script<'_>) {
 }
 
 /// Inserts a part of another document.
-fn splice(document: &mut Vec<u8>, seeds: &[&[u8]], script: &mut Script<'_>) {
+fn splice(document: &mut Vec<u8>, seeds: &[&[u8]], script: &mut EditScript<'_>) {
     let other = seeds[script.below(seeds.len())];
     let part = &other[script.range(other.len())];
     let at = script.below(document.len() + 1);
     document.splice(at..at, part.iter().copied());
 }
 
-fn swap_lines(document: &mut Vec<u8>, script: &mut Script<'_>) {
+fn swap_lines(document: &mut Vec<u8>, script: &mut EditScript<'_>) {
     let mut lines: Vec<&[u8]> = document.split(|byte| *byte == b'\n').collect();
     let (one, other) = (script.below(lines.len()), script.below(lines.len()));
     lines.swap(one, other);
     *document = lines.join(&b'\n');
 }
 
-fn nest(document: &mut Vec<u8>, script: &mut Script<'_>) {
+fn nest(document: &mut Vec<u8>, script: &mut EditScript<'_>) {
     let at = script.below(document.len() + 1);
     let opening: &[u8] = match script.byte() % 3 {
         0 => b"[",
@@ -241,12 +241,12 @@ fn nest(document: &mut Vec<u8>, script: &mut Script<'_>) {
     document.splice(at..at, opening.repeat(script.below(NESTING)));
 }
 
-/// Hands `parse` a mutation of one of `seeds`.
+/// Calls `parse` with a mutation of one of `seeds`.
 ///
 /// # Panics
 /// When the parse takes longer than [`PARSE_LIMIT`].
 pub fn parse_mutated(seeds: &[&[u8]], script: &[u8], parse: impl FnOnce(&[u8])) {
-    let document = mutated(seeds, script);
+    let document = mutate(seeds, script);
     let began = Instant::now();
     parse(&document);
     let took = began.elapsed();
@@ -275,8 +275,8 @@ mod tests {
 
     #[test]
     fn an_empty_script_leaves_the_first_document_as_it_is() {
-        assert_eq!(mutated(&[b"one", b"two"], &[]), b"one");
-        assert_eq!(mutated(&[], &[1, 2, 3]), b"");
+        assert_eq!(mutate(&[b"one", b"two"], &[]), b"one");
+        assert_eq!(mutate(&[], &[1, 2, 3]), b"");
     }
 
     #[test]
@@ -287,8 +287,8 @@ mod tests {
             let script: Vec<u8> = (0..200_u32)
                 .map(|n| (seed.wrapping_mul(2_654_435_761).wrapping_add(n * 40_503) >> 11) as u8)
                 .collect();
-            let one = mutated(&seeds, &script);
-            assert_eq!(one, mutated(&seeds, &script));
+            let one = mutate(&seeds, &script);
+            assert_eq!(one, mutate(&seeds, &script));
             assert!(one.len() <= LONGEST);
             different.insert(one);
         }

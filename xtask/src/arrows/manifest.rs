@@ -1,7 +1,7 @@
-//! What a crate's `Cargo.toml` depends on.
+//! Checks the dependencies in a crate's `Cargo.toml`.
 //!
-//! Tests may use anything of ours, so `dev-dependencies` are free; build scripts and
-//! platform-specific sections count like ordinary dependencies.
+//! Tests may use every crate of ours, so `dev-dependencies` are exempt. Dependencies of build scripts and of single
+//! platforms count like ordinary ones.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::path::Path;
 use anyhow::Context as _;
 use toml::{Table, Value};
 
-use super::rules::{CRATES, CrateRule};
+use super::rules::{CRATES, CrateRule, LIBRARY_PACKAGES};
 
 /// Findings in the manifest of the crate in `folder`, in the workspace at `root`.
 pub(super) fn check(root: &Path, folder: &Path, rule: &CrateRule) -> anyhow::Result<Vec<String>> {
@@ -29,7 +29,7 @@ pub(super) fn check(root: &Path, folder: &Path, rule: &CrateRule) -> anyhow::Res
         ));
     }
     for package in dependencies(&manifest, &workspace) {
-        broken.extend(arrow(&place, rule, &package));
+        broken.extend(forbidden_arrow(&place, rule, &package));
     }
     Ok(broken)
 }
@@ -43,10 +43,10 @@ fn read(folder: &Path) -> anyhow::Result<Table> {
         .with_context(reading)
 }
 
-fn arrow(place: &str, rule: &CrateRule, package: &str) -> Option<String> {
-    let finding = |because: &str| {
+fn forbidden_arrow(place: &str, rule: &CrateRule, package: &str) -> Option<String> {
+    let finding = |reason: &str| {
         Some(format!(
-            "{place}: {} may not depend on {package}: {because}",
+            "{place}: {} may not depend on {package}: {reason}",
             rule.name
         ))
     };
@@ -58,8 +58,15 @@ fn arrow(place: &str, rule: &CrateRule, package: &str) -> Option<String> {
             _ => finding(&format!("of ours, it uses {}", rule.may_use.join(", "))),
         };
     }
-    let banned = rule.banned_packages.iter().find(|b| b.what == package)?;
-    finding(banned.because)
+    let host_only = LIBRARY_PACKAGES
+        .iter()
+        .filter(|ban| !ban.allowed_in.contains(&rule.name));
+    let ban = rule
+        .banned_packages
+        .iter()
+        .chain(host_only)
+        .find(|ban| ban.item == package)?;
+    finding(ban.reason)
 }
 
 /// Names of the packages that a manifest depends on outside tests, without repeats.
@@ -89,7 +96,7 @@ fn sections_of(table: &Table) -> Vec<&Table> {
         .collect()
 }
 
-/// A dependency may be renamed, here or in the workspace: then `package` says what it really is.
+/// The package of a dependency. It may be renamed, here or in the workspace; then `package` holds its real name.
 fn package_of(key: &str, value: &Value, shared: Option<&Value>) -> String {
     let real = |value: &Value| Some(value.get("package")?.as_str()?.to_owned());
     let inherited = || real(shared?.get(key)?);

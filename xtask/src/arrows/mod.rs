@@ -1,16 +1,17 @@
-//! Whether crates and stages use only what they may (ARCHITECTURE.md, "Crates").
+//! Whether crates, stages and modules use only what they may (ARCHITECTURE.md, "Crates").
 //!
-//! The tables in [`rules`] say what is allowed; [`manifest`] reads `Cargo.toml` files, [`source`]
-//! and [`uses`] read Rust files, and every finding names the place, the arrow and the reason why
-//! it may not be there. Code that only tests see is free: a test may stand anywhere.
+//! The tables in [`rules`] list what is allowed. [`manifest`] reads `Cargo.toml` files, [`source`] and [`tokens`] read
+//! Rust files, [`modules`] gives each module its floor, [`stages`] knows the engine's pipeline. Each finding names the place, the arrow and the reason of the rule. Code that only tests compile is
+//! exempt.
 //!
-//! Not here: what a rule is good for. Each rule says that itself.
+//! Not here: calls of clocks, of the environment and of processes, which `clippy.toml` disallows.
 
 mod manifest;
+mod modules;
 mod rules;
 mod source;
 mod stages;
-mod uses;
+mod tokens;
 
 #[cfg(test)]
 mod arrows_tests;
@@ -20,13 +21,18 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
-use crate::Report;
-use rules::{CRATES, EVERYWHERE};
+use crate::CheckReport;
+use modules::Modules;
+use rules::CRATES;
 use source::Source;
 
+/// Crates that nothing else uses. Their modules have floors, too.
+const TOOLS: [&str; 2] = ["bench", "xtask"];
+
 /// Checks the workspace at `root`.
-pub(crate) fn check(root: &Path) -> anyhow::Result<Report> {
+pub(crate) fn check(root: &Path) -> anyhow::Result<CheckReport> {
     let mut broken = Vec::new();
+    let mut module_count = 0;
     let mut files = 0;
     let folders = folders(&root.join("crates"))?;
     for folder in &folders {
@@ -39,27 +45,55 @@ pub(crate) fn check(root: &Path) -> anyhow::Result<Report> {
             continue;
         };
         broken.extend(manifest::check(root, folder, rule)?);
-        for file in rust_files(&folder.join("src"))? {
-            files += 1;
-            let source = Source::read(root, &folder.join("src"), &file)?;
-            for banned in rule.banned_text.iter().chain(EVERYWHERE) {
-                let let_off = |place: &&str| *place == rule.name || file.ends_with(place);
-                if !banned.but_not_in.iter().any(let_off) {
-                    broken.extend(source.findings(banned));
-                }
+        let sources = sources(root, folder)?;
+        files += sources.len();
+        for source in &sources {
+            for ban in rule.banned_names {
+                broken.extend(source.findings(ban));
             }
             if rule.name == "engine" {
-                broken.extend(stages::check(&source));
+                broken.extend(stages::check(source));
             }
         }
+        let modules = Modules::new(&name, &sources);
+        module_count += modules.count();
+        broken.extend(modules.findings());
     }
-    Ok(Report {
-        looked_at: format!(
-            "{} crates, {files} files, every arrow allowed",
+    for name in TOOLS {
+        let sources = sources(root, &root.join(name))?;
+        files += sources.len();
+        let modules = Modules::new(name, &sources);
+        module_count += modules.count();
+        broken.extend(modules.findings());
+    }
+    Ok(CheckReport {
+        summary: format!(
+            "{} crates, {files} files, {module_count} modules on their floors, every arrow allowed",
             folders.len()
         ),
         broken,
     })
+}
+
+/// Lists the floors of all modules.
+pub(crate) fn floors(root: &Path) -> anyhow::Result<CheckReport> {
+    let mut lines = vec!["a module uses only siblings on lower floors".to_owned()];
+    for folder in folders(&root.join("crates"))? {
+        let modules = Modules::new(&file_name(&folder), &sources(root, &folder)?);
+        lines.extend(modules.floors());
+    }
+    Ok(CheckReport {
+        summary: lines.join("\n"),
+        broken: Vec::new(),
+    })
+}
+
+/// The files of the crate in `folder`, without those that only tests see.
+fn sources(root: &Path, folder: &Path) -> anyhow::Result<Vec<Source>> {
+    let src = folder.join("src");
+    let files = rust_files(&src)?;
+    let sources = files.iter().map(|file| Source::read(root, &src, file));
+    sources.collect()
 }
 
 fn folders(under: &Path) -> anyhow::Result<Vec<PathBuf>> {

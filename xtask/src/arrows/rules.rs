@@ -1,28 +1,30 @@
-//! The tables: what each crate may use, what it must never name, and which stage of the engine may
-//! look at which other.
+//! The tables of allowed arrows: dependencies of each crate, names its source must not contain, floors of modules, and
+//! uses between the stages of the engine.
 //!
-//! Changing a line here changes the architecture: ARCHITECTURE.md is edited with it.
+//! A change of a line here changes the architecture: edit ARCHITECTURE.md with it.
+//!
+//! Not here: calls of clocks, of the environment and of processes. `clippy.toml` disallows them.
 
-/// Something that must not be named, and why.
+/// A package or name that is not allowed, and why.
 #[derive(Debug)]
-pub(super) struct Banned {
-    /// A package, for dependencies; a path or a piece of text, for source.
-    pub(super) what: &'static str,
-    /// Why not, as the end of "may not be here: …".
-    pub(super) because: &'static str,
-    /// Crates, files of theirs such as `app/src/keys.rs`, or stages of the engine, that are let off.
-    pub(super) but_not_in: &'static [&'static str],
+pub(super) struct Ban {
+    /// A package, in tables of packages; a path or a piece of text, in tables of source.
+    pub(super) item: &'static str,
+    /// The reason, as the end of "may not be here: …".
+    pub(super) reason: &'static str,
+    /// Crates or stages of the engine that the ban does not apply to.
+    pub(super) allowed_in: &'static [&'static str],
 }
 
-const fn banned(what: &'static str, because: &'static str) -> Banned {
-    Banned {
-        what,
-        because,
-        but_not_in: &[],
+const fn ban(item: &'static str, reason: &'static str) -> Ban {
+    Ban {
+        item,
+        reason,
+        allowed_in: &[],
     }
 }
 
-/// What one crate may use.
+/// The arrows of one crate.
 #[derive(Debug)]
 pub(super) struct CrateRule {
     /// Its folder below `crates/`.
@@ -30,9 +32,9 @@ pub(super) struct CrateRule {
     /// Crates of ours that it may depend on outside tests.
     pub(super) may_use: &'static [&'static str],
     /// Packages that it must not depend on outside tests.
-    pub(super) banned_packages: &'static [Banned],
-    /// What its source must not name outside tests.
-    pub(super) banned_text: &'static [Banned],
+    pub(super) banned_packages: &'static [Ban],
+    /// Names that its source must not contain outside tests.
+    pub(super) banned_names: &'static [Ban],
 }
 
 impl CrateRule {
@@ -46,15 +48,14 @@ impl CrateRule {
 }
 
 const PURE: &str = "domain holds values and pure functions of them";
-const CLOCK: &str = "the present time arrives as an argument, so that tests own it";
-const ENVIRONMENT: &str = "only the binary reads the environment";
-const LISTENERS: &str = "whoever uses the library chooses who listens";
-const SIGNALS: &str = "signals and panics of a process belong to its host";
+const CLOCK: &str = "the present time arrives as an argument, so that tests control it";
 const NO_DATABASE: &str = "only store knows databases";
-const NO_HTTP: &str = "only llm and the binary speak HTTP";
-const NO_MODEL: &str = "a store remembers; it asks no model";
-const NO_LAYOUT: &str = "a store knows no prompt and no file layout";
-const NO_MEMORY: &str = "this crate serves text to anybody and knows no memory";
+const NO_HTTP: &str = "only llm and the binary use HTTP";
+const NO_MODEL: &str = "a store keeps data, and calls no model";
+const NO_LAYOUT: &str = "a store holds no prompt and no file layout";
+const PURE_TEXT: &str = "text holds pure functions of texts";
+const NO_FILES: &str = "working memory lives in a store, and touches no file";
+const NO_MEMORY: &str = "this crate works on texts alone, without sessions or memories";
 
 /// Every crate of the workspace.
 pub(super) const CRATES: &[CrateRule] = &[
@@ -62,259 +63,292 @@ pub(super) const CRATES: &[CrateRule] = &[
         name: "domain",
         may_use: &[],
         banned_packages: &[
-            banned("tokio", PURE),
-            banned("async-std", PURE),
-            banned("smol", PURE),
-            banned("mio", PURE),
-            banned("rusqlite", PURE),
-            banned("sqlx", PURE),
-            banned("tokio-postgres", PURE),
-            banned("deadpool-postgres", PURE),
-            banned("reqwest", PURE),
-            banned("ureq", PURE),
-            banned("hyper", PURE),
-            banned("axum", PURE),
-            banned("gix", PURE),
-            banned("tempfile", PURE),
-            banned("jiff", PURE),
-            banned("chrono", PURE),
-            banned("time", PURE),
-            banned("rand", PURE),
+            ban("tokio", PURE),
+            ban("mio", PURE),
+            ban("rusqlite", PURE),
+            ban("tokio-postgres", PURE),
+            ban("deadpool-postgres", PURE),
+            ban("reqwest", PURE),
+            ban("hyper", PURE),
+            ban("axum", PURE),
+            ban("gix", PURE),
+            ban("tempfile", PURE),
+            ban("jiff", PURE),
+            ban("chrono", PURE),
+            ban("time", PURE),
+            ban("rand", PURE),
         ],
-        banned_text: &[
-            banned("std::fs", PURE),
-            banned("std::io", PURE),
-            banned("std::net", PURE),
-            banned("std::thread", PURE),
-            banned("SystemTime::now", CLOCK),
-            banned("Instant::now", CLOCK),
+        banned_names: &[
+            ban("std::fs", PURE),
+            ban("std::io", PURE),
+            ban("std::net", PURE),
+            ban("std::thread", PURE),
         ],
     },
     CrateRule {
         name: "store",
         may_use: &["domain"],
         banned_packages: &[
-            banned("reqwest", NO_MODEL),
-            banned("ureq", NO_MODEL),
-            banned("axum", NO_HTTP),
-            banned("gix", NO_LAYOUT),
-            banned("jiff", CLOCK),
-            banned("chrono", CLOCK),
+            ban("reqwest", NO_MODEL),
+            ban("axum", NO_HTTP),
+            ban("gix", NO_LAYOUT),
+            ban("jiff", CLOCK),
+            ban("chrono", CLOCK),
         ],
-        banned_text: &[
-            banned("SystemTime::now", CLOCK),
-            banned("Timestamp::now", CLOCK),
-            banned("MEMORY.md", NO_LAYOUT),
-            banned("memory_summary", NO_LAYOUT),
-            banned("prompts/", NO_LAYOUT),
+        banned_names: &[
+            ban("MEMORY.md", NO_LAYOUT),
+            ban("memory_summary", NO_LAYOUT),
+            ban("prompts/", NO_LAYOUT),
         ],
     },
     CrateRule {
         name: "llm",
         may_use: &["domain"],
         banned_packages: &[
-            banned("rusqlite", NO_MEMORY),
-            banned("tokio-postgres", NO_MEMORY),
-            banned("gix", NO_MEMORY),
+            ban("rusqlite", NO_MEMORY),
+            ban("tokio-postgres", NO_MEMORY),
+            ban("gix", NO_MEMORY),
         ],
-        banned_text: &[banned("SystemTime::now", CLOCK)],
+        banned_names: &[],
     },
     CrateRule {
         name: "embed",
         may_use: &["domain"],
         banned_packages: &[
-            banned("rusqlite", NO_MEMORY),
-            banned("tokio-postgres", NO_MEMORY),
-            banned("reqwest", NO_MEMORY),
-            banned("ureq", NO_MEMORY),
+            ban("rusqlite", NO_MEMORY),
+            ban("tokio-postgres", NO_MEMORY),
+            ban("reqwest", NO_MEMORY),
         ],
-        banned_text: &[banned("SystemTime::now", CLOCK)],
+        banned_names: &[],
+    },
+    CrateRule {
+        name: "text",
+        may_use: &["domain"],
+        banned_packages: &[
+            ban("tokio", PURE_TEXT),
+            ban("rusqlite", PURE_TEXT),
+            ban("reqwest", PURE_TEXT),
+            ban("tempfile", PURE_TEXT),
+            ban("jiff", PURE_TEXT),
+        ],
+        banned_names: &[
+            ban("std::fs", PURE_TEXT),
+            ban("std::io", PURE_TEXT),
+            ban("std::net", PURE_TEXT),
+        ],
+    },
+    CrateRule {
+        name: "working",
+        may_use: &["domain", "text"],
+        banned_packages: &[
+            ban("rusqlite", NO_DATABASE),
+            ban("tokio-postgres", NO_DATABASE),
+            ban("deadpool-postgres", NO_DATABASE),
+            ban("axum", NO_HTTP),
+            ban("reqwest", NO_HTTP),
+            ban("gix", NO_FILES),
+            ban("jiff", CLOCK),
+        ],
+        banned_names: &[ban("std::fs", NO_FILES), ban("std::net", NO_HTTP)],
     },
     CrateRule {
         name: "engine",
-        may_use: &["domain"],
+        may_use: &["domain", "text", "working"],
         banned_packages: &[
-            banned("rusqlite", NO_DATABASE),
-            banned("sqlx", NO_DATABASE),
-            banned("tokio-postgres", NO_DATABASE),
-            banned("deadpool-postgres", NO_DATABASE),
-            banned("axum", NO_HTTP),
-            banned("hyper", NO_HTTP),
-            banned("reqwest", NO_HTTP),
-            banned("ureq", NO_HTTP),
-            banned("tower-http", NO_HTTP),
-            banned("rmcp", NO_HTTP),
+            ban("rusqlite", NO_DATABASE),
+            ban("tokio-postgres", NO_DATABASE),
+            ban("deadpool-postgres", NO_DATABASE),
+            ban("axum", NO_HTTP),
+            ban("hyper", NO_HTTP),
+            ban("reqwest", NO_HTTP),
+            ban("tower-http", NO_HTTP),
+            ban("rmcp", NO_HTTP),
         ],
-        banned_text: &[
-            banned("SystemTime::now", CLOCK),
-            banned("Instant::now", CLOCK),
-            banned("Timestamp::now", CLOCK),
-            banned("Zoned::now", CLOCK),
-            banned("rusqlite", NO_DATABASE),
-            banned("sqlite_", NO_DATABASE),
-        ],
+        banned_names: &[ban("sqlite_", NO_DATABASE)],
     },
     CrateRule {
         name: "eval",
-        may_use: &["domain", "engine"],
+        may_use: &["domain", "text", "working", "engine"],
         banned_packages: &[
-            banned("rusqlite", NO_DATABASE),
-            banned("tokio-postgres", NO_DATABASE),
-            banned("deadpool-postgres", NO_DATABASE),
-            banned("reqwest", NO_HTTP),
-            banned("axum", NO_HTTP),
+            ban("rusqlite", NO_DATABASE),
+            ban("tokio-postgres", NO_DATABASE),
+            ban("deadpool-postgres", NO_DATABASE),
+            ban("reqwest", NO_HTTP),
+            ban("axum", NO_HTTP),
         ],
-        banned_text: &[
-            banned("SystemTime::now", CLOCK),
-            banned("Timestamp::now", CLOCK),
-            banned("Zoned::now", CLOCK),
-        ],
+        banned_names: &[],
     },
     CrateRule {
         name: "testkit",
         may_use: &["domain"],
         banned_packages: &[],
-        banned_text: &[],
+        banned_names: &[],
     },
     CrateRule {
         name: "daybook",
-        may_use: &["domain", "store", "llm", "embed", "engine"],
+        may_use: &["domain", "store", "llm", "embed", "text", "working"],
         banned_packages: &[],
-        banned_text: &[],
+        banned_names: &[],
     },
     CrateRule {
         name: "app",
         may_use: &[
-            "domain", "store", "llm", "embed", "engine", "eval", "daybook",
+            "domain", "store", "llm", "embed", "text", "working", "engine", "eval", "daybook",
         ],
         banned_packages: &[],
-        banned_text: &[],
+        banned_names: &[],
     },
 ];
 
-/// What the library leaves to its host.
-const fn library(what: &'static str, because: &'static str) -> Banned {
-    Banned {
-        what,
-        because,
-        but_not_in: &["app", "testkit"],
+/// Packages that the library leaves to its host.
+pub(super) const LIBRARY_PACKAGES: &[Ban] = &[
+    library(
+        "tracing-subscriber",
+        "the host process chooses its subscriber",
+    ),
+    library("ctrlc", "signals belong to the host process"),
+];
+
+const fn library(item: &'static str, reason: &'static str) -> Ban {
+    Ban {
+        item,
+        reason,
+        allowed_in: &["app", "testkit"],
     }
 }
 
-/// What no source of ours names outside tests.
-pub(super) const EVERYWHERE: &[Banned] = &[
-    library("std::env", ENVIRONMENT),
-    library("set_global_default", LISTENERS),
-    library("tracing_subscriber", LISTENERS),
-    library("ctrlc", SIGNALS),
-    library("signal_hook", SIGNALS),
-    library("tokio::signal", SIGNALS),
-    library("panic::set_hook", SIGNALS),
-    Banned {
-        what: "std::process::Command",
-        because: "Daybook starts no process",
-        // But for the program that settings name to print a key.
-        but_not_in: &["testkit", "app/src/keys.rs"],
-    },
-];
+/// Floors that are decided, and do not only follow from the arrows.
+#[derive(Debug)]
+pub(super) struct DecidedFloors {
+    /// The module, or crate, whose children stand on them.
+    pub(super) parent: &'static str,
+    /// Every child, lowest floor first. A child uses only those of lower floors.
+    pub(super) floors: &'static [&'static [&'static str]],
+}
 
-/// What one stage of the engine may look at.
+/// The modules whose children have decided floors.
+pub(super) const DECIDED_FLOORS: &[DecidedFloors] = &[DecidedFloors {
+    parent: "app",
+    floors: &[
+        &["process", "folders", "toml_text"],
+        &["clock", "settings"],
+        &["terminal"],
+        &["models", "setup"],
+        &["wiring"],
+        &["service", "background", "backup"],
+        &["threads", "hooks"],
+        &["http", "mcp"],
+        &["cli"],
+    ],
+}];
+
+/// The arrows of one stage of the engine.
 #[derive(Debug)]
 pub(super) struct StageRule {
     /// Its folder or file below `crates/engine/src/`.
     pub(super) name: &'static str,
     /// Other stages that it may name.
     pub(super) may_use: &'static [&'static str],
-    /// Why no other.
-    pub(super) because: &'static str,
+    /// Why it may name no other.
+    pub(super) reason: &'static str,
 }
 
-/// The stages, in the order of the road.
+/// The stages, in the order of the pipeline.
 pub(super) const STAGES: &[StageRule] = &[
     StageRule {
-        name: "ingest",
+        name: "places",
         may_use: &[],
-        because: "what takes transcripts in does not know what becomes of them",
+        reason: "where an event happened follows from a path and a checkout alone",
+    },
+    StageRule {
+        name: "transcripts",
+        may_use: &["places"],
+        reason: "a reader turns bytes into events; it knows no store and no later stage",
+    },
+    StageRule {
+        name: "projects",
+        may_use: &["places"],
+        reason: "a folder's project follows from stored evidence, however that was read",
+    },
+    StageRule {
+        name: "append",
+        may_use: &["transcripts", "projects"],
+        reason: "appending an event does not decide what becomes of it",
+    },
+    StageRule {
+        name: "import",
+        may_use: &["places", "transcripts", "projects", "append"],
+        reason: "an import appends what transcripts hold; what becomes of it is for later stages",
     },
     StageRule {
         name: "spend",
         may_use: &[],
-        because: "what a call costs does not depend on what is asked, nor for which stage",
+        reason: "what a call costs does not depend on its question or its stage",
     },
     StageRule {
         name: "triggers",
         may_use: &[],
-        because: "a trigger says when work is due; it does none",
+        reason: "a trigger marks work as due, and does none",
     },
     StageRule {
-        name: "notices",
-        may_use: &["ingest", "triggers"],
-        because: "a notice says that there is something to read; what it teaches is for later stages",
+        name: "hook_events",
+        may_use: &["places", "projects", "append", "import", "triggers"],
+        reason: "a hook event causes an import and makes work due; doing that work is for later stages",
     },
     StageRule {
         name: "extract",
-        may_use: &["ingest", "spend"],
-        because: "an extractor reads a window and says what is worth keeping; filing is not its own",
+        may_use: &["spend"],
+        reason: "an extractor drafts observations from a window; jobs file them",
     },
     StageRule {
         name: "consolidate",
-        may_use: &["ingest", "extract"],
-        because: "a memory is a pure function of what was observed, whatever its files look like",
+        may_use: &["extract"],
+        reason: "a memory is a pure function of observations, whatever its files look like",
     },
     StageRule {
         name: "files",
-        may_use: &["ingest", "extract", "consolidate"],
-        because: "files hold what consolidation says; who searches them is none of their business",
+        may_use: &["extract", "consolidate"],
+        reason: "files hold the pages of consolidation, and do not depend on who searches them",
     },
     StageRule {
         name: "recall",
-        may_use: &["ingest", "extract", "consolidate", "files"],
-        because: "recall answers from what earlier stages left, and drives none of them",
-    },
-    StageRule {
-        name: "working",
-        may_use: &["ingest", "extract", "consolidate", "files", "recall"],
-        because: "working memory reads the log and answers through recall; work is driven by jobs",
+        may_use: &["extract", "consolidate", "files"],
+        reason: "recall searches what earlier stages stored, and drives none of them",
     },
     StageRule {
         name: "jobs",
         may_use: &[
-            "ingest",
+            "places",
+            "transcripts",
+            "projects",
+            "append",
+            "import",
+            "spend",
+            "triggers",
+            "hook_events",
             "extract",
             "consolidate",
             "files",
             "recall",
-            "working",
-            "profile",
-            "notices",
-            "spend",
         ],
-        because: "jobs drive every stage",
+        reason: "jobs drive every stage",
     },
     StageRule {
         name: "profile",
         may_use: &[
-            "ingest",
             "extract",
             "consolidate",
             "files",
             "recall",
-            "working",
             "jobs",
-            "notices",
+            "hook_events",
         ],
-        because: "a profile names a choice for every stage",
+        reason: "a profile names a choice for every stage",
     },
 ];
 
-/// Modules that every stage may use, and that use no stage themselves.
-pub(super) const LEAVES: &[(&str, &str)] = &[(
-    "recall::tokens",
-    "what is stored and what is asked must be cut into words by one and the same rule",
-)];
-
-/// What only some stages of the engine may do; `but_not_in` names stages here.
-pub(super) const STAGE_TEXT: &[Banned] = &[
+/// Names that only some stages of the engine may contain; `allowed_in` names stages here.
+pub(super) const STAGE_NAMES: &[Ban] = &[
     writes("fs::write"),
     writes("fs::rename"),
     writes("fs::remove_file"),
@@ -327,21 +361,29 @@ pub(super) const STAGE_TEXT: &[Banned] = &[
     reads("std::net"),
 ];
 
-/// Jobs are let off for the file that shows a worker to be alive, notices for their spool.
-const fn writes(what: &'static str) -> Banned {
-    Banned {
-        what,
-        because: "memory files are built by files alone, and this stage writes none of its own",
-        but_not_in: &["files", "jobs", "notices"],
+/// `jobs` may write the worker's lock file, and `hook_events` its spool.
+const fn writes(item: &'static str) -> Ban {
+    Ban {
+        item,
+        reason: "memory files are built by files alone, and this stage writes none of its own",
+        allowed_in: &["files", "jobs", "hook_events"],
     }
 }
 
-const fn reads(what: &'static str) -> Banned {
-    Banned {
-        what,
-        because: "extract and consolidate are functions of what they are handed",
-        but_not_in: &[
-            "ingest", "notices", "files", "recall", "working", "jobs", "profile",
+const fn reads(item: &'static str) -> Ban {
+    Ban {
+        item,
+        reason: "extract and consolidate are functions of their arguments",
+        allowed_in: &[
+            "places",
+            "transcripts",
+            "projects",
+            "import",
+            "hook_events",
+            "files",
+            "recall",
+            "jobs",
+            "profile",
         ],
     }
 }

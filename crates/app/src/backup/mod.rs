@@ -1,12 +1,13 @@
-//! A backup: one tar file with the database, the memory folders with their histories, the settings, and
-//! last a manifest of what is in it.
+//! Backups of a data folder, and moves of a memory to another database.
 //!
-//! The database is copied before the folders are read. So files may be newer than the database, never
-//! older: what it does not know yet is written again, and comes out the same.
+//! A backup is one tar file with the database, the memory folders with their histories, the settings, and last a manifest
+//! of its contents. The database is copied before the folders are read. So files may be newer than the database, never
+//! older: entries that it lacks are written again, with the same result.
 //!
-//! Left out is what belongs to a running machine: the spool, who works, tokens.
+//! Left out is the state of a running machine: the spool, locks of workers, tokens.
 
 mod restoring;
+pub(crate) mod store_move;
 mod writing;
 
 pub(crate) use restoring::restore;
@@ -18,11 +19,11 @@ use anyhow::Result;
 use daybook_store::transfer::{self, Checksum, Portable, TABLES, Table};
 use serde::{Deserialize, Serialize};
 
-/// The form of backups that this daybook writes and reads.
+/// The version of the format of backups.
 const FORM: u32 = 1;
 /// The name of the manifest in a backup.
 const MANIFEST: &str = "manifest.json";
-/// What is taken from the data folder, beside the database.
+/// What a backup contains of the data folder, beside the database.
 const PARTS: [&str; 9] = [
     "daybook.toml",
     daybook_store::flush_state::FILE,
@@ -35,32 +36,32 @@ const PARTS: [&str; 9] = [
     "joined",
 ];
 
-/// What is in a backup.
+/// The contents of a backup.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Manifest {
     form: u32,
     daybook: String,
-    /// When it was begun, in milliseconds since 1970.
+    /// The time of its beginning, in milliseconds since 1970.
     at: i64,
-    pub(crate) tables: BTreeMap<String, Counted>,
-    pub(crate) files: BTreeMap<String, Kept>,
+    pub(crate) tables: BTreeMap<String, TableSummary>,
+    pub(crate) files: BTreeMap<String, FileSummary>,
 }
 
-/// What a table comes to.
+/// Row count and hash of a table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Counted {
+pub(crate) struct TableSummary {
     pub(crate) rows: u64,
     hash: String,
 }
 
 /// A file, or a symbolic link, whose target is hashed in place of bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Kept {
+pub(crate) struct FileSummary {
     bytes: u64,
     hash: String,
 }
 
-impl Kept {
+impl FileSummary {
     fn of(bytes: &[u8]) -> Self {
         Self {
             bytes: bytes.len() as u64,
@@ -69,19 +70,20 @@ impl Kept {
     }
 }
 
-struct Unwatched;
+struct SilentCopy;
 
-impl transfer::Progress for Unwatched {
+impl transfer::Progress for SilentCopy {
     fn rows(&self, _: &Table, _: u64) -> bool {
         true
     }
 }
 
-async fn tables(store: &dyn Portable) -> Result<BTreeMap<String, Counted>> {
+async fn tables(store: &dyn Portable) -> Result<BTreeMap<String, TableSummary>> {
     let mut tables = BTreeMap::new();
     for table in &TABLES {
-        if let Some(Checksum { rows, hash }) = transfer::checksum(store, table, &Unwatched).await? {
-            tables.insert(table.name.to_owned(), Counted { rows, hash });
+        if let Some(Checksum { rows, hash }) = transfer::checksum(store, table, &SilentCopy).await?
+        {
+            tables.insert(table.name.to_owned(), TableSummary { rows, hash });
         }
     }
     Ok(tables)

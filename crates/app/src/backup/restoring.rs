@@ -1,5 +1,5 @@
-//! Making a data folder from a backup. Everything is unpacked beside where it goes and checked there,
-//! so that a damaged backup leaves nothing behind.
+//! Makes a data folder from a backup. Everything is unpacked into a temporary folder and checked there, so that a damaged
+//! backup leaves nothing behind.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -10,37 +10,38 @@ use anyhow::{Context, Result, bail};
 use daybook_store::sqlite::{SqliteOptions, SqliteStore};
 use tar::{Archive, EntryType};
 
-use super::{FORM, Kept, MANIFEST, Manifest, tables};
-use crate::root::{self, shown};
-use crate::wiring::{DATABASE, block_on};
+use super::{FORM, FileSummary, MANIFEST, Manifest, tables};
+use crate::folders::data_folder::{self, display_path};
+use crate::process::block_on;
+use crate::wiring::DATABASE;
 
-/// Longest manifest that is read.
+/// Longest manifest that is read, in bytes.
 const MOST_MANIFEST: u64 = 1 << 30;
 
-/// Makes the data folder at `root`, which must be empty or not there, from the backup at `path`.
+/// Makes the data folder at `root`, which must be empty or missing, from the backup at `path`.
 pub(crate) fn restore(path: &Path, root: &Path) -> Result<Manifest> {
-    let file = File::open(path).with_context(|| format!("cannot read {}", shown(path)))?;
+    let file = File::open(path).with_context(|| format!("cannot read {}", display_path(path)))?;
     if fs::read_dir(root).is_ok_and(|mut inside| inside.next().is_some()) {
         bail!(
             "{} is not empty, and a restore overwrites nothing; move it away, or name another folder \
              with --root",
-            shown(root)
+            display_path(root)
         );
     }
-    root::create(root)?;
-    let failed = || format!("cannot write below {}", shown(root));
+    data_folder::create(root)?;
+    let failed = || format!("cannot write below {}", display_path(root));
     let unpacked = tempfile::Builder::new()
         .prefix(".restoring-")
         .tempdir_in(root)
         .with_context(failed)?;
     let manifest = unpack(file, unpacked.path())
         .and_then(|found| check(&found, unpacked.path()))
-        .with_context(|| format!("{} cannot be restored", shown(path)))?;
+        .with_context(|| format!("{} cannot be restored", display_path(path)))?;
     let mut parts: Vec<PathBuf> = Vec::new();
     for part in fs::read_dir(unpacked.path()).with_context(failed)? {
         parts.push(part.with_context(failed)?.path());
     }
-    // The database last: without it nobody takes the folder for a memory.
+    // The database last: without it the folder does not count as a memory.
     parts.sort_by_key(|part| part.ends_with(DATABASE));
     for part in parts {
         let name = part.file_name().unwrap_or_default();
@@ -49,26 +50,26 @@ pub(crate) fn restore(path: &Path, root: &Path) -> Result<Manifest> {
     Ok(manifest)
 }
 
-/// What was found in a backup.
-struct Found {
-    files: BTreeMap<String, Kept>,
+/// The unpacked contents of a backup.
+struct UnpackedBackup {
+    files: BTreeMap<String, FileSummary>,
     manifest: Option<Vec<u8>>,
 }
 
-fn unpack(file: File, into: &Path) -> Result<Found> {
-    let mut found = Found {
+fn unpack(file: File, into: &Path) -> Result<UnpackedBackup> {
+    let mut found = UnpackedBackup {
         files: BTreeMap::new(),
         manifest: None,
     };
     let mut links = Vec::new();
     for entry in Archive::new(file).entries()? {
         let mut entry = entry.context("it is no backup, or is cut off")?;
-        let name = safe(&entry.path()?)?;
+        let name = check_name(&entry.path()?)?;
         let target = into.join(&name);
         match entry.header().entry_type() {
             EntryType::Directory => {
                 fs::create_dir_all(&target)?;
-                // Its owner can always go on with it.
+                // The owner gets all permissions, so that the folder can be filled and used.
                 set_mode(&target, entry.header().mode()? | 0o700)?;
             }
             EntryType::Regular if name == MANIFEST => {
@@ -78,28 +79,29 @@ fn unpack(file: File, into: &Path) -> Result<Found> {
             }
             EntryType::Regular => {
                 let mode = entry.header().mode()?;
-                let kept = put(&mut entry, &target, mode)
+                let kept = write_file(&mut entry, &target, mode)
                     .with_context(|| format!("cannot unpack {name}"))?;
                 found.files.insert(name, kept);
             }
             EntryType::Symlink => {
                 let to = entry.link_name()?.context("a link leads nowhere")?;
-                let kept = Kept::of(to.to_string_lossy().as_bytes());
+                let kept = FileSummary::of(to.to_string_lossy().as_bytes());
                 links.push((target, to.into_owned()));
                 found.files.insert(name, kept);
             }
             _ => bail!("{name} is neither a file nor a folder"),
         }
     }
-    // After all files, so that none is written through one.
+    // Links come after all files, so that no file is written through one.
     for (place, to) in links {
-        link(&to, &place).with_context(|| format!("cannot make the link {}", shown(&place)))?;
+        link(&to, &place)
+            .with_context(|| format!("cannot make the link {}", display_path(&place)))?;
     }
     Ok(found)
 }
 
-/// A name that leads nowhere but into the folder that is made.
-fn safe(path: &Path) -> Result<String> {
+/// Checks that a name stays inside the folder that is made.
+fn check_name(path: &Path) -> Result<String> {
     let inside = path
         .components()
         .all(|part| matches!(part, Component::Normal(_)));
@@ -109,7 +111,7 @@ fn safe(path: &Path) -> Result<String> {
     }
 }
 
-fn put(from: &mut impl Read, to: &Path, mode: u32) -> io::Result<Kept> {
+fn write_file(from: &mut impl Read, to: &Path, mode: u32) -> io::Result<FileSummary> {
     if let Some(folder) = to.parent() {
         fs::create_dir_all(folder)?;
     }
@@ -129,7 +131,7 @@ fn put(from: &mut impl Read, to: &Path, mode: u32) -> io::Result<Kept> {
     file.sync_all()?;
     set_mode(to, mode)?;
     let hash = hash.finalize().to_hex().to_string();
-    Ok(Kept { bytes, hash })
+    Ok(FileSummary { bytes, hash })
 }
 
 #[cfg(unix)]
@@ -153,11 +155,12 @@ fn link(_: &Path, _: &Path) -> io::Result<()> {
     Err(io::Error::other("there are no symbolic links here"))
 }
 
-fn check(found: &Found, folder: &Path) -> Result<Manifest> {
+fn check(found: &UnpackedBackup, folder: &Path) -> Result<Manifest> {
     let Some(text) = &found.manifest else {
         bail!("it has no {MANIFEST}: it is no backup of daybook, or it is cut off");
     };
-    let form: Form = serde_json::from_slice(text).context("its manifest cannot be read")?;
+    let form: ManifestHeader =
+        serde_json::from_slice(text).context("its manifest cannot be read")?;
     if form.form != FORM {
         bail!(
             "it has form {}, and this daybook reads form {FORM}; update daybook",
@@ -177,7 +180,7 @@ fn check(found: &Found, folder: &Path) -> Result<Manifest> {
         block_on(tables(&store))?
     };
     for (name, then) in &manifest.tables {
-        // A table of a newer schema is there as well; one that is missing is not.
+        // Tables of a newer schema are accepted; a missing table is not.
         if counted.get(name).is_none_or(|now| now != then) {
             bail!(
                 "the table {name} is not what was backed up: the backup is damaged; use another one"
@@ -187,8 +190,8 @@ fn check(found: &Found, folder: &Path) -> Result<Manifest> {
     Ok(manifest)
 }
 
-/// The part of a manifest that every form has.
+/// The part of a manifest that every version has.
 #[derive(serde::Deserialize)]
-struct Form {
+struct ManifestHeader {
     form: u32,
 }

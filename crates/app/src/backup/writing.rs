@@ -1,4 +1,4 @@
-//! Writing a backup while others work.
+//! Writes a backup while other processes work.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata};
@@ -12,24 +12,25 @@ use daybook_store::sqlite::{SqliteOptions, SqliteStore};
 use tar::{Builder, EntryType, Header};
 use tempfile::NamedTempFile;
 
-use super::{FORM, Kept, MANIFEST, Manifest, PARTS, tables};
-use crate::root::shown;
-use crate::wiring::{DATABASE, block_on};
+use super::{FORM, FileSummary, MANIFEST, Manifest, PARTS, tables};
+use crate::folders::data_folder::display_path;
+use crate::process::block_on;
+use crate::wiring::DATABASE;
 
-/// Longest wait for whoever writes a memory folder.
+/// Longest wait for the writer of a memory folder.
 const FOLDER_WAIT: Duration = Duration::from_secs(30);
 
 /// Writes a backup of the data folder at `root`, whose database is `store`, to a new file at `path`.
 pub(crate) fn write(root: &Path, store: &SqliteStore, path: &Path, at: i64) -> Result<Manifest> {
     if path.exists() {
-        bail!("{} is there already; name a new file", shown(path));
+        bail!("{} exists already; name a new file", display_path(path));
     }
     let beside = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());
     let beside = beside.unwrap_or(Path::new("."));
-    let failed = || format!("cannot write {}", shown(path));
-    // Temporary files are their owner's alone, and so is what becomes of them.
+    let failed = || format!("cannot write {}", display_path(path));
+    // Temporary files are readable by their owner alone, and so is the backup.
     let file = NamedTempFile::new_in(beside).with_context(failed)?;
     let scratch = tempfile::tempdir_in(beside).with_context(failed)?;
     let copy = scratch.path().join(DATABASE);
@@ -38,13 +39,13 @@ pub(crate) fn write(root: &Path, store: &SqliteStore, path: &Path, at: i64) -> R
         let copy = SqliteStore::open(&copy, SqliteOptions::default())?;
         block_on(tables(&copy))?
     };
-    let mut writing = Writing {
+    let mut writing = BackupWriter {
         tar: Builder::new(file),
         files: BTreeMap::new(),
     };
-    writing.file(&copy, DATABASE)?;
+    writing.add_file(&copy, DATABASE)?;
     for part in PARTS {
-        writing.any(&root.join(part), part)?;
+        writing.add(&root.join(part), part)?;
     }
     let manifest = Manifest {
         form: FORM,
@@ -61,49 +62,49 @@ pub(crate) fn write(root: &Path, store: &SqliteStore, path: &Path, at: i64) -> R
     Ok(manifest)
 }
 
-struct Writing {
+struct BackupWriter {
     tar: Builder<NamedTempFile>,
-    files: BTreeMap<String, Kept>,
+    files: BTreeMap<String, FileSummary>,
 }
 
-impl Writing {
-    /// Whatever is at `path`, under `name`; nothing where there is nothing.
-    fn any(&mut self, path: &Path, name: &str) -> Result<()> {
+impl BackupWriter {
+    /// Adds the file, link or folder at `path` under `name`, if it exists.
+    fn add(&mut self, path: &Path, name: &str) -> Result<()> {
         let kind = match fs::symlink_metadata(path) {
             Ok(metadata) => metadata.file_type(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             Err(error) => {
-                return Err(error).with_context(|| format!("cannot read {}", shown(path)));
+                return Err(error).with_context(|| format!("cannot read {}", display_path(path)));
             }
         };
         if kind.is_dir() {
-            self.folder(path, name)
+            self.add_folder(path, name)
         } else if kind.is_symlink() {
-            self.link(path, name)
+            self.add_link(path, name)
         } else if kind.is_file() {
-            self.file(path, name)
+            self.add_file(path, name)
         } else {
             Ok(())
         }
     }
 
-    /// A folder; one with a history while nobody else writes it, so that the two agree.
-    fn folder(&mut self, path: &Path, name: &str) -> Result<()> {
+    /// Adds a folder. One with a history is locked meanwhile, so that files and history agree.
+    fn add_folder(&mut self, path: &Path, name: &str) -> Result<()> {
         if !path.join(".git").is_dir() {
-            return self.inside(path, name);
+            return self.add_contents(path, name);
         }
         let folder = Folder::open(path, FilesConfig::default())?;
         match folder.try_lock(FOLDER_WAIT)? {
-            LockOutcome::Held(_lock) => self.inside(path, name),
+            LockOutcome::Held(_lock) => self.add_contents(path, name),
             LockOutcome::Busy => bail!(
-                "somebody has been writing {} for half a minute; run this again",
-                shown(path)
+                "another process has been writing {} for half a minute; run this again",
+                display_path(path)
             ),
         }
     }
 
-    fn inside(&mut self, path: &Path, name: &str) -> Result<()> {
-        let cannot = || format!("cannot read {}", shown(path));
+    fn add_contents(&mut self, path: &Path, name: &str) -> Result<()> {
+        let cannot = || format!("cannot read {}", display_path(path));
         let mut header = Header::new_gnu();
         header.set_entry_type(EntryType::Directory);
         header.set_mode(mode_of(&fs::metadata(path).with_context(cannot)?));
@@ -116,23 +117,23 @@ impl Writing {
             let entry = entry.with_context(cannot)?.file_name();
             let entry = entry.into_string().map_err(|name| {
                 let name = path.join(name);
-                anyhow::anyhow!("the name of {} is not text; rename it", shown(&name))
+                anyhow::anyhow!("the name of {} is not text; rename it", display_path(&name))
             })?;
-            // What git locks while a person's command runs would stay locked in a restored folder.
+            // A lock of git, held while a person's command runs, would stay locked in a restored folder.
             if !(name.contains(".git") && entry.ends_with(".lock")) {
                 names.push(entry);
             }
         }
         names.sort();
         for entry in names {
-            self.any(&path.join(&entry), &format!("{name}/{entry}"))?;
+            self.add(&path.join(&entry), &format!("{name}/{entry}"))?;
         }
         Ok(())
     }
 
-    /// A file as it is while it is open: a person's editor may put another one in its place.
-    fn file(&mut self, path: &Path, name: &str) -> Result<()> {
-        let cannot = || format!("cannot read {}", shown(path));
+    /// Adds a file as it is while it is open: a person's editor may replace it meanwhile.
+    fn add_file(&mut self, path: &Path, name: &str) -> Result<()> {
+        let cannot = || format!("cannot read {}", display_path(path));
         let mut file = match File::open(path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -147,16 +148,17 @@ impl Writing {
         if rest.limit() > 0 {
             bail!(
                 "{} became shorter while it was read; run this again",
-                shown(path)
+                display_path(path)
             );
         }
         let hash = hash.finalize().to_hex().to_string();
-        self.files.insert(name.to_owned(), Kept { bytes, hash });
+        self.files
+            .insert(name.to_owned(), FileSummary { bytes, hash });
         Ok(())
     }
 
-    fn link(&mut self, path: &Path, name: &str) -> Result<()> {
-        let cannot = || format!("cannot read {}", shown(path));
+    fn add_link(&mut self, path: &Path, name: &str) -> Result<()> {
+        let cannot = || format!("cannot read {}", display_path(path));
         let target = fs::read_link(path).with_context(cannot)?;
         let mut header = Header::new_gnu();
         header.set_entry_type(EntryType::Symlink);
@@ -165,7 +167,7 @@ impl Writing {
         let tar = &mut self.tar;
         tar.append_link(&mut header, name, &target)
             .with_context(cannot)?;
-        let kept = Kept::of(target.to_string_lossy().as_bytes());
+        let kept = FileSummary::of(target.to_string_lossy().as_bytes());
         self.files.insert(name.to_owned(), kept);
         Ok(())
     }
@@ -184,7 +186,7 @@ fn append(
     tar.append_data(&mut header, name, content)
 }
 
-/// Whose a file is stays behind; who may read, write or run it comes along.
+/// The permissions of a file. Its owner is left out of the backup.
 fn mode_of(metadata: &Metadata) -> u32 {
     #[cfg(unix)]
     let mode = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o777;

@@ -11,7 +11,7 @@ use daybook_engine::jobs::SessionOutcome;
 
 /// How many sessions had which outcome.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Account {
+pub(crate) struct OutcomeCounts {
     taught: u64,
     nothing: u64,
     failed: u64,
@@ -22,7 +22,7 @@ pub(crate) struct Account {
     never: BTreeMap<&'static str, u64>,
 }
 
-impl Account {
+impl OutcomeCounts {
     /// Counts each of `sessions`, of which `never` names those that memory is never made from.
     pub(crate) fn of<'a>(
         sessions: impl IntoIterator<Item = &'a SessionId>,
@@ -85,7 +85,7 @@ impl Account {
 #[cfg(test)]
 mod tests {
     use daybook_domain::{Failure, FailureClass, JobKey, Tenant};
-    use daybook_engine::jobs::{Failed, UpdateReport};
+    use daybook_engine::jobs::{FailedJob, UpdateReport};
     use proptest::prelude::*;
 
     use super::*;
@@ -107,7 +107,7 @@ mod tests {
             taught: taught.into_iter().map(session).collect(),
             failed: failed
                 .into_iter()
-                .map(|(n, at_cap)| Failed {
+                .map(|(n, at_cap)| FailedJob {
                     job: JobKey::Extract(session(n)),
                     failure: Failure {
                         class: match at_cap {
@@ -132,9 +132,9 @@ mod tests {
             let imported: BTreeSet<SessionId> = imported.into_iter().map(session).collect();
             let never = never.into_iter().map(|n| (session(n), "a sub-agent")).collect();
             let outcomes = report.outcomes();
-            let account = Account::of(&imported, &outcomes, &never);
+            let account = OutcomeCounts::of(&imported, &outcomes, &never);
             prop_assert_eq!(account.total(), imported.len() as u64);
-            let looked_at = Account::of(outcomes.keys().copied(), &outcomes, &never);
+            let looked_at = OutcomeCounts::of(outcomes.keys().copied(), &outcomes, &never);
             prop_assert_eq!(looked_at.total(), outcomes.len() as u64);
             prop_assert_eq!(looked_at.later(), 0);
             let failed: BTreeSet<_> = report.broken().map(|failed| &failed.job).collect();
@@ -148,7 +148,7 @@ mod tests {
             class,
             message: String::new(),
         };
-        let failed = |n, class| Failed {
+        let failed = |n, class| FailedJob {
             job: JobKey::Extract(session(n)),
             failure: failure(class),
         };
@@ -161,7 +161,7 @@ mod tests {
             ],
             ..UpdateReport::default()
         };
-        let account = Account::of(&report.read, &report.outcomes(), &BTreeMap::new());
+        let account = OutcomeCounts::of(&report.read, &report.outcomes(), &BTreeMap::new());
         assert_eq!(
             account.line(),
             "1 taught something · 0 had nothing worth keeping · 1 failed · 1 at a cap"

@@ -7,66 +7,69 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use clap::Args;
 use daybook_domain::Scope;
+use daybook_domain::page::read_all;
 use daybook_engine::files::FilesError;
 use daybook_engine::files::layout::folder;
-use daybook_engine::files::shared::Together;
-use daybook_engine::files::stamp::Stamp;
-use daybook_engine::jobs::{Sharing, WorkError, WorkLimits};
+use daybook_engine::files::shared::SyncReport;
+use daybook_engine::files::stamp::CommitStamp;
+use daybook_engine::jobs::{FolderSync, WorkError, WorkLimits};
 use serde_json::json;
 
-use super::Common;
-use crate::logging::complain;
-use crate::output::{bold, count, dim, json as print_json, warn};
-use crate::refusals;
-use crate::root;
-use crate::wiring::{Daybook, block_on};
+use super::CommonArgs;
+use crate::folders::data_folder;
+use crate::process::block_on;
+use crate::service::refusals;
+use crate::terminal::logging::print_error;
+use crate::terminal::output::{bold, count, dim, json as print_json, warn};
+use crate::wiring::Daybook;
 
-/// Bring the memory folders of this machine up to date with what others wrote.
+/// Bring the memory folders of this machine up to date with the edits of others.
 #[derive(Args)]
-pub(crate) struct Checkout {
-    /// Lay them below this folder instead of the data folder
+pub(crate) struct CheckoutCommand {
+    /// Check them out below this folder instead of the data folder
     #[arg(long, value_name = "FOLDER")]
     to: Option<PathBuf>,
 }
 
-/// Hand over what you edited in memory folders; what others wrote meanwhile is merged with it.
+/// Store your edits of memory folders for all machines, merged with the edits of others.
 #[derive(Args)]
-pub(crate) struct Checkin {
+pub(crate) struct CheckinCommand {
     /// The folder that they were checked out to, if it is not the data folder
     #[arg(long, value_name = "FOLDER")]
     from: Option<PathBuf>,
-    /// First read the whole histories, and have folders and store give each other what one of them lacks
+    /// First read the whole histories, and copy missing objects between the folders and the store
     #[arg(long)]
     repair: bool,
 }
 
-/// What became of one scope's folder; `None` when somebody was writing it.
-type Met = (Scope, Option<Together>);
+/// The outcome for one scope's folder; `None` when another process was writing it.
+type FolderOutcome = (Scope, Option<SyncReport>);
 
-impl Checkout {
-    pub(crate) fn run(&self, common: &Common) -> Result<ExitCode> {
+impl CheckoutCommand {
+    pub(crate) fn run(&self, common: &CommonArgs) -> Result<ExitCode> {
         let daybook = Daybook::open_existing(common)?;
         if let Some(to) = &self.to {
-            root::create(to)?;
+            data_folder::create(to)?;
         }
         let below = self.to.as_deref().unwrap_or(&daybook.root);
-        let sharing = shared(&daybook, below)?;
+        let sharing = folder_sync(&daybook, below)?;
         let (stamp, wait) = (daybook.stamp(), WorkLimits::default().folder_wait);
-        let met = block_on(async { Ok(sharing.check_out(&daybook.tenant, &stamp, wait).await?) })?;
-        tell(common, below, &met, "Everything is up to date.")
+        let outcomes =
+            block_on(async { Ok(sharing.check_out(&daybook.tenant, &stamp, wait).await?) })?;
+        print_outcomes(common, below, &outcomes, "Everything is up to date.")
     }
 }
 
-impl Checkin {
-    pub(crate) fn run(&self, common: &Common) -> Result<ExitCode> {
+impl CheckinCommand {
+    pub(crate) fn run(&self, common: &CommonArgs) -> Result<ExitCode> {
         let daybook = Daybook::open_existing(common)?;
         let below = self.from.as_deref().unwrap_or(&daybook.root);
-        let sharing = shared(&daybook, below)?;
+        let sharing = folder_sync(&daybook, below)?;
         let (stamp, wait) = (daybook.stamp(), WorkLimits::default().folder_wait);
         let mut is_refused = false;
-        let met = block_on(async {
-            let mut met = Vec::new();
-            for state in daybook.store.scopes(&daybook.tenant).await? {
+        let outcomes = block_on(async {
+            let mut outcomes = Vec::new();
+            for state in read_all(|page| daybook.store.scopes(&daybook.tenant, page)).await? {
                 if !folder(below, &state.scope).is_dir() {
                     continue;
                 }
@@ -74,49 +77,54 @@ impl Checkin {
                     && let Err(error) = repair(&sharing, &state.scope, &stamp).await
                 {
                     // The others are repaired all the same.
-                    complain(&format!("{error:#}"));
+                    print_error(&format!("{error:#}"));
                     is_refused = true;
                     continue;
                 }
                 match sharing.check_in(&state.scope, &stamp, wait).await {
-                    Ok(together) => met.push((state.scope, together)),
-                    // One folder that is none costs no other.
+                    Ok(report) => outcomes.push((state.scope, report)),
+                    // A folder that is refused does not keep others from being checked in.
                     Err(WorkError::Files(error @ FilesError::Refused { .. })) => {
-                        complain(&error.to_string());
+                        print_error(&error.to_string());
                         is_refused = true;
                     }
                     Err(error) => return Err(error.into()),
                 }
             }
-            refusals::complain_of(&daybook).await?;
-            Ok(met)
+            refusals::warn_of_refused_files(&daybook).await?;
+            Ok(outcomes)
         })?;
-        let moved = |(_, together): &Met| together.as_ref().is_none_or(|t| t.given + t.taken > 0);
-        let met: Vec<Met> = met.into_iter().filter(moved).collect();
-        let told = tell(common, below, &met, "Nothing was edited.")?;
-        Ok(if is_refused { ExitCode::FAILURE } else { told })
+        let moved =
+            |(_, report): &FolderOutcome| report.as_ref().is_none_or(|t| t.pushed + t.fetched > 0);
+        let outcomes: Vec<FolderOutcome> = outcomes.into_iter().filter(moved).collect();
+        let exit_code = print_outcomes(common, below, &outcomes, "Nothing was edited.")?;
+        Ok(if is_refused {
+            ExitCode::FAILURE
+        } else {
+            exit_code
+        })
     }
 }
 
-/// Has a folder and the store give each other what one of them lacks, and says what that was.
-async fn repair(sharing: &Sharing<'_>, scope: &Scope, stamp: &Stamp) -> Result<()> {
+/// Copies missing objects of a history between a folder and the store, in both directions, and prints the counts.
+async fn repair(sharing: &FolderSync<'_>, scope: &Scope, stamp: &CommitStamp) -> Result<()> {
     let before = sharing.check_history(scope).await?;
-    if before.is_none_or(|found| found.is_whole()) {
+    if before.is_none_or(|found| found.is_intact()) {
         return Ok(());
     }
     let wait = WorkLimits::default().folder_wait;
-    let Some(healed) = sharing.heal_history(scope, stamp, wait).await? else {
+    let Some(repaired) = sharing.repair_history(scope, stamp, wait).await? else {
         bail!(
             "another process is writing the memory of {scope}; run this again when it has finished"
         );
     };
     let (fetched, restored) = (
-        count(healed.fetched, "object"),
-        count(healed.restored, "object"),
+        count(repaired.fetched, "object"),
+        count(repaired.restored, "object"),
     );
     anstream::eprintln!("{scope}: fetched {fetched}, put {restored} into the store");
     let left = sharing.check_history(scope).await?;
-    if let Some(left) = left.filter(|found| !found.is_whole()) {
+    if let Some(left) = left.filter(|found| !found.is_intact()) {
         bail!(
             "{scope}: {left}; run `daybook checkin --repair` on another machine that has this memory, \
              then here again"
@@ -125,27 +133,35 @@ async fn repair(sharing: &Sharing<'_>, scope: &Scope, stamp: &Stamp) -> Result<(
     Ok(())
 }
 
-fn shared<'a>(daybook: &'a Daybook, below: &'a Path) -> Result<Sharing<'a>> {
+fn folder_sync<'a>(daybook: &'a Daybook, below: &'a Path) -> Result<FolderSync<'a>> {
     match daybook.sharing_below(below) {
         Some(sharing) => Ok(sharing),
         None => bail!(
             "memory is kept in {} alone, and its folders are git repositories already; several \
              machines share one when the setting `store` names a PostgreSQL database",
-            root::shown(&daybook.root)
+            data_folder::display_path(&daybook.root)
         ),
     }
 }
 
-fn tell(common: &Common, below: &Path, met: &[Met], nothing: &str) -> Result<ExitCode> {
-    let is_busy = met.iter().any(|(_, together)| together.is_none());
+fn print_outcomes(
+    common: &CommonArgs,
+    below: &Path,
+    outcomes: &[FolderOutcome],
+    nothing: &str,
+) -> Result<ExitCode> {
+    let is_busy = outcomes.iter().any(|(_, report)| report.is_none());
     if common.json {
-        let folders: Vec<_> = met.iter().map(|met| as_json(below, met)).collect();
+        let folders: Vec<_> = outcomes
+            .iter()
+            .map(|outcome| as_json(below, outcome))
+            .collect();
         print_json(&folders)?;
-    } else if met.is_empty() {
+    } else if outcomes.is_empty() {
         anstream::println!("{nothing}");
     } else {
-        for met in met {
-            anstream::println!("{}", line(below, met));
+        for outcome in outcomes {
+            anstream::println!("{}", line(below, outcome));
         }
     }
     Ok(match is_busy {
@@ -154,35 +170,35 @@ fn tell(common: &Common, below: &Path, met: &[Met], nothing: &str) -> Result<Exi
     })
 }
 
-fn as_json(below: &Path, (scope, together): &Met) -> serde_json::Value {
+fn as_json(below: &Path, (scope, report): &FolderOutcome) -> serde_json::Value {
     json!({
         "scope": scope.to_string(),
         "folder": folder(below, scope),
-        "busy": together.is_none(),
-        "commit": together.as_ref().and_then(|t| t.head).map(|head| head.to_string()),
-        "taken": together.as_ref().map(|t| t.taken),
-        "given": together.as_ref().map(|t| t.given),
-        "merged": together.as_ref().map(|t| t.merged),
-        "kept": together.as_ref().map(|t| t.kept.iter().map(ToString::to_string).collect::<Vec<_>>()),
+        "busy": report.is_none(),
+        "commit": report.as_ref().and_then(|t| t.head).map(|head| head.to_string()),
+        "taken": report.as_ref().map(|t| t.fetched),
+        "given": report.as_ref().map(|t| t.pushed),
+        "merged": report.as_ref().map(|t| t.merged),
+        "kept": report.as_ref().map(|t| t.kept.iter().map(ToString::to_string).collect::<Vec<_>>()),
     })
 }
 
-fn line(below: &Path, (scope, together): &Met) -> String {
-    let Some(together) = together else {
-        let busy = warn("somebody is writing it: do it again");
+fn line(below: &Path, (scope, report): &FolderOutcome) -> String {
+    let Some(report) = report else {
+        let busy = warn("another process is writing it: run this again");
         return format!("{scope}  {busy}");
     };
     let mut did = Vec::new();
-    if together.taken > 0 {
-        did.push(format!("took in {}", count(together.taken, "object")));
+    if report.fetched > 0 {
+        did.push(format!("fetched {}", count(report.fetched, "object")));
     }
-    if together.given > 0 {
-        did.push(format!("handed over {}", count(together.given, "object")));
+    if report.pushed > 0 {
+        did.push(format!("stored {}", count(report.pushed, "object")));
     }
-    if together.merged {
+    if report.merged {
         did.push("merged".to_owned());
     }
-    let path = root::shown(&folder(below, scope));
+    let path = data_folder::display_path(&folder(below, scope));
     format!(
         "{}  {}  {}",
         bold(&scope.to_string()),

@@ -1,23 +1,24 @@
-//! `daybook context`: what an agent is told in this folder, now.
+//! `daybook context`: prints the context that an agent in this folder is given.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
 use clap::Args;
-use daybook_engine::recall::context::Context as Told;
+use daybook_engine::recall::interface_use::InterfaceUse;
 
-use super::Common;
-use crate::desk::{self, Standing};
-use crate::here::Here;
-use crate::keeper::catch_up;
-use crate::logging::complain;
-use crate::output::{dim, json as print_json};
-use crate::wiring::{Daybook, block_on};
+use super::CommonArgs;
+use crate::background::catch_up;
+use crate::process::block_on;
+use crate::service::context::{AgentContext, ContextQuery, context_in, context_json};
+use crate::service::shown_uses::{Interface, ShownUse};
+use crate::terminal::logging::print_error;
+use crate::terminal::output::{dim, json as print_json};
+use crate::wiring::Daybook;
 
-/// What an agent is told in this folder, now.
+/// Print the context that an agent in this folder is given.
 #[derive(Args)]
-pub(crate) struct Context {
+pub(crate) struct ContextCommand {
     /// As if run in this folder
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
@@ -27,47 +28,57 @@ pub(crate) struct Context {
     /// As if on this branch
     #[arg(long, value_name = "BRANCH")]
     branch: Option<String>,
+    /// A file that is worked on: adds lines that name it or its folder; may be repeated
+    #[arg(long, value_name = "PATH")]
+    file: Vec<PathBuf>,
+    /// The agent's prompt: adds lines that are likely about it
+    #[arg(long, value_name = "TEXT")]
+    prompt: Option<String>,
     /// Most tokens [default: the setting `context_tokens`]
     #[arg(long, value_name = "TOKENS")]
     budget: Option<usize>,
 }
 
-impl Context {
-    pub(crate) fn run(&self, common: &Common) -> Result<ExitCode> {
+impl ContextCommand {
+    pub(crate) fn run(&self, common: &CommonArgs) -> Result<ExitCode> {
         let daybook = Daybook::open_existing(common)?;
         let at = match &self.folder {
             Some(folder) => std::path::absolute(folder)?,
             None => std::env::current_dir().context("this folder cannot be read")?,
         };
-        let standing = Standing {
+        let query = ContextQuery {
             project: self.project.clone(),
             branch: self.branch.clone(),
+            files: self.file.clone(),
+            prompt: self.prompt.clone(),
             budget: self.budget,
         };
-        let briefing = block_on(async {
+        let context = block_on(async {
             catch_up(&daybook).await?;
-            desk::brief(&daybook, &at, &standing).await
+            context_in(&daybook, &at, &query).await
         })?;
-        for refused in &briefing.refused {
-            complain(&refused.to_string());
+        for refused in &context.refused {
+            print_error(&refused.to_string());
         }
         if common.json {
-            print_json(&desk::briefing_json(&briefing))?;
+            print_json(&context_json(&context))?;
         } else {
-            say(&briefing.told, &briefing.here);
+            print_context(&context);
         }
+        let used = InterfaceUse::Text(context.assembled.text);
+        ShownUse::new(&daybook, Interface::Cli, used).record_before_exit();
         Ok(ExitCode::SUCCESS)
     }
 }
 
-fn say(told: &Told, here: &Here) {
-    if told.text.is_empty() {
-        let place = &here.place.root;
+fn print_context(context: &AgentContext) {
+    if context.assembled.text.is_empty() {
+        let place = &context.at.place.root;
         anstream::println!(
             "{}",
             dim(&format!("Nothing is remembered that applies in {place}."))
         );
         return;
     }
-    anstream::print!("{}", told.text);
+    anstream::print!("{}", context.assembled.text);
 }

@@ -1,31 +1,31 @@
-//! What an import sends to whom, and what that costs, by the settings in force.
+//! Lists what an import sends to which provider, and its cost, by the settings in force.
 //!
-//! Said before anything is sent. Numbers are rough and rather too high: transcripts are counted by their
+//! This is printed before anything is sent. Numbers are rough and rather too high: transcripts are counted by their
 //! bytes, of which what is shown to a model is a part.
 //!
-//! Not here: the exact forecast of sessions that were taken in (`forecast`).
+//! Not here: the exact forecast for imported sessions (`forecast`).
 
 use daybook_domain::model::Usage;
 use daybook_engine::jobs::ASSUMED_ANSWER_PERCENT;
 use serde_json::{Value, json};
 
-use crate::output::{count, grouped};
-use crate::settings::models::Chosen;
-use crate::settings::{Place, Settings, masked};
+use crate::settings::chosen_model::ChosenModel;
+use crate::settings::{MemoryPlace, Settings, masked};
+use crate::terminal::output::{count, grouped};
 
 /// Bytes of a transcript that are taken for one token.
 const BYTES_PER_TOKEN: u64 = 4;
 /// Tokens of instructions that each question begins with, about.
 const INSTRUCTIONS: u64 = 2_000;
 
-/// What an import is estimated to ask of a model.
-struct Estimate {
+/// The estimated requests of an import to a model.
+struct RequestEstimate {
     requests: u64,
     usage: Usage,
 }
 
-impl Estimate {
-    /// Of transcripts of so many bytes each.
+impl RequestEstimate {
+    /// The estimate for transcripts of these sizes in bytes.
     fn of(settings: &Settings, sizes: &[u64]) -> Self {
         let limits = &settings.models.limits;
         let window = u64::from(limits.transcript_tokens).max(1);
@@ -46,42 +46,46 @@ impl Estimate {
     }
 }
 
-/// What is sent where when transcripts of `sizes` bytes are imported; with `is_learned`, they are also
-/// learned from at once.
+/// Lines about what is sent to which provider when transcripts of `sizes` bytes are imported; with `is_learned`, they
+/// are also learned from at once.
 pub(crate) fn lines(settings: &Settings, sizes: &[u64], is_learned: bool) -> Vec<String> {
     let mut lines = Vec::new();
-    if let Place::Server { address, .. } = &settings.store {
+    if let MemoryPlace::Server { address, .. } = &settings.store {
         lines.push(format!(
-            "What is taken in is stored in {}.",
+            "Imported sessions are stored in {}.",
             masked(address)
         ));
     }
-    match settings.asked_model() {
+    let embeds = settings.vector_provider_model();
+    lines.extend(embeds.map(|chosen| embedding_line(settings, chosen, sizes)));
+    match settings.extraction_model() {
+        Some(chosen) => lines.extend(extraction_lines(settings, chosen, sizes, is_learned)),
+        None if embeds.is_some() => {}
         None if lines.is_empty() => lines.push(
-            "Nothing leaves this machine. No model is asked, so this costs nothing.".to_owned(),
+            "Nothing leaves this machine. No model is called, so this costs nothing.".to_owned(),
         ),
-        None => lines.push("No model is asked, so this costs nothing.".to_owned()),
-        Some(chosen) => lines.extend(asking(settings, chosen, sizes, is_learned)),
+        None => lines.push("No model is called, so this costs nothing.".to_owned()),
     }
     lines
 }
 
-fn asking(settings: &Settings, chosen: &Chosen, sizes: &[u64], is_learned: bool) -> Vec<String> {
+fn extraction_lines(
+    settings: &Settings,
+    chosen: &ChosenModel,
+    sizes: &[u64],
+    is_learned: bool,
+) -> Vec<String> {
     let (name, url) = (chosen.name(), &chosen.provider.base_url);
     let first = match is_learned {
-        true => format!(
-            "What was said in these sessions is sent to {name} at {url}, to be learned from."
-        ),
+        true => {
+            format!("The text of these sessions is sent to {name} at {url}, to be learned from.")
+        }
         false => format!(
-            "Nothing is sent to a model now. Learning later sends what was said to {name} at {url}."
+            "Nothing is sent to a model now. Learning later sends the text of the sessions to {name} at {url}."
         ),
     };
-    let Estimate { requests, usage } = Estimate::of(settings, sizes);
-    let money = settings.prices.price(&name).map(|price| price.cost(usage));
-    let cost = match money {
-        Some(money) => format!("{money} {}", settings.currency),
-        None => format!("its price is not known (set `prices` for {name})"),
-    };
+    let RequestEstimate { requests, usage } = RequestEstimate::of(settings, sizes);
+    let cost = cost(settings, &name, usage);
     let second = format!(
         "Roughly and at most: {}, {} tokens in, {} out; {cost}.",
         count(requests, "request"),
@@ -91,18 +95,59 @@ fn asking(settings: &Settings, chosen: &Chosen, sizes: &[u64], is_learned: bool)
     vec![first, second]
 }
 
-/// The same, for programs; `null` where no model is asked.
+/// The line about what is sent to a provider's embedding model.
+fn embedding_line(settings: &Settings, chosen: &ChosenModel, sizes: &[u64]) -> String {
+    let (name, url) = (chosen.name(), &chosen.provider.base_url);
+    let usage = embedding_usage(sizes);
+    let cost = cost(settings, &name, usage);
+    format!(
+        "What is remembered, and each question to it, is sent to {name} at {url}, to be made into vectors: \
+         roughly and at most {} tokens for this import; {cost}.",
+        grouped(usage.input),
+    )
+}
+
+/// The estimated tokens of embedding transcripts of these sizes in bytes: a long text is sent whole, and once
+/// more in passages.
+fn embedding_usage(sizes: &[u64]) -> Usage {
+    Usage {
+        input: sizes.iter().sum::<u64>().div_ceil(BYTES_PER_TOKEN) * 2,
+        ..Usage::default()
+    }
+}
+
+fn cost(settings: &Settings, name: &str, usage: Usage) -> String {
+    match settings.prices.price(name) {
+        Some(price) => format!("{} {}", price.cost(usage), settings.currency),
+        None => format!("its price is not known (set `prices` for {name})"),
+    }
+}
+
+/// The disclosure for the extraction model as JSON; `null` without one.
 pub(crate) fn as_json(settings: &Settings, sizes: &[u64]) -> Value {
-    let Some(chosen) = settings.asked_model() else {
+    let Some(chosen) = settings.extraction_model() else {
         return Value::Null;
     };
+    let RequestEstimate { requests, usage } = RequestEstimate::of(settings, sizes);
+    let mut asks = usage_json(settings, chosen, usage);
+    asks["requests"] = json!(requests);
+    asks
+}
+
+/// The disclosure for a provider's model of vectors as JSON; `null` without one.
+pub(crate) fn vectors_as_json(settings: &Settings, sizes: &[u64]) -> Value {
+    let chosen = settings.vector_provider_model();
+    chosen.map_or(Value::Null, |chosen| {
+        usage_json(settings, chosen, embedding_usage(sizes))
+    })
+}
+
+fn usage_json(settings: &Settings, chosen: &ChosenModel, usage: Usage) -> Value {
     let name = chosen.name();
-    let Estimate { requests, usage } = Estimate::of(settings, sizes);
     let money = settings.prices.price(&name).map(|price| price.cost(usage));
     json!({
         "model": name,
         "base_url": chosen.provider.base_url,
-        "requests": requests,
         "input": usage.input,
         "output": usage.output,
         "money": money.map(|money| money.to_string()),
@@ -114,7 +159,7 @@ pub(crate) fn as_json(settings: &Settings, sizes: &[u64]) -> Value {
 mod tests {
     use std::path::Path;
 
-    use crate::settings::Inputs;
+    use crate::settings::SettingsInputs;
 
     use super::*;
 
@@ -123,7 +168,7 @@ mod tests {
 
     #[track_caller]
     fn check(file: &str, is_learned: bool, expected: &[&str]) {
-        let settings = Settings::read(&Inputs {
+        let settings = Settings::read(&SettingsInputs {
             flags: &[],
             environment: &[],
             file,
@@ -137,7 +182,7 @@ mod tests {
 
     #[test]
     fn what_is_sent_is_said_as_settings_have_it() {
-        let nothing = "Nothing leaves this machine. No model is asked, so this costs nothing.";
+        let nothing = "Nothing leaves this machine. No model is called, so this costs nothing.";
         check("", true, &[nothing]);
         check(
             &format!("extractor = \"extractive\"\n{MODEL}"),
@@ -149,7 +194,7 @@ mod tests {
             true,
             &[nothing],
         );
-        let sent = "What was said in these sessions is sent to home/small-1 at http://127.0.0.1:9/v1, \
+        let sent = "The text of these sessions is sent to home/small-1 at http://127.0.0.1:9/v1, \
                     to be learned from.";
         let priced = format!("window_tokens = 10000\nanswer_tokens = 1000\n{MODEL}");
         let unpriced = "Roughly and at most: 101 requests, 1,202,100 tokens in, 10,100 out; its price \
@@ -159,15 +204,26 @@ mod tests {
         let cost =
             "Roughly and at most: 101 requests, 1,202,100 tokens in, 10,100 out; 1.3031 USD.";
         check(&with_price, true, &[sent, cost]);
-        let later = "Nothing is sent to a model now. Learning later sends what was said to home/small-1 \
+        let later = "Nothing is sent to a model now. Learning later sends the text of the sessions to home/small-1 \
                      at http://127.0.0.1:9/v1.";
         check(&with_price, false, &[later, cost]);
+        let vectors = MODEL.replace("extract_model", "vectors");
+        let embedded = "What is remembered, and each question to it, is sent to home/small-1 at \
+                        http://127.0.0.1:9/v1, to be made into vectors: roughly and at most 2,000,200 tokens \
+                        for this import; its price is not known (set `prices` for home/small-1).";
+        check(&vectors, true, &[embedded]);
+        check(&vectors, false, &[embedded]);
+        check(
+            &format!("forbid_providers = [\"local/home\"]\n{vectors}"),
+            true,
+            &[nothing],
+        );
         check(
             "store = \"postgres://ada:secret@db.example/daybook\"",
             true,
             &[
-                "What is taken in is stored in postgres://ada:…@db.example/daybook.",
-                "No model is asked, so this costs nothing.",
+                "Imported sessions are stored in postgres://ada:…@db.example/daybook.",
+                "No model is called, so this costs nothing.",
             ],
         );
     }

@@ -6,32 +6,27 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
 use daybook_domain::eligibility::eligible;
-use daybook_domain::seams::{ExtractionStore, SessionStore};
-use daybook_domain::{ObservationKind, Scope, ScopeKind, SessionId};
-use daybook_engine::ingest::import::{FileReport, FileStatus, ImportReport};
-use daybook_engine::jobs::{Failed, UpdateReport};
+use daybook_domain::page::{read_all, visit_all};
+use daybook_domain::seams::{ObservationStore, SessionCatalog};
+use daybook_domain::{ObservationKind, Scope, ScopeKind, Session, SessionId};
+use daybook_engine::import::{FileReport, FileStatus, ImportReport};
+use daybook_engine::jobs::{FailedJob, UpdateReport};
 
-use super::account::Account;
+use super::account::OutcomeCounts;
+use super::import_summary::ImportSummary;
 use super::next_steps;
-use crate::output::{bold, count, dim, warn};
+use crate::service::waits;
+use crate::terminal::output::{bold, count, dim, warn};
+use crate::terminal::suggest;
 use crate::wiring::Daybook;
-use crate::{suggest, waiting};
-
-/// What happened.
-pub(crate) struct Told<'a> {
-    pub(crate) report: &'a ImportReport,
-    pub(crate) learned: Option<&'a UpdateReport>,
-    pub(crate) seconds: f64,
-    pub(crate) sample: bool,
-}
 
 /// Most files that are named one by one.
 const NAMED: usize = 12;
 
-/// Tells it.
-pub(crate) async fn tell(daybook: &Daybook, told: &Told<'_>) -> Result<()> {
-    let report = told.report;
-    let memory = Memory::of(daybook).await?;
+/// Prints the summary.
+pub(crate) async fn print_summary(daybook: &Daybook, summary: &ImportSummary<'_>) -> Result<()> {
+    let report = summary.report;
+    let memory = MemoryTotals::of(daybook).await?;
     if report.stopped {
         let done = report
             .files
@@ -39,7 +34,7 @@ pub(crate) async fn tell(daybook: &Daybook, told: &Told<'_>) -> Result<()> {
             .filter(|file| file.status != FileStatus::Stopped)
             .count();
         anstream::println!(
-            "Stopped after {done} of {}; nothing is lost. Run it again to go on.",
+            "Stopped after {done} of {}; nothing is lost. Run it again to continue.",
             count(report.files.len() as u64, "file")
         );
         return Ok(());
@@ -50,24 +45,24 @@ pub(crate) async fn tell(daybook: &Daybook, told: &Told<'_>) -> Result<()> {
         .all(|file| is_settled(&file.status) && file.added == 0);
     let is_new = report.added() > 0 || !unchanged;
     match is_new {
-        true => say_files(report, told.seconds),
+        true => print_files(report, summary.seconds),
         false => anstream::println!(
             "Nothing new in {}. {}, {}. {:.2} s",
             count(report.files.len() as u64, "file"),
             count(memory.sessions.len() as u64, "session"),
             count(memory.all(), "memory"),
-            told.seconds
+            summary.seconds
         ),
     }
-    say_unusual(report);
-    say_learned(daybook, &memory, told).await?;
-    if !is_new && !told.sample {
+    print_unusual(report);
+    print_learned(daybook, &memory, summary).await?;
+    if !is_new && !summary.sample {
         return Ok(());
     }
-    memory.say();
-    say_secrets(report);
+    memory.print();
+    print_secrets(report);
     anstream::println!();
-    next_steps::say(daybook, memory.largest(), told).await
+    next_steps::print_suggestions(daybook, memory.largest(), summary).await
 }
 
 fn is_settled(status: &FileStatus) -> bool {
@@ -77,7 +72,7 @@ fn is_settled(status: &FileStatus) -> bool {
     )
 }
 
-fn say_files(report: &ImportReport, seconds: f64) {
+fn print_files(report: &ImportReport, seconds: f64) {
     let read = report
         .files
         .iter()
@@ -100,14 +95,14 @@ fn say_files(report: &ImportReport, seconds: f64) {
         .count() as u64;
     if copies > 0 {
         anstream::println!(
-            "   {} held nothing that another did not hold",
-            count(copies, "file")
+            "   {} of sessions already imported",
+            count(copies, "duplicate")
         );
     }
 }
 
-/// Files that are not as one would expect, each with its reason.
-fn say_unusual(report: &ImportReport) {
+/// Prints files that need attention, each with its reason.
+fn print_unusual(report: &ImportReport) {
     // Those that failed first: they must not be among those that are only counted.
     let mut files: Vec<&FileReport> = report.files.iter().collect();
     files.sort_by_key(|file| file.status.failure().is_none());
@@ -159,17 +154,21 @@ fn unusual(file: &FileReport) -> Option<String> {
     said.or(bad).or(same).or(partial)
 }
 
-/// What became of each session of the import, and of others that were due.
-async fn say_learned(daybook: &Daybook, memory: &Memory, told: &Told<'_>) -> Result<()> {
-    let Some(learned) = told.learned else {
+/// Prints the outcome of each session of the import, and of others that were due.
+async fn print_learned(
+    daybook: &Daybook,
+    memory: &MemoryTotals,
+    summary: &ImportSummary<'_>,
+) -> Result<()> {
+    let Some(learned) = summary.learned else {
         let update = suggest::command("update");
         anstream::println!(
             "   not learned from yet: `{update}` does it once the sessions have rested"
         );
         return Ok(());
     };
-    let (outcomes, imported) = (learned.outcomes(), &told.report.sessions);
-    let account = Account::of(imported, &outcomes, &memory.never);
+    let (outcomes, imported) = (learned.outcomes(), &summary.report.sessions);
+    let account = OutcomeCounts::of(imported, &outcomes, &memory.never);
     if account.total() > 0 {
         anstream::println!("   {}", account.line());
     }
@@ -181,16 +180,16 @@ async fn say_learned(daybook: &Daybook, memory: &Memory, told: &Told<'_>) -> Res
         .keys()
         .copied()
         .filter(|session| !imported.contains(*session));
-    let others = Account::of(others, &outcomes, &memory.never);
+    let others = OutcomeCounts::of(others, &outcomes, &memory.never);
     if others.total() > 0 {
         let sessions = count(others.total(), "session");
-        anstream::println!("   of {sessions} taken in before: {}", others.line());
+        anstream::println!("   of {sessions} imported before: {}", others.line());
     }
-    say_failures(daybook, learned, "   ").await
+    print_failures(daybook, learned, "   ").await
 }
 
-/// What did not work out: what is tried again, one line for each reason, and what was given up.
-pub(super) async fn say_failures(
+/// Prints failures: jobs that are retried, one line for each reason, and jobs that were given up.
+pub(super) async fn print_failures(
     daybook: &Daybook,
     learned: &UpdateReport,
     indent: &str,
@@ -198,12 +197,13 @@ pub(super) async fn say_failures(
     if learned.failed.is_empty() {
         return Ok(());
     }
-    let waits = waiting::waits_of(daybook).await?;
-    for line in waiting::lines(daybook, &waits) {
+    let waits = waits::load_waits(daybook).await?;
+    for line in waits::wait_lines(daybook, &waits) {
         anstream::println!("{indent}{} {line}", warn("waiting"));
     }
-    let is_shown = |failed: &&Failed| waits.iter().any(|wait| wait.why == failed.failure.message);
-    let others: Vec<&Failed> = learned
+    let is_shown =
+        |failed: &&FailedJob| waits.iter().any(|wait| wait.why == failed.failure.message);
+    let others: Vec<&FailedJob> = learned
         .broken()
         .filter(|failed| !is_shown(failed))
         .collect();
@@ -219,7 +219,7 @@ pub(super) async fn say_failures(
     Ok(())
 }
 
-fn say_secrets(report: &ImportReport) {
+fn print_secrets(report: &ImportReport) {
     let hidden: u64 = report.secrets.values().sum();
     if hidden > 0 {
         anstream::println!(
@@ -230,8 +230,8 @@ fn say_secrets(report: &ImportReport) {
     }
 }
 
-/// What is remembered in all.
-struct Memory {
+/// Totals of the whole memory.
+struct MemoryTotals {
     /// Sessions that memory is made from.
     sessions: BTreeSet<SessionId>,
     /// Sessions that memory is never made from, and why.
@@ -241,7 +241,7 @@ struct Memory {
     kinds: BTreeMap<ObservationKind, u64>,
 }
 
-impl Memory {
+impl MemoryTotals {
     async fn of(daybook: &Daybook) -> Result<Self> {
         let store = &*daybook.store;
         let mut memory = Self {
@@ -251,14 +251,14 @@ impl Memory {
             kinds: BTreeMap::new(),
         };
         let switches = daybook.switches();
-        for session in SessionStore::sessions(store, &daybook.tenant, usize::MAX).await? {
-            match eligible(&session, &switches) {
-                Ok(()) => drop(memory.sessions.insert(session.id)),
-                Err(why) => drop(memory.never.insert(session.id, why.reason())),
-            }
-        }
-        for state in store.scopes(&daybook.tenant).await? {
-            let observations = ExtractionStore::observations(store, &state.scope).await?;
+        let add = |session: Session| match eligible(&session, &switches) {
+            Ok(()) => drop(memory.sessions.insert(session.id)),
+            Err(why) => drop(memory.never.insert(session.id, why.reason())),
+        };
+        let sessions = |page| SessionCatalog::sessions(store, &daybook.tenant, page);
+        visit_all(sessions, add).await?;
+        for state in read_all(|page| store.scopes(&daybook.tenant, page)).await? {
+            let observations = ObservationStore::observations(store, &state.scope).await?;
             if observations.is_empty() {
                 continue;
             }
@@ -283,21 +283,21 @@ impl Memory {
         most.map(|(scope, _)| scope)
     }
 
-    fn say(&self) {
+    fn print(&self) {
         let (projects, others): (Vec<_>, Vec<_>) =
             (self.scopes.iter()).partition(|(scope, _)| scope.kind == ScopeKind::Project);
         if !projects.is_empty() {
             let all = count(projects.len() as u64, "project");
-            let named = named(projects, |scope| scope.name.clone());
+            let named = largest_scopes(projects, |scope| scope.name.clone());
             anstream::println!(" {}  {named}", bold(&all));
         }
         if !others.is_empty() {
-            let named = named(others, ToString::to_string);
+            let named = largest_scopes(others, ToString::to_string);
             anstream::println!(" {}  {named}", bold("elsewhere"));
         }
         let kinds: Vec<String> = ObservationKind::ALL
             .iter()
-            .filter_map(|kind| self.kinds.get(kind).map(|n| count(*n, noun(*kind))))
+            .filter_map(|kind| self.kinds.get(kind).map(|n| count(*n, kind_noun(*kind))))
             .collect();
         let all = bold(&count(self.all(), "memory"));
         match kinds.is_empty() {
@@ -308,7 +308,7 @@ impl Memory {
 }
 
 /// The largest of `scopes` with their memories, and how many more there are.
-fn named(mut scopes: Vec<(&Scope, &u64)>, name: impl Fn(&Scope) -> String) -> String {
+fn largest_scopes(mut scopes: Vec<(&Scope, &u64)>, name: impl Fn(&Scope) -> String) -> String {
     const SHOWN: usize = 4;
     scopes.sort_by_key(|(scope, memories)| (std::cmp::Reverse(**memories), (*scope).clone()));
     let more = scopes.len().saturating_sub(SHOWN);
@@ -320,7 +320,7 @@ fn named(mut scopes: Vec<(&Scope, &u64)>, name: impl Fn(&Scope) -> String) -> St
     named.join(" · ")
 }
 
-fn noun(kind: ObservationKind) -> &'static str {
+fn kind_noun(kind: ObservationKind) -> &'static str {
     match kind {
         ObservationKind::Correction => "correction",
         ObservationKind::Preference => "preference",

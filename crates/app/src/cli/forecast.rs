@@ -1,28 +1,29 @@
-//! `daybook update --dry-run`: what asking models about what is due would cost.
+//! `daybook update --dry-run`: estimates the cost of the due work.
 
 use std::process::ExitCode;
 
 use anyhow::Result;
 use daybook_domain::spend::{Cap, Payer};
 use daybook_engine::jobs::{
-    ASSUMED_ANSWER_PERCENT, Forecast, MetCap, ModelForecast, Which, forecast,
+    ASSUMED_ANSWER_PERCENT, Forecast, ForecastSelection, ModelForecast, ReachedCap, forecast,
 };
 use serde_json::{Value, json};
 
-use super::Common;
-use crate::output::{bold, count, grouped, json as print_json, warn};
-use crate::wiring::{Daybook, block_on};
+use super::CommonArgs;
+use crate::process::block_on;
+use crate::terminal::output::{bold, count, grouped, json as print_json, warn};
+use crate::wiring::Daybook;
 
-/// Tells it of what is due, or of all that waits. Asks nobody, and changes nothing.
-pub(crate) fn dry_run(common: &Common, all: bool) -> Result<ExitCode> {
+/// Prints the forecast for due jobs, or for all that wait. Calls no model, and changes nothing.
+pub(crate) fn dry_run(common: &CommonArgs, all: bool) -> Result<ExitCode> {
     let daybook = Daybook::open_existing(common)?;
     let which = match all {
-        true => Which::Waiting,
-        false => Which::Due,
+        true => ForecastSelection::Waiting,
+        false => ForecastSelection::Due,
     };
-    let shop = daybook.workshop("dry-run")?;
-    let meter = daybook.meter("dry-run");
-    let foreseen = block_on(async { Ok(forecast(&shop, &meter, which).await?) })?;
+    let worker = daybook.worker_context("dry-run")?;
+    let meter = daybook.models().meter("dry-run");
+    let foreseen = block_on(async { Ok(forecast(&worker, &meter, which).await?) })?;
     let currency = &daybook.settings.currency;
     match common.json {
         true => print_json(&as_json(&foreseen, currency))?,
@@ -43,7 +44,7 @@ fn lines(forecast: &Forecast, currency: &str) -> Vec<String> {
     if forecast.models.is_empty() {
         let windows = count(forecast.unasked, "window");
         lines.push(format!(
-            "{sessions} would be read in {windows}; no model would be asked."
+            "{sessions} would be read in {windows}; no model would be called."
         ));
         return lines;
     }
@@ -78,7 +79,7 @@ fn line(model: &ModelForecast, currency: &str) -> String {
     )
 }
 
-fn cap_line(met: &MetCap, currency: &str) -> String {
+fn cap_line(met: &ReachedCap, currency: &str) -> String {
     let Cap {
         period,
         of,
@@ -86,26 +87,26 @@ fn cap_line(met: &MetCap, currency: &str) -> String {
         money,
     } = met.cap;
     let whose = match (of, &met.user) {
-        (Payer::User, Some(user)) => format!("{} of {user}", period.word()),
-        (Payer::User | Payer::Tenant, _) => period.word().to_owned(),
+        (Payer::User, Some(user)) => format!("{} of {user}", period.as_str()),
+        (Payer::User | Payer::Tenant, _) => period.as_str().to_owned(),
     };
     let tokens = tokens.map(|cap| {
         let (used, wanted) = (grouped(met.used.tokens), grouped(met.wanted.tokens));
         format!(
-            "{used} of {} tokens are used, {wanted} are wanted",
+            "{used} of {} tokens are used, {wanted} more are needed",
             grouped(cap)
         )
     });
     let money = money.map(|cap| {
         let (used, wanted) = (met.used.money, met.wanted.money);
-        format!("{used} of {cap} {currency} are used, {wanted} are wanted")
+        format!("{used} of {cap} {currency} are used, {wanted} more are needed")
     });
     let room: Vec<String> = tokens.into_iter().chain(money).collect();
     let said = format!("the cap of the {whose} would be met: {}", room.join("; "));
     format!("  {}", warn(&said))
 }
 
-/// Money is text: a number with decimals would not say exactly what it is.
+/// Money is text, because JSON numbers with decimals are not exact.
 fn as_json(forecast: &Forecast, currency: &str) -> Value {
     let models = forecast.models.iter().map(|model| {
         json!({
@@ -120,8 +121,8 @@ fn as_json(forecast: &Forecast, currency: &str) -> Value {
     });
     let caps = forecast.caps.iter().map(|met| {
         json!({
-            "of": met.cap.of.word(),
-            "period": met.cap.period.word(),
+            "of": met.cap.of.as_str(),
+            "period": met.cap.period.as_str(),
             "user": met.user,
             "tokens": met.cap.tokens.map(|cap| {
                 json!({"cap": cap, "used": met.used.tokens, "wanted": met.wanted.tokens})
@@ -166,7 +167,7 @@ mod tests {
                 money,
                 calls,
             }],
-            caps: vec![MetCap {
+            caps: vec![ReachedCap {
                 cap: Cap {
                     period: Period::Day,
                     of: Payer::User,
@@ -205,7 +206,7 @@ mod tests {
                 "  ada/small: 3 windows, 12,000 tokens in, 900 out, its price is not known (answers are \
                  taken to be 10 % of the longest: none was billed yet)",
                 "  no model: 1 window",
-                "  the cap of the day of ada would be met: 500 of 10,000 tokens are used, 12,900 are wanted",
+                "  the cap of the day of ada would be met: 500 of 10,000 tokens are used, 12,900 more are needed",
                 "Nothing was sent, and nothing was changed.",
             ],
         );
@@ -225,7 +226,7 @@ mod tests {
         };
         check(
             &forecast,
-            &["1 session would be read in 2 windows; no model would be asked."],
+            &["1 session would be read in 2 windows; no model would be called."],
         );
     }
 }

@@ -5,26 +5,27 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 
-use super::Common;
-use crate::hooks::{Host, answer};
-use crate::root;
+use super::CommonArgs;
+use crate::folders::data_folder;
+use crate::folders::hosts::AgentHost;
+use crate::hooks::answer;
 
 /// Called by an agent's host when something happens in a session; see `setup`.
 #[derive(Args)]
-pub(crate) struct Hook {
+pub(crate) struct HookCommand {
     /// Which host calls
-    host: Host,
+    host: AgentHost,
     /// The payload; read from standard input when left out
     payload: Option<String>,
 }
 
-impl Hook {
+impl HookCommand {
     /// Never fails: a hook must not harm the session that it serves.
-    pub(crate) fn run(self, common: &Common) -> Result<ExitCode> {
+    pub(crate) fn run(self, common: &CommonArgs) -> Result<ExitCode> {
         answer(
             self.host,
             self.payload,
-            root::locate(common.root.as_deref()),
+            data_folder::locate(common.root.as_deref()),
             &common.set,
         );
         Ok(ExitCode::SUCCESS)

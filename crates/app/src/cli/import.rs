@@ -1,4 +1,4 @@
-//! `daybook import`: take in transcripts, and learn from them.
+//! `daybook import`: imports transcripts, and learns from them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::IsTerminal;
@@ -9,34 +9,38 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use daybook_domain::Timestamp;
+use daybook_domain::page::read_first;
 use daybook_domain::source::ImportNo;
 use daybook_domain::time::Clock;
-use daybook_engine::ingest::import::{Candidate, ImportReport, import, scan};
-use daybook_engine::jobs::{self, UpdateReport, Waits, Workshop};
+use daybook_engine::import::{ImportCandidate, ImportReport, import, scan};
+use daybook_engine::jobs::{self, UpdateReport, WaitFilter, WorkerContext};
 use daybook_engine::stop::Stop;
 use jiff::tz::TimeZone;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::update::{as_json, waiting};
-use super::{Common, can_ask, disclosure, first_run, watch};
+use super::import_summary::ImportSummary;
+use super::update::{as_json, count_due_sessions};
+use super::{CommonArgs, can_ask, disclosure, first_run, watch};
+use crate::background::host_folders;
 use crate::clock::SystemClock;
-use crate::damage;
-use crate::discover::{Found, hosts, transcripts};
-use crate::embedding::embed_waiting;
-use crate::keeper::host_folders;
-use crate::output::{count, dim, json as print_json, size, warn};
-use crate::progress::{Learning, Reading};
+use crate::folders::hosts::{TranscriptFile, transcript_folders, transcripts_in};
+use crate::folders::{data_folder, sample};
+use crate::models::embedding::embed_waiting;
+use crate::process::{block_on, lower_priority, stop_on_interrupt};
+use crate::service::damage;
 use crate::settings::Settings;
-use crate::wiring::{Daybook, block_on, stand_back, stop_on_interrupt};
-use crate::{root, sample, suggest};
+use crate::terminal::output::{count, dim, json as print_json, size, warn};
+use crate::terminal::progress::{ImportBar, UpdateBar};
+use crate::terminal::suggest;
+use crate::wiring::Daybook;
 
-/// Take in the transcripts of your agents, and learn from them.
+/// Import the transcripts of your agents, and learn from them.
 ///
-/// Without a path, the sessions of Claude Code and Codex on this machine are looked for. `-` reads
-/// standard input. Importing again adds only what is new. A file that fails is named and holds up no
-/// other; the exit code is 1 then.
+/// Without a path, the sessions of Claude Code and Codex on this machine are imported. `-` reads
+/// standard input. Importing again adds only what is new. A file that fails is named, and the others are
+/// imported all the same; the exit code is 1 then.
 #[derive(Args)]
-pub(crate) struct Import {
+pub(crate) struct ImportCommand {
     /// Files and folders; `-` for standard input
     paths: Vec<PathBuf>,
     /// Only sessions that were active since then: a date, or an age such as 30d
@@ -45,7 +49,7 @@ pub(crate) struct Import {
     /// Only sessions of this project or folder; may be repeated
     #[arg(long, value_name = "NAME")]
     project: Vec<String>,
-    /// No sessions whose project, folder or path holds this; may be repeated
+    /// Exclude sessions whose project, folder or path contains this; may be repeated
     #[arg(long, value_name = "TEXT")]
     exclude: Vec<String>,
     /// Show what would be imported, and import nothing
@@ -54,7 +58,7 @@ pub(crate) struct Import {
     /// Do not ask
     #[arg(short, long)]
     yes: bool,
-    /// Only take in; learn later, with `daybook update`
+    /// Only import; learn later, with `daybook update`
     #[arg(long)]
     no_process: bool,
     /// Import a small sample instead, into a data folder of its own
@@ -63,13 +67,13 @@ pub(crate) struct Import {
     /// Remove exactly what one import added: the last, or the one of this number
     #[arg(long, value_name = "NUMBER", num_args = 0..=1, default_missing_value = "0")]
     undo: Option<i64>,
-    /// Go on taking in what is written there, until stopped
+    /// Keep importing new events from there, until stopped
     #[arg(long, conflicts_with_all = ["undo", "dry_run", "sample", "no_process"])]
     watch: bool,
 }
 
-impl Import {
-    pub(crate) fn run(&self, common: &Common) -> Result<ExitCode> {
+impl ImportCommand {
+    pub(crate) fn run(&self, common: &CommonArgs) -> Result<ExitCode> {
         if let Some(number) = self.undo {
             return undo(common, number);
         }
@@ -81,17 +85,17 @@ impl Import {
         if self.dry_run {
             return self.dry_run(common, &candidates);
         }
-        stand_back();
+        lower_priority();
         let daybook = Daybook::open_or_create(common)?;
-        block_on(damage::warn_of(&daybook))?;
+        block_on(damage::warn_of_damage(&daybook))?;
         let was_asked = self.paths.is_empty() && !self.yes && !self.sample;
-        if !common.json && daybook.asks_model() && !was_asked {
+        if !common.json && daybook.models().extracts_with_model() && !was_asked {
             self.disclose(&daybook.settings, &candidates);
         }
         let stop = stop_on_interrupt()?;
         let began = Instant::now();
-        let taken = block_on(self.take_in(common, &daybook, candidates, &stop));
-        let (report, learned) = taken.with_context(|| self.how_to_go_on())?;
+        let taken = block_on(self.import_changed(common, &daybook, candidates, &stop));
+        let (report, learned) = taken.with_context(|| self.recovery_hint())?;
         if common.json {
             print_json(&json!({
                 "import": report.import.map(|import| import.0),
@@ -105,16 +109,16 @@ impl Import {
                 "seconds": began.elapsed().as_secs_f64(),
             }))?;
         } else {
-            let told = first_run::Told {
+            let summary = ImportSummary {
                 report: &report,
                 learned: learned.as_ref(),
                 seconds: began.elapsed().as_secs_f64(),
                 sample: self.sample,
             };
-            block_on(first_run::tell(&daybook, &told))?;
+            block_on(first_run::print_summary(&daybook, &summary))?;
         }
         if self.watch && !report.stopped {
-            watch::watch(common, daybook, self.followed()?, &stop)?;
+            watch::watch(common, daybook, self.watched_folders()?, &stop)?;
         }
         let failed = report.failed().next().is_some()
             || learned.is_some_and(|learned| learned.broken().next().is_some());
@@ -125,12 +129,12 @@ impl Import {
         })
     }
 
-    /// The sample never mixes with anybody's memory.
-    fn with_sample_root(&self, common: &Common) -> Result<Common> {
+    /// The arguments with a data folder of the sample's own, so that it never mixes with a person's memory.
+    fn with_sample_root(&self, common: &CommonArgs) -> Result<CommonArgs> {
         let mut common = common.clone();
         if self.sample && common.root.is_none() {
             common.root = Some(sample::root()?);
-            // Nor does it go to a server that the environment names.
+            // The environment may name a server; the sample does not go there.
             if !common.set.iter().any(|set| set.starts_with("store=")) {
                 common.set.push("store=sqlite".to_owned());
             }
@@ -138,8 +142,8 @@ impl Import {
         Ok(common)
     }
 
-    /// What a person does about an import that broke off: what is stored stays, and is not read again.
-    fn how_to_go_on(&self) -> String {
+    /// The advice after an import that broke off: what is stored stays, and is not read again.
+    fn recovery_hint(&self) -> String {
         let paths = self
             .paths
             .iter()
@@ -150,25 +154,26 @@ impl Import {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let again = suggest::command_of(&words);
         format!(
-            "the import broke off, and what it has stored stays; once this is mended, `{again}` goes on"
+            "the import broke off, and what it has stored stays; fix the cause, then run `{again}` to continue"
         )
     }
 
-    /// Says what is sent to whom, before it is.
-    fn disclose(&self, settings: &Settings, candidates: &[Candidate]) {
-        let sizes: Vec<u64> = candidates.iter().map(Candidate::size).collect();
+    /// Prints what will be sent to which provider, before the import begins.
+    fn disclose(&self, settings: &Settings, candidates: &[ImportCandidate]) {
+        let sizes: Vec<u64> = candidates.iter().map(ImportCandidate::size).collect();
         for line in disclosure::lines(settings, &sizes, !self.no_process) {
             anstream::eprintln!("{line}");
         }
     }
 
-    fn dry_run(&self, common: &Common, candidates: &[Candidate]) -> Result<ExitCode> {
-        let folder = root::locate(common.root.as_deref())?;
+    fn dry_run(&self, common: &CommonArgs, candidates: &[ImportCandidate]) -> Result<ExitCode> {
+        let folder = data_folder::locate(common.root.as_deref())?;
         let settings = Settings::load(&folder, &common.set)?;
-        let sizes: Vec<u64> = candidates.iter().map(Candidate::size).collect();
+        let sizes: Vec<u64> = candidates.iter().map(ImportCandidate::size).collect();
         if common.json {
             let asks = disclosure::as_json(&settings, &sizes);
-            return dry_run_json(candidates, asks);
+            let vectors = disclosure::vectors_as_json(&settings, &sizes);
+            return dry_run_json(candidates, &asks, &vectors);
         }
         let lines = disclosure::lines(&settings, &sizes, !self.no_process);
         dry_run(candidates);
@@ -178,31 +183,31 @@ impl Import {
         Ok(ExitCode::SUCCESS)
     }
 
-    async fn take_in(
+    async fn import_changed(
         &self,
-        common: &Common,
+        common: &CommonArgs,
         daybook: &Daybook,
-        candidates: Vec<Candidate>,
+        candidates: Vec<ImportCandidate>,
         stop: &Stop,
     ) -> Result<(ImportReport, Option<UpdateReport>)> {
-        let (shop, _present) = daybook.worker().await?;
-        let reading = Reading::start(common, candidates.iter().map(Candidate::size).sum());
+        let (worker, _present) = daybook.worker().await?;
+        let reading = ImportBar::start(common, candidates.iter().map(ImportCandidate::size).sum());
         let intake = daybook.intake();
         let report = import(&intake, &self.name(), candidates, stop, &reading).await?;
         reading.end();
-        jobs::settle_projects(&shop).await?;
-        embed_waiting(daybook, stop).await?;
-        if self.no_process || stop.asked() {
+        jobs::settle_projects(&worker).await?;
+        embed_waiting(&daybook.models(), stop).await?;
+        if self.no_process || stop.is_requested() {
             return Ok((report, None));
         }
-        jobs::retry_waiting(&shop, Waits::Overlong).await?;
-        let learned = learn(common, &shop, stop).await?;
-        embed_waiting(daybook, stop).await?;
+        jobs::retry_waiting(&worker, WaitFilter::Overlong).await?;
+        let learned = learn(common, &worker, stop).await?;
+        embed_waiting(&daybook.models(), stop).await?;
         Ok((report, Some(learned)))
     }
 
     /// The folders to watch.
-    fn followed(&self) -> Result<Vec<PathBuf>> {
+    fn watched_folders(&self) -> Result<Vec<PathBuf>> {
         if self.paths.is_empty() {
             return Ok(host_folders());
         }
@@ -223,11 +228,11 @@ impl Import {
         }
     }
 
-    /// What is to be imported; `None` when the person said no, or there is nothing.
-    fn candidates(&self, common: &Common) -> Result<Option<Vec<Candidate>>> {
+    /// The files to import; `None` when the person declined, or there are none.
+    fn candidates(&self, common: &CommonArgs) -> Result<Option<Vec<ImportCandidate>>> {
         if self.sample {
-            let folder = root::locate(common.root.as_deref())?;
-            root::create(&folder)?;
+            let folder = data_folder::locate(common.root.as_deref())?;
+            data_folder::create(&folder)?;
             return Ok(Some(scan(&[sample::unpack(&folder)?])));
         }
         if self.paths.is_empty() {
@@ -239,48 +244,48 @@ impl Import {
             .cloned()
             .partition(|path| path.as_os_str() == "-");
         let mut candidates = scan(&paths);
-        // One of many that a pattern named is that file's failure; nothing at all is a mistake.
-        if let [Candidate::Missing(path, error)] = candidates.as_slice()
+        // A missing file among several is that file's failure; where none exists, the command line is wrong.
+        if let [ImportCandidate::Missing(path, error)] = candidates.as_slice()
             && self.paths.contains(path)
         {
             bail!("{} cannot be read: {error}", path.display());
         }
-        if self.filters() {
+        if self.has_filters() {
             let filter = self.filter()?;
             candidates.retain(|candidate| match candidate {
-                Candidate::File { path, size, .. } => filter.keeps(&Found {
+                ImportCandidate::File { path, size, .. } => filter.keeps(&TranscriptFile {
                     path: path.clone(),
                     size: *size,
-                    peek: daybook_engine::ingest::peek::peek(path).unwrap_or_default(),
+                    peek: daybook_engine::transcripts::peek::peek(path).unwrap_or_default(),
                 }),
-                Candidate::Stream(_) | Candidate::Missing(..) => true,
+                ImportCandidate::Stream(_) | ImportCandidate::Missing(..) => true,
             });
         }
         if !streams.is_empty() {
-            candidates.push(Candidate::Stream(Box::new(std::io::stdin())));
+            candidates.push(ImportCandidate::Stream(Box::new(std::io::stdin())));
         }
         Ok(Some(candidates))
     }
 
-    fn filters(&self) -> bool {
+    fn has_filters(&self) -> bool {
         self.since.is_some() || !self.project.is_empty() || !self.exclude.is_empty()
     }
 
-    fn filter(&self) -> Result<Filter> {
+    fn filter(&self) -> Result<TranscriptFilter> {
         let zone = TimeZone::try_system().unwrap_or(TimeZone::UTC);
         let since = |text| since(text, SystemClock.now(), zone);
-        Ok(Filter {
+        Ok(TranscriptFilter {
             since: self.since.as_deref().map(since).transpose()?,
             projects: self.project.clone(),
             excluded: self.exclude.clone(),
         })
     }
 
-    fn discovered(&self, common: &Common) -> Result<Option<Vec<Candidate>>> {
+    fn discovered(&self, common: &CommonArgs) -> Result<Option<Vec<ImportCandidate>>> {
         if !self.yes && !self.dry_run && !can_ask(common) {
             bail!(
-                "nobody can be asked here; name the files or folders to import, \
-                 or say --yes to import the sessions of the agents on this machine"
+                "there is no terminal to ask on; name the files or folders to import, \
+                 or pass --yes to import the sessions of the agents on this machine"
             );
         }
         let filter = self.filter()?;
@@ -288,16 +293,20 @@ impl Import {
         if say {
             anstream::eprintln!("Looking where agents keep their sessions …");
         }
-        let mut all: Vec<Found> = Vec::new();
-        for host in hosts() {
-            let found: Vec<Found> = transcripts(&host)
+        let mut all: Vec<TranscriptFile> = Vec::new();
+        for folder in transcript_folders() {
+            let found: Vec<TranscriptFile> = transcripts_in(&folder)
                 .into_iter()
                 .filter(|found| filter.keeps(found))
                 .collect();
             if say && !found.is_empty() {
                 anstream::eprintln!(
                     "  {}",
-                    found_line(host.name, &root::shown(&host.folder), &found)
+                    found_line(
+                        folder.host.name(),
+                        &data_folder::display_path(&folder.path),
+                        &found
+                    )
                 );
             }
             all.extend(found);
@@ -313,8 +322,9 @@ impl Import {
             anstream::eprintln!("  {}", dim(&projects_line(&all)));
         }
         if !self.yes && !self.dry_run {
-            let into = root::shown(&root::locate(common.root.as_deref())?);
-            let settings = Settings::load(&root::locate(common.root.as_deref())?, &common.set)?;
+            let into = data_folder::display_path(&data_folder::locate(common.root.as_deref())?);
+            let settings =
+                Settings::load(&data_folder::locate(common.root.as_deref())?, &common.set)?;
             let sizes: Vec<u64> = all.iter().map(|found| found.size).collect();
             for line in disclosure::lines(&settings, &sizes, !self.no_process) {
                 anstream::eprintln!("{line}");
@@ -329,15 +339,15 @@ impl Import {
     }
 }
 
-/// Which transcripts are meant.
-struct Filter {
+/// Selects the transcripts to import.
+struct TranscriptFilter {
     since: Option<Timestamp>,
     projects: Vec<String>,
     excluded: Vec<String>,
 }
 
-impl Filter {
-    fn keeps(&self, found: &Found) -> bool {
+impl TranscriptFilter {
+    fn keeps(&self, found: &TranscriptFile) -> bool {
         let folder = found.peek.folder.as_deref().unwrap_or_default();
         let path = found.path.to_string_lossy();
         let named = |name: &String| {
@@ -362,29 +372,30 @@ pub(super) fn since(text: &str, now: Timestamp, zone: TimeZone) -> Result<Timest
     Ok(Timestamp(date.to_zoned(zone)?.timestamp().as_millisecond()))
 }
 
-async fn learn(common: &Common, shop: &Workshop, stop: &Stop) -> Result<UpdateReport> {
-    let learning = Learning::start(common, waiting(shop).await?);
-    let learned = jobs::work(shop, stop, &learning).await?;
+async fn learn(common: &CommonArgs, worker: &WorkerContext, stop: &Stop) -> Result<UpdateReport> {
+    let learning = UpdateBar::start(common, count_due_sessions(worker).await?);
+    let learned = jobs::work(worker, stop, &learning).await?;
     learning.end();
     Ok(learned)
 }
 
-fn undo(common: &Common, number: i64) -> Result<ExitCode> {
+fn undo(common: &CommonArgs, number: i64) -> Result<ExitCode> {
     let daybook = Daybook::open_existing(common)?;
     let stop = stop_on_interrupt()?;
     block_on(async {
-        let imports = daybook.store.imports(&daybook.tenant, 1).await?;
-        let import = match (number, imports.first()) {
+        let (store, tenant) = (&daybook.store, &daybook.tenant);
+        let newest = read_first(1, |page| store.imports(tenant, page)).await?;
+        let import = match (number, newest.first()) {
             (0, Some(last)) => last.no,
             (0, None) => bail!("there is no import to undo"),
             (number, _) => ImportNo(number),
         };
-        let (shop, _present) = daybook.worker().await?;
+        let (worker, _present) = daybook.worker().await?;
         let undone = daybook
             .store
             .undo_import(&daybook.tenant, import, daybook.clock.now())
             .await?;
-        let learned = learn(common, &shop, &stop).await?;
+        let learned = learn(common, &worker, &stop).await?;
         if common.json {
             print_json(&json!({
                 "import": import.0,
@@ -411,31 +422,36 @@ fn undo(common: &Common, number: i64) -> Result<ExitCode> {
     })
 }
 
-fn dry_run_json(candidates: &[Candidate], asks: serde_json::Value) -> Result<ExitCode> {
-    let bytes: u64 = candidates.iter().map(Candidate::size).sum();
-    print_json(&json!({ "files": paths(candidates), "bytes": bytes, "asks": asks }))?;
+fn dry_run_json(candidates: &[ImportCandidate], asks: &Value, vectors: &Value) -> Result<ExitCode> {
+    let bytes: u64 = candidates.iter().map(ImportCandidate::size).sum();
+    print_json(&json!({
+        "files": paths(candidates),
+        "bytes": bytes,
+        "asks": asks,
+        "vectors": vectors,
+    }))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn dry_run(candidates: &[Candidate]) {
-    let bytes: u64 = candidates.iter().map(Candidate::size).sum();
+fn dry_run(candidates: &[ImportCandidate]) {
+    let bytes: u64 = candidates.iter().map(ImportCandidate::size).sum();
     let paths = paths(candidates);
     for path in &paths {
-        anstream::println!("  {}", root::shown(path));
+        anstream::println!("  {}", data_folder::display_path(path));
     }
     let files = count(paths.len() as u64, "file");
     anstream::println!("{files}, {}, would be imported. Nothing was.", size(bytes));
 }
 
-fn paths(candidates: &[Candidate]) -> Vec<&PathBuf> {
+fn paths(candidates: &[ImportCandidate]) -> Vec<&PathBuf> {
     let paths = candidates.iter().filter_map(|candidate| match candidate {
-        Candidate::File { path, .. } | Candidate::Missing(path, _) => Some(path),
-        Candidate::Stream(_) => None,
+        ImportCandidate::File { path, .. } | ImportCandidate::Missing(path, _) => Some(path),
+        ImportCandidate::Stream(_) => None,
     });
     paths.collect()
 }
 
-fn found_line(host: &str, folder: &str, found: &[Found]) -> String {
+fn found_line(host: &str, folder: &str, found: &[TranscriptFile]) -> String {
     let bytes = found.iter().map(|found| found.size).sum();
     let days = |at: Option<Timestamp>| {
         at.and_then(|at| jiff::Timestamp::from_millisecond(at.0).ok())
@@ -455,7 +471,7 @@ fn found_line(host: &str, folder: &str, found: &[Found]) -> String {
     )
 }
 
-fn by_project(found: &[Found]) -> BTreeMap<&str, (usize, u64)> {
+fn by_project(found: &[TranscriptFile]) -> BTreeMap<&str, (usize, u64)> {
     let mut projects: BTreeMap<&str, (usize, u64)> = BTreeMap::new();
     for one in found {
         let (files, bytes) = projects.entry(one.project()).or_default();
@@ -465,7 +481,7 @@ fn by_project(found: &[Found]) -> BTreeMap<&str, (usize, u64)> {
     projects
 }
 
-fn projects_line(found: &[Found]) -> String {
+fn projects_line(found: &[TranscriptFile]) -> String {
     let mut projects: Vec<(&str, usize)> = by_project(found)
         .into_iter()
         .map(|(name, (files, _))| (name, files))
@@ -484,7 +500,7 @@ fn projects_line(found: &[Found]) -> String {
 }
 
 /// The projects to import; `None` for none.
-fn ask(into: &str, found: &[Found]) -> Result<Option<BTreeSet<String>>> {
+fn ask(into: &str, found: &[TranscriptFile]) -> Result<Option<BTreeSet<String>>> {
     let projects = by_project(found);
     let all = || projects.keys().map(|name| (*name).to_owned()).collect();
     loop {
@@ -516,7 +532,7 @@ fn ask(into: &str, found: &[Found]) -> Result<Option<BTreeSet<String>>> {
     Ok(Some(chosen))
 }
 
-/// Asks, and reads one line.
+/// Prints a question, and reads one line of the answer.
 pub(super) fn line(question: &str) -> Result<String> {
     use std::io::Write;
     let mut out = anstream::stderr();
@@ -524,7 +540,7 @@ pub(super) fn line(question: &str) -> Result<String> {
     out.flush()?;
     let mut answer = String::new();
     if std::io::stdin().read_line(&mut answer)? == 0 && std::io::stdin().is_terminal() {
-        // End of input is no answer, and no is the answer that changes nothing.
+        // The end of input counts as no, which changes nothing.
         return Ok("n".to_owned());
     }
     Ok(answer.trim().to_owned())

@@ -1,4 +1,4 @@
-//! The command line: what can be asked, and who answers.
+//! The command line: its commands, and the dispatch to each.
 
 mod account;
 mod backup;
@@ -12,11 +12,13 @@ mod first_run;
 mod forecast;
 mod hook;
 mod import;
+mod import_summary;
 mod jobs;
 mod mcp;
 mod move_store;
 mod next_steps;
 mod projects;
+mod quarantine;
 mod recall;
 mod remember;
 mod serve;
@@ -37,46 +39,47 @@ use anyhow::Result;
 use clap::{CommandFactory, Parser, Subcommand};
 use daybook_domain::StoreError;
 
-use crate::common::{Common, Patience};
-use crate::logging;
-use crate::suggest;
+use crate::terminal::common_args::{CommonArgs, ServerTimeout};
+use crate::terminal::logging;
+use crate::terminal::suggest;
 
 const GROUPS: &str = "\
 Everyday
-  import       take in the transcripts of your agents, and learn from them
+  import       import the transcripts of your agents, and learn from them
   recall       find what is remembered, with its source     (also: search)
-  context      what an agent is told in this folder, now    (also: brief)
+  context      print the memory that an agent gets in this folder (also: brief)
   remember     keep something in your own words
-  setup        make Daybook known to your agents; --undo takes it back
+  setup        add Daybook to your agents' settings; --undo removes it
 
 Inspect
   status       what is covered, pending, in gaps, and why
-  sessions     the sessions that were taken in
+  sessions     list the imported sessions; turn memory of one off or on
   projects     which checkouts belong together; merge and rename
-  show         the original words behind a citation
+  quarantine   what waits for your decision; accept and reject
+  show         the original text behind a citation
   jobs         background work, what it waits for; retry and cancel
-  spend        what models were asked for, what that cost, and what is left
-  doctor       check the data folder
+  spend        calls of models, their cost, and what is left under caps
+  doctor       check the data folder; --repair repairs it
   eval         measure recall, on benchmarks and on questions of your own
 
 Change
   config       settings, their meaning, and where each value comes from
   checkout     bring memory folders up to date, where machines share a memory
-  checkin      hand over what you edited in them
-  rebuild      make index and files anew from what is stored
+  checkin      store your edits of memory folders, for all machines
+  rebuild      rebuild the index and memory files from the database
 
 Agents
   mcp          answer agents over MCP, on standard input and output
   threads      working memory: events in, contexts within a model's window out
 
 Operate
-  update       process what is due, then end
-  worker       process what falls due until stopped
-  trigger      tell what happened to a session
+  update       process due work, then exit
+  worker       process due work until stopped
+  trigger      report what happened to a session
   hook         called by an agent's host when something happens in a session
   serve        answer agents over HTTP, on this machine
-  backup       write all that is remembered to one file, while agents go on
-  restore      make a data folder from a backup
+  backup       write the whole memory to one file, while agents keep working
+  restore      create a data folder from a backup
   move-store   move memory into a PostgreSQL database, or back into the data folder
   completions  completions for your shell
   man          the manual page";
@@ -87,86 +90,88 @@ Operate
     version,
     about = "Memory for AI agents that outlives the session",
     override_usage = "daybook [OPTIONS] <COMMAND>",
-    help_template = "{about}\n\n{usage-heading} {usage}\n\n{after-help}\n\nOptions\n{options}\n",
+    help_template = "{about}\n\n{usage-heading} {usage}{after-help}\n\nOptions\n{options}\n",
     after_help = GROUPS,
     disable_help_subcommand = true,
     arg_required_else_help = true
 )]
 struct Cli {
     #[command(flatten)]
-    common: Common,
+    common: CommonArgs,
     #[command(subcommand)]
-    command: Command,
+    command: CliCommand,
 }
 
 #[derive(Subcommand)]
-enum Command {
-    /// Take in the transcripts of your agents, and learn from them
-    Import(import::Import),
+enum CliCommand {
+    /// Import the transcripts of your agents, and learn from them
+    Import(import::ImportCommand),
     /// Called by an agent's host when something happens in a session
-    Hook(hook::Hook),
+    Hook(hook::HookCommand),
     /// Answer agents over MCP, on standard input and output
-    Mcp(mcp::Mcp),
-    /// Tell what happened to a session
-    Trigger(trigger::Trigger),
+    Mcp(mcp::McpCommand),
+    /// Report what happened to a session
+    Trigger(trigger::TriggerCommand),
     /// The working memory of agents: events in, chunks that stay small, contexts out
-    Threads(threads::Threads),
-    /// Process what is due, then end
-    Update(update::Update),
-    /// Process what falls due until stopped
-    Worker(update::Worker),
+    Threads(threads::ThreadsCommand),
+    /// Process due work, then exit
+    Update(update::UpdateCommand),
+    /// Process due work until stopped
+    Worker(update::WorkerCommand),
     /// Answer agents over HTTP, on this machine
-    Serve(serve::Serve),
+    Serve(serve::ServeCommand),
     /// Find what is remembered, with its source
     #[command(alias = "search")]
-    Recall(recall::Recall),
-    /// What an agent is told in this folder, now
+    Recall(recall::RecallCommand),
+    /// Print the context that an agent in this folder is given
     #[command(alias = "brief")]
-    Context(context::Context),
+    Context(context::ContextCommand),
     /// Keep something in your own words
-    Remember(remember::Remember),
-    /// Make Daybook known to the agents on this machine
-    Setup(setup::Setup),
-    /// The sessions that were taken in
-    Sessions(sessions::Sessions),
-    /// The projects that memory knows, and which checkouts belong to each
-    Projects(projects::Projects),
-    /// Background work, and what each piece of it waits for
-    Jobs(jobs::Jobs),
-    /// The original words behind a citation
-    Show(show::Show),
-    /// What models were asked for, what that cost, and how much is left
-    Spend(spend::Spend),
-    /// What is covered, pending, in gaps, and why
-    Status(status::Status),
+    Remember(remember::RememberCommand),
+    /// Add Daybook to the settings of the agents on this machine
+    Setup(setup::SetupCommand),
+    /// List the imported sessions; turn memory of one off or on
+    Sessions(sessions::SessionsCommand),
+    /// List projects and their checkouts; merge and rename projects
+    Projects(projects::ProjectsCommand),
+    /// Show background work and what it waits for; retry and cancel it
+    Jobs(jobs::JobsCommand),
+    /// Show what waits for your decision; accept and reject it
+    Quarantine(quarantine::QuarantineCommand),
+    /// Show the original text behind a citation
+    Show(show::ShowCommand),
+    /// Show calls of models, their cost, and what is left under caps
+    Spend(spend::SpendCommand),
+    /// Show what is covered, pending, in gaps, and why
+    Status(status::StatusCommand),
     /// Bring memory folders up to date, where machines share a memory
-    Checkout(checkout::Checkout),
-    /// Hand over what you edited in memory folders
-    Checkin(checkout::Checkin),
-    /// Make index and files anew from what is stored
-    Rebuild(update::Rebuild),
-    /// Write all that is remembered to one file, while agents go on
-    Backup(backup::Backup),
-    /// Make a data folder from a backup
-    Restore(backup::Restore),
+    Checkout(checkout::CheckoutCommand),
+    /// Store your edits of memory folders, for all machines
+    Checkin(checkout::CheckinCommand),
+    /// Rebuild the index and memory files from the database
+    Rebuild(update::RebuildCommand),
+    /// Write the whole memory to one file, while agents keep working
+    Backup(backup::BackupCommand),
+    /// Create a data folder from a backup
+    Restore(backup::RestoreCommand),
     /// Move memory into a PostgreSQL database, or back into the data folder
-    MoveStore(move_store::MoveStore),
-    /// Check the data folder
-    Doctor(doctor::Doctor),
+    MoveStore(move_store::MoveStoreCommand),
+    /// Check the data folder; --repair repairs it
+    Doctor(doctor::DoctorCommand),
     /// Measure recall, on benchmarks and on questions of your own
-    Eval(eval::Eval),
-    /// Settings, their meaning, and where each value comes from
-    Config(config::Config),
-    /// Completions for your shell
+    Eval(eval::EvalCommand),
+    /// Show settings, their meaning, and where each value comes from
+    Config(config::ConfigCommand),
+    /// Print completions for your shell
     Completions {
         /// Which shell
         shell: clap_complete::Shell,
     },
-    /// The manual page
+    /// Print the manual page
     Man,
 }
 
-/// Runs what the command line asks for.
+/// Runs the command of the command line.
 pub(crate) fn run() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
@@ -184,17 +189,18 @@ pub(crate) fn run() -> ExitCode {
             let mut causes = error.chain().filter_map(|cause| cause.downcast_ref());
             let advice = match causes.any(is_damage) {
                 true => {
-                    "; `daybook doctor` says what is damaged, and `daybook doctor --repair` mends it"
+                    "; `daybook doctor` lists what is damaged, and `daybook doctor --repair` repairs it"
                 }
                 false => "",
             };
-            logging::complain(&format!("{error:#}{advice}"));
+            logging::print_error(&format!("{error:#}{advice}"));
             ExitCode::FAILURE
         }
     }
 }
 
-/// A host takes a failing hook for a refusal, also when the hook was only written down wrong.
+/// Whether the command is `hook`, which must not fail: hosts treat a failing hook as a refusal, even where the hook's
+/// command line is wrong.
 fn is_hook() -> bool {
     std::env::args_os()
         .nth(1)
@@ -202,40 +208,41 @@ fn is_hook() -> bool {
 }
 
 fn answer(cli: Cli) -> Result<ExitCode> {
-    let mut common = cli.common.with_store();
-    common.patience = cli.command.patience();
+    let mut common = cli.common.with_flags_as_settings();
+    common.server_timeout = cli.command.server_timeout();
     let common = &common;
     suggest::use_flags(common);
     logging::start(common.log.as_ref(), common.log_format);
     match cli.command {
-        Command::Import(command) => command.run(common),
-        Command::Hook(command) => command.run(common),
-        Command::Mcp(command) => command.run(common),
-        Command::Trigger(command) => command.run(common),
-        Command::Jobs(command) => command.run(common),
-        Command::Threads(command) => command.run(common),
-        Command::Update(command) => command.run(common),
-        Command::Worker(command) => command.run(common),
-        Command::Serve(command) => command.run(common),
-        Command::Recall(command) => command.run(common),
-        Command::Context(command) => command.run(common),
-        Command::Remember(command) => command.run(common),
-        Command::Setup(command) => command.run(common),
-        Command::Sessions(command) => command.run(common),
-        Command::Projects(command) => command.run(common),
-        Command::Show(command) => command.run(common),
-        Command::Spend(command) => command.run(common),
-        Command::Status(command) => command.run(common),
-        Command::Checkout(command) => command.run(common),
-        Command::Checkin(command) => command.run(common),
-        Command::Rebuild(command) => command.run(common),
-        Command::Doctor(command) => command.run(common),
-        Command::Eval(command) => command.run(common),
-        Command::Backup(command) => command.run(common),
-        Command::Restore(command) => command.run(common),
-        Command::MoveStore(command) => command.run(common),
-        Command::Config(command) => command.run(common),
-        Command::Completions { shell } => {
+        CliCommand::Import(command) => command.run(common),
+        CliCommand::Hook(command) => command.run(common),
+        CliCommand::Mcp(command) => command.run(common),
+        CliCommand::Trigger(command) => command.run(common),
+        CliCommand::Jobs(command) => command.run(common),
+        CliCommand::Threads(command) => command.run(common),
+        CliCommand::Update(command) => command.run(common),
+        CliCommand::Worker(command) => command.run(common),
+        CliCommand::Serve(command) => command.run(common),
+        CliCommand::Recall(command) => command.run(common),
+        CliCommand::Context(command) => command.run(common),
+        CliCommand::Remember(command) => command.run(common),
+        CliCommand::Setup(command) => command.run(common),
+        CliCommand::Sessions(command) => command.run(common),
+        CliCommand::Projects(command) => command.run(common),
+        CliCommand::Quarantine(command) => command.run(common),
+        CliCommand::Show(command) => command.run(common),
+        CliCommand::Spend(command) => command.run(common),
+        CliCommand::Status(command) => command.run(common),
+        CliCommand::Checkout(command) => command.run(common),
+        CliCommand::Checkin(command) => command.run(common),
+        CliCommand::Rebuild(command) => command.run(common),
+        CliCommand::Doctor(command) => command.run(common),
+        CliCommand::Eval(command) => command.run(common),
+        CliCommand::Backup(command) => command.run(common),
+        CliCommand::Restore(command) => command.run(common),
+        CliCommand::MoveStore(command) => command.run(common),
+        CliCommand::Config(command) => command.run(common),
+        CliCommand::Completions { shell } => {
             clap_complete::generate(
                 shell,
                 &mut Cli::command(),
@@ -244,18 +251,18 @@ fn answer(cli: Cli) -> Result<ExitCode> {
             );
             Ok(ExitCode::SUCCESS)
         }
-        Command::Man => {
+        CliCommand::Man => {
             clap_mangen::Man::new(Cli::command()).render(&mut std::io::stdout())?;
             Ok(ExitCode::SUCCESS)
         }
     }
 }
 
-impl Command {
-    /// How long it waits for a server that keeps memory.
-    fn patience(&self) -> Patience {
+impl CliCommand {
+    /// How long the command waits for a database server.
+    fn server_timeout(&self) -> ServerTimeout {
         match self {
-            // What goes on for long, or changes much, rides out a restart of the server.
+            // Long work, and work that changes much, waits out a restart of the server.
             Self::Import(_)
             | Self::Update(_)
             | Self::Worker(_)
@@ -266,8 +273,8 @@ impl Command {
             | Self::Restore(_)
             | Self::MoveStore(_)
             | Self::Doctor(_)
-            | Self::Eval(_) => Patience::Work,
-            // `serve` and `mcp` work in the background with a memory that they open for that.
+            | Self::Eval(_) => ServerTimeout::Background,
+            // Background work of `serve` and `mcp` opens a memory of its own.
             Self::Hook(_)
             | Self::Mcp(_)
             | Self::Trigger(_)
@@ -280,22 +287,23 @@ impl Command {
             | Self::Sessions(_)
             | Self::Projects(_)
             | Self::Jobs(_)
+            | Self::Quarantine(_)
             | Self::Show(_)
             | Self::Spend(_)
             | Self::Status(_)
             | Self::Config(_)
             | Self::Completions { .. }
-            | Self::Man => Patience::Answer,
+            | Self::Man => ServerTimeout::Interactive,
         }
     }
 }
 
-/// Whether a person can be asked: both ends are a terminal, and no JSON was asked for.
-pub(crate) fn can_ask(common: &Common) -> bool {
+/// Whether the command may ask the person: input and output are a terminal, and `--json` is not set.
+pub(crate) fn can_ask(common: &CommonArgs) -> bool {
     !common.json && std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
-/// The reader of our output has gone, as `daybook recall x | head -1` does.
+/// Whether the reader of our output has closed the pipe, as in `daybook recall x | head -1`.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         cause

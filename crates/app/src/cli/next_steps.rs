@@ -1,4 +1,4 @@
-//! What a person can do after an import: read the memory, ask it, tell an agent, take it back.
+//! Suggests what to do after an import: read the memory, ask it, give it to an agent, undo the import.
 //!
 //! A question is suggested only if it has an answer now, and every command works as it is printed.
 //!
@@ -6,36 +6,41 @@
 
 use anyhow::Result;
 use daybook_domain::{Scope, ScopeKind};
-use daybook_engine::files::entry::{Block, blocks, unmarked};
+use daybook_engine::files::entry::{PageBlock, parse_blocks, without_marker};
 use daybook_engine::files::layout::{CURATED, folder};
 use daybook_engine::files::path::FilePath;
 use daybook_engine::files::reader;
 use daybook_engine::jobs::UpdateReport;
-use daybook_engine::recall::search::Recalled;
+use daybook_engine::recall::search::RecallResult;
 
-use super::first_run::Told;
+use super::import_summary::ImportSummary;
 use super::recall;
-use crate::desk::{Ask, ask};
-use crate::output::{bold, dim};
+use crate::folders::data_folder;
+use crate::service::recall::{RecallQuery, answer_query};
+use crate::terminal::output::{bold, dim};
+use crate::terminal::suggest;
 use crate::wiring::Daybook;
-use crate::{root, suggest};
 
-/// Asked of the sample.
+/// Questions for the sample.
 const SAMPLE_QUESTIONS: &[&str] = &["which limit does cache.rs have"];
-/// Asked of any other memory, the first one that has an answer.
+/// Questions for any other memory, of which the first with an answer is suggested.
 const QUESTIONS: &[&str] = &[
     "what did we decide",
     "what should you never do",
     "what failed, and what fixed it",
     "what is still open",
 ];
-/// Most words of a memory that a question is made of.
+/// Most words of an entry in a question made from it.
 const WORDS: usize = 8;
 
-/// Prints them for the memory whose largest scope is `largest`.
-pub(super) async fn say(daybook: &Daybook, largest: Option<&Scope>, told: &Told<'_>) -> Result<()> {
+/// Prints the suggestions for a memory whose largest scope is `largest`.
+pub(super) async fn print_suggestions(
+    daybook: &Daybook,
+    largest: Option<&Scope>,
+    summary: &ImportSummary<'_>,
+) -> Result<()> {
     let Some(largest) = largest else {
-        say_nothing(told);
+        print_nothing_learned(summary);
         return Ok(());
     };
     let memory = folder(&daybook.root, largest);
@@ -49,13 +54,13 @@ pub(super) async fn say(daybook: &Daybook, largest: Option<&Scope>, told: &Told<
         anstream::println!(
             "{}              {}",
             bold("Read it"),
-            root::shown(&memory.join(CURATED))
+            data_folder::display_path(&memory.join(CURATED))
         );
     }
-    if let Some((question, recalled)) = answered_question(daybook, told.sample, entry).await? {
+    if let Some((question, recalled)) = answered_question(daybook, summary.sample, entry).await? {
         let command = suggest::command_of(&["recall", &question]);
         anstream::println!("{}               {command}", bold("Ask it"));
-        if told.sample {
+        if summary.sample {
             recall::show(daybook, &recalled);
         }
     }
@@ -65,28 +70,28 @@ pub(super) async fn say(daybook: &Daybook, largest: Option<&Scope>, told: &Told<
     }
     let context = suggest::command_of(&words);
     anstream::println!("{}        {context}", bold("Tell an agent"));
-    say_undo(told);
+    print_undo(summary);
     Ok(())
 }
 
-fn say_nothing(told: &Told<'_>) {
+fn print_nothing_learned(summary: &ImportSummary<'_>) {
     let is_read = |learned: &UpdateReport| {
         let outcomes = learned.outcomes();
-        let mut sessions = told.report.sessions.iter();
+        let mut sessions = summary.report.sessions.iter();
         sessions.all(|session| outcomes.contains_key(session))
     };
-    let why = match told.learned {
+    let why = match summary.learned {
         Some(learned) if is_read(learned) && learned.failed.is_empty() => {
             "Nothing was worth keeping, so there is nothing to read yet."
         }
         Some(_) | None => "Nothing was learned yet, so there is nothing to read yet.",
     };
     anstream::println!("{}", dim(why));
-    say_undo(told);
+    print_undo(summary);
 }
 
-fn say_undo(told: &Told<'_>) {
-    let Some(import) = told.report.import else {
+fn print_undo(summary: &ImportSummary<'_>) {
+    let Some(import) = summary.report.import else {
         return;
     };
     let undo = suggest::command_of(&["import", "--undo", &import.0.to_string()]);
@@ -96,12 +101,14 @@ fn say_undo(told: &Told<'_>) {
 
 /// The first entry of a memory file, without its mark.
 fn first_entry(text: &str) -> Option<String> {
-    blocks(text).into_iter().find_map(|block| match block {
-        Block::Ours(_, held) => held
-            .first()
-            .map(|line| unmarked(line).trim_start_matches("- ").to_owned()),
-        Block::Altered(..) | Block::Heading(..) | Block::Other(_) => None,
-    })
+    parse_blocks(text)
+        .into_iter()
+        .find_map(|block| match block {
+            PageBlock::Ours(_, held) => held
+                .first()
+                .map(|line| without_marker(line).trim_start_matches("- ").to_owned()),
+            PageBlock::Altered(..) | PageBlock::Heading(..) | PageBlock::Other(_) => None,
+        })
 }
 
 /// A question that has an answer, with its best answer.
@@ -109,7 +116,7 @@ async fn answered_question(
     daybook: &Daybook,
     sample: bool,
     entry: Option<String>,
-) -> Result<Option<(String, Recalled)>> {
+) -> Result<Option<(String, RecallResult)>> {
     let fixed = match sample {
         true => SAMPLE_QUESTIONS,
         false => QUESTIONS,
@@ -119,13 +126,13 @@ async fn answered_question(
         if text.is_empty() {
             continue;
         }
-        let asked = Ask {
+        let query = RecallQuery {
             text: text.clone(),
             limit: 1,
             strict: true,
-            ..Ask::default()
+            ..RecallQuery::default()
         };
-        let recalled = ask(daybook, &asked).await?;
+        let recalled = answer_query(daybook, &query).await?;
         if !recalled.answers.is_empty() {
             return Ok(Some((text, recalled)));
         }

@@ -1,4 +1,4 @@
-//! `daybook projects`: which checkouts belong together, and what their memory is called.
+//! `daybook projects`: lists projects and their checkouts, merges and renames them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -6,36 +6,39 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
-use daybook_engine::ingest::projects::slug;
-use daybook_engine::jobs::projects::{Joined, join};
+use daybook_domain::page::read_all;
+use daybook_engine::jobs::projects::{JoinReport, join};
+use daybook_engine::projects::assign::slug;
 use serde::Serialize;
 use serde_json::json;
 
-use super::Common;
-use super::update::waiting;
-use crate::keeper::keep_up;
-use crate::output::{bold, count, dim, json as print_json};
-use crate::progress::Learning;
-use crate::root;
-use crate::suggest;
-use crate::wiring::{Daybook, block_on, stop_on_interrupt};
+use super::CommonArgs;
+use super::update::count_due_sessions;
+use crate::background::process_pending;
+use crate::folders::data_folder;
+use crate::models::embedding::embed_waiting;
+use crate::process::{block_on, stop_on_interrupt};
+use crate::terminal::output::{bold, count, dim, json as print_json};
+use crate::terminal::progress::UpdateBar;
+use crate::terminal::suggest;
+use crate::wiring::Daybook;
 
-/// The projects that memory knows, and which checkouts belong to each.
+/// List projects and their checkouts; merge and rename projects.
 #[derive(Args)]
-pub(crate) struct Projects {
+pub(crate) struct ProjectsCommand {
     #[command(subcommand)]
-    what: Option<What>,
+    what: Option<ProjectsSubcommand>,
 }
 
 #[derive(Subcommand)]
-enum What {
-    /// The projects, with their checkouts and branches
+enum ProjectsSubcommand {
+    /// List the projects, with their checkouts and branches
     List,
-    /// Make one project part of another: what was learned there moves, and so do your own words
+    /// Merge one project into another: its memories and your own lines move there
     Merge {
-        /// The project that goes
+        /// The project that is merged, and removed
         from: String,
-        /// The project that stays
+        /// The project to merge it into
         into: String,
     },
     /// Give a project another name
@@ -47,33 +50,33 @@ enum What {
     },
 }
 
-impl Projects {
-    pub(crate) fn run(&self, common: &Common) -> Result<ExitCode> {
+impl ProjectsCommand {
+    pub(crate) fn run(&self, common: &CommonArgs) -> Result<ExitCode> {
         let daybook = Daybook::open_existing(common)?;
-        match self.what.as_ref().unwrap_or(&What::List) {
-            What::List => list(common, &daybook),
-            What::Merge { from, into } => {
-                let known = block_on(known(&daybook))?;
-                if !known.contains_key(into) {
-                    bail!("there is no project {into}; {}", named(&known));
+        match self.what.as_ref().unwrap_or(&ProjectsSubcommand::List) {
+            ProjectsSubcommand::List => list(common, &daybook),
+            ProjectsSubcommand::Merge { from, into } => {
+                let projects = block_on(load_projects(&daybook))?;
+                if !projects.contains_key(into) {
+                    bail!("there is no project {into}; {}", name_list(&projects));
                 }
-                change(common, &daybook, from, into)
+                merge(common, &daybook, from, into)
             }
-            What::Rename { from, to } => {
-                let known = block_on(known(&daybook))?;
+            ProjectsSubcommand::Rename { from, to } => {
+                let projects = block_on(load_projects(&daybook))?;
                 if slug(to) != *to || to.is_empty() {
                     bail!(
                         "\"{to}\" is not a name for a project; write for example {}",
                         example(to)
                     );
                 }
-                if known.contains_key(to) {
+                if projects.contains_key(to) {
                     bail!(
                         "there is a project {to} already; `{}` joins them",
                         suggest::command_of(&["projects", "merge", from, to]),
                     );
                 }
-                change(common, &daybook, from, to)
+                merge(common, &daybook, from, to)
             }
         }
     }
@@ -88,47 +91,48 @@ fn example(name: &str) -> String {
     }
 }
 
-fn named(known: &BTreeMap<String, Facts>) -> String {
-    let names: Vec<&str> = known.keys().map(String::as_str).collect();
+fn name_list(projects: &BTreeMap<String, ProjectFacts>) -> String {
+    let names: Vec<&str> = projects.keys().map(String::as_str).collect();
     format!("there are: {}", names.join(", "))
 }
 
-fn change(common: &Common, daybook: &Daybook, from: &str, into: &str) -> Result<ExitCode> {
+fn merge(common: &CommonArgs, daybook: &Daybook, from: &str, into: &str) -> Result<ExitCode> {
     let stop = stop_on_interrupt()?;
-    let joined = block_on(async {
-        let (shop, _present) = daybook.worker().await?;
-        let joined = join(&shop, from, into).await?;
-        let learning = Learning::start(common, waiting(&shop).await?);
-        keep_up(daybook, &shop, &stop, &learning).await?;
+    let report = block_on(async {
+        let (worker, _lock) = daybook.worker().await?;
+        let report = join(&worker, from, into).await?;
+        let learning = UpdateBar::start(common, count_due_sessions(&worker).await?);
+        process_pending(daybook, &worker, &stop, &learning).await?;
+        embed_waiting(&daybook.models(), &stop).await?;
         learning.end();
-        Ok(joined)
+        Ok(report)
     })?;
-    tell(common, from, into, &joined)?;
+    print_join(common, from, into, &report)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn tell(common: &Common, from: &str, into: &str, joined: &Joined) -> Result<()> {
+fn print_join(common: &CommonArgs, from: &str, into: &str, report: &JoinReport) -> Result<()> {
     if common.json {
         return print_json(&json!({
             "from": from,
             "into": into,
-            "checkouts": joined.checkouts,
-            "own_words_moved": joined.words,
-            "set_aside": joined.set_aside,
+            "checkouts": report.checkouts,
+            "own_words_moved": report.words,
+            "set_aside": report.set_aside,
         }));
     }
     anstream::println!(
         "{from} is {into} now: {} moved.",
-        count(joined.checkouts as u64, "checkout")
+        count(report.checkouts as u64, "checkout")
     );
-    if joined.words > 0 {
+    if report.words > 0 {
         anstream::println!(
             "{} of your own moved, too.",
-            count(joined.words as u64, "line")
+            count(report.words as u64, "line")
         );
     }
-    if let Some(aside) = &joined.set_aside {
-        let aside = root::shown(aside);
+    if let Some(aside) = &report.set_aside {
+        let aside = data_folder::display_path(aside);
         anstream::println!(
             "{}",
             dim(&format!("The old files and their history are in {aside}."))
@@ -137,9 +141,9 @@ fn tell(common: &Common, from: &str, into: &str, joined: &Joined) -> Result<()> 
     Ok(())
 }
 
-/// What is known of one project.
+/// The stored facts of one project.
 #[derive(Default, Serialize)]
-struct Facts {
+struct ProjectFacts {
     identities: BTreeSet<String>,
     guessed: bool,
     checkouts: BTreeSet<String>,
@@ -147,39 +151,39 @@ struct Facts {
     branches: BTreeSet<String>,
 }
 
-async fn known(daybook: &Daybook) -> Result<BTreeMap<String, Facts>> {
-    let mut known: BTreeMap<String, Facts> = BTreeMap::new();
+async fn load_projects(daybook: &Daybook) -> Result<BTreeMap<String, ProjectFacts>> {
+    let mut projects: BTreeMap<String, ProjectFacts> = BTreeMap::new();
     for (place, key) in daybook.store.places(&daybook.tenant).await? {
         let Some(key) = key else {
             continue;
         };
-        let facts = known.entry(key).or_default();
+        let facts = projects.entry(key).or_default();
         facts.branches.extend(place.branch);
         if !Path::new(&place.root).exists() {
             facts.gone.insert(place.root.clone());
         }
         facts.checkouts.insert(place.root);
     }
-    for project in daybook.store.projects(&daybook.tenant).await? {
-        // One without a checkout is what a guess was before more was known.
-        if let Some(facts) = known.get_mut(&project.key) {
+    for project in read_all(|page| daybook.store.projects(&daybook.tenant, page)).await? {
+        // A project without a checkout is an outdated guess.
+        if let Some(facts) = projects.get_mut(&project.key) {
             facts.guessed |= project.guessed;
             facts.identities.insert(project.identity);
         }
     }
-    Ok(known)
+    Ok(projects)
 }
 
-fn list(common: &Common, daybook: &Daybook) -> Result<ExitCode> {
-    let known = block_on(known(daybook))?;
+fn list(common: &CommonArgs, daybook: &Daybook) -> Result<ExitCode> {
+    let projects = block_on(load_projects(daybook))?;
     if common.json {
-        print_json(&json!({ "projects": known }))?;
+        print_json(&json!({ "projects": projects }))?;
         return Ok(ExitCode::SUCCESS);
     }
-    if known.is_empty() {
-        anstream::println!("No project is known yet: no session said where it was.");
+    if projects.is_empty() {
+        anstream::println!("No project is known yet: no imported session names its folder.");
     }
-    for (key, facts) in &known {
+    for (key, facts) in &projects {
         let gone = match facts.gone.len() {
             0 => String::new(),
             n => format!(", {n} of them gone"),
@@ -199,7 +203,7 @@ fn list(common: &Common, daybook: &Daybook) -> Result<ExitCode> {
             anstream::println!("   {identity}");
         }
         for checkout in facts.checkouts.difference(&facts.identities) {
-            let shown = root::shown(Path::new(checkout));
+            let shown = data_folder::display_path(Path::new(checkout));
             let gone = if facts.gone.contains(checkout) {
                 "  (gone)"
             } else {

@@ -1,26 +1,33 @@
-//! `daybook recall`: find what is remembered, with its source.
+//! `daybook recall`: finds what is remembered, with its source.
 
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
-use daybook_domain::index::Layer;
+use daybook_domain::index::MemoryLayer;
 use daybook_engine::recall::confidence::Likelihood;
-use daybook_engine::recall::search::{Answer, Recalled};
+use daybook_engine::recall::interface_use::InterfaceUse;
+use daybook_engine::recall::search::{RankedAnswer, RecallResult};
 
 use serde_json::Value;
 
-use super::Common;
-use crate::damage;
-use crate::desk::{Ask, answers_json, ask, day, layer, nothing};
-use crate::keeper::catch_up;
-use crate::output::{bold, count, dim, json as print_json};
-use crate::refusals;
-use crate::wiring::{Daybook, block_on};
+use super::CommonArgs;
+use crate::background::catch_up;
+use crate::process::block_on;
+use crate::service::damage;
+use crate::service::format_time;
+use crate::service::recall::{
+    RecallQuery, answer_query, no_answer_message, parse_layer, recall_json,
+};
+use crate::service::refusals;
+use crate::service::shown_uses::{Interface, ShownUse};
+use crate::terminal::logging::print_error;
+use crate::terminal::output::{bold, count, dim, json as print_json};
+use crate::wiring::Daybook;
 
 /// Find what is remembered, with its source.
 #[derive(Args)]
-pub(crate) struct Recall {
+pub(crate) struct RecallCommand {
     /// What you want to know
     #[arg(required = true, num_args = 1.., value_name = "QUESTION")]
     words: Vec<String>,
@@ -28,8 +35,8 @@ pub(crate) struct Recall {
     #[arg(short = 'n', long, default_value_t = 10)]
     limit: usize,
     /// Only this layer: entry, observation or event; may be repeated
-    #[arg(long, value_name = "LAYER", value_parser = layer)]
-    layer: Vec<Layer>,
+    #[arg(long, value_name = "LAYER", value_parser = parse_layer)]
+    layer: Vec<MemoryLayer>,
     /// Only the memory of this scope, such as project/tidepool or user/ada; may be repeated
     #[arg(long, value_name = "SCOPE")]
     scope: Vec<String>,
@@ -39,16 +46,16 @@ pub(crate) struct Recall {
     /// Search what tools were asked and answered, too
     #[arg(long)]
     tools: bool,
-    /// No answer at all, unless the question was likely discussed
+    /// Show no answer unless the question was likely discussed
     #[arg(long)]
     strict: bool,
-    /// Show what each answer's score is made of
+    /// Show the parts of each answer's score
     #[arg(long)]
     explain: bool,
 }
 
-impl Recall {
-    pub(crate) fn run(&self, common: &Common) -> Result<ExitCode> {
+impl RecallCommand {
+    pub(crate) fn run(&self, common: &CommonArgs) -> Result<ExitCode> {
         let daybook = Daybook::open_existing(common)?;
         let mut scopes = self.scope.clone();
         scopes.extend(
@@ -56,7 +63,7 @@ impl Recall {
                 .iter()
                 .map(|project| format!("project/{project}")),
         );
-        let asked = Ask {
+        let query = RecallQuery {
             text: self.words.join(" "),
             limit: self.limit,
             layers: self.layer.clone(),
@@ -66,13 +73,16 @@ impl Recall {
         };
         let recalled = block_on(async {
             catch_up(&daybook).await?;
-            refusals::complain_of(&daybook).await?;
-            let answers = ask(&daybook, &asked).await;
-            damage::warn_of(&daybook).await?;
+            refusals::warn_of_refused_files(&daybook).await?;
+            let answers = answer_query(&daybook, &query).await;
+            damage::warn_of_damage(&daybook).await?;
             answers
         })?;
+        if let Some(why) = &recalled.without_vectors {
+            print_error(&format!("{why}; it is answered by words alone"));
+        }
         if common.json {
-            let mut shown = answers_json(&recalled);
+            let mut shown = recall_json(&recalled);
             if self.explain {
                 explain_json(&recalled, &mut shown)?;
             }
@@ -83,6 +93,8 @@ impl Recall {
                 explain(&recalled);
             }
         }
+        let used = InterfaceUse::of_answers(&recalled.answers);
+        ShownUse::new(&daybook, Interface::Cli, used).record_before_exit();
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -90,10 +102,10 @@ impl Recall {
 /// Most characters of an answer that are shown.
 const SHOWN: usize = 320;
 
-/// Prints answers for people, and before them whether they are any.
-pub(crate) fn show(daybook: &Daybook, recalled: &Recalled) {
+/// Prints answers for people, after a line about how likely they answer the question.
+pub(crate) fn show(daybook: &Daybook, recalled: &RecallResult) {
     if recalled.answers.is_empty() {
-        anstream::println!("{}", nothing(recalled));
+        anstream::println!("{}", no_answer_message(recalled));
         return;
     }
     match recalled.confidence.label {
@@ -116,8 +128,8 @@ pub(crate) fn show(daybook: &Daybook, recalled: &Recalled) {
     }
 }
 
-/// Prints what scores are made of, a line for each answer, and what the label was judged by.
-fn explain(recalled: &Recalled) {
+/// Prints the parts of the scores, a line for each answer, and the signals behind the label.
+fn explain(recalled: &RecallResult) {
     anstream::println!();
     for (n, answer) in recalled.answers.iter().enumerate() {
         let parts = parts(answer);
@@ -127,13 +139,13 @@ fn explain(recalled: &Recalled) {
         let shown: Vec<String> = shown.collect();
         anstream::println!("{} {}", bold(&format!("{:>2}", n + 1)), shown.join(" · "));
     }
-    let signs = &recalled.confidence.signs;
+    let signs = &recalled.confidence.signals;
     let angle = signs
         .angle
         .map_or("no vector".to_owned(), |angle| format!("vector {angle:.2}"));
     let judged = format!(
         "{} ({:.2}): share {:.2} · score {:.2} · {angle} · asked for {}",
-        recalled.confidence.label.word(),
+        recalled.confidence.label.as_str(),
         recalled.confidence.score,
         signs.share,
         signs.score,
@@ -143,7 +155,7 @@ fn explain(recalled: &Recalled) {
 }
 
 /// The parts of an answer's score that are not zero, by name.
-fn parts(answer: &Answer) -> Vec<(String, f64)> {
+fn parts(answer: &RankedAnswer) -> Vec<(String, f64)> {
     let Ok(Value::Object(parts)) = serde_json::to_value(answer.parts) else {
         return Vec::new();
     };
@@ -156,22 +168,22 @@ fn parts(answer: &Answer) -> Vec<(String, f64)> {
         .collect()
 }
 
-/// Adds to each answer what its score is made of.
-fn explain_json(recalled: &Recalled, shown: &mut Value) -> Result<()> {
+/// Adds the parts of its score to each answer.
+fn explain_json(recalled: &RecallResult, shown: &mut Value) -> Result<()> {
     for (n, answer) in recalled.answers.iter().enumerate() {
         shown["results"][n]["parts"] = serde_json::to_value(answer.parts)?;
     }
-    shown["confidence_signs"] = serde_json::to_value(recalled.confidence.signs)?;
+    shown["confidence_signs"] = serde_json::to_value(recalled.confidence.signals)?;
     Ok(())
 }
 
-fn source(daybook: &Daybook, answer: &Answer) -> String {
+fn source(daybook: &Daybook, answer: &RankedAnswer) -> String {
     let who = match (answer.origin, &answer.file) {
-        (Some(origin), _) => origin.word().replace('_', " "),
+        (Some(origin), _) => origin.as_str().replace('_', " "),
         (None, Some(file)) => file.clone(),
-        (None, None) => answer.layer.word().to_owned(),
+        (None, None) => answer.layer.as_str().to_owned(),
     };
-    let day = day(daybook, answer.time, "%-d %b %Y");
+    let day = format_time(daybook, answer.time, "%-d %b %Y");
     let scope = answer.scope.as_ref().map(ToString::to_string);
     let citation = answer
         .citation

@@ -1,4 +1,4 @@
-//! `daybook remember`: keep something in your own words.
+//! `daybook remember`: keeps a note in a person's own words.
 
 use std::io::{IsTerminal, Read};
 use std::process::ExitCode;
@@ -8,18 +8,19 @@ use clap::Args;
 use daybook_domain::Origin;
 use daybook_engine::stop::Stop;
 
-use super::Common;
-use crate::desk::{Whose, keep, kept_json};
-use crate::output::{json as print_json, warn};
-use crate::suggest;
-use crate::wiring::{Daybook, block_on};
+use super::CommonArgs;
+use crate::process::block_on;
+use crate::service::notes::{NoteScope, note_json, save_note};
+use crate::terminal::output::{json as print_json, warn};
+use crate::terminal::suggest;
+use crate::wiring::Daybook;
 
 /// Keep something in your own words.
 #[derive(Args)]
-pub(crate) struct Remember {
+pub(crate) struct RememberCommand {
     /// What to remember; read from standard input when left out
-    #[arg(value_name = "WORDS")]
-    words: Vec<String>,
+    #[arg(value_name = "TEXT")]
+    text: Vec<String>,
     /// It holds everywhere, not only in this folder's project
     #[arg(long)]
     everywhere: bool,
@@ -28,44 +29,44 @@ pub(crate) struct Remember {
     scope: Option<String>,
 }
 
-impl Remember {
-    pub(crate) fn run(&self, common: &Common) -> Result<ExitCode> {
-        let words = self.read()?;
+impl RememberCommand {
+    pub(crate) fn run(&self, common: &CommonArgs) -> Result<ExitCode> {
+        let text = self.text()?;
         let daybook = Daybook::open_or_create(common)?;
         let folder = std::env::current_dir().context("this folder cannot be read")?;
-        let whose = match (&self.scope, self.everywhere) {
-            (Some(name), _) => Whose::Named(name.clone()),
-            (None, true) => Whose::Person,
-            (None, false) => Whose::Here,
+        let scope = match (&self.scope, self.everywhere) {
+            (Some(name), _) => NoteScope::Named(name.clone()),
+            (None, true) => NoteScope::Person,
+            (None, false) => NoteScope::Current,
         };
         let (by, stop) = (Origin::Human, Stop::default());
-        let kept = block_on(keep(&daybook, &words, &whose, &folder, by, &stop))?;
+        let note = block_on(save_note(&daybook, &text, &scope, &folder, by, &stop))?;
         if common.json {
-            print_json(&kept_json(&kept))?;
+            print_json(&note_json(&note))?;
         } else {
-            anstream::println!("Remembered in {}.", kept.observation.scope);
-            if kept.secrets > 0 {
+            anstream::println!("Remembered in {}.", note.observation.scope);
+            if note.secrets > 0 {
                 anstream::println!("{}", warn("A secret in it was hidden before it was kept."));
             }
         }
         Ok(ExitCode::SUCCESS)
     }
 
-    fn read(&self) -> Result<String> {
-        if !self.words.is_empty() {
-            return Ok(self.words.join(" "));
+    fn text(&self) -> Result<String> {
+        if !self.text.is_empty() {
+            return Ok(self.text.join(" "));
         }
         let mut stdin = std::io::stdin();
         if stdin.is_terminal() {
             bail!(
-                "say what to remember: {} \"…\"",
+                "no text was given; write what to remember: {} \"…\"",
                 suggest::command("remember")
             );
         }
-        let mut words = String::new();
+        let mut text = String::new();
         stdin
-            .read_to_string(&mut words)
+            .read_to_string(&mut text)
             .context("standard input cannot be read")?;
-        Ok(words)
+        Ok(text)
     }
 }

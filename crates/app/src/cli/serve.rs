@@ -7,16 +7,17 @@ use std::sync::Arc;
 use anyhow::{Result, bail};
 use clap::Args;
 
-use super::Common;
+use super::CommonArgs;
+use crate::background;
+use crate::folders::data_folder;
 use crate::http::{self, Listening};
-use crate::keeper;
-use crate::output::{dim, json as print_json};
-use crate::root;
-use crate::wiring::{Daybook, stop_on_interrupt};
+use crate::process::stop_on_interrupt;
+use crate::terminal::output::{dim, json as print_json};
+use crate::wiring::Daybook;
 
 /// Answer agents over HTTP, on this machine.
 #[derive(Args)]
-pub(crate) struct Serve {
+pub(crate) struct ServeCommand {
     /// Address and port to listen on; port 0 takes any that is free
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8765")]
     listen: SocketAddr,
@@ -28,18 +29,18 @@ pub(crate) struct Serve {
     no_follow: bool,
 }
 
-impl Serve {
-    pub(crate) fn run(&self, common: &Common) -> Result<ExitCode> {
+impl ServeCommand {
+    pub(crate) fn run(&self, common: &CommonArgs) -> Result<ExitCode> {
         if !self.listen.ip().is_loopback() && !self.allow_remote {
             bail!(
-                "other machines reach {}, and what is said over HTTP is not encrypted; listen on \
+                "other machines can reach {}, and HTTP is not encrypted; listen on \
                  127.0.0.1, or say --allow-remote",
                 self.listen.ip()
             );
         }
         let daybook = Arc::new(Daybook::open_or_create(common)?);
         let stop = stop_on_interrupt()?;
-        keeper::start(
+        background::start(
             daybook.root.clone(),
             common.set.clone(),
             !self.no_follow,
@@ -54,7 +55,7 @@ impl Serve {
                 if self.allow_remote {
                     warn_of_remote(listening.socket);
                 }
-                say(common, listening)
+                print_listening(common, listening)
             },
         )?;
         Ok(ExitCode::SUCCESS)
@@ -71,17 +72,17 @@ fn warn_of_remote(address: SocketAddr) {
         ),
         (false, false) => format!("every machine that reaches {address}"),
     };
-    crate::logging::say(&format!(
+    crate::terminal::logging::print_notice(&format!(
         "--allow-remote: this server answers {reach}. The token alone protects the memory, and nothing is \
          encrypted (no TLS): put a TLS proxy or a tunnel before it."
     ));
 }
 
-fn say(common: &Common, listening: &Listening) -> Result<()> {
+fn print_listening(common: &CommonArgs, listening: &Listening) -> Result<()> {
     if common.json {
         return print_json(listening);
     }
-    let token = root::shown(&listening.token_file);
+    let token = data_folder::display_path(&listening.token_file);
     anstream::println!("Listening on {}", listening.address);
     anstream::println!("  token        {token}");
     anstream::println!("  description  {}/openapi.json", listening.address);

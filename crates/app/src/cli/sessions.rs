@@ -1,4 +1,4 @@
-//! `daybook sessions`: what was taken in.
+//! `daybook sessions`: lists the imported sessions, and turns memory of one off or on.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -6,32 +6,33 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use clap::Args;
 use daybook_domain::eligibility::{Switches, eligible};
-use daybook_domain::seams::JobStore;
-use daybook_domain::{ExtractionRecord, Job, JobKind, Session, SessionId, Timestamp};
+use daybook_domain::page::read_first;
+use daybook_domain::{ExtractionRecord, Job, JobKey, Session, SessionId, Timestamp};
 use serde_json::{Value, json};
 
-use super::Common;
-use crate::output::{bold, count, dim, grouped, json as print_json, rfc3339};
-use crate::overview::by_session;
-use crate::suggest;
-use crate::wiring::{Daybook, block_on};
+use super::CommonArgs;
+use crate::process::block_on;
+use crate::service::overview::by_session;
+use crate::terminal::output::{bold, count, dim, grouped, json as print_json, rfc3339};
+use crate::terminal::suggest;
+use crate::wiring::Daybook;
 
-/// The sessions that were taken in.
+/// List the imported sessions; turn memory of one off or on.
 #[derive(Args)]
-pub(crate) struct Sessions {
+pub(crate) struct SessionsCommand {
     /// Most sessions, newest first
     #[arg(short = 'n', long, default_value_t = 50)]
     limit: usize,
-    /// Make no memory of this session: what waits and what is said from now on is never learned
+    /// Make no memory from this session: its pending and later events are never extracted
     #[arg(long, value_name = "SESSION", conflicts_with = "on")]
     off: Option<String>,
-    /// Make memory of this session again: of what is said from now on
+    /// Make memory from this session again, from its events from now on
     #[arg(long, value_name = "SESSION")]
     on: Option<String>,
 }
 
-impl Sessions {
-    pub(crate) fn run(&self, common: &Common) -> Result<ExitCode> {
+impl SessionsCommand {
+    pub(crate) fn run(&self, common: &CommonArgs) -> Result<ExitCode> {
         let daybook = Daybook::open_existing(common)?;
         if let Some(name) = &self.off {
             return block_on(switch(common, &daybook, name, false));
@@ -40,10 +41,19 @@ impl Sessions {
             return block_on(switch(common, &daybook, name, true));
         }
         let (sessions, jobs, digests) = block_on(async {
-            let sessions = daybook.store.sessions(&daybook.tenant, self.limit).await?;
-            let jobs = JobStore::jobs(&*daybook.store, JobKind::Extract).await?;
-            let digests = daybook.store.extractions(&daybook.tenant, None).await?;
-            Ok((sessions, by_session(jobs), last_digests(digests)))
+            let (store, tenant) = (&daybook.store, &daybook.tenant);
+            let sessions = read_first(self.limit, |page| store.sessions(tenant, page)).await?;
+            let (mut jobs, mut records) = (Vec::new(), Vec::new());
+            for session in &sessions {
+                jobs.extend(
+                    daybook
+                        .store
+                        .job(&JobKey::Extract(session.id.clone()))
+                        .await?,
+                );
+                records.extend(daybook.store.extractions_of(&session.id).await?);
+            }
+            Ok((sessions, by_session(jobs), last_digests(records)))
         })?;
         let switches = daybook.switches();
         if common.json {
@@ -81,18 +91,21 @@ impl Sessions {
         }
         if sessions.is_empty() {
             let import = suggest::command("import");
-            anstream::println!("No session was taken in yet; `{import}` does it.");
+            anstream::println!("No session was imported yet; `{import}` imports them.");
         }
         Ok(ExitCode::SUCCESS)
     }
 }
 
-async fn switch(common: &Common, daybook: &Daybook, name: &str, on: bool) -> Result<ExitCode> {
+async fn switch(common: &CommonArgs, daybook: &Daybook, name: &str, on: bool) -> Result<ExitCode> {
     let found = daybook.store.find_sessions(&daybook.tenant, name).await?;
     let [session] = found.as_slice() else {
         bail!(
-            "{name} is the name of {} here; `{}` lists them",
-            count(found.len() as u64, "session"),
+            "{} {name}. List sessions with `{}`.",
+            match found.len() {
+                0 => "No session matches".to_owned(),
+                n => format!("{} match", count(n as u64, "session")),
+            },
             suggest::command("sessions"),
         );
     };
@@ -100,7 +113,7 @@ async fn switch(common: &Common, daybook: &Daybook, name: &str, on: bool) -> Res
     if common.json {
         print_json(&json!({ "session": session.id.to_string(), "memory": on }))?;
     } else if on {
-        anstream::println!("What is said in {} from now on is learned.", session.id);
+        anstream::println!("Events of {} from now on are learned from.", session.id);
     } else {
         anstream::println!(
             "Nothing more is learned from {}. What was learned before stays; `{}` ends it.",

@@ -1,4 +1,4 @@
-//! `daybook setup`: make Daybook known to the agents on this machine.
+//! `daybook setup`: adds Daybook to the settings of the agents on this machine.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -8,21 +8,25 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::import::line;
-use super::{Common, can_ask};
-use crate::output::{bold, dim, json as print_json, warn};
-use crate::root::shown;
-use crate::setup::{Aim, Change, Host, Line, Plan, Program, diff_text, found, lines, plan};
-use crate::suggest;
+use super::{CommonArgs, can_ask};
+use crate::folders::data_folder::display_path;
+use crate::folders::hosts::AgentHost;
+use crate::setup::{
+    DiffLine, Program, SettingsChange, SetupAction, SetupPlan, diff_lines, diff_text,
+    installed_hosts, plan,
+};
+use crate::terminal::output::{bold, dim, json as print_json, warn};
+use crate::terminal::suggest;
 
-/// Make Daybook known to the agents on this machine
+/// Add Daybook to the settings of the agents on this machine
 ///
 /// Shows the change of each settings file, asks, keeps a copy beside it, and adds hooks and the MCP
 /// server. Doing it again changes nothing.
 #[derive(Args)]
-pub(crate) struct Setup {
+pub(crate) struct SetupCommand {
     /// Which agents [default: those found on this machine]
     #[arg(value_enum)]
-    hosts: Vec<Host>,
+    hosts: Vec<AgentHost>,
     /// Do not ask
     #[arg(short, long)]
     yes: bool,
@@ -40,36 +44,36 @@ pub(crate) struct Setup {
     no_mcp: bool,
 }
 
-impl Setup {
-    pub(crate) fn run(&self, common: &Common) -> Result<ExitCode> {
+impl SetupCommand {
+    pub(crate) fn run(&self, common: &CommonArgs) -> Result<ExitCode> {
         let hosts = self.hosts()?;
         let program = Program::current(common.root.as_deref())?;
         let aim = match self.undo {
-            true => Aim::Undo,
-            false => Aim::Setup { mcp: !self.no_mcp },
+            true => SetupAction::Undo,
+            false => SetupAction::Setup { mcp: !self.no_mcp },
         };
         let mut plan = plan(&hosts, &program, aim)?;
-        if aim != Aim::Undo {
+        if aim != SetupAction::Undo {
             program.check()?;
-            plan.notes.extend(elsewhere(common));
+            plan.notes.extend(environment_warning(common));
         }
         if !common.json {
             show(&plan);
         }
         if self.dry_run || plan.changes.is_empty() {
-            return self.told(common, &hosts, &plan, &[]);
+            return self.print_outcome(common, &hosts, &plan, &[]);
         }
-        if !self.agreed(common, &plan)? {
+        if !self.confirm(common, &plan)? {
             anstream::eprintln!("Nothing was changed.");
             return Ok(ExitCode::SUCCESS);
         }
         let backups = write(&plan.changes)?;
-        self.told(common, &hosts, &plan, &backups)
+        self.print_outcome(common, &hosts, &plan, &backups)
     }
 
-    fn hosts(&self) -> Result<Vec<Host>> {
+    fn hosts(&self) -> Result<Vec<AgentHost>> {
         let hosts = match self.hosts.is_empty() {
-            true => found()?,
+            true => installed_hosts()?,
             false => self.hosts.clone(),
         };
         if hosts.is_empty() {
@@ -82,16 +86,16 @@ impl Setup {
         Ok(hosts)
     }
 
-    fn agreed(&self, common: &Common, plan: &Plan) -> Result<bool> {
+    fn confirm(&self, common: &CommonArgs, plan: &SetupPlan) -> Result<bool> {
         if self.yes {
             return Ok(true);
         }
         if !can_ask(common) {
             bail!(
-                "nobody can be asked here; say --yes to make this change, or --dry-run to look at it"
+                "there is no terminal to ask on; pass --yes to make this change, or --dry-run to see it"
             );
         }
-        let files = crate::output::count(plan.changes.len() as u64, "file");
+        let files = crate::terminal::output::count(plan.changes.len() as u64, "file");
         loop {
             let answer = line(&format!("Change {files}?  [Y]es / [n]o   "))?;
             match answer.to_lowercase().as_str() {
@@ -102,11 +106,11 @@ impl Setup {
         }
     }
 
-    fn told(
+    fn print_outcome(
         &self,
-        common: &Common,
-        hosts: &[Host],
-        plan: &Plan,
+        common: &CommonArgs,
+        hosts: &[AgentHost],
+        plan: &SetupPlan,
         backups: &[Option<PathBuf>],
     ) -> Result<ExitCode> {
         let done = !backups.is_empty();
@@ -115,7 +119,7 @@ impl Setup {
             return Ok(ExitCode::SUCCESS);
         }
         for backup in backups.iter().flatten() {
-            anstream::println!("{}", dim(&format!("kept      {}", shown(backup))));
+            anstream::println!("{}", dim(&format!("kept      {}", display_path(backup))));
         }
         for note in &plan.notes {
             anstream::println!("{} {note}.", warn("note:"));
@@ -124,27 +128,29 @@ impl Setup {
         let names = names.join(" and ");
         match (done, self.undo) {
             (false, _) if !plan.changes.is_empty() => anstream::println!("Nothing was changed."),
-            (false, false) => anstream::println!("Nothing to change: {names} know of Daybook."),
+            (false, false) => {
+                anstream::println!("Nothing to change: Daybook is set up for {names}.")
+            }
             (false, true) => {
-                anstream::println!("Nothing to take back: {names} know nothing of Daybook.")
+                anstream::println!("Nothing to undo: Daybook is not set up for {names}.")
             }
             (true, true) => {
                 anstream::println!("Taken back. Sessions that run keep their hooks until they end.")
             }
-            (true, false) => next(hosts),
+            (true, false) => print_next_steps(hosts),
         }
         Ok(ExitCode::SUCCESS)
     }
 }
 
-/// Writes every change; says what was done already when one fails.
-fn write(changes: &[Change]) -> Result<Vec<Option<PathBuf>>> {
+/// Writes every change; when one fails, the error names those that were written before.
+fn write(changes: &[SettingsChange]) -> Result<Vec<Option<PathBuf>>> {
     let today = jiff::Zoned::now().strftime("%Y-%m-%d").to_string();
     let mut backups = Vec::new();
     for (at, change) in changes.iter().enumerate() {
         let done: Vec<String> = changes[..at]
             .iter()
-            .map(|done| shown(&done.file.path))
+            .map(|done| display_path(&done.file.path))
             .collect();
         let written = change.file.write(change.after.as_deref(), &today);
         let backup = match done.is_empty() {
@@ -156,62 +162,62 @@ fn write(changes: &[Change]) -> Result<Vec<Option<PathBuf>>> {
     Ok(backups)
 }
 
-fn show(plan: &Plan) {
-    for Change { host, file, after } in &plan.changes {
+fn show(plan: &SetupPlan) {
+    for SettingsChange { host, file, after } in &plan.changes {
         let what = match (&file.text, after) {
             (None, _) => "  (new)",
             (_, None) => "  (goes: nothing else is in it)",
             _ => "",
         };
-        let name = shown(&file.path);
+        let name = display_path(&file.path);
         anstream::println!("{}  {}{what}", bold(host.name()), name);
         let [before, after] = [&file.text, after].map(|text| text.as_deref().unwrap_or_default());
-        for line in lines(before, after) {
+        for line in diff_lines(before, after) {
             let text = diff_text(&[line]);
             let text = text.trim_end();
             match line {
-                Line::New(_) => anstream::println!("{}", bold(text)),
-                Line::Gone(_) => anstream::println!("{}", warn(text)),
-                Line::Same(_) | Line::Skipped => anstream::println!("{}", dim(text)),
+                DiffLine::New(_) => anstream::println!("{}", bold(text)),
+                DiffLine::Gone(_) => anstream::println!("{}", warn(text)),
+                DiffLine::Same(_) | DiffLine::Skipped => anstream::println!("{}", dim(text)),
             }
         }
         anstream::println!();
     }
 }
 
-fn next(hosts: &[Host]) {
+fn print_next_steps(hosts: &[AgentHost]) {
     anstream::println!(
         "Done. From the next session on, your agents start with what is remembered."
     );
-    if hosts.contains(&Host::Codex) {
+    if hosts.contains(&AgentHost::Codex) {
         anstream::println!(
-            "Codex         start it and say /hooks: it runs new hooks only when you trust them"
+            "Codex         start it and enter /hooks: it runs new hooks only when you trust them"
         );
     }
     anstream::println!("See it        {}", suggest::command("context"));
     anstream::println!("Take it back  {}", suggest::command("setup --undo"));
 }
 
-/// Agents do not see the environment of this terminal.
-fn elsewhere(common: &Common) -> Option<String> {
+/// A warning where `DAYBOOK_HOME` is set here: agents do not see the environment of this terminal.
+fn environment_warning(common: &CommonArgs) -> Option<String> {
     let named = std::env::var_os("DAYBOOK_HOME").filter(|home| !home.is_empty())?;
     common.root.is_none().then(|| {
         format!(
             "DAYBOOK_HOME is set here; agents that are started without it use ~/.daybook. \
-             To write the folder into the hooks, say --root {}",
-            shown(std::path::Path::new(&named))
+             To write the folder into the hooks, pass --root {}",
+            display_path(std::path::Path::new(&named))
         )
     })
 }
 
-fn as_json(plan: &Plan, backups: &[Option<PathBuf>]) -> Value {
+fn as_json(plan: &SetupPlan, backups: &[Option<PathBuf>]) -> Value {
     let changes = plan.changes.iter().enumerate().map(|(at, change)| {
         let [before, after] =
             [&change.file.text, &change.after].map(|text| text.as_deref().unwrap_or_default());
         json!({
             "host": change.host.name(),
             "file": change.file.path,
-            "change": diff_text(&lines(before, after)),
+            "change": diff_text(&diff_lines(before, after)),
             "done": at < backups.len(),
             "backup": backups.get(at).cloned().flatten(),
         })

@@ -1,20 +1,24 @@
-//! `daybook show`: the original words behind a citation.
+//! `daybook show`: prints the original text behind a citation.
 
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
-use daybook_domain::Event;
+use daybook_domain::{Event, EventSeq, Session, UseKind, UsedBy};
+use daybook_engine::recall::interface_use::InterfaceUse;
 use serde_json::json;
 
-use super::Common;
-use crate::desk::{EVENTS, byline, words};
-use crate::output::{bold, dim, json as print_json};
-use crate::wiring::{Daybook, block_on};
+use super::CommonArgs;
+use crate::process::block_on;
+use crate::service::show::{MAX_EVENTS, byline, load_cited};
+use crate::service::shown_uses::{Interface, ShownUse};
+use crate::terminal::output::{bold, count, dim, json as print_json};
+use crate::wiring::Daybook;
 
-/// The original words behind a citation.
+/// Show the original text behind a citation.
 #[derive(Args)]
-pub(crate) struct Show {
+pub(crate) struct ShowCommand {
     /// A citation such as 7f78:L636, or a session's name for all of it
     citation: String,
     /// Lines before and after, too
@@ -22,25 +26,55 @@ pub(crate) struct Show {
     around: u32,
 }
 
-impl Show {
-    pub(crate) fn run(&self, common: &Common) -> Result<ExitCode> {
+impl ShowCommand {
+    pub(crate) fn run(&self, common: &CommonArgs) -> Result<ExitCode> {
         let daybook = Daybook::open_existing(common)?;
-        let (session, events) = block_on(words(&daybook, &self.citation, self.around))?;
+        let (session, events, cited_in) = block_on(async {
+            let (session, events) = load_cited(&daybook, &self.citation, self.around).await?;
+            let cited_in = sessions_citing(&daybook, &session, &events).await?;
+            Ok((session, events, cited_in))
+        })?;
         if common.json {
-            print_json(&json!({ "session": session, "events": events }))?;
-            return Ok(ExitCode::SUCCESS);
+            let shown = json!({ "session": session, "events": events, "cited_in": cited_in });
+            print_json(&shown)?;
+        } else {
+            print(&daybook, &session, &events);
+            if cited_in > 0 {
+                let sessions = count(cited_in, "other session");
+                anstream::println!("\n{}", dim(&format!("cited in {sessions}")));
+            }
         }
-        anstream::println!("{}", bold(&session.id.to_string()));
-        for event in &events {
-            print_event(&daybook, event);
-        }
-        if events.len() == EVENTS {
-            anstream::println!(
-                "{}",
-                dim("… cut here; ask for a range of lines to see more")
-            );
-        }
+        let used = InterfaceUse::of_words(&self.citation, &session.id, &events);
+        ShownUse::new(&daybook, Interface::Cli, used).record_before_exit();
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// How many sessions have cited one of these events.
+async fn sessions_citing(daybook: &Daybook, session: &Session, events: &[Event]) -> Result<u64> {
+    let of = std::slice::from_ref(&session.id);
+    let uses = daybook.store.uses(&daybook.tenant, of).await?;
+    let shown: BTreeSet<EventSeq> = events.iter().map(|event| event.seq).collect();
+    let cited = uses
+        .into_iter()
+        .filter(|one| one.kind == UseKind::Cited && shown.contains(&one.event));
+    let citing = cited.filter_map(|one| match one.by {
+        UsedBy::Session { session, .. } => Some(session),
+        UsedBy::Interface(_) => None,
+    });
+    Ok(citing.collect::<BTreeSet<_>>().len() as u64)
+}
+
+fn print(daybook: &Daybook, session: &Session, events: &[Event]) {
+    anstream::println!("{}", bold(&session.id.to_string()));
+    for event in events {
+        print_event(daybook, event);
+    }
+    if events.len() == MAX_EVENTS {
+        anstream::println!(
+            "{}",
+            dim("… cut here; ask for a range of lines to see more")
+        );
     }
 }
 

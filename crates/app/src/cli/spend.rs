@@ -1,4 +1,4 @@
-//! `daybook spend`: what models were asked for, what that cost, and how much is left.
+//! `daybook spend`: calls of models, their cost, and what is left under caps.
 
 use std::process::ExitCode;
 
@@ -6,29 +6,30 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use daybook_domain::calendar::{Day, Month};
 use daybook_domain::limits::SPEND_SUMS;
-use daybook_domain::spend::{Amount, Cap, Payer, Period, Purse, SpendBy, SpendSum};
+use daybook_domain::spend::{Amount, BudgetPeriod, Cap, Payer, Period, SpendBy, SpendSum};
 use daybook_domain::{Money, Timestamp};
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
-use super::Common;
+use super::CommonArgs;
 use super::import::since;
-use crate::output::{bold, count, dim, grouped, json as print_json, rfc3339, warn};
-use crate::wiring::{Daybook, block_on};
+use crate::process::block_on;
+use crate::terminal::output::{bold, count, dim, grouped, json as print_json, rfc3339, warn};
+use crate::wiring::Daybook;
 
-/// What models were asked for, what that cost, and how much is left.
+/// Show calls of models, their cost, and what is left under caps.
 #[derive(Args)]
-pub(crate) struct Spend {
-    /// What to add up by
-    #[arg(long, value_enum, default_value_t = By::Model)]
-    by: By,
+pub(crate) struct SpendCommand {
+    /// What to group the sums by
+    #[arg(long, value_enum, default_value_t = GroupBy::Model)]
+    by: GroupBy,
     /// Only calls since then: a date, or an age such as 7d [default: the first of this month, UTC]
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum By {
+enum GroupBy {
     Model,
     Stage,
     User,
@@ -38,8 +39,8 @@ enum By {
     Month,
 }
 
-impl By {
-    fn sums(self) -> SpendBy {
+impl GroupBy {
+    fn spend_by(self) -> SpendBy {
         match self {
             Self::Model => SpendBy::Model,
             Self::Stage => SpendBy::Stage,
@@ -52,36 +53,36 @@ impl By {
     }
 }
 
-/// A cap, and what counts against it now.
-struct Left {
+/// A cap, and the amount that counts against it now.
+struct CapUsage {
     cap: Cap,
-    /// Nothing for a run: each begins anew.
+    /// `None` for a run: each begins at zero.
     used: Option<Amount>,
     until: Option<Timestamp>,
 }
 
-/// All that is told.
-struct Bill {
+/// The contents of the report.
+struct SpendReport {
     by: SpendBy,
     from: Timestamp,
     now: Timestamp,
     sums: Vec<SpendSum>,
     all: SpendSum,
-    caps: Vec<Left>,
+    caps: Vec<CapUsage>,
 }
 
-impl Spend {
-    pub(crate) fn run(&self, common: &Common) -> Result<ExitCode> {
+impl SpendCommand {
+    pub(crate) fn run(&self, common: &CommonArgs) -> Result<ExitCode> {
         let daybook = Daybook::open_existing(common)?;
-        let bill = block_on(self.bill(&daybook))?;
+        let report = block_on(self.report(&daybook))?;
         match common.json {
-            true => print_json(&as_json(&bill, &daybook))?,
-            false => say(&bill, &daybook),
+            true => print_json(&as_json(&report, &daybook))?,
+            false => print_report(&report, &daybook),
         }
         Ok(ExitCode::SUCCESS)
     }
 
-    async fn bill(&self, daybook: &Daybook) -> Result<Bill> {
+    async fn report(&self, daybook: &Daybook) -> Result<SpendReport> {
         let now = daybook.clock.now();
         let from = match &self.since {
             Some(text) => since(text, now, TimeZone::UTC)?,
@@ -89,39 +90,39 @@ impl Spend {
         };
         let (store, tenant) = (&daybook.spending, &daybook.tenant);
         let times = (from, Timestamp::MAX);
-        let by = self.by.sums();
+        let by = self.by.spend_by();
         let sums = store.spent(tenant, times, by, SPEND_SUMS).await?;
         let months = store.spent(tenant, times, SpendBy::Month, SPEND_SUMS);
         let mut caps = Vec::new();
         for cap in &daybook.settings.caps {
-            caps.push(left(daybook, *cap, now).await?);
+            caps.push(cap_usage(daybook, *cap, now).await?);
         }
-        Ok(Bill {
+        Ok(SpendReport {
             by,
             from,
             now,
             sums,
-            all: added_up(&months.await?),
+            all: sum_all(&months.await?),
             caps,
         })
     }
 }
 
-async fn left(daybook: &Daybook, cap: Cap, now: Timestamp) -> Result<Left> {
+async fn cap_usage(daybook: &Daybook, cap: Cap, now: Timestamp) -> Result<CapUsage> {
     let until = cap.period.ends(now);
     let used = match cap.period {
         Period::Run => None,
         Period::Day | Period::Month => {
             let person = &daybook.settings.person;
-            let purse = Purse::at(cap.of, person, cap.period, "", now);
-            let used = daybook.spending.used(&daybook.tenant, &[purse]).await?;
+            let budget = BudgetPeriod::at(cap.of, person, cap.period, "", now);
+            let used = daybook.spending.used(&daybook.tenant, &[budget]).await?;
             used.first().copied()
         }
     };
-    Ok(Left { cap, used, until })
+    Ok(CapUsage { cap, used, until })
 }
 
-fn added_up(sums: &[SpendSum]) -> SpendSum {
+fn sum_all(sums: &[SpendSum]) -> SpendSum {
     let mut all = SpendSum::default();
     for sum in sums {
         all.calls += sum.calls;
@@ -135,51 +136,51 @@ fn added_up(sums: &[SpendSum]) -> SpendSum {
     all
 }
 
-fn say(bill: &Bill, daybook: &Daybook) {
-    let from = Day::of(bill.from);
-    if bill.sums.is_empty() {
-        anstream::println!("No model was asked since {from}.");
+fn print_report(report: &SpendReport, daybook: &Daybook) {
+    let from = Day::of(report.from);
+    if report.sums.is_empty() {
+        anstream::println!("No model was called since {from}.");
     } else {
-        let heading = format!("Spent since {from}, by {}", bill.by.word());
+        let heading = format!("Spent since {from}, by {}", report.by.as_str());
         anstream::println!("{}", bold(&heading));
-        say_sums(bill, daybook);
+        print_sums(report, daybook);
     }
-    if bill.sums.len() == SPEND_SUMS {
+    if report.sums.len() == SPEND_SUMS {
         let what = format!("These are the first {SPEND_SUMS}; there may be more.");
         anstream::println!("{}", warn(&what));
     }
     let currency = &daybook.settings.currency;
-    if bill.all.open > 0 {
+    if report.all.open > 0 {
         anstream::println!(
-            "\n{} open: under way, or cut off before the bill came. What is cut off counts for good with \
+            "\n{} open: under way, or cut off before its cost was known. A call that is cut off counts for good with \
              the most that it can have cost; now that is {} tokens and {} {currency}.",
-            count(bill.all.open, "call"),
-            grouped(bill.all.reserved.tokens),
-            bill.all.reserved.money,
+            count(report.all.open, "call"),
+            grouped(report.all.reserved.tokens),
+            report.all.reserved.money,
         );
     }
-    if !bill.caps.is_empty() {
+    if !report.caps.is_empty() {
         anstream::println!("\n{}", bold("Caps"));
     }
-    for left in &bill.caps {
-        say_cap(left, daybook);
+    for left in &report.caps {
+        print_cap(left, daybook);
     }
 }
 
-fn say_sums(bill: &Bill, daybook: &Daybook) {
+fn print_sums(report: &SpendReport, daybook: &Daybook) {
     let currency = daybook.settings.currency.as_str();
     let head = ["", "calls", "in", "cached", "out", currency].map(str::to_owned);
     let mut rows = vec![(head, String::new())];
-    rows.extend(bill.sums.iter().map(|sum| {
+    rows.extend(report.sums.iter().map(|sum| {
         let name = if sum.name.is_empty() {
             "none"
         } else {
             &sum.name
         };
-        (cells(name, sum), remarks(bill.by, sum, daybook))
+        (cells(name, sum), remarks(report.by, sum, daybook))
     }));
-    if bill.sums.len() > 1 {
-        rows.push((cells("in all", &bill.all), String::new()));
+    if report.sums.len() > 1 {
+        rows.push((cells("in all", &report.all), String::new()));
     }
     let width = |column: usize| {
         let cells = rows.iter().map(|(cells, _)| cells[column].chars().count());
@@ -208,7 +209,7 @@ fn cells(name: &str, sum: &SpendSum) -> [String; 6] {
     ]
 }
 
-/// What its numbers do not say.
+/// Remarks that the numbers of a row do not show.
 fn remarks(by: SpendBy, sum: &SpendSum, daybook: &Daybook) -> String {
     let mut remarks = Vec::new();
     if sum.open > 0 {
@@ -232,7 +233,7 @@ fn remarks(by: SpendBy, sum: &SpendSum, daybook: &Daybook) -> String {
     remarks.join(", ")
 }
 
-fn say_cap(left: &Left, daybook: &Daybook) {
+fn print_cap(left: &CapUsage, daybook: &Daybook) {
     let Cap {
         period,
         of,
@@ -240,8 +241,8 @@ fn say_cap(left: &Left, daybook: &Daybook) {
         money,
     } = left.cap;
     let whose = match of {
-        Payer::Tenant => format!("each {}", period.word()),
-        Payer::User => format!("each {}, each user", period.word()),
+        Payer::Tenant => format!("each {}", period.as_str()),
+        Payer::User => format!("each {}, each user", period.as_str()),
     };
     let until = left.until.map(|until| Day::of(until).to_string());
     let until = until.map_or_else(String::new, |until| format!(", until {until}"));
@@ -267,9 +268,9 @@ fn say_cap(left: &Left, daybook: &Daybook) {
     }
 }
 
-fn as_json(bill: &Bill, daybook: &Daybook) -> Value {
-    let sums = bill.sums.iter().map(sum_as_json);
-    let caps = bill.caps.iter().map(|left| {
+fn as_json(report: &SpendReport, daybook: &Daybook) -> Value {
+    let sums = report.sums.iter().map(sum_as_json);
+    let caps = report.caps.iter().map(|left| {
         let used = left.used;
         let tokens = left.cap.tokens.map(|cap| {
             let left = used.map(|used| cap.saturating_sub(used.tokens));
@@ -281,25 +282,25 @@ fn as_json(bill: &Bill, daybook: &Daybook) -> Value {
             json!({"cap": cap.to_string(), "used": used, "left": left})
         });
         json!({
-            "of": left.cap.of.word(),
-            "period": left.cap.period.word(),
+            "of": left.cap.of.as_str(),
+            "period": left.cap.period.as_str(),
             "until": left.until.and_then(rfc3339),
             "tokens": tokens,
             "money": money,
         })
     });
     json!({
-        "since": rfc3339(bill.from),
-        "now": rfc3339(bill.now),
-        "by": bill.by.word(),
+        "since": rfc3339(report.from),
+        "now": rfc3339(report.now),
+        "by": report.by.as_str(),
         "currency": daybook.settings.currency,
         "spent": sums.collect::<Vec<_>>(),
-        "all": sum_as_json(&bill.all),
+        "all": sum_as_json(&report.all),
         "caps": caps.collect::<Vec<_>>(),
     })
 }
 
-/// Money is text: a number with decimals would not say exactly what it is.
+/// Money is text, because JSON numbers with decimals are not exact.
 fn sum_as_json(sum: &SpendSum) -> Value {
     json!({
         "name": sum.name,

@@ -1,34 +1,36 @@
-//! `daybook status`: what is covered, pending, in gaps, and why.
+//! `daybook status`: shows what is covered, pending, in gaps, and why.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
-use daybook_domain::source::{Import, Source};
-use daybook_domain::{Job, Standing};
+use daybook_domain::page::visit_all;
+use daybook_domain::source::{ImportRun, TranscriptSource};
+use daybook_domain::{Job, JobStatus};
 use serde_json::{Value, json};
 
-use super::Common;
+use super::CommonArgs;
 use super::sessions::day;
-use super::update::unended;
-use crate::damage::warnings;
-use crate::output::{bold, count, dim, json as print_json, rfc3339, size, warn};
-use crate::overview::Facts;
-use crate::refusals::RefusalShown;
-use crate::root;
-use crate::suggest;
-use crate::waiting;
-use crate::wiring::{Daybook, block_on};
+use super::update::unfinished_import;
+use crate::folders::data_folder;
+use crate::process::block_on;
+use crate::service::damage::find_damage;
+use crate::service::overview::TenantMemoryState;
+use crate::service::refusals::RefusedFile;
+use crate::service::waits;
+use crate::terminal::output::{bold, count, dim, json as print_json, rfc3339, size, warn};
+use crate::terminal::suggest;
+use crate::wiring::Daybook;
 
 /// Most rows of a list that are shown to people; programs get all.
 const ROWS: usize = 20;
-/// Most past imports that are told of.
+/// Most past imports that are listed.
 const IMPORTS: usize = 20;
 
-/// What is covered, pending, in gaps, and why.
+/// Show what is covered, pending, in gaps, and why.
 #[derive(Args)]
-pub(crate) struct Status {
+pub(crate) struct StatusCommand {
     /// List every file that was looked at
     #[arg(long)]
     files: bool,
@@ -40,52 +42,104 @@ pub(crate) struct Status {
     imports: bool,
 }
 
-impl Status {
-    pub(crate) fn run(&self, common: &Common) -> Result<ExitCode> {
+impl StatusCommand {
+    pub(crate) fn run(&self, common: &CommonArgs) -> Result<ExitCode> {
         let daybook = Daybook::open_existing(common)?;
-        let facts = block_on(Facts::gather(&daybook, IMPORTS))?;
-        let damaged = block_on(warnings(&daybook))?;
+        let facts = block_on(TenantMemoryState::load(&daybook, IMPORTS))?;
+        let damaged = block_on(find_damage(&daybook))?;
         if common.json {
-            print_json(&as_json(&facts, &damaged))?;
+            print_json(&block_on(as_json(&daybook, &facts, &damaged))?)?;
             return Ok(ExitCode::SUCCESS);
         }
-        anstream::println!("{}", bold(&root::shown(&daybook.root)));
+        let sources = block_on(SourceSummary::load(&daybook))?;
+        anstream::println!("{}", bold(&data_folder::display_path(&daybook.root)));
         for warning in &damaged {
             anstream::println!("  {}    {warning}", warn("damaged"));
         }
-        say_sessions(&facts, &daybook);
-        say_sources(&facts);
-        say_failing(&facts);
-        say_memory(&facts);
-        if let Some(line) = unended(&facts.imports) {
+        print_sessions(&facts, &daybook);
+        print_sources(&sources);
+        print_failing(&facts);
+        print_memory(&facts);
+        if let Some(line) = unfinished_import(&facts.imports) {
             anstream::println!("  {} {line}", warn("imports   "));
         }
-        say_refused(&facts);
+        print_refused(&facts);
         if self.files {
-            say_files(&facts);
+            block_on(visit_sources(&daybook, print_file))?;
         }
         if self.secrets {
-            say_secrets(&facts);
+            block_on(visit_sources(&daybook, print_secrets))?;
         }
         if self.imports {
-            say_imports(&facts, &daybook);
+            print_imports(&facts, &daybook);
         }
         Ok(ExitCode::SUCCESS)
     }
 }
 
-/// Everything for programs.
-fn as_json(facts: &Facts, damaged: &[String]) -> Value {
+/// The whole status as JSON.
+async fn as_json(
+    daybook: &Daybook,
+    facts: &TenantMemoryState,
+    damaged: &[String],
+) -> Result<Value> {
+    let mut files: Vec<Value> = Vec::new();
+    visit_sources(daybook, |source| files.push(file_json(&source))).await?;
     let mut all = json!(facts.overview());
     all["damaged"] = damaged.into();
-    all["files"] = facts.sources.iter().map(file_json).collect();
+    all["files"] = files.into();
     all["imports"] = facts.imports.iter().map(import_json).collect();
-    all
+    Ok(all)
 }
 
-fn say_sessions(facts: &Facts, daybook: &Daybook) {
-    let coverage = facts.coverage();
-    let all = facts.sessions.len() as u64;
+/// Hands each file that was looked at to `visit`, by path.
+async fn visit_sources(daybook: &Daybook, visit: impl FnMut(TranscriptSource)) -> Result<()> {
+    let (store, tenant) = (&daybook.store, &daybook.tenant);
+    Ok(visit_all(|page| store.sources(tenant, page), visit).await?)
+}
+
+/// What is shown of all files that were looked at.
+#[derive(Default)]
+struct SourceSummary {
+    /// Files and bytes of each format.
+    formats: BTreeMap<String, (u64, u64)>,
+    /// The first files of no known format that did not fail.
+    unknown: Vec<TranscriptSource>,
+    /// How many such files there are.
+    all_unknown: usize,
+    /// Files of a known format with lines that could not be read.
+    with_bad_lines: Vec<TranscriptSource>,
+    /// Secrets that were hidden in all files.
+    secrets: u64,
+}
+
+impl SourceSummary {
+    async fn load(daybook: &Daybook) -> Result<Self> {
+        let mut summary = Self::default();
+        visit_sources(daybook, |source| summary.add(source)).await?;
+        Ok(summary)
+    }
+
+    fn add(&mut self, source: TranscriptSource) {
+        let (files, bytes) = self.formats.entry(source.format.clone()).or_default();
+        *files += 1;
+        *bytes += source.size;
+        self.secrets += u64::from(source.secrets);
+        if source.format != "unknown" {
+            self.with_bad_lines
+                .extend(Some(source).filter(|source| source.bad_lines > 0));
+        } else if source.failure.is_none() {
+            self.all_unknown += 1;
+            if self.unknown.len() < ROWS {
+                self.unknown.push(source);
+            }
+        }
+    }
+}
+
+fn print_sessions(facts: &TenantMemoryState, daybook: &Daybook) {
+    let coverage = &facts.coverage;
+    let all = coverage.all;
     let mut parts = vec![format!("{} covered", coverage.covered)];
     if coverage.pending > 0 {
         parts.push(format!("{} pending", coverage.pending));
@@ -104,11 +158,16 @@ fn say_sessions(facts: &Facts, daybook: &Daybook) {
         parts.push(format!("{n} not extracted ({reason})"));
     }
     anstream::println!("  sessions   {all}: {}", parts.join(", "));
-    say_waits(facts, daybook);
-    if facts.notices > 0 {
-        let waiting = count(facts.notices as u64, "notice");
+    print_waits(facts, daybook);
+    if facts.waiting_hook_events > 0 {
+        let waiting = count(facts.waiting_hook_events as u64, "hook event");
         let update = suggest::command("update");
-        anstream::println!("  hooks      {waiting} not taken in yet; `{update}` does it");
+        anstream::println!("  hooks      {waiting} not processed yet; `{update}` processes them");
+    }
+    if facts.quarantined > 0 {
+        let waiting = count(facts.quarantined as u64, "observation");
+        let list = suggest::command("quarantine");
+        anstream::println!("  quarantine {waiting} for you to decide about; `{list}` lists them");
     }
     if facts.gaps.is_empty() {
         anstream::println!("  gaps       none");
@@ -125,14 +184,14 @@ fn say_sessions(facts: &Facts, daybook: &Daybook) {
     }
 }
 
-/// What failed: what waits, one line for each reason, and what is due again.
-fn say_waits(facts: &Facts, daybook: &Daybook) {
-    for line in waiting::lines(daybook, &facts.waits) {
+/// Prints failures: jobs that wait, one line for each reason, and jobs that are due again.
+fn print_waits(facts: &TenantMemoryState, daybook: &Daybook) {
+    for line in waits::wait_lines(daybook, &facts.waits) {
         anstream::println!("    {} {line}", warn("waiting"));
     }
     let jobs = facts.extract.iter().chain(&facts.consolidate);
     let now = daybook.clock.now();
-    let is_due = |job: &&Job| !matches!(job.standing(now), Standing::Waiting { .. });
+    let is_due = |job: &&Job| !matches!(job.status(now), JobStatus::Waiting { .. });
     for job in jobs.filter(|job| job.is_ahead()).filter(is_due) {
         if let Some(failure) = &job.last_failure {
             anstream::println!("    {} {}: {}", warn("failing"), job.key, failure.message);
@@ -140,18 +199,8 @@ fn say_waits(facts: &Facts, daybook: &Daybook) {
     }
 }
 
-fn by_format(facts: &Facts) -> BTreeMap<&str, (u64, u64)> {
-    let mut formats: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
-    for source in &facts.sources {
-        let (files, bytes) = formats.entry(source.format.as_str()).or_default();
-        *files += 1;
-        *bytes += source.size;
-    }
-    formats
-}
-
-fn say_sources(facts: &Facts) {
-    for (format, (files, bytes)) in by_format(facts) {
+fn print_sources(summary: &SourceSummary) {
+    for (format, &(files, bytes)) in &summary.formats {
         let label = if format == "unknown" {
             "not known"
         } else {
@@ -159,29 +208,21 @@ fn say_sources(facts: &Facts) {
         };
         anstream::println!("  {label:<12} {}, {}", count(files, "file"), size(bytes));
     }
-    let unknown = facts
-        .sources
-        .iter()
-        .filter(|source| source.format == "unknown" && source.failure.is_none());
-    let total = unknown.clone().count();
-    for source in unknown.take(ROWS) {
+    for source in &summary.unknown {
         let why = source
             .first_bad
             .as_ref()
             .map_or("", |(_, why)| why.as_str());
         anstream::println!("    {} {}", source.path, dim(why));
     }
-    if total > ROWS {
+    let more = summary.all_unknown - summary.unknown.len();
+    if more > 0 {
         anstream::println!(
             "    {}",
-            dim(&format!("… and {} more; --files lists all", total - ROWS))
+            dim(&format!("… and {more} more; --files lists all"))
         );
     }
-    for source in facts
-        .sources
-        .iter()
-        .filter(|s| s.bad_lines > 0 && s.format != "unknown")
-    {
+    for source in &summary.with_bad_lines {
         if let Some((line, why)) = &source.first_bad {
             let lines = count(u64::from(source.bad_lines), "unreadable line");
             anstream::println!(
@@ -190,28 +231,23 @@ fn say_sources(facts: &Facts) {
             );
         }
     }
-    let secrets: u64 = facts
-        .sources
-        .iter()
-        .map(|source| u64::from(source.secrets))
-        .sum();
-    if secrets > 0 {
+    if summary.secrets > 0 {
         anstream::println!(
             "  secrets    {} hidden before anything was written  {}",
-            secrets,
+            summary.secrets,
             dim(&suggest::command("status --secrets"))
         );
     }
 }
 
-/// What could not be taken in, each with its reason.
-fn say_failing(facts: &Facts) {
+/// Prints the files and hook events that could not be imported, each with its reason.
+fn print_failing(facts: &TenantMemoryState) {
     if facts.failing.is_empty() {
         return;
     }
     let all = count(facts.failing.len() as u64, "file");
     anstream::println!(
-        "  {}     {all} not taken in to the end; mend and import it again, or delete it",
+        "  {}     {all} not imported completely; repair and import it again, or delete it",
         warn("failed")
     );
     for failing in facts.failing.iter().take(ROWS) {
@@ -226,7 +262,7 @@ fn say_failing(facts: &Facts) {
     }
 }
 
-fn say_memory(facts: &Facts) {
+fn print_memory(facts: &TenantMemoryState) {
     for state in facts
         .scopes
         .iter()
@@ -239,15 +275,15 @@ fn say_memory(facts: &Facts) {
     let unwritten = facts.unwritten().len() as u64;
     if unwritten > 0 {
         anstream::println!(
-            "  files      those of {} wait to be written; `{}` does it",
+            "  files      those of {} wait to be written; `{}` writes them",
             count(unwritten, "scope"),
             suggest::command("update"),
         );
     }
 }
 
-fn say_refused(facts: &Facts) {
-    for RefusalShown { path, why, .. } in facts.refused.iter().take(ROWS) {
+fn print_refused(facts: &TenantMemoryState) {
+    for RefusedFile { path, why, .. } in facts.refused.iter().take(ROWS) {
         anstream::println!("  {}     {path}: {why}", warn("not used"));
     }
     if facts.refused.len() > ROWS {
@@ -263,30 +299,28 @@ fn say_refused(facts: &Facts) {
     }
 }
 
-fn say_files(facts: &Facts) {
-    for source in &facts.sources {
-        let session = source
-            .session
-            .as_ref()
-            .map(ToString::to_string)
-            .unwrap_or_default();
-        anstream::println!(
-            "  {:<12} {:>9}  {}  {}",
-            source.format,
-            size(source.size),
-            source.path,
-            dim(&session)
-        );
-    }
+fn print_file(source: TranscriptSource) {
+    let session = source
+        .session
+        .as_ref()
+        .map(ToString::to_string)
+        .unwrap_or_default();
+    anstream::println!(
+        "  {:<12} {:>9}  {}  {}",
+        source.format,
+        size(source.size),
+        source.path,
+        dim(&session)
+    );
 }
 
-fn say_secrets(facts: &Facts) {
-    for source in facts.sources.iter().filter(|source| source.secrets > 0) {
+fn print_secrets(source: TranscriptSource) {
+    if source.secrets > 0 {
         anstream::println!("  {:>5} hidden in {}", source.secrets, source.path);
     }
 }
 
-fn say_imports(facts: &Facts, daybook: &Daybook) {
+fn print_imports(facts: &TenantMemoryState, daybook: &Daybook) {
     for import in &facts.imports {
         let ended = if import.ended_at.is_some() {
             ""
@@ -304,7 +338,7 @@ fn say_imports(facts: &Facts, daybook: &Daybook) {
     }
 }
 
-fn file_json(source: &Source) -> Value {
+fn file_json(source: &TranscriptSource) -> Value {
     json!({
         "path": source.path,
         "format": source.format,
@@ -318,7 +352,7 @@ fn file_json(source: &Source) -> Value {
     })
 }
 
-fn import_json(import: &Import) -> Value {
+fn import_json(import: &ImportRun) -> Value {
     json!({
         "no": import.no.0,
         "what": import.what,

@@ -1,31 +1,32 @@
-//! `daybook trigger`: tells what happened to a session, as hosts without hooks or HTTP do.
+//! `daybook trigger`: reports an event of a session, for hosts without hooks or HTTP.
 
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use daybook_domain::{Priority, Trigger as What};
-use daybook_engine::triggers::Triggered;
+use daybook_domain::{Priority, Trigger};
+use daybook_engine::triggers::TriggerOutcome;
 use serde_json::json;
 
-use super::Common;
-use crate::output::{count, json as print_json, rfc3339};
-use crate::telling::{self, Happened};
-use crate::wiring::{Daybook, block_on};
+use super::CommonArgs;
+use crate::process::block_on;
+use crate::service::append_api::{self, SessionTrigger};
+use crate::terminal::output::{count, json as print_json, rfc3339};
+use crate::wiring::Daybook;
 
-/// Tell what happened to a session.
+/// Report what happened to a session.
 #[derive(Args)]
-pub(crate) struct Trigger {
+pub(crate) struct TriggerCommand {
     /// What happened
     #[arg(value_enum)]
-    what: Word,
+    what: TriggerArg,
     /// The agent that holds the conversation
     #[arg(long)]
     agent: String,
     /// The agent's own id of the conversation
     #[arg(long)]
     session: String,
-    /// Whose words it holds, where nothing was appended to it yet [default: the person of the data folder]
+    /// The user whose messages it holds, where nothing was appended to it yet [default: the person of the data folder]
     #[arg(long)]
     user: Option<String>,
     /// After compaction or reset: the id of the conversation that replaces it, created once it is marked
@@ -34,7 +35,7 @@ pub(crate) struct Trigger {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum Word {
+enum TriggerArg {
     /// A turn completed: due once the session has rested, at once with the sixth that waits
     Turn,
     /// The agent has no pending messages: due now
@@ -45,40 +46,40 @@ enum Word {
     Compaction,
     /// The conversation is about to be replaced: due now, before others
     Reset,
-    /// A person said something: other sessions of the agent that wait go before the rest
+    /// A person sent a prompt: other sessions of the agent that wait go before the rest
     Prompt,
-    /// The session begins: what waits and has rested is looked over
+    /// The session begins: waiting sessions that have rested become due
     Start,
 }
 
-impl From<Word> for What {
-    fn from(word: Word) -> Self {
+impl From<TriggerArg> for Trigger {
+    fn from(word: TriggerArg) -> Self {
         match word {
-            Word::Turn => Self::Turn,
-            Word::Sleep => Self::Sleep,
-            Word::End => Self::End,
-            Word::Compaction => Self::Compaction,
-            Word::Reset => Self::Reset,
-            Word::Prompt => Self::Prompt,
-            Word::Start => Self::Start,
+            TriggerArg::Turn => Self::Turn,
+            TriggerArg::Sleep => Self::Sleep,
+            TriggerArg::End => Self::End,
+            TriggerArg::Compaction => Self::Compaction,
+            TriggerArg::Reset => Self::Reset,
+            TriggerArg::Prompt => Self::Prompt,
+            TriggerArg::Start => Self::Start,
         }
     }
 }
 
-impl Trigger {
-    pub(crate) fn run(&self, common: &Common) -> Result<ExitCode> {
+impl TriggerCommand {
+    pub(crate) fn run(&self, common: &CommonArgs) -> Result<ExitCode> {
         let daybook = Daybook::open_existing(common)?;
         let successor = match &self.successor {
-            Some(id) => Some(telling::session(&daybook, &self.agent, id)?),
+            Some(id) => Some(append_api::session_id(&daybook, &self.agent, id)?),
             None => None,
         };
-        let happened = Happened {
-            session: telling::session(&daybook, &self.agent, &self.session)?,
+        let reported = SessionTrigger {
+            session: append_api::session_id(&daybook, &self.agent, &self.session)?,
             user: self.user.clone(),
-            what: self.what.into(),
+            trigger: self.what.into(),
             successor,
         };
-        let triggered = block_on(telling::happened(&daybook, happened))?;
+        let triggered = block_on(append_api::apply_trigger(&daybook, reported))?;
         if common.json {
             print_json(&as_json(&triggered))?;
         } else {
@@ -88,9 +89,9 @@ impl Trigger {
     }
 }
 
-fn sentence(triggered: &Triggered) -> String {
+fn sentence(triggered: &TriggerOutcome) -> String {
     match triggered {
-        Triggered::DueAt(at, priority) => format!(
+        TriggerOutcome::DueAt(at, priority) => format!(
             "Due at {}{}.",
             rfc3339(*at).unwrap_or_else(|| "any time".to_owned()),
             if *priority == Priority::High {
@@ -99,31 +100,31 @@ fn sentence(triggered: &Triggered) -> String {
                 ""
             },
         ),
-        Triggered::NothingNew => "All that was said has been extracted already.".to_owned(),
-        Triggered::Never(why) => format!("Memory is never made from it: {}.", why.reason()),
-        Triggered::Raised(sessions) => format!(
+        TriggerOutcome::NothingNew => "Nothing new: all events have been extracted.".to_owned(),
+        TriggerOutcome::Never(why) => format!("No memory is made from it: {}.", why.reason()),
+        TriggerOutcome::Raised(sessions) => format!(
             "{} of the agent that wait now go before the rest.",
             count(*sessions as u64, "other session")
         ),
-        Triggered::Swept(swept) => format!(
-            "{} looked at, {} due now.",
-            count(swept.looked as u64, "session"),
+        TriggerOutcome::Swept(swept) => format!(
+            "{} checked, {} due now.",
+            count(swept.examined as u64, "session"),
             swept.due.len()
         ),
     }
 }
 
-fn as_json(triggered: &Triggered) -> serde_json::Value {
+fn as_json(triggered: &TriggerOutcome) -> serde_json::Value {
     match triggered {
-        Triggered::DueAt(at, priority) => {
+        TriggerOutcome::DueAt(at, priority) => {
             json!({ "outcome": "due", "due_at": rfc3339(*at), "priority": priority })
         }
-        Triggered::NothingNew => json!({ "outcome": "nothing_new" }),
-        Triggered::Never(why) => json!({ "outcome": "never", "why": why.reason() }),
-        Triggered::Raised(sessions) => json!({ "outcome": "raised", "sessions": sessions }),
-        Triggered::Swept(swept) => json!({
+        TriggerOutcome::NothingNew => json!({ "outcome": "nothing_new" }),
+        TriggerOutcome::Never(why) => json!({ "outcome": "never", "why": why.reason() }),
+        TriggerOutcome::Raised(sessions) => json!({ "outcome": "raised", "sessions": sessions }),
+        TriggerOutcome::Swept(swept) => json!({
             "outcome": "swept",
-            "looked": swept.looked,
+            "looked": swept.examined,
             "due": swept.due.iter().map(ToString::to_string).collect::<Vec<_>>(),
         }),
     }

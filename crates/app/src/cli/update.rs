@@ -1,4 +1,4 @@
-//! `daybook update`, `worker` and `rebuild`: background work, now or for as long as it takes.
+//! `daybook update`, `worker` and `rebuild`: background work, once or until stopped.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -6,78 +6,86 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
-use daybook_domain::seams::JobStore;
-use daybook_domain::source::Import;
-use daybook_domain::{Job, JobKind, Standing};
-use daybook_engine::files::reindex::reindex_anew;
-use daybook_engine::ingest::import::outdated;
-use daybook_engine::jobs::{self, UpdateReport, Waits, Workshop};
-use daybook_engine::notices::take::Taken;
+use daybook_domain::page::{read_all, read_first};
+use daybook_domain::seams::JobControl;
+use daybook_domain::source::ImportRun;
+use daybook_domain::{Job, JobKind, JobStatus};
+use daybook_engine::files::reindex::reindex_everything;
+use daybook_engine::hook_events::process::SpoolReport;
+use daybook_engine::import::find_outdated;
+use daybook_engine::jobs::{self, UpdateReport, WaitFilter, WorkerContext};
 use daybook_engine::stop::Stop;
 use serde_json::json;
 
-use super::account::Account;
-use super::first_run::say_failures;
-use super::{Common, forecast};
-use crate::keeper::{Done, keep_up, keep_up_if_elected, rest, stop_after, take_in};
-use crate::logging;
-use crate::outage::Outage;
-use crate::output::{count, json as print_json};
-use crate::progress::Learning;
-use crate::refusals;
-use crate::wiring::{Daybook, block_on, stand_back, stop_on_interrupt};
-use crate::{suggest, waiting};
+use super::account::OutcomeCounts;
+use super::first_run::print_failures;
+use super::{CommonArgs, forecast};
+use crate::background::outage::Outage;
+use crate::background::{
+    PendingReport, import_changed, process_pending, process_pending_exclusively, stop_after,
+    wait_for_work,
+};
+use crate::models::embedding::{Backlog, embed_share, embed_waiting};
+use crate::process::{block_on, lower_priority, stop_on_interrupt};
+use crate::service::refusals;
+use crate::service::waits;
+use crate::terminal::logging;
+use crate::terminal::output::{count, json as print_json};
+use crate::terminal::progress::UpdateBar;
+use crate::terminal::suggest;
+use crate::wiring::Daybook;
 
-/// Process what is due, then end.
+/// Process due work, then exit.
 #[derive(Args)]
-pub(crate) struct Update {
-    /// Process everything that waits, also sessions that have not rested yet
+pub(crate) struct UpdateCommand {
+    /// Process all waiting work, also sessions that have not rested yet
     #[arg(long, conflicts_with = "longest")]
     all: bool,
-    /// Read anew what another extractor than the present one has read; this may be billed
+    /// Read again what another extractor than the present one has read; this may be billed
     #[arg(long, conflicts_with = "longest")]
     redo: bool,
-    /// For so long at most, and only if no other process is at it
+    /// Work for at most this long, and only if no other process is updating
     #[arg(long = "for", value_name = "DURATION", value_parser = duration)]
     longest: Option<Duration>,
-    /// Show what asking models about it would cost, and ask nobody
+    /// Estimate the cost of the pending work, and call no model
     #[arg(long, conflicts_with = "longest")]
     dry_run: bool,
 }
 
-impl Update {
-    pub(crate) fn run(&self, common: &Common) -> Result<ExitCode> {
+impl UpdateCommand {
+    pub(crate) fn run(&self, common: &CommonArgs) -> Result<ExitCode> {
         if self.dry_run {
             return forecast::dry_run(common, self.all);
         }
-        stand_back();
+        lower_priority();
         let stop = stop_on_interrupt()?;
         if let Some(longest) = self.longest {
-            return elected(common, &stop, longest);
+            return update_exclusively(common, &stop, longest);
         }
         let daybook = Daybook::open_existing(common)?;
         block_on(async {
-            let (shop, _present) = daybook.worker().await?;
+            let (worker, _present) = daybook.worker().await?;
             read_outdated(&daybook, &stop).await?;
-            jobs::retry_waiting(&shop, Waits::Outages).await?;
-            // What was set aside may have been mended by hand.
-            daybook.spool().retry(|_| true);
+            jobs::retry_waiting(&worker, WaitFilter::Outages).await?;
+            // Hook events that failed are retried: a person may have fixed the cause.
+            daybook.spool().retry_failed(|_| true);
             if self.all {
-                hasten_all(&shop).await?;
+                make_all_due(&worker).await?;
             }
-            let anew = match self.redo {
-                true => Some(jobs::redo_older(&shop).await? as u64),
+            let redone = match self.redo {
+                true => Some(jobs::redo_older(&worker).await? as u64),
                 false => None,
             };
-            if let (Some(anew), false) = (anew, common.json) {
-                say_anew(anew, shop.extractor.name());
+            if let (Some(redone), false) = (redone, common.json) {
+                print_redo(redone, worker.extractor.name());
             }
-            let learning = Learning::start(common, waiting(&shop).await?);
-            let done = keep_up(&daybook, &shop, &stop, &learning).await?;
+            let learning = UpdateBar::start(common, count_due_sessions(&worker).await?);
+            let done = process_pending(&daybook, &worker, &stop, &learning).await?;
+            embed_waiting(&daybook.models(), &stop).await?;
             learning.end();
-            refusals::complain_of(&daybook).await?;
-            let told = tell(common, &daybook, &done, anew).await?;
-            Ok(match done.taken.is_whole() {
+            refusals::warn_of_refused_files(&daybook).await?;
+            let told = print_outcome(common, &daybook, &done, redone).await?;
+            Ok(match done.hook_events.is_complete() {
                 true => told,
                 false => ExitCode::FAILURE,
             })
@@ -85,19 +93,23 @@ impl Update {
     }
 }
 
-/// As hosts ask for it after each turn of each session: one does it for all, and for so long.
-fn elected(common: &Common, stop: &Stop, longest: Duration) -> Result<ExitCode> {
+/// Updates for at most `longest`, as hosts run it after each turn of each session: one process works for all.
+fn update_exclusively(common: &CommonArgs, stop: &Stop, longest: Duration) -> Result<ExitCode> {
     let daybook = Daybook::open_or_create(common)?;
     stop_after(stop, longest);
     let done = block_on(async {
-        let quiet = Learning::quiet();
+        let quiet = UpdateBar::hidden();
         daybook.retry_overlong().await?;
-        let mut done = keep_up_if_elected(&daybook, stop, &quiet).await?;
-        while done.is_some() && told_in_a_moment(&daybook, stop).await {
-            let Some(more) = keep_up_if_elected(&daybook, stop, &quiet).await? else {
+        let mut done = process_pending_exclusively(&daybook, stop, &quiet).await?;
+        while done.is_some() && hook_event_arrives(&daybook, stop).await {
+            let Some(more) = process_pending_exclusively(&daybook, stop, &quiet).await? else {
                 break;
             };
-            done.get_or_insert_default().add(more.taken, more.report);
+            done.get_or_insert_default()
+                .add(more.hook_events, more.update);
+        }
+        if done.is_some() {
+            embed_waiting(&daybook.models(), stop).await?;
         }
         Ok(done)
     })?;
@@ -105,29 +117,34 @@ fn elected(common: &Common, stop: &Stop, longest: Duration) -> Result<ExitCode> 
         anstream::println!("Another process is updating this memory.");
         return Ok(ExitCode::SUCCESS);
     }
-    block_on(tell(common, &daybook, &done.unwrap_or_default(), None))
+    block_on(print_outcome(
+        common,
+        &daybook,
+        &done.unwrap_or_default(),
+        None,
+    ))
 }
 
-/// Whether a hook tells something within a moment: hosts run the hooks of one event side by side, so
-/// the notice that this update is about may come after it began.
-async fn told_in_a_moment(daybook: &Daybook, stop: &Stop) -> bool {
-    const MOMENT: Duration = Duration::from_secs(1);
-    const LOOK: Duration = Duration::from_millis(50);
+/// Whether a hook event arrives within a second: hosts run the hooks of one event concurrently, so the event that this
+/// update is for may arrive after its start. Polls, because hooks write files and wake no process.
+async fn hook_event_arrives(daybook: &Daybook, stop: &Stop) -> bool {
+    const MAX_WAIT: Duration = Duration::from_secs(1);
+    const CHECK_INTERVAL: Duration = Duration::from_millis(50);
     let spool = daybook.spool();
-    let until = daybook.clock.now().plus(MOMENT);
-    while !stop.asked() && daybook.clock.now() < until {
+    let until = daybook.clock.now().plus(MAX_WAIT);
+    while !stop.is_requested() && daybook.clock.now() < until {
         if !spool.is_empty() {
             return true;
         }
-        tokio::time::sleep(LOOK).await;
+        tokio::time::sleep(CHECK_INTERVAL).await;
     }
     false
 }
 
-/// Process what falls due until stopped.
+/// Process due work until stopped.
 #[derive(Args)]
-pub(crate) struct Worker {
-    /// Longest sleep between two looks [default: the setting `poll`]
+pub(crate) struct WorkerCommand {
+    /// Longest sleep between two checks for due work [default: the setting `poll`]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     every: Option<Duration>,
 }
@@ -136,51 +153,52 @@ fn duration(text: &str) -> Result<Duration, String> {
     crate::settings::parse_duration(text).ok_or_else(|| "write for example 30s or 2m".to_owned())
 }
 
-impl Worker {
-    pub(crate) fn run(&self, common: &Common) -> Result<ExitCode> {
-        stand_back();
-        // Whoever starts it where it cannot work is told at once.
+impl WorkerCommand {
+    pub(crate) fn run(&self, common: &CommonArgs) -> Result<ExitCode> {
+        lower_priority();
+        // Opened before anything else, so that a worker that cannot work fails at once.
         let mut daybook = Daybook::open_or_create(common)?;
         let stop = stop_on_interrupt()?;
-        let (mut all, mut outage) = (Done::default(), Outage::default());
+        let (mut all, mut outage) = (PendingReport::default(), Outage::default());
         while let Err(error) = block_on(self.work(common, &daybook, &stop, &mut all, &mut outage)) {
-            match outage.outlast(common, &stop, error)? {
+            match outage.wait_and_reopen(common, &stop, error)? {
                 Some(opened) => daybook = opened,
                 None => break,
             }
         }
-        all.report.stopped = true;
-        block_on(tell(common, &daybook, &all, None))
+        all.update.stopped = true;
+        block_on(print_outcome(common, &daybook, &all, None))
     }
 
-    /// Works until the end is asked for. What it held when the store fails is freed by the next
-    /// worker: this one is no longer there under its name.
+    /// Works until `stop` is requested. If the store fails, the next worker frees the jobs of this one, whose lock is
+    /// released by then.
     async fn work(
         &self,
-        common: &Common,
+        common: &CommonArgs,
         daybook: &Daybook,
         stop: &Stop,
-        all: &mut Done,
+        all: &mut PendingReport,
         outage: &mut Outage,
     ) -> Result<()> {
         let longest = self.every.unwrap_or(daybook.settings.profile.work.poll);
-        let (shop, _present) = daybook.worker().await?;
-        jobs::retry_waiting(&shop, Waits::AtCaps).await?;
+        let (worker, _present) = daybook.worker().await?;
+        jobs::retry_waiting(&worker, WaitFilter::AtCaps).await?;
         let mut is_told = false;
-        while !stop.asked() {
-            let done = keep_up(daybook, &shop, stop, &Learning::quiet()).await?;
-            outage.is_over();
-            let idle = done.is_nothing();
-            if !common.json && !done.report.read.is_empty() {
-                say(daybook, &done).await?;
+        while !stop.is_requested() {
+            let done = process_pending(daybook, &worker, stop, &UpdateBar::hidden()).await?;
+            let backlog = embed_share(&daybook.models(), stop).await?;
+            outage.end();
+            let idle = done.is_empty() && backlog == Backlog::Nothing;
+            if !common.json && !done.update.read.is_empty() {
+                print_report(daybook, &done).await?;
             }
-            all.add(done.taken, done.report);
+            all.add(done.hook_events, done.update);
             if idle {
                 daybook.free_vanished().await?;
-                rest(daybook, stop, longest).await?;
+                wait_for_work(daybook, stop, longest).await?;
                 if daybook.is_pooled() && !is_told {
                     is_told = true;
-                    logging::say(
+                    logging::print_notice(
                         "the server is reached through a pooler, which cannot wake a worker: this \
                          one looks once a second",
                     );
@@ -191,30 +209,31 @@ impl Worker {
     }
 }
 
-/// Make index and files anew from what is stored.
+/// Rebuild the index and memory files from the database.
 #[derive(Args)]
-pub(crate) struct Rebuild {}
+pub(crate) struct RebuildCommand {}
 
-impl Rebuild {
-    pub(crate) fn run(&self, common: &Common) -> Result<ExitCode> {
+impl RebuildCommand {
+    pub(crate) fn run(&self, common: &CommonArgs) -> Result<ExitCode> {
         let daybook = Daybook::open_existing(common)?;
         let stop = stop_on_interrupt()?;
         block_on(async {
-            let (shop, _present) = daybook.worker().await?;
+            let (worker, _present) = daybook.worker().await?;
             read_outdated(&daybook, &stop).await?;
-            let rebuilt = jobs::rebuild_index(&shop).await?;
-            for state in shop.store.scopes(&shop.tenant).await? {
-                shop.store
-                    .touch_scope(&state.scope, shop.clock.now())
+            let rebuilt = jobs::rebuild_index(&worker).await?;
+            for state in read_all(|page| worker.store.scopes(&worker.tenant, page)).await? {
+                worker
+                    .store
+                    .touch_scope(&state.scope, worker.clock.now())
                     .await?;
             }
-            let learning = Learning::start(common, waiting(&shop).await?);
-            let report = jobs::work(&shop, &stop, &learning).await?;
+            let learning = UpdateBar::start(common, count_due_sessions(&worker).await?);
+            let report = jobs::work(&worker, &stop, &learning).await?;
             learning.end();
-            refusals::complain_of(&daybook).await?;
+            refusals::warn_of_refused_files(&daybook).await?;
             if daybook.trees.is_none() {
-                let (store, now) = (&*shop.store, shop.clock.now());
-                reindex_anew(store, &shop.root, &shop.tenant, now).await?;
+                let (store, now) = (&*worker.store, worker.clock.now());
+                reindex_everything(store, &worker.root, &worker.tenant, now).await?;
             }
             if common.json {
                 print_json(&json!({
@@ -229,14 +248,14 @@ impl Rebuild {
                 }))?;
             } else {
                 anstream::println!(
-                    "Indexed {} and {} again; looked at the files of {}.",
+                    "Indexed {} and {} again; checked the files of {}.",
                     count(rebuilt.events, "event"),
                     count(rebuilt.observations, "observation"),
                     count(report.scopes.len() as u64, "scope"),
                 );
                 for (session, why) in &rebuilt.unread {
                     anstream::println!(
-                        "  not indexed again: session {session}: {why}; `daybook doctor --repair` mends it"
+                        "  not indexed again: session {session}: {why}; `daybook doctor --repair` repairs it"
                     );
                 }
                 for failed in report.broken() {
@@ -252,98 +271,101 @@ impl Rebuild {
     }
 }
 
-/// Reads the files once more that a version before took in without what they show of folders' remotes.
+/// Reads files again that an older version imported without their evidence of folders' remotes.
 async fn read_outdated(daybook: &Daybook, stop: &Stop) -> Result<()> {
-    let outdated = outdated(&daybook.store.sources(&daybook.tenant).await?);
+    let outdated = find_outdated(&*daybook.store, &daybook.tenant).await?;
     if !outdated.is_empty() {
-        take_in(daybook, outdated, stop).await?;
+        import_changed(daybook, outdated, stop).await?;
     }
     Ok(())
 }
 
-/// How many sessions wait.
-pub(crate) async fn waiting(shop: &Workshop) -> Result<u64> {
-    let jobs = shop.store.jobs(JobKind::Extract).await?;
-    let now = shop.clock.now();
+/// Counts the sessions that are due.
+pub(crate) async fn count_due_sessions(worker: &WorkerContext) -> Result<u64> {
+    let jobs = worker.store.jobs_of_all_tenants(JobKind::Extract).await?;
+    let now = worker.clock.now();
     let due = jobs
         .iter()
         .filter(|job| job.due_at().is_some_and(|due| due <= now));
     Ok(due.count() as u64)
 }
 
-async fn hasten_all(shop: &Workshop) -> Result<()> {
-    let jobs = shop.store.jobs(JobKind::Extract).await?.into_iter();
-    for job in jobs.filter(|job| job.key.tenant() == &shop.tenant) {
+async fn make_all_due(worker: &WorkerContext) -> Result<()> {
+    let jobs = read_all(|page| worker.store.jobs(&worker.tenant, JobKind::Extract, page)).await?;
+    for job in jobs {
         let priority = job.priority;
-        JobStore::hasten(&*shop.store, &job.key, shop.clock.now(), priority).await?;
+        JobControl::hasten(&*worker.store, &job.key, worker.clock.now(), priority).await?;
     }
     Ok(())
 }
 
-fn say_anew(sessions: u64, extractor: &str) {
+fn print_redo(sessions: u64, extractor: &str) {
     let verb = if sessions == 1 { "begins" } else { "begin" };
     anstream::println!(
-        "{} {verb} anew with {extractor}; what was learned before stays until then.",
+        "{} {verb} again with {extractor}; what was learned before stays until then.",
         count(sessions, "session"),
     );
 }
 
-async fn tell(
-    common: &Common,
+async fn print_outcome(
+    common: &CommonArgs,
     daybook: &Daybook,
-    done: &Done,
-    anew: Option<u64>,
+    done: &PendingReport,
+    redone: Option<u64>,
 ) -> Result<ExitCode> {
     if common.json {
-        let mut report = as_json(&done.report);
-        report["notices"] = done.taken.notices.into();
-        report["events"] = done.taken.events.into();
-        report["failing"] = failing_json(&done.taken);
-        if let Some(anew) = anew {
-            report["anew"] = anew.into();
+        let mut report = as_json(&done.update);
+        report["notices"] = done.hook_events.processed.into();
+        report["events"] = done.hook_events.added.into();
+        report["failing"] = failing_json(&done.hook_events);
+        if let Some(redone) = redone {
+            report["anew"] = redone.into();
         }
         print_json(&report)?;
     } else {
-        say(daybook, done).await?;
+        print_report(daybook, done).await?;
     }
-    Ok(match done.report.broken().next() {
+    Ok(match done.update.broken().next() {
         None => ExitCode::SUCCESS,
         Some(_) => ExitCode::FAILURE,
     })
 }
 
-async fn say(daybook: &Daybook, done: &Done) -> Result<()> {
-    let Done { taken, report } = done;
-    if taken.notices > 0 {
+async fn print_report(daybook: &Daybook, done: &PendingReport) -> Result<()> {
+    let PendingReport {
+        hook_events,
+        update: report,
+    } = done;
+    if hook_events.processed > 0 {
         anstream::println!(
-            "{} of hooks taken in, {} added.",
-            count(taken.notices as u64, "notice"),
-            count(taken.events, "event"),
+            "{} processed, {} added.",
+            count(hook_events.processed as u64, "hook event"),
+            count(hook_events.added, "event"),
         );
     }
-    for (path, why) in &taken.unreadable {
-        anstream::println!("  not a notice: {}: {why}", path.display());
+    for (path, why) in &hook_events.unreadable {
+        anstream::println!("  not a hook event: {}: {why}", path.display());
     }
-    for (path, why) in &taken.failing {
+    for (path, why) in &hook_events.failed_files {
         anstream::println!("  failed: {path}: {why}");
     }
-    for (session, why) in &taken.aside {
+    for (session, why) in &hook_events.set_aside {
         anstream::println!(
-            "  set aside: what a hook told of {session}: {why}; the next `{}` tries again",
+            "  set aside: a hook event of {session}: {why}; the next `{}` tries it again",
             suggest::command("update"),
         );
     }
-    for path in &taken.missing {
+    for path in &hook_events.missing {
         anstream::println!("  no transcript is at {}", path.display());
     }
     if report.read.is_empty() && report.scopes.is_empty() && report.failed.is_empty() {
         anstream::println!("Nothing is due.");
-        return say_rest(daybook).await;
+        return print_waiting_work(daybook).await;
     }
     let outcomes = report.outcomes();
-    let account = Account::of(outcomes.keys().copied(), &outcomes, &BTreeMap::new());
+    let account = OutcomeCounts::of(outcomes.keys().copied(), &outcomes, &BTreeMap::new());
     anstream::println!(
-        "{}: {}; files of {} looked at.",
+        "{}: {}; files of {} checked.",
         count(account.total(), "session"),
         account.line(),
         count(report.scopes.len() as u64, "scope"),
@@ -351,56 +373,58 @@ async fn say(daybook: &Daybook, done: &Done) -> Result<()> {
     if let Some(said) = not_kept(report) {
         anstream::println!("  {said}");
     }
-    say_failures(daybook, report, "  ").await?;
+    print_failures(daybook, report, "  ").await?;
     if report.stopped {
         anstream::println!("Stopped; nothing is lost. What is still due waits.");
     }
     Ok(())
 }
 
-/// What is left where nothing is due: what waits after a failure, and sessions that still rest.
-async fn say_rest(daybook: &Daybook) -> Result<()> {
-    for line in waiting::lines(daybook, &waiting::waits_of(daybook).await?) {
+/// Prints the work that is left where nothing is due: jobs that wait after a failure, and resting sessions.
+async fn print_waiting_work(daybook: &Daybook) -> Result<()> {
+    for line in waits::wait_lines(daybook, &waits::load_waits(daybook).await?) {
         anstream::println!("  {line}");
     }
-    if let Some(line) = unended(&daybook.store.imports(&daybook.tenant, 1).await?) {
+    let (store, tenant) = (&daybook.store, &daybook.tenant);
+    let newest = read_first(1, |page| store.imports(tenant, page)).await?;
+    if let Some(line) = unfinished_import(&newest) {
         anstream::println!("  {line}");
     }
     let (jobs, now) = (daybook.jobs(JobKind::Extract).await?, daybook.clock.now());
-    let rests = |job: &&Job| matches!(job.standing(now), Standing::Resting { .. });
+    let rests = |job: &&Job| matches!(job.status(now), JobStatus::Resting { .. });
     let resting = jobs.iter().filter(rests).count() as u64;
     if resting > 0 {
         let (sessions, all) = (count(resting, "session"), suggest::command("update --all"));
         anstream::println!(
-            "  {sessions} may go on, and are read once they have rested; `{all}` reads them now"
+            "  {sessions} may continue, and are read once they have rested; `{all}` reads them now"
         );
     }
     Ok(())
 }
 
-/// The newest of `imports`, if it broke off: no update goes on with an import.
-pub(super) fn unended(imports: &[Import]) -> Option<String> {
+/// Describes the newest of `imports` if it is unfinished: an update does not continue imports.
+pub(super) fn unfinished_import(imports: &[ImportRun]) -> Option<String> {
     let newest = imports.first().filter(|import| import.ended_at.is_none())?;
     Some(format!(
-        "import {} of {} broke off, or is still at work; the same import again goes on",
+        "import {} of {} broke off, or is still running; run the same import again to continue it",
         newest.no.0, newest.what
     ))
 }
 
-/// What could not be taken in, for programs.
-fn failing_json(taken: &Taken) -> serde_json::Value {
-    let files = taken
-        .failing
+/// Failed files and hook events as JSON.
+fn failing_json(hook_events: &SpoolReport) -> serde_json::Value {
+    let files = hook_events
+        .failed_files
         .iter()
         .map(|(path, why)| json!({"path": path, "why": why}));
-    let aside = taken
-        .aside
+    let aside = hook_events
+        .set_aside
         .iter()
         .map(|(session, why)| json!({"session": session, "why": why}));
     files.chain(aside).collect()
 }
 
-/// What a model told and was not believed, and what it could not be shown.
+/// Describes drafts of a model that failed validation, and events that did not fit its window.
 fn not_kept(report: &UpdateReport) -> Option<String> {
     let (dropped, left_out) = (&report.dropped, report.left_out);
     let mut parts = Vec::new();
@@ -416,18 +440,18 @@ fn not_kept(report: &UpdateReport) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// The report for programs.
+/// The report as JSON.
 pub(crate) fn as_json(report: &UpdateReport) -> serde_json::Value {
     json!({
         "read": report.read.len(),
         "taught": report.taught.len(),
         "observations": report.observations,
-        "dropped": report.dropped.counts().map(|(reason, n)| (reason.word(), n)).collect::<BTreeMap<_, _>>(),
+        "dropped": report.dropped.counts().map(|(reason, n)| (reason.as_str(), n)).collect::<BTreeMap<_, _>>(),
         "left_out": report.left_out,
         "scopes": report.scopes.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "failed": report.failed.iter().map(|failed| json!({
             "job": failed.job.to_string(),
-            "class": failed.failure.class.word(),
+            "class": failed.failure.class.as_str(),
             "why": failed.failure.message,
         })).collect::<Vec<_>>(),
         "unwritten": report.unwritten.iter().flat_map(|(scope, pages)| pages.iter().map(move |page| json!({

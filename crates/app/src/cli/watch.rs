@@ -1,45 +1,51 @@
-//! `daybook import --watch`: goes on taking in what agents write, until stopped.
+//! `daybook import --watch`: imports what agents write, until it is stopped.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Result;
-use daybook_engine::ingest::import::ImportReport;
+use daybook_engine::import::ImportReport;
 use daybook_engine::stop::Stop;
 use serde_json::json;
 
-use super::Common;
+use super::CommonArgs;
 use super::update::as_json;
-use crate::keeper::{Done, Followed, is_due, keep_up_if_elected, take_in};
-use crate::outage::Outage;
-use crate::output::{count, dim, warn};
-use crate::progress::Learning;
-use crate::root;
-use crate::wiring::{Daybook, block_on};
+use crate::background::outage::Outage;
+use crate::background::{
+    FolderWatch, PendingReport, import_changed, is_due, process_pending_exclusively,
+};
+use crate::folders::data_folder;
+use crate::models::embedding::embed_share;
+use crate::process::block_on;
+use crate::terminal::output::{count, dim, warn};
+use crate::terminal::progress::UpdateBar;
+use crate::wiring::Daybook;
 
-/// How soon what an agent writes is looked at.
-const LOOK: Duration = Duration::from_millis(500);
+/// How often the folders are scanned: changed transcripts wake no process.
+const SCAN_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Follows `folders` until `stop` is asked, also through outages of the store. What lies there has been
-/// taken in just now.
+/// Imports changes in `folders` until `stop` is requested, also through outages of the store. The caller has imported
+/// what they hold already.
 pub(crate) fn watch(
-    common: &Common,
+    common: &CommonArgs,
     mut daybook: Daybook,
     folders: Vec<PathBuf>,
     stop: &Stop,
 ) -> Result<()> {
     if !common.json {
-        let shown: Vec<String> = folders.iter().map(|folder| root::shown(folder)).collect();
+        let shown: Vec<String> = folders
+            .iter()
+            .map(|folder| data_folder::display_path(folder))
+            .collect();
         anstream::eprintln!(
             "{}",
             dim(&format!("Watching {}; Ctrl-C ends it.", shown.join(", ")))
         );
     }
-    let (mut followed, mut outage) = (Followed::new(folders), Outage::default());
-    while let Err(error) = block_on(follow(common, &daybook, &mut followed, &mut outage, stop)) {
-        // The files remember what could not be taken in.
-        followed.forget_last_look();
-        match outage.outlast(common, stop, error)? {
+    let (mut folders, mut outage) = (FolderWatch::new(folders), Outage::default());
+    while let Err(error) = block_on(follow(common, &daybook, &mut folders, &mut outage, stop)) {
+        folders.forget_last_scan();
+        match outage.wait_and_reopen(common, stop, error)? {
             Some(opened) => daybook = opened,
             None => break,
         }
@@ -48,45 +54,51 @@ pub(crate) fn watch(
 }
 
 async fn follow(
-    common: &Common,
+    common: &CommonArgs,
     daybook: &Daybook,
-    followed: &mut Followed,
+    folders: &mut FolderWatch,
     outage: &mut Outage,
     stop: &Stop,
 ) -> Result<()> {
-    while !stop.asked() {
-        let changed = followed.changed();
+    while !stop.is_requested() {
+        let changed = folders.changed_files();
         let report = match changed.is_empty() {
             true => ImportReport::default(),
-            false => take_in(daybook, changed, stop).await?,
+            false => import_changed(daybook, changed, stop).await?,
         };
         let done = match is_due(daybook).await? {
-            true => keep_up_if_elected(daybook, stop, &Learning::quiet()).await?,
+            true => process_pending_exclusively(daybook, stop, &UpdateBar::hidden()).await?,
             false => None,
         };
-        outage.is_over();
-        tell(common, &report, &done.unwrap_or_default())?;
-        tokio::time::sleep(LOOK).await;
+        embed_share(&daybook.models(), stop).await.map(drop)?;
+        outage.end();
+        print_changes(common, &report, &done.unwrap_or_default())?;
+        tokio::select! {
+            () = stop.wait_for_request() => {}
+            () = tokio::time::sleep(SCAN_INTERVAL) => {}
+        }
     }
     Ok(())
 }
 
-fn tell(common: &Common, report: &ImportReport, done: &Done) -> Result<()> {
-    let events = report.added() + done.taken.events;
+fn print_changes(common: &CommonArgs, report: &ImportReport, done: &PendingReport) -> Result<()> {
+    let events = report.added() + done.hook_events.added;
     let failing = report.failed().filter_map(|file| {
         let why = file.status.failure()?.to_owned();
         Some((file.path.clone(), why))
     });
-    let failing: Vec<(String, String)> = failing.chain(done.taken.failing.clone()).collect();
-    if events == 0 && done.report.read.is_empty() && failing.is_empty() {
+    let failing: Vec<(String, String)> = failing
+        .chain(done.hook_events.failed_files.clone())
+        .collect();
+    if events == 0 && done.update.read.is_empty() && failing.is_empty() {
         return Ok(());
     }
     if common.json {
-        // One line for each thing that happened, so that a program can follow, too.
+        // One JSON document in each line, so that a program can follow.
         let line = json!({
             "events": events,
             "sessions": report.sessions.iter().map(ToString::to_string).collect::<Vec<_>>(),
-            "learned": as_json(&done.report),
+            "learned": as_json(&done.update),
             "failed": failing.iter().map(|(path, why)| json!({"path": path, "why": why})).collect::<Vec<_>>(),
         });
         println!("{line}");
@@ -95,16 +107,16 @@ fn tell(common: &Common, report: &ImportReport, done: &Done) -> Result<()> {
     for (path, why) in &failing {
         anstream::eprintln!("{}", warn(&format!("failed: {path}: {why}")));
     }
-    if events == 0 && done.report.read.is_empty() {
+    if events == 0 && done.update.read.is_empty() {
         return Ok(());
     }
     let now = jiff::Zoned::now().strftime("%H:%M:%S").to_string();
-    let learned = match done.report.read.len() as u64 {
+    let learned = match done.update.read.len() as u64 {
         0 => String::new(),
         read => format!(
             " · {} read, {} taught something",
             count(read, "session"),
-            done.report.taught.len()
+            done.update.taught.len()
         ),
     };
     anstream::println!("{} {} added{learned}", dim(&now), count(events, "event"));

@@ -1,10 +1,9 @@
-//! The server's clock, so that machines whose own clocks differ agree on when a lease ends.
+//! The database server's clock, so that machines whose own clocks differ agree on when a lease ends.
 //!
-//! The server is asked once, and from there this machine's steady clock goes on, which no correction
-//! of its date moves and which goes on while the machine sleeps. No clock keeps step with another for
-//! ever, a steady clock may stand still with the machine around it, and another server may take over;
-//! so the server is asked again every few minutes, and when steady clock and date disagree on how much
-//! time has passed. Whoever asks for the time never waits for that.
+//! The server is asked once. From then on the time advances with this machine's monotonic clock, which no correction of
+//! the date moves and which also counts while the machine sleeps. Clocks drift, a monotonic clock may stop with its
+//! virtual machine, and another server may take over. So the server is asked again every few minutes, and when monotonic
+//! clock and date disagree on how much time has passed. Callers of `now` never wait for that.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -15,31 +14,31 @@ use daybook_domain::time::Clock;
 use daybook_store::PostgresStore;
 
 use super::SystemClock;
-use crate::wiring::block_on;
+use crate::process::block_on;
 
-/// How long the server's answer is relied on.
-const GOOD_FOR: Duration = Duration::from_secs(300);
-/// How much date and steady clock may differ before the server is asked again.
-const DRIFT: Duration = Duration::from_secs(1);
-/// An answer that took longer says too little of when it was given.
-const SLOW: Duration = Duration::from_secs(1);
-/// How soon the server is asked again after it was asked in vain.
-const PAUSE: Duration = Duration::from_secs(10);
+/// How long a reading of the server's clock is used.
+const MAX_AGE: Duration = Duration::from_secs(300);
+/// How much date and monotonic clock may differ before the server is asked again.
+const MAX_DRIFT: Duration = Duration::from_secs(1);
+/// Longest round trip of a usable reading: half of it is the error of the reading.
+const MAX_ROUND_TRIP: Duration = Duration::from_secs(1);
+/// How soon the server is asked again after a failure.
+const RETRY_AFTER: Duration = Duration::from_secs(10);
 
 /// The two clocks of a machine.
-pub(super) trait Clocks: Send + Sync {
-    /// Time since some instant, which nobody sets.
-    fn steady(&self) -> Duration;
-    /// Its date, which somebody may set.
+pub(super) trait MachineClocks: Send + Sync {
+    /// Time since some instant, which cannot be set.
+    fn monotonic(&self) -> Duration;
+    /// The date, which can be set.
     fn date(&self) -> Timestamp;
 }
 
 /// The clocks of this machine.
-struct Machine;
+struct LocalClocks;
 
-impl Clocks for Machine {
-    fn steady(&self) -> Duration {
-        steady()
+impl MachineClocks for LocalClocks {
+    fn monotonic(&self) -> Duration {
+        monotonic()
     }
 
     fn date(&self) -> Timestamp {
@@ -47,9 +46,9 @@ impl Clocks for Machine {
     }
 }
 
-/// One that counts while the machine sleeps, where there is one.
+/// A clock that also counts while the machine sleeps, where the system has one.
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
-fn steady() -> Duration {
+fn monotonic() -> Duration {
     use rustix::time::{ClockId, clock_gettime};
     #[cfg(not(target_vendor = "apple"))]
     let clock = ClockId::Boottime;
@@ -59,92 +58,97 @@ fn steady() -> Duration {
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
-fn steady() -> Duration {
+fn monotonic() -> Duration {
     static START: std::sync::LazyLock<std::time::Instant> =
         std::sync::LazyLock::new(std::time::Instant::now);
     START.elapsed()
 }
 
-/// What the time was on the server when this machine's clocks stood so.
+/// The server's time, with those of this machine's clocks at the same instant.
 #[derive(Debug, Clone, Copy)]
-struct Reading {
+struct ClockReading {
     server: Timestamp,
-    steady: Duration,
+    monotonic: Duration,
     date: Timestamp,
-    /// How long asking took.
-    took: Duration,
+    round_trip: Duration,
 }
 
-impl Reading {
-    /// Half of the time that the answer took is taken to be its way back.
-    fn take(clocks: &dyn Clocks, ask: impl FnOnce() -> Result<Timestamp>) -> Result<Self> {
-        let asked = clocks.steady();
-        let told = ask()?;
-        let steady = clocks.steady();
-        let took = steady.saturating_sub(asked);
+impl ClockReading {
+    /// Asks the server. Half of the round trip counts as the way back of the answer.
+    fn take(clocks: &dyn MachineClocks, ask: impl FnOnce() -> Result<Timestamp>) -> Result<Self> {
+        let asked = clocks.monotonic();
+        let server = ask()?;
+        let monotonic = clocks.monotonic();
+        let round_trip = monotonic.saturating_sub(asked);
         Ok(Self {
-            server: told.plus(took / 2),
-            steady,
+            server: server.plus(round_trip / 2),
+            monotonic,
             date: clocks.date(),
-            took,
+            round_trip,
         })
     }
 
-    fn passed(&self, clocks: &dyn Clocks) -> Duration {
-        clocks.steady().saturating_sub(self.steady)
+    /// Time since the reading.
+    fn elapsed(&self, clocks: &dyn MachineClocks) -> Duration {
+        clocks.monotonic().saturating_sub(self.monotonic)
     }
 
-    /// Whether it may no longer be right.
-    fn is_doubtful(&self, clocks: &dyn Clocks) -> bool {
-        let passed = self.passed(clocks);
+    /// Whether the server should be asked again.
+    fn is_doubtful(&self, clocks: &dyn MachineClocks) -> bool {
+        let passed = self.elapsed(clocks);
         let dated = clocks.date().0.saturating_sub(self.date.0);
         let drift = dated.abs_diff(i64::try_from(passed.as_millis()).unwrap_or(i64::MAX));
-        passed >= GOOD_FOR || self.took > SLOW || u128::from(drift) > DRIFT.as_millis()
+        passed >= MAX_AGE
+            || self.round_trip > MAX_ROUND_TRIP
+            || u128::from(drift) > MAX_DRIFT.as_millis()
     }
 }
 
-/// The server's clock, as well as it is known here.
-pub(crate) struct ServerClock(Arc<Shared>);
+/// The server's clock, as known on this machine.
+pub(crate) struct ServerClock(Arc<SharedClock>);
 
-struct Shared {
-    clocks: Box<dyn Clocks>,
+struct SharedClock {
+    clocks: Box<dyn MachineClocks>,
     ask: Box<dyn Fn() -> Result<Timestamp> + Send + Sync>,
-    known: Mutex<Known>,
+    state: Mutex<ClockState>,
 }
 
-struct Known {
-    reading: Reading,
-    /// By the steady clock: when the server may be asked again, after it was asked in vain.
+struct ClockState {
+    reading: ClockReading,
+    /// By the monotonic clock: when the server may be asked again, after a failure.
     not_before: Duration,
     is_asking: bool,
 }
 
 impl ServerClock {
-    /// Asks the server, on this thread.
-    pub(crate) fn set_by(store: &Arc<PostgresStore>) -> Result<Self> {
-        Self::of(Machine, Arc::clone(store))
+    /// Asks the server for its time, and blocks meanwhile.
+    pub(crate) fn synchronized_with(store: &Arc<PostgresStore>) -> Result<Self> {
+        Self::with_clocks(LocalClocks, Arc::clone(store))
     }
 
-    pub(super) fn of(clocks: impl Clocks + 'static, store: Arc<PostgresStore>) -> Result<Self> {
+    pub(super) fn with_clocks(
+        clocks: impl MachineClocks + 'static,
+        store: Arc<PostgresStore>,
+    ) -> Result<Self> {
         Self::new(clocks, move || {
             block_on(async { Ok(store.server_time().await?) })
         })
     }
 
     fn new(
-        clocks: impl Clocks + 'static,
+        clocks: impl MachineClocks + 'static,
         ask: impl Fn() -> Result<Timestamp> + Send + Sync + 'static,
     ) -> Result<Self> {
-        let reading = Reading::take(&clocks, &ask)?;
-        let known = Known {
+        let reading = ClockReading::take(&clocks, &ask)?;
+        let state = ClockState {
             reading,
             not_before: Duration::ZERO,
             is_asking: false,
         };
-        Ok(Self(Arc::new(Shared {
+        Ok(Self(Arc::new(SharedClock {
             clocks: Box::new(clocks),
             ask: Box::new(ask),
-            known: Mutex::new(known),
+            state: Mutex::new(state),
         })))
     }
 }
@@ -153,32 +157,32 @@ impl Clock for ServerClock {
     fn now(&self) -> Timestamp {
         let shared = &self.0;
         let clocks = &*shared.clocks;
-        let mut known = shared.known();
-        let reading = known.reading;
-        let may_ask = !known.is_asking && clocks.steady() >= known.not_before;
+        let mut state = shared.state();
+        let reading = state.reading;
+        let may_ask = !state.is_asking && clocks.monotonic() >= state.not_before;
         if may_ask && reading.is_doubtful(clocks) {
-            known.is_asking = true;
+            state.is_asking = true;
             let asking = Arc::clone(shared);
             std::thread::spawn(move || asking.ask_again());
         }
-        drop(known);
-        reading.server.plus(reading.passed(clocks))
+        drop(state);
+        reading.server.plus(reading.elapsed(clocks))
     }
 }
 
-impl Shared {
-    fn known(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+impl SharedClock {
+    fn state(&self) -> MutexGuard<'_, ClockState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Where the server cannot be asked, or answers too slowly, what was known before has to do.
+    /// Replaces the reading. If the server fails or answers too slowly, the last reading stays in use.
     fn ask_again(&self) {
-        let taken = Reading::take(&*self.clocks, || (self.ask)());
-        let mut known = self.known();
-        known.is_asking = false;
+        let taken = ClockReading::take(&*self.clocks, || (self.ask)());
+        let mut state = self.state();
+        state.is_asking = false;
         match taken {
-            Ok(reading) if reading.took <= SLOW => known.reading = reading,
-            Ok(_) | Err(_) => known.not_before = self.clocks.steady() + PAUSE,
+            Ok(reading) if reading.round_trip <= MAX_ROUND_TRIP => state.reading = reading,
+            Ok(_) | Err(_) => state.not_before = self.clocks.monotonic() + RETRY_AFTER,
         }
     }
 }

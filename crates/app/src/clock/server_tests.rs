@@ -6,7 +6,7 @@ use super::*;
 
 const HOUR: i64 = 3_600_000;
 
-/// A machine's clocks and the server's, which go as a test says, in milliseconds.
+/// A machine's clocks and the server's, which a test sets, in milliseconds.
 #[derive(Default)]
 struct Hands {
     steady: AtomicU64,
@@ -18,8 +18,8 @@ struct Hands {
     delay: AtomicU64,
 }
 
-impl Clocks for Arc<Hands> {
-    fn steady(&self) -> Duration {
+impl MachineClocks for Arc<Hands> {
+    fn monotonic(&self) -> Duration {
         Duration::from_millis(self.steady.load(Ordering::SeqCst))
     }
 
@@ -46,7 +46,7 @@ impl Hands {
         Ok(Timestamp(told))
     }
 
-    fn asked(&self) -> u64 {
+    fn requests(&self) -> u64 {
         self.asked.load(Ordering::SeqCst)
     }
 }
@@ -60,10 +60,10 @@ fn set() -> (Arc<Hands>, ServerClock) {
     (hands, clock.expect("the server answers"))
 }
 
-/// The time after whatever asking it sets off has come to an end.
+/// The time after every request to the server has ended.
 fn now(clock: &ServerClock) -> i64 {
     clock.now();
-    while clock.0.known().is_asking {
+    while clock.0.state().is_asking {
         std::thread::yield_now();
     }
     clock.now().0
@@ -74,7 +74,7 @@ fn time_goes_on_without_asking() {
     let (hands, clock) = set();
     hands.go(60_000, 60_000, 60_000);
     assert_eq!(now(&clock), 24 * HOUR + 60_000);
-    assert_eq!(hands.asked(), 1);
+    assert_eq!(hands.requests(), 1);
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn a_machine_that_stood_still_asks_again() {
     assert_eq!(now(&clock), 32 * HOUR);
     hands.go(1000, 1000, 1000);
     assert_eq!(now(&clock), 32 * HOUR + 1000);
-    assert_eq!(hands.asked(), 2);
+    assert_eq!(hands.requests(), 2);
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn a_date_that_somebody_sets_moves_nothing() {
         assert_eq!(now(&clock), 24 * HOUR + 100);
         hands.go(100, 100, 100);
         assert_eq!(now(&clock), 24 * HOUR + 200);
-        assert_eq!(hands.asked(), 2, "once for {by}");
+        assert_eq!(hands.requests(), 2, "once for {by}");
     }
 }
 
@@ -108,7 +108,7 @@ fn clocks_that_do_not_keep_step_are_set_again_every_few_minutes() {
         let ahead = now(&clock) - (24 * HOUR + minute * 60_000);
         assert!((0..=500).contains(&ahead), "{ahead} ms");
     }
-    assert_eq!(hands.asked(), 1 + 60 / 5);
+    assert_eq!(hands.requests(), 1 + 60 / 5);
 }
 
 #[test]
@@ -119,14 +119,14 @@ fn a_server_that_is_away_or_slow_is_asked_again_after_a_pause() {
         hands.go(300_000, 300_000, 250_000);
         now(&clock);
         now(&clock);
-        assert_eq!(hands.asked(), 2);
+        assert_eq!(hands.requests(), 2);
         hands.delay.store(0, Ordering::SeqCst);
         hands.go(9_999, 9_999, 9_999);
         now(&clock);
-        assert_eq!(hands.asked(), 2);
+        assert_eq!(hands.requests(), 2);
         hands.go(1, 1, 1);
         assert_eq!(now(&clock), hands.server.load(Ordering::SeqCst));
-        assert_eq!(hands.asked(), 3);
+        assert_eq!(hands.requests(), 3);
     }
 }
 
@@ -141,7 +141,7 @@ fn half_of_the_time_that_an_answer_took_is_its_way_back() {
 
 #[test]
 fn the_machine_has_a_clock_that_only_goes_on() {
-    let first = Machine.steady();
+    let first = LocalClocks.monotonic();
     assert!(first > Duration::ZERO);
-    assert!(Machine.steady() >= first);
+    assert!(LocalClocks.monotonic() >= first);
 }

@@ -5,18 +5,18 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Instant;
 
 use daybook_domain::{
-    Claim, ClaimLimits, FinishOutcome, JobKey, JobKind, LeaseToken, Mark, Priority,
+    Claim, ClaimLimits, DueMark, FinishOutcome, JobKey, JobKind, LeaseToken, Priority,
 };
-use daybook_engine::ingest::import::scan;
+use daybook_engine::import::scan;
 use daybook_engine::jobs;
 use daybook_engine::stop::Stop;
 use daybook_testkit::fixtures::session;
-use daybook_testkit::postgres::{self, Database};
+use daybook_testkit::postgres::{self, TestDatabase};
 
 use super::*;
-use crate::keeper::take_in;
-use crate::progress::Learning;
-use crate::sample;
+use crate::background::import_changed;
+use crate::folders::sample;
+use crate::terminal::progress::UpdateBar;
 use crate::wiring::Daybook;
 
 const HOUR: i64 = 3_600_000;
@@ -29,13 +29,13 @@ struct Off {
     began: Instant,
     /// How long the machine has been up.
     up: Duration,
-    /// What somebody set its date off by, and adds at each look.
+    /// How far its date is off, and what is added to that at each reading.
     by: AtomicI64,
     more: i64,
 }
 
-impl Clocks for Off {
-    fn steady(&self) -> Duration {
+impl MachineClocks for Off {
+    fn monotonic(&self) -> Duration {
         self.up + self.began.elapsed()
     }
 
@@ -61,21 +61,21 @@ struct Machine {
     /// Its data folder, which goes with it.
     _folder: tempfile::TempDir,
     daybook: Daybook,
-    /// What its date says.
+    /// Its date.
     date: Off,
 }
 
 /// Machines that keep one memory in `database`.
-fn machines(database: &Database) -> Vec<Machine> {
+fn machines(database: &TestDatabase) -> Vec<Machine> {
     let machine = |clocks| {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let set = [format!("store={}", database.url())];
         let opened = Daybook::open(folder.path().to_owned(), &set);
         let mut daybook = opened.expect("the server is there");
-        let crate::wiring::Database::Server(store) = &daybook.database else {
+        let crate::wiring::MemoryDatabase::Server(store) = &daybook.database else {
             panic!("that is a server's address");
         };
-        let clock = ServerClock::of(off(clocks), Arc::clone(store));
+        let clock = ServerClock::with_clocks(off(clocks), Arc::clone(store));
         daybook.clock = Arc::new(clock.expect("the server answers"));
         Machine {
             _folder: folder,
@@ -107,7 +107,7 @@ impl Machine {
     /// A job that is due at `due`.
     fn mark(&self, name: &str, due: Timestamp) -> JobKey {
         let key = JobKey::Extract(session(name));
-        let mark = Mark {
+        let mark = DueMark {
             input: 1,
             idle_due: due,
             deadline: due,
@@ -138,13 +138,13 @@ fn machines_whose_dates_are_hours_apart_agree_on_what_is_due_and_on_leases() {
         }
     }
     for (n, marks) in machines.iter().enumerate() {
-        // Due now for one is due now for all; and what is due in minutes, nobody takes sooner.
+        // Due now for one is due now for all; and no machine takes what is due in minutes any sooner.
         let due = marks.mark(&format!("due-{n}"), marks.now());
         marks.mark(&format!("later-{n}"), marks.now().plus(MINUTES));
         let claims = &machines[(n + 1) % machines.len()];
         let held = claims.claim(claims.now().plus(APART));
         assert_eq!(held.iter().map(LeaseToken::job).collect::<Vec<_>>(), [&due]);
-        // It lives: nobody takes its lease, and its own clock does not let it lapse.
+        // The worker is alive: no other takes its lease, and its own clock does not let it lapse.
         for others in &machines {
             assert_eq!(others.claim(others.now()), []);
             let beat = claims
@@ -174,7 +174,7 @@ fn machines_whose_dates_are_hours_apart_do_each_job_once() {
     let first = &machines[0].daybook;
     let unpacked = sample::unpack(&first.root).expect("there is room");
     block_on(async {
-        take_in(first, scan(&[unpacked]), &Stop::default()).await?;
+        import_changed(first, scan(&[unpacked]), &Stop::default()).await?;
         for job in first.jobs(JobKind::Extract).await? {
             let now = first.clock.now();
             first.store.hasten(&job.key, now, Priority::Normal).await?;
@@ -187,12 +187,12 @@ fn machines_whose_dates_are_hours_apart_do_each_job_once() {
             scope.spawn(move || {
                 let mut shop = machine
                     .daybook
-                    .workshop(&format!("machine-{n}"))
+                    .worker_context(&format!("machine-{n}"))
                     .expect("a workshop");
                 shop.limits.lease = APART;
                 shop.limits.claim = ClaimLimits::jobs(1);
                 let stop = Stop::default();
-                let quiet = Learning::quiet();
+                let quiet = UpdateBar::hidden();
                 block_on(async { Ok(jobs::work(&shop, &stop, &quiet).await?) })
             })
         });

@@ -2,7 +2,7 @@
 
 use daybook_testkit::mutation::parse_mutated_text;
 
-use super::payload::Payload;
+use super::payload::HookPayload;
 
 #[test]
 fn fuzz_hook_payload() {
@@ -12,9 +12,9 @@ fn fuzz_hook_payload() {
     ];
     bolero::check!().for_each(|script: &[u8]| {
         parse_mutated_text(&seeds, script, |text| {
-            if let Ok(payload) = Payload::parse(text) {
+            if let Ok(payload) = HookPayload::parse(text) {
                 assert!(!payload.session.is_empty());
-                let _ = payload.moment();
+                let _ = payload.event_kind();
             }
         });
     });

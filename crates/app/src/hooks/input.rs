@@ -1,23 +1,23 @@
-//! The payload on standard input, waited for only so long.
+//! Reads the payload from standard input, within a time limit.
 //!
-//! All of a hook's work stays on one thread. With a second one to watch over it, a process ends only
-//! when that one has had its turn, too: a millisecond at rest, several on a busy machine.
+//! A hook uses one thread only. A process with a second one, as a timer, exits only after that one was scheduled, too: a
+//! millisecond later on an idle machine, several on a busy one.
 
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-/// Longest wait for the payload. Claude Code gives all hooks of a session that ends 1.5 s.
-const BUDGET: Duration = Duration::from_secs(1);
+/// Longest wait for the payload. Claude Code gives all hooks at the end of a session 1.5 s.
+const MAX_WAIT: Duration = Duration::from_secs(1);
 /// Most bytes of a payload that are read; an agent's last message may be long.
-const PAYLOAD: usize = 16 * 1024 * 1024;
+const MAX_PAYLOAD_BYTES: usize = 16 * 1024 * 1024;
 
-/// What the host says, up to the end of its input.
+/// Reads what the host sends, up to the end of its input.
 pub(super) fn read() -> Result<String> {
     let mut payload = Vec::new();
     read_in_time(&mut payload).context("the hook's payload cannot be read")?;
-    if payload.len() > PAYLOAD {
-        bail!("the hook's payload is longer than {PAYLOAD} bytes");
+    if payload.len() > MAX_PAYLOAD_BYTES {
+        bail!("the hook's payload is longer than {MAX_PAYLOAD_BYTES} bytes");
     }
     String::from_utf8(payload).context("the hook's payload is not text")
 }
@@ -29,9 +29,9 @@ fn read_in_time(payload: &mut Vec<u8>) -> Result<()> {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
     let stdin = rustix::stdio::stdin();
-    let until = Instant::now() + BUDGET;
+    let until = Instant::now() + MAX_WAIT;
     let mut chunk = vec![0; 64 * 1024];
-    while payload.len() <= PAYLOAD {
+    while payload.len() <= MAX_PAYLOAD_BYTES {
         let left = Timespec::try_from(until.saturating_duration_since(Instant::now()))?;
         let ready = poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&left));
         match ready {
@@ -50,13 +50,13 @@ fn read_in_time(payload: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// Elsewhere the host's own timeout is what ends a wait.
+/// Without a time limit: on these systems the host's own timeout ends the wait.
 #[cfg(not(unix))]
 fn read_in_time(payload: &mut Vec<u8>) -> Result<()> {
     use std::io::Read;
 
     std::io::stdin()
-        .take(PAYLOAD as u64 + 1)
+        .take(MAX_PAYLOAD_BYTES as u64 + 1)
         .read_to_end(payload)?;
     Ok(())
 }

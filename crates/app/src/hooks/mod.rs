@@ -1,16 +1,18 @@
-//! What hosts call in the middle of their agent's work: `daybook hook <host>`.
+//! Answers hook calls of hosts: `daybook hook <host>`.
 //!
-//! A hook must never harm its host. It opens no database: it leaves a notice in the spool and, when
-//! a session begins, answers with what is remembered, read from files. It waits for nobody: for no
-//! lock, for no other thread, and for its payload only so long. It always ends with success.
+//! A hook must never harm its host. It writes to no database: it puts a hook event into the spool. At the start of a
+//! session it answers with the context, read from files; at a prompt with the lines that likely answer it, for which it
+//! reads the embedded store for a short time. It waits for no lock and no other thread, and for its payload for at most a
+//! second. It always exits with success.
 //!
-//! Not here: reading transcripts, learning (`daybook update` and every other process do that).
+//! Not here: reading transcripts and extraction, which `daybook update` and every long-running process do.
 
+mod context;
 #[cfg(test)]
 mod fuzz_tests;
 mod input;
-mod loaded;
 mod payload;
+mod prompt;
 
 use std::path::{Path, PathBuf};
 
@@ -18,177 +20,226 @@ use anyhow::{Result, bail};
 use daybook_domain::time::Clock;
 use daybook_domain::{Scope, ScopeKind, Tenant};
 use daybook_engine::files::layout::run_folder;
-use daybook_engine::notices::spool::{NOTICES, Put, Spool};
-use daybook_engine::notices::whereabouts::Whereabouts;
-use daybook_engine::notices::{Moment, Notice};
-use daybook_engine::recall::context::assemble;
+use daybook_engine::hook_events::project_cache::ProjectCache;
+use daybook_engine::hook_events::spool::{EnqueueOutcome, SPOOL_EVENTS, Spool};
+use daybook_engine::hook_events::{HookEvent, HookEventKind};
+use daybook_engine::recall::host_text::HostText;
 use daybook_engine::stage::inside;
+use daybook_text::names::redact_id;
+use daybook_text::redact::Redactor;
 use serde_json::json;
 use tracing::debug_span;
 use tracing::field::Empty;
 
-pub(crate) use loaded::loaded;
-use payload::Payload;
+use payload::HookPayload;
 
-use crate::briefing;
 use crate::clock::SystemClock;
-use crate::logging::complain;
+use crate::folders::data_folder;
+use crate::folders::hosts::AgentHost;
+use crate::service::current_place::CurrentPlace;
+use crate::service::host_files::loaded_by_host;
 use crate::settings::Settings;
-use crate::suggest;
+use crate::terminal::logging::print_error;
+use crate::terminal::suggest;
 
-/// A program whose agent calls hooks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Host {
-    /// Claude Code
-    ClaudeCode,
-    /// Codex
-    Codex,
-}
-
-impl Host {
-    /// The agent's name in session ids.
-    fn agent(self) -> &'static str {
-        match self {
-            Self::ClaudeCode => "claude-code",
-            Self::Codex => "codex",
-        }
-    }
-}
-
-/// Answers one call. Its payload is `argument`, else standard input; `set` are settings over all others.
-pub(crate) fn answer(host: Host, argument: Option<String>, root: Result<PathBuf>, set: &[String]) {
+/// Answers one call. Its payload is `argument`, else standard input; `set` overrides settings.
+pub(crate) fn answer(
+    host: AgentHost,
+    argument: Option<String>,
+    root: Result<PathBuf>,
+    set: &[String],
+) {
     let answer = root.and_then(|root| {
         let payload = argument.map_or_else(input::read, Ok)?;
-        Call::read(host, &payload)?.map_or(Ok(None), |call| call.answer(&root, set))
+        HookCall::parse(host, &payload)?.map_or(Ok(None), |call| call.answer(&root, set))
     });
     match answer {
         Ok(Some(text)) => anstream::println!("{text}"),
         Ok(None) => {}
-        Err(error) => complain(&format!("{error:#}")),
+        Err(error) => print_error(&format!("{error:#}")),
     }
 }
 
-/// One call, understood.
-struct Call {
-    host: Host,
-    notice: Notice,
-    /// Memory is wanted in front of the agent.
-    tell: bool,
+/// A parsed hook call.
+struct HookCall {
+    host: AgentHost,
+    event: HookEvent,
+    output: HookOutput,
 }
 
-impl Call {
-    /// `None` for moments that mean nothing to memory.
-    fn read(host: Host, payload: &str) -> Result<Option<Self>> {
-        let payload = Payload::parse(payload)?;
-        let Some(moment) = payload.moment() else {
+/// What a hook puts in front of the agent.
+enum HookOutput {
+    Nothing,
+    /// The context for the place where a session starts.
+    Context,
+    /// The lines that likely answer a prompt.
+    PromptLines(String),
+}
+
+/// The session of a call, and what its answer is made from.
+struct HookSession<'a> {
+    host: AgentHost,
+    /// The host's id of it.
+    id: &'a str,
+    /// The folder that its agent works in, if the host sends one.
+    folder: Option<&'a Path>,
+    root: &'a Path,
+    settings: &'a Settings,
+}
+
+impl HookSession<'_> {
+    fn folder(&self) -> Result<PathBuf> {
+        match self.folder {
+            Some(folder) => Ok(folder.to_owned()),
+            None => Ok(std::env::current_dir()?),
+        }
+    }
+
+    /// The place and project of the folder, from a cache file that other processes write.
+    fn current_place(&self) -> Result<CurrentPlace> {
+        let known = ProjectCache::read(&run_folder(self.root, &self.settings.tenant));
+        let standing = known.locate(&self.folder()?);
+        let project = standing.project.map(|name| Scope {
+            tenant: self.settings.tenant.clone(),
+            kind: ScopeKind::Project,
+            name,
+        });
+        Ok(CurrentPlace {
+            place: standing.place,
+            project,
+        })
+    }
+
+    /// The files that its host loads by itself.
+    fn loaded_by_host(&self, at: &CurrentPlace) -> Result<HostText> {
+        let top = Path::new(&at.place.root);
+        Ok(loaded_by_host(&self.folder()?, top, Some(self.host)))
+    }
+}
+
+impl HookCall {
+    /// Parses a payload; `None` for events that do not matter to memory.
+    fn parse(host: AgentHost, payload: &str) -> Result<Option<Self>> {
+        let payload = HookPayload::parse(payload)?;
+        let Some(kind) = payload.event_kind() else {
             return Ok(None);
         };
-        // A session that is resumed still has what it was told.
-        let tell = moment == Moment::Start && payload.source.as_deref() != Some("resume");
-        let notice = Notice {
+        let output = match (kind, payload.prompt()) {
+            // A resumed session still has its context.
+            (HookEventKind::Start, _) if payload.source.as_deref() != Some("resume") => {
+                HookOutput::Context
+            }
+            (HookEventKind::Prompt, Some(prompt)) => HookOutput::PromptLines(prompt.to_owned()),
+            (
+                HookEventKind::Start
+                | HookEventKind::Prompt
+                | HookEventKind::Stop
+                | HookEventKind::Compact
+                | HookEventKind::End,
+                _,
+            ) => HookOutput::Nothing,
+        };
+        let event = HookEvent {
             agent: host.agent().to_owned(),
-            session: payload.session,
-            moment,
+            session: redact_id(&Redactor::standard(), &payload.session).into_owned(),
+            kind,
             transcript: payload.transcript,
             folder: payload.folder,
             at: SystemClock.now(),
         };
-        Ok(Some(Self { host, notice, tell }))
+        Ok(Some(Self {
+            host,
+            event,
+            output,
+        }))
     }
 
-    /// What the host is to read on standard output.
+    /// Records the event, and returns the text for standard output.
     fn answer(&self, root: &Path, set: &[String]) -> Result<Option<String>> {
-        let (agent, session) = (self.host.agent(), &self.notice.session);
+        let (agent, session) = (self.host.agent(), &self.event.session);
         let session = format_args!("{agent}:{session}");
         let span = debug_span!("hook", %session, outcome = Empty);
         inside(
             span,
-            || self.keep_and_tell(root, set),
-            |span, told| {
-                let outcome = if told.is_some() { "told" } else { "kept" };
+            || self.record_and_answer(root, set),
+            |span, text| {
+                let outcome = if text.is_some() { "told" } else { "kept" };
                 span.record("outcome", outcome);
             },
         )
     }
 
-    fn keep_and_tell(&self, root: &Path, set: &[String]) -> Result<Option<String>> {
-        let kept = self.keep(root, set);
-        let told = if self.tell {
-            self.told(root, set)
-        } else {
-            Ok(None)
+    fn record_and_answer(&self, root: &Path, set: &[String]) -> Result<Option<String>> {
+        let settings = Settings::load(root, set);
+        let recorded = tenant_of(root, &settings).and_then(|tenant| self.record(root, &tenant));
+        let text = match (&self.output, settings) {
+            (HookOutput::Nothing, _) | (HookOutput::PromptLines(_), Err(_)) => Ok(None),
+            (HookOutput::Context, Err(error)) => Err(error),
+            (HookOutput::Context, Ok(settings)) => {
+                context::context_text(&self.session(root, &settings))
+            }
+            (HookOutput::PromptLines(prompt), Ok(settings)) => {
+                Ok(prompt::prompt_text(&self.session(root, &settings), prompt))
+            }
         };
-        // Memory in front of the agent matters more than a spool that is full.
-        match (told?, kept) {
+        // An answer for the agent matters more than the report of a full spool.
+        match (text?, recorded) {
             (None, Err(error)) => Err(error),
-            (told, _) => Ok(told),
+            (None, Ok(())) => Ok(None),
+            (Some(text), _) => Ok(Some(self.host_json(&text))),
         }
     }
 
-    fn keep(&self, root: &Path, set: &[String]) -> Result<()> {
-        crate::root::create(root)?;
-        let folder = run_folder(root, &tenant_of(root, set)?);
+    fn session<'a>(&'a self, root: &'a Path, settings: &'a Settings) -> HookSession<'a> {
+        HookSession {
+            host: self.host,
+            id: &self.event.session,
+            folder: self.event.folder.as_deref().map(Path::new),
+            root,
+            settings,
+        }
+    }
+
+    /// The answer in the JSON that both hosts read, for the events that have one.
+    fn host_json(&self, text: &str) -> String {
+        let event = match self.output {
+            HookOutput::PromptLines(_) => "UserPromptSubmit",
+            HookOutput::Context | HookOutput::Nothing => "SessionStart",
+        };
+        json!({
+            "hookSpecificOutput": {
+                "hookEventName": event,
+                "additionalContext": text,
+            }
+        })
+        .to_string()
+    }
+
+    /// Puts the event into the spool.
+    fn record(&self, root: &Path, tenant: &Tenant) -> Result<()> {
+        data_folder::create(root)?;
+        let folder = run_folder(root, tenant);
         std::fs::create_dir_all(&folder)?;
-        match Spool::of(&folder).put(&self.notice, std::process::id())? {
-            Put::Kept => Ok(()),
-            Put::Full => bail!(
-                "{NOTICES} notices of hooks wait already; `{}` takes them in, and `{}` says what is \
-                 wrong",
+        match Spool::of(&folder).enqueue(&self.event, std::process::id())? {
+            EnqueueOutcome::Queued => Ok(()),
+            EnqueueOutcome::Full => bail!(
+                "{SPOOL_EVENTS} hook events are queued already; `{}` processes them, and `{}` finds out what \
+                 is wrong",
                 suggest::command("update"),
                 suggest::command("doctor"),
             ),
         }
     }
-
-    fn told(&self, root: &Path, set: &[String]) -> Result<Option<String>> {
-        let settings = Settings::load(root, set)?;
-        let folder = match &self.notice.folder {
-            Some(folder) => PathBuf::from(folder),
-            None => std::env::current_dir()?,
-        };
-        let tenant = settings.tenant.clone();
-        let standing = Whereabouts::read(&run_folder(root, &tenant)).standing(&folder);
-        let project = standing.project.map(|name| Scope {
-            tenant: tenant.clone(),
-            kind: ScopeKind::Project,
-            name,
-        });
-        let briefing = briefing::read(root, &tenant, &settings.person, project.as_ref());
-        for refused in &briefing.refused {
-            complain(&refused.to_string());
-        }
-        let loaded = loaded(&folder, Path::new(&standing.place.root), Some(self.host));
-        let branch = standing.place.branch.as_deref();
-        let told = assemble(
-            &briefing.applies,
-            branch,
-            &loaded,
-            &suggest::program(),
-            settings.context_tokens,
-        );
-        if told.text.is_empty() {
-            return Ok(None);
-        }
-        Ok(Some(
-            json!({
-                "hookSpecificOutput": {
-                    "hookEventName": "SessionStart",
-                    "additionalContext": told.text,
-                }
-            })
-            .to_string(),
-        ))
-    }
 }
 
-/// Whose notice it is. Settings that cannot be read lose no notice where there is one tenant alone; where
-/// there are several, its tenant is unknown, and it is refused.
-fn tenant_of(root: &Path, set: &[String]) -> Result<Tenant> {
-    match Settings::load(root, set) {
-        Ok(settings) => Ok(settings.tenant),
+/// The tenant of the event. If settings cannot be read, the event is kept where there is one tenant alone; where there
+/// are several, its tenant is unknown, and it is refused.
+fn tenant_of(root: &Path, settings: &Result<Settings>) -> Result<Tenant> {
+    match settings {
+        Ok(settings) => Ok(settings.tenant.clone()),
         Err(_) if !root.join("tenants").exists() && !root.join("tokens").exists() => {
             Ok(Tenant::local())
         }
-        Err(error) => Err(error),
+        Err(error) => bail!("{error:#}"),
     }
 }

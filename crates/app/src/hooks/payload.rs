@@ -1,16 +1,17 @@
-//! What hosts send to their hooks. Both use the same words; unknown ones are passed over, so that a
-//! newer host is understood (spec/interop.md, sections 4.5 and 4.6).
+//! Parses what hosts send to their hooks. Both hosts use the same fields. Unknown ones are ignored, so that newer hosts
+//! work, too (the hooks of Claude Code and Codex as of 2026).
 
 use anyhow::{Result, anyhow, bail};
-use daybook_engine::notices::Moment;
+use daybook_engine::hook_events::HookEventKind;
 use serde::Deserialize;
+use serde_json::Value;
 
-/// The longest name of a session. Hosts use UUIDs.
-const SESSION: usize = 256;
+/// Longest id of a session, in bytes. Hosts use UUIDs.
+const MAX_SESSION_BYTES: usize = 256;
 
 /// One hook call, as a host describes it.
 #[derive(Debug, Deserialize)]
-pub(super) struct Payload {
+pub(super) struct HookPayload {
     /// `SessionStart`, `Stop` and so on; `agent-turn-complete` from Codex's older `notify`.
     #[serde(alias = "type")]
     hook_event_name: String,
@@ -23,20 +24,23 @@ pub(super) struct Payload {
     /// Why a session starts: `startup`, `resume`, `clear`, `compact`.
     #[serde(default)]
     pub(super) source: Option<String>,
+    /// The person's prompt; a text, in all hosts known so far.
+    #[serde(default)]
+    prompt: Value,
 }
 
-impl Payload {
+impl HookPayload {
     pub(super) fn parse(text: &str) -> Result<Self> {
         let text = text.trim_start_matches('\u{feff}').trim();
         if text.is_empty() {
             bail!("a hook's payload is expected on standard input; hosts send it as JSON");
         }
-        // What the parser says quotes the payload, and a prompt must stand in nobody's log.
+        // The parser's message quotes the payload, and a prompt must not get into a log.
         let mut payload: Self = serde_json::from_str(text).map_err(|error| {
             let (line, column) = (error.line(), error.column());
             anyhow!("the hook's payload is not what hosts send (line {line}, column {column})")
         })?;
-        if payload.session.is_empty() || payload.session.len() > SESSION {
+        if payload.session.is_empty() || payload.session.len() > MAX_SESSION_BYTES {
             bail!("the hook's payload names no session");
         }
         for path in [&mut payload.transcript, &mut payload.folder] {
@@ -45,16 +49,21 @@ impl Payload {
         Ok(payload)
     }
 
-    /// What happened, when it matters to memory.
-    pub(super) fn moment(&self) -> Option<Moment> {
+    /// The person's prompt.
+    pub(super) fn prompt(&self) -> Option<&str> {
+        self.prompt.as_str()
+    }
+
+    /// The event; `None` when it does not matter to memory.
+    pub(super) fn event_kind(&self) -> Option<HookEventKind> {
         match self.hook_event_name.as_str() {
-            "SessionStart" => Some(Moment::Start),
-            "UserPromptSubmit" => Some(Moment::Prompt),
+            "SessionStart" => Some(HookEventKind::Start),
+            "UserPromptSubmit" => Some(HookEventKind::Prompt),
             "Stop" | "StopFailure" | "SubagentStop" | "Interrupt" | "agent-turn-complete" => {
-                Some(Moment::Stop)
+                Some(HookEventKind::Stop)
             }
-            "PreCompact" => Some(Moment::Compact),
-            "SessionEnd" => Some(Moment::End),
+            "PreCompact" => Some(HookEventKind::Compact),
+            "SessionEnd" => Some(HookEventKind::End),
             _ => None,
         }
     }
@@ -64,17 +73,17 @@ impl Payload {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> (Option<Moment>, String) {
-        let payload = Payload::parse(text).unwrap();
-        (payload.moment(), payload.session)
+    fn read(text: &str) -> (Option<HookEventKind>, String) {
+        let payload = HookPayload::parse(text).unwrap();
+        (payload.event_kind(), payload.session)
     }
 
     #[test]
     fn both_hosts_and_an_older_one_are_understood() {
         let claude = r#"{"hook_event_name":"SessionEnd","session_id":"a","new":{"x":[1]}}"#;
-        assert_eq!(read(claude), (Some(Moment::End), "a".to_owned()));
+        assert_eq!(read(claude), (Some(HookEventKind::End), "a".to_owned()));
         let notify = r#"{"type":"agent-turn-complete","thread-id":"b","turn-id":"1"}"#;
-        assert_eq!(read(notify), (Some(Moment::Stop), "b".to_owned()));
+        assert_eq!(read(notify), (Some(HookEventKind::Stop), "b".to_owned()));
         let other = r#"{"hook_event_name":"PreToolUse","session_id":"a"}"#;
         assert_eq!(read(other).0, None);
     }
@@ -87,7 +96,7 @@ mod tests {
             "{}",
             "{\"hook_event_name\":\"Stop\",\"session_id\":\"\"}",
         ] {
-            assert!(Payload::parse(text).is_err(), "{text}");
+            assert!(HookPayload::parse(text).is_err(), "{text}");
         }
     }
 }

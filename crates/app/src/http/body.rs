@@ -1,4 +1,4 @@
-//! Reads a request's body whole before anything is done with it, within a time and a size.
+//! Reads a request's whole body before its handler runs, within a time and a size.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use axum::response::{IntoResponse, Response};
 use tokio::time::timeout;
 
 use super::BODY;
-use super::fault::Fault;
+use super::fault::HttpFault;
 
-/// Longest time from a request's headers to the end of its body. It bounds a body that drips, too.
+/// Longest time from a request's headers to the end of its body. It bounds a body that arrives slowly, too.
 pub(super) const BODY_TIME: Duration = Duration::from_secs(10);
 
-/// Lets a request through once its body is here.
+/// Forwards a request once its whole body has arrived.
 pub(super) async fn read(request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
     match timeout(BODY_TIME, to_bytes(body, BODY)).await {
@@ -28,22 +28,22 @@ pub(super) async fn read(request: Request, next: Next) -> Response {
     }
 }
 
-fn unread(error: &axum::Error) -> Fault {
+fn unread(error: &axum::Error) -> HttpFault {
     let mut cause = std::error::Error::source(error);
     while let Some(inner) = cause {
         if inner.to_string().contains("length limit") {
-            return Fault::too_large();
+            return HttpFault::too_large();
         }
         cause = inner.source();
     }
     let message = format!("the body could not be read: {error}; send the request again");
-    Fault::new(StatusCode::BAD_REQUEST, "malformed", message)
+    HttpFault::new(StatusCode::BAD_REQUEST, "malformed", message)
 }
 
-fn slow() -> Fault {
+fn slow() -> HttpFault {
     let message = format!(
-        "the body did not come within {} seconds; nothing was changed, send the request again",
+        "the body did not arrive within {} seconds; nothing was changed, send the request again",
         BODY_TIME.as_secs()
     );
-    Fault::new(StatusCode::REQUEST_TIMEOUT, "slow_request", message)
+    HttpFault::new(StatusCode::REQUEST_TIMEOUT, "slow_request", message)
 }

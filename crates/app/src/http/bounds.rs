@@ -1,18 +1,18 @@
-//! Bounds of what may be asked, and how it is said that they were passed.
+//! Bounds on the fields of requests, and the error for a field beyond its bound.
 
-use super::fault::Fault;
-use crate::desk::Unfit;
+use super::fault::HttpFault;
+use crate::service::RequestError;
 
 /// Longest question, in bytes.
 pub(super) const QUESTION: usize = 4096;
 
-pub(super) fn unfit(message: String) -> anyhow::Error {
-    Unfit::Request(message).into()
+pub(super) fn invalid_request(message: String) -> anyhow::Error {
+    RequestError::Invalid(message).into()
 }
 
-pub(super) fn within(what: &str, size: usize, most: usize, unit: &str) -> Result<(), Fault> {
+pub(super) fn within(what: &str, size: usize, most: usize, unit: &str) -> Result<(), HttpFault> {
     if size == 0 {
-        return Err(Fault::request(format!("{what} is 1 to {most} {unit}")));
+        return Err(HttpFault::request(format!("{what} is 1 to {most} {unit}")));
     }
     at_most(what, size, most, unit)
 }
@@ -22,9 +22,11 @@ pub(super) fn at_most<N: PartialOrd + std::fmt::Display>(
     size: N,
     most: N,
     unit: &str,
-) -> Result<(), Fault> {
+) -> Result<(), HttpFault> {
     if size > most {
-        return Err(Fault::request(format!("{what} is at most {most} {unit}")));
+        return Err(HttpFault::request(format!(
+            "{what} is at most {most} {unit}"
+        )));
     }
     Ok(())
 }

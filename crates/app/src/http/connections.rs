@@ -1,4 +1,4 @@
-//! Which connections are open, and which one is closed to make room for another.
+//! Tracks open connections, and decides which one is closed to make room for another.
 //!
 //! A connection is unproven until a request with the right token has come over it. The two classes have
 //! room of their own, so that connections without a token take none from those with one. Where a class is
@@ -70,7 +70,7 @@ struct OpenConnections {
     proven: BTreeMap<u64, Arc<Connection>>,
 }
 
-/// One connection: what it is doing, and whether it has to go.
+/// One connection: its phase, and whether it must be closed.
 #[derive(Debug)]
 pub(super) struct Connection {
     number: u64,
@@ -83,18 +83,18 @@ pub(super) struct Connection {
 #[derive(Debug)]
 struct ConnectionState {
     phase: Phase,
-    /// When the phase began that is waited in.
+    /// The start of the wait that the deadline is counted from.
     since: Instant,
     is_proven: bool,
     is_evicted: bool,
 }
 
-/// What a connection is doing.
+/// The phase of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
     /// It waits for a request, or its client takes the last answer.
     Idle,
-    /// A part of a request's headers has come.
+    /// A part of a request's headers has arrived.
     Headers,
     /// A request is worked on, which has bounds of its own.
     Working,
@@ -117,7 +117,7 @@ impl ConnectionTable {
         self.limits.unproven + self.limits.proven
     }
 
-    /// Takes in a new connection, as an unproven one.
+    /// Admits a new connection, as an unproven one.
     pub(super) fn admit(&self, peer: IpAddr, now: Instant) -> Result<Arc<Connection>, NoRoom> {
         let peer = peer.to_canonical();
         let mut open = locked(&self.open);
@@ -162,7 +162,7 @@ impl ConnectionTable {
         evict_oldest(&mut locked(&self.open).unproven, |_| true)
     }
 
-    /// Forgets a connection that is closed.
+    /// Removes a closed connection.
     pub(super) fn remove(&self, connection: &Connection) {
         let mut open = locked(&self.open);
         open.unproven.remove(&connection.number);
@@ -238,8 +238,8 @@ impl Connection {
         locked(&self.state).phase
     }
 
-    /// Bytes have come.
-    pub(super) fn read_some(&self, now: Instant) {
+    /// Records that bytes have arrived.
+    pub(super) fn record_bytes(&self, now: Instant) {
         let mut state = locked(&self.state);
         if state.phase == Phase::Idle {
             state.phase = Phase::Headers;
@@ -250,7 +250,7 @@ impl Connection {
         }
     }
 
-    /// A request's headers are whole. Fails when the connection was chosen to make room before.
+    /// Records that a request's headers are complete. Fails when the connection was chosen to make room before.
     pub(super) fn begin_request(&self) -> Result<(), NoRoom> {
         let mut state = locked(&self.state);
         if state.is_evicted {
@@ -260,7 +260,7 @@ impl Connection {
         Ok(())
     }
 
-    /// The request's answer is ready to be sent.
+    /// Records that the request's answer is ready to be sent.
     pub(super) fn end_request(&self, now: Instant) {
         let mut state = locked(&self.state);
         state.phase = Phase::Idle;
@@ -373,7 +373,7 @@ mod tests {
         let connection = table.admit(HERE, opened).expect("room");
         let later = |seconds| opened + Duration::from_secs(seconds);
         for seconds in 1..4 {
-            connection.read_some(later(seconds));
+            connection.record_bytes(later(seconds));
             assert_eq!(connection.deadline(), Some(opened + LIMITS.headers));
         }
         connection.begin_request().expect("it is open");
@@ -381,8 +381,8 @@ mod tests {
         table.prove(&connection).expect("room");
         connection.end_request(later(10));
         assert_eq!(connection.deadline(), Some(later(10) + LIMITS.idle));
-        connection.read_some(later(20));
-        connection.read_some(later(21));
+        connection.record_bytes(later(20));
+        connection.record_bytes(later(21));
         assert_eq!(connection.deadline(), Some(later(20) + LIMITS.headers));
     }
 

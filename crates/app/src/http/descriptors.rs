@@ -1,9 +1,9 @@
-//! How many file descriptors this process may have: each connection takes one.
+//! Raises the limit of open file descriptors: each connection takes one.
 
-/// What a server asks for: at most a quarter of it is for connections, the rest for the store.
+/// Descriptors that a server requests: at most a quarter is for connections, the rest for the store.
 const WANTED: u64 = 8192;
 
-/// Raises the soft limit as far as needed and allowed, and says what it is then.
+/// Raises the soft limit as far as needed and allowed, and returns the resulting limit.
 #[cfg(unix)]
 pub(super) fn raise_limit() -> usize {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};

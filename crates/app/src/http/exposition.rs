@@ -1,19 +1,19 @@
-//! Numbers as text, in the exposition format of Prometheus (version 0.0.4), which every scraper reads.
+//! Writes metrics in the text exposition format of Prometheus (version 0.0.4), which every scraper reads.
 //!
-//! Not here: which numbers.
+//! Not here: which metrics.
 
 use std::fmt::Write;
 
-/// What a text of this format is served as.
+/// The content type of this format.
 pub(super) const CONTENT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// A text in the making.
+/// A text under construction.
 #[derive(Default)]
 pub(super) struct Exposition(String);
 
-/// How the samples of a family behave.
+/// The type of a family's samples.
 #[derive(Clone, Copy)]
-pub(super) enum Kind {
+pub(super) enum MetricKind {
     /// They only rise while their source lives.
     Counter,
     /// They rise and fall.
@@ -22,28 +22,33 @@ pub(super) enum Kind {
     Histogram,
 }
 
-/// Samples of one name, which stand together.
-pub(super) struct Family<'a> {
+/// The samples of one metric, which are written together.
+pub(super) struct MetricFamily<'a> {
     text: &'a mut String,
     name: &'static str,
 }
 
-/// Names and values of what tells samples of a family apart.
+/// Names and values that distinguish the samples of a family.
 pub(super) type Labels<'a> = &'a [(&'a str, &'a str)];
 
 impl Exposition {
     /// Begins a family; the one before has ended.
-    pub(super) fn family(&mut self, name: &'static str, kind: Kind, help: &str) -> Family<'_> {
+    pub(super) fn family(
+        &mut self,
+        name: &'static str,
+        kind: MetricKind,
+        help: &str,
+    ) -> MetricFamily<'_> {
         let text = &mut self.0;
         let kind = match kind {
-            Kind::Counter => "counter",
-            Kind::Gauge => "gauge",
-            Kind::Histogram => "histogram",
+            MetricKind::Counter => "counter",
+            MetricKind::Gauge => "gauge",
+            MetricKind::Histogram => "histogram",
         };
         let help = help.replace('\\', r"\\").replace('\n', r"\n");
         line(text, format_args!("# HELP {name} {help}"));
         line(text, format_args!("# TYPE {name} {kind}"));
-        Family { text, name }
+        MetricFamily { text, name }
     }
 
     pub(super) fn text(self) -> String {
@@ -51,7 +56,7 @@ impl Exposition {
     }
 }
 
-impl Family<'_> {
+impl MetricFamily<'_> {
     pub(super) fn sample(&mut self, labels: Labels<'_>, value: f64) {
         self.suffixed("", labels, value);
     }
@@ -115,10 +120,10 @@ mod tests {
     #[test]
     fn a_text_names_escapes_and_adds_up_its_samples() {
         let mut exposition = Exposition::default();
-        let mut gaps = exposition.family("gaps", Kind::Gauge, "Ranges\nthat \\ failed.");
+        let mut gaps = exposition.family("gaps", MetricKind::Gauge, "Ranges\nthat \\ failed.");
         gaps.sample(&[], 2.0);
         gaps.sample(&[("job", "a\"b\\c\nd"), ("kind", "extract")], 0.5);
-        let mut waits = exposition.family("wait_seconds", Kind::Histogram, "Waits.");
+        let mut waits = exposition.family("wait_seconds", MetricKind::Histogram, "Waits.");
         waits.histogram(&[("route", "/x")], [(0.1, 3), (1.0, 2)], 1, 4.25);
         assert_eq!(
             exposition.text(),

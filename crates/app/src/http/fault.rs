@@ -1,4 +1,4 @@
-//! What goes wrong, as one kind of body: a code for programs, and a message that says what
+//! Errors of requests, in one form of body: a code for programs, and a message with what
 //! happened, to which thing, and what to do next.
 
 use axum::Json;
@@ -9,14 +9,15 @@ use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use daybook_domain::StoreError;
+use daybook_text::redact::Redactor;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use utoipa::ToSchema;
 
 use super::{AGAIN, BODY, REQUEST};
-use crate::desk::Unfit;
-use crate::logging::{class, complain, store_error};
-use crate::suggest;
+use crate::service::RequestError;
+use crate::terminal::logging::{class, print_error, store_error};
+use crate::terminal::suggest;
 
 /// The body of every answer that is not a success.
 #[derive(Serialize, ToSchema)]
@@ -34,15 +35,15 @@ struct ErrorShown {
     message: String,
 }
 
-/// Something went wrong.
+/// An error of a request.
 #[derive(Debug)]
-pub(super) struct Fault {
+pub(super) struct HttpFault {
     status: StatusCode,
     code: &'static str,
     message: String,
 }
 
-impl Fault {
+impl HttpFault {
     pub(super) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
         Self {
             status,
@@ -75,12 +76,13 @@ impl Fault {
     }
 }
 
-impl IntoResponse for Fault {
+impl IntoResponse for HttpFault {
     fn into_response(self) -> Response {
         let body = ErrorBody {
             error: ErrorShown {
                 code: self.code,
-                message: self.message,
+                // It may quote the request.
+                message: Redactor::standard().redact(&self.message).text.into_owned(),
             },
         };
         let mut response = (self.status, Json(body)).into_response();
@@ -95,14 +97,14 @@ impl IntoResponse for Fault {
     }
 }
 
-impl From<anyhow::Error> for Fault {
+impl From<anyhow::Error> for HttpFault {
     fn from(error: anyhow::Error) -> Self {
-        match error.downcast_ref::<Unfit>() {
-            Some(Unfit::Request(says)) => return Self::request(says),
-            Some(Unfit::Missing(says)) => {
+        match error.downcast_ref::<RequestError>() {
+            Some(RequestError::Invalid(says)) => return Self::request(says),
+            Some(RequestError::NotFound(says)) => {
                 return Self::new(StatusCode::NOT_FOUND, "not_found", says);
             }
-            Some(Unfit::Conflict(says)) => {
+            Some(RequestError::Conflict(says)) => {
                 return Self::new(StatusCode::CONFLICT, "conflict", says);
             }
             None => {}
@@ -122,9 +124,9 @@ impl From<anyhow::Error> for Fault {
             }
             Some(StoreError::TooNew { .. } | StoreError::Corrupt(_)) | None => {
                 tracing::error!(class = class(&error));
-                complain(&format!("{error:#}"));
+                print_error(&format!("{error:#}"));
                 let doctor = suggest::command("doctor");
-                let message = format!("{error:#}; `{doctor}` may tell more");
+                let message = format!("{error:#}; run `{doctor}` for details");
                 Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
             }
         }
@@ -132,30 +134,30 @@ impl From<anyhow::Error> for Fault {
 }
 
 /// A JSON body, or a [`Fault`].
-pub(super) struct Asked<T>(pub(super) T);
+pub(super) struct JsonBody<T>(pub(super) T);
 
-impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Asked<T> {
-    type Rejection = Fault;
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
+    type Rejection = HttpFault;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, Fault> {
-        let Json(asked) = Json::from_request(request, state).await?;
-        Ok(Self(asked))
+    async fn from_request(request: Request, state: &S) -> Result<Self, HttpFault> {
+        let Json(body) = Json::from_request(request, state).await?;
+        Ok(Self(body))
     }
 }
 
 /// A query, or a [`Fault`].
-pub(super) struct Queried<T>(pub(super) T);
+pub(super) struct QueryParams<T>(pub(super) T);
 
-impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Queried<T> {
-    type Rejection = Fault;
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for QueryParams<T> {
+    type Rejection = HttpFault;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Fault> {
-        let Query(asked) = Query::from_request_parts(parts, state).await?;
-        Ok(Self(asked))
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, HttpFault> {
+        let Query(body) = Query::from_request_parts(parts, state).await?;
+        Ok(Self(body))
     }
 }
 
-impl From<JsonRejection> for Fault {
+impl From<JsonRejection> for HttpFault {
     fn from(rejection: JsonRejection) -> Self {
         let says = rejection.body_text();
         match rejection.status() {
@@ -171,22 +173,22 @@ impl From<JsonRejection> for Fault {
     }
 }
 
-impl From<QueryRejection> for Fault {
+impl From<QueryRejection> for HttpFault {
     fn from(rejection: QueryRejection) -> Self {
         Self::request(rejection.body_text())
     }
 }
 
-/// Nothing is to be found there.
-pub(super) async fn no_such_route(uri: Uri) -> Fault {
+/// Answers a request for an unknown route.
+pub(super) async fn no_such_route(uri: Uri) -> HttpFault {
     let message = format!(
-        "there is no {}; /openapi.json lists what there is",
+        "there is no route {}; /openapi.json lists the routes",
         uri.path()
     );
-    Fault::new(StatusCode::NOT_FOUND, "no_such_route", message)
+    HttpFault::new(StatusCode::NOT_FOUND, "no_such_route", message)
 }
 
-/// Gives the answers of the layers below, which are a status alone, a body of the one kind.
+/// Gives answers of the layers below that are only a status the common form of body.
 pub(super) async fn always_json(response: Response) -> Response {
     let status = response.status();
     let is_json =
@@ -195,30 +197,30 @@ pub(super) async fn always_json(response: Response) -> Response {
         return response;
     }
     let fault = match status {
-        StatusCode::METHOD_NOT_ALLOWED => Fault::new(
+        StatusCode::METHOD_NOT_ALLOWED => HttpFault::new(
             status,
             "wrong_method",
-            "this route does not know that method; the header Allow lists those that it knows",
+            "this route does not support the method; the header Allow lists the methods that it supports",
         ),
-        StatusCode::GATEWAY_TIMEOUT => Fault::new(
+        StatusCode::GATEWAY_TIMEOUT => HttpFault::new(
             status,
             "timeout",
             format!(
-                "the answer took longer than {} seconds; what was asked may still be done, and \
-                 asking again is safe",
+                "the answer took longer than {} seconds; the request may still be carried out, and \
+                 sending it again is safe",
                 REQUEST.as_secs()
             ),
         ),
-        StatusCode::PAYLOAD_TOO_LARGE => Fault::too_large(),
-        _ => Fault::new(
+        StatusCode::PAYLOAD_TOO_LARGE => HttpFault::too_large(),
+        _ => HttpFault::new(
             status,
             "refused",
             format!("the request was refused: {status}"),
         ),
     };
     let (mut parts, _) = response.into_parts();
-    let (told, body) = fault.into_response().into_parts();
+    let (error, body) = fault.into_response().into_parts();
     parts.headers.remove(axum::http::header::CONTENT_LENGTH);
-    parts.headers.extend(told.headers);
+    parts.headers.extend(error.headers);
     Response::from_parts(parts, body)
 }

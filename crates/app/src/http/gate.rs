@@ -1,7 +1,7 @@
-//! Who may come in: the right host, the right token, no more than can be carried.
+//! Checks each request's host, token and declared size before it reaches a route.
 //!
-//! A page in a browser can send requests to this machine under a name of its own that points here;
-//! so the name that a request asks for must be one of this machine's own.
+//! A page in a browser can send requests to this machine under a domain name that resolves to it (DNS rebinding),
+//! so the `Host` of a request must be one of this machine's own names.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -15,29 +15,29 @@ use axum::response::{IntoResponse, Response};
 use daybook_domain::Tenant;
 
 use super::BODY;
-use super::fault::Fault;
+use super::fault::HttpFault;
 use super::serving::RequestOrigin;
-use super::token::Token;
+use super::token::TenantToken;
 
-/// Routes that need no token: they tell nothing of the memory.
+/// Routes that need no token: their answers hold nothing of the memory.
 const OPEN: [&str; 2] = ["/health", "/openapi.json"];
 
-/// What a request is measured by.
-pub(super) struct Gate {
+/// The tokens and the rule for hosts that requests are checked against.
+pub(super) struct RequestGate {
     /// Each opens the memory of its own tenant.
-    pub(super) tokens: Vec<Token>,
-    /// Requests may ask for any host's name.
+    pub(super) tokens: Vec<TenantToken>,
+    /// Requests may name any host.
     pub(super) any_host: bool,
 }
 
-/// Lets a request through to the memory of its token's tenant, or says why not.
-pub(super) async fn pass(
-    State(gate): State<Arc<Gate>>,
+/// Forwards a request with the tenant of its token, or answers with the reason for its refusal.
+pub(super) async fn authorize(
+    State(gate): State<Arc<RequestGate>>,
     mut request: Request<Body>,
     next: Next,
 ) -> Response {
-    let passed = gate.judge(&request);
-    match passed.and_then(|tenant| gate.prove(&request).map(|()| tenant)) {
+    let checked = gate.check(&request);
+    match checked.and_then(|tenant| gate.mark_authenticated(&request).map(|()| tenant)) {
         Ok(tenant) => {
             if let Some(tenant) = tenant {
                 request.extensions_mut().insert(tenant);
@@ -48,9 +48,9 @@ pub(super) async fn pass(
     }
 }
 
-impl Gate {
+impl RequestGate {
     /// The tenant whose memory the request may reach; none for a route that needs no token.
-    fn judge(&self, request: &Request<Body>) -> Result<Option<Tenant>, Fault> {
+    fn check(&self, request: &Request<Body>) -> Result<Option<Tenant>, HttpFault> {
         if !self.any_host {
             own_host(request)?;
         }
@@ -59,13 +59,13 @@ impl Gate {
             false => Some(self.tenant(request)?),
         };
         if request.body().size_hint().lower() > BODY as u64 {
-            return Err(Fault::too_large());
+            return Err(HttpFault::too_large());
         }
         Ok(tenant)
     }
 
-    /// A connection that has shown the token keeps its room from now on, whatever route it asks for.
-    fn prove(&self, request: &Request<Body>) -> Result<(), Fault> {
+    /// Marks the connection of a request with a valid token: it keeps its place from now on, on any route.
+    fn mark_authenticated(&self, request: &Request<Body>) -> Result<(), HttpFault> {
         match (
             self.tenant(request),
             request.extensions().get::<RequestOrigin>(),
@@ -76,8 +76,8 @@ impl Gate {
     }
 
     /// The tenant of the request's token. Every token is compared, so that the time taken does not
-    /// depend on which one fits.
-    fn tenant(&self, request: &Request<Body>) -> Result<Tenant, Fault> {
+    /// depend on which one matches.
+    fn tenant(&self, request: &Request<Body>) -> Result<Tenant, HttpFault> {
         let given = request
             .headers()
             .get(AUTHORIZATION)
@@ -85,7 +85,7 @@ impl Gate {
             .and_then(|value| value.split_once(' '))
             .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
         let fitting = given.and_then(|(_, given)| {
-            let fits = |token: &Token| is_same(given.trim(), &token.secret);
+            let fits = |token: &TenantToken| is_same(given.trim(), &token.secret);
             let tokens = self.tokens.iter();
             tokens.fold(
                 None,
@@ -94,13 +94,13 @@ impl Gate {
         });
         match (given, fitting) {
             (_, Some(token)) => Ok(token.tenant.clone()),
-            (Some(_), None) => Err(Fault::unauthorized("the token is not this server's")),
-            (None, None) => Err(Fault::unauthorized("a token is needed")),
+            (Some(_), None) => Err(HttpFault::unauthorized("the token is not this server's")),
+            (None, None) => Err(HttpFault::unauthorized("a token is needed")),
         }
     }
 }
 
-/// Takes as long wherever two tokens of one length differ.
+/// Compares two tokens; the time does not depend on where two of one length differ.
 fn is_same(one: &str, other: &str) -> bool {
     let differs = one
         .bytes()
@@ -109,14 +109,14 @@ fn is_same(one: &str, other: &str) -> bool {
     one.len() == other.len() && differs == 0
 }
 
-fn own_host(request: &Request<Body>) -> Result<(), Fault> {
+fn own_host(request: &Request<Body>) -> Result<(), HttpFault> {
     let host = request.headers().get(HOST);
     let named = host.and_then(|host| host.to_str().ok());
     let named = named.or(request.uri().host()).unwrap_or_default();
     if is_loopback(named) {
         return Ok(());
     }
-    Err(Fault::new(
+    Err(HttpFault::new(
         StatusCode::FORBIDDEN,
         "wrong_host",
         format!(

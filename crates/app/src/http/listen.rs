@@ -1,7 +1,7 @@
 //! Accepts connections at any load, and drains them at the end.
 //!
-//! A connection is accepted at once even where there is no room for it: then it is answered that the server
-//! is busy, and closed. So no client waits in a queue that it cannot see.
+//! A connection is accepted at once even where there is no room for it: it gets the answer that the server
+//! is busy, and is closed. So no client waits in a queue that it cannot see.
 //!
 //! Not here: which connection makes room for another (`connections`), what happens on one (`serving`).
 
@@ -23,16 +23,15 @@ use super::DRAIN;
 use super::connections::ConnectionTable;
 use super::refusal::{BUSY, refuse};
 use super::serving::serve_connection;
-use crate::logging::complain;
+use crate::terminal::logging::print_error;
 
-/// How often the end is looked for.
-const LOOK: Duration = Duration::from_millis(50);
-/// Rest after a connection could not be accepted: the machine is out of something.
+/// Pause after a connection could not be accepted, because the machine is out of some resource.
 const REST: Duration = Duration::from_millis(20);
-/// What an idle connection needs to be closed.
+/// Time that closing an idle connection takes.
 const CLOSE: Duration = Duration::from_millis(1);
-/// Serves `app` until `stop` is asked for, then until open requests are answered. `spare` is a file that is
-/// always there.
+
+/// Serves `app` until `stop` is requested, then until open requests are answered. `spare` is a file that always
+/// exists.
 pub(super) async fn serve(
     listener: StdListener,
     app: Router,
@@ -48,12 +47,12 @@ pub(super) async fn serve(
         table: Arc::clone(&table),
     };
     let (ending, _) = watch::channel(());
-    let asked = asked(stop);
-    tokio::pin!(asked);
+    let stopping = stop.wait_for_request();
+    tokio::pin!(stopping);
     loop {
         let (stream, peer, seat) = tokio::select! {
             accepted = acceptor.accept() => accepted,
-            () = &mut asked => break,
+            () = &mut stopping => break,
         };
         let (app, table, ending) = (app.clone(), Arc::clone(&table), ending.subscribe());
         tokio::spawn(async move {
@@ -67,7 +66,7 @@ pub(super) async fn serve(
     drop(acceptor);
     ending.send_replace(());
     if timeout(DRAIN, ending.closed()).await.is_err() {
-        complain("requests were still open and were cut off; what was acknowledged is on disk");
+        print_error("open requests were cut off; all acknowledged events are on disk");
     }
     Ok(())
 }
@@ -90,7 +89,7 @@ impl Acceptor {
             match self.listener.accept().await {
                 Ok((stream, peer)) => return (stream, peer, seat),
                 Err(error) if is_out_of_descriptors(&error) => self.make_room().await,
-                // The client has gone again, or the network is in trouble.
+                // The client has closed the connection again, or the network fails.
                 Err(_) => tokio::time::sleep(REST).await,
             }
         }
@@ -153,12 +152,6 @@ fn is_out_of_descriptors(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::OutOfMemory
 }
 
-async fn asked(stop: &Stop) {
-    while !stop.asked() {
-        tokio::time::sleep(LOOK).await;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::io::{Read, Write};
@@ -168,7 +161,7 @@ mod tests {
 
     use super::*;
     use crate::http::connections::ConnectionLimits;
-    use crate::http::fault::Fault;
+    use crate::http::fault::HttpFault;
     use crate::http::serving::RequestOrigin;
 
     /// A panic ends the server, too.
@@ -176,11 +169,11 @@ mod tests {
 
     impl Drop for AskAtDrop<'_> {
         fn drop(&mut self) {
-            self.0.ask();
+            self.0.request_end();
         }
     }
 
-    async fn prove(Extension(origin): Extension<RequestOrigin>) -> Result<(), Fault> {
+    async fn prove(Extension(origin): Extension<RequestOrigin>) -> Result<(), HttpFault> {
         origin.prove()
     }
 

@@ -1,18 +1,19 @@
-//! The HTTP door: agents append, trigger, ask and remember, on this machine.
+//! The HTTP interface: agents append, trigger, recall and remember, on this machine.
 //!
-//! The way of a request: [`listen`] takes the connection, [`serving`] reads its headers in time, [`traffic`]
-//! counts it, [`gate`] looks at its host, token and size, [`body`] reads the rest, [`routes`] hands what it asks to the functions that every door uses, and [`fault`] makes
-//! one kind of body of whatever goes wrong. Everything is bounded by a constant below.
+//! The path of a request: [`listen`] accepts the connection, [`serving`] reads its headers in time, [`traffic`]
+//! counts it, [`gate`] checks its host, token and size, [`body`] reads the rest, [`routes`] calls the functions of
+//! [`crate::service`] that every interface shares, and [`fault`] gives every error the same form of body. Everything
+//! is bounded by a constant below.
 //!
 //! A token belongs to one tenant, and a request works on the memory of its token's tenant alone.
 //!
-//! Not here: what is asked and answered (`desk`, `telling`, `overview`), background work.
+//! Not here: the operations themselves ([`crate::service`]), background work ([`crate::background`]).
 
 mod body;
 mod bounds;
 mod connections;
-mod counter;
 mod descriptors;
+mod executor;
 mod exposition;
 mod fault;
 mod gate;
@@ -20,13 +21,13 @@ mod listen;
 mod metrics;
 mod openapi;
 mod refusal;
+mod reported_events;
 mod routes;
 mod serving;
 mod shapes;
 mod thread_shapes;
 mod threads;
 mod token;
-mod told;
 mod traffic;
 
 use std::net::{SocketAddr, TcpListener};
@@ -47,20 +48,20 @@ use tower_http::timeout::TimeoutLayer;
 
 use crate::wiring::Daybook;
 use connections::{ConnectionLimits, ConnectionTable};
-use counter::Counters;
-use gate::Gate;
+use executor::TenantExecutors;
+use gate::RequestGate;
 
 /// Largest body of a request, in bytes.
 const BODY: usize = 1024 * 1024;
 /// Longest time from a request's last byte to its answer.
 const REQUEST: Duration = Duration::from_secs(10);
-/// Most requests that are worked on at once; fewer where few files may be open. More are told to come back.
+/// Most requests that are worked on at once; fewer where few files may be open. Others get 503 with `Retry-After`.
 const REQUESTS: usize = 64;
-/// Seconds after which a busy server may be asked again.
+/// `Retry-After` of a busy server, in seconds.
 const AGAIN: &str = "1";
-/// Threads that read and write connections; the work has threads of its own, one for each request.
+/// Threads that read and write connections. The work of each request runs on a blocking thread.
 const THREADS: usize = 2;
-/// Longest wait for open requests once the end was asked for.
+/// Longest wait for open requests after a stop was requested.
 const DRAIN: Duration = Duration::from_secs(5);
 
 /// Where the server can be reached.
@@ -74,13 +75,13 @@ pub(crate) struct Listening {
     pub(crate) socket: SocketAddr,
 }
 
-/// Answers until `stop` is asked for. `tell` learns where, once that is certain.
+/// Serves until `stop` is requested. `on_listening` is called with the address once the server listens.
 pub(crate) fn run(
     daybook: &Arc<Daybook>,
     address: SocketAddr,
     allow_remote: bool,
     stop: &Stop,
-    tell: impl FnOnce(&Listening) -> Result<()>,
+    on_listening: impl FnOnce(&Listening) -> Result<()>,
 ) -> Result<()> {
     let mut tokens = token::of_tenants(&daybook.root)?;
     let token = token::ensure(&daybook.root, &daybook.tenant)?;
@@ -89,25 +90,28 @@ pub(crate) fn run(
     token::check_distinct(&tokens)?;
     let listener = bind(address)?;
     let address = listener.local_addr()?;
-    tell(&Listening {
+    on_listening(&Listening {
         address: format!("http://{address}"),
         token_file: token_file.clone(),
         socket: address,
     })?;
     let descriptors = descriptors::raise_limit();
     let table = ConnectionTable::new(ConnectionLimits::within(descriptors));
-    // Each opens some files of the store.
+    // Each request opens some files of the store.
     let requests = (descriptors / 16).clamp(1, REQUESTS);
     let tenants: Vec<Tenant> = tokens.iter().map(|token| token.tenant.clone()).collect();
-    let gate = Gate {
+    let gate = RequestGate {
         tokens,
         any_host: allow_remote,
     };
-    let app = app(gate, Counters::new(daybook, tenants.iter(), requests));
+    let app = app(
+        gate,
+        TenantExecutors::new(daybook, tenants.iter(), requests),
+    );
     let runtime = runtime()?;
     let served = runtime.block_on(listen::serve(listener, app, table, token_file, stop));
-    // Whoever waited has been answered or cut off. What is still at work may end like a killed
-    // process: nothing that it did was acknowledged.
+    // Every open request has been answered or cut off. Work that still runs may end like a killed
+    // process: nothing of it was acknowledged.
     runtime.shutdown_background();
     served
 }
@@ -130,22 +134,22 @@ fn runtime() -> Result<Runtime> {
         .context("cannot start")
 }
 
-fn app(gate: Gate, counters: Counters) -> Router {
+fn app(gate: RequestGate, executors: TenantExecutors) -> Router {
     let (router, document) = openapi::documented(routes::all());
-    let traffic = counters.traffic();
+    let traffic = executors.traffic();
     router
         .merge(openapi::route(&document))
         .fallback(fault::no_such_route)
-        .with_state(counters)
+        .with_state(executors)
         .layer(DefaultBodyLimit::max(BODY))
         .layer(TimeoutLayer::with_status_code(
             StatusCode::GATEWAY_TIMEOUT,
             REQUEST,
         ))
         .layer(from_fn(body::read))
-        .layer(from_fn_with_state(Arc::new(gate), gate::pass))
+        .layer(from_fn_with_state(Arc::new(gate), gate::authorize))
         .layer(map_response(fault::always_json))
-        .layer(from_fn_with_state(traffic, traffic::watch))
+        .layer(from_fn_with_state(traffic, traffic::count_request))
 }
 
 #[cfg(test)]
@@ -162,17 +166,17 @@ mod tests {
     fn a_request_that_there_is_no_room_for_is_told_so_at_once() {
         let root = tempfile::tempdir().expect("a folder");
         let daybook = Daybook::open(root.path().to_owned(), &[]).expect("a memory");
-        let token = token::Token {
+        let token = token::TenantToken {
             file: root.path().join("token"),
             secret: "t".repeat(64),
             tenant: Tenant::local(),
         };
-        let gate = Gate {
+        let gate = RequestGate {
             tokens: vec![token],
             any_host: true,
         };
-        let counters = Counters::new(&Arc::new(daybook), std::iter::empty(), 0);
-        let app = TowerToHyperService::new(app(gate, counters));
+        let executors = TenantExecutors::new(&Arc::new(daybook), std::iter::empty(), 0);
+        let app = TowerToHyperService::new(app(gate, executors));
         let request = Request::post("/v1/recall")
             .header("authorization", format!("Bearer {}", "t".repeat(64)))
             .header("content-type", "application/json")

@@ -1,7 +1,7 @@
-//! The published description of the HTTP door, made from the routes themselves.
+//! The published description of the HTTP interface, generated from the routes.
 //!
 //! `crates/app/openapi.json` is the same document, committed, so that a change of it is seen in
-//! review. `UPDATE_OPENAPI=1 cargo test -p daybook-app openapi` writes it anew.
+//! review. `UPDATE_OPENAPI=1 cargo test -p daybook-app openapi` writes it.
 
 use axum::http::header::CONTENT_TYPE;
 use axum::{Router, routing};
@@ -9,19 +9,21 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement
 use utoipa::openapi::{Components, Info, OpenApi, OpenApiBuilder};
 use utoipa_axum::router::OpenApiRouter;
 
-use super::counter::Counters;
+use super::executor::TenantExecutors;
 
-/// Name of the one way to say who is asking.
+/// Name of the only security scheme.
 const TOKEN: &str = "token";
 const DESCRIPTION: &str = "\
-Memory for AI agents that outlives the session. Append what was said, tell when a session ends, and \
-ask. Bodies are JSON of at most 1048576 bytes; unknown fields are refused. A request is answered \
+Memory for AI agents that outlives the session. Append the events of a session, report when it ends, \
+and recall. Bodies are JSON of at most 1048576 bytes; unknown fields are refused. A request is answered \
 within 10 seconds; 64 are worked on at once, and more are answered 503 with Retry-After. Every \
 route but /health and /openapi.json needs the token from the file \"token\" in the data folder. \
-Whatever is not a success has a body {\"error\": {\"code\", \"message\"}}.";
+Every error has a body {\"error\": {\"code\", \"message\"}}.";
 
 /// The routes, and the document that describes them.
-pub(super) fn documented(routes: OpenApiRouter<Counters>) -> (Router<Counters>, OpenApi) {
+pub(super) fn documented(
+    routes: OpenApiRouter<TenantExecutors>,
+) -> (Router<TenantExecutors>, OpenApi) {
     let scheme = HttpBuilder::new()
         .scheme(HttpAuthScheme::Bearer)
         .description(Some("The token from the file `token` in the data folder"))
@@ -43,7 +45,7 @@ pub(super) fn documented(routes: OpenApiRouter<Counters>) -> (Router<Counters>, 
         .split_for_parts()
 }
 
-/// The document as it is published.
+/// The published document.
 pub(super) fn text(document: &OpenApi) -> String {
     // It is made of strings and numbers, which are always JSON.
     let mut text = document.to_pretty_json().unwrap_or_default();
@@ -52,7 +54,7 @@ pub(super) fn text(document: &OpenApi) -> String {
 }
 
 /// The route that publishes it.
-pub(super) fn route(document: &OpenApi) -> Router<Counters> {
+pub(super) fn route(document: &OpenApi) -> Router<TenantExecutors> {
     let text = text(document);
     let answer = move || async move { ([(CONTENT_TYPE, "application/json")], text) };
     Router::new().route("/openapi.json", routing::get(answer))
@@ -74,7 +76,7 @@ mod tests {
         let committed = std::fs::read_to_string(path).unwrap_or_default();
         assert!(
             committed == text,
-            "openapi.json is not what the routes say; review the change after \
+            "openapi.json differs from the routes' description; review the change after \
              UPDATE_OPENAPI=1 cargo test -p daybook-app openapi"
         );
     }

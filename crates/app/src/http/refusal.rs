@@ -1,6 +1,6 @@
-//! Answers to clients whose request was not read: written to the socket as they are, then it is closed.
+//! Answers to clients whose request was not read. They are written to the socket directly, then it is closed.
 //!
-//! Not here: answers to requests, which are faults like any other (`fault`).
+//! Not here: error answers to requests (`fault`).
 
 use std::time::Duration;
 
@@ -11,16 +11,16 @@ use tokio::time::timeout;
 use super::AGAIN;
 
 /// The server has no room for another connection.
-pub(super) const BUSY: Refusal = Refusal {
+pub(super) const BUSY: ConnectionRefusal = ConnectionRefusal {
     status: "503 Service Unavailable",
     code: "busy",
     message: "too many connections at once; ask again in a moment, and send the token",
 };
 /// The headers of a request did not come in time.
-pub(super) const SLOW: Refusal = Refusal {
+pub(super) const SLOW: ConnectionRefusal = ConnectionRefusal {
     status: "408 Request Timeout",
     code: "slow_request",
-    message: "the request's headers did not come in time; send it again",
+    message: "the request's headers did not arrive in time; send it again",
 };
 
 /// Longest wait for a client to read an answer before the socket is closed on it.
@@ -29,13 +29,13 @@ const LINGER: Duration = Duration::from_millis(500);
 const LEFT_OVER: u64 = 64 * 1024;
 
 /// An answer without a request.
-pub(super) struct Refusal {
+pub(super) struct ConnectionRefusal {
     status: &'static str,
     code: &'static str,
     message: &'static str,
 }
 
-impl Refusal {
+impl ConnectionRefusal {
     fn text(&self) -> String {
         let Self {
             status,
@@ -50,14 +50,14 @@ impl Refusal {
         )
     }
 
-    /// Writes it as far as the socket takes it at once, and waits for nothing.
+    /// Writes as much as the socket accepts at once, without waiting.
     pub(super) fn write_to(&self, stream: &TcpStream) {
         let _ = stream.try_write(self.text().as_bytes());
     }
 }
 
-/// Refuses a connection that nothing was read of.
-pub(super) async fn refuse(mut stream: TcpStream, refusal: &Refusal) {
+/// Refuses a connection of which nothing was read.
+pub(super) async fn refuse(mut stream: TcpStream, refusal: &ConnectionRefusal) {
     // A socket that was never waited for is not known to take anything yet.
     let _ = timeout(LINGER, stream.writable()).await;
     refusal.write_to(&stream);

@@ -1,44 +1,53 @@
-//! What is asked, handed to the functions that every door uses.
+//! The routes: each converts a request, calls a function of the service, and converts the result.
 //!
-//! Not here: rules. A route checks bounds that only HTTP has, and translates.
+//! Not here: rules. A route checks only the bounds of HTTP.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use axum::Json;
-use daybook_domain::index::Layer;
+use daybook_domain::index::MemoryLayer;
+use daybook_engine::recall::interface_use::InterfaceUse;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::bounds::{QUESTION, at_most, within};
-use super::counter::{Counter, Counters};
-use super::fault::{Asked, ErrorBody, Fault, Queried};
+use super::executor::{RequestExecutor, TenantExecutors};
+use super::fault::{ErrorBody, HttpFault, JsonBody, QueryParams};
+use super::reported_events::reported_events;
 use super::shapes::{
-    AppendAnswer, AppendRequest, ContextAnswer, ContextQuery, Health, LayerName, RecallAnswer,
-    RecallRequest, RememberAnswer, RememberRequest, TriggerAnswer, TriggerRequest, WordsAnswer,
-    WordsQuery,
+    AppendAnswer, AppendRequest, ContextAnswer, ContextParams, Health, LayerName, RecallAnswer,
+    RecallRequest, RememberAnswer, RememberRequest, ShowAnswer, ShowQuery, TriggerAnswer,
+    TriggerRequest,
 };
-use super::told::told;
 use super::{metrics, threads};
-use crate::desk::{self, Ask, Standing, Whose};
-use crate::found::Found;
-use crate::here::Here;
-use crate::overview::{Facts, Overview};
-use crate::telling::{self, FOLDER, Happened, Said, Where};
+use crate::service::append_api::{
+    self, MAX_FOLDER_BYTES, ReportedPlace, SessionAppend, SessionTrigger,
+};
+use crate::service::context::{self, context_at, context_in};
+use crate::service::current_place::CurrentPlace;
+use crate::service::notes::{NoteScope, save_note_without_files};
+use crate::service::overview::{Overview, TenantMemoryState};
+use crate::service::recall::{RecallQuery, answer_query};
+use crate::service::search_result::SearchResult;
+use crate::service::show::load_cited;
 
 /// Most answers to a question.
 const ANSWERS: usize = 100;
 /// Most scopes that one question names.
 const SCOPES: usize = 100;
-/// Most tokens that an agent is told.
+/// Most tokens of a context.
 const BUDGET: usize = 100_000;
+/// Longest list of files, and longest prompt, in bytes.
+const AT_HAND: usize = 64 * 1024;
 /// Longest citation, in bytes.
 const CITATION: usize = 512;
 /// Most lines around a citation.
 const AROUND: u32 = 500;
 
-/// Every route, with what is published of it.
-pub(super) fn all() -> OpenApiRouter<Counters> {
+/// Every route, with its published description.
+#[expect(deprecated, reason = "the old route is served until the next release")]
+pub(super) fn all() -> OpenApiRouter<TenantExecutors> {
     OpenApiRouter::new()
         .routes(routes!(append))
         .routes(routes!(trigger))
@@ -46,6 +55,7 @@ pub(super) fn all() -> OpenApiRouter<Counters> {
         .routes(routes!(remember))
         .routes(routes!(context))
         .routes(routes!(status))
+        .routes(routes!(show))
         .routes(routes!(words))
         .merge(threads::all())
         .routes(routes!(metrics::metrics))
@@ -66,31 +76,31 @@ pub(super) fn all() -> OpenApiRouter<Counters> {
     ),
 )]
 async fn append(
-    counter: Counter,
-    Asked(asked): Asked<AppendRequest>,
-) -> Result<Json<AppendAnswer>, Fault> {
-    let appended = counter
-        .serve(move |daybook| async move {
-            let session = telling::session(&daybook, &asked.agent, &asked.session)?;
-            let events = told(asked.events, daybook.clock.now())?;
-            let at = Where {
-                folder: asked.folder,
-                branch: asked.branch,
+    executor: RequestExecutor,
+    JsonBody(request): JsonBody<AppendRequest>,
+) -> Result<Json<AppendAnswer>, HttpFault> {
+    let appended = executor
+        .run(move |daybook| async move {
+            let session = append_api::session_id(&daybook, &request.agent, &request.session)?;
+            let events = reported_events(request.events, daybook.clock.now())?;
+            let at = ReportedPlace {
+                folder: request.folder,
+                branch: request.branch,
             };
-            let said = Said {
+            let append = SessionAppend {
                 session,
-                kind: asked.kind.map(Into::into),
-                user: asked.user,
+                kind: request.kind.map(Into::into),
+                user: request.user,
                 at,
                 events,
             };
-            telling::append(&daybook, said).await
+            append_api::append(&daybook, append).await
         })
         .await?;
     Ok(Json(appended.into()))
 }
 
-/// Tell what happened to a session
+/// Report what happened to a session
 ///
 /// Decides when the session is extracted. Waits for no extraction; repeating it is safe.
 #[utoipa::path(
@@ -98,28 +108,28 @@ async fn append(
     path = "/v1/trigger",
     request_body = TriggerRequest,
     responses(
-        (status = OK, description = "It was taken note of", body = TriggerAnswer),
+        (status = OK, description = "The trigger was applied", body = TriggerAnswer),
         (status = "default", description = "Nothing was changed", body = ErrorBody),
     ),
 )]
 async fn trigger(
-    counter: Counter,
-    Asked(asked): Asked<TriggerRequest>,
-) -> Result<Json<TriggerAnswer>, Fault> {
-    let triggered = counter
-        .serve(move |daybook| async move {
-            let session = telling::session(&daybook, &asked.agent, &asked.session)?;
-            let successor = match &asked.successor {
-                Some(id) => Some(telling::session(&daybook, &asked.agent, id)?),
+    executor: RequestExecutor,
+    JsonBody(request): JsonBody<TriggerRequest>,
+) -> Result<Json<TriggerAnswer>, HttpFault> {
+    let triggered = executor
+        .run(move |daybook| async move {
+            let session = append_api::session_id(&daybook, &request.agent, &request.session)?;
+            let successor = match &request.successor {
+                Some(id) => Some(append_api::session_id(&daybook, &request.agent, id)?),
                 None => None,
             };
-            let happened = Happened {
+            let reported = SessionTrigger {
                 session,
-                user: asked.user,
-                what: asked.what.into(),
+                user: request.user,
+                trigger: request.what.into(),
                 successor,
             };
-            telling::happened(&daybook, happened).await
+            append_api::apply_trigger(&daybook, reported).await
         })
         .await?;
     Ok(Json(triggered.into()))
@@ -132,29 +142,30 @@ async fn trigger(
     request_body = RecallRequest,
     responses(
         (status = OK, description = "The nearest answers, best first, and how likely it is that they answer the question", body = RecallAnswer),
-        (status = "default", description = "It could not be looked for", body = ErrorBody),
+        (status = "default", description = "The search failed", body = ErrorBody),
     ),
 )]
 async fn recall(
-    counter: Counter,
-    Asked(asked): Asked<RecallRequest>,
-) -> Result<Json<RecallAnswer>, Fault> {
-    within("question", asked.question.len(), QUESTION, "bytes")?;
-    within("limit", asked.limit, ANSWERS, "answers")?;
-    at_most("scopes", asked.scopes.len(), SCOPES, "names")?;
-    let ask = Ask {
-        text: asked.question,
-        limit: asked.limit,
-        layers: asked.layers.into_iter().map(layer).collect(),
-        scopes: asked.scopes,
-        tools: asked.tools,
-        strict: asked.strict,
+    executor: RequestExecutor,
+    JsonBody(request): JsonBody<RecallRequest>,
+) -> Result<Json<RecallAnswer>, HttpFault> {
+    within("question", request.question.len(), QUESTION, "bytes")?;
+    within("limit", request.limit, ANSWERS, "answers")?;
+    at_most("scopes", request.scopes.len(), SCOPES, "names")?;
+    let query = RecallQuery {
+        text: request.question,
+        limit: request.limit,
+        layers: request.layers.into_iter().map(layer).collect(),
+        scopes: request.scopes,
+        tools: request.tools,
+        strict: request.strict,
     };
-    let recalled = counter
-        .serve(move |daybook| async move { desk::ask(&daybook, &ask).await })
+    let recalled = executor
+        .run(move |daybook| async move { answer_query(&daybook, &query).await })
         .await?;
-    let mut results: Vec<Found> = recalled.answers.iter().map(Found::from).collect();
-    if asked.explain {
+    executor.record_use(InterfaceUse::of_answers(&recalled.answers));
+    let mut results: Vec<SearchResult> = recalled.answers.iter().map(SearchResult::from).collect();
+    if request.explain {
         for (found, answer) in results.iter_mut().zip(&recalled.answers) {
             found.explain(answer);
         }
@@ -163,6 +174,7 @@ async fn recall(
     Ok(Json(RecallAnswer {
         confidence: confidence.label.into(),
         confidence_score: confidence.score,
+        without_vectors: recalled.without_vectors,
         results,
     }))
 }
@@ -178,94 +190,126 @@ async fn recall(
     ),
 )]
 async fn remember(
-    counter: Counter,
-    Asked(asked): Asked<RememberRequest>,
-) -> Result<Json<RememberAnswer>, Fault> {
-    let folder = whole(asked.folder)?;
-    let whose = asked.scope.map_or(Whose::Here, Whose::Named);
-    let kept = counter
-        .serve(move |daybook| async move {
-            desk::note(&daybook, &asked.text, &whose, folder.as_deref()).await
+    executor: RequestExecutor,
+    JsonBody(request): JsonBody<RememberRequest>,
+) -> Result<Json<RememberAnswer>, HttpFault> {
+    let folder = absolute_folder(request.folder)?;
+    let scope = request.scope.map_or(NoteScope::Current, NoteScope::Named);
+    let note = executor
+        .run(move |daybook| async move {
+            save_note_without_files(&daybook, &request.text, &scope, folder.as_deref()).await
         })
         .await?;
-    Ok(Json(kept.into()))
+    Ok(Json(note.into()))
 }
 
-/// What an agent should be told
+/// The memory to give an agent
 ///
-/// For the start of its work, or of a conversation; from the memory that applies where it is.
+/// For the start of its work, or of a conversation; from the memory that applies where the agent works.
 #[utoipa::path(
     get,
     path = "/v1/context",
-    params(ContextQuery),
+    params(ContextParams),
     responses(
         (status = OK, description = "What to put in front of the agent", body = ContextAnswer),
-        (status = "default", description = "It could not be put together", body = ErrorBody),
+        (status = "default", description = "The context could not be assembled", body = ErrorBody),
     ),
 )]
 async fn context(
-    counter: Counter,
-    Queried(asked): Queried<ContextQuery>,
-) -> Result<Json<ContextAnswer>, Fault> {
-    if let Some(budget) = asked.budget {
+    executor: RequestExecutor,
+    QueryParams(request): QueryParams<ContextParams>,
+) -> Result<Json<ContextAnswer>, HttpFault> {
+    if let Some(budget) = request.budget {
         within("budget", budget, BUDGET, "tokens")?;
     }
-    let folder = whole(asked.folder)?;
-    let standing = Standing {
-        project: asked.project,
-        branch: asked.branch,
-        budget: asked.budget,
+    let folder = absolute_folder(request.folder)?;
+    for (name, text) in [("files", &request.files), ("prompt", &request.prompt)] {
+        at_most(name, text.as_ref().map_or(0, String::len), AT_HAND, "bytes")?;
+    }
+    let files = request.files.as_deref().unwrap_or_default().lines();
+    let query = context::ContextQuery {
+        project: request.project,
+        branch: request.branch,
+        files: files.map(PathBuf::from).collect(),
+        prompt: request.prompt,
+        budget: request.budget,
     };
-    let briefing = counter
-        .serve(move |daybook| async move {
+    let context = executor
+        .run(move |daybook| async move {
             match folder {
-                Some(folder) => desk::brief(&daybook, &folder, &standing).await,
-                None => Ok(desk::brief_at(&daybook, Here::nowhere(), &standing)),
+                Some(folder) => context_in(&daybook, &folder, &query).await,
+                None => {
+                    let nowhere = Path::new("");
+                    context_at(&daybook, CurrentPlace::unknown(), nowhere, &query).await
+                }
             }
         })
         .await?;
-    Ok(Json(briefing.into()))
+    executor.record_use(InterfaceUse::Text(context.assembled.text.clone()));
+    Ok(Json(context.into()))
 }
 
-/// What is covered, pending, in gaps, and why
+/// Show what is covered, pending, in gaps, and why
 #[utoipa::path(
     get,
     path = "/v1/status",
     responses(
         (status = OK, description = "The state of the memory", body = Overview),
-        (status = "default", description = "It could not be told", body = ErrorBody),
+        (status = "default", description = "It could not be read", body = ErrorBody),
     ),
 )]
-async fn status(counter: Counter) -> Result<Json<Overview>, Fault> {
-    let facts = counter
-        .serve(|daybook| async move { Facts::gather(&daybook, 0).await })
+async fn status(executor: RequestExecutor) -> Result<Json<Overview>, HttpFault> {
+    let state = executor
+        .run(|daybook| async move { TenantMemoryState::load(&daybook, 0).await })
         .await?;
-    Ok(Json(facts.overview()))
+    Ok(Json(state.overview()))
 }
 
-/// The original words behind a citation
+/// Show the original text behind a citation
+#[utoipa::path(
+    get,
+    path = "/v1/show",
+    params(ShowQuery),
+    responses(
+        (status = OK, description = "The cited events", body = ShowAnswer),
+        (status = "default", description = "They could not be shown", body = ErrorBody),
+    ),
+)]
+async fn show(
+    executor: RequestExecutor,
+    QueryParams(request): QueryParams<ShowQuery>,
+) -> Result<Json<ShowAnswer>, HttpFault> {
+    within("citation", request.citation.len(), CITATION, "bytes")?;
+    at_most("around", request.around, AROUND, "lines")?;
+    let (citation, around) = (request.citation.clone(), request.around);
+    let cited = executor
+        .run(move |daybook| async move { load_cited(&daybook, &citation, around).await })
+        .await?;
+    let (session, events) = &cited;
+    executor.record_use(InterfaceUse::of_words(
+        &request.citation,
+        &session.id,
+        events,
+    ));
+    Ok(Json(cited.into()))
+}
+
+/// The old name of `/v1/show`, until the next release
+#[deprecated = "renamed to /v1/show"]
 #[utoipa::path(
     get,
     path = "/v1/words",
-    params(WordsQuery),
+    params(ShowQuery),
     responses(
-        (status = OK, description = "The words", body = WordsAnswer),
-        (status = "default", description = "They are not to be had", body = ErrorBody),
+        (status = OK, description = "The cited events", body = ShowAnswer),
+        (status = "default", description = "They could not be shown", body = ErrorBody),
     ),
 )]
 async fn words(
-    counter: Counter,
-    Queried(asked): Queried<WordsQuery>,
-) -> Result<Json<WordsAnswer>, Fault> {
-    within("citation", asked.citation.len(), CITATION, "bytes")?;
-    at_most("around", asked.around, AROUND, "lines")?;
-    let words =
-        counter
-            .serve(move |daybook| async move {
-                desk::words(&daybook, &asked.citation, asked.around).await
-            })
-            .await?;
-    Ok(Json(words.into()))
+    executor: RequestExecutor,
+    query: QueryParams<ShowQuery>,
+) -> Result<Json<ShowAnswer>, HttpFault> {
+    show(executor, query).await
 }
 
 /// Whether the server answers; needs no token
@@ -282,23 +326,23 @@ async fn health() -> Json<Health> {
     })
 }
 
-fn whole(folder: Option<String>) -> Result<Option<PathBuf>, Fault> {
+fn absolute_folder(folder: Option<String>) -> Result<Option<PathBuf>, HttpFault> {
     let Some(folder) = folder else {
         return Ok(None);
     };
-    within("folder", folder.len(), FOLDER, "bytes")?;
+    within("folder", folder.len(), MAX_FOLDER_BYTES, "bytes")?;
     if !Path::new(&folder).is_absolute() {
-        return Err(Fault::request(format!(
+        return Err(HttpFault::request(format!(
             "folder {folder} is not a whole path; write for example /home/ada/tidepool"
         )));
     }
     Ok(Some(PathBuf::from(folder)))
 }
 
-fn layer(name: LayerName) -> Layer {
+fn layer(name: LayerName) -> MemoryLayer {
     match name {
-        LayerName::Entry => Layer::Entry,
-        LayerName::Observation => Layer::Observation,
-        LayerName::Event => Layer::Event,
+        LayerName::Entry => MemoryLayer::Entry,
+        LayerName::Observation => MemoryLayer::Observation,
+        LayerName::Event => MemoryLayer::Event,
     }
 }

@@ -1,7 +1,7 @@
-//! One connection: its requests are read and answered, and it is closed when it is silent, slow, or in the
-//! way of others.
+//! Serves one connection: reads and answers its requests, and closes it when it is silent, slow, or must
+//! make room for another.
 //!
-//! Not here: what is answered; which connection has to go (`connections`).
+//! Not here: the answers; which connection must make room (`connections`).
 
 use std::convert::Infallible;
 use std::io;
@@ -25,15 +25,15 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
 use super::connections::{Connection, ConnectionTable, Phase};
-use super::fault::Fault;
-use super::refusal::{BUSY, Refusal, SLOW};
+use super::fault::HttpFault;
+use super::refusal::{BUSY, ConnectionRefusal, SLOW};
 
-/// How often a connection is looked at that does nothing: its deadline moves while it is waited for.
+/// Interval of checks of an inactive connection: its deadline moves meanwhile.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
 /// Most bytes of a request's headers.
 const HEADER_BYTES: usize = 64 * 1024;
 
-/// What a request knows of the connection that it came over.
+/// The connection that a request came over.
 #[derive(Clone)]
 pub(super) struct RequestOrigin {
     connection: Arc<Connection>,
@@ -41,10 +41,10 @@ pub(super) struct RequestOrigin {
 }
 
 impl RequestOrigin {
-    /// The request has shown the right token.
-    pub(super) fn prove(&self) -> Result<(), Fault> {
+    /// Records that a request on this connection had a valid token.
+    pub(super) fn prove(&self) -> Result<(), HttpFault> {
         let proved = self.table.prove(&self.connection);
-        proved.map_err(|_| Fault::busy("too many connections at once"))
+        proved.map_err(|_| HttpFault::busy("too many connections at once"))
     }
 }
 
@@ -63,21 +63,21 @@ pub(super) async fn serve_connection(
     }
 }
 
-/// Gives the socket back where its client is owed an answer.
+/// Serves requests. Returns the socket where its client still has to get an answer.
 async fn serve_requests(
     stream: TcpStream,
     connection: &Arc<Connection>,
     table: &Arc<ConnectionTable>,
     app: Router,
     mut ending: watch::Receiver<()>,
-) -> Option<(TcpStream, &'static Refusal)> {
+) -> Option<(TcpStream, &'static ConnectionRefusal)> {
     let origin = RequestOrigin {
         connection: Arc::clone(connection),
         table: Arc::clone(table),
     };
     let app = TowerToHyperService::new(app);
     let service = service_fn(move |request| answer(request, origin.clone(), app.clone()));
-    let io = TokioIo::new(Watched {
+    let io = TokioIo::new(ReadWatcher {
         stream,
         connection: Arc::clone(connection),
     });
@@ -91,7 +91,7 @@ async fn serve_requests(
     let refusal = loop {
         tokio::select! {
             biased;
-            // A connection that breaks off is its client's affair.
+            // A connection that breaks off needs no answer.
             _ = &mut requests => return None,
             changed = ending.changed(), if !is_ending => {
                 is_ending = true;
@@ -99,7 +99,7 @@ async fn serve_requests(
                 drop(changed);
             }
             () = connection.evicted() => break &BUSY,
-            () = sleep(LOOK_AGAIN) => match overdue(connection) {
+            () = sleep(LOOK_AGAIN) => match overdue_part(connection) {
                 Overdue::No => {}
                 Overdue::Idle => return None,
                 Overdue::Headers => break &SLOW,
@@ -109,14 +109,14 @@ async fn serve_requests(
     Some((requests.into_parts().io.into_inner().stream, refusal))
 }
 
-/// What a connection is overdue with.
+/// The part of a request that a connection is late with.
 enum Overdue {
     No,
     Idle,
     Headers,
 }
 
-fn overdue(connection: &Connection) -> Overdue {
+fn overdue_part(connection: &Connection) -> Overdue {
     let is_over = |deadline| deadline <= Instant::now();
     match (
         connection.deadline().is_some_and(is_over),
@@ -128,7 +128,7 @@ fn overdue(connection: &Connection) -> Overdue {
     }
 }
 
-/// A connection that has shown no token is closed behind its answer: its room is for others.
+/// Answers a request. A connection without a valid token is closed behind its answer, to make room for others.
 async fn answer(
     mut request: Request<Incoming>,
     origin: RequestOrigin,
@@ -137,7 +137,7 @@ async fn answer(
     let connection = Arc::clone(&origin.connection);
     if connection.begin_request().is_err() {
         return Ok(closing(
-            Fault::busy("too many connections at once").into_response(),
+            HttpFault::busy("too many connections at once").into_response(),
         ));
     }
     request.extensions_mut().insert(origin);
@@ -155,13 +155,13 @@ fn closing(mut response: Response<axum::body::Body>) -> Response<axum::body::Bod
     response
 }
 
-/// A socket that notes when bytes come.
-struct Watched {
+/// A socket that records when bytes arrive.
+struct ReadWatcher {
     stream: TcpStream,
     connection: Arc<Connection>,
 }
 
-impl AsyncRead for Watched {
+impl AsyncRead for ReadWatcher {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -170,13 +170,13 @@ impl AsyncRead for Watched {
         let before = into.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(context, into);
         if into.filled().len() > before {
-            self.connection.read_some(Instant::now());
+            self.connection.record_bytes(Instant::now());
         }
         read
     }
 }
 
-impl AsyncWrite for Watched {
+impl AsyncWrite for ReadWatcher {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

@@ -1,16 +1,18 @@
-//! What requests and answers look like. The descriptions here are the published ones.
+//! The forms of requests and answers. The doc comments here are published in openapi.json.
 
-use daybook_domain::seams::Appended;
+use daybook_domain::seams::AppendOutcome;
 use daybook_domain::{Event, Priority, Session, SessionKind, Trigger};
-use daybook_engine::ingest::told::Role;
+use daybook_engine::append::batch::SpeakerRole;
 use daybook_engine::recall::confidence::Likelihood;
-use daybook_engine::triggers::Triggered;
+use daybook_engine::triggers::TriggerOutcome;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::desk::{Briefing, EVENTS, Kept};
-use crate::found::Found;
-use crate::output::rfc3339;
+use crate::service::context::AgentContext;
+use crate::service::notes::SavedNote;
+use crate::service::search_result::SearchResult;
+use crate::service::show::MAX_EVENTS;
+use crate::terminal::output::rfc3339;
 
 /// Events of one session, in order.
 #[derive(Deserialize, ToSchema)]
@@ -22,45 +24,45 @@ pub(super) struct AppendRequest {
     /// The agent's own id of the conversation: letters, digits and `. _ ~ : @ + | = # / -`.
     #[schema(min_length = 1, max_length = 200, example = "2026-03-02-tides")]
     pub(super) session: String,
-    /// What was said, oldest first.
+    /// The events, oldest first.
     #[schema(min_items = 1, max_items = 512)]
-    pub(super) events: Vec<ToldEvent>,
-    /// What sort of conversation it is; `root` unless something else was said before.
-    pub(super) kind: Option<Kind>,
+    pub(super) events: Vec<AppendEvent>,
+    /// What sort of conversation it is; `root` unless an earlier request set another.
+    pub(super) kind: Option<ConversationKind>,
     /// Whose words the `user` events are, where that is not the person of the data folder: what they
-    /// prefer is kept as theirs. Once said, it stays.
+    /// prefer is kept as theirs. Once set, it stays.
     #[schema(min_length = 1, max_length = 200, example = "ada")]
     pub(super) user: Option<String>,
-    /// The folder that the agent works in, as a whole path. What is learned is filed under the
-    /// project that it belongs to; without a folder, under the person.
+    /// The folder that the agent works in, as an absolute path. What is learned is filed under the
+    /// folder's project; without a folder, under the person.
     #[schema(min_length = 1, max_length = 4096, example = "/home/ada/tidepool")]
     pub(super) folder: Option<String>,
-    /// The branch that is worked on; the one that is checked out in the folder unless it is said.
+    /// The branch that is worked on; when left out, the one that is checked out in the folder.
     #[schema(min_length = 1, max_length = 255, example = "main")]
     pub(super) branch: Option<String>,
 }
 
-/// One thing that was said. Secrets in it are hidden before anything is written.
+/// One message or tool event. Secrets in it are hidden before anything is written.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ToldEvent {
-    /// Your own id of it, unique within the session: what is sent again with a known id is not
-    /// added again. Without one, an event is known by its role, tool, text and time; and where
-    /// there is no time either, the same words of the same role are one event of their session,
-    /// except that they count as often as they stand in one request.
+pub(super) struct AppendEvent {
+    /// Your own id of it, unique within the session: an event that is sent again with a known id
+    /// is not added again. Without one, an event is identified by its role, tool, text and time; and
+    /// without a time, the same text of the same role is one event of its session, except that it
+    /// counts as often as it occurs in one request.
     #[schema(min_length = 1, max_length = 256, example = "msg-17")]
     pub(super) id: Option<String>,
     /// Who speaks.
     pub(super) role: Speaker,
-    /// What is said; may be blank for `tool` alone. Of a text over 262144 bytes the head and the
+    /// Its text; may be blank for `tool` alone. Of a text over 262144 bytes the head and the
     /// tail are kept.
     #[schema(example = "please always write the test first")]
     pub(super) text: String,
-    /// When, RFC 3339, at most a day ahead of the server's clock; the time of arrival unless it is
-    /// said.
+    /// When, RFC 3339, at most a day ahead of the server's clock; when left out, the time of
+    /// arrival.
     #[schema(format = DateTime, example = "2026-03-02T08:15:00Z")]
     pub(super) at: Option<String>,
-    /// The tool that an assistant calls (its text is what the tool is asked), or that answers.
+    /// The tool that an assistant calls (its text is the tool's input), or that answers.
     #[schema(min_length = 1, max_length = 128, example = "Bash")]
     pub(super) tool: Option<String>,
 }
@@ -79,7 +81,7 @@ pub(super) enum Speaker {
     System,
 }
 
-impl From<Speaker> for Role {
+impl From<Speaker> for SpeakerRole {
     fn from(speaker: Speaker) -> Self {
         match speaker {
             Speaker::User => Self::User,
@@ -93,7 +95,7 @@ impl From<Speaker> for Role {
 /// What sort of conversation it is. Memory is made from `root` sessions alone.
 #[derive(Deserialize, ToSchema, Clone, Copy)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Kind {
+pub(super) enum ConversationKind {
     /// A person and an agent.
     Root,
     /// An agent that another agent called.
@@ -104,13 +106,13 @@ pub(super) enum Kind {
     MemoryAgent,
 }
 
-impl From<Kind> for SessionKind {
-    fn from(kind: Kind) -> Self {
+impl From<ConversationKind> for SessionKind {
+    fn from(kind: ConversationKind) -> Self {
         match kind {
-            Kind::Root => Self::Root,
-            Kind::SubAgent => Self::SubAgent,
-            Kind::Ephemeral => Self::Ephemeral,
-            Kind::MemoryAgent => Self::MemoryAgent,
+            ConversationKind::Root => Self::Root,
+            ConversationKind::SubAgent => Self::SubAgent,
+            ConversationKind::Ephemeral => Self::Ephemeral,
+            ConversationKind::MemoryAgent => Self::MemoryAgent,
         }
     }
 }
@@ -126,8 +128,8 @@ pub(super) struct AppendAnswer {
     last: u64,
 }
 
-impl From<Appended> for AppendAnswer {
-    fn from(appended: Appended) -> Self {
+impl From<AppendOutcome> for AppendAnswer {
+    fn from(appended: AppendOutcome) -> Self {
         Self {
             added: appended.added,
             known: appended.known,
@@ -151,7 +153,7 @@ pub(super) struct TriggerRequest {
     #[schema(min_length = 1, max_length = 200, example = "ada")]
     pub(super) user: Option<String>,
     /// What happened.
-    pub(super) what: What,
+    pub(super) what: TriggerName,
     /// The agent's own id of the conversation that replaces this one: created once this one is marked,
     /// so that no end in between loses anything. For `compaction` and `reset`.
     #[schema(min_length = 1, max_length = 200, example = "2026-03-02-tides-2")]
@@ -161,7 +163,7 @@ pub(super) struct TriggerRequest {
 /// What happened to a session, and when its extraction is due for it.
 #[derive(Deserialize, ToSchema, Clone, Copy)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum What {
+pub(super) enum TriggerName {
     /// A turn completed: due once the session has rested, at once when more than five turns wait.
     Turn,
     /// The agent has no pending messages: due now.
@@ -172,22 +174,22 @@ pub(super) enum What {
     Compaction,
     /// The conversation is about to be replaced: due now, before others.
     Reset,
-    /// A person said something: other sessions of the agent that wait go before the rest.
+    /// A person sent a message: other sessions of the agent that wait go before the rest.
     Prompt,
-    /// The session begins: what waits and has rested is looked over.
+    /// The session begins: waiting sessions that have rested become due.
     Start,
 }
 
-impl From<What> for Trigger {
-    fn from(what: What) -> Self {
+impl From<TriggerName> for Trigger {
+    fn from(what: TriggerName) -> Self {
         match what {
-            What::Turn => Self::Turn,
-            What::Sleep => Self::Sleep,
-            What::End => Self::End,
-            What::Compaction => Self::Compaction,
-            What::Reset => Self::Reset,
-            What::Prompt => Self::Prompt,
-            What::Start => Self::Start,
+            TriggerName::Turn => Self::Turn,
+            TriggerName::Sleep => Self::Sleep,
+            TriggerName::End => Self::End,
+            TriggerName::Compaction => Self::Compaction,
+            TriggerName::Reset => Self::Reset,
+            TriggerName::Prompt => Self::Prompt,
+            TriggerName::Start => Self::Start,
         }
     }
 }
@@ -195,9 +197,9 @@ impl From<What> for Trigger {
 /// What a trigger did.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct TriggerAnswer {
-    /// `due`, `nothing_new` (all that was said has been extracted), `never` (memory is not made
-    /// from this session), `raised` (other sessions go before the rest) or `swept` (what waits was
-    /// looked over).
+    /// `due`, `nothing_new` (all events have been extracted), `never` (memory is not made
+    /// from this session), `raised` (other sessions go before the rest) or `swept` (waiting
+    /// sessions that had rested became due).
     outcome: &'static str,
     /// When the session is extracted at the earliest, RFC 3339.
     #[schema(format = DateTime)]
@@ -235,8 +237,8 @@ impl From<Priority> for Urgency {
     }
 }
 
-impl From<Triggered> for TriggerAnswer {
-    fn from(triggered: Triggered) -> Self {
+impl From<TriggerOutcome> for TriggerAnswer {
+    fn from(triggered: TriggerOutcome) -> Self {
         let of = |outcome| Self {
             outcome,
             due_at: None,
@@ -245,21 +247,21 @@ impl From<Triggered> for TriggerAnswer {
             sessions: None,
         };
         match triggered {
-            Triggered::DueAt(at, priority) => Self {
+            TriggerOutcome::DueAt(at, priority) => Self {
                 due_at: rfc3339(at),
                 priority: Some(priority.into()),
                 ..of("due")
             },
-            Triggered::NothingNew => of("nothing_new"),
-            Triggered::Never(why) => Self {
+            TriggerOutcome::NothingNew => of("nothing_new"),
+            TriggerOutcome::Never(why) => Self {
                 why: Some(why.reason()),
                 ..of("never")
             },
-            Triggered::Raised(sessions) => Self {
+            TriggerOutcome::Raised(sessions) => Self {
                 sessions: Some(sessions),
                 ..of("raised")
             },
-            Triggered::Swept(swept) => Self {
+            TriggerOutcome::Swept(swept) => Self {
                 sessions: Some(swept.due.len()),
                 ..of("swept")
             },
@@ -267,11 +269,11 @@ impl From<Triggered> for TriggerAnswer {
     }
 }
 
-/// A question to memory.
+/// A search in memory.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RecallRequest {
-    /// What you want to know, in words; at most 4096 bytes.
+    /// The question, in words; at most 4096 bytes.
     #[schema(
         min_length = 1,
         max_length = 4096,
@@ -279,7 +281,7 @@ pub(super) struct RecallRequest {
     )]
     pub(super) question: String,
     /// Most answers.
-    #[serde(default = "ten")]
+    #[serde(default = "default_limit")]
     #[schema(minimum = 1, maximum = 100, default = 10)]
     pub(super) limit: usize,
     /// Only these layers; all when left out.
@@ -292,19 +294,19 @@ pub(super) struct RecallRequest {
     /// Search what tools were asked and answered, too.
     #[serde(default)]
     pub(super) tools: bool,
-    /// No answer at all, unless the question was likely discussed.
+    /// Return no answer unless the question was likely discussed.
     #[serde(default)]
     pub(super) strict: bool,
-    /// Show what each answer's score is made of, as `parts`.
+    /// Show the parts of each answer's score, as `parts`.
     #[serde(default)]
     pub(super) explain: bool,
 }
 
-fn ten() -> usize {
+fn default_limit() -> usize {
     10
 }
 
-/// Where answers are looked for.
+/// A layer of memory to search.
 #[derive(Deserialize, ToSchema, Clone, Copy)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum LayerName {
@@ -319,13 +321,17 @@ pub(super) enum LayerName {
 /// The nearest answers, best first, and whether they are likely to answer the question.
 #[derive(Serialize, ToSchema)]
 pub(super) struct RecallAnswer {
-    /// How likely it is that the question was discussed at all. With `unlikely`, the results are near it and
-    /// no answer to it.
+    /// How likely it is that the question was discussed at all. With `unlikely`, the results are near it but
+    /// do not answer it.
     pub(super) confidence: LikelihoodName,
     /// The same as a number from 0 to 1, comparable between questions.
     #[schema(minimum = 0.0, maximum = 1.0)]
     pub(super) confidence_score: f64,
-    pub(super) results: Vec<Found>,
+    /// Why the answers were found by words alone, where the settings choose an embedding model that could not be
+    /// used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) without_vectors: Option<String>,
+    pub(super) results: Vec<SearchResult>,
 }
 
 /// How likely it is that a question was discussed.
@@ -350,7 +356,7 @@ impl From<Likelihood> for LikelihoodName {
     }
 }
 
-/// Words to keep as they are.
+/// A text to keep as it is.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RememberRequest {
@@ -365,31 +371,31 @@ pub(super) struct RememberRequest {
     /// left out, else the person's.
     #[schema(example = "project/tidepool")]
     pub(super) scope: Option<String>,
-    /// The folder that the agent works in, as a whole path.
+    /// The folder that the agent works in, as an absolute path.
     #[schema(max_length = 4096, example = "/home/ada/tidepool")]
     pub(super) folder: Option<String>,
 }
 
-/// What was kept. It is found at once; memory files show it when what is due was processed.
+/// The note that was kept. Recall finds it at once; memory files show it after the next update.
 #[derive(Serialize, ToSchema)]
 pub(super) struct RememberAnswer {
     /// Its id.
     id: String,
     /// Whose memory it is in.
     scope: String,
-    /// The words as they are kept.
+    /// The text as it is kept.
     text: String,
     /// Secrets that were hidden in it.
     secrets_hidden: usize,
 }
 
-impl From<Kept> for RememberAnswer {
-    fn from(kept: Kept) -> Self {
+impl From<SavedNote> for RememberAnswer {
+    fn from(note: SavedNote) -> Self {
         Self {
-            id: kept.observation.id.to_string(),
-            scope: kept.observation.scope.to_string(),
-            text: kept.observation.text,
-            secrets_hidden: kept.secrets,
+            id: note.observation.id.to_string(),
+            scope: note.observation.scope.to_string(),
+            text: note.observation.text,
+            secrets_hidden: note.secrets,
         }
     }
 }
@@ -398,28 +404,38 @@ impl From<Kept> for RememberAnswer {
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(super) struct ContextQuery {
-    /// The folder that it works in, as a whole path.
+pub(super) struct ContextParams {
+    /// The folder that it works in, as an absolute path.
     #[param(max_length = 4096, example = "/home/ada/tidepool")]
     pub(super) folder: Option<String>,
     /// The memory of this project, wherever the folder is.
     #[param(example = "tidepool")]
     pub(super) project: Option<String>,
-    /// As if on this branch; the one that is checked out in the folder unless it is said.
+    /// As if on this branch; when left out, the one that is checked out in the folder.
     pub(super) branch: Option<String>,
-    /// Most tokens; the setting `context_tokens` unless it is said.
+    /// Files that it works on, relative to the folder or as absolute paths, each in a line of its own: entries that
+    /// name them or their folder are included, too.
+    #[param(max_length = 65536, example = "src/cache.rs\nsrc/chart.rs")]
+    pub(super) files: Option<String>,
+    /// The prompt that it was given: entries that are likely about it are included, too.
+    #[param(
+        max_length = 65536,
+        example = "why does the cache forget tides at a restart?"
+    )]
+    pub(super) prompt: Option<String>,
+    /// Most tokens; when left out, the setting `context_tokens`.
     #[param(minimum = 1, maximum = 100_000)]
     pub(super) budget: Option<usize>,
 }
 
-/// What an agent should be told at the start of its work.
+/// The memory to give an agent at the start of its work.
 #[derive(Serialize, ToSchema)]
 pub(super) struct ContextAnswer {
-    /// The whole text, in one `daybook-memory` element; empty when there is nothing to tell.
+    /// The whole text, in one `daybook-memory` element; empty when no memory applies.
     text: String,
     /// Its size in tokens, estimated from above.
     tokens: usize,
-    /// Entries told.
+    /// Entries that are included.
     entries: usize,
     /// Entries that did not fit.
     left_out: usize,
@@ -429,24 +445,24 @@ pub(super) struct ContextAnswer {
     branch: Option<String>,
 }
 
-impl From<Briefing> for ContextAnswer {
-    fn from(briefing: Briefing) -> Self {
+impl From<AgentContext> for ContextAnswer {
+    fn from(context: AgentContext) -> Self {
         Self {
-            text: briefing.told.text,
-            tokens: briefing.told.tokens,
-            entries: briefing.told.told,
-            left_out: briefing.told.left_out,
-            project: briefing.here.project.map(|scope| scope.name),
-            branch: briefing.branch,
+            text: context.assembled.text,
+            tokens: context.assembled.tokens,
+            entries: context.assembled.lines.len(),
+            left_out: context.assembled.left_out,
+            project: context.at.project.map(|scope| scope.name),
+            branch: context.branch,
         }
     }
 }
 
-/// Which words.
+/// Which events to show.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(super) struct WordsQuery {
+pub(super) struct ShowQuery {
     /// A citation, or a session's short name for all of it.
     #[param(example = "7f78:L382,476-480", max_length = 512)]
     pub(super) citation: String,
@@ -456,27 +472,27 @@ pub(super) struct WordsQuery {
     pub(super) around: u32,
 }
 
-/// The original words behind a citation.
+/// The original text behind a citation.
 #[derive(Serialize, ToSchema)]
-pub(super) struct WordsAnswer {
+pub(super) struct ShowAnswer {
     /// The session that they are from, as `agent:session`.
     session: String,
     /// Its short name in citations.
     label: String,
-    /// The words, in order; at most 500 events.
-    events: Vec<WordsEvent>,
-    /// There may be more: ask for a range of lines.
+    /// The cited events, in order; at most 500.
+    events: Vec<ShownEvent>,
+    /// There may be more: request a range of lines.
     cut: bool,
 }
 
 /// One event of a session.
 #[derive(Serialize, ToSchema)]
-struct WordsEvent {
+struct ShownEvent {
     /// Its place in the session, counted from 1.
     seq: u64,
     /// The number that citations give it.
     line: u32,
-    /// Who said it: `human`, `assistant`, `tool_call`, `tool_result`, `harness`, `synthetic`,
+    /// Its origin: `human`, `assistant`, `tool_call`, `tool_result`, `harness`, `synthetic`,
     /// `recalled` or `retraction`.
     origin: &'static str,
     /// When, RFC 3339; `null` when unknown.
@@ -484,27 +500,27 @@ struct WordsEvent {
     at: Option<String>,
     /// The tool that was called, or answered.
     tool: Option<String>,
-    /// What was said.
+    /// Its text.
     text: String,
 }
 
-impl From<(Session, Vec<Event>)> for WordsAnswer {
+impl From<(Session, Vec<Event>)> for ShowAnswer {
     fn from((session, events): (Session, Vec<Event>)) -> Self {
         Self {
             session: session.id.to_string(),
             label: session.label,
-            cut: events.len() == EVENTS,
-            events: events.into_iter().map(WordsEvent::from).collect(),
+            cut: events.len() == MAX_EVENTS,
+            events: events.into_iter().map(ShownEvent::from).collect(),
         }
     }
 }
 
-impl From<Event> for WordsEvent {
+impl From<Event> for ShownEvent {
     fn from(event: Event) -> Self {
         Self {
             seq: event.seq.0,
             line: event.line,
-            origin: event.origin.word(),
+            origin: event.origin.as_str(),
             at: rfc3339(event.at),
             tool: event.tool,
             text: event.text,
@@ -512,7 +528,7 @@ impl From<Event> for WordsEvent {
     }
 }
 
-/// That the server answers.
+/// The server answers.
 #[derive(Serialize, ToSchema)]
 pub(super) struct Health {
     /// Always true.

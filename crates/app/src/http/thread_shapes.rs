@@ -1,52 +1,53 @@
-//! What requests and answers about threads look like. The descriptions here are the published ones.
+//! The forms of requests and answers about threads. The doc comments here are published in openapi.json.
 
 use daybook_domain::working::ChunkType;
-use daybook_engine::working::context::Style;
+use daybook_working::context::ContextStyle;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use strum::VariantArray;
 use utoipa::{IntoParams, ToSchema};
 
-use super::fault::Fault;
-use crate::threads::{Applied, ContextAsked, Listed, Manner};
+use super::fault::HttpFault;
+use crate::threads::{EventResult, MessageFormat, ThreadContextQuery, ThreadListing};
 
-/// A thread that is wanted.
+/// A request for a thread.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CreateRequest {
-    /// Its name; a session's label or id goes on with that session. One of its own when left out.
+    /// Its name; a session's label or id continues that session. Generated when left out.
     #[schema(min_length = 1, max_length = 200, example = "2026-03-02-tides")]
     pub(super) name: Option<String>,
-    /// Whose it is; `agent` when left out.
+    /// The agent that it belongs to; `agent` when left out.
     #[schema(min_length = 1, max_length = 64, example = "harbour-bot")]
     pub(super) agent: Option<String>,
-    /// Begin with what this thread holds; without `name` and `agent`.
+    /// Fork this thread; without `name` and `agent`.
     pub(super) from: Option<String>,
-    /// Or held: the id of one of its states.
+    /// The id of the state to fork; the current one when left out.
     pub(super) state: Option<String>,
 }
 
-/// Which threads.
+/// The threads to list.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct ListQuery {
     /// Most threads.
-    #[serde(default = "fifty")]
+    #[serde(default = "default_limit")]
     #[param(minimum = 1, maximum = 1000, default = 50)]
     pub(super) limit: usize,
 }
 
-fn fifty() -> usize {
+fn default_limit() -> usize {
     50
 }
 
 /// Threads.
 #[derive(Serialize, ToSchema)]
 pub(super) struct ListAnswer {
-    pub(super) threads: Vec<Listed>,
+    pub(super) threads: Vec<ThreadListing>,
 }
 
-/// A thread that is gone.
+/// A thread that was deleted.
 #[derive(Serialize, ToSchema)]
 pub(super) struct DeletedAnswer {
     /// The thread, as `agent:id`.
@@ -55,30 +56,30 @@ pub(super) struct DeletedAnswer {
     pub(super) deleted: bool,
 }
 
-/// Which state.
+/// The state to show.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct StateQuery {
-    /// The id of an earlier state; the present one when left out.
+    /// The id of an earlier state; the current one when left out.
     pub(super) state: Option<String>,
-    /// All states that there were.
+    /// All states up to the current one.
     #[serde(default)]
     pub(super) history: bool,
 }
 
-/// Whether to wait.
+/// Whether the answer waits for the events.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct DispatchQuery {
-    /// Whether the answer says what the events came to; without, only that they are on disk.
-    #[serde(default = "yes")]
+    /// Whether the answer holds the results of the events; otherwise only that they are on disk.
+    #[serde(default = "default_wait")]
     #[param(default = true)]
     pub(super) wait: bool,
 }
 
-fn yes() -> bool {
+fn default_wait() -> bool {
     true
 }
 
@@ -87,76 +88,76 @@ fn yes() -> bool {
 #[serde(untagged)]
 #[expect(dead_code, reason = "it describes a body that is read as it comes")]
 pub(super) enum EventBody {
-    One(EventShape),
-    Several(Vec<EventShape>),
+    One(ThreadEventShape),
+    Several(Vec<ThreadEventShape>),
 }
 
-/// Something that happened, with the seed's names. A type that the seed does not have is your own.
+/// One event, with Team9's field names. A type that Team9 does not have is your own.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "it describes a body that is read as it comes")]
-pub(super) struct EventShape {
+pub(super) struct ThreadEventShape {
     /// What: `USER_MESSAGE`, `LLM_TEXT_RESPONSE`, `LLM_TOOL_CALL`, `TOOL_RESULT`, …
     #[schema(example = "USER_MESSAGE")]
     r#type: String,
     /// When, in milliseconds since 1970 UTC; now when left out.
     timestamp: Option<i64>,
-    /// Whatever else is known of it; `eventId` makes sending it again safe.
+    /// Further fields; `eventId` makes sending it again safe.
     metadata: Option<Map<String, Value>>,
     /// The fields of its type: `content`, `toolName`, `callId`, …
     #[serde(flatten)]
     fields: Map<String, Value>,
 }
 
-/// What events came to, in their order.
+/// The results of events, in their order.
 #[derive(Serialize, ToSchema)]
 pub(super) struct DispatchAnswer {
-    pub(super) results: Vec<Applied>,
+    pub(super) results: Vec<EventResult>,
 }
 
-/// What is to be condensed.
+/// The chunks to compact.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CompactRequest {
-    /// Ids of chunks; all that can be when left out.
+    /// Ids of chunks; all that can be compacted when left out.
     #[serde(default)]
     #[schema(max_items = 1000)]
     pub(super) chunks: Vec<String>,
 }
 
-/// Whether a thread stands still.
+/// Whether a thread is paused.
 #[derive(Serialize, ToSchema)]
 pub(super) struct PausedAnswer {
     /// The thread, as `agent:id`.
     pub(super) thread: String,
-    /// Whether it does now.
+    /// Whether it is paused now.
     pub(super) paused: bool,
-    /// Whether it did before.
+    /// Whether it was paused before.
     pub(super) was_paused: bool,
 }
 
-/// What is to be sent to a model.
+/// Options of the context for a model.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ContextRequest {
     /// The model's whole window, in tokens.
     #[schema(minimum = 1, example = 8192)]
     max_tokens: u32,
-    /// Of these, kept free for the answer.
-    #[serde(default = "answer")]
+    /// Tokens of the window that are kept free for the answer.
+    #[serde(default = "default_answer_tokens")]
     #[schema(default = 1024)]
     answer_tokens: u32,
-    /// Of these, taken by the schemas of tools.
+    /// Tokens of the window that the schemas of tools take.
     #[serde(default)]
     tools_tokens: u32,
     /// The system prompt; never left out.
     system: Option<String>,
-    /// Put in what memory says about this, of at most 4096 bytes.
+    /// Include what memory holds about this question, of at most 4096 bytes.
     #[schema(min_length = 1, max_length = 4096)]
     pub(super) recall: Option<String>,
     /// Chunks of these types are left out, such as `ENVIRONMENT`.
     #[serde(default)]
     exclude_types: Vec<String>,
-    /// Whose way of writing messages.
+    /// The format of the messages.
     #[serde(default)]
     wire: WireName,
     /// How calls are written.
@@ -164,11 +165,11 @@ pub(super) struct ContextRequest {
     style: StyleName,
 }
 
-fn answer() -> u32 {
+fn default_answer_tokens() -> u32 {
     1024
 }
 
-/// Whose way of writing messages.
+/// The format of the messages.
 #[derive(Deserialize, ToSchema, Clone, Copy, Default)]
 #[serde(rename_all = "snake_case")]
 enum WireName {
@@ -193,32 +194,32 @@ enum StyleName {
     Tagged,
 }
 
-impl TryFrom<ContextRequest> for ContextAsked {
-    type Error = Fault;
+impl TryFrom<ContextRequest> for ThreadContextQuery {
+    type Error = HttpFault;
 
-    fn try_from(asked: ContextRequest) -> Result<Self, Fault> {
-        let types = asked.exclude_types.iter().map(|word| {
-            let found = ChunkType::ALL.into_iter().find(|kind| kind.word() == word);
-            found.ok_or_else(|| {
-                let all = ChunkType::ALL.map(ChunkType::word).join(", ");
-                Fault::request(format!("exclude_types: {word} is none of {all}"))
+    fn try_from(request: ContextRequest) -> Result<Self, HttpFault> {
+        let types = request.exclude_types.iter().map(|word| {
+            word.parse().map_err(|_| {
+                let all = ChunkType::VARIANTS.iter().map(|kind| kind.as_str());
+                let all = all.collect::<Vec<_>>().join(", ");
+                HttpFault::request(format!("exclude_types: {word} is none of {all}"))
             })
         });
         Ok(Self {
-            max_tokens: asked.max_tokens,
-            answer_tokens: asked.answer_tokens,
-            tools_tokens: asked.tools_tokens,
-            system: asked.system,
-            recall: asked.recall,
+            max_tokens: request.max_tokens,
+            answer_tokens: request.answer_tokens,
+            tools_tokens: request.tools_tokens,
+            system: request.system,
+            recall: request.recall,
             exclude: types.collect::<Result<_, _>>()?,
-            manner: match asked.wire {
-                WireName::OpenAi => Manner::OpenAi,
-                WireName::Anthropic => Manner::Anthropic,
-                WireName::Neutral => Manner::Neutral,
+            format: match request.wire {
+                WireName::OpenAi => MessageFormat::OpenAi,
+                WireName::Anthropic => MessageFormat::Anthropic,
+                WireName::Neutral => MessageFormat::Neutral,
             },
-            style: match asked.style {
-                StyleName::Native => Style::Native,
-                StyleName::Tagged => Style::Tagged,
+            style: match request.style {
+                StyleName::Native => ContextStyle::Native,
+                StyleName::Tagged => ContextStyle::Tagged,
             },
         })
     }

@@ -1,6 +1,6 @@
 //! Threads over HTTP: working memory for agents in any language.
 //!
-//! Not here: rules. A route checks bounds that only HTTP has, and translates.
+//! Not here: rules. A route checks the bounds of HTTP, and converts requests and answers.
 
 use std::time::Duration;
 
@@ -18,14 +18,16 @@ use serde_json::{Value, json};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::bounds::{QUESTION, at_most, unfit, within};
-use super::counter::{Counter, Counters};
-use super::fault::{Asked, ErrorBody, Fault, Queried};
+use super::bounds::{QUESTION, at_most, invalid_request, within};
+use super::executor::{RequestExecutor, TenantExecutors};
+use super::fault::{ErrorBody, HttpFault, JsonBody, QueryParams};
 use super::thread_shapes::{
     CompactRequest, ContextRequest, CreateRequest, DeletedAnswer, DispatchAnswer, DispatchQuery,
     EventBody, ListAnswer, ListQuery, PausedAnswer, StateQuery,
 };
-use crate::threads::{self, Changed, ContextAsked, Created, LISTED, Wanted};
+use crate::threads::{
+    self, CreatedThread, LISTED, ThreadChange, ThreadContextQuery, ThreadRequest,
+};
 
 /// Longest wait for a compaction, a little less than a request may take.
 const WAIT: Duration = Duration::from_secs(8);
@@ -33,7 +35,7 @@ const WAIT: Duration = Duration::from_secs(8);
 const CHUNKS: usize = 1_000;
 
 /// The routes of threads.
-pub(super) fn all() -> OpenApiRouter<Counters> {
+pub(super) fn all() -> OpenApiRouter<TenantExecutors> {
     OpenApiRouter::new()
         .routes(routes!(create, list))
         .routes(routes!(delete))
@@ -46,67 +48,70 @@ pub(super) fn all() -> OpenApiRouter<Counters> {
         .routes(routes!(end))
 }
 
-/// Make a thread
+/// Create a thread
 ///
-/// One that is there already is given back as it is. A session's name goes on with that session.
+/// An existing thread is returned unchanged. With a session's name, the thread continues that session.
 #[utoipa::path(
     post,
     path = "/v1/threads",
     request_body = CreateRequest,
     responses(
-        (status = OK, description = "It is there", body = Created),
-        (status = "default", description = "It was not made", body = ErrorBody),
+        (status = OK, description = "The thread exists", body = CreatedThread),
+        (status = "default", description = "The thread was not created", body = ErrorBody),
     ),
 )]
 async fn create(
-    counter: Counter,
-    Asked(asked): Asked<CreateRequest>,
-) -> Result<Json<Created>, Fault> {
-    let wanted = Wanted {
-        name: asked.name,
-        agent: asked.agent,
-        from: asked
+    executor: RequestExecutor,
+    JsonBody(request): JsonBody<CreateRequest>,
+) -> Result<Json<CreatedThread>, HttpFault> {
+    let wanted = ThreadRequest {
+        name: request.name,
+        agent: request.agent,
+        from: request
             .from
-            .map(|from| (from, asked.state.as_deref().map(StateId::from))),
+            .map(|from| (from, request.state.as_deref().map(StateId::from))),
     };
     let created =
-        counter.serve(move |daybook| async move { threads::create(&daybook, &wanted).await });
+        executor.run(move |daybook| async move { threads::create(&daybook, &wanted).await });
     Ok(Json(created.await?))
 }
 
-/// The threads that there are, newest activity first
+/// List the threads, newest activity first
 #[utoipa::path(
     get,
     path = "/v1/threads",
     params(ListQuery),
     responses(
         (status = OK, description = "The threads", body = ListAnswer),
-        (status = "default", description = "They could not be told", body = ErrorBody),
+        (status = "default", description = "They could not be read", body = ErrorBody),
     ),
 )]
 async fn list(
-    counter: Counter,
-    Queried(asked): Queried<ListQuery>,
-) -> Result<Json<ListAnswer>, Fault> {
-    within("limit", asked.limit, LISTED, "threads")?;
+    executor: RequestExecutor,
+    QueryParams(request): QueryParams<ListQuery>,
+) -> Result<Json<ListAnswer>, HttpFault> {
+    within("limit", request.limit, LISTED, "threads")?;
     let threads =
-        counter.serve(move |daybook| async move { threads::list(&daybook, asked.limit).await });
+        executor.run(move |daybook| async move { threads::list(&daybook, request.limit).await });
     let threads = threads.await?;
     Ok(Json(ListAnswer { threads }))
 }
 
-/// Delete a thread; the session that it is stays
+/// Delete a thread; its session stays
 #[utoipa::path(
     delete,
     path = "/v1/threads/{thread}",
     params(("thread" = String, Path, description = "`agent:id`, or its label")),
     responses(
-        (status = OK, description = "It is gone", body = DeletedAnswer),
-        (status = "default", description = "It is not gone", body = ErrorBody),
+        (status = OK, description = "The thread is deleted", body = DeletedAnswer),
+        (status = "default", description = "The thread was not deleted", body = ErrorBody),
     ),
 )]
-async fn delete(counter: Counter, Path(name): Path<String>) -> Result<Json<DeletedAnswer>, Fault> {
-    let deleted = counter.serve(move |daybook| async move {
+async fn delete(
+    executor: RequestExecutor,
+    Path(name): Path<String>,
+) -> Result<Json<DeletedAnswer>, HttpFault> {
+    let deleted = executor.run(move |daybook| async move {
         let thread = threads::find(&daybook, &name).await?;
         threads::delete(&daybook, &thread).await?;
         Ok(thread.to_string())
@@ -118,42 +123,42 @@ async fn delete(counter: Counter, Path(name): Path<String>) -> Result<Json<Delet
     }))
 }
 
-/// What a thread holds
+/// Show what a thread holds
 ///
-/// With the seed's names: `id`, `chunkIds`, `chunks`, `metadata`; with `history`, `states` from the
-/// first one on, each with what made it.
+/// With Team9's names: `id`, `chunkIds`, `chunks`, `metadata`; with `history`, `states` from the
+/// first one on, each with the event that produced it.
 #[utoipa::path(
     get,
     path = "/v1/threads/{thread}/state",
     params(("thread" = String, Path, description = "`agent:id`, or its label"), StateQuery),
     responses(
         (status = OK, description = "The state", body = Value),
-        (status = "default", description = "It could not be told", body = ErrorBody),
+        (status = "default", description = "It could not be read", body = ErrorBody),
     ),
 )]
 async fn state(
-    counter: Counter,
+    executor: RequestExecutor,
     Path(name): Path<String>,
-    Queried(asked): Queried<StateQuery>,
-) -> Result<Json<Value>, Fault> {
-    let told = counter.serve(move |daybook| async move {
+    QueryParams(request): QueryParams<StateQuery>,
+) -> Result<Json<Value>, HttpFault> {
+    let shown = executor.run(move |daybook| async move {
         let thread = threads::find(&daybook, &name).await?;
-        if asked.history {
+        if request.history {
             return Ok(json!({ "states": threads::history(&daybook, &thread).await? }));
         }
-        let id = asked.state.as_deref().map(StateId::from);
+        let id = request.state.as_deref().map(StateId::from);
         let state = threads::state(&daybook, &thread, id.as_ref()).await?;
         Ok(serde_json::to_value(state)?)
     });
-    Ok(Json(told.await?))
+    Ok(Json(shown.await?))
 }
 
-/// Store events, and say what each came to
+/// Store events, and return the result of each
 ///
-/// One event, an array of them, or one on each line, with the seed's names. Answers once all are on disk
-/// and applied; what waits for a pause, or for a compaction of more than a few seconds, is said to wait,
-/// and is applied in its turn. Of a request with a bad event nothing is stored. `metadata.eventId` makes
-/// sending an event again safe.
+/// One event, an array of them, or one on each line, with Team9's names. Answers once all are on disk
+/// and applied; an event that waits for the end of a pause, or for a compaction of more than a few seconds,
+/// is marked as waiting, and is applied in its turn. Of a request with a bad event nothing is stored.
+/// `metadata.eventId` makes sending an event again safe.
 #[utoipa::path(
     post,
     path = "/v1/threads/{thread}/events",
@@ -168,50 +173,50 @@ async fn state(
     ),
 )]
 async fn dispatch(
-    counter: Counter,
+    executor: RequestExecutor,
     Path(name): Path<String>,
-    Queried(asked): Queried<DispatchQuery>,
+    QueryParams(request): QueryParams<DispatchQuery>,
     headers: HeaderMap,
     body: Bytes,
-) -> Result<Json<DispatchAnswer>, Fault> {
+) -> Result<Json<DispatchAnswer>, HttpFault> {
     json_or_lines(&headers)?;
-    let results = counter.serve(move |daybook| async move {
+    let results = executor.run(move |daybook| async move {
         let events = events(&body, daybook.clock.now())?;
         let thread = threads::find(&daybook, &name).await?;
-        let manager = daybook.manager()?;
-        match asked.wait {
-            true => threads::dispatch(&manager, &thread, &events, WAIT).await,
-            false => threads::append(&manager, &thread, &events).await,
+        let manager = daybook.thread_manager()?;
+        match request.wait {
+            true => threads::dispatch(&daybook, &manager, &thread, &events, WAIT).await,
+            false => threads::append(&daybook, &manager, &thread, &events).await,
         }
     });
     let results = results.await?;
     Ok(Json(DispatchAnswer { results }))
 }
 
-/// Condense what a thread holds, now
+/// Compact a thread, now
 ///
-/// Answers 202 when it takes longer than a few seconds: it goes on.
+/// Answers 202 when it takes longer than a few seconds; the compaction then continues in the background.
 #[utoipa::path(
     post,
     path = "/v1/threads/{thread}/compact",
     params(("thread" = String, Path, description = "`agent:id`, or its label")),
     request_body = CompactRequest,
     responses(
-        (status = OK, description = "What it came to", body = Changed),
-        (status = ACCEPTED, description = "It goes on"),
+        (status = OK, description = "The result of the compaction", body = ThreadChange),
+        (status = ACCEPTED, description = "The compaction continues in the background"),
         (status = "default", description = "Nothing was changed", body = ErrorBody),
     ),
 )]
 async fn compact(
-    counter: Counter,
+    executor: RequestExecutor,
     Path(name): Path<String>,
-    Asked(asked): Asked<CompactRequest>,
-) -> Result<Response, Fault> {
-    at_most("chunks", asked.chunks.len(), CHUNKS, "ids")?;
-    let compacted = counter.serve(move |daybook| async move {
+    JsonBody(request): JsonBody<CompactRequest>,
+) -> Result<Response, HttpFault> {
+    at_most("chunks", request.chunks.len(), CHUNKS, "ids")?;
+    let compacted = executor.run(move |daybook| async move {
         let thread = threads::find(&daybook, &name).await?;
-        let chunks: Vec<ChunkId> = asked.chunks.iter().map(|id| id.as_str().into()).collect();
-        threads::compact(&daybook.manager()?, &thread, &chunks, WAIT).await
+        let chunks: Vec<ChunkId> = request.chunks.iter().map(|id| id.as_str().into()).collect();
+        threads::compact(&daybook.thread_manager()?, &thread, &chunks, WAIT).await
     });
     Ok(match compacted.await? {
         Some(compacted) => Json(compacted).into_response(),
@@ -219,10 +224,10 @@ async fn compact(
     })
 }
 
-/// What an agent's model is sent, within its window
+/// Build the messages for an agent's model, within its window
 ///
-/// `messages` as `wire` has them, for `anthropic` with `system` beside them; `tokens`, never more than fit;
-/// `included`, `shortened` and `left_out` say which chunks are in it.
+/// `messages` in the format that `wire` names, for `anthropic` with `system` beside them; `tokens`, never more than
+/// fit; `included`, `shortened` and `left_out` list the chunks.
 #[utoipa::path(
     post,
     path = "/v1/threads/{thread}/context",
@@ -230,37 +235,40 @@ async fn compact(
     request_body = ContextRequest,
     responses(
         (status = OK, description = "The messages, and what is in them", body = Value),
-        (status = "default", description = "They could not be put together", body = ErrorBody),
+        (status = "default", description = "The messages could not be assembled", body = ErrorBody),
     ),
 )]
 async fn context(
-    counter: Counter,
+    executor: RequestExecutor,
     Path(name): Path<String>,
-    Asked(asked): Asked<ContextRequest>,
-) -> Result<Json<Value>, Fault> {
-    if let Some(question) = &asked.recall {
+    JsonBody(request): JsonBody<ContextRequest>,
+) -> Result<Json<Value>, HttpFault> {
+    if let Some(question) = &request.recall {
         within("recall", question.len(), QUESTION, "bytes")?;
     }
-    let asked = ContextAsked::try_from(asked)?;
-    let context = counter.serve(move |daybook| async move {
+    let request = ThreadContextQuery::try_from(request)?;
+    let context = executor.run(move |daybook| async move {
         let thread = threads::find(&daybook, &name).await?;
-        threads::context(&daybook, &thread, &asked).await
+        threads::context(&daybook, &thread, &request).await
     });
     Ok(Json(context.await?))
 }
 
-/// Have a thread stand still: events are stored, and wait
+/// Pause a thread: events are stored, and wait
 #[utoipa::path(
     post,
     path = "/v1/threads/{thread}/pause",
     params(("thread" = String, Path, description = "`agent:id`, or its label")),
     responses(
-        (status = OK, description = "It stands still", body = PausedAnswer),
+        (status = OK, description = "The thread is paused", body = PausedAnswer),
         (status = "default", description = "Nothing was changed", body = ErrorBody),
     ),
 )]
-async fn pause(counter: Counter, Path(name): Path<String>) -> Result<Json<PausedAnswer>, Fault> {
-    let paused = counter.serve(move |daybook| async move {
+async fn pause(
+    executor: RequestExecutor,
+    Path(name): Path<String>,
+) -> Result<Json<PausedAnswer>, HttpFault> {
+    let paused = executor.run(move |daybook| async move {
         let thread = threads::find(&daybook, &name).await?;
         threads::pause(&daybook, &thread).await?;
         Ok(thread.to_string())
@@ -273,7 +281,7 @@ async fn pause(counter: Counter, Path(name): Path<String>) -> Result<Json<Paused
     }))
 }
 
-/// Have a paused thread go on
+/// Resume a paused thread
 #[utoipa::path(
     post,
     path = "/v1/threads/{thread}/resume",
@@ -283,8 +291,11 @@ async fn pause(counter: Counter, Path(name): Path<String>) -> Result<Json<Paused
         (status = "default", description = "Nothing was changed", body = ErrorBody),
     ),
 )]
-async fn resume(counter: Counter, Path(name): Path<String>) -> Result<Json<PausedAnswer>, Fault> {
-    let resumed = counter.serve(move |daybook| async move {
+async fn resume(
+    executor: RequestExecutor,
+    Path(name): Path<String>,
+) -> Result<Json<PausedAnswer>, HttpFault> {
+    let resumed = executor.run(move |daybook| async move {
         let thread = threads::find(&daybook, &name).await?;
         let was_paused = threads::resume(&daybook, &thread).await?;
         Ok((thread.to_string(), was_paused))
@@ -297,32 +308,35 @@ async fn resume(counter: Counter, Path(name): Path<String>) -> Result<Json<Pause
     }))
 }
 
-/// The session is over
+/// End the session
 ///
-/// What is ephemeral goes, and what was said is due to be learned.
+/// Ephemeral chunks are removed, and the session becomes due for extraction.
 #[utoipa::path(
     post,
     path = "/v1/threads/{thread}/end",
     params(("thread" = String, Path, description = "`agent:id`, or its label")),
     responses(
-        (status = OK, description = "It is over", body = Changed),
+        (status = OK, description = "The session has ended", body = ThreadChange),
         (status = "default", description = "Nothing was changed", body = ErrorBody),
     ),
 )]
-async fn end(counter: Counter, Path(name): Path<String>) -> Result<Json<Changed>, Fault> {
-    let ended = counter.serve(move |daybook| async move {
+async fn end(
+    executor: RequestExecutor,
+    Path(name): Path<String>,
+) -> Result<Json<ThreadChange>, HttpFault> {
+    let ended = executor.run(move |daybook| async move {
         let thread = threads::find(&daybook, &name).await?;
         threads::end(&daybook, &thread).await
     });
     Ok(Json(ended.await?))
 }
 
-fn json_or_lines(headers: &HeaderMap) -> Result<(), Fault> {
+fn json_or_lines(headers: &HeaderMap) -> Result<(), HttpFault> {
     let given = headers.get(CONTENT_TYPE).and_then(|it| it.to_str().ok());
     let given = given.and_then(|it| it.split(';').next()).map(str::trim);
     match given {
         Some("application/json" | "application/x-ndjson" | "application/jsonl") => Ok(()),
-        _ => Err(Fault::new(
+        _ => Err(HttpFault::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
             "not_json",
             "the body must be JSON, or JSON lines; send the header \"Content-Type: \
@@ -341,19 +355,25 @@ fn events(body: &[u8], now: Timestamp) -> Result<Vec<ThreadEvent>> {
         match value {
             Ok(Value::Array(several)) if n == 0 => values = several,
             Ok(value) => values.push(value),
-            Err(error) => return Err(unfit(format!("events[{}]: {error}", values.len()))),
+            Err(error) => {
+                return Err(invalid_request(format!(
+                    "events[{}]: {error}",
+                    values.len()
+                )));
+            }
         }
         if values.len() > APPEND_EVENTS {
             break;
         }
     }
     if values.is_empty() || values.len() > APPEND_EVENTS {
-        return Err(unfit(format!(
+        return Err(invalid_request(format!(
             "send 1 to {APPEND_EVENTS} events in one request"
         )));
     }
     let read = values.into_iter().enumerate().map(|(n, value)| {
-        threads::event(value, now).map_err(|why| unfit(format!("events[{n}]: {why}")))
+        threads::event_from_json(value, now)
+            .map_err(|why| invalid_request(format!("events[{n}]: {why}")))
     });
     read.collect()
 }

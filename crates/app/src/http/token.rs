@@ -1,4 +1,5 @@
-//! Tokens: that of the server's own tenant is made at the first start, kept in the data folder for its owner's eyes alone.
+//! Tokens of tenants. The first start creates the token of the server's own tenant, in a file of the data folder that
+//! only its owner may read.
 
 use std::fs;
 use std::io::{self, Write};
@@ -8,7 +9,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use daybook_domain::Tenant;
 use daybook_engine::bounded;
 
-use crate::root::shown;
+use crate::folders::data_folder::display_path;
 use crate::settings::is_tenant;
 
 /// Name of the file in the data folder.
@@ -17,7 +18,7 @@ const FILE: &str = "token";
 const FILE_BYTES: u64 = 64 * 1024;
 /// Random bytes of a token.
 const BYTES: usize = 32;
-/// Fewest characters of a token that somebody has chosen.
+/// Fewest characters of a token that a person has chosen.
 const FEWEST: usize = 32;
 
 /// Folder of the data folder that holds tokens of tenants, each in a file of the tenant's name.
@@ -25,47 +26,47 @@ const TENANTS: &str = "tokens";
 /// Most tenants that one server answers.
 const MOST: usize = 1_000;
 
-/// What opens the gate, to the memory of one tenant.
-pub(super) struct Token {
+/// A secret that gives access to the memory of one tenant.
+pub(super) struct TenantToken {
     pub(super) file: PathBuf,
     pub(super) secret: String,
     pub(super) tenant: Tenant,
 }
 
-/// The tokens of tenants that a person has put below `tokens/`.
-pub(super) fn of_tenants(root: &Path) -> Result<Vec<Token>> {
+/// Reads the tokens of tenants that a person has put below `tokens/`.
+pub(super) fn of_tenants(root: &Path) -> Result<Vec<TenantToken>> {
     let folder = root.join(TENANTS);
     let entries = match fs::read_dir(&folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => {
-            return Err(error).with_context(|| format!("cannot read {}", shown(&folder)));
+            return Err(error).with_context(|| format!("cannot read {}", display_path(&folder)));
         }
     };
     let mut tokens = Vec::new();
     for entry in entries {
         let file = entry
-            .with_context(|| format!("cannot read {}", shown(&folder)))?
+            .with_context(|| format!("cannot read {}", display_path(&folder)))?
             .path();
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         if !is_tenant(&name) {
             bail!(
                 "{} is not named for a tenant; write 1 to 64 of the letters a to z, digits, - and _",
-                shown(&file)
+                display_path(&file)
             );
         }
         let tenant = Tenant(name.into_owned());
         tokens.push(read(file, tenant)?);
         if tokens.len() > MOST {
-            bail!("{} holds more than {MOST} tokens", shown(&folder));
+            bail!("{} holds more than {MOST} tokens", display_path(&folder));
         }
     }
     tokens.sort_by(|a, b| a.tenant.cmp(&b.tenant));
     Ok(tokens)
 }
 
-/// Refuses two tenants with one token: the token would not tell which memory it opens.
-pub(super) fn check_distinct(tokens: &[Token]) -> Result<()> {
+/// Refuses two tenants with one token: it would be ambiguous whose memory the token opens.
+pub(super) fn check_distinct(tokens: &[TenantToken]) -> Result<()> {
     for (n, one) in tokens.iter().enumerate() {
         let same = tokens[n + 1..]
             .iter()
@@ -73,27 +74,27 @@ pub(super) fn check_distinct(tokens: &[Token]) -> Result<()> {
         if let Some(other) = same.filter(|other| other.tenant != one.tenant) {
             bail!(
                 "{} and {} hold the same token, and belong to two tenants; make a new one for each",
-                shown(&one.file),
-                shown(&other.file)
+                display_path(&one.file),
+                display_path(&other.file)
             );
         }
     }
     Ok(())
 }
 
-/// The token of the server's own tenant, made when there is none.
-pub(super) fn ensure(root: &Path, tenant: &Tenant) -> Result<Token> {
+/// Reads the token of the server's own tenant; creates it when there is none.
+pub(super) fn ensure(root: &Path, tenant: &Tenant) -> Result<TenantToken> {
     let file = root.join(FILE);
     match make(root, &file) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-            Err(error).with_context(|| format!("cannot write {}", shown(&file)))
+            Err(error).with_context(|| format!("cannot write {}", display_path(&file)))
         }
         Ok(()) | Err(_) => read(file, tenant.clone()),
     }
 }
 
-fn read(file: PathBuf, tenant: Tenant) -> Result<Token> {
-    let name = shown(&file);
+fn read(file: PathBuf, tenant: Tenant) -> Result<TenantToken> {
+    let name = display_path(&file);
     if is_open_to_others(&file) {
         bail!("others on this machine may read {name}; run chmod 600 {name}, or delete it");
     }
@@ -101,16 +102,16 @@ fn read(file: PathBuf, tenant: Tenant) -> Result<Token> {
         bounded::read_text(&file, FILE_BYTES).with_context(|| format!("cannot read {name}"))?;
     let secret = text.trim().to_owned();
     if secret.len() < FEWEST || !secret.bytes().all(|byte| byte.is_ascii_graphic()) {
-        bail!("{name} holds no token; delete it, and the next start makes a new one");
+        bail!("{name} holds no valid token; delete it, and the next start creates a new one");
     }
-    Ok(Token {
+    Ok(TenantToken {
         file,
         secret,
         tenant,
     })
 }
 
-/// Writes a new token beside its place and links it there, so that nobody ever reads half of one
+/// Writes a new token to a temporary file and links it to its place, so that no reader sees half of one
 /// and the first of two servers wins.
 fn make(root: &Path, file: &Path) -> io::Result<()> {
     if file.exists() {

@@ -1,4 +1,4 @@
-//! What was asked of this server since it began: counted for `/metrics`, told to whoever logs.
+//! Counts the requests of this server since it began, for `/metrics`, and logs each.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,7 +11,7 @@ use axum::response::Response;
 use tracing::field::Empty;
 use tracing::{Instrument, debug_span};
 
-use super::exposition::{Exposition, Kind};
+use super::exposition::{Exposition, MetricKind};
 
 /// Upper bounds of the buckets that times are counted in, in seconds; the last is the longest that a
 /// request may take.
@@ -20,24 +20,24 @@ const BOUNDS: [f64; 11] = [
 ];
 /// Classes of a status, by its first digit.
 const CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
-/// The route of requests for what is not there: a name of their own would be anybody's to make up.
+/// Label of requests for unknown routes: their own path would let any client create labels.
 const NO_ROUTE: &str = "none";
 
 /// Answered requests, by route.
 #[derive(Default)]
-pub(super) struct Traffic(Mutex<BTreeMap<String, Answered>>);
+pub(super) struct RequestCounts(Mutex<BTreeMap<String, RouteCounts>>);
 
 #[derive(Default)]
-struct Answered {
+struct RouteCounts {
     classes: [u64; CLASSES.len()],
     times: [u64; BOUNDS.len()],
     longer: u64,
     seconds: f64,
 }
 
-/// Lets a request through, and counts its answer.
-pub(super) async fn watch(
-    State(traffic): State<Arc<Traffic>>,
+/// Forwards a request, and counts its answer.
+pub(super) async fn count_request(
+    State(traffic): State<Arc<RequestCounts>>,
     request: Request,
     next: Next,
 ) -> Response {
@@ -51,32 +51,32 @@ pub(super) async fn watch(
     response
 }
 
-impl Traffic {
+impl RequestCounts {
     fn count(&self, route: String, status: StatusCode, took: Duration) {
         let mut routes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let answered = routes.entry(route).or_default();
+        let counts = routes.entry(route).or_default();
         let class = usize::from(status.as_u16() / 100).saturating_sub(1);
-        if let Some(count) = answered.classes.get_mut(class) {
+        if let Some(count) = counts.classes.get_mut(class) {
             *count += 1;
         }
         let seconds = took.as_secs_f64();
         match BOUNDS.iter().position(|bound| seconds <= *bound) {
-            Some(bucket) => answered.times[bucket] += 1,
-            None => answered.longer += 1,
+            Some(bucket) => counts.times[bucket] += 1,
+            None => counts.longer += 1,
         }
-        answered.seconds += seconds;
+        counts.seconds += seconds;
     }
 
-    /// Tells of it.
+    /// Adds the counts to the exposition.
     pub(super) fn expose(&self, exposition: &mut Exposition) {
         let routes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut requests = exposition.family(
             "daybook_http_requests_total",
-            Kind::Counter,
+            MetricKind::Counter,
             "Requests that this server has answered since it began, by route and class of the status.",
         );
-        for (route, answered) in &*routes {
-            for (class, count) in CLASSES.iter().zip(answered.classes) {
+        for (route, counts) in &*routes {
+            for (class, count) in CLASSES.iter().zip(counts.classes) {
                 if count > 0 {
                     requests.sample(&[("route", route), ("status", class)], count as f64);
                 }
@@ -84,17 +84,12 @@ impl Traffic {
         }
         let mut times = exposition.family(
             "daybook_http_request_duration_seconds",
-            Kind::Histogram,
+            MetricKind::Histogram,
             "How long this server took to answer, since it began, by route.",
         );
-        for (route, answered) in &*routes {
-            let buckets = BOUNDS.into_iter().zip(answered.times);
-            times.histogram(
-                &[("route", route)],
-                buckets,
-                answered.longer,
-                answered.seconds,
-            );
+        for (route, counts) in &*routes {
+            let buckets = BOUNDS.into_iter().zip(counts.times);
+            times.histogram(&[("route", route)], buckets, counts.longer, counts.seconds);
         }
     }
 }

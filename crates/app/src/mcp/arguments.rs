@@ -1,4 +1,4 @@
-//! What tools are given, read and checked.
+//! Parses and checks arguments of tools.
 
 use anyhow::{Result, anyhow, bail};
 use serde::de::DeserializeOwned;
@@ -8,14 +8,14 @@ use serde_json::{Map, Value};
 /// Most lines around a citation.
 pub(super) const AROUND: u32 = 50;
 
-pub(super) fn taken<T: DeserializeOwned>(mut arguments: Map<String, Value>) -> Result<T> {
+pub(super) fn parse_arguments<T: DeserializeOwned>(mut arguments: Map<String, Value>) -> Result<T> {
     // Models write null for what they leave out.
     arguments.retain(|_, value| !value.is_null());
     serde_json::from_value(Value::Object(arguments))
         .map_err(|error| anyhow!("these arguments do not fit: {error}"))
 }
 
-/// A count; `8.0` is one, as some clients write it.
+/// Parses a count; some clients write `8.0`.
 pub(super) fn count<'de, D: Deserializer<'de>>(input: D) -> Result<Option<u64>, D::Error> {
     let number = f64::deserialize(input)?;
     if number.fract() != 0.0 || !(0.0..=9e15).contains(&number) {

@@ -1,78 +1,57 @@
-//! What each tool takes and does: arguments checked, the desk asked, the answer worded.
+//! Runs calls of tools: checks the arguments, calls the service, and renders the answer.
 //!
-//! Bad arguments are answered with what is wrong and what would be right; the client's agent reads
+//! The answer to bad arguments names the fault and what is allowed; the client's agent reads
 //! it and tries again.
 
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use daybook_domain::Origin;
-use daybook_engine::files::reading;
-use daybook_engine::recall::search::Recalled;
-use daybook_engine::stop::Stop;
+use daybook_engine::files::named_file;
+use daybook_engine::recall::interface_use::InterfaceUse;
+use daybook_engine::recall::search::RecallResult;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::answer::{self, BUDGET, Told};
-use super::arguments::{AROUND, count, taken, within};
+use super::answer::{self, BUDGET};
+use super::arguments::{AROUND, count, parse_arguments, within};
+use super::call::McpCall;
 use super::entities;
-use super::memory::Memory;
-use super::tools::Which;
-use crate::desk::{self, Ask, Standing, Whose};
-use crate::wiring::block_on;
+use super::tools::ToolKind;
+use crate::process::block_on;
+use crate::service::agent_answer::{AgentAnswer, render_recalled};
+use crate::service::context::{ContextQuery, context_in};
+use crate::service::notes::{NoteScope, save_note};
+use crate::service::parse_scope;
+use crate::service::recall::{RecallQuery, answer_query, parse_layer, recall_json};
+use crate::service::show::load_cited;
 
-/// Answers to a question unless more or fewer are asked for.
+/// Default number of answers to a question.
 const ANSWERS: u64 = 8;
-/// Why a cancelled call has no answer; its client is not shown it.
-const CANCELLED: &str = "the call was cancelled";
 /// Most answers to a question.
 const MOST_ANSWERS: u64 = 50;
 
-/// One call of a tool.
-pub(super) struct Call<'a> {
-    pub(super) memory: &'a Memory,
-    /// Asked once the call is cancelled.
-    pub(super) stop: &'a Stop,
-}
-
-impl Call<'_> {
-    /// Runs `reading` to its end, or until the call is cancelled. It must change nothing.
-    fn read<T>(&self, reading: impl Future<Output = Result<T>>) -> Result<T> {
-        block_on(async {
-            tokio::select! {
-                biased;
-                () = self.stop.wait() => bail!(CANCELLED),
-                done = reading => done,
-            }
-        })
-    }
-
-    /// Fails when the call is cancelled: what has not begun need not.
-    pub(super) fn go_on(&self) -> Result<()> {
-        match self.stop.asked() {
-            true => bail!(CANCELLED),
-            false => Ok(()),
-        }
-    }
-}
-
-/// Calls a tool.
-pub(super) fn answer(call: &Call<'_>, which: Which, arguments: Map<String, Value>) -> Result<Told> {
-    call.go_on()?;
-    match which {
-        Which::Recall => recall(call, &taken(arguments)?),
-        Which::Remember => remember(call, taken(arguments)?),
-        Which::Context => context(call, taken(arguments)?),
-        Which::Read => read(call, &taken(arguments)?),
-        Which::CreateEntity => entities::create(call, &taken(arguments)?),
-        Which::UpsertRecord => entities::upsert(call, &taken(arguments)?),
-        Which::ListEntities => entities::list(call, &taken(arguments)?),
+/// Runs a call of a tool.
+pub(super) fn answer(
+    call: &McpCall<'_>,
+    kind: ToolKind,
+    arguments: Map<String, Value>,
+) -> Result<AgentAnswer> {
+    call.check_cancelled()?;
+    match kind {
+        ToolKind::Recall => recall(call, &parse_arguments(arguments)?),
+        ToolKind::Remember => remember(call, parse_arguments(arguments)?),
+        ToolKind::Context => context(call, parse_arguments(arguments)?),
+        ToolKind::Show => show(call, &parse_arguments(arguments)?),
+        ToolKind::CreateEntity => entities::create(call, &parse_arguments(arguments)?),
+        ToolKind::UpsertRecord => entities::upsert(call, &parse_arguments(arguments)?),
+        ToolKind::ListEntities => entities::list(call, &parse_arguments(arguments)?),
     }
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Recall {
+struct RecallArguments {
     question: String,
     #[serde(default, deserialize_with = "count")]
     limit: Option<u64>,
@@ -84,13 +63,13 @@ struct Recall {
     strict: bool,
 }
 
-fn recall(call: &Call<'_>, asked: &Recall) -> Result<Told> {
+fn recall(call: &McpCall<'_>, asked: &RecallArguments) -> Result<AgentAnswer> {
     if asked.question.trim().is_empty() {
         bail!("the question is empty; say what you want to know");
     }
     let limit = within("limit", asked.limit.unwrap_or(ANSWERS), 1, MOST_ANSWERS)?;
-    let layer = asked.layer.as_deref().map(desk::layer).transpose();
-    let ask = Ask {
+    let layer = asked.layer.as_deref().map(parse_layer).transpose();
+    let query = RecallQuery {
         text: asked.question.clone(),
         limit,
         layers: layer.map_err(|why| anyhow!(why))?.into_iter().collect(),
@@ -99,54 +78,57 @@ fn recall(call: &Call<'_>, asked: &Recall) -> Result<Told> {
         strict: asked.strict,
     };
     let Some(daybook) = call.memory.existing()? else {
-        return Ok(answer::nothing_yet(
-            desk::answers_json(&Recalled::default()),
-        ));
+        return Ok(answer::nothing_yet(recall_json(&RecallResult::default())));
     };
-    let recalled = call.read(desk::ask(&daybook, &ask))?;
-    Ok(answer::recalled(&daybook, &recalled))
+    let recalled = call.read(answer_query(&daybook, &query))?;
+    let answer = render_recalled(&daybook, &recalled);
+    // Only answers that fit were shown, so only those are recorded.
+    call.record_shown(InterfaceUse::Text(answer.text.clone()));
+    Ok(answer)
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Remember {
-    words: String,
+struct RememberArguments {
+    /// `words` in the last release.
+    #[serde(alias = "words")]
+    text: String,
     scope: Option<String>,
     #[serde(default)]
     everywhere: bool,
 }
 
-fn remember(call: &Call<'_>, given: Remember) -> Result<Told> {
-    if given.words.trim().is_empty() {
-        bail!("the words are empty; say what to remember");
+fn remember(call: &McpCall<'_>, given: RememberArguments) -> Result<AgentAnswer> {
+    if given.text.trim().is_empty() {
+        bail!("the text is empty; say what to remember");
     }
     let whose = match (given.scope, given.everywhere) {
         (Some(_), true) => bail!("give either a scope or everywhere, not both"),
-        (Some(name), false) => Whose::Named(name),
-        (None, true) => Whose::Person,
-        (None, false) => Whose::Here,
+        (Some(name), false) => NoteScope::Named(name),
+        (None, true) => NoteScope::Person,
+        (None, false) => NoteScope::Current,
     };
-    if let Whose::Named(name) = &whose {
-        desk::check_scope(name)?;
+    if let NoteScope::Named(name) = &whose {
+        parse_scope(name)?;
     }
-    let folder = own_folder()?;
+    let folder = server_folder()?;
     let _turn = call.memory.writing();
-    call.go_on()?;
+    call.check_cancelled()?;
     let daybook = call.memory.existing_or_new()?;
-    let kept = block_on(desk::keep(
+    let note = block_on(save_note(
         &daybook,
-        &given.words,
+        &given.text,
         &whose,
         &folder,
         Origin::Assistant,
         call.stop,
     ))?;
-    Ok(answer::kept(&kept))
+    Ok(answer::saved_note(&note))
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Context {
+struct ContextArguments {
     folder: Option<PathBuf>,
     branch: Option<String>,
     project: Option<String>,
@@ -154,7 +136,7 @@ struct Context {
     budget: Option<u64>,
 }
 
-fn context(call: &Call<'_>, asked: Context) -> Result<Told> {
+fn context(call: &McpCall<'_>, asked: ContextArguments) -> Result<AgentAnswer> {
     let budget = asked
         .budget
         .map(|budget| within("budget", budget, 1, BUDGET as u64));
@@ -162,24 +144,27 @@ fn context(call: &Call<'_>, asked: Context) -> Result<Told> {
     let folder = match asked.folder {
         Some(folder) => std::path::absolute(&folder)
             .with_context(|| format!("{} is not a folder", folder.display()))?,
-        None => own_folder()?,
+        None => server_folder()?,
     };
     let Some(daybook) = call.memory.existing()? else {
         return Ok(answer::nothing_yet(json!({ "text": "" })));
     };
     let usual = daybook.settings.context_tokens.min(BUDGET);
-    let standing = Standing {
+    let query = ContextQuery {
         project: asked.project,
         branch: asked.branch,
         budget: Some(budget.unwrap_or(usual)),
+        ..ContextQuery::default()
     };
-    let briefing = call.read(desk::brief(&daybook, &folder, &standing))?;
-    Ok(answer::briefing(&briefing))
+    let context = call.read(context_in(&daybook, &folder, &query))?;
+    call.record_shown(InterfaceUse::Text(context.assembled.text.clone()));
+    Ok(answer::context(&context))
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Read {
+struct ShowArguments {
+    #[serde(alias = "citation")]
     target: String,
     #[serde(default, deserialize_with = "count")]
     around: Option<u64>,
@@ -187,7 +172,7 @@ struct Read {
     offset: Option<u64>,
 }
 
-fn read(call: &Call<'_>, asked: &Read) -> Result<Told> {
+fn show(call: &McpCall<'_>, asked: &ShowArguments) -> Result<AgentAnswer> {
     let target = asked.target.trim();
     let target = target.strip_prefix('[').unwrap_or(target);
     let target = target.strip_suffix(']').unwrap_or(target);
@@ -200,42 +185,52 @@ fn read(call: &Call<'_>, asked: &Read) -> Result<Told> {
         bail!("nothing is remembered yet, so there is no {target}");
     };
     if target.contains(['/', '\\']) || target.ends_with(".md") {
-        call.read(daybook.look_around())?;
-        let text = reading::read(&daybook.root, target)
+        call.read(daybook.check_out_shared_files())?;
+        let text = named_file::read(&daybook.root, target)
             .context("give a path such as projects/tidepool/memory/MEMORY.md, as `recall` does")?;
-        return answer::page(target, &text, offset);
+        let answer = answer::page(target, &text, offset)?;
+        call.record_shown(InterfaceUse::Text(answer.text.clone()));
+        return Ok(answer);
     }
     let around = u32::try_from(around)?;
-    let (session, events) = call.read(desk::words(&daybook, target, around))?;
-    let text = answer::words(&daybook, &events);
-    let mut told = answer::page(target, &text, offset)?;
-    told.data["session"] = json!(session.id.to_string());
-    Ok(told)
+    let (session, events) = call.read(load_cited(&daybook, target, around))?;
+    let text = answer::events_text(&daybook, &events);
+    let mut answer = answer::page(target, &text, offset)?;
+    answer.data["session"] = json!(session.id.to_string());
+    call.record_shown(InterfaceUse::of_words(target, &session.id, &events));
+    Ok(answer)
 }
 
-fn own_folder() -> Result<PathBuf> {
+fn server_folder() -> Result<PathBuf> {
     std::env::current_dir().context("the folder that this server was started in cannot be read")
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
+
+    use daybook_engine::stop::Stop;
+
     use super::*;
+    use crate::mcp::call::CANCELLED;
+    use crate::mcp::memory::LazyMemory;
 
     #[test]
     fn a_cancelled_call_waits_no_longer_and_begins_nothing() {
-        let memory = Memory::at(PathBuf::from("/nowhere"), Vec::new());
+        let memory = LazyMemory::new(PathBuf::from("/nowhere"), Vec::new());
         let stop = Stop::default();
-        let call = Call {
+        let call = McpCall {
             memory: &memory,
             stop: &stop,
+            used: Mutex::default(),
         };
         std::thread::scope(|scope| {
             let waiting = scope.spawn(|| call.read(std::future::pending::<Result<()>>()));
-            stop.ask();
+            stop.request_end();
             let ended = waiting.join().expect("no panic");
             assert_eq!(ended.expect_err("it was cancelled").to_string(), CANCELLED);
         });
-        let begun = answer(&call, Which::Recall, Map::new());
+        let begun = answer(&call, ToolKind::Recall, Map::new());
         assert_eq!(begun.expect_err("it was cancelled").to_string(), CANCELLED);
     }
 }

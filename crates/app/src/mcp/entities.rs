@@ -2,32 +2,36 @@
 
 use anyhow::{Result, bail};
 use daybook_domain::Scope;
-use daybook_engine::extract::entity_tools::LISTED;
-use daybook_engine::files::entities::{self as kept, Card, EntityError, Saved};
+use daybook_domain::page::read_all;
+use daybook_engine::extract::entity_tools::MAX_LISTED_ENTITIES;
+use daybook_engine::files::entities::{self as kept, Card, EntityError, SavedEntity};
 use daybook_engine::files::layout::folder;
 use daybook_engine::files::reindex::reindex;
-use daybook_engine::files::stamp::Stamp;
+use daybook_engine::files::stamp::CommitStamp;
 use daybook_engine::files::{FilesConfig, Folder, LockOutcome, WriterLock};
-use daybook_engine::ingest::redact::Redactor;
 use daybook_engine::jobs::WorkLimits;
+use daybook_text::names::redact_name;
+use daybook_text::redact::Redactor;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::answer::{ANSWER, Told, nothing_yet};
+use super::answer::nothing_yet;
 use super::arguments::count;
-use super::calls::Call;
-use crate::desk::person;
-use crate::wiring::{Daybook, block_on};
+use super::call::McpCall;
+use crate::process::block_on;
+use crate::service::agent_answer::{AgentAnswer, MAX_BYTES};
+use crate::service::person_scope;
+use crate::wiring::Daybook;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Create {
+pub(super) struct CreateEntityArguments {
     entity: String,
     name: String,
     description: String,
 }
 
-pub(super) fn create(call: &Call<'_>, given: &Create) -> Result<Told> {
+pub(super) fn create(call: &McpCall<'_>, given: &CreateEntityArguments) -> Result<AgentAnswer> {
     let card = Card {
         name: given.name.clone(),
         description: given.description.clone(),
@@ -36,22 +40,22 @@ pub(super) fn create(call: &Call<'_>, given: &Create) -> Result<Told> {
     let (saved, path) = write(call, |lock, stamp, redactor| {
         kept::create(lock, stamp, redactor, entity, &card)
     })?;
-    let text = kept::told(entity, None, saved.created, saved.secrets);
+    let text = kept::change_message(entity, None, saved.created, saved.secrets);
     let data = json!({
         "summary": text, "entity": entity, "created": saved.created, "path": path,
     });
-    Ok(Told { text, data })
+    Ok(AgentAnswer { text, data })
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Upsert {
+pub(super) struct UpsertRecordArguments {
     entity: String,
     record: String,
     content: String,
 }
 
-pub(super) fn upsert(call: &Call<'_>, given: &Upsert) -> Result<Told> {
+pub(super) fn upsert(call: &McpCall<'_>, given: &UpsertRecordArguments) -> Result<AgentAnswer> {
     let (entity, record) = (given.entity.trim(), given.record.trim());
     if given.content.is_empty() {
         return Err(EntityError::Refused("Content is required.".to_owned()).into());
@@ -59,45 +63,46 @@ pub(super) fn upsert(call: &Call<'_>, given: &Upsert) -> Result<Told> {
     let (saved, path) = write(call, |lock, stamp, redactor| {
         kept::upsert(lock, stamp, redactor, entity, record, &given.content)
     })?;
-    let text = kept::told(entity, Some(record), saved.created, saved.secrets);
+    let record = &*redact_name(&Redactor::standard(), record);
+    let text = kept::change_message(entity, Some(record), saved.created, saved.secrets);
     let data = json!({
         "summary": text, "entity": entity, "record": record, "created": saved.created,
         "path": path,
     });
-    Ok(Told { text, data })
+    Ok(AgentAnswer { text, data })
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct List {
+pub(super) struct ListEntitiesArguments {
     #[serde(default, deserialize_with = "count")]
     limit: Option<u64>,
 }
 
-pub(super) fn list(call: &Call<'_>, asked: &List) -> Result<Told> {
+pub(super) fn list(call: &McpCall<'_>, asked: &ListEntitiesArguments) -> Result<AgentAnswer> {
     let limit = match asked.limit {
         None => usize::MAX,
-        Some(limit) if (1..=LISTED as u64).contains(&limit) => usize::try_from(limit)?,
-        Some(limit) => bail!("limit is {limit}; give 1 to {LISTED}"),
+        Some(limit) if (1..=MAX_LISTED_ENTITIES as u64).contains(&limit) => usize::try_from(limit)?,
+        Some(limit) => bail!("limit is {limit}; give 1 to {MAX_LISTED_ENTITIES}"),
     };
     let none = json!({ "summary": "No memory entities.", "count": 0 });
     let Some(daybook) = call.memory.existing()? else {
         return Ok(nothing_yet(none));
     };
-    let folder = folder(&daybook.root, &person(&daybook));
+    let folder = folder(&daybook.root, &person_scope(&daybook));
     let found = kept::list(&folder, limit);
     if found.is_empty() {
         let text = "No memory entities.".to_owned();
-        return Ok(Told { text, data: none });
+        return Ok(AgentAnswer { text, data: none });
     }
     let mut lines: Vec<String> = Vec::new();
     let mut used = 0;
     for listed in &found {
         let line = listed.line();
         used += line.len() + 1;
-        if used > ANSWER - 200 {
+        if used > MAX_BYTES - 200 {
             let left = found.len() - lines.len();
-            let index = below(&daybook, &person(&daybook), "INDEX.md");
+            let index = below(&daybook, &person_scope(&daybook), "INDEX.md");
             lines.push(format!(
                 "{left} more did not fit; `read` {index} lists all."
             ));
@@ -107,18 +112,18 @@ pub(super) fn list(call: &Call<'_>, asked: &List) -> Result<Told> {
     }
     let text = lines.join("\n");
     let data = json!({ "summary": text, "count": found.len() });
-    Ok(Told { text, data })
+    Ok(AgentAnswer { text, data })
 }
 
-/// Writes with the person's memory folder held, and says where below the root.
+/// Runs `work` with the lock on the person's memory folder. Returns its result, and the path below the data folder.
 fn write(
-    call: &Call<'_>,
-    work: impl FnOnce(&WriterLock<'_>, &Stamp, &Redactor) -> Result<Saved, EntityError>,
-) -> Result<(Saved, String)> {
+    call: &McpCall<'_>,
+    work: impl FnOnce(&WriterLock<'_>, &CommitStamp, &Redactor) -> Result<SavedEntity, EntityError>,
+) -> Result<(SavedEntity, String)> {
     let _turn = call.memory.writing();
-    call.go_on()?;
+    call.check_cancelled()?;
     let daybook = call.memory.existing_or_new()?;
-    let scope = person(&daybook);
+    let scope = person_scope(&daybook);
     let folder = Folder::open(folder(call.memory.root(), &scope), FilesConfig::default())?;
     let lock = match folder.try_lock(WorkLimits::default().folder_wait)? {
         LockOutcome::Held(lock) => lock,
@@ -126,28 +131,28 @@ fn write(
     };
     let stamp = daybook.stamp();
     if let Some(sharing) = daybook.sharing() {
-        block_on(async { Ok(sharing.meet(&scope, &lock, &stamp).await?) })?;
+        block_on(async { Ok(sharing.sync(&scope, &lock, &stamp).await?) })?;
     }
     let saved = work(&lock, &stamp, &Redactor::standard())?;
-    block_on(found_from_now_on(&daybook, &scope, lock, &stamp))?;
+    block_on(index_saved_entity(&daybook, &scope, lock, &stamp))?;
     let path = below(&daybook, &scope, &saved.path);
     Ok((saved, path))
 }
 
-async fn found_from_now_on(
+async fn index_saved_entity(
     daybook: &Daybook,
     scope: &Scope,
     lock: WriterLock<'_>,
-    stamp: &Stamp,
+    stamp: &CommitStamp,
 ) -> Result<()> {
     let now = daybook.clock.now();
-    let known = daybook.store.scopes(&daybook.tenant).await?;
+    let known = read_all(|page| daybook.store.scopes(&daybook.tenant, page)).await?;
     if !known.iter().any(|state| state.scope == *scope) {
         daybook.store.touch_scope(scope, now).await?;
     }
     match daybook.sharing() {
         Some(sharing) => {
-            sharing.hand_over(scope, &lock, stamp).await?;
+            sharing.sync_and_reindex(scope, &lock, stamp).await?;
         }
         None => {
             drop(lock);

@@ -1,7 +1,7 @@
-//! Whether a line is a message of JSON-RPC, and what is answered when it is none.
+//! Parses a line as a message of JSON-RPC, and builds the error for a line that is none.
 //!
-//! Whatever could be a request is answered, under its id where one can be read. A notification, or an answer
-//! to a question that was never asked, is passed over when it makes no sense, as the protocol demands.
+//! Every line that could be a request is answered, under its id where one can be read. An invalid notification, or
+//! a response without a request, is ignored, as the protocol demands.
 
 use rmcp::RoleServer;
 use rmcp::model::{ClientRequest, JsonRpcMessage};
@@ -19,27 +19,27 @@ const INVALID_REQUEST: i32 = -32600;
 const INVALID_PARAMS: i32 = -32602;
 /// Of the range that servers may use: too much at once.
 const BUSY: i32 = -32000;
-/// A mark of UTF-8 that some tools put before a text.
+/// The byte order mark of UTF-8, which some tools put before a text.
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
-/// Methods with parameters of their own that are answered here; others are unknown whatever they are given.
+/// The methods with parameters that this server answers; all others are unknown.
 const KNOWN: [&str; 4] = ["initialize", "ping", "tools/list", "tools/call"];
 
-/// What a line is.
-pub(super) enum Received {
+/// The result of parsing a line.
+pub(super) enum ReceivedLine {
     Message(Box<RxJsonRpcMessage<RoleServer>>),
-    Refused(Refusal),
+    Refused(LineRefusal),
     Ignored,
 }
 
-/// The answer to a line that is not worked on.
+/// The error answer to a line.
 #[derive(Debug, PartialEq)]
-pub(super) struct Refusal {
+pub(super) struct LineRefusal {
     code: i32,
     message: String,
     id: Value,
 }
 
-impl Refusal {
+impl LineRefusal {
     pub(super) fn invalid(message: impl Into<String>, id: Value) -> Self {
         Self {
             code: INVALID_REQUEST,
@@ -61,7 +61,7 @@ impl Refusal {
         }
     }
 
-    /// It as a line.
+    /// The answer as a line.
     pub(super) fn line(&self) -> Vec<u8> {
         let error = json!({"code": self.code, "message": self.message});
         let answer = json!({"jsonrpc": "2.0", "id": self.id, "error": error});
@@ -69,20 +69,21 @@ impl Refusal {
     }
 }
 
-/// Reads a line.
-pub(super) fn read(line: &[u8]) -> Received {
+/// Parses a line.
+pub(super) fn read(line: &[u8]) -> ReceivedLine {
     let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
     if line.trim_ascii().is_empty() {
-        return Received::Ignored;
+        return ReceivedLine::Ignored;
     }
-    let refused = |message: String| Received::Refused(Refusal::invalid(message, Value::Null));
+    let refused =
+        |message: String| ReceivedLine::Refused(LineRefusal::invalid(message, Value::Null));
     match serde_json::from_slice(line) {
         Ok(Value::Object(message)) => read_message(message),
         Ok(Value::Array(_)) => {
             refused("several messages in one line are not taken; send one a line".to_owned())
         }
         Ok(_) => refused("a message is a JSON object".to_owned()),
-        Err(error) => Received::Refused(Refusal {
+        Err(error) => ReceivedLine::Refused(LineRefusal {
             code: PARSE_ERROR,
             message: format!("the line is no JSON: {error}"),
             id: IdScanner::id_in(line),
@@ -90,22 +91,22 @@ pub(super) fn read(line: &[u8]) -> Received {
     }
 }
 
-fn read_message(message: Map<String, Value>) -> Received {
+fn read_message(message: Map<String, Value>) -> ReceivedLine {
     let method = message.get("method").cloned();
     let is_answer = message.contains_key("result") || message.contains_key("error");
     if method.is_none() && is_answer {
-        return Received::Ignored;
+        return ReceivedLine::Ignored;
     }
     let id = message.get("id").cloned();
     let invalid = |message: &str| {
         let known = id.clone().filter(is_id).unwrap_or(Value::Null);
-        Received::Refused(Refusal::invalid(message, known))
+        ReceivedLine::Refused(LineRefusal::invalid(message, known))
     };
     if id.as_ref().is_some_and(|id| !is_id(id)) {
         return invalid("an id is a string or an integer");
     }
     if message.get("jsonrpc") != Some(&json!("2.0")) {
-        return invalid("a message says \"jsonrpc\": \"2.0\"");
+        return invalid("a message has \"jsonrpc\": \"2.0\"");
     }
     let Some(Value::String(method)) = method else {
         return invalid("a message names its method");
@@ -113,18 +114,18 @@ fn read_message(message: Map<String, Value>) -> Received {
     let parsed = serde_json::from_value(Value::Object(message));
     match (parsed, id) {
         (Ok(message), id) if id.is_none() || !is_misread(&message, &method) => {
-            Received::Message(Box::new(message))
+            ReceivedLine::Message(Box::new(message))
         }
-        (Ok(_) | Err(_), Some(id)) => Received::Refused(Refusal {
+        (Ok(_) | Err(_), Some(id)) => ReceivedLine::Refused(LineRefusal {
             code: INVALID_PARAMS,
-            message: format!("these are no parameters of {method}"),
+            message: format!("the parameters do not fit {method}"),
             id,
         }),
-        (Ok(_) | Err(_), None) => Received::Ignored,
+        (Ok(_) | Err(_), None) => ReceivedLine::Ignored,
     }
 }
 
-/// Whether the library took a request for an unknown one, because its parameters do not fit.
+/// Whether the library parsed a known method as a custom request, because its parameters do not fit.
 fn is_misread(message: &RxJsonRpcMessage<RoleServer>, method: &str) -> bool {
     let JsonRpcMessage::Request(request) = message else {
         return true;
@@ -145,15 +146,15 @@ mod tests {
     fn check(line: &[u8], code: i32, id: Value) {
         let shown = String::from_utf8_lossy(&line[..line.len().min(200)]).into_owned();
         match read(line) {
-            Received::Refused(refusal) => {
+            ReceivedLine::Refused(refusal) => {
                 assert_eq!(
                     (refusal.code, &refusal.id),
                     (code, &id),
                     "{shown}: {refusal:?}"
                 );
             }
-            Received::Message(message) => panic!("{shown} was read as {message:?}"),
-            Received::Ignored => panic!("{shown} was ignored"),
+            ReceivedLine::Message(message) => panic!("{shown} was read as {message:?}"),
+            ReceivedLine::Ignored => panic!("{shown} was ignored"),
         }
     }
 
@@ -229,7 +230,7 @@ mod tests {
             br#"{"jsonrpc":"2.0","id":1,"method":"no/such"}"#,
             br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
         ] {
-            assert!(matches!(read(line), Received::Message(_)));
+            assert!(matches!(read(line), ReceivedLine::Message(_)));
         }
         for line in [
             &b""[..],
@@ -237,7 +238,7 @@ mod tests {
             br#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
             br#"{"jsonrpc":"2.0","error":{"code":1,"message":"m"}}"#,
         ] {
-            assert!(matches!(read(line), Received::Ignored));
+            assert!(matches!(read(line), ReceivedLine::Ignored));
         }
     }
 }

@@ -1,12 +1,12 @@
-//! The transport between the standard streams and the protocol's library: one message a line, and an answer
-//! to each line that is none.
+//! The transport between the standard streams and the protocol's library: one message a line, and an error
+//! for each line that is none.
 //!
-//! - A line that cannot be read as a message is answered with a JSON-RPC error, and the session goes on.
-//! - A line that is too long is skipped as it comes: only the id in it is kept.
+//! - A line that cannot be parsed as a message is answered with a JSON-RPC error, and the session continues.
+//! - A line that is too long is skipped as it arrives: only the id in it is kept.
 //! - Requests that wait for their answer are bounded in number and in bytes.
-//! - What is received may be dropped at any await without losing a byte: the library does so all the time.
+//! - Receiving may be cancelled at any await without losing a byte: the library does so all the time.
 //!
-//! Not here: what is a message (`envelope`), what requests do.
+//! Not here: parsing of messages (`envelope`), and the work of requests.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,18 +20,18 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc::{self, Sender};
 use tokio::task::JoinHandle;
 
-use super::envelope::{self, Received, Refusal};
+use super::envelope::{self, LineRefusal, ReceivedLine};
 use super::in_flight::InFlight;
-use super::lines::{Line, LineReader};
+use super::lines::{InputLine, InputLineReader};
 
 /// Answers that wait to be written; no further line is read meanwhile.
 const WAITING_ANSWERS: usize = 16;
 /// Longest wait at the end for a client to read the last answers.
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
 
-/// Lines of JSON, read from `R` and written to the stream that it was made with.
+/// Lines of JSON, read from `R` and written to the stream given to [`LineTransport::new`].
 pub(super) struct LineTransport<R> {
-    lines: LineReader<R>,
+    lines: InputLineReader<R>,
     state: Arc<Mutex<SessionState>>,
     /// The answer to a line that was no message, until there is room to write it.
     owed: Option<Vec<u8>>,
@@ -43,7 +43,7 @@ pub(super) struct LineTransport<R> {
 #[derive(Default)]
 struct SessionState {
     in_flight: InFlight,
-    /// The client has been greeted. Before that the library takes any notification for a broken client.
+    /// Whether the session has begun. Before that the library treats any notification as an error of the client.
     is_open: bool,
 }
 
@@ -52,7 +52,7 @@ impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
     pub(super) fn new(input: R, output: impl AsyncWrite + Send + Unpin + 'static) -> Self {
         let (answers, waiting) = mpsc::channel(WAITING_ANSWERS);
         Self {
-            lines: LineReader::new(input),
+            lines: InputLineReader::new(input),
             state: Arc::default(),
             owed: None,
             answers: Some(answers),
@@ -60,19 +60,19 @@ impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
         }
     }
 
-    /// What the library is given of a line.
-    fn accept(&mut self, line: Line) -> Option<RxJsonRpcMessage<RoleServer>> {
+    /// The message of a line for the library, if it is one.
+    fn accept(&mut self, line: InputLine) -> Option<RxJsonRpcMessage<RoleServer>> {
         let (received, bytes) = match line {
-            Line::Whole(line) => (envelope::read(&line), line.len()),
-            Line::TooLong(id) => (Received::Refused(Refusal::too_long(id)), 0),
+            InputLine::Whole(line) => (envelope::read(&line), line.len()),
+            InputLine::TooLong(id) => (ReceivedLine::Refused(LineRefusal::too_long(id)), 0),
         };
         let message = match received {
-            Received::Message(message) => *message,
-            Received::Refused(refusal) => {
+            ReceivedLine::Message(message) => *message,
+            ReceivedLine::Refused(refusal) => {
                 self.owed = Some(refusal.line());
                 return None;
             }
-            Received::Ignored => return None,
+            ReceivedLine::Ignored => return None,
         };
         let mut state = locked(&self.state);
         match &message {
@@ -144,14 +144,14 @@ impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleServer> for LineTransp
 
     async fn close(&mut self) -> Result<(), io::Error> {
         self.answers = None;
-        // A client that reads no more holds up no end.
+        // A client that reads no more does not delay the end.
         let _ = tokio::time::timeout(LAST_ANSWERS, &mut self.writing).await;
         Ok(())
     }
 }
 
-/// Whether a message tells the client that the session has begun: the answer to anything but a ping, or a
-/// question after versions.
+/// Whether a message begins the session: a response to anything but a ping or a request for the supported
+/// versions.
 fn is_greeting(message: &TxJsonRpcMessage<RoleServer>) -> bool {
     let JsonRpcMessage::Response(response) = message else {
         return false;

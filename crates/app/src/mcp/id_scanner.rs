@@ -1,6 +1,6 @@
-//! Finds the id in a text that is no JSON, or too long to be held: its sender waits for that id.
+//! Finds the id in a text that is no JSON, or too long to be held: its sender waits for an answer with that id.
 //!
-//! It looks at strings, braces and commas alone, and holds nothing but the id. Not here: whether the text is
+//! It reads only strings, braces and commas, and holds nothing but the id. Not here: whether the text is
 //! a message.
 
 use serde_json::{Value, json};
@@ -12,17 +12,17 @@ const ID: usize = 128;
 #[derive(Debug, Default)]
 pub(super) struct IdScanner {
     depth: u64,
-    /// The string at hand, if one is open.
+    /// The open string, if any.
     string: Option<ScannedText>,
     /// A number, or what might be one, that follows `"id":`.
     number: ScannedText,
-    place: Place,
+    place: ScanPlace,
     id: Option<Value>,
 }
 
-/// Where in the outermost object the text is.
+/// The position within the outermost object.
 #[derive(Debug, Default, PartialEq, Eq)]
-enum Place {
+enum ScanPlace {
     #[default]
     Outside,
     /// Before or in the name of a member.
@@ -96,14 +96,14 @@ impl IdScanner {
 
     fn end_string(&mut self, string: &ScannedText) {
         match (&self.place, self.depth) {
-            (Place::Name, 1) => {
+            (ScanPlace::Name, 1) => {
                 self.place = match string.text() == Some("id") {
-                    true => Place::IsId,
-                    false => Place::Other,
+                    true => ScanPlace::IsId,
+                    false => ScanPlace::Other,
                 };
             }
-            (Place::IsId, 1) => self.id = string.text().map(|id| json!(id)),
-            (Place::Outside | Place::Name | Place::IsId | Place::Other, _) => {}
+            (ScanPlace::IsId, 1) => self.id = string.text().map(|id| json!(id)),
+            (ScanPlace::Outside | ScanPlace::Name | ScanPlace::IsId | ScanPlace::Other, _) => {}
         }
     }
 
@@ -111,8 +111,8 @@ impl IdScanner {
         match byte {
             b'"' => self.string = Some(ScannedText::default()),
             b'{' | b'[' => {
-                if self.depth == 0 && byte == b'{' && self.place == Place::Outside {
-                    self.place = Place::Name;
+                if self.depth == 0 && byte == b'{' && self.place == ScanPlace::Outside {
+                    self.place = ScanPlace::Name;
                 }
                 self.depth += 1;
             }
@@ -122,12 +122,12 @@ impl IdScanner {
             }
             b',' if self.depth == 1 => {
                 self.end_number();
-                if self.place != Place::Outside {
-                    self.place = Place::Name;
+                if self.place != ScanPlace::Outside {
+                    self.place = ScanPlace::Name;
                 }
             }
             _ if self.depth == 1
-                && self.place == Place::IsId
+                && self.place == ScanPlace::IsId
                 && !byte.is_ascii_whitespace()
                 && byte != b':' =>
             {
@@ -139,7 +139,7 @@ impl IdScanner {
 
     fn end_number(&mut self) {
         let number = std::mem::take(&mut self.number);
-        if self.depth == 1 && self.place == Place::IsId {
+        if self.depth == 1 && self.place == ScanPlace::IsId {
             let known = number.text().and_then(|text| text.parse::<i64>().ok());
             self.id = known.map(|id| json!(id)).or(self.id.take());
         }

@@ -1,18 +1,18 @@
-//! Requests that wait for their answer: bounded, and each under an id of its own.
+//! Tracks requests that wait for their answer: bounded in number and bytes, each with an id of its own.
 
 use std::collections::HashMap;
 
 use rmcp::model::RequestId;
 use serde_json::{Value, json};
 
-use super::envelope::Refusal;
+use super::envelope::LineRefusal;
 
 /// Most requests that wait for their answer.
 const REQUESTS: usize = 256;
 /// Most bytes of their messages.
 const BYTES: usize = 4 * super::MESSAGE;
 
-/// The bytes of each request that was not answered yet.
+/// The size of each request that was not answered yet.
 #[derive(Default)]
 pub(super) struct InFlight {
     requests: HashMap<RequestId, usize>,
@@ -20,21 +20,22 @@ pub(super) struct InFlight {
 }
 
 impl InFlight {
-    /// Counts a request until it ends, or says why it cannot be taken in.
-    pub(super) fn begin(&mut self, id: &RequestId, bytes: usize) -> Result<(), Refusal> {
+    /// Counts a request until it ends, or returns why it is refused.
+    pub(super) fn begin(&mut self, id: &RequestId, bytes: usize) -> Result<(), LineRefusal> {
         if self.requests.contains_key(id) {
-            let message = format!("request {id} is worked on already; give each an id of its own");
-            return Err(Refusal::invalid(message, as_json(id)));
+            let message =
+                format!("request {id} is in progress already; give each request an id of its own");
+            return Err(LineRefusal::invalid(message, as_json(id)));
         }
         if self.requests.len() >= REQUESTS || self.bytes + bytes > BYTES {
-            return Err(Refusal::busy(as_json(id)));
+            return Err(LineRefusal::busy(as_json(id)));
         }
         self.requests.insert(id.clone(), bytes);
         self.bytes += bytes;
         Ok(())
     }
 
-    /// A request was answered, or was cancelled and never will be.
+    /// Ends a request that was answered or cancelled.
     pub(super) fn end(&mut self, id: &RequestId) {
         self.bytes -= self.requests.remove(id).unwrap_or(0);
     }

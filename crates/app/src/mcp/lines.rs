@@ -1,6 +1,6 @@
-//! Cuts a stream into lines, and holds no line that is too long.
+//! Splits a stream into lines, and skips lines that are too long without holding them.
 //!
-//! Not here: what stands in a line.
+//! Not here: the content of a line (`envelope`).
 
 use std::io;
 
@@ -12,21 +12,21 @@ use super::id_scanner::IdScanner;
 
 /// A line without its end.
 #[derive(Debug, PartialEq)]
-pub(super) enum Line {
+pub(super) enum InputLine {
     Whole(Vec<u8>),
-    /// Longer than [`MESSAGE`]: the id that stands in it, or null.
+    /// Longer than [`MESSAGE`], with the id that was found in it, or null.
     TooLong(Value),
 }
 
-/// Reads lines. A read that is dropped loses nothing.
-pub(super) struct LineReader<R> {
+/// Reads lines. Dropping a read loses no bytes.
+pub(super) struct InputLineReader<R> {
     input: BufReader<R>,
     line: Vec<u8>,
-    /// What is looked for in the rest of a line that is too long.
+    /// Scans the rest of a line that is too long for its id.
     skipping: Option<IdScanner>,
 }
 
-impl<R: AsyncRead + Unpin> LineReader<R> {
+impl<R: AsyncRead + Unpin> InputLineReader<R> {
     pub(super) fn new(input: R) -> Self {
         Self {
             input: BufReader::new(input),
@@ -35,8 +35,8 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         }
     }
 
-    /// The next line; `None` at the end. What stands behind the last line's end is a line, too.
-    pub(super) async fn next(&mut self) -> io::Result<Option<Line>> {
+    /// The next line; `None` at the end. Bytes after the last newline are a line, too.
+    pub(super) async fn next(&mut self) -> io::Result<Option<InputLine>> {
         loop {
             let available = self.input.fill_buf().await?;
             let is_at_end = available.is_empty();
@@ -63,10 +63,10 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         }
     }
 
-    fn take(&mut self) -> Line {
+    fn take(&mut self) -> InputLine {
         match self.skipping.take() {
-            Some(scanner) => Line::TooLong(scanner.id()),
-            None => Line::Whole(std::mem::take(&mut self.line)),
+            Some(scanner) => InputLine::TooLong(scanner.id()),
+            None => InputLine::Whole(std::mem::take(&mut self.line)),
         }
     }
 }
@@ -77,8 +77,8 @@ mod tests {
 
     use super::*;
 
-    async fn lines(input: &[u8]) -> Vec<Line> {
-        let mut reader = LineReader::new(input);
+    async fn lines(input: &[u8]) -> Vec<InputLine> {
+        let mut reader = InputLineReader::new(input);
         let mut lines = Vec::new();
         while let Some(line) = reader.next().await.expect("memory can be read") {
             assert!(reader.line.capacity() <= 2 * MESSAGE);
@@ -89,7 +89,7 @@ mod tests {
 
     #[tokio::test]
     async fn lines_end_at_newlines_and_at_the_end() {
-        let whole = |text: &str| Line::Whole(text.as_bytes().to_vec());
+        let whole = |text: &str| InputLine::Whole(text.as_bytes().to_vec());
         assert_eq!(lines(b"").await, []);
         assert_eq!(
             lines(b"a\n\nb\r\nc").await,
@@ -102,16 +102,19 @@ mod tests {
         let filler = "x".repeat(MESSAGE);
         let front = format!("{{\"id\":7,\"method\":\"{filler}\"}}\nnext\n");
         let back = format!("{{\"params\":{{\"id\":1,\"a\":\"{filler}\"}},\"id\":\"b\"}}");
-        let next = Line::Whole(b"next".to_vec());
+        let next = InputLine::Whole(b"next".to_vec());
         assert_eq!(
             lines(front.as_bytes()).await,
-            [Line::TooLong(json!(7)), next]
+            [InputLine::TooLong(json!(7)), next]
         );
-        assert_eq!(lines(back.as_bytes()).await, [Line::TooLong(json!("b"))]);
+        assert_eq!(
+            lines(back.as_bytes()).await,
+            [InputLine::TooLong(json!("b"))]
+        );
         let exact = "x".repeat(MESSAGE);
         assert_eq!(
             lines(exact.as_bytes()).await,
-            [Line::Whole(exact.into_bytes())]
+            [InputLine::Whole(exact.into_bytes())]
         );
     }
 }

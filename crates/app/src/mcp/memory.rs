@@ -1,5 +1,4 @@
-//! The data folder that is answered from: opened at the first question, made for the first thing
-//! that is to be kept.
+//! The data folder of the server: opened at the first question, created for the first note.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,28 +6,28 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 
-use crate::common::Patience;
-use crate::root;
+use crate::folders::data_folder;
+use crate::terminal::common_args::ServerTimeout;
 use crate::wiring::Daybook;
 
 /// The memory, once it is open, and the last failure to open it.
 #[derive(Default)]
-struct Opened {
+struct OpenedMemory {
     daybook: Option<Arc<Daybook>>,
     failure: Option<(Instant, String)>,
 }
 
-/// Where memory is, open or not.
-pub(crate) struct Memory {
+/// A memory that is opened at its first use.
+pub(crate) struct LazyMemory {
     root: PathBuf,
     /// Settings of the command line.
     set: Vec<String>,
-    open: Mutex<Opened>,
+    open: Mutex<OpenedMemory>,
     writing: Mutex<()>,
 }
 
-impl Memory {
-    pub(super) fn at(root: PathBuf, set: Vec<String>) -> Self {
+impl LazyMemory {
+    pub(super) fn new(root: PathBuf, set: Vec<String>) -> Self {
         Self {
             root,
             set,
@@ -41,35 +40,35 @@ impl Memory {
         &self.root
     }
 
-    /// The memory that is there; nothing when nothing was ever remembered.
+    /// The memory; `None` while none exists.
     pub(crate) fn existing(&self) -> Result<Option<Arc<Daybook>>> {
-        if !Daybook::is_there(&self.root, &self.set) {
-            // Removed under us: what was open is the memory of nothing.
-            held(&self.open).daybook = None;
+        if !Daybook::may_exist(&self.root, &self.set) {
+            // The data folder was removed, so the open memory is of a folder that no longer exists.
+            locked(&self.open).daybook = None;
             return Ok(None);
         }
-        self.opened().map(Some)
+        self.open_once().map(Some)
     }
 
-    /// The memory, made when there is none.
+    /// The memory, created when there is none.
     pub(super) fn existing_or_new(&self) -> Result<Arc<Daybook>> {
-        if !Daybook::is_there(&self.root, &self.set) {
-            held(&self.open).daybook = None;
-            root::create(&self.root)?;
+        if !Daybook::may_exist(&self.root, &self.set) {
+            locked(&self.open).daybook = None;
+            data_folder::create(&self.root)?;
         }
-        self.opened()
+        self.open_once()
     }
 
-    /// The turn to write. Writers of one process would but wait for each other in the store.
+    /// Locks writing within this process: its writers would only wait for each other in the store.
     pub(super) fn writing(&self) -> MutexGuard<'_, ()> {
-        held(&self.writing)
+        locked(&self.writing)
     }
 
-    /// Opens the memory, one call at a time. Calls that waited for another one to fail fail with it: each
-    /// would wait as long again for a server that stands still.
-    fn opened(&self) -> Result<Arc<Daybook>> {
+    /// Opens the memory, one call at a time. Calls that waited while another one failed to open it fail with the same
+    /// error: each would wait as long again for a server that does not respond.
+    fn open_once(&self) -> Result<Arc<Daybook>> {
         let began = Instant::now();
-        let mut open = held(&self.open);
+        let mut open = locked(&self.open);
         if let Some(daybook) = &open.daybook {
             return Ok(Arc::clone(daybook));
         }
@@ -78,7 +77,7 @@ impl Memory {
         {
             bail!("{why}");
         }
-        let opened = Daybook::open_for(Patience::Answer, self.root.clone(), &self.set);
+        let opened = Daybook::open_for(ServerTimeout::Interactive, self.root.clone(), &self.set);
         let failure = opened.as_ref().err().map(|error| format!("{error:#}"));
         open.failure = failure.map(|why| (Instant::now(), why));
         let daybook = Arc::new(opened?);
@@ -87,7 +86,7 @@ impl Memory {
     }
 }
 
-/// A call that panicked left nothing half-done behind these locks.
-fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+/// Locks a mutex. A call that panicked left nothing half-done under these locks.
+fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,11 +1,11 @@
-//! Which tools there are, and what a client is told about each. Every word here is in front of an
-//! agent all the time, so there are few.
+//! The tools, and their descriptions for clients. The descriptions are in every agent's context
+//! all the time, so they are short.
 //!
-//! Not here: what they do.
+//! Not here: the work of the tools (`calls`).
 
 use clap::ValueEnum;
 use daybook_engine::extract::entity_tools::{
-    EntityTool, create_entity, list_entities, upsert_record,
+    EntityTool, create_entity_tool, list_entities_tool, upsert_record_tool,
 };
 use rmcp::model::{Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 /// Tools that are offered together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ToolSet {
-    /// recall, remember, context, read
+    /// recall, remember, context, show
     Default,
     /// Also memory_create_entity, memory_upsert_record, memory_list_entities
     Entities,
@@ -21,25 +21,25 @@ pub(crate) enum ToolSet {
 
 /// Each tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Which {
+pub(super) enum ToolKind {
     Recall,
     Remember,
     Context,
-    Read,
+    Show,
     CreateEntity,
     UpsertRecord,
     ListEntities,
 }
 
 /// A tool with its description.
-pub(super) struct Named {
-    which: Which,
+pub(super) struct NamedTool {
+    kind: ToolKind,
     tool: Tool,
 }
 
-impl Named {
-    pub(super) fn which(&self) -> Which {
-        self.which
+impl NamedTool {
+    pub(super) fn kind(&self) -> ToolKind {
+        self.kind
     }
 
     pub(super) fn name(&self) -> &str {
@@ -51,62 +51,76 @@ impl Named {
     }
 }
 
-/// The tools of these sets; the default ones are always there.
-pub(super) fn offered(sets: &[ToolSet]) -> Vec<Named> {
-    use Which::{Context, CreateEntity, ListEntities, Read, Recall, Remember, UpsertRecord};
-    let mut which = vec![Recall, Remember, Context, Read];
-    if sets.contains(&ToolSet::Entities) {
-        which.extend([CreateEntity, UpsertRecord, ListEntities]);
-    }
-    let named = |which: Which| Named {
-        which,
-        tool: tool(which),
-    };
-    which.into_iter().map(named).collect()
+/// Tools under names that they had in the last release, with their present names. Calls by the old name are accepted until
+/// the next release; the tools are listed by their present name only.
+const RENAMED: [(&str, &str); 1] = [("read", "show")];
+
+/// The present name of a tool.
+pub(super) fn present_name(name: &str) -> &str {
+    let renamed = RENAMED.iter().find(|(old, _)| *old == name);
+    renamed.map_or(name, |(_, present)| present)
 }
 
-fn tool(which: Which) -> Tool {
-    match which {
-        Which::Recall => reading(
+/// The tools of these sets; the default ones are always there.
+pub(super) fn offered(sets: &[ToolSet]) -> Vec<NamedTool> {
+    use ToolKind::{Context, CreateEntity, ListEntities, Recall, Remember, Show, UpsertRecord};
+    let mut kind = vec![Recall, Remember, Context, Show];
+    if sets.contains(&ToolSet::Entities) {
+        kind.extend([CreateEntity, UpsertRecord, ListEntities]);
+    }
+    let named = |kind: ToolKind| NamedTool {
+        kind,
+        tool: tool(kind),
+    };
+    kind.into_iter().map(named).collect()
+}
+
+fn tool(kind: ToolKind) -> Tool {
+    match kind {
+        ToolKind::Recall => reading(
             "recall",
             "Recall from memory",
             "Find what is remembered from earlier sessions: decisions, preferences, values, fixes, \
-             and what was said. Each answer has its scope and a citation for `read`. The field \
+             and what was said. Each answer has its scope and a citation for `show`. The field \
              `confidence` says whether the question was ever discussed: rely on answers that are \
-             `likely`; check `weak` ones with `read`; with `unlikely` nothing answers it, so do not \
+             `likely`; check `weak` ones with `show`; with `unlikely` nothing answers it, so do not \
              present what comes as an answer.",
             recall(),
         ),
-        Which::Remember => writing(
+        ToolKind::Remember => writing(
             "remember",
             "Remember",
-            "Keep something in the given words, for all later sessions. It goes to the memory of \
+            "Keep a text as it is, for all later sessions. It goes to the memory of \
              the project at hand unless a scope is given. One self-contained fact per call; no \
              secrets.",
             remember(),
         ),
-        Which::Context => reading(
+        ToolKind::Context => reading(
             "context",
             "What is known here",
             "What an agent should know before it works in a folder: where the work was left off, \
              what the person asked for and insists on, decisions, values.",
             context(),
         ),
-        Which::Read => reading(
-            "read",
-            "Read a source",
-            "The original words behind a citation, or a memory file. Long ones come in pages: the \
+        ToolKind::Show => reading(
+            "show",
+            "Show a source",
+            "The original text behind a citation, or a memory file. Long ones come in pages: the \
              answer says which offset comes next.",
-            read(),
+            show(),
         ),
-        Which::CreateEntity => kept(create_entity(), "Create memory entity", writing),
-        Which::UpsertRecord => kept(upsert_record(), "Write memory record", writing),
-        Which::ListEntities => kept(list_entities(), "List memory entities", reading),
+        ToolKind::CreateEntity => {
+            entity_tool(create_entity_tool(), "Create memory entity", writing)
+        }
+        ToolKind::UpsertRecord => entity_tool(upsert_record_tool(), "Write memory record", writing),
+        ToolKind::ListEntities => {
+            entity_tool(list_entities_tool(), "List memory entities", reading)
+        }
     }
 }
 
-/// A tool that memory agents have, too.
-fn kept(
+/// Describes a tool that memory agents have, too.
+fn entity_tool(
     tool: EntityTool,
     title: &str,
     describe: fn(&'static str, &str, &'static str, Value) -> Tool,
@@ -119,7 +133,7 @@ fn reading(name: &'static str, title: &str, about: &'static str, takes: Value) -
     describe(name, title, about, takes, hints)
 }
 
-/// All of ours that write keep what was there before; saying it again changes nothing.
+/// Describes a tool that writes. All of these are idempotent and delete nothing.
 fn writing(name: &'static str, title: &str, about: &'static str, takes: Value) -> Tool {
     let hints = ToolAnnotations::with_title(title).read_only(false);
     describe(name, title, about, takes, hints)
@@ -165,11 +179,11 @@ fn recall() -> Value {
 
 fn remember() -> Value {
     let properties = json!({
-        "words": {"type": "string", "minLength": 1, "description": "what to remember, understandable on its own"},
+        "text": {"type": "string", "minLength": 1, "description": "what to remember, understandable on its own"},
         "scope": {"type": "string", "description": "whose memory, such as project/tidepool or user/ada"},
         "everywhere": {"type": "boolean", "default": false, "description": "it holds for the person wherever they work"},
     });
-    object(properties, &["words"])
+    object(properties, &["text"])
 }
 
 fn context() -> Value {
@@ -182,7 +196,7 @@ fn context() -> Value {
     object(properties, &[])
 }
 
-fn read() -> Value {
+fn show() -> Value {
     let properties = json!({
         "target": {"type": "string", "minLength": 1, "description": "a citation such as 7f78:L636 or 7f78:L3-9, or a memory file such as projects/tidepool/memory/MEMORY.md"},
         "around": {"type": "integer", "minimum": 0, "maximum": super::arguments::AROUND, "default": 0, "description": "of a citation: so many lines before and after, too"},

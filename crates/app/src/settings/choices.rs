@@ -1,33 +1,35 @@
-//! All settings as plain values: a profile's, until others are laid over them.
+//! All settings as plain values. They start as a profile's values; each source overrides some of them.
 //!
-//! Everything has a place here whether or not it is in force, so that each setting is one field: the
-//! numbers of a sweep stand beside the switch that turns it on.
+//! Each setting is one field, whether or not it is in force: the numbers of a sweep are beside the
+//! switch that turns it on.
+
+use std::time::Duration;
 
 use anyhow::{Result, bail};
 use daybook_domain::Tenant;
-use daybook_domain::trigger::{Priority, Sweep};
+use daybook_domain::trigger::{Priority, SweepLimits};
 use daybook_engine::extract::model::ModelLimits;
-use daybook_engine::profile::{Extractor, Ledger, Profile, UNBOUNDED};
+use daybook_engine::profile::{ExtractorKind, Ledger, Profile, UNBOUNDED};
 use serde_json::{Value, json};
 
+use super::chosen_model::NONE;
 use super::duration::spelled;
 
-/// The word for asking no model.
-pub(super) const NONE: &str = "none";
-/// The words of `at_cap`.
+/// The values of `at_cap`.
 pub(super) const AT_CAP: [&str; 2] = ["stand_in", "wait"];
 
-/// What is chosen, before it is put together.
+/// The value of every setting.
 #[derive(Debug, Clone)]
-pub(crate) struct Choices {
+pub(crate) struct SettingChoices {
     pub(super) person: String,
     pub(super) timezone: String,
     pub(super) durability: &'static str,
-    pub(super) vectors: &'static str,
+    pub(super) vectors: String,
     pub(super) store: String,
     pub(super) store_ca: String,
     pub(super) tenant: String,
     pub(super) context_tokens: usize,
+    pub(super) prompt_recall: Duration,
     pub(super) prices: Value,
     pub(super) caps: Value,
     pub(super) currency: String,
@@ -55,16 +57,16 @@ pub(crate) struct Choices {
     pub(super) tries: usize,
     pub(super) turn_limit: usize,
     pub(super) sweeps: bool,
-    pub(super) sweep: Sweep,
-    /// The numbers that are taken as they are; what has a field of its own above is read from there.
+    pub(super) sweep: SweepLimits,
+    /// The other numbers of the profile. Values with a field of their own above are read from that field.
     pub(super) rest: Profile,
 }
 
-/// The words of `urgent`.
+/// The values of `urgent`.
 pub(super) const URGENT: [&str; 2] = ["high", "normal"];
 
-impl Choices {
-    /// What `profile` chooses, for a person called `login` by their machine.
+impl SettingChoices {
+    /// The choices of `profile`, for a person with the login name `login`.
     pub(super) fn of(profile: Profile, login: &str) -> Self {
         let (sweep, limits) = (profile.sweep.clone(), ModelLimits::default());
         let urgent = match profile.triggers.urgent {
@@ -75,11 +77,12 @@ impl Choices {
             person: login.to_owned(),
             timezone: "local".to_owned(),
             durability: "process",
-            vectors: "built-in",
+            vectors: super::vectors::BUILT_IN.to_owned(),
             store: super::SQLITE.to_owned(),
             store_ca: super::SYSTEM.to_owned(),
             tenant: Tenant::local().0,
             context_tokens: 1_500,
+            prompt_recall: Duration::from_millis(20),
             prices: json!({}),
             caps: json!({}),
             currency: "USD".to_owned(),
@@ -101,8 +104,8 @@ impl Choices {
             profile: profile.name,
             memory: true,
             memory_off: Vec::new(),
-            extractor: profile.extractor.word(),
-            ledger: profile.ledger.word(),
+            extractor: profile.extractor.as_str(),
+            ledger: profile.ledger.as_str(),
             urgent,
             turn_limit: match profile.triggers.patience.turns {
                 u32::MAX => UNBOUNDED,
@@ -115,15 +118,15 @@ impl Choices {
         }
     }
 
-    /// The profile that they come to.
+    /// The profile with these values.
     ///
     /// # Errors
     /// When two of them contradict each other.
     pub(super) fn profile(&self) -> Result<Profile> {
         let mut profile = self.rest.clone();
-        let json = self.ledger == Ledger::Json.word();
+        let json = self.ledger == Ledger::Json.as_str();
         profile.ledger = if json { Ledger::Json } else { Ledger::Database };
-        let named = Extractor::named(self.extractor);
+        let named = self.extractor.parse::<ExtractorKind>().ok();
         profile.extractor = named.unwrap_or(profile.extractor);
         let high = self.urgent == URGENT[0];
         profile.triggers.urgent = if high {

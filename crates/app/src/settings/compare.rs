@@ -1,33 +1,33 @@
-//! Profiles side by side, as values, for people, and as docs/profiles.md.
+//! Compares profiles: as JSON, as a table for people, and as docs/profiles.md.
 
 use std::fmt::Write as _;
 
 use daybook_engine::profile::Profile;
 use serde_json::{Map, Value};
 
-use super::choices::Choices;
+use super::choices::SettingChoices;
 use super::lineage::{ORIGINS, PROFILES};
 use super::sources::plain;
-use super::table::{ALL, Group, Setting};
+use super::table::{ALL, Setting, SettingGroup};
 
-/// One setting, or one implementation, with what each profile chooses.
-pub(crate) struct Row {
+/// One setting, or one stage with a single implementation, with its value in each profile.
+pub(crate) struct ProfileRow {
     pub(crate) name: &'static str,
-    pub(crate) group: Option<Group>,
+    pub(crate) group: Option<SettingGroup>,
     /// In the order of [`Profile::NAMES`].
     pub(crate) values: Vec<Value>,
 }
 
-/// Everything that profiles choose.
-pub(crate) fn rows() -> Vec<Row> {
+/// Rows for all settings and stages that profiles choose.
+pub(crate) fn rows() -> Vec<ProfileRow> {
     let profiles = Profile::all();
     let value = |setting: &Setting, profile: &Profile| match setting.is_chosen_by(profile) {
-        true => setting.kind.value(&Choices::of(profile.clone(), "")),
+        true => setting.kind.value(&SettingChoices::of(profile.clone(), "")),
         false => Value::Null,
     };
     let settings = ALL.iter().filter(|setting| setting.group.is_profiled());
-    let mut rows: Vec<Row> = settings
-        .map(|setting| Row {
+    let mut rows: Vec<ProfileRow> = settings
+        .map(|setting| ProfileRow {
             name: setting.name,
             group: Some(setting.group),
             values: profiles
@@ -36,20 +36,16 @@ pub(crate) fn rows() -> Vec<Row> {
                 .collect(),
         })
         .collect();
-    rows.push(words("consolidator", |profile| profile.consolidator.word()));
-    rows.push(words("layout", |profile| profile.layout.word()));
+    rows.extend(SHARED.map(|(name, implementation)| ProfileRow {
+        name,
+        group: None,
+        values: vec![implementation.into(); Profile::NAMES.len()],
+    }));
     rows
 }
 
-/// Which implementation each profile chooses for a stage.
-fn words(name: &'static str, word: impl Fn(&Profile) -> &'static str) -> Row {
-    let values = Profile::all().map(|profile| word(&profile).into());
-    Row {
-        name,
-        group: None,
-        values: values.into(),
-    }
-}
+/// Stages with one implementation, which every profile uses: name of the stage and of the implementation.
+const SHARED: [(&str, &str); 2] = [("consolidator", "merge"), ("layout", "daybook")];
 
 /// By profile, then by setting.
 pub(crate) fn as_json() -> Value {
@@ -75,13 +71,15 @@ pub(crate) fn cell(value: &Value) -> String {
 const HEAD: &str = "\
 # Profiles
 
-`daybook config profiles --markdown` writes this page. A profile is where settings start from: choose one with
-`profile = \"codex\"` in daybook.toml, and set anything else beside it. \"–\" has no meaning there, \"none\" is no bound.
+`daybook config profiles --markdown` writes this page. A profile gives the default of each setting: choose one with
+`profile = \"codex\"` in daybook.toml, and set any other value beside it. \"–\" means that the setting has no effect
+in that profile, \"none\" means no bound.
 
-Triggers, numbers and the manner in which a model is asked differ. While no `extract_model` is named, every profile
-quotes what was plainly said and done; all of them merge without a model and write Daybook's files, and what the seeds
-do otherwise comes with those stages. A value that is out of range is refused, with what is allowed; Codex bends it
-into range and says nothing.
+Profiles differ in triggers, numbers, and the prompt and form of requests to a model. Without an `extract_model`, every
+profile quotes what a person plainly stated and what plainly happened. All profiles merge without a model and write
+Daybook's files; the other systems' ways of doing so are planned. A value that is out of range is refused, and the
+error names the allowed range; Codex clamps it without a message. \"A promise wins\" marks a number where one of
+Daybook's promises (DESIGN.md) overrides the other system.
 
 ";
 
@@ -137,9 +135,9 @@ mod tests {
         }
     }
 
-    /// A seed's own name for a number means that the seed has that number.
+    /// Another system's own name for a number means that the system has that number.
     #[test]
-    fn every_number_that_a_seed_names_says_where_it_comes_from() {
+    fn every_number_that_another_system_names_says_where_it_comes_from() {
         let systems = [("memory.", "mindroom"), ("memories.", "codex")];
         for setting in ALL.iter().filter(|setting| setting.group.is_profiled()) {
             for (name, _) in setting.also {
@@ -154,7 +152,7 @@ mod tests {
     fn every_origin_belongs_to_one_number() {
         for origin in ORIGINS {
             assert!(
-                Profile::named(origin.profile).is_some(),
+                Profile::from_name(origin.profile).is_some(),
                 "{}",
                 origin.profile
             );

@@ -1,70 +1,70 @@
-//! Taking over a seed's block of settings: which line becomes which setting, and daybook.toml as it is
-//! afterwards.
+//! Plans the import of another system's block of settings: the outcome of each line, and the new daybook.toml.
 //!
 //! Every line is accounted for: taken, already so, understood but without use here, or unknown. A value
-//! that is not allowed refuses the whole block, so that nothing is half taken over.
+//! that is not allowed refuses the whole block, so that none is imported in part.
 //!
 //! Not here: reading and writing files.
 
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use serde::Serialize;
 use serde_json::Value;
 use toml_edit::{DocumentMut, Item, TableLike};
 
-use super::names::{self, Meaning};
-use super::sources::{Given, Layer, Source, take};
+use super::names::{self, NameMeaning};
+use super::sources::{GivenValue, SettingSource, SettingsLayer, parse_value};
 use super::table::{ALL, Setting};
-use super::{Inputs, Settings};
-use crate::root::shown;
+use super::{Settings, SettingsInputs};
+use crate::folders::data_folder::display_path;
+use crate::toml_text::{parse_document, parse_table};
 
-/// Bigger blocks are no settings.
+/// Largest block that is read, in bytes.
 pub(crate) const MOST_BYTES: u64 = 1 << 20;
 
-/// What a block comes to.
-pub(crate) struct Plan {
-    pub(crate) lines: Vec<Line>,
+/// The outcome of an import: its lines, the suggested profile, and the new text of daybook.toml.
+pub(crate) struct ImportPlan {
+    pub(crate) lines: Vec<PlanLine>,
     /// The profile of the system that the block is from.
-    pub(crate) profile: Option<Suggested>,
+    pub(crate) profile: Option<SuggestedProfile>,
     /// daybook.toml afterwards.
     pub(crate) text: String,
 }
 
 /// One name of the block.
 #[derive(Debug, Serialize, PartialEq)]
-pub(crate) struct Line {
+pub(crate) struct PlanLine {
     pub(crate) name: String,
     #[serde(flatten)]
-    pub(crate) became: Became,
+    pub(crate) outcome: NameOutcome,
 }
 
-/// What a name became. Values of unknown names are not repeated: they may be anybody's, keys included.
+/// The outcome of one name. Values of unknown names are not repeated: they may be any program's, keys included.
 #[derive(Debug, Serialize, PartialEq)]
 #[serde(tag = "became", rename_all = "snake_case")]
-pub(crate) enum Became {
+pub(crate) enum NameOutcome {
     Taken { setting: &'static str, value: Value },
     AlreadySo { setting: &'static str, value: Value },
     Unused { why: &'static str },
     Unknown,
 }
 
-/// A profile, and what was done about it.
+/// The profile of the block's system, and whether daybook.toml takes it.
 #[derive(Debug, Serialize, PartialEq)]
 #[serde(rename_all = "snake_case")]
-pub(crate) struct Suggested {
+pub(crate) struct SuggestedProfile {
     pub(crate) name: &'static str,
     /// daybook.toml names another profile, which is left as it is.
     pub(crate) kept: Option<String>,
     pub(crate) already: bool,
 }
 
-/// Takes over `block`, TOML or YAML by the ending of `name`, into the `file` that stands at `path`.
-pub(crate) fn plan(block: &str, name: &str, file: &str, path: &Path) -> Result<Plan> {
+/// Plans the import of `block`, TOML or YAML by the extension of `name`, into the text `file` of daybook.toml at `path`.
+pub(crate) fn plan(block: &str, name: &str, file: &str, path: &Path) -> Result<ImportPlan> {
     let given = read(block, name)?;
-    let current = Layer::of_file(file, path)?;
+    let current = SettingsLayer::of_file(file, path)?;
     let (asked, lines) = sort(given, &current)?;
-    let mut document: DocumentMut = file.parse().with_context(|| shown(path))?;
+    let mut document = parse_document(file).with_context(|| display_path(path))?;
     for taken in asked.all() {
         if current.of(taken.setting).map(|now| &now.value) != Some(&taken.value) {
             write(&mut document, taken.setting, &taken.value);
@@ -79,14 +79,14 @@ pub(crate) fn plan(block: &str, name: &str, file: &str, path: &Path) -> Result<P
     }
     let text = document.to_string();
     check(&text, path)?;
-    Ok(Plan {
+    Ok(ImportPlan {
         lines,
         profile,
         text,
     })
 }
 
-/// The names of the block that are not unknown tables of something else, with their values.
+/// Parses the block into names with their values, without the content of unknown tables.
 fn read(block: &str, name: &str) -> Result<Vec<(String, Value)>> {
     let ending = Path::new(name)
         .extension()
@@ -113,7 +113,19 @@ fn read(block: &str, name: &str) -> Result<Vec<(String, Value)>> {
 }
 
 fn of_toml(block: &str) -> Result<Value> {
-    Ok(serde_json::to_value(block.parse::<toml::Table>()?)?)
+    let table = parse_table(block).map_err(|error| anyhow!(without_excerpt(&error)))?;
+    Ok(serde_json::to_value(table)?)
+}
+
+/// The message without the lines that it quotes: half of a secret is not recognised.
+fn without_excerpt(error: &anyhow::Error) -> String {
+    let text = error.to_string();
+    let is_quoted = |line: &&str| {
+        let number = |c: char| c.is_ascii_digit() || c == ' ';
+        line.trim_start_matches(number).starts_with('|')
+    };
+    let kept: Vec<&str> = text.lines().filter(|line| !is_quoted(line)).collect();
+    kept.join(": ")
 }
 
 fn of_yaml(block: &str) -> Result<Value> {
@@ -126,24 +138,27 @@ fn first_line(error: &anyhow::Error) -> String {
     text.lines().next().unwrap_or_default().to_owned()
 }
 
-/// What the block sets, and what became of each of its names.
-fn sort(given: Vec<(String, Value)>, current: &Layer) -> Result<(Layer, Vec<Line>)> {
-    let mut asked = Layer::default();
+/// The settings of the block, and the outcome of each of its names.
+fn sort(
+    given: Vec<(String, Value)>,
+    current: &SettingsLayer,
+) -> Result<(SettingsLayer, Vec<PlanLine>)> {
+    let mut asked = SettingsLayer::default();
     let mut refused = Vec::new();
     let mut sorted = Vec::new();
     for (name, value) in given {
-        // Other programs have settings of our names, too; what is taken over are seeds'.
+        // Other programs have settings with our own names, too; only names of other systems are imported.
         let meaning = match name.contains('.') {
             true => names::meaning(&name),
-            false => Meaning::Unknown,
+            false => NameMeaning::Unknown,
         };
-        if let Meaning::Setting(setting, unit) = meaning {
-            let given = Given {
-                source: Source::File,
+        if let NameMeaning::Setting(setting, unit) = meaning {
+            let given = GivenValue {
+                source: SettingSource::File,
                 name: name.clone(),
                 value,
             };
-            let added = take(setting, unit, given).and_then(|taken| asked.add(taken));
+            let added = parse_value(setting, unit, given).and_then(|taken| asked.add(taken));
             refused.extend(added.err().map(|error| format!("{error:#}")));
         }
         sorted.push((name, meaning));
@@ -151,29 +166,29 @@ fn sort(given: Vec<(String, Value)>, current: &Layer) -> Result<(Layer, Vec<Line
     if !refused.is_empty() {
         bail!("nothing was changed:\n  {}", refused.join("\n  "));
     }
-    let lines = sorted.into_iter().map(|(name, meaning)| Line {
-        became: became(meaning, &asked, current),
+    let lines = sorted.into_iter().map(|(name, meaning)| PlanLine {
+        outcome: outcome(meaning, &asked, current),
         name,
     });
     let lines = lines.collect();
     Ok((asked, lines))
 }
 
-fn became(meaning: Meaning, asked: &Layer, current: &Layer) -> Became {
+fn outcome(meaning: NameMeaning, asked: &SettingsLayer, current: &SettingsLayer) -> NameOutcome {
     let setting = match meaning {
-        Meaning::Setting(setting, _) => setting,
-        Meaning::Unused(why) => return Became::Unused { why },
-        Meaning::Unknown => return Became::Unknown,
+        NameMeaning::Setting(setting, _) => setting,
+        NameMeaning::Unused(why) => return NameOutcome::Unused { why },
+        NameMeaning::Unknown => return NameOutcome::Unknown,
     };
     let asked = asked.of(setting).map(|taken| taken.value.clone());
     let value = asked.unwrap_or_default();
     let setting_name = setting.name;
     match current.of(setting).is_some_and(|now| now.value == value) {
-        true => Became::AlreadySo {
+        true => NameOutcome::AlreadySo {
             setting: setting_name,
             value,
         },
-        false => Became::Taken {
+        false => NameOutcome::Taken {
             setting: setting_name,
             value,
         },
@@ -181,11 +196,11 @@ fn became(meaning: Meaning, asked: &Layer, current: &Layer) -> Became {
 }
 
 /// The profile of the one system whose names the block uses.
-fn suggest(lines: &[Line], current: &Layer) -> Option<Suggested> {
+fn suggest(lines: &[PlanLine], current: &SettingsLayer) -> Option<SuggestedProfile> {
     let uses = |table: &str| {
         lines
             .iter()
-            .any(|line| line.became != Became::Unknown && line.name.starts_with(table))
+            .any(|line| line.outcome != NameOutcome::Unknown && line.name.starts_with(table))
     };
     let name = match (uses("memory.auto_flush."), uses("memories.")) {
         (true, false) => "mindroom",
@@ -194,14 +209,14 @@ fn suggest(lines: &[Line], current: &Layer) -> Option<Suggested> {
     };
     let setting = ALL.iter().find(|setting| setting.name == "profile")?;
     let now = current.of(setting).and_then(|taken| taken.value.as_str());
-    Some(Suggested {
+    Some(SuggestedProfile {
         name,
         already: now == Some(name),
         kept: now.filter(|now| *now != name).map(str::to_owned),
     })
 }
 
-/// Puts a value in place, and takes out what seeds' names in the file say about the same thing.
+/// Writes a value, and removes other systems' names of the same setting.
 fn write(document: &mut DocumentMut, setting: &Setting, value: &Value) {
     for (name, _) in setting.also {
         let path: Vec<&str> = name.split('.').collect();
@@ -211,7 +226,7 @@ fn write(document: &mut DocumentMut, setting: &Setting, value: &Value) {
         .get_mut(setting.name)
         .and_then(Item::as_table_like_mut);
     match in_the_way {
-        // `memory` is also the name of MindRoom's table, and a name stands for one thing in TOML.
+        // `memory` is also the name of MindRoom's table, and TOML allows only one of the two.
         Some(table) => {
             let word = if value == "off" { "none" } else { "file" };
             set(table, "backend", word.into());
@@ -220,9 +235,9 @@ fn write(document: &mut DocumentMut, setting: &Setting, value: &Value) {
     }
 }
 
-/// A text of daybook.toml with one setting changed, and all else as it was.
+/// The text of daybook.toml with one setting changed, and everything else unchanged.
 pub(crate) fn with_setting(text: &str, name: &str, value: &str) -> anyhow::Result<String> {
-    let mut document: DocumentMut = text.parse()?;
+    let mut document = parse_document(text)?;
     set(document.as_table_mut(), name, value.into());
     Ok(document.to_string())
 }
@@ -237,7 +252,7 @@ fn in_toml(value: &Value) -> toml_edit::Value {
     }
 }
 
-/// Sets a key; a comment beside its old value stays.
+/// Sets a key. A comment beside its old value stays.
 fn set(table: &mut dyn TableLike, key: &str, mut value: toml_edit::Value) {
     if let Some(old) = table.get_mut(key).and_then(Item::as_value_mut) {
         *value.decor_mut() = old.decor().clone();
@@ -266,9 +281,9 @@ fn remove(table: &mut dyn TableLike, path: &[&str]) {
     }
 }
 
-/// What is about to be written must be readable, and make sense as a whole.
+/// Fails unless the new text can be read as settings.
 fn check(text: &str, path: &Path) -> Result<()> {
-    let inputs = Inputs {
+    let inputs = SettingsInputs {
         flags: &[],
         environment: &[],
         file: text,

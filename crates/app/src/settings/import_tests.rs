@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::*;
 
-/// The names of seed 004's block, with values of our own where its own say nothing more.
+/// The names of MindRoom's block, with values of our own.
 const WHOLE: &str = r#"
 memory:
   backend: file
@@ -33,11 +33,11 @@ memory:
       append_only: true
 "#;
 
-fn plan_of(block: &str, file: &str) -> Plan {
+fn plan_of(block: &str, file: &str) -> ImportPlan {
     plan(block, "block", file, Path::new("/data/daybook.toml")).expect("it is taken over")
 }
 
-fn refused(block: &str, file: &str) -> String {
+fn refusal(block: &str, file: &str) -> String {
     let plan = plan(block, "block", file, Path::new("/data/daybook.toml"));
     format!("{:#}", plan.err().expect("it is refused"))
 }
@@ -50,16 +50,22 @@ fn check(block: &str, file: &str, expected: &str) {
 #[test]
 fn a_whole_block_is_accounted_for() {
     let plan = plan_of(WHOLE, "");
-    let of = |wanted: fn(&Became) -> bool| {
+    let of = |wanted: fn(&NameOutcome) -> bool| {
         plan.lines
             .iter()
-            .filter(|line| wanted(&line.became))
+            .filter(|line| wanted(&line.outcome))
             .count()
     };
-    assert_eq!(of(|became| matches!(became, Became::Taken { .. })), 12);
-    assert_eq!(of(|became| matches!(became, Became::Unused { .. })), 9);
+    assert_eq!(
+        of(|outcome| matches!(outcome, NameOutcome::Taken { .. })),
+        12
+    );
+    assert_eq!(
+        of(|outcome| matches!(outcome, NameOutcome::Unused { .. })),
+        9
+    );
     assert_eq!(plan.lines.len(), 21);
-    let suggested = Suggested {
+    let suggested = SuggestedProfile {
         name: "mindroom",
         kept: None,
         already: false,
@@ -86,7 +92,7 @@ fn what_was_taken_over_is_so_the_next_time() {
     let file = plan_of(WHOLE, "").text;
     let again = plan_of(WHOLE, &file);
     assert_eq!(again.text, file);
-    let taken = |line: &Line| matches!(line.became, Became::Taken { .. });
+    let taken = |line: &PlanLine| matches!(line.outcome, NameOutcome::Taken { .. });
     assert!(!again.lines.iter().any(taken));
     assert_eq!(again.profile.map(|suggested| suggested.already), Some(true));
 }
@@ -100,7 +106,7 @@ fn the_block_of_codex_is_read_from_toml_and_from_yaml() {
     let mut unknown: Vec<&str> = plan
         .lines
         .iter()
-        .filter(|line| line.became == Became::Unknown)
+        .filter(|line| line.outcome == NameOutcome::Unknown)
         .map(|line| line.name.as_str())
         .collect();
     unknown.sort_unstable();
@@ -119,24 +125,25 @@ fn what_stands_in_the_file_is_kept() {
     assert_eq!(plan.text, file.replace("5m", "1m"));
     let kept = plan.profile.and_then(|suggested| suggested.kept);
     assert_eq!(kept.as_deref(), Some("codex"));
-    let became: Vec<&Became> = plan.lines.iter().map(|line| &line.became).collect();
-    let taken = Became::Taken {
+    let outcome: Vec<&NameOutcome> = plan.lines.iter().map(|line| &line.outcome).collect();
+    let taken = NameOutcome::Taken {
         setting: "idle",
         value: json!("1m"),
     };
-    assert_eq!(became.len(), 2);
-    assert!(became.contains(&&taken) && became.contains(&&Became::Unknown));
+    assert_eq!(outcome.len(), 2);
+    assert!(outcome.contains(&&taken) && outcome.contains(&&NameOutcome::Unknown));
 }
 
 #[test]
-fn a_seeds_name_in_the_file_makes_room_for_the_setting() {
+fn another_systems_name_in_the_file_makes_room_for_the_setting() {
     let file = "[memory.auto_flush]\nidle_seconds = 300\n";
     let block = "memory: {auto_flush: {idle_seconds: 60}}";
     check(block, file, "idle = \"1m\"\nprofile = \"mindroom\"\n");
     let file = "[memory.auto_flush]\nidle_seconds = 300\nenabled = true\n";
     let block = "memory: none";
     let both = plan_of(block, file).text;
-    let settings = Layer::of_file(&both, Path::new("/data/daybook.toml")).expect("it is read");
+    let settings =
+        SettingsLayer::of_file(&both, Path::new("/data/daybook.toml")).expect("it is read");
     let memory = ALL.iter().find(|setting| setting.name == "memory");
     let memory = memory.and_then(|setting| settings.of(setting));
     assert_eq!(memory.map(|taken| taken.value.clone()), Some(json!("off")));
@@ -146,7 +153,7 @@ fn a_seeds_name_in_the_file_makes_room_for_the_setting() {
 #[test]
 fn a_value_that_is_not_allowed_refuses_the_whole_block() {
     let block = "memory:\n  backend: mem0\n  auto_flush:\n    idle_seconds: -1\n    batch: {max_sessions_per_cycle: 5}\n";
-    let error = refused(block, "");
+    let error = refusal(block, "");
     let (mut lines, expected) = (
         error.lines().collect::<Vec<_>>(),
         [
@@ -163,7 +170,7 @@ fn a_value_that_is_not_allowed_refuses_the_whole_block() {
 #[test]
 fn what_does_not_go_with_the_rest_of_the_file_is_refused() {
     let block = "memory:\n  auto_flush:\n    retry_cooldown_seconds: 30\n";
-    let error = refused(block, "retry_most = \"5s\"");
+    let error = refusal(block, "retry_most = \"5s\"");
     assert_eq!(
         error,
         "nothing was changed: it does not go with the rest of daybook.toml: retry_first = \"30s\" is \
@@ -173,7 +180,7 @@ fn what_does_not_go_with_the_rest_of_the_file_is_refused() {
 
 #[test]
 fn what_is_no_block_is_said_to_be_none() {
-    assert!(refused("", "").starts_with("block sets nothing"));
-    assert!(refused("hello", "").starts_with("block sets nothing"));
-    assert!(refused("a: [", "").starts_with("block is neither TOML ("));
+    assert!(refusal("", "").starts_with("block sets nothing"));
+    assert!(refusal("hello", "").starts_with("block sets nothing"));
+    assert!(refusal("a: [", "").starts_with("block is neither TOML ("));
 }

@@ -1,69 +1,70 @@
-//! What sort of value a setting has: how it is read, which values are allowed, how it is shown.
+//! The kinds of values: how each is parsed, which values are allowed, how it is shown.
 //!
-//! Values are never bent into range: a value that is not allowed is refused, with what would be.
+//! Values are never clamped: a value that is not allowed is refused with a message about what is allowed.
 
 use std::time::Duration;
 
 use daybook_engine::profile::UNBOUNDED;
 use serde_json::{Value, json};
 
-use super::choices::Choices;
+use super::choices::SettingChoices;
 use super::duration::{parse_duration, spelled};
+use crate::toml_text::parse_table;
 
-/// A sort of value, its bounds, and the field it stands in.
+/// A kind of value, its bounds, and the field of [`SettingChoices`] that holds it.
 #[derive(Clone, Copy)]
-pub(crate) enum Kind {
+pub(crate) enum ValueKind {
     Duration {
         least: Duration,
         most: Duration,
-        at: fn(&mut Choices) -> &mut Duration,
+        at: fn(&mut SettingChoices) -> &mut Duration,
     },
     Count {
         least: usize,
         most: usize,
-        /// Whether it may also be `none`: no bound at all.
+        /// Whether `none`, for no bound, is allowed.
         or_none: bool,
-        at: fn(&mut Choices) -> &mut usize,
+        at: fn(&mut SettingChoices) -> &mut usize,
     },
     Decimal {
         least: f64,
         most: f64,
-        at: fn(&mut Choices) -> &mut f64,
+        at: fn(&mut SettingChoices) -> &mut f64,
     },
     Switch {
-        at: fn(&mut Choices) -> &mut bool,
+        at: fn(&mut SettingChoices) -> &mut bool,
     },
     Word {
         words: &'static [&'static str],
-        at: fn(&mut Choices) -> &mut &'static str,
+        at: fn(&mut SettingChoices) -> &mut &'static str,
     },
     Text {
-        /// What it may be, as the end of "write …".
+        /// The allowed values, as the end of "write …".
         allowed: &'static str,
         fits: fn(&str) -> bool,
-        at: fn(&mut Choices) -> &mut String,
+        at: fn(&mut SettingChoices) -> &mut String,
     },
     List {
-        /// What each entry may be, as the end of "write …".
+        /// The allowed entries, as the end of "write …".
         allowed: &'static str,
         fits: fn(&str) -> bool,
-        at: fn(&mut Choices) -> &mut Vec<String>,
+        at: fn(&mut SettingChoices) -> &mut Vec<String>,
     },
-    /// Tables within the file, understood as a whole.
+    /// Tables within the file, parsed as a whole.
     Tables {
-        /// What it may be, as the end of "write …".
+        /// The allowed values, as the end of "write …".
         allowed: &'static str,
-        /// What is wrong with it.
+        /// The fault of a value, if any.
         fits: fn(&Value) -> Result<(), String>,
         schema: fn() -> Value,
-        at: fn(&mut Choices) -> &mut Value,
+        at: fn(&mut SettingChoices) -> &mut Value,
     },
 }
 
-/// How a name of a setting gives its value.
+/// The unit of a value under one of a setting's names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unit {
-    /// As the setting itself does.
+pub(crate) enum NameUnit {
+    /// The setting's own unit.
     Own,
     Seconds,
     Hours,
@@ -75,13 +76,18 @@ pub(crate) enum Unit {
 /// Longest list of a setting.
 const MOST_ENTRIES: usize = 1_000;
 
-impl Kind {
-    /// Puts what was given into its field.
+impl ValueKind {
+    /// Parses `given` and stores it in its field.
     ///
     /// # Errors
-    /// What is wrong with it and what is allowed, as the end of "idle = 5: …".
-    pub(super) fn put(self, given: &Value, unit: Unit, into: &mut Choices) -> Result<(), String> {
-        let given = &in_own_unit(given, unit)?;
+    /// The fault, and what is allowed, as the end of "idle = 5: …".
+    pub(super) fn put(
+        self,
+        given: &Value,
+        unit: NameUnit,
+        into: &mut SettingChoices,
+    ) -> Result<(), String> {
+        let given = &convert_to_own_unit(given, unit)?;
         match self {
             Self::Duration { least, most, at } => {
                 let duration = given.as_str().and_then(parse_duration);
@@ -103,7 +109,7 @@ impl Kind {
                     *at(into) = UNBOUNDED;
                     return Ok(());
                 }
-                let count = whole(given).ok_or_else(|| format!("not {}", self.allowed()))?;
+                let count = parse_whole(given).ok_or_else(|| format!("not {}", self.allowed()))?;
                 let count = usize::try_from(count).map_err(|_| self.out_of_range())?;
                 if count < least || count > most {
                     return Err(self.out_of_range());
@@ -111,14 +117,15 @@ impl Kind {
                 *at(into) = count;
             }
             Self::Decimal { least, most, at } => {
-                let number = decimal(given).ok_or_else(|| format!("not {}", self.allowed()))?;
+                let number =
+                    parse_decimal(given).ok_or_else(|| format!("not {}", self.allowed()))?;
                 if !(least..=most).contains(&number) {
                     return Err(self.out_of_range());
                 }
                 *at(into) = number;
             }
             Self::Switch { at } => {
-                *at(into) = switch(given).ok_or("neither \"on\" nor \"off\"")?;
+                *at(into) = parse_switch(given).ok_or("neither \"on\" nor \"off\"")?;
             }
             Self::Word { words, at } => {
                 let found = words.iter().find(|word| given.as_str() == Some(word));
@@ -129,7 +136,8 @@ impl Kind {
                 *at(into) = text.ok_or_else(|| format!("write {allowed}"))?.to_owned();
             }
             Self::List { allowed, fits, at } => {
-                let entries = entries(given).filter(|list| list.iter().all(|entry| fits(entry)));
+                let entries =
+                    parse_entries(given).filter(|list| list.iter().all(|entry| fits(entry)));
                 let entries = entries.ok_or_else(|| format!("write {allowed}"))?;
                 if entries.len() > MOST_ENTRIES {
                     return Err(format!("longer than {MOST_ENTRIES} entries"));
@@ -139,7 +147,7 @@ impl Kind {
             Self::Tables {
                 allowed, fits, at, ..
             } => {
-                let tables = tables(given).ok_or_else(|| format!("write {allowed}"))?;
+                let tables = parse_tables(given).ok_or_else(|| format!("write {allowed}"))?;
                 fits(&tables)?;
                 *at(into) = tables;
             }
@@ -148,7 +156,7 @@ impl Kind {
     }
 
     /// The value of `choices`, in the form that the setting is written in.
-    pub(super) fn value(self, choices: &Choices) -> Value {
+    pub(super) fn value(self, choices: &SettingChoices) -> Value {
         let choices = &mut choices.clone();
         match self {
             Self::Duration { at, .. } => spelled(*at(choices)).into(),
@@ -195,7 +203,7 @@ impl Kind {
     }
 
     /// A JSON Schema of the values that a name with this unit may have.
-    pub(super) fn schema(self, unit: Unit) -> Value {
+    pub(super) fn schema(self, unit: NameUnit) -> Value {
         match self {
             Self::Duration { least, most, .. } => match seconds_per(unit) {
                 Some(unit) => json!({
@@ -222,7 +230,7 @@ impl Kind {
             Self::Decimal { least, most, .. } => {
                 json!({"type": "number", "minimum": least, "maximum": most})
             }
-            Self::Switch { .. } if unit == Unit::Backend => json!({"enum": ["file", "none"]}),
+            Self::Switch { .. } if unit == NameUnit::Backend => json!({"enum": ["file", "none"]}),
             Self::Switch { .. } => json!({"enum": ["on", "off", true, false]}),
             Self::Word { words, .. } => json!({"enum": words}),
             Self::Text { .. } => json!({"type": "string", "minLength": 1}),
@@ -238,25 +246,25 @@ impl Kind {
     }
 }
 
-fn seconds_per(unit: Unit) -> Option<u64> {
+fn seconds_per(unit: NameUnit) -> Option<u64> {
     match unit {
-        Unit::Own | Unit::Backend => None,
-        Unit::Seconds => Some(1),
-        Unit::Hours => Some(3_600),
-        Unit::Days => Some(86_400),
+        NameUnit::Own | NameUnit::Backend => None,
+        NameUnit::Seconds => Some(1),
+        NameUnit::Hours => Some(3_600),
+        NameUnit::Days => Some(86_400),
     }
 }
 
-/// What was given under a seed's name, as the setting itself would say it.
-fn in_own_unit(given: &Value, unit: Unit) -> Result<Value, String> {
+/// Converts a value under another system's name to the setting's own form.
+fn convert_to_own_unit(given: &Value, unit: NameUnit) -> Result<Value, String> {
     let suffix = match unit {
-        Unit::Own => return Ok(given.clone()),
-        Unit::Backend => return backend(given),
-        Unit::Seconds => "s",
-        Unit::Hours => "h",
-        Unit::Days => "d",
+        NameUnit::Own => return Ok(given.clone()),
+        NameUnit::Backend => return parse_backend(given),
+        NameUnit::Seconds => "s",
+        NameUnit::Hours => "h",
+        NameUnit::Days => "d",
     };
-    match whole(given) {
+    match parse_whole(given) {
         Some(number) => Ok(format!("{number}{suffix}").into()),
         None => Err(format!(
             "not a whole number of {}",
@@ -265,7 +273,7 @@ fn in_own_unit(given: &Value, unit: Unit) -> Result<Value, String> {
     }
 }
 
-fn backend(given: &Value) -> Result<Value, String> {
+fn parse_backend(given: &Value) -> Result<Value, String> {
     match given.as_str() {
         Some("file") => Ok("on".into()),
         Some("none") => Ok("off".into()),
@@ -278,23 +286,23 @@ fn backend(given: &Value) -> Result<Value, String> {
     }
 }
 
-/// A whole number that is not negative, also when it was written as text.
-fn whole(given: &Value) -> Option<u64> {
+/// Parses a whole number that is not negative, also from text.
+fn parse_whole(given: &Value) -> Option<u64> {
     match given {
         Value::String(text) => text.trim().parse().ok(),
         other => other.as_u64(),
     }
 }
 
-/// A number, also when it was written as text.
-fn decimal(given: &Value) -> Option<f64> {
+/// Parses a number, also from text.
+fn parse_decimal(given: &Value) -> Option<f64> {
     match given {
         Value::String(text) => text.trim().parse().ok(),
         other => other.as_f64(),
     }
 }
 
-fn switch(given: &Value) -> Option<bool> {
+fn parse_switch(given: &Value) -> Option<bool> {
     match given {
         Value::Bool(on) => Some(*on),
         Value::String(text) => match text.trim() {
@@ -306,8 +314,8 @@ fn switch(given: &Value) -> Option<bool> {
     }
 }
 
-/// A list, or text with commas, as flags and variables give it.
-fn entries(given: &Value) -> Option<Vec<String>> {
+/// Parses a list, or text with commas, as flags and variables have it.
+fn parse_entries(given: &Value) -> Option<Vec<String>> {
     match given {
         Value::Array(list) => list
             .iter()
@@ -324,12 +332,12 @@ fn entries(given: &Value) -> Option<Vec<String>> {
     }
 }
 
-/// Tables, or text as the file has it after the name, as flags and variables give it.
-fn tables(given: &Value) -> Option<Value> {
+/// Parses tables, or TOML text, as flags and variables have it.
+fn parse_tables(given: &Value) -> Option<Value> {
     match given {
         Value::Object(_) => Some(given.clone()),
         Value::String(text) => {
-            let line: toml::Table = format!("it = {text}").parse().ok()?;
+            let line = parse_table(&format!("it = {text}")).ok()?;
             let it = serde_json::to_value(line.get("it")?).ok()?;
             it.is_object().then_some(it)
         }

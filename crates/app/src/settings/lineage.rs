@@ -1,96 +1,92 @@
-//! Where the numbers of each profile come from: a seed and its era, or Daybook where a seed says
-//! nothing or would lose an event.
+//! The origins of each profile's numbers: a system and its version, or Daybook where that system has
+//! none or would lose an event.
 
 /// One number's origin.
-pub(super) struct Origin {
+pub(super) struct NumberOrigin {
     pub(super) profile: &'static str,
     pub(super) setting: &'static str,
     pub(super) says: &'static str,
 }
 
-const fn origin(profile: &'static str, setting: &'static str, says: &'static str) -> Origin {
-    Origin {
+const fn origin(profile: &'static str, setting: &'static str, says: &'static str) -> NumberOrigin {
+    NumberOrigin {
         profile,
         setting,
         says,
     }
 }
 
-/// What each profile is, in a sentence or two.
+/// Descriptions of the profiles, in a sentence or two.
 pub(super) const PROFILES: [(&str, &str); 4] = [
     (
         "daybook",
-        "The default: every trigger that a seed has, soon after it happened. Its numbers are those of \
-         the seeds where they agree, and Daybook's own elsewhere.",
+        "The default: every trigger that one of the others has, soon after it happened. Its numbers are \
+         theirs where they agree, and Daybook's own elsewhere.",
     ),
     (
         "daycare",
         "Sessions are due when their agent sleeps, after five turns, and when they are compacted or \
-         reset; first in, first out, one at a time. Seeds 000 and 001, February 2026.",
+         reset; first in, first out, one at a time. As of February 2026.",
     ),
     (
         "codex",
-        "A starting root session sweeps over what has long rested. Seed 002, February 2026; newer \
+        "A starting root session sweeps over what has long rested. As of February 2026; newer \
          versions sweep over less.",
     ),
     (
         "mindroom",
         "Sessions are due when they have rested, or have waited for ten minutes; a prompt brings its \
-         agent's other sessions forward. Seed 004, 27 February 2026, before it was built.",
+         agent's other sessions forward. As planned on 27 February 2026, before it was built.",
     ),
 ];
 
 /// Origins, by profile. A number that differs from Daybook's own has one.
-pub(super) const ORIGINS: &[Origin] = &[
-    origin("daybook", "idle", "as in seed 004"),
-    origin("daybook", "max_dirty_age", "as in seed 004"),
-    origin("daybook", "turn_limit", "as in seed 000"),
+pub(super) const ORIGINS: &[NumberOrigin] = &[
+    origin("daybook", "idle", "as in MindRoom"),
+    origin("daybook", "max_dirty_age", "as in MindRoom"),
+    origin("daybook", "turn_limit", "as in Daycare"),
     origin(
         "daybook",
         "sweep_max_age",
         "Daybook's own: after a month away nothing is passed over. What is in the log already stays \
          due, however old it is",
     ),
-    origin("daybook", "reprioritize", "as in seed 004"),
-    origin(
-        "daybook",
-        "sweep_scan",
-        "as in seed 002, its bound of a scan",
-    ),
-    origin("daybook", "sweep_claims", "as in seed 002, February 2026"),
+    origin("daybook", "reprioritize", "as in MindRoom"),
+    origin("daybook", "sweep_scan", "as in Codex, its bound of a scan"),
+    origin("daybook", "sweep_claims", "as in Codex, February 2026"),
     origin(
         "daybook",
         "poll",
-        "as in seed 000; it wakes earlier when something is due",
+        "as in Daycare; it wakes earlier when something is due",
     ),
-    origin("daybook", "batch", "as in seeds 000 and 004"),
-    origin("daybook", "tries", "as in seeds 002 and 004"),
+    origin("daybook", "batch", "as in Daycare and MindRoom"),
+    origin("daybook", "tries", "as in Codex and MindRoom"),
     origin(
         "daybook",
         "stale_after",
-        "as in seed 004, which drops then what we name",
+        "as in MindRoom, which then drops what is named here",
     ),
     origin(
         "daycare",
         "extractor",
-        "as in seed 001: a memory agent for each source agent, with tools, that answers in XML",
+        "a memory agent for each source agent, with tools, that answers in XML",
     ),
     origin(
         "codex",
         "extractor",
-        "as in seed 002: raw memory, a summary and a slug by schema",
+        "raw memory, a summary and a slug by schema",
     ),
     origin(
         "mindroom",
         "extractor",
-        "as in seed 004: a silent turn that writes lines, or NO_REPLY",
+        "a silent turn that writes lines, or NO_REPLY",
     ),
-    origin("daybook", "drain", "as in seed 002, its shutdown timeout"),
+    origin("daybook", "drain", "as in Codex, its shutdown timeout"),
     origin(
         "daycare",
         "idle",
-        "a promise wins: the seed has no rule for time, so that a session which neither sleeps nor \
-         ends is never taken. No event is skipped; the hour after which the seed's host ends an agent \
+        "a promise wins: Daycare has no rule for time, so that a session which neither sleeps nor \
+         ends is never taken. No event is skipped; the hour after which its host ends an agent \
          that nobody talks to (3,600,000 ms) stands in",
     ),
     origin(
@@ -101,46 +97,42 @@ pub(super) const ORIGINS: &[Origin] = &[
     origin(
         "daycare",
         "turn_limit",
-        "seed 000: due at the sixth. Turns are counted, not history records as in its first days, and \
+        "due at the sixth. Turns are counted, not history records as in its first days, and \
          counted since the last success, also over a restart",
     ),
     origin(
         "daycare",
         "urgent",
-        "seed 000: what was invalidated first is taken first",
+        "what was invalidated first is taken first",
     ),
-    origin("daycare", "reprioritize", "the seed brings nothing forward"),
-    origin("daycare", "sweep", "the seed looks over nothing at a start"),
+    origin("daycare", "reprioritize", "it brings nothing forward"),
+    origin("daycare", "sweep", "it looks over nothing at a start"),
     origin("daycare", "poll", "30,000 ms, the same since"),
     origin("daycare", "batch", "10, the same since"),
     origin(
         "daycare",
         "parallel",
-        "the seed works on one session after another",
+        "it works on one session after another",
     ),
     origin(
         "daycare",
         "tries",
-        "a promise wins: the seed tries for ever, and one session that fails holds up all others",
+        "a promise wins: Daycare tries for ever, and one session that fails holds up all others",
     ),
     origin(
         "codex",
         "idle",
-        "a promise wins: the seed takes sessions at a start alone. Here they are due, too, once they \
+        "a promise wins: Codex takes sessions at a start alone. Here they are due, too, once they \
          have rested for as long as a sweep asks for",
     ),
     origin(
         "codex",
         "max_dirty_age",
-        "a promise wins: in the seed, a session that is too old at the next start is lost",
+        "a promise wins: in Codex, a session that is too old at the next start is lost",
     ),
-    origin("codex", "turn_limit", "the seed counts no turns"),
-    origin("codex", "reprioritize", "the seed brings nothing forward"),
-    origin(
-        "codex",
-        "sweep_surfaces",
-        "spec 1.4, its interactive sources",
-    ),
+    origin("codex", "turn_limit", "it counts no turns"),
+    origin("codex", "reprioritize", "it brings nothing forward"),
+    origin("codex", "sweep_surfaces", "its interactive sources"),
     origin(
         "codex",
         "sweep_max_age",
@@ -158,11 +150,11 @@ pub(super) const ORIGINS: &[Origin] = &[
     ),
     origin("codex", "sweep_scan", "5,000, the same since"),
     origin("codex", "batch", "as many as may run"),
-    origin("codex", "parallel", "8, the same since (spec 1.5)"),
+    origin("codex", "parallel", "8, the same since"),
     origin(
         "codex",
         "running",
-        "spec 1.8: as many as a start claims, other processes' included",
+        "as many as a start claims, other processes' included",
     ),
     origin("codex", "lease", "3,600 s, the same since"),
     origin("codex", "tries", "3, the same since"),
@@ -175,13 +167,9 @@ pub(super) const ORIGINS: &[Origin] = &[
         "max_dirty_age",
         "the plan, and as shipped: 600 s",
     ),
-    origin("mindroom", "turn_limit", "the seed counts no turns"),
+    origin("mindroom", "turn_limit", "it counts no turns"),
     origin("mindroom", "reprioritize", "the plan, and as shipped"),
-    origin(
-        "mindroom",
-        "sweep",
-        "the seed looks over nothing at a start",
-    ),
+    origin("mindroom", "sweep", "it looks over nothing at a start"),
     origin(
         "mindroom",
         "poll",
@@ -192,7 +180,7 @@ pub(super) const ORIGINS: &[Origin] = &[
     origin(
         "mindroom",
         "window_messages",
-        "the plan, and as shipped: 20. A promise wins: the seed shows the newest and moves its cursor past \
+        "the plan, and as shipped: 20. A promise wins: MindRoom shows the newest and moves its cursor past \
          the rest, here a pass reads no more than it shows",
     ),
     origin(
@@ -219,8 +207,8 @@ pub(super) const ORIGINS: &[Origin] = &[
     origin(
         "mindroom",
         "stale_after",
-        "the plan, and as shipped: 86,400 s. A promise wins: what waits for longer is named, where the \
-         seed drops it",
+        "the plan, and as shipped: 86,400 s. A promise wins: what waits for longer is named, where \
+         MindRoom drops it",
     ),
     origin(
         "mindroom",

@@ -1,12 +1,13 @@
-//! Settings: where each value comes from, what it means, and whether it makes sense.
+//! Reads settings from their sources, checks them, and explains each value.
 //!
 //! A value comes from `--set name=value`, else the environment (`DAYBOOK_…`), else `daybook.toml` in the
-//! data folder, else the profile, which itself is a setting. Seeds' own names are understood everywhere,
+//! data folder, else the profile, which itself is a setting. Other systems' own names are understood everywhere,
 //! in their own units. Nothing below the binary reads the environment.
 //!
-//! Not here: what the numbers do (that is `engine::profile`).
+//! Not here: the effects of the numbers (`engine::profile`).
 
 mod choices;
+pub(crate) mod chosen_model;
 pub(crate) mod compare;
 mod duration;
 pub(crate) mod import;
@@ -19,6 +20,7 @@ pub(crate) mod schema;
 pub(crate) mod sources;
 mod spend;
 pub(crate) mod table;
+pub(crate) mod vectors;
 
 #[cfg(test)]
 mod models_tests;
@@ -26,54 +28,55 @@ mod models_tests;
 mod tests;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use daybook_domain::eligibility::Switches;
 use daybook_domain::spend::Cap;
-use daybook_domain::{PriceTable, ScopeKind, Tenant};
+use daybook_domain::{PriceTable, Scope, ScopeKind, Tenant};
 use daybook_engine::bounded;
 use daybook_engine::profile::Profile;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 use serde_json::Value;
 
-use choices::Choices;
-use models::Models;
-use sources::Layer;
+use choices::SettingChoices;
+use models::ModelChoices;
+use sources::SettingsLayer;
 use table::{ALL, Setting};
 
 pub(crate) use duration::{parse_duration, spelled};
 pub(crate) use import::with_setting;
-pub(crate) use sources::Source;
+pub(crate) use sources::SettingSource;
 
 /// Name of the settings file in the data folder.
 pub(crate) const FILE: &str = "daybook.toml";
 /// Longest settings file that is read, in bytes.
 const FILE_BYTES: u64 = 4 * 1024 * 1024;
 
-/// The word for a database in the data folder.
+/// The value of `store` for a database in the data folder.
 const SQLITE: &str = "sqlite";
-/// The word for the certificates that the machine trusts.
+/// The value of `store_ca` for the certificates that the machine trusts.
 const SYSTEM: &str = "system";
 
 /// Longest name of a tenant.
 const TENANT: usize = 64;
 
-/// Where everything but memory files is kept.
+/// The database that holds everything but memory files.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum MemoryPlace {
     /// In a database in the data folder.
     Folder,
     /// In a PostgreSQL database.
     Server {
-        /// May hold a password: not for showing.
+        /// May hold a password, so it is never shown.
         address: String,
         /// The certificates that are trusted; `None` for the machine's own.
         ca: Option<PathBuf>,
     },
 }
 
-impl std::fmt::Debug for Place {
+impl std::fmt::Debug for MemoryPlace {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Folder => f.write_str(SQLITE),
@@ -82,18 +85,9 @@ impl std::fmt::Debug for Place {
     }
 }
 
-/// What turns texts into vectors.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Vectors {
-    /// Nothing: recall goes by words alone.
-    Off,
-    /// The model in the binary.
-    BuiltIn,
-}
-
 /// How durable an acknowledged event is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Durability {
+pub(crate) enum DurabilityChoice {
     Process,
     Power,
 }
@@ -103,64 +97,74 @@ pub(crate) enum Durability {
 pub(crate) struct Settings {
     pub(crate) person: String,
     pub(crate) zone: TimeZone,
-    pub(crate) durability: Durability,
-    /// What turns texts into vectors.
-    pub(crate) vectors: Vectors,
-    pub(crate) store: Place,
-    /// Whose memory every door of this process opens on.
+    pub(crate) durability: DurabilityChoice,
+    pub(crate) store: MemoryPlace,
+    /// The tenant whose memory all interfaces of this process open.
     pub(crate) tenant: Tenant,
     pub(crate) context_tokens: usize,
-    /// Which models are asked, and how.
-    pub(crate) models: Models,
-    /// What models cost.
+    /// Longest time from its start that the hook of a prompt may search.
+    pub(crate) prompt_recall: Duration,
+    /// The models that are used, and how.
+    pub(crate) models: ModelChoices,
+    /// Prices of models.
     pub(crate) prices: PriceTable,
-    /// The most that may be spent on them.
+    /// Caps on spending.
     pub(crate) caps: Vec<Cap>,
-    /// What both are in.
+    /// The currency of both.
     pub(crate) currency: String,
-    /// Where memory is switched off.
+    /// The scopes for which memory is switched off.
     pub(crate) switches: Switches,
-    /// The chosen profile, with everything laid over it that is set otherwise.
+    /// The chosen profile, with the values that other sources override.
     pub(crate) profile: Profile,
-    pub(crate) explained: Vec<Explained>,
-    /// What seeds can set and nothing here uses yet.
-    pub(crate) unused: Vec<Unused>,
+    pub(crate) explained: Vec<ExplainedSetting>,
+    /// Settings of other systems that are set, and that nothing here uses yet.
+    pub(crate) unused: Vec<UnusedSetting>,
 }
 
 /// A setting with its value, for people and programs.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Explained {
+pub(crate) struct ExplainedSetting {
     pub(crate) name: &'static str,
     pub(crate) value: Value,
-    pub(crate) source: Source,
+    pub(crate) source: SettingSource,
     /// The variable, the name in the file, or the profile, that it comes from.
     pub(crate) from: String,
     pub(crate) about: &'static str,
     pub(crate) allowed: String,
-    /// What seeds call it.
-    pub(crate) seeds: Vec<&'static str>,
+    /// Other systems' names of it.
+    #[serde(rename = "seeds")]
+    pub(crate) other_names: Vec<&'static str>,
 }
 
-/// Something that was set, is understood, and has no effect yet.
+/// A setting of another system that is set, and has no effect yet.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Unused {
+pub(crate) struct UnusedSetting {
     pub(crate) name: String,
     pub(crate) value: Value,
-    pub(crate) source: Source,
+    pub(crate) source: SettingSource,
     pub(crate) why: &'static str,
 }
 
-/// All that settings are read from.
-pub(crate) struct Inputs<'a> {
+/// The sources that settings are read from.
+pub(crate) struct SettingsInputs<'a> {
     pub(crate) flags: &'a [String],
     pub(crate) environment: &'a [(String, String)],
     pub(crate) file: &'a str,
     pub(crate) path: &'a Path,
-    /// What the machine calls the person.
+    /// The login name of the person.
     pub(crate) login: &'a str,
 }
 
 impl Settings {
+    /// The person's own scope.
+    pub(crate) fn person_scope(&self) -> Scope {
+        Scope {
+            tenant: self.tenant.clone(),
+            kind: ScopeKind::User,
+            name: self.person.clone(),
+        }
+    }
+
     /// Reads the settings of the data folder at `root`, with `flags` of the form `name=value` over them.
     pub(crate) fn load(root: &Path, flags: &[String]) -> Result<Self> {
         let path = root.join(FILE);
@@ -171,7 +175,7 @@ impl Settings {
                 return Err(error).with_context(|| format!("cannot read {}", path.display()));
             }
         };
-        Self::read(&Inputs {
+        Self::read(&SettingsInputs {
             flags,
             environment: &environment(),
             file: &text,
@@ -180,34 +184,34 @@ impl Settings {
         })
     }
 
-    /// The settings that `inputs` come to.
-    pub(crate) fn read(inputs: &Inputs<'_>) -> Result<Self> {
+    /// Reads the settings from `inputs`.
+    pub(crate) fn read(inputs: &SettingsInputs<'_>) -> Result<Self> {
         let layers = [
-            Layer::of_flags(inputs.flags)?,
-            Layer::of_environment(inputs.environment)?,
-            Layer::of_file(inputs.file, inputs.path)?,
+            SettingsLayer::of_flags(inputs.flags)?,
+            SettingsLayer::of_environment(inputs.environment)?,
+            SettingsLayer::of_file(inputs.file, inputs.path)?,
         ];
         let set = |setting| layers.iter().find_map(|layer| layer.of(setting));
         let named = ALL.iter().find(|setting| setting.name == "profile");
         let chosen = named
             .and_then(set)
-            .and_then(|taken| Profile::named(taken.value.as_str()?));
+            .and_then(|taken| Profile::from_name(taken.value.as_str()?));
         let own = chosen.clone();
-        let mut choices = Choices::of(chosen.unwrap_or_default(), inputs.login);
+        let mut choices = SettingChoices::of(chosen.unwrap_or_default(), inputs.login);
         let mut explained = Vec::new();
         for setting in &ALL {
             let taken = set(setting);
             if let Some(taken) = taken {
                 let put = setting
                     .kind
-                    .put(&taken.given.value, taken.unit, &mut choices);
+                    .put(&taken.source_value.value, taken.unit, &mut choices);
                 put.map_err(anyhow::Error::msg)?;
             }
             let profile = own.as_ref().filter(|profile| setting.is_chosen_by(profile));
             explained.push(explain(setting, taken, profile, &choices));
         }
         let unused = layers.iter().flat_map(|layer| &layer.unused);
-        let unused = unused.map(|(given, why)| Unused {
+        let unused = unused.map(|(given, why)| UnusedSetting {
             name: given.name.clone(),
             value: given.value.clone(),
             source: given.source,
@@ -216,29 +220,30 @@ impl Settings {
         Self::of(&choices, explained, unused.collect())
     }
 
-    fn of(choices: &Choices, explained: Vec<Explained>, unused: Vec<Unused>) -> Result<Self> {
+    fn of(
+        choices: &SettingChoices,
+        explained: Vec<ExplainedSetting>,
+        unused: Vec<UnusedSetting>,
+    ) -> Result<Self> {
         let off_for = choices.memory_off.iter().filter_map(|text| scope(text));
         Ok(Self {
             person: choices.person.clone(),
             zone: zone(&choices.timezone).unwrap_or(TimeZone::UTC),
             durability: match choices.durability {
-                "power" => Durability::Power,
-                _ => Durability::Process,
-            },
-            vectors: match choices.vectors {
-                "off" => Vectors::Off,
-                _ => Vectors::BuiltIn,
+                "power" => DurabilityChoice::Power,
+                _ => DurabilityChoice::Process,
             },
             store: match choices.store.as_str() {
-                SQLITE => Place::Folder,
-                address => Place::Server {
+                SQLITE => MemoryPlace::Folder,
+                address => MemoryPlace::Server {
                     address: address.to_owned(),
                     ca: (choices.store_ca != SYSTEM).then(|| PathBuf::from(&choices.store_ca)),
                 },
             },
             tenant: Tenant(choices.tenant.clone()),
             context_tokens: choices.context_tokens,
-            models: Models::of(choices)?,
+            prompt_recall: choices.prompt_recall,
+            models: ModelChoices::of(choices)?,
             prices: spend::prices(&choices.prices).map_err(anyhow::Error::msg)?,
             caps: spend::caps(&choices.caps).map_err(anyhow::Error::msg)?,
             currency: choices.currency.trim().to_owned(),
@@ -256,27 +261,27 @@ impl Settings {
 
 fn explain(
     setting: &'static Setting,
-    taken: Option<&sources::Taken>,
+    taken: Option<&sources::SettingValue>,
     profile: Option<&Profile>,
-    choices: &Choices,
-) -> Explained {
+    choices: &SettingChoices,
+) -> ExplainedSetting {
     let (source, from) = match (taken, profile) {
-        (Some(taken), _) => (taken.given.source, taken.given.name.clone()),
-        (None, Some(profile)) => (Source::Profile, profile.name.to_owned()),
-        (None, None) => (Source::Default, String::new()),
+        (Some(taken), _) => (taken.source_value.source, taken.source_value.name.clone()),
+        (None, Some(profile)) => (SettingSource::Profile, profile.name.to_owned()),
+        (None, None) => (SettingSource::Default, String::new()),
     };
-    Explained {
+    ExplainedSetting {
         name: setting.name,
         value: setting.kind.value(choices),
         source,
         from,
         about: setting.about,
         allowed: setting.kind.allowed(),
-        seeds: setting.also.iter().map(|(name, _)| *name).collect(),
+        other_names: setting.also.iter().map(|(name, _)| *name).collect(),
     }
 }
 
-/// Whether a text may name a tenant: it stands in folder names, listings and files of tokens.
+/// Whether a text may name a tenant: the name is part of folder names, listings and names of token files.
 pub(crate) fn is_tenant(text: &str) -> bool {
     let is_plain = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, b'-' | b'_');
     (1..=TENANT).contains(&text.len()) && text.bytes().all(is_plain)
@@ -303,7 +308,7 @@ pub(crate) fn masked(text: &str) -> String {
     hidden.unwrap_or_else(|| text.to_owned())
 }
 
-/// Our variables. What is not text cannot be a setting's value.
+/// The variables that are text; other values cannot be a setting's value.
 fn environment() -> Vec<(String, String)> {
     std::env::vars_os()
         .filter_map(|(name, value)| {
@@ -330,10 +335,10 @@ fn zone(name: &str) -> Option<TimeZone> {
     }
 }
 
-/// `project/tidepool`: a kind of scope and a name.
+/// Parses a scope such as `project/tidepool`.
 fn scope(text: &str) -> Option<(ScopeKind, String)> {
     let (kind, name) = text.split_once('/')?;
-    let kind = ScopeKind::from_word(kind.trim())?;
+    let kind = kind.trim().parse::<ScopeKind>().ok()?;
     let name = name.trim();
     (!name.is_empty()).then(|| (kind, name.to_owned()))
 }

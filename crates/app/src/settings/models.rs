@@ -1,92 +1,68 @@
-//! Settings that name a model, and what it is asked about.
+//! Settings that choose models, and the limits and guidance of their requests.
 //!
 //! Not here: the table of providers (`providers`).
 
-use anyhow::{Result, bail};
-use daybook_domain::{ObservationKind, Tenant};
+use anyhow::Result;
+use daybook_domain::ObservationKind;
 use daybook_engine::extract::model::{Guidance, ModelLimits};
 use daybook_engine::profile::UNBOUNDED;
-use daybook_engine::working::compact::LlmConfig;
-use daybook_llm::Vocabulary;
+use daybook_working::compact::LlmConfig;
 
-use super::choices::{AT_CAP, Choices, NONE};
-use super::providers::{NAME, ProviderSettings, providers};
+use super::choices::{AT_CAP, SettingChoices};
+use super::chosen_model::{ChosenModel, resolve_model};
+use super::providers::providers;
+use super::vectors::VectorChoice;
 
-/// Which models are asked, and how.
+/// The models that the settings choose, and how they are used.
 #[derive(Debug, Clone)]
-pub(crate) struct Models {
-    /// Who tells what is worth keeping; nobody: it is quoted.
-    pub(crate) extract: Option<Chosen>,
-    /// Who condenses what threads hold; nobody: what plainly happened is written down.
-    pub(crate) compact: Option<Chosen>,
-    pub(crate) compacting: Compacting,
-    /// What happens at a cap: the extractor that asks no model stands in, or work waits.
+pub(crate) struct ModelChoices {
+    /// Extracts observations. Without a model, the extractor that asks none quotes.
+    pub(crate) extract: Option<ChosenModel>,
+    /// Compacts threads. Without a model, compactions list what happened.
+    pub(crate) compact: Option<ChosenModel>,
+    pub(crate) compacting: CompactionSettings,
+    /// Embeds texts.
+    pub(crate) vectors: VectorChoice,
+    /// At a cap, the extractor that asks no model reads instead; otherwise work waits.
     pub(crate) stand_in: bool,
-    /// What to keep, and what never.
+    /// What extraction keeps, and what it never keeps.
     pub(crate) guidance: Guidance,
     pub(crate) limits: ModelLimits,
 }
 
-/// When threads are compacted, and how a model is asked to.
+/// When threads are compacted, and the parameters of the model's request.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Compacting {
+pub(crate) struct CompactionSettings {
     pub(crate) llm: LlmConfig,
-    /// Whether they are without being asked.
+    /// Whether threads are compacted automatically.
     pub(crate) auto: bool,
-    /// Compactable chunks with which they are.
+    /// Compactable chunks that start an automatic compaction.
     pub(crate) threshold: usize,
-    /// Tokens with which they are; nothing for never.
+    /// Tokens that start an automatic compaction; none for never.
     pub(crate) tokens: Option<u64>,
 }
 
-/// A model with everything that is needed to ask it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Chosen {
-    pub(crate) provider: ProviderSettings,
-    /// As the provider calls it.
-    pub(crate) model: String,
-    /// Tenants that may not ask this provider.
-    pub(crate) forbidden: Vec<Tenant>,
-}
-
-impl Chosen {
-    /// Provider and model, as settings, prices and failures name it.
-    pub(crate) fn name(&self) -> String {
-        format!("{}/{}", self.provider.name, self.model)
-    }
-
-    /// Most tokens of question and answer together.
-    pub(crate) fn context_tokens(&self) -> u32 {
-        self.provider.context_tokens(&self.model)
-    }
-
-    /// What its tokens are counted by, where it was said.
-    pub(crate) fn vocabulary(&self) -> Option<Vocabulary> {
-        self.provider.vocabulary(&self.model)
-    }
-}
-
-impl Models {
-    /// What `choices` come to.
+impl ModelChoices {
+    /// The models that `choices` name.
     ///
     /// # Errors
-    /// When a model is named that nobody provides, or that nobody may ask.
-    pub(super) fn of(choices: &Choices) -> Result<Self> {
+    /// When a setting names a model of an unknown provider, or of a provider that no tenant may use.
+    pub(super) fn of(choices: &SettingChoices) -> Result<Self> {
         let providers = providers(&choices.providers).map_err(anyhow::Error::msg)?;
         Ok(Self {
-            extract: chosen(
+            extract: resolve_model(
                 "extract_model",
                 &choices.extract_model,
                 &providers,
                 &choices.forbid,
             )?,
-            compact: chosen(
+            compact: resolve_model(
                 "compact_model",
                 &choices.compact_model,
                 &providers,
                 &choices.forbid,
             )?,
-            compacting: Compacting {
+            compacting: CompactionSettings {
                 llm: LlmConfig {
                     compact_temperature: choices.compact_temperature as f32,
                     compact_max_tokens: u32::try_from(choices.compact_max_tokens)
@@ -99,6 +75,7 @@ impl Models {
                     tokens => Some(tokens as u64),
                 },
             },
+            vectors: VectorChoice::of(&choices.vectors, &providers, &choices.forbid)?,
             stand_in: choices.at_cap == AT_CAP[0],
             guidance: Guidance {
                 keep: choices.keep.clone(),
@@ -117,56 +94,6 @@ impl Models {
     }
 }
 
-/// The model that a setting names as `provider/model`. What comes before the first slash is the
-/// provider: models' own names have slashes, too.
-fn chosen(
-    setting: &str,
-    named: &str,
-    providers: &[ProviderSettings],
-    forbidden: &[String],
-) -> Result<Option<Chosen>> {
-    if named == NONE {
-        return Ok(None);
-    }
-    let (provider, model) = named.split_once('/').unwrap_or((named, ""));
-    let found = providers.iter().find(|known| known.name == provider);
-    let Some(found) = found.filter(|_| !model.is_empty()) else {
-        let names: Vec<&str> = providers.iter().map(|known| known.name.as_str()).collect();
-        let there = match names.as_slice() {
-            [] => {
-                "there is none yet: add [providers.<name>] with wire and base_url to daybook.toml"
-                    .to_owned()
-            }
-            names => format!("there are {}", names.join(", ")),
-        };
-        bail!("{setting} = \"{named}\": write provider/model; of providers {there}");
-    };
-    let mut tenants = Vec::new();
-    for entry in forbidden {
-        match entry.split_once('/') {
-            None if entry == provider => {
-                bail!(
-                    "{setting} = \"{named}\": forbid_providers names {provider}; choose another, or none"
-                )
-            }
-            Some((tenant, of)) if of == provider => {
-                tenants.push(Tenant(tenant.to_owned()));
-            }
-            _ => {}
-        }
-    }
-    Ok(Some(Chosen {
-        provider: found.clone(),
-        model: model.to_owned(),
-        forbidden: tenants,
-    }))
-}
-
-/// Whether a text names a model, or none.
-pub(super) fn is_model(text: &str) -> bool {
-    text == NONE || (text.contains('/') && text.len() <= 2 * NAME)
-}
-
 /// Whether a text names a provider, or a tenant and a provider.
 pub(super) fn is_forbidden(text: &str) -> bool {
     !text.is_empty() && text.split('/').all(|part| !part.is_empty()) && text.split('/').count() <= 2
@@ -174,7 +101,5 @@ pub(super) fn is_forbidden(text: &str) -> bool {
 
 /// The kind of observation that a word is for.
 pub(super) fn kind(word: &str) -> Option<ObservationKind> {
-    ObservationKind::ALL
-        .into_iter()
-        .find(|kind| kind.word() == word)
+    word.parse().ok()
 }

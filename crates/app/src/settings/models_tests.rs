@@ -1,12 +1,13 @@
-//! Which models settings name, and what is refused.
+//! The models that settings name, and the values that are refused.
 
 use std::time::Duration;
 
 use daybook_domain::{ObservationKind, Tenant};
-use daybook_llm::{Vocabulary, Wire};
+use daybook_llm::{TokenVocabulary, Wire};
 
-use super::providers::KeyAt;
+use super::providers::KeyLocation;
 use super::tests::{check_refused, read};
+use super::vectors::VectorChoice;
 
 const HOME: &str = "[providers.home]\nbase_url = \"http://127.0.0.1:8080/v1\"\n";
 
@@ -37,14 +38,14 @@ fn a_model_is_named_with_its_provider() {
     );
     assert_eq!(
         (chosen.context_tokens(), chosen.vocabulary()),
-        (40_960, Some(Vocabulary::Cl100k))
+        (40_960, Some(TokenVocabulary::Cl100k))
     );
     assert_eq!(
         (provider.concurrency.get(), provider.timeout),
         (2, Duration::from_secs(600))
     );
     let command = ["pass", "show", "home"].map(str::to_owned);
-    assert_eq!(provider.key, KeyAt::Command(command.into()));
+    assert_eq!(provider.key, KeyLocation::Command(command.into()));
 
     let flags = ["extract_model=home/other"];
     let chosen = read(&flags, &[], file)
@@ -63,7 +64,7 @@ fn a_model_is_named_with_its_provider() {
 }
 
 #[test]
-fn seed_003_names_of_its_configuration_are_understood() {
+fn team9s_names_of_its_configuration_are_understood() {
     let seed = "autoCompactEnabled = false\nautoCompactThreshold = 40\n\
                 [llm]\ncompactModel = \"home/small-1\"\ncompactTemperature = 0.7\ncompactMaxTokens = 900\n";
     let settings = read(&[], &[], &format!("{seed}{HOME}")).expect("they make sense");
@@ -90,9 +91,9 @@ fn seed_003_names_of_its_configuration_are_understood() {
     assert_eq!((compacting.auto, compacting.threshold), (true, 20));
 }
 
-/// Nothing stands in for a model that is not named: no default is ever asked.
+/// There is no default model: without a name, none is called.
 #[test]
-fn codex_63_the_model_that_is_named_last_is_asked_as_it_is_named() {
+fn c63_the_model_that_is_named_last_is_asked_as_it_is_named() {
     let file = format!("extract_model = \"home/a\"\n{HOME}");
     let asked = |flags: &[&str], environment: &[(&str, &str)]| {
         let settings = read(flags, environment, &file).expect("they make sense");
@@ -168,4 +169,50 @@ fn what_is_wrong_with_a_provider_is_named_and_a_key_is_not_repeated() {
         !format!("{refused:#}").contains("sk-ada-1815"),
         "{refused:#}"
     );
+}
+
+#[test]
+fn vectors_are_those_of_a_word_a_folder_or_a_provider() {
+    let vectors = |named: &str| {
+        let file = format!("vectors = \"{named}\"\n{HOME}");
+        let settings = read(&[], &[], &file);
+        settings.map(|settings| settings.models.vectors)
+    };
+    assert_eq!(vectors("built-in").expect("sound"), VectorChoice::BuiltIn);
+    assert_eq!(vectors("off").expect("sound"), VectorChoice::Off);
+    let VectorChoice::Provider(chosen) = vectors("home/nomic/embed").expect("sound") else {
+        panic!("a provider is named");
+    };
+    assert_eq!(
+        (&*chosen.provider.name, &*chosen.model),
+        ("home", "nomic/embed")
+    );
+    let folder = vectors("folder:models/minilm");
+    match cfg!(feature = "folder-model") {
+        true => assert_eq!(
+            folder.expect("sound"),
+            VectorChoice::Folder("models/minilm".into())
+        ),
+        false => {
+            let error = folder.expect_err("this build reads none").to_string();
+            assert!(error.contains("--features folder-model"), "{error}");
+        }
+    }
+}
+
+#[test]
+fn vectors_of_nothing_that_can_be_asked_are_refused() {
+    let check = |file: &str, expected: &str| {
+        let refused = read(&[], &[], file).expect_err("it is refused");
+        let refused = format!("{refused:#}");
+        assert!(refused.contains(expected), "{file}: {refused}");
+    };
+    check("vectors = \"minilm\"", "write \"built-in\", \"off\"");
+    check("vectors = \"folder: \"", "write \"built-in\", \"off\"");
+    check("vectors = \"away/small\"", "write provider/model");
+    let named = format!("vectors = \"home/small\"\n{HOME}");
+    let anthropic = format!("{named}wire = \"anthropic\"\n");
+    check(&anthropic, "the wire anthropic has no vectors");
+    let forbidden = format!("forbid_providers = [\"home\"]\n{named}");
+    check(&forbidden, "forbid_providers names home");
 }

@@ -1,22 +1,22 @@
-//! What a name in a settings file means: a setting, something that a seed can set and Daybook has no use
-//! for yet, or nothing that we know.
+//! The meanings of names in settings files: a setting, a setting of another system that Daybook has no use
+//! for yet, or unknown.
 
 use serde_json::Value;
 
-use super::kind::Unit;
+use super::kind::NameUnit;
 use super::table::{ALL, Setting};
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone, Copy)]
-pub(crate) enum Meaning {
-    Setting(&'static Setting, Unit),
-    /// What it is about, as the end of "nothing here uses it yet: …".
+pub(crate) enum NameMeaning {
+    Setting(&'static Setting, NameUnit),
+    /// The reason, as the end of "nothing here uses it yet: …".
     Unused(&'static str),
     Unknown,
 }
 
 const NAMED: &str = "models are named with their provider, in extract_model";
-const MODEL: &str = "no model is asked for it";
+const MODEL: &str = "no model is called for it";
 const CONTEXT: &str = "a model is shown the last 80 lines and 5 snippets of 400 characters";
 const MEM0: &str = "memory is kept in files of our own";
 const SEARCH: &str = "recall searches everything, by words";
@@ -24,7 +24,7 @@ const CURATION: &str = "nothing is rewritten by a model";
 const PHASE_TWO: &str = "consolidation keeps all that was observed";
 const TOOLS: &str = "tools come over MCP, `daybook mcp`";
 
-/// Names of seeds, whole or with all that stands below them, and why nothing here uses them.
+/// Names of other systems, each with all names below it, and why nothing here uses them.
 static UNUSED: [(&str, &str); 30] = [
     ("memories.consolidation_model", MODEL),
     ("memories.dedicated_tools", TOOLS),
@@ -48,7 +48,7 @@ static UNUSED: [(&str, &str); 30] = [
     ("memories.phase_2_model", MODEL),
     (
         "memories.use_memories",
-        "what an agent is told is bounded by context_tokens",
+        "the context of an agent is bounded by context_tokens",
     ),
     ("memories.version", "there is one pipeline"),
     ("memory.auto_flush.curation.append_only", CURATION),
@@ -78,7 +78,7 @@ static UNUSED: [(&str, &str); 30] = [
     ("memory.embedder", MEM0),
     (
         "memory.file.max_entrypoint_lines",
-        "what an agent is told is bounded by context_tokens",
+        "the context of an agent is bounded by context_tokens",
     ),
     (
         "memory.file.path",
@@ -90,30 +90,30 @@ static UNUSED: [(&str, &str); 30] = [
     ("memory.search.mode", SEARCH),
     (
         "memory.team_reads_member_memory",
-        "each agent is told what its own scopes hold",
+        "each agent gets what its own scopes hold",
     ),
 ];
 
-/// All names that mean something, with what they mean; a setting's own name before what seeds call it.
-pub(crate) fn all() -> impl Iterator<Item = (&'static str, Meaning)> {
+/// All known names with their meanings; a setting's own name comes before other systems' names of it.
+pub(crate) fn all() -> impl Iterator<Item = (&'static str, NameMeaning)> {
     let settings = ALL.iter().flat_map(|setting| {
-        let names = [(setting.name, Unit::Own)].into_iter();
+        let names = [(setting.name, NameUnit::Own)].into_iter();
         let names = names.chain(setting.also.iter().copied());
-        names.map(move |(name, unit)| (name, Meaning::Setting(setting, unit)))
+        names.map(move |(name, unit)| (name, NameMeaning::Setting(setting, unit)))
     });
     settings.chain(
         UNUSED
             .iter()
-            .map(|(name, why)| (*name, Meaning::Unused(why))),
+            .map(|(name, why)| (*name, NameMeaning::Unused(why))),
     )
 }
 
-/// What `name` means, as it is written in files, with dots.
-pub(crate) fn meaning(name: &str) -> Meaning {
+/// The meaning of `name`, in its form with dots.
+pub(crate) fn meaning(name: &str) -> NameMeaning {
     let found = all().find(|(known, meaning)| {
-        *known == name || (matches!(meaning, Meaning::Unused(_)) && is_below(name, known))
+        *known == name || (matches!(meaning, NameMeaning::Unused(_)) && is_below(name, known))
     });
-    found.map_or(Meaning::Unknown, |(_, meaning)| meaning)
+    found.map_or(NameMeaning::Unknown, |(_, meaning)| meaning)
 }
 
 /// The environment's spelling of a name.
@@ -121,13 +121,13 @@ pub(crate) fn variable(name: &str) -> String {
     format!("DAYBOOK_{}", name.replace('.', "_").to_uppercase())
 }
 
-/// The names with their values in a file's tables. A table stands for all that it holds as soon as
-/// nothing in it can be known, and what is set to nothing is not set.
+/// The names with their values in a file's tables. An unknown table is one name with all that it holds. A
+/// name with an empty value is not set.
 pub(crate) fn leaves(file: &Value) -> Vec<(String, Value)> {
     let mut found = Vec::new();
     if let Value::Object(table) = file {
         for (name, value) in table {
-            // The whole section of MindRoom may be its backend's word.
+            // In place of its table, MindRoom's `memory` may be the name of a backend.
             let is_backend =
                 name == "memory" && matches!(value.as_str(), Some("file" | "none" | "mem0"));
             let name = if is_backend { "memory.backend" } else { name };
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn names_below_an_unused_one_are_unused() {
-        let unused = |name| matches!(meaning(name), Meaning::Unused(_));
+        let unused = |name| matches!(meaning(name), NameMeaning::Unused(_));
         assert!(unused("memory.embedder.config.host") && unused("memory.llm"));
         assert!(!unused("memory.llms") && !unused("memory.file"));
     }

@@ -1,21 +1,21 @@
-//! The table `providers`: where models are asked.
+//! The table `providers`: the servers that answer for models.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use daybook_llm::{ANSWER_TIMEOUT, CONCURRENCY, RetryConfig, Vocabulary, Wire};
+use daybook_llm::{ANSWER_TIMEOUT, CONCURRENCY, RetryConfig, TokenVocabulary, Wire};
 use serde_json::{Map, Value, json};
 
 use super::duration::parse_duration;
-use super::spend::{known, table};
+use super::spend::{check_keys, table};
 
 /// Most providers.
 const MOST: usize = 100;
 /// Longest name of a provider or a model, in bytes.
 pub(super) const NAME: usize = 200;
-/// Context of a model of which nothing is said: what most can read, and what a small machine has room for.
+/// Context of a model without a setting of its own: most models can read it, and a small machine has room for it.
 const CONTEXT: u32 = 32_768;
 /// Fewest tokens that a context may have: a prompt and a few events.
 const LEAST_CONTEXT: u32 = 4_096;
@@ -27,10 +27,10 @@ const WIRES: [(&str, Wire); 3] = [
     ("anthropic", Wire::Anthropic),
     ("ollama", Wire::Ollama),
 ];
-const VOCABULARIES: [(&str, Vocabulary); 3] = [
-    ("o200k", Vocabulary::O200k),
-    ("cl100k", Vocabulary::Cl100k),
-    ("other", Vocabulary::Other),
+const VOCABULARIES: [(&str, TokenVocabulary); 3] = [
+    ("o200k", TokenVocabulary::O200k),
+    ("cl100k", TokenVocabulary::Cl100k),
+    ("other", TokenVocabulary::Other),
 ];
 
 /// One entry of `providers`.
@@ -39,28 +39,28 @@ pub(crate) struct ProviderSettings {
     pub(crate) name: String,
     pub(crate) wire: Wire,
     pub(crate) base_url: String,
-    pub(crate) key: KeyAt,
+    pub(crate) key: KeyLocation,
     pub(crate) plain_http: bool,
     pub(crate) concurrency: NonZeroU32,
     pub(crate) timeout: Duration,
-    /// Sendings of one question that may fail.
+    /// Most attempts at one request.
     pub(crate) tries: NonZeroU32,
-    /// The share of its rate limits that is left to others.
+    /// The share of its rate limits that is left to other clients.
     pub(crate) min_remaining_percent: u8,
     context_tokens: u32,
     models: BTreeMap<String, ModelSettings>,
 }
 
-/// What is said of one model.
+/// Settings of one model.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct ModelSettings {
     context_tokens: Option<u32>,
-    vocabulary: Option<Vocabulary>,
+    vocabulary: Option<TokenVocabulary>,
 }
 
-/// Where a key is to be found. It never stands in settings itself: those are shown.
+/// Where the key is read from. The settings never hold the key itself: they are shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum KeyAt {
+pub(crate) enum KeyLocation {
     Nowhere,
     Environment(String),
     File(PathBuf),
@@ -71,17 +71,17 @@ pub(crate) enum KeyAt {
 impl ProviderSettings {
     /// Most tokens of question and answer together, of one of its models.
     pub(super) fn context_tokens(&self, model: &str) -> u32 {
-        let said = self.models.get(model).and_then(|said| said.context_tokens);
-        said.unwrap_or(self.context_tokens)
+        let own = self.models.get(model).and_then(|own| own.context_tokens);
+        own.unwrap_or(self.context_tokens)
     }
 
-    /// What the tokens of one of its models are counted by, where it was said.
-    pub(super) fn vocabulary(&self, model: &str) -> Option<Vocabulary> {
+    /// The vocabulary that the tokens of one of its models are counted by, where the settings name one.
+    pub(super) fn vocabulary(&self, model: &str) -> Option<TokenVocabulary> {
         self.models.get(model)?.vocabulary
     }
 }
 
-/// `home = { wire = "ollama", base_url = "http://127.0.0.1:11434" }`, each.
+/// Parses entries such as `home = { wire = "ollama", base_url = "http://127.0.0.1:11434" }`.
 pub(super) fn providers(tables: &Value) -> Result<Vec<ProviderSettings>, String> {
     let tables = table("providers", tables)?;
     if tables.len() > MOST {
@@ -100,9 +100,9 @@ fn provider(name: &str, given: &Value) -> Result<ProviderSettings, String> {
             "{name}: a provider's name has letters, digits, -, _ and ."
         ));
     }
-    let entry = Entry {
+    let entry = TableEntry {
         name,
-        given: table(name, given)?,
+        fields: table(name, given)?,
     };
     let names = [
         "wire",
@@ -116,7 +116,7 @@ fn provider(name: &str, given: &Value) -> Result<ProviderSettings, String> {
         "context_tokens",
         "models",
     ];
-    known(name, entry.given, &names)?;
+    check_keys(name, entry.fields, &names)?;
     let base_url = entry.text("base_url")?;
     let base_url = base_url.ok_or_else(|| {
         entry.wrong(
@@ -144,7 +144,7 @@ fn provider(name: &str, given: &Value) -> Result<ProviderSettings, String> {
     })
 }
 
-fn timeout(entry: &Entry<'_>) -> Result<Duration, String> {
+fn timeout(entry: &TableEntry<'_>) -> Result<Duration, String> {
     let Some(text) = entry.text("timeout")? else {
         return Ok(ANSWER_TIMEOUT);
     };
@@ -153,31 +153,35 @@ fn timeout(entry: &Entry<'_>) -> Result<Duration, String> {
     timeout.ok_or_else(|| entry.wrong("timeout", "a duration from 1s to 1h"))
 }
 
-fn models(entry: &Entry<'_>) -> Result<BTreeMap<String, ModelSettings>, String> {
-    let Some(given) = entry.given.get("models") else {
+fn models(entry: &TableEntry<'_>) -> Result<BTreeMap<String, ModelSettings>, String> {
+    let Some(given) = entry.fields.get("models") else {
         return Ok(BTreeMap::new());
     };
     let models = table("models", given)?.iter().map(|(model, given)| {
-        let said = Entry {
+        let entry_of_model = TableEntry {
             name: model,
-            given: table(model, given)?,
+            fields: table(model, given)?,
         };
-        known(model, said.given, &["context_tokens", "vocabulary"])?;
+        check_keys(
+            model,
+            entry_of_model.fields,
+            &["context_tokens", "vocabulary"],
+        )?;
         let settings = ModelSettings {
-            context_tokens: said.context()?,
-            vocabulary: said.word("vocabulary", &VOCABULARIES)?,
+            context_tokens: entry_of_model.context()?,
+            vocabulary: entry_of_model.word("vocabulary", &VOCABULARIES)?,
         };
         Ok((model.clone(), settings))
     });
     models.collect()
 }
 
-/// `{ env = "HOME_KEY" }`, `{ file = "…" }` or `{ command = ["pass", "show", "home"] }`.
-fn key(entry: &Entry<'_>) -> Result<KeyAt, String> {
-    let Some(given) = entry.given.get("key") else {
-        return Ok(KeyAt::Nowhere);
+/// Parses `{ env = "HOME_KEY" }`, `{ file = "…" }` or `{ command = ["pass", "show", "home"] }`.
+fn key(entry: &TableEntry<'_>) -> Result<KeyLocation, String> {
+    let Some(given) = entry.fields.get("key") else {
+        return Ok(KeyLocation::Nowhere);
     };
-    // A key that stands here by mistake is not repeated.
+    // The value may be a key by mistake, so the message does not repeat it.
     let wrong = || {
         entry.wrong("key", "where it is, never the key itself: { env = \"NAME\" }, { file = \"path\" } or { command = [\"program\", \"argument\"] }")
     };
@@ -187,27 +191,27 @@ fn key(entry: &Entry<'_>) -> Result<KeyAt, String> {
         .ok_or_else(wrong)?;
     let text = at.as_str().filter(|text| !text.trim().is_empty());
     match (how.as_str(), text) {
-        ("env", Some(name)) => Ok(KeyAt::Environment(name.to_owned())),
-        ("file", Some(path)) => Ok(KeyAt::File(path.into())),
+        ("env", Some(name)) => Ok(KeyLocation::Environment(name.to_owned())),
+        ("file", Some(path)) => Ok(KeyLocation::File(path.into())),
         ("command", None) => {
             let words = at.as_array().into_iter().flatten();
             let words: Option<Vec<String>> =
                 words.map(|word| Some(word.as_str()?.to_owned())).collect();
             let words =
                 words.filter(|words| words.first().is_some_and(|program| !program.is_empty()));
-            words.map(KeyAt::Command).ok_or_else(wrong)
+            words.map(KeyLocation::Command).ok_or_else(wrong)
         }
         _ => Err(wrong()),
     }
 }
 
-/// One entry of a table, which errors name.
-struct Entry<'a> {
+/// One entry of a table, with the name that errors begin with.
+struct TableEntry<'a> {
     name: &'a str,
-    given: &'a Map<String, Value>,
+    fields: &'a Map<String, Value>,
 }
 
-impl Entry<'_> {
+impl TableEntry<'_> {
     fn wrong(&self, key: &str, allowed: &str) -> String {
         format!("{}: {key}: write {allowed}", self.name)
     }
@@ -221,11 +225,11 @@ impl Entry<'_> {
             text.map(str::to_owned)
                 .ok_or_else(|| self.wrong(key, "some text"))
         };
-        self.given.get(key).map(text).transpose()
+        self.fields.get(key).map(text).transpose()
     }
 
     fn switch(&self, key: &str) -> Result<bool, String> {
-        match self.given.get(key) {
+        match self.fields.get(key) {
             None => Ok(false),
             Some(given) => given
                 .as_bool()
@@ -245,7 +249,7 @@ impl Entry<'_> {
                 .filter(|count| bounds.contains(count))
                 .ok_or_else(|| self.wrong(key, &allowed))
         };
-        self.given.get(key).map(count).transpose()
+        self.fields.get(key).map(count).transpose()
     }
 
     fn context(&self) -> Result<Option<u32>, String> {

@@ -1,14 +1,14 @@
-//! The JSON Schema of daybook.toml, for editors: everything that the table of settings knows, and
-//! seeds' tables with their units.
+//! Builds the JSON Schema of daybook.toml, for editors, from the table of settings and
+//! other systems' names with their units.
 
 use daybook_engine::profile::Profile;
 use serde_json::{Map, Value, json};
 
-use super::choices::Choices;
-use super::kind::Unit;
-use super::names::{self, Meaning};
+use super::choices::SettingChoices;
+use super::kind::NameUnit;
+use super::names::{self, NameMeaning};
 
-/// The document as it is published.
+/// The published document.
 pub(crate) fn text() -> String {
     // It is made of strings and numbers, which are always JSON.
     let mut text = serde_json::to_string_pretty(&document()).unwrap_or_default();
@@ -28,49 +28,49 @@ fn document() -> Value {
     root
 }
 
-fn describe(name: &str, meaning: Meaning) -> Option<Value> {
+fn describe(name: &str, meaning: NameMeaning) -> Option<Value> {
     match meaning {
-        Meaning::Setting(setting, unit) => {
+        NameMeaning::Setting(setting, unit) => {
             let mut described = setting.kind.schema(unit);
             if name == setting.name {
                 described["description"] = setting.about.into();
-                // The person's own name is no default to publish.
+                // The default of `person` is the login name, which differs on each machine.
                 if name != "person" {
-                    let choices = Choices::of(Profile::default(), "");
+                    let choices = SettingChoices::of(Profile::default(), "");
                     described["default"] = setting.kind.value(&choices);
                 }
             } else {
                 let counted = match unit {
-                    Unit::Seconds => ", in seconds",
-                    Unit::Hours => ", in hours",
-                    Unit::Days => ", in days",
-                    Unit::Own | Unit::Backend => "",
+                    NameUnit::Seconds => ", in seconds",
+                    NameUnit::Hours => ", in hours",
+                    NameUnit::Days => ", in days",
+                    NameUnit::Own | NameUnit::Backend => "",
                 };
                 described["description"] =
                     format!("the same as `{}`{counted}", setting.name).into();
             }
             Some(described)
         }
-        Meaning::Unused(why) => {
+        NameMeaning::Unused(why) => {
             Some(json!({"description": format!("understood, but nothing here uses it yet: {why}")}))
         }
-        Meaning::Unknown => None,
+        NameMeaning::Unknown => None,
     }
 }
 
-/// Puts `described` where `name` stands, below tables that are made on the way.
+/// Inserts `described` at `name`, and creates the tables on the path.
 fn place(table_at: &mut Value, name: &str, described: Value) {
     let Some((first, rest)) = name.split_once('.') else {
         table_at["properties"][name] = described;
         return;
     };
     let here = &mut table_at["properties"][first];
-    // `memory` is a setting and a table of seeds.
+    // `memory` is both a setting and a table of other systems.
     if here.is_null() {
-        *here = table("a seed's own names");
+        *here = table("another system's own names");
     } else if here.get("enum").is_some() {
         let own = here.take();
-        *here = json!({"anyOf": [own, table("a seed's own names")]});
+        *here = json!({"anyOf": [own, table("another system's own names")]});
     }
     let inner = match here.get("anyOf") {
         Some(_) => &mut here["anyOf"][1],

@@ -1,5 +1,5 @@
-//! Where values come from: flags, the environment, daybook.toml. Each source is read into the same list
-//! of names and values, and a source that contradicts itself is refused.
+//! Reads settings from flags, the environment and daybook.toml. Each source becomes one list
+//! of names and values; a source that contradicts itself is refused.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,17 +9,18 @@ use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::choices::Choices;
-use super::kind::{Kind, Unit};
+use super::choices::SettingChoices;
+use super::kind::{NameUnit, ValueKind};
 use super::masked;
-use super::names::{self, Meaning};
+use super::names::{self, NameMeaning};
 use super::table::Setting;
-use crate::root::shown;
+use crate::folders::data_folder::display_path;
+use crate::toml_text::parse_table;
 
-/// Where a value came from.
+/// The source of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Source {
+pub(crate) enum SettingSource {
     Flag,
     Environment,
     File,
@@ -27,27 +28,27 @@ pub(crate) enum Source {
     Default,
 }
 
-/// A name with a value, as a source gives it.
+/// A name with its value, as a source has it.
 #[derive(Debug, Clone)]
-pub(crate) struct Given {
-    pub(crate) source: Source,
-    /// The setting's name, or what a seed calls it; for the environment, the variable.
+pub(crate) struct GivenValue {
+    pub(crate) source: SettingSource,
+    /// The setting's name, or another system's name of it; for the environment, the variable.
     pub(crate) name: String,
     pub(crate) value: Value,
 }
 
-/// `idle = "2m"`, `--set idle=2m`, `DAYBOOK_IDLE=2m`: as its source writes it. Tables are left out: what is
-/// wrong is named behind them, and somebody may have written a key into one.
-impl fmt::Display for Given {
+/// `idle = "2m"`, `--set idle=2m`, `DAYBOOK_IDLE=2m`: as its source writes it. Tables are left out: the message
+/// behind them names the fault, and a person may have written a key into one.
+impl fmt::Display for GivenValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = |text: String| match text.trim_start().starts_with('{') {
             true => "{…}".to_owned(),
             false => masked(&text),
         };
         match self.source {
-            Source::Flag => write!(f, "--set {}={}", self.name, shown(plain(&self.value))),
-            Source::Environment => write!(f, "{}={}", self.name, shown(plain(&self.value))),
-            Source::File | Source::Profile | Source::Default => {
+            SettingSource::Flag => write!(f, "--set {}={}", self.name, shown(plain(&self.value))),
+            SettingSource::Environment => write!(f, "{}={}", self.name, shown(plain(&self.value))),
+            SettingSource::File | SettingSource::Profile | SettingSource::Default => {
                 write!(f, "{} = {}", self.name, shown(self.value.to_string()))
             }
         }
@@ -56,31 +57,33 @@ impl fmt::Display for Given {
 
 /// A value of a source that sets `setting`.
 #[derive(Clone)]
-pub(crate) struct Taken {
+pub(crate) struct SettingValue {
     pub(crate) setting: &'static Setting,
-    pub(crate) unit: Unit,
-    pub(crate) given: Given,
+    pub(crate) unit: NameUnit,
+    pub(crate) source_value: GivenValue,
     /// The value in the setting's own form.
     pub(crate) value: Value,
 }
 
-/// What one source sets.
+/// The settings of one source.
 #[derive(Default)]
-pub(crate) struct Layer {
-    taken: BTreeMap<&'static str, Taken>,
-    /// Names of seeds that nothing here uses yet, and why.
-    pub(crate) unused: Vec<(Given, &'static str)>,
+pub(crate) struct SettingsLayer {
+    values: BTreeMap<&'static str, SettingValue>,
+    /// Names of other systems that nothing here uses yet, and why.
+    pub(crate) unused: Vec<(GivenValue, &'static str)>,
 }
 
-impl Layer {
-    /// Reads what one source gives; of unknown names, the first is the error.
-    pub(crate) fn read(all: Vec<Given>) -> Result<Self> {
+impl SettingsLayer {
+    /// Reads the values of one source; fails at the first unknown name.
+    pub(crate) fn read(all: Vec<GivenValue>) -> Result<Self> {
         let mut layer = Self::default();
         for given in all {
             match names::meaning(&given.name) {
-                Meaning::Setting(setting, unit) => layer.add(take(setting, unit, given)?)?,
-                Meaning::Unused(why) => layer.unused.push((given, why)),
-                Meaning::Unknown => {
+                NameMeaning::Setting(setting, unit) => {
+                    layer.add(parse_value(setting, unit, given)?)?
+                }
+                NameMeaning::Unused(why) => layer.unused.push((given, why)),
+                NameMeaning::Unknown => {
                     bail!("{given}: there is no such setting; `daybook config` lists them")
                 }
             }
@@ -88,14 +91,14 @@ impl Layer {
         Ok(layer)
     }
 
-    /// `--set name=value`, each.
+    /// Reads flags of the form `name=value`.
     pub(crate) fn of_flags(flags: &[String]) -> Result<Self> {
         let pair = |flag: &String| {
             let (name, value) = flag
                 .split_once('=')
                 .with_context(|| format!("--set {flag}: write --set name=value"))?;
-            Ok(Given {
-                source: Source::Flag,
+            Ok(GivenValue {
+                source: SettingSource::Flag,
                 name: name.trim().to_owned(),
                 value: value.trim().into(),
             })
@@ -103,7 +106,7 @@ impl Layer {
         Self::read(flags.iter().map(pair).collect::<Result<_>>()?)
     }
 
-    /// Variables that spell a known name; others are not ours to judge, and an empty one is not set.
+    /// Reads variables of known names; others belong to other programs. An empty variable is not set.
     pub(crate) fn of_environment(variables: &[(String, String)]) -> Result<Self> {
         let mut layer = Self::default();
         for (name, meaning) in names::all() {
@@ -112,97 +115,102 @@ impl Layer {
                 .iter()
                 .find(|(variable, value)| *variable == spelled && !value.is_empty());
             let Some((_, value)) = set else { continue };
-            let given = Given {
-                source: Source::Environment,
+            let given = GivenValue {
+                source: SettingSource::Environment,
                 name: spelled,
                 value: value.as_str().into(),
             };
             match meaning {
-                Meaning::Setting(setting, unit) => layer.add(take(setting, unit, given)?)?,
-                Meaning::Unused(why) => layer.unused.push((given, why)),
-                Meaning::Unknown => {}
+                NameMeaning::Setting(setting, unit) => {
+                    layer.add(parse_value(setting, unit, given)?)?
+                }
+                NameMeaning::Unused(why) => layer.unused.push((given, why)),
+                NameMeaning::Unknown => {}
             }
         }
         Ok(layer)
     }
 
-    /// The text of daybook.toml.
+    /// Reads the text of daybook.toml.
     pub(crate) fn of_file(text: &str, path: &Path) -> Result<Self> {
-        let table: toml::Table = text
-            .parse()
-            .with_context(|| format!("{} is not valid TOML", shown(path)))?;
+        let table = parse_table(text)
+            .with_context(|| format!("{} is not valid TOML", display_path(path)))?;
         let table = serde_json::to_value(table).context("settings are text and numbers")?;
-        let given = |(name, value)| Given {
-            source: Source::File,
+        let given = |(name, value)| GivenValue {
+            source: SettingSource::File,
             name,
             value,
         };
         let all = names::leaves(&table).into_iter().map(given).collect();
-        Self::read(all).with_context(|| shown(path))
+        Self::read(all).with_context(|| display_path(path))
     }
 
-    /// What it sets a setting to.
-    pub(crate) fn of(&self, setting: &Setting) -> Option<&Taken> {
-        self.taken.get(setting.name)
+    /// The source's value of a setting.
+    pub(crate) fn of(&self, setting: &Setting) -> Option<&SettingValue> {
+        self.values.get(setting.name)
     }
 
-    pub(crate) fn all(&self) -> impl Iterator<Item = &Taken> {
-        self.taken.values()
+    pub(crate) fn all(&self) -> impl Iterator<Item = &SettingValue> {
+        self.values.values()
     }
 
-    /// Two names of one setting must agree.
-    pub(crate) fn add(&mut self, taken: Taken) -> Result<()> {
-        let name = taken.setting.name;
-        let Some(before) = self.taken.get(name) else {
-            self.taken.insert(name, taken);
+    /// Adds a value. Two names of one setting must agree.
+    pub(crate) fn add(&mut self, value: SettingValue) -> Result<()> {
+        let name = value.setting.name;
+        let Some(before) = self.values.get(name) else {
+            self.values.insert(name, value);
             return Ok(());
         };
-        if before.value == taken.value {
+        if before.value == value.value {
             return Ok(());
         }
-        if !both_must_allow(before, &taken) {
+        if !both_must_allow(before, &value) {
             bail!(
                 "{name} is set twice: {}, and {}; keep one",
-                before.given,
-                taken.given
+                before.source_value,
+                value.source_value
             );
         }
-        if taken.value == "off" {
-            self.taken.insert(name, taken);
+        if value.value == "off" {
+            self.values.insert(name, value);
         }
         Ok(())
     }
 }
 
-/// A seed that has several switches for one thing does it when all of them are on (M.1).
-fn both_must_allow(one: &Taken, other: &Taken) -> bool {
-    let by_seed = |taken: &Taken| {
+/// Whether both values are switches of another system, which must all be on, as in MindRoom.
+fn both_must_allow(one: &SettingValue, other: &SettingValue) -> bool {
+    let by_seed = |taken: &SettingValue| {
         let own = taken.setting.name;
-        taken.given.name != own && taken.given.name != names::variable(own)
+        taken.source_value.name != own && taken.source_value.name != names::variable(own)
     };
-    matches!(one.setting.kind, Kind::Switch { .. }) && by_seed(one) && by_seed(other)
+    matches!(one.setting.kind, ValueKind::Switch { .. }) && by_seed(one) && by_seed(other)
 }
 
-/// Reads a value as `setting` wants it.
-pub(crate) fn take(setting: &'static Setting, unit: Unit, given: Given) -> Result<Taken> {
-    let mut scratch = Choices::of(daybook_engine::profile::Profile::default(), "");
+/// Parses a value as `setting` requires.
+pub(crate) fn parse_value(
+    setting: &'static Setting,
+    unit: NameUnit,
+    given: GivenValue,
+) -> Result<SettingValue> {
+    let mut scratch = SettingChoices::of(daybook_engine::profile::Profile::default(), "");
     if let Err(reason) = setting.kind.put(&given.value, unit, &mut scratch) {
-        let seed = if unit != Unit::Own {
+        let seed = if unit != NameUnit::Own {
             format!(" (it sets {})", setting.name)
         } else {
             String::new()
         };
         bail!("{given}{seed}: {reason}");
     }
-    Ok(Taken {
+    Ok(SettingValue {
         setting,
         unit,
-        given,
+        source_value: given,
         value: setting.kind.value(&scratch),
     })
 }
 
-/// A value as it stands on a command line.
+/// A value in the form of a command line.
 pub(crate) fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -1,39 +1,43 @@
-//! The table of all settings, which drives everything else: reading, explaining, the schema of
-//! daybook.toml, importing, and the comparison of profiles.
+//! The table of all settings. Reading, explaining, the schema of daybook.toml, importing, and the
+//! comparison of profiles all use it.
 
 use std::time::Duration;
 
-use daybook_engine::profile::{Extractor, Ledger, Profile};
+use daybook_engine::profile::{ExtractorKind, Ledger, Profile};
+use strum::{VariantArray, VariantNames};
 
 use super::choices::{AT_CAP, URGENT};
-use super::kind::{Kind, Unit};
-use super::{models, providers};
+use super::kind::{NameUnit, ValueKind};
+use super::{chosen_model, models, providers, vectors};
 
 /// One setting.
 pub(crate) struct Setting {
     pub(crate) name: &'static str,
-    pub(crate) group: Group,
-    pub(crate) kind: Kind,
-    /// What it does, in which unit, and what more or less of it means.
+    pub(crate) group: SettingGroup,
+    pub(crate) kind: ValueKind,
+    /// Its effect, its unit, and the effect of a larger or smaller value.
     pub(crate) about: &'static str,
-    /// What seeds call it, and in which unit they count.
-    pub(crate) also: &'static [(&'static str, Unit)],
+    /// Other systems' names of it, with their units.
+    pub(crate) also: &'static [(&'static str, NameUnit)],
 }
 
 impl Setting {
-    /// Whether `profile` says anything about it: of a sweep that is off, only that it is.
+    /// Whether `profile` chooses its value. A profile without a sweep chooses only that the sweep is off.
     pub(crate) fn is_chosen_by(&self, profile: &Profile) -> bool {
         match self.group {
-            Group::You | Group::Memory | Group::Models | Group::Spend => false,
-            Group::Due | Group::Work => true,
-            Group::Sweep => self.name == "sweep" || profile.sweep.is_some(),
+            SettingGroup::You
+            | SettingGroup::Memory
+            | SettingGroup::Models
+            | SettingGroup::Spend => false,
+            SettingGroup::Due | SettingGroup::Work => true,
+            SettingGroup::Sweep => self.name == "sweep" || profile.sweep.is_some(),
         }
     }
 }
 
-/// What settings are shown together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Group {
+/// Groups in which settings are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray)]
+pub(crate) enum SettingGroup {
     You,
     Memory,
     Models,
@@ -43,25 +47,15 @@ pub(crate) enum Group {
     Work,
 }
 
-impl Group {
-    pub(crate) const ALL: [Self; 7] = [
-        Self::You,
-        Self::Memory,
-        Self::Models,
-        Self::Spend,
-        Self::Due,
-        Self::Sweep,
-        Self::Work,
-    ];
-
+impl SettingGroup {
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::You => "You and your files",
             Self::Memory => "Whether memory is made",
-            Self::Models => "Which models are asked, and about what",
+            Self::Models => "Which models are used, and for what",
             Self::Spend => "What models cost, and may cost",
             Self::Due => "When a session is due",
-            Self::Sweep => "What a starting session looks over",
+            Self::Sweep => "What a sweep at the start of a session takes",
             Self::Work => "How work is done",
         }
     }
@@ -85,11 +79,11 @@ const DAY: Duration = Duration::from_secs(86_400);
 const PERSON: usize = 200;
 
 /// All settings, in the order in which they are shown.
-pub(crate) static ALL: [Setting; 57] = [
+pub(crate) static ALL: [Setting; 58] = [
     Setting {
         name: "person",
-        group: Group::You,
-        kind: Kind::Text {
+        group: SettingGroup::You,
+        kind: ValueKind::Text {
             allowed: "a name of 1 to 200 bytes",
             fits: |text| !text.trim().is_empty() && text.len() <= PERSON,
             at: |c| &mut c.person,
@@ -99,31 +93,43 @@ pub(crate) static ALL: [Setting; 57] = [
     },
     Setting {
         name: "timezone",
-        group: Group::You,
-        kind: Kind::Text {
+        group: SettingGroup::You,
+        kind: ValueKind::Text {
             allowed: "an IANA name such as \"Europe/Berlin\", or \"local\"",
             fits: |name| super::zone(name).is_some(),
             at: |c| &mut c.timezone,
         },
-        about: "whose days and hours memory files show",
+        about: "time zone of the days and hours in memory files",
         also: &[],
     },
     Setting {
         name: "context_tokens",
-        group: Group::You,
-        kind: Kind::Count {
+        group: SettingGroup::You,
+        kind: ValueKind::Count {
             least: 0,
             most: 1_000_000,
             or_none: false,
             at: |c| &mut c.context_tokens,
         },
-        about: "most tokens that `context` prints; more tells an agent more and costs it more",
+        about: "most tokens that `context` prints; more gives an agent more memory and costs more",
+        also: &[],
+    },
+    Setting {
+        name: "prompt_recall",
+        group: SettingGroup::You,
+        kind: ValueKind::Duration {
+            least: ZERO,
+            most: Duration::from_secs(10),
+            at: |c| &mut c.prompt_recall,
+        },
+        about: "longest time that the hook of a prompt searches memory, from the start of its \
+                process; lines that are not found by then are left out. `0s` turns the search off",
         also: &[],
     },
     Setting {
         name: "durability",
-        group: Group::You,
-        kind: Kind::Word {
+        group: SettingGroup::You,
+        kind: ValueKind::Word {
             words: &["process", "power"],
             at: |c| &mut c.durability,
         },
@@ -133,19 +139,22 @@ pub(crate) static ALL: [Setting; 57] = [
     },
     Setting {
         name: "vectors",
-        group: Group::You,
-        kind: Kind::Word {
-            words: &["built-in", "off"],
+        group: SettingGroup::You,
+        kind: ValueKind::Text {
+            allowed: "\"built-in\", \"off\", \"folder:\" and the path of a model's folder, or a provider of \
+                      `providers` and one of its models: \"home/embed-small\"",
+            fits: vectors::is_vectors,
             at: |c| &mut c.vectors,
         },
         about: "what recall compares meanings by: `built-in`, a small model in the binary; `off`, words \
-                alone",
+                alone; `folder:PATH`, a sentence model such as MiniLM; `provider/model`, which is sent what is \
+                remembered and every question. After a change of the model all vectors are made again",
         also: &[],
     },
     Setting {
         name: "store",
-        group: Group::You,
-        kind: Kind::Text {
+        group: SettingGroup::You,
+        kind: ValueKind::Text {
             allowed: "\"sqlite\", or the address of a PostgreSQL database such as \
                       \"postgres://ada@db.example/daybook\"",
             fits: |text| text == super::SQLITE || super::is_postgres(text),
@@ -157,8 +166,8 @@ pub(crate) static ALL: [Setting; 57] = [
     },
     Setting {
         name: "store_ca",
-        group: Group::You,
-        kind: Kind::Text {
+        group: SettingGroup::You,
+        kind: ValueKind::Text {
             allowed: "the path of a PEM file, or \"system\"",
             fits: |path| !path.trim().is_empty(),
             at: |c| &mut c.store_ca,
@@ -168,20 +177,20 @@ pub(crate) static ALL: [Setting; 57] = [
     },
     Setting {
         name: "tenant",
-        group: Group::You,
-        kind: Kind::Text {
+        group: SettingGroup::You,
+        kind: ValueKind::Text {
             allowed: "1 to 64 of the letters a to z, digits, `-` and `_`",
             fits: super::is_tenant,
             at: |c| &mut c.tenant,
         },
-        about: "whose memory is opened: tenants in one data folder or database see nothing of each \
-                other; the memory of others than `local` stands below tenants/ in the data folder",
+        about: "tenant whose memory is opened: tenants in one data folder or database see nothing of each \
+                other; memory files of others than `local` are below tenants/ in the data folder",
         also: &[],
     },
     Setting {
         name: "profile",
-        group: Group::Memory,
-        kind: Kind::Word {
+        group: SettingGroup::Memory,
+        kind: ValueKind::Word {
             words: &Profile::NAMES,
             at: |c| &mut c.profile,
         },
@@ -191,22 +200,22 @@ pub(crate) static ALL: [Setting; 57] = [
     },
     Setting {
         name: "memory",
-        group: Group::Memory,
-        kind: Kind::Switch {
+        group: SettingGroup::Memory,
+        kind: ValueKind::Switch {
             at: |c| &mut c.memory,
         },
-        about: "whether memory is made at all; events are taken in either way. Of several names of \
-                seeds, each must say so",
+        about: "whether memory is made at all; events are stored either way. Of several names of \
+                other systems, each must say so",
         also: &[
-            ("memory.backend", Unit::Backend),
-            ("memory.auto_flush.enabled", Unit::Own),
-            ("memories.generate_memories", Unit::Own),
+            ("memory.backend", NameUnit::Backend),
+            ("memory.auto_flush.enabled", NameUnit::Own),
+            ("memories.generate_memories", NameUnit::Own),
         ],
     },
     Setting {
         name: "memory_off",
-        group: Group::Memory,
-        kind: Kind::List {
+        group: SettingGroup::Memory,
+        kind: ValueKind::List {
             allowed: "scopes such as \"project/tidepool\", \"agent/codex\" or \"user/ada\"",
             fits: |scope| super::scope(scope).is_some(),
             at: |c| &mut c.memory_off,
@@ -216,64 +225,64 @@ pub(crate) static ALL: [Setting; 57] = [
     },
     Setting {
         name: "extract_model",
-        group: Group::Models,
-        kind: Kind::Text {
+        group: SettingGroup::Models,
+        kind: ValueKind::Text {
             allowed: "\"none\", or a provider of `providers` and one of its models: \"home/qwen3\"",
-            fits: models::is_model,
+            fits: chosen_model::is_model,
             at: |c| &mut c.extract_model,
         },
-        about: "who tells what in a session is worth keeping; with none, Daybook quotes what was plainly said \
-                and done, and sends nothing to anybody",
+        about: "model that extracts what is worth keeping from sessions; with none, Daybook quotes what was \
+                plainly said and done, and sends nothing to a provider",
         also: &[],
     },
     Setting {
         name: "compact_model",
-        group: Group::Models,
-        kind: Kind::Text {
+        group: SettingGroup::Models,
+        kind: ValueKind::Text {
             allowed: "\"none\", or a provider of `providers` and one of its models: \"home/qwen3\"",
-            fits: models::is_model,
+            fits: chosen_model::is_model,
             at: |c| &mut c.compact_model,
         },
-        about: "who condenses what threads hold; with none, or while it cannot be asked or paid for, Daybook \
-                writes down what plainly happened, and sends nothing to anybody",
-        also: &[("llm.compactModel", Unit::Own)],
+        about: "model that compacts threads; with none, or while it is unavailable or at a cap, Daybook \
+                lists what plainly happened, and sends nothing to a provider",
+        also: &[("llm.compactModel", NameUnit::Own)],
     },
     Setting {
         name: "compact_temperature",
-        group: Group::Models,
-        kind: Kind::Decimal {
+        group: SettingGroup::Models,
+        kind: ValueKind::Decimal {
             least: 0.0,
             most: 2.0,
             at: |c| &mut c.compact_temperature,
         },
-        about: "temperature at which `compact_model` is asked; higher varies more",
-        also: &[("llm.compactTemperature", Unit::Own)],
+        about: "temperature of `compact_model`; higher varies more",
+        also: &[("llm.compactTemperature", NameUnit::Own)],
     },
     Setting {
         name: "compact_max_tokens",
-        group: Group::Models,
-        kind: Kind::Count {
+        group: SettingGroup::Models,
+        kind: ValueKind::Count {
             least: 128,
             most: 200_000,
             or_none: false,
             at: |c| &mut c.compact_max_tokens,
         },
-        about: "most tokens of one condensed account, whoever writes it; more keeps more and leaves less room",
-        also: &[("llm.compactMaxTokens", Unit::Own)],
+        about: "most tokens of one compaction, with or without a model; more keeps more and leaves less room",
+        also: &[("llm.compactMaxTokens", NameUnit::Own)],
     },
     Setting {
         name: "auto_compact",
-        group: Group::Models,
-        kind: Kind::Switch {
+        group: SettingGroup::Models,
+        kind: ValueKind::Switch {
             at: |c| &mut c.auto_compact,
         },
-        about: "whether threads are compacted without being asked",
-        also: &[("autoCompactEnabled", Unit::Own)],
+        about: "whether threads are compacted automatically",
+        also: &[("autoCompactEnabled", NameUnit::Own)],
     },
     Setting {
         name: "auto_compact_threshold",
-        group: Group::Models,
-        kind: Kind::Count {
+        group: SettingGroup::Models,
+        kind: ValueKind::Count {
             least: 2,
             most: 10_000,
             or_none: false,
@@ -281,12 +290,12 @@ pub(crate) static ALL: [Setting; 57] = [
         },
         about: "compactable chunks of the conversation with which a thread is compacted; more keeps more words \
                 as they are",
-        also: &[("autoCompactThreshold", Unit::Own)],
+        also: &[("autoCompactThreshold", NameUnit::Own)],
     },
     Setting {
         name: "auto_compact_tokens",
-        group: Group::Models,
-        kind: Kind::Count {
+        group: SettingGroup::Models,
+        kind: ValueKind::Count {
             least: 1_000,
             most: 10_000_000,
             or_none: true,
@@ -298,8 +307,8 @@ pub(crate) static ALL: [Setting; 57] = [
     },
     Setting {
         name: "providers",
-        group: Group::Models,
-        kind: Kind::Tables {
+        group: SettingGroup::Models,
+        kind: ValueKind::Tables {
             allowed: "{ home = { wire = \"openai\", base_url = \"http://127.0.0.1:8080/v1\", \
                       key = { env = \"HOME_KEY\" } } }, with wire openai, anthropic or ollama; also \
                       concurrency, timeout, tries, context_tokens, plain_http, models",
@@ -307,24 +316,25 @@ pub(crate) static ALL: [Setting; 57] = [
             schema: providers::providers_schema,
             at: |c| &mut c.providers,
         },
-        about: "where models are asked; a key is read where it is named and shown nowhere",
+        about: "servers that answer for models; a key is read from the place that is named, and never shown",
         also: &[],
     },
     Setting {
         name: "forbid_providers",
-        group: Group::Models,
-        kind: Kind::List {
+        group: SettingGroup::Models,
+        kind: ValueKind::List {
             allowed: "names such as \"openai\", or \"tenant/openai\" for one tenant",
             fits: models::is_forbidden,
             at: |c| &mut c.forbid,
         },
-        about: "providers that are never asked; a tenant's sessions are quoted instead",
+        about: "providers that are never called; a tenant's sessions are quoted instead, and the built-in model \
+                makes its vectors",
         also: &[],
     },
     Setting {
         name: "at_cap",
-        group: Group::Models,
-        kind: Kind::Word {
+        group: SettingGroup::Models,
+        kind: ValueKind::Word {
             words: &AT_CAP,
             at: |c| &mut c.at_cap,
         },
@@ -334,8 +344,8 @@ pub(crate) static ALL: [Setting; 57] = [
     },
     Setting {
         name: "window_tokens",
-        group: Group::Models,
-        kind: Kind::Count {
+        group: SettingGroup::Models,
+        kind: ValueKind::Count {
             least: 1_000,
             most: 1_000_000,
             or_none: false,
@@ -347,8 +357,8 @@ pub(crate) static ALL: [Setting; 57] = [
     },
     Setting {
         name: "answer_tokens",
-        group: Group::Models,
-        kind: Kind::Count {
+        group: SettingGroup::Models,
+        kind: ValueKind::Count {
             least: 256,
             most: 200_000,
             or_none: false,
@@ -359,19 +369,19 @@ pub(crate) static ALL: [Setting; 57] = [
     },
     Setting {
         name: "keep",
-        group: Group::Models,
-        kind: Kind::List {
+        group: SettingGroup::Models,
+        kind: ValueKind::List {
             allowed: "up to 20 wishes in plain words, 200 characters each",
             fits: |wish| !wish.trim().is_empty(),
             at: |c| &mut c.keep,
         },
-        about: "what is worth keeping to you; told to the model",
+        about: "what is worth keeping to you; part of the model's instructions",
         also: &[],
     },
     Setting {
         name: "never_keep",
-        group: Group::Models,
-        kind: Kind::List {
+        group: SettingGroup::Models,
+        kind: ValueKind::List {
             allowed: "up to 20 wishes in plain words, 200 characters each",
             fits: |wish| !wish.trim().is_empty(),
             at: |c| &mut c.never_keep,
@@ -382,8 +392,8 @@ pub(crate) static ALL: [Setting; 57] = [
     },
     Setting {
         name: "never_keep_kinds",
-        group: Group::Models,
-        kind: Kind::List {
+        group: SettingGroup::Models,
+        kind: ValueKind::List {
             allowed: "kinds: open_end, note, correction, preference, decision, value, fix, fact",
             fits: |word| models::kind(word).is_some(),
             at: |c| &mut c.never_keep_kinds,
@@ -393,8 +403,8 @@ pub(crate) static ALL: [Setting; 57] = [
     },
     Setting {
         name: "prices",
-        group: Group::Spend,
-        kind: Kind::Tables {
+        group: SettingGroup::Spend,
+        kind: ValueKind::Tables {
             allowed: "{ \"provider/model\" = { input = 3, cached = 0.3, output = 15 } }, with * in names \
                       for any characters, and without `cached` where that costs the same",
             fits: |tables| super::spend::prices(tables).map(drop),
@@ -402,13 +412,13 @@ pub(crate) static ALL: [Setting; 57] = [
             at: |c| &mut c.prices,
         },
         about: "what a million tokens of each model cost; the most specific name counts. Under a cap on \
-                money, a model without a price is not asked",
+                money, a model without a price is not called",
         also: &[],
     },
     Setting {
         name: "caps",
-        group: Group::Spend,
-        kind: Kind::Tables {
+        group: SettingGroup::Spend,
+        kind: ValueKind::Tables {
             allowed: "{ day = { tokens = 2000000, money = 5 } }, for run, day, month, and with user_ \
                       before them for each user",
             fits: |tables| super::spend::caps(tables).map(drop),
@@ -416,13 +426,13 @@ pub(crate) static ALL: [Setting; 57] = [
             at: |c| &mut c.caps,
         },
         about: "the most that may be spent on models in a run, and in a day or month of UTC; what waits \
-                for room goes on by itself",
+                for room continues by itself",
         also: &[],
     },
     Setting {
         name: "currency",
-        group: Group::Spend,
-        kind: Kind::Text {
+        group: SettingGroup::Spend,
+        kind: ValueKind::Text {
             allowed: "1 to 8 letters or signs",
             fits: |text| (1..=8).contains(&text.trim().chars().count()),
             at: |c| &mut c.currency,
@@ -432,30 +442,30 @@ pub(crate) static ALL: [Setting; 57] = [
     },
     Setting {
         name: "idle",
-        group: Group::Due,
-        kind: Kind::Duration {
+        group: SettingGroup::Due,
+        kind: ValueKind::Duration {
             least: ZERO,
             most: DAY.saturating_mul(30),
             at: |c| &mut c.rest.triggers.patience.idle,
         },
         about: "how long a session rests before it is due; longer means fewer passes",
-        also: &[("memory.auto_flush.idle_seconds", Unit::Seconds)],
+        also: &[("memory.auto_flush.idle_seconds", NameUnit::Seconds)],
     },
     Setting {
         name: "max_dirty_age",
-        group: Group::Due,
-        kind: Kind::Duration {
+        group: SettingGroup::Due,
+        kind: ValueKind::Duration {
             least: SECOND,
             most: DAY.saturating_mul(365),
             at: |c| &mut c.rest.triggers.patience.dirty,
         },
         about: "longest wait of an event, however busy its session is; longer means fewer passes",
-        also: &[("memory.auto_flush.max_dirty_age_seconds", Unit::Seconds)],
+        also: &[("memory.auto_flush.max_dirty_age_seconds", NameUnit::Seconds)],
     },
     Setting {
         name: "turn_limit",
-        group: Group::Due,
-        kind: Kind::Count {
+        group: SettingGroup::Due,
+        kind: ValueKind::Count {
             least: 1,
             most: 10_000,
             or_none: true,
@@ -466,8 +476,8 @@ pub(crate) static ALL: [Setting; 57] = [
     },
     Setting {
         name: "urgent",
-        group: Group::Due,
-        kind: Kind::Word {
+        group: SettingGroup::Due,
+        kind: ValueKind::Word {
             words: &URGENT,
             at: |c| &mut c.urgent,
         },
@@ -477,8 +487,8 @@ pub(crate) static ALL: [Setting; 57] = [
     },
     Setting {
         name: "reprioritize",
-        group: Group::Due,
-        kind: Kind::Count {
+        group: SettingGroup::Due,
+        kind: ValueKind::Count {
             least: 0,
             most: 1_000,
             or_none: false,
@@ -487,22 +497,22 @@ pub(crate) static ALL: [Setting; 57] = [
         about: "other waiting sessions of the same agent that a prompt brings forward; 0 brings none",
         also: &[(
             "memory.auto_flush.max_cross_session_reprioritize",
-            Unit::Own,
+            NameUnit::Own,
         )],
     },
     Setting {
         name: "sweep",
-        group: Group::Sweep,
-        kind: Kind::Switch {
+        group: SettingGroup::Sweep,
+        kind: ValueKind::Switch {
             at: |c| &mut c.sweeps,
         },
-        about: "whether a starting root session looks over what others left",
+        about: "whether a starting root session makes other sessions due that wait and have rested",
         also: &[],
     },
     Setting {
         name: "sweep_surfaces",
-        group: Group::Sweep,
-        kind: Kind::List {
+        group: SettingGroup::Sweep,
+        kind: ValueKind::List {
             allowed: "names such as \"cli\" or \"vscode\", or nothing for all",
             fits: |surface| !surface.trim().is_empty(),
             at: |c| &mut c.sweep.surfaces,
@@ -512,30 +522,30 @@ pub(crate) static ALL: [Setting; 57] = [
     },
     Setting {
         name: "sweep_max_age",
-        group: Group::Sweep,
-        kind: Kind::Duration {
+        group: SettingGroup::Sweep,
+        kind: ValueKind::Duration {
             least: ZERO,
             most: DAY.saturating_mul(90),
             at: |c| &mut c.sweep.max_age,
         },
         about: "sessions whose last event is older are passed over; longer finds older ones",
-        also: &[("memories.max_rollout_age_days", Unit::Days)],
+        also: &[("memories.max_rollout_age_days", NameUnit::Days)],
     },
     Setting {
         name: "sweep_min_idle",
-        group: Group::Sweep,
-        kind: Kind::Duration {
+        group: SettingGroup::Sweep,
+        kind: ValueKind::Duration {
             least: ZERO,
             most: HOUR.saturating_mul(48),
             at: |c| &mut c.sweep.min_idle,
         },
         about: "sessions that have rested for less are passed over; longer leaves more alone",
-        also: &[("memories.min_rollout_idle_hours", Unit::Hours)],
+        also: &[("memories.min_rollout_idle_hours", NameUnit::Hours)],
     },
     Setting {
         name: "sweep_scan",
-        group: Group::Sweep,
-        kind: Kind::Count {
+        group: SettingGroup::Sweep,
+        kind: ValueKind::Count {
             least: 0,
             most: 100_000,
             or_none: false,
@@ -546,43 +556,49 @@ pub(crate) static ALL: [Setting; 57] = [
     },
     Setting {
         name: "sweep_claims",
-        group: Group::Sweep,
-        kind: Kind::Count {
+        group: SettingGroup::Sweep,
+        kind: ValueKind::Count {
             least: 0,
             most: 128,
             or_none: false,
             at: |c| &mut c.sweep.claims,
         },
         about: "most sessions that a sweep claims; more means more work at each start",
-        also: &[("memories.max_rollouts_per_startup", Unit::Own)],
+        also: &[("memories.max_rollouts_per_startup", NameUnit::Own)],
     },
     Setting {
         name: "poll",
-        group: Group::Work,
-        kind: Kind::Duration {
+        group: SettingGroup::Work,
+        kind: ValueKind::Duration {
             least: SECOND,
             most: DAY,
             at: |c| &mut c.rest.work.poll,
         },
         about: "longest sleep of a worker between two looks; it wakes earlier when something is due",
-        also: &[("memory.auto_flush.flush_interval_seconds", Unit::Seconds)],
+        also: &[(
+            "memory.auto_flush.flush_interval_seconds",
+            NameUnit::Seconds,
+        )],
     },
     Setting {
         name: "batch",
-        group: Group::Work,
-        kind: Kind::Count {
+        group: SettingGroup::Work,
+        kind: ValueKind::Count {
             least: 1,
             most: 1_000,
             or_none: false,
             at: |c| &mut c.rest.work.claims.jobs,
         },
         about: "most sessions claimed at once; more drains a backlog sooner and holds more leases",
-        also: &[("memory.auto_flush.batch.max_sessions_per_cycle", Unit::Own)],
+        also: &[(
+            "memory.auto_flush.batch.max_sessions_per_cycle",
+            NameUnit::Own,
+        )],
     },
     Setting {
         name: "batch_per_agent",
-        group: Group::Work,
-        kind: Kind::Count {
+        group: SettingGroup::Work,
+        kind: ValueKind::Count {
             least: 1,
             most: 1_000,
             or_none: true,
@@ -591,13 +607,13 @@ pub(crate) static ALL: [Setting; 57] = [
         about: "most of them from one agent; fewer keeps a busy agent from crowding others out",
         also: &[(
             "memory.auto_flush.batch.max_sessions_per_agent_per_cycle",
-            Unit::Own,
+            NameUnit::Own,
         )],
     },
     Setting {
         name: "running",
-        group: Group::Work,
-        kind: Kind::Count {
+        group: SettingGroup::Work,
+        kind: ValueKind::Count {
             least: 1,
             most: 1_000,
             or_none: true,
@@ -608,8 +624,8 @@ pub(crate) static ALL: [Setting; 57] = [
     },
     Setting {
         name: "window_messages",
-        group: Group::Work,
-        kind: Kind::Count {
+        group: SettingGroup::Work,
+        kind: ValueKind::Count {
             least: 1,
             most: 10_000,
             or_none: true,
@@ -619,13 +635,13 @@ pub(crate) static ALL: [Setting; 57] = [
                 more passes",
         also: &[(
             "memory.auto_flush.extractor.max_messages_per_flush",
-            Unit::Own,
+            NameUnit::Own,
         )],
     },
     Setting {
         name: "window_chars",
-        group: Group::Work,
-        kind: Kind::Count {
+        group: SettingGroup::Work,
+        kind: ValueKind::Count {
             least: 1,
             most: 10_000_000,
             or_none: true,
@@ -633,12 +649,15 @@ pub(crate) static ALL: [Setting; 57] = [
         },
         about: "most characters of these messages, of which each counts with at most 500; fewer means more \
                 passes",
-        also: &[("memory.auto_flush.extractor.max_chars_per_flush", Unit::Own)],
+        also: &[(
+            "memory.auto_flush.extractor.max_chars_per_flush",
+            NameUnit::Own,
+        )],
     },
     Setting {
         name: "parallel",
-        group: Group::Work,
-        kind: Kind::Count {
+        group: SettingGroup::Work,
+        kind: ValueKind::Count {
             least: 1,
             most: 64,
             or_none: false,
@@ -649,8 +668,8 @@ pub(crate) static ALL: [Setting; 57] = [
     },
     Setting {
         name: "running_per_agent",
-        group: Group::Work,
-        kind: Kind::Count {
+        group: SettingGroup::Work,
+        kind: ValueKind::Count {
             least: 1,
             most: 1_000,
             or_none: true,
@@ -661,8 +680,8 @@ pub(crate) static ALL: [Setting; 57] = [
     },
     Setting {
         name: "lease",
-        group: Group::Work,
-        kind: Kind::Duration {
+        group: SettingGroup::Work,
+        kind: ValueKind::Duration {
             least: SECOND,
             most: DAY,
             at: |c| &mut c.rest.work.lease,
@@ -672,31 +691,34 @@ pub(crate) static ALL: [Setting; 57] = [
     },
     Setting {
         name: "tries",
-        group: Group::Work,
-        kind: Kind::Count {
+        group: SettingGroup::Work,
+        kind: ValueKind::Count {
             least: 1,
             most: 100,
             or_none: false,
             at: |c| &mut c.tries,
         },
         about: "how often the same stretch of a session may fail before it is narrowed",
-        also: &[("memory.auto_flush.extractor.max_retries", Unit::Own)],
+        also: &[("memory.auto_flush.extractor.max_retries", NameUnit::Own)],
     },
     Setting {
         name: "retry_first",
-        group: Group::Work,
-        kind: Kind::Duration {
+        group: SettingGroup::Work,
+        kind: ValueKind::Duration {
             least: SECOND,
             most: DAY,
             at: |c| &mut c.rest.work.retry.first,
         },
         about: "wait after a first failure; each further one doubles it",
-        also: &[("memory.auto_flush.retry_cooldown_seconds", Unit::Seconds)],
+        also: &[(
+            "memory.auto_flush.retry_cooldown_seconds",
+            NameUnit::Seconds,
+        )],
     },
     Setting {
         name: "retry_most",
-        group: Group::Work,
-        kind: Kind::Duration {
+        group: SettingGroup::Work,
+        kind: ValueKind::Duration {
             least: SECOND,
             most: DAY.saturating_mul(7),
             at: |c| &mut c.rest.work.retry.most,
@@ -704,13 +726,13 @@ pub(crate) static ALL: [Setting; 57] = [
         about: "longest wait after a failure; as long as `retry_first`: every wait is the same",
         also: &[(
             "memory.auto_flush.max_retry_cooldown_seconds",
-            Unit::Seconds,
+            NameUnit::Seconds,
         )],
     },
     Setting {
         name: "retry_after_most",
-        group: Group::Work,
-        kind: Kind::Duration {
+        group: SettingGroup::Work,
+        kind: ValueKind::Duration {
             least: SECOND,
             most: DAY.saturating_mul(30),
             at: |c| &mut c.rest.work.retry.retry_after_most,
@@ -721,19 +743,19 @@ pub(crate) static ALL: [Setting; 57] = [
     },
     Setting {
         name: "stale_after",
-        group: Group::Work,
-        kind: Kind::Duration {
+        group: SettingGroup::Work,
+        kind: ValueKind::Duration {
             least: MINUTE,
             most: DAY.saturating_mul(365),
             at: |c| &mut c.rest.work.stale_after,
         },
         about: "a session that waits longer is named by `status`; it is never dropped",
-        also: &[("memory.auto_flush.stale_ttl_seconds", Unit::Seconds)],
+        also: &[("memory.auto_flush.stale_ttl_seconds", NameUnit::Seconds)],
     },
     Setting {
         name: "drain",
-        group: Group::Work,
-        kind: Kind::Duration {
+        group: SettingGroup::Work,
+        kind: ValueKind::Duration {
             least: ZERO,
             most: MINUTE.saturating_mul(10),
             at: |c| &mut c.rest.work.drain,
@@ -743,23 +765,23 @@ pub(crate) static ALL: [Setting; 57] = [
     },
     Setting {
         name: "extractor",
-        group: Group::Work,
-        kind: Kind::Word {
-            words: &Extractor::WORDS,
+        group: SettingGroup::Work,
+        kind: ValueKind::Word {
+            words: ExtractorKind::VARIANTS,
             at: |c| &mut c.extractor,
         },
-        about: "how `extract_model` is asked, in the manner of which system; `extractive` asks nobody, and \
-                so does everything else while no model is named",
+        about: "the system whose prompts and answers `extract_model` is used with; `extractive` calls no model, and \
+                neither does any other value while no model is named",
         also: &[],
     },
     Setting {
         name: "ledger",
-        group: Group::Work,
-        kind: Kind::Word {
-            words: &[Ledger::Database.word(), Ledger::Json.word()],
+        group: SettingGroup::Work,
+        kind: ValueKind::Word {
+            words: Ledger::VARIANTS,
             at: |c| &mut c.ledger,
         },
-        about: "where it stands which sessions wait: in the database, or (`json`) in \
+        about: "where the jobs of sessions are kept: in the database, or (`json`) in \
                 memory_flush_state.json, which is rewritten with each change",
         also: &[],
     },

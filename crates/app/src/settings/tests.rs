@@ -1,4 +1,4 @@
-//! What values come to, and what is refused.
+//! The effect of values, and the values that are refused.
 
 use std::path::Path;
 use std::time::Duration;
@@ -7,8 +7,8 @@ use daybook_engine::profile::Ledger;
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::kind::{Kind, Unit};
-use super::names::Meaning;
+use super::kind::{NameUnit, ValueKind};
+use super::names::NameMeaning;
 use super::*;
 
 /// Compares a published document with the committed one; `UPDATE_DOCS=1` writes it.
@@ -31,7 +31,7 @@ pub(super) fn read(flags: &[&str], environment: &[(&str, &str)], file: &str) -> 
         .iter()
         .map(|&(name, value)| (name.to_owned(), value.to_owned()))
         .collect();
-    Settings::read(&Inputs {
+    Settings::read(&SettingsInputs {
         flags: &flags,
         environment: &environment,
         file,
@@ -40,7 +40,7 @@ pub(super) fn read(flags: &[&str], environment: &[(&str, &str)], file: &str) -> 
     })
 }
 
-/// Checks what a setting is, and where that comes from.
+/// Checks a setting's value and source.
 #[track_caller]
 fn check(flags: &[&str], environment: &[(&str, &str)], file: &str, name: &str, expected: &str) {
     let settings = read(flags, environment, file).expect("they make sense");
@@ -129,7 +129,7 @@ fn an_empty_variable_is_not_set_and_other_peoples_are_left_alone() {
 }
 
 #[test]
-fn seeds_names_are_understood_in_their_units_everywhere() {
+fn names_of_other_systems_are_understood_in_their_units_everywhere() {
     let file = "[memory.auto_flush]\nidle_seconds = 90\nbatch.max_sessions_per_cycle = 7";
     check_file(file, "idle", "\"90s\" File memory.auto_flush.idle_seconds");
     check_file(
@@ -212,7 +212,7 @@ fn a_sweep_that_is_switched_on_has_numbers() {
 }
 
 #[test]
-fn memory_is_off_as_soon_as_one_of_a_seeds_switches_is() {
+fn memory_is_off_as_soon_as_one_of_mindrooms_switches_is() {
     check_file(
         "[memory]\nbackend = \"file\"",
         "memory",
@@ -362,31 +362,31 @@ fn a_first_wait_may_not_be_longer_than_the_longest() {
 fn every_bound_holds() {
     for setting in &ALL {
         let (name, fine, beyond) = match setting.kind {
-            Kind::Duration { least, most, .. } => {
+            ValueKind::Duration { least, most, .. } => {
                 let over = most + Duration::from_millis(1);
                 let under = least.checked_sub(Duration::from_millis(1));
                 let beyond = [Some(over), under].into_iter().flatten().map(spelled);
                 let fine = [least, most].map(spelled).map(Value::from);
                 (setting.name, fine, beyond.map(Value::from).collect())
             }
-            Kind::Count { least, most, .. } => {
+            ValueKind::Count { least, most, .. } => {
                 let beyond = [Some(most + 1), least.checked_sub(1)];
                 let beyond: Vec<Value> = beyond.into_iter().flatten().map(Value::from).collect();
                 (setting.name, [least, most].map(Value::from), beyond)
             }
-            Kind::Decimal { least, most, .. } => {
+            ValueKind::Decimal { least, most, .. } => {
                 let beyond = [most + 0.01, least - 0.01].map(Value::from).to_vec();
                 (setting.name, [least, most].map(Value::from), beyond)
             }
-            Kind::Switch { .. }
-            | Kind::Word { .. }
-            | Kind::Text { .. }
-            | Kind::List { .. }
-            | Kind::Tables { .. } => continue,
+            ValueKind::Switch { .. }
+            | ValueKind::Word { .. }
+            | ValueKind::Text { .. }
+            | ValueKind::List { .. }
+            | ValueKind::Tables { .. } => continue,
         };
         let put = |value: &Value| {
-            let mut scratch = Choices::of(Profile::default(), "");
-            setting.kind.put(value, Unit::Own, &mut scratch)
+            let mut scratch = SettingChoices::of(Profile::default(), "");
+            setting.kind.put(value, NameUnit::Own, &mut scratch)
         };
         assert!(fine.iter().all(|value| put(value).is_ok()), "{name}");
         assert!(beyond.iter().all(|value| put(value).is_err()), "{name}");
@@ -397,7 +397,7 @@ fn every_bound_holds() {
 #[test]
 fn every_choice_of_a_profile_can_be_written_into_the_file() {
     for profile in Profile::all() {
-        let choices = Choices::of(profile.clone(), "ada");
+        let choices = SettingChoices::of(profile.clone(), "ada");
         let mut file = String::new();
         for setting in ALL.iter().filter(|setting| setting.group.is_profiled()) {
             let value = setting.kind.value(&choices);
@@ -440,15 +440,14 @@ fn prices_and_caps_are_read_from_tables() {
 }
 
 #[test]
-fn the_example_of_the_manual_makes_sense() {
+fn the_examples_of_the_manual_make_sense() {
     let manual = include_str!("../../../../docs/operating.md");
-    let (_, example) = manual.split_once("```toml\n").expect("an example");
-    let (example, _) = example.split_once("```").expect("its end");
-    let settings = read(&[], &[], example).expect("it makes sense");
-    assert_eq!(
-        (settings.caps.len(), settings.prices.iter().count()),
-        (3, 2)
-    );
+    let examples = manual.split("```toml\n").skip(1).map(|rest| {
+        let (example, _) = rest.split_once("```").expect("its end");
+        let settings = read(&[], &[], example).expect("it makes sense");
+        (settings.caps.len(), settings.prices.iter().count())
+    });
+    assert_eq!(examples.collect::<Vec<_>>(), [(0, 0), (3, 2)]);
 }
 
 #[test]
@@ -490,18 +489,18 @@ fn prices_and_caps_that_make_no_sense_are_refused_with_what_would() {
 #[test]
 fn every_unused_name_is_no_setting() {
     let settings: Vec<&str> = names::all()
-        .filter(|(_, meaning)| matches!(meaning, Meaning::Setting(..)))
+        .filter(|(_, meaning)| matches!(meaning, NameMeaning::Setting(..)))
         .map(|(name, _)| name)
         .collect();
     for (name, meaning) in names::all() {
-        if matches!(meaning, Meaning::Unused(_)) {
+        if matches!(meaning, NameMeaning::Unused(_)) {
             assert!(!settings.contains(&name), "{name}");
         }
     }
 }
 
 proptest! {
-    /// Whatever stands in the file, reading it ends in settings or in an error that names the file.
+    /// Reading any file ends in settings or in an error that names the file.
     #[test]
     fn any_file_is_read_or_refused(name in "[a-z_.]{1,20}", value in "[a-z0-9\" .\\[\\]]{0,12}") {
         if let Err(error) = read(&[], &[], &format!("{name} = {value}")) {

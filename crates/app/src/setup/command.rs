@@ -1,16 +1,18 @@
-//! The commands that hosts are told to run, and how ours are known again.
+//! Builds the commands that hosts run, and recognizes ours in their settings.
 //!
-//! Not here: which event runs which command (`host`), and running anything.
+//! Not here: which event runs which command (`host`).
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-/// How long one update in the background works. Ours are known again by it, so that a person's own
-/// `daybook update` is left alone.
+use crate::terminal::shell::quoted;
+
+/// How long one background update works. Our commands are recognized by it, so that a person's own `daybook update` is
+/// left alone.
 const UPDATE_FOR: &str = "20s";
 
-/// This program, and the data folder that it was told to use.
+/// This program, and the data folder that its commands name.
 #[derive(Debug, Clone)]
 pub(crate) struct Program {
     path: String,
@@ -18,7 +20,7 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// This program as it runs now, with the data folder that was named, if one was.
+    /// The running program, with the data folder if one was named.
     pub(crate) fn current(root: Option<&Path>) -> Result<Self> {
         let path = std::env::current_exe().context("it is not known where this program is")?;
         let root = root.map(std::path::absolute).transpose()?;
@@ -28,7 +30,7 @@ impl Program {
         })
     }
 
-    /// Whether a file that can be run stands where hosts will look for it.
+    /// Fails unless the path of the program is an executable file.
     pub(crate) fn check(&self) -> Result<()> {
         let metadata = std::fs::metadata(&self.path);
         let metadata = metadata.with_context(|| format!("{} is not there", self.path))?;
@@ -50,7 +52,7 @@ impl Program {
         self.line(&["hook", host])
     }
 
-    /// The shell command that works for a while.
+    /// The shell command of a background update.
     pub(crate) fn update(&self) -> String {
         self.line(&["update", "--for", UPDATE_FOR])
     }
@@ -76,9 +78,9 @@ impl Program {
     }
 }
 
-/// Whether a shell command is one of ours, wherever the program stood when it was written.
+/// Whether a shell command is one of ours, whatever path the program had when it was written.
 pub(super) fn is_ours(command: &str) -> bool {
-    let words = words(command);
+    let words = split_words(command);
     let Some((program, rest)) = words.split_first() else {
         return false;
     };
@@ -114,20 +116,8 @@ fn text(path: PathBuf) -> Result<String> {
     }
 }
 
-/// A word as shells read it.
-pub(crate) fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/_-.+=:@%,".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    match cfg!(windows) {
-        true => format!("\"{word}\""),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
-}
-
-/// The words of a shell command, as far as quoting goes.
-fn words(command: &str) -> Vec<String> {
+/// Splits a shell command into words, with respect to quotes only.
+fn split_words(command: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote = None;

@@ -1,9 +1,9 @@
-//! A settings file of somebody else's program: read whole, changed all at once or not at all.
+//! A settings file of another program: read completely, and replaced atomically.
 //!
-//! A change first keeps the old bytes beside the file, then puts a complete new file in its place,
-//! then reads it back. Whatever fails on the way leaves the old file standing.
+//! A change first backs up the old bytes beside the file, then puts a complete new file in its place, then reads it back.
+//! A failure at any step leaves the old file in place.
 //!
-//! Not here: what the new text is.
+//! Not here: the new text.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
@@ -12,36 +12,36 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use daybook_engine::bounded;
 
-use crate::root::shown;
+use crate::folders::data_folder::display_path;
 
 /// A settings file as it was read.
 #[derive(Debug, Clone)]
-pub(crate) struct Settings {
-    /// As the host names it; backups stand beside it.
+pub(crate) struct SettingsFile {
+    /// The path that the host uses; backups are beside it.
     pub(crate) path: PathBuf,
-    /// Where the bytes are, behind any symbolic link.
+    /// The path of the file itself, after symbolic links.
     target: PathBuf,
     /// Its text without a byte order mark; `None` when there is no file.
     pub(crate) text: Option<String>,
     marked: bool,
 }
 
-/// What a file starts with when its writer marks the byte order.
+/// The byte order mark of UTF-8.
 const MARK: char = '\u{feff}';
 
-/// Bigger files are no settings.
+/// Longest settings file, in bytes.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// Symbolic links followed to a file that is not there yet.
+/// Most symbolic links that are followed to a file that does not exist yet.
 const MOST_LINKS: usize = 16;
 
-impl Settings {
+impl SettingsFile {
     pub(crate) fn read(path: PathBuf) -> Result<Self> {
-        let cannot = || format!("cannot read {}", shown(&path));
-        let target = behind_links(&path).with_context(cannot)?;
+        let cannot = || format!("cannot read {}", display_path(&path));
+        let target = resolve_links(&path).with_context(cannot)?;
         let text = match fs::metadata(&target) {
             Ok(metadata) if metadata.len() > MOST_BYTES => {
-                bail!("{} is too big to be settings", shown(&path))
+                bail!("{} is too big to be settings", display_path(&path))
             }
             Ok(_) => Some(bounded::read_text(&target, MOST_BYTES).with_context(cannot)?),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
@@ -60,19 +60,21 @@ impl Settings {
         })
     }
 
-    /// Puts `text` in place of what was read, or removes the file for `None`, and returns where the
-    /// old bytes are kept.
+    /// Replaces the text that was read, or removes the file for `None`. Returns the path of the backup.
     pub(crate) fn write(&self, text: Option<&str>, today: &str) -> Result<Option<PathBuf>> {
         self.check_untouched()?;
         let backup = self.back_up(today)?;
         match text {
-            Some(text) => self.put(text)?,
+            Some(text) => self.replace(text)?,
             None => fs::remove_file(&self.target)
-                .with_context(|| format!("cannot remove {}", shown(&self.path)))?,
+                .with_context(|| format!("cannot remove {}", display_path(&self.path)))?,
         }
         let now = Self::read(self.path.clone())?;
         if now.text.as_deref() != text {
-            bail!("{} does not hold what was written to it", shown(&self.path));
+            bail!(
+                "{} does not hold what was written to it",
+                display_path(&self.path)
+            );
         }
         Ok(backup)
     }
@@ -104,13 +106,16 @@ impl Settings {
         if now.text != self.text || now.target != self.target {
             bail!(
                 "{} has just changed; nothing was written, run it again",
-                shown(&self.path)
+                display_path(&self.path)
             );
         }
         if let Ok(metadata) = fs::metadata(&self.target)
             && metadata.permissions().readonly()
         {
-            bail!("{} is read-only; nothing was changed", shown(&self.path));
+            bail!(
+                "{} is read-only; nothing was changed",
+                display_path(&self.path)
+            );
         }
         Ok(())
     }
@@ -122,7 +127,7 @@ impl Settings {
         let cannot = || {
             format!(
                 "cannot keep a copy of {}; nothing was changed",
-                shown(&self.path)
+                display_path(&self.path)
             )
         };
         for number in 1.. {
@@ -152,8 +157,8 @@ impl Settings {
         Some(format!("{name}.daybook-backup-"))
     }
 
-    fn put(&self, text: &str) -> Result<()> {
-        let cannot = || format!("cannot write {}; it is as it was", shown(&self.path));
+    fn replace(&self, text: &str) -> Result<()> {
+        let cannot = || format!("cannot write {}; it is as it was", display_path(&self.path));
         let folder = self.target.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder).with_context(cannot)?;
         let name = self
@@ -168,7 +173,7 @@ impl Settings {
             let _ = fs::remove_file(&draft);
         }
         done.with_context(cannot)?;
-        // The name is safe once the folder is; not every file system can say so.
+        // The rename is durable once the folder is synced, which not every file system supports.
         let _ = File::open(folder).and_then(|folder| folder.sync_all());
         Ok(())
     }
@@ -190,7 +195,7 @@ impl Settings {
     }
 }
 
-/// A file that was not there, for its owner's eyes alone: settings may hold keys.
+/// Creates a file that only its owner can read: settings may hold keys.
 fn create_new(path: &Path) -> std::io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -199,8 +204,8 @@ fn create_new(path: &Path) -> std::io::Result<File> {
     options.open(path)
 }
 
-/// The file that a path leads to, which need not be there.
-fn behind_links(path: &Path) -> std::io::Result<PathBuf> {
+/// Resolves symbolic links to a file that need not exist.
+fn resolve_links(path: &Path) -> std::io::Result<PathBuf> {
     let mut path = std::path::absolute(path)?;
     for _ in 0..MOST_LINKS {
         match fs::read_link(&path) {

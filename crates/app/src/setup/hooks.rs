@@ -1,42 +1,42 @@
-//! Our hooks in a host's JSON settings: put in, brought up to date, taken out.
+//! Adds, updates and removes our hooks in a host's JSON settings.
 //!
-//! Both hosts lay hooks out alike: `hooks` holds a list of groups for each event, and a group holds
-//! handlers. We keep to one group of our own for each event, at the end of the list, and bring it up
-//! to date in its place: Codex remembers which hooks a person trusts by their number.
+//! Both hosts use one layout: `hooks` holds a list of groups for each event, and a group holds handlers. Setup keeps one
+//! group of our own for each event, at the end of the list, and updates it in place: Codex identifies the hooks that a
+//! person trusts by their position.
 //!
-//! Not here: which events and commands (`host`), and text places (`json`).
+//! Not here: which events and commands (`host`), and positions in the text (`json`).
 
 use anyhow::{Result, bail};
 use jsonc_parser::ast::{Array, Object, Value};
 
 use super::command::is_ours;
-use super::json::{Document, Json, Seats, member, span};
+use super::json::{Document, EntrySpans, Json, member, span};
 
-/// What one event is to run.
+/// The hooks of one event.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Group {
+pub(super) struct HookGroup {
     pub(super) event: &'static str,
-    pub(super) handlers: Vec<Handler>,
+    pub(super) handlers: Vec<HookHandler>,
 }
 
 /// One command of a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Handler {
+pub(super) struct HookHandler {
     pub(super) command: String,
     /// Seconds until the host ends it.
     pub(super) timeout: u32,
-    /// Whether the host is to go on without waiting for it.
+    /// Whether the host does not wait for it.
     pub(super) in_background: bool,
 }
 
-/// More edits than a settings file can ask for; a bug ends here instead of never.
+/// More edits than any settings file needs, so that a defect cannot loop forever.
 const MOST_EDITS: usize = 10_000;
 
-/// `text` with exactly the groups `wanted` of ours, each once.
-pub(super) fn settle(text: &str, wanted: &[Group]) -> Result<String> {
+/// Edits `text` so that it has exactly the groups `wanted` of ours, each once.
+pub(super) fn settle(text: &str, wanted: &[HookGroup]) -> Result<String> {
     let mut text = text.to_owned();
     for _ in 0..MOST_EDITS {
-        match step(&text, wanted)? {
+        match next_edit(&text, wanted)? {
             Some(next) => text = next,
             None => return Ok(text),
         }
@@ -44,7 +44,7 @@ pub(super) fn settle(text: &str, wanted: &[Group]) -> Result<String> {
     bail!("it could not be brought to rest")
 }
 
-/// What a program reads there, without anything of ours and the empty places that we may have left.
+/// Parses the settings, without our entries and without empty containers that their removal may have left.
 pub(super) fn others(text: &str) -> Result<serde_json::Value> {
     let document = Document::parse(text)?;
     let mut root = document.root.map_or_else(
@@ -78,8 +78,8 @@ pub(super) fn others(text: &str) -> Result<serde_json::Value> {
     Ok(root)
 }
 
-/// The next edit, or `None` when all is as wanted.
-fn step(text: &str, wanted: &[Group]) -> Result<Option<String>> {
+/// Makes the next edit; `None` when no edit is needed.
+fn next_edit(text: &str, wanted: &[HookGroup]) -> Result<Option<String>> {
     let document = Document::parse(text)?;
     let root = match &document.root {
         Some(Value::Object(root)) => root,
@@ -98,7 +98,7 @@ fn step(text: &str, wanted: &[Group]) -> Result<Option<String>> {
                 .map(|group| (group.event, Json::List(vec![group.json()])));
             let value = Json::Object(events.collect());
             return Ok(Some(document.appended(
-                &Seats::of_object(root),
+                &EntrySpans::of_object(root),
                 Some("hooks"),
                 &value,
             )));
@@ -119,29 +119,29 @@ fn step(text: &str, wanted: &[Group]) -> Result<Option<String>> {
             }
         };
         if let Some(found) = settle_event(&document, groups, wants) {
-            let Settled::Remove(group) = found else {
+            let EventEdit::Remove(group) = found else {
                 return Ok(found.text());
             };
-            // Places that held nothing but ours go with it.
-            let seats = match (groups.elements.len(), hooks.properties.len()) {
-                (1, 1) => return Ok(Some(document.without(&Seats::of_object(root), place))),
-                (1, _) => return Ok(Some(document.without(&Seats::of_object(hooks), at))),
-                _ => Seats::of_list(groups),
+            // Containers that held only our entries are removed, too.
+            let spans = match (groups.elements.len(), hooks.properties.len()) {
+                (1, 1) => return Ok(Some(document.without(&EntrySpans::of_object(root), place))),
+                (1, _) => return Ok(Some(document.without(&EntrySpans::of_object(hooks), at))),
+                _ => EntrySpans::of_list(groups),
             };
-            return Ok(Some(document.without(&seats, group)));
+            return Ok(Some(document.without(&spans, group)));
         }
     }
-    Ok(missing(&document, hooks, wanted))
+    Ok(add_missing(&document, hooks, wanted))
 }
 
 /// The edit that an event needs.
-enum Settled {
+enum EventEdit {
     Edited(String),
-    /// The group of that number goes.
+    /// Remove the group at this index.
     Remove(usize),
 }
 
-impl Settled {
+impl EventEdit {
     fn text(self) -> Option<String> {
         match self {
             Self::Edited(text) => Some(text),
@@ -153,8 +153,8 @@ impl Settled {
 fn settle_event(
     document: &Document<'_>,
     groups: &Array<'_>,
-    wants: Option<&Group>,
-) -> Option<Settled> {
+    wants: Option<&HookGroup>,
+) -> Option<EventEdit> {
     let mut standing = wants;
     for (at, value) in groups.elements.iter().enumerate() {
         let Some(handlers) = handlers(value) else {
@@ -167,29 +167,33 @@ fn settle_event(
             continue;
         }
         if count < commands.len() {
-            // Somebody else's handler shares the group; only ours may be touched.
+            // A handler of another program shares the group; only ours may be changed.
             let mine = commands.iter().position(ours)?;
-            let text = document.without(&Seats::of_list(handlers), mine);
-            return Some(Settled::Edited(text));
+            let text = document.without(&EntrySpans::of_list(handlers), mine);
+            return Some(EventEdit::Edited(text));
         }
         let Some(group) = standing.take() else {
-            return Some(Settled::Remove(at));
+            return Some(EventEdit::Remove(at));
         };
-        // A timeout that a person has changed stays, as long as the commands are right.
+        // A timeout that the person has changed stays, as long as the commands are right.
         let right = group
             .handlers
             .iter()
             .map(|handler| Some(handler.command.as_str()));
         if !right.eq(commands) {
             let text = document.replaced(span(value), &group.json());
-            return Some(Settled::Edited(text));
+            return Some(EventEdit::Edited(text));
         }
     }
     None
 }
 
-/// The text with the first group that is missing.
-fn missing(document: &Document<'_>, hooks: &Object<'_>, wanted: &[Group]) -> Option<String> {
+/// Adds the first group that is missing.
+fn add_missing(
+    document: &Document<'_>,
+    hooks: &Object<'_>,
+    wanted: &[HookGroup],
+) -> Option<String> {
     wanted
         .iter()
         .find_map(|group| match member(hooks, group.event) {
@@ -198,14 +202,14 @@ fn missing(document: &Document<'_>, hooks: &Object<'_>, wanted: &[Group]) -> Opt
                     let mut handlers = handlers(value).into_iter().flat_map(|list| &list.elements);
                     handlers.any(|handler| command(handler).is_some_and(is_ours))
                 });
-                let seats = Seats::of_list(groups);
-                (!has).then(|| document.appended(&seats, None, &group.json()))
+                let spans = EntrySpans::of_list(groups);
+                (!has).then(|| document.appended(&spans, None, &group.json()))
             }
             Some(_) => None,
             None => {
-                let seats = Seats::of_object(hooks);
+                let spans = EntrySpans::of_object(hooks);
                 let value = Json::List(vec![group.json()]);
-                Some(document.appended(&seats, Some(group.event), &value))
+                Some(document.appended(&spans, Some(group.event), &value))
             }
         })
 }
@@ -220,14 +224,14 @@ fn command<'b>(handler: &'b Value<'_>) -> Option<&'b str> {
     Some(&command.as_string_lit()?.value)
 }
 
-impl Group {
+impl HookGroup {
     fn json(&self) -> Json {
-        let handlers = self.handlers.iter().map(Handler::json).collect();
+        let handlers = self.handlers.iter().map(HookHandler::json).collect();
         Json::Object(vec![("hooks", Json::List(handlers))])
     }
 }
 
-impl Handler {
+impl HookHandler {
     fn json(&self) -> Json {
         let mut members = vec![
             ("type", Json::Text("command".to_owned())),
@@ -241,7 +245,7 @@ impl Handler {
     }
 }
 
-/// What a value is, for people.
+/// The type of a value, for people.
 pub(super) fn kind(value: &Value<'_>) -> &'static str {
     match value {
         Value::StringLit(_) => "a text",

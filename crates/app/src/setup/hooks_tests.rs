@@ -2,13 +2,13 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn group(event: &'static str, program: &str) -> Group {
-    let handler = |command: String, in_background| Handler {
+fn group(event: &'static str, program: &str) -> HookGroup {
+    let handler = |command: String, in_background| HookHandler {
         command,
         timeout: 10,
         in_background,
     };
-    Group {
+    HookGroup {
         event,
         handlers: vec![
             handler(format!("{program} hook claude-code"), false),
@@ -17,15 +17,15 @@ fn group(event: &'static str, program: &str) -> Group {
     }
 }
 
-fn wanted() -> Vec<Group> {
+fn our_groups() -> Vec<HookGroup> {
     let program = "/home/ada/.cargo/bin/daybook";
     vec![group("SessionStart", program), group("Stop", program)]
 }
 
 fn check_there_and_back(before: &str) -> String {
-    let after = settle(before, &wanted()).expect("settles");
+    let after = settle(before, &our_groups()).expect("settles");
     assert_eq!(
-        settle(&after, &wanted()).expect("settles"),
+        settle(&after, &our_groups()).expect("settles"),
         after,
         "twice is once"
     );
@@ -76,7 +76,7 @@ fn odd_layouts_come_back_byte_for_byte() {
 #[test]
 fn an_older_entry_is_replaced_in_its_place() {
     let before = r#"{"hooks": {"Stop": [{"hooks": [{"command": "first"}]}, {"hooks": [{"command": "/opt/old/daybook hook claude-code"}]}, {"hooks": [{"command": "last"}]}], "PreToolUse": [{"hooks": [{"command": "'/opt/o d/daybook' hook claude-code"}]}]}}"#;
-    let after = settle(before, &wanted()).expect("settles");
+    let after = settle(before, &our_groups()).expect("settles");
     assert!(
         !after.contains("/opt") && !after.contains("PreToolUse"),
         "{after}"
@@ -94,22 +94,22 @@ fn check_others(before: &str, after: &str) {
 
 #[test]
 fn a_handler_that_shares_our_group_stays() {
-    let text = settle("{}", &wanted()).expect("settles");
+    let text = settle("{}", &our_groups()).expect("settles");
     let mine = "[\n          {\"command\": \"mine\"},\n          {";
     let shared = text.replacen("[\n          {", mine, 1);
     assert_ne!(shared, text);
     let gone = settle(&shared, &[]).expect("settles");
     assert!(gone.contains("mine") && !gone.contains("daybook"), "{gone}");
-    let again = settle(&shared, &wanted()).expect("settles");
-    assert_eq!(settle(&again, &wanted()).expect("settles"), again);
+    let again = settle(&shared, &our_groups()).expect("settles");
+    assert_eq!(settle(&again, &our_groups()).expect("settles"), again);
     check_others(&shared, &again);
 }
 
 #[test]
 fn a_timeout_that_a_person_changed_stays() {
-    let text = settle("{}", &wanted()).expect("settles");
+    let text = settle("{}", &our_groups()).expect("settles");
     let patient = text.replace("\"timeout\": 10", "\"timeout\": 30");
-    assert_eq!(settle(&patient, &wanted()).expect("settles"), patient);
+    assert_eq!(settle(&patient, &our_groups()).expect("settles"), patient);
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn places_of_the_wrong_kind_are_refused() {
         ),
         ("// only words\n", "it holds comments alone"),
     ] {
-        let error = settle(text, &wanted()).expect_err("refused");
+        let error = settle(text, &our_groups()).expect_err("refused");
         assert_eq!(error.to_string(), says);
     }
 }
@@ -204,11 +204,11 @@ fn fuzz_settings_of_a_host() {
     ];
     bolero::check!().for_each(|script: &[u8]| {
         daybook_testkit::mutation::parse_mutated_text(&seeds, script, |before| {
-            let Ok(after) = settle(before, &wanted()) else {
+            let Ok(after) = settle(before, &our_groups()) else {
                 return;
             };
             assert_eq!(others(before).ok(), others(&after).ok(), "{after}");
-            assert_eq!(settle(&after, &wanted()).ok().as_deref(), Some(&*after));
+            assert_eq!(settle(&after, &our_groups()).ok().as_deref(), Some(&*after));
         });
     });
 }

@@ -1,10 +1,10 @@
-//! The hosts: where their settings stand, and what we want in them.
+//! The settings files of each host, and our entries in them.
 //!
-//! Events run one group of ours each. `daybook hook` answers and is waited for, so its time is
-//! short. `daybook update` works in the background. Claude Code is told so with `async`. Codex
-//! before 0.148 skips a hook that says so, and later ones end it with the session; but all run commands
-//! through the person's shell, which leaves one behind that is followed by `&` and holds no stream of
-//! the host's. On Windows there is no such shell, so there Codex gets no update.
+//! Each event runs one group of ours. The host waits for `daybook hook`, so its timeout is short. `daybook update` runs in
+//! the background. For Claude Code that is the option `async`. Codex before 0.148 skips hooks with that option, and later
+//! versions end such a hook with the session. But all versions run commands through the person's shell, which leaves a
+//! command running that is followed by `&` and holds no stream of the host. Windows has no such shell, so Codex gets no
+//! update there.
 //!
 //! Not here: edits of text (`hooks`, `servers`).
 
@@ -13,29 +13,22 @@ use std::path::PathBuf;
 use anyhow::Result;
 
 use super::command::Program;
-use super::hooks::{Group, Handler};
-use super::servers::Server;
-use crate::{discover, root};
+use super::hooks::{HookGroup, HookHandler};
+use super::servers::ServerEntry;
+use crate::folders::data_folder;
+use crate::folders::hosts::AgentHost;
 
-/// An agent that can be told of Daybook.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Host {
-    ClaudeCode,
-    Codex,
-}
-
-/// Seconds that an answer may take.
+/// Timeout of an answer, in seconds.
 const ANSWER_WITHIN: u32 = 10;
 
-/// Seconds that the end of a session may take: Codex cuts more down to this, and says so at every
-/// start.
+/// Timeout at the end of a session, in seconds: Codex reduces a longer one to this, with a message at every start.
 const END_WITHIN: u32 = 3;
 
-/// Seconds after which the host ends an update in the background; more than it takes by itself.
+/// Seconds after which the host ends a background update; longer than the update's own limit.
 const UPDATE_WITHIN: u32 = 60;
 
-/// The events that are answered, and whether an update follows. Work of a session falls due while
-/// the next ones go on, so its start, each of its turns and its end all look for it.
+/// The events that a hook answers, and whether an update follows. Work of a session becomes due during later sessions, so
+/// the start, each turn and the end of every session check for it.
 const EVENTS: [(&str, bool); 5] = [
     ("SessionStart", true),
     ("UserPromptSubmit", false),
@@ -44,32 +37,8 @@ const EVENTS: [(&str, bool); 5] = [
     ("SessionEnd", true),
 ];
 
-impl Host {
-    pub(crate) const ALL: [Self; 2] = [Self::ClaudeCode, Self::Codex];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::ClaudeCode => "Claude Code",
-            Self::Codex => "Codex",
-        }
-    }
-
-    /// As `daybook hook` is told.
-    fn word(self) -> &'static str {
-        match self {
-            Self::ClaudeCode => "claude-code",
-            Self::Codex => "codex",
-        }
-    }
-
-    pub(crate) fn folder(self) -> Result<PathBuf> {
-        match self {
-            Self::ClaudeCode => discover::claude_code_folder(),
-            Self::Codex => discover::codex_folder(),
-        }
-    }
-
-    /// The file that its hooks stand in.
+impl AgentHost {
+    /// The file with its hooks.
     pub(super) fn hooks_path(self) -> Result<PathBuf> {
         Ok(self.folder()?.join(match self {
             Self::ClaudeCode => "settings.json",
@@ -77,13 +46,13 @@ impl Host {
         }))
     }
 
-    /// The file that its MCP servers stand in.
+    /// The file with its MCP servers.
     pub(super) fn servers_path(self) -> Result<PathBuf> {
         let moved = std::env::var_os("CLAUDE_CONFIG_DIR").is_some_and(|value| !value.is_empty());
         match self {
             Self::Codex => Ok(self.folder()?.join("config.toml")),
             Self::ClaudeCode if moved => Ok(self.folder()?.join(".claude.json")),
-            Self::ClaudeCode => Ok(root::home()?.join(".claude.json")),
+            Self::ClaudeCode => Ok(data_folder::home()?.join(".claude.json")),
         }
     }
 
@@ -91,33 +60,33 @@ impl Host {
         self == Self::Codex
     }
 
-    pub(super) fn groups(self, program: &Program) -> Vec<Group> {
+    pub(super) fn groups(self, program: &Program) -> Vec<HookGroup> {
         EVENTS
             .into_iter()
             .map(|(event, updates)| {
                 let ends = self == Self::Codex && event == "SessionEnd";
                 let timeout = if ends { END_WITHIN } else { ANSWER_WITHIN };
-                let mut handlers = vec![Handler {
-                    command: program.hook(self.word()),
+                let mut handlers = vec![HookHandler {
+                    command: program.hook(self.agent()),
                     timeout,
                     in_background: false,
                 }];
                 handlers.extend(self.update(program, timeout).filter(|_| updates));
-                Group { event, handlers }
+                HookGroup { event, handlers }
             })
             .collect()
     }
 
-    fn update(self, program: &Program, timeout: u32) -> Option<Handler> {
+    fn update(self, program: &Program, timeout: u32) -> Option<HookHandler> {
         match self {
-            Self::ClaudeCode => Some(Handler {
+            Self::ClaudeCode => Some(HookHandler {
                 command: program.update(),
                 timeout: UPDATE_WITHIN,
                 in_background: true,
             }),
             Self::Codex if cfg!(windows) => None,
-            Self::Codex => Some(Handler {
-                // Codex calls a hook failed that ends before it has read its payload, so something does.
+            Self::Codex => Some(HookHandler {
+                // Codex reports a hook that exits without reading its payload as failed, so `cat` reads it.
                 command: format!(
                     "{} </dev/null >/dev/null 2>&1 & cat >/dev/null",
                     program.update()
@@ -128,8 +97,8 @@ impl Host {
         }
     }
 
-    pub(super) fn server(self, program: &Program) -> Server {
+    pub(super) fn server(self, program: &Program) -> ServerEntry {
         let (program, arguments) = program.server();
-        Server { program, arguments }
+        ServerEntry { program, arguments }
     }
 }

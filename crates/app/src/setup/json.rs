@@ -1,8 +1,8 @@
-//! Small edits of a JSON file that a person keeps.
+//! Small edits of a JSON file that a person maintains.
 //!
-//! A document is parsed for its places only. Every edit is a cut or an insertion at such a place, in
-//! the file's own indentation and line ends, so that all other bytes stay as they are: comments,
-//! trailing commas, tabs, the order of keys, and keys that stand twice.
+//! A document is parsed for its positions only. Every edit is a cut or an insertion at such a position, in the file's own
+//! indentation and line ends, so that all other bytes stay as they are: comments, trailing commas, tabs, the order of
+//! keys, and duplicate keys.
 //!
 //! Not here: what is inserted (`hooks`, `servers`), and files (`file`).
 
@@ -14,7 +14,7 @@ use jsonc_parser::common::Ranged;
 use jsonc_parser::tokens::{Token, TokenAndRange};
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
-/// A value to insert. Members stand in the order given.
+/// A value to insert. Members keep the order given.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Json {
     Text(String),
@@ -24,7 +24,7 @@ pub(super) enum Json {
     Object(Vec<(&'static str, Json)>),
 }
 
-/// A JSON text and the places in it.
+/// A JSON text and the positions of its nodes.
 pub(super) struct Document<'a> {
     pub(super) text: &'a str,
     /// `None` when the text is blank, or holds nothing but comments.
@@ -32,13 +32,13 @@ pub(super) struct Document<'a> {
     tokens: Vec<TokenAndRange<'a>>,
 }
 
-/// Where the entries of an object or a list stand.
-pub(super) struct Seats {
+/// The positions of an object or list and its entries.
+pub(super) struct EntrySpans {
     outer: Range<usize>,
     entries: Vec<Range<usize>>,
 }
 
-impl Seats {
+impl EntrySpans {
     pub(super) fn of_object(object: &Object<'_>) -> Self {
         Self {
             outer: span(object),
@@ -54,12 +54,12 @@ impl Seats {
     }
 }
 
-/// Where a node stands.
+/// The position of a node.
 pub(super) fn span(node: &impl Ranged) -> Range<usize> {
     node.start()..node.end()
 }
 
-/// The member of that name that programs see: the last one.
+/// Finds the member of that name that programs use: the last one.
 pub(super) fn member<'b, 'a>(object: &'b Object<'a>, name: &str) -> Option<(usize, &'b Value<'a>)> {
     let at = object
         .properties
@@ -69,7 +69,7 @@ pub(super) fn member<'b, 'a>(object: &'b Object<'a>, name: &str) -> Option<(usiz
 }
 
 impl<'a> Document<'a> {
-    /// Reads `text`, which may have comments and trailing commas and nothing else beyond JSON.
+    /// Parses `text`, which may have comments and trailing commas, and no other extension of JSON.
     pub(super) fn parse(text: &'a str) -> Result<Self> {
         let collect = CollectOptions {
             tokens: true,
@@ -96,12 +96,12 @@ impl<'a> Document<'a> {
         })
     }
 
-    /// The text with `value` as the last entry, under `name` in an object.
-    pub(super) fn appended(&self, seats: &Seats, name: Option<&str>, value: &Json) -> String {
-        let style = self.style(seats);
+    /// Appends `value` as the last entry, under `name` in an object.
+    pub(super) fn appended(&self, spans: &EntrySpans, name: Option<&str>, value: &Json) -> String {
+        let style = self.style(spans);
         let entry = style.entry(name, value);
-        let Some(last) = seats.entries.last() else {
-            return self.first(seats, &style, &entry);
+        let Some(last) = spans.entries.last() else {
+            return self.first(spans, &style, &entry);
         };
         let gap = style.gap();
         match self.comma_after(last.end) {
@@ -120,9 +120,9 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// The text with its first entry, in an object or list that has none.
-    fn first(&self, seats: &Seats, style: &Style<'_>, entry: &str) -> String {
-        let inside = seats.outer.start + 1..seats.outer.end - 1;
+    /// Adds the first entry to an empty object or list.
+    fn first(&self, spans: &EntrySpans, style: &JsonStyle<'_>, entry: &str) -> String {
+        let inside = spans.outer.start + 1..spans.outer.end - 1;
         if style.inline {
             return splice(self.text, &[(inside.start..inside.start, entry.to_owned())]);
         }
@@ -137,9 +137,9 @@ impl<'a> Document<'a> {
         )
     }
 
-    /// The text with another value in the place of the one at `place`.
+    /// Replaces the value at `place`.
     pub(super) fn replaced(&self, place: Range<usize>, value: &Json) -> String {
-        let style = Style {
+        let style = JsonStyle {
             inline: !self.text[place.clone()].contains('\n'),
             indent: indent_of_line(self.text, place.start).to_owned(),
             ..self.style_at(place.start)
@@ -149,17 +149,17 @@ impl<'a> Document<'a> {
         splice(self.text, &[(place, rendered)])
     }
 
-    /// The text without the entry `at`, and without the comma and the space that came with it.
-    pub(super) fn without(&self, seats: &Seats, at: usize) -> String {
-        let entry = seats.entries[at].clone();
+    /// Removes the entry `at`, with its comma and space.
+    pub(super) fn without(&self, spans: &EntrySpans, at: usize) -> String {
+        let entry = spans.entries[at].clone();
         let comma = self.comma_after(entry.end);
         let end = comma.clone().map_or(entry.end, |comma| comma.end);
-        if seats.entries.len() == 1 {
-            return self.without_only(seats, entry.start, end);
+        if spans.entries.len() == 1 {
+            return self.without_only(spans, entry.start, end);
         }
         match (at, comma) {
             (0, _) => {
-                let next = seats.entries[1].start;
+                let next = spans.entries[1].start;
                 let cut = match self.text[end..next].trim().is_empty() {
                     true => entry.start..next,
                     false => self.with_gap(entry.start, end),
@@ -171,7 +171,7 @@ impl<'a> Document<'a> {
                 splice(self.text, &[(cut, String::new())])
             }
             (_, None) => {
-                let before = self.comma_after(seats.entries[at - 1].end);
+                let before = self.comma_after(spans.entries[at - 1].end);
                 let mut edits = Vec::new();
                 edits.extend(before.map(|comma| (comma, String::new())));
                 edits.push((self.with_gap(entry.start, end), String::new()));
@@ -180,8 +180,8 @@ impl<'a> Document<'a> {
         }
     }
 
-    fn without_only(&self, seats: &Seats, start: usize, end: usize) -> String {
-        let inside = seats.outer.start + 1..seats.outer.end - 1;
+    fn without_only(&self, spans: &EntrySpans, start: usize, end: usize) -> String {
+        let inside = spans.outer.start + 1..spans.outer.end - 1;
         let (before, after) = (&self.text[inside.start..start], &self.text[end..inside.end]);
         let cut = match (before.trim().is_empty(), after.trim().is_empty()) {
             (true, true) => inside,
@@ -191,8 +191,7 @@ impl<'a> Document<'a> {
         splice(self.text, &[(cut, String::new())])
     }
 
-    /// The stretch and the space before it. A line end stays where the next words would otherwise
-    /// end up behind a comment.
+    /// The range with the space before it. A line end stays if the text after it would otherwise become part of a comment.
     fn with_gap(&self, start: usize, end: usize) -> Range<usize> {
         let gap = self.text[..start].trim_end().len();
         let before = self
@@ -214,31 +213,31 @@ impl<'a> Document<'a> {
         (token.token == Token::Comma).then(|| span(&token.range))
     }
 
-    fn style(&self, seats: &Seats) -> Style<'a> {
-        let style = self.style_at(seats.outer.start);
+    fn style(&self, spans: &EntrySpans) -> JsonStyle<'a> {
+        let style = self.style_at(spans.outer.start);
         let own_line = |entry: &&Range<usize>| starts_line(self.text, entry.start);
-        let indent = match seats.entries.last().filter(own_line) {
+        let indent = match spans.entries.last().filter(own_line) {
             Some(last) => indent_of_line(self.text, last.start).to_owned(),
             None => format!("{}{}", style.outer_indent, style.unit),
         };
-        let inline = match seats.entries.is_empty() {
+        let inline = match spans.entries.is_empty() {
             true => !self.text.trim_end().contains('\n') && !self.is_bare(),
-            false => !self.text[seats.outer.clone()].contains('\n'),
+            false => !self.text[spans.outer.clone()].contains('\n'),
         };
-        Style {
+        JsonStyle {
             indent,
             inline,
             ..style
         }
     }
 
-    /// Whether there is nothing in the document that could show its style.
+    /// Whether the document has no entry that shows its style.
     fn is_bare(&self) -> bool {
         let root = self.root.as_ref().and_then(Value::as_object);
         root.is_some_and(|root| root.properties.is_empty())
     }
 
-    fn style_at(&self, outer: usize) -> Style<'a> {
+    fn style_at(&self, outer: usize) -> JsonStyle<'a> {
         let entries = match &self.root {
             Some(Value::Object(root)) => root.properties.first().map(span),
             _ => None,
@@ -247,7 +246,7 @@ impl<'a> Document<'a> {
             .filter(|first| starts_line(self.text, first.start))
             .map(|first| indent_of_line(self.text, first.start))
             .filter(|indent| !indent.is_empty());
-        Style {
+        JsonStyle {
             newline: match self.text.contains("\r\n") {
                 true => "\r\n",
                 false => "\n",
@@ -261,26 +260,26 @@ impl<'a> Document<'a> {
     }
 }
 
-/// How a file is laid out around a place.
-struct Style<'a> {
+/// The layout of a file around a position.
+struct JsonStyle<'a> {
     newline: &'static str,
     unit: &'a str,
-    /// Of the line on which the object or list begins.
+    /// Indentation of the line on which the object or list begins.
     outer_indent: &'a str,
-    /// Of its entries.
+    /// Indentation of its entries.
     indent: String,
-    /// Whether all of it stands on one line.
+    /// Whether the object or list is on one line.
     inline: bool,
     /// Whether a space follows colons and commas on one line.
     spaced: bool,
 }
 
-impl Style<'_> {
+impl JsonStyle<'_> {
     fn space(&self) -> &'static str {
         if self.spaced { " " } else { "" }
     }
 
-    /// What stands between an entry and the comma or bracket before it.
+    /// The space between an entry and the comma or bracket before it.
     fn gap(&self) -> String {
         match self.inline {
             true => self.space().to_owned(),
@@ -365,7 +364,7 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// The text with every stretch exchanged; stretches are in order and do not overlap.
+/// Replaces ranges of the text, which are in order and do not overlap.
 fn splice(text: &str, edits: &[(Range<usize>, String)]) -> String {
     let mut out = String::with_capacity(text.len() + 1024);
     let mut done = 0;
@@ -378,7 +377,7 @@ fn splice(text: &str, edits: &[(Range<usize>, String)]) -> String {
     out
 }
 
-/// Behind the comments that stand on the same line as `at`: they speak of what is before them.
+/// The end of the comments on the same line as `at`, which belong to the entry before them.
 fn after_remarks(text: &str, at: usize) -> usize {
     let mut end = at;
     loop {
@@ -396,7 +395,7 @@ fn after_remarks(text: &str, at: usize) -> usize {
     }
 }
 
-/// Whether comments and space end within a comment that the end of the line ends.
+/// Whether comments and space end inside a line comment.
 fn ends_in_remark(mut remarks: &str) -> bool {
     loop {
         let Some(at) = remarks.find('/') else {

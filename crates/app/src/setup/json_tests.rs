@@ -6,20 +6,22 @@ fn appended(text: &str) -> String {
     let document = Document::parse(text).expect("JSON");
     let value = Json::Object(vec![("a", Json::List(vec![Json::Text("x".to_owned())]))]);
     match document.root.as_ref().expect("a value") {
-        Value::Object(object) => document.appended(&Seats::of_object(object), Some("new"), &value),
-        Value::Array(list) => document.appended(&Seats::of_list(list), None, &value),
+        Value::Object(object) => {
+            document.appended(&EntrySpans::of_object(object), Some("new"), &value)
+        }
+        Value::Array(list) => document.appended(&EntrySpans::of_list(list), None, &value),
         _ => unreachable!("the tests hold objects and lists"),
     }
 }
 
 fn without_last(text: &str) -> String {
     let document = Document::parse(text).expect("JSON");
-    let seats = match document.root.as_ref().expect("a value") {
-        Value::Object(object) => Seats::of_object(object),
-        Value::Array(list) => Seats::of_list(list),
+    let spans = match document.root.as_ref().expect("a value") {
+        Value::Object(object) => EntrySpans::of_object(object),
+        Value::Array(list) => EntrySpans::of_list(list),
         _ => unreachable!("the tests hold objects and lists"),
     };
-    document.without(&seats, seats.entries.len() - 1)
+    document.without(&spans, spans.entries.len() - 1)
 }
 
 #[test]

@@ -1,11 +1,10 @@
-//! Making Daybook known to the agents on this machine, and taking that back.
+//! Adds Daybook to the settings of hosts, and removes it again.
 //!
-//! A plan is made of pure changes of texts, each checked before anything is written: what belongs to
-//! the person reads the same before and after, and doing it again changes nothing. Taking it back
-//! gives the very bytes of a backup where nothing else has changed since, and removes exactly our
-//! entries otherwise.
+//! A plan consists of pure changes of texts, each checked before anything is written: the person's own entries parse the
+//! same before and after, and repeating the change changes nothing. Undoing restores the bytes of a backup if nothing else
+//! has changed since, and removes exactly our entries otherwise.
 //!
-//! Not here: asking and printing (`cli::setup`).
+//! Not here: prompts and output (`cli::setup`).
 
 mod command;
 mod diff;
@@ -16,102 +15,124 @@ mod json;
 mod servers;
 
 use anyhow::{Context, Result, bail};
+use strum::VariantArray;
 
-pub(crate) use command::{Program, quoted};
-pub(crate) use diff::{Line, lines, text as diff_text};
-pub(crate) use file::Settings;
-pub(crate) use host::Host;
+pub(crate) use command::Program;
+pub(crate) use diff::{DiffLine, diff_lines, diff_text};
+pub(crate) use file::SettingsFile;
 
-use crate::root::shown;
-use hooks::Group;
-use servers::Server;
+use crate::folders::data_folder::display_path;
+use crate::folders::hosts::AgentHost;
+use crate::toml_text::parse_table;
+use hooks::HookGroup;
+use servers::ServerEntry;
 
-/// What is to be done with a host.
+/// The change to make to a host's settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Aim {
-    /// Our hooks stand in its settings, and our MCP server too if `mcp`.
+pub(crate) enum SetupAction {
+    /// Add our hooks, and our MCP server too if `mcp`.
     Setup { mcp: bool },
-    /// Nothing of ours does.
+    /// Remove everything of ours.
     Undo,
 }
 
 /// One settings file that changes.
-pub(crate) struct Change {
-    pub(crate) host: Host,
-    pub(crate) file: Settings,
-    /// Its text afterwards; `None` when it was ours alone and goes.
+pub(crate) struct SettingsChange {
+    pub(crate) host: AgentHost,
+    pub(crate) file: SettingsFile,
+    /// Its text afterwards; `None` for a file that held only our entries and is removed.
     pub(crate) after: Option<String>,
 }
 
-/// What would change, and what the person should know.
+/// The files that would change, and notes for the person.
 #[derive(Default)]
-pub(crate) struct Plan {
-    pub(crate) changes: Vec<Change>,
+pub(crate) struct SetupPlan {
+    pub(crate) changes: Vec<SettingsChange>,
     pub(crate) notes: Vec<String>,
 }
 
-/// The hosts whose folders are on this machine.
-pub(crate) fn found() -> Result<Vec<Host>> {
-    let mut found = Vec::new();
-    for host in Host::ALL {
+/// The hosts whose folders exist on this machine.
+pub(crate) fn installed_hosts() -> Result<Vec<AgentHost>> {
+    let mut hosts = Vec::new();
+    for &host in AgentHost::VARIANTS {
         if host.folder()?.is_dir() {
-            found.push(host);
+            hosts.push(host);
         }
     }
-    Ok(found)
+    Ok(hosts)
 }
 
-/// What reaches `aim` for these hosts. Reads, and changes nothing.
-pub(crate) fn plan(hosts: &[Host], program: &Program, aim: Aim) -> Result<Plan> {
-    let mut plan = Plan::default();
+/// Plans `action` for these hosts. Reads settings, and changes nothing.
+pub(crate) fn plan(
+    hosts: &[AgentHost],
+    program: &Program,
+    action: SetupAction,
+) -> Result<SetupPlan> {
+    let mut plan = SetupPlan::default();
     for &host in hosts {
-        let hooks = Part::Hooks(host.groups(program));
-        plan.add(host, Settings::read(host.hooks_path()?)?, &hooks, aim)?;
-        let servers = Part::Servers {
+        let hooks = SettingsPart::Hooks(host.groups(program));
+        plan.add(
+            host,
+            SettingsFile::read(host.hooks_path()?)?,
+            &hooks,
+            action,
+        )?;
+        let servers = SettingsPart::Servers {
             toml: host.servers_are_toml(),
             server: host.server(program),
         };
-        if aim != (Aim::Setup { mcp: false }) {
-            plan.add(host, Settings::read(host.servers_path()?)?, &servers, aim)?;
+        if action != (SetupAction::Setup { mcp: false }) {
+            plan.add(
+                host,
+                SettingsFile::read(host.servers_path()?)?,
+                &servers,
+                action,
+            )?;
         }
     }
     Ok(plan)
 }
 
-impl Plan {
-    fn add(&mut self, host: Host, file: Settings, part: &Part, aim: Aim) -> Result<()> {
-        let name = shown(&file.path);
+impl SetupPlan {
+    fn add(
+        &mut self,
+        host: AgentHost,
+        file: SettingsFile,
+        part: &SettingsPart,
+        action: SetupAction,
+    ) -> Result<()> {
+        let name = display_path(&file.path);
         let failed = || format!("{name} cannot be changed safely, so nothing was");
-        let after = match aim {
-            Aim::Setup { .. } => {
+        let after = match action {
+            SetupAction::Setup { .. } => {
                 let before = file.text.as_deref().unwrap_or_default();
                 let after = part.with(before).with_context(failed)?;
                 self.notes.extend(part.remarks(host, &name, &after));
                 Some(after)
             }
-            Aim::Undo => match &file.text {
-                Some(_) => undone(&file, part).with_context(failed)?,
+            SetupAction::Undo => match &file.text {
+                Some(_) => text_without_ours(&file, part).with_context(failed)?,
                 None => None,
             },
         };
         if after != file.text {
             let texts = [file.text.as_deref(), after.as_deref()].map(Option::unwrap_or_default);
             part.check(texts).with_context(failed)?;
-            self.changes.push(Change { host, file, after });
+            self.changes.push(SettingsChange { host, file, after });
         }
         Ok(())
     }
 }
 
-/// A file without what is ours: a backup if setup alone came after it, else the text with our entries
-/// cut out; `None` when nothing is left of a file that came with us.
-fn undone(file: &Settings, part: &Part) -> Result<Option<String>> {
+/// The text of a file without our entries: a backup if only setup changed the file since, else the text with our entries
+/// cut out; `None` when nothing is left of a file that setup created.
+fn text_without_ours(file: &SettingsFile, part: &SettingsPart) -> Result<Option<String>> {
     let text = file.text.as_deref().unwrap_or_default();
     let without = part.without(text)?;
     if without == text {
         return Ok(Some(without));
     }
-    // A copy that was kept when something of ours stood there already says nothing of before.
+    // A backup that contains entries of ours does not show the file before setup.
     let free = |backup: &String| part.without(backup).is_ok_and(|left| left == *backup);
     let mut backups = file.backups();
     backups.retain(free);
@@ -124,13 +145,13 @@ fn undone(file: &Settings, part: &Part) -> Result<Option<String>> {
     Ok((!ours_alone).then_some(without))
 }
 
-/// What is ours in one file.
-enum Part {
-    Hooks(Vec<Group>),
-    Servers { toml: bool, server: Server },
+/// Our entries in one file.
+enum SettingsPart {
+    Hooks(Vec<HookGroup>),
+    Servers { toml: bool, server: ServerEntry },
 }
 
-impl Part {
+impl SettingsPart {
     fn with(&self, text: &str) -> Result<String> {
         match self {
             Self::Hooks(groups) => hooks::settle(text, groups),
@@ -150,7 +171,7 @@ impl Part {
         }
     }
 
-    /// What belongs to the person, as programs read it.
+    /// The person's own entries, parsed.
     fn others(&self, text: &str) -> Result<serde_json::Value> {
         match self {
             Self::Hooks(_) => hooks::others(text),
@@ -175,7 +196,7 @@ impl Part {
         Ok(())
     }
 
-    fn remarks(&self, host: Host, name: &str, after: &str) -> Vec<String> {
+    fn remarks(&self, host: AgentHost, name: &str, after: &str) -> Vec<String> {
         let mut remarks = Vec::new();
         match self {
             Self::Servers { toml, server } => {
@@ -196,7 +217,7 @@ impl Part {
                     ));
                 }
                 if hooks::others(after).is_ok_and(|all| all["disableAllHooks"] == true) {
-                    remarks.push(format!("{name} says disableAllHooks, so no hook runs"));
+                    remarks.push(format!("{name} has disableAllHooks, so no hook runs"));
                 }
             }
         }
@@ -204,17 +225,17 @@ impl Part {
     }
 }
 
-/// What stands in the way of hooks in the configuration of Codex.
+/// Notes on settings of Codex that keep our hooks from running.
 fn codex_remarks(name: &str, text: &str) -> Vec<String> {
     let mut remarks = Vec::new();
-    let Ok(root) = toml::from_str::<toml::Table>(text) else {
+    let Ok(root) = parse_table(text) else {
         return remarks;
     };
     let features = root.get("features").and_then(toml::Value::as_table);
     for key in ["hooks", "codex_hooks"] {
         let says = features.and_then(|features| features.get(key));
         if says.and_then(toml::Value::as_bool) == Some(false) {
-            remarks.push(format!("{name} says {key} = false, so Codex runs no hook"));
+            remarks.push(format!("{name} has {key} = false, so Codex runs no hook"));
         }
     }
     let hooks = root.get("hooks").and_then(toml::Value::as_table);

@@ -2,7 +2,7 @@
 //!
 //! A server named `daybook` that is not ours belongs to the person and stays as it is.
 //!
-//! Not here: text places of JSON (`json`), and files (`file`).
+//! Not here: positions in JSON text (`json`), and files (`file`).
 
 use anyhow::{Result, anyhow, bail};
 use jsonc_parser::ast::Value;
@@ -10,20 +10,21 @@ use toml_edit::{Array, DocumentMut, Item, Table, TableLike, value};
 
 use super::command::is_our_server;
 use super::hooks::kind;
-use super::json::{Document, Json, Seats, member, span};
+use super::json::{Document, EntrySpans, Json, member, span};
+use crate::toml_text::{parse_document, parse_table};
 
-/// Name of our server with the hosts.
+/// The name of our server in settings of hosts.
 const NAME: &str = "daybook";
 
-/// Program and arguments of a server that talks on its standard input and output.
+/// Program and arguments of a server on standard input and output.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Server {
+pub(super) struct ServerEntry {
     pub(super) program: String,
     pub(super) arguments: Vec<String>,
 }
 
-/// JSON text with our server as wanted; without it for `None`.
-pub(super) fn settle_json(text: &str, wanted: Option<&Server>) -> Result<String> {
+/// Edits JSON text so that it has our server as wanted; removes it for `None`.
+pub(super) fn settle_json(text: &str, wanted: Option<&ServerEntry>) -> Result<String> {
     let text = match (text.trim().is_empty(), wanted) {
         (true, Some(_)) => "{}\n",
         (true, None) => return Ok(text.to_owned()),
@@ -41,28 +42,28 @@ pub(super) fn settle_json(text: &str, wanted: Option<&Server>) -> Result<String>
                 || text.to_owned(),
                 |server| {
                     let servers = Json::Object(vec![(NAME, server.json())]);
-                    document.appended(&Seats::of_object(root), Some("mcpServers"), &servers)
+                    document.appended(&EntrySpans::of_object(root), Some("mcpServers"), &servers)
                 },
             ));
         }
     };
-    let seats = Seats::of_object(servers);
+    let spans = EntrySpans::of_object(servers);
     Ok(match (member(servers, NAME), wanted) {
         (None, None) => text.to_owned(),
-        (None, Some(server)) => document.appended(&seats, Some(NAME), &server.json()),
+        (None, Some(server)) => document.appended(&spans, Some(NAME), &server.json()),
         (Some((at, found)), wanted) => match (read_json(found), wanted) {
             (Some(found), wanted) if !found.is_ours() || Some(&found) == wanted => text.to_owned(),
             (None, _) => text.to_owned(),
             (Some(_), Some(server)) => document.replaced(span(found), &server.json()),
             (Some(_), None) if servers.properties.len() == 1 => {
-                document.without(&Seats::of_object(root), place)
+                document.without(&EntrySpans::of_object(root), place)
             }
-            (Some(_), None) => document.without(&seats, at),
+            (Some(_), None) => document.without(&spans, at),
         },
     })
 }
 
-/// What a program reads in JSON text, without our server.
+/// Parses JSON text, without our server.
 pub(super) fn others_json(text: &str) -> Result<serde_json::Value> {
     let document = Document::parse(text)?;
     let mut root = document.root.map_or_else(
@@ -81,8 +82,8 @@ pub(super) fn others_json(text: &str) -> Result<serde_json::Value> {
     Ok(root)
 }
 
-/// TOML text with our server as wanted; without it for `None`.
-pub(super) fn settle_toml(text: &str, wanted: Option<&Server>) -> Result<String> {
+/// Edits TOML text so that it has our server as wanted; removes it for `None`.
+pub(super) fn settle_toml(text: &str, wanted: Option<&ServerEntry>) -> Result<String> {
     let mut document = parse_toml(text)?;
     let found = document.get("mcp_servers").map(table_of).transpose()?;
     let empty = found.is_some_and(|servers| servers.len() == 1);
@@ -118,10 +119,9 @@ pub(super) fn settle_toml(text: &str, wanted: Option<&Server>) -> Result<String>
     Ok(line_ends_of(text, &document.to_string()))
 }
 
-/// What a program reads in TOML text, without our server.
+/// Parses TOML text, without our server.
 pub(super) fn others_toml(text: &str) -> Result<toml::Table> {
-    let mut root: toml::Table =
-        toml::from_str(text).map_err(|error| anyhow!("it is not TOML: {error}"))?;
+    let mut root = parse_table(text).map_err(|error| anyhow!("it is not TOML: {error}"))?;
     if let Some(servers) = root
         .get_mut("mcp_servers")
         .and_then(|all| all.as_table_mut())
@@ -135,8 +135,7 @@ pub(super) fn others_toml(text: &str) -> Result<toml::Table> {
 }
 
 fn parse_toml(text: &str) -> Result<DocumentMut> {
-    text.parse()
-        .map_err(|error| anyhow!("it is not TOML: {error}"))
+    parse_document(text).map_err(|error| anyhow!("it is not TOML: {error}"))
 }
 
 fn table_of(item: &Item) -> Result<&dyn TableLike> {
@@ -153,7 +152,7 @@ fn implicit() -> Item {
     Item::Table(table)
 }
 
-fn insert_toml(servers: &mut Item, server: &Server) {
+fn insert_toml(servers: &mut Item, server: &ServerEntry) {
     let mut table = Table::new();
     table.insert("command", value(&server.program));
     table.insert("args", value(Array::from_iter(&server.arguments)));
@@ -166,7 +165,7 @@ fn insert_toml(servers: &mut Item, server: &Server) {
     }
 }
 
-/// `new` with the line ends of `text`, which editing TOML makes all alike.
+/// Gives `new` the line ends of `text`, because the TOML editor makes all line ends alike.
 fn line_ends_of(text: &str, new: &str) -> String {
     match text.contains("\r\n") {
         true => new.replace("\r\n", "\n").replace('\n', "\r\n"),
@@ -174,12 +173,12 @@ fn line_ends_of(text: &str, new: &str) -> String {
     }
 }
 
-fn read_json(found: &Value<'_>) -> Option<Server> {
+fn read_json(found: &Value<'_>) -> Option<ServerEntry> {
     let object = found.as_object()?;
     let (_, program) = member(object, "command")?;
     let arguments = member(object, "args").and_then(|(_, list)| list.as_array());
     let texts = arguments.into_iter().flat_map(|list| &list.elements);
-    Some(Server {
+    Some(ServerEntry {
         program: program.as_string_lit()?.value.to_string(),
         arguments: texts
             .filter_map(|text| Some(text.as_string_lit()?.value.to_string()))
@@ -187,7 +186,7 @@ fn read_json(found: &Value<'_>) -> Option<Server> {
     })
 }
 
-fn read_toml(found: &Item) -> Server {
+fn read_toml(found: &Item) -> ServerEntry {
     let text = |name: &str| {
         found
             .get(name)
@@ -196,7 +195,7 @@ fn read_toml(found: &Item) -> Server {
             .to_owned()
     };
     let arguments = found.get("args").and_then(Item::as_array);
-    Server {
+    ServerEntry {
         program: text("command"),
         arguments: arguments
             .into_iter()
@@ -206,7 +205,7 @@ fn read_toml(found: &Item) -> Server {
     }
 }
 
-impl Server {
+impl ServerEntry {
     fn is_ours(&self) -> bool {
         is_our_server(&self.program, &self.arguments)
     }
@@ -222,7 +221,7 @@ impl Server {
 }
 
 /// Whether the name is taken by a server that is not ours.
-pub(super) fn is_taken(settled: &str, is_toml: bool, wanted: &Server) -> bool {
+pub(super) fn is_taken(settled: &str, is_toml: bool, wanted: &ServerEntry) -> bool {
     let found = match is_toml {
         true => parse_toml(settled)
             .ok()
@@ -230,7 +229,7 @@ pub(super) fn is_taken(settled: &str, is_toml: bool, wanted: &Server) -> bool {
         false => Document::parse(settled).ok().and_then(|document| {
             let (_, servers) = member(document.root.as_ref()?.as_object()?, "mcpServers")?;
             let (_, found) = member(servers.as_object()?, NAME)?;
-            Some(read_json(found).unwrap_or(Server {
+            Some(read_json(found).unwrap_or(ServerEntry {
                 program: String::new(),
                 arguments: Vec::new(),
             }))

@@ -1,17 +1,17 @@
 use super::*;
 
-fn server(program: &str) -> Server {
-    Server {
+fn server(program: &str) -> ServerEntry {
+    ServerEntry {
         program: program.to_owned(),
         arguments: vec!["mcp".to_owned()],
     }
 }
 
-fn ours() -> Server {
+fn ours() -> ServerEntry {
     server("/home/ada/.cargo/bin/daybook")
 }
 
-fn check(settle: fn(&str, Option<&Server>) -> Result<String>, before: &str) -> String {
+fn check(settle: fn(&str, Option<&ServerEntry>) -> Result<String>, before: &str) -> String {
     let after = settle(before, Some(&ours())).expect("settles");
     assert_eq!(
         settle(&after, Some(&ours())).expect("settles"),

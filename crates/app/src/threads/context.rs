@@ -1,23 +1,26 @@
-//! What an agent's model is sent: a thread's state and recalled memory, within a budget.
+//! Builds the messages for an agent's model from a thread's state and recalled memory, within a budget.
 
 use anyhow::Result;
 use daybook_domain::SessionId;
 use daybook_domain::working::ChunkType;
-use daybook_engine::working::context::{Context, ContextOptions, Style, Why, build};
 use daybook_llm::Wire;
+use daybook_working::context::{
+    ContextOptions, ContextStyle, OmissionReason, ThreadContext, build,
+};
 use serde_json::{Map, Value, json};
 
-use super::shown::names;
-use crate::desk::{self, Ask, Unfit};
-use crate::mcp::recalled;
+use super::answers::names;
+use crate::service::RequestError;
+use crate::service::agent_answer::render_recalled;
+use crate::service::recall::{RecallQuery, answer_query};
 use crate::wiring::Daybook;
 
-/// Most things that are recalled.
+/// Most answers that are recalled.
 const RECALLED: usize = 10;
 
-/// Whose way of writing messages.
+/// The format of the messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Manner {
+pub(crate) enum MessageFormat {
     OpenAi,
     Anthropic,
     /// Daybook's own: `role`, `text`, `calls`, `answers`.
@@ -25,73 +28,83 @@ pub(crate) enum Manner {
     Neutral,
 }
 
-/// What somebody wants to send to a model.
+/// Options of a thread's context.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct ContextAsked {
+pub(crate) struct ThreadContextQuery {
     /// The model's whole window.
     pub(crate) max_tokens: u32,
-    /// Of these, kept free for the answer.
+    /// Tokens of the window that are kept free for the answer.
     pub(crate) answer_tokens: u32,
-    /// Of these, taken by the schemas of tools.
+    /// Tokens of the window that the schemas of tools take.
     pub(crate) tools_tokens: u32,
     pub(crate) system: Option<String>,
-    /// What memory is asked.
+    /// The question that memory is searched for.
     pub(crate) recall: Option<String>,
     /// Chunks of these types are left out.
     pub(crate) exclude: Vec<ChunkType>,
-    pub(crate) manner: Manner,
-    pub(crate) style: Style,
+    pub(crate) format: MessageFormat,
+    pub(crate) style: ContextStyle,
 }
 
-/// The messages of a thread, and what is in them.
+/// Builds the messages of a thread, and lists the chunks in them.
 pub(crate) async fn context(
     daybook: &Daybook,
     thread: &SessionId,
-    asked: &ContextAsked,
+    query: &ThreadContextQuery,
 ) -> Result<Value> {
     let state = super::state(daybook, thread, None).await?;
-    let recalled = match &asked.recall {
+    let recalled = match &query.recall {
         Some(question) => recall(daybook, thread, question).await?,
         None => None,
     };
     let options = ContextOptions {
-        system: asked.system.as_deref(),
+        system: query.system.as_deref(),
         recalled: recalled.as_deref(),
-        tools_tokens: asked.tools_tokens,
-        exclude_types: &asked.exclude,
-        style: asked.style,
-        ..ContextOptions::new(asked.max_tokens, asked.answer_tokens)
+        tools_tokens: query.tools_tokens,
+        exclude_types: &query.exclude,
+        style: query.style,
+        ..ContextOptions::new(query.max_tokens, query.answer_tokens)
     };
-    let manager = daybook.manager()?;
+    let manager = daybook.thread_manager()?;
     let context = build(&state, &options, &*manager.config().count);
-    let context = context.map_err(|error| Unfit::Request(error.to_string()))?;
-    Ok(shown(thread, &state.id.to_string(), &context, asked.manner))
+    let context = context.map_err(|error| RequestError::Invalid(error.to_string()))?;
+    Ok(context_json(
+        thread,
+        &state.id.to_string(),
+        &context,
+        query.format,
+    ))
 }
 
-/// What memory says about `question`, as agents are told it: nothing that this thread itself said.
+/// Renders what memory holds about `question` for agents, without answers from this thread itself.
 async fn recall(daybook: &Daybook, thread: &SessionId, question: &str) -> Result<Option<String>> {
-    let ask = Ask {
+    let query = RecallQuery {
         text: question.to_owned(),
         limit: RECALLED,
         strict: true,
-        ..Ask::default()
+        ..RecallQuery::default()
     };
-    let mut found = desk::ask(daybook, &ask).await?;
+    let mut found = answer_query(daybook, &query).await?;
     found
         .answers
         .retain(|answer| answer.session.as_ref() != Some(thread));
-    Ok((!found.answers.is_empty()).then(|| recalled(daybook, &found).text))
+    Ok((!found.answers.is_empty()).then(|| render_recalled(daybook, &found).text))
 }
 
-fn shown(thread: &SessionId, state: &str, context: &Context, manner: Manner) -> Value {
-    let mut shown = match messages(context, manner) {
+fn context_json(
+    thread: &SessionId,
+    state: &str,
+    context: &ThreadContext,
+    format: MessageFormat,
+) -> Value {
+    let mut fields = match messages(context, format) {
         Value::Object(fields) => fields,
         messages => Map::from_iter([("messages".to_owned(), messages)]),
     };
     let left_out = context.left_out.iter().map(|left| {
         let why = match left.why {
-            Why::Filtered => "filtered",
-            Why::NoRoom => "no_room",
+            OmissionReason::Filtered => "filtered",
+            OmissionReason::NoRoom => "no_room",
         };
         json!({ "chunk": left.chunk, "why": why })
     });
@@ -104,14 +117,14 @@ fn shown(thread: &SessionId, state: &str, context: &Context, manner: Manner) -> 
         ("left_out", left_out.collect()),
         ("recalled", json!(context.recalled)),
     ];
-    shown.extend(about.map(|(name, value)| (name.to_owned(), value)));
-    Value::Object(shown)
+    fields.extend(about.map(|(name, value)| (name.to_owned(), value)));
+    Value::Object(fields)
 }
 
-fn messages(context: &Context, manner: Manner) -> Value {
-    match manner {
-        Manner::OpenAi => Wire::OpenAi.messages(&context.messages),
-        Manner::Anthropic => Wire::Anthropic.messages(&context.messages),
-        Manner::Neutral => json!(context.messages),
+fn messages(context: &ThreadContext, format: MessageFormat) -> Value {
+    match format {
+        MessageFormat::OpenAi => Wire::OpenAi.messages(&context.messages),
+        MessageFormat::Anthropic => Wire::Anthropic.messages(&context.messages),
+        MessageFormat::Neutral => json!(context.messages),
     }
 }

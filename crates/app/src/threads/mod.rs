@@ -1,60 +1,63 @@
-//! What can be asked of threads, whichever door the question comes in by: the command line or HTTP.
+//! Operations on threads that the command line and HTTP share.
 //!
-//! Events and states have the seed's names, what is said about them Daybook's own.
+//! Events and states have Team9's field names; answers about them have Daybook's own.
 //!
-//! Not here: how threads are kept (the engine), what they are kept with (`working`).
+//! Not here: how threads are stored (the store), and how states follow from events (`working`).
 
+mod answers;
 mod context;
-mod shown;
 
 use std::time::Duration;
 
 use anyhow::{Error, Result, bail};
-use daybook_domain::seams::SessionStore;
+use daybook_domain::seams::SessionCatalog;
 use daybook_domain::working::{
-    BlockingReason, ChunkId, State, StateId, StateMetadata, ThreadEvent,
+    BlockingReason, ChunkId, StateId, StateMetadata, ThreadEvent, ThreadState,
 };
 use daybook_domain::{SessionId, Timestamp};
-use daybook_engine::working::manager::{CreateThread, MemoryManager, WorkingError};
+use daybook_engine::jobs::note_thread_uses;
+use daybook_text::redact::Redactor;
+use daybook_working::manager::{CreateThread, DispatchReceipt, MemoryManager, WorkingError};
 use serde_json::{Map, Value};
+use tracing::debug;
 
-pub(crate) use context::{ContextAsked, Manner, context};
-pub(crate) use shown::{Applied, Changed, Created, Listed, Past};
+pub(crate) use answers::{CreatedThread, EventResult, PastState, ThreadChange, ThreadListing};
+pub(crate) use context::{MessageFormat, ThreadContextQuery, context};
 
-use crate::desk::Unfit;
-use crate::suggest;
-use crate::telling;
+use crate::service::RequestError;
+use crate::service::append_api;
+use crate::terminal::suggest;
 use crate::wiring::Daybook;
-use crate::working::AGENT;
+use crate::wiring::thread_manager::DEFAULT_AGENT;
 
 /// Most threads that a list names.
 pub(crate) const LISTED: usize = 1_000;
 
-/// A thread that somebody wants.
+/// A request for a thread: a new one, a fork, or one of an existing session.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Wanted {
-    /// Its name, or that of a session that it shall go on with.
+pub(crate) struct ThreadRequest {
+    /// Its name, or that of a session that it continues.
     pub(crate) name: Option<String>,
     pub(crate) agent: Option<String>,
-    /// The thread that it is made from, and the state of it.
+    /// The thread that it is forked from, and the state to fork.
     pub(crate) from: Option<(String, Option<StateId>)>,
 }
 
-/// Makes a thread; one that is there already is given back as it is.
-pub(crate) async fn create(daybook: &Daybook, wanted: &Wanted) -> Result<Created> {
-    let manager = daybook.manager()?;
-    let made = match (&wanted.from, &wanted.name) {
-        (Some((from, state)), None) if wanted.agent.is_none() => {
+/// Creates a thread; an existing one is returned unchanged.
+pub(crate) async fn create(daybook: &Daybook, request: &ThreadRequest) -> Result<CreatedThread> {
+    let manager = daybook.thread_manager()?;
+    let made = match (&request.from, &request.name) {
+        (Some((from, state)), None) if request.agent.is_none() => {
             let from = find(daybook, from).await?;
             manager.fork(&from, state.as_ref()).await
         }
-        (Some(_), _) => bail!(Unfit::Request(
+        (Some(_), _) => bail!(RequestError::Invalid(
             "a thread that is made from another one has its agent, and gets a name of its own; \
              leave name and agent out"
                 .to_owned()
         )),
         (None, Some(name)) => {
-            let id = named(daybook, name, wanted.agent.as_deref()).await?;
+            let id = resolve_or_new_id(daybook, name, request.agent.as_deref()).await?;
             let new = CreateThread {
                 agent: Some(id.agent),
                 host_id: Some(id.host_id),
@@ -63,9 +66,9 @@ pub(crate) async fn create(daybook: &Daybook, wanted: &Wanted) -> Result<Created
             manager.create_thread_with(new).await
         }
         (None, None) => {
-            let agent = wanted.agent.as_deref().unwrap_or(AGENT);
-            // Whatever its name will be: the agent's has to make sense.
-            let agent = telling::session(daybook, agent, "new")?.agent;
+            let agent = request.agent.as_deref().unwrap_or(DEFAULT_AGENT);
+            // The thread's name is generated later; the agent's name is checked here.
+            let agent = append_api::session_id(daybook, agent, "new")?.agent;
             let new = CreateThread {
                 agent: Some(agent),
                 ..CreateThread::default()
@@ -73,34 +76,45 @@ pub(crate) async fn create(daybook: &Daybook, wanted: &Wanted) -> Result<Created
             manager.create_thread_with(new).await
         }
     };
-    let (thread, state) = made.map_err(unfit)?;
-    Ok(Created::of(&thread, &state))
+    let (thread, state) = made.map_err(request_error)?;
+    Ok(CreatedThread::of(&thread, &state))
 }
 
-/// The session of that name, if there is one, else a new one's identity.
-async fn named(daybook: &Daybook, name: &str, agent: Option<&str>) -> Result<SessionId> {
+/// The id of the session of that name, or the id for a new one.
+async fn resolve_or_new_id(
+    daybook: &Daybook,
+    name: &str,
+    agent: Option<&str>,
+) -> Result<SessionId> {
     if let Some(agent) = agent {
-        return telling::session(daybook, agent, name);
+        return append_api::session_id(daybook, agent, name);
     }
-    let exact = spelled(daybook, name);
+    let exact = parse_id(daybook, name);
     if let Some(id) = exact
-        && SessionStore::session(&*daybook.store, &id).await?.is_some()
+        && SessionCatalog::session(&*daybook.store, &id)
+            .await?
+            .is_some()
     {
         return Ok(id);
     }
     let mut found = daybook.store.find_sessions(&daybook.tenant, name).await?;
     found.retain(|session| session.label == name || session.id.host_id == name);
     match found.len() {
-        0 => telling::session(daybook, AGENT, name),
+        0 => append_api::session_id(daybook, DEFAULT_AGENT, name),
         1 => Ok(found.remove(0).id),
-        _ => bail!(several(name, found.iter().map(|session| &session.id))),
+        _ => bail!(ambiguous_name(
+            name,
+            found.iter().map(|session| &session.id)
+        )),
     }
 }
 
 /// The thread of that name: its label, the beginning of its id, or `agent:id`.
 pub(crate) async fn find(daybook: &Daybook, name: &str) -> Result<SessionId> {
-    if let Some(id) = spelled(daybook, name)
-        && SessionStore::session(&*daybook.store, &id).await?.is_some()
+    if let Some(id) = parse_id(daybook, name)
+        && SessionCatalog::session(&*daybook.store, &id)
+            .await?
+            .is_some()
     {
         return Ok(id);
     }
@@ -110,15 +124,18 @@ pub(crate) async fn find(daybook: &Daybook, name: &str) -> Result<SessionId> {
     }
     match found.len() {
         1 => Ok(found.remove(0).id),
-        0 => bail!(Unfit::Missing(format!(
-            "there is no thread {name}; `{}` names those that there are",
+        0 => bail!(RequestError::NotFound(format!(
+            "there is no thread {name}; `{}` lists the threads",
             suggest::command("threads list"),
         ))),
-        _ => bail!(several(name, found.iter().map(|session| &session.id))),
+        _ => bail!(ambiguous_name(
+            name,
+            found.iter().map(|session| &session.id)
+        )),
     }
 }
 
-fn spelled(daybook: &Daybook, name: &str) -> Option<SessionId> {
+fn parse_id(daybook: &Daybook, name: &str) -> Option<SessionId> {
     let (agent, host_id) = name.split_once(':')?;
     Some(SessionId {
         tenant: daybook.tenant.clone(),
@@ -127,162 +144,205 @@ fn spelled(daybook: &Daybook, name: &str) -> Option<SessionId> {
     })
 }
 
-fn several<'a>(name: &str, ids: impl Iterator<Item = &'a SessionId>) -> Unfit {
+fn ambiguous_name<'a>(name: &str, ids: impl Iterator<Item = &'a SessionId>) -> RequestError {
     let ids: Vec<String> = ids.map(ToString::to_string).collect();
-    Unfit::Request(format!("{name} may be any of {}", ids.join(", ")))
+    RequestError::Invalid(format!("{name} may be any of {}", ids.join(", ")))
 }
 
-/// An event as a host writes it, with the seed's names. Without `timestamp` it happens `now`.
+/// Parses an event with Team9's field names. Without `timestamp` it happens `now`.
 ///
 /// # Errors
-/// What is wrong with it, and in which field.
-pub(crate) fn event(value: Value, now: Timestamp) -> Result<ThreadEvent, String> {
+/// The field that is wrong, and the reason.
+pub(crate) fn event_from_json(value: Value, now: Timestamp) -> Result<ThreadEvent, String> {
     let Value::Object(mut fields) = value else {
         return Err("an event is a JSON object with a \"type\"".to_owned());
     };
     fields
         .entry("timestamp")
         .or_insert_with(|| Value::from(now.0));
-    read(fields)
+    parse_event(fields)
 }
 
-fn read(fields: Map<String, Value>) -> Result<ThreadEvent, String> {
-    serde_json::from_value(Value::Object(fields)).map_err(|error| error.to_string())
+/// A message that may quote an event.
+fn without_secrets(message: &str) -> String {
+    Redactor::standard().redact(message).text.into_owned()
+}
+
+fn parse_event(fields: Map<String, Value>) -> Result<ThreadEvent, String> {
+    serde_json::from_value(Value::Object(fields))
+        .map_err(|error| without_secrets(&error.to_string()))
 }
 
 /// Refuses a session that is no thread.
-pub(crate) async fn is_there(manager: &MemoryManager, thread: &SessionId) -> Result<()> {
-    match manager.thread(thread).await.map_err(unfit)? {
+pub(crate) async fn check_exists(manager: &MemoryManager, thread: &SessionId) -> Result<()> {
+    match manager.thread(thread).await.map_err(request_error)? {
         Some(_) => Ok(()),
-        None => Err(unfit(WorkingError::ThreadNotFound(thread.clone()))),
+        None => Err(request_error(WorkingError::ThreadNotFound(thread.clone()))),
     }
 }
 
-/// Stores events, and says what each came to; of those that wait for longer than `patience`, and of all in
-/// a paused thread, that they wait.
+/// Stores events, and returns the result of each. An event that waits for longer than `patience`, or in a paused
+/// thread, is reported as waiting.
 pub(crate) async fn dispatch(
+    daybook: &Daybook,
     manager: &MemoryManager,
     thread: &SessionId,
     events: &[ThreadEvent],
     patience: Duration,
-) -> Result<Vec<Applied>> {
-    let told = manager.dispatch_within(thread, events, patience).await;
-    let told = told.map_err(unfit)?;
+) -> Result<Vec<EventResult>> {
+    let receipts = manager.dispatch_within(thread, events, patience).await;
+    let receipts = receipts.map_err(request_error)?;
+    record_uses(daybook, thread, events, &receipts).await;
     let reason = manager.blocking_reason(thread);
     let reason = reason.unwrap_or(BlockingReason::Compacting);
-    let told = events.iter().zip(&told);
-    let told = told.map(|(event, told)| Applied::of(event, told, reason));
-    Ok(told.collect())
+    let receipts = events.iter().zip(&receipts);
+    let receipts = receipts.map(|(event, receipt)| EventResult::of(event, receipt, reason));
+    Ok(receipts.collect())
 }
 
-/// Stores events, and waits for nothing.
+/// Stores events without waiting until they are applied.
 pub(crate) async fn append(
+    daybook: &Daybook,
     manager: &MemoryManager,
     thread: &SessionId,
     events: &[ThreadEvent],
-) -> Result<Vec<Applied>> {
-    let told = manager
+) -> Result<Vec<EventResult>> {
+    let receipts = manager
         .dispatch_within(thread, events, Duration::ZERO)
         .await;
-    let told = told.map_err(unfit)?;
-    let told = events.iter().zip(told);
-    let told = told.map(|(event, told)| Applied::stored(event, told.seq));
-    Ok(told.collect())
+    let receipts = receipts.map_err(request_error)?;
+    record_uses(daybook, thread, events, &receipts).await;
+    let receipts = events.iter().zip(receipts);
+    let receipts = receipts.map(|(event, receipt)| EventResult::stored(event, receipt.seq));
+    Ok(receipts.collect())
 }
 
-/// Compacts these chunks, or all that can be. Nothing when it takes longer than `patience`: it goes on.
+/// Records uses of the memories that stored events cite.
+async fn record_uses(
+    daybook: &Daybook,
+    thread: &SessionId,
+    events: &[ThreadEvent],
+    receipts: &[DispatchReceipt],
+) {
+    let placed = events
+        .iter()
+        .zip(receipts.iter().map(|receipt| receipt.seq));
+    let (store, now) = (&*daybook.store, daybook.clock.now());
+    let recording = note_thread_uses(store, &daybook.settings.switches, thread, placed, now);
+    // The events are stored even when this fails.
+    if let Err(error) = recording.await {
+        debug!(%error, %thread, outcome = "not_noted");
+    }
+}
+
+/// Compacts these chunks, or all that can be compacted. `None` when it takes longer than `patience`; the compaction
+/// continues.
 pub(crate) async fn compact(
     manager: &MemoryManager,
     thread: &SessionId,
     chunks: &[ChunkId],
     patience: Duration,
-) -> Result<Option<Changed>> {
+) -> Result<Option<ThreadChange>> {
     let (manager, thread, chunks) = (manager.clone(), thread.clone(), chunks.to_vec());
-    // On its own: whoever stops waiting leaves no thread blocked.
+    // In a task of its own: a caller that stops waiting leaves no thread blocked.
     let work = tokio::spawn(async move {
         let named = (!chunks.is_empty()).then_some(chunks.as_slice());
         manager.trigger_compaction(&thread, named).await
     });
     match tokio::time::timeout(patience, work).await {
-        Ok(done) => Ok(Some(Changed::compacted(&done?.map_err(unfit)?))),
+        Ok(done) => Ok(Some(ThreadChange::compacted(
+            &done?.map_err(request_error)?,
+        ))),
         Err(_) => Ok(None),
     }
 }
 
-/// A state of a thread; the present one unless another is named.
+/// A state of a thread: the named one, or the current one.
 pub(crate) async fn state(
     daybook: &Daybook,
     thread: &SessionId,
     state: Option<&StateId>,
-) -> Result<State> {
-    let manager = daybook.manager()?;
+) -> Result<ThreadState> {
+    let manager = daybook.thread_manager()?;
     let found = match state {
         Some(state) => manager.state(thread, state).await,
         None => manager.current_state(thread).await,
     };
-    found.map_err(unfit)
+    found.map_err(request_error)
 }
 
-/// The descent of a thread's state, the first one first.
-pub(crate) async fn history(daybook: &Daybook, thread: &SessionId) -> Result<Vec<Past>> {
-    let history = daybook.manager()?.state_history(thread).await;
-    let history = history.map_err(unfit)?.into_iter();
+/// The states that led to a thread's current state, oldest first.
+pub(crate) async fn history(daybook: &Daybook, thread: &SessionId) -> Result<Vec<PastState>> {
+    let history = daybook.thread_manager()?.state_history(thread).await;
+    let history = history.map_err(request_error)?.into_iter();
     Ok(history
-        .map(|(id, metadata): (StateId, StateMetadata)| Past { id, metadata })
+        .map(|(id, metadata): (StateId, StateMetadata)| PastState { id, metadata })
         .collect())
 }
 
-/// Has a thread stand still.
+/// Pauses a thread.
 pub(crate) async fn pause(daybook: &Daybook, thread: &SessionId) -> Result<()> {
-    daybook.manager()?.pause(thread).await.map_err(unfit)
+    daybook
+        .thread_manager()?
+        .pause(thread)
+        .await
+        .map_err(request_error)
 }
 
-/// Has a paused thread go on; false when it was not paused.
+/// Resumes a paused thread; false when it was not paused.
 pub(crate) async fn resume(daybook: &Daybook, thread: &SessionId) -> Result<bool> {
-    daybook.manager()?.resume(thread).await.map_err(unfit)
+    daybook
+        .thread_manager()?
+        .resume(thread)
+        .await
+        .map_err(request_error)
 }
 
-/// The session is over.
-pub(crate) async fn end(daybook: &Daybook, thread: &SessionId) -> Result<Changed> {
-    let ended = daybook.manager()?.end_session(thread).await;
-    Ok(Changed::dispatched(&ended.map_err(unfit)?))
+/// Ends the session of a thread.
+pub(crate) async fn end(daybook: &Daybook, thread: &SessionId) -> Result<ThreadChange> {
+    let ended = daybook.thread_manager()?.end_session(thread).await;
+    Ok(ThreadChange::dispatched(&ended.map_err(request_error)?))
 }
 
-/// Deletes a thread, and not its session's log.
+/// Deletes a thread, but not its session's log.
 pub(crate) async fn delete(daybook: &Daybook, thread: &SessionId) -> Result<()> {
-    match daybook.manager()?.delete_thread(thread).await {
+    match daybook.thread_manager()?.delete_thread(thread).await {
         Ok(true) => Ok(()),
-        Ok(false) => Err(unfit(WorkingError::ThreadNotFound(thread.clone()))),
-        Err(error) => Err(unfit(error)),
+        Ok(false) => Err(request_error(WorkingError::ThreadNotFound(thread.clone()))),
+        Err(error) => Err(request_error(error)),
     }
 }
 
 /// The tenant's threads, newest activity first.
-pub(crate) async fn list(daybook: &Daybook, limit: usize) -> Result<Vec<Listed>> {
-    let threads = daybook.manager()?.threads(limit).await.map_err(unfit)?;
-    Ok(threads.iter().map(Listed::of).collect())
+pub(crate) async fn list(daybook: &Daybook, limit: usize) -> Result<Vec<ThreadListing>> {
+    let threads = daybook
+        .thread_manager()?
+        .threads(limit)
+        .await
+        .map_err(request_error)?;
+    Ok(threads.iter().map(ThreadListing::of).collect())
 }
 
-/// Lets the compactions of this process come to their end, unless the thread is paused.
+/// Waits for the compactions of this process to end, unless the thread is paused.
 pub(crate) async fn settle(manager: &MemoryManager, thread: &SessionId) -> Result<()> {
     match manager.wait_while_compacting(thread).await {
         Ok(_) | Err(WorkingError::ThreadNotFound(_)) => Ok(()),
-        Err(error) => Err(unfit(error)),
+        Err(error) => Err(request_error(error)),
     }
 }
 
-/// What went wrong, by what its teller can do about it.
-fn unfit(error: WorkingError) -> Error {
+/// Converts an error to the class that tells the client what to do.
+fn request_error(error: WorkingError) -> Error {
     match error {
         WorkingError::ThreadNotFound(_)
         | WorkingError::StateNotFound(_)
         | WorkingError::ChunkNotFound(_)
-        | WorkingError::Deleted(_) => Unfit::Missing(error.to_string()).into(),
+        | WorkingError::Deleted(_) => RequestError::NotFound(error.to_string()).into(),
         WorkingError::Blocked(_)
         | WorkingError::TooManyWaiting { .. }
-        | WorkingError::NotCompacted(_) => Unfit::Conflict(error.to_string()).into(),
+        | WorkingError::NotCompacted(_) => RequestError::Conflict(error.to_string()).into(),
         WorkingError::Immutable(_) | WorkingError::Reducer { .. } => {
-            Unfit::Request(error.to_string()).into()
+            RequestError::Invalid(error.to_string()).into()
         }
         WorkingError::Store(error) => error.into(),
     }

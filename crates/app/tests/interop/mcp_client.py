@@ -47,18 +47,18 @@ async def each_tool():
             "recall",
             "remember",
             "context",
-            "read",
+            "show",
             "memory_create_entity",
             "memory_upsert_record",
             "memory_list_entities",
         ]
         assert all(tool.annotations.open_world_hint is False for tool in tools)
-        text, _ = await told(session, "remember", words="the ferry leaves from pier seven", everywhere=True)
+        text, _ = await told(session, "remember", text="the ferry leaves from pier seven", everywhere=True)
         assert text == "Remembered in user/ada.", text
         text, data = await told(session, "recall", question="where does the ferry leave", limit=3)
         assert text.startswith("<daybook-memory>") and "pier seven" in text, text
         citation = next(found["citation"] for found in data["results"] if found["citation"])
-        text, _ = await told(session, "read", target=citation)
+        text, _ = await told(session, "show", target=citation)
         assert "pier seven" in text, text
         _, data = await told(session, "context", project="tidepool", budget=500)
         assert data["tokens"] <= 500, data
@@ -70,11 +70,11 @@ async def each_tool():
             await told(session, "memory_upsert_record", entity="ferry", record="Pier", content=content)
         text, data = await told(session, "memory_list_entities", limit=200)
         assert '- ferry: The "Ferry" — to the islands' in text and data["count"] >= 1, text
-        text, _ = await told(session, "read", target="users/ada/memory/entities/ferry.md")
+        text, _ = await told(session, "show", target="users/ada/memory/entities/ferry.md")
         assert "## Pier\neight" in text, text
         await refused(session, "recall", "missing field `question`")
         await refused(session, "recall", "give 1 to 50", question="x", limit=99)
-        await refused(session, "read", "does not name a memory file", target="/etc/passwd")
+        await refused(session, "show", "does not name a memory file", target="/etc/passwd")
         await refused(session, "memory_create_entity", "^Name is required", entity="a", name=" ", description="d")
         try:
             await session.call_tool("forget", {})
@@ -87,7 +87,7 @@ async def each_tool():
 async def one_of_many(n):
     async with stdio_client(server()) as streams, ClientSession(*streams) as session:
         await session.initialize()
-        await told(session, "remember", words=f"mooring {n} belongs to boat {n}", everywhere=True)
+        await told(session, "remember", text=f"mooring {n} belongs to boat {n}", everywhere=True)
         text, _ = await told(session, "recall", question=f"mooring {n} boat", limit=50)
         assert f"mooring {n} belongs to boat {n}" in text, text
 

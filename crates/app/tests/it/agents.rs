@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::fixture::{Place, Session, telling};
+use crate::fixture::{TestPlace, TestSession, teaching_session};
 
 const CLAUDE: &str = "claude-code";
 const CODEX: &str = "codex";
@@ -24,7 +24,7 @@ fn payload(event: &str, session: &str, folder: &Path, transcript: Option<&Path>)
 }
 
 /// A session of Claude Code as its hooks see it, from start to end.
-fn lived(place: &Place, session: &Session, folder: &Path) {
+fn run_session(place: &TestPlace, session: &TestSession, folder: &Path) {
     let home = place.home().join(".claude/projects/tidepool");
     fs::create_dir_all(&home).unwrap();
     let transcript = home.join(format!("{}.jsonl", session.id()));
@@ -41,11 +41,11 @@ fn lived(place: &Place, session: &Session, folder: &Path) {
     fs::write(&transcript, &text).unwrap();
     assert_eq!(tell("Stop") + &tell("SessionEnd"), "");
     // As the host was asked to, after a turn and at the end.
-    place.say(&["update", "--for", "20s"]);
+    place.stdout(&["update", "--for", "20s"]);
 }
 
-/// What an agent that starts in `folder` is told.
-fn told(place: &Place, host: &str, folder: &Path) -> String {
+/// The memory that an agent gets that starts in `folder`.
+fn session_start_context(place: &TestPlace, host: &str, folder: &Path) -> String {
     let said = place.hook(host, &payload("SessionStart", "next", folder, None));
     if said.is_empty() {
         return said;
@@ -61,11 +61,15 @@ fn told(place: &Place, host: &str, folder: &Path) -> String {
 
 #[test]
 fn what_was_decided_in_claude_code_is_known_to_codex_in_the_next_session() {
-    let place = Place::new();
+    let place = TestPlace::new();
     let checkout = place.checkout("tidepool", "tides");
-    lived(&place, &telling(1).in_folder(&checkout, "tides"), &checkout);
+    run_session(
+        &place,
+        &teaching_session(1).in_folder(&checkout, "tides"),
+        &checkout,
+    );
 
-    let known = told(&place, CODEX, &checkout);
+    let known = session_start_context(&place, CODEX, &checkout);
     for words in [
         "You are on tides.",
         "a file survives a restart",
@@ -74,20 +78,20 @@ fn what_was_decided_in_claude_code_is_known_to_codex_in_the_next_session() {
     ] {
         assert!(known.contains(words), "{words} is missing from {known}");
     }
-    // Another checkout of the same remote is the same project, also one that nobody worked in yet.
+    // Another checkout of the same remote is the same project, also one without sessions.
     let fresh = place.checkout("elsewhere/tidepool-2", "main");
-    let there = told(&place, CLAUDE, &fresh);
+    let there = session_start_context(&place, CLAUDE, &fresh);
     assert!(there.contains("a file survives a restart"), "{there}");
-    // A folder of something else hears nothing of it.
+    // A folder of another project gets nothing of it.
     let other = place.home().join("garden");
     fs::create_dir_all(&other).unwrap();
-    assert!(!told(&place, CODEX, &other).contains("restart"));
+    assert!(!session_start_context(&place, CODEX, &other).contains("restart"));
 }
 
 #[test]
 fn a_session_is_learned_from_also_when_its_host_does_not_say_where_it_is_kept() {
-    let place = Place::new();
-    let session = telling(2);
+    let place = TestPlace::new();
+    let session = teaching_session(2);
     let folder = place.home().join(".claude/projects/deep/er");
     fs::create_dir_all(&folder).unwrap();
     fs::write(
@@ -110,28 +114,36 @@ fn a_session_is_learned_from_also_when_its_host_does_not_say_where_it_is_kept() 
 
 #[test]
 fn what_the_host_loads_by_itself_is_not_told_again() {
-    let place = Place::new();
+    let place = TestPlace::new();
     let checkout = place.checkout("tidepool", "tides");
-    lived(&place, &telling(1).in_folder(&checkout, "tides"), &checkout);
+    run_session(
+        &place,
+        &teaching_session(1).in_folder(&checkout, "tides"),
+        &checkout,
+    );
     let rule = "no, don't push without asking me first";
-    assert!(told(&place, CLAUDE, &checkout).contains(rule));
+    assert!(session_start_context(&place, CLAUDE, &checkout).contains(rule));
     fs::write(
         checkout.join("CLAUDE.md"),
         format!("# Rules\n\n* {rule}.\n"),
     )
     .unwrap();
-    assert!(!told(&place, CLAUDE, &checkout).contains(rule));
+    assert!(!session_start_context(&place, CLAUDE, &checkout).contains(rule));
     assert!(
-        told(&place, CODEX, &checkout).contains(rule),
+        session_start_context(&place, CODEX, &checkout).contains(rule),
         "Codex reads another file"
     );
 }
 
 #[test]
 fn a_resumed_session_is_not_told_twice() {
-    let place = Place::new();
+    let place = TestPlace::new();
     let checkout = place.checkout("tidepool", "tides");
-    lived(&place, &telling(1).in_folder(&checkout, "tides"), &checkout);
+    run_session(
+        &place,
+        &teaching_session(1).in_folder(&checkout, "tides"),
+        &checkout,
+    );
     let mut resumed: Value =
         serde_json::from_str(&payload("SessionStart", "a", &checkout, None)).unwrap();
     resumed["source"] = "resume".into();
@@ -142,9 +154,9 @@ fn a_resumed_session_is_not_told_twice() {
 
 #[test]
 fn a_hook_ends_well_whatever_state_things_are_in() {
-    let start = |place: &Place| payload("SessionStart", "a", place.home(), None);
+    let start = |place: &TestPlace| payload("SessionStart", "a", place.home(), None);
 
-    let place = Place::new();
+    let place = TestPlace::new();
     for broken in [
         "",
         "{",
@@ -159,11 +171,11 @@ fn a_hook_ends_well_whatever_state_things_are_in() {
     assert_eq!(place.hook("a-host-to-come", &start(&place)), "");
     let newer = place.run(&["hook", CLAUDE, "--new-option"]);
     assert!(newer.status.success());
-    let place = Place::new();
+    let place = TestPlace::new();
     fs::write(place.root(), "a file where the data folder should be").unwrap();
     assert_eq!(place.hook(CLAUDE, &start(&place)), "");
 
-    let place = Place::new();
+    let place = TestPlace::new();
     fs::create_dir(place.root()).unwrap();
     fs::write(
         place.root().join("spool"),
@@ -174,7 +186,7 @@ fn a_hook_ends_well_whatever_state_things_are_in() {
     fs::write(place.root().join("daybook.toml"), "person = ").unwrap();
     assert_eq!(place.hook(CODEX, &start(&place)), "");
 
-    let place = Place::new();
+    let place = TestPlace::new();
     let spool = place.root().join("spool");
     fs::create_dir_all(&spool).unwrap();
     for n in 0..5_000 {
@@ -186,7 +198,7 @@ fn a_hook_ends_well_whatever_state_things_are_in() {
 
 #[test]
 fn a_hook_writes_nothing_but_the_spool_and_none_of_what_was_said() {
-    let place = Place::new();
+    let place = TestPlace::new();
     let mut said: Value = serde_json::from_str(&payload("Stop", "a", place.home(), None)).unwrap();
     said["last_assistant_message"] = "the password is hunter2-tidepool".into();
     place.hook(CODEX, &said.to_string());
@@ -207,24 +219,24 @@ fn a_hook_writes_nothing_but_the_spool_and_none_of_what_was_said() {
 
 #[test]
 fn one_updater_does_it_for_all() {
-    let place = Place::new();
+    let place = TestPlace::new();
     fs::create_dir_all(place.root().join("run")).unwrap();
     let turn = fs::File::create(place.root().join("run/updating")).unwrap();
     turn.try_lock().unwrap();
-    let said = place.say(&["update", "--for", "20s"]);
+    let said = place.stdout(&["update", "--for", "20s"]);
     assert!(said.starts_with("Another process is updating"), "{said}");
     drop(turn);
     assert!(
         place
-            .say(&["update", "--for", "20s"])
+            .stdout(&["update", "--for", "20s"])
             .starts_with("Nothing is due")
     );
 }
 
 #[test]
 fn what_an_agent_writes_is_followed_while_it_writes() {
-    let place = Place::new();
-    let text = telling(3).text();
+    let place = TestPlace::new();
+    let text = teaching_session(3).text();
     let cut = text[..text.len() / 2].rfind('\n').unwrap() + 1;
     let path = place.write("a.jsonl", &text[..cut]);
     let folder = place.transcripts().display().to_string();
@@ -257,10 +269,10 @@ fn what_an_agent_writes_is_followed_while_it_writes() {
 
 #[test]
 fn a_server_learns_from_hooks_and_follows_what_is_written_from_now_on() {
-    let place = Place::new();
+    let place = TestPlace::new();
     let folder = place.home().join(".claude/projects/tidepool");
     fs::create_dir_all(&folder).unwrap();
-    let old = telling(4);
+    let old = teaching_session(4);
     fs::write(folder.join(format!("{}.jsonl", old.id())), old.text()).unwrap();
     let mut serving = place
         .daybook(&["serve", "--listen", "127.0.0.1:0"])
@@ -271,8 +283,8 @@ fn a_server_learns_from_hooks_and_follows_what_is_written_from_now_on() {
     let began = Instant::now();
     let mut n = 5;
     let sessions = loop {
-        // The server looks when it looks: whatever is written after its first look is followed.
-        let new = telling(n);
+        // The time of the server's first scan is not known: everything that is written after it is followed.
+        let new = teaching_session(n);
         fs::write(folder.join(format!("{}.jsonl", new.id())), new.text()).unwrap();
         n += 1;
         let listed = place.run(&["sessions", "--json"]);
@@ -295,7 +307,7 @@ fn a_server_learns_from_hooks_and_follows_what_is_written_from_now_on() {
 
 #[test]
 fn a_hook_does_not_wait_for_ever_for_its_payload() {
-    let place = Place::new();
+    let place = TestPlace::new();
     let mut child = place
         .daybook(&["hook", CLAUDE])
         .stdin(Stdio::piped())
@@ -303,7 +315,7 @@ fn a_hook_does_not_wait_for_ever_for_its_payload() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    // Held open, as a host does that hangs itself.
+    // Held open, as by a host that hangs.
     let input = child.stdin.take();
     assert!(child.wait().unwrap().success());
     drop(input);
@@ -311,10 +323,10 @@ fn a_hook_does_not_wait_for_ever_for_its_payload() {
 
 #[test]
 fn what_is_told_just_after_an_update_began_is_taken_in_by_it() {
-    let place = Place::new();
+    let place = TestPlace::new();
     let folder = place.home().join(".claude/projects/tidepool");
     fs::create_dir_all(&folder).unwrap();
-    let session = telling(6);
+    let session = teaching_session(6);
     let transcript = folder.join(format!("{}.jsonl", session.id()));
     fs::write(&transcript, session.text()).unwrap();
     // Hosts run the hooks of one event side by side.

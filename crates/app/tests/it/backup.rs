@@ -1,28 +1,28 @@
-//! Backups: whole, checked, private, and never in anybody's way.
+//! Backups: complete, checked, private, and made while other processes work.
 
 use std::fs;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use crate::fixture::{Place, daybook, telling};
+use crate::fixture::{TestPlace, daybook, teaching_session};
 
-fn taught() -> Place {
-    let place = Place::new();
-    place.write("a.jsonl", &telling(1).text());
+fn taught_place() -> TestPlace {
+    let place = TestPlace::new();
+    place.write("a.jsonl", &teaching_session(1).text());
     let folder = place.transcripts().display().to_string();
-    place.say(&["import", &folder]);
-    place.say(&["remember", "the pilot boat leaves at nine"]);
+    place.stdout(&["import", &folder]);
+    place.stdout(&["remember", "the pilot boat leaves at nine"]);
     fs::write(place.root().join("daybook.toml"), "idle = \"3m\"\n").unwrap();
     place
 }
 
-fn backed_up(place: &Place) -> String {
+fn backed_up(place: &TestPlace) -> String {
     let file = place.home().join("all.tar").display().to_string();
-    place.say(&["backup", &file]);
+    place.stdout(&["backup", &file]);
     file
 }
 
-fn fails(place: &Place, arguments: &[&str]) -> String {
+fn fails(place: &TestPlace, arguments: &[&str]) -> String {
     let output = place.run(arguments);
     assert!(!output.status.success(), "{arguments:?} succeeded");
     String::from_utf8(output.stderr).unwrap()
@@ -52,21 +52,21 @@ fn folders(root: &Path) -> Vec<(String, Vec<u8>)> {
 
 #[test]
 fn a_restored_folder_is_the_one_that_was_backed_up() {
-    let place = taught();
+    let place = taught_place();
     let before = (
         place.json(&["sessions"]),
         place.json(&["recall", "pilot boat"]),
     );
     let held = folders(&place.root());
     let file = backed_up(&place);
-    place.say(&["remember", "said after the backup"]);
+    place.stdout(&["remember", "said after the backup"]);
     let elsewhere = place.home().join("elsewhere");
     let at = elsewhere.display().to_string();
-    place.say(&["restore", &file, "--root", &at]);
+    place.stdout(&["restore", &file, "--root", &at]);
     let json = |command: &[&str]| {
         let mut all = command.to_vec();
         all.extend(["--json", "--root", &at]);
-        serde_json::from_str::<serde_json::Value>(&place.say(&all)).unwrap()
+        serde_json::from_str::<serde_json::Value>(&place.stdout(&all)).unwrap()
     };
     assert_eq!(
         (json(&["sessions"]), json(&["recall", "pilot boat"])),
@@ -77,13 +77,13 @@ fn a_restored_folder_is_the_one_that_was_backed_up() {
         fs::read(elsewhere.join("daybook.toml")).unwrap(),
         b"idle = \"3m\"\n"
     );
-    place.say(&["doctor", "--root", &at]);
-    place.say(&["remember", "life goes on", "--root", &at]);
+    place.stdout(&["doctor", "--root", &at]);
+    place.stdout(&["remember", "life goes on", "--root", &at]);
 }
 
 #[test]
 fn a_backup_is_its_owners_alone_and_overwrites_nothing() {
-    let place = taught();
+    let place = taught_place();
     let file = backed_up(&place);
     #[cfg(unix)]
     {
@@ -92,7 +92,7 @@ fn a_backup_is_its_owners_alone_and_overwrites_nothing() {
         assert_eq!(mode & 0o777, 0o600);
     }
     let before = fs::read(&file).unwrap();
-    assert!(fails(&place, &["backup", &file]).contains("there already"));
+    assert!(fails(&place, &["backup", &file]).contains("exists already"));
     assert!(fails(&place, &["restore", &file]).contains("not empty"));
     assert_eq!(fs::read(&file).unwrap(), before);
     let left: Vec<String> = fs::read_dir(place.home())
@@ -105,7 +105,7 @@ fn a_backup_is_its_owners_alone_and_overwrites_nothing() {
 
 #[test]
 fn a_damaged_backup_is_refused_and_leaves_nothing() {
-    let place = taught();
+    let place = taught_place();
     let file = backed_up(&place);
     let whole = fs::read(&file).unwrap();
     let words = b"pilot boat leaves";
@@ -145,7 +145,7 @@ fn a_damaged_backup_is_refused_and_leaves_nothing() {
 
 #[test]
 fn a_backup_is_whole_while_others_work() {
-    let place = taught();
+    let place = taught_place();
     let mut writer = place
         .daybook(&["worker"])
         .stdout(std::process::Stdio::null())
@@ -153,15 +153,15 @@ fn a_backup_is_whole_while_others_work() {
         .spawn()
         .unwrap();
     for n in 2..6 {
-        place.write(&format!("{n}.jsonl"), &telling(n).text());
+        place.write(&format!("{n}.jsonl"), &teaching_session(n).text());
         let folder = place.transcripts().display().to_string();
-        place.say(&["import", &folder]);
+        place.stdout(&["import", &folder]);
         let file = place.home().join(format!("{n}.tar")).display().to_string();
-        place.say(&["backup", &file]);
+        place.stdout(&["backup", &file]);
         let elsewhere = place.home().join(format!("at-{n}")).display().to_string();
-        place.say(&["restore", &file, "--root", &elsewhere]);
-        place.say(&["update", "--root", &elsewhere]);
-        place.say(&["doctor", "--root", &elsewhere]);
+        place.stdout(&["restore", &file, "--root", &elsewhere]);
+        place.stdout(&["update", "--root", &elsewhere]);
+        place.stdout(&["doctor", "--root", &elsewhere]);
     }
     writer.kill().unwrap();
     writer.wait().unwrap();

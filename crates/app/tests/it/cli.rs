@@ -1,18 +1,18 @@
-//! What the everyday commands say and do.
+//! The everyday commands.
 
 use std::fs;
 
-use crate::fixture::{Place, Session, telling};
+use crate::fixture::{TestPlace, TestSession, teaching_session};
 
-fn imported() -> Place {
-    let place = Place::new();
-    place.write("a.jsonl", &telling(1).text());
+fn imported_place() -> TestPlace {
+    let place = TestPlace::new();
+    place.write("a.jsonl", &teaching_session(1).text());
     let folder = place.transcripts().display().to_string();
-    place.say(&["import", &folder]);
+    place.stdout(&["import", &folder]);
     place
 }
 
-fn curated(place: &Place) -> String {
+fn curated(place: &TestPlace) -> String {
     let files = place.memory();
     let found = files
         .into_iter()
@@ -22,7 +22,7 @@ fn curated(place: &Place) -> String {
 
 #[test]
 fn an_import_makes_a_memory_that_a_person_can_read() {
-    let text = curated(&imported());
+    let text = curated(&imported_place());
     assert!(
         text.starts_with("# tidepool — what we know · 1 session, 2 Mar 2026"),
         "{text}"
@@ -38,7 +38,7 @@ fn an_import_makes_a_memory_that_a_person_can_read() {
 
 #[test]
 fn a_second_import_adds_nothing() {
-    let place = imported();
+    let place = imported_place();
     let folder = place.transcripts().display().to_string();
     let again = place.json(&["import", &folder]);
     assert_eq!(
@@ -47,15 +47,15 @@ fn a_second_import_adds_nothing() {
     );
     assert!(
         place
-            .say(&["import", &folder])
+            .stdout(&["import", &folder])
             .starts_with("Nothing new in 1 file.")
     );
 }
 
 #[test]
 fn a_file_that_grew_is_gone_on_with_and_a_half_line_waits() {
-    let place = Place::new();
-    let text = telling(1).text();
+    let place = TestPlace::new();
+    let text = teaching_session(1).text();
     let cut = text.len() / 2;
     let path = place.write("a.jsonl", &text[..cut]);
     let folder = place.transcripts().display().to_string();
@@ -64,17 +64,17 @@ fn a_file_that_grew_is_gone_on_with_and_a_half_line_waits() {
     fs::write(&path, &text).expect("a file");
     let second = place.json(&["import", &folder]);
     assert_eq!(second["files"][0]["status"], "grew");
-    let whole = imported().json(&["status"])["events"].as_u64();
+    let whole = imported_place().json(&["status"])["events"].as_u64();
     assert_eq!(place.json(&["status"])["events"].as_u64(), whole);
-    assert_eq!(curated(&place), curated(&imported()));
+    assert_eq!(curated(&place), curated(&imported_place()));
 }
 
 #[test]
 fn a_rewritten_file_is_noticed_and_what_it_no_longer_says_is_unlearned() {
-    let place = imported();
+    let place = imported_place();
     let folder = place.transcripts().display().to_string();
     assert!(curated(&place).contains("don't push without asking"));
-    let other = Session::new(1)
+    let other = TestSession::new(1)
         .human("let's add a cache to the tide table, please always write the test first")
         .agent("I will write the test first.")
         .human("what does the tide table of the harbour look like?");
@@ -90,8 +90,8 @@ fn a_rewritten_file_is_noticed_and_what_it_no_longer_says_is_unlearned() {
 
 #[test]
 fn a_bad_line_is_located_and_stops_nothing_and_an_unknown_file_is_named() {
-    let place = Place::new();
-    let text = telling(1).text();
+    let place = TestPlace::new();
+    let text = teaching_session(1).text();
     let (first, rest) = text.split_once('\n').expect("lines");
     place.write("a.jsonl", &format!("{first}\n{{\"type\": broken\n{rest}"));
     place.write("shopping.txt", "milk\n");
@@ -99,7 +99,7 @@ fn a_bad_line_is_located_and_stops_nothing_and_an_unknown_file_is_named() {
     let report = place.json(&["import", &folder]);
     assert_eq!(report["files"][0]["first_bad"][0], 2);
     assert_eq!(report["files"][1]["status"], "unknown");
-    let said = place.say(&["status"]);
+    let said = place.stdout(&["status"]);
     assert!(
         said.contains("shopping.txt") && said.contains("line 2"),
         "{said}"
@@ -108,7 +108,7 @@ fn a_bad_line_is_located_and_stops_nothing_and_an_unknown_file_is_named() {
 
 #[test]
 fn an_answer_has_a_source_that_resolves_and_the_never_discussed_has_no_answer() {
-    let place = imported();
+    let place = imported_place();
     let answers = place.json(&["recall", "do we push without asking?"]);
     let best = &answers["results"][0];
     assert!(
@@ -121,7 +121,7 @@ fn an_answer_has_a_source_that_resolves_and_the_never_discussed_has_no_answer() 
     let citation = best["citation"].as_str().expect("a citation");
     assert!(
         place
-            .say(&["show", citation])
+            .stdout(&["show", citation])
             .contains("don't push without asking me first")
     );
     let nothing = place.json(&["recall", "which kubernetes cluster runs the payroll?"]);
@@ -140,7 +140,7 @@ fn an_answer_has_a_source_that_resolves_and_the_never_discussed_has_no_answer() 
 
 #[test]
 fn a_persons_edit_survives_and_what_they_delete_is_withdrawn() {
-    let place = imported();
+    let place = imported_place();
     let path = place.root().join("projects/tidepool/memory/MEMORY.md");
     let text = fs::read_to_string(&path).expect("a memory file");
     let edited: String = text
@@ -152,11 +152,11 @@ fn a_persons_edit_survives_and_what_they_delete_is_withdrawn() {
     fs::write(&path, &edited).expect("a memory file");
     place.write(
         "b.jsonl",
-        &telling(2)
+        &teaching_session(2)
             .text()
             .replace("no, don't push without asking me first", "fine"),
     );
-    place.say(&["import", &place.transcripts().display().to_string()]);
+    place.stdout(&["import", &place.transcripts().display().to_string()]);
     let after = fs::read_to_string(&path).expect("a memory file");
     assert!(
         after.ends_with("\n## Mine\nThe harbour closes at noon.\t \n"),
@@ -169,9 +169,9 @@ fn a_persons_edit_survives_and_what_they_delete_is_withdrawn() {
 
 #[test]
 fn what_is_remembered_is_found_at_once_and_its_secret_is_nowhere() {
-    let place = imported();
+    let place = imported_place();
     let secret = format!("ghp_{}", "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8");
-    place.say(&[
+    place.stdout(&[
         "remember",
         &format!("the deploy token is {secret} and deploys happen on Tuesdays"),
     ]);
@@ -207,17 +207,17 @@ fn what_is_remembered_is_found_at_once_and_its_secret_is_nowhere() {
 
 #[test]
 fn undoing_an_import_removes_exactly_what_it_added() {
-    let place = imported();
+    let place = imported_place();
     let before = (
         place.json(&["sessions"]),
         curated(&place),
         place.json(&["recall", "test first"]),
     );
-    place.write("b.jsonl", &telling(2).text());
+    place.write("b.jsonl", &teaching_session(2).text());
     let folder = place.transcripts().display().to_string();
-    place.say(&["import", &folder]);
+    place.stdout(&["import", &folder]);
     assert_ne!(curated(&place), before.1);
-    place.say(&["import", "--undo"]);
+    place.stdout(&["import", "--undo"]);
     let after = (
         place.json(&["sessions"]),
         curated(&place),
@@ -230,7 +230,7 @@ fn undoing_an_import_removes_exactly_what_it_added() {
 
 #[test]
 fn rebuilding_gives_the_same_answers() {
-    let place = imported();
+    let place = imported_place();
     let questions = [
         "push",
         "cache of past days",
@@ -239,25 +239,25 @@ fn rebuilding_gives_the_same_answers() {
     ];
     let ask = || questions.map(|question| place.json(&["recall", question]));
     let before = ask();
-    place.say(&["rebuild"]);
+    place.stdout(&["rebuild"]);
     assert_eq!(ask(), before);
 }
 
 #[test]
 fn a_lost_database_loses_no_memory_file() {
-    let place = imported();
+    let place = imported_place();
     let before = curated(&place);
     for file in ["daybook.db", "daybook.db-wal", "daybook.db-shm"] {
         let _ = fs::remove_file(place.root().join(file));
     }
-    place.say(&["import", &place.transcripts().display().to_string()]);
+    place.stdout(&["import", &place.transcripts().display().to_string()]);
     assert_eq!(curated(&place), before);
-    place.say(&["doctor"]);
+    place.stdout(&["doctor"]);
 }
 
 #[test]
 fn context_is_bounded_and_wrapped_and_of_the_right_project() {
-    let place = imported();
+    let place = imported_place();
     let told = place.json(&[
         "context",
         "--project",
@@ -269,7 +269,8 @@ fn context_is_bounded_and_wrapped_and_of_the_right_project() {
     ]);
     let text = told["text"].as_str().expect("a text");
     assert!(
-        text.starts_with("<daybook-memory>\nYou are on main.")
+        text.starts_with("<daybook-memory>\nThis is what is remembered")
+            && text.contains("\nYou are on main.\n")
             && text.ends_with("</daybook-memory>\n"),
         "{text}"
     );
@@ -285,8 +286,38 @@ fn context_is_bounded_and_wrapped_and_of_the_right_project() {
 }
 
 #[test]
+fn context_begins_the_same_and_ends_with_what_is_at_hand() {
+    let place = imported_place();
+    let told = |more: &[&str]| {
+        let mut all = vec!["context", "--project", "tidepool"];
+        all.extend(more);
+        place.stdout(&all)
+    };
+    let question = "what does the cached table of station 7 in session 1 look like?";
+    let plain = told(&["--branch", "main"]);
+    let asked = told(&[
+        "--branch",
+        "tides",
+        "--file",
+        "src/cache.rs",
+        "--prompt",
+        question,
+    ]);
+    let (first, _) = plain.split_once("You are on main.").unwrap();
+    let (same, at_hand) = asked.split_once("You are on tides.").unwrap();
+    assert_eq!(same, first);
+    let (_, fitting) = at_hand.split_once("# On what was asked\n").unwrap();
+    assert!(fitting.contains("station 7"), "{asked}");
+    assert!(
+        told(&["--prompt", "yes, go ahead"])
+            .find("# On what")
+            .is_none()
+    );
+}
+
+#[test]
 fn without_a_terminal_nothing_is_asked_and_nothing_unnamed_is_read() {
-    let place = Place::new();
+    let place = TestPlace::new();
     let output = place.run(&["import"]);
     assert!(!output.status.success());
     assert!(String::from_utf8_lossy(&output.stderr).contains("--yes"));
@@ -294,23 +325,23 @@ fn without_a_terminal_nothing_is_asked_and_nothing_unnamed_is_read() {
 
 #[test]
 fn the_sample_teaches_something_and_its_answer_has_a_source() {
-    let place = Place::new();
+    let place = TestPlace::new();
     let root = place.root().display().to_string();
-    let said = place.say(&["import", "--sample", "--root", &root]);
+    let said = place.stdout(&["import", "--sample", "--root", &root]);
     assert!(
         said.contains("Where you left off") && said.contains("MEMORY.md") && said.contains("["),
         "{said}"
     );
     assert!(
         place
-            .say(&["import", "--sample", "--root", &root])
+            .stdout(&["import", "--sample", "--root", &root])
             .starts_with("Nothing new")
     );
 }
 
 #[test]
 fn standard_input_is_taken_in_and_json_stands_alone() {
-    let place = Place::new();
+    let place = TestPlace::new();
     let chat = r#"[{"role":"user","content":"I always want answers in metric units."},{"role":"assistant","content":"Noted."}]"#;
     let mut child = place
         .daybook(&["import", "-", "--json"])
@@ -327,10 +358,10 @@ fn standard_input_is_taken_in_and_json_stands_alone() {
 
 #[test]
 fn whoever_comes_back_to_a_branch_is_told_where_it_stands_however_many_there_are() {
-    let place = Place::new();
+    let place = TestPlace::new();
     let folder = std::path::Path::new("/nowhere/ada/tidepool");
     for n in 0..15 {
-        let session = Session::new(n)
+        let session = TestSession::new(n)
             .human(&format!(
                 "we decided to draw chart number {n} with a legend of its own"
             ))
@@ -339,11 +370,12 @@ fn whoever_comes_back_to_a_branch_is_told_where_it_stands_however_many_there_are
             .in_folder(folder, &format!("chart-{n}"));
         place.write(&format!("{n}.jsonl"), &session.text());
     }
-    place.say(&["import", &place.transcripts().display().to_string()]);
+    place.stdout(&["import", &place.transcripts().display().to_string()]);
     for n in 0..15 {
         let branch = format!("chart-{n}");
-        let told = place.say(&["context", "--project", "tidepool", "--branch", &branch]);
-        let first = told.lines().find(|line| line.starts_with("- ")).unwrap();
+        let told = place.stdout(&["context", "--project", "tidepool", "--branch", &branch]);
+        let (_, at_hand) = told.split_once("You are on").unwrap();
+        let first = at_hand.lines().find(|line| line.starts_with("- ")).unwrap();
         assert!(first.starts_with(&format!("- {branch} · ")), "{told}");
         assert!(
             first.contains(&format!("chart number {n} be printed")),

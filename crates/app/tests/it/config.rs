@@ -1,4 +1,4 @@
-//! `daybook config`: what each setting is, where that comes from, and taking over other systems'.
+//! `daybook config`: each setting with its source, and the import of other systems' settings.
 
 use std::fs;
 use std::io::Write;
@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::fixture::Place;
+use crate::fixture::TestPlace;
 
 const BLOCK: &str =
     "memory:\n  backend: file\n  auto_flush:\n    idle_seconds: 75\n    no_such_thing: 1\n";
@@ -17,17 +17,17 @@ fn setting(explained: &Value, name: &str) -> Value {
     found.cloned().unwrap_or_default()
 }
 
-fn file(place: &Place) -> String {
+fn file(place: &TestPlace) -> String {
     fs::read_to_string(place.root().join("daybook.toml")).unwrap_or_default()
 }
 
-fn write_file(place: &Place, text: &str) {
+fn write_file(place: &TestPlace, text: &str) {
     fs::create_dir_all(place.root()).expect("a folder");
     fs::write(place.root().join("daybook.toml"), text).expect("a file");
 }
 
 #[track_caller]
-fn refusal(place: &Place, arguments: &[&str]) -> String {
+fn refusal(place: &TestPlace, arguments: &[&str]) -> String {
     let output = place.run(arguments);
     assert!(!output.status.success(), "{arguments:?} is refused");
     String::from_utf8(output.stderr).expect("output is UTF-8")
@@ -35,7 +35,7 @@ fn refusal(place: &Place, arguments: &[&str]) -> String {
 
 #[test]
 fn a_value_comes_from_the_flag_before_the_environment_before_the_file() {
-    let place = Place::new();
+    let place = TestPlace::new();
     write_file(
         &place,
         "profile = \"codex\"\nidle = \"3h\"\nlease = \"7m\"\n",
@@ -64,11 +64,11 @@ fn a_value_comes_from_the_flag_before_the_environment_before_the_file() {
 
 #[test]
 fn a_setting_is_explained_under_any_of_its_names() {
-    let place = Place::new();
-    let own = place.say(&["config", "idle"]);
+    let place = TestPlace::new();
+    let own = place.stdout(&["config", "idle"]);
     assert_eq!(
         own,
-        place.say(&["config", "memory.auto_flush.idle_seconds"])
+        place.stdout(&["config", "memory.auto_flush.idle_seconds"])
     );
     for said in [
         "idle = \"2m\"",
@@ -90,7 +90,7 @@ fn a_setting_is_explained_under_any_of_its_names() {
 
 #[test]
 fn every_command_refuses_settings_that_make_no_sense() {
-    let place = Place::new();
+    let place = TestPlace::new();
     let error = refusal(&place, &["config", "--set", "batch=0"]);
     assert!(error.contains("--set batch=0: out of range"), "{error}");
     write_file(&place, "[memory.auto_flush]\nidle_seconds = -5\n");
@@ -105,8 +105,8 @@ fn every_command_refuses_settings_that_make_no_sense() {
 
 #[test]
 fn a_flag_holds_for_one_command() {
-    let place = Place::new();
-    place.say(&[
+    let place = TestPlace::new();
+    place.stdout(&[
         "remember",
         "the tide table is cached",
         "--set",
@@ -117,10 +117,10 @@ fn a_flag_holds_for_one_command() {
 }
 
 #[test]
-fn a_seeds_settings_in_the_file_are_said_to_be_unused() {
-    let place = Place::new();
+fn settings_of_other_systems_in_the_file_are_said_to_be_unused() {
+    let place = TestPlace::new();
     write_file(&place, "[memories]\nextract_model = \"m\"\n");
-    let said = place.say(&["config"]);
+    let said = place.stdout(&["config"]);
     assert!(
         said.contains("Understood, but nothing here uses it yet"),
         "{said}"
@@ -131,8 +131,8 @@ fn a_seeds_settings_in_the_file_are_said_to_be_unused() {
 
 #[test]
 fn profiles_stand_side_by_side() {
-    let place = Place::new();
-    let said = place.say(&["config", "profiles"]);
+    let place = TestPlace::new();
+    let said = place.stdout(&["config", "profiles"]);
     let row = said
         .lines()
         .find(|line| line.trim().starts_with("sweep_claims"));
@@ -145,28 +145,28 @@ fn profiles_stand_side_by_side() {
 
 #[test]
 fn the_schema_and_the_page_are_printed_as_they_are_committed() {
-    let place = Place::new();
+    let place = TestPlace::new();
     let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/");
     let committed = |name: &str| fs::read_to_string(format!("{docs}{name}")).expect("it is there");
     assert_eq!(
-        place.say(&["config", "schema"]),
+        place.stdout(&["config", "schema"]),
         committed("daybook.schema.json")
     );
-    let page = place.say(&["config", "profiles", "--markdown"]);
+    let page = place.stdout(&["config", "profiles", "--markdown"]);
     assert_eq!(page, committed("profiles.md"));
 }
 
 #[test]
 fn a_block_is_taken_over_once_and_keeps_what_is_there() {
-    let place = Place::new();
+    let place = TestPlace::new();
     write_file(&place, "# mine\nperson = \"ada\"\n");
     let block = place.write("block.yaml", BLOCK);
     let import = ["config", "import", &block.display().to_string()];
-    let said = place.say(&[&import[..], &["--dry-run"]].concat());
+    let said = place.stdout(&[&import[..], &["--dry-run"]].concat());
     assert!(said.contains("Nothing was changed"), "{said}");
     assert_eq!(file(&place), "# mine\nperson = \"ada\"\n");
 
-    let said = place.say(&import);
+    let said = place.stdout(&import);
     for part in [
         "taken as idle = \"75s\"",
         "no_such_thing",
@@ -184,14 +184,14 @@ fn a_block_is_taken_over_once_and_keeps_what_is_there() {
     assert_eq!(setting(&explained, "idle")["value"], "75s");
     assert_eq!(setting(&explained, "profile")["value"], "mindroom");
 
-    let said = place.say(&import);
+    let said = place.stdout(&import);
     assert!(said.contains("already so: idle = \"75s\""), "{said}");
     assert_eq!(file(&place), written);
 }
 
 #[test]
 fn a_block_comes_from_standard_input_and_is_told_to_programs() {
-    let place = Place::new();
+    let place = TestPlace::new();
     let mut child = place
         .daybook(&["config", "import", "-", "--json"])
         .stdin(Stdio::piped())
@@ -218,7 +218,7 @@ fn a_block_comes_from_standard_input_and_is_told_to_programs() {
 
 #[test]
 fn a_block_that_is_refused_changes_nothing() {
-    let place = Place::new();
+    let place = TestPlace::new();
     let block = place.write("block.yaml", &BLOCK.replace("file", "mem0"));
     let error = refusal(&place, &["config", "import", &block.display().to_string()]);
     assert!(error.contains("nothing was changed"), "{error}");

@@ -1,4 +1,4 @@
-//! Damage of every kind: found by `doctor`, mended by `doctor --repair`, and the same answers as before for
+//! Damage of every kind: found by `doctor`, repaired by `doctor --repair`, and the same answers as before for
 //! all that was sound.
 
 use std::fs;
@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::fixture::{Place, Session, telling};
+use crate::fixture::{TestPlace, TestSession, teaching_session};
 
-/// What is asked before and after.
+/// The questions before and after the damage.
 const QUESTIONS: [&str; 5] = [
     "file survives a restart",
     "push without asking",
@@ -17,23 +17,23 @@ const QUESTIONS: [&str; 5] = [
     "harbour is deep",
 ];
 
-fn database(place: &Place) -> PathBuf {
+fn database(place: &TestPlace) -> PathBuf {
     place.root().join("daybook.db")
 }
 
-fn memory_of(place: &Place, scope: &str) -> PathBuf {
+fn memory_of(place: &TestPlace, scope: &str) -> PathBuf {
     place.root().join(scope).join("memory")
 }
 
 /// Three sessions, learned from, and a person's own page and line.
-fn filled() -> Place {
-    let place = Place::new();
+fn filled() -> TestPlace {
+    let place = TestPlace::new();
     for n in 1..=3 {
-        place.write(&format!("{n}.jsonl"), &telling(n).text());
+        place.write(&format!("{n}.jsonl"), &teaching_session(n).text());
     }
     let transcripts = place.transcripts();
-    place.say(&["import", transcripts.to_str().unwrap()]);
-    place.say(&["update", "--all"]);
+    place.stdout(&["import", transcripts.to_str().unwrap()]);
+    place.stdout(&["update", "--all"]);
     let project = project(&place);
     fs::create_dir_all(project.join("topics")).unwrap();
     fs::write(
@@ -41,12 +41,12 @@ fn filled() -> Place {
         "- the harbour is deep at night\n",
     )
     .unwrap();
-    place.say(&["rebuild"]);
-    place.say(&["doctor"]);
+    place.stdout(&["rebuild"]);
+    place.stdout(&["doctor"]);
     place
 }
 
-fn project(place: &Place) -> PathBuf {
+fn project(place: &TestPlace) -> PathBuf {
     let projects = fs::read_dir(place.root().join("projects"))
         .unwrap()
         .flatten();
@@ -55,8 +55,8 @@ fn project(place: &Place) -> PathBuf {
     projects.remove(0)
 }
 
-/// What was found, with what makes it found; when a file was indexed is no answer.
-fn answers(place: &Place) -> Vec<Vec<(String, String, String)>> {
+/// The answers, without the times at which files were indexed.
+fn answers(place: &TestPlace) -> Vec<Vec<(String, String, String)>> {
     let field = |answer: &Value, name: &str| answer[name].to_string();
     let ask = |question: &&str| {
         let found = place.json(&["recall", "--limit", "20", question]);
@@ -82,13 +82,13 @@ fn answers(place: &Place) -> Vec<Vec<(String, String, String)>> {
     answers
 }
 
-/// What stands in memory files, and what sessions there are.
-fn state(place: &Place) -> (Vec<(String, String)>, Value) {
+/// The content of memory files, and the sessions.
+fn state(place: &TestPlace) -> (Vec<(String, String)>, Value) {
     (place.memory(), place.json(&["sessions"]))
 }
 
 /// Findings that are not fine.
-fn wrong(place: &Place) -> Vec<Value> {
+fn wrong(place: &TestPlace) -> Vec<Value> {
     let output = place.run(&["doctor", "--json"]);
     let findings: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let wrong: Vec<Value> = findings
@@ -102,7 +102,7 @@ fn wrong(place: &Place) -> Vec<Value> {
     wrong
 }
 
-fn repair(place: &Place) -> String {
+fn repair(place: &TestPlace) -> String {
     let output = place.run(&["doctor", "--repair", "--yes"]);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let error = String::from_utf8_lossy(&output.stderr);
@@ -114,8 +114,8 @@ fn repair(place: &Place) -> String {
     text
 }
 
-/// Changes bytes wherever `text` stands in the database: pages that are free may hold it, too.
-fn damage(place: &Place, text: &str, change: impl Fn(&mut [u8])) {
+/// Changes bytes of every occurrence of `text` in the database: pages that are free may hold it, too.
+fn damage(place: &TestPlace, text: &str, change: impl Fn(&mut [u8])) {
     let path = database(place);
     let mut bytes = fs::read(&path).unwrap();
     let places: Vec<usize> = (0..bytes.len() - text.len())
@@ -146,16 +146,16 @@ fn text_that_is_no_text_any_more_is_named_and_read_again_from_its_transcript() {
             && f["repairable"] == true),
         "{found:?}"
     );
-    place.say(&["status"]);
-    place.say(&["import", place.transcripts().to_str().unwrap()]);
-    let copies = |place: &Place| {
+    place.stdout(&["status"]);
+    place.stdout(&["import", place.transcripts().to_str().unwrap()]);
+    let copies = |place: &TestPlace| {
         let entries = fs::read_dir(place.root()).unwrap().flatten();
         let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
         names
             .filter(|name| name.starts_with("repair-"))
             .collect::<Vec<_>>()
     };
-    let planned = place.say(&["doctor", "--repair", "--dry-run"]);
+    let planned = place.stdout(&["doctor", "--repair", "--dry-run"]);
     assert!(planned.contains("save every readable row"), "{planned}");
     assert_eq!(
         copies(&place),
@@ -187,7 +187,7 @@ fn what_no_transcript_holds_any_more_is_kept_as_far_as_it_can_be_read() {
     damage(&place, "Step 7 of session 1 is done", flip);
     let said = repair(&place);
     assert!(said.contains("kept in part: events "), "{said}");
-    let left = place.say(&[
+    let left = place.stdout(&[
         "recall",
         "--limit",
         "50",
@@ -212,14 +212,14 @@ fn what_no_transcript_holds_any_more_is_kept_as_far_as_it_can_be_read() {
 #[test]
 fn a_damaged_row_of_one_session_does_not_keep_the_others_from_being_listed() {
     let place = filled();
-    let count = |place: &Place| place.json(&["status"])["sessions"]["all"].as_u64();
+    let count = |place: &TestPlace| place.json(&["status"])["sessions"]["all"].as_u64();
     assert_eq!(count(&place), Some(3));
     let before = (state(&place), answers(&place));
-    // Name, label and kind stand side by side in a session's row, and nowhere else.
-    let id = telling(2).id().to_owned();
+    // Name, label and kind are adjacent in a session's row, and nowhere else.
+    let id = teaching_session(2).id().to_owned();
     damage(&place, &format!("{id}{}root", &id[..4]), flip);
     assert_eq!(count(&place), Some(2));
-    let status = place.say(&["status"]);
+    let status = place.stdout(&["status"]);
     assert!(status.contains("cannot be read and left out"), "{status}");
     assert_ne!(wrong(&place), Vec::<Value>::new());
     repair(&place);
@@ -232,7 +232,7 @@ fn a_destroyed_page_costs_no_answer_while_transcripts_are_there() {
     let (before, asked) = (state(&place), answers(&place));
     let path = database(&place);
     let mut bytes = fs::read(&path).unwrap();
-    // The page on which a text of an event stands.
+    // The page that holds the text of an event.
     let text = b"the table of station 5 is cached";
     let at = bytes
         .windows(text.len())
@@ -263,7 +263,7 @@ fn a_database_that_is_none_any_more_is_made_anew_and_memory_files_are_kept() {
             assert!(now.contains(words), "{name} lost {line}");
         }
     }
-    let found = place.say(&["recall", "harbour deep"]);
+    let found = place.stdout(&["recall", "harbour deep"]);
     assert!(found.contains("the harbour is deep at night"), "{found}");
 }
 
@@ -290,10 +290,10 @@ fn an_empty_database_beside_memory_files_is_said_wherever_it_would_mislead() {
         );
     }
     repair(&place);
-    let found = place.say(&["recall", "harbour deep"]);
+    let found = place.stdout(&["recall", "harbour deep"]);
     assert!(found.contains("the harbour is deep at night"), "{found}");
     let transcripts = place.transcripts();
-    place.say(&["import", transcripts.to_str().unwrap()]);
+    place.stdout(&["import", transcripts.to_str().unwrap()]);
     assert_eq!(wrong(&place), Vec::<Value>::new());
 }
 
@@ -318,7 +318,7 @@ fn a_folder_that_is_missing_with_its_history_is_damage_and_a_missing_file_is_a_p
             .iter()
             .any(|f| f["says"].to_string().contains(missing))
     );
-    let status = place.say(&["status"]);
+    let status = place.stdout(&["status"]);
     assert!(status.contains(missing), "{status}");
     let rebuilt = place.run(&["rebuild"]);
     assert!(!rebuilt.status.success(), "only a repair makes it again");
@@ -357,10 +357,10 @@ fn a_broken_history_begins_anew_and_no_file_changes() {
     assert!(wrong(&place).iter().any(|f| f["what"] == "history"));
     let said = repair(&place);
     assert!(
-        said.contains("its history begins anew; the broken one is"),
+        said.contains("a new history was begun; the broken one is"),
         "{said}"
     );
-    place.say(&["rebuild"]);
+    place.stdout(&["rebuild"]);
     assert_eq!(state(&place), before);
     assert_eq!(answers(&place), asked);
 }
@@ -380,7 +380,7 @@ fn a_failed_rebuild_leaves_every_answer() {
 
 #[test]
 fn a_data_folder_that_cannot_be_read_is_not_one_without_a_memory() {
-    let place = Place::new();
+    let place = TestPlace::new();
     fs::write(place.root(), "a file").unwrap();
     let output = place.run(&["status"]);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -418,12 +418,14 @@ fn everything_at_once_is_found_and_mended_and_what_was_sound_answers_as_before()
         .find(|entry| entry.file_name().len() == 2)
         .expect("an object");
     fs::remove_dir_all(object.path()).unwrap();
-    let bad = Session::new(77).human("a session that breaks off").text();
+    let bad = TestSession::new(77)
+        .human("a session that breaks off")
+        .text();
     place.write("bad.jsonl", &bad[..bad.len() / 2]);
     assert!(wrong(&place).len() >= 3);
 
     repair(&place);
-    place.say(&["update"]);
+    place.stdout(&["update"]);
     assert_eq!(answers(&place), asked);
     let lines = |files: &[(String, String)]| -> Vec<(String, String)> { files.to_vec() };
     assert_eq!(lines(&state(&place).0), lines(&before.0));

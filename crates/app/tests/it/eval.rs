@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use daybook_testkit::llm_server::{Asked, Behaviour, LlmServer, Script};
+use daybook_testkit::llm_server::{Behaviour, LlmServer, RecordedRequest, Script};
 use serde_json::{Value, json};
 
-use crate::fixture::{Place, Session};
+use crate::fixture::{TestPlace, TestSession};
 
 /// Two dialogues, about a boat and about bread, with one question each; and one that is adversarial.
 fn locomo() -> Value {
@@ -45,8 +45,8 @@ fn locomo() -> Value {
     ])
 }
 
-fn with_locomo() -> (Place, String) {
-    let place = Place::new();
+fn with_locomo() -> (TestPlace, String) {
+    let place = TestPlace::new();
     let path = place.write("locomo.json", &locomo().to_string());
     (place, path.display().to_string())
 }
@@ -61,7 +61,7 @@ fn row<'a>(table: &'a str, name: &str) -> Vec<&'a str> {
 #[test]
 fn a_benchmark_is_measured_beside_baselines_and_leaves_no_memory() {
     let (place, path) = with_locomo();
-    let table = place.say(&["eval", "locomo", &path]);
+    let table = place.stdout(&["eval", "locomo", &path]);
     assert!(
         table.starts_with("LoCoMo  2 conversations, 6 turns\n"),
         "{table}"
@@ -102,7 +102,7 @@ fn json_has_every_question_with_the_ranks_of_its_evidence() {
 
 #[test]
 fn beam_and_longmemeval_are_measured_too() {
-    let place = Place::new();
+    let place = TestPlace::new();
     let folder = place.transcripts().join("chats/1");
     std::fs::create_dir_all(&folder).unwrap();
     let chat = json!([{"time_anchor": "March-15-2026", "turns": [[
@@ -118,7 +118,7 @@ fn beam_and_longmemeval_are_measured_too() {
     std::fs::write(folder.join("chat.json"), chat.to_string()).unwrap();
     std::fs::write(folder.join("probing_questions.json"), questions.to_string()).unwrap();
     let path = place.transcripts().display().to_string();
-    let table = place.say(&["eval", "beam", &path]);
+    let table = place.stdout(&["eval", "beam", &path]);
     assert_eq!(row(&table, "total")[..2], ["1", "1.000"]);
     assert!(
         table.contains("Abstention  1 question that nothing was said about"),
@@ -132,14 +132,14 @@ fn beam_and_longmemeval_are_measured_too() {
         "answer_session_ids": ["s1"],
     }]);
     let path = place.write("longmemeval.json", &instance.to_string());
-    let table = place.say(&["eval", "longmemeval", &path.display().to_string()]);
+    let table = place.stdout(&["eval", "longmemeval", &path.display().to_string()]);
     assert_eq!(row(&table, "knowledge-update")[..2], ["1", "1.000"]);
 }
 
 /// A session, and questions about its third line and about nothing.
-fn with_questions() -> (Place, PathBuf) {
-    let place = Place::new();
-    let session = Session::new(1)
+fn with_questions() -> (TestPlace, PathBuf) {
+    let place = TestPlace::new();
+    let session = TestSession::new(1)
         .human("let's begin")
         .agent("Gladly.")
         .human("the tide tables of Oban are kept in a turquoise notebook");
@@ -157,12 +157,12 @@ fn questions_are_asked_about_a_folder_of_transcripts_or_about_one_s_own_memory()
     let (place, path) = with_questions();
     let path = path.display().to_string();
     let transcripts = place.transcripts().display().to_string();
-    let table = place.say(&["eval", "questions", &path, "--transcripts", &transcripts]);
+    let table = place.stdout(&["eval", "questions", &path, "--transcripts", &transcripts]);
     assert_eq!(row(&table, "fact")[..2], ["1", "1.000"]);
     assert!(table.contains("and 1 never discussed"), "{table}");
     assert!(!place.root().exists());
 
-    place.say(&["import", &transcripts, "--yes", "--no-process"]);
+    place.stdout(&["import", &transcripts, "--yes", "--no-process"]);
     let report = place.json(&["eval", "questions", &path, "--split", "report"]);
     assert_eq!(report["questions"].as_array().unwrap().len(), 1);
     assert_eq!(report["systems"][0]["total"]["recall_5"], 1.0);
@@ -194,7 +194,7 @@ fn what_cannot_be_measured_is_named() {
 }
 
 /// Answers with the colour if a memory names it, and judges by the expected word.
-fn colour_blind(asked: &Asked) -> Behaviour {
+fn colour_blind(asked: &RecordedRequest) -> Behaviour {
     let text = asked.text();
     match text.split_once("Answer to judge: ") {
         Some((_, answer)) => Behaviour::AnswerJson(json!({"right": answer.contains("turquoise")})),
@@ -230,7 +230,7 @@ fn a_model_answers_another_one_judges_and_both_are_charged() {
     assert_eq!(spend["all"]["money"], report["end_to_end"]["cost"]);
 
     std::fs::write(&file, settings + "[caps]\nday = { tokens = 1 }\n").unwrap();
-    let table = place.say(&arguments);
+    let table = place.stdout(&arguments);
     assert!(table.contains("stopped early:"), "{table}");
     assert_eq!(server.requests(), 4);
 }

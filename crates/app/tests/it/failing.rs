@@ -1,5 +1,5 @@
-//! One session stops nothing: what cannot be taken in is named with its reason until it is mended, and
-//! everything else goes on.
+//! One file stops nothing: a file that cannot be imported is named with its reason until it is repaired, and
+//! everything else is imported.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,7 @@ use std::process::Output;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use crate::fixture::{Place, Session, telling};
+use crate::fixture::{TestPlace, TestSession, teaching_session};
 
 /// How a Zstandard frame begins that holds so many bytes.
 fn frame(bytes: u16) -> Vec<u8> {
@@ -32,15 +32,15 @@ fn torn(text: &str) -> Vec<u8> {
 }
 
 /// A session of messages of so many bytes each.
-fn long(n: u32, messages: usize, bytes: usize) -> Session {
+fn long(n: u32, messages: usize, bytes: usize) -> TestSession {
     let words = "tide ".repeat(bytes / 5);
-    (0..messages).fold(Session::new(n), |session, message| {
+    (0..messages).fold(TestSession::new(n), |session, message| {
         session.agent(&format!("{message} {words}"))
     })
 }
 
-/// Has the database refuse every event of a session that it knows.
-fn refuse(place: &Place, session: &Session) {
+/// Makes the database refuse every event of a stored session.
+fn refuse(place: &TestPlace, session: &TestSession) {
     let refusal = format!(
         "CREATE TRIGGER refusal BEFORE INSERT ON events WHEN NEW.session_no =
             (SELECT session_no FROM sessions WHERE host_id = '{}')
@@ -50,7 +50,7 @@ fn refuse(place: &Place, session: &Session) {
     change(place, &refusal);
 }
 
-fn change(place: &Place, sql: &str) {
+fn change(place: &TestPlace, sql: &str) {
     let database = Connection::open(place.root().join("daybook.db")).unwrap();
     database.execute_batch(sql).unwrap();
 }
@@ -65,7 +65,7 @@ fn name(path: &Value) -> String {
 }
 
 /// Names of what `status` shows as failing, with the reasons.
-fn failing(place: &Place) -> BTreeMap<String, String> {
+fn failing(place: &TestPlace) -> BTreeMap<String, String> {
     let status = place.json(&["status"]);
     let failing = status["failing"].as_array().expect("a list").iter();
     failing
@@ -75,18 +75,18 @@ fn failing(place: &Place) -> BTreeMap<String, String> {
 
 #[test]
 fn an_import_goes_on_past_every_kind_of_bad_file_and_names_it() {
-    let place = Place::new();
-    let (refused, torn_one) = (telling(1), telling(2));
+    let place = TestPlace::new();
+    let (refused, torn_one) = (teaching_session(1), teaching_session(2));
     let text = refused.text();
     let folder = place.transcripts();
     place.write("refused.jsonl", &text[..text.len() / 2]);
-    place.say(&["import", "--no-process", folder.to_str().unwrap()]);
+    place.stdout(&["import", "--no-process", folder.to_str().unwrap()]);
     refuse(&place, &refused);
 
     place.write("refused.jsonl", &text);
-    place.write("good.jsonl", &telling(3).text());
+    place.write("good.jsonl", &teaching_session(3).text());
     place.write("large.jsonl", &long(4, 600, 2_100).text());
-    let damaged = telling(5)
+    let damaged = teaching_session(5)
         .text()
         .replacen('\n', "\n{\"type\":\"user\",\"uuid\":\n", 1);
     place.write("damaged.jsonl", &damaged);
@@ -131,10 +131,16 @@ fn an_import_goes_on_past_every_kind_of_bad_file_and_names_it() {
         "torn.jsonl.zst",
     ];
     assert_eq!(names, bad);
-    for door in ["status", "doctor"] {
-        let said = String::from_utf8(place.run(&[door]).stdout).unwrap();
-        assert!(said.contains("no room for this session"), "{door}: {said}");
-        assert!(bad.iter().all(|bad| said.contains(bad)), "{door}: {said}");
+    for interface in ["status", "doctor"] {
+        let said = String::from_utf8(place.run(&[interface]).stdout).unwrap();
+        assert!(
+            said.contains("no room for this session"),
+            "{interface}: {said}"
+        );
+        assert!(
+            bad.iter().all(|bad| said.contains(bad)),
+            "{interface}: {said}"
+        );
     }
     assert_eq!(place.run(&["doctor"]).status.code(), Some(1));
 
@@ -146,24 +152,24 @@ fn an_import_goes_on_past_every_kind_of_bad_file_and_names_it() {
     fs::write(folder.join("torn.jsonl.zst"), whole).unwrap();
     fs::remove_file(folder.join("garbage.jsonl.zst")).unwrap();
     fs::remove_file(folder.join("loop.jsonl")).unwrap();
-    place.say(&["import", folder.to_str().unwrap()]);
+    place.stdout(&["import", folder.to_str().unwrap()]);
     assert_eq!(failing(&place), BTreeMap::new());
     let sessions = place.json(&["sessions"]);
-    let events = |session: &Session| {
+    let events = |session: &TestSession| {
         let sessions = sessions["sessions"].as_array().unwrap().iter();
         let mut ours = sessions.filter(|s| s["id"].as_str().unwrap().ends_with(session.id()));
         ours.next().expect("the session")["events"].clone()
     };
-    let all = events(&telling(3));
+    let all = events(&teaching_session(3));
     assert_eq!((events(&refused), events(&torn_one)), (all.clone(), all));
 }
 
 #[test]
 fn notices_behind_a_bad_one_are_taken_in_and_it_is_tried_again() {
-    let place = Place::new();
+    let place = TestPlace::new();
     let home = place.home().join(".claude/projects/tidepool");
     fs::create_dir_all(&home).unwrap();
-    let write = |session: &Session, text: &str| {
+    let write = |session: &TestSession, text: &str| {
         let path = home.join(format!("{}.jsonl", session.id()));
         fs::write(&path, text).unwrap();
         let payload = json!({
@@ -172,17 +178,17 @@ fn notices_behind_a_bad_one_are_taken_in_and_it_is_tried_again() {
         });
         place.hook("claude-code", &payload.to_string());
     };
-    let bad = telling(1);
+    let bad = teaching_session(1);
     let text = bad.text();
     write(&bad, &text[..text.len() / 2]);
-    place.say(&["update"]);
+    place.stdout(&["update"]);
     refuse(&place, &bad);
 
-    let good: Vec<Session> = (2..5).map(telling).collect();
+    let good: Vec<TestSession> = (2..5).map(teaching_session).collect();
     write(&bad, &text);
     good.iter()
         .for_each(|session| write(session, &session.text()));
-    // As hosts ask for it: what fails is not the host's to know of.
+    // As hosts run it: the exit code hides failures from them.
     let told = place.json(&["update", "--for", "20s"]);
     assert_eq!(told["notices"], 4);
     assert_eq!(
@@ -209,16 +215,16 @@ fn notices_behind_a_bad_one_are_taken_in_and_it_is_tried_again() {
 
 #[test]
 fn a_session_whose_events_are_damaged_holds_up_the_learning_of_no_other() {
-    let place = Place::new();
+    let place = TestPlace::new();
     for n in 1..4 {
-        place.write(&format!("{n}.jsonl"), &telling(n).text());
+        place.write(&format!("{n}.jsonl"), &teaching_session(n).text());
     }
     let folder = place.transcripts();
-    place.say(&["import", "--no-process", folder.to_str().unwrap()]);
+    place.stdout(&["import", "--no-process", folder.to_str().unwrap()]);
     let damage = format!(
         "UPDATE events SET origin = 'nonsense' WHERE event_no & 0xffffffff = 3 AND session_no =
             (SELECT session_no FROM sessions WHERE host_id = '{}')",
-        telling(2).id()
+        teaching_session(2).id()
     );
     change(&place, &damage);
     let output = place.run(&["update", "--all", "--json"]);
@@ -226,6 +232,11 @@ fn a_session_whose_events_are_damaged_holds_up_the_learning_of_no_other() {
     let report = parsed(&output);
     let failed = report["failed"].as_array().unwrap();
     assert_eq!(failed.len(), 1, "{report}");
-    assert!(failed[0]["job"].as_str().unwrap().contains(telling(2).id()));
+    assert!(
+        failed[0]["job"]
+            .as_str()
+            .unwrap()
+            .contains(teaching_session(2).id())
+    );
     assert_eq!((&report["read"], &report["taught"]), (&json!(3), &json!(2)));
 }

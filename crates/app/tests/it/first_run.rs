@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crate::fixture::{Place, Session, telling};
+use crate::fixture::{TestPlace, TestSession, teaching_session};
 
 /// A shell of ada's, with nothing but `daybook` to call.
-struct Shell {
+struct TestShell {
     home: tempfile::TempDir,
 }
 
-impl Shell {
+impl TestShell {
     fn new() -> Self {
         let home = tempfile::tempdir().expect("a temporary folder");
         let bin = home.path().join("bin");
@@ -39,7 +39,7 @@ impl Shell {
 
     /// What a line that must succeed prints.
     #[track_caller]
-    fn say(&self, line: &str) -> String {
+    fn stdout(&self, line: &str) -> String {
         let output = self.run(line);
         let error = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{line}: {error}");
@@ -48,7 +48,7 @@ impl Shell {
 }
 
 /// The commands that a text suggests: between backticks, or at the end of a line behind two blanks.
-fn suggested(text: &str) -> Vec<String> {
+fn suggested_commands(text: &str) -> Vec<String> {
     let mut commands = Vec::new();
     for line in text.lines() {
         let quoted = line.split('`').skip(1).step_by(2);
@@ -62,19 +62,19 @@ fn suggested(text: &str) -> Vec<String> {
 }
 
 /// Two folders of transcripts and a data folder whose name needs quotes.
-fn imported(shell: &Shell) -> (PathBuf, String) {
+fn import_two_folders(shell: &TestShell) -> (PathBuf, String) {
     let folder = shell.home().join("transcripts");
     std::fs::create_dir(&folder).expect("a folder");
-    std::fs::write(folder.join("a.jsonl"), telling(1).text()).expect("a file");
+    std::fs::write(folder.join("a.jsonl"), teaching_session(1).text()).expect("a file");
     let flags = "--root 'my data' --set person=ada --store sqlite";
-    let text = shell.say(&format!("daybook {flags} import transcripts"));
+    let text = shell.stdout(&format!("daybook {flags} import transcripts"));
     (folder, text)
 }
 
 #[test]
 fn every_suggested_command_works_when_it_is_pasted() {
-    let shell = Shell::new();
-    let (folder, text) = imported(&shell);
+    let shell = TestShell::new();
+    let (folder, text) = import_two_folders(&shell);
     let flags = "--root 'my data' --set person=ada --store sqlite";
     let mut texts = vec![text];
     for command in [
@@ -84,10 +84,13 @@ fn every_suggested_command_works_when_it_is_pasted() {
         "jobs",
         "import --no-process transcripts",
     ] {
-        std::fs::write(folder.join("b.jsonl"), telling(2).text()).expect("a file");
-        texts.push(shell.say(&format!("daybook {flags} {command}")));
+        std::fs::write(folder.join("b.jsonl"), teaching_session(2).text()).expect("a file");
+        texts.push(shell.stdout(&format!("daybook {flags} {command}")));
     }
-    let all: Vec<String> = texts.iter().flat_map(|text| suggested(text)).collect();
+    let all: Vec<String> = texts
+        .iter()
+        .flat_map(|text| suggested_commands(text))
+        .collect();
     let (undo, others): (Vec<&String>, Vec<&String>) =
         all.iter().partition(|line| line.contains("--undo"));
     assert!(others.len() >= 3 && !undo.is_empty(), "{texts:?}");
@@ -96,7 +99,7 @@ fn every_suggested_command_works_when_it_is_pasted() {
             line.contains("--root") && line.contains("/my data'"),
             "{line}"
         );
-        let output = shell.say(line);
+        let output = shell.stdout(line);
         assert!(
             !output.contains("Nothing is remembered") && !output.contains("Nothing clearly"),
             "{line}: {output}"
@@ -106,49 +109,49 @@ fn every_suggested_command_works_when_it_is_pasted() {
 
 #[test]
 fn a_program_that_the_shell_does_not_find_is_named_by_its_path() {
-    let shell = Shell::new();
+    let shell = TestShell::new();
     let program = env!("CARGO_BIN_EXE_daybook");
-    let text = shell.say(&format!("PATH=/nowhere {program} import --sample"));
+    let text = shell.stdout(&format!("PATH=/nowhere {program} import --sample"));
     let from = text
         .find(&format!("{program} --root "))
         .expect("a suggestion");
     let line = text[from..].lines().next().expect("a line");
-    shell.say(&format!("PATH=/nowhere {line}"));
+    shell.stdout(&format!("PATH=/nowhere {line}"));
 }
 
 #[test]
 fn a_question_is_suggested_only_if_it_has_an_answer() {
-    let shell = Shell::new();
-    let (_, text) = imported(&shell);
-    let asks = suggested(&text);
+    let shell = TestShell::new();
+    let (_, text) = import_two_folders(&shell);
+    let asks = suggested_commands(&text);
     let question = asks.iter().find(|line| line.contains(" recall "));
-    let answer = shell.say(question.expect("a question"));
+    let answer = shell.stdout(question.expect("a question"));
     assert!(
         answer.contains('[') && !answer.contains("Nothing "),
         "{answer}"
     );
 
-    let place = Place::new();
-    let quiet = Session::new(7).human("hello").agent("Hello!");
+    let place = TestPlace::new();
+    let quiet = TestSession::new(7).human("hello").agent("Hello!");
     place.write("a.jsonl", &quiet.text());
-    let text = place.say(&["import", &place.transcripts().display().to_string()]);
-    for line in suggested(&text)
+    let text = place.stdout(&["import", &place.transcripts().display().to_string()]);
+    for line in suggested_commands(&text)
         .iter()
         .filter(|line| line.contains(" recall "))
     {
         let question: Vec<&str> = line.split(" recall ").collect();
-        let answer = place.say(&["recall", question[1].trim_matches('\'')]);
+        let answer = place.stdout(&["recall", question[1].trim_matches('\'')]);
         assert!(!answer.contains("Nothing "), "{answer}: {text}");
     }
 }
 
 #[test]
 fn a_memory_of_the_person_alone_is_not_called_nothing() {
-    let place = Place::new();
+    let place = TestPlace::new();
     let chat = "{\"timestamp\":\"2026-03-02T19:41:06Z\",\"role\":\"user\",\"content\":\"I always want answers in metric units.\"}\n\
                 {\"timestamp\":\"2026-03-02T19:41:12Z\",\"role\":\"assistant\",\"content\":\"Noted.\"}\n";
     place.write("chat.jsonl", chat);
-    let text = place.say(&["import", &place.transcripts().display().to_string()]);
+    let text = place.stdout(&["import", &place.transcripts().display().to_string()]);
     assert!(text.contains("1 memory"), "{text}");
     assert!(!text.contains("Nothing was"), "{text}");
     assert!(text.contains("Read it"), "{text}");
@@ -156,23 +159,23 @@ fn a_memory_of_the_person_alone_is_not_called_nothing() {
 
 #[test]
 fn a_session_that_still_rests_is_not_called_fruitless() {
-    let place = Place::new();
+    let place = TestPlace::new();
     place.write(
         "chat.json",
         r#"[{"role":"user","content":"I always want metric units."}]"#,
     );
-    let text = place.say(&["import", &place.transcripts().display().to_string()]);
+    let text = place.stdout(&["import", &place.transcripts().display().to_string()]);
     assert!(text.contains("0 failed · 1 not read yet"), "{text}");
     assert!(text.contains("Nothing was learned yet"), "{text}");
 }
 
 #[test]
 fn the_sample_stands_in_the_person_s_own_folder_and_shows_itself_again() {
-    let shell = Shell::new();
-    let first = shell.say("daybook import --sample");
+    let shell = TestShell::new();
+    let first = shell.stdout("daybook import --sample");
     let root = shell.home().join(".cache/daybook/sample");
     assert!(root.join("daybook.db").is_file(), "{first}");
-    let second = shell.say("daybook import --sample");
+    let second = shell.stdout("daybook import --sample");
     assert!(second.starts_with("Nothing new in 6 files."), "{second}");
     let shown = |text: &str| -> Vec<String> {
         let from = text.find(" project").expect("what is remembered");
@@ -181,11 +184,11 @@ fn the_sample_stands_in_the_person_s_own_folder_and_shows_itself_again() {
         lines.map(str::to_owned).collect()
     };
     assert_eq!(shown(&first), shown(&second));
-    for line in suggested(&first)
+    for line in suggested_commands(&first)
         .iter()
         .filter(|line| !line.contains("--undo"))
     {
-        shell.say(line);
+        shell.stdout(line);
     }
     let best = second
         .lines()
@@ -196,14 +199,14 @@ fn the_sample_stands_in_the_person_s_own_folder_and_shows_itself_again() {
             .any(|line| line.starts_with(" 1 ") && line.contains("100")),
         "{best:?}: {second}"
     );
-    let other = Shell::new();
-    other.say("daybook import --sample");
+    let other = TestShell::new();
+    other.stdout("daybook import --sample");
     assert!(other.home().join(".cache/daybook/sample").is_dir());
 }
 
 #[test]
 fn a_link_in_the_place_of_the_sample_s_files_is_not_written_through() {
-    let shell = Shell::new();
+    let shell = TestShell::new();
     let theirs = shell.home().join("theirs.jsonl");
     std::fs::write(&theirs, "mine\n").expect("a file");
     let chat = shell.home().join(".cache/daybook/sample/sample/chat");
@@ -216,12 +219,12 @@ fn a_link_in_the_place_of_the_sample_s_files_is_not_written_through() {
 /// As on a full disk: no file of the store may grow beyond 64 KiB for this one run.
 #[test]
 fn an_import_that_breaks_off_says_how_to_go_on() {
-    let shell = Shell::new();
+    let shell = TestShell::new();
     let flags = "--root 'my data' --set person=ada";
-    shell.say(&format!("daybook {flags} remember tides"));
+    shell.stdout(&format!("daybook {flags} remember tides"));
     let folder = shell.home().join("transcripts");
     std::fs::create_dir(&folder).expect("a folder");
-    std::fs::write(folder.join("a.jsonl"), telling(1).text()).expect("a file");
+    std::fs::write(folder.join("a.jsonl"), teaching_session(1).text()).expect("a file");
     let broken = format!("trap '' XFSZ; ulimit -f 128; daybook {flags} import transcripts");
     let output = shell.run(&broken);
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -229,6 +232,6 @@ fn an_import_that_breaks_off_says_how_to_go_on() {
         !output.status.success() && error.contains("the import broke off"),
         "{error}"
     );
-    let again = suggested(&error).remove(0);
-    assert!(shell.say(&again).contains("1 session from 1 of 1 file"));
+    let again = suggested_commands(&error).remove(0);
+    assert!(shell.stdout(&again).contains("1 session from 1 of 1 file"));
 }

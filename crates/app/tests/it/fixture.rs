@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// A folder of transcripts and a data folder, gone afterwards.
-pub(crate) struct Place {
+pub(crate) struct TestPlace {
     folder: TempDir,
     /// The database, where it is not a file in the data folder.
     store: Option<String>,
 }
 
-impl Place {
+impl TestPlace {
     pub(crate) fn new() -> Self {
         Self {
             folder: tempfile::tempdir().expect("a temporary folder"),
@@ -109,7 +109,7 @@ impl Place {
     }
 
     /// Standard output of a run that must succeed.
-    pub(crate) fn say(&self, arguments: &[&str]) -> String {
+    pub(crate) fn stdout(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
         let error = String::from_utf8_lossy(&output.stderr);
         assert!(
@@ -122,10 +122,10 @@ impl Place {
     pub(crate) fn json(&self, arguments: &[&str]) -> Value {
         let mut all = arguments.to_vec();
         all.push("--json");
-        serde_json::from_str(&self.say(&all)).expect("only JSON on standard output")
+        serde_json::from_str(&self.stdout(&all)).expect("only JSON on standard output")
     }
 
-    /// All memory files, with what stands in them.
+    /// All memory files, with their content.
     pub(crate) fn memory(&self) -> Vec<(String, String)> {
         let mut files = Vec::new();
         for kind in ["projects", "users"] {
@@ -166,14 +166,14 @@ fn collect(folder: &Path, root: &Path, files: &mut Vec<(String, String)>) {
 
 /// A Claude Code session, built line by line.
 #[derive(Clone)]
-pub(crate) struct Session {
+pub(crate) struct TestSession {
     id: String,
     folder: String,
     branch: String,
     lines: Vec<Value>,
 }
 
-impl Session {
+impl TestSession {
     pub(crate) fn new(n: u32) -> Self {
         let id = format!(
             "{:08x}-1c2d-4e3f-8a4b-{n:012x}",
@@ -198,7 +198,7 @@ impl Session {
         self
     }
 
-    /// The host's name of it.
+    /// The host's id of it.
     pub(crate) fn id(&self) -> &str {
         &self.id
     }
@@ -248,8 +248,8 @@ impl Session {
 }
 
 /// A session that teaches something: a rule, a setting, a trap and an open end.
-pub(crate) fn telling(n: u32) -> Session {
-    let mut session = Session::new(n)
+pub(crate) fn teaching_session(n: u32) -> TestSession {
+    let mut session = TestSession::new(n)
         .human("let's add a cache to the tide table, please always write the test first")
         .agent("I can keep the tides in memory (A) or in a file (B). Which one?")
         .human("let's go with B, a file survives a restart")

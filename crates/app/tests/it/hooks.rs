@@ -1,6 +1,6 @@
-//! What `daybook hook` answers to every payload that a host may send.
+//! The answers of `daybook hook` to every payload that a host may send.
 //!
-//! The payloads and the schemas of answers stand below `hooks/<host>`, written from the hosts'
+//! The payloads and the schemas of answers are below `hooks/<host>`, written from the hosts'
 //! documentation. An event without a schema, such as the end of a session, takes no answer. Codex
 //! refuses a member that it does not know; Claude Code lets it pass, and is answered without one too.
 
@@ -11,7 +11,7 @@ use std::process::{Output, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::fixture::{Place, telling};
+use crate::fixture::{TestPlace, teaching_session};
 
 fn folder(host: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -33,7 +33,7 @@ fn payloads(host: &str) -> Vec<(String, String)> {
     payloads
 }
 
-/// What a host takes as the answer to an event; `None` when it takes none.
+/// The schema of the answer to an event; `None` where the event takes none.
 fn schema(host: &str, event: &str) -> Option<Value> {
     let mut name = String::new();
     for c in event.chars() {
@@ -47,7 +47,7 @@ fn schema(host: &str, event: &str) -> Option<Value> {
     Some(serde_json::from_str(&text).expect("a schema"))
 }
 
-fn answer(place: &Place, host: &str, payload: &[u8]) -> Output {
+fn answer(place: &TestPlace, host: &str, payload: &[u8]) -> Output {
     let mut command = place.daybook(&["hook", host]);
     command
         .stdin(Stdio::piped())
@@ -59,8 +59,8 @@ fn answer(place: &Place, host: &str, payload: &[u8]) -> Output {
     child.wait_with_output().expect("it ends")
 }
 
-/// Says nothing, or what the schema allows, and succeeds.
-fn check(place: &Place, host: &str, name: &str, payload: &str) {
+/// Checks that the answer is empty or fits the schema, and that the hook succeeds.
+fn check(place: &TestPlace, host: &str, name: &str, payload: &str) {
     let output = answer(place, host, payload.as_bytes());
     let said = String::from_utf8(output.stdout).expect("output is UTF-8");
     let error = String::from_utf8_lossy(&output.stderr);
@@ -86,10 +86,10 @@ fn check(place: &Place, host: &str, name: &str, payload: &str) {
     );
 }
 
-fn place() -> Place {
-    let place = Place::new();
-    place.write("a.jsonl", &telling(1).text());
-    place.say(&["import", &place.transcripts().display().to_string()]);
+fn place() -> TestPlace {
+    let place = TestPlace::new();
+    place.write("a.jsonl", &teaching_session(1).text());
+    place.stdout(&["import", &place.transcripts().display().to_string()]);
     place
 }
 
@@ -113,7 +113,7 @@ fn every_event_of_codex_is_answered_as_it_asks() {
 fn an_empty_data_folder_holds_no_host_up() {
     for host in ["claude-code", "codex"] {
         for (name, payload) in payloads(host) {
-            check(&Place::new(), host, &name, &payload);
+            check(&TestPlace::new(), host, &name, &payload);
         }
     }
 }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::fixture::{Place, Session, daybook, telling};
+use crate::fixture::{TestPlace, TestSession, daybook, teaching_session};
 
 /// Kills in all; see the project's acceptance numbers.
 const KILLS: u32 = 300;
@@ -21,9 +21,9 @@ const KILLS_IN_ROUND: u32 = 10;
 /// Sessions that are imported.
 const SESSIONS: u32 = 6;
 
-pub(crate) struct Numbers(pub(crate) u64);
+pub(crate) struct RandomShares(pub(crate) u64);
 
-impl Numbers {
+impl RandomShares {
     pub(crate) fn share(&mut self) -> f64 {
         self.0 = self
             .0
@@ -35,13 +35,13 @@ impl Numbers {
 
 /// Everything that must be the same.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Answers {
+pub(crate) struct MemoryAnswers {
     pub(crate) sessions: Vec<(String, u64, u64)>,
     memory: Vec<(String, String)>,
     recalled: Vec<Value>,
 }
 
-pub(crate) fn answers(place: &Place) -> Answers {
+pub(crate) fn answers(place: &TestPlace) -> MemoryAnswers {
     let sessions = place.json(&["sessions"]);
     let rows = sessions["sessions"].as_array().expect("a list");
     let number = |value: &Value| value.as_u64().expect("a number");
@@ -75,23 +75,23 @@ pub(crate) fn answers(place: &Place) -> Answers {
             found
         })
         .collect();
-    Answers {
+    MemoryAnswers {
         sessions,
         memory: place.memory(),
         recalled,
     }
 }
 
-/// Kills while checkouts are told apart; each is followed by an update of what was read until then.
+/// Kills while checkouts are separated; each is followed by an update of what was read until then.
 const SPLITS: u32 = 24;
 
 /// Sessions in three checkouts that are gone. The shortest, which is read last, shows their remote.
-fn write_checkouts(place: &Place) {
+fn write_checkouts(place: &TestPlace) {
     for (n, folder) in ["ada", "old", "build"].iter().enumerate() {
         let folder = format!("/nowhere/{folder}/tidepool");
         let n = u32::try_from(n).expect("a few");
         let session = match n {
-            2 => Session::new(n)
+            2 => TestSession::new(n)
                 .human("we decided to serve the charts from a second host, please never cache them")
                 .command(
                     "git push",
@@ -99,7 +99,7 @@ fn write_checkouts(place: &Place) {
                     false,
                 )
                 .human("always name the harbour in the log line"),
-            _ => telling(n),
+            _ => teaching_session(n),
         };
         let session = session.in_folder(Path::new(&folder), "main");
         place.write(&format!("{n}.jsonl"), &session.text());
@@ -108,21 +108,21 @@ fn write_checkouts(place: &Place) {
 
 #[test]
 fn killed_before_the_remote_is_shown_it_ends_with_one_project() {
-    let undisturbed = Place::new();
+    let undisturbed = TestPlace::new();
     write_checkouts(&undisturbed);
     let transcripts = undisturbed.transcripts();
     let import = ["import", &transcripts.display().to_string()];
     let began = Instant::now();
-    undisturbed.say(&import);
+    undisturbed.stdout(&import);
     let whole = began.elapsed();
     let expected = (answers(&undisturbed), undisturbed.json(&["projects"]));
     assert_eq!(
         expected.1["projects"].as_object().map(|all| all.len()),
         Some(1)
     );
-    let mut numbers = Numbers(20_261_122);
+    let mut numbers = RandomShares(20_261_122);
     for round in 0..SPLITS / 4 {
-        let place = Place::new();
+        let place = TestPlace::new();
         for _ in 0..4 {
             let at = whole.mul_f64(numbers.share() * 0.9);
             killed(&mut daybook(&place.root(), &transcripts, &import), at);
@@ -130,7 +130,7 @@ fn killed_before_the_remote_is_shown_it_ends_with_one_project() {
                 place.run(&["update", "--all"]);
             }
         }
-        place.say(&import);
+        place.stdout(&import);
         let found = (answers(&place), place.json(&["projects"]));
         assert_eq!(found, expected, "round {round}");
     }
@@ -138,13 +138,13 @@ fn killed_before_the_remote_is_shown_it_ends_with_one_project() {
 
 #[test]
 fn killed_at_any_instant_it_ends_like_an_undisturbed_run() {
-    let undisturbed = Place::new();
+    let undisturbed = TestPlace::new();
     for n in 0..SESSIONS {
-        undisturbed.write(&format!("{n}.jsonl"), &telling(n).text());
+        undisturbed.write(&format!("{n}.jsonl"), &teaching_session(n).text());
     }
     let transcripts = undisturbed.transcripts();
     let began = Instant::now();
-    undisturbed.say(&["import", &transcripts.display().to_string()]);
+    undisturbed.stdout(&["import", &transcripts.display().to_string()]);
     let whole = began.elapsed();
     let expected = answers(&undisturbed);
     assert!(
@@ -156,12 +156,12 @@ fn killed_at_any_instant_it_ends_like_an_undisturbed_run() {
     );
     assert_eq!(expected.sessions.len(), SESSIONS as usize);
 
-    let mut numbers = Numbers(20_260_302);
+    let mut numbers = RandomShares(20_260_302);
     let mut kills = 0;
     let mut round = 0;
     while kills < KILLS {
         round += 1;
-        let place = Place::new();
+        let place = TestPlace::new();
         for _ in 0..KILLS_IN_ROUND {
             let at = whole.mul_f64(numbers.share() * 0.9);
             let import = ["import", &transcripts.display().to_string()];
@@ -171,7 +171,7 @@ fn killed_at_any_instant_it_ends_like_an_undisturbed_run() {
             }
             kills += 1;
         }
-        place.say(&["import", &transcripts.display().to_string()]);
+        place.stdout(&["import", &transcripts.display().to_string()]);
         let found = answers(&place);
         assert_eq!(found, expected, "round {round}, after {kills} kills");
         assert_no_litter(&place.root());
@@ -207,7 +207,7 @@ pub(crate) fn assert_no_litter(root: &Path) {
     assert!(left.is_empty(), "marks of workers that are gone: {left:?}");
 }
 
-/// What git itself says of each memory folder, where git is installed.
+/// Checks each memory folder with git itself, where it is installed.
 pub(crate) fn assert_history_is_whole(root: &Path) {
     for project in std::fs::read_dir(root.join("projects"))
         .into_iter()

@@ -12,8 +12,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::fixture::{Place, telling};
-use crate::kill::{Answers, Numbers, answers, assert_history_is_whole, assert_no_litter, killed};
+use crate::fixture::{TestPlace, teaching_session};
+use crate::kill::{
+    MemoryAnswers, RandomShares, answers, assert_history_is_whole, assert_no_litter, killed,
+};
 
 /// Kills in all, unless `KILLS` says otherwise.
 const KILLS: u32 = 80;
@@ -24,24 +26,24 @@ const SESSIONS: u32 = 4;
 /// Events that are dispatched, fewer than begin a compaction.
 const EVENTS: usize = 12;
 
-/// What is killed.
+/// The process that is killed.
 #[derive(Debug, Clone, Copy)]
-enum Victim {
+enum KilledProcess {
     Import,
     Update,
     Serve,
     Dispatch,
 }
 
-const VICTIMS: [Victim; 4] = [
-    Victim::Import,
-    Victim::Update,
-    Victim::Serve,
-    Victim::Dispatch,
+const KILLED_PROCESSES: [KilledProcess; 4] = [
+    KilledProcess::Import,
+    KilledProcess::Update,
+    KilledProcess::Serve,
+    KilledProcess::Dispatch,
 ];
 
-impl Victim {
-    fn command(self, place: &Place, transcripts: &str) -> Command {
+impl KilledProcess {
+    fn command(self, place: &TestPlace, transcripts: &str) -> Command {
         match self {
             Self::Import => place.daybook(&["import", transcripts]),
             Self::Update => place.daybook(&["update", "--all"]),
@@ -56,40 +58,40 @@ impl Victim {
 
 const SERVE: [&str; 4] = ["serve", "--listen", "127.0.0.1:0", "--no-follow"];
 
-/// A place with a thread whose events stand in a file.
-fn place_with_thread() -> Place {
-    let place = Place::new();
+/// A place with a thread, and a file with its events.
+fn place_with_thread() -> TestPlace {
+    let place = TestPlace::new();
     let mut file = std::fs::File::create(place.home().join("events.jsonl")).expect("a file");
     for n in 0..EVENTS {
         let event = json!({"type": "USER_MESSAGE", "metadata": {"eventId": format!("e{n}")}, "timestamp": 1_772_438_400_000_u64 + n as u64 * 1000,
             "content": format!("please check berth {n} of the harbour before nine")});
         writeln!(file, "{event}").expect("a line");
     }
-    place.say(&["threads", "create", "tides", "--agent", "harbour-bot"]);
+    place.stdout(&["threads", "create", "tides", "--agent", "harbour-bot"]);
     place
 }
 
 /// Everything that must be the same.
 #[derive(Debug, PartialEq)]
-struct State {
-    answers: Answers,
+struct FolderState {
+    answers: MemoryAnswers,
     projects: Value,
     thread: Vec<String>,
 }
 
-/// Does everything to its end, and tells what is there then.
-fn finish(place: &Place, transcripts: &str) -> State {
-    place.say(&["import", transcripts]);
-    let dispatch = Victim::Dispatch.command(place, transcripts).output();
+/// Completes all work, and reads the resulting state.
+fn finish(place: &TestPlace, transcripts: &str) -> FolderState {
+    place.stdout(&["import", transcripts]);
+    let dispatch = KilledProcess::Dispatch.command(place, transcripts).output();
     assert!(dispatch.expect("daybook starts").status.success());
-    place.say(&["update", "--all"]);
+    place.stdout(&["update", "--all"]);
     let state = place.json(&["threads", "state", "tides"]);
     let ids = state["chunkIds"].as_array().expect("a list of chunks");
     let thread = ids.iter().map(|id| {
         let chunk = &state["chunks"][id.as_str().expect("an id")];
         chunk["content"].to_string()
     });
-    State {
+    FolderState {
         answers: answers(place),
         projects: place.json(&["projects"]),
         thread: thread.collect(),
@@ -105,7 +107,7 @@ fn start(mut command: Command) -> Child {
 fn killed_beside_others_it_ends_like_an_undisturbed_run() {
     let undisturbed = place_with_thread();
     for n in 0..SESSIONS {
-        undisturbed.write(&format!("{n}.jsonl"), &telling(n).text());
+        undisturbed.write(&format!("{n}.jsonl"), &teaching_session(n).text());
     }
     let transcripts = undisturbed.transcripts().display().to_string();
     let began = Instant::now();
@@ -115,13 +117,13 @@ fn killed_beside_others_it_ends_like_an_undisturbed_run() {
     assert_eq!(expected.thread.len(), EVENTS);
 
     let wanted = std::env::var("KILLS").map_or(KILLS, |kills| kills.parse().expect("a number"));
-    let mut numbers = Numbers(20_261_123);
+    let mut numbers = RandomShares(20_261_123);
     let mut kills = 0;
     while kills < wanted {
         let place = place_with_thread();
         let mut beside = start(place.daybook(&SERVE));
         for n in 0..KILLS_IN_ROUND {
-            let victim = VICTIMS[n as usize % VICTIMS.len()];
+            let victim = KILLED_PROCESSES[n as usize % KILLED_PROCESSES.len()];
             let at: Duration = whole.mul_f64(numbers.share());
             if killed(&mut victim.command(&place, &transcripts), at) {
                 kills += 1;

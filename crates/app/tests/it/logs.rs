@@ -1,4 +1,4 @@
-//! What the log tells, and that nothing of what was said is in it.
+//! What the log holds, and that it holds nothing of any conversation.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -7,22 +7,22 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::fixture::{Place, Session, telling};
-use crate::serve::Server;
+use crate::fixture::{TestPlace, TestSession, teaching_session};
+use crate::serve::DaybookServer;
 
-/// A word that stands in everything that is said here, and nowhere else.
+/// A word that is in every text of these sessions, and nowhere else.
 const WORD: &str = "quillwort";
 
-/// The manual: every field that a line may have stands in its second table of logs.
+/// The manual. Its second table of logs lists every field that a line may have.
 const MANUAL: &str = include_str!("../../../../docs/operating.md");
 
-/// The lines of a log, each looked at.
+/// The lines of a log, each checked as it is added.
 #[derive(Default)]
-struct Log {
+struct LogLines {
     lines: Vec<Value>,
 }
 
-impl Log {
+impl LogLines {
     fn add(&mut self, text: &str) {
         for line in text.lines() {
             let holds_content = line.to_lowercase().contains(WORD);
@@ -37,7 +37,7 @@ impl Log {
 
     /// Runs a command that must succeed, and reads what it logs.
     fn run(&mut self, command: &mut Command, input: &str) -> String {
-        let mut child = logged(command)
+        let mut child = with_logging(command)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -70,7 +70,7 @@ impl Log {
     }
 }
 
-fn logged(command: &mut Command) -> &mut Command {
+fn with_logging(command: &mut Command) -> &mut Command {
     command
         .env("DAYBOOK_LOG", "trace")
         .env("DAYBOOK_LOG_FORMAT", "json")
@@ -96,15 +96,15 @@ fn check_fields(line: &Value) {
     assert!(time.len() == 24 && time.ends_with('Z'), "{line}");
     let levels = ["error", "warn", "info", "debug", "trace"];
     assert!(levels.iter().any(|level| line["level"] == *level), "{line}");
-    // An event tells what happened just then; only what lasted has milliseconds.
+    // An event has no duration; only the line of a span has milliseconds.
     assert!(line["ms"].is_number() || line["ms"].is_null(), "{line}");
     let on_debug = line["level"] == "debug" || line["level"] == "trace";
     assert!(line["path"].is_null() || on_debug, "a path: {line}");
 }
 
-/// A session that teaches something, with the word in all that was said.
-fn said(n: u32) -> Session {
-    telling(n)
+/// A session that teaches something, with the word in every event.
+fn session_with_word(n: u32) -> TestSession {
+    teaching_session(n)
         .human(&format!(
             "please always run the {WORD} linter before pushing"
         ))
@@ -114,12 +114,12 @@ fn said(n: u32) -> Session {
         .human(&format!("thanks, {WORD} it is"))
 }
 
-fn commands(log: &mut Log, place: &Place) {
-    let session = said(1);
+fn commands(log: &mut LogLines, place: &TestPlace) {
+    let session = session_with_word(1);
     let file = place.write("a.jsonl", &session.text());
     let folder = place.transcripts().display().to_string();
     log.run(&mut place.daybook(&["import", &folder]), "");
-    let more = said(1).human(&format!("and {WORD} once more"));
+    let more = session_with_word(1).human(&format!("and {WORD} once more"));
     place.write("a.jsonl", &more.text());
     for (host, event) in [
         ("claude-code", "SessionStart"),
@@ -135,7 +135,7 @@ fn commands(log: &mut Log, place: &Place) {
         });
         log.run(&mut place.daybook(&["hook", host]), &payload.to_string());
     }
-    // What is no payload is not quoted either.
+    // A text that is no payload is not quoted either.
     log.run(&mut place.daybook(&["hook", "codex"]), &format!("{WORD:?}"));
     log.run(&mut place.daybook(&["update", "--all"]), "");
     let found = log.run(&mut place.daybook(&["recall", WORD]), "");
@@ -147,11 +147,11 @@ fn commands(log: &mut Log, place: &Place) {
     log.run(&mut place.daybook(&["context"]), "");
 }
 
-fn requests(log: &mut Log, place: Place) -> Place {
+fn requests(log: &mut LogLines, place: TestPlace) -> TestPlace {
     let told = place.home().join("serve.log");
     let file = File::create(&told).expect("a file");
     let options = ["--log", "trace", "--log-format", "json", "--no-follow"];
-    let server = Server::start_in(place, &options, file.into());
+    let server = DaybookServer::start_in(place, &options, file.into());
     let names = json!({"agent": "harbour-bot", "session": "tides-1"});
     let with = |more: Value| {
         let mut all = names.clone();
@@ -170,14 +170,14 @@ fn requests(log: &mut Log, place: Place) -> Place {
     );
     server.get("/v1/status");
     server.text("/metrics");
-    server.text(&format!("/v1/words?citation={WORD}"));
+    server.text(&format!("/v1/show?citation={WORD}"));
     server.text(&format!("/{WORD}"));
     let place = server.end();
     log.add(&fs::read_to_string(told).expect("a log"));
     place
 }
 
-fn tools(log: &mut Log, place: &Place) {
+fn tools(log: &mut LogLines, place: &TestPlace) {
     let initialize = json!({
         "protocolVersion": "2025-06-18",
         "capabilities": {},
@@ -190,7 +190,7 @@ fn tools(log: &mut Log, place: &Place) {
         json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}),
     ];
     let mut server = place.daybook(&["mcp"]);
-    let mut child = logged(&mut server)
+    let mut child = with_logging(&mut server)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -216,8 +216,8 @@ fn tools(log: &mut Log, place: &Place) {
 
 #[test]
 fn no_line_of_any_log_holds_what_was_said() {
-    let mut log = Log::default();
-    let place = Place::new();
+    let mut log = LogLines::default();
+    let place = TestPlace::new();
     commands(&mut log, &place);
     let place = requests(&mut log, place);
     tools(&mut log, &place);
@@ -246,10 +246,10 @@ fn no_line_of_any_log_holds_what_was_said() {
 
 #[test]
 fn a_stage_tells_what_it_did_in_the_documented_fields() {
-    let mut log = Log::default();
-    let place = Place::new();
+    let mut log = LogLines::default();
+    let place = TestPlace::new();
     commands(&mut log, &place);
-    let session = format!("claude-code:{}", said(1).id());
+    let session = format!("claude-code:{}", session_with_word(1).id());
 
     let import = log.line("import", "added");
     assert_eq!(
@@ -272,7 +272,7 @@ fn a_stage_tells_what_it_did_in_the_documented_fields() {
     let consolidate = log.line("consolidate", "written");
     assert!(consolidate["revision"].as_u64() > Some(0), "{consolidate}");
     let post = log.line("post", "written");
-    // It happened within the consolidation, and says whose memory it wrote.
+    // It is within the consolidation's span, and so names the scope that was written.
     assert_eq!(post["scope"], consolidate["scope"]);
     assert_eq!(post["commit"].as_str().map(str::len), Some(40));
     let notices = log.line("notices", "taken");
@@ -302,8 +302,8 @@ fn a_stage_tells_what_it_did_in_the_documented_fields() {
 
 #[test]
 fn nothing_is_logged_unless_somebody_asks() {
-    let place = Place::new();
-    place.write("a.jsonl", &said(1).text());
+    let place = TestPlace::new();
+    place.write("a.jsonl", &session_with_word(1).text());
     let folder = place.transcripts().display().to_string();
     for arguments in [
         &["import", &folder][..],
@@ -320,7 +320,7 @@ fn nothing_is_logged_unless_somebody_asks() {
 
 #[test]
 fn only_daybooks_own_modules_can_be_asked_for() {
-    let place = Place::new();
+    let place = TestPlace::new();
     for level in ["rmcp=trace", "verbose", ""] {
         let output = place.run(&["mcp", "--log", level]);
         let error = String::from_utf8_lossy(&output.stderr);
@@ -330,14 +330,14 @@ fn only_daybooks_own_modules_can_be_asked_for() {
 
 #[test]
 fn a_setting_that_makes_no_sense_holds_nobody_up() {
-    let place = Place::new();
+    let place = TestPlace::new();
     let payload = json!({"hook_event_name": "Stop", "session_id": "a"}).to_string();
     let mut command = place.daybook(&["hook", "codex", &payload]);
     let output = command.env("DAYBOOK_LOG", "loud").output();
     let output = output.expect("daybook starts");
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(
-        output.status.success() && error.contains("DAYBOOK_LOG is passed over"),
+        output.status.success() && error.contains("DAYBOOK_LOG is ignored"),
         "{error}"
     );
     assert_eq!(place.json(&["status"])["notices"], 1);
@@ -345,11 +345,11 @@ fn a_setting_that_makes_no_sense_holds_nobody_up() {
 
 #[test]
 fn a_failure_is_a_line_of_the_log_too() {
-    let place = Place::new();
+    let place = TestPlace::new();
     let mut command = place.daybook(&["status"]);
-    let output = logged(&mut command).output().expect("daybook starts");
+    let output = with_logging(&mut command).output().expect("daybook starts");
     assert!(!output.status.success());
-    let mut log = Log::default();
+    let mut log = LogLines::default();
     log.add(&String::from_utf8_lossy(&output.stderr));
     let message = log.lines[0]["message"].as_str().unwrap_or_default();
     assert!(message.contains("daybook import"), "{message}");

@@ -1,5 +1,11 @@
 //! The command as its users run it: a process, a data folder, and what they read.
 
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "tests use this machine's clock, folders and processes"
+)]
+
 mod agents;
 mod backup;
 mod cli;
@@ -20,8 +26,10 @@ mod models;
 #[cfg(all(unix, feature = "postgres"))]
 mod move_store;
 mod projects;
+mod prompts;
 mod reach;
 mod recall;
+mod secret_names;
 mod serve;
 mod server;
 mod servers;
@@ -30,4 +38,5 @@ mod spend;
 mod strange_files;
 mod tenants;
 mod threads;
+mod uses;
 mod worker;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::fixture::{Place, telling};
+use crate::fixture::{TestPlace, teaching_session};
 
 /// Longest wait for a process to end; polled.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -15,15 +15,15 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const ANSWER: usize = 24 * 1024;
 
 /// A server, and its client's ends of the pipes.
-pub(crate) struct Client {
+pub(crate) struct McpClient {
     child: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
     calls: u64,
 }
 
-impl Client {
-    fn start(place: &Place, arguments: &[&str]) -> Self {
+impl McpClient {
+    fn start(place: &TestPlace, arguments: &[&str]) -> Self {
         let mut all = vec!["mcp"];
         all.extend(arguments);
         let mut child = place
@@ -43,15 +43,15 @@ impl Client {
         }
     }
 
-    /// A server that has been greeted.
-    pub(crate) fn greeted(place: &Place, arguments: &[&str]) -> Self {
+    /// Starts a server and opens the session.
+    pub(crate) fn connect(place: &TestPlace, arguments: &[&str]) -> Self {
         let mut client = Self::start(place, arguments);
         client.greet();
         client
     }
 
     fn greet(&mut self) -> Value {
-        let greeting = self.ask(
+        let greeting = self.request(
             "initialize",
             json!({
                 "protocolVersion": "2025-06-18",
@@ -69,29 +69,29 @@ impl Client {
         input.write_all(b"\n").expect("a pipe");
     }
 
-    fn hear(&mut self) -> Value {
+    fn receive(&mut self) -> Value {
         let mut line = String::new();
         self.output.read_line(&mut line).expect("a pipe");
         serde_json::from_str(&line).expect("one line of JSON")
     }
 
-    fn ask(&mut self, method: &str, params: Value) -> Value {
+    fn request(&mut self, method: &str, params: Value) -> Value {
         self.calls += 1;
         let id = self.calls;
         let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
         self.send(&message.to_string());
-        let heard = self.hear();
-        assert_eq!(heard["id"], id, "{heard}");
-        heard
+        let received = self.receive();
+        assert_eq!(received["id"], id, "{received}");
+        received
     }
 
     fn call(&mut self, tool: &str, arguments: Value) -> Value {
         let params = json!({"name": tool, "arguments": arguments});
-        self.ask("tools/call", params)["result"].take()
+        self.request("tools/call", params)["result"].take()
     }
 
     /// Text and data of a call that must succeed.
-    pub(crate) fn told(&mut self, tool: &str, arguments: Value) -> (String, Value) {
+    pub(crate) fn call_ok(&mut self, tool: &str, arguments: Value) -> (String, Value) {
         let mut result = self.call(tool, arguments);
         assert_ne!(result["isError"], true, "{result}");
         let text = text(&result);
@@ -100,13 +100,13 @@ impl Client {
     }
 
     /// The text of a call that must fail.
-    pub(crate) fn refused(&mut self, tool: &str, arguments: Value) -> String {
+    pub(crate) fn call_error(&mut self, tool: &str, arguments: Value) -> String {
         let result = self.call(tool, arguments);
         assert_eq!(result["isError"], true, "{result}");
         text(&result)
     }
 
-    pub(crate) fn ends(mut self) {
+    pub(crate) fn close(mut self) {
         drop(self.input.take());
         wait(&mut self.child);
     }
@@ -131,18 +131,18 @@ fn wait(child: &mut Child) {
     }
 }
 
-fn imported() -> Place {
-    let place = Place::new();
-    place.write("a.jsonl", &telling(1).text());
+fn imported_place() -> TestPlace {
+    let place = TestPlace::new();
+    place.write("a.jsonl", &teaching_session(1).text());
     let folder = place.transcripts().display().to_string();
-    place.say(&["import", &folder]);
+    place.stdout(&["import", &folder]);
     place
 }
 
 #[test]
 fn it_introduces_itself() {
-    let place = Place::new();
-    let mut client = Client::start(&place, &[]);
+    let place = TestPlace::new();
+    let mut client = McpClient::start(&place, &[]);
     let greeting = client.greet();
     let result = &greeting["result"];
     assert_eq!(result["protocolVersion"], "2025-06-18");
@@ -150,51 +150,51 @@ fn it_introduces_itself() {
     let instructions = result["instructions"].as_str().expect("instructions");
     assert!(instructions.contains("`recall`") && instructions.len() < 1_000);
     assert!(!place.root().exists(), "nothing was to be kept");
-    client.ends();
+    client.close();
 }
 
 #[test]
 fn few_tools_are_offered_and_described() {
-    let place = Place::new();
-    let mut client = Client::greeted(&place, &[]);
-    let tools = client.ask("tools/list", json!({}))["result"]["tools"].take();
+    let place = TestPlace::new();
+    let mut client = McpClient::connect(&place, &[]);
+    let tools = client.request("tools/list", json!({}))["result"]["tools"].take();
     assert!(tools.as_array().is_some_and(|tools| tools.len() <= 6));
     insta::assert_snapshot!("tools", pretty(&tools));
-    client.ends();
-    let mut client = Client::greeted(&place, &["--tools", "entities"]);
-    let tools = client.ask("tools/list", json!({}))["result"]["tools"].take();
+    client.close();
+    let mut client = McpClient::connect(&place, &["--tools", "entities"]);
+    let tools = client.request("tools/list", json!({}))["result"]["tools"].take();
     let more: Vec<&Value> = tools.as_array().expect("a list").iter().skip(4).collect();
     insta::assert_snapshot!("entity_tools", pretty(&json!(more)));
-    client.ends();
+    client.close();
 }
 
 #[test]
 fn before_anything_is_remembered_nothing_is_made() {
-    let place = Place::new();
-    let mut client = Client::greeted(&place, &["--tools", "entities"]);
-    let (text, data) = client.told("recall", json!({"question": "tabs or spaces"}));
+    let place = TestPlace::new();
+    let mut client = McpClient::connect(&place, &["--tools", "entities"]);
+    let (text, data) = client.call_ok("recall", json!({"question": "tabs or spaces"}));
     assert_eq!(text, "Nothing is remembered yet.");
     assert_eq!(data["results"], json!([]));
     assert_eq!(
-        client.told("context", json!({})).0,
+        client.call_ok("context", json!({})).0,
         "Nothing is remembered yet."
     );
-    client.told("memory_list_entities", json!({}));
-    client.refused("read", json!({"target": "7f78:L3"}));
-    client.refused("remember", json!({"words": "x", "scope": "nonsense"}));
+    client.call_ok("memory_list_entities", json!({}));
+    client.call_error("show", json!({"target": "7f78:L3"}));
+    client.call_error("remember", json!({"text": "x", "scope": "nonsense"}));
     assert!(!place.root().exists());
-    client.told("remember", json!({"words": "tabs, never spaces"}));
+    client.call_ok("remember", json!({"text": "tabs, never spaces"}));
     assert!(place.root().exists());
-    let (text, _) = client.told("recall", json!({"question": "tabs or spaces"}));
+    let (text, _) = client.call_ok("recall", json!({"question": "tabs or spaces"}));
     assert!(text.contains("tabs, never spaces"), "{text}");
-    client.ends();
+    client.close();
 }
 
 #[test]
 fn recall_and_context_say_what_the_command_line_says() {
-    let place = imported();
-    let mut client = Client::greeted(&place, &[]);
-    let (text, mut data) = client.told("recall", json!({"question": "push", "limit": 8.0}));
+    let place = imported_place();
+    let mut client = McpClient::connect(&place, &[]);
+    let (text, mut data) = client.call_ok("recall", json!({"question": "push", "limit": 8.0}));
     assert!(text.starts_with("<daybook-memory>\n") && text.ends_with("</daybook-memory>\n"));
     assert!(
         text.contains("don't push without asking me first"),
@@ -209,28 +209,48 @@ fn recall_and_context_say_what_the_command_line_says() {
         .expect("an object")
         .remove("daybook-memory");
     assert_eq!(data, place.json(&["recall", "push", "--limit", "8"]));
-    let (text, data) = client.told("context", json!({"project": "tidepool", "budget": 600}));
+    let (text, data) = client.call_ok("context", json!({"project": "tidepool", "budget": 600}));
     let told = place.json(&["context", "--project", "tidepool", "--budget", "600"]);
     assert_eq!(
         (&json!(text), &data["text"]),
         (&told["text"], &told["text"])
     );
     let zeppelin = json!({"question": "zeppelin mooring", "strict": true});
-    let (text, _) = client.told("recall", zeppelin);
+    let (text, _) = client.call_ok("recall", zeppelin);
     assert_eq!(text, "Nothing that is remembered clearly answers that.");
-    client.ends();
+    client.close();
 }
 
 #[test]
-fn a_citation_and_a_memory_file_can_be_read() {
-    let place = imported();
-    let mut client = Client::greeted(&place, &[]);
-    let (_, data) = client.told("recall", json!({"question": "push", "layer": "event"}));
+fn names_of_the_last_release_are_accepted_and_not_listed() {
+    let place = imported_place();
+    let mut client = McpClient::connect(&place, &[]);
+    client.call_ok("remember", json!({"words": "tabs, never spaces"}));
+    let asked = json!({"question": "tabs or spaces"});
+    assert!(
+        client
+            .call_ok("recall", asked)
+            .0
+            .contains("tabs, never spaces")
+    );
+    let file = json!({"target": "projects/tidepool/memory/MEMORY.md"});
+    assert_eq!(
+        client.call_ok("read", file.clone()),
+        client.call_ok("show", file)
+    );
+    client.close();
+}
+
+#[test]
+fn a_citation_and_a_memory_file_can_be_shown() {
+    let place = imported_place();
+    let mut client = McpClient::connect(&place, &[]);
+    let (_, data) = client.call_ok("recall", json!({"question": "push", "layer": "event"}));
     let citation = data["results"][0]["citation"]
         .as_str()
         .expect("a citation")
         .to_owned();
-    let (text, _) = client.told("read", json!({"target": citation, "around": 1}));
+    let (text, _) = client.call_ok("show", json!({"target": citation, "around": 1}));
     assert!(text.starts_with("<daybook-memory>\n"), "{text}");
     assert!(
         text.contains("no, don't push without asking me first"),
@@ -241,15 +261,15 @@ fn a_citation_and_a_memory_file_can_be_read() {
         "{text}"
     );
     let file = "projects/tidepool/memory/MEMORY.md";
-    let (_, data) = client.told("read", json!({"target": file}));
+    let (_, data) = client.call_ok("show", json!({"target": file}));
     let standing = fs::read_to_string(place.root().join(file)).expect("a memory file");
     assert_eq!(data["text"], standing);
-    client.ends();
+    client.close();
 }
 
 #[test]
 fn nothing_but_memory_files_can_be_read() {
-    let place = imported();
+    let place = imported_place();
     fs::write(place.root().join("secret.md"), "secret").expect("a file");
     #[cfg(unix)]
     std::os::unix::fs::symlink(
@@ -257,7 +277,7 @@ fn nothing_but_memory_files_can_be_read() {
         place.root().join("projects/tidepool/memory/link.md"),
     )
     .expect("a link");
-    let mut client = Client::greeted(&place, &[]);
+    let mut client = McpClient::connect(&place, &[]);
     for target in [
         "secret.md",
         "daybook.db/x",
@@ -267,30 +287,30 @@ fn nothing_but_memory_files_can_be_read() {
         "projects/tidepool/memory/../../../secret.md",
         "projects/tidepool/memory/.git/config",
     ] {
-        let why = client.refused("read", json!({"target": target}));
+        let why = client.call_error("show", json!({"target": target}));
         assert!(
             why.contains("MEMORY.md") && why.contains("does not name"),
             "{why}"
         );
     }
-    client.ends();
+    client.close();
 }
 
 #[test]
 fn long_answers_are_cut_and_can_be_gone_on_with() {
-    let place = imported();
+    let place = imported_place();
     let long = place.root().join("projects/tidepool/memory/topics/long.md");
     fs::create_dir_all(long.parent().expect("a folder")).expect("a folder");
     let lines: Vec<String> = (0..4_000)
         .map(|n| format!("- mooring {n} of the pier\n"))
         .collect();
     fs::write(&long, lines.concat()).expect("a file");
-    let mut client = Client::greeted(&place, &[]);
+    let mut client = McpClient::connect(&place, &[]);
     let mut read = String::new();
     let mut offset = json!(0);
     while offset.is_u64() {
         let target = "projects/tidepool/memory/topics/long.md";
-        let (text, data) = client.told("read", json!({"target": target, "offset": offset}));
+        let (text, data) = client.call_ok("show", json!({"target": target, "offset": offset}));
         offset = data["next_offset"].clone();
         assert_eq!(
             text.contains(&format!("with offset {offset} ")),
@@ -301,21 +321,21 @@ fn long_answers_are_cut_and_can_be_gone_on_with() {
     assert_eq!(read, lines.concat());
     let words = format!("the harbour {}", "is wide ".repeat(1_500));
     for n in 0..30 {
-        client.told("remember", json!({"words": format!("{n} {words}")}));
+        client.call_ok("remember", json!({"text": format!("{n} {words}")}));
     }
-    let (text, data) = client.told("recall", json!({"question": "harbour wide", "limit": 50}));
+    let (text, data) = client.call_ok("recall", json!({"question": "harbour wide", "limit": 50}));
     assert!(data["left_out"].as_u64().is_some_and(|left| left > 0));
     assert!(
         text.contains("more answers did not fit") && text.contains("(cut)"),
         "{text}"
     );
-    client.ends();
+    client.close();
 }
 
 #[test]
 fn bad_calls_are_answered_and_the_server_goes_on() {
-    let place = imported();
-    let mut client = Client::greeted(&place, &["--tools", "entities"]);
+    let place = imported_place();
+    let mut client = McpClient::connect(&place, &["--tools", "entities"]);
     let mut said = Vec::new();
     for (tool, arguments) in [
         ("recall", json!({})),
@@ -326,21 +346,21 @@ fn bad_calls_are_answered_and_the_server_goes_on() {
         ("recall", json!({"question": "x", "layer": "lore"})),
         ("recall", json!({"question": "x", "scope": "project/none"})),
         ("recall", json!({"question": "x", "colour": "red"})),
-        ("remember", json!({"words": ""})),
-        ("remember", json!({"words": "x".repeat(20_000)})),
+        ("remember", json!({"text": ""})),
+        ("remember", json!({"text": "x".repeat(20_000)})),
         (
             "remember",
-            json!({"words": "x", "scope": "user/ada", "everywhere": true}),
+            json!({"text": "x", "scope": "user/ada", "everywhere": true}),
         ),
         ("context", json!({"budget": 0})),
-        ("read", json!({"target": "0000:L1"})),
-        ("read", json!({"target": "what?"})),
+        ("show", json!({"target": "0000:L1"})),
+        ("show", json!({"target": "what?"})),
         (
-            "read",
+            "show",
             json!({"target": "projects/tidepool/memory/none.md"}),
         ),
         (
-            "read",
+            "show",
             json!({"target": "projects/tidepool/memory/MEMORY.md", "offset": 1_000_000}),
         ),
         (
@@ -353,7 +373,7 @@ fn bad_calls_are_answered_and_the_server_goes_on() {
         ),
         ("memory_list_entities", json!({"limit": 0})),
     ] {
-        said.push(client.refused(tool, arguments));
+        said.push(client.call_error(tool, arguments));
     }
     insta::assert_snapshot!("refusals", said.join("\n"));
     for broken in ["{", "null", "[]", "{\"jsonrpc\":\"2.0\"}"] {
@@ -363,26 +383,26 @@ fn bad_calls_are_answered_and_the_server_goes_on() {
     client.send(
         &json!({"jsonrpc": "2.0", "id": "x", "method": "tools/call", "params": params}).to_string(),
     );
-    let heard = loop {
-        let heard = client.hear();
-        if heard["id"] == "x" {
-            break heard;
+    let received = loop {
+        let received = client.receive();
+        if received["id"] == "x" {
+            break received;
         }
     };
-    let message = heard["error"]["message"].as_str().expect("an error");
+    let message = received["error"]["message"].as_str().expect("an error");
     assert!(message.contains("there is no tool forget"), "{message}");
-    client.told("recall", json!({"question": "push"}));
-    client.ends();
+    client.call_ok("recall", json!({"question": "push"}));
+    client.close();
 }
 
 #[test]
 fn entities_are_kept_in_files() {
-    let place = Place::new();
-    let mut client = Client::greeted(&place, &["--tools", "entities"]);
+    let place = TestPlace::new();
+    let mut client = McpClient::connect(&place, &["--tools", "entities"]);
     let card = json!({"entity": "tide", "name": "The \"Tide\"", "description": "the sea"});
     let path = "users/ada/memory/entities/tide.md";
     assert_eq!(
-        client.told("memory_create_entity", card),
+        client.call_ok("memory_create_entity", card),
         (
             "Created memory entity tide.".to_owned(),
             json!({"summary": "Created memory entity tide.", "entity": "tide", "created": true, "path": path})
@@ -390,18 +410,18 @@ fn entities_are_kept_in_files() {
     );
     let record = json!({"entity": "tide", "record": "Source", "content": "a\n## b\nc"});
     assert_eq!(
-        client.told("memory_upsert_record", record.clone()),
+        client.call_ok("memory_upsert_record", record.clone()),
         (
             "Added record Source to tide.".to_owned(),
             json!({"summary": "Added record Source to tide.", "entity": "tide", "record": "Source", "created": true, "path": path})
         )
     );
     assert_eq!(
-        client.told("memory_upsert_record", record).0,
+        client.call_ok("memory_upsert_record", record).0,
         "Updated record Source in tide."
     );
     assert_eq!(
-        client.told("memory_list_entities", json!({"limit": 5})),
+        client.call_ok("memory_list_entities", json!({"limit": 5})),
         (
             "- tide: The \"Tide\" — the sea".to_owned(),
             json!({"summary": "- tide: The \"Tide\" — the sea", "count": 1})
@@ -412,31 +432,31 @@ fn entities_are_kept_in_files() {
         standing,
         "---\nname: \"The \\\"Tide\\\"\"\ndescription: \"the sea\"\n---\n# tide\n\n## Source\na\n\\## b\nc\n"
     );
-    let (text, _) = client.told(
+    let (text, _) = client.call_ok(
         "recall",
         json!({"question": "the sea", "scope": "user/ada"}),
     );
     assert!(text.contains(path), "{text}");
-    client.ends();
+    client.close();
 }
 
 #[test]
 fn what_was_recalled_is_not_learned_when_it_comes_back() {
-    let place = imported();
-    let mut client = Client::greeted(&place, &[]);
+    let place = imported_place();
+    let mut client = McpClient::connect(&place, &[]);
     let result = client.call("recall", json!({"question": "push"}));
-    client.ends();
+    client.close();
     let before = place.json(&["recall", "push", "--tools", "--limit", "50"]);
-    let session = crate::fixture::Session::new(9)
+    let session = crate::fixture::TestSession::new(9)
         .human("what do you know of this?")
         .command("recall", &text(&result), false)
         .command("recall", &result["structuredContent"].to_string(), false)
         .command("recall", &result["content"].to_string(), false)
         .agent("I know a little.");
     place.write("b.jsonl", &session.text());
-    place.say(&["import", &place.transcripts().display().to_string()]);
+    place.stdout(&["import", &place.transcripts().display().to_string()]);
     let after = place.json(&["recall", "push", "--tools", "--limit", "50"]);
-    // What else was said makes words a little rarer or commoner, so scores differ in later places.
+    // The other events make words a little rarer or commoner, so scores differ in later places.
     let told = |found: &Value| -> Vec<(Value, Value)> {
         let results = found["results"].as_array().expect("a list").iter();
         let mut told: Vec<(Value, Value)> = results
@@ -457,40 +477,40 @@ fn what_was_recalled_is_not_learned_when_it_comes_back() {
 
 #[test]
 fn twenty_servers_share_one_root() {
-    let place = imported();
-    let mut clients: Vec<Client> = (0..20)
-        .map(|_| Client::greeted(&place, &["--tools", "entities"]))
+    let place = imported_place();
+    let mut clients: Vec<McpClient> = (0..20)
+        .map(|_| McpClient::connect(&place, &["--tools", "entities"]))
         .collect();
     std::thread::scope(|scope| {
         for (n, client) in clients.iter_mut().enumerate() {
             scope.spawn(move || {
-                client.told("remember", json!({"words": format!("buoy {n} is green")}));
+                client.call_ok("remember", json!({"text": format!("buoy {n} is green")}));
                 let entity: String =
                     format!("buoy{}", char::from(b'a' + n as u8)).replace(char::is_numeric, "");
-                client.told(
+                client.call_ok(
                     "memory_create_entity",
                     json!({"entity": entity, "name": "Buoy", "description": "d"}),
                 );
-                client.told(
+                client.call_ok(
                     "memory_upsert_record",
                     json!({"entity": entity, "record": "r", "content": "c"}),
                 );
                 let (text, _) =
-                    client.told("recall", json!({"question": format!("buoy {n} green")}));
+                    client.call_ok("recall", json!({"question": format!("buoy {n} green")}));
                 assert!(text.contains(&format!("buoy {n} is green")), "{text}");
             });
         }
     });
-    let (_, data) = clients[0].told("memory_list_entities", json!({}));
+    let (_, data) = clients[0].call_ok("memory_list_entities", json!({}));
     assert_eq!(data["count"], 20);
-    clients.into_iter().for_each(Client::ends);
-    place.say(&["doctor"]);
+    clients.into_iter().for_each(McpClient::close);
+    place.stdout(&["doctor"]);
 }
 
 #[cfg(unix)]
 #[test]
 fn it_ends_when_its_client_is_killed() {
-    let place = imported();
+    let place = imported_place();
     // The server's input is this process's output; the test alone keeps it alive.
     let mut client = Command::new("cat")
         .stdin(Stdio::piped())
@@ -520,8 +540,8 @@ fn it_ends_when_its_client_is_killed() {
 #[cfg(unix)]
 #[test]
 fn it_ends_when_it_is_asked_to() {
-    let place = imported();
-    let mut client = Client::greeted(&place, &[]);
+    let place = imported_place();
+    let mut client = McpClient::connect(&place, &[]);
     let pid = client.child.id().to_string();
     let status = Command::new("kill").args(["-TERM", &pid]).status();
     assert!(status.expect("kill starts").success());
@@ -530,21 +550,18 @@ fn it_ends_when_it_is_asked_to() {
 
 #[test]
 fn what_a_person_deleted_stays_away_though_an_entity_was_written_since() {
-    let place = Place::new();
-    let mut client = Client::greeted(&place, &["--tools", "entities"]);
-    client.told(
-        "remember",
-        json!({"words": "the pier is closed on Mondays"}),
-    );
+    let place = TestPlace::new();
+    let mut client = McpClient::connect(&place, &["--tools", "entities"]);
+    client.call_ok("remember", json!({"text": "the pier is closed on Mondays"}));
     for (file, text) in place.memory() {
         let kept = text.lines().filter(|line| !line.contains("Mondays"));
         let kept: String = kept.map(|line| format!("{line}\n")).collect();
         fs::write(place.root().join(file), kept).expect("a file");
     }
     let card = json!({"entity": "pier", "name": "Pier", "description": "of wood"});
-    client.told("memory_create_entity", card);
-    client.told("remember", json!({"words": "the ferry leaves at noon"}));
-    client.ends();
+    client.call_ok("memory_create_entity", card);
+    client.call_ok("remember", json!({"text": "the ferry leaves at noon"}));
+    client.close();
     let files = place.memory();
     assert!(files.iter().any(|(_, text)| text.contains("at noon")));
     assert!(
@@ -555,24 +572,24 @@ fn what_a_person_deleted_stays_away_though_an_entity_was_written_since() {
     assert!(!found.to_string().contains("Mondays"), "{found}");
 }
 
-impl Client {
+impl McpClient {
     fn send_bytes(&mut self, line: &[u8]) {
         let input = self.input.as_mut().expect("an open pipe");
         input.write_all(line).expect("a pipe");
         input.write_all(b"\n").expect("a pipe");
     }
 
-    /// Asks for a sign of life, and gives what is heard before it.
-    fn heard_before_ping(&mut self, id: &str) -> Vec<Value> {
+    /// Sends a ping, and returns the messages that arrive before its answer.
+    fn received_before_ping(&mut self, id: &str) -> Vec<Value> {
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": "ping"}).to_string());
         let mut before = Vec::new();
         loop {
-            let heard = self.hear();
-            if heard["id"] == id {
-                assert_eq!(heard["result"], json!({}));
+            let received = self.receive();
+            if received["id"] == id {
+                assert_eq!(received["result"], json!({}));
                 return before;
             }
-            before.push(heard);
+            before.push(received);
         }
     }
 }
@@ -584,8 +601,8 @@ fn call_of(id: u64, question: &str) -> String {
 
 #[test]
 fn what_is_no_message_is_answered_and_the_session_goes_on() {
-    let place = Place::new();
-    let mut client = Client::start(&place, &[]);
+    let place = TestPlace::new();
+    let mut client = McpClient::start(&place, &[]);
     let long = format!("{{\"params\":\"{}\",\"id\":8}}", "x".repeat(5 << 20));
     let deep = format!("{{\"id\":6,\"x\":{}", "[".repeat(100_000));
     let surrogate = call_of(4, "tides").replace("tides", "\\ud800");
@@ -611,39 +628,39 @@ fn what_is_no_message_is_answered_and_the_session_goes_on() {
             json!(9),
         ),
     ];
-    // Before the client has introduced itself, and afterwards.
+    // Before the client's `initialize`, and afterwards.
     for greeted in [false, true] {
         if greeted {
             client.greet();
         }
         for (line, code, id) in &broken {
             client.send_bytes(line);
-            let heard = client.hear();
+            let received = client.receive();
             assert_eq!(
-                (&heard["error"]["code"], &heard["id"]),
+                (&received["error"]["code"], &received["id"]),
                 (&json!(code), id),
-                "{heard}"
+                "{received}"
             );
             assert!(
-                heard.get("id").is_some() && heard["jsonrpc"] == "2.0",
-                "{heard}"
+                received.get("id").is_some() && received["jsonrpc"] == "2.0",
+                "{received}"
             );
         }
         // What expects no answer gets none.
         client.send("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":99}}");
         client.send("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}");
         client.send("");
-        assert_eq!(client.heard_before_ping("p"), Vec::<Value>::new());
+        assert_eq!(client.received_before_ping("p"), Vec::<Value>::new());
     }
-    client.ends();
+    client.close();
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn a_line_without_end_takes_no_memory() {
-    let place = Place::new();
-    let mut client = Client::greeted(&place, &[]);
-    let most = |client: &Client| {
+    let place = TestPlace::new();
+    let mut client = McpClient::connect(&place, &[]);
+    let most = |client: &McpClient| {
         let status = format!("/proc/{}/status", client.child.id());
         let status = fs::read_to_string(status).expect("a process");
         let line = status.lines().find(|line| line.starts_with("VmHWM:"));
@@ -657,16 +674,16 @@ fn a_line_without_end_takes_no_memory() {
         input.write_all(part.as_bytes()).expect("a pipe");
     }
     client.send("");
-    assert_eq!(client.hear()["error"]["code"], -32600);
+    assert_eq!(client.receive()["error"]["code"], -32600);
     let grown = most(&client) - before;
     assert!(grown < 20 << 10, "{grown} KiB more");
-    client.ends();
+    client.close();
 }
 
 #[test]
 fn whatever_is_sent_the_session_goes_on() {
-    let place = imported();
-    let mut client = Client::greeted(&place, &[]);
+    let place = imported_place();
+    let mut client = McpClient::connect(&place, &[]);
     let sound = [
         call_of(1, "push"),
         json!({"jsonrpc": "2.0", "id": "a", "method": "tools/list", "params": {}}).to_string(),
@@ -695,31 +712,31 @@ fn whatever_is_sent_the_session_goes_on() {
             }
         }
         client.send_bytes(&line);
-        client.heard_before_ping(&format!("ping {round}"));
+        client.received_before_ping(&format!("ping {round}"));
     }
     client.send(&call_of(1_000, "push"));
     let answer = loop {
-        let heard = client.hear();
-        // Calls that a change left whole are answered whenever they are ready.
-        if heard["id"] == 1_000 {
-            break heard;
+        let received = client.receive();
+        // Calls that a mutation left valid are answered when they are ready.
+        if received["id"] == 1_000 {
+            break received;
         }
     };
     assert!(
         text(&answer["result"]).contains("push without asking"),
         "{answer}"
     );
-    client.ends();
+    client.close();
 }
 
 #[test]
 fn a_cancelled_call_is_never_answered_and_holds_up_no_other() {
-    // A database that takes connections and says nothing.
+    // A database that accepts connections and never answers.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = silent.local_addr().expect("an address").port();
     let store = format!("postgres://ada@127.0.0.1:{port}/daybook");
-    let place = Place::new();
-    let mut client = Client::greeted(&place, &["--store", &store]);
+    let place = TestPlace::new();
+    let mut client = McpClient::connect(&place, &["--store", &store]);
     for id in 100..300 {
         client.send(&call_of(id, "push"));
     }
@@ -730,22 +747,22 @@ fn a_cancelled_call_is_never_answered_and_holds_up_no_other() {
         client.send(&cancel.to_string());
     }
     // There is room again for as many.
-    let refused = client.heard_before_ping("p");
+    let refused = client.received_before_ping("p");
     assert_eq!(refused, Vec::<Value>::new());
     for id in 300..500 {
         client.send(&call_of(id, "push"));
     }
-    assert_eq!(client.heard_before_ping("q"), Vec::<Value>::new());
+    assert_eq!(client.received_before_ping("q"), Vec::<Value>::new());
     for id in 300..500 {
         let params = json!({"requestId": id});
         let cancel =
             json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
         client.send(&cancel.to_string());
     }
-    // Connections that wait are cut: whatever was under way fails now.
+    // Waiting connections are cut: all open calls fail now.
     drop(silent);
-    assert_eq!(client.heard_before_ping("r"), Vec::<Value>::new());
-    client.ends();
+    assert_eq!(client.received_before_ping("r"), Vec::<Value>::new());
+    client.close();
 }
 
 #[test]
@@ -753,18 +770,18 @@ fn more_requests_than_there_is_room_for_are_told_so() {
     let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = silent.local_addr().expect("an address").port();
     let store = format!("postgres://ada@127.0.0.1:{port}/daybook");
-    let place = Place::new();
-    let mut client = Client::greeted(&place, &["--store", &store]);
+    let place = TestPlace::new();
+    let mut client = McpClient::connect(&place, &["--store", &store]);
     for id in 0..258 {
         client.send(&call_of(id, "push"));
     }
     client.send(&call_of(7, "again"));
     for (id, code) in [(256, -32000), (257, -32000), (7, -32600)] {
-        let heard = client.hear();
+        let received = client.receive();
         assert_eq!(
-            (&heard["id"], &heard["error"]["code"]),
+            (&received["id"], &received["error"]["code"]),
             (&json!(id), &json!(code)),
-            "{heard}"
+            "{received}"
         );
     }
     client.child.kill().expect("a kill");

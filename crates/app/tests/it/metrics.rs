@@ -1,29 +1,29 @@
-//! What `/metrics` tells: in the format that Prometheus reads, and the same as the data folder.
+//! `/metrics`: in the format that Prometheus reads, with the same numbers as the data folder.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Stdio;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use daybook_domain::seams::{JobStore, SpendStore};
+use daybook_domain::seams::{SpendStore, Store};
 use daybook_domain::spend::{Charge, ReserveOutcome};
-use daybook_domain::trigger::Mark;
+use daybook_domain::trigger::DueMark;
 use daybook_domain::{
     Claim, ClaimLimits, FailedTry, Failure, FailureClass, JobKey, JobKind, LeaseToken, Money,
-    Priority, Retry, Scope, ScopeKind, SessionId, Tenant, Timestamp, Wait,
+    Priority, RetryPolicy, RetryWait, Scope, ScopeKind, SessionId, Tenant, Timestamp,
 };
-use daybook_engine::notices::election;
+use daybook_engine::hook_events::update_lock::UpdateLock;
 use daybook_store::sqlite::{SqliteOptions, SqliteStore};
 use daybook_testkit::run;
 use serde_json::json;
 
-use crate::fixture::Place;
-use crate::serve::Server;
+use crate::fixture::TestPlace;
+use crate::serve::DaybookServer;
 
 /// Samples as they are written, with their values.
 type Samples = BTreeMap<String, f64>;
 
-/// Reads a text by the rules of the exposition format, version 0.0.4, and of its naming; a panic
-/// says which is broken.
+/// Parses a text by the rules of the exposition format, version 0.0.4, and of its naming; panics with the
+/// rule that is broken.
 fn read(text: &str) -> Samples {
     assert!(text.ends_with('\n'), "the last line does not end");
     let mut samples = Samples::new();
@@ -141,7 +141,7 @@ fn check_buckets(name: &str, text: &str) {
     }
 }
 
-fn scrape(server: &Server) -> Samples {
+fn scrape(server: &DaybookServer) -> Samples {
     let (head, body) = server.text("/metrics");
     assert!(head.starts_with("HTTP/1.1 200"), "{head}{body}");
     let head = head.to_lowercase();
@@ -186,11 +186,11 @@ fn extract(host_id: &str) -> JobKey {
     })
 }
 
-fn due(input: u64, at: Timestamp) -> Mark {
-    Mark::at_once(input, at, Priority::Normal)
+fn due(input: u64, at: Timestamp) -> DueMark {
+    DueMark::at_once(input, at, Priority::Normal)
 }
 
-async fn claim(jobs: &dyn JobStore, now: Timestamp) -> LeaseToken {
+async fn claim(jobs: &dyn Store, now: Timestamp) -> LeaseToken {
     let claim = Claim {
         kind: JobKind::Extract,
         holder: "ada",
@@ -208,8 +208,8 @@ fn broken() -> FailedTry {
             class: FailureClass::Content,
             message: "it is broken".to_owned(),
         },
-        wait: Wait::default(),
-        retry: Retry::default(),
+        wait: RetryWait::default(),
+        retry: RetryPolicy::default(),
         jitter: 0.0,
         engine: "daybook/test".to_owned(),
     }
@@ -220,12 +220,12 @@ fn broken() -> FailedTry {
 async fn at_work(store: &SqliteStore, now: Timestamp, minutes: i64) {
     let hour = Duration::from_secs(3600);
     let ago = |minutes: i64| Timestamp(now.0 - minutes * 60_000);
-    let jobs: &dyn JobStore = store;
+    let jobs: &dyn Store = store;
     let mut at = ago(100_000);
     jobs.mark(&extract("broken"), due(1, at))
         .await
         .expect("marked");
-    while jobs.gaps().await.expect("gaps").is_empty() {
+    while jobs.gaps_of_all_tenants().await.expect("gaps").is_empty() {
         at = at.plus(10 * hour);
         let token = claim(jobs, at).await;
         let failed = jobs.fail(&token, &broken(), at).await;
@@ -272,11 +272,11 @@ async fn spending(store: &SqliteStore, now: Timestamp) {
 
 #[test]
 fn the_numbers_are_those_of_the_data_folder() {
-    let place = Place::new();
+    let place = TestPlace::new();
     let root = place.root();
-    place.say(&["remember", "deploys happen on Tuesdays"]);
-    // The server's own hands are held still.
-    let _elected = election::stand(&root)
+    place.stdout(&["remember", "deploys happen on Tuesdays"]);
+    // The server does no background work of its own.
+    let _elected = UpdateLock::try_acquire(&root)
         .expect("a lock")
         .expect("nobody else");
     let path = root.join("daybook.db");
@@ -285,11 +285,12 @@ fn the_numbers_are_those_of_the_data_folder() {
     run(spending(&store, now()));
     let payload = json!({"hook_event_name": "Stop", "session_id": "a"}).to_string();
     place.hook("codex", &payload);
-    let server = Server::start_in(place, &["--no-follow"], Stdio::inherit());
+    let server = DaybookServer::start_in(place, &["--no-follow"], Stdio::inherit());
     for session in ["tides-1", "tides-2"] {
         let event = json!({"role": "user", "text": "please always write the test first"});
-        let telling = json!({"agent": "harbour-bot", "session": session, "events": [event]});
-        server.post("/v1/append", &telling);
+        let teaching_session =
+            json!({"agent": "harbour-bot", "session": session, "events": [event]});
+        server.post("/v1/append", &teaching_session);
     }
 
     let samples = scrape(&server);
@@ -302,7 +303,7 @@ fn the_numbers_are_those_of_the_data_folder() {
         &samples,
         &[
             (&version, 1.0),
-            // held, due, two that wait, and the two sessions that were just told.
+            // held, due, two that wait, and the two sessions that were just reported.
             ("daybook_jobs_waiting{kind=\"extract\"}", 6.0),
             ("daybook_jobs_due{kind=\"extract\"}", 1.0),
             ("daybook_jobs_due{kind=\"consolidate\"}", 1.0),
@@ -355,11 +356,11 @@ fn the_numbers_are_those_of_the_data_folder() {
 
 #[test]
 fn requests_are_counted_by_route_and_class() {
-    let server = Server::start_in(Place::new(), &["--no-follow"], Stdio::inherit());
+    let server = DaybookServer::start_in(TestPlace::new(), &["--no-follow"], Stdio::inherit());
     server.get("/health");
     server.get("/v1/status");
     server.get("/v1/status");
-    server.text("/v1/words?citation=abcd:L1");
+    server.text("/v1/show?citation=abcd:L1");
     server.text("/made/up");
     server.text("/made/up/too");
     let requests = |route: &str, status: &str| {
@@ -371,7 +372,7 @@ fn requests_are_counted_by_route_and_class() {
         &[
             (&requests("/health", "2xx"), 1.0),
             (&requests("/v1/status", "2xx"), 2.0),
-            (&requests("/v1/words", "4xx"), 1.0),
+            (&requests("/v1/show", "4xx"), 1.0),
             (&requests("none", "4xx"), 2.0),
             (
                 "daybook_http_request_duration_seconds_count{route=\"/v1/status\"}",

@@ -1,15 +1,17 @@
-//! Models that are asked, as whoever runs the command sees it.
+//! Requests to models, as the person at the command line sees them.
 
 mod faults;
 mod manners;
+mod quarantine;
+mod vectors;
 mod waiting;
 
-use daybook_testkit::llm_server::{Asked, Behaviour, LlmServer, Script};
+use daybook_testkit::llm_server::{Behaviour, LlmServer, RecordedRequest, Script};
 use serde_json::json;
 
-use crate::fixture::Place;
+use crate::fixture::TestPlace;
 
-/// The key that the provider wants.
+/// The key that the provider requires.
 const KEY: &str = "sk-ada-1815";
 
 /// How the three providers of the tests are written in daybook.toml.
@@ -23,15 +25,15 @@ fn provider(wire: &str, server: &LlmServer) -> String {
     )
 }
 
-fn place(settings: &str) -> Place {
-    let place = Place::new();
+fn place(settings: &str) -> TestPlace {
+    let place = TestPlace::new();
     std::fs::create_dir_all(place.root()).expect("a folder");
     std::fs::write(place.root().join("daybook.toml"), settings).expect("a file");
     place
 }
 
-/// What a model says that repeats the first words of the person.
-fn parrot(asked: &Asked) -> Behaviour {
+/// An answer that repeats the first words of the person.
+fn repeat_first_words(asked: &RecordedRequest) -> Behaviour {
     let text = asked.text();
     let said = text.lines().find_map(|line| {
         let (number, words) = line.strip_prefix('[')?.split_once(" human] ")?;
@@ -51,7 +53,7 @@ fn parrot(asked: &Asked) -> Behaviour {
     }))
 }
 
-fn say(place: &Place, arguments: &[&str]) -> String {
+fn stdout_of(place: &TestPlace, arguments: &[&str]) -> String {
     let output = place
         .daybook(arguments)
         .env("HOME_KEY", KEY)
@@ -66,16 +68,16 @@ fn say(place: &Place, arguments: &[&str]) -> String {
 
 #[track_caller]
 fn check_wire(wire: &str) {
-    let server = LlmServer::start(Script::answering(parrot));
+    let server = LlmServer::start(Script::answering(repeat_first_words));
     let place = place(&provider(wire, &server));
     let root = place.root().display().to_string();
-    say(
+    stdout_of(
         &place,
         &["import", "--sample", "--no-process", "--root", &root],
     );
-    say(&place, &["update", "--all"]);
+    stdout_of(&place, &["update", "--all"]);
 
-    let asked = server.asked();
+    let asked = server.recorded_requests();
     assert!(!asked.is_empty());
     assert!(asked.iter().all(|asked| asked.model == "small-1"));
     let held = asked
@@ -103,7 +105,7 @@ fn check_wire(wire: &str) {
         "{memory:?}"
     );
     // Nothing is left to ask about.
-    say(&place, &["update", "--all"]);
+    stdout_of(&place, &["update", "--all"]);
     assert_eq!(server.requests(), asked.len());
     let folder = place.root();
     let database = std::fs::read(folder.join("daybook.db")).expect("a database");

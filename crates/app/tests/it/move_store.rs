@@ -3,19 +3,19 @@
 use std::fs;
 use std::process::{Child, Command, Stdio};
 
-use daybook_testkit::postgres::{self, Database};
+use daybook_testkit::postgres::{self, TestDatabase};
 use serde_json::Value;
 
-use crate::fixture::{Place, telling};
+use crate::fixture::{TestPlace, teaching_session};
 
 /// A place that has learned something.
-fn taught() -> Place {
-    let place = Place::new();
-    place.write("a.jsonl", &telling(1).text());
-    place.write("b.jsonl", &telling(2).text());
+fn learned_place() -> TestPlace {
+    let place = TestPlace::new();
+    place.write("a.jsonl", &teaching_session(1).text());
+    place.write("b.jsonl", &teaching_session(2).text());
     let folder = place.transcripts().display().to_string();
-    place.say(&["import", &folder]);
-    place.say(&["remember", "the pilot boat leaves at nine"]);
+    place.stdout(&["import", &folder]);
+    place.stdout(&["remember", "the pilot boat leaves at nine"]);
     fs::write(
         place.root().join("daybook.toml"),
         "# ada's own\nidle = \"3m\"  # rests\n",
@@ -24,8 +24,8 @@ fn taught() -> Place {
     place
 }
 
-/// All that commands tell of a memory.
-fn seen(place: &Place) -> Vec<Value> {
+/// The output of commands about a memory.
+fn command_outputs(place: &TestPlace) -> Vec<Value> {
     let mut seen: Vec<Value> = [
         &["sessions"][..],
         &["projects", "list"],
@@ -45,8 +45,8 @@ fn seen(place: &Place) -> Vec<Value> {
     seen
 }
 
-/// Where the histories of memory files stand.
-fn heads(place: &Place) -> Vec<Value> {
+/// The newest commits of the histories of memory files.
+fn heads(place: &TestPlace) -> Vec<Value> {
     let mut heads = Vec::new();
     for kind in ["users", "projects"] {
         let folders = fs::read_dir(place.root().join(kind));
@@ -60,14 +60,20 @@ fn heads(place: &Place) -> Vec<Value> {
     heads
 }
 
-fn setting(place: &Place) -> String {
+fn setting(place: &TestPlace) -> String {
     fs::read_to_string(place.root().join("daybook.toml")).unwrap()
 }
 
-fn fails(place: &Place, arguments: &[&str]) -> String {
+fn run_failing(place: &TestPlace, arguments: &[&str]) -> String {
     let output = place.run(arguments);
     assert!(!output.status.success(), "{arguments:?} succeeded");
     String::from_utf8(output.stderr).unwrap()
+}
+
+/// What was moved of each table, but uses: to look at a memory is to use it.
+fn tables(moved: &Value) -> Vec<&Value> {
+    let tables = moved["tables"].as_array().unwrap().iter();
+    tables.filter(|table| table["table"] != "uses").collect()
 }
 
 #[test]
@@ -75,8 +81,8 @@ fn there_and_back_changes_nothing_that_can_be_seen() {
     let Some(database) = postgres::empty() else {
         return;
     };
-    let place = taught();
-    let (before, files) = (seen(&place), place.memory());
+    let place = learned_place();
+    let (before, files) = (command_outputs(&place), place.memory());
     assert!(before.len() > 7, "no history: {before:?}");
     let there = place.json(&["move-store", &database.url()]);
     assert_eq!(
@@ -86,22 +92,22 @@ fn there_and_back_changes_nothing_that_can_be_seen() {
             database.url()
         )
     );
-    assert_eq!(seen(&place), before);
+    assert_eq!(command_outputs(&place), before);
     assert_eq!(place.memory(), files);
-    let refused = fails(&place, &["--store", "sqlite", "remember", "to the old one"]);
+    let refused = run_failing(&place, &["--store", "sqlite", "remember", "to the old one"]);
     assert!(refused.contains("was moved to postgres://"), "{refused}");
 
     let back = place.json(&["move-store", "sqlite"]);
-    assert_eq!(there["tables"], back["tables"]);
+    assert_eq!(tables(&there), tables(&back));
     assert_eq!(there["folders"], back["folders"]);
     assert!(setting(&place).ends_with("store = \"sqlite\"\n"));
-    assert_eq!(seen(&place), before);
+    assert_eq!(command_outputs(&place), before);
     assert_eq!(place.memory(), files);
     assert!(place.root().join("daybook.db.moved-1").is_file());
-    place.say(&["doctor"]);
-    place.say(&["remember", "life goes on"]);
+    place.stdout(&["doctor"]);
+    place.stdout(&["remember", "life goes on"]);
 
-    let again = fails(&place, &["move-store", &database.url()]);
+    let again = run_failing(&place, &["move-store", &database.url()]);
     assert!(again.contains("holds another memory"), "{again}");
 }
 
@@ -111,22 +117,22 @@ fn another_memory_is_not_mixed_in_and_flags_are_left_to_their_owner() {
         return;
     };
     let url = database.url();
-    let other = taught();
-    let said = other.say(&["move-store", &url, "--store", "sqlite"]);
-    assert!(said.contains("write --store postgres://"), "{said}");
+    let other = learned_place();
+    let said = other.stdout(&["move-store", &url, "--store", "sqlite"]);
+    assert!(said.contains("pass --store postgres://"), "{said}");
     assert!(
         !setting(&other).contains("store"),
         "a flag is not written down"
     );
 
-    let place = taught();
-    let before = seen(&place);
-    let refused = fails(&place, &["move-store", &url]);
+    let place = learned_place();
+    let before = command_outputs(&place);
+    let refused = run_failing(&place, &["move-store", &url]);
     assert!(refused.contains("holds another memory"), "{refused}");
-    assert_eq!(seen(&place), before);
-    let refused = fails(&place, &["move-store", "sqlite"]);
+    assert_eq!(command_outputs(&place), before);
+    let refused = run_failing(&place, &["move-store", "sqlite"]);
     assert!(refused.contains("in sqlite already"), "{refused}");
-    let refused = fails(&place, &["move-store", &url, "--set", "ledger=json"]);
+    let refused = run_failing(&place, &["move-store", &url, "--set", "ledger=json"]);
     assert!(refused.contains("ledger"), "{refused}");
 }
 
@@ -135,8 +141,8 @@ fn a_move_that_was_broken_off_goes_on() {
     let Some(database) = postgres::empty() else {
         return;
     };
-    let place = taught();
-    let mut before = seen(&place);
+    let place = learned_place();
+    let mut before = command_outputs(&place);
     let note = place.root().join("run/moving");
     for patience in [0, 20_000, 100_000, 400_000] {
         let mut child = place
@@ -157,16 +163,16 @@ fn a_move_that_was_broken_off_goes_on() {
         }
         // A change that a copy which only went on would miss; refused once the source is closed.
         place.run(&["remember", &format!("the boat was late {patience} times")]);
-        before = seen(&place);
+        before = command_outputs(&place);
     }
     if !setting(&place).contains("postgres") {
-        place.say(&["move-store", &database.url()]);
+        place.stdout(&["move-store", &database.url()]);
     }
-    assert_eq!(seen(&place), before);
+    assert_eq!(command_outputs(&place), before);
     assert!(!note.exists());
 }
 
-/// The program as docs/operating.md says to run it.
+/// Runs a program as docs/operating.md describes.
 fn run(mut program: Command, arguments: &[&str]) {
     let output = program
         .env("PGOPTIONS", "-c daybook.tenants=all")
@@ -177,7 +183,7 @@ fn run(mut program: Command, arguments: &[&str]) {
     assert!(output.status.success(), "{program:?}: {said}");
 }
 
-fn dump(database: &Database, file: &str) {
+fn dump(database: &TestDatabase, file: &str) {
     let url = database.url();
     let options = [
         "--enable-row-security",
@@ -194,17 +200,17 @@ fn a_dump_of_postgresql_is_restored_with_its_own_programs() {
     let (Some(database), Some(other)) = (postgres::empty(), postgres::empty()) else {
         return;
     };
-    let place = taught();
-    place.say(&["move-store", &database.url()]);
-    let before = seen(&place);
-    let refused = fails(&place, &["backup", "all.tar"]);
+    let place = learned_place();
+    place.stdout(&["move-store", &database.url()]);
+    let before = command_outputs(&place);
+    let refused = run_failing(&place, &["backup", "all.tar"]);
     assert!(
         refused.contains("pg_dump --enable-row-security"),
         "{refused}"
     );
     let file = place.home().join("daybook.dump").display().to_string();
     dump(&database, &file);
-    place.say(&["remember", "said after the dump"]);
+    place.stdout(&["remember", "said after the dump"]);
     let url = other.url();
     let options = ["--no-owner", "--exit-on-error", &file, "--dbname", &url];
     run(other.program("pg_restore"), &options);
@@ -217,8 +223,8 @@ fn a_dump_of_postgresql_is_restored_with_its_own_programs() {
     for folder in ["users", "projects"] {
         fs::remove_dir_all(place.root().join(folder)).unwrap();
     }
-    assert_eq!(seen(&place)[0], before[0]);
-    assert_eq!(seen(&place)[4], before[4]);
-    place.say(&["remember", "life goes on"]);
-    place.say(&["doctor"]);
+    assert_eq!(command_outputs(&place)[0], before[0]);
+    assert_eq!(command_outputs(&place)[4], before[4]);
+    place.stdout(&["remember", "life goes on"]);
+    place.stdout(&["doctor"]);
 }

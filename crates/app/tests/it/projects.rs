@@ -3,26 +3,26 @@
 use std::fs;
 use std::path::Path;
 
-use crate::fixture::{Place, Session, telling};
+use crate::fixture::{TestPlace, TestSession, teaching_session};
 
-fn other(n: u32) -> Session {
-    Session::new(n)
+fn other(n: u32) -> TestSession {
+    TestSession::new(n)
         .human("we decided to serve the harbour charts from a second host, please never cache them")
         .agent("Done: the charts come from the second host.")
         .human("always name the harbour in the log line")
         .in_folder(Path::new("/nowhere/ada/harbour"), "charts")
 }
 
-fn two_projects() -> Place {
-    let place = Place::new();
-    place.write("a.jsonl", &telling(1).text());
+fn two_projects() -> TestPlace {
+    let place = TestPlace::new();
+    place.write("a.jsonl", &teaching_session(1).text());
     place.write("b.jsonl", &other(2).text());
     let folder = place.transcripts().display().to_string();
-    place.say(&["import", &folder]);
+    place.stdout(&["import", &folder]);
     place
 }
 
-fn curated(place: &Place, project: &str) -> String {
+fn curated(place: &TestPlace, project: &str) -> String {
     let path = place
         .root()
         .join("projects")
@@ -31,7 +31,7 @@ fn curated(place: &Place, project: &str) -> String {
     fs::read_to_string(path).unwrap_or_default()
 }
 
-fn keys(place: &Place) -> Vec<String> {
+fn keys(place: &TestPlace) -> Vec<String> {
     let known = place.json(&["projects", "list"]);
     let keys = known["projects"].as_object().unwrap().keys();
     keys.cloned().collect()
@@ -40,7 +40,7 @@ fn keys(place: &Place) -> Vec<String> {
 #[test]
 fn projects_are_listed_with_their_checkouts_and_branches() {
     let place = two_projects();
-    let said = place.say(&["projects"]);
+    let said = place.stdout(&["projects"]);
     assert!(
         said.contains("harbour  1 checkout, 1 of them gone · 1 branch"),
         "{said}"
@@ -58,7 +58,7 @@ fn a_merged_project_brings_what_was_learned_and_a_persons_own_words() {
     fs::create_dir_all(folder.join("topics")).unwrap();
     fs::write(folder.join("topics/pilots.md"), "# Pilots\n").unwrap();
 
-    let said = place.say(&["projects", "merge", "harbour", "tidepool"]);
+    let said = place.stdout(&["projects", "merge", "harbour", "tidepool"]);
     assert!(
         said.starts_with("harbour is tidepool now: 1 checkout moved."),
         "{said}"
@@ -87,7 +87,7 @@ fn a_merged_project_brings_what_was_learned_and_a_persons_own_words() {
             .text(),
     );
     let folder = place.transcripts().display().to_string();
-    place.say(&["import", &folder]);
+    place.stdout(&["import", &folder]);
     assert_eq!(keys(&place), ["tidepool"]);
     assert!(curated(&place, "tidepool").contains("greet the pilot boat"));
 }
@@ -95,12 +95,12 @@ fn a_merged_project_brings_what_was_learned_and_a_persons_own_words() {
 #[test]
 fn a_renamed_project_keeps_everything_under_its_new_name() {
     let place = two_projects();
-    place.say(&["projects", "rename", "harbour", "port"]);
+    place.stdout(&["projects", "rename", "harbour", "port"]);
     let text = curated(&place, "port");
     assert!(text.starts_with("# port — what we know"), "{text}");
     assert!(text.contains("always name the harbour"), "{text}");
     assert_eq!(keys(&place), ["port", "tidepool"]);
-    let told = place.say(&["context", "--project", "port"]);
+    let told = place.stdout(&["context", "--project", "port"]);
     assert!(told.contains("always name the harbour"), "{told}");
 }
 

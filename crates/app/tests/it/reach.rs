@@ -1,4 +1,4 @@
-//! Who reaches `daybook serve` while others hold it up.
+//! `daybook serve` stays reachable while other clients hold connections.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read, Write};
@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::fixture::Place;
-use crate::serve::Server;
+use crate::fixture::TestPlace;
+use crate::serve::DaybookServer;
 
 /// Longest wait for anything.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Connections that show no token: every other one is silent, the others have begun a request.
-fn crowd(server: &Server, size: usize) -> Vec<TcpStream> {
+fn crowd(server: &DaybookServer, size: usize) -> Vec<TcpStream> {
     let open = |n: usize| {
         let mut stream = TcpStream::connect(&server.address).expect("it listens");
         stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
@@ -31,10 +31,10 @@ fn crowd(server: &Server, size: usize) -> Vec<TcpStream> {
 }
 
 /// A connection that is kept open, and has shown the token.
-struct Kept(TcpStream);
+struct KeptConnection(TcpStream);
 
-impl Kept {
-    fn open(server: &Server) -> Self {
+impl KeptConnection {
+    fn open(server: &DaybookServer) -> Self {
         let stream = TcpStream::connect(&server.address).expect("it listens");
         stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
         let mut kept = Self(stream);
@@ -42,7 +42,7 @@ impl Kept {
         kept
     }
 
-    fn recall(&mut self, server: &Server) {
+    fn recall(&mut self, server: &DaybookServer) {
         let body = json!({"question": "when do deploys happen"}).to_string();
         let request = format!(
             "POST /v1/recall HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\
@@ -74,19 +74,19 @@ fn rest(stream: &mut TcpStream) -> String {
     }
 }
 
-fn check_reachable_beside_a_crowd(server: &Server, size: usize) {
+fn check_reachable_beside_a_crowd(server: &DaybookServer, size: usize) {
     server.post(
         "/v1/remember",
         &json!({"text": "deploys happen on Tuesdays"}),
     );
-    let mut kept = Kept::open(server);
+    let mut kept = KeptConnection::open(server);
     let mut crowd = crowd(server, size);
     for _ in 0..5 {
         kept.recall(server);
         let found = server.post("/v1/recall", &json!({"question": "when do deploys happen"}));
         assert_eq!(found["results"][0]["text"], "deploys happen on Tuesdays");
     }
-    // The first ones had to make room, and were told so.
+    // The first ones had to make room, and got an answer with `Retry-After`.
     for stream in &mut crowd[..2] {
         let answer = rest(stream);
         assert!(answer.starts_with("HTTP/1.1 503 "), "{answer:?}");
@@ -97,7 +97,7 @@ fn check_reachable_beside_a_crowd(server: &Server, size: usize) {
 /// A crowd of more connections than a server has room for that may have so many files open.
 #[cfg(unix)]
 fn check_with_descriptors(descriptors: usize, crowd: usize) {
-    let place = Place::new();
+    let place = TestPlace::new();
     let daybook = place.daybook(&["serve", "--listen", "127.0.0.1:0", "--no-follow"]);
     let mut limited = Command::new("sh");
     let limit = format!("ulimit -n {descriptors}; exec \"$0\" \"$@\"");
@@ -107,7 +107,7 @@ fn check_with_descriptors(descriptors: usize, crowd: usize) {
     for (name, value) in daybook.get_envs() {
         limited.env(name, value.expect("nothing is removed"));
     }
-    check_reachable_beside_a_crowd(&Server::spawned(place, limited), crowd);
+    check_reachable_beside_a_crowd(&DaybookServer::spawned(place, limited), crowd);
 }
 
 #[cfg(unix)]
@@ -124,7 +124,7 @@ fn a_server_with_few_descriptors_is_reachable_beside_a_crowd() {
 
 #[test]
 fn what_is_slow_is_cut_in_time() {
-    let server = Server::start();
+    let server = DaybookServer::start();
     let began = Instant::now();
     let connect = || {
         let stream = TcpStream::connect(&server.address).expect("it listens");
@@ -132,7 +132,7 @@ fn what_is_slow_is_cut_in_time() {
         stream.set_read_timeout(Some(wait)).expect("a timeout");
         stream
     };
-    // Writes a byte between two looks at what comes back.
+    // Writes a byte between two reads of the answer.
     let drip = |mut stream: TcpStream, byte: &[u8]| {
         let mut answer = [0; 4096];
         loop {
@@ -181,7 +181,7 @@ fn what_is_slow_is_cut_in_time() {
 
 #[test]
 fn a_connection_without_the_token_has_one_answer() {
-    let server = Server::start();
+    let server = DaybookServer::start();
     let mut stream = TcpStream::connect(&server.address).expect("it listens");
     stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
     let health = format!("GET /health HTTP/1.1\r\nHost: {}\r\n\r\n", server.address);
@@ -193,10 +193,10 @@ fn a_connection_without_the_token_has_one_answer() {
 
 #[test]
 fn many_notes_at_once_are_all_kept() {
-    let place = Place::new();
+    let place = TestPlace::new();
     let log = place.home().join("log");
     let out = Stdio::from(File::create(&log).expect("a file"));
-    let server = Server::start_in(place, &["--log", "warn"], out);
+    let server = DaybookServer::start_in(place, &["--log", "warn"], out);
     thread::scope(|scope| {
         for client in 0..16 {
             let server = &server;
@@ -215,10 +215,10 @@ fn many_notes_at_once_are_all_kept() {
 
 #[test]
 fn what_allowing_other_machines_opens_is_said_at_the_start() {
-    let place = Place::new();
+    let place = TestPlace::new();
     let log = place.home().join("log");
     let out = Stdio::from(File::create(&log).expect("a file"));
-    let server = Server::start_in(place, &["--allow-remote"], out);
+    let server = DaybookServer::start_in(place, &["--allow-remote"], out);
     server.get("/health");
     let said = fs::read_to_string(&log).expect("a file");
     assert!(

@@ -1,4 +1,4 @@
-//! What `daybook serve` answers, and what it keeps out.
+//! The answers and refusals of `daybook serve`.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -9,28 +9,28 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::fixture::Place;
+use crate::fixture::TestPlace;
 
 /// Longest wait for anything.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A running server.
-pub(crate) struct Server {
-    pub(crate) place: Place,
-    child: Running,
+pub(crate) struct DaybookServer {
+    pub(crate) place: TestPlace,
+    child: ServerProcess,
     pub(crate) address: String,
     pub(crate) token: String,
 }
 
 /// What came back.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct HttpAnswer {
     pub(crate) status: u16,
     head: String,
     pub(crate) body: Value,
 }
 
-impl Answer {
+impl HttpAnswer {
     pub(crate) fn code(&self) -> (u16, &str) {
         (
             self.status,
@@ -39,20 +39,20 @@ impl Answer {
     }
 }
 
-impl Server {
+impl DaybookServer {
     pub(crate) fn start() -> Self {
-        Self::start_in(Place::new(), &[], Stdio::inherit())
+        Self::start_in(TestPlace::new(), &[], Stdio::inherit())
     }
 
     /// One on the data folder of `place`, that writes its standard error to `log`.
-    pub(crate) fn start_in(place: Place, options: &[&str], log: Stdio) -> Self {
+    pub(crate) fn start_in(place: TestPlace, options: &[&str], log: Stdio) -> Self {
         let mut command = place.daybook(&[&["serve", "--listen", "127.0.0.1:0"], options].concat());
         command.stderr(log);
         Self::spawned(place, command)
     }
 
     /// The one that `command` starts on the data folder of `place`.
-    pub(crate) fn spawned(place: Place, mut command: Command) -> Self {
+    pub(crate) fn spawned(place: TestPlace, mut command: Command) -> Self {
         let mut child = command
             .stdout(Stdio::piped())
             .spawn()
@@ -71,20 +71,20 @@ impl Server {
         let token = fs::read_to_string(place.root().join("token")).expect("a token");
         Self {
             place,
-            child: Running(child),
+            child: ServerProcess(child),
             address,
             token: token.trim().to_owned(),
         }
     }
 
     /// Ends it, and gives the place back.
-    pub(crate) fn end(self) -> Place {
+    pub(crate) fn end(self) -> TestPlace {
         drop(self.child);
         self.place
     }
 
-    /// Sends `request` as it stands, and reads to the end of the answer: its head and its body.
-    fn said(&self, request: &str) -> (String, String) {
+    /// Sends `request` unchanged, and reads the answer to its end: head and body.
+    fn exchange(&self, request: &str) -> (String, String) {
         let mut stream = TcpStream::connect(&self.address).expect("it listens");
         stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
         stream.write_all(request.as_bytes()).expect("it reads");
@@ -97,37 +97,37 @@ impl Server {
     /// The head and the body of an answer that is no JSON.
     pub(crate) fn text(&self, path: &str) -> (String, String) {
         let (host, token) = (&self.address, &self.token);
-        self.said(&format!(
+        self.exchange(&format!(
             "GET {path} HTTP/1.1\r\nConnection: close\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n\r\n"
         ))
     }
 
-    fn raw(&self, request: &str) -> Answer {
-        let (head, body) = self.said(request);
+    fn raw(&self, request: &str) -> HttpAnswer {
+        let (head, body) = self.exchange(request);
         let status = head
             .split(' ')
             .nth(1)
             .and_then(|status| status.parse().ok());
-        Answer {
+        HttpAnswer {
             status: status.expect("a status"),
             head: head.to_lowercase(),
             body: serde_json::from_str(&body).expect("a JSON body"),
         }
     }
 
-    fn send(&self, what: &str, headers: &str, body: &str) -> Answer {
+    fn send(&self, what: &str, headers: &str, body: &str) -> HttpAnswer {
         let length = body.len();
         self.raw(&format!(
             "{what} HTTP/1.1\r\nConnection: close\r\nContent-Length: {length}\r\n{headers}\r\n{body}"
         ))
     }
 
-    pub(crate) fn ask(&self, what: &str, body: &str) -> Answer {
-        self.ask_with(&self.token, what, body)
+    pub(crate) fn send_request(&self, what: &str, body: &str) -> HttpAnswer {
+        self.send_request_as(&self.token, what, body)
     }
 
-    /// Asks with a token of another tenant.
-    pub(crate) fn ask_with(&self, token: &str, what: &str, body: &str) -> Answer {
+    /// Sends a request with the token of another tenant.
+    pub(crate) fn send_request_as(&self, token: &str, what: &str, body: &str) -> HttpAnswer {
         let host = &self.address;
         let headers = format!(
             "Host: {host}\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n"
@@ -136,22 +136,22 @@ impl Server {
     }
 
     pub(crate) fn get(&self, path: &str) -> Value {
-        self.fine(&format!("GET {path}"), "")
+        self.expect_ok(&format!("GET {path}"), "")
     }
 
     pub(crate) fn post(&self, path: &str, body: &Value) -> Value {
-        self.fine(&format!("POST {path}"), &body.to_string())
+        self.expect_ok(&format!("POST {path}"), &body.to_string())
     }
 
-    fn fine(&self, what: &str, body: &str) -> Value {
-        let answer = self.ask(what, body);
+    fn expect_ok(&self, what: &str, body: &str) -> Value {
+        let answer = self.send_request(what, body);
         assert_eq!(answer.status, 200, "{what}: {}", answer.body);
         answer.body
     }
 
     #[track_caller]
     fn check(&self, what: &str, body: &str, status: u16, code: &str) {
-        let answer = self.ask(what, body);
+        let answer = self.send_request(what, body);
         assert_eq!(answer.code(), (status, code), "{what}: {}", answer.body);
         assert!(
             answer.body["error"]["message"]
@@ -162,16 +162,16 @@ impl Server {
 }
 
 /// Ended when dropped.
-struct Running(Child);
+struct ServerProcess(Child);
 
-impl Drop for Running {
+impl Drop for ServerProcess {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-fn telling(events: &Value) -> Value {
+fn append_body(events: &Value) -> Value {
     json!({
         "agent": "harbour-bot",
         "session": "2026-03-02-tides",
@@ -181,8 +181,8 @@ fn telling(events: &Value) -> Value {
     })
 }
 
-fn taught() -> Value {
-    telling(&json!([
+fn teaching_events() -> Value {
+    append_body(&json!([
         {"id": "1", "role": "user", "text": "please always write the test first"},
         {"id": "2", "role": "assistant", "text": "I will write the test first."},
         {"id": "3", "role": "assistant", "tool": "Bash", "text": "cargo test"},
@@ -192,8 +192,8 @@ fn taught() -> Value {
 
 #[test]
 fn what_is_appended_and_triggered_is_found_after_an_update() {
-    let server = Server::start();
-    let appended = server.post("/v1/append", &taught());
+    let server = DaybookServer::start();
+    let appended = server.post("/v1/append", &teaching_events());
     assert_eq!(appended, json!({"added": 4, "known": 0, "last": 4}));
     let ended = json!({"agent": "harbour-bot", "session": "2026-03-02-tides", "what": "reset"});
     let triggered = server.post("/v1/trigger", &ended);
@@ -202,7 +202,7 @@ fn what_is_appended_and_triggered_is_found_after_an_update() {
         (&json!("due"), &json!("high"))
     );
     // Without --all: the trigger alone makes the session due.
-    server.place.say(&["update"]);
+    server.place.stdout(&["update"]);
     assert_eq!(server.post("/v1/trigger", &ended)["outcome"], "nothing_new");
 
     let found = server.post(
@@ -217,12 +217,15 @@ fn what_is_appended_and_triggered_is_found_after_an_update() {
         "{found}"
     );
     let citation = best["citation"].as_str().expect("a citation");
-    let words = server.get(&format!("/v1/words?citation={citation}"));
-    assert_eq!(words["session"], "harbour-bot:2026-03-02-tides");
+    let shown = server.get(&format!("/v1/show?citation={citation}"));
+    assert_eq!(shown["session"], "harbour-bot:2026-03-02-tides");
     assert_eq!(
-        words["events"][0]["text"],
+        shown["events"][0]["text"],
         "please always write the test first"
     );
+    // The name of the last release.
+    let words = server.get(&format!("/v1/words?citation={citation}"));
+    assert_eq!(words, shown);
 
     let context = server.get("/v1/context?folder=/nowhere/ada/tidepool");
     assert_eq!(context["project"], "tidepool");
@@ -231,6 +234,12 @@ fn what_is_appended_and_triggered_is_found_after_an_update() {
             .as_str()
             .is_some_and(|text| text.contains("test first")),
         "{context}"
+    );
+    let at_hand = "files=src/cache.rs%0Asrc/chart.rs&prompt=should%20tests%20or%20code%20be%20written%20first%20here";
+    let prompted = server.get(&format!("/v1/context?project=tidepool&{at_hand}"));
+    assert!(
+        prompted["entries"].as_u64() >= context["entries"].as_u64(),
+        "{prompted}"
     );
     let status = server.get("/v1/status");
     assert_eq!(
@@ -241,11 +250,11 @@ fn what_is_appended_and_triggered_is_found_after_an_update() {
 
 #[test]
 fn what_is_appended_again_is_not_added_again() {
-    let server = Server::start();
-    server.post("/v1/append", &taught());
+    let server = DaybookServer::start();
+    server.post("/v1/append", &teaching_events());
     let again = json!({"added": 0, "known": 4, "last": 4});
-    assert_eq!(server.post("/v1/append", &taught()), again);
-    let unnamed = telling(&json!([
+    assert_eq!(server.post("/v1/append", &teaching_events()), again);
+    let unnamed = append_body(&json!([
         {"role": "user", "text": "yes", "at": "2026-03-02T08:15:00Z"},
         {"role": "user", "text": "yes", "at": "2026-03-02T08:16:00Z"},
     ]));
@@ -257,7 +266,7 @@ fn what_is_appended_again_is_not_added_again() {
 
 #[test]
 fn what_is_remembered_is_found_at_once() {
-    let server = Server::start();
+    let server = DaybookServer::start();
     let kept = server.post(
         "/v1/remember",
         &json!({"text": "deploys happen on Tuesdays"}),
@@ -272,26 +281,26 @@ fn what_is_remembered_is_found_at_once() {
 
 #[test]
 fn an_ephemeral_session_is_never_learned_from() {
-    let server = Server::start();
-    let mut telling = taught();
-    telling["kind"] = json!("ephemeral");
-    server.post("/v1/append", &telling);
+    let server = DaybookServer::start();
+    let mut teaching_session = teaching_events();
+    teaching_session["kind"] = json!("ephemeral");
+    server.post("/v1/append", &teaching_session);
     let ended = json!({"agent": "harbour-bot", "session": "2026-03-02-tides", "what": "end"});
     assert_eq!(server.post("/v1/trigger", &ended)["outcome"], "never");
 }
 
 #[test]
 fn a_secret_in_an_appended_event_is_nowhere_in_the_data_folder() {
-    let server = Server::start();
+    let server = DaybookServer::start();
     let secret = "Tr0ub4dor&3xyz";
     let says = format!("export DB_PASSWORD='{secret}'");
     let events = json!([
         {"role": "user", "text": says},
         {"role": "tool", "tool": says, "text": says, "id": says},
     ]);
-    server.post("/v1/append", &telling(&events));
+    server.post("/v1/append", &append_body(&events));
     server.post("/v1/remember", &json!({"text": says}));
-    let mut named = telling(&json!([{"role": "user", "text": "hello"}]));
+    let mut named = append_body(&json!([{"role": "user", "text": "hello"}]));
     named["branch"] = json!(says);
     server.check(
         "POST /v1/append",
@@ -299,7 +308,7 @@ fn a_secret_in_an_appended_event_is_nowhere_in_the_data_folder() {
         400,
         "invalid_request",
     );
-    server.place.say(&["update", "--all"]);
+    server.place.stdout(&["update", "--all"]);
     let mut seen = 0;
     for file in files(&server.place.root()) {
         let bytes = fs::read(&file).unwrap_or_default();
@@ -326,7 +335,7 @@ fn files(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
 
 #[test]
 fn only_who_has_the_token_comes_in() {
-    let server = Server::start();
+    let server = DaybookServer::start();
     let host = format!("Host: {}\r\n", server.address);
     let without = server.send("GET /v1/status", &host, "");
     assert_eq!(without.code(), (401, "unauthorized"));
@@ -348,7 +357,7 @@ fn only_who_has_the_token_comes_in() {
 
 #[test]
 fn a_name_that_only_points_here_is_refused() {
-    let server = Server::start();
+    let server = DaybookServer::start();
     for path in ["/health", "/v1/status", "/metrics"] {
         let headers = format!(
             "Host: evil.example\r\nAuthorization: Bearer {}\r\n",
@@ -361,7 +370,7 @@ fn a_name_that_only_points_here_is_refused() {
 
 #[test]
 fn the_token_is_for_its_owner_alone_and_stays() {
-    let server = Server::start();
+    let server = DaybookServer::start();
     assert_eq!(server.token.len(), 64);
     let file = server.place.root().join("token");
     #[cfg(unix)]
@@ -380,7 +389,7 @@ fn the_token_is_for_its_owner_alone_and_stays() {
 
 #[test]
 fn what_cannot_be_answered_says_why() {
-    let server = Server::start();
+    let server = DaybookServer::start();
     server.check("GET /v1/nothing", "", 404, "no_such_route");
     server.check("GET /v1/append", "", 405, "wrong_method");
     server.check("POST /v1/append", "{\"agent\":", 400, "malformed");
@@ -393,8 +402,10 @@ fn what_cannot_be_answered_says_why() {
     );
     let unknown = "{\"question\": \"tides\", \"scopes\": [\"project/nothing\"]}";
     server.check("POST /v1/recall", unknown, 404, "not_found");
-    server.check("GET /v1/words?citation=abcd:L1", "", 404, "not_found");
-    server.check("GET /v1/words?citing=abcd:L1", "", 400, "invalid_request");
+    server.check("GET /v1/show?citation=abcd:L1", "", 404, "not_found");
+    server.check("GET /v1/show?citing=abcd:L1", "", 400, "invalid_request");
+    let files = "GET /v1/context?file=src/cache.rs";
+    server.check(files, "", 400, "invalid_request");
     server.check(
         "GET /v1/context?folder=tidepool",
         "",
@@ -403,7 +414,8 @@ fn what_cannot_be_answered_says_why() {
     );
     let end = "{\"agent\": \"harbour-bot\", \"session\": \"none\", \"what\": \"end\"}";
     server.check("POST /v1/trigger", end, 404, "not_found");
-    let future = telling(&json!([{"role": "user", "text": "hi", "at": "2999-01-01T00:00:00Z"}]));
+    let future =
+        append_body(&json!([{"role": "user", "text": "hi", "at": "2999-01-01T00:00:00Z"}]));
     server.check(
         "POST /v1/append",
         &future.to_string(),
@@ -414,7 +426,7 @@ fn what_cannot_be_answered_says_why() {
 
 #[test]
 fn what_is_not_json_or_too_large_is_refused() {
-    let server = Server::start();
+    let server = DaybookServer::start();
     let headers = format!(
         "Host: {}\r\nAuthorization: Bearer {}\r\n",
         server.address, server.token
@@ -427,21 +439,21 @@ fn what_is_not_json_or_too_large_is_refused() {
     ));
     assert_eq!(large.code(), (413, "too_large"));
     let event = json!({"role": "user", "text": "tides"});
-    let many = telling(&Value::Array(vec![event; 513]));
+    let many = append_body(&Value::Array(vec![event; 513]));
     server.check("POST /v1/append", &many.to_string(), 400, "invalid_request");
 }
 
 #[test]
 fn the_largest_append_is_taken_in() {
-    let server = Server::start();
+    let server = DaybookServer::start();
     let event = json!({"role": "tool", "text": "tide ".repeat(50_000)});
-    let added = server.post("/v1/append", &telling(&Value::Array(vec![event; 4])));
+    let added = server.post("/v1/append", &append_body(&Value::Array(vec![event; 4])));
     assert_eq!(added, json!({"added": 4, "known": 0, "last": 4}));
 }
 
 #[test]
 fn the_published_document_is_the_committed_one() {
-    let server = Server::start();
+    let server = DaybookServer::start();
     let published = server.get("/openapi.json");
     let committed = include_str!("../../openapi.json");
     assert_eq!(
@@ -462,9 +474,9 @@ fn the_published_document_is_the_committed_one() {
 #[cfg(unix)]
 #[test]
 fn the_end_signal_ends_it() {
-    let mut server = Server::start();
-    server.post("/v1/append", &taught());
-    // A connection that says nothing holds nothing up.
+    let mut server = DaybookServer::start();
+    server.post("/v1/append", &teaching_events());
+    // A silent connection delays no other.
     let _idle = TcpStream::connect(&server.address).expect("it listens");
     let ended = std::process::Command::new("kill")
         .args(["-TERM", &server.child.0.id().to_string()])
@@ -485,7 +497,7 @@ fn the_end_signal_ends_it() {
 
 #[test]
 fn other_machines_are_kept_out_unless_they_are_asked_in() {
-    let place = Place::new();
+    let place = TestPlace::new();
     let output = place.run(&["serve", "--listen", "0.0.0.0:0"]);
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(

@@ -3,16 +3,16 @@
 use std::fs;
 use std::os::unix::fs::DirBuilderExt;
 
-use daybook_testkit::postgres::{self, Database};
+use daybook_testkit::postgres::{self, TestDatabase};
 use serde_json::json;
 
-use crate::fixture::Place;
+use crate::fixture::TestPlace;
 
 const PAGE: &str = "projects/ada-tidepool/memory/MEMORY.md";
 
 /// A machine whose settings name the database.
-fn machine(database: &Database) -> Place {
-    let place = Place::new();
+fn machine(database: &TestDatabase) -> TestPlace {
+    let place = TestPlace::new();
     let private = fs::DirBuilder::new().mode(0o700).create(place.root());
     private.expect("a folder");
     let settings = format!("store = \"{}\"\nperson = \"ada\"\n", database.url());
@@ -20,7 +20,7 @@ fn machine(database: &Database) -> Place {
     place
 }
 
-fn read(place: &Place, file: &str) -> String {
+fn read(place: &TestPlace, file: &str) -> String {
     fs::read_to_string(place.root().join(file)).unwrap_or_default()
 }
 
@@ -31,30 +31,30 @@ fn what_one_machine_took_in_another_one_recalls_reads_and_edits() {
     };
     let (here, there) = (machine(&database), machine(&database));
     let root = here.root().display().to_string();
-    here.say(&["import", "--sample", "--root", &root]);
+    here.stdout(&["import", "--sample", "--root", &root]);
     let question = ["recall", "what is the limit of the cache"];
     assert_eq!(here.json(&question), there.json(&question));
     assert!(!there.root().join("daybook.db").exists());
 
-    there.say(&["checkout"]);
+    there.stdout(&["checkout"]);
     assert_eq!(read(&here, PAGE), read(&there, PAGE));
     assert!(read(&here, PAGE).contains("cache"));
-    assert!(there.say(&["checkout"]).contains("up to date"));
+    assert!(there.stdout(&["checkout"]).contains("up to date"));
 
     let edited = format!("{}\nAda wrote this by hand.\n", read(&there, PAGE));
     fs::write(there.root().join(PAGE), edited).expect("a file");
     let handed_over = there.json(&["checkin"]);
     assert_eq!(handed_over[0]["scope"], json!("project/ada-tidepool"));
-    assert!(there.say(&["checkin"]).contains("Nothing was edited"));
-    here.say(&[
+    assert!(there.stdout(&["checkin"]).contains("Nothing was edited"));
+    here.stdout(&[
         "remember",
         "--scope",
         "project/ada-tidepool",
         "Tides are read hourly.",
     ]);
-    here.say(&["update", "--all"]);
+    here.stdout(&["update", "--all"]);
     for place in [&here, &there] {
-        place.say(&["checkout"]);
+        place.stdout(&["checkout"]);
         let page = read(place, PAGE);
         assert!(
             page.contains("by hand") && page.contains("hourly"),
@@ -62,14 +62,14 @@ fn what_one_machine_took_in_another_one_recalls_reads_and_edits() {
         );
     }
     assert_eq!(read(&here, PAGE), read(&there, PAGE));
-    let found = here.say(&["recall", "what did ada write by hand"]);
+    let found = here.stdout(&["recall", "what did ada write by hand"]);
     assert!(found.contains("by hand"), "{found}");
-    here.say(&["doctor"]);
+    here.stdout(&["doctor"]);
 }
 
 #[test]
 fn a_server_that_is_not_there_is_named_without_its_password() {
-    let place = Place::new();
+    let place = TestPlace::new();
     let store = "postgres://ada:secret@127.0.0.1:1/daybook";
     let output = place.run(&["status", "--store", store]);
     assert!(!output.status.success());
@@ -83,7 +83,7 @@ fn a_server_that_is_not_there_is_named_without_its_password() {
 
 #[test]
 fn a_ledger_of_one_machine_and_a_memory_of_several_contradict_each_other() {
-    let place = Place::new();
+    let place = TestPlace::new();
     let arguments = [
         "status",
         "--store",
@@ -99,8 +99,8 @@ fn a_ledger_of_one_machine_and_a_memory_of_several_contradict_each_other() {
 
 #[test]
 fn folders_of_one_machine_alone_need_no_checkout() {
-    let place = Place::new();
-    place.say(&["remember", "Deploys happen on Tuesdays."]);
+    let place = TestPlace::new();
+    place.stdout(&["remember", "Deploys happen on Tuesdays."]);
     for command in ["checkout", "checkin"] {
         let output = place.run(&[command]);
         assert!(!output.status.success());

@@ -10,11 +10,11 @@ use tempfile::TempDir;
 use crate::fixture::daybook;
 
 /// A home folder of its own, with both agents in it.
-struct Home {
+struct HostHome {
     folder: TempDir,
 }
 
-impl Home {
+impl HostHome {
     fn new() -> Self {
         let home = Self {
             folder: tempfile::tempdir().expect("a temporary folder"),
@@ -51,7 +51,7 @@ impl Home {
         self.command(arguments).output().expect("daybook starts")
     }
 
-    fn say(&self, arguments: &[&str]) -> String {
+    fn stdout(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
         let error = String::from_utf8_lossy(&output.stderr);
         assert!(
@@ -106,8 +106,8 @@ fn commands(settings: &Value, event: &str) -> Vec<String> {
 
 #[test]
 fn a_fresh_home_gets_hooks_and_servers_and_gives_them_back() {
-    let home = Home::new();
-    let said = home.say(&["--yes"]);
+    let home = HostHome::new();
+    let said = home.stdout(&["--yes"]);
     assert!(said.contains("/hooks"), "{said}");
     let program = env!("CARGO_BIN_EXE_daybook");
     let claude = home.value(".claude/settings.json");
@@ -136,42 +136,42 @@ fn a_fresh_home_gets_hooks_and_servers_and_gives_them_back() {
         home.read(".codex/config.toml")
             .starts_with("[mcp_servers.daybook]\n")
     );
-    home.say(&["--undo", "--yes"]);
+    home.stdout(&["--undo", "--yes"]);
     assert_eq!(home.files(), []);
 }
 
 #[test]
 fn there_and_back_again_leaves_nothing_either() {
-    let home = Home::new();
+    let home = HostHome::new();
     for _ in 0..3 {
-        home.say(&["--yes"]);
+        home.stdout(&["--yes"]);
         assert_eq!(home.files().len(), 4);
-        home.say(&["--undo", "--yes"]);
+        home.stdout(&["--undo", "--yes"]);
         assert_eq!(home.files(), []);
         assert!(
-            home.say(&["--undo", "--yes"])
-                .starts_with("Nothing to take back")
+            home.stdout(&["--undo", "--yes"])
+                .starts_with("Nothing to undo")
         );
     }
 }
 
 #[test]
 fn twice_is_once() {
-    let home = Home::new();
-    home.say(&["--yes"]);
+    let home = HostHome::new();
+    home.stdout(&["--yes"]);
     let before = home.files();
     assert!(
-        home.say(&["--yes"])
-            .starts_with("Nothing to change: Claude Code and Codex know")
+        home.stdout(&["--yes"])
+            .starts_with("Nothing to change: Daybook is set up for Claude Code and Codex")
     );
     assert_eq!(home.files(), before);
 }
 
 #[test]
 fn nobody_is_asked_without_a_terminal_and_a_dry_run_changes_nothing() {
-    let home = Home::new();
+    let home = HostHome::new();
     assert!(home.refusal(&[]).contains("--yes"));
-    let said = home.say(&["--dry-run", "claude-code"]);
+    let said = home.stdout(&["--dry-run", "claude-code"]);
     assert!(
         said.contains("settings.json  (new)") && said.contains("+ {"),
         "{said}"
@@ -182,9 +182,9 @@ fn nobody_is_asked_without_a_terminal_and_a_dry_run_changes_nothing() {
 
 #[test]
 fn only_the_agents_that_are_there_are_told() {
-    let home = Home::new();
+    let home = HostHome::new();
     fs::remove_dir(home.at(".codex")).expect("a folder");
-    home.say(&["--yes"]);
+    home.stdout(&["--yes"]);
     assert!(!home.at(".codex").exists());
     fs::remove_dir_all(home.at(".claude")).expect("a folder");
     fs::remove_file(home.at(".claude.json")).expect("a file");
@@ -207,7 +207,7 @@ const ODD: [&str; 9] = [
 #[test]
 fn undo_gives_the_very_bytes_back() {
     for odd in ODD {
-        let home = Home::new();
+        let home = HostHome::new();
         home.write(".claude/settings.json", odd);
         home.write(".codex/hooks.json", odd);
         home.write(".claude.json", "{\"mcpServers\": {}, \"numStartups\": 3}");
@@ -216,19 +216,19 @@ fn undo_gives_the_very_bytes_back() {
             "# mine\r\nmodel = 'x'\r\n\r\n[mcp_servers]\r\n",
         );
         let before = home.files();
-        home.say(&["--yes"]);
+        home.stdout(&["--yes"]);
         assert_ne!(home.files(), before);
-        assert!(home.say(&["--yes"]).contains("Nothing to change"));
-        home.say(&["--undo", "--yes"]);
+        assert!(home.stdout(&["--yes"]).contains("Nothing to change"));
+        home.stdout(&["--undo", "--yes"]);
         assert_eq!(home.files(), before);
     }
 }
 
 #[test]
 fn hooks_of_the_person_stay_where_they_are() {
-    let home = Home::new();
+    let home = HostHome::new();
     home.write(".claude/settings.json", ODD[8]);
-    home.say(&["--yes"]);
+    home.stdout(&["--yes"]);
     let settings = home.value(".claude/settings.json");
     let stop = commands(&settings, "Stop");
     assert_eq!((stop[0].as_str(), stop.len()), ("say done", 3));
@@ -246,13 +246,13 @@ fn hooks_of_the_person_stay_where_they_are() {
 
 #[test]
 fn undo_keeps_what_the_person_changed_since() {
-    let home = Home::new();
+    let home = HostHome::new();
     home.write(".claude/settings.json", "{\n  \"model\": \"opus\"\n}\n");
-    home.say(&["--yes"]);
+    home.stdout(&["--yes"]);
     let later = home.read(".claude/settings.json").replace("opus", "haiku");
     let later = later.replace("\n  }\n}", "\n  },\n  \"mine\": [1]\n}");
     home.write(".claude/settings.json", &later);
-    home.say(&["--undo", "--yes"]);
+    home.stdout(&["--undo", "--yes"]);
     assert_eq!(
         home.read(".claude/settings.json"),
         "{\n  \"model\": \"haiku\",\n  \"mine\": [1]\n}\n"
@@ -261,8 +261,8 @@ fn undo_keeps_what_the_person_changed_since() {
 
 #[test]
 fn an_older_entry_is_replaced() {
-    let home = Home::new();
-    home.say(&["--yes"]);
+    let home = HostHome::new();
+    home.stdout(&["--yes"]);
     let program = env!("CARGO_BIN_EXE_daybook");
     for name in [
         ".claude/settings.json",
@@ -272,7 +272,7 @@ fn an_older_entry_is_replaced() {
     ] {
         home.write(name, &home.read(name).replace(program, "/opt/old/daybook"));
     }
-    home.say(&["--yes"]);
+    home.stdout(&["--yes"]);
     for (path, text) in home.files() {
         assert!(!text.contains("/opt/old"), "{}: {text}", path.display());
     }
@@ -281,9 +281,9 @@ fn an_older_entry_is_replaced() {
 
 #[test]
 fn a_named_data_folder_is_written_into_every_command() {
-    let home = Home::new();
+    let home = HostHome::new();
     let root = home.at("my memory");
-    home.say(&["--yes", "--root", &root.display().to_string()]);
+    home.stdout(&["--yes", "--root", &root.display().to_string()]);
     let said = &commands(&home.value(".claude/settings.json"), "Stop")[0];
     let end = format!(" --root '{}' hook claude-code", root.display());
     assert!(said.ends_with(&end), "{said}");
@@ -291,14 +291,14 @@ fn a_named_data_folder_is_written_into_every_command() {
         home.value(".claude.json")["mcpServers"]["daybook"]["args"][0],
         "--root"
     );
-    home.say(&["--undo", "--yes"]);
+    home.stdout(&["--undo", "--yes"]);
     assert_eq!(home.files(), []);
 }
 
 #[test]
 fn servers_are_left_alone_when_told() {
-    let home = Home::new();
-    home.say(&["--yes", "--no-mcp"]);
+    let home = HostHome::new();
+    home.stdout(&["--yes", "--no-mcp"]);
     assert!(!home.at(".claude.json").exists() && !home.at(".codex/config.toml").exists());
 }
 
@@ -329,7 +329,7 @@ fn what_cannot_be_changed_safely_is_not_changed_at_all() {
         ),
         (".codex/config.toml", "a = [", "it is not TOML"),
     ] {
-        let home = Home::new();
+        let home = HostHome::new();
         home.write(name, text);
         let before = home.files();
         let error = home.refusal(&["--yes"]);
@@ -340,7 +340,7 @@ fn what_cannot_be_changed_safely_is_not_changed_at_all() {
 
 #[test]
 fn folders_named_by_the_environment_are_used() {
-    let home = Home::new();
+    let home = HostHome::new();
     let mut command = home.command(&["--yes", "claude-code", "codex"]);
     command
         .env("CLAUDE_CONFIG_DIR", home.at("c"))
@@ -359,15 +359,15 @@ fn folders_named_by_the_environment_are_used() {
 
 #[test]
 fn json_says_what_was_done() {
-    let home = Home::new();
-    let said: Value = serde_json::from_str(&home.say(&["--yes", "--json"])).expect("JSON");
+    let home = HostHome::new();
+    let said: Value = serde_json::from_str(&home.stdout(&["--yes", "--json"])).expect("JSON");
     assert_eq!(said["changes"].as_array().map(Vec::len), Some(4));
     assert_eq!(said["changes"][0]["done"], true);
 }
 
 #[test]
 fn remarks_say_why_a_host_would_run_nothing() {
-    let home = Home::new();
+    let home = HostHome::new();
     home.write(
         ".claude/settings.json",
         "{\n  // why\n  \"disableAllHooks\": true\n}\n",
@@ -376,7 +376,7 @@ fn remarks_say_why_a_host_would_run_nothing() {
         ".codex/config.toml",
         "[features]\nhooks = false\n\n[[hooks.Stop]]\nhooks = []\n",
     );
-    let said = home.say(&["--yes"]);
+    let said = home.stdout(&["--yes"]);
     for words in [
         "comments or trailing commas",
         "disableAllHooks",
@@ -395,11 +395,11 @@ mod unix {
 
     #[test]
     fn a_linked_file_is_changed_where_it_is() {
-        let home = Home::new();
+        let home = HostHome::new();
         fs::create_dir(home.at("dotfiles")).expect("a folder");
         home.write("dotfiles/claude.json", "{\"model\": \"opus\"}\n");
         symlink("../dotfiles/claude.json", home.at(".claude/settings.json")).expect("a link");
-        home.say(&["--yes"]);
+        home.stdout(&["--yes"]);
         assert!(home.at(".claude/settings.json").is_symlink());
         assert!(
             home.read("dotfiles/claude.json")
@@ -414,21 +414,21 @@ mod unix {
                 .count(),
             1
         );
-        home.say(&["--undo", "--yes"]);
+        home.stdout(&["--undo", "--yes"]);
         assert_eq!(home.read("dotfiles/claude.json"), "{\"model\": \"opus\"}\n");
         assert!(home.at(".claude/settings.json").is_symlink());
     }
 
     #[test]
     fn a_file_keeps_its_mode_and_so_does_its_copy() {
-        let home = Home::new();
+        let home = HostHome::new();
         home.write(".claude/settings.json", "{}\n");
         fs::set_permissions(
             home.at(".claude/settings.json"),
             fs::Permissions::from_mode(0o640),
         )
         .expect("a mode");
-        home.say(&["--yes", "claude-code"]);
+        home.stdout(&["--yes", "claude-code"]);
         for entry in fs::read_dir(home.at(".claude"))
             .expect("a folder")
             .flatten()
@@ -447,7 +447,7 @@ mod unix {
 
     #[test]
     fn a_read_only_file_is_left_as_it_is() {
-        let home = Home::new();
+        let home = HostHome::new();
         home.write(".claude/settings.json", "{}\n");
         fs::set_permissions(
             home.at(".claude/settings.json"),

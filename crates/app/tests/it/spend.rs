@@ -1,4 +1,4 @@
-//! What `daybook spend` tells of calls that were made.
+//! What `daybook spend` shows of calls that were made.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use daybook_domain::{Money, SessionId, Tenant, Timestamp};
 use daybook_store::{SqliteOptions, SqliteStore};
 use serde_json::json;
 
-use crate::fixture::Place;
+use crate::fixture::TestPlace;
 
 /// 2026-03-02, noon.
 const THEN: Timestamp = Timestamp(1_772_452_800_000);
@@ -33,8 +33,8 @@ fn charge(model: &str, money: Option<u64>) -> Charge {
 }
 
 /// Two settled calls, of which one has no price, and one that was cut off.
-fn spent() -> Place {
-    let place = Place::new();
+fn place_with_calls() -> TestPlace {
+    let place = TestPlace::new();
     fs::create_dir_all(place.root()).unwrap();
     let store = SqliteStore::open(&place.root().join("daybook.db"), SqliteOptions::default());
     let store = store.unwrap();
@@ -63,7 +63,7 @@ fn spent() -> Place {
     place
 }
 
-fn write_caps(place: &Place) {
+fn write_caps(place: &TestPlace) {
     let caps = "[caps]\nrun = { tokens = 500_000 }\nmonth = { tokens = 2_000_000, money = 30 }\n\
                 user_day = { money = 1.5 }\n";
     fs::write(place.root().join("daybook.toml"), caps).unwrap();
@@ -71,8 +71,8 @@ fn write_caps(place: &Place) {
 
 #[test]
 fn a_bill_says_what_was_asked_for_and_what_is_open() {
-    let place = spent();
-    let said = place.say(&["spend", "--since", "2026-03-01"]);
+    let place = place_with_calls();
+    let said = place.stdout(&["spend", "--since", "2026-03-01"]);
     assert_eq!(
         said,
         "\
@@ -82,27 +82,27 @@ Spent since 2026-03-01, by model
   bob/free       1  12,345  10,000    678  0.00  1 without a price; add one to [prices]
   in all         3  24,690  20,000  1,356  0.12
 
-1 call open: under way, or cut off before the bill came. What is cut off counts for good with the most that \
+1 call open: under way, or cut off before its cost was known. A call that is cut off counts for good with the most that \
 it can have cost; now that is 40,000 tokens and 0.25 USD.
 "
     );
-    let by_session = place.say(&["spend", "--since", "2026-03-02", "--by", "session"]);
+    let by_session = place.stdout(&["spend", "--since", "2026-03-02", "--by", "session"]);
     assert!(
         by_session.contains("  codex:aaaa      3  24,690"),
         "{by_session}"
     );
-    let nothing = place.say(&["spend"]);
+    let nothing = place.stdout(&["spend"]);
     assert!(
-        nothing.starts_with("No model was asked since 20"),
+        nothing.starts_with("No model was called since 20"),
         "{nothing}"
     );
 }
 
 #[test]
 fn caps_are_shown_with_what_is_left() {
-    let place = spent();
+    let place = place_with_calls();
     write_caps(&place);
-    let said = place.say(&["spend"]);
+    let said = place.stdout(&["spend"]);
     let caps: Vec<&str> = said.lines().skip_while(|line| *line != "Caps").collect();
     let expected = [
         "Caps",
@@ -121,7 +121,7 @@ fn caps_are_shown_with_what_is_left() {
 
 #[test]
 fn programs_get_the_same() {
-    let place = spent();
+    let place = place_with_calls();
     write_caps(&place);
     let bill = place.json(&["spend", "--since", "2026-03-01", "--by", "day"]);
     let expected = json!({

@@ -1,4 +1,4 @@
-//! What people have on disk in the place of a regular file hangs no command, is never shown, and is
+//! Pipes, links, devices and huge files in the place of a regular file hang no command, are never shown, and are
 //! named.
 #![cfg(target_os = "linux")]
 
@@ -11,11 +11,11 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::fixture::{Place, telling};
+use crate::fixture::{TestPlace, teaching_session};
 
 /// Longest that a command may take; on a busy machine, and with a database to open.
 const IN_TIME: Duration = Duration::from_secs(60);
-/// What stands in a file that no memory holds.
+/// The content of a file outside memory.
 const SECRET: &str = "the harbour's secret password";
 
 /// Runs a command to its end on another thread, and fails when it takes too long.
@@ -29,7 +29,7 @@ fn in_time(mut command: Command) -> Output {
     }
 }
 
-fn said(output: &Output) -> String {
+fn output_text(output: &Output) -> String {
     let parts = [&output.stdout, &output.stderr];
     parts
         .map(|part| String::from_utf8_lossy(part).into_owned())
@@ -42,12 +42,12 @@ fn make_pipe(path: &Path) {
 }
 
 /// A memory of one project, whose `MEMORY.md` is not there any more, and its place.
-fn learned() -> (Place, PathBuf) {
-    let place = Place::new();
+fn learned_project() -> (TestPlace, PathBuf) {
+    let place = TestPlace::new();
     let checkout = place.checkout("tidepool", "main");
-    let session = telling(1).in_folder(&checkout, "main");
+    let session = teaching_session(1).in_folder(&checkout, "main");
     place.write("one.jsonl", &session.text());
-    place.say(&["import", place.transcripts().to_str().unwrap()]);
+    place.stdout(&["import", place.transcripts().to_str().unwrap()]);
     let projects = place.root().join("projects");
     let project = fs::read_dir(projects).expect("projects").flatten().next();
     let curated = project.expect("a project").path().join("memory/MEMORY.md");
@@ -55,7 +55,7 @@ fn learned() -> (Place, PathBuf) {
     (place, curated)
 }
 
-type Obstacle = fn(&Place, &Path);
+type Obstacle = fn(&TestPlace, &Path);
 
 const OBSTACLES: [(&str, Obstacle); 5] = [
     ("it is a pipe", |_, at| make_pipe(at)),
@@ -83,20 +83,20 @@ fn start_payload(folder: &Path) -> String {
     .to_string()
 }
 
-fn hook(place: &Place, folder: &Path) -> Output {
+fn hook(place: &TestPlace, folder: &Path) -> Output {
     in_time(place.daybook(&["hook", "claude-code", &start_payload(folder)]))
 }
 
 #[test]
 fn no_door_hangs_at_shows_or_hides_what_stands_in_the_place_of_a_memory_file() {
     for (why, obstacle) in OBSTACLES {
-        let (place, curated) = learned();
+        let (place, curated) = learned_project();
         obstacle(&place, &curated);
         let folder = place.home().join("tidepool");
         let hook = hook(&place, &folder);
         assert!(hook.status.success());
-        let mut doors = vec![("hook", said(&hook))];
-        for door in [
+        let mut interfaces = vec![("hook", output_text(&hook))];
+        for interface in [
             &["context", "--folder", folder.to_str().unwrap()][..],
             &["recall", "harbour", "password"],
             &["update"],
@@ -105,14 +105,19 @@ fn no_door_hangs_at_shows_or_hides_what_stands_in_the_place_of_a_memory_file() {
             &["status", "--json"],
             &["doctor"],
         ] {
-            let output = in_time(place.daybook(door));
+            let output = in_time(place.daybook(interface));
             let is_sound = output.status.success();
-            assert_eq!(is_sound, door != ["doctor"], "{door:?}: {}", said(&output));
-            doors.push((door[0], said(&output)));
+            assert_eq!(
+                is_sound,
+                interface != ["doctor"],
+                "{interface:?}: {}",
+                output_text(&output)
+            );
+            interfaces.push((interface[0], output_text(&output)));
         }
-        for (door, said) in doors {
-            assert!(said.contains(why), "{door} names it: {said}");
-            assert!(!said.contains(SECRET), "{door}: {said}");
+        for (interface, said) in interfaces {
+            assert!(said.contains(why), "{interface} names it: {said}");
+            assert!(!said.contains(SECRET), "{interface}: {said}");
         }
         assert!(fs::symlink_metadata(&curated).is_ok());
         // Sound pages are there, and the page returns when its place is free.
@@ -122,7 +127,7 @@ fn no_door_hangs_at_shows_or_hides_what_stands_in_the_place_of_a_memory_file() {
             true => fs::remove_dir(&curated).unwrap(),
             false => fs::remove_file(&curated).unwrap(),
         }
-        place.say(&["update"]);
+        place.stdout(&["update"]);
         let text = fs::read_to_string(&curated).expect("the page");
         assert!(text.contains("without asking me first"), "{text}");
         let status = place.json(&["status"]);
@@ -132,7 +137,7 @@ fn no_door_hangs_at_shows_or_hides_what_stands_in_the_place_of_a_memory_file() {
 
 #[test]
 fn a_linked_memory_folder_is_neither_read_nor_written() {
-    let (place, curated) = learned();
+    let (place, curated) = learned_project();
     let memory = curated.parent().unwrap();
     fs::remove_dir_all(memory).unwrap();
     let elsewhere = place.home().join("elsewhere");
@@ -144,11 +149,15 @@ fn a_linked_memory_folder_is_neither_read_nor_written() {
     let recall = in_time(place.daybook(&["recall", "harbour", "password"]));
     in_time(place.daybook(&["rebuild"]));
     for output in [&context, &recall, &hook(&place, &folder)] {
-        assert!(!said(output).contains(SECRET), "{}", said(output));
         assert!(
-            said(output).contains("it is a symbolic link"),
+            !output_text(output).contains(SECRET),
             "{}",
-            said(output)
+            output_text(output)
+        );
+        assert!(
+            output_text(output).contains("it is a symbolic link"),
+            "{}",
+            output_text(output)
         );
     }
     assert!(!elsewhere.join(".git").exists());
@@ -156,21 +165,21 @@ fn a_linked_memory_folder_is_neither_read_nor_written() {
 
 #[test]
 fn files_of_hosts_and_settings_are_regular_files_or_nothing() {
-    let (place, _) = learned();
-    place.say(&["rebuild"]);
+    let (place, _) = learned_project();
+    place.stdout(&["rebuild"]);
     let folder = place.home().join("tidepool");
     make_pipe(&folder.join("CLAUDE.md"));
     symlink("/dev/zero", folder.join("AGENTS.md")).unwrap();
     let context = &["context", "--folder", folder.to_str().unwrap()];
     let told = in_time(place.daybook(context));
-    assert!(told.status.success(), "{}", said(&told));
+    assert!(told.status.success(), "{}", output_text(&told));
     assert!(
-        said(&told).contains("without asking me first"),
+        output_text(&told).contains("without asking me first"),
         "{}",
-        said(&told)
+        output_text(&told)
     );
-    assert!(said(&hook(&place, &folder)).contains("without asking me first"));
-    // A link to a regular file is read: what it says need not be told again.
+    assert!(output_text(&hook(&place, &folder)).contains("without asking me first"));
+    // A link to a regular file is read: the host has its text, so the context leaves it out.
     fs::remove_file(folder.join("CLAUDE.md")).unwrap();
     fs::remove_file(folder.join("AGENTS.md")).unwrap();
     fs::write(
@@ -183,9 +192,9 @@ fn files_of_hosts_and_settings_are_regular_files_or_nothing() {
     make_pipe(&place.root().join("daybook.toml"));
     let refused = in_time(place.daybook(context));
     assert!(
-        said(&refused).contains("it is a pipe"),
+        output_text(&refused).contains("it is a pipe"),
         "{}",
-        said(&refused)
+        output_text(&refused)
     );
     fs::remove_file(place.root().join("daybook.toml")).unwrap();
     fs::remove_file(folder.join(".git/HEAD")).unwrap();
@@ -195,7 +204,7 @@ fn files_of_hosts_and_settings_are_regular_files_or_nothing() {
 
 #[test]
 fn mcp_reads_no_file_that_is_none() {
-    let (place, curated) = learned();
+    let (place, curated) = learned_project();
     make_pipe(&curated);
     let named = curated
         .strip_prefix(place.root())
@@ -216,7 +225,7 @@ fn mcp_reads_no_file_that_is_none() {
         ask(
             2,
             "tools/call",
-            json!({"name": "read", "arguments": {"target": named}}),
+            json!({"name": "show", "arguments": {"target": named}}),
         ),
     ]
     .concat();

@@ -1,4 +1,4 @@
-//! Two tenants on one data folder: at no door does one see anything of the other.
+//! Two tenants on one data folder: through no interface does one see anything of the other.
 
 use std::fs;
 use std::path::Path;
@@ -6,8 +6,8 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::fixture::{Place, telling};
-use crate::serve::Server;
+use crate::fixture::{TestPlace, teaching_session};
+use crate::serve::DaybookServer;
 
 const OURS: &str = "local";
 const THEIRS: &str = "harbour";
@@ -30,13 +30,13 @@ fn token(root: &Path, tenant: &str) -> String {
 }
 
 /// A place where the other tenant has imported a session, and remembered something.
-fn place() -> Place {
-    let place = Place::new();
-    let text = telling(3).text().replace("cache", SECRET);
+fn place() -> TestPlace {
+    let place = TestPlace::new();
+    let text = teaching_session(3).text().replace("cache", SECRET);
     place.write("a.jsonl", &text);
     let folder = place.transcripts().display().to_string();
-    place.say(&["import", &folder, "--tenant", THEIRS]);
-    place.say(&["remember", SECRET, "is our boat", "--tenant", THEIRS]);
+    place.stdout(&["import", &folder, "--tenant", THEIRS]);
+    place.stdout(&["remember", SECRET, "is our boat", "--tenant", THEIRS]);
     place
 }
 
@@ -51,7 +51,7 @@ fn is_apart(what: &str, text: &str) {
 #[test]
 fn commands_see_the_memory_of_their_own_tenant_alone() {
     let place = place();
-    let theirs = place.say(&["recall", SECRET, "--tenant", THEIRS]);
+    let theirs = place.stdout(&["recall", SECRET, "--tenant", THEIRS]);
     assert!(theirs.contains(SECRET), "{theirs}");
     let citation = place.json(&["recall", SECRET, "--tenant", THEIRS])["results"]
         .as_array()
@@ -117,11 +117,11 @@ fn the_setting_comes_from_flag_environment_or_file_and_names_are_checked() {
 
 #[test]
 fn what_a_hook_leaves_reaches_its_own_tenant_alone() {
-    let place = Place::new();
-    place.say(&["remember", "tides turn", "--tenant", THEIRS]);
-    let path = place.write("a.jsonl", &telling(4).text());
+    let place = TestPlace::new();
+    place.stdout(&["remember", "tides turn", "--tenant", THEIRS]);
+    let path = place.write("a.jsonl", &teaching_session(4).text());
     let payload = json!({
-        "session_id": telling(4).id(),
+        "session_id": teaching_session(4).id(),
         "transcript_path": path,
         "cwd": "/nowhere/ada/tidepool",
         "hook_event_name": "SessionEnd",
@@ -135,7 +135,7 @@ fn what_a_hook_leaves_reaches_its_own_tenant_alone() {
     assert!(hook.wait().expect("it ends").success());
     place.run(&["update"]);
     assert_eq!(place.json(&["status", "--tenant", THEIRS])["notices"], 1);
-    place.say(&["update", "--tenant", THEIRS]);
+    place.stdout(&["update", "--tenant", THEIRS]);
     let status = place.json(&["status", "--tenant", THEIRS]);
     assert_eq!(
         (&status["notices"], &status["sessions"]["all"]),
@@ -149,7 +149,7 @@ fn what_a_hook_leaves_reaches_its_own_tenant_alone() {
 fn a_token_opens_the_memory_of_its_tenant_alone() {
     let place = place();
     let theirs = token(&place.root(), THEIRS);
-    let server = Server::start_in(place, &[], Stdio::inherit());
+    let server = DaybookServer::start_in(place, &[], Stdio::inherit());
     let events = json!({
         "agent": "harbour-bot", "session": "one", "folder": "/nowhere/ada/pier", "branch": "main",
         "events": [
@@ -157,11 +157,13 @@ fn a_token_opens_the_memory_of_its_tenant_alone() {
             {"id": "2", "role": "assistant", "text": "Noted."},
         ],
     });
-    let append = server.ask_with(&theirs, "POST /v1/append", &events.to_string());
+    let append = server.send_request_as(&theirs, "POST /v1/append", &events.to_string());
     assert_eq!(append.status, 200, "{}", append.body);
     let thread = json!({"name": format!("{SECRET}-thread"), "agent": "harbour-bot"}).to_string();
     assert_eq!(
-        server.ask_with(&theirs, "POST /v1/threads", &thread).status,
+        server
+            .send_request_as(&theirs, "POST /v1/threads", &thread)
+            .status,
         200
     );
     let question = json!({"question": SECRET}).to_string();
@@ -172,25 +174,26 @@ fn a_token_opens_the_memory_of_its_tenant_alone() {
         ("GET /v1/context?project=tidepool", ""),
     ];
     for (what, body) in asked {
-        let theirs = server.ask_with(&theirs, what, body);
+        let theirs = server.send_request_as(&theirs, what, body);
         assert_eq!(theirs.status, 200, "{what}: {}", theirs.body);
-        let ours = server.ask(what, body);
+        let ours = server.send_request(what, body);
         assert_eq!(ours.status, 200, "{what}: {}", ours.body);
         is_apart(what, &ours.body.to_string());
         assert_ne!(ours.body, theirs.body, "{what}");
     }
-    let seen = server.ask_with(&theirs, "POST /v1/recall", &question);
+    let seen = server.send_request_as(&theirs, "POST /v1/recall", &question);
     assert!(seen.body.to_string().contains(SECRET), "{}", seen.body);
     let note = json!({"text": "ours alone: quixotic"}).to_string();
-    assert_eq!(server.ask("POST /v1/remember", &note).status, 200);
+    assert_eq!(server.send_request("POST /v1/remember", &note).status, 200);
     let question = json!({"question": "quixotic"}).to_string();
-    let theirs_of_ours = server.ask_with(&theirs, "POST /v1/recall", &question);
+    let theirs_of_ours = server.send_request_as(&theirs, "POST /v1/recall", &question);
     assert!(
         !theirs_of_ours.body.to_string().contains("quixotic"),
         "{}",
         theirs_of_ours.body
     );
-    let stranger = server.ask_with("no-token-of-anybody-0123456789abcdef", "GET /v1/status", "");
+    let stranger =
+        server.send_request_as("no-token-of-anybody-0123456789abcdef", "GET /v1/status", "");
     assert_eq!(stranger.status, 401);
 
     let place = server.end();

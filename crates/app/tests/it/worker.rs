@@ -1,4 +1,4 @@
-//! Workers that run for a while, what they wait for, and how a person moves work on.
+//! Workers that run for a while, what they wait for, and how a person retries or cancels work.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Stdio};
@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::fixture::{Place, Session, telling};
+use crate::fixture::{TestPlace, TestSession, teaching_session};
 
 /// Longest wait for something that another process is about to do.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Looks until `there` says yes.
+/// Waits until `there` returns true.
 #[track_caller]
 fn until(what: &str, mut there: impl FnMut() -> bool) {
     let began = Instant::now();
@@ -22,9 +22,9 @@ fn until(what: &str, mut there: impl FnMut() -> bool) {
 }
 
 /// A worker that does not outlive its test.
-struct Worker(Option<Child>);
+struct WorkerProcess(Option<Child>);
 
-impl Drop for Worker {
+impl Drop for WorkerProcess {
     fn drop(&mut self) {
         if let Some(mut child) = self.0.take() {
             let _ = child.kill();
@@ -33,14 +33,14 @@ impl Drop for Worker {
     }
 }
 
-impl Worker {
-    fn start(place: &Place, arguments: &[&str]) -> Self {
+impl WorkerProcess {
+    fn start(place: &TestPlace, arguments: &[&str]) -> Self {
         let mut command = place.daybook(&["worker"]);
         command.args(arguments).stdout(Stdio::piped());
         Self(Some(command.spawn().expect("a worker starts")))
     }
 
-    /// Asks it to end, and reads what it says.
+    /// Requests its end, and reads its output.
     fn end(mut self) -> String {
         let child = self.0.take().expect("it runs");
         let id = child.id().to_string();
@@ -56,18 +56,18 @@ impl Worker {
     }
 }
 
-fn covered(place: &Place) -> (u64, u64) {
+fn session_counts(place: &TestPlace) -> (u64, u64) {
     let status = place.json(&["status"]);
     let sessions = &status["sessions"];
     let count = |name: &str| sessions[name].as_u64().unwrap_or(u64::MAX);
     (count("all"), count("covered"))
 }
 
-/// A session that was told of, of which everything waits.
-fn told(place: &Place) -> String {
-    place.write("a.jsonl", &telling(1).text());
+/// Imports a session of which everything waits.
+fn import_unprocessed(place: &TestPlace) -> String {
+    place.write("a.jsonl", &teaching_session(1).text());
     let folder = place.transcripts().display().to_string();
-    place.say(&["import", "--no-process", &folder]);
+    place.stdout(&["import", "--no-process", &folder]);
     let sessions = place.json(&["sessions"]);
     sessions["sessions"][0]["label"]
         .as_str()
@@ -79,13 +79,13 @@ fn told(place: &Place) -> String {
 fn workers_keep_up_with_importers_however_often_they_are_stopped() {
     const IMPORTERS: u32 = 3;
     const SESSIONS: u32 = 4;
-    let place = Place::new();
+    let place = TestPlace::new();
     let mut importers = Vec::new();
-    let mut worker = Worker::start(&place, &["--every", "1h"]);
+    let mut worker = WorkerProcess::start(&place, &["--every", "1h"]);
     for round in 0..SESSIONS {
         for importer in 0..IMPORTERS {
             let n = 100 + importer * SESSIONS + round;
-            let path = place.write(&format!("{n}.jsonl"), &telling(n).text());
+            let path = place.write(&format!("{n}.jsonl"), &teaching_session(n).text());
             let path = path.display().to_string();
             let command = &mut place.daybook(&["import", "--no-process", &path]);
             importers.push(
@@ -96,7 +96,7 @@ fn workers_keep_up_with_importers_however_often_they_are_stopped() {
             );
         }
         worker.end();
-        worker = Worker::start(&place, &["--every", "1h"]);
+        worker = WorkerProcess::start(&place, &["--every", "1h"]);
     }
     for mut importer in importers {
         assert!(importer.wait().expect("it ends").success());
@@ -104,7 +104,7 @@ fn workers_keep_up_with_importers_however_often_they_are_stopped() {
     let all = u64::from(IMPORTERS * SESSIONS);
     until("covering every session", || {
         let unwritten = place.json(&["status"])["waiting_to_be_written"] != 0;
-        covered(&place) == (all, all) && !unwritten
+        session_counts(&place) == (all, all) && !unwritten
     });
     worker.end();
     let status = place.json(&["status"]);
@@ -113,21 +113,21 @@ fn workers_keep_up_with_importers_however_often_they_are_stopped() {
 
 #[test]
 fn only_what_another_extractor_read_begins_anew() {
-    let place = Place::new();
+    let place = TestPlace::new();
     let path = place
-        .write("a.jsonl", &telling(1).text())
+        .write("a.jsonl", &teaching_session(1).text())
         .display()
         .to_string();
-    place.say(&["import", "--no-process", &path]);
+    place.stdout(&["import", "--no-process", &path]);
     let updated = place.json(&["update", "--all", "--redo"]);
     assert_eq!((&updated["anew"], &updated["read"]), (&json!(0), &json!(1)));
     assert_eq!(
         (&updated["dropped"], &updated["left_out"]),
         (&json!({}), &json!(0))
     );
-    let said = place.say(&["update", "--redo"]);
+    let said = place.stdout(&["update", "--redo"]);
     assert!(
-        said.contains("0 sessions begin anew with extractive/1"),
+        said.contains("0 sessions begin again with extractive/1"),
         "{said}"
     );
     assert_eq!(place.json(&["update"])["anew"], json!(null));
@@ -136,36 +136,36 @@ fn only_what_another_extractor_read_begins_anew() {
 /// It sleeps for an hour at most, and nothing is due: only the other process's change can wake it.
 #[test]
 fn a_sleeping_worker_wakes_when_another_process_brings_work() {
-    let place = Place::new();
-    place.say(&["remember", "tides turn twice a day"]);
-    place.say(&["update", "--all"]);
-    let worker = Worker::start(&place, &["--every", "1h"]);
+    let place = TestPlace::new();
+    place.stdout(&["remember", "tides turn twice a day"]);
+    place.stdout(&["update", "--all"]);
+    let worker = WorkerProcess::start(&place, &["--every", "1h"]);
     let path = place
-        .write("a.jsonl", &telling(1).text())
+        .write("a.jsonl", &teaching_session(1).text())
         .display()
         .to_string();
-    place.say(&["import", "--no-process", &path]);
+    place.stdout(&["import", "--no-process", &path]);
     until("learning from the session", || {
         let learned = |(_, text): &(String, String)| text.contains("test first");
-        covered(&place).1 == 1 && place.memory().iter().any(learned)
+        session_counts(&place).1 == 1 && place.memory().iter().any(learned)
     });
     worker.end();
 }
 
 #[test]
 fn a_worker_says_what_it_did_when_it_is_asked_to_end() {
-    let place = Place::new();
-    told(&place);
-    let worker = Worker::start(&place, &["--json"]);
-    until("covering the session", || covered(&place) == (1, 1));
+    let place = TestPlace::new();
+    import_unprocessed(&place);
+    let worker = WorkerProcess::start(&place, &["--json"]);
+    until("covering the session", || session_counts(&place) == (1, 1));
     let said: Value = serde_json::from_str(&worker.end()).expect("only JSON");
     assert_eq!((&said["stopped"], &said["read"]), (&json!(true), &json!(1)));
 }
 
 #[test]
 fn jobs_say_what_they_wait_for() {
-    let place = Place::new();
-    let label = told(&place);
+    let place = TestPlace::new();
+    let label = import_unprocessed(&place);
     let listed = place.json(&["jobs", "list"]);
     let job = &listed["jobs"][0];
     assert_eq!(
@@ -178,18 +178,18 @@ fn jobs_say_what_they_wait_for() {
         (&json!("due"), &json!(true), &json!(false), &json!(null))
     );
     assert_eq!(job["invalidated_at"], job["input"]);
-    let explained = place.say(&["jobs", "explain", &label]);
+    let explained = place.stdout(&["jobs", "explain", &label]);
     assert!(explained.contains("It is due"), "{explained}");
-    let shown = place.say(&["jobs", "show", &format!("extract/{label}")]);
+    let shown = place.stdout(&["jobs", "show", &format!("extract/{label}")]);
     assert!(shown.contains("due since"), "{shown}");
-    place.say(&["update"]);
-    assert!(place.say(&["jobs"]).starts_with("Nothing waits."));
+    place.stdout(&["update"]);
+    assert!(place.stdout(&["jobs"]).starts_with("Nothing waits."));
     assert!(
         place
-            .say(&["jobs", "explain", &label])
+            .stdout(&["jobs", "explain", &label])
             .contains("events are done")
     );
-    let scope = place.say(&["jobs", "show", "consolidate/project/tidepool"]);
+    let scope = place.stdout(&["jobs", "show", "consolidate/project/tidepool"]);
     assert!(scope.contains("stands     done"), "{scope}");
     let all = place.json(&["jobs", "list", "--all"]);
     assert!(all["jobs"].as_array().is_some_and(|jobs| jobs.len() >= 2));
@@ -197,11 +197,11 @@ fn jobs_say_what_they_wait_for() {
 
 #[test]
 fn cancelled_work_is_a_shown_gap_and_comes_back_when_it_is_retried() {
-    let place = Place::new();
-    let label = told(&place);
-    let cancelled = place.say(&["jobs", "cancel", &label]);
+    let place = TestPlace::new();
+    let label = import_unprocessed(&place);
+    let cancelled = place.stdout(&["jobs", "cancel", &label]);
     assert!(cancelled.contains("gap 1 to"), "{cancelled}");
-    place.say(&["update", "--all"]);
+    place.stdout(&["update", "--all"]);
     assert!(
         place
             .memory()
@@ -212,32 +212,32 @@ fn cancelled_work_is_a_shown_gap_and_comes_back_when_it_is_retried() {
     assert_eq!(status["gaps"].as_array().map(Vec::len), Some(1));
     let again = place.run(&["jobs", "cancel", &label]);
     assert!(!again.status.success());
-    let explained = place.say(&["jobs", "explain", &label]);
+    let explained = place.stdout(&["jobs", "explain", &label]);
     assert!(explained.contains("given up (cancelled)"), "{explained}");
-    let retried = place.say(&["jobs", "retry", &label]);
+    let retried = place.stdout(&["jobs", "retry", &label]);
     assert!(
         retried.starts_with("1 job due now, 1 gap taken up again"),
         "{retried}"
     );
-    place.say(&["update"]);
+    place.stdout(&["update"]);
     assert!(
         place
             .memory()
             .iter()
             .any(|(_, text)| text.contains("test first"))
     );
-    let nothing = place.say(&["jobs", "retry", "--failed"]);
-    assert!(nothing.starts_with("Nothing waits"), "{nothing}");
+    let nothing = place.stdout(&["jobs", "retry", "--failed"]);
+    assert!(nothing.starts_with("Nothing to retry"), "{nothing}");
 }
 
 #[test]
 fn a_job_that_nobody_knows_is_named() {
-    let place = Place::new();
-    told(&place);
+    let place = TestPlace::new();
+    import_unprocessed(&place);
     for (name, says) in [
         ("none", "there is no session none"),
         ("consolidate/tidepool", "tidepool is not a scope"),
-        ("codex:none", "has never been marked"),
+        ("codex:none", "extract/codex:none does not exist"),
     ] {
         let output = place.run(&["jobs", "show", name]);
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -247,9 +247,9 @@ fn a_job_that_nobody_knows_is_named() {
 
 #[test]
 fn triggers_are_told_from_the_command_line() {
-    let place = Place::new();
-    let session = telling(1);
-    told(&place);
+    let place = TestPlace::new();
+    let session = teaching_session(1);
+    import_unprocessed(&place);
     let session = ["--agent", "claude-code", "--session", session.id()];
     let tell = |what: &str, more: &[&str]| {
         let all: Vec<&str> = ["trigger", what]
@@ -277,17 +277,17 @@ fn triggers_are_told_from_the_command_line() {
     );
     let sessions = place.json(&["sessions"]);
     assert_eq!(sessions["sessions"].as_array().map(Vec::len), Some(2));
-    place.say(&["update"]);
+    place.stdout(&["update"]);
     assert_eq!(tell("sleep", &[])["outcome"], "nothing_new");
     let unknown = ["trigger", "end", "--agent", "codex", "--session", "none"];
     assert!(!place.run(&unknown).status.success());
 }
 
-/// What is said while memory is off is kept as words, and never learned, also not afterwards.
+/// Events that arrive while memory is off are kept, and never learned from, also not afterwards.
 #[test]
 fn memory_is_switched_off_for_everything_a_scope_or_a_session() {
-    let place = Place::new();
-    let told = Session::new(1)
+    let place = TestPlace::new();
+    let told = TestSession::new(1)
         .human("please always write the test first")
         .agent("I will.");
     let path = place.write("a.jsonl", &told.text()).display().to_string();
@@ -296,14 +296,14 @@ fn memory_is_switched_off_for_everything_a_scope_or_a_session() {
         "memory_off=agent/claude-code",
         "memory_off=user/ada",
     ] {
-        place.say(&["import", &path, "--set", off]);
+        place.stdout(&["import", &path, "--set", off]);
         assert_eq!(
             place.json(&["status", "--set", off])["sessions"]["covered"],
             0,
             "{off}"
         );
     }
-    place.say(&["update", "--all"]);
+    place.stdout(&["update", "--all"]);
     assert!(
         place
             .memory()
@@ -314,26 +314,26 @@ fn memory_is_switched_off_for_everything_a_scope_or_a_session() {
         .human("also please never push to main without asking")
         .agent("I will not.");
     place.write("a.jsonl", &told.text());
-    place.say(&["import", &path]);
-    place.say(&["update", "--all"]);
+    place.stdout(&["import", &path]);
+    place.stdout(&["update", "--all"]);
     let learned: String = place.memory().into_iter().map(|(_, text)| text).collect();
     assert!(
         learned.contains("push to main") && !learned.contains("test first"),
         "{learned}"
     );
 
-    let other = Session::new(2)
+    let other = TestSession::new(2)
         .human("always use tabs in this project please")
         .agent("Yes.");
     let path = place.write("b.jsonl", &other.text()).display().to_string();
-    place.say(&["import", "--no-process", &path]);
+    place.stdout(&["import", "--no-process", &path]);
     let label = &other.id()[..8];
-    place.say(&["sessions", "--off", label]);
-    place.say(&["update", "--all"]);
-    let listed = place.say(&["sessions"]);
+    place.stdout(&["sessions", "--off", label]);
+    place.stdout(&["update", "--all"]);
+    let listed = place.stdout(&["sessions"]);
     assert!(listed.contains("memory is switched off for it"), "{listed}");
-    place.say(&["sessions", "--on", label]);
-    place.say(&["update", "--all"]);
+    place.stdout(&["sessions", "--on", label]);
+    place.stdout(&["update", "--all"]);
     assert!(
         place
             .memory()
@@ -344,31 +344,31 @@ fn memory_is_switched_off_for_everything_a_scope_or_a_session() {
 
 #[test]
 fn a_session_that_waited_too_long_is_said_and_kept() {
-    let place = Place::new();
-    told(&place);
+    let place = TestPlace::new();
+    import_unprocessed(&place);
     assert_eq!(place.json(&["status"])["sessions"]["stale"], 1);
     assert!(
         place
-            .say(&["status"])
+            .stdout(&["status"])
             .contains("1 of them for more than 1d")
     );
-    place.say(&["update"]);
+    place.stdout(&["update"]);
     assert_eq!(place.json(&["status"])["sessions"]["stale"], 0);
 }
 
-/// Seed 004's state file, as `profile = "mindroom"` keeps it: read by people and other programs, and
-/// made anew when it breaks.
+/// MindRoom's state file, as `profile = "mindroom"` keeps it: read by people and other programs, and
+/// recreated when it breaks.
 #[test]
 fn the_ledger_says_which_sessions_wait_and_survives_being_broken() {
-    let place = Place::new();
+    let place = TestPlace::new();
     let path = place
-        .write("a.jsonl", &telling(1).text())
+        .write("a.jsonl", &teaching_session(1).text())
         .display()
         .to_string();
     let mindroom = ["--set", "profile=mindroom"];
     let run = |arguments: &[&str]| {
         let all: Vec<&str> = arguments.iter().chain(&mindroom).copied().collect();
-        place.say(&all)
+        place.stdout(&all)
     };
     let ledger = place.root().join("memory_flush_state.json");
     let entry = || {

@@ -1,10 +1,10 @@
-//! Chunks: what a state is made of (spec/working-memory.md 1.2).
+//! Chunks: what a state is made of.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use super::ids::{ChunkId, IdSource, OperationId};
-use super::told;
 use crate::time::Timestamp;
 
 /// What sort of thing a chunk holds.
@@ -13,10 +13,12 @@ use crate::time::Timestamp;
 /// use daybook_domain::working::{ChunkType, RetentionStrategy};
 /// let (priority, retention, is_mutable) = ChunkType::WorkingFlow.defaults();
 /// assert_eq!((priority, retention, is_mutable), (500, RetentionStrategy::BatchCompressible, true));
-/// assert_eq!(ChunkType::WorkingFlow.word(), "WORKING_FLOW");
+/// assert_eq!(ChunkType::WorkingFlow.as_str(), "WORKING_FLOW");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[derive(EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
 pub enum ChunkType {
     /// Instructions and faults of the system around the agent.
     System,
@@ -26,41 +28,22 @@ pub enum ChunkType {
     Workflow,
     /// A task that another agent gave.
     Delegation,
-    /// What the surroundings told.
+    /// What the agent's environment reported.
     Environment,
-    /// The conversation: what the person said, and what the agent said and did.
+    /// The conversation: the person's words, and the agent's words and actions.
     WorkingFlow,
-    /// What the agent came to.
+    /// The agent's result.
     Output,
 }
 
 impl ChunkType {
-    /// All types.
-    pub const ALL: [Self; 7] = [
-        Self::System,
-        Self::Agent,
-        Self::Workflow,
-        Self::Delegation,
-        Self::Environment,
-        Self::WorkingFlow,
-        Self::Output,
-    ];
-
-    /// The seed's word for it.
+    /// Team9's word for it.
     #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::System => "SYSTEM",
-            Self::Agent => "AGENT",
-            Self::Workflow => "WORKFLOW",
-            Self::Delegation => "DELEGATION",
-            Self::Environment => "ENVIRONMENT",
-            Self::WorkingFlow => "WORKING_FLOW",
-            Self::Output => "OUTPUT",
-        }
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 
-    /// Priority, retention and whether it may be replaced, where nothing else is said.
+    /// Priority, retention and whether it may be replaced, unless the chunk sets them.
     #[must_use]
     pub fn defaults(self) -> (i32, RetentionStrategy, bool) {
         use RetentionStrategy::{BatchCompressible, Compressible, Critical};
@@ -80,12 +63,14 @@ impl ChunkType {
 ///
 /// ```
 /// use daybook_domain::working::WorkingFlowSubType;
-/// assert_eq!(WorkingFlowSubType::AgentAction.word(), "AGENT_ACTION");
+/// assert_eq!(WorkingFlowSubType::AgentAction.as_str(), "AGENT_ACTION");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[derive(IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
 pub enum WorkingFlowSubType {
-    /// What stands for chunks that were compacted.
+    /// The summary of chunks that were compacted.
     Compacted,
     /// A person's words.
     User,
@@ -100,21 +85,14 @@ pub enum WorkingFlowSubType {
 }
 
 impl WorkingFlowSubType {
-    /// The seed's word for it.
+    /// Team9's word for it.
     #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Compacted => "COMPACTED",
-            Self::User => "USER",
-            Self::Thinking => "THINKING",
-            Self::Response => "RESPONSE",
-            Self::AgentAction => "AGENT_ACTION",
-            Self::ActionResponse => "ACTION_RESPONSE",
-        }
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 }
 
-/// What may become of a chunk when room is needed (seed 003, "Compaction Strategy").
+/// What may become of a chunk when room is needed (Team9's retention strategies).
 ///
 /// ```
 /// use daybook_domain::working::RetentionStrategy;
@@ -148,16 +126,16 @@ impl RetentionStrategy {
     }
 }
 
-/// A part of [`Content::Mixed`].
+/// A part of [`ChunkContent::Mixed`].
 ///
 /// ```
-/// use daybook_domain::working::{Content, Part};
-/// let parts = vec![Part::Text { text: "As you see:".to_owned() }];
-/// assert_eq!(Content::Mixed { parts }.told(), "As you see:");
+/// use daybook_domain::working::{ChunkContent, ContentPart};
+/// let parts = vec![ContentPart::Text { text: "As you see:".to_owned() }];
+/// assert_eq!(ChunkContent::Mixed { parts }.to_text(), "As you see:");
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum Part {
+pub enum ContentPart {
     /// Words.
     Text {
         /// The words.
@@ -179,24 +157,24 @@ pub enum Part {
 /// What a chunk holds.
 ///
 /// ```
-/// use daybook_domain::working::Content;
-/// let words = Content::text("Deploys happen on Tuesdays.");
-/// assert_eq!(words.told(), "Deploys happen on Tuesdays.");
+/// use daybook_domain::working::ChunkContent;
+/// let words = ChunkContent::text("Deploys happen on Tuesdays.");
+/// assert_eq!(words.to_text(), "Deploys happen on Tuesdays.");
 /// assert_eq!(words.field("callId"), None);
 ///
-/// let call: Content = serde_json::from_str(r#"{"type":"TEXT","text":"Tool call","callId":"c1"}"#)?;
-/// assert_eq!(call.word("callId"), Some("c1"));
+/// let call: ChunkContent = serde_json::from_str(r#"{"type":"TEXT","text":"Tool call","callId":"c1"}"#)?;
+/// assert_eq!(call.str_field("callId"), Some("c1"));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum Content {
+pub enum ChunkContent {
     /// Words, fields, or both.
     Text {
         /// The words.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         text: Option<String>,
-        /// Whatever else the reducer has to say, by name.
+        /// Further fields that the reducer sets, by name.
         #[serde(flatten)]
         fields: Map<String, Value>,
     },
@@ -214,7 +192,7 @@ pub enum Content {
     /// Words and pictures.
     Mixed {
         /// In order.
-        parts: Vec<Part>,
+        parts: Vec<ContentPart>,
     },
     /// What another chunk holds.
     #[serde(rename_all = "camelCase")]
@@ -224,7 +202,7 @@ pub enum Content {
     },
 }
 
-impl Content {
+impl ChunkContent {
     /// Words alone.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text {
@@ -244,15 +222,8 @@ impl Content {
 
     /// A field that is a string.
     #[must_use]
-    pub fn word(&self, name: &str) -> Option<&str> {
+    pub fn str_field(&self, name: &str) -> Option<&str> {
         self.field(name).and_then(Value::as_str)
-    }
-
-    /// All that it tells, payloads included, as text: what is counted, summarised and read. A picture is
-    /// its description.
-    #[must_use]
-    pub fn told(&self) -> std::borrow::Cow<'_, str> {
-        told::told(self)
     }
 }
 
@@ -269,7 +240,7 @@ impl Content {
 pub struct ChunkMetadata {
     /// When, in milliseconds since 1970 UTC.
     pub created_at: Timestamp,
-    /// What it stands for, or was made from.
+    /// The chunks that it replaces, or was made from.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub parent_ids: Vec<ChunkId>,
     /// What put it into its first state.
@@ -283,12 +254,12 @@ pub struct ChunkMetadata {
 /// One thing that an agent holds in mind. Never changes: a changed one is another chunk.
 ///
 /// ```
-/// use daybook_domain::working::{Chunk, ChunkType, Content, IdSource, RetentionStrategy, WorkingFlowSubType};
+/// use daybook_domain::working::{Chunk, ChunkType, ChunkContent, IdSource, RetentionStrategy, WorkingFlowSubType};
 /// # use daybook_domain::{EventSeq, SessionId, Tenant, Timestamp};
 /// # let thread = SessionId { tenant: Tenant::local(), agent: "agent".into(), host_id: "thread_1".into() };
 /// # let now = Timestamp(0);
 /// let mut ids = IdSource::new(&thread, EventSeq(1));
-/// let words = Content::text("Deploys happen on Tuesdays.");
+/// let words = ChunkContent::text("Deploys happen on Tuesdays.");
 /// let chunk = Chunk::new(ids.chunk(), ChunkType::WorkingFlow, words, now)
 ///     .part(WorkingFlowSubType::User)
 ///     .kept(RetentionStrategy::Critical);
@@ -310,7 +281,7 @@ pub struct Chunk {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sub_type: Option<WorkingFlowSubType>,
     /// What it holds.
-    pub content: Content,
+    pub content: ChunkContent,
     /// What may become of it.
     pub retention_strategy: RetentionStrategy,
     /// Whether a person or a tool may edit it.
@@ -325,14 +296,14 @@ impl Chunk {
     /// A chunk with its type's defaults.
     ///
     /// ```
-    /// use daybook_domain::working::{Chunk, ChunkType, Content, RetentionStrategy};
+    /// use daybook_domain::working::{Chunk, ChunkType, ChunkContent, RetentionStrategy};
     /// use daybook_domain::Timestamp;
-    /// let system = Chunk::new("chunk_rules".into(), ChunkType::System, Content::text("Be brief."), Timestamp(0));
+    /// let system = Chunk::new("chunk_rules".into(), ChunkType::System, ChunkContent::text("Be brief."), Timestamp(0));
     /// assert_eq!(system.retention_strategy, RetentionStrategy::Critical);
     /// assert_eq!(system.priority, 1000);
     /// ```
     #[must_use]
-    pub fn new(id: ChunkId, kind: ChunkType, content: Content, now: Timestamp) -> Self {
+    pub fn new(id: ChunkId, kind: ChunkType, content: ChunkContent, now: Timestamp) -> Self {
         let (priority, retention_strategy, mutable) = kind.defaults();
         Self {
             id,
@@ -382,7 +353,7 @@ impl Chunk {
     /// The call that it makes or answers, by the host's id.
     #[must_use]
     pub fn call_id(&self) -> Option<&str> {
-        let call = |name| self.content.word(name);
+        let call = |name| self.content.str_field(name);
         call("callId").or_else(|| call("subAgentId"))
     }
 }

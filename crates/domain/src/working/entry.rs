@@ -1,4 +1,4 @@
-//! Entries: what a thread's log says beside the words that its session's log has.
+//! Entries: what a thread's log holds beside the text in its session's log.
 
 use std::sync::Arc;
 
@@ -12,15 +12,15 @@ use crate::ids::{EventSeq, SessionId};
 /// Where a thread was made from another one's state.
 ///
 /// ```
-/// use daybook_domain::working::Forked;
+/// use daybook_domain::working::ForkOrigin;
 /// use daybook_domain::{EventSeq, SessionId, Tenant};
 /// let thread_id = SessionId { tenant: Tenant::local(), agent: "agent".into(), host_id: "thread_1".into() };
-/// let forked = Forked { thread_id, seq: EventSeq(4), state_id: "state_1".into() };
+/// let forked = ForkOrigin { thread_id, seq: EventSeq(4), state_id: "state_1".into() };
 /// assert_eq!(forked.seq, EventSeq(4));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Forked {
+pub struct ForkOrigin {
     /// The other thread.
     pub thread_id: SessionId,
     /// Its last entry that counts here.
@@ -33,7 +33,7 @@ pub struct Forked {
 ///
 /// ```
 /// use daybook_domain::EventSeq;
-/// use daybook_domain::working::{Compaction, Entry};
+/// use daybook_domain::working::{Compaction, ThreadEntry};
 /// let compaction = Compaction {
 ///     at: EventSeq(20),
 ///     replaced: Vec::new(),
@@ -44,7 +44,7 @@ pub struct Forked {
 ///     faults: Vec::new(),
 /// };
 /// // Stored at 23, it counts behind 20.
-/// assert_eq!(Entry::Compaction(compaction).counts_at(EventSeq(23)), EventSeq(20));
+/// assert_eq!(ThreadEntry::Compaction(compaction).counts_at(EventSeq(23)), EventSeq(20));
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -53,7 +53,7 @@ pub struct Compaction {
     /// while it ran waited for it.
     pub at: EventSeq,
     /// Chunks that it put in the place of others.
-    pub replaced: Vec<Replaced>,
+    pub replaced: Vec<ChunkReplacement>,
     /// Chunks that it took out without a word.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub dropped: Vec<ChunkId>,
@@ -72,15 +72,15 @@ pub struct Compaction {
 ///
 /// ```
 /// use daybook_domain::Timestamp;
-/// use daybook_domain::working::{Chunk, ChunkType, Content, Replaced};
-/// let summary = Content::text("Two files were read.");
+/// use daybook_domain::working::{Chunk, ChunkType, ChunkContent, ChunkReplacement};
+/// let summary = ChunkContent::text("Two files were read.");
 /// let chunk = Chunk::new("chunk_9".into(), ChunkType::WorkingFlow, summary, Timestamp(0));
-/// let replaced = Replaced { targets: vec!["chunk_1".into(), "chunk_2".into()], chunk: chunk.into() };
+/// let replaced = ChunkReplacement { targets: vec!["chunk_1".into(), "chunk_2".into()], chunk: chunk.into() };
 /// assert_eq!(replaced.targets.len(), 2);
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Replaced {
+pub struct ChunkReplacement {
     /// Those that went.
     pub targets: Vec<ChunkId>,
     /// The one that came.
@@ -91,13 +91,13 @@ pub struct Replaced {
 ///
 /// ```
 /// use daybook_domain::EventSeq;
-/// use daybook_domain::working::Entry;
-/// assert_eq!(serde_json::to_string(&Entry::Ended).unwrap(), r#"{"entry":"ended"}"#);
-/// assert_eq!(Entry::Ended.counts_at(EventSeq(7)), EventSeq(7));
+/// use daybook_domain::working::ThreadEntry;
+/// assert_eq!(serde_json::to_string(&ThreadEntry::Ended).unwrap(), r#"{"entry":"ended"}"#);
+/// assert_eq!(ThreadEntry::Ended.counts_at(EventSeq(7)), EventSeq(7));
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "entry", rename_all = "snake_case")]
-pub enum Entry {
+pub enum ThreadEntry {
     /// What the thread began with.
     #[serde(rename_all = "camelCase")]
     Initial {
@@ -105,7 +105,7 @@ pub enum Entry {
         chunks: Vec<Arc<Chunk>>,
         /// Whose they were.
         #[serde(skip_serializing_if = "Option::is_none", default)]
-        forked_from: Option<Forked>,
+        forked_from: Option<ForkOrigin>,
     },
     /// Something happened.
     Event {
@@ -135,7 +135,7 @@ pub enum Entry {
     Ended,
 }
 
-impl Entry {
+impl ThreadEntry {
     /// The place behind which it counts, for an entry at `seq`: entries are folded by this, then by `seq`.
     #[must_use]
     pub fn counts_at(&self, seq: EventSeq) -> EventSeq {
@@ -146,6 +146,19 @@ impl Entry {
             | Self::Edited { .. }
             | Self::Restored { .. }
             | Self::Ended => seq,
+        }
+    }
+
+    /// The event, if the entry is one.
+    #[must_use]
+    pub fn event(&self) -> Option<&ThreadEvent> {
+        match self {
+            Self::Event { event } => Some(event),
+            Self::Initial { .. }
+            | Self::Compaction(_)
+            | Self::Edited { .. }
+            | Self::Restored { .. }
+            | Self::Ended => None,
         }
     }
 }

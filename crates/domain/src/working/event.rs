@@ -1,4 +1,4 @@
-//! What may happen in a thread, with the seed's names (spec/working-memory.md 3).
+//! What may happen in a thread, with Team9's names.
 
 use std::borrow::Cow;
 
@@ -36,7 +36,7 @@ pub enum TodoStatus {
 ///     status: TodoStatus::Pending,
 ///     children: Vec::new(),
 /// };
-/// assert_eq!(EventType::TodoSet { todos: vec![write] }.word(), "TODO_SET");
+/// assert_eq!(EventType::TodoSet { todos: vec![write] }.name(), "TODO_SET");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TodoItem {
@@ -56,12 +56,12 @@ pub struct TodoItem {
 /// ```
 /// use daybook_domain::working::EventType;
 /// use daybook_domain::working::event::ResponseUsage;
-/// let said = EventType::LlmTextResponse {
+/// let response = EventType::LlmTextResponse {
 ///     content: "Done.".to_owned(),
 ///     model: None,
 ///     usage: Some(ResponseUsage { input_tokens: 1_200, output_tokens: 3 }),
 /// };
-/// assert_eq!(said.word(), "LLM_TEXT_RESPONSE");
+/// assert_eq!(response.name(), "LLM_TEXT_RESPONSE");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -78,7 +78,7 @@ pub struct ResponseUsage {
 /// use daybook_domain::working::EventType;
 /// use daybook_domain::working::event::TerminatedBy;
 /// let stopped = EventType::TaskTerminated { terminated_by: TerminatedBy::User, reason: None };
-/// assert_eq!(stopped.word(), "TASK_TERMINATED");
+/// assert_eq!(stopped.name(), "TASK_TERMINATED");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -100,7 +100,7 @@ macro_rules! events {
         /// let called: EventType = serde_json::from_str(
         ///     r#"{"type":"LLM_TOOL_CALL","toolName":"read","callId":"c1","arguments":{"path":"a.txt"}}"#,
         /// )?;
-        /// assert_eq!(called.word(), "LLM_TOOL_CALL");
+        /// assert_eq!(called.name(), "LLM_TOOL_CALL");
         /// assert!(EventType::WORDS.contains(&"LLM_TOOL_CALL"));
         /// # Ok::<(), serde_json::Error>(())
         /// ```
@@ -117,18 +117,18 @@ macro_rules! events {
             Custom {
                 /// Its name.
                 name: String,
-                /// What it says.
+                /// Its fields.
                 fields: Map<String, Value>,
             },
         }
 
         impl EventType {
-            /// The seed's words for its types, in its order.
+            /// Team9's words for its types, in its order.
             pub const WORDS: &[&str] = &[$($word),*];
 
-            /// The seed's word, or the host's.
+            /// Team9's word, or the host's.
             #[must_use]
-            pub fn word(&self) -> Cow<'static, str> {
+            pub fn name(&self) -> Cow<'static, str> {
                 match self {
                     $(Self::$name { .. } => Cow::Borrowed($word),)*
                     Self::Custom { name, .. } => Cow::Owned(name.clone()),
@@ -139,7 +139,7 @@ macro_rules! events {
 }
 
 events! {
-    /// A person said something.
+    /// A person wrote a message.
     UserMessage = "USER_MESSAGE" {
         /// What.
         content: String,
@@ -147,7 +147,7 @@ events! {
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
         attachments: Vec<Value>,
     }
-    /// The agent that called this one said something.
+    /// The calling agent wrote a message.
     ParentAgentMessage = "PARENT_AGENT_MESSAGE" {
         /// Which agent.
         parent_agent_id: String,
@@ -157,7 +157,7 @@ events! {
         #[serde(skip_serializing_if = "Option::is_none", default)]
         task_context: Option<Value>,
     }
-    /// The agent said something.
+    /// The agent wrote a message.
     LlmTextResponse = "LLM_TEXT_RESPONSE" {
         /// What.
         content: String,
@@ -200,7 +200,7 @@ events! {
         #[serde(skip_serializing_if = "Option::is_none", default)]
         config: Option<Value>,
     }
-    /// The agent says something to an agent that it called.
+    /// The agent writes a message to an agent that it called.
     LlmSubagentMessage = "LLM_SUBAGENT_MESSAGE" {
         /// To which.
         sub_agent_id: String,
@@ -211,7 +211,7 @@ events! {
     LlmClarification = "LLM_CLARIFICATION" {
         /// What.
         question: String,
-        /// What it needs to know.
+        /// Why it asks.
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
         needed_info: Vec<String>,
     }
@@ -224,7 +224,7 @@ events! {
         /// What.
         #[serde(default)]
         result: Value,
-        /// Whether it did what was asked.
+        /// Whether it succeeded.
         success: bool,
     }
     /// A skill answered.
@@ -236,7 +236,7 @@ events! {
         /// What.
         #[serde(default)]
         result: Value,
-        /// Whether it did what was asked.
+        /// Whether it succeeded.
         success: bool,
     }
     /// An agent that was called answered.
@@ -246,7 +246,7 @@ events! {
         /// What.
         #[serde(default)]
         result: Value,
-        /// Whether it did what was asked.
+        /// Whether it succeeded.
         success: bool,
     }
     /// A tool failed.
@@ -310,7 +310,7 @@ events! {
         #[serde(skip_serializing_if = "Option::is_none", default)]
         partial_result: Option<Value>,
     }
-    /// Somebody else ended the task.
+    /// The task was ended from outside.
     TaskTerminated = "TASK_TERMINATED" {
         /// Who.
         terminated_by: TerminatedBy,
@@ -356,12 +356,12 @@ events! {
     }
     /// Chunks that must stay.
     MemoryMarkCritical = "MEMORY_MARK_CRITICAL" {
-        /// Which; those that do not stand are passed over.
+        /// Their ids; ids that the state does not hold are passed over.
         chunk_ids: Vec<super::ChunkId>,
     }
     /// Chunks that shall go. Critical ones stay.
     MemoryForget = "MEMORY_FORGET" {
-        /// Which; those that do not stand are passed over.
+        /// Their ids; ids that the state does not hold are passed over.
         chunk_ids: Vec<super::ChunkId>,
     }
     /// The agent wants room.
@@ -370,7 +370,7 @@ events! {
         #[serde(skip_serializing_if = "Option::is_none", default)]
         chunk_ids: Option<Vec<super::ChunkId>>,
     }
-    /// The host's own count says that room is needed.
+    /// The host's own count shows that room is needed.
     MemoryCompactAuto = "MEMORY_COMPACT_AUTO" {
         /// Its limit.
         threshold: u64,
@@ -413,13 +413,13 @@ events! {
         #[serde(skip_serializing_if = "Option::is_none", default)]
         previous_error: Option<String>,
     }
-    /// The thread goes on, from an earlier state where one is named.
+    /// The thread resumes, from an earlier state where one is named.
     ExecutionResume = "EXECUTION_RESUME" {
         /// From which.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         resume_from_state_id: Option<super::StateId>,
     }
-    /// The thread stands still until it is resumed.
+    /// The thread is paused until it is resumed.
     ExecutionPause = "EXECUTION_PAUSE" {
         /// Why.
         #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -432,7 +432,7 @@ impl EventType {
     ///
     /// ```
     /// use daybook_domain::working::EventType;
-    /// assert_eq!(EventType::user("Hello, agent!").word(), "USER_MESSAGE");
+    /// assert_eq!(EventType::user("Hello, agent!").name(), "USER_MESSAGE");
     /// ```
     pub fn user(content: impl Into<String>) -> Self {
         Self::UserMessage {
@@ -441,17 +441,18 @@ impl EventType {
         }
     }
 
-    /// What a model answered: its words, where it said any, then its calls, in their order. `model` is the
+    /// The events of a model's answer: its text, if any, then its calls, in their order. `model` is the
     /// name of the model. Arguments that are no JSON are kept as a string, as the model wrote them.
     ///
     /// ```
-    /// use daybook_domain::model::{Finish, ModelReply, ToolCall};
+    /// use daybook_domain::model::{FinishReason, ModelReply, ToolCall};
     /// use daybook_domain::working::EventType;
     /// let call = ToolCall { id: "c1".into(), name: "read".into(), arguments: r#"{"path":"a.txt"}"#.into() };
     /// let reply = ModelReply {
-    ///     text: "I look.".into(), answer: None, calls: vec![call], finish: Finish::Tools, usage: None, requests: 1,
+    ///     text: "I look.".into(), answer: None, calls: vec![call],
+    ///     finish: FinishReason::Tools, usage: None, requests: 1,
     /// };
-    /// let words: Vec<_> = EventType::reply(&reply, "home/qwen3").iter().map(|event| event.word()).collect();
+    /// let words: Vec<_> = EventType::reply(&reply, "home/qwen3").iter().map(|event| event.name()).collect();
     /// assert_eq!(words, ["LLM_TEXT_RESPONSE", "LLM_TOOL_CALL"]);
     /// ```
     #[must_use]
@@ -476,14 +477,14 @@ impl EventType {
             .collect()
     }
 
-    /// What came of a model's call: the tool's result, or how it failed.
+    /// The outcome of a model's call: the tool's result, or how it failed.
     ///
     /// ```
     /// use daybook_domain::model::ToolCall;
     /// use daybook_domain::working::EventType;
     /// let call = ToolCall { id: "c1".into(), name: "read".into(), arguments: "{}".into() };
-    /// assert_eq!(EventType::outcome(&call, Ok("two lines".into())).word(), "TOOL_RESULT");
-    /// assert_eq!(EventType::outcome(&call, Err("no such file".into())).word(), "TOOL_ERROR");
+    /// assert_eq!(EventType::outcome(&call, Ok("two lines".into())).name(), "TOOL_RESULT");
+    /// assert_eq!(EventType::outcome(&call, Err("no such file".into())).name(), "TOOL_ERROR");
     /// ```
     #[must_use]
     pub fn outcome(call: &ToolCall, outcome: Result<Value, String>) -> Self {

@@ -1,7 +1,7 @@
 //! Names of chunks, states and operations.
 //!
-//! They are made from the thread and the place in its log where the thing came to be, not drawn by lot:
-//! whoever folds the log again names everything alike.
+//! Names derive from the thread and the place in its log that created the thing, not from random bits:
+//! folding the log again gives the same names.
 
 use std::fmt;
 use std::sync::Arc;
@@ -58,7 +58,7 @@ name! {
     OperationId
 }
 
-/// The prefix of a name of working memory, if it has one (spec/working-memory.md 1.1).
+/// The prefix of a name of working memory, if it has one.
 ///
 /// ```
 /// use daybook_domain::working::ids::prefix;
@@ -82,7 +82,7 @@ pub fn prefix(name: &str) -> Option<&'static str> {
 /// use daybook_domain::{EventSeq, SessionId, Tenant};
 /// let thread = SessionId { tenant: Tenant::local(), agent: "agent".into(), host_id: "thread_1".into() };
 /// let mut ids = IdSource::new(&thread, EventSeq(1));
-/// // Whoever folds the log again names everything alike, and everything has a name of its own.
+/// // Folding the log again gives the same names, and all names differ.
 /// let mut again = IdSource::new(&thread, EventSeq(1));
 /// assert_eq!(ids.chunk(), again.chunk());
 /// assert_eq!(ids.operation(), again.operation());
@@ -97,7 +97,7 @@ pub struct IdSource {
     made: u64,
 }
 
-/// A name of 24 digits, made from bits that nobody can foresee.
+/// A name of 24 digits, made from unpredictable bits.
 ///
 /// ```
 /// use daybook_domain::working::ids;

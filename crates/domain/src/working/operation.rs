@@ -1,4 +1,4 @@
-//! Operations: the only ways in which one state becomes the next (spec/working-memory.md 2).
+//! Operations: the only ways in which one state becomes the next.
 //!
 //! The operations of one entry are applied together or not at all.
 
@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use super::chunk::Chunk;
 use super::ids::{ChunkId, IdSource, OperationId, StateId};
-use super::state::{Held, State, StateMetadata};
+use super::state::{Held, StateMetadata, ThreadState};
 use crate::time::Timestamp;
 
 /// What an operation does.
 ///
 /// ```
-/// use daybook_domain::working::Act;
-/// let add = Act::Add { chunk_id: "chunk_1".into(), position: None };
+/// use daybook_domain::working::OperationKind;
+/// let add = OperationKind::Add { chunk_id: "chunk_1".into(), position: None };
 /// assert_eq!(serde_json::to_string(&add).unwrap(), r#"{"type":"ADD","chunkId":"chunk_1"}"#);
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,7 +24,7 @@ use crate::time::Timestamp;
     rename_all = "SCREAMING_SNAKE_CASE",
     rename_all_fields = "camelCase"
 )]
-pub enum Act {
+pub enum OperationKind {
     /// Adds a chunk: at the end, or at a position where that is given and not negative.
     Add {
         /// The new chunk.
@@ -56,11 +56,11 @@ pub enum Act {
     Reorder {
         /// The chunk that moves.
         chunk_id: ChunkId,
-        /// Where it stands afterwards; past the end is the end.
+        /// Its position afterwards; past the end is the end.
         new_position: usize,
     },
-    /// Puts one chunk in the place of many: where the first of them stood. Those that are gone already
-    /// are passed over; the new one stands at the end when none is left.
+    /// Puts one chunk in the place of many: at the position of the first of them. Those that are gone already
+    /// are passed over; the new one goes to the end when none is left.
     BatchReplace {
         /// The chunks that go.
         target_chunk_ids: Vec<ChunkId>,
@@ -74,14 +74,14 @@ pub enum Act {
     },
 }
 
-/// An act, with its name and time.
+/// One operation: what it does, with its id and time.
 ///
 /// ```
-/// use daybook_domain::working::{Act, IdSource, Operation};
+/// use daybook_domain::working::{OperationKind, IdSource, Operation};
 /// # use daybook_domain::{EventSeq, SessionId, Tenant, Timestamp};
 /// # let thread = SessionId { tenant: Tenant::local(), agent: "agent".into(), host_id: "thread_1".into() };
 /// let mut ids = IdSource::new(&thread, EventSeq(2));
-/// let delete = Operation::new(&mut ids, Act::Delete { chunk_id: "chunk_1".into() }, Timestamp(0));
+/// let delete = Operation::new(&mut ids, OperationKind::Delete { chunk_id: "chunk_1".into() }, Timestamp(0));
 /// assert!(delete.id.0.starts_with("op_"));
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -90,17 +90,17 @@ pub struct Operation {
     pub id: OperationId,
     /// What it does.
     #[serde(flatten)]
-    pub act: Act,
+    pub kind: OperationKind,
     /// When, in milliseconds since 1970 UTC.
     pub timestamp: Timestamp,
 }
 
 impl Operation {
-    /// An act at its time.
-    pub fn new(ids: &mut IdSource, act: Act, now: Timestamp) -> Self {
+    /// An operation at the time `now`.
+    pub fn new(ids: &mut IdSource, kind: OperationKind, now: Timestamp) -> Self {
         Self {
             id: ids.operation(),
-            act,
+            kind,
             timestamp: now,
         }
     }
@@ -118,16 +118,16 @@ pub enum OperationError {
     /// The chunk that it brings was not handed over.
     #[error("Chunk not found in context: {0}")]
     Missing(ChunkId),
-    /// The chunk that it names does not stand.
+    /// The state does not hold the chunk that it names.
     #[error("Target chunk not found in state: {0}")]
     Absent(ChunkId),
-    /// The chunk that it adds stands already.
+    /// The state already holds the chunk that it adds.
     #[error("Chunk is in the state already: {0}")]
     Present(ChunkId),
 }
 
-impl Applied {
-    /// What came and went within one result was never seen.
+impl StateDelta {
+    /// Leaves out chunks that were added and removed within one result.
     fn forget_transient(&mut self, held: &Held) {
         let came = |id: &ChunkId| self.added.iter().any(|chunk| chunk.id == *id);
         let stands = |id: &ChunkId| held.chunks.contains_key(id);
@@ -139,22 +139,22 @@ impl Applied {
     }
 }
 
-/// What operations did.
+/// What operations changed.
 ///
 /// ```
-/// use daybook_domain::working::Applied;
-/// let nothing = Applied::default();
+/// use daybook_domain::working::StateDelta;
+/// let nothing = StateDelta::default();
 /// assert!(nothing.added.is_empty() && nothing.removed.is_empty());
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Applied {
-    /// Chunks that stand now and did not before, in the order in which they came.
+pub struct StateDelta {
+    /// Chunks that the state holds now and did not before, in the order in which they were added.
     pub added: Vec<Arc<Chunk>>,
-    /// Chunks that stood before and do not now, in the order in which they went.
+    /// Chunks that the state held before and does not now, in the order in which they were removed.
     pub removed: Vec<ChunkId>,
 }
 
-impl State {
+impl ThreadState {
     /// The next state: this one after `operations`, which bring `pending` chunks.
     ///
     /// # Errors
@@ -163,16 +163,16 @@ impl State {
     /// ```
     /// # use daybook_domain::{EventSeq, Timestamp};
     /// # use daybook_domain::working::*;
-    /// # let chunk = Chunk::new("chunk_1".into(), ChunkType::WorkingFlow, Content::text("Hello!"), Timestamp(0));
+    /// # let chunk = Chunk::new("chunk_1".into(), ChunkType::WorkingFlow, ChunkContent::text("Hello!"), Timestamp(0));
     /// # let hello = std::sync::Arc::new(chunk.part(WorkingFlowSubType::User));
     /// # let provenance = Provenance { source: StateSource::Initial, seq: EventSeq(1), event_type: None };
     /// # let metadata = StateMetadata {
     /// #     created_at: Timestamp(0), previous_state_id: None, source_operation: None, provenance, custom: Default::default(),
     /// # };
-    /// # let state = State::new("state_1".into(), metadata.clone(), Vec::new());
+    /// # let state = ThreadState::new("state_1".into(), metadata.clone(), Vec::new());
     /// let add = Operation {
     ///     id: "op_1".into(),
-    ///     act: Act::Add { chunk_id: hello.id.clone(), position: None },
+    ///     kind: OperationKind::Add { chunk_id: hello.id.clone(), position: None },
     ///     timestamp: Timestamp(0),
     /// };
     /// let (next, applied) = state.after(&[add], &[hello], "state_2".into(), metadata)?;
@@ -185,13 +185,13 @@ impl State {
         pending: &[Arc<Chunk>],
         id: StateId,
         metadata: StateMetadata,
-    ) -> Result<(Self, Applied), OperationError> {
+    ) -> Result<(Self, StateDelta), OperationError> {
         let mut next = self.clone();
         let applied = next.advance(operations, pending, id, metadata)?;
         Ok((next, applied))
     }
 
-    /// [`State::after`] in place, which copies nothing while nobody else holds this state's chunks.
+    /// [`ThreadState::after`] in place, which copies nothing while no other copy shares this state's chunks.
     ///
     /// # Errors
     /// [`OperationError`]; the state is as it was.
@@ -199,16 +199,16 @@ impl State {
     /// ```
     /// # use daybook_domain::{EventSeq, Timestamp};
     /// # use daybook_domain::working::*;
-    /// # let chunk = Chunk::new("chunk_1".into(), ChunkType::WorkingFlow, Content::text("Hello!"), Timestamp(0));
+    /// # let chunk = Chunk::new("chunk_1".into(), ChunkType::WorkingFlow, ChunkContent::text("Hello!"), Timestamp(0));
     /// # let hello = std::sync::Arc::new(chunk.part(WorkingFlowSubType::User));
     /// # let provenance = Provenance { source: StateSource::Initial, seq: EventSeq(1), event_type: None };
     /// # let metadata = StateMetadata {
     /// #     created_at: Timestamp(0), previous_state_id: None, source_operation: None, provenance, custom: Default::default(),
     /// # };
-    /// # let mut state = State::new("state_1".into(), metadata.clone(), vec![hello.clone()]);
+    /// # let mut state = ThreadState::new("state_1".into(), metadata.clone(), vec![hello.clone()]);
     /// let delete = Operation {
     ///     id: "op_1".into(),
-    ///     act: Act::Delete { chunk_id: hello.id.clone() },
+    ///     kind: OperationKind::Delete { chunk_id: hello.id.clone() },
     ///     timestamp: Timestamp(0),
     /// };
     /// let applied = state.advance(&[delete], &[], "state_2".into(), metadata)?;
@@ -222,9 +222,9 @@ impl State {
         pending: &[Arc<Chunk>],
         id: StateId,
         mut metadata: StateMetadata,
-    ) -> Result<Applied, OperationError> {
-        // A single act changes nothing when it fails; several are taken back together.
-        let is_single = |it: &Operation| !matches!(it.act, Act::Batch { .. });
+    ) -> Result<StateDelta, OperationError> {
+        // A single operation changes nothing when it fails; several are taken back together.
+        let is_single = |it: &Operation| !matches!(it.kind, OperationKind::Batch { .. });
         let before = match operations {
             [] => None,
             [single] if is_single(single) => None,
@@ -233,7 +233,7 @@ impl State {
         let mut change = Change {
             held: Arc::make_mut(&mut self.held),
             pending,
-            applied: Applied::default(),
+            applied: StateDelta::default(),
         };
         let done = operations.iter().try_for_each(|it| change.apply(it));
         let mut applied = change.applied;
@@ -257,23 +257,23 @@ impl State {
 struct Change<'a> {
     held: &'a mut Held,
     pending: &'a [Arc<Chunk>],
-    applied: Applied,
+    applied: StateDelta,
 }
 
 impl Change<'_> {
     fn apply(&mut self, operation: &Operation) -> Result<(), OperationError> {
-        match &operation.act {
-            Act::Add { chunk_id, position } => {
+        match &operation.kind {
+            OperationKind::Add { chunk_id, position } => {
                 let end = self.held.order.len();
                 let position = position.and_then(|at| usize::try_from(at).ok());
                 let chunk = self.brought(chunk_id, None)?;
                 self.insert(chunk, position.unwrap_or(end), operation);
             }
-            Act::Update {
+            OperationKind::Update {
                 target_chunk_id: target,
                 new_chunk_id: new,
             }
-            | Act::Replace {
+            | OperationKind::Replace {
                 target_chunk_id: target,
                 new_chunk_id: new,
             } => {
@@ -281,12 +281,12 @@ impl Change<'_> {
                 let at = self.remove(target)?;
                 self.insert(chunk, at, operation);
             }
-            Act::Delete { chunk_id } => drop(self.remove(chunk_id)?),
-            Act::Reorder {
+            OperationKind::Delete { chunk_id } => drop(self.remove(chunk_id)?),
+            OperationKind::Reorder {
                 chunk_id,
                 new_position,
             } => self.reorder(chunk_id, *new_position)?,
-            Act::BatchReplace {
+            OperationKind::BatchReplace {
                 target_chunk_ids,
                 new_chunk_id,
             } => {
@@ -297,12 +297,14 @@ impl Change<'_> {
                 let first = went.min();
                 self.insert(chunk, first.unwrap_or(usize::MAX), operation);
             }
-            Act::Batch { operations } => operations.iter().try_for_each(|it| self.apply(it))?,
+            OperationKind::Batch { operations } => {
+                operations.iter().try_for_each(|it| self.apply(it))?
+            }
         }
         Ok(())
     }
 
-    /// The chunk that an operation brings, which must not stand yet, unless it is to stand in for itself.
+    /// The chunk that an operation brings, which the state must not hold yet, unless it replaces itself.
     fn brought(
         &self,
         id: &ChunkId,

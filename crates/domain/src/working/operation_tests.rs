@@ -1,10 +1,10 @@
-//! Conformance: spec/working-memory.md 15, "Operation executor" and "Factories / ids".
+//! Conformance of operations, states and names: W42 to W53.
 
 use std::collections::BTreeSet;
 
 use super::*;
 use crate::ids::{EventSeq, SessionId, Tenant};
-use crate::working::{ChunkType, Content, Provenance, RetentionStrategy, StateSource};
+use crate::working::{ChunkContent, ChunkType, Provenance, RetentionStrategy, StateSource};
 
 fn ids() -> IdSource {
     let thread = SessionId {
@@ -16,7 +16,7 @@ fn ids() -> IdSource {
 }
 
 fn chunk(id: &str) -> Arc<Chunk> {
-    let content = Content::text(id);
+    let content = ChunkContent::text(id);
     Arc::new(Chunk::new(
         id.into(),
         ChunkType::WorkingFlow,
@@ -39,38 +39,46 @@ fn metadata(seq: u64) -> StateMetadata {
     }
 }
 
-fn state(chunks: &[&str]) -> State {
+fn state(chunks: &[&str]) -> ThreadState {
     let chunks = chunks.iter().map(|id| chunk(id)).collect();
-    State::new("state_0".into(), metadata(0), chunks)
+    ThreadState::new("state_0".into(), metadata(0), chunks)
 }
 
-fn act(state: &State, act: Act, pending: &[&str]) -> Result<(State, Applied), OperationError> {
-    acts(state, vec![act], pending)
-}
-
-fn acts(
-    state: &State,
-    acts: Vec<Act>,
+fn apply(
+    state: &ThreadState,
+    kind: OperationKind,
     pending: &[&str],
-) -> Result<(State, Applied), OperationError> {
+) -> Result<(ThreadState, StateDelta), OperationError> {
+    apply_all(state, vec![kind], pending)
+}
+
+fn apply_all(
+    state: &ThreadState,
+    acts: Vec<OperationKind>,
+    pending: &[&str],
+) -> Result<(ThreadState, StateDelta), OperationError> {
     let mut ids = ids();
     let operations: Vec<_> = acts
         .into_iter()
-        .map(|act| Operation::new(&mut ids, act, Timestamp(2)))
+        .map(|kind| Operation::new(&mut ids, kind, Timestamp(2)))
         .collect();
     let pending: Vec<_> = pending.iter().map(|id| chunk(id)).collect();
     state.after(&operations, &pending, "state_1".into(), metadata(1))
 }
 
-fn add(id: &str) -> Act {
-    Act::Add {
+fn add(id: &str) -> OperationKind {
+    OperationKind::Add {
         chunk_id: id.into(),
         position: None,
     }
 }
 
 #[track_caller]
-fn check(result: Result<(State, Applied), OperationError>, order: &[&str], removed: &[&str]) {
+fn check(
+    result: Result<(ThreadState, StateDelta), OperationError>,
+    order: &[&str],
+    removed: &[&str],
+) {
     let (state, applied) = result.expect("it applies");
     let names = |ids: &[ChunkId]| ids.iter().map(|id| id.0.to_string()).collect::<Vec<_>>();
     assert_eq!(names(state.chunk_ids()), order);
@@ -80,23 +88,23 @@ fn check(result: Result<(State, Applied), OperationError>, order: &[&str], remov
 
 #[test]
 fn add_puts_a_chunk_at_the_end_or_at_a_position() {
-    check(act(&state(&[]), add("1"), &["1"]), &["1"], &[]);
-    let at = |position| Act::Add {
+    check(apply(&state(&[]), add("1"), &["1"]), &["1"], &[]);
+    let at = |position| OperationKind::Add {
         chunk_id: "n".into(),
         position: Some(position),
     };
     check(
-        act(&state(&["1", "2"]), at(1), &["n"]),
+        apply(&state(&["1", "2"]), at(1), &["n"]),
         &["1", "n", "2"],
         &[],
     );
     check(
-        act(&state(&["1", "2"]), at(9), &["n"]),
+        apply(&state(&["1", "2"]), at(9), &["n"]),
         &["1", "2", "n"],
         &[],
     );
     check(
-        act(&state(&["1", "2"]), at(-1), &["n"]),
+        apply(&state(&["1", "2"]), at(-1), &["n"]),
         &["1", "2", "n"],
         &[],
     );
@@ -104,23 +112,23 @@ fn add_puts_a_chunk_at_the_end_or_at_a_position() {
 
 #[test]
 fn add_of_a_chunk_that_stands_is_refused() {
-    let refused = act(&state(&["1"]), add("1"), &["1"]).expect_err("a refusal");
+    let refused = apply(&state(&["1"]), add("1"), &["1"]).expect_err("a refusal");
     assert_eq!(refused, OperationError::Present("1".into()));
 }
 
 #[test]
 fn an_operation_needs_the_chunk_that_it_brings() {
-    let refused = act(&state(&["1"]), add("2"), &[]).expect_err("a refusal");
+    let refused = apply(&state(&["1"]), add("2"), &[]).expect_err("a refusal");
     assert_eq!(refused.to_string(), "Chunk not found in context: 2");
 }
 
 #[test]
 fn delete_takes_a_chunk_out() {
-    let delete = Act::Delete {
+    let delete = OperationKind::Delete {
         chunk_id: "1".into(),
     };
-    check(act(&state(&["1"]), delete.clone(), &[]), &[], &["1"]);
-    let refused = act(&state(&[]), delete, &[]).expect_err("a refusal");
+    check(apply(&state(&["1"]), delete.clone(), &[]), &[], &["1"]);
+    let refused = apply(&state(&[]), delete, &[]).expect_err("a refusal");
     assert_eq!(refused.to_string(), "Target chunk not found in state: 1");
 }
 
@@ -133,11 +141,11 @@ fn update_puts_a_derived_chunk_in_the_same_place() {
         .derive(&mut ids, Timestamp(5))
         .kept(RetentionStrategy::Critical);
     assert_eq!(new.metadata.parent_ids, [ChunkId::from("1")]);
-    let act = Act::Update {
+    let update = OperationKind::Update {
         target_chunk_id: "1".into(),
         new_chunk_id: new.id.clone(),
     };
-    let operation = Operation::new(&mut ids, act, Timestamp(5));
+    let operation = Operation::new(&mut ids, update, Timestamp(5));
     let new = Arc::new(new);
     let (after, applied) = before
         .after(
@@ -156,15 +164,15 @@ fn update_puts_a_derived_chunk_in_the_same_place() {
 
 #[test]
 fn reorder_moves_a_chunk() {
-    let reorder = Act::Reorder {
+    let reorder = OperationKind::Reorder {
         chunk_id: "2".into(),
         new_position: 0,
     };
-    check(act(&state(&["1", "2"]), reorder, &[]), &["2", "1"], &[]);
+    check(apply(&state(&["1", "2"]), reorder, &[]), &["2", "1"], &[]);
 }
 
-fn batch_replace(targets: &[&str]) -> Act {
-    Act::BatchReplace {
+fn batch_replace(targets: &[&str]) -> OperationKind {
+    OperationKind::BatchReplace {
         target_chunk_ids: targets.iter().map(|id| (*id).into()).collect(),
         new_chunk_id: "n".into(),
     }
@@ -174,7 +182,7 @@ fn batch_replace(targets: &[&str]) -> Act {
 fn batch_replace_puts_one_chunk_where_the_first_of_many_stood() {
     let before = state(&["a", "1", "b", "2", "c"]);
     check(
-        act(&before, batch_replace(&["2", "1"]), &["n"]),
+        apply(&before, batch_replace(&["2", "1"]), &["n"]),
         &["a", "n", "b", "c"],
         &["2", "1"],
     );
@@ -183,7 +191,7 @@ fn batch_replace_puts_one_chunk_where_the_first_of_many_stood() {
 #[test]
 fn batch_replace_passes_over_what_is_gone() {
     check(
-        act(
+        apply(
             &state(&["1", "b"]),
             batch_replace(&["1", "gone", "1"]),
             &["n"],
@@ -192,7 +200,7 @@ fn batch_replace_passes_over_what_is_gone() {
         &["1"],
     );
     check(
-        act(&state(&["b"]), batch_replace(&["gone"]), &["n"]),
+        apply(&state(&["b"]), batch_replace(&["gone"]), &["n"]),
         &["b", "n"],
         &[],
     );
@@ -200,15 +208,15 @@ fn batch_replace_passes_over_what_is_gone() {
 
 #[test]
 fn batch_is_all_or_nothing() {
-    let operation = |act| Operation::new(&mut ids(), act, Timestamp(2));
-    let delete = |id: &str| Act::Delete {
+    let operation = |kind| Operation::new(&mut ids(), kind, Timestamp(2));
+    let delete = |id: &str| OperationKind::Delete {
         chunk_id: id.into(),
     };
-    let batch = |acts: Vec<Act>| Act::Batch {
+    let batch = |acts: Vec<OperationKind>| OperationKind::Batch {
         operations: acts.into_iter().map(operation).collect(),
     };
     let good = batch(vec![add("2"), add("3"), delete("2")]);
-    check(act(&state(&["1"]), good, &["2", "3"]), &["1", "3"], &[]);
+    check(apply(&state(&["1"]), good, &["2", "3"]), &["1", "3"], &[]);
     let bad = batch(vec![add("2"), delete("gone")]);
     let mut before = state(&["1"]);
     let pending = [chunk("2")];
@@ -221,7 +229,7 @@ fn batch_is_all_or_nothing() {
 fn several_operations_make_one_state_that_names_the_one_before() {
     let before = state(&[]);
     let (after, applied) =
-        acts(&before, vec![add("1"), add("2")], &["1", "2"]).expect("they apply");
+        apply_all(&before, vec![add("1"), add("2")], &["1", "2"]).expect("they apply");
     assert_eq!(after.len(), 2);
     assert_eq!(applied.added.len(), 2);
     assert_eq!(after.metadata.previous_state_id, Some(before.id));
@@ -244,11 +252,11 @@ fn states_survive_json() {
     let before = state(&["1", "2"]);
     let json = serde_json::to_string(&before).expect("json");
     assert_eq!(
-        serde_json::from_str::<State>(&json).expect("a state"),
+        serde_json::from_str::<ThreadState>(&json).expect("a state"),
         before
     );
     let torn = json.replace("\"chunkIds\":[\"1\"", "\"chunkIds\":[\"3\"");
-    assert!(serde_json::from_str::<State>(&torn).is_err());
+    assert!(serde_json::from_str::<ThreadState>(&torn).is_err());
 }
 
 #[test]

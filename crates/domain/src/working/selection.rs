@@ -1,7 +1,7 @@
-//! Which chunks a compaction may take, and which stay as they are (spec/working-memory.md 6 and 13.5).
+//! Which chunks a compaction may take, and which stay as they are: W17, W27 and W103.
 //!
-//! What stays: what is critical or ephemeral, the newest words of the person, calls that nobody has
-//! answered, and the newest chunks. A call is never parted from its outcome: both go or both stay.
+//! What stays: what is critical or ephemeral, the newest words of the person, unanswered calls, and the
+//! newest chunks. A call is never parted from its outcome: both go or both stay.
 //!
 //! Not here: when a compaction is due, and what comes in the place of what goes.
 
@@ -10,17 +10,17 @@ use std::sync::Arc;
 
 use super::chunk::{Chunk, ChunkType, RetentionStrategy, WorkingFlowSubType};
 use super::ids::ChunkId;
-use super::state::State;
+use super::state::ThreadState;
 
-/// How much of the newest stays.
+/// How many of the newest chunks stay.
 ///
 /// ```
-/// use daybook_domain::working::selection::Recent;
-/// let recent = Recent { chunks: 6, tokens: 8_000 };
+/// use daybook_domain::working::selection::RecentLimits;
+/// let recent = RecentLimits { chunks: 6, tokens: 8_000 };
 /// assert_eq!(recent.chunks, 6);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Recent {
+pub struct RecentLimits {
     /// Most chunks.
     pub chunks: usize,
     /// Most tokens of them; the very last chunk stays however large it is.
@@ -32,13 +32,13 @@ pub struct Recent {
 /// ```
 /// # use daybook_domain::{EventSeq, Timestamp};
 /// # use daybook_domain::working::*;
-/// # let chunk = Chunk::new("chunk_1".into(), ChunkType::WorkingFlow, Content::text("Hello!"), Timestamp(0));
+/// # let chunk = Chunk::new("chunk_1".into(), ChunkType::WorkingFlow, ChunkContent::text("Hello!"), Timestamp(0));
 /// # let hello = std::sync::Arc::new(chunk.part(WorkingFlowSubType::Response));
 /// # let provenance = Provenance { source: StateSource::Initial, seq: EventSeq(1), event_type: None };
 /// # let metadata = StateMetadata {
 /// #     created_at: Timestamp(0), previous_state_id: None, source_operation: None, provenance, custom: Default::default(),
 /// # };
-/// # let state = State::new("state_1".into(), metadata, vec![hello]);
+/// # let state = ThreadState::new("state_1".into(), metadata, vec![hello]);
 /// use daybook_domain::working::selection::select_of;
 /// let selection = select_of(&state, &["chunk_1".into()]);
 /// assert_eq!((selection.len(), selection.chunks().count()), (1, 1));
@@ -46,9 +46,9 @@ pub struct Recent {
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Selection {
-    /// Goes without a word.
+    /// Removed without a replacement.
     pub disposable: Vec<Arc<Chunk>>,
-    /// Is condensed.
+    /// Condensed into a summary.
     pub condensable: Vec<Arc<Chunk>>,
 }
 
@@ -71,22 +71,22 @@ impl Selection {
     }
 }
 
-/// Whether a compaction may take the chunk at all. What a thread is told once, about its task and its
-/// agent, is not compacted.
+/// Whether a compaction may take the chunk at all. What describes the thread's task and agent is given
+/// once and not compacted.
 ///
 /// ```
 /// # use daybook_domain::{EventSeq, Timestamp};
 /// # use daybook_domain::working::*;
-/// # let chunk = Chunk::new("chunk_1".into(), ChunkType::WorkingFlow, Content::text("Hello!"), Timestamp(0));
+/// # let chunk = Chunk::new("chunk_1".into(), ChunkType::WorkingFlow, ChunkContent::text("Hello!"), Timestamp(0));
 /// # let hello = std::sync::Arc::new(chunk.part(WorkingFlowSubType::User));
 /// # let provenance = Provenance { source: StateSource::Initial, seq: EventSeq(1), event_type: None };
 /// # let metadata = StateMetadata {
 /// #     created_at: Timestamp(0), previous_state_id: None, source_operation: None, provenance, custom: Default::default(),
 /// # };
-/// # let state = State::new("state_1".into(), metadata, vec![hello.clone()]);
+/// # let state = ThreadState::new("state_1".into(), metadata, vec![hello.clone()]);
 /// use daybook_domain::working::selection::is_compactable;
 /// assert!(is_compactable(&hello));
-/// let rule = Chunk::new("chunk_2".into(), ChunkType::System, Content::text("Be brief."), Timestamp(0));
+/// let rule = Chunk::new("chunk_2".into(), ChunkType::System, ChunkContent::text("Be brief."), Timestamp(0));
 /// assert!(!is_compactable(&rule));
 /// ```
 #[must_use]
@@ -98,23 +98,23 @@ pub fn is_compactable(chunk: &Chunk) -> bool {
     is_kind && chunk.retention_strategy.is_compactable()
 }
 
-/// Compactable chunks of the conversation: what the seed's threshold counts.
+/// Compactable chunks of the conversation: what the threshold of chunks counts, as Team9's does.
 ///
 /// ```
 /// # use daybook_domain::{EventSeq, Timestamp};
 /// # use daybook_domain::working::*;
-/// # let chunk = Chunk::new("chunk_1".into(), ChunkType::WorkingFlow, Content::text("Hello!"), Timestamp(0));
+/// # let chunk = Chunk::new("chunk_1".into(), ChunkType::WorkingFlow, ChunkContent::text("Hello!"), Timestamp(0));
 /// # let hello = std::sync::Arc::new(chunk.part(WorkingFlowSubType::User));
 /// # let provenance = Provenance { source: StateSource::Initial, seq: EventSeq(1), event_type: None };
 /// # let metadata = StateMetadata {
 /// #     created_at: Timestamp(0), previous_state_id: None, source_operation: None, provenance, custom: Default::default(),
 /// # };
-/// # let state = State::new("state_1".into(), metadata, vec![hello]);
+/// # let state = ThreadState::new("state_1".into(), metadata, vec![hello]);
 /// use daybook_domain::working::selection::compactable_flow;
 /// assert_eq!(compactable_flow(&state), 1);
 /// ```
 #[must_use]
-pub fn compactable_flow(state: &State) -> usize {
+pub fn compactable_flow(state: &ThreadState) -> usize {
     let counts = |chunk: &&Arc<Chunk>| {
         chunk.kind == ChunkType::WorkingFlow && chunk.retention_strategy.is_compactable()
     };
@@ -126,39 +126,39 @@ pub fn compactable_flow(state: &State) -> usize {
 /// ```
 /// # use daybook_domain::{EventSeq, Timestamp};
 /// # use daybook_domain::working::*;
-/// # let chunk = Chunk::new("chunk_1".into(), ChunkType::WorkingFlow, Content::text("Hello!"), Timestamp(0));
+/// # let chunk = Chunk::new("chunk_1".into(), ChunkType::WorkingFlow, ChunkContent::text("Hello!"), Timestamp(0));
 /// # let hello = std::sync::Arc::new(chunk.part(WorkingFlowSubType::User));
 /// # let provenance = Provenance { source: StateSource::Initial, seq: EventSeq(1), event_type: None };
 /// # let metadata = StateMetadata {
 /// #     created_at: Timestamp(0), previous_state_id: None, source_operation: None, provenance, custom: Default::default(),
 /// # };
-/// # let state = State::new("state_1".into(), metadata, vec![hello]);
+/// # let state = ThreadState::new("state_1".into(), metadata, vec![hello]);
 /// use daybook_domain::working::selection::newest_words;
-/// assert_eq!(newest_words(&state).unwrap().content.told(), "Hello!");
+/// assert_eq!(newest_words(&state).unwrap().content.to_text(), "Hello!");
 /// ```
 #[must_use]
-pub fn newest_words(state: &State) -> Option<&Arc<Chunk>> {
+pub fn newest_words(state: &ThreadState) -> Option<&Arc<Chunk>> {
     let is_user = |chunk: &&Arc<Chunk>| chunk.is(WorkingFlowSubType::User);
     state.chunks().rev().find(is_user)
 }
 
-/// Calls that nobody has answered.
+/// Calls without an outcome.
 ///
 /// ```
 /// # use daybook_domain::{EventSeq, Timestamp};
 /// # use daybook_domain::working::*;
-/// # let chunk = Chunk::new("chunk_1".into(), ChunkType::WorkingFlow, Content::text("Hello!"), Timestamp(0));
+/// # let chunk = Chunk::new("chunk_1".into(), ChunkType::WorkingFlow, ChunkContent::text("Hello!"), Timestamp(0));
 /// # let hello = std::sync::Arc::new(chunk.part(WorkingFlowSubType::User));
 /// # let provenance = Provenance { source: StateSource::Initial, seq: EventSeq(1), event_type: None };
 /// # let metadata = StateMetadata {
 /// #     created_at: Timestamp(0), previous_state_id: None, source_operation: None, provenance, custom: Default::default(),
 /// # };
-/// # let state = State::new("state_1".into(), metadata, vec![hello]);
+/// # let state = ThreadState::new("state_1".into(), metadata, vec![hello]);
 /// use daybook_domain::working::selection::unanswered;
 /// assert!(unanswered(&state).is_empty());
 /// ```
 #[must_use]
-pub fn unanswered(state: &State) -> HashSet<ChunkId> {
+pub fn unanswered(state: &ThreadState) -> HashSet<ChunkId> {
     let mut open: HashMap<&str, Vec<&ChunkId>> = HashMap::new();
     for chunk in state.chunks() {
         match (chunk.sub_type, chunk.call_id()) {
@@ -176,50 +176,55 @@ pub fn unanswered(state: &State) -> HashSet<ChunkId> {
 
 /// A message to another agent is no call: nothing answers it alone.
 fn expects_answer(chunk: &Chunk) -> bool {
-    chunk.content.word("action") != Some("message_subagent")
+    chunk.content.str_field("action") != Some("message_subagent")
 }
 
-/// What may be taken of a state, where `tokens` tells what a chunk takes.
+/// Selects what may be taken of a state, where `tokens` counts a chunk's tokens.
 ///
 /// ```
 /// # use daybook_domain::{EventSeq, Timestamp};
 /// # use daybook_domain::working::*;
-/// # let chunk = Chunk::new("chunk_1".into(), ChunkType::WorkingFlow, Content::text("Hello!"), Timestamp(0));
+/// # let chunk = Chunk::new("chunk_1".into(), ChunkType::WorkingFlow, ChunkContent::text("Hello!"), Timestamp(0));
 /// # let hello = std::sync::Arc::new(chunk.part(WorkingFlowSubType::User));
 /// # let provenance = Provenance { source: StateSource::Initial, seq: EventSeq(1), event_type: None };
 /// # let metadata = StateMetadata {
 /// #     created_at: Timestamp(0), previous_state_id: None, source_operation: None, provenance, custom: Default::default(),
 /// # };
-/// # let state = State::new("state_1".into(), metadata, vec![hello]);
-/// use daybook_domain::working::selection::{Recent, select};
-/// let selection = select(&state, Recent { chunks: 6, tokens: 8_000 }, |chunk| chunk.content.told().len() as u64);
+/// # let state = ThreadState::new("state_1".into(), metadata, vec![hello]);
+/// use daybook_domain::working::selection::{RecentLimits, select};
+/// let recent = RecentLimits { chunks: 6, tokens: 8_000 };
+/// let selection = select(&state, recent, |chunk| chunk.content.to_text().len() as u64);
 /// // The newest stay.
 /// assert!(selection.is_empty());
 /// ```
 #[must_use]
-pub fn select(state: &State, recent: Recent, tokens: impl Fn(&Chunk) -> u64) -> Selection {
+pub fn select(
+    state: &ThreadState,
+    recent: RecentLimits,
+    tokens: impl Fn(&Chunk) -> u64,
+) -> Selection {
     let kept = newest(state, recent, tokens);
     of(state, |chunk| !kept.contains(&chunk.id))
 }
 
-/// What may be taken of the chunks that somebody chose: those and, with a call, its outcome.
+/// Selects what may be taken of the chosen chunks: those and, with a call, its outcome.
 ///
 /// ```
 /// # use daybook_domain::{EventSeq, Timestamp};
 /// # use daybook_domain::working::*;
-/// # let chunk = Chunk::new("chunk_1".into(), ChunkType::WorkingFlow, Content::text("Hello!"), Timestamp(0));
+/// # let chunk = Chunk::new("chunk_1".into(), ChunkType::WorkingFlow, ChunkContent::text("Hello!"), Timestamp(0));
 /// # let hello = std::sync::Arc::new(chunk.part(WorkingFlowSubType::Response));
 /// # let provenance = Provenance { source: StateSource::Initial, seq: EventSeq(1), event_type: None };
 /// # let metadata = StateMetadata {
 /// #     created_at: Timestamp(0), previous_state_id: None, source_operation: None, provenance, custom: Default::default(),
 /// # };
-/// # let state = State::new("state_1".into(), metadata, vec![hello]);
+/// # let state = ThreadState::new("state_1".into(), metadata, vec![hello]);
 /// use daybook_domain::working::selection::select_of;
 /// let selection = select_of(&state, &["chunk_1".into()]);
-/// assert_eq!(selection.condensable[0].content.told(), "Hello!");
+/// assert_eq!(selection.condensable[0].content.to_text(), "Hello!");
 /// ```
 #[must_use]
-pub fn select_of(state: &State, chosen: &[ChunkId]) -> Selection {
+pub fn select_of(state: &ThreadState, chosen: &[ChunkId]) -> Selection {
     let chosen: HashSet<_> = chosen.iter().collect();
     let calls: HashSet<_> = state
         .chunks()
@@ -231,7 +236,7 @@ pub fn select_of(state: &State, chosen: &[ChunkId]) -> Selection {
     })
 }
 
-fn of(state: &State, wanted: impl Fn(&Chunk) -> bool) -> Selection {
+fn of(state: &ThreadState, wanted: impl Fn(&Chunk) -> bool) -> Selection {
     let open = unanswered(state);
     let words = newest_words(state).map(|chunk| &chunk.id);
     let goes = |chunk: &Chunk| {
@@ -265,7 +270,7 @@ fn of(state: &State, wanted: impl Fn(&Chunk) -> bool) -> Selection {
 }
 
 /// Calls of which one part would go and another stay.
-fn parted(state: &State, goes: impl Fn(&Chunk) -> bool) -> HashSet<&str> {
+fn parted(state: &ThreadState, goes: impl Fn(&Chunk) -> bool) -> HashSet<&str> {
     let (mut going, mut staying) = (HashSet::new(), HashSet::new());
     for chunk in state.chunks() {
         if let Some(call) = chunk.call_id() {
@@ -281,7 +286,11 @@ fn parted(state: &State, goes: impl Fn(&Chunk) -> bool) -> HashSet<&str> {
 }
 
 /// The newest chunks that stay.
-fn newest(state: &State, recent: Recent, tokens: impl Fn(&Chunk) -> u64) -> HashSet<ChunkId> {
+fn newest(
+    state: &ThreadState,
+    recent: RecentLimits,
+    tokens: impl Fn(&Chunk) -> u64,
+) -> HashSet<ChunkId> {
     let mut left = recent.tokens;
     let mut kept = HashSet::new();
     let compactable = state.chunks().rev().filter(|chunk| is_compactable(chunk));
@@ -291,7 +300,7 @@ fn newest(state: &State, recent: Recent, tokens: impl Fn(&Chunk) -> u64) -> Hash
             break;
         }
         left = left.saturating_sub(size);
-        // A summary is there to be carried on.
+        // A summary is always condensed further.
         if !chunk.is(WorkingFlowSubType::Compacted) {
             kept.insert(chunk.id.clone());
         }

@@ -3,10 +3,10 @@ use serde_json::json;
 use super::*;
 use crate::ids::EventSeq;
 use crate::time::Timestamp;
-use crate::working::{Content, Provenance, StateMetadata, StateSource};
+use crate::working::{ChunkContent, Provenance, StateMetadata, StateSource};
 
 fn chunk(id: &str, part: WorkingFlowSubType, content: serde_json::Value) -> Chunk {
-    let content: Content = serde_json::from_value(content).expect("content");
+    let content: ChunkContent = serde_json::from_value(content).expect("content");
     Chunk::new(id.into(), ChunkType::WorkingFlow, content, Timestamp(1)).part(part)
 }
 
@@ -28,7 +28,7 @@ fn outcome(id: &str, call: &str) -> Chunk {
     chunk(id, WorkingFlowSubType::ActionResponse, content)
 }
 
-fn state(chunks: Vec<Chunk>) -> State {
+fn state(chunks: Vec<Chunk>) -> ThreadState {
     let metadata = StateMetadata {
         created_at: Timestamp(1),
         previous_state_id: None,
@@ -41,12 +41,12 @@ fn state(chunks: Vec<Chunk>) -> State {
         custom: serde_json::Map::new(),
     };
     let chunks = chunks.into_iter().map(Arc::new).collect();
-    State::new("state_test".into(), metadata, chunks)
+    ThreadState::new("state_test".into(), metadata, chunks)
 }
 
 #[track_caller]
 fn check(chunks: Vec<Chunk>, recent: usize, expected: &[&str]) {
-    let recent = Recent {
+    let recent = RecentLimits {
         chunks: recent,
         tokens: 100,
     };
@@ -61,7 +61,7 @@ fn what_is_not_compactable_stays() {
     let system = Chunk::new(
         "s".into(),
         ChunkType::System,
-        Content::text("s"),
+        ChunkContent::text("s"),
         Timestamp(1),
     );
     let chunks = vec![
@@ -117,7 +117,7 @@ fn a_call_stays_while_its_outcome_does() {
 #[test]
 fn the_newest_stay_within_their_tokens() {
     let chunks = (0..30).map(|n| user(&format!("u{n}"))).collect();
-    let recent = Recent {
+    let recent = RecentLimits {
         chunks: 20,
         tokens: 50,
     };
@@ -127,7 +127,7 @@ fn the_newest_stay_within_their_tokens() {
 #[test]
 fn the_last_chunk_stays_however_large_it_is() {
     let chunks = vec![user("u"), call("c", "1"), outcome("o", "1")];
-    let recent = Recent {
+    let recent = RecentLimits {
         chunks: 6,
         tokens: 5,
     };

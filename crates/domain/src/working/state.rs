@@ -1,4 +1,4 @@
-//! States: the chunks that stand, in order (spec/working-memory.md 1.3).
+//! States: a thread's present chunks, in order.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -64,7 +64,7 @@ pub struct Provenance {
 /// ```
 /// # use daybook_domain::{EventSeq, Timestamp};
 /// # use daybook_domain::working::*;
-/// # let chunk = Chunk::new("chunk_1".into(), ChunkType::WorkingFlow, Content::text("Hello!"), Timestamp(0));
+/// # let chunk = Chunk::new("chunk_1".into(), ChunkType::WorkingFlow, ChunkContent::text("Hello!"), Timestamp(0));
 /// # let hello = std::sync::Arc::new(chunk.part(WorkingFlowSubType::User));
 /// # let provenance = Provenance { source: StateSource::Initial, seq: EventSeq(1), event_type: None };
 /// # let metadata = StateMetadata {
@@ -77,7 +77,7 @@ pub struct Provenance {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StateMetadata {
-    /// When, in milliseconds since 1970 UTC. Order is told by `provenance.seq`, not by this.
+    /// When, in milliseconds since 1970 UTC. `provenance.seq` gives the order, not this.
     pub created_at: Timestamp,
     /// The state before; nothing for a thread's first.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -97,13 +97,13 @@ pub struct StateMetadata {
 /// ```
 /// # use daybook_domain::{EventSeq, Timestamp};
 /// # use daybook_domain::working::*;
-/// # let chunk = Chunk::new("chunk_1".into(), ChunkType::WorkingFlow, Content::text("Hello!"), Timestamp(0));
+/// # let chunk = Chunk::new("chunk_1".into(), ChunkType::WorkingFlow, ChunkContent::text("Hello!"), Timestamp(0));
 /// # let hello = std::sync::Arc::new(chunk.part(WorkingFlowSubType::User));
 /// # let provenance = Provenance { source: StateSource::Initial, seq: EventSeq(1), event_type: None };
 /// # let metadata = StateMetadata {
 /// #     created_at: Timestamp(0), previous_state_id: None, source_operation: None, provenance, custom: Default::default(),
 /// # };
-/// let state = State::new("state_1".into(), metadata, vec![hello]);
+/// let state = ThreadState::new("state_1".into(), metadata, vec![hello]);
 /// assert_eq!((state.len(), state.is_empty()), (1, false));
 /// let id = &state.chunk_ids()[0];
 /// assert_eq!(state.position(id), Some(0));
@@ -111,7 +111,7 @@ pub struct StateMetadata {
 /// ```
 #[doc(alias = "MemoryState")]
 #[derive(Debug, Clone, PartialEq)]
-pub struct State {
+pub struct ThreadState {
     /// Its name.
     pub id: StateId,
     /// Its descent.
@@ -129,12 +129,12 @@ pub(super) struct Held {
 impl Held {
     pub(super) fn position(&self, id: &ChunkId) -> Option<usize> {
         self.chunks.contains_key(id).then_some(())?;
-        // Most often one of the last is asked for.
+        // Callers most often look up one of the last.
         self.order.iter().rposition(|other| other == id)
     }
 }
 
-impl State {
+impl ThreadState {
     /// A state of these chunks, in their order; of chunks with one name the first counts.
     #[must_use]
     pub fn new(id: StateId, metadata: StateMetadata, chunks: Vec<Arc<Chunk>>) -> Self {
@@ -152,13 +152,13 @@ impl State {
         }
     }
 
-    /// How many chunks stand.
+    /// How many chunks it holds.
     #[must_use]
     pub fn len(&self) -> usize {
         self.held.order.len()
     }
 
-    /// Whether none stands.
+    /// Whether it holds none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.held.order.is_empty()
@@ -170,7 +170,7 @@ impl State {
         &self.held.order
     }
 
-    /// The chunk of that name, if it stands.
+    /// The chunk of that name, if the state holds it.
     #[must_use]
     pub fn chunk(&self, id: &ChunkId) -> Option<&Arc<Chunk>> {
         self.held.chunks.get(id)
@@ -182,7 +182,7 @@ impl State {
         held.order.iter().filter_map(|id| held.chunks.get(id))
     }
 
-    /// Where a chunk stands, counted from 0.
+    /// The position of a chunk, counted from 0.
     #[must_use]
     pub fn position(&self, id: &ChunkId) -> Option<usize> {
         self.held.position(id)
@@ -198,9 +198,9 @@ struct Spelled<Chunks> {
     metadata: StateMetadata,
 }
 
-impl Serialize for State {
+impl Serialize for ThreadState {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        struct InOrder<'a>(&'a State);
+        struct InOrder<'a>(&'a ThreadState);
         impl Serialize for InOrder<'_> {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.collect_map(self.0.chunks().map(|chunk| (&chunk.id, &**chunk)))
@@ -216,7 +216,7 @@ impl Serialize for State {
     }
 }
 
-impl<'de> Deserialize<'de> for State {
+impl<'de> Deserialize<'de> for ThreadState {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let spelled = Spelled::<HashMap<ChunkId, Chunk>>::deserialize(deserializer)?;
         let mut chunks = spelled.chunks;

@@ -1,4 +1,4 @@
-//! The seam behind which threads are kept.
+//! The interface of stores that keep threads.
 //!
 //! A thread's log is its session's log: each entry is an event there, with what the thread alone needs
 //! beside it. The promises of [`crate::seams`] hold.
@@ -8,46 +8,38 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::error::StoreError;
 use crate::event::Event;
 use crate::ids::{EventSeq, SessionId, Tenant};
-use crate::seams::{Append, SessionStore};
+use crate::seams::{Append, SessionCatalog, SessionLog};
 use crate::session::SessionMeta;
 use crate::time::Timestamp;
 
-/// Why a thread's events wait (seed 003, "BlockingReason").
+/// Why a thread's events wait (Team9's `BlockingReason`).
 ///
 /// ```
 /// use daybook_domain::working::BlockingReason;
-/// assert_eq!(BlockingReason::Compacting.word(), "COMPACTING");
-/// assert_eq!(BlockingReason::from_word("PAUSED"), Some(BlockingReason::Paused));
+/// assert_eq!(BlockingReason::Compacting.as_str(), "COMPACTING");
+/// assert_eq!("PAUSED".parse(), Ok(BlockingReason::Paused));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[derive(EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
 pub enum BlockingReason {
     /// Chunks are being compacted.
     Compacting,
-    /// Somebody paused the thread.
+    /// A caller paused the thread.
     Paused,
 }
 
 impl BlockingReason {
-    /// The seed's word for it, and the one in columns.
+    /// Team9's word for it, and the one in columns.
     #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Compacting => "COMPACTING",
-            Self::Paused => "PAUSED",
-        }
-    }
-
-    /// The reason that [`BlockingReason::word`] names.
-    #[must_use]
-    pub fn from_word(word: &str) -> Option<Self> {
-        [Self::Compacting, Self::Paused]
-            .into_iter()
-            .find(|reason| reason.word() == word)
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 }
 
@@ -60,35 +52,35 @@ impl BlockingReason {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct BlockToken(pub u64);
 
-/// A thread stands still: entries are stored, and not folded before the block is over. That it is once it
-/// was ended, or somebody went past it or took it over when its time had come.
+/// A thread is blocked: entries are stored, and not folded before the block is over. A block is over once its
+/// owner ended it, or once another caller passed it or took it over after its time.
 ///
 /// ```
-/// use daybook_domain::working::{Block, BlockToken, BlockingReason};
+/// use daybook_domain::working::{ThreadBlock, BlockToken, BlockingReason};
 /// use daybook_domain::{EventSeq, Timestamp};
-/// let paused = Block {
+/// let paused = ThreadBlock {
 ///     reason: BlockingReason::Paused,
 ///     token: BlockToken(1),
 ///     at: EventSeq(12),
 ///     until: Timestamp::MAX,
 /// };
-/// assert_eq!(paused.reason.word(), "PAUSED");
+/// assert_eq!(paused.reason.as_str(), "PAUSED");
 /// assert!(paused.stands(Timestamp(0)));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Block {
+pub struct ThreadBlock {
     /// Why.
     pub reason: BlockingReason,
     /// Whose it is.
     pub token: BlockToken,
     /// The last entry that was stored before it: folded up to there.
     pub at: EventSeq,
-    /// From then on others need not heed it, should its owner be gone; [`Timestamp::MAX`] for never.
+    /// From then on it no longer binds others, should its owner be gone; [`Timestamp::MAX`] for never.
     pub until: Timestamp,
 }
 
-impl Block {
-    /// Whether others must heed it.
+impl ThreadBlock {
+    /// Whether it still binds others at `now`.
     #[must_use]
     pub fn stands(&self, now: Timestamp) -> bool {
         self.until > now
@@ -125,15 +117,15 @@ pub struct NewThread {
     pub now: Timestamp,
 }
 
-/// A thread, as its store knows it.
+/// A thread, as its store holds it.
 ///
 /// ```
 /// use daybook_domain::working::Thread;
-/// let told = |thread: &Thread| match thread.block {
-///     Some(block) => format!("{} stands still: {}", thread.label, block.reason.word()),
+/// let line = |thread: &Thread| match thread.block {
+///     Some(block) => format!("{} is blocked: {}", thread.label, block.reason.as_str()),
 ///     None => format!("{} has {} entries", thread.label, thread.last.0),
 /// };
-/// # let _ = told;
+/// # let _ = line;
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -151,10 +143,10 @@ pub struct Thread {
     pub forked_from: Option<String>,
     /// Its last entry.
     pub last: EventSeq,
-    /// What its events wait for. A store also tells of a block whose time has come, while nobody has gone
+    /// What its events wait for. A store also reports a block whose time has come, until a caller has gone
     /// past it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub block: Option<Block>,
+    pub block: Option<ThreadBlock>,
     /// Whatever its host wants to remember of it.
     #[serde(skip_serializing_if = "Map::is_empty", default)]
     pub custom: Map<String, Value>,
@@ -164,9 +156,9 @@ pub struct Thread {
 ///
 /// ```
 /// use daybook_domain::seams::Append;
-/// use daybook_domain::working::{Entry, ThreadAppend};
-/// /// An append that waits for nobody, with an entry for its one event.
-/// fn of(append: Append, entry: &Entry) -> serde_json::Result<ThreadAppend> {
+/// use daybook_domain::working::{ThreadEntry, ThreadAppend};
+/// /// An append that waits for no block, with an entry for its one event.
+/// fn of(append: Append, entry: &ThreadEntry) -> serde_json::Result<ThreadAppend> {
 ///     Ok(ThreadAppend { append: append.into(), entries: [serde_json::to_string(entry)?].into(), ends: None })
 /// }
 /// # let _ = of;
@@ -186,12 +178,12 @@ pub struct ThreadAppend {
 ///
 /// ```
 /// use daybook_domain::EventSeq;
-/// use daybook_domain::working::ThreadAppended;
-/// let appended = ThreadAppended::Stored { seqs: vec![EventSeq(4)], before: EventSeq(3), block: None };
-/// assert_ne!(appended, ThreadAppended::BlockLost);
+/// use daybook_domain::working::ThreadAppendOutcome;
+/// let appended = ThreadAppendOutcome::Stored { seqs: vec![EventSeq(4)], before: EventSeq(3), block: None };
+/// assert_ne!(appended, ThreadAppendOutcome::BlockLost);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ThreadAppended {
+pub enum ThreadAppendOutcome {
     /// It is stored.
     Stored {
         /// The place of each of its events; what was known already has a place up to `before`.
@@ -199,13 +191,13 @@ pub enum ThreadAppended {
         /// The last entry before.
         before: EventSeq,
         /// What the new ones wait for.
-        block: Option<Block>,
+        block: Option<ThreadBlock>,
     },
     /// The block that it was to end is over; nothing was stored.
     BlockLost,
 }
 
-/// What became of a wish to block.
+/// The result of blocking a thread.
 ///
 /// ```
 /// use daybook_domain::working::{BlockOutcome, BlockToken};
@@ -217,17 +209,17 @@ pub enum ThreadAppended {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlockOutcome {
-    /// The thread stands still.
-    Blocked(Block),
-    /// It did so already.
-    Already(Block),
+    /// The thread is blocked now.
+    Blocked(ThreadBlock),
+    /// It was blocked already.
+    Already(ThreadBlock),
 }
 
 /// An entry as it is stored.
 ///
 /// ```
-/// use daybook_domain::working::{Entry, LogEntry};
-/// let entry_of = |logged: &LogEntry| logged.entry.as_deref().map(serde_json::from_str::<Entry>);
+/// use daybook_domain::working::{ThreadEntry, LogEntry};
+/// let entry_of = |logged: &LogEntry| logged.entry.as_deref().map(serde_json::from_str::<ThreadEntry>);
 /// # let _ = entry_of;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -250,14 +242,14 @@ pub struct LogEntry {
 pub struct LogPage {
     /// In the order of the log.
     pub entries: Vec<LogEntry>,
-    /// The block at the moment of reading, also when its time has come: whoever goes past it ends it first.
-    pub block: Option<Block>,
+    /// The block at the moment of reading, also when its time has come: a caller that goes past it ends it first.
+    pub block: Option<ThreadBlock>,
     /// The last entry at the moment of reading.
     pub last: EventSeq,
 }
 
-/// Where threads are kept. Whoever is not a thread, or was deleted, does not exist; nor does a thread
-/// whose session is gone, as an import was undone, until there is such a session again.
+/// Where threads are kept. A session that is no thread, and a deleted thread, do not exist here; nor does a
+/// thread whose session is gone because an import was undone, until such a session exists again.
 ///
 /// An undone import ends a compaction that saw what is gone, and forgets a snapshot of it.
 ///
@@ -272,7 +264,7 @@ pub struct LogPage {
 /// ```
 #[doc(alias = "StorageProvider")]
 #[async_trait]
-pub trait ThreadStore: SessionStore {
+pub trait ThreadStore: SessionLog + SessionCatalog {
     /// Creates a thread, and its session if there is none; an existing thread is given back as it is.
     ///
     /// # Errors
@@ -285,13 +277,16 @@ pub trait ThreadStore: SessionStore {
     /// Threads of a tenant, newest entry first, then by id.
     async fn threads(&self, tenant: &Tenant, limit: usize) -> Result<Vec<Thread>, StoreError>;
 
-    /// Appends entries in one transaction with all that [`SessionStore::append`] does. A block whose time has
+    /// Appends entries in one transaction with all that [`SessionLog::append`] does. A block whose time has
     /// come is over with that.
     ///
     /// # Errors
     /// [`StoreError::NotFound`] without such a thread, [`StoreError::Refused`] when there is not one entry
     /// for each event, or one is too long.
-    async fn append_entries(&self, append: &ThreadAppend) -> Result<ThreadAppended, StoreError>;
+    async fn append_entries(
+        &self,
+        append: &ThreadAppend,
+    ) -> Result<ThreadAppendOutcome, StoreError>;
 
     /// Entries after `after`, in order: at most `limit`, and at most `bytes` of text, but always one
     /// while there is one.
@@ -341,7 +336,7 @@ pub trait ThreadStore: SessionStore {
         snapshot: &[u8],
     ) -> Result<(), StoreError>;
 
-    /// What was kept last.
+    /// The snapshot that was kept last.
     async fn snapshot(&self, id: &SessionId) -> Result<Option<(EventSeq, Vec<u8>)>, StoreError>;
 
     /// Deletes a thread; its session's log stays until it is purged. False when there is none.

@@ -1,4 +1,4 @@
-//! Something that happened, when, and how that is written (spec/working-memory.md 3).
+//! An event of a thread, its time, and how it is serialized.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -18,9 +18,9 @@ use crate::time::Timestamp;
 pub struct ThreadEvent {
     /// What.
     pub kind: EventType,
-    /// When, as its host says, in milliseconds since 1970 UTC.
+    /// When, by its host's clock, in milliseconds since 1970 UTC.
     pub timestamp: Timestamp,
-    /// Whatever else its host says. `eventId` makes a repeated dispatch one event.
+    /// Further fields of its host. `eventId` makes a repeated dispatch one event.
     pub metadata: Map<String, Value>,
 }
 
@@ -85,7 +85,7 @@ impl Serialize for ThreadEvent {
 }
 
 impl<'de> Deserialize<'de> for ThreadEvent {
-    /// A type that the seed does not have is the host's own; one that it has must have its fields.
+    /// A type that Team9 does not have is the host's own; one that it has must have its fields.
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         use serde::de::Error;
         let mut event = Map::deserialize(deserializer)?;

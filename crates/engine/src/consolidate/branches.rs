@@ -1,31 +1,34 @@
-//! `branches.md`: where each branch stands, so that whoever comes back to one, however old, is told
-//! about that one. `MEMORY.md` has room for a few only.
+//! Builds `branches.md`: the state of each branch, however old. `MEMORY.md` has room for a few only.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use daybook_domain::ObservationKind;
 
-use super::fold::Account;
-use super::merge::Belief;
-use super::sections::{decided, last_on, left_open};
-use super::{Brief, Entry, Page, Section};
+use super::merge::MergedObservation;
+use super::sections::{branch_entry, decision_entry, open_end_entry};
+use super::session_account::SessionAccount;
+use super::{MemoryEntry, MemoryInput, MemoryPage, MemorySection};
 
-/// What stands before a decision where `MEMORY.md` has it under a heading.
+/// Prefix of a decision in `branches.md`, where `MEMORY.md` has a heading instead.
 pub const DECIDED: &str = "decided: ";
-/// Most branches that are kept; of more, those that were worked on last.
+/// Most branches; of more, those with the latest work.
 const BRANCHES: usize = 100;
-/// Most open ends, and most decisions, that are shown for one branch.
+/// Most open ends, and most decisions, of one branch.
 const OF_EACH: usize = 4;
 
-pub(super) fn branches(brief: &Brief, accounts: &[Account], beliefs: &[Belief]) -> Page {
-    let mut by_branch: BTreeMap<&str, Vec<&Account>> = BTreeMap::new();
+pub(super) fn branches_page(
+    input: &MemoryInput,
+    accounts: &[SessionAccount],
+    observations: &[MergedObservation],
+) -> MemoryPage {
+    let mut by_branch: BTreeMap<&str, Vec<&SessionAccount>> = BTreeMap::new();
     for account in accounts {
         if let Some(branch) = &account.branch {
             by_branch.entry(branch).or_default().push(account);
         }
     }
-    let mut lasts: Vec<(&str, &Account, usize)> = by_branch
+    let mut lasts: Vec<(&str, &SessionAccount, usize)> = by_branch
         .into_iter()
         .filter_map(|(branch, on_branch)| {
             let last = on_branch
@@ -37,45 +40,49 @@ pub(super) fn branches(brief: &Brief, accounts: &[Account], beliefs: &[Belief]) 
     lasts.sort_by_key(|(branch, last, _)| (Reverse(last.to_at), *branch));
     lasts.truncate(BRANCHES);
     let sections = lasts.into_iter().map(|(branch, last, sessions)| {
-        let mut entries = vec![last_on(brief, last, sessions)];
-        entries.extend(of_branch(brief, branch, beliefs));
-        Section {
+        let mut entries = vec![branch_entry(input, last, sessions)];
+        entries.extend(entries_of_branch(input, branch, observations));
+        MemorySection {
             title: branch.to_owned(),
             entries,
         }
     });
-    Page {
-        heading: format!("{} — where each branch stands", brief.title),
+    MemoryPage {
+        heading: format!("{} — where each branch stands", input.title),
         sections: sections.collect(),
     }
 }
 
-/// A decision, among lines of other kinds.
-fn told_apart(brief: &Brief, belief: &Belief) -> Entry {
-    let mut entry = decided(brief, belief);
+/// A decision with its prefix, for a list of several kinds.
+fn labelled_decision(input: &MemoryInput, merged: &MergedObservation) -> MemoryEntry {
+    let mut entry = decision_entry(input, merged);
     if let Some(line) = entry.lines.first_mut() {
         line.insert_str(0, DECIDED);
     }
     entry
 }
 
-/// What was left open and what was decided on a branch, the newest first.
-fn of_branch(brief: &Brief, branch: &str, beliefs: &[Belief]) -> Vec<Entry> {
+/// A branch's open ends, then its decisions, each newest first.
+fn entries_of_branch(
+    input: &MemoryInput,
+    branch: &str,
+    observations: &[MergedObservation],
+) -> Vec<MemoryEntry> {
     let mut entries = Vec::new();
     for (kind, phrase) in [
         (
             ObservationKind::OpenEnd,
-            left_open as fn(&Brief, &Belief) -> Entry,
+            open_end_entry as fn(&MemoryInput, &MergedObservation) -> MemoryEntry,
         ),
-        (ObservationKind::Decision, told_apart),
+        (ObservationKind::Decision, labelled_decision),
     ] {
-        let mut found: Vec<&Belief> = beliefs
+        let mut found: Vec<&MergedObservation> = observations
             .iter()
-            .filter(|belief| belief.kind == kind && belief.branches().contains(&branch))
+            .filter(|merged| merged.kind == kind && merged.branches().contains(&branch))
             .collect();
-        found.sort_by_key(|belief| (Reverse(belief.last_at()), belief.text.clone()));
+        found.sort_by_key(|merged| (Reverse(merged.last_at()), merged.text.clone()));
         found.truncate(OF_EACH);
-        entries.extend(found.into_iter().map(|belief| phrase(brief, belief)));
+        entries.extend(found.into_iter().map(|merged| phrase(input, merged)));
     }
     entries
 }

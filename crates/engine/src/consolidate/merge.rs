@@ -1,40 +1,45 @@
-//! Beliefs: observations that say the same, put together.
+//! Merges observations with the same content.
 //!
-//! Two observations of one kind say the same when nearly all their telling words agree. The merge
-//! takes them in a fixed order (first said, then id), so that the order of arrival cannot matter.
+//! Two observations of one kind have the same content if nearly all their significant words agree. The merge
+//! processes them in a fixed order (time of first evidence, then id), so that the order of arrival cannot matter.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use daybook_domain::{Evidence, Observation, ObservationId, ObservationKind, Scope, Timestamp};
+use daybook_domain::{
+    Evidence, Observation, ObservationId, ObservationKind, Scope, SessionId, Timestamp, Use,
+};
 
 use super::phrase::quoted;
+use super::usage::{UsageSources, UsesByEvent};
 
-/// Share of telling words that two observations must have in common to be one belief.
-const SAME: f64 = 0.8;
-/// Fewer telling words than this are compared whole.
-const FEW: usize = 3;
+/// Least share of significant words that two observations of the same content have in common.
+const MIN_SHARED: f64 = 0.8;
+/// With fewer significant words than this, all must be equal.
+const FEW_WORDS: usize = 3;
 
-/// Something believed, with all that it rests on.
+/// One or more observations with the same content, with their evidence.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Belief {
-    /// What sort of thing.
+pub(super) struct MergedObservation {
+    /// Its kind.
     pub kind: ObservationKind,
-    /// What is to be known.
+    /// The text of the first observation.
     pub text: String,
-    /// The text is what the person said, word for word.
+    /// The text is a person's message, word for word.
     pub quoted: bool,
     /// What makes it understandable.
     pub context: Option<String>,
-    /// What a value is of.
+    /// The thing whose value it is, of a value.
     pub subject: Option<String>,
-    /// The observations that say so, the first said first.
+    /// The merged observations, by time of first evidence.
     pub observations: Vec<ObservationId>,
-    /// What they rest on, by time.
+    /// Their evidence, by time.
     pub evidence: Vec<Evidence>,
+    /// The uses of the evidence.
+    pub usage: UsageSources,
 }
 
-impl Belief {
-    /// What is to be known; in quotes only if a person said it so.
+impl MergedObservation {
+    /// The text, in quotes if it is a person's own words.
     pub(super) fn words(&self) -> String {
         match self.quoted {
             true => quoted(&self.text),
@@ -42,7 +47,7 @@ impl Belief {
         }
     }
 
-    /// How many events it was said in.
+    /// Number of events in the evidence.
     pub(super) fn times(&self) -> usize {
         self.evidence
             .iter()
@@ -50,16 +55,17 @@ impl Belief {
             .sum()
     }
 
-    /// How many sessions it was said in.
+    /// Number of sessions in the evidence.
     pub(super) fn sessions(&self) -> usize {
-        self.evidence
-            .iter()
-            .map(|e| &e.session)
-            .collect::<BTreeSet<_>>()
-            .len()
+        self.sessions_of_evidence().len()
     }
 
-    /// When it was first said.
+    /// The sessions in the evidence.
+    pub(super) fn sessions_of_evidence(&self) -> BTreeSet<&SessionId> {
+        self.evidence.iter().map(|e| &e.session).collect()
+    }
+
+    /// Time of the first evidence.
     pub(super) fn first_at(&self) -> Timestamp {
         self.evidence
             .iter()
@@ -68,7 +74,7 @@ impl Belief {
             .unwrap_or(Timestamp::ZERO)
     }
 
-    /// When it was last said.
+    /// Time of the last evidence.
     pub(super) fn last_at(&self) -> Timestamp {
         self.evidence
             .iter()
@@ -77,7 +83,7 @@ impl Belief {
             .unwrap_or(Timestamp::ZERO)
     }
 
-    /// The branches that it was said on, without repeats.
+    /// The branches in the evidence, without repeats.
     pub(super) fn branches(&self) -> Vec<&str> {
         let named: BTreeSet<&str> = self
             .evidence
@@ -88,56 +94,64 @@ impl Belief {
     }
 }
 
-/// All beliefs that `observations` come to, in the order in which they were first said.
-pub(super) fn beliefs(observations: &[Observation]) -> Vec<Belief> {
+/// Merges `observations` with the same content, and adds the `uses` of their evidence. In the order of first evidence.
+pub(super) fn merge_observations(
+    observations: &[Observation],
+    uses: &[Use],
+) -> Vec<MergedObservation> {
     let mut ordered: Vec<&Observation> = observations.iter().collect();
     ordered.sort_by_key(|o| (o.first_at(), o.id));
-    let mut beliefs: Vec<(BTreeSet<String>, Belief)> = Vec::new();
+    let mut merged_observations: Vec<(BTreeSet<String>, MergedObservation)> = Vec::new();
     for observation in ordered {
-        let words = telling_words(&observation.text);
-        let same = beliefs.iter_mut().find(|(known, belief)| {
-            belief.kind == observation.kind
-                && belief.subject == observation.subject
-                && say_the_same(known, &words)
+        let words = significant_words(&observation.text);
+        let same = merged_observations.iter_mut().find(|(known, merged)| {
+            merged.kind == observation.kind
+                && merged.subject == observation.subject
+                && have_same_content(known, &words)
         });
         match same {
-            Some((_, belief)) => join(belief, observation),
-            None => beliefs.push((words, begin(observation))),
+            Some((_, merged)) => add_observation(merged, observation),
+            None => merged_observations.push((words, new_merged(observation))),
         }
     }
-    beliefs.into_iter().map(|(_, belief)| belief).collect()
+    let uses = UsesByEvent::new(uses);
+    let merged_observations = merged_observations.into_iter().map(|(_, mut merged)| {
+        merged.usage = uses.of(&merged.evidence);
+        merged
+    });
+    merged_observations.collect()
 }
 
-/// What was said in more than one scope, as observations of `person`'s own scope.
+/// Observations that occur in more than one scope, as observations of `person`'s own scope.
 pub(super) fn promoted(observations: Vec<Observation>, person: &Scope) -> Vec<Observation> {
     let scope_of: BTreeMap<ObservationId, &Scope> = observations
         .iter()
         .map(|observation| (observation.id, &observation.scope))
         .collect();
-    let said_widely = |belief: &Belief| {
-        let scopes = belief.observations.iter().filter_map(|id| scope_of.get(id));
+    let is_in_several_scopes = |merged: &MergedObservation| {
+        let scopes = merged.observations.iter().filter_map(|id| scope_of.get(id));
         scopes.collect::<BTreeSet<_>>().len() > 1
     };
-    beliefs(&observations)
+    merge_observations(&observations, &[])
         .into_iter()
-        .filter(said_widely)
-        .map(|belief| Observation {
-            id: ObservationId::of(person, belief.kind, &belief.text),
+        .filter(is_in_several_scopes)
+        .map(|merged| Observation {
+            id: ObservationId::of(person, merged.kind, &merged.text),
             scope: person.clone(),
-            kind: belief.kind,
-            text: belief.text,
-            context: belief.context,
-            subject: belief.subject,
+            kind: merged.kind,
+            text: merged.text,
+            context: merged.context,
+            subject: merged.subject,
             stated: true,
-            quoted: belief.quoted,
-            evidence: belief.evidence,
+            quoted: merged.quoted,
+            evidence: merged.evidence,
             tokens: String::new(),
         })
         .collect()
 }
 
-fn begin(observation: &Observation) -> Belief {
-    Belief {
+fn new_merged(observation: &Observation) -> MergedObservation {
+    MergedObservation {
         kind: observation.kind,
         text: observation.text.clone(),
         quoted: observation.quoted,
@@ -145,26 +159,27 @@ fn begin(observation: &Observation) -> Belief {
         subject: observation.subject.clone(),
         observations: vec![observation.id],
         evidence: observation.evidence.clone(),
+        usage: UsageSources::default(),
     }
 }
 
-fn join(belief: &mut Belief, observation: &Observation) {
-    belief.observations.push(observation.id);
-    belief.evidence.extend(observation.evidence.iter().cloned());
-    belief
+fn add_observation(merged: &mut MergedObservation, observation: &Observation) {
+    merged.observations.push(observation.id);
+    merged.evidence.extend(observation.evidence.iter().cloned());
+    merged
         .evidence
         .sort_by(|a, b| (a.at, &a.label, &a.events).cmp(&(b.at, &b.label, &b.events)));
-    belief.evidence.dedup();
+    merged.evidence.dedup();
 }
 
-fn telling_words(text: &str) -> BTreeSet<String> {
+fn significant_words(text: &str) -> BTreeSet<String> {
     text.split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty() && !is_filler(word))
         .map(str::to_lowercase)
         .collect()
 }
 
-/// Words that change nothing about what is said. Negations are not among them.
+/// Whether a word contributes nothing to the content. Negations do.
 fn is_filler(word: &str) -> bool {
     const FILLERS: [&str; 24] = [
         "a", "an", "the", "to", "of", "in", "on", "for", "and", "is", "are", "it", "this", "that",
@@ -175,11 +190,11 @@ fn is_filler(word: &str) -> bool {
         .any(|filler| filler.eq_ignore_ascii_case(word))
 }
 
-fn say_the_same(a: &BTreeSet<String>, b: &BTreeSet<String>) -> bool {
-    if a.len() < FEW || b.len() < FEW {
+fn have_same_content(a: &BTreeSet<String>, b: &BTreeSet<String>) -> bool {
+    if a.len() < FEW_WORDS || b.len() < FEW_WORDS {
         return a == b;
     }
-    // Numbers and negations turn a sentence around, so they must agree whole.
+    // Numbers and negations reverse a sentence, so all of them must agree.
     let turns = |word: &&String| {
         word.chars().any(|c| c.is_ascii_digit())
             || matches!(
@@ -189,5 +204,5 @@ fn say_the_same(a: &BTreeSet<String>, b: &BTreeSet<String>) -> bool {
     };
     let agree = a.iter().filter(turns).eq(b.iter().filter(turns));
     let both = a.intersection(b).count() as f64;
-    agree && both / (a.len() + b.len()) as f64 * 2.0 >= SAME
+    agree && both / (a.len() + b.len()) as f64 * 2.0 >= MIN_SHARED
 }

@@ -1,118 +1,121 @@
-//! What a scope's memory says, as values: sections of entries, each with its citations.
+//! Consolidation: builds a scope's memory pages, sections of entries with citations.
 //!
-//! [`consolidate`] merges, de-duplicates and ranks without a model. It is a pure function of the
-//! brief: the same observations give the same memory, in whatever order they arrived. It quotes;
-//! it never paraphrases, and the header says so.
+//! [`consolidate`] merges, de-duplicates and ranks without a model. It is a pure function of its
+//! input: the same observations give the same memory, in whatever order they arrived. It quotes and
+//! never paraphrases.
 //!
-//! Not here: files, markers, what a person has edited. That is `files`.
+//! Not here: files, markers, a person's edits (`files`).
 
-mod account;
 mod branches;
-mod fold;
+mod dated_pages;
 mod merge;
 mod phrase;
 mod rank;
 mod sections;
+mod session_account;
+mod usage;
 
 use std::collections::BTreeMap;
 
-use daybook_domain::{ExtractionRecord, Observation, ObservationId, Scope};
+use daybook_domain::{ExtractionRecord, Observation, ObservationId, Scope, Use};
 use jiff::tz::TimeZone;
 
 pub use branches::DECIDED;
-pub use fold::Account;
+pub use session_account::SessionAccount;
 #[cfg(test)]
-pub(crate) use fold::accounts;
+pub(crate) use session_account::accounts;
 
-/// All that a scope's memory is made from.
+/// The input from which a scope's memory is built.
 #[derive(Debug, Clone)]
-pub struct Brief {
-    /// Whose memory.
+pub struct MemoryInput {
+    /// The scope.
     pub scope: Scope,
-    /// The name to put at the top: of a project, its short name.
+    /// The name in headings; for a project its short name.
     pub title: String,
-    /// What the person is called.
+    /// The person's name.
     pub person: String,
-    /// What holds in the scope.
+    /// The observations that hold in the scope.
     pub observations: Vec<Observation>,
-    /// What sessions of the scope came to.
+    /// The extractions of the scope's sessions.
     pub extractions: Vec<ExtractionRecord>,
-    /// Whose days and hours are shown.
+    /// Uses of events. Only uses of the observations' evidence matter.
+    pub uses: Vec<Use>,
+    /// The time zone of dates and hours.
     pub zone: TimeZone,
 }
 
-/// One entry: a line, with further lines under it, that stands for observations or a session.
+/// One entry: a line, with further lines under it, for observations or a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
-    /// What it stands for; the same thing keeps its key when its words change.
+pub struct MemoryEntry {
+    /// Identifies the observation or session; it stays the same when the words change.
     pub key: String,
     /// The line, and further lines under it. Plain text, no line breaks inside.
     pub lines: Vec<String>,
-    /// What is withdrawn when a person deletes the entry.
+    /// The observations to withdraw when a person deletes the entry.
     pub observations: Vec<ObservationId>,
 }
 
 /// Entries under one heading.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Section {
+pub struct MemorySection {
     /// The heading, without its `##`.
     pub title: String,
-    /// What stands there, best first.
-    pub entries: Vec<Entry>,
+    /// The entries, best first.
+    pub entries: Vec<MemoryEntry>,
 }
 
-/// A file's worth of memory.
+/// The content of one memory file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Page {
+pub struct MemoryPage {
     /// The first line, without its `#`; empty for a page without one.
     pub heading: String,
-    /// What stands below; sections without entries are not shown. A section without a title
-    /// stands directly below the heading.
-    pub sections: Vec<Section>,
+    /// The sections; those without entries are not shown. A section without a title
+    /// comes directly after the heading.
+    pub sections: Vec<MemorySection>,
 }
 
 /// A scope's whole memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Memory {
+pub struct ScopeMemory {
     /// `MEMORY.md`: curated, long-term.
-    pub curated: Page,
-    /// `memory_summary.md`: what is put in front of an agent.
-    pub summary: Page,
-    /// `branches.md`: where each branch stands.
-    pub branches: Page,
+    pub curated: MemoryPage,
+    /// `memory_summary.md`: shown to agents when a session starts.
+    pub summary: MemoryPage,
+    /// `branches.md`: the state of each branch.
+    pub branches: MemoryPage,
     /// `daily/<date>.md`: a diary of outcomes, by date.
-    pub daily: BTreeMap<String, Page>,
+    pub daily: BTreeMap<String, MemoryPage>,
     /// `sessions/<date>-<slug>.md`: one account per session, by name.
-    pub sessions: BTreeMap<String, Page>,
-    /// `notes/<date>.md`: what a person asked to remember, in their words.
-    pub notes: BTreeMap<String, Page>,
+    pub sessions: BTreeMap<String, MemoryPage>,
+    /// `notes/<date>.md`: notes that a person asked to keep, in their words.
+    pub notes: BTreeMap<String, MemoryPage>,
 }
 
-/// Most entries of each section of `MEMORY.md`; what does not fit stays in diary and recall.
+/// Most entries of each section of `MEMORY.md`; the others remain in the diary and in recall.
 pub const SECTION_ENTRIES: usize = 12;
 /// Most branches that "Where we left off" shows.
 pub const LEFT_OFF_ENTRIES: usize = 8;
 /// Most rules that `memory_summary.md` shows.
 pub const SUMMARY_RULES: usize = 5;
 
-/// What `observations` of several scopes say in more than one of them: it is `person`'s own.
+/// Observations that occur in more than one scope, as observations of `person`'s own scope.
 #[must_use]
 pub fn promoted(observations: Vec<Observation>, person: &Scope) -> Vec<Observation> {
     merge::promoted(observations, person)
 }
 
-/// A scope's memory, from what was observed in it.
+/// Builds a scope's memory.
 #[must_use]
-pub fn consolidate(brief: &Brief) -> Memory {
-    let accounts = fold::accounts(&brief.extractions);
-    let beliefs = merge::beliefs(&brief.observations);
-    let curated = sections::curated(brief, &accounts, &beliefs);
-    let mut memory = Memory {
-        summary: sections::summary(brief, &curated, &accounts),
-        branches: branches::branches(brief, &accounts, &beliefs),
-        daily: account::daily(brief, &accounts, &beliefs),
-        sessions: account::sessions(brief, &accounts, &beliefs),
-        notes: account::notes(brief, &beliefs),
+pub fn consolidate(input: &MemoryInput) -> ScopeMemory {
+    let accounts = session_account::accounts(&input.extractions);
+    let merged = merge::merge_observations(&input.observations, &input.uses);
+    let curated = sections::curated_page(input, &accounts, &merged);
+    let mut memory = ScopeMemory {
+        summary: sections::summary_page(input, &curated, &accounts),
+        branches: branches::branches_page(input, &accounts, &merged),
+        daily: dated_pages::daily_pages(input, &accounts, &merged),
+        sessions: dated_pages::session_pages(input, &accounts, &merged),
+        notes: dated_pages::note_pages(input, &merged),
         curated,
     };
     for page in memory.pages_mut() {
@@ -121,8 +124,8 @@ pub fn consolidate(brief: &Brief) -> Memory {
     memory
 }
 
-impl Memory {
-    fn pages_mut(&mut self) -> impl Iterator<Item = &mut Page> {
+impl ScopeMemory {
+    fn pages_mut(&mut self) -> impl Iterator<Item = &mut MemoryPage> {
         let dated = [&mut self.daily, &mut self.sessions, &mut self.notes];
         let single = [&mut self.curated, &mut self.summary, &mut self.branches];
         let dated = dated.into_iter().flat_map(BTreeMap::values_mut);
@@ -130,9 +133,9 @@ impl Memory {
     }
 }
 
-/// Puts a blank in the place of each character that ends a line or moves the cursor. Names of sessions
-/// and branches are any text, and a line that falls in two is read back as two entries.
-fn keep_lines_whole(page: &mut Page) {
+/// Replaces each character that ends a line or moves the cursor by a blank. Names of sessions
+/// and branches may contain any, and a broken line would be read back as two entries.
+fn keep_lines_whole(page: &mut MemoryPage) {
     let lines = page.sections.iter_mut().flat_map(|section| {
         let lines = section
             .entries

@@ -1,12 +1,12 @@
-//! How beliefs and sessions are put into one line each.
+//! Formats parts of an entry's line: citations, quotes, dates, counts.
 
-use daybook_domain::extraction::Said;
+use daybook_domain::extraction::CitedText;
 use daybook_domain::{Citation, Evidence, Timestamp};
 use jiff::tz::TimeZone;
 
 /// Most sessions that one entry cites.
 const CITED_SESSIONS: usize = 3;
-/// Most stretches of lines that one citation names; the newest are left out first.
+/// Most line ranges in one citation; the newest are left out first.
 const CITED_RANGES: usize = 6;
 
 /// `[7f78:L382,476] [ca:L83-143]`
@@ -52,28 +52,28 @@ pub(super) fn cite(label: &str, mut lines: Vec<u32>) -> String {
 }
 
 /// `[7f78:L1159]`
-pub(super) fn cite_said(label: &str, said: &Said) -> String {
+pub(super) fn cite_statement(label: &str, said: &CitedText) -> String {
     cite(label, said.lines.clone())
 }
 
-/// Words in straight quotes; quotes inside become single, so that the end can be seen.
+/// Words in straight quotes; quotes inside become single, so that the end is unambiguous.
 pub(super) fn quoted(words: &str) -> String {
     format!("\"{}\"", words.replace('"', "'"))
 }
 
 /// `27 Jan`
 pub(super) fn day(at: Timestamp, zone: &TimeZone) -> String {
-    shown(at, zone, "%-d %b")
+    format_time(at, zone, "%-d %b")
 }
 
 /// `2026-01-27`
 pub(super) fn date(at: Timestamp, zone: &TimeZone) -> String {
-    shown(at, zone, "%Y-%m-%d")
+    format_time(at, zone, "%Y-%m-%d")
 }
 
 /// `13:56`
 pub(super) fn hour(at: Timestamp, zone: &TimeZone) -> String {
-    shown(at, zone, "%H:%M")
+    format_time(at, zone, "%H:%M")
 }
 
 /// `21–31 Jan 2026`, `27 Jan 2026`, `19 Jan – 11 Feb 2026`
@@ -82,20 +82,20 @@ pub(super) fn span(from: Timestamp, to: Timestamp, zone: &TimeZone) -> String {
     if from == Timestamp::ZERO {
         return "undated".to_owned();
     }
-    let last = shown(to, zone, "%-d %b %Y");
+    let last = format_time(to, zone, "%-d %b %Y");
     if date(from, zone) == date(to, zone) {
         return last;
     }
-    if shown(from, zone, "%b %Y") == shown(to, zone, "%b %Y") {
-        return format!("{}–{last}", shown(from, zone, "%-d"));
+    if format_time(from, zone, "%b %Y") == format_time(to, zone, "%b %Y") {
+        return format!("{}–{last}", format_time(from, zone, "%-d"));
     }
-    if shown(from, zone, "%Y") == shown(to, zone, "%Y") {
-        return format!("{} – {last}", shown(from, zone, "%-d %b"));
+    if format_time(from, zone, "%Y") == format_time(to, zone, "%Y") {
+        return format!("{} – {last}", format_time(from, zone, "%-d %b"));
     }
-    format!("{} – {last}", shown(from, zone, "%-d %b %Y"))
+    format!("{} – {last}", format_time(from, zone, "%-d %b %Y"))
 }
 
-fn shown(at: Timestamp, zone: &TimeZone, format: &str) -> String {
+fn format_time(at: Timestamp, zone: &TimeZone, format: &str) -> String {
     match jiff::Timestamp::from_millisecond(at.0) {
         Ok(time) if at != Timestamp::ZERO => {
             time.to_zoned(zone.clone()).strftime(format).to_string()
@@ -124,7 +124,7 @@ pub(super) fn count(n: usize, noun: &str) -> String {
     }
 }
 
-/// The first `most` characters, cut at a word, with an ellipsis when anything was cut.
+/// The first `most` characters, cut at a word, with an ellipsis if anything was cut.
 pub(super) fn shorten(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();

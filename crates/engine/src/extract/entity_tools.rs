@@ -1,9 +1,9 @@
-//! The tools by which agents keep entities (spec D.7): their schemas, and the shelf that they work on.
+//! The tools by which agents keep entities: their schemas, and the repository that they work on.
 //!
-//! Whoever is connected through a door writes at once; a memory agent's writes are staged on a
-//! [`Shelf`] and land with the extraction. What is asked of them, and what they answer, is the same.
+//! A connected client's tool call writes at once. A memory agent's writes are staged in an
+//! [`EntityRepository`] and stored with the extraction. Arguments and answers are the same for both.
 //!
-//! Not here: the files (`files::entities`), what may be believed of a write (`model::agent`).
+//! Not here: the files (`files::entities`), the validation of a memory agent's writes (`model::agent`).
 
 use async_trait::async_trait;
 use daybook_domain::{EntityChange, EntityWrite, Session};
@@ -11,31 +11,31 @@ use serde_json::{Value, json};
 
 use super::ExtractError;
 
-/// Most entities that are listed.
-pub const LISTED: usize = 200;
+/// Most entities in one list.
+pub const MAX_LISTED_ENTITIES: usize = 200;
 /// Longest name of an entity for people, in characters.
-pub const NAME: usize = 60;
+pub const MAX_NAME_CHARS: usize = 60;
 /// Longest description of an entity, in characters.
-pub const DESCRIPTION: usize = 160;
+pub const MAX_DESCRIPTION_CHARS: usize = 160;
 
 /// A tool's name, when to use it, and the schema of its arguments.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EntityTool {
-    /// By which it is called.
+    /// The name by which agents call it.
     pub name: &'static str,
-    /// When to use it.
+    /// For the agent: when to use it.
     pub about: &'static str,
-    /// Its arguments; unknown ones are refused.
+    /// JSON schema of its arguments; unknown ones are refused.
     pub arguments: Value,
 }
 
-/// Makes an entity, or describes it anew.
+/// The tool that creates an entity, or changes its name and description.
 #[must_use]
-pub fn create_entity() -> EntityTool {
+pub fn create_entity_tool() -> EntityTool {
     let properties = json!({
         "entity": {"type": "string", "minLength": 1},
-        "name": {"type": "string", "minLength": 1, "maxLength": NAME},
-        "description": {"type": "string", "minLength": 1, "maxLength": DESCRIPTION},
+        "name": {"type": "string", "minLength": 1, "maxLength": MAX_NAME_CHARS},
+        "description": {"type": "string", "minLength": 1, "maxLength": MAX_DESCRIPTION_CHARS},
     });
     EntityTool {
         name: "memory_create_entity",
@@ -45,9 +45,9 @@ pub fn create_entity() -> EntityTool {
     }
 }
 
-/// Writes a record.
+/// The tool that writes a record.
 #[must_use]
-pub fn upsert_record() -> EntityTool {
+pub fn upsert_record_tool() -> EntityTool {
     let properties = json!({
         "entity": {"type": "string", "minLength": 1},
         "record": {"type": "string", "minLength": 1},
@@ -60,10 +60,10 @@ pub fn upsert_record() -> EntityTool {
     }
 }
 
-/// Lists entities.
+/// The tool that lists entities.
 #[must_use]
-pub fn list_entities() -> EntityTool {
-    let limit = json!({"limit": {"type": "number", "minimum": 1, "maximum": LISTED}});
+pub fn list_entities_tool() -> EntityTool {
+    let limit = json!({"limit": {"type": "number", "minimum": 1, "maximum": MAX_LISTED_ENTITIES}});
     EntityTool {
         name: "memory_list_entities",
         about: "List the memory entities with their names and descriptions.",
@@ -71,9 +71,9 @@ pub fn list_entities() -> EntityTool {
     }
 }
 
-/// Shows one entity with its records.
+/// The tool that reads one entity with its records.
 #[must_use]
-pub fn read_entity() -> EntityTool {
+pub fn read_entity_tool() -> EntityTool {
     let properties = json!({"entity": {"type": "string", "minLength": 1}});
     EntityTool {
         name: "memory_read_entity",
@@ -82,9 +82,9 @@ pub fn read_entity() -> EntityTool {
     }
 }
 
-/// Tells the time.
+/// The tool that returns the time.
 #[must_use]
-pub fn now() -> EntityTool {
+pub fn now_tool() -> EntityTool {
     EntityTool {
         name: "now",
         about: "Tell the present date and time, in UTC.",
@@ -101,51 +101,50 @@ fn object(properties: Value, required: &[&str]) -> Value {
     })
 }
 
-/// A write that could be staged.
+/// A checked write, not staged yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Proposed {
-    /// The write, checked and redacted.
+pub struct ProposedWrite {
+    /// The write, redacted.
     pub write: EntityWrite,
-    /// All that the entity's file says before it.
+    /// The entity's file before the write.
     pub before: String,
     /// Secrets that were hidden in it.
     pub secrets: usize,
 }
 
-/// A person's entities as one extraction sees and changes them. Nothing that is staged here stands in
-/// a file, but it is read here as if it did.
-pub trait Shelf: Send {
+/// A person's entities during one extraction. Reads include staged writes, which are in no file yet.
+pub trait EntityRepository: Send {
     /// At most `limit` entities, a line each.
     fn list(&self, limit: usize) -> Vec<String>;
 
     /// An entity's file.
     ///
     /// # Errors
-    /// What the agent is told where there is none.
+    /// If there is no such entity; the message is for the agent.
     fn read(&self, entity: &str) -> Result<String, String>;
 
-    /// The write that a change would be. Stages nothing.
+    /// Checks a change and returns it as a write. Stages nothing.
     ///
     /// # Errors
-    /// What the agent is told where it may not be, in the words of D.7.
-    fn propose(&self, entity: &str, change: &EntityChange) -> Result<Proposed, String>;
+    /// If the change is not allowed; the message for the agent is in Daycare's words (D93).
+    fn propose(&self, entity: &str, change: &EntityChange) -> Result<ProposedWrite, String>;
 
-    /// Stages a write, and says what the agent is told.
+    /// Stages a write and returns the answer for the agent.
     ///
     /// # Errors
-    /// What the agent is told where it may not be.
-    fn stage(&mut self, proposed: Proposed) -> Result<String, String>;
+    /// If the write is not allowed; the message is for the agent.
+    fn stage(&mut self, proposed: ProposedWrite) -> Result<String, String>;
 
-    /// What was staged, each place once, in the order in which it is to be written.
+    /// The staged writes in the order to write them, the last for each card or record.
     fn staged(self: Box<Self>) -> Vec<EntityWrite>;
 }
 
-/// Finds the entities of the person whose session it is.
+/// Opens the entities of a session's person.
 #[async_trait]
-pub trait Shelves: Send + Sync {
-    /// Their entities now, with what waits to be written.
+pub trait EntityRepositories: Send + Sync {
+    /// Their present entities, including writes that are stored and not yet in files.
     ///
     /// # Errors
     /// When store or disk cannot be read.
-    async fn open(&self, session: &Session) -> Result<Box<dyn Shelf>, ExtractError>;
+    async fn open(&self, session: &Session) -> Result<Box<dyn EntityRepository>, ExtractError>;
 }

@@ -1,57 +1,59 @@
-//! What one pass over one window of a session yields.
+//! Extraction: what one pass over one window of a session yields.
 //!
-//! An extractor reads a [`Window`] and says what is worth keeping, as [`Draft`]s: self-contained,
+//! An extractor reads a [`Window`] and returns what is worth keeping as [`ObservationDraft`]s: self-contained,
 //! each with the events that it rests on. It decides what and why, never whose: filing a draft in a
-//! scope is the caller's, since only the caller knows projects.
+//! scope is the caller's part, since only the caller has the projects.
 //!
 //! Not here: reading the log, storing results, files.
 
-pub mod barred;
-mod dropped;
+mod drop_counts;
 pub mod entity_tools;
 pub mod extractive;
+pub mod fallback;
 pub mod model;
-pub mod stand_in;
+pub mod tenant_denylist;
 pub mod window;
 
 use async_trait::async_trait;
-pub use dropped::{DropReason, Dropped};
+pub use drop_counts::{DropCounts, DropReason};
 
 use daybook_domain::model::Usage;
+use daybook_domain::quarantine::QuarantineReason;
 use daybook_domain::{
-    Digest, EntityWrite, Event, EventSeq, FailureClass, ObservationKind, Session, Timestamp, Wait,
+    Digest, EntityWrite, Event, EventSeq, FailureClass, ObservationKind, Provenance, RetryWait,
+    Session, Timestamp,
 };
 
-/// What an extractor is shown.
+/// The input of an extractor: part of a session, and what memory holds already.
 #[derive(Debug, Clone, Copy)]
 pub struct Window<'a> {
     /// The session.
     pub session: &'a Session,
     /// Events just before the window, for understanding only: nothing may rest on them alone.
     pub before: &'a [Event],
-    /// The window's events, in order, without those that were taken back. Whole turns, but for a
-    /// turn that is longer than a window.
+    /// The window's events, in order, without retracted ones. Whole turns, except where one
+    /// turn is longer than a window.
     pub events: &'a [Event],
-    /// What is known already; an extractor that quotes needs none of it.
-    pub known: Known<'a>,
-    /// It was read before, and what that taught holds until the whole session is read anew: nothing is lost
-    /// by waiting.
+    /// What memory holds already. Empty for an extractor that does not want it ([`Extractor::wants_known`]).
+    pub known: KnownMemory<'a>,
+    /// The session is being redone. Its old results hold until the redo is complete, so that waiting loses
+    /// nothing.
     pub is_redone: bool,
 }
 
 impl<'a> Window<'a> {
-    /// With no more before it than an extractor looks back.
+    /// This window with `before` limited to `look_back`.
     #[must_use]
-    pub fn shown(self, look_back: LookBack) -> Self {
+    pub fn with_look_back(self, look_back: LookBack) -> Self {
         Self {
-            before: look_back.of(self.before),
+            before: look_back.newest_of(self.before),
             ..self
         }
     }
 }
 
-/// How much before a window an extractor is shown: the newest events, without the oldest that exceed the
-/// bytes. More lets it understand more, and takes longer to read.
+/// How many events before a window an extractor gets: the newest, as far as they fit the bytes. More gives more
+/// context, and takes longer to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LookBack {
     /// Most events.
@@ -70,7 +72,7 @@ impl Default for LookBack {
 }
 
 impl LookBack {
-    /// As much as both show.
+    /// The larger bound of both, field by field.
     #[must_use]
     pub fn max(self, other: Self) -> Self {
         Self {
@@ -79,13 +81,13 @@ impl LookBack {
         }
     }
 
-    /// The part of `before`, which ends where a window begins, that this much shows.
+    /// The newest events of `before` within these bounds; `before` ends where the window begins.
     #[must_use]
-    pub fn of<'e>(&self, before: &'e [Event]) -> &'e [Event] {
+    pub fn newest_of<'e>(&self, before: &'e [Event]) -> &'e [Event] {
         let most = usize::try_from(self.events).unwrap_or(usize::MAX);
         let mut bytes = 0_usize;
-        let shown = before.iter().rev().take(most).enumerate();
-        let fits = shown.take_while(|(n, event)| {
+        let newest = before.iter().rev().take(most).enumerate();
+        let fits = newest.take_while(|(n, event)| {
             bytes = bytes.saturating_add(event.text.len());
             *n == 0 || bytes <= self.bytes
         });
@@ -93,59 +95,60 @@ impl LookBack {
     }
 }
 
-/// What is known already, so that it is not told again. All of it is redacted, and bounded by whoever
-/// shows it.
+/// What memory holds already, so that an extractor does not repeat it. All of it is redacted; the extractor
+/// bounds how much of it is used.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Known<'a> {
+pub struct KnownMemory<'a> {
     /// Lines of the diary, oldest first; the last 80 count.
     pub recent: &'a [String],
-    /// What memory holds on the window's matters, best first; the first 5 count, 400 characters each.
+    /// Memory entries about the window's topics, best first; the first 5 count, 400 characters each.
     pub relevant: &'a [String],
-    /// What the windows before came to, as the session's summary.
+    /// The session's summary up to this window.
     pub summary: Option<&'a str>,
 }
 
-/// Something worth keeping, before it is filed.
+/// An observation before it is filed in a scope.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Draft {
-    /// What sort of thing.
+pub struct ObservationDraft {
+    /// Its kind.
     pub kind: ObservationKind,
-    /// It holds beyond the project that it was said in: the person said so.
+    /// It holds beyond the project of its session, by the person's own words.
     pub general: bool,
-    /// What is to be known.
+    /// Its text.
     pub text: String,
-    /// The text is what the person said, word for word.
+    /// The text is a person's message, word for word.
     pub quoted: bool,
     /// What makes it understandable: the question it answers, the command that failed.
     pub context: Option<String>,
-    /// What a value is of.
+    /// The thing whose value it is, of a value.
     pub subject: Option<String>,
-    /// A person said it; otherwise it follows from what happened.
+    /// A person stated it; otherwise it was inferred from events.
     pub stated: bool,
     /// The events of the window that it rests on, ascending. Never empty.
     pub events: Vec<EventSeq>,
-    /// Their numbers in citations, one per event.
+    /// The events' line numbers in citations, one per event.
     pub lines: Vec<u32>,
-    /// When the first of them was said.
+    /// When the first of these events happened.
     pub at: Timestamp,
 }
 
-/// What a window came to.
+/// The result of extracting one window.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Extracted {
-    /// What is to be known.
-    pub drafts: Vec<Draft>,
-    /// The window's own account; `None` together with no drafts is the outcome Nothing.
+pub struct ExtractorOutput {
+    /// The observations to file.
+    pub drafts: Vec<ObservationDraft>,
+    /// Observations that wait for a person's decision.
+    pub quarantined: Vec<(ObservationDraft, QuarantineReason)>,
+    /// The window's account of the work; `None` together with no drafts is the outcome Nothing.
     pub digest: Option<Digest>,
-    /// What its tools would write of the person's entities.
+    /// Writes that its tools staged for the person's entities.
     pub writes: Vec<EntityWrite>,
-    /// What was told and not believed. Counts alone, no content.
-    pub dropped: Dropped,
-    /// Events with words that the extractor had no room for.
+    /// How many suggestions were dropped, by reason. Counts alone, no content.
+    pub dropped: DropCounts,
+    /// Number of events with text that did not fit the extractor's input.
     pub left_out: u32,
-    /// Who made it, where that is not the extractor that was asked: a stand-in
-    /// ([`stand_in::StoodIn`]).
-    pub made_by: Option<String>,
+    /// Which extractor made it, where that is not the one that was called (see [`fallback`]).
+    pub provenance: Option<Provenance>,
 }
 
 /// Why an extraction failed.
@@ -154,44 +157,44 @@ pub struct Extracted {
 pub struct ExtractError {
     /// Decides what happens next.
     pub class: FailureClass,
-    /// What a person is told. Holds no content of events.
+    /// The message for people. Holds no content of events.
     pub message: String,
-    /// When trying again makes sense.
-    pub wait: Wait,
+    /// When a retry makes sense.
+    pub wait: RetryWait,
 }
 
-/// What asking a model about a window is expected to cost, in tokens.
+/// The expected cost of asking a model about a window, in tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Expected {
-    /// Which model.
+pub struct TokenForecast {
+    /// The model's name.
     pub model: String,
-    /// Of the first question: what the model would read, and the longest answer.
+    /// Of the first request: its input, and the longest answer.
     pub question: Usage,
-    /// The most that it can come to.
+    /// The worst case over all requests and tries.
     pub worst: Usage,
 }
 
-/// Something that can tell what is worth keeping.
+/// Finds what in a window is worth keeping.
 #[async_trait]
 pub trait Extractor: Send + Sync {
-    /// Name and version, which is stored with what it yields: `extractive/1`.
+    /// Name and version, stored with each result: `extractive/1`.
     fn name(&self) -> &str;
 
-    /// Whether it makes use of [`Window::known`], as whoever asks a model does; gathering it takes time.
+    /// Whether it uses [`Window::known`], as extractors with a model do. Gathering it takes time.
     fn wants_known(&self) -> bool {
         false
     }
 
-    /// How much before a window it is shown.
+    /// How much before a window it needs.
     fn look_back(&self) -> LookBack {
         LookBack::default()
     }
 
-    /// What the window yields. The same window always yields the same when no model is asked.
-    async fn extract(&self, window: Window<'_>) -> Result<Extracted, ExtractError>;
+    /// Extracts the window. Without a model, the same window always yields the same result.
+    async fn extract(&self, window: Window<'_>) -> Result<ExtractorOutput, ExtractError>;
 
-    /// What extracting the window is expected to cost; nothing where no model would be asked. Asks nobody.
-    fn forecast(&self, _window: Window<'_>) -> Option<Expected> {
+    /// Estimates the cost of extracting the window; `None` where no model would be asked. Sends no request.
+    fn forecast(&self, _window: Window<'_>) -> Option<TokenForecast> {
         None
     }
 }

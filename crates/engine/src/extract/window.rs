@@ -1,7 +1,7 @@
-//! How much of a session one pass reads.
+//! Windows: how much of a session one pass reads.
 //!
-//! A window holds whole turns, so that nothing is judged without its answer. A single turn that
-//! is longer than a window is cut: better read in parts than never.
+//! A window holds whole turns, so that each message is read together with its answer. A single turn that
+//! is longer than a window is cut, since otherwise it would never be read.
 //!
 //! Not here: whether a session is due.
 
@@ -12,15 +12,15 @@ use super::model::message_chars;
 /// Most of a session that one pass reads. A single event may exceed all but `events` on its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WindowLimits {
-    /// Most events: 1 and more.
+    /// Most events; at least 1.
     pub events: usize,
     /// Most bytes of their text.
     pub bytes: usize,
-    /// Most messages of the main conversation (M.1 `max_messages_per_flush`), or `usize::MAX` for any
+    /// Most messages of the main conversation (MindRoom's `max_messages_per_flush`), or `usize::MAX` for any
     /// number. Fewer means more passes over a session.
     pub messages: usize,
-    /// Most characters of these, each counted as the line that a silent turn shows of it (M.1
-    /// `max_chars_per_flush`, M.4), or `usize::MAX`.
+    /// Most characters of these messages, each counted as a silent turn renders it
+    /// (MindRoom's `max_chars_per_flush`), or `usize::MAX`.
     pub chars: usize,
 }
 
@@ -35,18 +35,18 @@ impl Default for WindowLimits {
     }
 }
 
-/// How many of `events`, the next to be read, make a window. At least one when there is any; never
-/// more than the limits allow.
+/// The number of leading `events` that form the next window. At least one unless `events` is empty; within
+/// the limits, except for a single event that exceeds them alone.
 #[must_use]
 pub fn window_len(events: &[Event], limits: WindowLimits) -> usize {
     let room = within_limits(events, limits);
     if room == events.len() {
         return room;
     }
-    // A turn begins with a person's message; the window ends before the last that has room.
+    // A turn begins with a person's message; the window ends where the last turn begins that does not fit.
     let begins = |i: &usize| events[*i].origin == Origin::Human && !events[*i].sidechain;
     match (1..=room).rev().find(begins) {
-        Some(turn) => behind_refusal(events, turn),
+        Some(turn) => keep_refusal_with_call(events, turn),
         None => room,
     }
 }
@@ -68,8 +68,8 @@ fn within_limits(events: &[Event], limits: WindowLimits) -> usize {
     events.len()
 }
 
-/// Words that refuse a call stay with the call: both stand on one line.
-pub(crate) fn behind_refusal(events: &[Event], turn: usize) -> usize {
+/// Moves a cut before the refused call whose refusal begins at `turn`: both have the same line number.
+pub(crate) fn keep_refusal_with_call(events: &[Event], turn: usize) -> usize {
     let line = events[turn].line;
     let mut cut = turn;
     let refused = |event: &Event| event.status == Some(ToolStatus::Refused);
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn m4_a_window_holds_no_more_messages_than_a_silent_turn_shows() {
+    fn a_window_holds_no_more_messages_than_a_silent_turn_shows() {
         let twenty = WindowLimits {
             messages: 20,
             ..LIMITS
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn m4_a_window_holds_no_more_characters_than_a_silent_turn_shows() {
+    fn a_window_holds_no_more_characters_than_a_silent_turn_shows() {
         let chars = 12_000;
         let some = WindowLimits { chars, ..LIMITS };
         // `user: ` or `assistant: `, at most 500 characters, and a line feed.

@@ -1,31 +1,37 @@
-//! A folder that is given up: a person's own words move to the folder that takes its place, and the
-//! rest is set aside, history and all. Nothing is deleted.
+//! Moves a person's own text out of a retired memory folder into the folder that replaces it.
 //!
-//! Not here: when a folder is given up.
+//! The rest of the retired folder is moved aside with its history. Nothing is deleted.
+//!
+//! Not here: when a folder is retired.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::FilesError;
 use super::atomic;
-use super::entry::{Block, blocks, unmarked};
+use super::entry::{PageBlock, parse_blocks, without_marker};
 use super::layout::CURATED;
 use super::lock::WriterLock;
 use super::name::FileName;
 use super::path::FilePath;
-use super::reader::{self, FILE_BYTES, Reader};
-use super::refused::refused_now;
+use super::reader::{self, FILE_BYTES, FolderReader};
+use super::skipped::find_refused;
 
-/// Copies what a person wrote below `old` into the folder that is held, and says how many lines and
-/// files that were. They are the person's there, too: the next writer commits them as theirs. Doing
-/// it again adds nothing.
+/// Copies what a person wrote below `old` into the locked folder, and returns how many lines and files that
+/// were.
+///
+/// The next writer commits them as the person's. Calling it again adds nothing.
+///
+/// The next writer commits them as the person's. Calling it again adds nothing.
+///
+/// The next writer commits them as the person's. Calling it again adds nothing.
 ///
 /// # Errors
-/// What the disk says.
-pub fn adopt(held: &WriterLock<'_>, old: &Path, from: &str) -> Result<usize, FilesError> {
-    let new = held.folder().root();
+/// When the disk cannot be read or written.
+pub fn adopt(lock: &WriterLock<'_>, old: &Path, from: &str) -> Result<usize, FilesError> {
+    let new = lock.folder().root();
     let mut adopted = 0;
-    let curated = FilePath::owned(CURATED);
+    let curated = FilePath::engine_file(CURATED);
     let words = own_words(&reader::text(old, &curated)?.unwrap_or_default());
     if !words.is_empty() {
         adopted += words.lines().count();
@@ -42,23 +48,23 @@ pub fn adopt(held: &WriterLock<'_>, old: &Path, from: &str) -> Result<usize, Fil
         }
     }
     for kind in ["topics", "notes"] {
-        adopted += adopt_files(held, old, from, kind)?;
+        adopted += adopt_files(lock, old, from, kind)?;
     }
     Ok(adopted)
 }
 
-/// Copies the files of the folder `kind`; what is refused there stays behind.
+/// Copies the files of the folder `kind`. What the reader refuses there is left behind.
 fn adopt_files(
-    held: &WriterLock<'_>,
+    lock: &WriterLock<'_>,
     old: &Path,
     from: &str,
     kind: &str,
 ) -> Result<usize, FilesError> {
-    let new = held.folder().root();
+    let new = lock.folder().root();
     let mut adopted = 0;
     if [old, new]
         .into_iter()
-        .any(|folder| refused_now(folder, Path::new(kind)).is_some())
+        .any(|folder| find_refused(folder, Path::new(kind)).is_some())
     {
         return Ok(0);
     }
@@ -76,7 +82,7 @@ fn adopt_files(
         let (Ok(source), Ok(target)) = paths else {
             continue;
         };
-        let Ok(Some(bytes)) = held_reader(old)?.read(&source, FILE_BYTES) else {
+        let Ok(Some(bytes)) = open_reader(old)?.read(&source, FILE_BYTES) else {
             continue;
         };
         let target = target.under(new);
@@ -90,15 +96,15 @@ fn adopt_files(
     Ok(adopted)
 }
 
-fn held_reader(folder: &Path) -> Result<Reader, FilesError> {
+fn open_reader(folder: &Path) -> Result<FolderReader, FilesError> {
     let missing = || FilesError::io("read", folder)(std::io::ErrorKind::NotFound.into());
-    Reader::open(folder)?.ok_or_else(missing)
+    FolderReader::open(folder)?.ok_or_else(missing)
 }
 
-/// Whether a person wrote anything below a folder that [`adopt`] would copy. What cannot be read counts as theirs.
+/// Whether [`adopt`] would copy anything from a folder. A page that cannot be read counts as the person's.
 #[must_use]
 pub fn has_own_words(old: &Path) -> bool {
-    let page = reader::text(old, &FilePath::owned(CURATED));
+    let page = reader::text(old, &FilePath::engine_file(CURATED));
     let has_files = |kind: &str| {
         let entries = fs::read_dir(old.join(kind)).into_iter().flatten();
         entries.flatten().any(|entry| entry.path().is_file())
@@ -109,27 +115,27 @@ pub fn has_own_words(old: &Path) -> bool {
         || has_files("notes")
 }
 
-/// The lines of a page that are a person's, without headings and blank lines.
+/// The lines of a page that a person wrote, without headings and blank lines.
 fn own_words(page: &str) -> String {
     let mut words = String::new();
-    for block in blocks(page) {
+    for block in parse_blocks(page) {
         let lines: Vec<&str> = match block {
-            Block::Altered(_, lines) => lines,
-            Block::Other(line) if !line.trim().is_empty() => vec![line],
-            Block::Other(_) | Block::Ours(..) | Block::Heading(..) => Vec::new(),
+            PageBlock::Altered(_, lines) => lines,
+            PageBlock::Other(line) if !line.trim().is_empty() => vec![line],
+            PageBlock::Other(_) | PageBlock::Ours(..) | PageBlock::Heading(..) => Vec::new(),
         };
         for line in lines {
-            words.push_str(unmarked(line).trim_end());
+            words.push_str(without_marker(line).trim_end());
             words.push('\n');
         }
     }
     words
 }
 
-/// Moves a folder to `<root>/joined/`, and says where it is now.
+/// Moves a folder to `<root>/joined/`, and returns its new path.
 ///
 /// # Errors
-/// What the disk says.
+/// When the disk cannot be read or written.
 pub fn set_aside(root: &Path, old: &Path, from: &str) -> Result<PathBuf, FilesError> {
     let aside = root.join("joined");
     fs::create_dir_all(&aside).map_err(FilesError::io("create", &aside))?;
@@ -142,7 +148,7 @@ pub fn set_aside(root: &Path, old: &Path, from: &str) -> Result<PathBuf, FilesEr
     }
     fs::rename(old, &target).map_err(FilesError::io("move", old))?;
     if let Some(parent) = old.parent() {
-        // Only when nothing else lies there.
+        // Succeeds only if the folder is empty.
         let _ = fs::remove_dir(parent);
     }
     Ok(target)

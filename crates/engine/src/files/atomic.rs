@@ -1,4 +1,4 @@
-//! Deeds on files that happen whole or not at all, and the waits for the disk that make them last.
+//! Atomic file operations, and waiting until their effects are on disk.
 //!
 //! Not here: what the files mean.
 
@@ -6,11 +6,11 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Most threads that wait for the disk at once. File systems merge waits that arrive together, so
-/// ten files cost little more than one; beyond a handful nothing more is won.
+/// Most threads that wait for the disk at once. File systems merge waits that arrive together, so ten files
+/// cost little more than one; more than a handful of threads gains nothing.
 const SYNC_THREADS: usize = 8;
 
-/// Trades the places of two files in one step. `false` where the file system cannot.
+/// Exchanges two files in one step. `false` where the file system cannot.
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
 pub(super) fn exchange(a: &Path, b: &Path) -> io::Result<bool> {
     rename_with(a, b, rustix::fs::RenameFlags::EXCHANGE)
@@ -21,11 +21,11 @@ pub(super) fn exchange(_: &Path, _: &Path) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Moves a file to a place where nothing stands. `false` if something does, and then nothing moved.
+/// Moves a file to a path where no file exists. `false` if one exists, and then nothing is moved.
 pub(super) fn rename_new(from: &Path, to: &Path) -> io::Result<bool> {
     let moved = match try_rename_new(from, to) {
         Ok(true) => Ok(()),
-        // A kill between these two leaves both names, which every caller takes for "not moved".
+        // A kill between these two leaves both names, which every caller treats as "not moved".
         Ok(false) => fs::hard_link(from, to).and_then(|()| fs::remove_file(from)),
         Err(error) => Err(error),
     };
@@ -62,7 +62,7 @@ fn rename_with(a: &Path, b: &Path, flags: rustix::fs::RenameFlags) -> io::Result
     }
 }
 
-/// Removes a file; one that is not there is removed already.
+/// Removes a file. A missing file is not an error.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -70,22 +70,23 @@ pub(super) fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Longest of our own and git's small files, in bytes: an index names every file of the folder.
+/// Longest file of Daybook or git that is read inside `.git`, in bytes: an index names every file of the
+/// folder.
 const PRIVATE_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Reads a file inside `.git` that may be missing.
+/// Reads a file inside `.git`; `None` if it is missing.
 pub(super) fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     super::reader::read_private(path, PRIVATE_BYTES)
 }
 
-/// Writes a file of our own that is put in its place afterwards. What stood there goes: a link is
-/// not written through.
+/// Writes a private file that is later moved into place. A file or link at `path` is removed first: a link
+/// is not written through.
 pub(super) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     remove(path)?;
     io::Write::write_all(&mut File::create_new(path)?, bytes)
 }
 
-/// What lies in a folder; nothing in one that is missing.
+/// Paths of a folder's entries; empty if the folder is missing.
 pub(super) fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
     match fs::read_dir(folder) {
         Ok(entries) => entries.map(|entry| Ok(entry?.path())).collect(),
@@ -94,7 +95,7 @@ pub(super) fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
     }
 }
 
-/// Removes all that lies in a folder.
+/// Removes all entries of a folder.
 pub(super) fn empty(folder: &Path) -> io::Result<()> {
     for place in list(folder)? {
         if fs::symlink_metadata(&place)?.is_dir() {
@@ -106,7 +107,7 @@ pub(super) fn empty(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Waits until all `paths`, files or folders, are on disk. They may be read-only.
+/// Waits until all `paths`, files or folders, are on disk. Read-only files are allowed.
 pub(super) fn sync(paths: &[PathBuf]) -> io::Result<()> {
     let share = paths.len().div_ceil(SYNC_THREADS).max(1);
     let sync_share = |paths: &[PathBuf]| paths.iter().try_for_each(|path| sync_one(path));
@@ -144,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_new_name_never_replaces_what_stands_there() {
+    fn a_rename_to_a_new_name_never_replaces_a_file() {
         let dir = tempfile::tempdir().unwrap();
         let (a, b) = (dir.path().join("a"), dir.path().join("b"));
         fs::write(&a, "a").unwrap();
@@ -158,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trade_of_places_loses_neither_file() {
+    fn an_exchange_loses_neither_file() {
         let dir = tempfile::tempdir().unwrap();
         let (a, b) = (dir.path().join("a"), dir.path().join("b"));
         fs::write(&a, "a").unwrap();

@@ -1,10 +1,11 @@
-//! Which memory folders and histories are whole, and beginning a broken history anew.
+//! Finds damaged memory folders and git histories, and restarts a broken history.
 //!
 //! A folder that is missing together with its `.git`, though its files were indexed, is damage; a file
-//! missing beside an intact `.git` is a person's deletion. A history is whole when every object that its
-//! branches lead to can be read and has the content that its name says. Looking changes nothing.
+//! missing beside an intact `.git` is a person's deletion. A history is intact when every object that its
+//! branches reach can be read and its content matches its name. The checks change nothing.
 //!
-//! Not here: making a folder's pages again (`jobs`), the wholeness of histories that machines share (`shared`).
+//! Not here: rebuilding a folder's pages (`jobs`), the integrity of histories that machines share
+//! (`shared`).
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,28 +13,29 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use daybook_domain::seams::{Index, Store};
+use daybook_domain::page::read_all;
+use daybook_domain::seams::{IndexWriter, ScopeStore};
 use daybook_domain::{Scope, ScopeKind, StoreError, Tenant};
 use gix::ObjectId;
 use gix::objs::Kind;
 
 use super::error::FilesError;
 use super::folder::{FilesConfig, Folder};
-use super::layout::{folder, kind_folder, wall};
+use super::layout::{folder, kind_folder, tenant_folder};
 use super::lock::LockOutcome;
 use super::name::FileName;
 use super::objects;
-use super::stamp::Stamp;
+use super::stamp::CommitStamp;
 
-/// Most findings about one history: beyond that a person learns nothing more.
+/// Most findings reported for one history. More would not help a person.
 const FINDINGS: usize = 20;
-/// Most objects of one history that are looked at.
+/// Most objects of one history that are checked.
 const OBJECTS: usize = 5_000_000;
 
-/// Whether nothing of a memory folder is left: neither files nor a history.
+/// Whether a memory folder is missing or empty: neither files nor a history.
 ///
 /// # Errors
-/// When the disk does not say, for example because the folder may not be read.
+/// When the disk cannot be read, for example because of the folder's permissions.
 pub fn is_missing(path: &Path) -> io::Result<bool> {
     match fs::read_dir(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
@@ -42,27 +44,31 @@ pub fn is_missing(path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Scopes of a tenant whose files were indexed and whose folder is missing with its history.
+/// Lists a tenant's scopes whose files were indexed and whose folder is missing with its history.
 ///
 /// # Errors
-/// When the store fails. A folder that cannot be looked at is not counted as missing.
+/// When the store fails. A folder that cannot be read is not counted as missing.
 pub async fn missing_folders(
-    store: &dyn Store,
+    store: &(impl ScopeStore + IndexWriter + ?Sized),
     root: &Path,
     tenant: &Tenant,
 ) -> Result<Vec<Scope>, StoreError> {
     let mut missing = Vec::new();
-    for state in store.scopes(tenant).await? {
+    for state in read_all(|page| store.scopes(tenant, page)).await? {
         let is_missing = is_missing(&folder(root, &state.scope)).unwrap_or(false);
-        if is_missing && !Index::file_stamps(store, &state.scope).await?.is_empty() {
+        if is_missing
+            && !IndexWriter::file_stamps(store, &state.scope)
+                .await?
+                .is_empty()
+        {
             missing.push(state.scope);
         }
     }
     Ok(missing)
 }
 
-/// Scopes of a tenant that have a memory folder on disk, as the names of folders tell them, in order. Links
-/// are not followed.
+/// Lists a tenant's scopes that have a memory folder on disk, in order. The scopes are decoded from folder
+/// names. Links are not followed.
 #[must_use]
 pub fn scopes_on_disk(root: &Path, tenant: &Tenant) -> Vec<Scope> {
     let mut scopes = Vec::new();
@@ -73,7 +79,7 @@ pub fn scopes_on_disk(root: &Path, tenant: &Tenant) -> Vec<Scope> {
         ScopeKind::Room,
         ScopeKind::Project,
     ] {
-        let below = wall(root, tenant).join(kind_folder(kind));
+        let below = tenant_folder(root, tenant).join(kind_folder(kind));
         if !is_real_folder(&below) {
             continue;
         }
@@ -82,7 +88,7 @@ pub fn scopes_on_disk(root: &Path, tenant: &Tenant) -> Vec<Scope> {
             .filter(|entry| {
                 is_real_folder(&entry.path()) && is_real_folder(&entry.path().join("memory"))
             })
-            .filter_map(|entry| FileName::of_folder(&entry.file_name().to_string_lossy()))
+            .filter_map(|entry| FileName::decode_folder(&entry.file_name().to_string_lossy()))
             .collect();
         names.sort();
         scopes.extend(names.into_iter().map(|name| Scope {
@@ -98,7 +104,7 @@ fn is_real_folder(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
 }
 
-/// What is wrong with the history of the memory folder at `path`; empty when it is whole.
+/// Checks the history of the memory folder at `path` and returns the findings; empty when it is intact.
 #[must_use]
 pub fn check_history(path: &Path) -> Vec<String> {
     let git = path.join(".git");
@@ -121,7 +127,7 @@ pub fn check_history(path: &Path) -> Vec<String> {
 }
 
 fn check_repository(path: &Path, git: &Path, repo: &gix::Repository) -> Vec<String> {
-    let mut check = HistoryCheck {
+    let mut check = HistoryAudit {
         folder: Folder::existing(path, FilesConfig::default()),
         repo,
         seen: BTreeSet::new(),
@@ -145,16 +151,16 @@ fn check_repository(path: &Path, git: &Path, repo: &gix::Repository) -> Vec<Stri
     check.findings
 }
 
-/// One look over all objects.
-struct HistoryCheck<'a> {
+/// One pass over all objects of a history.
+struct HistoryAudit<'a> {
     folder: Folder,
     repo: &'a gix::Repository,
     seen: BTreeSet<ObjectId>,
     findings: Vec<String>,
 }
 
-impl HistoryCheck<'_> {
-    /// Reads everything that `from` leads to.
+impl HistoryAudit<'_> {
+    /// Checks every object that `from` reaches.
     fn follow(&mut self, name: &str, from: ObjectId) {
         let mut next = vec![from];
         while let Some(id) = next.pop() {
@@ -173,7 +179,7 @@ impl HistoryCheck<'_> {
         }
     }
 
-    /// Reads what lies in files of its own and no branch leads to.
+    /// Checks loose objects that no branch reaches.
     fn follow_loose(&mut self, objects: &Path) {
         for folder in fs::read_dir(objects).into_iter().flatten().flatten() {
             let first = folder.file_name().to_string_lossy().into_owned();
@@ -195,7 +201,7 @@ impl HistoryCheck<'_> {
         }
     }
 
-    /// Reads one object, compares it with its name, and gives the objects that it names.
+    /// Reads one object, compares its content with its name, and returns the objects that it refers to.
     fn read(&self, id: ObjectId) -> Result<Vec<ObjectId>, String> {
         let object = self
             .repo
@@ -219,20 +225,20 @@ impl HistoryCheck<'_> {
                 let mut named = Vec::new();
                 for entry in tree.iter() {
                     let entry = entry.map_err(|error| error.to_string())?;
-                    // A submodule's commit lies in another repository.
+                    // A submodule's commit is in another repository.
                     if !entry.mode().is_commit() {
                         named.push(entry.object_id());
                     }
                 }
                 Ok(named)
             }
-            // git alone makes tags here; what they name is reached from branches or not ours.
+            // Only a person makes tags here; their targets are reached from branches or are not Daybook's.
             Kind::Tag => Ok(Vec::new()),
         }
     }
 }
 
-/// Names and commits of all references, as they lie in files.
+/// Names and commits of all references, read from the files in `.git`.
 fn branches(git: &Path, findings: &mut Vec<String>) -> Vec<(String, ObjectId)> {
     let mut found = Vec::new();
     let mut folders = vec![git.join("refs")];
@@ -274,34 +280,35 @@ fn branches(git: &Path, findings: &mut Vec<String>) -> Vec<(String, ObjectId)> {
     found
 }
 
-/// What became of beginning a history anew.
+/// Result of restarting a history.
 #[must_use]
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Renewed {
-    /// The files are the first commit of a new history; the broken one lies aside, if there was one.
+pub enum RenewOutcome {
+    /// The files are the first commit of a new history. Holds the path of the old history, if there was
+    /// one.
     Begun(Option<PathBuf>),
-    /// Another process writes the folder: try again later.
+    /// Another process is writing the folder; try again later.
     Busy,
 }
 
-/// Begins the history of the folder at `path` anew from the files that lie there. The broken `.git` moves to
-/// `aside`. No working file is touched.
+/// Restarts the history of the folder at `path` with its present files as the first commit. The broken
+/// `.git` is moved to `aside`. No working file is changed.
 ///
 /// # Errors
 /// What the disk says. The broken history is then at its place or at `aside`.
-pub fn begin_history_anew(
+pub fn restart_history(
     path: &Path,
     aside: &Path,
-    stamp: &Stamp,
+    stamp: &CommitStamp,
     wait: Duration,
-) -> Result<Renewed, FilesError> {
+) -> Result<RenewOutcome, FilesError> {
     let broken = Folder::existing(path, FilesConfig::default());
     let git = broken.git_dir();
     let mut moved = None;
     let _held = match git.is_dir() {
         false => None,
         true => match broken.try_lock(wait)? {
-            LockOutcome::Busy => return Ok(Renewed::Busy),
+            LockOutcome::Busy => return Ok(RenewOutcome::Busy),
             LockOutcome::Held(lock) => Some(lock),
         },
     };
@@ -314,10 +321,10 @@ pub fn begin_history_anew(
     }
     let folder = Folder::open(path, FilesConfig::default())?;
     match folder.try_lock(wait)? {
-        LockOutcome::Busy => Ok(Renewed::Busy),
+        LockOutcome::Busy => Ok(RenewOutcome::Busy),
         LockOutcome::Held(lock) => {
             lock.settle(stamp)?;
-            Ok(Renewed::Begun(moved))
+            Ok(RenewOutcome::Begun(moved))
         }
     }
 }

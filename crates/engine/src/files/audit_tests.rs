@@ -1,8 +1,8 @@
 use super::*;
 use crate::files::stamp::Person;
 
-fn stamp() -> Stamp {
-    Stamp {
+fn stamp() -> CommitStamp {
+    CommitStamp {
         time_ms: 1_772_438_400_000,
         person: Person::named("ada"),
     }
@@ -15,7 +15,7 @@ fn written(path: &Path) {
     fs::write(path.join("topics/harbour.md"), "the harbour is deep\n").unwrap();
     let folder = Folder::open(path, FilesConfig::default()).unwrap();
     let LockOutcome::Held(lock) = folder.try_lock(Duration::ZERO).unwrap() else {
-        panic!("nobody else wants it");
+        panic!("the lock is free");
     };
     lock.settle(&stamp()).unwrap();
 }
@@ -63,8 +63,8 @@ fn a_flipped_byte_in_any_object_is_found_and_a_new_history_keeps_the_files() {
         );
 
         let aside = dir.path().join(format!("aside-{nth}/git"));
-        let renewed = begin_history_anew(&path, &aside, &stamp(), Duration::ZERO).unwrap();
-        assert_eq!(renewed, Renewed::Begun(Some(aside.clone())));
+        let renewed = restart_history(&path, &aside, &stamp(), Duration::ZERO).unwrap();
+        assert_eq!(renewed, RenewOutcome::Begun(Some(aside.clone())));
         assert!(aside.join("HEAD").is_file(), "the broken history is kept");
         assert_eq!(check_history(&path), Vec::<String>::new());
         let text = fs::read_to_string(path.join("topics/harbour.md")).unwrap();
@@ -95,7 +95,7 @@ fn a_missing_history_and_a_branch_that_leads_nowhere_are_found() {
 }
 
 #[test]
-fn names_of_folders_tell_scopes() {
+fn scopes_are_decoded_from_folder_names() {
     let dir = tempfile::tempdir().unwrap();
     let tenant = Tenant::local();
     let scopes = [

@@ -1,6 +1,6 @@
-//! What a writer asks for, and whether a tree can hold it.
+//! The changes that a writer requests, and the check that a tree can hold them.
 //!
-//! Not here: making it so (`write`).
+//! Not here: applying them (`write`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
@@ -12,32 +12,32 @@ use super::folder::Folder;
 use super::path::FilePath;
 use super::tree::TreeFiles;
 
-/// What the engine wants changed: new bytes of a file, or its deletion.
+/// The engine's requested changes: new bytes for a file, or its deletion.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Changes(BTreeMap<FilePath, Option<Vec<u8>>>);
+pub struct FileChanges(BTreeMap<FilePath, Option<Vec<u8>>>);
 
-impl Changes {
-    /// Nothing to change.
+impl FileChanges {
+    /// No changes.
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// The file at `path` shall hold `bytes`.
+    /// Requests that the file at `path` holds `bytes`.
     pub fn write(&mut self, path: FilePath, bytes: impl Into<Vec<u8>>) {
         self.0.insert(path, Some(bytes.into()));
     }
 
-    /// There shall be no file at `path`.
+    /// Requests that no file exists at `path`.
     pub fn delete(&mut self, path: FilePath) {
         self.0.insert(path, None);
     }
 
-    /// The file at `path` shall stay as it is.
-    pub(super) fn leave(&mut self, path: &FilePath) -> bool {
+    /// Drops the requested change of `path`. Returns whether there was one.
+    pub(super) fn discard(&mut self, path: &FilePath) -> bool {
         self.0.remove(path).is_some()
     }
 
-    /// Leaves all files as they are that `is_wanted` does not want.
+    /// Keeps only the changes of paths for which `is_wanted` returns true.
     pub(super) fn retain(&mut self, is_wanted: impl Fn(&FilePath) -> bool) {
         self.0.retain(|path, _| is_wanted(path));
     }
@@ -49,7 +49,7 @@ impl Changes {
     /// Refuses changes to `head` that no tree can hold, or that a bound forbids.
     ///
     /// # Errors
-    /// [`FilesError::TooManyFiles`], [`FilesError::TooLarge`], [`FilesError::Clash`].
+    /// [`FilesError::TooManyFiles`], [`FilesError::TooLarge`], [`FilesError::PathConflict`].
     pub(super) fn check(&self, folder: &Folder, head: &TreeFiles) -> Result<(), FilesError> {
         let config = folder.config();
         let stays = |path: &FilePath| !matches!(self.0.get(path), Some(None));
@@ -59,9 +59,9 @@ impl Changes {
             .filter_map(|(path, bytes)| Some((path, bytes.as_ref()?)));
         let kept = head.files.keys().filter(|path| stays(path));
         let ours = kept.chain(written.clone().map(|(path, _)| path));
-        let mut standing: BTreeSet<&[u8]> = ours.map(|path| path.as_str().as_bytes()).collect();
+        let mut paths: BTreeSet<&[u8]> = ours.map(|path| path.as_str().as_bytes()).collect();
         let limit = config.max_files;
-        if standing.len() > limit {
+        if paths.len() > limit {
             return Err(FilesError::TooManyFiles {
                 path: folder.root().to_owned(),
                 limit,
@@ -72,7 +72,7 @@ impl Changes {
             .iter()
             .map(|foreign| foreign.path.as_slice())
             .collect();
-        standing.extend(&foreign);
+        paths.extend(&foreign);
         for (path, bytes) in written {
             let (bytes, limit) = (bytes.len() as u64, config.max_file_bytes);
             let name = path.to_string();
@@ -84,30 +84,30 @@ impl Changes {
                 });
             }
             if foreign.contains(name.as_bytes()) {
-                return Err(FilesError::Clash {
+                return Err(FilesError::PathConflict {
                     other: name.clone(),
                     path: name,
                 });
             }
-            if let Some(other) = clash(&standing, path) {
-                return Err(FilesError::Clash { path: name, other });
+            if let Some(other) = conflicting_path(&paths, path) {
+                return Err(FilesError::PathConflict { path: name, other });
             }
         }
         Ok(())
     }
 }
 
-/// What stands in the way of a file at `path`: a file in the place of one of its folders, or a file in
-/// a folder of its own name.
-fn clash(standing: &BTreeSet<&[u8]>, path: &FilePath) -> Option<String> {
+/// The file that conflicts with a file at `path`: one in place of a folder of it, or one inside a folder of
+/// its name.
+fn conflicting_path(paths: &BTreeSet<&[u8]>, path: &FilePath) -> Option<String> {
     if let Some(above) = path
         .folders()
-        .find(|folder| standing.contains(folder.as_bytes()))
+        .find(|folder| paths.contains(folder.as_bytes()))
     {
         return Some(above.to_owned());
     }
     let inside = format!("{path}/").into_bytes();
-    let first = standing
+    let first = paths
         .range::<[u8], _>((Bound::Included(inside.as_slice()), Bound::Unbounded))
         .next()?;
     first

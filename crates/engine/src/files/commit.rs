@@ -1,48 +1,41 @@
-//! Making commits: ours, and a person's on their behalf.
+//! Makes commits: the engine's own, and those of a person's edits.
 //!
-//! Not here: touching the work tree (`swap`), finishing what was begun (`recover`).
+//! Not here: changing the work tree (`replace_file`), finishing an interrupted write (`recover`).
 
 use gix::ObjectId;
 use gix::actor::Signature;
 
 use super::error::FilesError;
 use super::folder::Folder;
-use super::index::Index;
-use super::objects::{StagedFor, Staging};
-use super::refs::{Branch, Moved};
-use super::scan::{self, Scan};
-use super::stamp::Stamp;
-use super::tree::{self, Change, TreeFiles};
-use super::unwritten;
+use super::git_index::GitIndex;
+use super::objects::{Staging, StagingPurpose};
+use super::refs::{AdvanceOutcome, Branch};
+use super::scan::{self, WorkTreeScan};
+use super::stamp::CommitStamp;
+use super::tree::{self, FileChange, Head, TreeFiles};
+use super::unwritten_pages;
 
-/// Most times that we start over because a person moved the branch under us.
+/// Most attempts when a person moves the branch during a commit.
 pub(super) const MAX_ATTEMPTS: usize = 8;
 /// Longest commit message, in bytes; the rest is cut off.
 const MAX_MESSAGE_BYTES: usize = 16 * 1024;
 
-/// One call of a writer: the folder, and in whose name and when it commits.
-pub(super) struct Work<'a> {
+/// What one call of a writer works with: the folder, its repository, and the author and time of commits.
+pub(super) struct CommitContext<'a> {
     pub(super) folder: &'a Folder,
     pub(super) repo: gix::Repository,
-    pub(super) stamp: &'a Stamp,
+    pub(super) stamp: &'a CommitStamp,
 }
 
-/// The newest commit and what it holds.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Head {
-    pub(super) commit: Option<ObjectId>,
-    pub(super) tree: TreeFiles,
-}
-
-/// What the work tree held when it was looked at, all edits of it committed.
-pub(super) struct Settling {
+/// The result of one scan of the work tree, with all edits in it committed.
+pub(super) struct SettledTree {
     pub(super) head: Head,
-    pub(super) scan: Scan,
+    pub(super) scan: WorkTreeScan,
     pub(super) edits: Option<ObjectId>,
 }
 
-impl<'a> Work<'a> {
-    pub(super) fn new(folder: &'a Folder, stamp: &'a Stamp) -> Result<Self, FilesError> {
+impl<'a> CommitContext<'a> {
+    pub(super) fn new(folder: &'a Folder, stamp: &'a CommitStamp) -> Result<Self, FilesError> {
         Ok(Self {
             folder,
             repo: folder.repository()?,
@@ -66,26 +59,26 @@ impl<'a> Work<'a> {
         TreeFiles::of_commit(self.folder, &self.repo, commit)
     }
 
-    pub(super) fn staging(&self, purpose: StagedFor) -> Staging<'_> {
+    pub(super) fn staging(&self, purpose: StagingPurpose) -> Staging<'_> {
         Staging::new(self.folder, &self.repo, purpose)
     }
 
-    /// Commits what the person has done since HEAD as theirs, byte for byte.
-    pub(super) fn commit_edits(&self) -> Result<Settling, FilesError> {
+    /// Commits the person's edits since HEAD under the person's name, byte for byte.
+    pub(super) fn commit_edits(&self) -> Result<SettledTree, FilesError> {
         for _ in 0..MAX_ATTEMPTS {
             let head = self.head()?;
-            unwritten::restore(self.folder, &self.repo, &head)?;
-            let mut staging = self.staging(StagedFor::Now);
+            unwritten_pages::restore_unblocked(self.folder, &self.repo, &head)?;
+            let mut staging = self.staging(StagingPurpose::Now);
             let scan = scan::scan(
                 self.folder,
-                &Index::read(self.folder),
+                &GitIndex::read(self.folder),
                 &head.tree,
                 &mut staging,
             )?;
-            unwritten::note_blocked(self.folder, &scan.skipped)?;
+            unwritten_pages::record_blocked(self.folder, &scan.skipped)?;
             let edits = scan.edits(&head.tree);
             if edits.is_empty() {
-                return Ok(Settling {
+                return Ok(SettledTree {
                     head,
                     scan,
                     edits: None,
@@ -104,23 +97,23 @@ impl<'a> Work<'a> {
                     commit: Some(commit),
                     tree,
                 };
-                return Ok(Settling {
+                return Ok(SettledTree {
                     head,
                     scan,
                     edits: Some(commit),
                 });
             }
         }
-        Err(self.gave_up())
+        Err(self.branch_contended())
     }
 
-    /// Commits `changes` on top of `head` and moves the branch there. Nothing if the branch has moved
-    /// meanwhile. A commit that would change nothing is not made: that is `head` itself.
+    /// Commits `changes` on top of `head` and advances the branch. `None` if the branch has moved
+    /// meanwhile. If the changes are already in `head`, no commit is made and `head` is returned.
     pub(super) fn commit(
         &self,
         head: &Head,
         mut staging: Staging<'_>,
-        changes: &[Change],
+        changes: &[FileChange],
         who: &Signature,
         message: &str,
     ) -> Result<Option<ObjectId>, FilesError> {
@@ -129,22 +122,22 @@ impl<'a> Work<'a> {
         };
         staging.publish()?;
         match self.branch()?.advance(head.commit, commit, who, message)? {
-            Moved::Done => Ok(Some(commit)),
-            Moved::Elsewhere => Ok(None),
+            AdvanceOutcome::Done => Ok(Some(commit)),
+            AdvanceOutcome::Elsewhere => Ok(None),
         }
     }
 
-    /// Stages a commit; nothing if it would be like `head`.
+    /// Stages a commit; `None` if its tree would equal that of `head`.
     pub(super) fn stage_commit(
         &self,
         staging: &mut Staging<'_>,
         head: &Head,
-        changes: &[Change],
+        changes: &[FileChange],
         who: &Signature,
         message: &str,
     ) -> Result<Option<ObjectId>, FilesError> {
         let edits: Vec<_> = changes.iter().map(|c| c.as_edit(&head.tree)).collect();
-        let tree = tree::build(&self.repo, staging, head.commit, &edits)?;
+        let tree = tree::build_tree(&self.repo, staging, head.commit, &edits)?;
         if let Some(commit) = head.commit {
             let present = tree::tree_of(&self.repo, commit);
             if present.map_err(FilesError::git("read a commit", self.folder.root()))? == tree {
@@ -152,10 +145,10 @@ impl<'a> Work<'a> {
             }
         }
         let parents = head.commit.into_iter().collect();
-        put_commit(staging, tree, parents, who, message).map(Some)
+        stage_commit_object(staging, tree, parents, who, message).map(Some)
     }
 
-    pub(super) fn gave_up(&self) -> FilesError {
+    pub(super) fn branch_contended(&self) -> FilesError {
         FilesError::PersonAtWork {
             path: self.folder.root().to_owned(),
             doing: "moving the branch again and again",
@@ -164,7 +157,7 @@ impl<'a> Work<'a> {
 }
 
 /// Stages a commit of a tree.
-pub(super) fn put_commit(
+pub(super) fn stage_commit_object(
     staging: &mut Staging<'_>,
     tree: ObjectId,
     parents: Vec<ObjectId>,
@@ -182,19 +175,19 @@ pub(super) fn put_commit(
     })
 }
 
-fn subject_of(edits: &[Change]) -> String {
+fn subject_of(edits: &[FileChange]) -> String {
     match edits {
         [
-            Change {
+            FileChange {
                 path, base: None, ..
             },
         ] => format!("Add {path}"),
         [
-            Change {
+            FileChange {
                 path, new: None, ..
             },
         ] => format!("Delete {path}"),
-        [Change { path, .. }] => format!("Edit {path}"),
+        [FileChange { path, .. }] => format!("Edit {path}"),
         edits => format!("Edit {} files", edits.len()),
     }
 }

@@ -1,31 +1,32 @@
-//! The end of a scope's diary: what its newest days say, as a person may have changed them.
+//! Reads the newest lines of a scope's diary, including a person's edits.
 //!
-//! Not here: what is written there (`consolidate`).
+//! Not here: what is written to the diary (`consolidate`).
 
 use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::entry::unmarked;
+use super::entry::without_marker;
 use super::path::FilePath;
-use super::reader::Reader;
+use super::reader::FolderReader;
 
 /// Most bytes that are read of one day.
 const DAY_BYTES: u64 = 256 * 1024;
 
-/// The last lines of the diary in the memory folder `memory`, each with its day, oldest first: at most
-/// `most`, without titles. No diary has none. Reads the newest days only.
+/// The last lines of the diary in the folder `memory`, each with its day, oldest first.
+///
+/// At most `most` lines, without titles; empty if there is no diary. Reads the newest days only.
 ///
 /// # Errors
 /// When the disk fails.
 pub fn tail(memory: &Path, most: usize) -> io::Result<Vec<(String, String)>> {
-    let opened = Reader::open(memory).map_err(|refused| io::Error::from(refused.why))?;
+    let opened = FolderReader::open(memory).map_err(|refused| io::Error::from(refused.why))?;
     let Some(reader) = opened else {
         return Ok(Vec::new());
     };
     let mut newest_first = Vec::new();
     for (day, path) in days(memory)?.into_iter().rev() {
-        // A day that is refused costs no other.
+        // A day that cannot be read is skipped.
         let Ok(Some(bytes)) = reader.read_start(&path, DAY_BYTES) else {
             continue;
         };
@@ -60,7 +61,7 @@ fn days(memory: &Path) -> io::Result<Vec<(String, FilePath)>> {
 
 fn lines_of(bytes: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(bytes);
-    let lines = text.lines().map(|line| unmarked(line).trim());
+    let lines = text.lines().map(|line| without_marker(line).trim());
     let says = |line: &&str| !line.is_empty() && !line.starts_with('#');
     let words = |line: &str| line.strip_prefix("- ").unwrap_or(line).to_owned();
     lines.filter(says).map(words).collect()
@@ -70,7 +71,7 @@ fn lines_of(bytes: &[u8]) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn told(days: &[(&str, &str)], most: usize) -> Vec<String> {
+    fn tail_of(days: &[(&str, &str)], most: usize) -> Vec<String> {
         let memory = tempfile::tempdir().unwrap();
         fs::create_dir(memory.path().join("daily")).unwrap();
         for (name, text) in days {
@@ -81,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_lines_are_told_oldest_first_without_titles() {
+    fn the_newest_lines_are_returned_oldest_first_without_titles() {
         let days = [
             ("2026-01-01.md", "# Old\n\n- never read\n"),
             (
@@ -96,13 +97,13 @@ mod tests {
             "2026-01-03: 10:00 cache · done [a1b2]",
             "2026-01-03: limit is 50",
         ];
-        assert_eq!(told(&days, 3), expected);
+        assert_eq!(tail_of(&days, 3), expected);
     }
 
     #[test]
-    fn where_there_is_no_diary_nothing_is_told() {
+    fn without_a_diary_there_are_no_lines() {
         let memory = tempfile::tempdir().unwrap();
         assert_eq!(tail(memory.path(), 80).unwrap(), []);
-        assert_eq!(told(&[], 80), [""; 0]);
+        assert_eq!(tail_of(&[], 80), [""; 0]);
     }
 }

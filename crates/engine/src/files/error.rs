@@ -1,20 +1,19 @@
-//! What can go wrong with memory files, sorted by who can do something about it.
+//! Errors of memory files, sorted by who can resolve them.
 //!
-//! Not here: ordinary life. A folder that someone else is writing, a lost lease, a person's edit in
-//! the way are outcomes of the calls that meet them.
+//! Not here: ordinary outcomes. A folder that another process is writing, a lost lease and a conflicting
+//! edit of a person are outcomes of the calls that meet them.
 
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::reader::Refused;
-use super::refused::WhySkipped;
-use crate::bounded::Refusal;
+use crate::bounded::FileRefusal;
 
-/// A cause that belongs to a library below us.
+/// A cause from a library below.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Why memory files could not be read or written. No variant means that something was lost: what was
-/// begun is finished by the next write or by `settle`.
+/// Why memory files could not be read or written. No variant means that data was lost: an interrupted write
+/// is finished by the next write or by `settle`.
 #[derive(Debug, thiserror::Error)]
 pub enum FilesError {
     /// Repeat later: a person is in the middle of a git operation.
@@ -25,7 +24,7 @@ pub enum FilesError {
         /// What git is doing there.
         doing: &'static str,
     },
-    /// Repeat later: a git command holds a lock file for longer than we wait.
+    /// Repeat later: a git command holds a lock file for longer than the configured wait.
     #[error("git holds {}: wait for the command to end, or remove the file if none is running", .path.display())]
     GitLocked {
         /// The lock file.
@@ -36,7 +35,7 @@ pub enum FilesError {
     DiskFull {
         /// What was being written.
         path: PathBuf,
-        /// The system's answer.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
@@ -45,7 +44,7 @@ pub enum FilesError {
     Denied {
         /// What was refused.
         path: PathBuf,
-        /// The system's answer.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
@@ -75,31 +74,31 @@ pub enum FilesError {
     /// A person can act, then repeat.
     #[error("{} is not used as memory, because {why}: put what belongs there in its place", .path.display())]
     Refused {
-        /// What stands where a memory file or folder belongs.
+        /// The path that is no memory file or folder.
         path: PathBuf,
         /// What is wrong with it.
-        why: WhySkipped,
+        why: SkipReason,
     },
     /// The request is wrong; repeating will not help.
     #[error("{path:?} cannot name a memory file: {why}")]
     BadPath {
-        /// As it was given.
+        /// The path as the caller passed it.
         path: String,
         /// The rule that it breaks.
         why: &'static str,
     },
     /// The request is wrong; repeating will not help.
     #[error("{path} cannot be written: {other} is in the way")]
-    Clash {
-        /// What was to be written.
+    PathConflict {
+        /// The path to be written.
         path: String,
-        /// The file that is a folder of it, or lies in it.
+        /// The conflicting file: one of its folders, or a file inside it.
         other: String,
     },
     /// The request is wrong; repeating will not help.
     #[error("{path} would be {bytes} bytes long; the limit is {limit}")]
     TooLarge {
-        /// What was to be written.
+        /// The path to be written.
         path: String,
         /// Its length.
         bytes: u64,
@@ -109,7 +108,7 @@ pub enum FilesError {
     /// The request is wrong; repeating will not help.
     #[error("commit {commit} does not exist in {}", .path.display())]
     NoSuchCommit {
-        /// What was asked for.
+        /// The requested commit.
         commit: String,
         /// The memory folder.
         path: PathBuf,
@@ -117,48 +116,50 @@ pub enum FilesError {
     /// The disk or the system failed; repeating may help.
     #[error("could not {doing} {}", .path.display())]
     Io {
-        /// The deed.
+        /// The operation, as a verb.
         doing: &'static str,
-        /// What it was done to.
+        /// The path it was applied to.
         path: PathBuf,
-        /// The system's answer.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
     /// The history is damaged; `git fsck` shows where.
     #[error("could not {doing} in {}: run `git fsck` there", .path.display())]
     Git {
-        /// The deed.
+        /// The operation, as a verb.
         doing: &'static str,
         /// The memory folder.
         path: PathBuf,
-        /// What was found.
+        /// The error of the git library.
         #[source]
         source: BoxError,
     },
 }
 
-impl From<Refused> for FilesError {
-    fn from(refused: Refused) -> Self {
-        let Refused { path, why } = refused;
-        match why {
-            Refusal::Failed(kind) => Self::from_io("read", path, kind.into()),
-            Refusal::Link
-            | Refusal::Folder
-            | Refusal::NotAFolder
-            | Refusal::Pipe
-            | Refusal::Socket
-            | Refusal::Device
-            | Refusal::TooLarge { .. } => Self::Refused {
-                path,
-                why: WhySkipped::Refused(why),
-            },
+/// Why a path in a memory folder is skipped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SkipReason {
+    /// It is not a readable file, or is of the wrong kind for the engine's path.
+    Refused(FileRefusal),
+    /// Its name is not UTF-8, or no [`FilePath`](super::path::FilePath) can hold it.
+    BadName,
+    /// The folder is a git repository of its own.
+    OwnRepository,
+}
+
+impl fmt::Display for SkipReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(why) => why.fmt(f),
+            Self::BadName => f.write_str("its name cannot be kept on every file system"),
+            Self::OwnRepository => f.write_str("it is a git repository of its own"),
         }
     }
 }
 
 impl FilesError {
-    /// For `map_err`: what was done to which path.
+    /// For `map_err`: the operation and its path.
     pub(super) fn io(
         doing: &'static str,
         path: impl AsRef<Path>,
@@ -166,7 +167,7 @@ impl FilesError {
         move |source| Self::from_io(doing, path.as_ref().to_owned(), source)
     }
 
-    /// For `map_err` of git calls. A full disk or a refusal below git is shown as such.
+    /// For `map_err` of git calls. A full disk or a missing permission below git becomes its own variant.
     pub(super) fn git(
         doing: &'static str,
         path: impl AsRef<Path>,
@@ -174,7 +175,7 @@ impl FilesError {
         move |error| {
             let path = path.as_ref().to_owned();
             match error.downcast_any_ref::<io::Error>().map(io::Error::kind) {
-                Some(kind) if is_for_a_person(kind) => {
+                Some(kind) if is_user_fixable(kind) => {
                     Self::from_io(doing, path, io::Error::new(kind, error))
                 }
                 Some(_) | None => Self::Git {
@@ -186,7 +187,7 @@ impl FilesError {
         }
     }
 
-    fn from_io(doing: &'static str, path: PathBuf, source: io::Error) -> Self {
+    pub(super) fn from_io(doing: &'static str, path: PathBuf, source: io::Error) -> Self {
         match source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                 Self::DiskFull { path, source }
@@ -203,7 +204,7 @@ impl FilesError {
     }
 }
 
-fn is_for_a_person(kind: io::ErrorKind) -> bool {
+fn is_user_fixable(kind: io::ErrorKind) -> bool {
     use io::ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
     matches!(
         kind,
@@ -216,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_disk_and_a_refusal_say_what_a_person_can_do() {
+    fn messages_for_a_full_disk_and_missing_permissions_name_the_remedy() {
         let full = FilesError::io("write", "/m/a.md")(io::ErrorKind::StorageFull.into());
         assert_eq!(
             full.to_string(),

@@ -1,12 +1,12 @@
-//! One scope's memory folder: where it lies, what bounds it, and its git repository.
+//! One scope's memory folder: its location, its limits and its git repository.
 //!
-//! The folder is an ordinary work tree with an ordinary `.git`, so that people inspect and undo with
-//! the tool that they know. We open it isolated from the user's and the system's git configuration
-//! and from `GIT_*` variables: no signing, no hooks, no conversion of line ends. The repository's own
-//! configuration switches the last of these off for the person's git as well; otherwise `git status`
-//! would call every file changed on a machine with `core.autocrlf`.
+//! The folder is an ordinary work tree with an ordinary `.git`, so that people inspect and undo with the
+//! tool that they know. It is opened isolated from the user's and the system's git configuration and from
+//! `GIT_*` variables: no signing, no hooks, no conversion of line ends. The repository's own configuration
+//! disables the last of these for the person's git as well; otherwise `git status` would report every file
+//! as changed on a machine with `core.autocrlf`.
 //!
-//! Our own things lie in `.git/daybook/`, where git does not look.
+//! Daybook's private files are in `.git/daybook/`, which git ignores.
 //!
 //! Not here: reading history (`history`), writing (`write`).
 
@@ -19,14 +19,15 @@ use serde::Deserialize;
 
 use super::atomic;
 use super::error::FilesError;
-use super::reader::{FILE_BYTES, Reader};
-use super::steps::{Step, Steps};
-use crate::bounded::Refusal;
+use super::reader::{FILE_BYTES, FolderReader};
+use super::steps::{StepObserver, WriteStep};
+use crate::bounded::FileRefusal;
 
-/// Ours, inside `.git/daybook/`: the new texts of an intent, its objects, other objects on their way.
+/// Folders inside `.git/daybook/`: the new texts of an intent, its objects, and objects staged for other
+/// commits.
 const PRIVATE_FOLDERS: [&str; 3] = ["new", "promised", "objects"];
 
-/// What is opened inside `.git` by its name, and whether it is a folder.
+/// Names that are opened inside `.git`, and whether each is a folder.
 const GIT_PLACES: [(&str, bool); 10] = [
     ("", true),
     ("objects", true),
@@ -43,14 +44,14 @@ const GIT_PLACES: [(&str, bool); 10] = [
 /// The branch that a new folder starts on.
 pub const MAIN_BRANCH: &str = "main";
 
-/// What a finished write survives. A killed process loses nothing under either.
+/// What a finished write survives. A killed process loses nothing under either value.
 ///
-/// Under both, the objects of a commit, the new text of its files and the intent are on disk before
-/// the first file is touched, and a branch value before it takes effect: no file is ever torn, and
-/// what a power cut interrupts is finished by the next writer.
+/// Under both, the objects of a commit, the new text of its files and the intent are on disk before the
+/// first file is changed, and a branch value before it takes effect: no file is ever torn, and a write that
+/// a power cut interrupts is finished by the next writer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Durability {
+pub enum FileDurability {
     /// Does not wait for renames at the end. On a file system that keeps the order of renames (ext4,
     /// XFS, Btrfs, APFS, NTFS) a power cut still loses nothing of a finished write, or leaves its intent.
     #[default]
@@ -64,14 +65,14 @@ pub enum Durability {
 #[serde(default, deny_unknown_fields)]
 pub struct FilesConfig {
     /// What a finished write survives. `Power` waits for the disk a few times more per write.
-    pub durability: Durability,
-    /// Longest file, in bytes, that is written, or taken up from a person. Memory use grows with it.
+    pub durability: FileDurability,
+    /// Longest file, in bytes, that is written, or committed for a person. Memory use grows with it.
     pub max_file_bytes: u64,
     /// Most files in a folder. The time of a write grows with it, by one `lstat` for each file.
     pub max_files: usize,
-    /// How long a write waits for a git command of the person to let go of a branch or the index.
-    /// Higher rides out slower commands and holds the folder's writer lock longer. Not read from
-    /// configuration files.
+    /// How long a write waits for a git command of the person to release a branch or the index. Higher
+    /// rides out slower commands and holds the folder's writer lock longer. Not read from configuration
+    /// files.
     #[serde(skip)]
     pub git_lock_wait: Duration,
 }
@@ -79,7 +80,7 @@ pub struct FilesConfig {
 impl Default for FilesConfig {
     fn default() -> Self {
         Self {
-            durability: Durability::Process,
+            durability: FileDurability::Process,
             max_file_bytes: FILE_BYTES,
             max_files: 20_000,
             git_lock_wait: Duration::from_secs(1),
@@ -87,37 +88,37 @@ impl Default for FilesConfig {
     }
 }
 
-/// One scope's memory folder, made if it did not exist. Holds no file open; cheap to keep.
+/// One scope's memory folder, created if it did not exist. Holds no open file; cheap to keep.
 #[derive(Debug, Clone)]
 pub struct Folder {
     root: PathBuf,
     config: FilesConfig,
-    steps: Steps,
+    steps: StepObserver,
     pub(super) may_exchange: bool,
 }
 
 impl Folder {
-    /// Opens the folder at `root`; makes it (mode 0700, parents too) and its repository if needed.
-    /// Files that lie there already are a person's, and are taken up by the first write.
+    /// Opens the folder at `root`; creates it (mode 0700, parents too) and its repository if needed. Files
+    /// that it already holds are a person's; the first write commits them.
     ///
     /// # Errors
-    /// [`FilesError::NotARepository`] if a `.git` is there that cannot be used; otherwise what the
-    /// disk says.
+    /// [`FilesError::NotARepository`] if a `.git` exists that cannot be used; otherwise when the disk
+    /// fails.
     pub fn open(root: impl AsRef<Path>, config: FilesConfig) -> Result<Self, FilesError> {
         let root =
             std::path::absolute(root.as_ref()).map_err(FilesError::io("find", root.as_ref()))?;
         let folder = Self {
             root,
             config,
-            steps: Steps::default(),
+            steps: StepObserver::default(),
             may_exchange: true,
         };
         folder.check_place()?;
         if !folder.git_dir().join("HEAD").is_file() {
-            make_private(&folder.root).map_err(FilesError::io("create", &folder.root))?;
+            create_owner_only(&folder.root).map_err(FilesError::io("create", &folder.root))?;
             folder.make_repository()?;
         } else {
-            // Whoever was killed between making the repository and clearing up left something behind.
+            // A process that was killed between making the repository and cleaning up left a folder behind.
             remove_unfinished(&folder.root);
         }
         folder.repository()?;
@@ -125,9 +126,9 @@ impl Folder {
     }
 
     /// Refuses a folder that is reached through a link below the data folder, or whose `.git` is one:
-    /// what is written would land elsewhere.
+    /// writes would go elsewhere.
     pub(super) fn check_place(&self) -> Result<(), FilesError> {
-        Reader::open(&self.root)?;
+        FolderReader::open(&self.root)?;
         let path = self.git_dir();
         for (name, is_folder) in GIT_PLACES {
             let place = path.join(name);
@@ -135,8 +136,8 @@ impl Folder {
                 continue;
             };
             let why = match is_folder {
-                true => (!found.is_dir()).then_some(Refusal::NotAFolder),
-                false => Refusal::of_kind(found.file_type()),
+                true => (!found.is_dir()).then_some(FileRefusal::NotAFolder),
+                false => FileRefusal::of_kind(found.file_type()),
             };
             if let Some(why) = why {
                 let source = format!("{}: {why}", place.display()).into();
@@ -146,29 +147,29 @@ impl Folder {
         Ok(())
     }
 
-    /// What reads the files as they stand on disk.
-    pub(super) fn reader(&self) -> Result<Reader, FilesError> {
+    /// A reader of the files on disk.
+    pub(super) fn reader(&self) -> Result<FolderReader, FilesError> {
         let missing = || FilesError::io("read", &self.root)(io::ErrorKind::NotFound.into());
-        Reader::open(&self.root)?.ok_or_else(missing)
+        FolderReader::open(&self.root)?.ok_or_else(missing)
     }
 
-    /// The folder at `root` as it is: nothing is made or looked at.
+    /// The folder at `root` as it is. Nothing is created or checked.
     pub(super) fn existing(root: &Path, config: FilesConfig) -> Self {
         Self {
             root: std::path::absolute(root).unwrap_or_else(|_| root.to_owned()),
             config,
-            steps: Steps::default(),
+            steps: StepObserver::default(),
             may_exchange: true,
         }
     }
 
-    /// The same folder, its writers watched; see [`Steps`].
+    /// The same folder with an observer of its write steps; see [`StepObserver`].
     #[must_use]
-    pub fn with_steps(self, steps: Steps) -> Self {
+    pub fn with_step_observer(self, steps: StepObserver) -> Self {
         Self { steps, ..self }
     }
 
-    /// Where the files lie.
+    /// The folder's path.
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -178,41 +179,41 @@ impl Folder {
     }
 
     pub(super) fn is_power_safe(&self) -> bool {
-        self.config.durability == Durability::Power
+        self.config.durability == FileDurability::Power
     }
 
     pub(super) fn git_dir(&self) -> PathBuf {
         self.root.join(".git")
     }
 
-    /// A place of ours inside `.git`.
-    pub(super) fn private(&self, name: &str) -> PathBuf {
+    /// A private path in `.git/daybook/`.
+    pub(super) fn private_path(&self, name: &str) -> PathBuf {
         self.git_dir().join("daybook").join(name)
     }
 
-    /// Makes our folders inside `.git` if they are missing, as in a repository that was cloned.
+    /// Creates Daybook's folders inside `.git` if they are missing, as in a repository that was cloned.
     pub(super) fn make_private_folders(&self) -> Result<(), FilesError> {
         if PRIVATE_FOLDERS
             .iter()
-            .all(|name| self.private(name).is_dir())
+            .all(|name| self.private_path(name).is_dir())
         {
             return Ok(());
         }
         let made = PRIVATE_FOLDERS
             .iter()
-            .try_for_each(|name| fs::create_dir_all(self.private(name)));
-        made.and_then(|()| atomic::sync(&[self.private(""), self.git_dir()]))
-            .map_err(FilesError::io("create", self.private("")))
+            .try_for_each(|name| fs::create_dir_all(self.private_path(name)));
+        made.and_then(|()| atomic::sync(&[self.private_path(""), self.git_dir()]))
+            .map_err(FilesError::io("create", self.private_path("")))
     }
 
-    pub(super) fn reach(&self, step: Step) -> Result<(), FilesError> {
+    pub(super) fn reach(&self, step: WriteStep) -> Result<(), FilesError> {
         self.steps
             .reach(step)
             .map_err(FilesError::io("go on writing", &self.root))
     }
 
-    /// A fresh view of the repository. Not kept between calls: a person's `git gc` may replace the
-    /// packs under a long-lived one, which would then believe in objects that are gone.
+    /// Opens the repository. Not kept between calls: a person's `git gc` may replace the packs under a
+    /// long-lived one, which would then refer to objects that are gone.
     pub(super) fn repository(&self) -> Result<gix::Repository, FilesError> {
         let path = self.git_dir();
         let options = gix::open::Options::isolated().open_path_as_is(true);
@@ -231,23 +232,23 @@ impl Folder {
         Ok(repo)
     }
 
-    /// Builds the repository aside and moves it into place, so that nobody sees half of one and of
-    /// two processes that open the folder at once, one wins.
+    /// Builds the repository in a temporary folder and moves it into place, so that no process sees an
+    /// incomplete one, and of two processes that open the folder at once, one wins.
     fn make_repository(&self) -> Result<(), FilesError> {
         let path = self.git_dir();
         let done = tempfile::Builder::new()
             .prefix(UNFINISHED)
             .tempdir_in(&self.root)
             .and_then(|aside| {
-                lay_out(aside.path())?;
+                write_repository_layout(aside.path())?;
                 fs::rename(aside.path(), &path)?;
-                // The folder has moved away from under its guard, which then has nothing to remove.
+                // The temporary folder was renamed, so its guard has nothing to remove.
                 drop(aside);
                 let parent = self.root.parent().unwrap_or(&self.root);
                 atomic::sync(&[self.root.clone(), parent.to_owned()])
             });
         if path.join("HEAD").is_file() {
-            // What killed processes left behind. One that is at it now finds the repository made.
+            // Left behind by killed processes. A process that is making one now finds the repository made.
             remove_unfinished(&self.root);
         }
         match done {
@@ -261,19 +262,19 @@ impl Folder {
     }
 }
 
-/// How the names of repositories that are not finished begin.
+/// Prefix of the names of unfinished repositories.
 const UNFINISHED: &str = ".git-new-";
 
 fn remove_unfinished(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         if entry.file_name().to_string_lossy().starts_with(UNFINISHED) {
-            // Litter is no reason to fail: git is told to overlook it.
+            // A leftover folder is no reason to fail: git ignores it through `info/exclude`.
             let _ = fs::remove_dir_all(entry.path());
         }
     }
 }
 
-fn make_private(path: &Path) -> io::Result<()> {
+fn create_owner_only(path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
@@ -281,7 +282,7 @@ fn make_private(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-fn lay_out(git: &Path) -> io::Result<()> {
+fn write_repository_layout(git: &Path) -> io::Result<()> {
     for folder in [
         "objects/info",
         "objects/pack",
@@ -294,10 +295,10 @@ fn lay_out(git: &Path) -> io::Result<()> {
     }
     let files = [
         ("HEAD", format!("ref: refs/heads/{MAIN_BRANCH}\n")),
-        ("config", settings(&gix::fs::Capabilities::probe(git))),
-        // Left behind by a process that was killed while making a repository.
+        ("config", git_config(&gix::fs::Capabilities::probe(git))),
+        // Ignores folders left behind by a process that was killed while making a repository.
         ("info/exclude", "/.git-new-*/\n".to_owned()),
-        // These outrank the person's own attributes, which may convert line ends as well.
+        // These override the person's own attributes, which may convert line ends as well.
         (
             "info/attributes",
             "* -text -filter -ident !working-tree-encoding\n".to_owned(),
@@ -311,9 +312,9 @@ fn lay_out(git: &Path) -> io::Result<()> {
     atomic::sync(&written)
 }
 
-fn settings(disk: &gix::fs::Capabilities) -> String {
+fn git_config(disk: &gix::fs::Capabilities) -> String {
     let mut settings = String::from("[core]\n\trepositoryformatversion = 0\n\tbare = false\n");
-    // Memory files are not programs; a stray executable bit is no edit.
+    // Memory files are not programs; a changed executable bit is no edit.
     settings += "\tfilemode = false\n\tautocrlf = false\n\tlogallrefupdates = true\n";
     if disk.ignore_case {
         settings += "\tignorecase = true\n";

@@ -1,7 +1,7 @@
-//! Reading a folder's history: which commits there are, and what a file said in one.
+//! Reads a folder's history: its commits, and a file's content in one of them.
 //!
-//! Readers take no lock. A commit never changes, and HEAD moves in one step, so what is read is one
-//! state, though perhaps no longer the newest.
+//! Readers take no lock. A commit never changes, and HEAD moves in one step, so a reader sees one
+//! consistent state, though perhaps no longer the newest.
 //!
 //! Not here: changing anything (`write`).
 
@@ -18,15 +18,15 @@ use super::folder::Folder;
 use super::path::FilePath;
 use super::tree::TreeFiles;
 
-/// Name of a commit, as `git log` shows it.
+/// Id of a commit, as `git log` shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CommitId(pub(super) ObjectId);
+pub struct CommitHash(pub(super) ObjectId);
 
-/// Name of a file's content: equal bytes have equal names.
+/// Id of a file's content: equal bytes have equal ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BlobId(pub(super) ObjectId);
 
-impl fmt::Display for CommitId {
+impl fmt::Display for CommitHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
@@ -38,10 +38,10 @@ impl fmt::Display for BlobId {
     }
 }
 
-impl FromStr for CommitId {
+impl FromStr for CommitHash {
     type Err = FilesError;
 
-    /// All forty digits; a shorter name may mean two commits tomorrow.
+    /// Takes all forty digits; a shorter id may become ambiguous.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let no_such = |_| FilesError::NoSuchCommit {
             commit: text.to_owned(),
@@ -54,30 +54,30 @@ impl FromStr for CommitId {
 /// One entry of the history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Commit {
-    /// Its name.
-    pub id: CommitId,
+    /// Its id.
+    pub id: CommitHash,
     /// When it was made, in milliseconds since 1970; always whole seconds.
     pub time_ms: i64,
     /// Who made the changes: `Daybook`, or a person's name.
     pub author: String,
     /// The first line of its message.
     pub subject: String,
-    /// What it follows; of a merge, the side that was merged into comes first.
-    pub parents: Vec<CommitId>,
+    /// Its parents; of a merge, the side that was merged into comes first.
+    pub parents: Vec<CommitHash>,
 }
 
 impl Folder {
-    /// The newest commit; nothing before the first.
+    /// The newest commit; `None` before the first.
     ///
     /// # Errors
     /// If the history is damaged, like everything below.
-    pub fn head(&self) -> Result<Option<CommitId>, FilesError> {
+    pub fn head(&self) -> Result<Option<CommitHash>, FilesError> {
         let repo = self.repository()?;
-        Ok(self.head_of(&repo)?.map(CommitId))
+        Ok(self.head_of(&repo)?.map(CommitHash))
     }
 
-    /// The newest `limit` commits, newest first. Of a merge that a person made, the side that was
-    /// merged into.
+    /// The newest `limit` commits, newest first. Of a merge that a person made, only the side that was
+    /// merged into is followed.
     pub fn log(&self, limit: usize) -> Result<Vec<Commit>, FilesError> {
         let repo = self.repository()?;
         let mut commits = Vec::new();
@@ -91,26 +91,26 @@ impl Folder {
     }
 
     /// One commit.
-    pub(super) fn commit(&self, id: CommitId) -> Result<Commit, FilesError> {
+    pub(super) fn commit(&self, id: CommitHash) -> Result<Commit, FilesError> {
         let repo = self.repository()?;
         describe(&repo, id.0).map_err(self.damaged())
     }
 
     /// All of a commit's message.
-    pub(super) fn message(&self, id: CommitId) -> Result<String, FilesError> {
+    pub(super) fn message(&self, id: CommitHash) -> Result<String, FilesError> {
         let repo = self.repository()?;
         let commit = self.find_commit(&repo, id)?;
         let message = commit.message_raw().map_err(gix::Error::from_error);
         Ok(message.map_err(self.damaged())?.to_str_lossy().into_owned())
     }
 
-    /// What the file at `path` held in `commit`; nothing if there was none.
+    /// The content of the file at `path` in `commit`; `None` if there was none.
     ///
     /// # Errors
     /// [`FilesError::NoSuchCommit`].
     pub fn read_at(
         &self,
-        commit: CommitId,
+        commit: CommitHash,
         path: &FilePath,
     ) -> Result<Option<Vec<u8>>, FilesError> {
         let repo = self.repository()?;
@@ -132,7 +132,7 @@ impl Folder {
     ///
     /// # Errors
     /// [`FilesError::NoSuchCommit`].
-    pub fn files_at(&self, commit: CommitId) -> Result<BTreeMap<FilePath, BlobId>, FilesError> {
+    pub fn files_at(&self, commit: CommitHash) -> Result<BTreeMap<FilePath, BlobId>, FilesError> {
         let repo = self.repository()?;
         self.find_commit(&repo, commit)?;
         self.files_of(&repo, Some(commit.0))
@@ -169,7 +169,7 @@ impl Folder {
     fn find_commit<'r>(
         &self,
         repo: &'r gix::Repository,
-        commit: CommitId,
+        commit: CommitHash,
     ) -> Result<gix::Commit<'r>, FilesError> {
         let found = repo.try_find_object(commit.0).map_err(self.damaged())?;
         found
@@ -189,13 +189,13 @@ fn describe(repo: &gix::Repository, id: ObjectId) -> gix::Result<Commit> {
     let commit = repo.find_commit(id)?;
     let author = commit.author()?;
     Ok(Commit {
-        id: CommitId(id),
+        id: CommitHash(id),
         time_ms: commit.time()?.seconds.saturating_mul(1000),
         author: author.name.to_str_lossy().trim().to_owned(),
         subject: commit.message()?.summary().to_str_lossy().into_owned(),
         parents: commit
             .parent_ids()
-            .map(|id| CommitId(id.detach()))
+            .map(|id| CommitHash(id.detach()))
             .collect(),
     })
 }

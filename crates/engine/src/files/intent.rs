@@ -1,11 +1,11 @@
-//! The promise to finish a write.
+//! A recorded intent to finish a write, which survives the process.
 //!
-//! An intent names two commits: the base that the files are at, and the new one that they are going
-//! to. Both commits and all that they hold are on disk before it is recorded, and so is the new text
-//! of every file, in numbered places of ours. Once recorded, it is carried out by this process or by
-//! the next that takes the writer lock, and forgotten only when nothing of it is left to do.
+//! An intent names two commits: the base that the files are at, and the new one that they are moving to.
+//! Both commits and all their objects are on disk before it is recorded, and so is the new text of every
+//! file, at numbered private paths. Once recorded, it is applied by this process or by the next that takes
+//! the writer lock, and cleared only when nothing of it is left to do.
 //!
-//! Not here: carrying it out (`recover`).
+//! Not here: applying it (`recover`).
 
 use std::fs;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use gix::ObjectId;
 use super::atomic;
 use super::error::FilesError;
 use super::folder::Folder;
-use super::steps::Step;
+use super::steps::WriteStep;
 
 const HEADER: &str = "daybook-intent 1";
 
@@ -25,30 +25,31 @@ pub(super) struct Intent {
     pub(super) new: ObjectId,
 }
 
-/// What lies in the intent's place.
+/// What the intent's path holds.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Recorded {
+pub(super) enum StoredIntent {
     Nothing,
     Intent(Intent),
-    /// No writer of ours leaves one; a disk or a person can.
+    /// Never left by a writer of Daybook; caused by a disk or a person.
     Unreadable,
 }
 
 impl Intent {
-    pub(super) fn read(folder: &Folder) -> Result<Recorded, FilesError> {
-        let place = place(folder);
+    pub(super) fn read(folder: &Folder) -> Result<StoredIntent, FilesError> {
+        let place = intent_path(folder);
         let bytes = atomic::read(&place).map_err(FilesError::io("read", place))?;
         Ok(match bytes.map(|bytes| Self::parse(&bytes)) {
-            None => Recorded::Nothing,
-            Some(Some(intent)) => Recorded::Intent(intent),
-            Some(None) => Recorded::Unreadable,
+            None => StoredIntent::Nothing,
+            Some(Some(intent)) => StoredIntent::Intent(intent),
+            Some(None) => StoredIntent::Unreadable,
         })
     }
 
-    /// Writes the intent down without recording it, at the returned place. That file has to be on
-    /// disk, like all that the intent speaks of, before [`record`](Self::record) is called.
+    /// Writes the intent to a draft file without recording it, and returns the draft's path. The draft has
+    /// to be on disk, like all objects and texts that the intent refers to, before [`record`](Self::record)
+    /// is called.
     pub(super) fn draft(&self, folder: &Folder) -> Result<PathBuf, FilesError> {
-        let draft = folder.private("intent.part");
+        let draft = folder.private_path("intent.part");
         atomic::write_new(&draft, self.to_string().as_bytes())
             .map_err(FilesError::io("draft", &draft))?;
         Ok(draft)
@@ -56,17 +57,17 @@ impl Intent {
 
     /// Records the drafted intent. On disk when this returns.
     pub(super) fn record(folder: &Folder) -> Result<(), FilesError> {
-        folder.reach(Step::RecordIntent)?;
-        let place = place(folder);
-        fs::rename(folder.private("intent.part"), &place)
-            .and_then(|()| atomic::sync(&[folder.private("")]))
+        folder.reach(WriteStep::RecordIntent)?;
+        let place = intent_path(folder);
+        fs::rename(folder.private_path("intent.part"), &place)
+            .and_then(|()| atomic::sync(&[folder.private_path("")]))
             .map_err(FilesError::io("record the intent at", place))
     }
 
-    /// Forgets the intent. If a power cut brings it back, carrying it out again changes nothing.
+    /// Clears the intent. If a power cut brings it back, applying it again changes nothing.
     pub(super) fn clear(folder: &Folder) -> Result<(), FilesError> {
-        folder.reach(Step::ClearIntent)?;
-        let place = place(folder);
+        folder.reach(WriteStep::ClearIntent)?;
+        let place = intent_path(folder);
         atomic::remove(&place).map_err(FilesError::io("clear", place))
     }
 
@@ -93,29 +94,29 @@ impl std::fmt::Display for Intent {
     }
 }
 
-fn place(folder: &Folder) -> PathBuf {
-    folder.private("intent")
+fn intent_path(folder: &Folder) -> PathBuf {
+    folder.private_path("intent")
 }
 
-/// Where the new texts wait.
-pub(super) fn waiting_folder(folder: &Folder) -> PathBuf {
-    folder.private("new")
+/// The folder of staged texts.
+pub(super) fn staged_folder(folder: &Folder) -> PathBuf {
+    folder.private_path("new")
 }
 
-/// Where the new text of change `number` waits, and then what the swap has taken out.
-pub(super) fn waiting_place(folder: &Folder, number: usize) -> PathBuf {
-    waiting_folder(folder).join(number.to_string())
+/// Path of the staged text of change `number`, and afterwards of the file that it replaced.
+pub(super) fn staged_path(folder: &Folder, number: usize) -> PathBuf {
+    staged_folder(folder).join(number.to_string())
 }
 
-/// Empties the waiting places. Only when no intent is recorded.
-pub(super) fn clear_waiting(folder: &Folder) -> Result<(), FilesError> {
-    let place = waiting_folder(folder);
+/// Removes all staged texts. Only when no intent is recorded.
+pub(super) fn clear_staged_files(folder: &Folder) -> Result<(), FilesError> {
+    let place = staged_folder(folder);
     atomic::empty(&place).map_err(FilesError::io("clear", place))
 }
 
-/// Moves an intent that cannot be read out of the way, with all that belongs to it.
+/// Moves an intent that cannot be read to `.git/daybook/aside/`, with all that belongs to it.
 pub(super) fn set_aside(folder: &Folder) -> Result<(), FilesError> {
-    let all = folder.private("aside");
+    let all = folder.private_path("aside");
     let numbered = (0..).map(|number: u64| all.join(number.to_string()));
     let aside = numbered
         .into_iter()
@@ -124,7 +125,7 @@ pub(super) fn set_aside(folder: &Folder) -> Result<(), FilesError> {
     let moved = (|| {
         fs::create_dir_all(&aside)?;
         for name in ["new", "promised", "intent"] {
-            fs::rename(folder.private(name), aside.join(name))?;
+            fs::rename(folder.private_path(name), aside.join(name))?;
         }
         Ok(())
     })();
@@ -141,19 +142,19 @@ mod tests {
     fn an_intent_is_read_as_it_was_recorded_and_a_torn_one_not_at_all() {
         let dir = tempfile::tempdir().unwrap();
         let folder = Folder::open(dir.path(), FilesConfig::default()).unwrap();
-        assert_eq!(Intent::read(&folder).unwrap(), Recorded::Nothing);
+        assert_eq!(Intent::read(&folder).unwrap(), StoredIntent::Nothing);
         let new = ObjectId::empty_tree(gix::hash::Kind::Sha1);
         for base in [None, Some(new)] {
             let intent = Intent { base, new };
             intent.draft(&folder).unwrap();
             Intent::record(&folder).unwrap();
-            assert_eq!(Intent::read(&folder).unwrap(), Recorded::Intent(intent));
+            assert_eq!(Intent::read(&folder).unwrap(), StoredIntent::Intent(intent));
             let text = intent.to_string();
             for end in 0..text.len() - 1 {
                 assert_eq!(Intent::parse(&text.as_bytes()[..end]), None);
             }
         }
         Intent::clear(&folder).unwrap();
-        assert_eq!(Intent::read(&folder).unwrap(), Recorded::Nothing);
+        assert_eq!(Intent::read(&folder).unwrap(), StoredIntent::Nothing);
     }
 }

@@ -1,6 +1,6 @@
-//! Where a scope's memory lives: folder and file names (DESIGN.md, "On disk").
+//! Folder and file names of a scope's memory (DESIGN.md, "On disk").
 //!
-//! Not here: how a name becomes a component of a path (`name`).
+//! Not here: encoding a name as a path component (`name`).
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::{OsStr, OsString};
@@ -10,19 +10,19 @@ use daybook_domain::{Scope, ScopeKind, Tenant};
 
 use super::name::FileName;
 use super::path::FilePath;
-use crate::consolidate::{Memory, Page};
+use crate::consolidate::{MemoryPage, ScopeMemory};
 
-/// `MEMORY.md`: curated, long-term.
+/// `MEMORY.md`: curated, long-term memory.
 pub const CURATED: &str = "MEMORY.md";
-/// `memory_summary.md`: what is put in front of an agent.
+/// `memory_summary.md`: what is shown to an agent.
 pub const SUMMARY: &str = "memory_summary.md";
-/// `branches.md`: where each branch stands.
+/// `branches.md`: the state of each branch.
 pub const BRANCHES: &str = "branches.md";
-/// Folders of kinds of scopes, below the folder of their tenant.
+/// Folders of the kinds of scopes, below the folder of their tenant.
 pub(super) const KINDS: [&str; 5] = ["users", "agents", "teams", "rooms", "projects"];
-/// Where the tenants stand that are not the local one.
+/// Parent folder of all tenants but the local one.
 const TENANTS: &str = "tenants";
-/// A memory folder, in the folder of its scope.
+/// Name of the memory folder inside a scope's folder.
 const MEMORY: &str = "memory";
 /// The list of entities.
 pub(super) const ENTITY_INDEX: &str = "INDEX.md";
@@ -32,7 +32,7 @@ const OWNED_FOLDERS: [&str; 4] = ["daily", "sessions", "notes", "entities"];
 /// A scope's memory folder below the root.
 #[must_use]
 pub fn folder(root: &Path, scope: &Scope) -> PathBuf {
-    wall(root, &scope.tenant)
+    tenant_folder(root, &scope.tenant)
         .join(kind_folder(scope.kind))
         .join(FileName::folder(&scope.name))
         .join(MEMORY)
@@ -49,17 +49,17 @@ pub(super) fn kind_folder(kind: ScopeKind) -> &'static str {
     }
 }
 
-/// The folder that holds all that a tenant keeps in files.
+/// The folder that holds all files of a tenant.
 #[must_use]
-pub fn wall(root: &Path, tenant: &Tenant) -> PathBuf {
+pub fn tenant_folder(root: &Path, tenant: &Tenant) -> PathBuf {
     if *tenant == Tenant::local() {
         return root.to_owned();
     }
     root.join(TENANTS).join(FileName::folder(&tenant.0))
 }
 
-/// The folder that holds what a tenant's hooks and processes leave for each other on this machine: its
-/// spool, its known places, its lock for updates. Not part of a backup.
+/// The folder that a tenant's hooks and processes on this machine share: its spool, its project cache, its
+/// update lock. Not part of a backup.
 #[must_use]
 pub fn run_folder(root: &Path, tenant: &Tenant) -> PathBuf {
     if *tenant == Tenant::local() {
@@ -70,15 +70,15 @@ pub fn run_folder(root: &Path, tenant: &Tenant) -> PathBuf {
         .join(FileName::folder(&tenant.0))
 }
 
-/// The pages of a memory, by file relative to the scope's folder.
+/// The pages of a memory, by path relative to the scope's folder.
 #[must_use]
-pub fn pages(memory: &Memory) -> BTreeMap<FilePath, &Page> {
+pub fn pages(memory: &ScopeMemory) -> BTreeMap<FilePath, &MemoryPage> {
     let mut pages = BTreeMap::from([
-        (FilePath::owned(CURATED), &memory.curated),
-        (FilePath::owned(SUMMARY), &memory.summary),
+        (FilePath::engine_file(CURATED), &memory.curated),
+        (FilePath::engine_file(SUMMARY), &memory.summary),
     ]);
     if !memory.branches.sections.is_empty() {
-        pages.insert(FilePath::owned(BRANCHES), &memory.branches);
+        pages.insert(FilePath::engine_file(BRANCHES), &memory.branches);
     }
     for (folder, named) in [
         ("daily", &memory.daily),
@@ -92,29 +92,30 @@ pub fn pages(memory: &Memory) -> BTreeMap<FilePath, &Page> {
     pages
 }
 
-/// Whether a file is one whose entries the engine may write: what a person keeps elsewhere in the
-/// folder is never touched.
+/// Whether the engine may write entries to a file. Other files in the folder are a person's and are never
+/// changed.
 #[must_use]
-pub fn is_ours(file: &str) -> bool {
+pub fn is_engine_page(file: &str) -> bool {
     let below = |folder: &str| file.starts_with(folder) && file.ends_with(".md");
     [CURATED, SUMMARY, BRANCHES].contains(&file)
         || ["daily/", "sessions/", "notes/"].into_iter().any(below)
 }
 
-/// Whether the engine keeps a file at this path, entities too. A folder there is in its way.
-pub(super) fn is_owned_file(path: &str) -> bool {
-    is_ours(path)
+/// Whether the engine keeps a file at this path, entities included. A folder at this path blocks it.
+pub(super) fn is_engine_file(path: &str) -> bool {
+    is_engine_page(path)
         || path == ENTITY_INDEX
         || (path.starts_with("entities/") && path.ends_with(".md"))
 }
 
-/// Whether the engine keeps files in a folder at this path. A file there is in their way.
-pub(super) fn is_owned_folder(path: &str) -> bool {
+/// Whether the engine keeps files in a folder at this path. A file at this path blocks them.
+pub(super) fn is_engine_folder(path: &str) -> bool {
     OWNED_FOLDERS.contains(&path)
 }
 
-/// Cuts the path of a memory folder in two: the data folder, which may be reached through links, and
-/// the components below it that the engine makes. Of another folder only the last is ours.
+/// Splits the path of a memory folder in two: the data folder, which may be reached through links, and the
+/// components below it that the engine creates. Of any other folder only the last component is the
+/// engine's.
 pub(super) fn split(memory: &Path) -> (PathBuf, Vec<OsString>) {
     let mut base = memory.to_owned();
     let mut below = VecDeque::new();

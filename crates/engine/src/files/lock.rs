@@ -1,8 +1,8 @@
-//! One writer at a time for each memory folder.
+//! Allows one writer at a time for each memory folder.
 //!
-//! The lock is the system's advisory lock on `.git/daybook/lock`: it ends with the process that holds
-//! it, however that ends, so no lock is ever stale. Everything that changes a folder (a consolidation,
-//! `remember`, an undo, an agent's file tools) goes through a [`WriterLock`]; readers need none.
+//! The lock is the system's advisory lock on `.git/daybook/lock`: the OS releases it when the process ends,
+//! however it ends, so no lock is ever stale. Every operation that changes a folder (a consolidation,
+//! `remember`, an undo, an agent's file tools) holds a [`WriterLock`]; readers need none.
 //!
 //! Not here: what a writer does (`write`).
 
@@ -13,7 +13,7 @@ use std::time::Duration;
 use super::error::FilesError;
 use super::folder::Folder;
 
-/// How often a folder that someone else is writing is tried again.
+/// Pause between attempts to lock a folder that another process is writing.
 const POLL: Duration = Duration::from_millis(10);
 
 /// The right to write one folder, until dropped.
@@ -23,13 +23,13 @@ pub struct WriterLock<'f> {
     _file: File,
 }
 
-/// What became of a request for the lock.
+/// Result of a request for the lock.
 #[must_use]
 #[derive(Debug)]
 pub enum LockOutcome<'f> {
-    /// It is ours.
+    /// The lock is held.
     Held(WriterLock<'f>),
-    /// Another process or thread is writing; ask again later.
+    /// Another process or thread is writing; try again later.
     Busy,
 }
 
@@ -37,10 +37,14 @@ impl Folder {
     /// Takes the folder's writer lock, trying for at most `wait` (in steps of 10 ms; zero tries once).
     ///
     /// # Errors
-    /// Only what the disk says; a folder that someone else is writing is an outcome.
+    /// When the disk fails. A folder that another process is writing is an outcome, not an error.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a file lock gives no signal when it is free"
+    )]
     pub fn try_lock(&self, wait: Duration) -> Result<LockOutcome<'_>, FilesError> {
         self.make_private_folders()?;
-        let path = self.private("lock");
+        let path = self.private_path("lock");
         let failed = |error| FilesError::io("lock", &path)(error);
         let file = File::options()
             .create(true)
@@ -51,7 +55,7 @@ impl Folder {
         let tries = wait.as_millis() / POLL.as_millis();
         for tried in 0..=tries {
             match file.try_lock() {
-                // The history was moved away while we waited: this lock is of the old one.
+                // The history was moved away during the wait: this lock is of the old one.
                 Ok(()) if !is_at(&file, &path) => return Ok(LockOutcome::Busy),
                 Ok(()) => {
                     return Ok(LockOutcome::Held(WriterLock {
@@ -86,7 +90,7 @@ fn is_at(_: &File, _: &std::path::Path) -> bool {
 }
 
 impl<'f> WriterLock<'f> {
-    /// The folder that may be written.
+    /// The locked folder.
     pub fn folder(&self) -> &'f Folder {
         self.folder
     }
@@ -103,7 +107,7 @@ mod tests {
         let first = Folder::open(dir.path(), FilesConfig::default()).unwrap();
         let second = Folder::open(dir.path(), FilesConfig::default()).unwrap();
         let LockOutcome::Held(held) = first.try_lock(Duration::ZERO).unwrap() else {
-            panic!("nobody else wants it");
+            panic!("the lock is free");
         };
         assert!(matches!(
             second.try_lock(Duration::ZERO).unwrap(),

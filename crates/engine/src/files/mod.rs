@@ -1,8 +1,8 @@
-//! Memory files: the only place that builds and writes them.
+//! Memory files: the only module that builds and writes them.
 //!
-//! From the inside out: `entry` knows whose a line is, `page` puts what the engine says around what
-//! a person wrote, `post` does so for a whole memory, and `write` makes it one commit that no
-//! crash tears. `reindex` tells the index what stands there now.
+//! From the inside out: `entry` determines the owner of a line, `page` merges the engine's entries with a
+//! person's text, `write_pages` does so for a whole memory, and `write` makes it one commit that no crash
+//! tears. `reindex` updates the index afterwards.
 
 pub mod adopt;
 mod atomic;
@@ -15,36 +15,37 @@ pub mod entry;
 pub mod error;
 pub mod folder;
 #[cfg(test)]
+mod folder_test_support;
+#[cfg(test)]
 mod fuzz_tests;
+mod git_index;
 mod git_lock;
 pub mod history;
-mod index;
+pub mod integrity;
 mod intent;
 pub mod layout;
 pub mod lock;
 pub mod name;
+pub mod named_file;
 mod objects;
 pub mod page;
 pub mod path;
-pub mod post;
 pub mod reader;
-pub mod reading;
 mod recover;
 mod refs;
 pub mod refused;
 pub mod reindex;
+mod replace_file;
 mod scan;
 pub mod shared;
+mod skipped;
 pub mod stamp;
 pub mod steps;
-mod swap;
-#[cfg(test)]
-mod testbed;
 mod tree;
-pub mod unwritten;
-pub mod wholeness;
+pub mod unwritten_pages;
 mod withheld;
 pub mod write;
+pub mod write_pages;
 
 pub use error::FilesError;
 pub use folder::{FilesConfig, Folder};

@@ -1,14 +1,14 @@
-//! How a name becomes the name of a file or folder.
+//! Encodes any name as the name of a file or folder.
 //!
-//! A session's id, a scope, a tenant, an entity may be any text. [`FileName`] is the one way from such
-//! a text to a component of a path. What holds of each: it is one component, visible, never empty,
-//! without separators, control characters or what some system forbids; it is no device of any system
-//! and is bounded in length; and different texts of one rule have different names.
+//! A session's id, a scope, a tenant, an entity may be any text. [`FileName`] is the only conversion from
+//! such a text to a path component. Invariants of each: it is one component, visible, never empty, without
+//! separators, control characters or characters that some system forbids; it is no device of any system and
+//! is bounded in length; and different texts under one rule have different names.
 //!
-//! Two rules, because folders of scopes must stay apart where a file system folds case, while pages
-//! keep the spelling that a person reads. [`FileName::unique`] keeps pages apart instead.
+//! There are two rules, because folders of scopes must stay distinct where a file system folds case, while
+//! pages keep the spelling that a person reads. [`FileName::unique`] keeps pages distinct instead.
 //!
-//! Not here: which file is called what (`layout`).
+//! Not here: the names of particular files (`layout`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -20,16 +20,16 @@ use unicode_normalization::UnicodeNormalization;
 const FOLDER_BYTES: usize = 120;
 /// Longest page name, in bytes: with its ending it fits common file systems.
 const PAGE_BYTES: usize = 252;
-/// Stands before a fingerprint; no other name holds two of them in a row.
-const PRINT: &str = "%%";
+/// Precedes a fingerprint; no other name holds two of them in a row.
+const FINGERPRINT_MARK: &str = "%%";
 
-/// A component of a path that was made from any text.
+/// A path component encoded from any text.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileName(String);
 
 impl FileName {
-    /// The folder of what is called `name`. Lower-case letters, digits, `-`, `_` and inner dots stay;
-    /// everything else is percent-encoded, capitals too.
+    /// The folder name for `name`. Lower-case letters, digits, `-`, `_` and inner dots stay; everything
+    /// else is percent-encoded, capitals too.
     ///
     /// ```
     /// use daybook_engine::files::name::FileName;
@@ -52,7 +52,7 @@ impl FileName {
         Self(bounded(folder, name, FOLDER_BYTES))
     }
 
-    /// The page that is called `name`, without its ending. Whatever every file system takes stays.
+    /// The page name for `name`, without its extension. Characters that every file system accepts stay.
     ///
     /// ```
     /// use daybook_engine::files::name::FileName;
@@ -73,8 +73,8 @@ impl FileName {
         Self(bounded(page, name, PAGE_BYTES))
     }
 
-    /// Pages for all `names`, no two of which are one on a file system that folds case or composes
-    /// letters. A page keeps its name unless another one is in its way.
+    /// Page names for all `names`, no two of which are equal on a file system that folds case or composes
+    /// letters. A page keeps its name unless another one collides with it.
     pub fn unique<'n>(names: impl IntoIterator<Item = &'n str>) -> BTreeMap<&'n str, Self> {
         let mut alike: BTreeMap<String, Vec<&str>> = BTreeMap::new();
         for name in names.into_iter().collect::<BTreeSet<_>>() {
@@ -85,16 +85,20 @@ impl FileName {
         for names in alike.into_values() {
             for (n, name) in names.into_iter().enumerate() {
                 let page = Self::page(name);
-                let page = if n == 0 { page } else { page.with_print(name) };
+                let page = if n == 0 {
+                    page
+                } else {
+                    page.with_fingerprint(name)
+                };
                 pages.insert(name, page);
             }
         }
         pages
     }
 
-    /// The name that a folder stands for; `None` when no name gives this folder, or its name was too long to
-    /// be kept whole.
-    pub(super) fn of_folder(folder: &str) -> Option<String> {
+    /// Decodes a folder name; `None` when no name encodes to this folder, or its name was too long to be
+    /// kept whole.
+    pub(super) fn decode_folder(folder: &str) -> Option<String> {
         let mut bytes = Vec::with_capacity(folder.len());
         let mut rest = folder.strip_suffix('%').unwrap_or(folder).bytes();
         while let Some(byte) = rest.next() {
@@ -116,8 +120,8 @@ impl FileName {
         &self.0
     }
 
-    fn with_print(self, name: &str) -> Self {
-        Self(printed(self.0, name, PAGE_BYTES))
+    fn with_fingerprint(self, name: &str) -> Self {
+        Self(fingerprinted(self.0, name, PAGE_BYTES))
     }
 }
 
@@ -133,7 +137,7 @@ impl AsRef<std::path::Path> for FileName {
     }
 }
 
-/// `name` with each character encoded that may not stay; one `%` for the empty name.
+/// Encodes each character of `name` that may not stay; one `%` for the empty name.
 fn encoded(name: &str, stays: impl Fn(usize, char) -> bool) -> String {
     let mut file = String::new();
     for (at, c) in name.char_indices() {
@@ -156,24 +160,24 @@ fn bounded(file: String, name: &str, limit: usize) -> String {
     if file.len() <= limit {
         return file;
     }
-    // Folders were always cut at the bound itself and then printed.
+    // Folder names are cut at the bound itself, and the fingerprint comes on top.
     let room = if limit == FOLDER_BYTES {
         limit + 34
     } else {
         limit
     };
-    printed(file, name, room)
+    fingerprinted(file, name, room)
 }
 
 /// `file`, cut so that it and a fingerprint of `name` fit in `limit` bytes.
-fn printed(mut file: String, name: &str, limit: usize) -> String {
+fn fingerprinted(mut file: String, name: &str, limit: usize) -> String {
     let print = EventId::of(&[name.as_bytes()]).0;
     let mut end = file.len().min(limit - 34);
     while !file.is_char_boundary(end) {
         end -= 1;
     }
     file.truncate(end);
-    file + &format!("{PRINT}{print:032x}")
+    file + &format!("{FINGERPRINT_MARK}{print:032x}")
 }
 
 /// Characters that some file system drops from names, or that change how a name is shown.
@@ -182,8 +186,8 @@ fn is_invisible(c: char) -> bool {
         | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// What is left of a name where case is folded and letters are composed in some system's own way:
-/// only characters on which all agree.
+/// The part of a name that stays when case is folded and letters are composed in some system's own way:
+/// only characters on which all systems agree.
 fn folded(file: &str) -> String {
     let upper = file.nfkd().flat_map(char::to_uppercase);
     let lower = upper.flat_map(char::to_lowercase);
@@ -205,7 +209,7 @@ fn is_device_digit(c: char) -> bool {
     c.is_ascii_digit() || matches!(c, '¹' | '²' | '³')
 }
 
-/// The short name under which one file system shows a folder called `.git`.
+/// Whether a name may be the short name that one file system gives to a folder called `.git`.
 fn is_git_short(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     name.starts_with("git~") || name.starts_with("gi7eba~")

@@ -1,13 +1,13 @@
-//! New blobs, trees and commits on their way into the history.
+//! Stages new blobs, trees and commits before they become part of the history.
 //!
-//! git's rule that an object, once it has its name, never changes makes a torn one permanent: a
-//! later write of the same text would find the name taken. So objects are staged in a folder of ours,
-//! brought to disk together, and only then given their names.
+//! git's rule that an object, once it has its name, never changes makes a torn one permanent: a later write
+//! of the same text would find the name in use. So objects are staged in a private folder, brought to disk
+//! together, and only then given their names.
 //!
-//! There are two such folders. What is staged for an intent keeps until the intent is carried out,
-//! which begins by publishing it. Everything else that a stopped writer leaves staged is garbage.
+//! There are two such folders. Objects staged for an intent remain until the intent is applied, which
+//! begins by publishing them. All other objects that a stopped writer leaves staged are garbage.
 //!
-//! Not here: what goes into a tree or a commit's message.
+//! Not here: the contents of a tree, or of a commit's message.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -20,25 +20,24 @@ use gix::zlib::Compression;
 use gix::zlib::stream::deflate;
 
 use super::atomic;
-use super::error::FilesError;
+use super::error::{FilesError, SkipReason};
 use super::folder::Folder;
-use super::refused::WhySkipped;
-use super::steps::Step;
-use crate::bounded::Refusal;
+use super::steps::WriteStep;
+use crate::bounded::FileRefusal;
 
-/// Longest text of a file that is read from the history, in bytes: a person may have committed any.
+/// Longest file that is read from the history, in bytes: a person may have committed any.
 const MAX_BLOB_BYTES: u64 = 64 * 1024 * 1024;
 
 /// What objects are staged for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum StagedFor {
-    /// An intent, which may be carried out by another process.
+pub(super) enum StagingPurpose {
+    /// An intent, which another process may apply.
     Intent,
-    /// A commit that this process makes next, or nobody.
+    /// A commit that this process makes next; useless to any other.
     Now,
 }
 
-impl StagedFor {
+impl StagingPurpose {
     fn folder_name(self) -> &'static str {
         match self {
             Self::Intent => "promised",
@@ -47,22 +46,26 @@ impl StagedFor {
     }
 
     fn place(self, folder: &Folder) -> PathBuf {
-        folder.private(self.folder_name())
+        folder.private_path(self.folder_name())
     }
 }
 
-/// Objects that are not in the history yet.
+/// Objects that are staged and not yet in the history.
 pub(super) struct Staging<'a> {
     folder: &'a Folder,
     repo: &'a gix::Repository,
-    purpose: StagedFor,
+    purpose: StagingPurpose,
     staged: BTreeSet<ObjectId>,
     /// Files of other kinds that must reach the disk together with the objects.
     also: Vec<PathBuf>,
 }
 
 impl<'a> Staging<'a> {
-    pub(super) fn new(folder: &'a Folder, repo: &'a gix::Repository, purpose: StagedFor) -> Self {
+    pub(super) fn new(
+        folder: &'a Folder,
+        repo: &'a gix::Repository,
+        purpose: StagingPurpose,
+    ) -> Self {
         Self {
             folder,
             repo,
@@ -89,14 +92,18 @@ impl<'a> Staging<'a> {
 
     pub(super) fn put(&mut self, kind: Kind, bytes: &[u8]) -> Result<ObjectId, FilesError> {
         let id = hash(self.folder, kind, bytes)?;
-        if is_known(self.repo, id) {
+        if has_object(self.repo, id) {
             return Ok(id);
         }
-        self.put_anew(kind, bytes)
+        self.put_replacing(kind, bytes)
     }
 
-    /// Stages an object even if the history has it: it takes the place of one that cannot be read.
-    pub(super) fn put_anew(&mut self, kind: Kind, bytes: &[u8]) -> Result<ObjectId, FilesError> {
+    /// Stages an object even if the history has it, to replace one that cannot be read.
+    pub(super) fn put_replacing(
+        &mut self,
+        kind: Kind,
+        bytes: &[u8],
+    ) -> Result<ObjectId, FilesError> {
         let id = hash(self.folder, kind, bytes)?;
         if !self.staged.contains(&id) {
             let place = self.place_of(id);
@@ -106,14 +113,14 @@ impl<'a> Staging<'a> {
         Ok(id)
     }
 
-    /// Has `bring_to_disk` wait for one more file; waiting for many at once is cheaper.
-    pub(super) fn wait_also_for(&mut self, path: PathBuf) {
+    /// Adds a file that `sync_to_disk` waits for; waiting for many at once is cheaper.
+    pub(super) fn sync_also(&mut self, path: PathBuf) {
         self.also.push(path);
     }
 
-    /// Waits until everything staged, and its folder, is on disk.
-    pub(super) fn bring_to_disk(&self) -> Result<(), FilesError> {
-        self.folder.reach(Step::BringToDisk)?;
+    /// Waits until all staged objects, and their folder, are on disk.
+    pub(super) fn sync_to_disk(&self) -> Result<(), FilesError> {
+        self.folder.reach(WriteStep::SyncToDisk)?;
         let mut waits: Vec<_> = self.staged.iter().map(|id| self.place_of(*id)).collect();
         waits.extend(self.also.iter().cloned());
         waits.push(self.purpose.place(self.folder));
@@ -123,9 +130,9 @@ impl<'a> Staging<'a> {
         ))
     }
 
-    /// Brings everything staged to disk and makes it part of the history.
+    /// Brings all staged objects to disk and adds them to the history.
     pub(super) fn publish(self) -> Result<(), FilesError> {
-        self.bring_to_disk()?;
+        self.sync_to_disk()?;
         publish(self.folder, self.repo, self.purpose)
     }
 
@@ -135,18 +142,18 @@ impl<'a> Staging<'a> {
 }
 
 /// Whether an object is in the history.
-// A name alone proves nothing: git may have been cut off by a power failure after giving it.
-// An object that does not even open is written again, over the broken one. (Asked of the store:
-// the repository pretends to have the empty tree, which `git fsck` then misses.)
-pub(super) fn is_known(repo: &gix::Repository, id: ObjectId) -> bool {
+// A name alone proves nothing: git may have been interrupted by a power failure after giving it. An object
+// that does not even open is written again, over the broken one. (This checks the object store: the
+// repository pretends to have the empty tree, which `git fsck` then misses.)
+pub(super) fn has_object(repo: &gix::Repository, id: ObjectId) -> bool {
     matches!(repo.objects.try_header(&id), Ok(Some(_)))
 }
 
-/// Makes all that is staged for `purpose`, by whomever, part of the history. It is on disk.
+/// Adds all objects staged for `purpose`, by any process, to the history. They must be on disk.
 pub(super) fn publish(
     folder: &Folder,
     repo: &gix::Repository,
-    purpose: StagedFor,
+    purpose: StagingPurpose,
 ) -> Result<(), FilesError> {
     let failed = |doing| FilesError::io(doing, folder.root());
     let objects = repo.objects.store_ref().path();
@@ -159,7 +166,7 @@ pub(super) fn publish(
         let Some((first, rest)) = name.split_at_checked(2).filter(|_| name.len() == 40) else {
             continue;
         };
-        folder.reach(Step::PublishObject)?;
+        folder.reach(WriteStep::PublishObject)?;
         let parent = objects.join(first);
         move_into(&staged, &parent, rest).map_err(failed("add an object to"))?;
         changed.insert(parent);
@@ -170,16 +177,16 @@ pub(super) fn publish(
     Ok(())
 }
 
-/// Removes what is staged. Only under the writer lock, and only when no intent is recorded.
-pub(super) fn clear_staged(folder: &Folder) -> Result<(), FilesError> {
-    for purpose in [StagedFor::Intent, StagedFor::Now] {
+/// Removes all staged objects. Only under the writer lock, and only when no intent is recorded.
+pub(super) fn clear_staged_objects(folder: &Folder) -> Result<(), FilesError> {
+    for purpose in [StagingPurpose::Intent, StagingPurpose::Now] {
         let place = purpose.place(folder);
         atomic::empty(&place).map_err(FilesError::io("clear", place))?;
     }
     Ok(())
 }
 
-/// The name that git gives to `bytes`.
+/// The object id that git gives to `bytes`.
 pub(super) fn hash(folder: &Folder, kind: Kind, bytes: &[u8]) -> Result<ObjectId, FilesError> {
     gix::objs::compute_hash(gix::hash::Kind::Sha1, kind, bytes)
         .map_err(FilesError::git("name an object", folder.root()))
@@ -207,14 +214,14 @@ pub(super) fn read_blob(
         .map_err(failed())
 }
 
-/// Refuses an object whose file is no regular one: a pipe would be waited for.
+/// Refuses an object whose file is not a regular file: reading a pipe would block.
 fn check_object(folder: &Folder, repo: &gix::Repository, id: ObjectId) -> Result<(), FilesError> {
     let (name, objects) = (id.to_string(), repo.objects.store_ref().path());
     let path = objects.join(&name[..2]).join(&name[2..]);
-    match fs::symlink_metadata(&path).map(|found| Refusal::of_kind(found.file_type())) {
+    match fs::symlink_metadata(&path).map(|found| FileRefusal::of_kind(found.file_type())) {
         Ok(Some(why)) => Err(FilesError::Refused {
             path,
-            why: WhySkipped::Refused(why),
+            why: SkipReason::Refused(why),
         }),
         Ok(None) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -222,9 +229,9 @@ fn check_object(folder: &Folder, repo: &gix::Repository, id: ObjectId) -> Result
     }
 }
 
-/// Writes an object as git does, but at a place of our choice.
+/// Writes an object in git's format at `place`.
 fn write_loose(place: &Path, kind: Kind, bytes: &[u8]) -> io::Result<()> {
-    // Objects are read-only, so one that was left there cannot be written over.
+    // Objects are read-only, so a leftover one cannot be overwritten.
     atomic::remove(place)?;
     let mut options = File::options();
     options.write(true).create_new(true);

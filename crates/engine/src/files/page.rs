@@ -1,35 +1,35 @@
-//! A page of memory and what stands in its file: what the engine wants to say, put around what a
-//! person has written.
+//! Merges a page of memory into its file: the engine's entries are placed around a person's text.
 //!
-//! The engine owns only entries that carry its marker and still agree with it. Everything else in
-//! the file is a person's and stays byte for byte, in its order. An entry that a person changed is
-//! not written again beside theirs; one that a person deleted is withheld.
+//! The engine owns only entries that carry its marker and still agree with it. Everything else in the file
+//! is a person's and stays byte for byte, in its order. An entry that a person changed is not written again
+//! beside theirs; one that a person deleted is withheld.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::entry::{
-    Block, EntryId, Marker, bare, blocks, is_own_heading, render, render_heading, unmarked,
+    EntryId, Marker, PageBlock, is_own_heading, parse_blocks, render, render_heading,
+    without_line_end, without_marker,
 };
-use crate::consolidate::{Entry, Page, Section};
+use crate::consolidate::{MemoryEntry, MemoryPage, MemorySection};
 
-/// What happens to the engine's own entries that the page no longer has.
+/// What happens to the engine's entries that the page no longer has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Orphans {
-    /// They are removed: what they said no longer holds, or lost its place.
+    /// They are removed: their content no longer holds, or lost its place.
     Remove,
-    /// They are left to the person, without their marker: this database never knew them.
+    /// They stay as the person's text, without their marker: this database has no record of them.
     Disown,
 }
 
-/// The page as a new file.
+/// Renders the page as a new file.
 #[must_use]
-pub fn fresh(page: &Page, withheld: &BTreeSet<Marker>) -> String {
+pub fn render_page(page: &MemoryPage, withheld: &BTreeSet<Marker>) -> String {
     let mut out = Vec::new();
     if !page.heading.is_empty() {
         out.push(render_heading(&page.heading));
     }
     for section in &page.sections {
-        let entries: Vec<&Entry> = section
+        let entries: Vec<&MemoryEntry> = section
             .entries
             .iter()
             .filter(|entry| !withheld.contains(&Marker::of(entry)))
@@ -49,52 +49,57 @@ pub fn fresh(page: &Page, withheld: &BTreeSet<Marker>) -> String {
     out.join("\n")
 }
 
-/// The page merged into what stands in the file.
+/// Merges the page into the file's current text.
 #[must_use]
-pub fn merged(page: &Page, current: &str, withheld: &BTreeSet<Marker>, orphans: Orphans) -> String {
+pub fn merge_page(
+    page: &MemoryPage,
+    current: &str,
+    withheld: &BTreeSet<Marker>,
+    orphans: Orphans,
+) -> String {
     if orphans == Orphans::Remove && is_untouched(page, current) {
-        return fresh(page, withheld);
+        return render_page(page, withheld);
     }
-    // A carriage return at the very end becomes such an ending as soon as a line follows it.
+    // A carriage return at the very end becomes such a line end as soon as a line follows it.
     let ending = if current.contains("\r\n") || current.ends_with('\r') {
         "\r\n"
     } else {
         "\n"
     };
-    let mut merge = Merge::new(page, withheld, orphans, ending);
-    for block in blocks(current) {
-        merge.take(block);
+    let mut merge = PageMerge::new(page, withheld, orphans, ending);
+    for block in parse_blocks(current) {
+        merge.add_block(block);
     }
     merge.add_missing(page);
     merge.text()
 }
 
-/// Whether nobody but the engine has written in the file: not a line, a heading or a blank.
+/// Whether the file holds only the engine's text: no line, heading or blank line of a person.
 #[must_use]
-pub fn is_untouched(page: &Page, current: &str) -> bool {
+pub fn is_untouched(page: &MemoryPage, current: &str) -> bool {
     let mut lines: Vec<&str> = Vec::new();
     let mut below_heading = false;
-    for block in blocks(current) {
+    for block in parse_blocks(current) {
         match block {
-            Block::Heading(1, line) if lines.is_empty() && is_own_heading(line) => {
-                lines.push(bare(line));
+            PageBlock::Heading(1, line) if lines.is_empty() && is_own_heading(line) => {
+                lines.push(without_line_end(line));
                 below_heading = true;
             }
-            Block::Heading(2, line) if page.sections.iter().any(|s| s.title == title(line)) => {
+            PageBlock::Heading(2, line) if page.sections.iter().any(|s| s.title == title(line)) => {
                 if !lines.is_empty() {
                     lines.push("");
                 }
-                lines.push(bare(line));
+                lines.push(without_line_end(line));
                 below_heading = false;
             }
-            Block::Ours(_, held) => {
+            PageBlock::Ours(_, held) => {
                 if std::mem::take(&mut below_heading) {
                     lines.push("");
                 }
-                lines.extend(held.iter().map(|line| bare(line)));
+                lines.extend(held.iter().map(|line| without_line_end(line)));
             }
-            Block::Other(line) if bare(line).is_empty() => {}
-            Block::Altered(..) | Block::Heading(..) | Block::Other(_) => return false,
+            PageBlock::Other(line) if without_line_end(line).is_empty() => {}
+            PageBlock::Altered(..) | PageBlock::Heading(..) | PageBlock::Other(_) => return false,
         }
     }
     lines.push("");
@@ -102,12 +107,12 @@ pub fn is_untouched(page: &Page, current: &str) -> bool {
 }
 
 fn title(heading: &str) -> &str {
-    bare(heading).trim_start_matches('#').trim()
+    without_line_end(heading).trim_start_matches('#').trim()
 }
 
-/// Entries that the engine wrote and a person has deleted since, as they were written.
+/// Markers of entries in `written` that a person has since deleted from `current`.
 #[must_use]
-pub fn deleted(current: &str, written: &str) -> Vec<Marker> {
+pub fn deleted_markers(current: &str, written: &str) -> Vec<Marker> {
     let left: BTreeSet<EntryId> = markers(current).iter().map(Marker::id).collect();
     markers(written)
         .into_iter()
@@ -115,48 +120,48 @@ pub fn deleted(current: &str, written: &str) -> Vec<Marker> {
         .collect()
 }
 
-/// The marks in a file, of entries that were changed too.
+/// The markers in a file, including those of changed entries.
 fn markers(text: &str) -> Vec<Marker> {
-    blocks(text)
+    parse_blocks(text)
         .into_iter()
         .filter_map(|block| match block {
-            Block::Ours(marker, _) | Block::Altered(marker, _) => Some(marker),
-            Block::Heading(..) | Block::Other(_) => None,
+            PageBlock::Ours(marker, _) | PageBlock::Altered(marker, _) => Some(marker),
+            PageBlock::Heading(..) | PageBlock::Other(_) => None,
         })
         .collect()
 }
 
 /// One piece of the file under construction.
-struct Piece {
-    /// The `##` heading that it stands under.
+struct PagePiece {
+    /// The `##` heading above it.
     section: String,
-    /// An entry of the engine's, changed or not: new ones are put behind the last of these.
+    /// Whether it is an engine's entry, changed or not: new ones are inserted after the last of these.
     is_entry: bool,
-    /// A person's lines with their own line ends; the engine's without.
+    /// A person's lines with their line ends; the engine's without.
     lines: Vec<String>,
 }
 
-struct Merge<'a> {
-    planned: BTreeMap<EntryId, &'a Entry>,
+struct PageMerge<'a> {
+    planned: BTreeMap<EntryId, &'a MemoryEntry>,
     heading: String,
     orphans: Orphans,
     ending: &'static str,
     section: String,
     placed: BTreeSet<EntryId>,
-    pieces: Vec<Piece>,
+    pieces: Vec<PagePiece>,
 }
 
-impl<'a> Merge<'a> {
+impl<'a> PageMerge<'a> {
     fn new(
-        page: &'a Page,
+        page: &'a MemoryPage,
         withheld: &BTreeSet<Marker>,
         orphans: Orphans,
         ending: &'static str,
     ) -> Self {
         let entries = page.sections.iter().flat_map(|section| &section.entries);
-        let (kept_back, planned): (Vec<&Entry>, Vec<&Entry>) =
+        let (kept_back, planned): (Vec<&MemoryEntry>, Vec<&MemoryEntry>) =
             entries.partition(|entry| withheld.contains(&Marker::of(entry)));
-        let id = |entry: &Entry| EntryId::of(&entry.key);
+        let id = |entry: &MemoryEntry| EntryId::of(&entry.key);
         Self {
             placed: kept_back.into_iter().map(id).collect(),
             planned: planned
@@ -171,53 +176,59 @@ impl<'a> Merge<'a> {
         }
     }
 
-    fn take(&mut self, block: Block<'_>) {
+    fn add_block(&mut self, block: PageBlock<'_>) {
         match block {
-            Block::Ours(marker, lines) => self.take_ours(marker.id(), lines),
-            Block::Altered(marker, lines) => {
+            PageBlock::Ours(marker, lines) => self.add_own_entry(marker.id(), lines),
+            PageBlock::Altered(marker, lines) => {
                 self.placed.insert(marker.id());
-                self.put(true, owned(&lines));
+                self.push(true, owned(&lines));
             }
-            Block::Heading(1, line) if is_own_heading(line) && !self.heading.is_empty() => {
-                self.put(false, vec![render_heading(&self.heading)]);
+            PageBlock::Heading(1, line) if is_own_heading(line) && !self.heading.is_empty() => {
+                self.push(false, vec![render_heading(&self.heading)]);
             }
-            Block::Heading(level, line) => {
+            PageBlock::Heading(level, line) => {
                 if level == 2 {
                     title(line).clone_into(&mut self.section);
                 }
-                self.put(false, owned(&[line]));
+                self.push(false, owned(&[line]));
             }
-            Block::Other(line) => self.put(false, owned(&[line])),
+            PageBlock::Other(line) => self.push(false, owned(&[line])),
         }
     }
 
-    fn take_ours(&mut self, id: EntryId, lines: Vec<&str>) {
+    fn add_own_entry(&mut self, id: EntryId, lines: Vec<&str>) {
         let planned = self.planned.get(&id).copied();
         match (planned, self.orphans) {
             (Some(entry), _) if !self.placed.contains(&id) => {
                 self.placed.insert(id);
-                self.put(true, render(entry));
+                self.push(true, render(entry));
             }
             (Some(_), _) | (None, Orphans::Remove) => {}
             (None, Orphans::Disown) => {
-                let own = |line: &&str| format!("{}{}", unmarked(line), &line[bare(line).len()..]);
+                let own = |line: &&str| {
+                    format!(
+                        "{}{}",
+                        without_marker(line),
+                        &line[without_line_end(line).len()..]
+                    )
+                };
                 let own = lines.iter().map(own).collect();
-                self.put(false, own);
+                self.push(false, own);
             }
         }
     }
 
-    fn put(&mut self, is_entry: bool, lines: Vec<String>) {
-        self.pieces.push(Piece {
+    fn push(&mut self, is_entry: bool, lines: Vec<String>) {
+        self.pieces.push(PagePiece {
             section: self.section.clone(),
             is_entry,
             lines,
         });
     }
 
-    fn add_missing(&mut self, page: &Page) {
+    fn add_missing(&mut self, page: &MemoryPage) {
         for section in &page.sections {
-            let missing: Vec<&Entry> = section
+            let missing: Vec<&MemoryEntry> = section
                 .entries
                 .iter()
                 .filter(|entry| self.placed.insert(EntryId::of(&entry.key)))
@@ -228,8 +239,8 @@ impl<'a> Merge<'a> {
         }
     }
 
-    fn add_to(&mut self, section: &Section, missing: &[&Entry]) {
-        let of_section = |piece: &Piece| piece.section == section.title;
+    fn add_to(&mut self, section: &MemorySection, missing: &[&MemoryEntry]) {
+        let of_section = |piece: &PagePiece| piece.section == section.title;
         let last_entry = self
             .pieces
             .iter()
@@ -242,7 +253,7 @@ impl<'a> Merge<'a> {
                 self.pieces.len()
             }
         };
-        let pieces = missing.iter().map(|entry| Piece {
+        let pieces = missing.iter().map(|entry| PagePiece {
             section: section.title.clone(),
             is_entry: true,
             lines: render(entry),
@@ -252,17 +263,17 @@ impl<'a> Merge<'a> {
 
     fn open_section(&mut self, title: &str) {
         let last_line = self.pieces.last().and_then(|piece| piece.lines.last());
-        let ends_open = last_line.is_some_and(|line| !bare(line).is_empty());
+        let ends_open = last_line.is_some_and(|line| !without_line_end(line).is_empty());
         self.section = title.to_owned();
         if ends_open {
-            self.put(false, vec![self.ending.to_owned()]);
+            self.push(false, vec![self.ending.to_owned()]);
         }
         if !title.is_empty() {
-            self.put(false, vec![format!("## {title}")]);
+            self.push(false, vec![format!("## {title}")]);
         }
     }
 
-    /// The file. A line gets a line end where it has none, but for a person's last one.
+    /// Renders the file. A line gets a line end where it has none, except for a person's last one.
     fn text(self) -> String {
         let ending = self.ending;
         let mut text = String::new();

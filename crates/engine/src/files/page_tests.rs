@@ -1,30 +1,30 @@
-//! What stands in a file after the engine has written, beside what a person wrote there.
+//! The text of a file after the engine has written, beside a person's text.
 
 use std::collections::BTreeSet;
 
 use super::*;
 use crate::files::entry::Marker;
 
-fn entry(key: &str, line: &str) -> Entry {
-    Entry {
+fn entry(key: &str, line: &str) -> MemoryEntry {
+    MemoryEntry {
         key: key.to_owned(),
         lines: vec![line.to_owned()],
         observations: Vec::new(),
     }
 }
 
-fn page(sections: &[(&str, &[(&str, &str)])]) -> Page {
-    let section = |(title, entries): &(&str, &[(&str, &str)])| Section {
+fn page(sections: &[(&str, &[(&str, &str)])]) -> MemoryPage {
+    let section = |(title, entries): &(&str, &[(&str, &str)])| MemorySection {
         title: (*title).to_owned(),
         entries: entries.iter().map(|(key, line)| entry(key, line)).collect(),
     };
-    Page {
+    MemoryPage {
         heading: "tidepool — what we know".to_owned(),
         sections: sections.iter().map(section).collect(),
     }
 }
 
-fn rules() -> Page {
+fn rules() -> MemoryPage {
     page(&[(
         "Rules",
         &[
@@ -36,16 +36,19 @@ fn rules() -> Page {
 
 /// The text without markers, for reading.
 fn read(text: &str) -> String {
-    text.lines().map(unmarked).collect::<Vec<_>>().join("\n")
+    text.lines()
+        .map(without_marker)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
-fn write(page: &Page, current: &str) -> String {
-    merged(page, current, &BTreeSet::new(), Orphans::Remove)
+fn write(page: &MemoryPage, current: &str) -> String {
+    merge_page(page, current, &BTreeSet::new(), Orphans::Remove)
 }
 
 #[test]
 fn a_fresh_page_reads_like_a_person_wrote_it() {
-    let text = fresh(&rules(), &BTreeSet::new());
+    let text = render_page(&rules(), &BTreeSet::new());
     let expected =
         "# tidepool — what we know\n\n## Rules\n- test first [7f78:L1]\n- push when told [7f78:L2]";
     assert_eq!(read(&text), expected);
@@ -53,7 +56,7 @@ fn a_fresh_page_reads_like_a_person_wrote_it() {
 
 #[test]
 fn writing_the_same_page_again_changes_nothing() {
-    let text = fresh(&rules(), &BTreeSet::new());
+    let text = render_page(&rules(), &BTreeSet::new());
     assert_eq!(write(&rules(), &text), text);
     let edited = format!("{text}\nmine\n");
     assert_eq!(write(&rules(), &edited), edited);
@@ -61,7 +64,7 @@ fn writing_the_same_page_again_changes_nothing() {
 
 #[test]
 fn what_a_person_wrote_stays_byte_for_byte() {
-    let written = fresh(&rules(), &BTreeSet::new());
+    let written = render_page(&rules(), &BTreeSet::new());
     let edited = format!(
         "{}\n\n  mine, without an end of line\t ",
         written.replace("## Rules", "intro\r\n## Rules")
@@ -82,7 +85,7 @@ fn what_a_person_wrote_stays_byte_for_byte() {
 
 #[test]
 fn an_entry_that_a_person_changed_is_theirs() {
-    let written = fresh(&rules(), &BTreeSet::new());
+    let written = render_page(&rules(), &BTreeSet::new());
     let edited = written.replace("test first", "test first, always");
     let later = page(&[(
         "Rules",
@@ -97,31 +100,31 @@ fn an_entry_that_a_person_changed_is_theirs() {
 
 #[test]
 fn an_entry_that_a_person_deleted_is_known_and_can_be_withheld() {
-    let written = fresh(&rules(), &BTreeSet::new());
+    let written = render_page(&rules(), &BTreeSet::new());
     let edited: String = written
         .lines()
         .filter(|line| !line.contains("test first"))
         .map(|line| format!("{line}\n"))
         .collect();
-    let gone = deleted(&edited, &written);
+    let gone = deleted_markers(&edited, &written);
     assert_eq!(gone, [Marker::of(&entry("a", "test first [7f78:L1]"))]);
     let withheld = gone.into_iter().collect();
-    let text = merged(&rules(), &edited, &withheld, Orphans::Remove);
+    let text = merge_page(&rules(), &edited, &withheld, Orphans::Remove);
     assert_eq!(text, edited);
 }
 
 #[test]
-fn a_changed_entry_is_not_taken_for_a_deleted_one() {
-    let written = fresh(&rules(), &BTreeSet::new());
+fn a_changed_entry_is_not_reported_as_deleted() {
+    let written = render_page(&rules(), &BTreeSet::new());
     assert_eq!(
-        deleted(&written.replace("test first", "tests"), &written),
+        deleted_markers(&written.replace("test first", "tests"), &written),
         []
     );
 }
 
 #[test]
 fn new_entries_join_their_section_wherever_a_person_moved_it() {
-    let written = fresh(&rules(), &BTreeSet::new());
+    let written = render_page(&rules(), &BTreeSet::new());
     let edited = format!(
         "# mine\n\n{}\n## Mine too\n- my line\n",
         &written[written.find("## ").unwrap_or(0)..]
@@ -144,17 +147,17 @@ fn new_entries_join_their_section_wherever_a_person_moved_it() {
 
 #[test]
 fn entries_of_a_lost_database_are_left_to_the_person() {
-    let written = fresh(&rules(), &BTreeSet::new());
+    let written = render_page(&rules(), &BTreeSet::new());
     let only = page(&[("Rules", &[("a", "test first [7f78:L1]")])]);
-    let text = merged(&only, &written, &BTreeSet::new(), Orphans::Disown);
+    let text = merge_page(&only, &written, &BTreeSet::new(), Orphans::Disown);
     assert!(text.contains("\n- push when told [7f78:L2]\n"));
-    let again = merged(&only, &text, &BTreeSet::new(), Orphans::Remove);
+    let again = merge_page(&only, &text, &BTreeSet::new(), Orphans::Remove);
     assert_eq!(again, text);
 }
 
 #[test]
 fn lines_below_an_entry_belong_to_it() {
-    let diary = Entry {
+    let diary = MemoryEntry {
         key: "s".to_owned(),
         lines: vec![
             "09:00–10:00 tides [7f78]".to_owned(),
@@ -162,17 +165,17 @@ fn lines_below_an_entry_belong_to_it() {
         ],
         observations: Vec::new(),
     };
-    let page = Page {
+    let page = MemoryPage {
         heading: "tidepool · 2026-03-02".to_owned(),
-        sections: vec![Section {
+        sections: vec![MemorySection {
             title: String::new(),
             entries: vec![diary],
         }],
     };
-    let written = fresh(&page, &BTreeSet::new());
+    let written = render_page(&page, &BTreeSet::new());
     let edited = written.replace("decided: 100", "decided: 200");
     assert_eq!(write(&page, &edited), edited);
-    assert!(deleted(&edited, &written).is_empty());
+    assert!(deleted_markers(&edited, &written).is_empty());
 }
 
 proptest::proptest! {
@@ -182,7 +185,7 @@ proptest::proptest! {
         cut in 0_usize..12,
         drop_b in proptest::bool::ANY,
     ) {
-        let written = fresh(&rules(), &BTreeSet::new());
+        let written = render_page(&rules(), &BTreeSet::new());
         let lines: Vec<&str> = written.split_inclusive('\n').collect();
         let cut = cut.min(lines.len());
         let current = format!("{}{}{}", lines[..cut].concat(), mine.concat(), lines[cut..].concat());

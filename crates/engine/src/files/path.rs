@@ -1,11 +1,11 @@
-//! How a memory file is named.
+//! The path of a memory file, checked to stay inside its folder.
 //!
-//! A [`FilePath`] stays inside its folder on every platform: it is relative, its components are
-//! ordinary visible names, and nothing in it can be taken for `.git`. Whoever holds one may join it
-//! to a folder without a further check (symbolic links apart, which only the disk can show).
+//! A [`FilePath`] stays inside its folder on every platform: it is relative, its components are ordinary
+//! visible names, and nothing in it can be mistaken for `.git`. Callers may join it to a folder without a
+//! further check (symbolic links apart, which only the disk can show).
 //!
-//! Not here: which file is called what (`layout`), and how the name of something becomes a component
-//! (`name`). Paths that people and trees hold are checked here.
+//! Not here: the names of particular files (`layout`), and encoding a name as a component (`name`). This
+//! module checks paths that people and trees hold.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ impl FilePath {
     /// Checks `path`.
     ///
     /// # Errors
-    /// [`FilesError::BadPath`] says which rule it breaks.
+    /// [`FilesError::BadPath`] with the rule that it breaks.
     pub fn new(path: impl Into<String>) -> Result<Self, FilesError> {
         let path = path.into();
         match fault_in(&path) {
@@ -40,12 +40,12 @@ impl FilePath {
     }
 
     /// A file that the engine keeps at the top of every memory folder.
-    pub(super) fn owned(file: &'static str) -> Self {
+    pub(super) fn engine_file(file: &'static str) -> Self {
         debug_assert!(fault_in(file).is_none(), "{file}");
         Self(file.to_owned())
     }
 
-    /// The page called `name` in one of the engine's folders.
+    /// The path of the page `name` in one of the engine's folders.
     pub(super) fn page(folder: &'static str, name: &FileName) -> Self {
         let path = format!("{folder}/{name}.md");
         debug_assert!(fault_in(&path).is_none(), "{path:?}");
@@ -57,7 +57,7 @@ impl FilePath {
         &self.0
     }
 
-    /// Where the file lies when its folder is `root`.
+    /// The file's path on disk when its folder is `root`.
     pub(super) fn under(&self, root: &Path) -> PathBuf {
         root.join(&self.0)
     }
@@ -66,7 +66,7 @@ impl FilePath {
         self.0.split('/')
     }
 
-    /// Its folders, outermost first, the root left out: `a/b/c.md` lies in `a` and `a/b`.
+    /// Its folders, outermost first, without the root: `a/b/c.md` is in `a` and `a/b`.
     pub(super) fn folders(&self) -> impl Iterator<Item = &str> {
         self.0.match_indices('/').map(|(end, _)| &self.0[..end])
     }
@@ -91,7 +91,7 @@ fn fault_in(path: &str) -> Option<&'static str> {
     path.split('/').find_map(fault_in_name)
 }
 
-/// Why one component may not stand in a path, or nothing.
+/// The rule that a path component breaks; `None` if it is valid.
 pub(super) fn fault_in_name(name: &str) -> Option<&'static str> {
     use gix::validate::path::component;
     if name.is_empty() {
@@ -103,7 +103,7 @@ pub(super) fn fault_in_name(name: &str) -> Option<&'static str> {
     if name.len() > MAX_NAME_BYTES {
         return Some("a component of it is longer than 255 bytes");
     }
-    // A backslash separates folders on Windows, where this folder may be checked out tomorrow.
+    // A backslash separates folders on Windows, where this folder may later be checked out.
     if name.contains(['\\', '\0']) {
         return Some("it holds a backslash or a NUL");
     }

@@ -1,78 +1,99 @@
-//! The one way to read what lies in a memory folder.
+//! The only way to read files in a memory folder.
 //!
-//! Anybody may put anything there: a link to a file of secrets, a pipe, a device, a terabyte of
-//! nothing. What holds for every door: from the data folder on no symbolic link is followed, only
-//! regular files are read, and of those no more than a bound. Each component is opened in the folder
-//! that was opened before it, so that nothing can be put in its place meanwhile.
+//! A memory folder may hold anything: a link to a file of secrets, a pipe, a device, a terabyte of zeros.
+//! Invariants for every caller: below the data folder no symbolic link is followed, only regular files are
+//! read, and no more of them than a bound. Each component is opened relative to the folder opened before
+//! it, so that it cannot be exchanged meanwhile.
 //!
-//! Not here: what a refused file means for its caller, and where refusals are listed (`refused`).
+//! Not here: what a refused file means for its caller, and the list of refused files (`refused`).
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use super::error::{FilesError, SkipReason};
 use super::layout;
 use super::path::FilePath;
-use crate::bounded::{Refusal, check, read_whole};
+use crate::bounded::{FileRefusal, check, read_whole};
 
 /// Longest memory file, in bytes, unless a folder is configured otherwise.
 pub const FILE_BYTES: u64 = 8 * 1024 * 1024;
 
-/// Something in or above a memory folder that is not read, and why.
+/// A path in or above a memory folder that is not read, and why.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{} is not read: {why}", .path.display())]
 pub struct Refused {
-    /// Where it stands.
+    /// Its path.
     pub path: PathBuf,
-    /// What is wrong with it.
-    pub why: Refusal,
+    /// The reason.
+    pub why: FileRefusal,
+}
+
+impl From<Refused> for FilesError {
+    fn from(refused: Refused) -> Self {
+        let Refused { path, why } = refused;
+        match why {
+            FileRefusal::Failed(kind) => Self::from_io("read", path, kind.into()),
+            FileRefusal::Link
+            | FileRefusal::Folder
+            | FileRefusal::NotAFolder
+            | FileRefusal::Pipe
+            | FileRefusal::Socket
+            | FileRefusal::Device
+            | FileRefusal::TooLarge { .. } => Self::Refused {
+                path,
+                why: SkipReason::Refused(why),
+            },
+        }
+    }
 }
 
 /// An open memory folder.
 #[derive(Debug)]
-pub struct Reader {
+pub struct FolderReader {
     place: PathBuf,
-    root: Folder,
+    root: OpenFolder,
 }
 
-impl Reader {
-    /// Opens the memory folder at `memory`; nothing if there is none.
+impl FolderReader {
+    /// Opens the memory folder at `memory`; `None` if it does not exist.
     ///
     /// # Errors
-    /// When it, or a folder that the engine makes above it, is a link or no folder.
+    /// When it, or a folder that the engine makes above it, is a link or not a folder.
     pub fn open(memory: &Path) -> Result<Option<Self>, Refused> {
         let (base, below) = layout::split(memory);
         let mut place = base.clone();
-        let mut root = match Folder::open(&base) {
+        let mut root = match OpenFolder::open(&base) {
             Ok(root) => root,
-            Err(why) => return absent(place, why),
+            Err(why) => return none_if_absent(place, why),
         };
         for name in below {
             place.push(&name);
             root = match root.folder(Path::new(&name)) {
                 Ok(folder) => folder,
-                Err(why) => return absent(place, why),
+                Err(why) => return none_if_absent(place, why),
             };
         }
         Ok(Some(Self { place, root }))
     }
 
-    /// The bytes of a file; nothing if there is none.
+    /// Reads a whole file; `None` if it does not exist.
     ///
     /// # Errors
-    /// When it, or a folder above it, is something else, or it is longer than `limit` bytes.
+    /// When it is not a regular file, a folder above it is not a folder, or it is longer than `limit`
+    /// bytes.
     pub fn read(&self, path: &FilePath, limit: u64) -> Result<Option<Vec<u8>>, Refused> {
         self.with(path, |file| read_whole(file, limit))
     }
 
-    /// The first `limit` bytes of a file; nothing if there is none.
+    /// Reads the first `limit` bytes of a file; `None` if it does not exist.
     ///
     /// # Errors
-    /// When it is something else than a file, or longer than [`FILE_BYTES`].
+    /// When it is not a regular file, or longer than [`FILE_BYTES`].
     pub fn read_start(&self, path: &FilePath, limit: u64) -> Result<Option<Vec<u8>>, Refused> {
         self.with(path, |file| {
             if file.metadata()?.len() > FILE_BYTES {
-                return Err(Refusal::TooLarge { limit: FILE_BYTES });
+                return Err(FileRefusal::TooLarge { limit: FILE_BYTES });
             }
             let mut bytes = Vec::new();
             file.take(limit).read_to_end(&mut bytes)?;
@@ -80,10 +101,10 @@ impl Reader {
         })
     }
 
-    /// The text of a file, what is no UTF-8 in it replaced; nothing if there is none.
+    /// Reads a file as text, with invalid UTF-8 replaced; `None` if it does not exist.
     ///
     /// # Errors
-    /// Those of [`Reader::read`], with [`FILE_BYTES`].
+    /// Those of [`FolderReader::read`], with [`FILE_BYTES`].
     pub fn text(&self, path: &FilePath) -> Result<Option<String>, Refused> {
         let bytes = self.read(path, FILE_BYTES)?;
         Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
@@ -92,7 +113,7 @@ impl Reader {
     fn with<T>(
         &self,
         path: &FilePath,
-        read: impl FnOnce(File) -> Result<T, Refusal>,
+        read: impl FnOnce(File) -> Result<T, FileRefusal>,
     ) -> Result<Option<T>, Refused> {
         let (mut place, mut within) = (self.place.clone(), None);
         let mut components = path.components().peekable();
@@ -102,46 +123,46 @@ impl Reader {
             if components.peek().is_none() {
                 return match folder.file(Path::new(name)).and_then(read) {
                     Ok(read) => Ok(Some(read)),
-                    Err(why) => absent(place, why),
+                    Err(why) => none_if_absent(place, why),
                 };
             }
             within = match folder.folder(Path::new(name)) {
                 Ok(folder) => Some(folder),
-                Err(why) => return absent(place, why),
+                Err(why) => return none_if_absent(place, why),
             };
         }
         Ok(None)
     }
 }
 
-/// Reads the file at `path` in the memory folder `memory`; nothing if either is not there.
+/// Reads the file at `path` in the memory folder `memory`; `None` if either does not exist.
 ///
 /// # Errors
-/// Those of [`Reader::open`] and [`Reader::text`].
+/// Those of [`FolderReader::open`] and [`FolderReader::text`].
 pub fn text(memory: &Path, path: &FilePath) -> Result<Option<String>, Refused> {
-    match Reader::open(memory)? {
+    match FolderReader::open(memory)? {
         Some(reader) => reader.text(path),
         None => Ok(None),
     }
 }
 
-/// The file at `place`, which is ours and not followed when it is a link; nothing if there is none.
+/// Reads Daybook's own file at `place`; `None` if it does not exist. A link is not followed.
 pub(super) fn read_private(place: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
     let read = || {
-        let folder = Folder::open(place.parent().unwrap_or(place))?;
+        let folder = OpenFolder::open(place.parent().unwrap_or(place))?;
         let name = place.file_name().unwrap_or_default();
         read_whole(folder.file(Path::new(name))?, limit)
     };
     match read() {
         Ok(bytes) => Ok(Some(bytes)),
-        Err(Refusal::Failed(io::ErrorKind::NotFound)) => Ok(None),
+        Err(FileRefusal::Failed(io::ErrorKind::NotFound)) => Ok(None),
         Err(why) => Err(why.into()),
     }
 }
 
-fn absent<T>(path: PathBuf, why: Refusal) -> Result<Option<T>, Refused> {
+fn none_if_absent<T>(path: PathBuf, why: FileRefusal) -> Result<Option<T>, Refused> {
     match why {
-        Refusal::Failed(io::ErrorKind::NotFound) => Ok(None),
+        FileRefusal::Failed(io::ErrorKind::NotFound) => Ok(None),
         why => Err(Refused { path, why }),
     }
 }
@@ -152,26 +173,26 @@ mod system {
 
     use rustix::fs::{AtFlags, Mode, OFlags, openat, statat};
 
-    use super::{File, Path, Refusal, check, io};
+    use super::{File, FileRefusal, Path, check, io};
 
     /// An open folder.
     #[derive(Debug)]
-    pub(super) struct Folder(OwnedFd);
+    pub(super) struct OpenFolder(OwnedFd);
 
-    impl Folder {
-        /// Opens the folder at `path`, wherever links lead.
-        pub(super) fn open(path: &Path) -> Result<Self, Refusal> {
+    impl OpenFolder {
+        /// Opens the folder at `path`, following links.
+        pub(super) fn open(path: &Path) -> Result<Self, FileRefusal> {
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
             let opened = rustix::fs::open(path, flags, Mode::empty());
             Ok(Self(opened.map_err(io::Error::from)?))
         }
 
         /// Opens the folder called `name` in this one.
-        pub(super) fn folder(&self, name: &Path) -> Result<Self, Refusal> {
+        pub(super) fn folder(&self, name: &Path) -> Result<Self, FileRefusal> {
             match self.kind(name)? {
                 rustix::fs::FileType::Directory => {}
-                rustix::fs::FileType::Symlink => return Err(Refusal::Link),
-                _ => return Err(Refusal::NotAFolder),
+                rustix::fs::FileType::Symlink => return Err(FileRefusal::Link),
+                _ => return Err(FileRefusal::NotAFolder),
             }
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let opened = openat(&self.0, name, flags, Mode::empty());
@@ -179,16 +200,16 @@ mod system {
         }
 
         /// Opens the regular file called `name` in this folder.
-        pub(super) fn file(&self, name: &Path) -> Result<File, Refusal> {
+        pub(super) fn file(&self, name: &Path) -> Result<File, FileRefusal> {
             use rustix::fs::FileType;
-            // Looked at first: opening a device can have effects of its own.
+            // The kind is checked first: opening a device can have side effects.
             match self.kind(name)? {
                 FileType::RegularFile => {}
-                FileType::Symlink => return Err(Refusal::Link),
-                FileType::Directory => return Err(Refusal::Folder),
-                FileType::Fifo => return Err(Refusal::Pipe),
-                FileType::Socket => return Err(Refusal::Socket),
-                _ => return Err(Refusal::Device),
+                FileType::Symlink => return Err(FileRefusal::Link),
+                FileType::Directory => return Err(FileRefusal::Folder),
+                FileType::Fifo => return Err(FileRefusal::Pipe),
+                FileType::Socket => return Err(FileRefusal::Socket),
+                _ => return Err(FileRefusal::Device),
             }
             let flags = OFlags::RDONLY
                 | OFlags::NOFOLLOW
@@ -201,7 +222,7 @@ mod system {
             Ok(file)
         }
 
-        fn kind(&self, name: &Path) -> Result<rustix::fs::FileType, Refusal> {
+        fn kind(&self, name: &Path) -> Result<rustix::fs::FileType, FileRefusal> {
             let found = statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW);
             let found = found.map_err(io::Error::from)?;
             Ok(rustix::fs::FileType::from_raw_mode(found.st_mode))
@@ -214,36 +235,36 @@ mod system {
     use std::fs::symlink_metadata;
     use std::path::PathBuf;
 
-    use super::{File, Path, Refusal, check};
+    use super::{File, FileRefusal, Path, check};
 
-    /// A folder that was looked at.
+    /// A folder whose kind was checked.
     #[derive(Debug)]
-    pub(super) struct Folder(PathBuf);
+    pub(super) struct OpenFolder(PathBuf);
 
-    impl Folder {
-        /// Looks at the folder at `path`, wherever links lead.
-        pub(super) fn open(path: &Path) -> Result<Self, Refusal> {
+    impl OpenFolder {
+        /// Checks the folder at `path`, following links.
+        pub(super) fn open(path: &Path) -> Result<Self, FileRefusal> {
             match std::fs::metadata(path)?.is_dir() {
                 true => Ok(Self(path.to_owned())),
-                false => Err(Refusal::NotAFolder),
+                false => Err(FileRefusal::NotAFolder),
             }
         }
 
-        /// Looks at the folder called `name` in this one.
-        pub(super) fn folder(&self, name: &Path) -> Result<Self, Refusal> {
+        /// Checks the folder called `name` in this one.
+        pub(super) fn folder(&self, name: &Path) -> Result<Self, FileRefusal> {
             let path = self.0.join(name);
             let kind = symlink_metadata(&path)?.file_type();
             if kind.is_symlink() {
-                return Err(Refusal::Link);
+                return Err(FileRefusal::Link);
             }
             if !kind.is_dir() {
-                return Err(Refusal::NotAFolder);
+                return Err(FileRefusal::NotAFolder);
             }
             Ok(Self(path))
         }
 
         /// Opens the regular file called `name` in this folder.
-        pub(super) fn file(&self, name: &Path) -> Result<File, Refusal> {
+        pub(super) fn file(&self, name: &Path) -> Result<File, FileRefusal> {
             let path = self.0.join(name);
             check(&symlink_metadata(&path)?)?;
             let file = File::open(path)?;
@@ -253,7 +274,7 @@ mod system {
     }
 }
 
-use system::Folder;
+use system::OpenFolder;
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
@@ -263,7 +284,7 @@ mod tests {
     use super::*;
     use crate::strange_files_test_support::{in_time, make_pipe, make_sparse};
 
-    fn read_in_time(memory: &Path, path: &str) -> Result<Option<String>, Refusal> {
+    fn read_in_time(memory: &Path, path: &str) -> Result<Option<String>, FileRefusal> {
         let (memory, path) = (memory.to_owned(), FilePath::new(path).unwrap());
         in_time(move || text(&memory, &path)).map_err(|refused| refused.why)
     }
@@ -281,18 +302,18 @@ mod tests {
         symlink("../../../secret.md", at("link.md")).unwrap();
         symlink("topics", at("again")).unwrap();
         symlink("/dev/zero", at("zero.md")).unwrap();
-        let huge = Refusal::TooLarge { limit: FILE_BYTES };
+        let huge = FileRefusal::TooLarge { limit: FILE_BYTES };
         for (path, read) in [
             ("topics/tides.md", Ok(Some("tides".to_owned()))),
             ("none.md", Ok(None)),
             ("none/x.md", Ok(None)),
-            ("pipe.md", Err(Refusal::Pipe)),
+            ("pipe.md", Err(FileRefusal::Pipe)),
             ("huge.md", Err(huge)),
-            ("link.md", Err(Refusal::Link)),
-            ("again/tides.md", Err(Refusal::Link)),
-            ("zero.md", Err(Refusal::Link)),
-            ("topics", Err(Refusal::Folder)),
-            ("topics/tides.md/x", Err(Refusal::NotAFolder)),
+            ("link.md", Err(FileRefusal::Link)),
+            ("again/tides.md", Err(FileRefusal::Link)),
+            ("zero.md", Err(FileRefusal::Link)),
+            ("topics", Err(FileRefusal::Folder)),
+            ("topics/tides.md/x", Err(FileRefusal::NotAFolder)),
         ] {
             assert_eq!(read_in_time(&memory, path), read, "{path}");
         }
@@ -319,7 +340,7 @@ mod tests {
         symlink(at("data/projects/tidepool"), at("other/projects/tidepool")).unwrap();
         assert_eq!(
             read_in_time(&memory(&at("other")), "a.md"),
-            Err(Refusal::Link)
+            Err(FileRefusal::Link)
         );
     }
 }

@@ -1,4 +1,4 @@
-//! Crashes: a writer is stopped at each of its steps, and a person edits at each of them.
+//! Crash tests: a writer is stopped at each of its steps, and a person edits at each of them.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,21 +9,21 @@ use std::sync::{Arc, Mutex};
 use proptest::prelude::*;
 
 use super::*;
-use crate::files::folder::{Durability, FilesConfig};
-use crate::files::history::CommitId;
-use crate::files::steps::Steps;
-use crate::files::testbed::{Testbed, as_changes, save};
-use crate::files::write::{Recovery, WriteOutcome, Written};
+use crate::files::folder::{FileDurability, FilesConfig};
+use crate::files::folder_test_support::{TestFolder, as_changes, save};
+use crate::files::history::CommitHash;
+use crate::files::steps::StepObserver;
+use crate::files::write::{FinishedWrite, Recovery, WriteOutcome};
 
 /// An edit by hand before a step of the writer: `None` deletes.
 #[derive(Clone)]
-struct Edit {
+struct PersonEdit {
     step: usize,
     place: PathBuf,
     bytes: Option<Vec<u8>>,
 }
 
-impl Edit {
+impl PersonEdit {
     /// Makes the edit; `false` if there was nothing to delete.
     fn make(&self) -> bool {
         match &self.bytes {
@@ -38,14 +38,14 @@ impl Edit {
 
 /// Stops a writer before the step with a given number, and lets a person act before others.
 #[derive(Clone, Default)]
-struct Fate {
+struct StepScript {
     stop_at: Option<usize>,
-    edits: Vec<Edit>,
-    seen: Arc<Mutex<Vec<Step>>>,
-    made: Arc<Mutex<Vec<Edit>>>,
+    edits: Vec<PersonEdit>,
+    seen: Arc<Mutex<Vec<WriteStep>>>,
+    made: Arc<Mutex<Vec<PersonEdit>>>,
 }
 
-impl Fate {
+impl StepScript {
     fn stopped_at(step: usize) -> Self {
         Self {
             stop_at: Some(step),
@@ -54,7 +54,7 @@ impl Fate {
     }
 
     fn with_edit(mut self, step: usize, place: PathBuf, bytes: Option<&[u8]>) -> Self {
-        self.edits.push(Edit {
+        self.edits.push(PersonEdit {
             step,
             place,
             bytes: bytes.map(<[u8]>::to_vec),
@@ -62,17 +62,17 @@ impl Fate {
         self
     }
 
-    fn steps(&self) -> Steps {
-        let fate = self.clone();
-        Steps::watched(move |step| {
-            let number = fate.reached();
-            fate.seen.lock().unwrap().push(step);
-            for edit in fate.edits.iter().filter(|edit| edit.step == number) {
+    fn steps(&self) -> StepObserver {
+        let script = self.clone();
+        StepObserver::observing(move |step| {
+            let number = script.reached();
+            script.seen.lock().unwrap().push(step);
+            for edit in script.edits.iter().filter(|edit| edit.step == number) {
                 if edit.make() {
-                    fate.made.lock().unwrap().push(edit.clone());
+                    script.made.lock().unwrap().push(edit.clone());
                 }
             }
-            if fate.stop_at == Some(number) {
+            if script.stop_at == Some(number) {
                 Err(io::Error::other("killed"))
             } else {
                 Ok(())
@@ -98,18 +98,21 @@ const CHANGES: Texts<'_> = &[
     ("new/file.md", Some("new")),
 ];
 
-fn bed_with_history() -> Testbed {
-    let bed = Testbed::new();
-    let _ = bed.write(BEFORE).unwrap();
-    bed.save("person.md", "pending");
-    bed
+fn memory_with_history() -> TestFolder {
+    let memory = TestFolder::new();
+    let _ = memory.write(BEFORE).unwrap();
+    memory.save("person.md", "pending");
+    memory
 }
 
 /// The steps of writing `CHANGES` when nothing goes wrong.
-fn steps_of_a_whole_write(bed: &Testbed) -> Vec<Step> {
-    let fate = Fate::default();
-    let _ = bed.copied().write_watched(fate.steps(), CHANGES).unwrap();
-    let seen = fate.seen.lock().unwrap();
+fn steps_of_a_whole_write(memory: &TestFolder) -> Vec<WriteStep> {
+    let script = StepScript::default();
+    let _ = memory
+        .copied()
+        .write_observed(script.steps(), CHANGES)
+        .unwrap();
+    let seen = script.seen.lock().unwrap();
     seen.clone()
 }
 
@@ -132,86 +135,94 @@ fn expected(changes: Texts<'_>) -> BTreeMap<String, Vec<u8>> {
 fn a_writer_killed_at_any_step_leaves_the_old_state_or_the_new() {
     let (old, new) = (expected(&[]), expected(CHANGES));
     for can_exchange in [true, false] {
-        let mut origin = bed_with_history();
+        let mut origin = memory_with_history();
         origin.folder.may_exchange = can_exchange;
         let steps = steps_of_a_whole_write(&origin);
         assert!(steps.len() > 25, "{steps:?}");
         for step in 0..steps.len() {
-            let bed = origin.copied();
+            let memory = origin.copied();
             assert!(
-                bed.write_watched(Fate::stopped_at(step).steps(), CHANGES)
+                memory
+                    .write_observed(StepScript::stopped_at(step).steps(), CHANGES)
                     .is_err(),
                 "step {step}"
             );
-            // Nothing is torn even before anybody recovers: each file is whole, old or new.
-            for (path, bytes) in bed.work_tree() {
+            // Nothing is torn even before a recovery: each file is whole, old or new.
+            for (path, bytes) in memory.work_tree() {
                 assert!(
                     [old.get(&path), new.get(&path)].contains(&Some(&bytes)),
                     "{path} at {step}"
                 );
             }
-            let has_promised = bed.at(".git/daybook/intent").exists();
-            let settled = bed.settle().unwrap();
+            let has_promised = memory.at(".git/daybook/intent").exists();
+            let settled = memory.settle().unwrap();
             assert_eq!(
                 matches!(settled.recovery, Recovery::Finished(_)),
                 has_promised,
                 "step {step}"
             );
-            let wrote = bed.work_tree() == new;
+            let wrote = memory.work_tree() == new;
             assert!(
-                wrote || (!has_promised && bed.work_tree() == old),
+                wrote || (!has_promised && memory.work_tree() == old),
                 "step {step}"
             );
-            bed.assert_is_head();
-            // The next worker does the job again and ends where the first would have.
-            let _ = bed.write(CHANGES).unwrap();
-            assert_eq!(bed.work_tree(), new);
-            assert_eq!(bed.log().len(), 3, "step {step}: {:?}", bed.log());
-            bed.assert_settled();
+            memory.assert_is_head();
+            // The next worker repeats the job and ends where the first would have.
+            let _ = memory.write(CHANGES).unwrap();
+            assert_eq!(memory.work_tree(), new);
+            assert_eq!(memory.log().len(), 3, "step {step}: {:?}", memory.log());
+            memory.assert_settled();
         }
     }
 }
 
 #[test]
 fn a_recovery_killed_at_any_step_is_recovered_in_turn() {
-    let origin = bed_with_history();
+    let origin = memory_with_history();
     let steps = steps_of_a_whole_write(&origin);
     let promised = steps
         .iter()
-        .position(|step| *step == Step::RecordIntent)
+        .position(|step| *step == WriteStep::RecordIntent)
         .unwrap()
         + 1;
     for first in promised..steps.len() {
         for second in 0.. {
-            let bed = origin.copied();
+            let memory = origin.copied();
             assert!(
-                bed.write_watched(Fate::stopped_at(first).steps(), CHANGES)
+                memory
+                    .write_observed(StepScript::stopped_at(first).steps(), CHANGES)
                     .is_err()
             );
-            let is_whole = bed.settle_watched(Fate::stopped_at(second).steps()).is_ok();
-            let _ = bed.settle().unwrap();
+            let is_intact = memory
+                .settle_observed(StepScript::stopped_at(second).steps())
+                .is_ok();
+            let _ = memory.settle().unwrap();
             assert_eq!(
-                bed.work_tree(),
+                memory.work_tree(),
                 expected(CHANGES),
                 "steps {first} and {second}"
             );
-            assert_eq!(bed.log().len(), 3, "steps {first} and {second}");
-            bed.assert_is_head();
-            if is_whole {
+            assert_eq!(memory.log().len(), 3, "steps {first} and {second}");
+            memory.assert_is_head();
+            if is_intact {
                 break;
             }
         }
     }
 }
 
-/// A person acts at one step and the writer is killed at the same or a later one: their version
-/// stands in the end, whatever it is, and the engine's is not lost either.
+/// A person acts at one step and the writer is killed at the same or a later one: in the end the work tree
+/// has their version, whatever it is, and the engine's is not lost either.
 #[test]
-fn an_edit_before_any_step_stands_after_a_kill_at_any_later_one() {
-    let mut origin = bed_with_history();
-    let (changed, deleted, added) = ("MEMORY.md", "daily/old.md", "new/file.md");
+fn an_edit_before_any_step_survives_a_kill_at_any_later_one() {
+    let mut origin = memory_with_history();
+    let (changed, deleted_markers, added) = ("MEMORY.md", "daily/old.md", "new/file.md");
     for (can_exchange, edit, paths) in [
-        (true, Some(&b"theirs"[..]), &[changed, deleted, added][..]),
+        (
+            true,
+            Some(&b"theirs"[..]),
+            &[changed, deleted_markers, added][..],
+        ),
         (true, None, &[changed, added]),
         (false, Some(b"theirs"), &[changed]),
     ] {
@@ -219,100 +230,104 @@ fn an_edit_before_any_step_stands_after_a_kill_at_any_later_one() {
         let steps = steps_of_a_whole_write(&origin);
         let planned = steps
             .iter()
-            .position(|step| *step == Step::PrepareFile)
+            .position(|step| *step == WriteStep::PrepareFile)
             .unwrap();
         for &path in paths {
             for edited in planned..steps.len() {
-                // Where places cannot be traded, what is saved between the last look and the rename
-                // is lost; see `swap`.
-                if !can_exchange && steps[edited] == Step::Trade {
+                // Where files cannot be exchanged, an edit saved between the last check and the rename is
+                // lost; see `replace_file`.
+                if !can_exchange && steps[edited] == WriteStep::ExchangeFiles {
                     continue;
                 }
                 for stopped in [edited, edited + 1, steps.len()] {
-                    let bed = origin.copied();
-                    let fate = Fate::stopped_at(stopped).with_edit(edited, bed.at(path), edit);
-                    let _ = bed.write_watched(fate.steps(), CHANGES);
-                    let has_promised = bed.at(".git/daybook/intent").exists();
-                    let _ = bed.settle().unwrap();
+                    let memory = origin.copied();
+                    let script =
+                        StepScript::stopped_at(stopped).with_edit(edited, memory.at(path), edit);
+                    let _ = memory.write_observed(script.steps(), CHANGES);
+                    let has_promised = memory.at(".git/daybook/intent").exists();
+                    let _ = memory.settle().unwrap();
                     let case = format!("{path}: {edit:?} at {edited}, stopped at {stopped}");
-                    if !fate.made.lock().unwrap().is_empty() {
+                    if !script.made.lock().unwrap().is_empty() {
                         assert_eq!(
-                            bed.read(path).map(String::into_bytes).as_deref(),
+                            memory.read(path).map(String::into_bytes).as_deref(),
                             edit,
                             "{case}"
                         );
                     }
                     if has_promised && path == changed {
-                        assert!(bed.versions(path).contains(&b"two".to_vec()), "{case}");
+                        assert!(memory.versions(path).contains(&b"two".to_vec()), "{case}");
                     }
-                    bed.assert_is_head();
+                    memory.assert_is_head();
                 }
             }
         }
     }
 }
 
-/// Saved within the window of one swap, then a kill, then saved again from the engine's version: the
-/// newer edit stands, and the older one, which the person did not see again, is in the history.
+/// Saved during one replacement, then a kill, then saved again from the engine's version: the newer edit
+/// stays, and the older one, which the person did not see again, is in the history.
 #[test]
-fn an_edit_taken_out_of_its_place_survives_a_kill_and_a_newer_edit() {
-    let origin = bed_with_history();
+fn a_displaced_edit_survives_a_kill_and_a_newer_edit() {
+    let origin = memory_with_history();
     let steps = steps_of_a_whole_write(&origin);
     for path in ["MEMORY.md", "daily/old.md"] {
-        let mut strays = 0;
-        for edited in (0..steps.len()).filter(|step| steps[*step] == Step::Trade) {
+        let mut displaced_edits = 0;
+        for edited in (0..steps.len()).filter(|step| steps[*step] == WriteStep::ExchangeFiles) {
             for stopped in edited + 1..edited + 4 {
-                let bed = origin.copied();
-                let fate =
-                    Fate::stopped_at(stopped).with_edit(edited, bed.at(path), Some(b"first"));
-                assert!(bed.write_watched(fate.steps(), CHANGES).is_err());
-                let was_displaced = bed.read(path).as_deref() != Some("first");
-                bed.save(path, "second");
-                let _ = bed.settle().unwrap();
-                assert_eq!(bed.read(path).unwrap(), "second");
+                let memory = origin.copied();
+                let script = StepScript::stopped_at(stopped).with_edit(
+                    edited,
+                    memory.at(path),
+                    Some(b"first"),
+                );
+                assert!(memory.write_observed(script.steps(), CHANGES).is_err());
+                let was_displaced = memory.read(path).as_deref() != Some("first");
+                memory.save(path, "second");
+                let _ = memory.settle().unwrap();
+                assert_eq!(memory.read(path).unwrap(), "second");
                 if was_displaced {
-                    strays += 1;
+                    displaced_edits += 1;
                     assert!(
-                        bed.versions(path).contains(&b"first".to_vec()),
+                        memory.versions(path).contains(&b"first".to_vec()),
                         "{path}: {edited}, {stopped}"
                     );
                 }
-                bed.assert_settled();
+                memory.assert_settled();
             }
         }
-        assert!(strays > 0, "no kill hit the window at {path}");
+        assert!(displaced_edits > 0, "no kill hit the window at {path}");
     }
 }
 
-/// Two edits while the engine writes, the second of what the engine may just have put in the place
-/// of the first: the second stands, and no first one that was replaced is lost.
+/// Two edits while the engine writes, the second of what the engine may just have put in place of the
+/// first: the second stays, and no first one that was replaced is lost.
 #[test]
-fn the_second_of_two_edits_during_a_write_stands_and_the_first_is_kept() {
-    let origin = bed_with_history();
+fn the_second_of_two_edits_during_a_write_stays_and_the_first_is_in_the_history() {
+    let origin = memory_with_history();
     let steps = steps_of_a_whole_write(&origin);
     let planned = steps
         .iter()
-        .position(|step| *step == Step::PrepareFile)
+        .position(|step| *step == WriteStep::PrepareFile)
         .unwrap();
     for second in [None, Some(&b"second"[..])] {
         let mut kept = 0;
         for one in planned..steps.len() {
             for two in one + 1..steps.len() {
-                let bed = origin.copied();
-                let place = bed.at("MEMORY.md");
-                let fate = Fate::default()
+                let memory = origin.copied();
+                let place = memory.at("MEMORY.md");
+                let script = StepScript::default()
                     .with_edit(one, place.clone(), Some(b"first"))
                     .with_edit(two, place, second);
-                let _ = bed.write_watched(fate.steps(), CHANGES).unwrap();
-                let _ = bed.settle().unwrap();
+                let _ = memory.write_observed(script.steps(), CHANGES).unwrap();
+                let _ = memory.settle().unwrap();
                 let case = format!("{second:?} at {two}, after {one}");
                 assert_eq!(
-                    bed.read("MEMORY.md").map(String::into_bytes).as_deref(),
+                    memory.read("MEMORY.md").map(String::into_bytes).as_deref(),
                     second,
                     "{case}"
                 );
-                bed.assert_settled();
-                kept += usize::from(bed.versions("MEMORY.md").contains(&b"first".to_vec()));
+                memory.assert_settled();
+                kept += usize::from(memory.versions("MEMORY.md").contains(&b"first".to_vec()));
             }
         }
         assert!(kept > 0, "no first edit was replaced by the engine");
@@ -321,57 +336,58 @@ fn the_second_of_two_edits_during_a_write_stands_and_the_first_is_kept() {
 
 #[test]
 fn a_branch_moved_between_a_kill_and_the_recovery_is_built_upon() {
-    let origin = bed_with_history();
+    let origin = memory_with_history();
     if origin.git(&["--version"]).is_none() {
         return;
     }
     for step in 0..steps_of_a_whole_write(&origin).len() {
-        let bed = origin.copied();
+        let memory = origin.copied();
         assert!(
-            bed.write_watched(Fate::stopped_at(step).steps(), CHANGES)
+            memory
+                .write_observed(StepScript::stopped_at(step).steps(), CHANGES)
                 .is_err()
         );
         for lock in ["index.lock", "refs/heads/main.lock"] {
             // A person would have to remove these; the next writer does it for them.
-            let _ = std::fs::remove_file(bed.at(".git").join(lock));
+            let _ = std::fs::remove_file(memory.at(".git").join(lock));
         }
-        let has_promised = bed.at(".git/daybook/intent").exists();
-        bed.save("still.md", "moved");
-        bed.git(&["-c", "commit.gpgsign=false", "commit", "-qam", "Mine"]);
-        let _ = bed.settle().unwrap();
+        let has_promised = memory.at(".git/daybook/intent").exists();
+        memory.save("still.md", "moved");
+        memory.git(&["-c", "commit.gpgsign=false", "commit", "-qam", "Mine"]);
+        let _ = memory.settle().unwrap();
         let mut wanted = [expected(&[]), expected(CHANGES)];
         wanted
             .iter_mut()
             .for_each(|files| drop(files.insert("still.md".to_owned(), b"moved".to_vec())));
-        let found = bed.work_tree();
+        let found = memory.work_tree();
         assert!(
             found == wanted[1] || (!has_promised && found == wanted[0]),
             "step {step}: {found:?}"
         );
-        bed.assert_settled();
-        assert_eq!(bed.settle().unwrap().edits, None);
+        memory.assert_settled();
+        assert_eq!(memory.settle().unwrap().edits, None);
     }
 }
 
 #[test]
 fn an_intent_that_comes_back_after_it_was_carried_out_changes_nothing() {
-    let bed = bed_with_history();
+    let memory = memory_with_history();
     let intent = Arc::new(Mutex::new(Vec::new()));
-    let (kept, place) = (intent.clone(), bed.at(".git/daybook/intent"));
-    let watched = Steps::watched(move |step| {
-        if step == Step::ClearIntent {
+    let (kept, place) = (intent.clone(), memory.at(".git/daybook/intent"));
+    let watched = StepObserver::observing(move |step| {
+        if step == WriteStep::ClearIntent {
             *kept.lock().unwrap() = std::fs::read(&place)?;
         }
         Ok(())
     });
-    let _ = bed.write_watched(watched, CHANGES).unwrap();
-    bed.save("MEMORY.md", "one");
-    let _ = bed.write(&[("new/file.md", Some("newer"))]).unwrap();
-    bed.save(".git/daybook/intent", &*intent.lock().unwrap());
-    let _ = bed.settle().unwrap();
-    assert_eq!(bed.read("MEMORY.md").unwrap(), "one");
-    assert_eq!(bed.read("new/file.md").unwrap(), "newer");
-    bed.assert_settled();
+    let _ = memory.write_observed(watched, CHANGES).unwrap();
+    memory.save("MEMORY.md", "one");
+    let _ = memory.write(&[("new/file.md", Some("newer"))]).unwrap();
+    memory.save(".git/daybook/intent", &*intent.lock().unwrap());
+    let _ = memory.settle().unwrap();
+    assert_eq!(memory.read("MEMORY.md").unwrap(), "one");
+    assert_eq!(memory.read("new/file.md").unwrap(), "newer");
+    memory.assert_settled();
 }
 
 #[test]
@@ -380,19 +396,22 @@ fn an_intent_that_cannot_be_read_is_set_aside_and_nothing_is_lost() {
         "garbage",
         "daybook-intent 1\nbase none\nnew 0123456789012345678901234567890123456789\nend\n",
     ] {
-        let bed = bed_with_history();
-        bed.save(".git/daybook/intent", text);
-        bed.save(".git/daybook/new/0", "waiting");
-        assert_eq!(bed.settle().unwrap().recovery, Recovery::SetAside);
-        assert_eq!(bed.read(".git/daybook/aside/0/intent").unwrap(), text);
-        assert_eq!(bed.read(".git/daybook/aside/0/new/0").unwrap(), "waiting");
-        bed.assert_settled();
+        let memory = memory_with_history();
+        memory.save(".git/daybook/intent", text);
+        memory.save(".git/daybook/new/0", "waiting");
+        assert_eq!(memory.settle().unwrap().recovery, Recovery::SetAside);
+        assert_eq!(memory.read(".git/daybook/aside/0/intent").unwrap(), text);
+        assert_eq!(
+            memory.read(".git/daybook/aside/0/new/0").unwrap(),
+            "waiting"
+        );
+        memory.assert_settled();
     }
 }
 
 /// What may happen to a folder. Small numbers pick paths and steps, so that they collide.
 #[derive(Debug, Clone)]
-enum Event {
+enum FolderEvent {
     Save(usize, u8),
     Remove(usize),
     Write {
@@ -405,7 +424,7 @@ enum Event {
 
 const PATHS: [&str; 5] = ["a.md", "b.md", "d/c.md", "d/e/f.md", "g"];
 
-fn event() -> impl Strategy<Value = Event> {
+fn event() -> impl Strategy<Value = FolderEvent> {
     let path = 0..PATHS.len();
     let bytes = prop::option::weighted(0.8, any::<u8>());
     let edit = (0usize..40, path.clone(), bytes.clone());
@@ -415,32 +434,32 @@ fn event() -> impl Strategy<Value = Event> {
         prop::collection::vec(edit, 0..3),
     );
     prop_oneof![
-        3 => (path.clone(), any::<u8>()).prop_map(|(path, bytes)| Event::Save(path, bytes)),
-        1 => path.prop_map(Event::Remove),
-        5 => write.prop_map(|(changes, stop_at, edits)| Event::Write { changes, stop_at, edits }),
-        1 => Just(Event::Settle),
+        3 => (path.clone(), any::<u8>()).prop_map(|(path, bytes)| FolderEvent::Save(path, bytes)),
+        1 => path.prop_map(FolderEvent::Remove),
+        5 => write.prop_map(|(changes, stop_at, edits)| FolderEvent::Write { changes, stop_at, edits }),
+        1 => Just(FolderEvent::Settle),
     ]
 }
 
-/// The folder beside what must be true of it.
-struct Model {
-    bed: Testbed,
+/// The folder, and what must be true of it.
+struct FolderModel {
+    memory: TestFolder,
     saves: usize,
-    /// What the person last left at each path, until the engine is known to have come after.
+    /// The person's last version at each path, until the engine is known to have written after it.
     theirs: BTreeMap<usize, Option<Vec<u8>>>,
-    /// Contents that the history must have for ever.
+    /// Contents that the history must always have.
     forever: BTreeSet<(usize, Vec<u8>)>,
-    heads: Vec<CommitId>,
+    heads: Vec<CommitHash>,
 }
 
-impl Model {
-    fn new(durability: Durability) -> Self {
-        let bed = Testbed::with(FilesConfig {
+impl FolderModel {
+    fn new(durability: FileDurability) -> Self {
+        let memory = TestFolder::with(FilesConfig {
             durability,
             ..FilesConfig::default()
         });
         Self {
-            bed,
+            memory,
             saves: 0,
             theirs: BTreeMap::new(),
             forever: BTreeSet::new(),
@@ -448,28 +467,28 @@ impl Model {
         }
     }
 
-    fn happen(&mut self, event: &Event) {
+    fn happen(&mut self, event: &FolderEvent) {
         match event {
-            Event::Save(path, byte) => {
+            FolderEvent::Save(path, byte) => {
                 let bytes = self.unique(*byte);
-                self.bed.save(PATHS[*path], &bytes);
+                self.memory.save(PATHS[*path], &bytes);
                 self.theirs.insert(*path, Some(bytes));
             }
-            Event::Remove(path) => {
-                if std::fs::remove_file(self.bed.at(PATHS[*path])).is_ok() {
+            FolderEvent::Remove(path) => {
+                if std::fs::remove_file(self.memory.at(PATHS[*path])).is_ok() {
                     self.theirs.insert(*path, None);
                 }
             }
-            Event::Write {
+            FolderEvent::Write {
                 changes,
                 stop_at,
                 edits,
             } => self.write(changes, *stop_at, edits),
-            Event::Settle => self.settle(),
+            FolderEvent::Settle => self.settle(),
         }
     }
 
-    /// No two versions are alike, so that each can be looked for.
+    /// No two versions are equal, so that each can be searched for.
     fn unique(&mut self, byte: u8) -> Vec<u8> {
         self.saves += 1;
         format!("{:04} {}", self.saves, char::from(byte)).into_bytes()
@@ -486,13 +505,13 @@ impl Model {
             let bytes = byte.map(|byte| String::from_utf8(self.unique(byte)).unwrap());
             wanted.insert(PATHS[*path], bytes);
         }
-        let mut fate = Fate {
+        let mut script = StepScript {
             stop_at,
-            ..Fate::default()
+            ..StepScript::default()
         };
         for (step, path, byte) in edits {
             let bytes = byte.map(|byte| self.unique(byte));
-            fate = fate.with_edit(*step, self.bed.at(PATHS[*path]), bytes.as_deref());
+            script = script.with_edit(*step, self.memory.at(PATHS[*path]), bytes.as_deref());
         }
         let asked: Vec<_> = wanted
             .iter()
@@ -500,19 +519,19 @@ impl Model {
             .collect();
         let planned_at = Cell::new(None);
         let base = RefCell::new(BTreeMap::new());
-        let outcome = self.bed.write_planned(fate.steps(), || {
-            planned_at.set(Some(fate.reached()));
-            *base.borrow_mut() = self.bed.work_tree();
+        let outcome = self.memory.write_planned(script.steps(), || {
+            planned_at.set(Some(script.reached()));
+            *base.borrow_mut() = self.memory.work_tree();
             as_changes(&asked)
         });
         let has_seen = |step| planned_at.get().is_some_and(|planned| step < planned);
         if planned_at.get().is_some() {
             self.engine_has_seen();
         }
-        for edit in &*fate.made.lock().unwrap() {
+        for edit in &*script.made.lock().unwrap() {
             let path = PATHS
                 .iter()
-                .position(|path| self.bed.at(path) == edit.place)
+                .position(|path| self.memory.at(path) == edit.place)
                 .unwrap();
             self.theirs.insert(path, edit.bytes.clone());
             // The engine may have seen this one, and then may have replaced it. And a file that was
@@ -532,15 +551,16 @@ impl Model {
         self.settle();
     }
 
-    /// What the person had left when the engine looked is in the history by now, and may be replaced.
+    /// The person's versions at the time of the engine's scan are in the history by now, and may be
+    /// replaced.
     fn engine_has_seen(&mut self) {
         for (path, bytes) in std::mem::take(&mut self.theirs) {
             self.forever.extend(bytes.map(|bytes| (path, bytes)));
         }
     }
 
-    fn check_written(&mut self, wanted: &BTreeMap<&str, Option<String>>, written: &Written) {
-        let tree = self.bed.tree(written.commit);
+    fn check_written(&mut self, wanted: &BTreeMap<&str, Option<String>>, written: &FinishedWrite) {
+        let tree = self.memory.tree(written.commit);
         for (path, bytes) in wanted {
             assert_eq!(
                 tree.get(*path),
@@ -556,15 +576,15 @@ impl Model {
     }
 
     fn settle(&mut self) {
-        let settled = self.bed.settle().unwrap();
+        let settled = self.memory.settle().unwrap();
         self.heads.extend(settled.head);
-        self.bed.assert_is_head();
+        self.memory.assert_is_head();
         self.check_history();
     }
 
     fn check_history(&self) {
         let log: Vec<_> = self
-            .bed
+            .memory
             .folder
             .log(1000)
             .unwrap()
@@ -576,12 +596,12 @@ impl Model {
         }
         for (path, bytes) in &self.forever {
             assert!(
-                self.bed.versions(PATHS[*path]).contains(bytes),
+                self.memory.versions(PATHS[*path]).contains(bytes),
                 "{}: {bytes:?} is lost",
                 PATHS[*path]
             );
         }
-        let repo = self.bed.folder.repository().unwrap();
+        let repo = self.memory.folder.repository().unwrap();
         for id in log {
             assert!(
                 repo.find_commit(id.0).unwrap().parent_ids().count() <= 1,
@@ -589,7 +609,7 @@ impl Model {
             );
         }
         for (path, bytes) in &self.theirs {
-            let found = std::fs::read(self.bed.at(PATHS[*path])).ok();
+            let found = std::fs::read(self.memory.at(PATHS[*path])).ok();
             assert_eq!(&found, bytes, "theirs wins at {}", PATHS[*path]);
         }
     }
@@ -603,10 +623,10 @@ proptest! {
         events in prop::collection::vec(event(), 1..10),
         is_power_safe in any::<bool>(),
     ) {
-        let durability = if is_power_safe { Durability::Power } else { Durability::Process };
-        let mut model = Model::new(durability);
+        let durability = if is_power_safe { FileDurability::Power } else { FileDurability::Process };
+        let mut model = FolderModel::new(durability);
         events.iter().for_each(|event| model.happen(event));
         model.settle();
-        model.bed.assert_settled();
+        model.memory.assert_settled();
     }
 }

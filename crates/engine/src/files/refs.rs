@@ -1,8 +1,8 @@
-//! Which branch a folder is on, and moving it.
+//! Reads the branch that a folder is on, and advances it.
 //!
-//! Writes go to whatever branch HEAD names, as git's would; `main` unless a person switched. A branch
-//! moves by compare-and-set under git's own lock, so a person who commits at the same moment either
-//! comes first (and we build on that) or is told so by git.
+//! Writes go to whatever branch HEAD names, as git's would; `main` unless a person switched. A branch moves
+//! by compare-and-set under git's own lock, so a person who commits at the same moment either comes first
+//! (and the engine builds on that commit) or gets git's error.
 
 use std::borrow::Cow;
 use std::fs;
@@ -16,12 +16,12 @@ use gix::state::InProgress;
 use super::atomic;
 use super::error::FilesError;
 use super::folder::{Folder, MAIN_BRANCH};
-use super::git_lock::{self, Replaced};
+use super::git_lock::{self, GitReplaceOutcome};
 
-/// What became of an attempt to move a branch.
-pub(super) enum Moved {
+/// Result of an attempt to advance a branch.
+pub(super) enum AdvanceOutcome {
     Done,
-    /// It had been moved by a person, and is where they put it.
+    /// A person had moved it, and it stays there.
     Elsewhere,
 }
 
@@ -36,14 +36,14 @@ impl<'a> Branch<'a> {
     /// The branch that HEAD names.
     ///
     /// # Errors
-    /// [`FilesError::PersonAtWork`] if there is none, or in the middle of a merge and the like: the
-    /// work tree then holds neither version of some file, and is nobody's edit yet.
+    /// [`FilesError::PersonAtWork`] if there is none, or during a merge and the like: the work tree then
+    /// holds neither version of some file, and its changes are not yet a person's edit.
     pub(super) fn current(
         folder: &'a Folder,
         repo: &'a gix::Repository,
     ) -> Result<Self, FilesError> {
         let path = || folder.root().to_owned();
-        if let Some(doing) = repo.state().map(|state| name_of(&state)) {
+        if let Some(doing) = repo.state().map(|state| operation_name(&state)) {
             return Err(FilesError::PersonAtWork {
                 path: path(),
                 doing,
@@ -65,8 +65,8 @@ impl<'a> Branch<'a> {
         }
     }
 
-    /// Refuses any branch but the one that is shared.
-    pub(super) fn must_be_shared(&self) -> Result<(), FilesError> {
+    /// Refuses any branch other than the shared one.
+    pub(super) fn require_shared(&self) -> Result<(), FilesError> {
         if self.name.shorten() == MAIN_BRANCH {
             return Ok(());
         }
@@ -76,7 +76,7 @@ impl<'a> Branch<'a> {
         })
     }
 
-    /// Its newest commit; nothing before the first.
+    /// Its newest commit; `None` before the first.
     pub(super) fn commit(&self) -> Result<Option<ObjectId>, FilesError> {
         let found =
             self.repo
@@ -88,14 +88,14 @@ impl<'a> Branch<'a> {
         found.map_err(FilesError::git("read the branch", self.folder.root()))
     }
 
-    /// Moves the branch to `to`, if it is still at `from`. `who` and `why` go to the reflog.
+    /// Moves the branch to `to`, if it is still at `from`. `who` and `why` are written to the reflog.
     pub(super) fn advance(
         &self,
         from: Option<ObjectId>,
         to: ObjectId,
         who: &gix::actor::Signature,
         why: &str,
-    ) -> Result<Moved, FilesError> {
+    ) -> Result<AdvanceOutcome, FilesError> {
         let name = self.file()?;
         let is_there = || self.is_at(from);
         match git_lock::replace(
@@ -105,18 +105,18 @@ impl<'a> Branch<'a> {
             true,
             is_there,
         )? {
-            Replaced::HeldByGit(path) => return Err(FilesError::GitLocked { path }),
-            Replaced::Refused => return Ok(Moved::Elsewhere),
-            Replaced::Done => {}
+            GitReplaceOutcome::HeldByGit(path) => return Err(FilesError::GitLocked { path }),
+            GitReplaceOutcome::Refused => return Ok(AdvanceOutcome::Elsewhere),
+            GitReplaceOutcome::Done => {}
         }
         let failed = |doing| FilesError::io(doing, self.folder.root());
         let place = self.folder.git_dir().join(&name);
         if let (true, Some(parent)) = (self.folder.is_power_safe(), place.parent()) {
             atomic::sync(&[parent.to_owned()]).map_err(failed("bring the branch to disk in"))?;
         }
-        self.note(&name, from, to, who, why)
+        self.append_reflog(&name, from, to, who, why)
             .map_err(failed("write the reflog of"))?;
-        Ok(Moved::Done)
+        Ok(AdvanceOutcome::Done)
     }
 
     /// Removes a lock that a stopped writer of ours left on this branch.
@@ -143,8 +143,8 @@ impl<'a> Branch<'a> {
         })
     }
 
-    // A reflog is a convenience: one lost line after a kill is all that its order here can cost.
-    fn note(
+    // A reflog is a convenience: this order can cost one line of it after a kill, and nothing else.
+    fn append_reflog(
         &self,
         name: &Path,
         from: Option<ObjectId>,
@@ -173,7 +173,7 @@ impl<'a> Branch<'a> {
     }
 }
 
-fn name_of(state: &InProgress) -> &'static str {
+fn operation_name(state: &InProgress) -> &'static str {
     match state {
         InProgress::ApplyMailbox | InProgress::ApplyMailboxRebase => "applying patches",
         InProgress::Bisect => "a bisection",

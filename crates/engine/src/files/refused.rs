@@ -1,186 +1,101 @@
-//! What lies in a memory folder and is not read, written or committed, and why.
+//! Lists what in a memory folder is not read, written or committed, and why.
 //!
-//! One rule for the scan of the work tree and for listings of what is refused. What is refused is a
-//! person's doing: it stays where it is, and costs no other file. A refused page of the engine's keeps
-//! its last text in the history, and is written again once its place is free.
-//!
-//! Not here: reading (`reader`), what a write does about a refused page (`post`).
+//! Not here: the rule (`skipped`), reading (`reader`), how a write handles a refused page (`write_pages`).
 
-use std::fmt;
-use std::fs::{self, FileType};
+use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::layout::{is_owned_file, is_owned_folder};
-use super::path::{MAX_PATH_DEPTH, fault_in_name};
-use super::reader::{FILE_BYTES, Reader};
-use super::unwritten::unwritten_in;
-use crate::bounded::{self, Refusal};
+use super::error::SkipReason;
+use super::reader::FolderReader;
+use super::skipped::{SkippedPath, skip_reason, unreadable_reason};
+use super::unwritten_pages::list_unwritten;
+use crate::bounded::FileRefusal;
 
-/// Most entries of a folder tree that are looked at, and most refusals that are listed.
+/// Most entries of a folder tree that are checked, and most refusals that are listed.
 const MOST_ENTRIES: usize = 100_000;
 
-/// Something in a memory folder that is not taken up. It stays where it is, untouched by us, and its
-/// last committed version, if any, stays in HEAD.
+/// A refused path in a memory folder, with its reason in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Skipped {
-    /// Relative to the folder; a folder stands for all that lies in it.
+pub struct RefusedPath {
+    /// Its path.
     pub path: PathBuf,
-    /// What kept us from it.
-    pub why: WhySkipped,
-}
-
-/// Why something in a memory folder is not taken up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WhySkipped {
-    /// It is no file that can be read, or stands where the engine keeps something else.
-    Refused(Refusal),
-    /// Its name is not UTF-8, or no [`FilePath`](super::path::FilePath) can hold it.
-    BadName,
-    /// The folder is a git repository of its own.
-    OwnRepository,
-}
-
-impl fmt::Display for WhySkipped {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Refused(why) => why.fmt(f),
-            Self::BadName => f.write_str("its name cannot be kept on every file system"),
-            Self::OwnRepository => f.write_str("it is a git repository of its own"),
-        }
-    }
-}
-
-impl fmt::Display for Skipped {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.path.display(), self.why)
-    }
-}
-
-/// Why what stands at `relative` is not taken up; nothing for an ordinary file or folder.
-pub(super) fn why_refused(relative: &Path, kind: FileType) -> Option<WhySkipped> {
-    let is_fit = relative.file_name().and_then(|name| name.to_str());
-    let is_fit = is_fit.is_some_and(|name| fault_in_name(name).is_none())
-        && relative.components().count() <= MAX_PATH_DEPTH;
-    let path = relative.to_string_lossy();
-    if kind.is_dir() {
-        // A folder of a bad name is entered by nobody; its files would all be refused.
-        return match is_fit {
-            false => Some(WhySkipped::BadName),
-            true => is_owned_file(&path).then_some(WhySkipped::Refused(Refusal::Folder)),
-        };
-    }
-    if let Some(refusal) = Refusal::of_kind(kind) {
-        return Some(WhySkipped::Refused(refusal));
-    }
-    if is_owned_folder(&path) {
-        return Some(WhySkipped::Refused(Refusal::NotAFolder));
-    }
-    (!is_fit).then_some(WhySkipped::BadName)
-}
-
-/// Why what stands at `relative` in the folder `root` now, or a folder above it, is not taken up.
-pub(super) fn refused_now(root: &Path, relative: &Path) -> Option<Skipped> {
-    let depth = relative.components().count();
-    let mut above: Vec<&Path> = relative.ancestors().take(depth).collect();
-    above.reverse();
-    above.into_iter().find_map(|path| {
-        let place = root.join(path);
-        let found = fs::symlink_metadata(&place).ok()?;
-        let why = why_refused(path, found.file_type()).or_else(|| {
-            let is_file = found.is_file();
-            is_file.then(|| why_unreadable(&place, found.len()))?
-        })?;
-        Some(Skipped {
-            path: path.to_owned(),
-            why,
-        })
-    })
-}
-
-/// Why a regular file of so many bytes cannot be read, unless it is gone.
-fn why_unreadable(place: &Path, bytes: u64) -> Option<WhySkipped> {
-    if bytes > FILE_BYTES {
-        return Some(WhySkipped::Refused(TOO_LARGE));
-    }
-    let why = bounded::open(place).err()?;
-    (!why.is_absence()).then_some(WhySkipped::Refused(why))
-}
-
-const TOO_LARGE: Refusal = Refusal::TooLarge { limit: FILE_BYTES };
-
-/// What is refused in a memory folder, for people.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusing {
-    /// Where it stands.
-    pub path: PathBuf,
-    /// What is wrong with it.
+    /// The reason.
     pub why: String,
 }
 
-/// What is refused in the memory folder at `memory`: what is not read there now, ordered by path, and
-/// pages that the last posting could not write beside what the history holds. Hidden files are not
-/// memory and are not looked at.
+/// Lists what is refused in the memory folder at `memory`.
+///
+/// These are the paths that cannot be read now, ordered by path, and then the pages that the last write
+/// could not store beside the contents of the history. Hidden files are not memory and are not checked.
 #[must_use]
-pub fn refused_in(memory: &Path) -> Vec<Refusing> {
-    let on_disk = refused_on_disk(memory).into_iter().map(|skipped| Refusing {
-        path: skipped.path,
-        why: skipped.why.to_string(),
-    });
-    let unwritten = unwritten_in(memory)
+pub fn list_refused(memory: &Path) -> Vec<RefusedPath> {
+    let on_disk = refused_on_disk(memory)
         .into_iter()
-        .map(|(page, why)| Refusing {
+        .map(|skipped| RefusedPath {
+            path: skipped.path,
+            why: skipped.why.to_string(),
+        });
+    let unwritten = list_unwritten(memory)
+        .into_iter()
+        .map(|(page, why)| RefusedPath {
             path: memory.join(page),
             why,
         });
     on_disk.chain(unwritten).collect()
 }
 
-fn refused_on_disk(memory: &Path) -> Vec<Skipped> {
-    match Reader::open(memory) {
+fn refused_on_disk(memory: &Path) -> Vec<SkippedPath> {
+    match FolderReader::open(memory) {
         Ok(None) => return Vec::new(),
         Err(refused) => {
-            return vec![Skipped {
+            return vec![SkippedPath {
                 path: refused.path,
-                why: WhySkipped::Refused(refused.why),
+                why: SkipReason::Refused(refused.why),
             }];
         }
         Ok(Some(_)) => {}
     }
-    let mut list = List {
+    let mut list = RefusalWalk {
         memory,
         left: MOST_ENTRIES,
         refused: Vec::new(),
     };
     let git = fs::symlink_metadata(memory.join(".git"));
     if git.is_ok_and(|found| !found.is_dir()) {
-        list.add(Path::new(".git"), WhySkipped::Refused(Refusal::NotAFolder));
+        list.add(
+            Path::new(".git"),
+            SkipReason::Refused(FileRefusal::NotAFolder),
+        );
     }
-    list.look_into(Path::new(""));
+    list.walk(Path::new(""));
     list.refused.sort_by(|a, b| a.path.cmp(&b.path));
     list.refused
 }
 
-struct List<'a> {
+struct RefusalWalk<'a> {
     memory: &'a Path,
-    /// Entries that may still be looked at.
+    /// Entries that may still be checked.
     left: usize,
-    refused: Vec<Skipped>,
+    refused: Vec<SkippedPath>,
 }
 
-impl List<'_> {
-    /// Depth is bounded by [`why_refused`], which enters no folder below the deepest path.
-    fn look_into(&mut self, relative: &Path) {
+impl RefusalWalk<'_> {
+    /// Depth is bounded by [`skip_reason`], which enters no folder below the deepest path.
+    fn walk(&mut self, relative: &Path) {
         let entries = match fs::read_dir(self.memory.join(relative)) {
             Ok(entries) => entries,
             Err(error) => {
-                return self.add(relative, WhySkipped::Refused(Refusal::Failed(error.kind())));
+                return self.add(
+                    relative,
+                    SkipReason::Refused(FileRefusal::Failed(error.kind())),
+                );
             }
         };
         let entries: Vec<_> = entries.flatten().take(self.left).collect();
         self.left -= entries.len();
         let is_root = relative.as_os_str().is_empty();
         if !is_root && entries.iter().any(|entry| entry.file_name() == ".git") {
-            return self.add(relative, WhySkipped::OwnRepository);
+            return self.add(relative, SkipReason::OwnRepository);
         }
         for entry in entries {
             let name = entry.file_name();
@@ -191,20 +106,20 @@ impl List<'_> {
             if name.as_encoded_bytes().starts_with(b".") {
                 continue;
             }
-            if let Some(why) = why_refused(&path, kind) {
+            if let Some(why) = skip_reason(&path, kind) {
                 self.add(&path, why);
             } else if kind.is_dir() {
-                self.look_into(&path);
+                self.walk(&path);
             } else if let Ok(about) = entry.metadata()
-                && let Some(why) = why_unreadable(&entry.path(), about.len())
+                && let Some(why) = unreadable_reason(&entry.path(), about.len())
             {
                 self.add(&path, why);
             }
         }
     }
 
-    fn add(&mut self, path: &Path, why: WhySkipped) {
-        self.refused.push(Skipped {
+    fn add(&mut self, path: &Path, why: SkipReason) {
+        self.refused.push(SkippedPath {
             path: self.memory.join(path),
             why,
         });

@@ -2,29 +2,30 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use super::*;
+use crate::files::folder_test_support::TestFolder;
 use crate::files::path::FilePath;
-use crate::files::testbed::Testbed;
-use crate::files::unwritten;
+use crate::files::skipped::TOO_LARGE;
+use crate::files::unwritten_pages;
 use crate::files::write::WriteOutcome;
 use crate::strange_files_test_support::{in_time, make_pipe, make_sparse};
 
-/// Puts something in the place of a file, which is gone before.
-type Obstacle = fn(&Testbed, &Path);
+/// Puts an obstacle at the path of a file that was removed before.
+type MakeObstacle = fn(&TestFolder, &Path);
 
-const OBSTACLES: [(&str, Obstacle, Refusal); 5] = [
-    ("pipe", |_, place| make_pipe(place), Refusal::Pipe),
+const OBSTACLES: [(&str, MakeObstacle, FileRefusal); 5] = [
+    ("pipe", |_, place| make_pipe(place), FileRefusal::Pipe),
     (
         "link to a file",
-        |bed, place| {
-            bed.save("elsewhere", "secret");
-            symlink(bed.at("elsewhere"), place).unwrap();
+        |memory, place| {
+            memory.save("elsewhere", "secret");
+            symlink(memory.at("elsewhere"), place).unwrap();
         },
-        Refusal::Link,
+        FileRefusal::Link,
     ),
     (
         "link to a device",
         |_, place| symlink("/dev/zero", place).unwrap(),
-        Refusal::Link,
+        FileRefusal::Link,
     ),
     (
         "folder",
@@ -32,7 +33,7 @@ const OBSTACLES: [(&str, Obstacle, Refusal); 5] = [
             fs::create_dir(place).unwrap();
             fs::write(place.join("theirs.md"), "theirs").unwrap();
         },
-        Refusal::Folder,
+        FileRefusal::Folder,
     ),
     (
         "endless file",
@@ -48,8 +49,8 @@ fn clear(place: &Path) {
     }
 }
 
-fn whys(bed: &Testbed) -> Vec<(PathBuf, String)> {
-    let refused = refused_in(bed.folder.root()).into_iter();
+fn whys(memory: &TestFolder) -> Vec<(PathBuf, String)> {
+    let refused = list_refused(memory.folder.root()).into_iter();
     refused.map(|refused| (refused.path, refused.why)).collect()
 }
 
@@ -62,91 +63,91 @@ fn a_page_that_became_something_else_is_left_alone_and_returns_when_its_place_is
         "entities/tide.md",
     ] {
         for (name, obstacle, why) in OBSTACLES {
-            let bed = Testbed::new();
-            let _ = bed
+            let memory = TestFolder::new();
+            let _ = memory
                 .write(&[(file, Some("old")), ("sound.md", Some("old"))])
                 .unwrap();
-            bed.remove(file);
-            let place = bed.at(file);
-            obstacle(&bed, &place);
-            let bed = in_time(move || {
-                let settled = bed.settle().unwrap();
+            memory.remove(file);
+            let place = memory.at(file);
+            obstacle(&memory, &place);
+            let memory = in_time(move || {
+                let settled = memory.settle().unwrap();
                 assert_eq!(
                     settled.edits.is_some(),
                     name == "link to a file",
                     "{file}: {name}"
                 );
-                let outcome = bed.write(&[(file, Some("new")), ("sound.md", Some("new"))]);
+                let outcome = memory.write(&[(file, Some("new")), ("sound.md", Some("new"))]);
                 let WriteOutcome::Written(written) = outcome.unwrap() else {
                     panic!("{file}: {name}");
                 };
                 assert_eq!(written.kept, [FilePath::new(file).unwrap()]);
-                bed
+                memory
             });
-            assert_eq!(whys(&bed), [(place.clone(), why.to_string())]);
-            assert_eq!(bed.read("sound.md").unwrap(), "new");
+            assert_eq!(whys(&memory), [(place.clone(), why.to_string())]);
+            assert_eq!(memory.read("sound.md").unwrap(), "new");
             clear(&place);
-            assert_eq!(whys(&bed), []);
-            assert_eq!(bed.settle().unwrap().edits, None, "{file}: {name}");
-            assert_eq!(bed.read(file).unwrap(), "new", "{file}: {name}");
+            assert_eq!(whys(&memory), []);
+            assert_eq!(memory.settle().unwrap().edits, None, "{file}: {name}");
+            assert_eq!(memory.read(file).unwrap(), "new", "{file}: {name}");
         }
     }
 }
 
 #[test]
-fn what_stands_in_the_place_of_a_folder_of_pages_costs_no_other_page() {
+fn an_obstacle_in_place_of_a_folder_of_pages_affects_no_other_page() {
     for (name, obstacle, why) in OBSTACLES {
         if name == "folder" {
             continue;
         }
-        let bed = Testbed::new();
+        let memory = TestFolder::new();
         let daily = "daily/2026-01-02.md";
-        let _ = bed
+        let _ = memory
             .write(&[(daily, Some("old")), ("MEMORY.md", Some("old"))])
             .unwrap();
-        fs::remove_dir_all(bed.at("daily")).unwrap();
-        obstacle(&bed, &bed.at("daily"));
-        let outcome = bed.write(&[(daily, Some("new")), ("MEMORY.md", Some("new"))]);
+        fs::remove_dir_all(memory.at("daily")).unwrap();
+        obstacle(&memory, &memory.at("daily"));
+        let outcome = memory.write(&[(daily, Some("new")), ("MEMORY.md", Some("new"))]);
         assert!(matches!(outcome, Ok(WriteOutcome::Written(_))), "{name}");
-        assert_eq!(bed.read("MEMORY.md").unwrap(), "new");
+        assert_eq!(memory.read("MEMORY.md").unwrap(), "new");
         let why = if why == TOO_LARGE {
-            Refusal::NotAFolder
+            FileRefusal::NotAFolder
         } else {
             why
         };
-        assert_eq!(whys(&bed), [(bed.at("daily"), why.to_string())]);
-        clear(&bed.at("daily"));
-        let _ = bed.settle().unwrap();
-        assert_eq!(bed.read(daily).unwrap(), "new", "{name}");
+        assert_eq!(whys(&memory), [(memory.at("daily"), why.to_string())]);
+        clear(&memory.at("daily"));
+        let _ = memory.settle().unwrap();
+        assert_eq!(memory.read(daily).unwrap(), "new", "{name}");
     }
 }
 
 #[test]
 fn what_a_person_deletes_stays_deleted() {
-    let bed = Testbed::new();
-    let _ = bed.write(&[("MEMORY.md", Some("text"))]).unwrap();
-    bed.remove("MEMORY.md");
-    assert!(bed.settle().unwrap().edits.is_some());
-    assert_eq!(bed.read("MEMORY.md"), None);
+    let memory = TestFolder::new();
+    let _ = memory.write(&[("MEMORY.md", Some("text"))]).unwrap();
+    memory.remove("MEMORY.md");
+    assert!(memory.settle().unwrap().edits.is_some());
+    assert_eq!(memory.read("MEMORY.md"), None);
 }
 
 #[test]
 fn a_page_that_was_not_written_can_be_tried_again_once_its_place_is_free() {
-    let bed = Testbed::new();
-    let _ = bed.write(&[("MEMORY.md", Some("text"))]).unwrap();
-    let is_mended = || unwritten::is_mended(&bed.folder).unwrap();
-    assert!(!is_mended());
-    bed.remove("MEMORY.md");
-    make_pipe(&bed.at("MEMORY.md"));
-    let page = unwritten::Unwritten {
+    let memory = TestFolder::new();
+    let _ = memory.write(&[("MEMORY.md", Some("text"))]).unwrap();
+    let has_writable = || unwritten_pages::has_writable(&memory.folder).unwrap();
+    assert!(!has_writable());
+    memory.remove("MEMORY.md");
+    make_pipe(&memory.at("MEMORY.md"));
+    let page = unwritten_pages::UnwrittenPage {
         page: FilePath::new("MEMORY.md").unwrap(),
         why: "it is a pipe".to_owned(),
     };
-    unwritten::note_unwritten(&bed.folder, &[page]).unwrap();
-    assert!(unwritten::has_unwritten(bed.folder.root()));
-    assert!(!is_mended());
-    bed.remove("MEMORY.md");
-    assert!(is_mended());
-    unwritten::note_unwritten(&bed.folder, &[]).unwrap();
-    assert!(!unwritten::has_unwritten(bed.folder.root()));
+    unwritten_pages::record_unwritten(&memory.folder, &[page]).unwrap();
+    assert!(unwritten_pages::has_unwritten(memory.folder.root()));
+    assert!(!has_writable());
+    memory.remove("MEMORY.md");
+    assert!(has_writable());
+    unwritten_pages::record_unwritten(&memory.folder, &[]).unwrap();
+    assert!(!unwritten_pages::has_unwritten(memory.folder.root()));
 }

@@ -1,7 +1,6 @@
-//! Memory files into the index, when they have changed: also those that a person keeps, and also
-//! what they changed in any editor.
+//! Indexes memory files that have changed, including a person's own files and edits.
 //!
-//! Diary, session pages and the summary stay out: they say again what the other layers say.
+//! Diary, session pages and the summary are not indexed: they repeat what the other layers hold.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,78 +8,83 @@ use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use daybook_domain::index::FileEntry;
-use daybook_domain::seams::{ExtractionStore, Index, Store};
+use daybook_domain::page::read_all;
+use daybook_domain::seams::{IndexWriter, ObservationStore, ScopeStore};
 use daybook_domain::{Observation, ObservationId, Scope, StoreError, Tenant, Timestamp};
 
 use super::audit::is_missing;
-use super::entry::{Block, EntryId, bare, blocks, unmarked};
+use super::entry::{EntryId, PageBlock, parse_blocks, without_line_end, without_marker};
 use super::folder::Folder;
 use super::layout::{CURATED, SUMMARY, folder};
 use super::path::FilePath;
-use super::reader::{FILE_BYTES, Reader};
-use super::refused::why_refused;
+use super::reader::{FILE_BYTES, FolderReader};
 use super::shared::SharedError;
-use crate::recall::tokens::outlined_text;
+use super::skipped::skip_reason;
+use daybook_text::tokens::outlined_text;
 
-/// Longest file that is indexed, in bytes; of a longer one the beginning is.
-const FILE: u64 = 1024 * 1024;
-/// Deepest folder below a scope's that is looked into.
-const DEPTH: usize = 4;
+/// Longest file that is indexed, in bytes; of a longer one only the beginning is.
+const INDEXED_BYTES: u64 = 1024 * 1024;
+/// Deepest folder below a scope's folder that is indexed.
+const MAX_DEPTH: usize = 4;
 
-/// Brings the index up to date with the files of all scopes, and says how many files had changed.
+/// Updates the index with the files of all scopes, and returns how many files had changed.
 ///
 /// # Errors
-/// When the store fails. What is refused is not found (`refused` lists it).
+/// When the store fails. Refused files are treated as missing (`refused` lists them).
 pub async fn reindex_all(
-    store: &dyn Store,
+    store: &(impl ScopeStore + ObservationStore + IndexWriter + ?Sized),
     root: &Path,
     tenant: &Tenant,
     now: Timestamp,
 ) -> Result<usize, StoreError> {
     let mut changed = 0;
-    for state in store.scopes(tenant).await? {
+    for state in read_all(|page| store.scopes(tenant, page)).await? {
         changed += reindex(store, root, &state.scope, now).await?;
     }
     Ok(changed)
 }
 
-/// Brings the index up to date with the files of one scope, as they lie in its folder.
+/// Updates the index with the files of one scope, as they are in its folder.
 ///
 /// # Errors
 /// When the store fails.
 pub async fn reindex(
-    store: &dyn Store,
+    store: &(impl ScopeStore + ObservationStore + IndexWriter + ?Sized),
     root: &Path,
     scope: &Scope,
     now: Timestamp,
 ) -> Result<usize, StoreError> {
-    reindex_if(store, root, scope, now, Which::Changed).await
+    reindex_if(store, root, scope, now, FilesToIndex::Changed).await
 }
 
-/// Indexes all files of all scopes, also those that seem to be indexed already, and says how many those are.
-/// Each file's old entries are found until its new ones are.
+/// Indexes all files of all scopes, including unchanged ones, and returns how many. Each file's old entries
+/// stay until the new ones replace them.
 ///
 /// # Errors
-/// When the store fails. A file that cannot be read is passed over until it can.
-pub async fn reindex_anew(
-    store: &dyn Store,
+/// When the store fails. A file that cannot be read is skipped until it can.
+pub async fn reindex_everything(
+    store: &(impl ScopeStore + ObservationStore + IndexWriter + ?Sized),
     root: &Path,
     tenant: &Tenant,
     now: Timestamp,
 ) -> Result<usize, StoreError> {
     let mut indexed = 0;
-    for state in store.scopes(tenant).await? {
-        indexed += reindex_if(store, root, &state.scope, now, Which::All).await?;
+    for state in read_all(|page| store.scopes(tenant, page)).await? {
+        indexed += reindex_if(store, root, &state.scope, now, FilesToIndex::All).await?;
     }
     Ok(indexed)
 }
 
-/// Forgets the files of a scope whose folder was given up.
+/// Removes the files of a scope whose folder was retired from the index.
 ///
 /// # Errors
 /// When the store fails.
-pub async fn forget(store: &dyn Store, scope: &Scope, now: Timestamp) -> Result<(), StoreError> {
-    for (file, _) in Index::file_stamps(store, scope).await? {
+pub async fn remove_from_index(
+    store: &(impl IndexWriter + ?Sized),
+    scope: &Scope,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    for (file, _) in IndexWriter::file_stamps(store, scope).await? {
         store.put_file(scope, &file, "", &[], now).await?;
     }
     Ok(())
@@ -88,43 +92,43 @@ pub async fn forget(store: &dyn Store, scope: &Scope, now: Timestamp) -> Result<
 
 /// Which files are indexed.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Which {
+enum FilesToIndex {
     Changed,
     All,
 }
 
 async fn reindex_if(
-    store: &dyn Store,
+    store: &(impl ScopeStore + ObservationStore + IndexWriter + ?Sized),
     root: &Path,
     scope: &Scope,
     now: Timestamp,
-    which: Which,
+    which: FilesToIndex,
 ) -> Result<usize, StoreError> {
     let folder = folder(root, scope);
-    // What is missing with its history, or may not be read, was not deleted by a person: what is known of
-    // it is found until it is back.
+    // A folder that is missing with its history, or may not be read, was not deleted by a person: its
+    // indexed entries stay until it is back.
     if !matches!(is_missing(&folder), Ok(false)) {
         return Ok(0);
     }
-    let reader = Reader::open(&folder).ok().flatten();
+    let reader = FolderReader::open(&folder).ok().flatten();
     let mut found = BTreeMap::new();
     if reader.is_some() {
-        stamps(&folder, "", 0, &mut found);
+        collect_stamps(&folder, "", 0, &mut found);
     }
     let read = |file: &str| {
         let path = FilePath::new(file).ok()?;
-        reader.as_ref()?.read_start(&path, FILE).ok()?
+        reader.as_ref()?.read_start(&path, INDEXED_BYTES).ok()?
     };
-    bring_up(store, scope, &found, read, (now, which)).await
+    update_index(store, scope, &found, read, (now, which)).await
 }
 
-/// Brings the index up to date with the newest commit of a folder whose history is shared: every
-/// machine then indexes the same.
+/// Updates the index with the newest commit of a folder whose history is shared, so that every machine
+/// indexes the same.
 ///
 /// # Errors
 /// When the store fails, or the folder's history cannot be read.
 pub async fn reindex_head(
-    store: &dyn Store,
+    store: &(impl ScopeStore + ObservationStore + IndexWriter + ?Sized),
     folder: &Folder,
     scope: &Scope,
     now: Timestamp,
@@ -137,18 +141,18 @@ pub async fn reindex_head(
     let found = indexed.map(|(path, blob)| (path.as_str().to_owned(), blob.to_string()));
     let found: BTreeMap<String, String> = found.collect();
     let read = |file: &str| folder.read_at(head, &FilePath::new(file).ok()?).ok()?;
-    Ok(bring_up(store, scope, &found, read, (now, Which::Changed)).await?)
+    Ok(update_index(store, scope, &found, read, (now, FilesToIndex::Changed)).await?)
 }
 
-/// Indexes what was found, each file with a stamp of its content, where it is not indexed like that.
-async fn bring_up(
-    store: &dyn Store,
+/// Indexes the files of `found`, each with a stamp of its content, unless the index has that stamp already.
+async fn update_index(
+    store: &(impl ScopeStore + ObservationStore + IndexWriter + ?Sized),
     scope: &Scope,
     found: &BTreeMap<String, String>,
     read: impl Fn(&str) -> Option<Vec<u8>>,
-    (now, which): (Timestamp, Which),
+    (now, which): (Timestamp, FilesToIndex),
 ) -> Result<usize, StoreError> {
-    let known: BTreeMap<String, String> = Index::file_stamps(store, scope)
+    let known: BTreeMap<String, String> = IndexWriter::file_stamps(store, scope)
         .await?
         .into_iter()
         .collect();
@@ -158,12 +162,12 @@ async fn bring_up(
         .collect();
     let new: Vec<(&String, &String)> = found
         .iter()
-        .filter(|(file, stamp)| which == Which::All || known.get(*file) != Some(stamp))
+        .filter(|(file, stamp)| which == FilesToIndex::All || known.get(*file) != Some(stamp))
         .collect();
     if gone.is_empty() && new.is_empty() {
         return Ok(0);
     }
-    let observations = ExtractionStore::observations(store, scope).await?;
+    let observations = ObservationStore::observations(store, scope).await?;
     for file in &gone {
         store.put_file(scope, file, "", &[], now).await?;
     }
@@ -171,10 +175,18 @@ async fn bring_up(
         let Some(bytes) = read(file) else {
             continue;
         };
-        let start = bytes.len().min(usize::try_from(FILE).unwrap_or(usize::MAX));
+        let start = bytes
+            .len()
+            .min(usize::try_from(INDEXED_BYTES).unwrap_or(usize::MAX));
         let text = String::from_utf8_lossy(&bytes[..start]);
         store
-            .put_file(scope, file, stamp, &entries(&text, &observations), now)
+            .put_file(
+                scope,
+                file,
+                stamp,
+                &parse_entries(&text, &observations),
+                now,
+            )
             .await?;
     }
     Ok(gone.len() + new.len())
@@ -183,10 +195,32 @@ async fn bring_up(
 /// Whether a file is indexed, by its path below the scope's folder.
 fn is_indexed(path: &str) -> bool {
     let says_again = path == SUMMARY || path.starts_with("daily/") || path.starts_with("sessions/");
-    path.ends_with(".md") && !says_again && path.matches('/').count() <= DEPTH
+    path.ends_with(".md") && !says_again && path.matches('/').count() <= MAX_DEPTH
 }
 
-fn stamps(folder: &Path, below: &str, depth: usize, found: &mut BTreeMap<String, String>) {
+/// Whether the index has a file of a scope as it is in the scope's folder now.
+///
+/// Always false where histories are shared: the index then has stamps of another kind.
+///
+/// # Errors
+/// When the store fails.
+pub async fn is_indexed_as_it_is(
+    store: &(impl IndexWriter + ?Sized),
+    root: &Path,
+    scope: &Scope,
+    file: &str,
+) -> Result<bool, StoreError> {
+    let now = fs::symlink_metadata(folder(root, scope).join(file));
+    let Some(now) = now.ok().and_then(|metadata| stamp_of(&metadata)) else {
+        return Ok(false);
+    };
+    let stamps = IndexWriter::file_stamps(store, scope).await?;
+    Ok(stamps
+        .iter()
+        .any(|(name, stamp)| name == file && *stamp == now))
+}
+
+fn collect_stamps(folder: &Path, below: &str, depth: usize, found: &mut BTreeMap<String, String>) {
     let Ok(entries) = fs::read_dir(folder) else {
         return;
     };
@@ -203,20 +237,20 @@ fn stamps(folder: &Path, below: &str, depth: usize, found: &mut BTreeMap<String,
         if name.starts_with('.') {
             continue;
         }
-        if why_refused(Path::new(&path), kind).is_some() {
+        if skip_reason(Path::new(&path), kind).is_some() {
             continue;
         }
-        if kind.is_dir() && depth < DEPTH && !matches!(path.as_str(), "daily" | "sessions") {
-            stamps(&entry.path(), &path, depth + 1, found);
+        if kind.is_dir() && depth < MAX_DEPTH && !matches!(path.as_str(), "daily" | "sessions") {
+            collect_stamps(&entry.path(), &path, depth + 1, found);
         } else if kind.is_file() && is_indexed(&path) {
-            found.extend(stamp(&entry).map(|stamp| (path, stamp)));
+            let metadata = entry.metadata().ok();
+            found.extend(metadata.and_then(|metadata| Some((path, stamp_of(&metadata)?))));
         }
     }
 }
 
-/// What changes when a file does; nothing for one that is too large to be read.
-fn stamp(entry: &fs::DirEntry) -> Option<String> {
-    let metadata = entry.metadata().ok()?;
+/// A stamp that changes with the file; `None` for one that is too large to be read.
+fn stamp_of(metadata: &fs::Metadata) -> Option<String> {
     if metadata.len() > FILE_BYTES {
         return None;
     }
@@ -224,8 +258,8 @@ fn stamp(entry: &fs::DirEntry) -> Option<String> {
     Some(format!("{}:{}", metadata.len(), modified.as_nanos()))
 }
 
-/// The entries of a file: list items and paragraphs, each with the heading that it stands under.
-fn entries(text: &str, observations: &[Observation]) -> Vec<FileEntry> {
+/// Parses the entries of a file: list items and paragraphs, each with the heading above it.
+fn parse_entries(text: &str, observations: &[Observation]) -> Vec<FileEntry> {
     let shown: BTreeMap<EntryId, ObservationId> = observations
         .iter()
         .map(|o| (EntryId::of(&o.id.to_string()), o.id))
@@ -234,28 +268,33 @@ fn entries(text: &str, observations: &[Observation]) -> Vec<FileEntry> {
     let mut line = 1;
     let mut entries: Vec<FileEntry> = Vec::new();
     let mut open = false;
-    for block in blocks(text) {
+    for block in parse_blocks(text) {
         let (held, observation): (&[&str], _) = match &block {
-            Block::Ours(marker, held) => (held, shown.get(&marker.id()).copied()),
-            Block::Altered(_, held) => (held, None),
-            Block::Heading(_, words) | Block::Other(words) => (std::slice::from_ref(words), None),
+            PageBlock::Ours(marker, held) => (held, shown.get(&marker.id()).copied()),
+            PageBlock::Altered(_, held) => (held, None),
+            PageBlock::Heading(_, words) | PageBlock::Other(words) => {
+                (std::slice::from_ref(words), None)
+            }
         };
-        let first = bare(held.first().copied().unwrap_or_default());
-        let is_text = matches!(block, Block::Other(_));
-        if let Block::Heading(..) = block {
+        let first = without_line_end(held.first().copied().unwrap_or_default());
+        let is_text = matches!(block, PageBlock::Other(_));
+        if let PageBlock::Heading(..) = block {
             heading = first.trim_start_matches('#').trim().to_owned();
             open = false;
         } else if is_text && (first.trim().is_empty() || first.starts_with('#')) {
             open = false;
         } else if is_text && open && !is_item(first) {
-            // A paragraph, or an item, goes on over its lines.
+            // A paragraph, or an item, continues over several lines.
             if let Some(entry) = entries.last_mut() {
                 entry.text.push(' ');
                 entry.text.push_str(first.trim());
             }
         } else {
-            let lines: Vec<&str> = held.iter().map(|line| unmarked(line).trim()).collect();
-            entries.push(entry(line, &heading, &lines.join(" "), observation));
+            let lines: Vec<&str> = held
+                .iter()
+                .map(|line| without_marker(line).trim())
+                .collect();
+            entries.push(file_entry(line, &heading, &lines.join(" "), observation));
             open = is_text;
         }
         line += u32::try_from(held.len()).unwrap_or(0);
@@ -271,7 +310,12 @@ fn is_item(line: &str) -> bool {
     ["- ", "* ", "+ "].iter().any(|mark| line.starts_with(mark))
 }
 
-fn entry(line: u32, heading: &str, text: &str, observation: Option<ObservationId>) -> FileEntry {
+fn file_entry(
+    line: u32,
+    heading: &str,
+    text: &str,
+    observation: Option<ObservationId>,
+) -> FileEntry {
     let text = text.trim_start_matches(['-', '*', '+']).trim();
     let (text, citation) = split_citation(text);
     FileEntry {
@@ -284,7 +328,7 @@ fn entry(line: u32, heading: &str, text: &str, observation: Option<ObservationId
     }
 }
 
-/// Takes the citations off the end of an entry: `… [7f78:L3] [ca:L5]`.
+/// Splits the citations off the end of an entry: `… [7f78:L3] [ca:L5]`.
 fn split_citation(text: &str) -> (&str, Option<String>) {
     let mut rest = text;
     let mut first = None;
@@ -302,7 +346,7 @@ fn split_citation(text: &str) -> (&str, Option<String>) {
     (rest.trim_end(), first)
 }
 
-/// Whether a file's entries are the curated ones.
+/// Whether a file is the curated `MEMORY.md`.
 #[must_use]
 pub fn is_curated(file: &str) -> bool {
     file == CURATED

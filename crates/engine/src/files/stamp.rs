@@ -1,6 +1,6 @@
-//! Who is named in a commit, and when it says that it was made.
+//! The author and the time of a commit.
 //!
-//! Both are told by the caller; nothing here reads a clock or the user's git identity.
+//! The caller passes both; nothing here reads a clock or the user's git identity.
 
 use gix::actor::Signature;
 use gix::date::Time;
@@ -8,12 +8,12 @@ use gix::date::Time;
 /// Longest name of a person, in characters; the rest is cut off.
 const MAX_NAME_CHARS: usize = 100;
 
-/// In whose name edits are committed, and when everything is. One for each call.
+/// The author of committed edits, and the time of all commits of one call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stamp {
+pub struct CommitStamp {
     /// Milliseconds since 1970 in UTC. git keeps whole seconds.
     pub time_ms: i64,
-    /// Who edits this folder by hand.
+    /// The person who edits this folder by hand.
     pub person: Person,
 }
 
@@ -24,7 +24,8 @@ pub struct Person {
 }
 
 impl Person {
-    /// A person by name. What git cannot store in a name is left out; nothing left means "you".
+    /// A person by name. Characters that git cannot store in a name are dropped; an empty name becomes
+    /// "you".
     pub fn named(name: &str) -> Self {
         let fit = |c: char| !c.is_control() && !matches!(c, '<' | '>');
         let name: String = name
@@ -49,7 +50,7 @@ impl Default for Person {
     }
 }
 
-impl Stamp {
+impl CommitStamp {
     fn time(&self) -> Time {
         Time {
             seconds: self.time_ms.max(0) / 1000,

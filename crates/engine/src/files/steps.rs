@@ -1,54 +1,54 @@
-//! Where a writer can be stopped.
+//! The steps at which a test can stop a writer.
 //!
-//! Every change that a write makes on disk stands behind a [`Step`]. In production a step is free; a
-//! test that hands [`Steps`] to a folder is called before each one, may change files there as a
-//! person would, and stops the writer by answering with an error. Nothing is cleaned up after such
-//! an error (nor after a real one), so what a test finds is what a killed process leaves behind.
+//! A [`WriteStep`] is announced before every change that a write makes on disk. In production that costs
+//! nothing; a test that sets a [`StepObserver`] on a folder is called before each step, may change files
+//! there as a person would, and stops the writer by returning an error. Nothing is cleaned up after such an
+//! error (nor after a real one), so a test sees what a killed process leaves behind.
 
 use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-/// What a writer is about to do.
+/// The next action of a writer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Step {
+pub enum WriteStep {
     /// Wait until what was written so far is on disk.
-    BringToDisk,
-    /// Make one staged object part of the history.
+    SyncToDisk,
+    /// Add one staged object to the history.
     PublishObject,
-    /// Write the new text of a file beside its place.
+    /// Write the staged text of a file.
     PrepareFile,
-    /// Make the intent durable; from here on the write will be finished by whoever comes next.
+    /// Make the intent durable; from here on the next writer finishes the write if this one stops.
     RecordIntent,
-    /// Look at one file, to put the new version into its place or to take it away.
-    SwapFile,
-    /// Do so.
-    Trade,
-    /// Look at what came out of the place.
-    Inspect,
+    /// Check one file, before replacing or deleting it.
+    ReplaceFile,
+    /// Exchange the file with its staged text, or move it away.
+    ExchangeFiles,
+    /// Check the displaced file.
+    InspectDisplaced,
     /// Take git's lock on a branch or the index.
-    TakeGitLock,
-    /// Let the new branch value or index take effect.
+    AcquireGitLock,
+    /// Make the new branch value or index effective.
     CommitGitLock,
-    /// Keep an edit that a stopped writer had taken out of its place.
-    KeepStray,
-    /// Forget the intent.
+    /// Commit an edit that a stopped writer had displaced.
+    CommitConflictingEdits,
+    /// Clear the intent.
     ClearIntent,
 }
 
-type Watch = dyn Fn(Step) -> io::Result<()> + Send + Sync;
+type StepCallback = dyn Fn(WriteStep) -> io::Result<()> + Send + Sync;
 
-/// Called before each step of a write. The default does nothing.
+/// Observer that is called before each step of a write. The default does nothing.
 #[derive(Clone, Default)]
-pub struct Steps(Option<Arc<Watch>>);
+pub struct StepObserver(Option<Arc<StepCallback>>);
 
-impl Steps {
+impl StepObserver {
     /// Calls `watch` before each step; its error stops the writer there.
-    pub fn watched(watch: impl Fn(Step) -> io::Result<()> + Send + Sync + 'static) -> Self {
+    pub fn observing(watch: impl Fn(WriteStep) -> io::Result<()> + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(watch)))
     }
 
-    pub(super) fn reach(&self, step: Step) -> io::Result<()> {
+    pub(super) fn reach(&self, step: WriteStep) -> io::Result<()> {
         match &self.0 {
             Some(watch) => watch(step),
             None => Ok(()),
@@ -56,12 +56,12 @@ impl Steps {
     }
 }
 
-impl fmt::Debug for Steps {
+impl fmt::Debug for StepObserver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.0.is_some() {
-            "Steps(watched)"
+            "StepObserver(observing)"
         } else {
-            "Steps"
+            "StepObserver"
         })
     }
 }

@@ -1,8 +1,8 @@
-//! What a commit holds: its memory files, and what else a person has put there.
+//! Reads and builds the tree of a commit: memory files, and entries that a person added.
 //!
-//! Ours are the regular files with a [`FilePath`]. Everything else in a tree (hidden files, symbolic
-//! links, submodules, names that are not UTF-8) is *foreign*: a person committed it with git, and it
-//! is carried from commit to commit untouched.
+//! Memory files are the regular files with a [`FilePath`]. Everything else in a tree (hidden files,
+//! symbolic links, submodules, names that are not UTF-8) is *foreign*: a person committed it with git, and
+//! it is carried from commit to commit unchanged.
 //!
 //! Not here: the work tree (`scan`), writing objects (`objects`).
 
@@ -17,7 +17,7 @@ use super::folder::Folder;
 use super::objects::Staging;
 use super::path::FilePath;
 
-/// Deepest tree that is looked into. Nobody has one; a made-up one must not exhaust the stack.
+/// Deepest tree that is read. Real trees are flatter; a made-up one must not exhaust the stack.
 const MAX_TREE_DEPTH: usize = 256;
 
 /// A memory file in a tree.
@@ -28,9 +28,9 @@ pub(super) struct TreeFile {
     pub(super) kind: EntryKind,
 }
 
-/// Something in a tree that is not ours to touch.
+/// An entry of a tree that the engine does not change.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Foreign {
+pub(super) struct ForeignEntry {
     pub(super) path: BString,
     pub(super) id: ObjectId,
     pub(super) kind: EntryKind,
@@ -40,19 +40,26 @@ pub(super) struct Foreign {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct TreeFiles {
     pub(super) files: BTreeMap<FilePath, TreeFile>,
-    pub(super) foreign: Vec<Foreign>,
+    pub(super) foreign: Vec<ForeignEntry>,
 }
 
-/// What a commit does to one file. Never both `None`.
+/// The newest commit and its tree.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Head {
+    pub(super) commit: Option<ObjectId>,
+    pub(super) tree: TreeFiles,
+}
+
+/// The change of one file in a commit. Never both `None`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Change {
+pub(super) struct FileChange {
     pub(super) path: FilePath,
     pub(super) base: Option<ObjectId>,
     pub(super) new: Option<ObjectId>,
 }
 
 impl TreeFiles {
-    /// Reads the tree of `commit`; of no commit, the empty tree.
+    /// Reads the tree of `commit`; the empty tree for `None`.
     pub(super) fn of_commit(
         folder: &Folder,
         repo: &gix::Repository,
@@ -97,7 +104,7 @@ impl TreeFiles {
                     | EntryKind::Commit,
                     _,
                 ) => {
-                    self.foreign.push(Foreign { path, id, kind });
+                    self.foreign.push(ForeignEntry { path, id, kind });
                 }
             }
         }
@@ -105,7 +112,7 @@ impl TreeFiles {
     }
 }
 
-/// The memory file that a path inside the repository names, if it is ours.
+/// The memory file at a path inside the repository; `None` for a foreign path.
 pub(super) fn our_path(path: &BStr) -> Option<FilePath> {
     FilePath::new(path.to_str().ok()?).ok()
 }
@@ -114,13 +121,13 @@ pub(super) fn tree_of(repo: &gix::Repository, commit: ObjectId) -> gix::Result<O
     Ok(repo.find_commit(commit)?.tree_id()?.detach())
 }
 
-/// What leads from one tree to another, ordered by path. The order numbers the changes of an intent.
-pub(super) fn changes_between(base: &TreeFiles, new: &TreeFiles) -> Vec<Change> {
+/// The changes from one tree to another, ordered by path. The order numbers the changes of an intent.
+pub(super) fn changes_between(base: &TreeFiles, new: &TreeFiles) -> Vec<FileChange> {
     let paths: std::collections::BTreeSet<_> = base.files.keys().chain(new.files.keys()).collect();
     let id_in = |tree: &TreeFiles, path| tree.files.get(path).map(|file| file.id);
     paths
         .into_iter()
-        .map(|path| Change {
+        .map(|path| FileChange {
             path: path.clone(),
             base: id_in(base, path),
             new: id_in(new, path),
@@ -129,31 +136,31 @@ pub(super) fn changes_between(base: &TreeFiles, new: &TreeFiles) -> Vec<Change> 
         .collect()
 }
 
-/// What becomes of one path of a tree, ours or foreign.
-pub(super) struct Edit {
+/// The change of one path of a tree, memory file or foreign.
+pub(super) struct TreeEdit {
     pub(super) path: BString,
-    /// Nothing: it goes.
+    /// `None` removes the path.
     pub(super) new: Option<(EntryKind, ObjectId)>,
 }
 
-impl Change {
-    /// The same, for a tree in which files are of the kinds that `files` says.
-    pub(super) fn as_edit(&self, files: &TreeFiles) -> Edit {
+impl FileChange {
+    /// The same change as an edit of a tree, keeping the file kinds in `files`.
+    pub(super) fn as_edit(&self, files: &TreeFiles) -> TreeEdit {
         let kind = files.files.get(&self.path).map(|file| file.kind);
         let kind = kind.unwrap_or(EntryKind::Blob);
-        Edit {
+        TreeEdit {
             path: self.path.as_str().into(),
             new: self.new.map(|id| (kind, id)),
         }
     }
 }
 
-/// Stages the tree of `base` with `edits` made, and returns its id.
-pub(super) fn build(
+/// Stages the tree of `base` with `edits` applied, and returns its id.
+pub(super) fn build_tree(
     repo: &gix::Repository,
     staging: &mut Staging<'_>,
     base: Option<ObjectId>,
-    edits: &[Edit],
+    edits: &[TreeEdit],
 ) -> Result<ObjectId, FilesError> {
     let failed = || FilesError::git("build a tree", staging.folder().root());
     let root = match base {
@@ -163,7 +170,7 @@ pub(super) fn build(
         None => gix::objs::Tree::default(),
     };
     let mut editor = Editor::new(root, &repo.objects, repo.object_hash());
-    // What goes makes room first: a file may take the name of a folder that is emptied here.
+    // Deletions come first: a file may take the name of a folder that they empty.
     for edit in edits.iter().filter(|edit| edit.new.is_none()) {
         editor
             .remove_leaf(edit.path.split_str("/").map(BStr::new))

@@ -1,8 +1,8 @@
-//! Entries that a person has deleted: not written again as long as they would say the same.
+//! Stores entries that a person has deleted, so that they are not written again unchanged.
 //!
-//! Kept beside the history, out of sight of `git status`. An observation that is deleted is also
-//! retracted in the store; this list is for lines that rest on none, and holds when the database is
-//! lost.
+//! The list is kept in `.git/daybook`, where `git status` does not show it. An observation that is deleted
+//! is also retracted in the store; this list covers lines without an observation, and survives the loss of
+//! the database.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -14,20 +14,20 @@ use super::lock::WriterLock;
 
 const NAME: &str = "withheld";
 
-/// Marks of deleted entries, by file.
+/// Markers of deleted entries, by file.
 pub(crate) type Withheld = BTreeMap<String, BTreeSet<Marker>>;
 
-/// What is withheld in the folder.
+/// Loads the list of the folder.
 ///
 /// # Errors
-/// What the disk says.
+/// When the disk cannot be read or written.
 pub(crate) fn load(lock: &WriterLock<'_>) -> Result<Withheld, FilesError> {
-    let path = lock.folder().private(NAME);
+    let path = lock.folder().private_path(NAME);
     let bytes = atomic::read(&path).map_err(FilesError::io("read", &path))?;
     Ok(parse(&String::from_utf8_lossy(&bytes.unwrap_or_default())))
 }
 
-/// What a text of ours withholds.
+/// Parses the text of a list.
 pub(crate) fn parse(text: &str) -> Withheld {
     let mut withheld = Withheld::new();
     for line in text.lines() {
@@ -40,8 +40,8 @@ pub(crate) fn parse(text: &str) -> Withheld {
     withheld
 }
 
-/// The text that says it.
-pub(crate) fn spelled(withheld: &Withheld) -> String {
+/// Renders the text of a list.
+pub(crate) fn render(withheld: &Withheld) -> String {
     let mut text = String::new();
     for (file, markers) in withheld {
         for marker in markers {
@@ -51,16 +51,16 @@ pub(crate) fn spelled(withheld: &Withheld) -> String {
     text
 }
 
-/// Replaces what is withheld, whole.
+/// Replaces the whole list.
 ///
 /// # Errors
-/// What the disk says.
+/// When the disk cannot be read or written.
 pub(crate) fn save(lock: &WriterLock<'_>, withheld: &Withheld) -> Result<(), FilesError> {
-    let path = lock.folder().private(NAME);
+    let path = lock.folder().private_path(NAME);
     let failed = |error| FilesError::io("write", &path)(error);
     let folder = path.parent().unwrap_or(&path);
     let mut temporary = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    io::Write::write_all(&mut temporary, spelled(withheld).as_bytes()).map_err(failed)?;
+    io::Write::write_all(&mut temporary, render(withheld).as_bytes()).map_err(failed)?;
     temporary.as_file().sync_all().map_err(failed)?;
     temporary
         .persist(&path)

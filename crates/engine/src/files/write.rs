@@ -1,47 +1,47 @@
-//! The write protocol: how the engine's changes and a person's edits share one folder.
+//! The write protocol: applies the engine's changes to a folder that a person edits, too.
 //!
-//! A write takes the writer lock, finishes what a stopped writer began, commits the person's pending
-//! edits as theirs, and shows the result to its caller as a [`Snapshot`]. What the caller wants
-//! changed becomes a commit, then an intent, then files, then the branch; `recover` says in which
-//! steps. A write is stopped by a lost lease up to the intent, and by nothing after it.
+//! A write takes the writer lock, finishes an interrupted write, commits the person's pending edits as
+//! theirs, and passes the result to its caller as a [`FolderSnapshot`]. The changes that the caller requests
+//! become a commit, then an intent, then files, then the branch; `recover` lists the steps. A lost lease
+//! stops a write before the intent is recorded, and nothing stops it afterwards.
 //!
-//! What holds throughout: a file is never torn; bytes of a person are in the work tree or in the
-//! history; the engine's too, once its intent is recorded; history only grows; and after a finished
-//! write the work tree equals HEAD (but for what is [`Skipped`]), so any later difference is a
-//! person's edit.
+//! Invariants: a file is never torn; bytes of a person are in the work tree or in the history; the engine's
+//! too, once its intent is recorded; history only grows; and after a finished write the work tree equals
+//! HEAD (except for each [`SkippedPath`]), so any later difference is a person's edit.
 //!
-//! Not here: what to write. `plan` decides, and calls no model while the lock is held.
+//! Not here: what to write. The caller's `plan` decides, and calls no model while the lock is held.
 
 use gix::objs::Kind;
 
 use super::atomic;
-use super::changes::Changes;
-use super::commit::{Head, Settling, Work};
+use super::changes::FileChanges;
+use super::commit::{CommitContext, SettledTree};
 use super::error::FilesError;
-use super::history::{BlobId, CommitId};
-use super::index::Index;
-use super::intent::{Intent, waiting_folder, waiting_place};
+pub use super::error::SkipReason;
+use super::git_index::GitIndex;
+use super::history::{BlobId, CommitHash};
+use super::intent::{Intent, staged_folder, staged_path};
 use super::lock::WriterLock;
-use super::objects::{self, StagedFor, Staging};
+use super::objects::{self, Staging, StagingPurpose};
 use super::path::FilePath;
-use super::recover::{self, Recovered};
-pub use super::refused::{Skipped, WhySkipped};
-use super::scan::Scan;
-use super::stamp::Stamp;
-use super::steps::Step;
-use super::tree::Change;
+use super::recover::{self, RecoverOutcome};
+use super::scan::WorkTreeScan;
+pub use super::skipped::SkippedPath;
+use super::stamp::CommitStamp;
+use super::steps::WriteStep;
+use super::tree::{FileChange, Head};
 
-/// The memory files as of HEAD, a person's edits included. Does not change while it is looked at.
-pub struct Snapshot<'a> {
-    work: &'a Work<'a>,
+/// The memory files as of HEAD, a person's edits included. Does not change while a plan reads it.
+pub struct FolderSnapshot<'a> {
+    context: &'a CommitContext<'a>,
     head: &'a Head,
-    scan: &'a Scan,
+    scan: &'a WorkTreeScan,
 }
 
-impl Snapshot<'_> {
-    /// The commit that this is; nothing before the first.
-    pub fn commit(&self) -> Option<CommitId> {
-        self.head.commit.map(CommitId)
+impl FolderSnapshot<'_> {
+    /// The commit of this snapshot; `None` before the first.
+    pub fn commit(&self) -> Option<CommitHash> {
+        self.head.commit.map(CommitHash)
     }
 
     /// All files, ordered by path.
@@ -53,65 +53,65 @@ impl Snapshot<'_> {
             .map(|(path, file)| (path, BlobId(file.id)))
     }
 
-    /// What stands in the place of the file at `path`, or of a folder above it, and is not taken up. A
-    /// change there would be in the history alone, where the file that takes its place again undoes it.
-    pub fn skipped_at(&self, path: &FilePath) -> Option<&Skipped> {
+    /// The skipped path at the file's `path`, or at a folder above it. A change there would be in the
+    /// history alone, and would be undone by the file that is put there next.
+    pub fn skipped_at(&self, path: &FilePath) -> Option<&SkippedPath> {
         self.scan.skipped_at(path)
     }
 
-    /// Whether a tree can hold what `changes` ask for.
+    /// Checks whether a tree can hold the requested `changes`.
     ///
     /// # Errors
-    /// [`FilesError::TooLarge`] and [`FilesError::Clash`] name the file that it cannot;
+    /// [`FilesError::TooLarge`] and [`FilesError::PathConflict`] with the file that it cannot hold;
     /// [`FilesError::TooManyFiles`].
-    pub fn check(&self, changes: &Changes) -> Result<(), FilesError> {
-        changes.check(self.work.folder, &self.head.tree)
+    pub fn check(&self, changes: &FileChanges) -> Result<(), FilesError> {
+        changes.check(self.context.folder, &self.head.tree)
     }
 
-    /// The bytes of a file; nothing if there is none.
+    /// The bytes of a file; `None` if it does not exist.
     ///
     /// # Errors
     /// If the history is damaged.
     pub fn read(&self, path: &FilePath) -> Result<Option<Vec<u8>>, FilesError> {
         let file = self.head.tree.files.get(path);
-        file.map(|file| objects::read_blob(self.work.folder, &self.work.repo, file.id))
+        file.map(|file| objects::read_blob(self.context.folder, &self.context.repo, file.id))
             .transpose()
     }
 }
 
-/// What a writer found and put in order before it did anything of its own.
+/// What a writer recovered and committed before its own changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settled {
-    /// HEAD now; nothing if there is no file and never was.
-    pub head: Option<CommitId>,
-    /// What a stopped predecessor had left.
+pub struct SettleReport {
+    /// HEAD now; `None` if the folder never had a file.
+    pub head: Option<CommitHash>,
+    /// What an interrupted write had left.
     pub recovery: Recovery,
     /// The commit of the person's pending edits, if there were any.
-    pub edits: Option<CommitId>,
-    /// Files that were not taken up; they are still where the person put them.
-    pub skipped: Vec<Skipped>,
+    pub edits: Option<CommitHash>,
+    /// Files that were skipped; they stay where the person put them.
+    pub skipped: Vec<SkippedPath>,
 }
 
-/// What a stopped predecessor had left.
+/// What an interrupted write had left.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Recovery {
     /// Nothing.
     Clean,
-    /// A write, which is now finished by this commit.
-    Finished(CommitId),
-    /// An intent that no writer of ours leaves and that cannot be carried out. It lies in
+    /// A write, which this commit finished.
+    Finished(CommitHash),
+    /// An intent that no writer of Daybook leaves and that cannot be applied. It is moved to
     /// `.git/daybook/aside/`; the files are as they were found.
     SetAside,
 }
 
-/// What a write came to.
+/// Result of a write.
 #[must_use]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WriteOutcome {
-    /// The changes are committed, and in the work tree but for `kept`.
-    Written(Written),
-    /// All files already were as wanted; no commit was made for them.
-    Unchanged(Settled),
+    /// The changes are committed, and in the work tree except for `kept`.
+    Written(FinishedWrite),
+    /// All files already were as requested; no commit was made for them.
+    Unchanged(SettleReport),
     /// The lease was lost, and none of the changes were made. (A person's edits may have been
     /// committed, and a predecessor's write finished: neither depends on this lease.)
     LeaseLost,
@@ -119,22 +119,22 @@ pub enum WriteOutcome {
 
 /// A finished write.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
+pub struct FinishedWrite {
     /// The engine's commit.
-    pub commit: CommitId,
-    /// What was put in order first.
-    pub settled: Settled,
-    /// Files that a person edited while they were being written: theirs stands, the engine's version
-    /// is in `commit`.
+    pub commit: CommitHash,
+    /// What was recovered and committed first.
+    pub settled: SettleReport,
+    /// Files that a person edited during the write: theirs stay in the work tree, the engine's version is
+    /// in `commit`.
     pub kept: Vec<FilePath>,
     /// The commit of those edits, on top of `commit`.
-    pub edits: Option<CommitId>,
+    pub edits: Option<CommitHash>,
 }
 
 impl WriteOutcome {
-    /// What was put in order first; nothing when the lease was lost before.
+    /// What was recovered and committed first; `None` when the lease was lost before.
     #[must_use]
-    pub fn settled(&self) -> Option<&Settled> {
+    pub fn settled(&self) -> Option<&SettleReport> {
         match self {
             Self::Written(written) => Some(&written.settled),
             Self::Unchanged(settled) => Some(settled),
@@ -144,121 +144,125 @@ impl WriteOutcome {
 }
 
 impl WriterLock<'_> {
-    /// Finishes a stopped write and commits the person's pending edits. Safe to repeat.
+    /// Finishes an interrupted write and commits the person's pending edits. Safe to repeat.
     ///
     /// # Errors
-    /// What the disk says; [`FilesError::PersonAtWork`] during a merge and the like.
-    pub fn settle(&self, stamp: &Stamp) -> Result<Settled, FilesError> {
-        let work = Work::new(self.folder(), stamp)?;
-        Ok(settle(&work)?.1)
+    /// When the disk fails; [`FilesError::PersonAtWork`] during a merge and the like.
+    pub fn settle(&self, stamp: &CommitStamp) -> Result<SettleReport, FilesError> {
+        let context = CommitContext::new(self.folder(), stamp)?;
+        Ok(settle(&context)?.1)
     }
 
-    /// Makes the changes that `plan` asks for, as one commit with this `message`.
+    /// Applies the changes that `plan` requests, as one commit with this `message`.
     ///
-    /// `holds_lease` is asked before anything else and once more just before the intent is recorded;
-    /// after that the write is finished by us or by the next writer. A plan that asks for nothing
-    /// ends as [`WriteOutcome::Unchanged`], and so may a plan that wants to refuse.
+    /// `holds_lease` is called before anything else and once more just before the intent is recorded; after
+    /// that the write is finished by this writer or by the next one. A plan that requests nothing ends as
+    /// [`WriteOutcome::Unchanged`]; a plan may refuse in this way, too.
     ///
     /// # Errors
-    /// `plan`'s own; a change that cannot be ([`FilesError::TooLarge`], [`FilesError::Clash`],
-    /// [`FilesError::TooManyFiles`]), in which case none is made; what the disk says, in which case
+    /// Errors of `plan`; an impossible change ([`FilesError::TooLarge`], [`FilesError::PathConflict`],
+    /// [`FilesError::TooManyFiles`]), in which case no change is made; a failure of the disk, in which case
     /// the next writer finishes what was begun.
     pub fn write(
         &self,
-        stamp: &Stamp,
+        stamp: &CommitStamp,
         message: &str,
         holds_lease: &dyn Fn() -> bool,
-        plan: impl FnOnce(&Snapshot<'_>) -> Result<Changes, FilesError>,
+        plan: impl FnOnce(&FolderSnapshot<'_>) -> Result<FileChanges, FilesError>,
     ) -> Result<WriteOutcome, FilesError> {
         if !holds_lease() {
             return Ok(WriteOutcome::LeaseLost);
         }
-        let work = Work::new(self.folder(), stamp)?;
-        let (settling, settled) = settle(&work)?;
-        let head = &settling.head;
-        let wanted = plan(&Snapshot {
-            work: &work,
+        let context = CommitContext::new(self.folder(), stamp)?;
+        let (settled_tree, settled) = settle(&context)?;
+        let head = &settled_tree.head;
+        let wanted = plan(&FolderSnapshot {
+            context: &context,
             head,
-            scan: &settling.scan,
+            scan: &settled_tree.scan,
         })?;
         wanted.check(self.folder(), &head.tree)?;
-        let Some(intent) = prepare(&work, head, &wanted, message)? else {
+        let Some(intent) = stage_write(&context, head, &wanted, message)? else {
             return Ok(WriteOutcome::Unchanged(settled));
         };
         if !holds_lease() {
             return Ok(WriteOutcome::LeaseLost);
         }
         Intent::record(self.folder())?;
-        let carried = recover::carry_out(&work, intent)?;
-        let after = after_write(&work, carried.kept.is_empty(), settling)?;
-        Index::follow(self.folder(), &after.head.tree, &after.scan)?;
-        Ok(WriteOutcome::Written(Written {
-            commit: CommitId(carried.commit),
+        let applied = recover::apply(&context, intent)?;
+        let after = settle_after_write(&context, applied.kept.is_empty(), settled_tree)?;
+        GitIndex::match_head(self.folder(), &after.head.tree, &after.scan.files)?;
+        Ok(WriteOutcome::Written(FinishedWrite {
+            commit: CommitHash(applied.commit),
             settled,
-            kept: carried.kept,
-            edits: after.edits.map(CommitId),
+            kept: applied.kept,
+            edits: after.edits.map(CommitHash),
         }))
     }
 }
 
-fn settle(work: &Work<'_>) -> Result<(Settling, Settled), FilesError> {
-    let recovery = match recover::recover(work)? {
-        Recovered::Clean => Recovery::Clean,
-        Recovered::Carried(carried) => Recovery::Finished(CommitId(carried.commit)),
-        Recovered::SetAside => Recovery::SetAside,
+fn settle(context: &CommitContext<'_>) -> Result<(SettledTree, SettleReport), FilesError> {
+    let recovery = match recover::recover(context)? {
+        RecoverOutcome::Clean => Recovery::Clean,
+        RecoverOutcome::Applied(applied) => Recovery::Finished(CommitHash(applied.commit)),
+        RecoverOutcome::SetAside => Recovery::SetAside,
     };
-    let settling = work.commit_edits()?;
-    Index::follow(work.folder, &settling.head.tree, &settling.scan)?;
-    let settled = Settled {
-        head: settling.head.commit.map(CommitId),
+    let settled_tree = context.commit_edits()?;
+    GitIndex::match_head(
+        context.folder,
+        &settled_tree.head.tree,
+        &settled_tree.scan.files,
+    )?;
+    let settled = SettleReport {
+        head: settled_tree.head.commit.map(CommitHash),
         recovery,
-        edits: settling.edits.map(CommitId),
-        skipped: settling.scan.skipped.clone(),
+        edits: settled_tree.edits.map(CommitHash),
+        skipped: settled_tree.scan.skipped.clone(),
     };
-    Ok((settling, settled))
+    Ok((settled_tree, settled))
 }
 
-/// Commits the edits that got in the way of a write. Without any, another look at the work tree can
-/// wait for the next writer.
-fn after_write(
-    work: &Work<'_>,
+/// Commits the edits that conflicted with a write. Without any, the next scan of the work tree is left to
+/// the next writer.
+fn settle_after_write(
+    context: &CommitContext<'_>,
     is_undisturbed: bool,
-    before: Settling,
-) -> Result<Settling, FilesError> {
+    before: SettledTree,
+) -> Result<SettledTree, FilesError> {
     if is_undisturbed {
-        return Ok(Settling {
-            head: work.head()?,
+        return Ok(SettledTree {
+            head: context.head()?,
             scan: before.scan,
             edits: None,
         });
     }
-    work.commit_edits()
+    context.commit_edits()
 }
 
-/// Stages the commit and the new text of every file and drafts the intent, all of it on disk when
-/// this returns. Nothing if the commit would change nothing.
-fn prepare(
-    work: &Work<'_>,
+/// Stages the commit and the new text of every file and drafts the intent. All of it is on disk when this
+/// returns. `None` if the commit would change nothing.
+fn stage_write(
+    context: &CommitContext<'_>,
     head: &Head,
-    wanted: &Changes,
+    wanted: &FileChanges,
     message: &str,
 ) -> Result<Option<Intent>, FilesError> {
-    let mut staging = work.staging(StagedFor::Intent);
+    let mut staging = context.staging(StagingPurpose::Intent);
     let mut changes = Vec::new();
     for (path, bytes) in wanted.iter() {
         let base = head.tree.files.get(path).map(|file| file.id);
         let new = bytes
             .as_ref()
-            .map(|bytes| objects::hash(work.folder, Kind::Blob, bytes))
+            .map(|bytes| objects::hash(context.folder, Kind::Blob, bytes))
             .transpose()?;
         if base == new {
             continue;
         }
         if let Some(bytes) = bytes {
             staging.put_blob(bytes)?;
-            wait(work, &mut staging, changes.len(), path, bytes)?;
+            stage_file(context, &mut staging, changes.len(), path, bytes)?;
         }
-        changes.push(Change {
+        changes.push(FileChange {
             path: path.clone(),
             base,
             new,
@@ -267,44 +271,44 @@ fn prepare(
     if changes.is_empty() {
         return Ok(None);
     }
-    let who = work.stamp.engine_signature();
-    let Some(new) = work.stage_commit(&mut staging, head, &changes, &who, message)? else {
+    let who = context.stamp.engine_signature();
+    let Some(new) = context.stage_commit(&mut staging, head, &changes, &who, message)? else {
         return Ok(None);
     };
     let intent = Intent {
         base: head.commit,
         new,
     };
-    promise(work, staging, intent)?;
+    persist_intent(context, staging, intent)?;
     Ok(Some(intent))
 }
 
-/// Writes the new text of a change beside its place. `number` is the change's place in path order,
-/// which `recover` finds again.
-pub(super) fn wait(
-    work: &Work<'_>,
+/// Stages the new text of a change. `number` is the change's place in path order, by which `recover` finds
+/// it again.
+pub(super) fn stage_file(
+    context: &CommitContext<'_>,
     staging: &mut Staging<'_>,
     number: usize,
     path: &FilePath,
     bytes: &[u8],
 ) -> Result<(), FilesError> {
-    work.folder.reach(Step::PrepareFile)?;
-    let place = waiting_place(work.folder, number);
+    context.folder.reach(WriteStep::PrepareFile)?;
+    let place = staged_path(context.folder, number);
     atomic::write_new(&place, bytes)
-        .map_err(FilesError::io("prepare", path.under(work.folder.root())))?;
-    staging.wait_also_for(place);
+        .map_err(FilesError::io("prepare", path.under(context.folder.root())))?;
+    staging.sync_also(place);
     Ok(())
 }
 
-/// Drafts the intent; when this returns, all that it speaks of is on disk.
-pub(super) fn promise(
-    work: &Work<'_>,
+/// Drafts the intent and brings it to disk, with all objects and texts that it refers to.
+pub(super) fn persist_intent(
+    context: &CommitContext<'_>,
     mut staging: Staging<'_>,
     intent: Intent,
 ) -> Result<(), FilesError> {
-    staging.wait_also_for(intent.draft(work.folder)?);
-    staging.wait_also_for(waiting_folder(work.folder));
-    staging.bring_to_disk()
+    staging.sync_also(intent.draft(context.folder)?);
+    staging.sync_also(staged_folder(context.folder));
+    staging.sync_to_disk()
 }
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
-//! One consolidation: what holds in a scope becomes its memory files.
+//! Consolidates one scope: writes its current observations to its memory files.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use daybook_domain::seams::{ExtractionStore, Index};
+use daybook_domain::page::read_all;
+use daybook_domain::seams::{IndexWriter, ObservationStore};
 use daybook_domain::{
-    Claimed, Failure, FailureClass, FinishOutcome, JobKey, Observation, ObservationId,
-    ObservationKind, Scope, ScopeKind, StoreError, Wait,
+    ClaimedJob, Failure, FailureClass, FinishOutcome, JobKey, Observation, ObservationId,
+    ObservationKind, RetryWait, Scope, ScopeKind, SessionId, StoreError, Tenant, Use,
 };
 
 use tracing::field::Empty;
@@ -14,41 +15,41 @@ use tracing::{Span, info_span, warn};
 
 use super::entities::{staged_for, write_staged};
 use super::settle::is_abandoned;
-use super::{OwnSessions, WorkError, Workshop};
-use crate::consolidate::{Brief, Memory, consolidate as build, promoted};
+use super::{PersonSessions, WorkError, WorkerContext};
+use crate::consolidate::{MemoryInput, ScopeMemory, consolidate as build, promoted};
 use crate::files::adopt::{has_own_words, set_aside};
 use crate::files::audit::is_missing;
 use crate::files::entry::EntryId;
-use crate::files::layout::{folder, pages, wall};
+use crate::files::layout::{folder, pages, tenant_folder};
 use crate::files::page::Orphans;
-use crate::files::post::{deletions, post};
-use crate::files::reindex::{forget, reindex};
-use crate::files::stamp::Stamp;
-use crate::files::unwritten::Unwritten;
+use crate::files::reindex::{reindex, remove_from_index};
+use crate::files::stamp::CommitStamp;
+use crate::files::unwritten_pages::UnwrittenPage;
 use crate::files::write::WriteOutcome;
+use crate::files::write_pages::{withhold_deleted, write_pages};
 use crate::files::{FilesConfig, FilesError, Folder, LockOutcome, WriterLock};
-use crate::ingest::projects::has_own_key;
+use crate::projects::assign::has_own_key;
 use crate::stage::within;
 
-/// How one consolidation went.
+/// Result of one consolidation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Consolidating {
-    /// Files were written, all but these.
-    Written(Vec<Unwritten>),
-    /// They were right already, all but these.
-    Right(Vec<Unwritten>),
-    /// It failed; the job knows when to try again.
+pub(super) enum ConsolidateOutcome {
+    /// Files were written, except these pages.
+    Written(Vec<UnwrittenPage>),
+    /// Files were up to date, except these pages.
+    UpToDate(Vec<UnwrittenPage>),
+    /// It failed; the job stores when to retry.
     Failed(Failure),
-    /// Another worker has the job now.
-    Lost,
+    /// The lease was lost; another worker may have the job now.
+    LeaseLost,
 }
 
-/// Does the claimed job.
+/// Performs the claimed job.
 pub(super) async fn consolidate(
-    shop: &Workshop,
-    claimed: &Claimed,
+    worker: &WorkerContext,
+    claimed: &ClaimedJob,
     scope: &Scope,
-) -> Result<Consolidating, WorkError> {
+) -> Result<ConsolidateOutcome, WorkError> {
     let span = info_span!(
         "consolidate",
         %scope,
@@ -56,38 +57,47 @@ pub(super) async fn consolidate(
         class = Empty,
         outcome = Empty,
     );
-    within(span, write_and_finish(shop, claimed, scope), note).await
+    within(
+        span,
+        write_and_finish(worker, claimed, scope),
+        record_outcome,
+    )
+    .await
 }
 
-fn note(span: &Span, consolidating: &Consolidating) {
+fn record_outcome(span: &Span, consolidating: &ConsolidateOutcome) {
     let outcome = match consolidating {
-        Consolidating::Written(_) => "written",
-        Consolidating::Right(_) => "right",
-        Consolidating::Failed(failure) => {
-            span.record("class", failure.class.word());
+        ConsolidateOutcome::Written(_) => "written",
+        ConsolidateOutcome::UpToDate(_) => "right",
+        ConsolidateOutcome::Failed(failure) => {
+            span.record("class", failure.class.as_str());
             "failed"
         }
-        Consolidating::Lost => "lost",
+        ConsolidateOutcome::LeaseLost => "lost",
     };
     span.record("outcome", outcome);
 }
 
 async fn write_and_finish(
-    shop: &Workshop,
-    claimed: &Claimed,
+    worker: &WorkerContext,
+    claimed: &ClaimedJob,
     scope: &Scope,
-) -> Result<Consolidating, WorkError> {
-    match write(shop, claimed, scope).await {
-        Ok(Consolidating::Lost) => Ok(Consolidating::Lost),
+) -> Result<ConsolidateOutcome, WorkError> {
+    match write_memory(worker, claimed, scope).await {
+        Ok(ConsolidateOutcome::LeaseLost) => Ok(ConsolidateOutcome::LeaseLost),
         Ok(outcome) => {
-            let now = shop.clock.now();
-            match shop.store.finish(&claimed.token, claimed.upto, now).await? {
-                FinishOutcome::LeaseLost => Ok(Consolidating::Lost),
+            let now = worker.clock.now();
+            match worker
+                .store
+                .finish(&claimed.token, claimed.upto, now)
+                .await?
+            {
+                FinishOutcome::LeaseLost => Ok(ConsolidateOutcome::LeaseLost),
                 FinishOutcome::Complete | FinishOutcome::StillDue => Ok(outcome),
             }
         }
         Err(WorkError::Files(error)) => {
-            // A disk, or a person at work, is waited for: no try is spent on it.
+            // A failing disk, or a person at work, is waited for: no try is spent on it.
             let mut message = error.to_string();
             if let Some(cause) = std::error::Error::source(&error) {
                 message.push_str(&format!(": {cause}"));
@@ -96,119 +106,141 @@ async fn write_and_finish(
                 class: FailureClass::Outage,
                 message,
             };
-            let _ = shop.fail(claimed, failure.clone(), Wait::Unsaid).await?;
-            Ok(Consolidating::Failed(failure))
+            let _ = worker
+                .fail(claimed, failure.clone(), RetryWait::Unspecified)
+                .await?;
+            Ok(ConsolidateOutcome::Failed(failure))
         }
         Err(error) => Err(error),
     }
 }
 
-async fn write(
-    shop: &Workshop,
-    claimed: &Claimed,
+async fn write_memory(
+    worker: &WorkerContext,
+    claimed: &ClaimedJob,
     scope: &Scope,
-) -> Result<Consolidating, WorkError> {
-    let path = folder(&shop.root, scope);
-    let mut memory = remembered(shop, scope).await?;
-    let staged = staged_for(&*shop.store, scope, &shop.person).await?;
-    let is_silent = says_nothing(&memory) && staged.is_empty();
-    if is_silent && !is_begun(shop, &path, scope).await? {
-        return Ok(Consolidating::Right(Vec::new()));
+) -> Result<ConsolidateOutcome, WorkError> {
+    let path = folder(&worker.root, scope);
+    let mut memory = load_memory(worker, scope).await?;
+    let staged = staged_for((&*worker.store, &*worker.store), scope, &worker.person).await?;
+    let is_empty = has_no_entries(&memory) && staged.is_empty();
+    if is_empty && !has_files(worker, &path, scope).await? {
+        return Ok(ConsolidateOutcome::UpToDate(Vec::new()));
     }
-    if is_silent && shop.sharing().is_none() && is_abandoned(shop, scope).await? {
-        // Written by a process that did not know yet that its folders had gone to another project.
+    if is_empty && worker.folder_sync().is_none() && is_abandoned(worker, scope).await? {
+        // Written by a process that had not yet seen that its folders moved to another project.
         if !has_own_words(&path) {
-            set_aside(&wall(&shop.root, &scope.tenant), &path, &scope.name)?;
-            forget(&*shop.store, scope, shop.clock.now()).await?;
-            return Ok(Consolidating::Right(Vec::new()));
+            set_aside(
+                &tenant_folder(&worker.root, &scope.tenant),
+                &path,
+                &scope.name,
+            )?;
+            remove_from_index(&*worker.store, scope, worker.clock.now()).await?;
+            return Ok(ConsolidateOutcome::UpToDate(Vec::new()));
         }
     }
-    if is_lost(shop, &path, scope).await? {
+    if is_folder_lost(worker, &path, scope).await? {
         return Err(FilesError::Missing { path }.into());
     }
     let folder = Folder::open(&path, FilesConfig::default())?;
-    let lock = match folder.try_lock(shop.limits.folder_wait)? {
+    let lock = match folder.try_lock(worker.limits.folder_wait)? {
         LockOutcome::Held(lock) => lock,
-        LockOutcome::Busy => return wait_for_writer(shop, claimed).await,
+        LockOutcome::Busy => return wait_for_writer(worker, claimed).await,
     };
-    let (now, stamp) = (shop.clock.now(), shop.stamp());
-    if let Some(sharing) = shop.sharing() {
-        sharing.meet(scope, &lock, &stamp).await?;
+    let (now, stamp) = (worker.clock.now(), worker.stamp());
+    if let Some(sharing) = worker.folder_sync() {
+        sharing.sync(scope, &lock, &stamp).await?;
     }
-    let until = now.plus(shop.limits.lease);
-    let holds_lease = || shop.clock.now() < until;
-    if !staged.is_empty() && !write_staged(shop, &staged, &lock, &stamp, &holds_lease).await? {
-        return Ok(Consolidating::Lost);
+    let until = now.plus(worker.limits.lease);
+    let holds_lease = || worker.clock.now() < until;
+    if !staged.is_empty() && !write_staged(worker, &staged, &lock, &stamp, &holds_lease).await? {
+        return Ok(ConsolidateOutcome::LeaseLost);
     }
-    if retract_deleted(shop, scope, &lock, &stamp, &memory).await? {
-        memory = remembered(shop, scope).await?;
+    if retract_deleted(worker, scope, &lock, &stamp, &memory).await? {
+        memory = load_memory(worker, scope).await?;
     }
     let key = JobKey::Consolidate(scope.clone());
-    let first_time = shop.store.job(&key).await?.is_none_or(|job| job.done == 0);
+    let first_time = worker
+        .store
+        .job(&key)
+        .await?
+        .is_none_or(|job| job.done == 0);
     let orphans = if first_time {
         Orphans::Disown
     } else {
         Orphans::Remove
     };
-    let message = message(&memory);
-    let posted = post(&lock, &memory, orphans, &stamp, &message, &holds_lease)?;
-    match shop.sharing() {
+    let message = commit_message(&memory);
+    let posted = write_pages(&lock, &memory, orphans, &stamp, &message, &holds_lease)?;
+    match worker.folder_sync() {
         Some(sharing) => {
-            sharing.hand_over(scope, &lock, &stamp).await?;
+            sharing.sync_and_reindex(scope, &lock, &stamp).await?;
         }
         None => {
             drop(lock);
-            reindex(&*shop.store, &shop.root, scope, now).await?;
+            reindex(&*worker.store, &worker.root, scope, now).await?;
         }
     }
     for unwritten in &posted.unwritten {
         warn!(%scope, page = %unwritten.page, why = unwritten.why, "a page was not written");
     }
     Ok(match posted.outcome {
-        WriteOutcome::Written(_) => Consolidating::Written(posted.unwritten),
-        WriteOutcome::Unchanged(_) => Consolidating::Right(posted.unwritten),
-        WriteOutcome::LeaseLost => Consolidating::Lost,
+        WriteOutcome::Written(_) => ConsolidateOutcome::Written(posted.unwritten),
+        WriteOutcome::Unchanged(_) => ConsolidateOutcome::UpToDate(posted.unwritten),
+        WriteOutcome::LeaseLost => ConsolidateOutcome::LeaseLost,
     })
 }
 
 /// Whether memory files of the scope were ever written.
-async fn is_begun(shop: &Workshop, path: &Path, scope: &Scope) -> Result<bool, StoreError> {
+async fn has_files(worker: &WorkerContext, path: &Path, scope: &Scope) -> Result<bool, StoreError> {
     Ok(path.exists()
-        || match &shop.trees {
+        || match &worker.trees {
             Some(trees) => trees.tree_head(scope).await?.is_some(),
             None => false,
         })
 }
 
 /// Whether the folder is missing with its history, though its files were indexed. A machine that shares a
-/// memory makes its folders from what is shared.
-async fn is_lost(shop: &Workshop, path: &Path, scope: &Scope) -> Result<bool, StoreError> {
-    if shop.trees.is_some() || !is_missing(path).unwrap_or(false) {
+/// memory restores its folders from the shared history.
+async fn is_folder_lost(
+    worker: &WorkerContext,
+    path: &Path,
+    scope: &Scope,
+) -> Result<bool, StoreError> {
+    if worker.trees.is_some() || !is_missing(path).unwrap_or(false) {
         return Ok(false);
     }
-    Ok(!Index::file_stamps(&*shop.store, scope).await?.is_empty())
+    Ok(!IndexWriter::file_stamps(&*worker.store, scope)
+        .await?
+        .is_empty())
 }
 
-/// Another process writes the folder just now: the job comes back, at no cost.
-async fn wait_for_writer(shop: &Workshop, claimed: &Claimed) -> Result<Consolidating, WorkError> {
+/// Releases the job without cost, because another process is writing the folder.
+async fn wait_for_writer(
+    worker: &WorkerContext,
+    claimed: &ClaimedJob,
+) -> Result<ConsolidateOutcome, WorkError> {
     let message = "another process is writing this memory".to_owned();
     let failure = Failure {
         class: FailureClass::Outage,
         message,
     };
-    let _ = shop.fail(claimed, failure, Wait::Unsaid).await?;
-    Ok(Consolidating::Lost)
+    let _ = worker
+        .fail(claimed, failure, RetryWait::Unspecified)
+        .await?;
+    Ok(ConsolidateOutcome::LeaseLost)
 }
 
-/// Withdraws what a person has deleted from the files. True when that changed what is believed.
+/// Retracts observations whose entries a person has deleted from the files. Returns whether that changed an
+/// observation.
 async fn retract_deleted(
-    shop: &Workshop,
+    worker: &WorkerContext,
     scope: &Scope,
     lock: &WriterLock<'_>,
-    stamp: &Stamp,
-    memory: &Memory,
+    stamp: &CommitStamp,
+    memory: &ScopeMemory,
 ) -> Result<bool, WorkError> {
-    let gone = deletions(lock, stamp)?;
+    let gone = withhold_deleted(lock, stamp)?;
     if gone.is_empty() {
         return Ok(false);
     }
@@ -223,19 +255,19 @@ async fn retract_deleted(
         .collect();
     let mut changed = false;
     for id in withdrawn {
-        changed |= shop.store.retract(scope, id, shop.clock.now()).await?;
+        changed |= worker.store.retract(scope, id, worker.clock.now()).await?;
     }
     Ok(changed)
 }
 
-fn says_nothing(memory: &Memory) -> bool {
+fn has_no_entries(memory: &ScopeMemory) -> bool {
     pages(memory)
         .values()
         .flat_map(|page| &page.sections)
         .all(|section| section.entries.is_empty())
 }
 
-fn message(memory: &Memory) -> String {
+fn commit_message(memory: &ScopeMemory) -> String {
     let entries: usize = memory
         .curated
         .sections
@@ -246,80 +278,93 @@ fn message(memory: &Memory) -> String {
     format!("Post {entries} entries from {sessions} sessions")
 }
 
-/// All that the scope's memory says now.
-async fn remembered(shop: &Workshop, scope: &Scope) -> Result<Memory, StoreError> {
-    let mut observations = ExtractionStore::observations(&*shop.store, scope).await?;
+/// Builds the scope's memory from the store.
+async fn load_memory(worker: &WorkerContext, scope: &Scope) -> Result<ScopeMemory, StoreError> {
+    let mut observations = ObservationStore::observations(&*worker.store, scope).await?;
     let tenant = &scope.tenant;
     let mut title = scope.name.clone();
     let mut extractions = Vec::new();
     match scope.kind {
         ScopeKind::Project => {
-            extractions = shop.store.extractions(tenant, Some(&scope.name)).await?;
-            let projects = shop.store.projects(tenant).await?;
+            extractions = worker
+                .store
+                .extractions_in_project(tenant, &scope.name)
+                .await?;
+            let projects = read_all(|page| worker.store.projects(tenant, page)).await?;
             let mut own = projects.iter().filter(|p| p.key == scope.name);
-            // A name that a person gave is the title; else the identity says more than its key.
+            // A name that a person gave is the title; otherwise the identity is more descriptive than its
+            // key.
             if let Some(project) = own.find(|project| has_own_key(project)) {
                 title = short_name(&project.identity);
             }
         }
         ScopeKind::User => {
-            let mut own = OwnSessions::of(&*shop.store, &shop.person, scope);
-            observations.extend(said_everywhere(shop, scope, &mut own).await?);
-            for record in shop.store.extractions(tenant, None).await? {
-                let homeless = record.digest.as_ref().is_some_and(|d| d.root.is_none());
-                if homeless && own.has(&record.session).await? {
+            let mut own = PersonSessions::new(&*worker.store, &worker.person, scope);
+            observations.extend(repeated_preferences(worker, scope, &mut own).await?);
+            for record in worker.store.extractions_without_root(tenant).await? {
+                if own.contains(&record.session).await? {
                     extractions.push(record);
                 }
             }
         }
         ScopeKind::Agent | ScopeKind::Team | ScopeKind::Room => {}
     }
-    Ok(build(&Brief {
+    Ok(build(&MemoryInput {
         scope: scope.clone(),
         title,
         person: match scope.kind {
             ScopeKind::User => scope.name.clone(),
-            _ => shop.person.clone(),
+            ScopeKind::Agent | ScopeKind::Team | ScopeKind::Room | ScopeKind::Project => {
+                worker.person.clone()
+            }
         },
+        uses: uses_of(worker, tenant, &observations).await?,
         observations,
         extractions,
-        zone: shop.zone.clone(),
+        zone: worker.zone.clone(),
     }))
 }
 
-/// Preferences that were said in more than one project: they are the person's own.
-async fn said_everywhere(
-    shop: &Workshop,
+/// Uses of the sessions that the observations rest on.
+async fn uses_of(
+    worker: &WorkerContext,
+    tenant: &Tenant,
+    observations: &[Observation],
+) -> Result<Vec<Use>, StoreError> {
+    let evidence = observations.iter().flat_map(|it| &it.evidence);
+    let sessions: BTreeSet<&SessionId> = evidence.map(|it| &it.session).collect();
+    if sessions.is_empty() {
+        return Ok(Vec::new());
+    }
+    let sessions: Vec<SessionId> = sessions.into_iter().cloned().collect();
+    worker.store.uses(tenant, &sessions).await
+}
+
+/// Preferences stated in more than one project: they are promoted to the person's scope.
+async fn repeated_preferences(
+    worker: &WorkerContext,
     person: &Scope,
-    own: &mut OwnSessions<'_>,
+    own: &mut PersonSessions<'_>,
 ) -> Result<Vec<Observation>, StoreError> {
-    let mut said = Vec::new();
-    for state in shop.store.scopes(&person.tenant).await? {
-        if state.scope.kind != ScopeKind::Project {
-            continue;
+    let kinds = [ObservationKind::Preference, ObservationKind::Correction];
+    let stated = worker
+        .store
+        .observations_of_kinds(&person.tenant, ScopeKind::Project, &kinds)
+        .await?;
+    let mut theirs = Vec::new();
+    for mut observation in stated {
+        let mut evidence = Vec::new();
+        for piece in observation.evidence.drain(..) {
+            if own.contains(&piece.session).await? {
+                evidence.push(piece);
+            }
         }
-        let here = ExtractionStore::observations(&*shop.store, &state.scope).await?;
-        for mut observation in here {
-            let personal = matches!(
-                observation.kind,
-                ObservationKind::Preference | ObservationKind::Correction
-            );
-            if !personal {
-                continue;
-            }
-            let mut theirs = Vec::new();
-            for evidence in observation.evidence.drain(..) {
-                if own.has(&evidence.session).await? {
-                    theirs.push(evidence);
-                }
-            }
-            observation.evidence = theirs;
-            if !observation.evidence.is_empty() {
-                said.push(observation);
-            }
+        observation.evidence = evidence;
+        if !observation.evidence.is_empty() {
+            theirs.push(observation);
         }
     }
-    Ok(promoted(said, person))
+    Ok(promoted(theirs, person))
 }
 
 /// `ada/engine` of `github.com/ada/engine`; the last part of a folder.

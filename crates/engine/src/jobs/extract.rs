@@ -1,56 +1,62 @@
-//! One extraction: read a window, extract, file, finish.
+//! Extracts one window of a session: read, extract, file, finish.
 
 use std::collections::BTreeSet;
 use std::mem;
 
 use daybook_domain::eligibility::eligible;
+use daybook_domain::page::read_all;
+use daybook_domain::quarantine::QuarantinedObservation;
 use daybook_domain::{
-    Claimed, Event, EventSeq, Extraction, Failure, FailureClass, FinishOutcome, JobKey,
-    ObservationKind, Origin, Session, SessionId, StoreError, Tenant, Wait, Yield,
+    ClaimedJob, Event, EventSeq, Extraction, Failure, FailureClass, FinishOutcome, JobKey,
+    ObservationKind, Origin, Provenance, RetryWait, Session, SessionId, StoreError, Tenant, Yield,
 };
 
 use tracing::field::Empty;
 use tracing::{Span, info_span};
 
-use super::Workshop;
-use super::filing::{Projects, file, person_scope};
-use super::known::Knowledge;
+use super::WorkerContext;
+use super::filing::{FolderProjects, file_draft, person_scope};
+use super::knowledge::Knowledge;
+use super::quarantine::with_decisions;
 use crate::extract::window::window_len;
-use crate::extract::{Dropped, Extracted, Window};
-use crate::guard::{Broken, guarded};
-use crate::ingest::projects::Assigned;
-use crate::ingest::settle::{apply, settle_new_roots};
+use crate::extract::{DropCounts, ExtractorOutput, Window};
+use crate::guard::{ItemFailure, run_isolated};
+use crate::projects::assign::ProjectAssignment;
+use crate::projects::settle::{apply, settle_new_roots};
 use crate::stage::within;
 
 /// Most bytes of the events before a window that are read at once; an event is read whole.
 const BEFORE_BYTES: usize = 2 * 1024 * 1024;
 
-/// What reading a window came to.
+/// Counts of one extracted window.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Read {
-    /// Observations made; without any the outcome is Nothing.
+pub(super) struct WindowCounts {
+    /// Observations made; 0 means that the outcome is Nothing.
     pub(super) observations: usize,
-    /// What was told and not believed.
-    pub(super) dropped: Dropped,
-    /// Events that there was no room for.
+    /// Suggestions that were dropped, by reason.
+    pub(super) dropped: DropCounts,
+    /// Events that did not fit.
     pub(super) left_out: u32,
 }
 
-/// How one extraction went.
+/// Result of one extraction.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Extracting {
-    /// It was done.
-    Read(Read),
-    /// It failed; the job knows when to try again.
+pub(super) enum ExtractOutcome {
+    /// The window was read.
+    Done(WindowCounts),
+    /// It failed; the job stores when to retry.
     Failed(Failure),
-    /// Another worker has the job now.
-    Lost,
+    /// The lease was lost; another worker may have the job now.
+    LeaseLost,
 }
 
-/// Does the claimed job's next window.
-pub(super) async fn extract(shop: &Workshop, claimed: &Claimed) -> Result<Extracting, StoreError> {
+/// Extracts the claimed job's next window.
+pub(super) async fn extract(
+    worker: &WorkerContext,
+    claimed: &ClaimedJob,
+) -> Result<ExtractOutcome, StoreError> {
     let JobKey::Extract(session) = claimed.token.job() else {
-        return Ok(Extracting::Lost);
+        return Ok(ExtractOutcome::LeaseLost);
     };
     let span = info_span!(
         "extract",
@@ -64,22 +70,29 @@ pub(super) async fn extract(shop: &Workshop, claimed: &Claimed) -> Result<Extrac
         outcome = Empty,
     );
     let work = async {
-        match guarded(read_and_finish(shop, claimed, session)).await {
+        match run_isolated(read_and_finish(worker, claimed, session)).await {
             Ok(extracting) => Ok(extracting),
-            Err(Broken::Store(error)) => Err(error),
-            // One session's rows, or what they bring to light in an extractor, stop no other session.
-            Err(Broken::Alone(message)) => {
+            Err(ItemFailure::Store(error)) => Err(error),
+            // A defect in one session's rows, or one that they reveal in an extractor, stops no other
+            // session.
+            Err(ItemFailure::Item(message)) => {
                 let class = FailureClass::Content;
-                fail(shop, claimed, Failure { class, message }, Wait::Unsaid).await
+                fail(
+                    worker,
+                    claimed,
+                    Failure { class, message },
+                    RetryWait::Unspecified,
+                )
+                .await
             }
         }
     };
-    within(span, work, note).await
+    within(span, work, record_outcome).await
 }
 
-fn note(span: &Span, extracting: &Extracting) {
+fn record_outcome(span: &Span, extracting: &ExtractOutcome) {
     let outcome = match extracting {
-        Extracting::Read(read) => {
+        ExtractOutcome::Done(read) => {
             span.record("dropped", read.dropped.total());
             span.record("left_out", read.left_out);
             match read.observations {
@@ -90,30 +103,31 @@ fn note(span: &Span, extracting: &Extracting) {
                 }
             }
         }
-        Extracting::Failed(failure) => {
-            span.record("class", failure.class.word());
+        ExtractOutcome::Failed(failure) => {
+            span.record("class", failure.class.as_str());
             "failed"
         }
-        Extracting::Lost => "lost",
+        ExtractOutcome::LeaseLost => "lost",
     };
     span.record("outcome", outcome);
 }
 
 async fn read_and_finish(
-    shop: &Workshop,
-    claimed: &Claimed,
+    worker: &WorkerContext,
+    claimed: &ClaimedJob,
     id: &SessionId,
-) -> Result<Extracting, StoreError> {
-    let Some(session) = shop.store.session(id).await? else {
-        return give_up(shop, claimed).await;
+) -> Result<ExtractOutcome, StoreError> {
+    let Some(session) = worker.store.session(id).await? else {
+        return finish_empty(worker, claimed).await;
     };
-    if eligible(&session, &shop.switches).is_err() {
-        // Not done: should it become eligible, all of it is due again, and what an earlier generation
-        // taught stays until then.
-        shop.store
-            .set_aside(&claimed.token, shop.clock.now())
+    if eligible(&session, &worker.switches).is_err() {
+        // Not done: should it become eligible, all of it is due again, and the observations of an earlier
+        // generation stay until then.
+        worker
+            .store
+            .set_aside(&claimed.token, worker.clock.now())
             .await?;
-        return Ok(Extracting::Read(Read::default()));
+        return Ok(ExtractOutcome::Done(WindowCounts::default()));
     }
     if claimed.deadly {
         let message = "reading it has ended one worker after another".to_owned();
@@ -121,19 +135,19 @@ async fn read_and_finish(
             class: FailureClass::Vanished,
             message,
         };
-        return fail(shop, claimed, failure, Wait::Unsaid).await;
+        return fail(worker, claimed, failure, RetryWait::Unspecified).await;
     }
-    let read = read_window(shop, id, claimed.after, claimed.upto).await?;
+    let read = read_window(worker, id, claimed.after, claimed.upto).await?;
     let Some(last) = read.last() else {
-        return give_up(shop, claimed).await;
+        return finish_empty(worker, claimed).await;
     };
     let to = last.seq;
-    let taken_back = retracted(&read);
-    let projects = projects_of(shop, &id.tenant, &read).await?;
-    let events = kept(shop, &session, &projects, read, &taken_back);
-    let before = read_before(shop, &session, &projects, &taken_back, claimed.after).await?;
-    let knowledge = match shop.extractor.wants_known() {
-        true => Knowledge::gather(shop, claimed.into(), &session, &events, &projects).await?,
+    let retracted = retracted_seqs(worker, id, &read).await?;
+    let projects = projects_of(worker, &id.tenant, &read).await?;
+    let events = visible_events(worker, &session, &projects, read, &retracted);
+    let before = read_before(worker, &session, &projects, &retracted, claimed.after).await?;
+    let knowledge = match worker.extractor.wants_known() {
+        true => Knowledge::gather(worker, claimed.into(), &session, &events, &projects).await?,
         false => Knowledge::default(),
     };
     let window = Window {
@@ -143,36 +157,39 @@ async fn read_and_finish(
         known: knowledge.known(),
         is_redone: claimed.is_redone,
     };
-    let mut extracted = match shop.extractor.extract(window).await {
+    let mut extracted = match worker.extractor.extract(window).await {
         Ok(extracted) => extracted,
         Err(error) => {
             let failure = Failure {
                 class: error.class,
                 message: error.message,
             };
-            return fail(shop, claimed, failure, error.wait).await;
+            return fail(worker, claimed, failure, error.wait).await;
         }
     };
     let dropped = mem::take(&mut extracted.dropped);
     let left_out = extracted.left_out;
     let shown: Vec<Event> = before.into_iter().chain(events).collect();
-    let (extraction, observations) = settle(shop, &session, &shown, extracted, &projects);
+    let (extraction, observations) =
+        build_extraction(worker, &session, &shown, extracted, &projects);
+    let quarantined = with_decisions(worker, &id.tenant, extraction.quarantined).await?;
     let extraction = Extraction {
+        quarantined,
         from: EventSeq(claimed.after + 1),
         to,
-        retracted: taken_back.into_iter().collect(),
+        retracted: retracted.into_iter().collect(),
         ..extraction
     };
-    let now = shop.clock.now();
-    let finished = shop
+    let now = worker.clock.now();
+    let finished = worker
         .store
         .finish_extraction(&claimed.token, &extraction, now)
         .await?;
     Ok(match finished {
-        FinishOutcome::LeaseLost => Extracting::Lost,
+        FinishOutcome::LeaseLost => ExtractOutcome::LeaseLost,
         FinishOutcome::Complete | FinishOutcome::StillDue => {
-            follow_moved(shop, &id.tenant, &shown, &projects).await?;
-            Extracting::Read(Read {
+            refile_moved(worker, &id.tenant, &shown, &projects).await?;
+            ExtractOutcome::Done(WindowCounts {
                 observations,
                 dropped,
                 left_out,
@@ -181,14 +198,14 @@ async fn read_and_finish(
     })
 }
 
-/// Moves what was just filed, where its folder went to another project while it was read.
-async fn follow_moved(
-    shop: &Workshop,
+/// Refiles new observations whose folder was assigned to another project during the extraction.
+async fn refile_moved(
+    worker: &WorkerContext,
     tenant: &Tenant,
     events: &[Event],
-    filed: &Projects,
+    filed: &FolderProjects,
 ) -> Result<(), StoreError> {
-    let now = Projects::of(&*shop.store, tenant).await?;
+    let now = FolderProjects::of(&*worker.store, tenant).await?;
     let places = events.iter().filter_map(|event| event.place.as_ref());
     let roots: BTreeSet<&str> = places.map(|place| place.root.as_str()).collect();
     let has_moved = |root: &&str| now.scope(tenant, root) != filed.scope(tenant, root);
@@ -196,81 +213,98 @@ async fn follow_moved(
     if moved.is_empty() {
         return Ok(());
     }
-    let records = shop.store.roots(tenant).await?;
-    let known = shop.store.projects(tenant).await?;
+    let records = worker.store.roots(tenant).await?;
+    let known = read_all(|page| worker.store.projects(tenant, page)).await?;
     for record in records.iter().filter(|r| moved.contains(r.root.as_str())) {
         let project = known
             .iter()
             .find(|p| Some(&p.key) == record.project.as_ref());
         if let Some(project) = project.cloned() {
-            let to = Assigned {
+            let to = ProjectAssignment {
                 project,
                 derived: record.derived,
             };
-            apply(&*shop.store, tenant, &record.root, &to, shop.clock.now()).await?;
+            apply(
+                &*worker.store,
+                tenant,
+                &record.root,
+                &to,
+                worker.clock.now(),
+            )
+            .await?;
         }
     }
     Ok(())
 }
 
-/// Ends a claim that there is nothing to read for.
-async fn give_up(shop: &Workshop, claimed: &Claimed) -> Result<Extracting, StoreError> {
-    let now = shop.clock.now();
-    match shop.store.finish(&claimed.token, claimed.upto, now).await? {
-        FinishOutcome::LeaseLost => Ok(Extracting::Lost),
-        FinishOutcome::Complete | FinishOutcome::StillDue => Ok(Extracting::Read(Read::default())),
+/// Finishes a claim that has no events to read.
+async fn finish_empty(
+    worker: &WorkerContext,
+    claimed: &ClaimedJob,
+) -> Result<ExtractOutcome, StoreError> {
+    let now = worker.clock.now();
+    match worker
+        .store
+        .finish(&claimed.token, claimed.upto, now)
+        .await?
+    {
+        FinishOutcome::LeaseLost => Ok(ExtractOutcome::LeaseLost),
+        FinishOutcome::Complete | FinishOutcome::StillDue => {
+            Ok(ExtractOutcome::Done(WindowCounts::default()))
+        }
     }
 }
 
 async fn fail(
-    shop: &Workshop,
-    claimed: &Claimed,
+    worker: &WorkerContext,
+    claimed: &ClaimedJob,
     failure: Failure,
-    wait: Wait,
-) -> Result<Extracting, StoreError> {
-    let _ = shop.fail(claimed, failure.clone(), wait).await?;
-    Ok(Extracting::Failed(failure))
+    wait: RetryWait,
+) -> Result<ExtractOutcome, StoreError> {
+    let _ = worker.fail(claimed, failure.clone(), wait).await?;
+    Ok(ExtractOutcome::Failed(failure))
 }
 
-/// Which project each folder belongs to, those of these events included: whoever took them in may not
-/// have come to say so yet, and what is filed under the person stays there.
+/// Loads the project of each folder, including the folders of these events.
+///
+/// The importer may not have assigned them yet, and observations filed under the person stay there.
 async fn projects_of(
-    shop: &Workshop,
+    worker: &WorkerContext,
     tenant: &Tenant,
     events: &[Event],
-) -> Result<Projects, StoreError> {
-    let projects = Projects::of(&*shop.store, tenant).await?;
+) -> Result<FolderProjects, StoreError> {
+    let projects = FolderProjects::of(&*worker.store, tenant).await?;
     let mut places = events.iter().filter_map(|event| event.place.as_ref());
     if places.all(|place| projects.scope(tenant, &place.root).is_some()) {
         return Ok(projects);
     }
-    settle_new_roots(&*shop.store, tenant, shop.clock.now()).await?;
-    Projects::of(&*shop.store, tenant).await
+    settle_new_roots(&*worker.store, tenant, worker.clock.now()).await?;
+    FolderProjects::of(&*worker.store, tenant).await
 }
 
-/// The next window: whole turns where they fit. Always at least one event when there is one.
+/// Reads the next window: whole turns where they fit. Always at least one event when there is one.
 pub(super) async fn read_window(
-    shop: &Workshop,
+    worker: &WorkerContext,
     id: &SessionId,
     after: u64,
     upto: u64,
 ) -> Result<Vec<Event>, StoreError> {
     let (after, upto) = (EventSeq(after), EventSeq(upto));
-    // More than a window is asked for, so that its end can be chosen.
-    let limits = shop.limits.window;
+    // More than a window is requested, so that its end can be chosen.
+    let limits = worker.limits.window;
     let (limit, bytes) = (limits.events + 1, 2 * limits.bytes);
-    let mut events = shop.store.events(id, after, upto, limit, bytes).await?;
+    let mut events = worker.store.events(id, after, upto, limit, bytes).await?;
     let len = window_len(&events, limits);
     events.truncate(len);
     Ok(events)
 }
 
-/// What an extractor is shown of what was `read`: not what was taken back, nor what was said where memory
+/// The events of `read` that an extractor may see: neither retracted ones, nor those of places where memory
 /// is switched off.
-pub(super) fn kept(
-    shop: &Workshop,
+pub(super) fn visible_events(
+    worker: &WorkerContext,
     session: &Session,
-    projects: &Projects,
+    projects: &FolderProjects,
     read: Vec<Event>,
     retracted: &BTreeSet<EventSeq>,
 ) -> Vec<Event> {
@@ -278,7 +312,7 @@ pub(super) fn kept(
     let is_off = |event: &Event| {
         let place = event.place.as_ref();
         let scope = place.and_then(|place| projects.scope(tenant, &place.root));
-        scope.is_some_and(|scope| shop.switches.is_off(scope.kind, &scope.name))
+        scope.is_some_and(|scope| worker.switches.is_off(scope.kind, &scope.name))
     };
     read.into_iter()
         .filter(|event| !retracted.contains(&event.seq) && !session.is_passed(event.seq))
@@ -286,22 +320,22 @@ pub(super) fn kept(
         .collect()
 }
 
-/// What the extractor is shown of the session before event `after`: as much as it looks back, without what
-/// was taken back there or by the window.
+/// Reads the events before event `after` that the extractor sees: as many as it looks back, without
+/// retracted ones.
 pub(super) async fn read_before(
-    shop: &Workshop,
+    worker: &WorkerContext,
     session: &Session,
-    projects: &Projects,
-    taken_back: &BTreeSet<EventSeq>,
+    projects: &FolderProjects,
+    retracted: &BTreeSet<EventSeq>,
     after: u64,
 ) -> Result<Vec<Event>, StoreError> {
-    let look_back = shop.extractor.look_back();
+    let look_back = worker.extractor.look_back();
     let mut from = EventSeq(after.saturating_sub(look_back.events));
     let limit = usize::try_from(look_back.events).unwrap_or(usize::MAX);
     let mut read: Vec<Event> = Vec::new();
     while from.0 < after {
         let (id, upto) = (&session.id, EventSeq(after));
-        let more = shop
+        let more = worker
             .store
             .events(id, from, upto, limit, BEFORE_BYTES)
             .await?;
@@ -309,39 +343,54 @@ pub(super) async fn read_before(
         from = last.seq;
         read.extend(more);
     }
-    read.drain(..read.len() - look_back.of(&read).len());
-    let mut gone = retracted(&read);
-    gone.extend(taken_back);
-    Ok(kept(shop, session, projects, read, &gone))
+    read.drain(..read.len() - look_back.newest_of(&read).len());
+    let mut gone = retracted_seqs(worker, &session.id, &read).await?;
+    gone.extend(retracted);
+    Ok(visible_events(worker, session, projects, read, &gone))
 }
 
-/// Events of any window that the window's retractions take back.
-pub(super) fn retracted(events: &[Event]) -> BTreeSet<EventSeq> {
-    events
-        .iter()
-        .filter(|event| event.origin == Origin::Retraction)
-        .flat_map(|event| event.text.split_whitespace())
-        .filter_map(|seq| seq.parse().ok().map(EventSeq))
-        .collect()
+/// Positions of the events, in any window, that these consecutive events of a session retract.
+pub(super) async fn retracted_seqs(
+    worker: &WorkerContext,
+    id: &SessionId,
+    events: &[Event],
+) -> Result<BTreeSet<EventSeq>, StoreError> {
+    let mut retractions = events.iter().filter(|e| e.origin == Origin::Retraction);
+    // Most windows have none, which costs no call.
+    let Some(first) = retractions.next() else {
+        return Ok(BTreeSet::new());
+    };
+    let last = retractions.next_back().unwrap_or(first);
+    let after = EventSeq(first.seq.0.saturating_sub(1));
+    worker.store.retracted_seqs(id, after, last.seq).await
 }
 
-/// What was extracted, filed; `events` are all that the extractor was shown. The window's bounds are the
-/// caller's to say.
-fn settle(
-    shop: &Workshop,
+/// Builds the extraction with its drafts filed; `events` are all that the extractor saw. The caller sets
+/// the window's bounds.
+fn build_extraction(
+    worker: &WorkerContext,
     session: &Session,
     events: &[Event],
-    extracted: Extracted,
-    projects: &Projects,
+    extracted: ExtractorOutput,
+    projects: &FolderProjects,
 ) -> (Extraction, usize) {
-    let person = session.user.as_deref().unwrap_or(&shop.person);
-    let asked = || shop.extractor.name().to_owned();
-    let made_by = extracted.made_by.unwrap_or_else(asked);
+    let person = session.user.as_deref().unwrap_or(&worker.person);
+    let own = || Provenance::of(worker.extractor.name());
+    let provenance = extracted.provenance.unwrap_or_else(own);
     let observations: Vec<_> = extracted
         .drafts
         .into_iter()
-        .map(|draft| file(draft, session, events, projects, person))
+        .map(|draft| file_draft(draft, session, events, projects, person))
         .collect();
+    let quarantined = extracted.quarantined.into_iter().map(|(draft, reason)| {
+        let observation = file_draft(draft, session, events, projects, person);
+        QuarantinedObservation {
+            observation,
+            reason,
+            decision: None,
+        }
+    });
+    let quarantined = quarantined.collect();
     let taught = observations.len();
     let mut concerns = Vec::new();
     let personal = |kind| {
@@ -350,12 +399,13 @@ fn settle(
             ObservationKind::Preference | ObservationKind::Correction
         )
     };
-    let homeless = extracted
+    let has_no_project = extracted
         .digest
         .as_ref()
         .is_some_and(|digest| digest.root.is_none());
-    // A preference said in a second project becomes the person's own, so their scope looks again.
-    if homeless
+    // A preference stated in a second project becomes the person's own, so their scope is consolidated
+    // again.
+    if has_no_project
         || !extracted.writes.is_empty()
         || observations
             .iter()
@@ -378,7 +428,8 @@ fn settle(
         retracted: Vec::new(),
         concerns,
         writes: extracted.writes,
-        extractor: made_by,
+        quarantined,
+        provenance,
     };
     (extraction, taught)
 }

@@ -1,33 +1,33 @@
-//! Whose memory something belongs in: the narrowest scope in which it is true.
+//! Chooses the scope of a draft: the narrowest scope in which it is true.
 //!
-//! What was said while working in a project is filed under the project; what the person said to
-//! hold everywhere, and what was said in no project, under the person.
+//! A draft from work in a project is filed under the project; a draft that the person stated to hold
+//! everywhere, or that has no project, under the person.
 
 use std::collections::BTreeMap;
 
-use daybook_domain::seams::Store;
+use daybook_domain::seams::PlaceStore;
 use daybook_domain::{
-    Event, EventSeq, Evidence, Observation, ObservationId, Scope, ScopeKind, Session, StoreError,
-    Tenant,
+    Event, EventSeq, Evidence, Observation, ObservationId, ObservationKind, Scope, ScopeKind,
+    Session, StoreError, Tenant,
 };
 
-use crate::extract::Draft;
-use crate::recall::tokens::outlined_text;
+use crate::extract::ObservationDraft;
+use daybook_text::tokens::outlined_text;
 
-/// Which project each folder of a tenant belongs to.
+/// The project of each folder of a tenant.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Projects(BTreeMap<String, String>);
+pub(crate) struct FolderProjects(BTreeMap<String, String>);
 
-impl Projects {
-    /// As the store says by now.
-    pub(crate) async fn of(store: &dyn Store, tenant: &Tenant) -> Result<Self, StoreError> {
+impl FolderProjects {
+    /// Loads the present assignments from the store.
+    pub(crate) async fn of(store: &dyn PlaceStore, tenant: &Tenant) -> Result<Self, StoreError> {
         let places = store.places(tenant).await?.into_iter();
         Ok(Self::new(
             places.filter_map(|(place, key)| Some((place.root, key?))),
         ))
     }
 
-    /// From pairs of folder and project key.
+    /// Creates assignments from pairs of folder and project key.
     pub(crate) fn new(roots: impl IntoIterator<Item = (String, String)>) -> Self {
         Self(roots.into_iter().collect())
     }
@@ -52,12 +52,12 @@ pub(crate) fn person_scope(tenant: &Tenant, person: &str) -> Scope {
     }
 }
 
-/// The draft as an observation in its scope.
-pub(crate) fn file(
-    draft: Draft,
+/// Turns a draft into an observation in its scope.
+pub(crate) fn file_draft(
+    draft: ObservationDraft,
     session: &Session,
     window: &[Event],
-    projects: &Projects,
+    projects: &FolderProjects,
     person: &str,
 ) -> Observation {
     let place = draft.events.first().and_then(|seq| place_of(window, *seq));
@@ -71,13 +71,9 @@ pub(crate) fn file(
         draft.subject.as_deref(),
     ];
     let tokens = outlined_text(&said.into_iter().flatten().collect::<Vec<_>>().join(" "));
-    // A value alone says nothing: what it is of is part of what is said.
-    let whole = draft.subject.as_deref().map_or_else(
-        || draft.text.clone(),
-        |subject| format!("{subject}: {}", draft.text),
-    );
+    let subject = draft.subject.as_deref();
     Observation {
-        id: ObservationId::of(&scope, draft.kind, &whole),
+        id: observation_id(&scope, draft.kind, (&draft.text, subject)),
         scope,
         kind: draft.kind,
         text: draft.text,
@@ -95,6 +91,18 @@ pub(crate) fn file(
             root: place.map(|place| place.root.clone()),
         }],
         tokens,
+    }
+}
+
+/// The identity of an observation in a scope. A value alone is ambiguous: its subject is part of its identity.
+pub(super) fn observation_id(
+    scope: &Scope,
+    kind: ObservationKind,
+    (text, subject): (&str, Option<&str>),
+) -> ObservationId {
+    match subject {
+        Some(subject) => ObservationId::of(scope, kind, &format!("{subject}: {text}")),
+        None => ObservationId::of(scope, kind, text),
     }
 }
 

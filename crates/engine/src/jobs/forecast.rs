@@ -1,137 +1,137 @@
-//! What it would cost to extract what waits: windows are read as a job reads them, nobody is asked, and
-//! nothing is changed.
+//! Estimates the cost of extracting waiting sessions. No model is called, and nothing is changed.
 //!
-//! What a model would read is counted window by window. What it would write, and what of its question its
-//! provider would have cached, is taken from what its settled calls came to so far. A repair, or a second
-//! question about a window, is not foreseen.
+//! Windows are read as a job reads them. The model's input is counted window by window. Its output, and the
+//! share of its input that its provider would have cached, follow from the usage of its settled calls so
+//! far. A repair, or a second question about a window, is not foreseen.
 //!
-//! Not here: how it is told.
+//! Not here: how a forecast is displayed.
 
 use std::collections::BTreeMap;
 
 use daybook_domain::eligibility::eligible;
 use daybook_domain::limits::SPEND_SUMS;
 use daybook_domain::model::Usage;
-use daybook_domain::spend::{Amount, Cap, Payer, Period, Purse, SpendBy, SpendSum};
+use daybook_domain::page::read_all;
+use daybook_domain::spend::{Amount, BudgetPeriod, Cap, Payer, Period, SpendBy, SpendSum};
 use daybook_domain::{Job, JobKey, JobKind, Money, Session, StoreError, Timestamp};
 
-use super::Workshop;
-use super::extract::{kept, read_before, read_window, retracted};
-use super::filing::Projects;
-use super::known::{Beginning, Knowledge};
-use super::update::Waits;
-use crate::extract::{Expected, Window};
-use crate::spend::Meter;
+use super::WorkerContext;
+use super::extract::{read_before, read_window, retracted_seqs, visible_events};
+use super::filing::FolderProjects;
+use super::knowledge::{Knowledge, WindowStart};
+use super::update::WaitFilter;
+use crate::extract::{TokenForecast, Window};
+use crate::spend::SpendMeter;
 
-/// What an answer is taken to be of the longest one allowed, in percent, where no call of its model was
+/// Assumed length of an answer in percent of the longest one allowed, where no call of its model was
 /// settled. The prompts ask for a summary of at most 120 words and a handful of observations of one or two
-/// sentences; in JSON that comes to about 800 of 8,192 tokens, however long the window is.
+/// sentences; in JSON that is about 800 of 8,192 tokens, however long the window is.
 pub const ASSUMED_ANSWER_PERCENT: u64 = 10;
 
-/// What is looked at.
+/// Which sessions a forecast covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Which {
+pub enum ForecastSelection {
     /// Sessions that an update reads: those that are due, and those that wait for an outage or at a cap.
     Due,
-    /// All that wait.
+    /// All sessions with waiting events.
     Waiting,
 }
 
-/// What it would cost.
+/// Estimated cost of the pending extractions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Forecast {
     /// Sessions that would be read.
     pub sessions: u64,
-    /// Windows that no model would be asked about.
+    /// Windows that need no model.
     pub unasked: u64,
-    /// Each model that would be asked, by name.
+    /// The models that would be called, by name.
     pub models: Vec<ModelForecast>,
-    /// Caps that would be met: some of the work would wait there.
-    pub caps: Vec<MetCap>,
+    /// Caps that would be reached: some of the work would wait there.
+    pub caps: Vec<ReachedCap>,
 }
 
-/// What one model would cost.
+/// Estimated cost of one model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelForecast {
-    /// Which one.
+    /// The model's name.
     pub model: String,
-    /// Windows that it would be asked about.
+    /// Windows that need this model.
     pub windows: u64,
-    /// What it would read and write.
+    /// Tokens that it would read and write.
     pub usage: Usage,
-    /// What that costs; nothing where its price is not known.
+    /// Their cost; `None` where the model's price is not known.
     pub money: Option<Money>,
-    /// The settled calls on which the length of its answers rests; without any it is
+    /// The settled calls from which the length of its answers is estimated; with none it is
     /// [`ASSUMED_ANSWER_PERCENT`] of the longest.
     pub calls: u64,
 }
 
-/// A cap that would be met.
+/// A cap that would be reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MetCap {
-    /// Which cap.
+pub struct ReachedCap {
+    /// The cap.
     pub cap: Cap,
-    /// Whose, if each user has one.
+    /// The user, if the cap applies to each user.
     pub user: Option<String>,
-    /// What counts in it by now.
+    /// The amount that counts in it now.
     pub used: Amount,
-    /// What would be added to it.
+    /// The amount that would be added.
     pub wanted: Amount,
 }
 
-/// What extracting all that `which` says would cost by `meter`.
+/// Estimates the cost of extracting the sessions that `which` selects, with the prices and caps of `meter`.
 ///
 /// # Errors
 /// When the store fails.
 pub async fn forecast(
-    shop: &Workshop,
-    meter: &Meter,
-    which: Which,
+    worker: &WorkerContext,
+    meter: &SpendMeter,
+    which: ForecastSelection,
 ) -> Result<Forecast, StoreError> {
     let sums = (meter.store)
         .spent(
-            &shop.tenant,
+            &worker.tenant,
             (Timestamp(i64::MIN), Timestamp::MAX),
             SpendBy::Model,
             SPEND_SUMS,
         )
         .await?;
-    let mut adding = Adding {
-        shop,
+    let mut builder = ForecastBuilder {
+        worker,
         meter,
         sums,
-        projects: Projects::of(&*shop.store, &shop.tenant).await?,
+        projects: FolderProjects::of(&*worker.store, &worker.tenant).await?,
         forecast: Forecast::default(),
         users: BTreeMap::new(),
     };
-    let now = shop.clock.now();
+    let now = worker.clock.now();
     let is_looked_at = |job: &Job| match which {
-        Which::Due => {
-            job.due_at().is_some_and(|due| due <= now) || Waits::Outages.includes(job, shop)
+        ForecastSelection::Due => {
+            job.due_at().is_some_and(|due| due <= now) || WaitFilter::Outages.includes(job, worker)
         }
-        Which::Waiting => job.due_at().is_some(),
+        ForecastSelection::Waiting => job.due_at().is_some(),
     };
-    let jobs = shop.store.jobs(JobKind::Extract).await?.into_iter();
-    for job in jobs.filter(|job| job.key.tenant() == &shop.tenant && is_looked_at(job)) {
-        adding.job(&job).await?;
+    let jobs = read_all(|page| worker.store.jobs(&worker.tenant, JobKind::Extract, page)).await?;
+    for job in jobs.into_iter().filter(is_looked_at) {
+        builder.add_job(&job).await?;
     }
-    let caps = adding.caps(now).await?;
+    let caps = builder.reached_caps(now).await?;
     Ok(Forecast {
         caps,
-        ..adding.forecast
+        ..builder.forecast
     })
 }
 
-/// What one user would add to caps.
+/// The amount that one user would add to caps.
 #[derive(Debug, Clone, Copy, Default)]
-struct Wanted {
+struct ExpectedSpend {
     amount: Amount,
-    /// The most by which the worst case of one call exceeds what is expected of it: so much must be free
+    /// The most by which the worst case of one call exceeds its expected cost: this much must be free
     /// beyond what is spent, or the call waits.
     margin: Amount,
 }
 
-impl Wanted {
+impl ExpectedSpend {
     fn add(&mut self, more: Self) {
         self.amount = self.amount.plus(more.amount);
         let (one, other) = (self.margin, more.margin);
@@ -142,25 +142,25 @@ impl Wanted {
     }
 }
 
-struct Adding<'a> {
-    shop: &'a Workshop,
-    meter: &'a Meter,
-    /// What each model's calls came to so far.
+struct ForecastBuilder<'a> {
+    worker: &'a WorkerContext,
+    meter: &'a SpendMeter,
+    /// Usage of each model's calls so far.
     sums: Vec<SpendSum>,
-    projects: Projects,
+    projects: FolderProjects,
     forecast: Forecast,
-    users: BTreeMap<String, Wanted>,
+    users: BTreeMap<String, ExpectedSpend>,
 }
 
-impl Adding<'_> {
-    async fn job(&mut self, job: &Job) -> Result<(), StoreError> {
+impl ForecastBuilder<'_> {
+    async fn add_job(&mut self, job: &Job) -> Result<(), StoreError> {
         let JobKey::Extract(id) = &job.key else {
             return Ok(());
         };
-        let Some(session) = self.shop.store.session(id).await? else {
+        let Some(session) = self.worker.store.session(id).await? else {
             return Ok(());
         };
-        if eligible(&session, &self.shop.switches).is_err() {
+        if eligible(&session, &self.worker.switches).is_err() {
             return Ok(());
         }
         self.forecast.sessions += 1;
@@ -168,12 +168,12 @@ impl Adding<'_> {
         while after < job.input {
             let narrowed = job.span.filter(|_| after < job.suspect_to);
             let most = narrowed.map_or(job.input, |span| after.saturating_add(span));
-            let at = Beginning {
+            let at = WindowStart {
                 after,
                 redo: job.redo,
                 is_redone: job.redo_until.is_some_and(|until| after < until),
             };
-            let Some(last) = self.window(&session, at, job.input.min(most)).await? else {
+            let Some(last) = self.add_window(&session, at, job.input.min(most)).await? else {
                 break;
             };
             after = last;
@@ -181,23 +181,23 @@ impl Adding<'_> {
         Ok(())
     }
 
-    /// Adds the next window after a position, and says where it ends.
-    async fn window(
+    /// Adds the next window after a position, and returns its end.
+    async fn add_window(
         &mut self,
         session: &Session,
-        at: Beginning,
+        at: WindowStart,
         upto: u64,
     ) -> Result<Option<u64>, StoreError> {
-        let shop = self.shop;
-        let read = read_window(shop, &session.id, at.after, upto).await?;
+        let worker = self.worker;
+        let read = read_window(worker, &session.id, at.after, upto).await?;
         let Some(last) = read.last().map(|event| event.seq.0) else {
             return Ok(None);
         };
-        let gone = retracted(&read);
-        let events = kept(shop, session, &self.projects, read, &gone);
-        let before = read_before(shop, session, &self.projects, &gone, at.after).await?;
-        let knowledge = match shop.extractor.wants_known() {
-            true => Knowledge::gather(shop, at, session, &events, &self.projects).await?,
+        let gone = retracted_seqs(worker, &session.id, &read).await?;
+        let events = visible_events(worker, session, &self.projects, read, &gone);
+        let before = read_before(worker, session, &self.projects, &gone, at.after).await?;
+        let knowledge = match worker.extractor.wants_known() {
+            true => Knowledge::gather(worker, at, session, &events, &self.projects).await?,
             false => Knowledge::default(),
         };
         let window = Window {
@@ -207,17 +207,17 @@ impl Adding<'_> {
             known: knowledge.known(),
             is_redone: at.is_redone,
         };
-        match shop.extractor.forecast(window) {
-            Some(expected) => self.add(session, &expected),
+        match worker.extractor.forecast(window) {
+            Some(expected) => self.add_expected(session, &expected),
             None => self.forecast.unasked += 1,
         }
         Ok(Some(last))
     }
 
-    fn add(&mut self, session: &Session, expected: &Expected) {
+    fn add_expected(&mut self, session: &Session, expected: &TokenForecast) {
         let sum = self.sums.iter().find(|sum| sum.name == expected.model);
         let calls = sum.map_or(0, |sum| sum.calls.saturating_sub(sum.open));
-        let usage = usage(expected, sum.filter(|_| calls > 0), calls);
+        let usage = expected_usage(expected, sum.filter(|_| calls > 0), calls);
         let price = self.meter.prices.price(&expected.model);
         let money = price.map(|price| price.cost(usage));
         let worst = price.map(|price| price.worst(expected.worst));
@@ -229,9 +229,9 @@ impl Adding<'_> {
             tokens: (expected.worst.input).saturating_add(expected.worst.output),
             money: worst.unwrap_or_default(),
         };
-        let user = session.user.as_deref().unwrap_or(&self.shop.person);
+        let user = session.user.as_deref().unwrap_or(&self.worker.person);
         let wanted = self.users.entry(user.to_owned()).or_default();
-        wanted.add(Wanted {
+        wanted.add(ExpectedSpend {
             amount,
             margin: most.less(amount),
         });
@@ -257,14 +257,14 @@ impl Adding<'_> {
             .map(|(one, more)| Money(one.0.saturating_add(more.0)));
     }
 
-    async fn caps(&self, now: Timestamp) -> Result<Vec<MetCap>, StoreError> {
-        let mut all = Wanted::default();
+    async fn reached_caps(&self, now: Timestamp) -> Result<Vec<ReachedCap>, StoreError> {
+        let mut all = ExpectedSpend::default();
         for wanted in self.users.values() {
             all.add(*wanted);
         }
         let mut met = Vec::new();
         for cap in &self.meter.caps {
-            let payers: Vec<(Option<&String>, Wanted)> = match cap.of {
+            let payers: Vec<(Option<&String>, ExpectedSpend)> = match cap.of {
                 Payer::Tenant => vec![(None, all)],
                 Payer::User => {
                     let users = self.users.iter();
@@ -272,12 +272,12 @@ impl Adding<'_> {
                 }
             };
             for (user, wanted) in payers {
-                let used = self.used(cap, user, now).await?;
+                let used = self.used_so_far(cap, user, now).await?;
                 let needed = used.plus(wanted.amount).plus(wanted.margin);
                 let is_met = cap.tokens.is_some_and(|most| needed.tokens > most)
                     || cap.money.is_some_and(|most| needed.money > most);
                 if is_met && wanted.amount != Amount::default() {
-                    met.push(MetCap {
+                    met.push(ReachedCap {
                         cap: *cap,
                         user: user.cloned(),
                         used,
@@ -289,8 +289,8 @@ impl Adding<'_> {
         Ok(met)
     }
 
-    /// What counts in a cap by now; in a run's, nothing: it has not begun.
-    async fn used(
+    /// The amount that counts in a cap now. In a run's cap, nothing: the run has not begun.
+    async fn used_so_far(
         &self,
         cap: &Cap,
         user: Option<&String>,
@@ -300,14 +300,18 @@ impl Adding<'_> {
             return Ok(Amount::default());
         }
         let user = user.map_or("", String::as_str);
-        let purse = Purse::at(cap.of, user, cap.period, "", now);
-        let used = self.meter.store.used(&self.shop.tenant, &[purse]).await?;
+        let period = BudgetPeriod::at(cap.of, user, cap.period, "", now);
+        let used = self
+            .meter
+            .store
+            .used(&self.worker.tenant, &[period])
+            .await?;
         Ok(used.first().copied().unwrap_or_default())
     }
 }
 
-/// What a question is expected to come to, by what `sum` of so many settled calls came to.
-fn usage(expected: &Expected, sum: Option<&SpendSum>, calls: u64) -> Usage {
+/// Expected usage of a question, from the `sum` of `calls` settled calls.
+fn expected_usage(expected: &TokenForecast, sum: Option<&SpendSum>, calls: u64) -> Usage {
     let question = expected.question;
     let Some(sum) = sum else {
         return Usage {

@@ -1,43 +1,49 @@
-//! Background work: what is due is claimed, done, and finished in one transaction.
+//! Background work: due jobs are claimed, performed, and finished in one transaction.
 //!
-//! `update` processes what is due and ends; `worker` goes on. Both run any number of times, in any
+//! `update` processes due jobs and ends; `worker` continues. Both may run any number of times, in any
 //! number of processes. Nothing here is on the reply path.
 //!
-//! Not here: when a job is due (that is `domain`), how results are stored (that is `store`).
+//! Not here: when a job is due (`domain`), how results are stored (`store`).
 
 mod consolidate;
-mod crew;
 mod entities;
 mod extract;
 pub(crate) mod filing;
+mod folder_sync;
 mod forecast;
-mod known;
-mod mended;
-mod own;
-mod presence;
+mod job_pool;
+mod knowledge;
+mod obstacles;
+mod person_sessions;
 pub mod projects;
+pub mod quarantine;
 mod rebuild;
 mod redo;
 mod remember;
 mod settle;
-mod sharing;
+mod thread_uses;
 mod update;
 #[cfg(test)]
 mod windows_tests;
+mod worker_lock;
 
-use own::OwnSessions;
+use person_sessions::PersonSessions;
 
-pub use entities::PersonShelves;
-pub use forecast::{ASSUMED_ANSWER_PERCENT, Forecast, MetCap, ModelForecast, Which, forecast};
-pub use presence::{Presence, free_vanished};
-pub use rebuild::{Rebuilt, rebuild_index};
+pub use entities::PersonEntityRepositories;
+pub use folder_sync::FolderSync;
+pub use forecast::{
+    ASSUMED_ANSWER_PERCENT, Forecast, ForecastSelection, ModelForecast, ReachedCap, forecast,
+};
+pub use rebuild::{RebuildReport, rebuild_index};
 pub use redo::redo_older;
 pub use remember::{NoteTarget, notes_session, remember};
 pub use settle::settle_projects;
-pub use sharing::Sharing;
+pub use thread_uses::note_thread_uses;
 pub use update::{
-    Failed, Progress, SessionOutcome, UpdateReport, Waits, retry_waiting, work, write_due,
+    FailedJob, SessionOutcome, UpdateReport, WaitFilter, WorkProgress, retry_waiting, work,
+    write_due,
 };
+pub use worker_lock::{WorkerLock, free_vanished};
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -47,7 +53,8 @@ use daybook_domain::eligibility::Switches;
 use daybook_domain::seams::{Store, TreeStore};
 use daybook_domain::time::Clock;
 use daybook_domain::{
-    ClaimLimits, Claimed, FailOutcome, FailedTry, Failure, Retry, StoreError, Tenant, Wait,
+    ClaimLimits, ClaimedJob, FailOutcome, FailedTry, Failure, RetryPolicy, RetryWait, StoreError,
+    Tenant,
 };
 use jiff::tz::TimeZone;
 use tracing::warn;
@@ -56,31 +63,32 @@ use crate::extract::Extractor;
 use crate::extract::window::WindowLimits;
 use crate::files::FilesError;
 use crate::files::shared::SharedError;
-use crate::files::stamp::{Person, Stamp};
+use crate::files::stamp::{CommitStamp, Person};
 
-/// This engine, as gaps and extractions name it: a newer one revives what an older one gave up.
+/// This engine's version, as stored with gaps and extractions: a newer engine retries what an older one
+/// gave up.
 pub const ENGINE: &str = concat!("daybook/", env!("CARGO_PKG_VERSION"));
 
-/// What every stage that works in the background is given.
+/// Everything that a background stage needs.
 #[derive(Clone)]
-pub struct Workshop {
-    /// Where sessions, jobs and results live.
+pub struct WorkerContext {
+    /// The store of sessions, jobs and results.
     pub store: Arc<dyn Store>,
-    /// Where the histories of memory files are shared, if several machines share one memory.
+    /// The store of shared histories of memory files, if several machines share one memory.
     pub trees: Option<Arc<dyn TreeStore>>,
     /// The data folder.
     pub root: PathBuf,
     /// The present time.
     pub clock: Arc<dyn Clock>,
-    /// What tells what is worth keeping.
+    /// The extractor, which selects what is worth keeping.
     pub extractor: Arc<dyn Extractor>,
-    /// Who works: named in leases, so that a vanished worker can be told from a slow one.
+    /// This worker's name in leases, by which a vanished worker is distinguished from a slow one.
     pub holder: String,
-    /// What the person is called in memory files, and the name of their own scope.
+    /// The person's name in memory files, and the name of their own scope.
     pub person: String,
-    /// Whose days and hours memory files show.
+    /// The time zone of dates in memory files.
     pub zone: TimeZone,
-    /// The wall that it works behind.
+    /// The tenant that it works for.
     pub tenant: Tenant,
     /// Where memory is switched off.
     pub switches: Switches,
@@ -91,18 +99,18 @@ pub struct Workshop {
 /// Bounds of background work.
 #[derive(Debug, Clone, Copy)]
 pub struct WorkLimits {
-    /// Sessions claimed at once, and in how many of them others may be working meanwhile.
+    /// Sessions claimed at once, and in how many of them other workers may be active meanwhile.
     pub claim: ClaimLimits,
     /// Most of a session that one pass reads.
     pub window: WindowLimits,
-    /// Sessions that this process extracts side by side; 0: it extracts none. More gains nothing without a
-    /// model to wait for.
+    /// Sessions that this process extracts concurrently; 0: none. More gains nothing without a model to
+    /// wait for.
     pub parallel: usize,
     /// How long one job may run without a heartbeat before another worker may take it.
     pub lease: Duration,
-    /// How often a failing window is tried, and how far apart.
-    pub retry: Retry,
-    /// Longest wait for work under way once the end was asked for; then it is given back unfinished.
+    /// How often a failing window is tried, and the pauses in between.
+    pub retry: RetryPolicy,
+    /// Longest wait for running work once the end was requested; then it is released unfinished.
     pub drain: Duration,
     /// Longest wait for another writer of the same memory folder.
     pub folder_wait: Duration,
@@ -115,14 +123,14 @@ impl Default for WorkLimits {
             window: WindowLimits::default(),
             parallel: 4,
             lease: Duration::from_secs(300),
-            retry: Retry::default(),
+            retry: RetryPolicy::default(),
             drain: Duration::from_secs(10),
             folder_wait: Duration::from_secs(10),
         }
     }
 }
 
-/// Why work could not go on.
+/// Why work could not continue.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkError {
     /// The store failed.
@@ -142,36 +150,36 @@ impl From<SharedError> for WorkError {
     }
 }
 
-impl Workshop {
-    /// This machine's side of what is shared, if anything is.
+impl WorkerContext {
+    /// Synchronization with the shared histories; `None` if nothing is shared.
     #[must_use]
-    pub fn sharing(&self) -> Option<Sharing<'_>> {
+    pub fn folder_sync(&self) -> Option<FolderSync<'_>> {
         let trees = self.trees.as_deref()?;
-        Some(Sharing {
+        Some(FolderSync {
             store: &*self.store,
             trees,
             root: &self.root,
         })
     }
 
-    /// In whose name memory files are written, now.
+    /// Author and time of commits made now.
     #[must_use]
-    pub fn stamp(&self) -> Stamp {
-        Stamp {
+    pub fn stamp(&self) -> CommitStamp {
+        CommitStamp {
             time_ms: self.clock.now().0,
             person: Person::named(&self.person),
         }
     }
 
-    /// Reports that a claim did not work out, and when trying again makes sense.
+    /// Records that a claim failed, and when to retry.
     async fn fail(
         &self,
-        claimed: &Claimed,
+        claimed: &ClaimedJob,
         failure: Failure,
-        wait: Wait,
+        wait: RetryWait,
     ) -> Result<FailOutcome, StoreError> {
         let now = self.clock.now();
-        let class = failure.class.word();
+        let class = failure.class.as_str();
         let failed = FailedTry {
             failure,
             wait,
@@ -194,9 +202,9 @@ fn word(outcome: &FailOutcome) -> &'static str {
     }
 }
 
-/// A share in 0..=1 that differs between jobs and tries: workers that failed together do not
-/// come back together.
-fn jitter(claimed: &Claimed, now: i64) -> f64 {
+/// A factor in 0..=1 that differs between jobs and tries, so that workers that failed together do not retry
+/// together.
+fn jitter(claimed: &ClaimedJob, now: i64) -> f64 {
     let job = claimed.token.job().to_string();
     let bits = daybook_domain::EventId::of(&[
         job.as_bytes(),

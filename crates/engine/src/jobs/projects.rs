@@ -1,115 +1,122 @@
-//! Joining and renaming projects, when a person knows better which checkouts belong together.
+//! Joins and renames projects, when a person decides which checkouts belong together.
 //!
-//! What was observed moves with the checkouts, and is posted under the new name by the project's own
-//! job. What a person wrote into the old project's files moves too; the old folder is set aside with
-//! its history, and nothing is deleted. From then on every identity of the old project stands for
-//! the new one, so a checkout that comes later joins it.
+//! Observations move with the checkouts, and are written under the new name by the project's own job. A
+//! person's text in the old project's files moves too; the old folder is moved aside with its history, and
+//! nothing is deleted. From then on every identity of the old project maps to the new one, so a checkout
+//! that comes later joins it.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use daybook_domain::page::read_all;
 use daybook_domain::{Project, Scope, ScopeKind};
 
-use super::{WorkError, Workshop};
+use super::{WorkError, WorkerContext};
 use crate::files::adopt::{adopt, set_aside};
-use crate::files::layout::{folder, wall};
-use crate::files::reindex::forget;
+use crate::files::layout::{folder, tenant_folder};
+use crate::files::reindex::remove_from_index;
 use crate::files::{FilesConfig, Folder, LockOutcome};
 
-/// What joining did.
+/// Result of joining two projects.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Joined {
+pub struct JoinReport {
     /// Checkouts that now belong to the other project.
     pub checkouts: usize,
     /// Lines and files of the person's that moved.
     pub words: usize,
-    /// Where the old folder rests, with its history.
+    /// Where the old folder was moved, with its history.
     pub set_aside: Option<PathBuf>,
 }
 
 /// Why projects could not be joined.
 #[derive(Debug, thiserror::Error)]
 pub enum JoinError {
-    /// There is no such project.
+    /// The project does not exist.
     #[error("there is no project {0}")]
     Unknown(String),
     /// A project cannot be joined with itself.
     #[error("{0} is that project already")]
     Same(String),
-    /// Somebody writes there just now.
+    /// Another process is writing its memory.
     #[error("the memory of {0} is being written just now; try again")]
     Busy(String),
-    /// Store or files failed.
+    /// The store or the files failed.
     #[error(transparent)]
     Work(#[from] WorkError),
 }
 
-/// Makes everything of project `from` part of `into`. `into` need not exist: then it is a new name.
-/// May be repeated after an interruption.
+/// Moves everything of project `from` to `into`. `into` need not exist: then it is a new name. May be
+/// repeated after an interruption.
 ///
 /// # Errors
-/// [`JoinError`]; what was done until then holds, and repeating goes on.
-pub async fn join(shop: &Workshop, from: &str, into: &str) -> Result<Joined, JoinError> {
+/// [`JoinError`]; completed steps remain, and repeating continues from there.
+pub async fn join(worker: &WorkerContext, from: &str, into: &str) -> Result<JoinReport, JoinError> {
     if from == into {
         return Err(JoinError::Same(from.to_owned()));
     }
-    let checkouts = move_checkouts(shop, from, into).await?;
-    let joined = Joined {
+    let checkouts = move_checkouts(worker, from, into).await?;
+    let joined = JoinReport {
         checkouts,
-        ..move_files(shop, from, into).await?
+        ..move_files(worker, from, into).await?
     };
-    let into = scope(shop, into);
-    let raised = shop.store.touch_scope(&into, shop.clock.now()).await;
+    let into = scope(worker, into);
+    let raised = worker.store.touch_scope(&into, worker.clock.now()).await;
     raised.map_err(WorkError::from)?;
     Ok(joined)
 }
 
-/// Moves what a person wrote in the files of one project to those of another, and sets the rest aside.
-/// Nothing happens where there are no files.
+/// Moves a person's text from the files of one project to those of another, and moves the old folder aside.
+/// Nothing happens if there are no files.
 pub(super) async fn move_files(
-    shop: &Workshop,
+    worker: &WorkerContext,
     from: &str,
     into: &str,
-) -> Result<Joined, JoinError> {
-    let mut joined = Joined::default();
-    let scope = |name: &str| scope(shop, name);
-    let old = folder(&shop.root, &scope(from));
-    let (stamp, wait) = (shop.stamp(), shop.limits.folder_wait);
+) -> Result<JoinReport, JoinError> {
+    let mut joined = JoinReport::default();
+    let scope = |name: &str| scope(worker, name);
+    let old = folder(&worker.root, &scope(from));
+    let (stamp, wait) = (worker.stamp(), worker.limits.folder_wait);
     let busy = || JoinError::Busy(scope(from).to_string());
-    if let Some(sharing) = shop.sharing() {
+    if let Some(sharing) = worker.folder_sync() {
         let checked_in = sharing.check_in(&scope(from), &stamp, wait).await?;
         checked_in.ok_or_else(busy)?;
     }
     if old.is_dir() {
-        joined.words = move_words(shop, &old, from, &scope(into))?;
-        if let Some(sharing) = shop.sharing() {
+        joined.words = move_words(worker, &old, from, &scope(into))?;
+        if let Some(sharing) = worker.folder_sync() {
             let message = format!("Join {into}");
-            let is_empty = sharing.empty(&scope(from), &stamp, &message, wait).await?;
+            let is_empty = sharing
+                .remove_files(&scope(from), &stamp, &message, wait)
+                .await?;
             is_empty.then_some(()).ok_or_else(busy)?;
         }
-        joined.set_aside =
-            Some(set_aside(&wall(&shop.root, &shop.tenant), &old, from).map_err(WorkError::from)?);
-        let now = shop.clock.now();
-        forget(&*shop.store, &scope(from), now)
+        joined.set_aside = Some(
+            set_aside(&tenant_folder(&worker.root, &worker.tenant), &old, from)
+                .map_err(WorkError::from)?,
+        );
+        let now = worker.clock.now();
+        remove_from_index(&*worker.store, &scope(from), now)
             .await
             .map_err(WorkError::from)?;
     }
     Ok(joined)
 }
 
-fn scope(shop: &Workshop, project: &str) -> Scope {
+fn scope(worker: &WorkerContext, project: &str) -> Scope {
     Scope {
-        tenant: shop.tenant.clone(),
+        tenant: worker.tenant.clone(),
         kind: ScopeKind::Project,
         name: project.to_owned(),
     }
 }
 
-/// Gives every checkout and every identity of a project another key.
-async fn move_checkouts(shop: &Workshop, from: &str, into: &str) -> Result<usize, JoinError> {
-    let projects = shop
-        .store
-        .projects(&shop.tenant)
+/// Assigns every checkout and every identity of a project to another key.
+async fn move_checkouts(
+    worker: &WorkerContext,
+    from: &str,
+    into: &str,
+) -> Result<usize, JoinError> {
+    let projects = read_all(|page| worker.store.projects(&worker.tenant, page))
         .await
         .map_err(WorkError::from)?;
     let renamed: Vec<Project> = projects
@@ -120,9 +127,9 @@ async fn move_checkouts(shop: &Workshop, from: &str, into: &str) -> Result<usize
             ..project
         })
         .collect();
-    let places = shop
+    let places = worker
         .store
-        .places(&shop.tenant)
+        .places(&worker.tenant)
         .await
         .map_err(WorkError::from)?;
     let roots: BTreeSet<String> = places
@@ -135,18 +142,23 @@ async fn move_checkouts(shop: &Workshop, from: &str, into: &str) -> Result<usize
     }
     for root in &roots {
         for project in &renamed {
-            let now = shop.clock.now();
-            let moved = shop.store.assign_root(&shop.tenant, root, project, now);
+            let now = worker.clock.now();
+            let moved = worker.store.assign_root(&worker.tenant, root, project, now);
             moved.await.map_err(WorkError::from)?;
         }
     }
     Ok(roots.len())
 }
 
-fn move_words(shop: &Workshop, old: &Path, from: &str, into: &Scope) -> Result<usize, JoinError> {
-    let open = Folder::open(folder(&shop.root, into), FilesConfig::default());
+fn move_words(
+    worker: &WorkerContext,
+    old: &Path,
+    from: &str,
+    into: &Scope,
+) -> Result<usize, JoinError> {
+    let open = Folder::open(folder(&worker.root, into), FilesConfig::default());
     let new = open.map_err(WorkError::from)?;
-    let lock = new.try_lock(shop.limits.folder_wait);
+    let lock = new.try_lock(worker.limits.folder_wait);
     match lock.map_err(WorkError::from)? {
         LockOutcome::Held(lock) => Ok(adopt(&lock, old, from).map_err(WorkError::from)?),
         LockOutcome::Busy => Err(JoinError::Busy(into.to_string())),

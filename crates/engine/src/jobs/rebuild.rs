@@ -1,69 +1,75 @@
-//! Making the index anew from the log and what was extracted. The index is disposable: the same
-//! questions have the same answers afterwards, and meanwhile: each document is replaced in one
-//! transaction, and what cannot be read keeps the document that it has. What the log shows of folders'
-//! remotes is stored beside its events once more: versions before kept nothing of it.
+//! Rebuilds the index from the session logs and the observations.
+//!
+//! The index is disposable: the same questions have the same answers afterwards, and meanwhile: each
+//! document is replaced in one transaction, and a document whose source cannot be read stays. The remotes
+//! of folders that the log shows are stored beside its events once more: earlier versions did not store
+//! them.
 
 use std::collections::HashMap;
 
 use daybook_domain::eligibility::Switches;
-use daybook_domain::seams::{Append, SessionStore};
-use daybook_domain::trigger::Patience;
+use daybook_domain::page::{read_all, read_first};
+use daybook_domain::seams::{Append, SessionCatalog, SessionLog};
+use daybook_domain::trigger::DueLimits;
 use daybook_domain::{
     Event, EventId, EventSeq, RemoteEvidence, Session, SessionId, SessionMeta, StoreError,
 };
 
-use super::Workshop;
-use crate::ingest::indexed_tokens;
-use crate::ingest::settle::shown_by_output;
+use super::WorkerContext;
+use crate::projects::settle::shown_by_output;
+use daybook_text::indexed_tokens;
 
-/// Sessions that are looked at; a root holds fewer.
+/// Most sessions that are indexed; a data folder holds fewer.
 const SESSIONS: usize = 10_000_000;
 /// Events indexed at once.
 const EVENTS: usize = daybook_domain::limits::APPEND_EVENTS;
 /// Most bytes of their text.
 const BYTES: usize = daybook_domain::limits::APPEND_BYTES;
 
-/// What was indexed again.
+/// Counts of what was indexed again.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Rebuilt {
+pub struct RebuildReport {
     /// Events.
     pub events: u64,
     /// Observations.
     pub observations: u64,
-    /// Sessions of which some events cannot be read, and why. Their documents are as they were.
+    /// Sessions of which some events cannot be read, and why. Their documents are unchanged.
     pub unread: Vec<(SessionId, String)>,
 }
 
-/// Indexes all events and observations again, in place of what the index holds of them. Interrupted, or
-/// ended by an error, it leaves an index of which a part is new and the rest as it was.
+/// Indexes all events and observations again, replacing their old documents. If it is interrupted or fails,
+/// one part of the index is new and the rest unchanged.
 ///
 /// # Errors
 /// When the store fails.
-pub async fn rebuild_index(shop: &Workshop) -> Result<Rebuilt, StoreError> {
-    let mut rebuilt = Rebuilt::default();
-    let mut sessions = SessionStore::sessions(&*shop.store, &shop.tenant, SESSIONS).await?;
-    // Oldest first: the order in which they came in decides between equals.
+pub async fn rebuild_index(worker: &WorkerContext) -> Result<RebuildReport, StoreError> {
+    let mut rebuilt = RebuildReport::default();
+    let mut sessions = read_first(SESSIONS, |page| {
+        SessionCatalog::sessions(&*worker.store, &worker.tenant, page)
+    })
+    .await?;
+    // Oldest first: the order of arrival decides between equals.
     sessions.sort_by(|a, b| (a.first_at, &a.id).cmp(&(b.first_at, &b.id)));
     for session in sessions {
-        match index_session(shop, &session).await {
+        match index_session(worker, &session).await {
             Ok(events) => rebuilt.events += events,
             Err(StoreError::Corrupt(why)) => rebuilt.unread.push((session.id, why)),
             Err(error) => return Err(error),
         }
     }
-    for state in shop.store.scopes(&shop.tenant).await? {
-        shop.store.index_observations(&state.scope).await?;
+    for state in read_all(|page| worker.store.scopes(&worker.tenant, page)).await? {
+        worker.store.index_observations(&state.scope).await?;
         rebuilt.observations += state.observations;
     }
     Ok(rebuilt)
 }
 
-async fn index_session(shop: &Workshop, session: &Session) -> Result<u64, StoreError> {
+async fn index_session(worker: &WorkerContext, session: &Session) -> Result<u64, StoreError> {
     let (id, upto) = (&session.id, session.events);
     let mut after = EventSeq(0);
     let mut indexed = 0;
     loop {
-        let events = SessionStore::events(&*shop.store, id, after, upto, EVENTS, BYTES).await?;
+        let events = SessionLog::events(&*worker.store, id, after, upto, EVENTS, BYTES).await?;
         let Some(last) = events.last() else {
             return Ok(indexed);
         };
@@ -75,15 +81,15 @@ async fn index_session(shop: &Workshop, session: &Session) -> Result<u64, StoreE
             .collect();
         indexed += tokens.len() as u64;
         if !tokens.is_empty() {
-            shop.store.index_events(id, &tokens).await?;
+            worker.store.index_events(id, &tokens).await?;
         }
-        store_remotes(shop, session, &events).await?;
+        store_remotes(worker, session, &events).await?;
     }
 }
 
-/// Stores what events of a session show of folders' remotes beside them.
+/// Stores the remotes of folders that events of a session show.
 async fn store_remotes(
-    shop: &Workshop,
+    worker: &WorkerContext,
     session: &Session,
     events: &[Event],
 ) -> Result<(), StoreError> {
@@ -95,7 +101,7 @@ async fn store_remotes(
     if shown.is_empty() {
         return Ok(());
     }
-    let ids = shop.store.event_ids(&session.id).await?;
+    let ids = worker.store.event_ids(&session.id).await?;
     let ids: HashMap<EventSeq, EventId> = ids.into_iter().collect();
     let remotes = shown.into_iter().filter_map(|(seq, shown)| {
         let event = Some(*ids.get(&seq)?);
@@ -114,11 +120,11 @@ async fn store_remotes(
         remotes: remotes.collect(),
         source: None,
         import: None,
-        patience: Patience::default(),
+        patience: DueLimits::default(),
         urgent: None,
         switches: Switches::default(),
-        now: shop.clock.now(),
+        now: worker.clock.now(),
     };
-    shop.store.append(&append).await?;
+    worker.store.append(&append).await?;
     Ok(())
 }

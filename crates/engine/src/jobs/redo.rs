@@ -1,84 +1,90 @@
-//! Reading sessions anew: what an older extractor made when somebody asks for it, and what a stand-in made
-//! once there is room.
+//! Re-extracts sessions: those of an older extractor on request, and those of a fallback extractor once the cap has
+//! room.
 //!
-//! What sessions taught before holds until they are read to where they were. A newer prompt or model alone
-//! begins nothing: reading anew may be billed.
+//! Earlier observations stay until the session is read as far as before. A newer prompt or model alone
+//! starts nothing: reading again may be billed.
 //!
 //! Not here: the generations themselves (`domain`, `store`).
 
 use std::collections::BTreeSet;
 
 use daybook_domain::eligibility::eligible;
-use daybook_domain::{JobKey, StoreError};
+use daybook_domain::{JobKey, Provenance, StoreError};
 
-use super::Workshop;
-use crate::extract::stand_in::StoodIn;
+use super::WorkerContext;
 
-/// Most sessions at once that are read anew because a stand-in has read them. At the next cap they wait
-/// half done, and what is newly said in them waits too; the others go on.
-const STOOD_IN: usize = 10;
+/// Most sessions re-extracted at once because a fallback extractor has read them. At the next cap they wait half
+/// done, and new events in them wait too; other sessions continue.
+const FALLBACK_REDOS: usize = 10;
 
-/// Begins anew all sessions of which another extractor than the present one made something, and says how
-/// many. Those that are being read anew already go on.
+/// Restarts all sessions that hold results of another extractor than the present one, and returns how many.
+/// Sessions that are already being re-extracted continue.
 ///
 /// # Errors
-/// When the store fails; repeating it goes on.
-pub async fn redo_older(shop: &Workshop) -> Result<usize, StoreError> {
-    let present = shop.extractor.name();
-    let made = Made::by(shop, |extractor| extractor != present).await?;
-    made.begin_anew(shop, usize::MAX).await
+/// When the store fails; repeating it continues.
+pub async fn redo_older(worker: &WorkerContext) -> Result<usize, StoreError> {
+    let present = worker.extractor.name();
+    let candidates = RedoCandidates::find(worker, |provenance| {
+        provenance.fallback_for.is_some() || provenance.extractor != present
+    })
+    .await?;
+    candidates.restart(worker, usize::MAX).await
 }
 
-/// Begins anew the next sessions of which a stand-in made something while a cap had no room whose period
-/// has ended since: at most [`STOOD_IN`] at once. No session is begun twice for one period, since nobody
-/// stands in while it is read anew.
-pub(super) async fn redo_stood_in(shop: &Workshop) -> Result<usize, StoreError> {
-    if !shop.extractor.wants_known() {
+/// Restarts the next sessions that hold results of a fallback extractor whose cap's period has ended since. At most
+/// [`FALLBACK_REDOS`] sessions are re-extracted at once. No session is restarted twice for one period, since no
+/// fallback extractor is used while it is re-extracted.
+pub(super) async fn redo_fallback_results(worker: &WorkerContext) -> Result<usize, StoreError> {
+    if !worker.extractor.wants_known() {
         return Ok(0);
     }
-    let (present, now) = (shop.extractor.name(), shop.clock.now());
-    let has_room = |extractor: &str| {
-        StoodIn::parse(extractor).is_some_and(|it| it.by != present && it.is_over(now))
+    let (present, now) = (worker.extractor.name(), worker.clock.now());
+    let has_room = |provenance: &Provenance| {
+        let fallback = provenance.fallback_for.as_ref();
+        provenance.extractor != present && fallback.is_some_and(|it| it.is_over(now))
     };
-    let made = Made::by(shop, has_room).await?;
-    let most = STOOD_IN.saturating_sub(made.under_way);
-    made.begin_anew(shop, most).await
+    let candidates = RedoCandidates::find(worker, has_room).await?;
+    let most = FALLBACK_REDOS.saturating_sub(candidates.in_progress);
+    candidates.restart(worker, most).await
 }
 
-/// Jobs of sessions that memory is made from, of which certain extractors made something.
+/// Jobs of eligible sessions that hold results of certain extractors.
 #[derive(Default)]
-struct Made {
-    /// Those that can begin anew.
+struct RedoCandidates {
+    /// Jobs that can be restarted.
     ready: BTreeSet<JobKey>,
-    /// How many others are being read anew.
-    under_way: usize,
+    /// Number of others that are being re-extracted.
+    in_progress: usize,
 }
 
-impl Made {
-    async fn by(shop: &Workshop, is_meant: impl Fn(&str) -> bool) -> Result<Self, StoreError> {
-        let pairs = shop.store.extractors(&shop.tenant).await?.into_iter();
-        let meant = pairs.filter(|(_, extractor)| is_meant(extractor));
-        let sessions: BTreeSet<_> = meant.map(|(session, _)| session).collect();
-        let mut made = Self::default();
+impl RedoCandidates {
+    async fn find(
+        worker: &WorkerContext,
+        is_selected: impl Fn(&Provenance) -> bool,
+    ) -> Result<Self, StoreError> {
+        let pairs = worker.store.extractors(&worker.tenant).await?.into_iter();
+        let selected = pairs.filter(|(_, provenance)| is_selected(provenance));
+        let sessions: BTreeSet<_> = selected.map(|(session, _)| session).collect();
+        let mut candidates = Self::default();
         for id in sessions {
-            let session = shop.store.session(&id).await?;
-            if session.is_none_or(|session| eligible(&session, &shop.switches).is_err()) {
+            let session = worker.store.session(&id).await?;
+            if session.is_none_or(|session| eligible(&session, &worker.switches).is_err()) {
                 continue;
             }
             let key = JobKey::Extract(id);
-            match shop.store.job(&key).await? {
-                Some(job) if job.redo_until.is_some() => made.under_way += 1,
-                Some(_) => drop(made.ready.insert(key)),
+            match worker.store.job(&key).await? {
+                Some(job) if job.redo_until.is_some() => candidates.in_progress += 1,
+                Some(_) => drop(candidates.ready.insert(key)),
                 None => {}
             }
         }
-        Ok(made)
+        Ok(candidates)
     }
 
-    async fn begin_anew(self, shop: &Workshop, most: usize) -> Result<usize, StoreError> {
+    async fn restart(self, worker: &WorkerContext, most: usize) -> Result<usize, StoreError> {
         let mut begun = 0;
         for key in self.ready.into_iter().take(most) {
-            shop.store.redo(&key, shop.clock.now()).await?;
+            worker.store.redo(&key, worker.clock.now()).await?;
             begun += 1;
         }
         Ok(begun)

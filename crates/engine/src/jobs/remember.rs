@@ -1,10 +1,10 @@
-//! Keeping something in a person's own words: an event like any other, and an observation of it at
-//! once, so that it is found before anything else runs.
+//! Stores a note in a person's own words: as an event like any other, and at once as an observation, so
+//! that it is found before any job runs.
 
 use daybook_domain::eligibility::Switches;
-use daybook_domain::seams::{Append, SessionStore, Store};
+use daybook_domain::seams::{Append, SessionCatalog, SessionLog, Store};
 use daybook_domain::time::Clock;
-use daybook_domain::trigger::Patience;
+use daybook_domain::trigger::DueLimits;
 use daybook_domain::{
     EventId, Evidence, NewEvent, Observation, ObservationId, ObservationKind, Origin, Place, Scope,
     SessionId, SessionKind, SessionMeta, StoreError, Tenant,
@@ -13,40 +13,41 @@ use daybook_domain::{
 use tracing::field::Empty;
 use tracing::info_span;
 
-use super::Workshop;
-use crate::ingest::redact::Redactor;
-use crate::recall::tokens::outlined_text;
+use super::WorkerContext;
 use crate::stage::within;
+use daybook_text::names::redact_place;
+use daybook_text::redact::Redactor;
+use daybook_text::tokens::outlined_text;
 
-/// The agent that notes are kept under.
+/// The agent of the session of notes.
 const AGENT: &str = "daybook";
 /// Longest note, in bytes.
 const NOTE: usize = 16 * 1024;
 
-/// Where a note is kept. Keeping one takes no lease and asks no model, so it needs no worker.
+/// Where a note is stored. Storing one takes no lease and calls no model, so it needs no worker.
 pub struct NoteTarget<'a> {
-    /// Where sessions and observations live.
+    /// The store of sessions and observations.
     pub store: &'a dyn Store,
     /// The present time.
     pub clock: &'a dyn Clock,
-    /// Whose memory it is.
+    /// The tenant.
     pub tenant: &'a Tenant,
     /// Where memory is switched off.
     pub switches: &'a Switches,
 }
 
-impl<'a> From<&'a Workshop> for NoteTarget<'a> {
-    fn from(shop: &'a Workshop) -> Self {
+impl<'a> From<&'a WorkerContext> for NoteTarget<'a> {
+    fn from(worker: &'a WorkerContext) -> Self {
         Self {
-            store: &*shop.store,
-            clock: &*shop.clock,
-            tenant: &shop.tenant,
-            switches: &shop.switches,
+            store: &*worker.store,
+            clock: &*worker.clock,
+            tenant: &worker.tenant,
+            switches: &worker.switches,
         }
     }
 }
 
-/// Remembers `words` of `by` in `scope`, and says what they were kept as and whether a secret was hidden.
+/// Stores `words` of `by` in `scope`, and returns the observation and the number of secrets redacted.
 ///
 /// # Errors
 /// [`StoreError::Refused`] for words that are blank or longer than 16 KiB; otherwise the store's.
@@ -58,9 +59,9 @@ pub async fn remember<'a>(
     place: Option<Place>,
     by: Origin,
 ) -> Result<(Observation, usize), StoreError> {
-    let origin = by.word();
+    let origin = by.as_str();
     let span = info_span!("remember", %scope, origin, secrets = Empty, outcome = Empty);
-    let work = keep(target.into(), redactor, words, scope, place, by);
+    let work = store_note(target.into(), redactor, words, scope, place, by);
     within(span, work, |span, (_, secrets)| {
         span.record("secrets", secrets);
         span.record("outcome", "kept");
@@ -68,7 +69,7 @@ pub async fn remember<'a>(
     .await
 }
 
-async fn keep(
+async fn store_note(
     target: NoteTarget<'_>,
     redactor: &Redactor,
     words: &str,
@@ -87,6 +88,7 @@ async fn keep(
             "a note holds at most {NOTE} bytes"
         )));
     }
+    let place = place.map(|place| redact_place(redactor, place));
     let redacted = redactor.redact(&words);
     let secrets = redacted.findings.len();
     let text = redacted.text.into_owned();
@@ -108,11 +110,12 @@ async fn keep(
         sidechain: false,
         place: place.clone(),
         tokens: outlined_text(&text),
+        retracts: Vec::new(),
     };
     let append = Append {
         session: SessionMeta {
             id: session.clone(),
-            // Notes are observed as they are written; extracting them again would double them.
+            // Notes become observations as they are written; extracting them again would double them.
             kind: SessionKind::MemoryAgent,
             memory_off: false,
             forked_from: None,
@@ -123,13 +126,13 @@ async fn keep(
         remotes: Vec::new(),
         source: None,
         import: None,
-        patience: Patience::default(),
+        patience: DueLimits::default(),
         urgent: None,
         switches: target.switches.clone(),
         now,
     };
     let appended = target.store.append(&append).await?;
-    let events = SessionStore::events(
+    let events = SessionLog::events(
         target.store,
         &session,
         before(appended.last),
@@ -138,7 +141,7 @@ async fn keep(
         1,
     )
     .await?;
-    let label = SessionStore::session(target.store, &session)
+    let label = SessionCatalog::session(target.store, &session)
         .await?
         .map(|session| session.label);
     let by_person = by == Origin::Human;
@@ -148,7 +151,7 @@ async fn keep(
         kind: ObservationKind::Note,
         tokens: outlined_text(&text),
         text,
-        // Agents read the web and what others wrote: their notes must not pass for a person's word.
+        // Agents read the web and other people's text: their notes must not pass for a person's word.
         context: (!by_person).then(|| "noted by an agent".to_owned()),
         subject: None,
         stated: by_person,
@@ -174,7 +177,7 @@ fn before(seq: daybook_domain::EventSeq) -> daybook_domain::EventSeq {
     daybook_domain::EventSeq(seq.0.saturating_sub(1))
 }
 
-/// The session that notes are kept in.
+/// The session of notes.
 #[must_use]
 pub fn notes_session(tenant: &Tenant) -> SessionId {
     SessionId {

@@ -1,75 +1,86 @@
-//! Settling projects: folders move to where the evidence says that they belong, with all that was filed
-//! there, the way `projects merge` moves it.
+//! Moves folders, with all that was filed for them, to the projects that the evidence assigns them to.
 //!
-//! Done before work, so that an interruption at any point, or evidence that came late, ends where an
-//! undisturbed run does. Files move before the store knows of it: an interruption in between leaves the
-//! store as it was, and the next run finds the same to do.
+//! The move works as in `projects merge`. It is done before other work, so that an interruption at any
+//! point, or late evidence, ends where an undisturbed run does. Files move before the store is changed: an
+//! interruption in between leaves the store as it was, and the next run repeats the move.
 //!
-//! Not here: where a folder belongs; `ingest` decides that.
+//! Not here: which project a folder belongs to (`ingest`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::projects::{JoinError, move_files};
-use super::{WorkError, Workshop};
+use super::{WorkError, WorkerContext};
 use crate::files::layout::folder;
-use crate::ingest::settle::{RootChange, Unsettled, apply, unsettled};
+use crate::projects::settle::{ProjectChanges, RootChange, apply, find_project_changes};
 use daybook_domain::{Scope, ScopeKind};
 
-/// How often it is looked again, as other processes settle and take in meanwhile. What is left then is
-/// done by the next run.
+/// Most rounds, as other processes assign and import meanwhile. The next run handles the rest.
 const ROUNDS: usize = 8;
 
-/// Moves every folder to the project that it belongs to, and what was learned there with it.
+/// Moves every folder to its assigned project, with the observations and files of the folder.
 ///
 /// # Errors
-/// Store or files failed; the next run goes on.
-pub async fn settle_projects(shop: &Workshop) -> Result<(), WorkError> {
+/// When the store or the files fail; the next run continues.
+pub async fn settle_projects(worker: &WorkerContext) -> Result<(), WorkError> {
     for _ in 0..ROUNDS {
-        let unsettled = unsettled(&*shop.store, &shop.tenant).await?;
+        let unsettled = find_project_changes(&*worker.store, &worker.tenant).await?;
         if unsettled.changes.is_empty() && unsettled.stale.is_empty() {
             break;
         }
-        if !settle(shop, unsettled).await? {
+        if !apply_changes(worker, unsettled).await? {
             break;
         }
     }
     Ok(())
 }
 
-/// False when a folder is being written, and the rest has to wait.
-async fn settle(shop: &Workshop, unsettled: Unsettled) -> Result<bool, WorkError> {
-    for (from, into) in moves(&unsettled) {
-        match move_files(shop, &from, &into).await {
+/// Applies pending changes. False when a folder is being written, and the rest has to wait.
+async fn apply_changes(
+    worker: &WorkerContext,
+    unsettled: ProjectChanges,
+) -> Result<bool, WorkError> {
+    for (from, into) in project_moves(&unsettled) {
+        match move_files(worker, &from, &into).await {
             Ok(_) => {}
             Err(JoinError::Busy(_)) => return Ok(false),
             Err(JoinError::Work(error)) => return Err(error),
-            // Of these a person is told who names the projects.
+            // These errors are reported to a person who names the projects.
             Err(JoinError::Unknown(_) | JoinError::Same(_)) => {}
         }
         let leaving = |change: &&RootChange| change.from.as_ref() == Some(&from);
-        apply_all(shop, unsettled.changes.iter().filter(leaving)).await?;
+        apply_all(worker, unsettled.changes.iter().filter(leaving)).await?;
     }
-    apply_all(shop, unsettled.changes.iter()).await?;
+    apply_all(worker, unsettled.changes.iter()).await?;
     for identity in &unsettled.stale {
-        shop.store.forget_identity(&shop.tenant, identity).await?;
+        worker
+            .store
+            .forget_identity(&worker.tenant, identity)
+            .await?;
     }
     Ok(true)
 }
 
 async fn apply_all<'c>(
-    shop: &Workshop,
+    worker: &WorkerContext,
     changes: impl Iterator<Item = &'c RootChange>,
 ) -> Result<(), WorkError> {
     for change in changes {
-        let now = shop.clock.now();
-        apply(&*shop.store, &shop.tenant, &change.root, &change.to, now).await?;
+        let now = worker.clock.now();
+        apply(
+            &*worker.store,
+            &worker.tenant,
+            &change.root,
+            &change.to,
+            now,
+        )
+        .await?;
     }
     Ok(())
 }
 
-/// Projects that all their folders leave, and where most of them go. A project whose name another one
-/// gets comes before that one.
-fn moves(unsettled: &Unsettled) -> Vec<(String, String)> {
+/// Projects that lose all their folders, each with the project that gets most of them. A project whose name
+/// is the target of another one comes before that one.
+fn project_moves(unsettled: &ProjectChanges) -> Vec<(String, String)> {
     let mut targets: BTreeMap<&String, BTreeMap<&String, usize>> = BTreeMap::new();
     for change in &unsettled.changes {
         if let Some(from) = &change.from
@@ -92,7 +103,7 @@ fn moves(unsettled: &Unsettled) -> Vec<(String, String)> {
     while !pending.is_empty() {
         let waiting: BTreeSet<&String> = pending.keys().collect();
         let free = pending.iter().find(|(_, into)| !waiting.contains(into));
-        // Names that wait for each other in a circle: any order is as good.
+        // Names that wait for each other in a cycle: any order works.
         let next = free.or_else(|| pending.iter().next());
         let Some((from, into)) = next.map(|(from, into)| (from.clone(), into.clone())) else {
             break;
@@ -103,12 +114,12 @@ fn moves(unsettled: &Unsettled) -> Vec<(String, String)> {
     ordered
 }
 
-/// Whether no folder belongs to a project any more, so that its files are not wanted.
-pub(super) async fn is_abandoned(shop: &Workshop, scope: &Scope) -> Result<bool, WorkError> {
-    if scope.kind != ScopeKind::Project || !folder(&shop.root, scope).is_dir() {
+/// Whether a project has no folder any more, so that its files are obsolete.
+pub(super) async fn is_abandoned(worker: &WorkerContext, scope: &Scope) -> Result<bool, WorkError> {
+    if scope.kind != ScopeKind::Project || !folder(&worker.root, scope).is_dir() {
         return Ok(false);
     }
-    let places = shop.store.places(&scope.tenant).await?;
+    let places = worker.store.places(&scope.tenant).await?;
     Ok(!places
         .iter()
         .any(|(_, key)| key.as_ref() == Some(&scope.name)))

@@ -1,71 +1,72 @@
-//! Processing what is due.
+//! Processes due jobs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use daybook_domain::{
-    Claimed, Failure, FailureClass, Job, JobKey, JobKind, Scope, SessionId, StoreError, Tenant,
+    ClaimedJob, Failure, FailureClass, Job, JobKey, JobKind, Scope, SessionId, StoreError, Tenant,
 };
+use strum::VariantArray;
 
-use super::consolidate::{Consolidating, consolidate};
-use super::crew::Crew;
-use super::extract::{Extracting, extract};
-use super::mended::make_mended_due;
-use super::redo::redo_stood_in;
+use super::consolidate::{ConsolidateOutcome, consolidate};
+use super::extract::{ExtractOutcome, extract};
+use super::job_pool::JobPool;
+use super::obstacles::requeue_unobstructed;
+use super::redo::redo_fallback_results;
 use super::settle::settle_projects;
-use super::{WorkError, Workshop};
-use crate::extract::Dropped;
+use super::{WorkError, WorkerContext};
+use crate::extract::DropCounts;
 use crate::files::layout::run_folder;
-use crate::files::unwritten::Unwritten;
-use crate::notices::whereabouts::Whereabouts;
+use crate::files::unwritten_pages::UnwrittenPage;
+use crate::hook_events::project_cache::ProjectCache;
 use crate::stop::Stop;
 
-/// A job that did not work out, and why.
+/// A job that failed, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failed {
-    /// Which job.
+pub struct FailedJob {
+    /// The job.
     pub job: JobKey,
-    /// Why.
+    /// The reason.
     pub failure: Failure,
 }
 
-/// What an update did.
+/// Result of an update.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UpdateReport {
-    /// Sessions that taught something.
+    /// Sessions that yielded observations.
     pub taught: BTreeSet<SessionId>,
-    /// Sessions that were read, or could not be.
+    /// Sessions that were read, or that failed.
     pub read: BTreeSet<SessionId>,
-    /// Observations made; those that were known already count too.
+    /// Observations made; known ones count too.
     pub observations: usize,
-    /// What extractors were told and did not believe.
-    pub dropped: Dropped,
-    /// Events with words that extractors had no room for.
+    /// Suggestions that extractors dropped, by reason.
+    pub dropped: DropCounts,
+    /// Events with text that did not fit for extractors.
     pub left_out: u64,
-    /// Scopes whose files were looked at.
+    /// Scopes whose files were consolidated.
     pub scopes: BTreeSet<Scope>,
-    /// Pages of scopes whose files were looked at that could not be written.
-    pub unwritten: BTreeMap<Scope, Vec<Unwritten>>,
-    /// Jobs that did not work out.
-    pub failed: Vec<Failed>,
-    /// It was asked to stop before all was done.
+    /// Pages of these scopes that could not be written.
+    pub unwritten: BTreeMap<Scope, Vec<UnwrittenPage>>,
+    /// Jobs that failed.
+    pub failed: Vec<FailedJob>,
+    /// Whether it was stopped before all was done.
     pub stopped: bool,
 }
 
-/// What became of one session in an update.
+/// Result of one session in an update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SessionOutcome {
-    /// It was read, and something was worth keeping.
+    /// It was read, and yielded observations.
     Taught,
-    /// It was read, and nothing was worth keeping.
+    /// It was read, and yielded nothing.
     Nothing,
-    /// It could not be read to its end; whatever it taught before that is kept.
+    /// It could not be read to its end; earlier observations are kept.
     Failed,
     /// It waits for room under a cap.
     AtCap,
 }
 
 impl UpdateReport {
-    /// What became of each session: exactly one outcome for each that was looked at.
+    /// The result of each session: exactly one for each session processed.
     #[must_use]
     pub fn outcomes(&self) -> BTreeMap<&SessionId, SessionOutcome> {
         let read = self
@@ -100,29 +101,29 @@ impl UpdateReport {
         outcomes.values().filter(|of| **of == outcome).count() as u64
     }
 
-    /// Forgets earlier failures of `job`, which has worked out since.
-    fn recover(&mut self, job: &JobKey) {
+    /// Removes earlier failures of `job`, which has succeeded since.
+    fn clear_failures(&mut self, job: &JobKey) {
         self.failed.retain(|failed| &failed.job != job);
     }
 
     /// Jobs that failed, without those that only wait for room under a cap.
-    pub fn broken(&self) -> impl Iterator<Item = &Failed> {
-        let at_cap = |failed: &&Failed| failed.failure.class == FailureClass::AtCap;
+    pub fn broken(&self) -> impl Iterator<Item = &FailedJob> {
+        let at_cap = |failed: &&FailedJob| failed.failure.class == FailureClass::AtCap;
         self.failed.iter().filter(move |failed| !at_cap(failed))
     }
 
-    /// What was done later, too.
+    /// Adds the report of a later run.
     pub fn add(&mut self, later: Self) {
         for session in &later.read {
-            self.recover(&JobKey::Extract(session.clone()));
+            self.clear_failures(&JobKey::Extract(session.clone()));
         }
         for scope in &later.scopes {
-            self.recover(&JobKey::Consolidate(scope.clone()));
+            self.clear_failures(&JobKey::Consolidate(scope.clone()));
         }
         self.taught.extend(later.taught);
         self.read.extend(later.read);
         self.observations += later.observations;
-        self.dropped.join(&later.dropped);
+        self.dropped.merge(&later.dropped);
         self.left_out += later.left_out;
         self.scopes.extend(later.scopes);
         self.unwritten.extend(later.unwritten);
@@ -131,120 +132,120 @@ impl UpdateReport {
     }
 }
 
-/// Told what happens while it happens.
-pub trait Progress: Send + Sync {
+/// Listener for the progress of an update.
+pub trait WorkProgress: Send + Sync {
     /// One session was read.
     fn session_read(&self, session: &SessionId);
-    /// One scope's files were written or found right.
+    /// One scope's files were written or were up to date.
     fn scope_written(&self, scope: &Scope);
 }
 
-/// Settles which folders belong together, then processes all that is due now: sessions first, then the files of the scopes that they concern. What a
-/// stand-in did is due again once the cap that it stood in at has room.
-/// Ends when nothing is due or `stop` is asked.
+/// Assigns folders to projects, then processes all due jobs: sessions first, then the files of the scopes
+/// that they concern. Results of the fallback extractor are redone once its cap has room.
+///
+/// Ends when nothing is due or `stop` is requested.
 ///
 /// # Errors
 /// When the store fails. A job that fails is in the report, and holds up no other.
 pub async fn work(
-    shop: &Workshop,
+    worker: &WorkerContext,
     stop: &Stop,
-    progress: &dyn Progress,
+    progress: &dyn WorkProgress,
 ) -> Result<UpdateReport, WorkError> {
     let mut report = UpdateReport::default();
-    make_mended_due(shop).await?;
-    if !stop.asked() {
-        settle_projects(shop).await?;
+    requeue_unobstructed(worker).await?;
+    if !stop.is_requested() {
+        settle_projects(worker).await?;
     }
-    while !stop.asked() {
-        redo_stood_in(shop).await?;
-        let sessions = extract_due(shop, stop, progress, &mut report).await?;
-        let scopes = consolidate_due(shop, stop, progress, &mut report).await?;
+    while !stop.is_requested() {
+        redo_fallback_results(worker).await?;
+        let sessions = extract_due(worker, stop, progress, &mut report).await?;
+        let scopes = consolidate_due(worker, stop, progress, &mut report).await?;
         if sessions + scopes == 0 {
             break;
         }
     }
-    report.stopped = stop.asked();
+    report.stopped = stop.is_requested();
     let scopes = report.scopes.iter().map(|scope| &scope.tenant);
-    let tenants: BTreeSet<&Tenant> = scopes.chain([&shop.tenant]).collect();
+    let tenants: BTreeSet<&Tenant> = scopes.chain([&worker.tenant]).collect();
     for tenant in tenants {
-        let known = Whereabouts::of(&*shop.store, tenant).await?;
-        // Hooks do without it until it is written again.
-        let _ = known.write(&run_folder(&shop.root, tenant));
+        let known = ProjectCache::load(&*worker.store, tenant).await?;
+        // Hooks work without it until it is written again.
+        let _ = known.write(&run_folder(&worker.root, tenant));
     }
     Ok(report)
 }
 
-/// Writes the files of all scopes that are due, and reads no session: what somebody waits for may
-/// ask for this much.
+/// Writes the files of all due scopes, and reads no session. It is short enough for a caller that waits.
 ///
 /// # Errors
 /// When the store fails. A job that fails is in the report, and holds up no other.
 pub async fn write_due(
-    shop: &Workshop,
+    worker: &WorkerContext,
     stop: &Stop,
-    progress: &dyn Progress,
+    progress: &dyn WorkProgress,
 ) -> Result<UpdateReport, WorkError> {
     let mut report = UpdateReport::default();
-    make_mended_due(shop).await?;
-    consolidate_due(shop, stop, progress, &mut report).await?;
-    report.stopped = stop.asked();
+    requeue_unobstructed(worker).await?;
+    consolidate_due(worker, stop, progress, &mut report).await?;
+    report.stopped = stop.is_requested();
     Ok(report)
 }
 
-/// Which waits [`retry_waiting`] ends: those of any tenant that are too long, and of the worker's
-/// own tenant those that the variant names.
+/// Which waits [`retry_waiting`] ends: too long ones of any tenant, and of the worker's own tenant those
+/// that the variant names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Waits {
-    /// Waits beyond the bound that settings give: an engine with a longer one parked the job.
+pub enum WaitFilter {
+    /// Waits beyond the configured bound: an engine with a longer one parked the job.
     Overlong,
-    /// Also waits for room under a cap: caps may have been raised since, and a cap on a run
-    /// means the next run to go on.
+    /// Also waits for room under a cap: caps may have been raised since, and a cap on a run means that the
+    /// next run continues.
     AtCaps,
-    /// Also waits for an outage to end: a person asks for the work now.
+    /// Also waits for an outage to end: a person requests the work now.
     Outages,
 }
 
-impl Waits {
-    pub(super) fn includes(self, job: &Job, shop: &Workshop) -> bool {
-        let ours = job.key.tenant() == &shop.tenant;
+impl WaitFilter {
+    pub(super) fn includes(self, job: &Job, worker: &WorkerContext) -> bool {
+        let ours = job.key.tenant() == &worker.tenant;
         let chosen = match self {
             Self::Overlong => false,
             Self::AtCaps => job.is_at_cap(),
             Self::Outages => job.is_at_cap() || (job.outage && job.is_ahead()),
         };
-        job.is_overlong_wait(shop.clock.now(), &shop.limits.retry) || (ours && chosen)
+        job.is_overlong_wait(worker.clock.now(), &worker.limits.retry) || (ours && chosen)
     }
 }
 
-/// Makes due what waits so, and returns the number of jobs. What is still out, or has no room, waits
-/// again, at no cost.
+/// Makes the selected waiting jobs due, and returns their number. A job whose provider is still out, or
+/// that has no room, waits again, at no cost.
 ///
 /// # Errors
 /// When the store fails.
-pub async fn retry_waiting(shop: &Workshop, waits: Waits) -> Result<usize, StoreError> {
+pub async fn retry_waiting(worker: &WorkerContext, waits: WaitFilter) -> Result<usize, StoreError> {
     let mut retried = 0;
-    for kind in JobKind::ALL {
-        let jobs = shop.store.jobs(kind).await?.into_iter();
-        for job in jobs.filter(|job| waits.includes(job, shop)) {
-            retried += usize::from(shop.store.retry(&job.key, shop.clock.now()).await?);
+    for &kind in JobKind::VARIANTS {
+        let jobs = worker.store.jobs_of_all_tenants(kind).await?.into_iter();
+        for job in jobs.filter(|job| waits.includes(job, worker)) {
+            retried += usize::from(worker.store.retry(&job.key, worker.clock.now()).await?);
         }
     }
     Ok(retried)
 }
 
 async fn extract_due(
-    shop: &Workshop,
+    worker: &WorkerContext,
     stop: &Stop,
-    progress: &dyn Progress,
+    progress: &dyn WorkProgress,
     report: &mut UpdateReport,
 ) -> Result<usize, WorkError> {
-    let mut crew = Crew::new(shop, JobKind::Extract);
-    let work = move |claimed: Claimed| async move {
-        let outcome = extract(shop, &claimed).await;
+    let mut pool = JobPool::new(worker, JobKind::Extract);
+    let work = move |claimed: ClaimedJob| async move {
+        let outcome = extract(worker, &claimed).await;
         (claimed, outcome.map_err(WorkError::from))
     };
     let mut done = 0;
-    while let Some((claimed, outcome)) = crew.next(&work, stop).await? {
+    while let Some((claimed, outcome)) = pool.next(&work, stop).await? {
         let job = claimed.token.job().clone();
         let JobKey::Extract(session) = &job else {
             continue;
@@ -252,56 +253,56 @@ async fn extract_due(
         done += 1;
         progress.session_read(session);
         match outcome {
-            Extracting::Read(read) => {
+            ExtractOutcome::Done(read) => {
                 report.read.insert(session.clone());
-                report.recover(&job);
+                report.clear_failures(&job);
                 if read.observations > 0 {
                     report.taught.insert(session.clone());
                 }
                 report.observations += read.observations;
-                report.dropped.join(&read.dropped);
+                report.dropped.merge(&read.dropped);
                 report.left_out += u64::from(read.left_out);
             }
-            Extracting::Failed(failure) => {
+            ExtractOutcome::Failed(failure) => {
                 report.read.insert(session.clone());
-                report.failed.push(Failed { job, failure });
+                report.failed.push(FailedJob { job, failure });
             }
-            Extracting::Lost => {}
+            ExtractOutcome::LeaseLost => {}
         }
     }
     Ok(done)
 }
 
 async fn consolidate_due(
-    shop: &Workshop,
+    worker: &WorkerContext,
     stop: &Stop,
-    progress: &dyn Progress,
+    progress: &dyn WorkProgress,
     report: &mut UpdateReport,
 ) -> Result<usize, WorkError> {
-    let mut crew = Crew::new(shop, JobKind::Consolidate);
-    let work = move |claimed: Claimed| async move {
+    let mut pool = JobPool::new(worker, JobKind::Consolidate);
+    let work = move |claimed: ClaimedJob| async move {
         let outcome = match claimed.token.job() {
-            JobKey::Consolidate(scope) => consolidate(shop, &claimed, scope).await,
-            JobKey::Extract(_) => Ok(Consolidating::Lost),
+            JobKey::Consolidate(scope) => consolidate(worker, &claimed, scope).await,
+            JobKey::Extract(_) => Ok(ConsolidateOutcome::LeaseLost),
         };
         (claimed, outcome)
     };
     let mut done = 0;
-    while let Some((claimed, outcome)) = crew.next(&work, stop).await? {
+    while let Some((claimed, outcome)) = pool.next(&work, stop).await? {
         let job = claimed.token.job().clone();
         let JobKey::Consolidate(scope) = &job else {
             continue;
         };
         done += 1;
         match outcome {
-            Consolidating::Written(unwritten) | Consolidating::Right(unwritten) => {
-                report.recover(&job);
+            ConsolidateOutcome::Written(unwritten) | ConsolidateOutcome::UpToDate(unwritten) => {
+                report.clear_failures(&job);
                 report.scopes.insert(scope.clone());
                 report.unwritten.insert(scope.clone(), unwritten);
                 progress.scope_written(scope);
             }
-            Consolidating::Failed(failure) => report.failed.push(Failed { job, failure }),
-            Consolidating::Lost => {}
+            ConsolidateOutcome::Failed(failure) => report.failed.push(FailedJob { job, failure }),
+            ConsolidateOutcome::LeaseLost => {}
         }
     }
     Ok(done)

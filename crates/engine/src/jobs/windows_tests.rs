@@ -1,37 +1,40 @@
-//! However a log is cut into windows of whole turns, it teaches the same, and its account is the same.
+//! Tests that a log yields the same drafts and the same account, however it is cut into windows of whole
+//! turns.
 
 use daybook_domain::{
-    Event, EventSeq, ExtractionRecord, Origin, Session, SessionId, SessionKind, Tenant, Timestamp,
-    ToolStatus,
+    Event, EventSeq, ExtractionRecord, Origin, Provenance, Session, SessionId, SessionKind, Tenant,
+    Timestamp, ToolStatus,
 };
 
 use proptest::prelude::*;
 
-use crate::consolidate::{Account, accounts};
+use crate::consolidate::{SessionAccount, accounts};
 use crate::extract::extractive::Extractive;
 use crate::extract::extractive::properties::{event, numbered};
-use crate::extract::window::behind_refusal;
-use crate::extract::{Extractor, Known, Window};
-use crate::ingest::samples_tests::logs;
+use crate::extract::window::keep_refusal_with_call;
+use crate::extract::{Extractor, KnownMemory, Window};
+use crate::transcripts::samples_tests::logs;
 
-/// What all windows of a log came to.
+/// The combined results of all windows of a log.
 struct Taught {
     /// The drafts in words, sorted.
     drafts: Vec<String>,
-    /// How the session's account tells it.
-    account: Vec<Account>,
+    /// The session's account.
+    account: Vec<SessionAccount>,
 }
 
-/// Places before which a window may end.
+/// Positions before which a window may end.
 fn places_to_cut(events: &[Event]) -> Vec<usize> {
     let begins = |i: &usize| events[*i].origin == Origin::Human && !events[*i].sidechain;
     let turns = (1..events.len()).filter(begins);
-    let mut places: Vec<usize> = turns.map(|turn| behind_refusal(events, turn)).collect();
+    let mut places: Vec<usize> = turns
+        .map(|turn| keep_refusal_with_call(events, turn))
+        .collect();
     places.dedup();
     places
 }
 
-/// What events teach that are cut before each of `cuts`.
+/// Extracts events in windows that end before each of `cuts`.
 fn taught(events: &[Event], cuts: &[usize]) -> Taught {
     let mut ends = cuts.to_vec();
     ends.push(events.len());
@@ -42,11 +45,11 @@ fn taught(events: &[Event], cuts: &[usize]) -> Taught {
         }
         let look_back = usize::try_from(Extractive.look_back().events).unwrap_or(usize::MAX);
         let session = session(to);
-        let extracted = Extractive.read(Window {
+        let extracted = Extractive.extract_window(Window {
             session: &session,
             before: &events[from.saturating_sub(look_back)..from],
             events: &events[from..to],
-            known: Known::default(),
+            known: KnownMemory::default(),
             is_redone: false,
         });
         drafts.extend(extracted.drafts.iter().map(|draft| format!("{draft:?}")));
@@ -56,7 +59,7 @@ fn taught(events: &[Event], cuts: &[usize]) -> Taught {
             from: EventSeq(from as u64 + 1),
             to: EventSeq(to as u64),
             digest: extracted.digest,
-            extractor: "extractive/1".to_owned(),
+            provenance: Provenance::of("extractive/1"),
             at: Timestamp::ZERO,
         });
         from = to;
@@ -87,7 +90,7 @@ fn session(events: usize) -> Session {
     }
 }
 
-/// Largest transcript that is tried: all of them take minutes in a debug build.
+/// Largest transcript that is tested: all of them take minutes in a debug build.
 const TRANSCRIPT: u64 = 512 * 1024;
 
 #[test]
@@ -117,7 +120,7 @@ fn real_sessions_teach_the_same_however_they_are_cut() {
     }
 }
 
-/// The events on lines of their own, but for words that refuse a call: those stand on its result's line.
+/// The events on lines of their own, except words that refuse a call: those are on its result's line.
 fn laid_out(events: Vec<Event>) -> Vec<Event> {
     let mut events = numbered(events);
     for n in 0..events.len() {

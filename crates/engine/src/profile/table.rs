@@ -1,18 +1,18 @@
-//! The profiles: one function each, so that a reader sees a system's choices together.
+//! The profiles: one function each, so that a system's choices can be read together.
 //!
-//! A seed's own constant stands with its era where it changed; the seeds are of February 2026. What
-//! a seed leaves open is Daybook's, and where a seed would lose an event, the promise that no event is
-//! skipped wins over it. docs/profiles.md shows all of it side by side.
+//! Constants are those of February 2026; where a system changed one, its date is given. Values that
+//! a system leaves open are Daybook's, and where it would lose an event, the promise that no event is
+//! skipped wins. docs/profiles.md compares all of it.
 
 use std::time::Duration;
 
-use daybook_domain::trigger::{Patience, Priority, Rules, Sweep};
-use daybook_domain::{ClaimLimits, Retry};
+use daybook_domain::trigger::{DueLimits, Priority, SweepLimits, TriggerRules};
+use daybook_domain::{ClaimLimits, RetryPolicy};
 
-use super::{Consolidator, Extractor, Layout, Ledger, Profile, UNBOUNDED, Work};
+use super::{ExtractorKind, Ledger, Profile, UNBOUNDED, WorkSettings};
 use crate::extract::window::WindowLimits;
 
-/// Any number of turns may wait.
+/// A turn limit that never applies.
 const ANY: u32 = u32::MAX;
 
 const fn seconds(n: u64) -> Duration {
@@ -39,7 +39,7 @@ impl Default for Profile {
 }
 
 impl Profile {
-    /// The words by which settings choose a profile, the default one first.
+    /// The profiles' names in settings, the default one first.
     pub const NAMES: [&'static str; 4] = ["daybook", "daycare", "codex", "mindroom"];
 
     /// All profiles, in the order of [`Profile::NAMES`].
@@ -55,17 +55,17 @@ impl Profile {
 
     /// The profile of that name.
     #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::all().into_iter().find(|known| known.name == name)
     }
 
-    /// Daybook's own: every trigger that a seed has, soon after it happened.
+    /// Daybook's own: every trigger that one of the others has, soon after it happened.
     #[must_use]
     pub fn daybook() -> Self {
         Self {
             name: "daybook",
-            triggers: Rules {
-                patience: Patience {
+            triggers: TriggerRules {
+                patience: DueLimits {
                     idle: minutes(2),
                     dirty: minutes(10),
                     turns: 5,
@@ -73,8 +73,8 @@ impl Profile {
                 urgent: Priority::High,
                 reprioritize: 5,
             },
-            sweep: Some(Sweep::default()),
-            work: Work {
+            sweep: Some(SweepLimits::default()),
+            work: WorkSettings {
                 poll: seconds(30),
                 claims: ClaimLimits {
                     jobs: 10,
@@ -85,30 +85,28 @@ impl Profile {
                 window: WindowLimits::default(),
                 parallel: 4,
                 lease: minutes(5),
-                retry: Retry::default(),
+                retry: RetryPolicy::default(),
                 stale_after: days(1),
                 drain: seconds(10),
             },
             ledger: Ledger::Database,
-            extractor: Extractor::Extract,
-            consolidator: Consolidator::Merge,
-            layout: Layout::Daybook,
+            extractor: ExtractorKind::Extract,
         }
     }
 
     /// Sessions are due when their agent sleeps, after five turns, and when they are compacted or
-    /// reset; first in, first out, one at a time (seeds 000 and 001, spec D.2 and D.3).
+    /// reset; first in, first out, one at a time (D7, D8, D18, D90).
     #[must_use]
     pub fn daycare() -> Self {
         let own = Self::daybook();
         Self {
             name: "daycare",
-            extractor: Extractor::MemoryAgent,
-            triggers: Rules {
-                // The seed has no rule for time: a session that neither sleeps nor ends is never
-                // taken. No event is skipped, so the hour after which its host ends an agent that
-                // nobody talks to (3,600,000 ms) stands in, and a day bounds every wait.
-                patience: Patience {
+            extractor: ExtractorKind::MemoryAgent,
+            triggers: TriggerRules {
+                // Daycare has no rule for time: a session that neither sleeps nor ends is never
+                // extracted. No event may be skipped, so the idle time after which its host ends
+                // an agent (3,600,000 ms) applies instead, and a day bounds every wait.
+                patience: DueLimits {
                     idle: hours(1),
                     dirty: hours(24),
                     turns: 5,
@@ -117,7 +115,7 @@ impl Profile {
                 reprioritize: 0,
             },
             sweep: None,
-            work: Work {
+            work: WorkSettings {
                 parallel: 1,
                 ..own.work
             },
@@ -125,7 +123,7 @@ impl Profile {
         }
     }
 
-    /// A starting root session sweeps over what has long rested (seed 002, spec 1.4 to 1.8).
+    /// A starting root session sweeps over sessions that have long been idle (C15 to C21).
     ///
     /// | | before | February 2026, used here | newest |
     /// |---|---|---|---|
@@ -137,12 +135,12 @@ impl Profile {
         let own = Self::daybook();
         Self {
             name: "codex",
-            extractor: Extractor::StageOne,
-            triggers: Rules {
-                // The seed takes sessions at a start alone. Here they are due, too, once they have
-                // rested for as long as a sweep asks for, and before they are too old for one: in
-                // the seed, a session that is older at the next start is lost.
-                patience: Patience {
+            extractor: ExtractorKind::StageOne,
+            triggers: TriggerRules {
+                // Codex claims sessions only when one starts. Here they are also due once they have
+                // been idle for as long as a sweep requires, and before they are too old for one: in
+                // Codex, a session that is older at the next start is lost.
+                patience: DueLimits {
                     idle: hours(12),
                     dirty: days(30),
                     turns: ANY,
@@ -150,7 +148,7 @@ impl Profile {
                 reprioritize: 0,
                 ..own.triggers
             },
-            sweep: Some(Sweep {
+            sweep: Some(SweepLimits {
                 surfaces: ["cli", "vscode", "atlas", "chatgpt"]
                     .map(String::from)
                     .into(),
@@ -159,16 +157,16 @@ impl Profile {
                 scan: 5_000,
                 claims: 16,
             }),
-            work: Work {
+            work: WorkSettings {
                 claims: ClaimLimits {
                     jobs: 8,
-                    // As many as a start claims (1.8), over all processes.
+                    // As many as a start claims (C19), counted over all processes.
                     running: 16,
                     ..own.work.claims
                 },
                 parallel: 8,
                 lease: seconds(3_600),
-                retry: Retry {
+                retry: RetryPolicy {
                     tries: 3,
                     first: seconds(3_600),
                     most: seconds(3_600),
@@ -180,16 +178,16 @@ impl Profile {
         }
     }
 
-    /// Sessions are due when they have rested, or have waited for ten minutes; a prompt brings its
-    /// agent's other sessions forward (seed 004, spec M.1 to M.4, M.13).
+    /// Sessions are due when they have been idle, or have waited for ten minutes; a prompt raises the priority of
+    /// its agent's other sessions (M1, M84 to M93).
     #[must_use]
     pub fn mindroom() -> Self {
         let own = Self::daybook();
         Self {
             name: "mindroom",
-            extractor: Extractor::SilentTurn,
-            triggers: Rules {
-                patience: Patience {
+            extractor: ExtractorKind::SilentTurn,
+            triggers: TriggerRules {
+                patience: DueLimits {
                     idle: seconds(120),
                     dirty: seconds(600),
                     turns: ANY,
@@ -198,7 +196,7 @@ impl Profile {
                 ..own.triggers
             },
             sweep: None,
-            work: Work {
+            work: WorkSettings {
                 poll: seconds(180),
                 claims: ClaimLimits {
                     jobs: 10,
@@ -206,14 +204,14 @@ impl Profile {
                     running_per_agent: 1,
                     ..own.work.claims
                 },
-                // The seed shows the newest messages of a session and moves its cursor past the rest.
-                // Here a pass reads no more than is shown, so that each message is in one of them.
+                // MindRoom shows the newest messages of a session and moves its cursor past the rest.
+                // Here a pass reads no more than it shows, so that each message is in one pass.
                 window: WindowLimits {
                     messages: 20,
                     chars: 12_000,
                     ..own.work.window
                 },
-                retry: Retry {
+                retry: RetryPolicy {
                     tries: 3,
                     first: seconds(30),
                     most: seconds(300),
@@ -223,7 +221,6 @@ impl Profile {
                 ..own.work
             },
             ledger: Ledger::Json,
-            ..own
         }
     }
 }
@@ -237,13 +234,13 @@ mod tests {
         let names = Profile::all().map(|profile| profile.name);
         assert_eq!(names, Profile::NAMES);
         for profile in Profile::all() {
-            assert_eq!(Profile::named(profile.name), Some(profile));
+            assert_eq!(Profile::from_name(profile.name), Some(profile));
         }
-        assert_eq!(Profile::named("Codex"), None);
+        assert_eq!(Profile::from_name("Codex"), None);
         assert_eq!(Profile::default(), Profile::daybook());
     }
 
-    /// Whatever a seed did, a session that is never swept over is extracted before it is too old to be.
+    /// Unlike in those systems, a session that no sweep reaches is extracted before it is too old for one.
     #[test]
     fn no_profile_lets_an_event_wait_until_it_is_too_old_for_a_sweep() {
         for profile in Profile::all() {

@@ -1,113 +1,114 @@
-//! Whether a question was discussed at all: a label beside the nearest answers, never in their place.
+//! Estimates whether a question was discussed at all. The label accompanies the nearest answers, and never replaces
+//! them.
 //!
-//! A question about something unknown finds texts, too: they share a word with it. What tells the two apart is
-//! how much of the question one place of a conversation has, how well the best answer scores, and how near
-//! its vector is. The weights and the two bounds come from `daybook eval`, which asks conversations their own
+//! A question about something unknown also finds texts, because they share a word with it. The signals that separate
+//! the two cases: how much of the question one place of a conversation contains, how well the best answer scores, and
+//! how near its vector is. The weights and both thresholds come from `daybook eval`, which asks conversations their own
 //! questions and those of others.
 
 use serde::Serialize;
+use strum::IntoStaticStr;
 
 /// How likely it is that what was asked was ever discussed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Likelihood {
-    /// What was found is about something else.
+    /// The answers are probably about something else.
     #[default]
     Unlikely,
-    /// What was found may be about it.
+    /// The answers may be about the question.
     Weak,
-    /// What was found is about it.
+    /// The answers are probably about the question.
     Likely,
 }
 
 impl Likelihood {
     /// The word that stands for it in output.
     #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Unlikely => "unlikely",
-            Self::Weak => "weak",
-            Self::Likely => "likely",
-        }
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 }
 
-/// What tells whether a question was discussed.
+/// The measurements that confidence is computed from.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
-pub struct Signs {
-    /// Share of the question's weight that one place of a conversation has, names of people left out.
+pub struct ConfidenceSignals {
+    /// The greatest share of the question's weight that one place of a conversation contains, without people's names.
     pub share: f64,
-    /// What the best answer scored.
+    /// The best answer's score, without what its session adds.
     pub score: f64,
-    /// The angle between the question and the nearest passage; `None` without vectors.
+    /// Cosine of the angle between the question's vector and the nearest passage's; `None` without vectors.
     pub angle: Option<f64>,
-    /// How many things the question asks for, at most eight.
+    /// Concepts of the question, at most eight.
     pub concepts: usize,
 }
 
-/// What each sign is worth.
-struct Weighing {
+/// The weight of each signal.
+struct ConfidenceWeights {
     share: f64,
     score: f64,
     angle: f64,
     concepts: f64,
-    /// At and above these sums, a question is likely, or weakly likely, to have been discussed.
+    /// The least weighted sums for the labels `likely` and `weak`.
     likely: f64,
     weak: f64,
 }
 
-/// What `daybook eval locomo PATH --calibrate` prints, with vectors and without.
-const WITH_VECTORS: Weighing = Weighing {
-    share: 2.33,
-    score: 1.66,
-    angle: 3.43,
-    concepts: 0.330,
-    likely: 7.00,
-    weak: 6.22,
+/// As printed by `daybook eval locomo PATH --calibrate`, with vectors and without.
+const WITH_VECTORS: ConfidenceWeights = ConfidenceWeights {
+    share: 2.14,
+    score: 2.21,
+    angle: 2.40,
+    concepts: 0.443,
+    likely: 7.25,
+    weak: 6.36,
 };
-const WITHOUT_VECTORS: Weighing = Weighing {
-    share: 2.47,
-    score: 2.30,
+const WITHOUT_VECTORS: ConfidenceWeights = ConfidenceWeights {
+    share: 2.42,
+    score: 2.82,
     angle: 0.0,
-    concepts: 0.446,
-    likely: 5.33,
-    weak: 4.93,
+    concepts: 0.559,
+    likely: 5.84,
+    weak: 5.38,
 };
 
-/// How sure it is that a question was discussed.
+/// How confident recall is that a question was discussed.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
-pub struct Confidence {
-    /// In a word.
+pub struct RecallConfidence {
+    /// The label that is shown.
     pub label: Likelihood,
     /// From 0 to 1; comparable between questions.
     pub score: f64,
-    /// What it was judged by.
-    pub signs: Signs,
+    /// What it was computed from.
+    #[serde(rename = "signs")]
+    pub signals: ConfidenceSignals,
 }
 
-impl Confidence {
-    /// Judges a question that has answers.
+impl RecallConfidence {
+    /// Computes the confidence from the signals of a search.
     #[must_use]
-    pub fn of(signs: Signs) -> Self {
-        let weighing = match signs.angle {
+    pub fn of(signals: ConfidenceSignals) -> Self {
+        let weights = match signals.angle {
             Some(_) => WITH_VECTORS,
             None => WITHOUT_VECTORS,
         };
-        let sum = weighing.share * signs.share
-            + weighing.score * signs.score
-            + weighing.angle * signs.angle.unwrap_or_default()
-            + weighing.concepts * signs.concepts as f64;
-        let label = if sum >= weighing.likely {
+        let sum = weights.share * signals.share
+            + weights.score * signals.score
+            + weights.angle * signals.angle.unwrap_or_default()
+            + weights.concepts * signals.concepts as f64;
+        let label = if sum >= weights.likely {
             Likelihood::Likely
-        } else if sum >= weighing.weak {
+        } else if sum >= weights.weak {
             Likelihood::Weak
         } else {
             Likelihood::Unlikely
         };
         Self {
             label,
-            score: 1.0 / (1.0 + (weighing.likely - sum).exp()),
-            signs,
+            score: 1.0 / (1.0 + (weights.likely - sum).exp()),
+            signals,
         }
     }
 }

@@ -2,8 +2,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn signs(share: f64, score: f64, angle: Option<f64>, concepts: usize) -> Signs {
-    Signs {
+fn signals(share: f64, score: f64, angle: Option<f64>, concepts: usize) -> ConfidenceSignals {
+    ConfidenceSignals {
         share,
         score,
         angle,
@@ -14,21 +14,24 @@ fn signs(share: f64, score: f64, angle: Option<f64>, concepts: usize) -> Signs {
 #[test]
 fn nothing_found_is_unlikely_and_everything_found_likely() {
     for angle in [None, Some(0.0)] {
-        let none = Confidence::of(signs(0.0, 0.0, angle, 2));
+        let none = RecallConfidence::of(signals(0.0, 0.0, angle, 2));
         assert_eq!(none.label, Likelihood::Unlikely);
         assert!(none.score < 0.5);
     }
-    let all = signs(1.0, 1.0, None, 2);
-    assert_eq!(Confidence::of(all).label, Likelihood::Likely);
-    let all = signs(1.0, 1.0, Some(0.8), 2);
-    assert_eq!(Confidence::of(all).label, Likelihood::Likely);
-    assert_eq!(Confidence::default().label, Likelihood::Unlikely);
+    let all = signals(1.0, 1.3, None, 2);
+    assert_eq!(RecallConfidence::of(all).label, Likelihood::Likely);
+    let all = signals(1.0, 1.3, Some(0.8), 2);
+    assert_eq!(RecallConfidence::of(all).label, Likelihood::Likely);
+    assert_eq!(RecallConfidence::default().label, Likelihood::Unlikely);
 }
 
 #[test]
 fn each_label_is_reached_as_more_of_the_question_is_found() {
-    let steps = (0..=40).map(|step| signs(f64::from(step) / 40.0, f64::from(step) / 30.0, None, 3));
-    let mut labels: Vec<&str> = steps.map(|s| Confidence::of(s).label.word()).collect();
+    let steps =
+        (0..=40).map(|step| signals(f64::from(step) / 40.0, f64::from(step) / 30.0, None, 3));
+    let mut labels: Vec<&str> = steps
+        .map(|s| RecallConfidence::of(s).label.as_str())
+        .collect();
     labels.dedup();
     assert_eq!(labels, ["unlikely", "weak", "likely"]);
 }
@@ -38,19 +41,22 @@ fn likely_begins_at_one_half() {
     for step in 0..=100 {
         let share = f64::from(step) / 100.0;
         for angle in [None, Some(0.3)] {
-            let judged = Confidence::of(signs(share, 1.0, angle, 2));
-            assert_eq!(judged.score >= 0.5, judged.label == Likelihood::Likely);
+            let confidence = RecallConfidence::of(signals(share, 1.0, angle, 2));
+            assert_eq!(
+                confidence.score >= 0.5,
+                confidence.label == Likelihood::Likely
+            );
         }
     }
 }
 
 #[test]
 fn what_was_judged_by_comes_along() {
-    let judged = Confidence::of(signs(0.25, 0.5, Some(0.75), 4));
-    assert_eq!(judged.signs, signs(0.25, 0.5, Some(0.75), 4));
+    let confidence = RecallConfidence::of(signals(0.25, 0.5, Some(0.75), 4));
+    assert_eq!(confidence.signals, signals(0.25, 0.5, Some(0.75), 4));
     assert_eq!(
-        serde_json::to_value(judged.label).expect("a word"),
-        judged.label.word()
+        serde_json::to_value(confidence.label).expect("a word"),
+        confidence.label.as_str()
     );
 }
 
@@ -64,15 +70,15 @@ proptest! {
         has_vector: bool,
     ) {
         let angle_of = |angle| has_vector.then_some(angle);
-        let one = Confidence::of(signs(share, score, angle_of(angle), concepts));
+        let one = RecallConfidence::of(signals(share, score, angle_of(angle), concepts));
         let more = [
-            signs(share + more_share, score, angle_of(angle), concepts),
-            signs(share, score + more_score, angle_of(angle), concepts),
-            signs(share, score, angle_of(angle + more_angle), concepts),
-            signs(share, score, angle_of(angle), concepts + more_concepts),
+            signals(share + more_share, score, angle_of(angle), concepts),
+            signals(share, score + more_score, angle_of(angle), concepts),
+            signals(share, score, angle_of(angle + more_angle), concepts),
+            signals(share, score, angle_of(angle), concepts + more_concepts),
         ];
         prop_assert!((0.0..=1.0).contains(&one.score));
-        for more in more.map(Confidence::of) {
+        for more in more.map(RecallConfidence::of) {
             prop_assert!(more.label >= one.label);
             prop_assert!(more.score >= one.score);
         }

@@ -1,6 +1,6 @@
-//! The time that a question names: `in May`, `on 7 May 2023`, `last week`, `yesterday`.
+//! Parses the times that a question names: `in May`, `on 7 May 2023`, `last week`, `yesterday`.
 //!
-//! Days are those of UTC; a day more on both sides makes up for where people live.
+//! Days are those of UTC; one more day on both sides covers every time zone.
 
 use daybook_domain::Timestamp;
 use jiff::civil::{Date, date};
@@ -31,26 +31,26 @@ const WEEKDAYS: [&str; 7] = [
     "saturday",
     "sunday",
 ];
-/// Words before a month that make it one: `may` and `march` are verbs, too.
+/// Words before `may` or `march` that make it a month and not a verb.
 const BEFORE_A_MONTH: [&str; 14] = [
     "in", "on", "of", "during", "since", "until", "by", "before", "after", "last", "early", "late",
     "mid", "im",
 ];
 
-/// The times that a question names.
+/// The periods that a question names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Dates(Vec<When>);
+pub struct Dates(Vec<NamedPeriod>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum When {
-    /// That month of whatever year.
+enum NamedPeriod {
+    /// This month of any year.
     Month(i8),
-    /// These days, the last among them.
+    /// From the first day to the second, inclusive.
     Days(Date, Date),
 }
 
 impl Dates {
-    /// Reads them. `now` is when it was asked: what is relative is left out where that is unknown.
+    /// Parses the periods of a question that is asked at `now`. Without a known `now`, relative periods are ignored.
     pub fn of(question: &str, now: Timestamp) -> Self {
         let words = words(question);
         let today = (now != Timestamp::ZERO).then(|| day_of(now)).flatten();
@@ -62,8 +62,8 @@ impl Dates {
         Self(found.collect())
     }
 
-    /// Whether a time is one of them. Unknown times are none.
-    pub(super) fn have(&self, at: Timestamp) -> bool {
+    /// Whether a time lies in one of the periods. An unknown time lies in none.
+    pub(super) fn contains(&self, at: Timestamp) -> bool {
         if self.0.is_empty() || at == Timestamp::ZERO {
             return false;
         }
@@ -71,8 +71,8 @@ impl Dates {
             return false;
         };
         self.0.iter().any(|when| match when {
-            When::Month(month) => day.month() == *month,
-            When::Days(from, to) => (*from..=*to).contains(&day),
+            NamedPeriod::Month(month) => day.month() == *month,
+            NamedPeriod::Days(from, to) => (*from..=*to).contains(&day),
         })
     }
 }
@@ -82,7 +82,7 @@ fn day_of(at: Timestamp) -> Option<Date> {
     Some(instant.to_zoned(TimeZone::UTC).date())
 }
 
-/// The words of a question, without signs around them.
+/// The words of a question, without punctuation around them.
 fn words(question: &str) -> Vec<&str> {
     let is_sign = |c: char| !c.is_alphanumeric();
     let words = question
@@ -91,7 +91,7 @@ fn words(question: &str) -> Vec<&str> {
     words.filter(|word| !word.is_empty()).collect()
 }
 
-fn month(words: &[&str], at: usize) -> Option<When> {
+fn month(words: &[&str], at: usize) -> Option<NamedPeriod> {
     let lower = words[at].to_lowercase();
     let month = MONTHS
         .iter()
@@ -115,33 +115,33 @@ fn month(words: &[&str], at: usize) -> Option<When> {
         .copied()
         .find(|n| (1900..2200).contains(n));
     let Some(year) = year else {
-        return Some(When::Month(month));
+        return Some(NamedPeriod::Month(month));
     };
     // The day is ignored: people often mention an event days after it happened.
     let first = Date::new(year, month, 1).ok()?;
-    Some(When::Days(first, first.last_of_month()))
+    Some(NamedPeriod::Days(first, first.last_of_month()))
 }
 
-/// A number, perhaps with the ending of an order (`7th`).
+/// A number, also an ordinal (`7th`).
 fn number(word: &str) -> Option<i16> {
     let digits = word.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     digits.parse().ok()
 }
 
-fn iso(word: &str) -> Option<When> {
+fn iso(word: &str) -> Option<NamedPeriod> {
     let day: Date = word.parse().ok().filter(|_| word.len() == 10)?;
     days(day, day)
 }
 
-/// From a day to another, and a day more on both sides.
-fn days(from: Date, to: Date) -> Option<When> {
-    Some(When::Days(
+/// The period from a day to another, extended by one day on both sides.
+fn days(from: Date, to: Date) -> Option<NamedPeriod> {
+    Some(NamedPeriod::Days(
         from.checked_sub(1.day()).ok()?,
         to.checked_add(1.day()).ok()?,
     ))
 }
 
-fn relative(words: &[&str], at: usize, today: Date) -> Option<When> {
+fn relative(words: &[&str], at: usize, today: Date) -> Option<NamedPeriod> {
     let word = words[at].to_lowercase();
     let back = |span: Span| today.checked_sub(span).ok();
     match word.as_str() {

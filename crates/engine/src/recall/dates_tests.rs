@@ -7,7 +7,7 @@ fn is_about(question: &str, day: &str) -> bool {
         let noon = day.at(12, 0, 0, 0).to_zoned(TimeZone::UTC).unwrap();
         Timestamp(noon.timestamp().as_millisecond())
     };
-    Dates::of(question, at("2026-11-22")).have(at(day))
+    Dates::of(question, at("2026-11-22")).contains(at(day))
 }
 
 #[test]
@@ -45,6 +45,6 @@ fn a_whole_date_is_a_day_and_those_beside_it() {
 
 #[test]
 fn unknown_times_are_of_no_date() {
-    assert!(!Dates::of("in May", Timestamp::ZERO).have(Timestamp::ZERO));
+    assert!(!Dates::of("in May", Timestamp::ZERO).contains(Timestamp::ZERO));
     assert_eq!(Dates::of("yesterday", Timestamp::ZERO), Dates::default());
 }

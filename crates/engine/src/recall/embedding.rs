@@ -1,49 +1,51 @@
-//! Embeds documents in batches, after they were stored, so that appends do not wait for a model. A recall
-//! embeds the few documents that still wait.
+//! Embeds documents in batches after they are stored, so that appends do not wait for a model. A recall embeds the few
+//! documents that still wait.
 //!
-//! Not here: models, and where vectors are kept.
+//! Not here: models, and storage of vectors.
 
-use daybook_domain::index::{DocumentNo, Embedded, Layer, Unembedded};
-use daybook_domain::seams::{Embedder, Store};
+use daybook_domain::index::{DocumentNo, DocumentVectors, EmbeddingInput, MemoryLayer};
+use daybook_domain::seams::{Embedder, VectorStore};
 use daybook_domain::{Origin, StoreError, Tenant, vector};
 
-use super::tokens::outlined_text;
-use super::tokens::passages::{passages, said};
-use crate::ingest::indexed::indexed_tokens;
+use daybook_text::indexed::indexed_tokens;
+use daybook_text::tokens::outlined_text;
+use daybook_text::tokens::passages::{passages, without_speaker};
 
-/// Documents that get their vectors in one transaction.
+/// Documents whose vectors are stored in one transaction.
 const BATCH: usize = 256;
-/// Passages of a document that have vectors of their own; of a longer one those of its head and its tail.
+/// Most passages of a document with vectors of their own; a longer one has those of its head and its tail.
 const PASSAGES: usize = 16;
-/// How many of them are of the tail.
+/// How many of them are from the tail.
 const PASSAGES_OF_TAIL: usize = 4;
 
-/// Why documents are without vectors.
+/// Why documents have no vectors.
 #[derive(Debug, thiserror::Error)]
 pub enum EmbeddingError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Vectors could not be kept, though the store can be read.
-    #[error("vectors cannot be kept: {0}; what is remembered is found by words alone meanwhile")]
-    Unkept(#[source] StoreError),
+    /// Vectors could not be stored, though the store can be read.
+    #[error("vectors cannot be stored: {0}; until they can, recall searches by words alone")]
+    NotStored(#[source] StoreError),
     /// The model failed.
-    #[error("{model} gave no vectors: {why}; what is remembered is found by words alone meanwhile")]
+    #[error("{model} gave no vectors: {why}; until it does, recall searches by words alone")]
     Model {
-        /// Which.
+        /// The model's name.
         model: String,
-        /// What it said.
+        /// The model's error.
         why: String,
     },
 }
 
-/// Gives vectors to at most about `most` documents that have none, the newest first; how many it were.
-/// Nothing is left when it were fewer. A model that is not the one that the index has replaces it.
+/// Embeds at most about `most` documents without vectors, newest first, and returns how many it embedded.
+///
+/// A result below `most` means that no document waits any more. A model other than the index's replaces that one, and
+/// all its vectors.
 ///
 /// # Errors
-/// When the store or the model fails; what was done stays.
+/// When the store or the model fails. Vectors that are stored by then stay.
 pub async fn embed_some(
-    store: &dyn Store,
+    store: &dyn VectorStore,
     tenant: &Tenant,
     embedder: &dyn Embedder,
     most: usize,
@@ -51,16 +53,16 @@ pub async fn embed_some(
     let mut done = 0;
     while done < most {
         let limit = BATCH.min(most - done);
-        // Read first: when the store is out, a recall fails here after one limit of time and not two.
+        // Read first: with the store down, a recall then fails after one time limit instead of two.
         let mut waiting = store.unembedded(tenant, limit).await?;
         let chosen = store.choose_model(tenant, embedder.id()).await;
-        if chosen.map_err(EmbeddingError::Unkept)? {
+        if chosen.map_err(EmbeddingError::NotStored)? {
             waiting = store.unembedded(tenant, limit).await?;
         }
         let embedded = embed(embedder, &waiting).await?;
         if !embedded.is_empty() {
-            let kept = store.put_vectors(tenant, embedder.id(), &embedded).await;
-            kept.map_err(EmbeddingError::Unkept)?;
+            let stored = store.put_vectors(tenant, embedder.id(), &embedded).await;
+            stored.map_err(EmbeddingError::NotStored)?;
         }
         done += waiting.len();
         if waiting.len() < limit {
@@ -70,12 +72,12 @@ pub async fn embed_some(
     Ok(done)
 }
 
-/// Gives vectors to all documents that have none, and says after each step how many it were.
+/// Embeds all documents without vectors, and reports the total after each batch.
 ///
 /// # Errors
-/// As [`embed_some`]; what was done stays, and it goes on from there.
+/// As [`embed_some`]. The next call continues with the documents that are left.
 pub async fn embed_all(
-    store: &dyn Store,
+    store: &dyn VectorStore,
     tenant: &Tenant,
     embedder: &dyn Embedder,
     mut progress: impl FnMut(usize),
@@ -93,12 +95,12 @@ pub async fn embed_all(
 
 async fn embed(
     embedder: &dyn Embedder,
-    waiting: &[Unembedded],
-) -> Result<Vec<Embedded>, EmbeddingError> {
+    waiting: &[EmbeddingInput],
+) -> Result<Vec<DocumentVectors>, EmbeddingError> {
     let texts: Vec<Vec<String>> = waiting.iter().map(texts).collect();
     let all: Vec<&str> = texts.iter().flatten().map(String::as_str).collect();
-    let answered = embedder.embed(&all).await;
-    let vectors = answered.map_err(|why| EmbeddingError::Model {
+    let embedded = embedder.embed(&all).await;
+    let vectors = embedded.map_err(|why| EmbeddingError::Model {
         model: embedder.id().to_owned(),
         why,
     })?;
@@ -112,32 +114,33 @@ async fn embed(
         .collect())
 }
 
-/// The vectors of a document: of the whole, then of each passage. A passage of nothing known has the vector
-/// of the whole, so that each keeps its place.
-fn document(waiting: &Unembedded, mut own: Vec<Vec<i8>>) -> Embedded {
+/// The vectors of a document: of the whole, then of each passage. A passage without any word that the model knows gets
+/// the vector of the whole, so that positions stay aligned.
+fn document(waiting: &EmbeddingInput, mut own: Vec<Vec<i8>>) -> DocumentVectors {
     let whole = own.first().cloned().unwrap_or_default();
     for passage in own.iter_mut().filter(|passage| passage.is_empty()) {
         passage.clone_from(&whole);
     }
-    Embedded {
+    DocumentVectors {
         doc: waiting.doc,
+        digest: waiting.digest(),
         signs: vector::signs(&whole),
         vectors: own.concat(),
         tokens: tokens(waiting),
     }
 }
 
-/// The texts that a document's vectors are of. What tools did has none.
-fn texts(waiting: &Unembedded) -> Vec<String> {
+/// The texts to embed for a document. Events of tools have none.
+fn texts(waiting: &EmbeddingInput) -> Vec<String> {
     if waiting.doc.0 < DocumentNo::SAID {
         return Vec::new();
     }
-    let said = said(&waiting.text);
+    let spoken = without_speaker(&waiting.text);
     let whole = match &waiting.context {
-        Some(context) => format!("{said}\n{context}"),
-        None => said.to_owned(),
+        Some(context) => format!("{spoken}\n{context}"),
+        None => spoken.to_owned(),
     };
-    let passages = passages(said);
+    let passages = passages(spoken);
     let mut texts = vec![whole];
     if passages.len() > PASSAGES {
         let head = &passages[..PASSAGES - PASSAGES_OF_TAIL];
@@ -149,11 +152,13 @@ fn texts(waiting: &Unembedded) -> Vec<String> {
     texts
 }
 
-/// The tokens of a document that was indexed before there were outlines.
-fn tokens(waiting: &Unembedded) -> String {
+/// The tokens for the outline of a document; older documents were indexed without one.
+fn tokens(waiting: &EmbeddingInput) -> String {
     match (waiting.doc.layer(), &waiting.context) {
-        (Layer::Event, _) if waiting.doc.is_said() => indexed_tokens(Origin::Human, &waiting.text),
-        (Layer::Event, _) => indexed_tokens(Origin::ToolCall, &waiting.text),
+        (MemoryLayer::Event, _) if waiting.doc.is_said() => {
+            indexed_tokens(Origin::Human, &waiting.text)
+        }
+        (MemoryLayer::Event, _) => indexed_tokens(Origin::ToolCall, &waiting.text),
         (_, Some(context)) => outlined_text(&format!("{} {context}", waiting.text)),
         (_, None) => outlined_text(&waiting.text),
     }

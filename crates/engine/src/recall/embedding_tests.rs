@@ -1,9 +1,9 @@
-use daybook_domain::index::{Filter, Outline, Step};
-use daybook_domain::seams::{ExtractionStore, Index, SessionStore};
+use daybook_domain::index::{CandidateQuery, DocumentOutline, SearchFilter};
+use daybook_domain::seams::{IndexReader, ObservationStore, SessionLog, VectorStore};
 use daybook_domain::{EventId, NewEvent};
 use daybook_store::MemoryStore;
 use daybook_testkit::fixtures::{
-    EventShape, append, at, event, evidence, observation, session, user_scope,
+    EventFixture, append, at, event, evidence, observation, session, user_scope,
 };
 use daybook_testkit::{FakeEmbedder, run};
 
@@ -15,15 +15,15 @@ fn model() -> FakeEmbedder {
     FakeEmbedder::new("ada/small@1", &GROUPS)
 }
 
-/// A store in which a person said these texts, in one session.
-fn heard(texts: impl IntoIterator<Item = String>) -> MemoryStore {
+/// A store with one session, in which a person wrote these texts.
+fn store_of_messages(texts: impl IntoIterator<Item = String>) -> MemoryStore {
     let store = MemoryStore::new();
     let events: Vec<NewEvent> = (1..)
         .zip(texts)
         .map(|(n, text)| NewEvent {
             id: EventId::of(&[&n.to_string().into_bytes()]),
             tokens: outlined_text(&text),
-            ..event(&text).said_at(at(n))
+            ..event(&text).with_time(at(n))
         })
         .collect();
     for events in events.chunks(500) {
@@ -42,14 +42,16 @@ fn waiting(store: &MemoryStore) -> usize {
 }
 
 /// The outlines of all texts with a word, the newest first, with vectors of a model.
-fn outlines(store: &MemoryStore, word: &str, model: &FakeEmbedder) -> Vec<Outline> {
-    let step = Step {
+fn outlines(store: &MemoryStore, word: &str, model: &FakeEmbedder) -> Vec<DocumentOutline> {
+    let step = CandidateQuery {
         all_of: vec![word.to_owned()],
         limit: usize::MAX,
     };
     let found = run(async {
         let tenant = Tenant::local();
-        let docs = store.matches(&tenant, &[step], &Filter::default()).await?;
+        let docs = store
+            .matches(&tenant, &[step], &SearchFilter::default())
+            .await?;
         store.outlines(&tenant, &docs, Some(model.id())).await
     });
     found.expect("the store answers")
@@ -57,7 +59,7 @@ fn outlines(store: &MemoryStore, word: &str, model: &FakeEmbedder) -> Vec<Outlin
 
 #[test]
 fn vectors_are_given_in_steps_the_newest_first() {
-    let store = heard((0..10).map(|n| format!("boat {n}")));
+    let store = store_of_messages((0..10).map(|n| format!("boat {n}")));
     let model = model();
     assert_eq!(some(&store, &model, 0).expect("no call"), 0);
     assert_eq!(some(&store, &model, 4).expect("the model answers"), 4);
@@ -75,26 +77,26 @@ fn vectors_are_given_in_steps_the_newest_first() {
 #[test]
 fn many_are_given_in_batches_and_progress_is_told() {
     let texts = 2 * BATCH + 7;
-    let store = heard((0..texts).map(|n| format!("boat {n}")));
+    let store = store_of_messages((0..texts).map(|n| format!("boat {n}")));
     let model = model();
-    let mut told = Vec::new();
-    let (tenant, note) = (Tenant::local(), |done| told.push(done));
+    let mut progress = Vec::new();
+    let (tenant, note) = (Tenant::local(), |done| progress.push(done));
     let all = embed_all(&store, &tenant, &model, note);
     assert_eq!(run(all).expect("the model answers"), texts);
-    assert_eq!(told, [BATCH, 2 * BATCH, texts]);
+    assert_eq!(progress, [BATCH, 2 * BATCH, texts]);
     assert!(model.calls().iter().all(|texts| *texts <= BATCH));
     assert_eq!(waiting(&store), 0);
 }
 
 #[test]
 fn a_model_that_fails_is_named_and_nothing_is_lost() {
-    let store = heard((0..2 * BATCH + 7).map(|n| format!("boat {n}")));
+    let store = store_of_messages((0..2 * BATCH + 7).map(|n| format!("boat {n}")));
     let model = model();
     model.fail_after(1);
     let error = some(&store, &model, usize::MAX).expect_err("the model fails");
     assert_eq!(
         error.to_string(),
-        "ada/small@1 gave no vectors: the model is away; what is remembered is found by words alone meanwhile"
+        "ada/small@1 gave no vectors: the model is away; until it does, recall searches by words alone"
     );
     assert_eq!(waiting(&store), BATCH + 7, "the first batch stays");
     model.fail_after(usize::MAX);
@@ -104,7 +106,7 @@ fn a_model_that_fails_is_named_and_nothing_is_lost() {
 
 #[test]
 fn another_model_replaces_the_vectors() {
-    let store = heard(["boat".to_owned(), "a gale".to_owned()]);
+    let store = store_of_messages(["boat".to_owned(), "a gale".to_owned()]);
     let (small, large) = (model(), FakeEmbedder::new("ada/large@1", &GROUPS[..2]));
     some(&store, &small, 9).expect("the model answers");
     assert_eq!(some(&store, &small, 9).expect("nothing is left"), 0);
@@ -115,7 +117,7 @@ fn another_model_replaces_the_vectors() {
 
 #[test]
 fn a_text_of_nothing_known_waits_no_longer() {
-    let store = heard(["pebbles and sand".to_owned()]);
+    let store = store_of_messages(["pebbles and sand".to_owned()]);
     let model = model();
     assert_eq!(some(&store, &model, 9).expect("the model answers"), 1);
     assert_eq!(waiting(&store), 0);
@@ -127,7 +129,7 @@ fn a_long_text_has_a_vector_of_the_whole_and_one_of_each_passage() {
     let about = |word: &str| format!("{}{word}. ", "pebble ".repeat(40));
     let text = [about("boat"), about("nothing"), about("gale")].concat();
     assert_eq!(passages(&text).len(), 3);
-    let store = heard([text]);
+    let store = store_of_messages([text]);
     let model = model();
     some(&store, &model, 9).expect("the model answers");
     let [whole, boat, nothing, gale] = [
@@ -146,7 +148,7 @@ fn of_a_very_long_text_head_and_tail_have_vectors() {
     let about = |n: usize| format!("{}boat{n}. ", "so ".repeat(40));
     let text: String = (0..40).map(about).collect();
     assert_eq!(passages(&text).len(), 40);
-    let store = heard([text]);
+    let store = store_of_messages([text]);
     let model = model();
     some(&store, &model, 9).expect("the model answers");
     assert_eq!(model.calls(), [1 + PASSAGES]);
@@ -154,7 +156,7 @@ fn of_a_very_long_text_head_and_tail_have_vectors() {
 
 #[test]
 fn the_name_of_a_speaker_is_not_part_of_the_vector() {
-    let store = heard(["Gale: a boat".to_owned()]);
+    let store = store_of_messages(["Gale: a boat".to_owned()]);
     let model = model();
     some(&store, &model, 9).expect("the model answers");
     assert_eq!(outlines(&store, "boat", &model)[0].vectors, [127, 0, 0]);
@@ -178,7 +180,7 @@ fn what_makes_an_observation_understandable_is_part_of_its_vector() {
 fn what_tools_did_has_no_vectors() {
     let store = MemoryStore::new();
     let events = [Origin::ToolCall, Origin::ToolResult, Origin::Human]
-        .map(|origin| event(&format!("boat of {origin:?}")).said_by(origin));
+        .map(|origin| event(&format!("boat of {origin:?}")).with_origin(origin));
     run(store.append(&append(&session("a"), events.to_vec()))).expect("events are taken in");
     let model = model();
     some(&store, &model, 9).expect("the model answers");

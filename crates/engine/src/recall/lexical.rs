@@ -1,10 +1,10 @@
-//! What a text has of a question's words (BM25), from the numbers of its tokens.
+//! Scores a text by a question's words (BM25), from the numbers of its tokens.
 //!
-//! A text is read once: how often each term of the question stands in the whole of it and in each passage.
-//! Windows of several texts are sums of what was read. Scores are shares of what the question asks for, so
-//! texts compare with each other across questions.
+//! Each text is scanned once, to count the question's terms in the whole text and in each passage. Counts of a window
+//! are sums of its texts' counts. A score is a share of the question's weight, so scores of different questions
+//! compare.
 //!
-//! Not here: what a term weighs (`relevance`), neighbours and vectors (`rank`).
+//! Not here: weights of terms (`relevance`), neighbours and vectors (`rank`).
 
 use std::collections::{HashMap, HashSet};
 use std::ops::AddAssign;
@@ -14,47 +14,48 @@ use daybook_domain::index::Terms;
 use daybook_domain::seams::Embedder;
 
 use super::query::{Concept, QUERY_TERMS, Query, TermIx};
-use super::relevance::{Evidence, Weights};
+use super::relevance::{QueryWeights, TermPresence};
 use super::stopwords::instructive_terms;
-use super::tokens::index_text;
+use daybook_text::tokens::index_text;
 
-/// How soon repeating a word adds nothing; short memories repeat little.
+/// BM25's k1: the smaller, the sooner repetition adds nothing. Low, because short memories repeat little.
 const K1: f64 = 1.2;
 
-/// Words whose vectors are further from a question's word have nothing to do with it.
+/// Least cosine between the vectors of akin words.
 const AKIN_FLOOR: f32 = 0.3;
-/// Tokens after which a text that has a word akin to one of the question's is half as likely to mean it.
+/// Length in tokens at which an akin word counts half: the longer the text, the less one word means.
 const AKIN_LENGTH: f64 = 80.0;
 
-/// A length that a text is measured against, in tokens, and how much longer ones must have more: 0 not at
-/// all, 1 in proportion. Constant, so that the same text scores the same in every store and at every size.
+/// BM25's length normalisation: an average length in tokens, and `b`, from 0 (none) to 1 (proportional).
+///
+/// The average is a constant, so that a text scores the same in every store, whatever its size.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Measure {
+pub(super) struct LengthNorm {
     pub(super) average: f64,
     pub(super) b: f64,
 }
 
-/// A question, ready to be looked for.
-pub(super) struct Asked<'a> {
+/// A question prepared for counting its terms in texts.
+pub(super) struct LexicalQuery<'a> {
     query: &'a Query,
-    weights: &'a Weights,
-    /// The terms as numbers, each at its place.
+    weights: &'a QueryWeights,
+    /// The terms as numbers, in the order of [`TermIx`].
     terms: Vec<u32>,
-    /// One bit for the last six bits of each number: most tokens are none of the terms.
-    sieve: u64,
-    akin: Akin,
+    /// One bit for the last six bits of each number, which rejects most tokens before a comparison.
+    prefilter: u64,
+    akin: AkinWords,
 }
 
-/// Words that mean nearly what a question asks for.
+/// Words whose vectors lie near those of a question's words.
 #[derive(Default)]
-pub(super) struct Akin {
-    /// Of each term, the concepts that it is akin to, with the cosine of the angle between their vectors.
+pub(super) struct AkinWords {
+    /// For each term, the concepts that it is akin to, with the cosine between their vectors.
     of: HashMap<u32, Vec<(usize, f32)>>,
-    sieve: Sieve,
+    prefilter: TermSet,
 }
 
-impl Akin {
-    /// The words that a model knows to be akin to the question's. Numbers and names stand for themselves.
+impl AkinWords {
+    /// Looks up the akin words of each concept in a model. Numbers and names have none.
     pub(super) fn of(query: &Query, embedder: &dyn Embedder) -> Self {
         let mut of: HashMap<u32, Vec<(usize, f32)>> = HashMap::new();
         for (at, concept) in query.concepts().iter().enumerate() {
@@ -74,8 +75,8 @@ impl Akin {
                 }
             }
         }
-        let sieve = Sieve::of(of.keys().copied().collect());
-        Self { of, sieve }
+        let prefilter = TermSet::of(of.keys().copied().collect());
+        Self { of, prefilter }
     }
 }
 
@@ -83,37 +84,39 @@ fn is_ordinary(word: &str) -> bool {
     word.chars().count() >= 3 && word.chars().all(char::is_alphabetic)
 }
 
-/// How often the terms of a question stand in a text, and how long it is.
+/// Counts of a question's terms in a text, and the text's length in tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Counts {
+pub(super) struct QueryTermCounts {
     length: u32,
     of: [u16; QUERY_TERMS],
 }
 
-/// What was read of a text.
+/// Statistics of one text for one question.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Read {
-    /// The speaker that it begins with.
+pub(super) struct TextStats {
+    /// The term of the speaker's name that the text begins with.
     pub(super) speaker: Option<u32>,
-    pub(super) whole: Counts,
-    /// Of each passage; empty when there is only one.
-    pub(super) passages: Vec<Counts>,
-    /// Whether it says how things are always to be done, or what its speaker likes.
+    pub(super) whole: QueryTermCounts,
+    /// Counts of each passage; empty for a text of one passage.
+    pub(super) passages: Vec<QueryTermCounts>,
+    /// Tokens in open sentences.
+    pub(super) open: u32,
+    /// Whether it holds a word of standing instructions or of the speaker's preferences.
     pub(super) is_instruction: bool,
-    /// What share of the question stands in it in other words.
+    /// The share of the question that it contains in akin words only.
     pub(super) akin: f64,
 }
 
-static INSTRUCTIVE: LazyLock<Sieve> = LazyLock::new(|| Sieve::of(instructive_terms()));
+static INSTRUCTIVE: LazyLock<TermSet> = LazyLock::new(|| TermSet::of(instructive_terms()));
 
-/// A set of terms that hardly any token is in.
+/// A set of terms with a bit map in front, for lookups that nearly always miss.
 #[derive(Default)]
-struct Sieve {
+struct TermSet {
     bits: Vec<u64>,
     terms: HashSet<u32>,
 }
 
-impl Sieve {
+impl TermSet {
     fn of(terms: HashSet<u32>) -> Self {
         let mut bits = vec![0; 1 << 10];
         for term in &terms {
@@ -128,61 +131,64 @@ impl Sieve {
     }
 }
 
-impl<'a> Asked<'a> {
-    pub(super) fn new(query: &'a Query, weights: &'a Weights) -> Self {
+impl<'a> LexicalQuery<'a> {
+    pub(super) fn new(query: &'a Query, weights: &'a QueryWeights) -> Self {
         let terms: Vec<u32> = query
             .terms()
             .iter()
             .map(|term| Terms::of_token(term))
             .collect();
-        let sieve = terms.iter().fold(0, |sieve, term| sieve | 1 << (term & 63));
+        let prefilter = terms
+            .iter()
+            .fold(0, |prefilter, term| prefilter | 1 << (term & 63));
         Self {
             query,
             weights,
             terms,
-            sieve,
-            akin: Akin::default(),
+            prefilter,
+            akin: AkinWords::default(),
         }
     }
 
-    /// With words that are akin to the question's.
-    pub(super) fn with_akin(self, akin: Akin) -> Self {
+    /// Adds words that are akin to the question's.
+    pub(super) fn with_akin(self, akin: AkinWords) -> Self {
         Self { akin, ..self }
     }
 
     /// Whether the question has this term.
-    pub(super) fn has(&self, term: u32) -> bool {
+    pub(super) fn contains_term(&self, term: u32) -> bool {
         self.terms.contains(&term)
     }
 
-    pub(super) fn read(&self, terms: &Terms) -> Read {
-        let mut read = Read::default();
-        let mut said = terms.0.as_slice();
-        if let Some(end) = said.iter().position(|term| *term == Terms::SPEAKER) {
-            read.speaker = said.first().copied();
-            self.count(&said[..end], &mut read.whole);
-            said = &said[end + 1..];
+    pub(super) fn text_stats(&self, terms: &Terms) -> TextStats {
+        let mut stats = TextStats::default();
+        let mut spoken = terms.0.as_slice();
+        if let Some(end) = spoken.iter().position(|term| *term == Terms::SPEAKER) {
+            stats.speaker = spoken.first().copied();
+            self.count(&spoken[..end], &mut stats.whole);
+            spoken = &spoken[end + 1..];
         }
-        let passages: Vec<&[u32]> = said.split(|term| *term == Terms::PASSAGE).collect();
+        let passages: Vec<&[u32]> = spoken.split(|term| *term == Terms::PASSAGE).collect();
         for passage in &passages {
-            let mut counts = Counts::default();
-            read.is_instruction |= self.count(passage, &mut counts);
-            read.whole += counts;
+            let mut counts = QueryTermCounts::default();
+            stats.is_instruction |= self.count(passage, &mut counts);
+            stats.open += count_open_tokens(passage);
+            stats.whole += counts;
             if passages.len() > 1 {
-                read.passages.push(counts);
+                stats.passages.push(counts);
             }
         }
-        read.akin = self.akin_share(said, &read.whole);
-        read
+        stats.akin = self.akin_share(spoken, &stats.whole);
+        stats
     }
 
-    /// What share of the question stands in a text in other words than its own.
-    fn akin_share(&self, terms: &[u32], counts: &Counts) -> f64 {
+    /// The share of the question that a text contains in akin words only.
+    fn akin_share(&self, terms: &[u32], counts: &QueryTermCounts) -> f64 {
         if self.akin.of.is_empty() {
             return 0.0;
         }
         let mut best = [0.0_f32; QUERY_TERMS];
-        for term in terms.iter().filter(|term| self.akin.sieve.has(**term)) {
+        for term in terms.iter().filter(|term| self.akin.prefilter.has(**term)) {
             for (concept, angle) in self.akin.of.get(term).into_iter().flatten() {
                 best[*concept] = best[*concept].max(*angle);
             }
@@ -197,14 +203,14 @@ impl<'a> Asked<'a> {
         share / self.weights.total() / (1.0 + f64::from(counts.length) / AKIN_LENGTH)
     }
 
-    /// Counts terms; whether one says how things are always to be done.
-    fn count(&self, terms: &[u32], counts: &mut Counts) -> bool {
+    /// Adds terms to `counts`. Returns whether one of them marks a standing instruction.
+    fn count(&self, terms: &[u32], counts: &mut QueryTermCounts) -> bool {
         let mut is_instruction = false;
-        for &term in terms {
+        for &term in terms.iter().filter(|term| **term != Terms::OPEN) {
             counts.length += 1;
             is_instruction |= INSTRUCTIVE.has(term);
-            if self.sieve >> (term & 63) & 1 == 1
-                && let Some(at) = self.terms.iter().position(|asked| *asked == term)
+            if self.prefilter >> (term & 63) & 1 == 1
+                && let Some(at) = self.terms.iter().position(|own| *own == term)
             {
                 counts.of[at] = counts.of[at].saturating_add(1);
             }
@@ -212,36 +218,40 @@ impl<'a> Asked<'a> {
         is_instruction
     }
 
-    /// What share of the question a text has, and how densely, below 1.
-    pub(super) fn score(&self, counts: &Counts, measure: Measure) -> f64 {
-        let relative = f64::from(counts.length) / measure.average;
-        let damping = K1 * (1.0 - measure.b + measure.b * relative);
+    /// The BM25 score of a text as a share of the question's weight, below 1.
+    pub(super) fn score(&self, counts: &QueryTermCounts, norm: LengthNorm) -> f64 {
+        let relative = f64::from(counts.length) / norm.average;
+        let damping = K1 * (1.0 - norm.b + norm.b * relative);
         let total = self.weights.total();
         let mut score = 0.0;
         for (at, concept) in self.query.concepts().iter().enumerate() {
             let count = counts.of_concept(concept);
             if count > 0.0 {
-                let degree = self.weights.degree(concept, counts);
-                score += degree * self.weights.concept(at) / total * count / (count + damping);
+                let coverage = self.weights.coverage(concept, counts);
+                score += coverage * self.weights.concept(at) / total * count / (count + damping);
             }
         }
         score
     }
 
-    /// What share of the question's weight a text has at all, without the concepts in `but`.
-    pub(super) fn share(&self, counts: &Counts, but: impl Fn(&Concept) -> bool) -> f64 {
+    /// The share of the question's weight that a text contains at all, without the concepts for which `is_excluded`.
+    pub(super) fn share(
+        &self,
+        counts: &QueryTermCounts,
+        is_excluded: impl Fn(&Concept) -> bool,
+    ) -> f64 {
         let (mut had, mut all) = (0.0, 0.0);
         for (at, concept) in self.query.concepts().iter().enumerate() {
-            if !but(concept) {
+            if !is_excluded(concept) {
                 let weight = self.weights.concept(at);
                 all += weight;
-                had += weight * self.weights.degree(concept, counts);
+                had += weight * self.weights.coverage(concept, counts);
             }
         }
         if all > 0.0 { had / all } else { 0.0 }
     }
 
-    /// Whether a concept is one term, and it is this one.
+    /// Whether a concept's whole is this term.
     pub(super) fn is_term(&self, concept: &Concept, term: u32) -> bool {
         concept
             .whole
@@ -253,13 +263,28 @@ impl<'a> Asked<'a> {
     }
 }
 
-impl Counts {
-    /// How many tokens.
+impl TextStats {
+    /// The share of the text's tokens in open sentences.
+    pub(super) fn open_share(&self) -> f64 {
+        f64::from(self.open) / f64::from(self.whole.length.max(1))
+    }
+}
+
+/// Counts the tokens of a passage in its open sentences.
+fn count_open_tokens(passage: &[u32]) -> u32 {
+    let parts = passage.split(|term| *term == Terms::OPEN);
+    // An open sentence lies between one mark and the next.
+    let open: usize = parts.skip(1).step_by(2).map(<[u32]>::len).sum();
+    u32::try_from(open).unwrap_or(u32::MAX)
+}
+
+impl QueryTermCounts {
+    /// The text's length in tokens.
     pub(super) fn length(&self) -> u32 {
         self.length
     }
 
-    /// Occurrences of the concept: of its whole, else the mean of the parts that occur.
+    /// Occurrences of a concept: those of its whole, else the mean over the parts that occur.
     fn of_concept(&self, concept: &Concept) -> f64 {
         let count = |term: &TermIx| f64::from(self.of[term.0]);
         if let Some(whole) = concept.whole.filter(|whole| self.has(*whole)) {
@@ -273,7 +298,7 @@ impl Counts {
     }
 }
 
-impl AddAssign for Counts {
+impl AddAssign for QueryTermCounts {
     fn add_assign(&mut self, other: Self) {
         self.length += other.length;
         for (count, more) in self.of.iter_mut().zip(other.of) {
@@ -282,13 +307,13 @@ impl AddAssign for Counts {
     }
 }
 
-impl Evidence for Counts {
+impl TermPresence for QueryTermCounts {
     fn has(&self, term: TermIx) -> bool {
         self.of[term.0] > 0
     }
 
-    /// What stands in one passage stands together.
-    fn gathers(&self, terms: &[TermIx]) -> bool {
+    /// Terms that occur in one passage occur together.
+    fn has_together(&self, terms: &[TermIx]) -> bool {
         !terms.is_empty() && terms.iter().all(|term| self.has(*term))
     }
 }

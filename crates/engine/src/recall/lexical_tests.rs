@@ -1,56 +1,56 @@
 use daybook_testkit::FakeEmbedder;
 use proptest::prelude::*;
 
-use super::super::tokens::outlined_text;
-use super::super::tokens::tests::unruly;
 use super::*;
+use daybook_testkit::fixtures::unruly_text;
+use daybook_text::tokens::outlined_text;
 
-const TURN: Measure = Measure {
+const TURN: LengthNorm = LengthNorm {
     average: 40.0,
     b: 0.75,
 };
 
-/// Shows `see` a question in a corpus of 100 texts, of which 10 have each of its terms.
-fn ask<T>(question: &str, see: impl FnOnce(&Asked<'_>) -> T) -> T {
-    ask_with(question, None, see)
+/// Runs `check` on a question in a corpus of 100 texts, 10 of which contain each of its terms.
+fn with_query<T>(question: &str, check: impl FnOnce(&LexicalQuery<'_>) -> T) -> T {
+    with_akin_words(question, None, check)
 }
 
-fn ask_with<T>(
+fn with_akin_words<T>(
     question: &str,
     embedder: Option<&dyn Embedder>,
-    see: impl FnOnce(&Asked<'_>) -> T,
+    check: impl FnOnce(&LexicalQuery<'_>) -> T,
 ) -> T {
     let query = Query::parse(question);
     let frequencies = query.terms().iter().map(|term| (term.clone(), 10));
-    let weights = Weights::of(&query, 100, &frequencies.collect());
-    let asked = Asked::new(&query, &weights);
+    let weights = QueryWeights::of(&query, 100, &frequencies.collect());
+    let lexical = LexicalQuery::new(&query, &weights);
     match embedder {
-        Some(embedder) => see(&asked.with_akin(Akin::of(&query, embedder))),
-        None => see(&asked),
+        Some(embedder) => check(&lexical.with_akin(AkinWords::of(&query, embedder))),
+        None => check(&lexical),
     }
 }
 
-fn read(asked: &Asked<'_>, text: &str) -> Read {
-    asked.read(&Terms::of(&outlined_text(text)))
+fn stats(lexical: &LexicalQuery<'_>, text: &str) -> TextStats {
+    lexical.text_stats(&Terms::of(&outlined_text(text)))
 }
 
 /// How well texts answer a question, each measured as a message.
 fn scores<const N: usize>(question: &str, texts: [&str; N]) -> [f64; N] {
-    ask(question, |asked| {
-        texts.map(|text| asked.score(&read(asked, text).whole, TURN))
+    with_query(question, |lexical| {
+        texts.map(|text| lexical.score(&stats(lexical, text).whole, TURN))
     })
 }
 
 fn shares<const N: usize>(question: &str, texts: [&str; N]) -> [f64; N] {
-    ask(question, |asked| {
-        texts.map(|text| asked.share(&read(asked, text).whole, |_| false))
+    with_query(question, |lexical| {
+        texts.map(|text| lexical.share(&stats(lexical, text).whole, |_| false))
     })
 }
 
 fn akin<const N: usize>(question: &str, groups: &[&str], texts: [&str; N]) -> [f64; N] {
     let embedder = FakeEmbedder::new("ada/small@1", groups);
-    ask_with(question, Some(&embedder), |asked| {
-        texts.map(|text| read(asked, text).akin)
+    with_akin_words(question, Some(&embedder), |lexical| {
+        texts.map(|text| stats(lexical, text).akin)
     })
 }
 
@@ -92,15 +92,15 @@ fn the_share_is_whole_where_everything_stands() {
 #[test]
 fn a_concept_can_be_left_out_of_the_share() {
     let share = |text: &str| {
-        ask("Ada harbour", |asked| {
-            let is_ada = |concept: &_| asked.is_term(concept, Terms::of_token("ada"));
-            asked.share(&read(asked, text).whole, is_ada)
+        with_query("Ada harbour", |lexical| {
+            let is_ada = |concept: &_| lexical.is_term(concept, Terms::of_token("ada"));
+            lexical.share(&stats(lexical, text).whole, is_ada)
         })
     };
     assert!((share("the harbour") - 1.0).abs() < 1e-12);
     assert!(share("Ada").abs() < f64::EPSILON);
-    let all = ask("Ada", |asked| {
-        asked.share(&read(asked, "Ada").whole, |_| true)
+    let all = with_query("Ada", |lexical| {
+        lexical.share(&stats(lexical, "Ada").whole, |_| true)
     });
     assert!(all.abs() < f64::EPSILON, "nothing is left to share");
 }
@@ -108,11 +108,11 @@ fn a_concept_can_be_left_out_of_the_share() {
 #[test]
 fn a_text_of_one_passage_has_no_others() {
     let sentence = "Ten words make this sentence of mine and no more. ";
-    ask("sentence words", |asked| {
-        assert_eq!(read(asked, sentence).passages, []);
-        let long = read(asked, &sentence.repeat(9));
+    with_query("sentence words", |lexical| {
+        assert_eq!(stats(lexical, sentence).passages, []);
+        let long = stats(lexical, &sentence.repeat(9));
         assert_eq!(long.passages.len(), 3);
-        let mut sum = Counts::default();
+        let mut sum = QueryTermCounts::default();
         for passage in &long.passages {
             sum += *passage;
         }
@@ -123,21 +123,21 @@ fn a_text_of_one_passage_has_no_others() {
 
 #[test]
 fn the_name_of_the_speaker_is_found_but_is_no_passage() {
-    ask("Ada harbour", |asked| {
-        let read = read(asked, "Ada: the harbour is wide");
-        assert_eq!(read.speaker, Some(Terms::of_token("ada")));
-        assert_eq!(read.passages, []);
-        assert_eq!(read.whole.length(), 5);
-        assert!((asked.share(&read.whole, |_| false) - 1.0).abs() < 1e-12);
-        assert!(asked.has(Terms::of_token("ada")));
+    with_query("Ada harbour", |lexical| {
+        let stats = self::stats(lexical, "Ada: the harbour is wide");
+        assert_eq!(stats.speaker, Some(Terms::of_token("ada")));
+        assert_eq!(stats.passages, []);
+        assert_eq!(stats.whole.length(), 5);
+        assert!((lexical.share(&stats.whole, |_| false) - 1.0).abs() < 1e-12);
+        assert!(lexical.contains_term(Terms::of_token("ada")));
     });
 }
 
 #[test]
 fn what_is_always_to_be_done_is_an_instruction() {
-    ask("harbour", |asked| {
-        assert!(read(asked, "Always ask the pilot first.").is_instruction);
-        assert!(!read(asked, "The pilot was asked.").is_instruction);
+    with_query("harbour", |lexical| {
+        assert!(stats(lexical, "Always ask the pilot first.").is_instruction);
+        assert!(!stats(lexical, "The pilot was lexical.").is_instruction);
     });
 }
 
@@ -191,28 +191,30 @@ fn words_further_than_the_floor_are_not_akin() {
         }
     }
 
-    let far = ask_with("boat", Some(&Far), |asked| read(asked, "two words").akin);
+    let far = with_akin_words("boat", Some(&Far), |lexical| {
+        stats(lexical, "two words").akin
+    });
     assert!(far.abs() < f64::EPSILON, "only single words are akin");
 }
 
 #[test]
 fn a_sieve_has_what_was_put_in() {
     let terms: HashSet<u32> = (0..5000_u32).map(|n| n.wrapping_mul(0x9e37_79b9)).collect();
-    let sieve = Sieve::of(terms.clone());
-    assert!(terms.iter().all(|term| sieve.has(*term)));
-    assert!((1..5000).all(|n| sieve.has(n) == terms.contains(&n)));
-    assert!(!Sieve::default().has(7));
+    let prefilter = TermSet::of(terms.clone());
+    assert!(terms.iter().all(|term| prefilter.has(*term)));
+    assert!((1..5000).all(|n| prefilter.has(n) == terms.contains(&n)));
+    assert!(!TermSet::default().has(7));
 }
 
 proptest! {
     #[test]
-    fn shares_and_scores_lie_between_nothing_and_all(question in unruly(), text in unruly()) {
-        ask(&question, |asked| {
-            let read = read(asked, &text);
-            let share = asked.share(&read.whole, |_| false);
+    fn shares_and_scores_lie_between_nothing_and_all(question in unruly_text(), text in unruly_text()) {
+        with_query(&question, |lexical| {
+            let stats = self::stats(lexical, &text);
+            let share = lexical.share(&stats.whole, |_| false);
             prop_assert!((0.0..=1.0 + 1e-9).contains(&share), "{}", share);
-            if !asked.query().is_empty() {
-                let score = asked.score(&read.whole, TURN);
+            if !lexical.query().is_empty() {
+                let score = lexical.score(&stats.whole, TURN);
                 prop_assert!((0.0..1.0).contains(&score), "{}", score);
                 prop_assert!((share > 0.0) == (score > 0.0));
             }

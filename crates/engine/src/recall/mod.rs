@@ -1,32 +1,18 @@
-//! Finding what is remembered, and putting it in front of an agent.
+//! Searches memory, and selects what an agent reads of it: answers, prompt lines and the context of a session.
 
-#[cfg(feature = "pipeline")]
 pub mod confidence;
-#[cfg(feature = "pipeline")]
 pub mod context;
-#[cfg(feature = "pipeline")]
 pub mod dates;
-pub mod element;
-#[cfg(feature = "pipeline")]
 pub mod embedding;
-#[cfg(feature = "pipeline")]
-mod found;
-#[cfg(feature = "pipeline")]
+pub mod host_text;
+pub mod interface_use;
 mod lexical;
-#[cfg(feature = "pipeline")]
-pub mod loaded;
-#[cfg(feature = "pipeline")]
+mod phrases;
 pub mod plan;
-#[cfg(feature = "pipeline")]
+pub mod prompt;
 pub mod query;
-#[cfg(feature = "pipeline")]
 pub mod rank;
-#[cfg(feature = "pipeline")]
 pub mod relevance;
-#[cfg(feature = "pipeline")]
 pub mod search;
-#[cfg(feature = "pipeline")]
 mod stopwords;
-pub mod tokens;
-#[cfg(feature = "pipeline")]
-mod told;
+pub mod worked_file;

@@ -1,36 +1,36 @@
-//! Which texts a store fetches for a question, and in which order.
+//! Plans which texts the store fetches for a question, and in which order.
 //!
-//! Rare terms are fetched completely, for they are few; common terms only together, and alone at
-//! the very end. The steps of a plan never add up to more than [`CANDIDATES`] texts, so a question
-//! of common words costs no more than any other.
+//! All texts with a rare term are fetched, for they are few. Common terms are fetched in conjunctions, and the rarest
+//! of them alone at the end. The steps of a plan never add up to more than [`CANDIDATES`] texts, so a question of
+//! common words costs no more than any other.
 //!
 //! Not here: SQL; what the texts are worth (`rank`).
 
 use std::collections::HashMap;
 
-use daybook_domain::index::Step;
+use daybook_domain::index::CandidateQuery;
 
 use super::query::{Query, TermIx};
 
 /// Texts fetched for one question. More find more of what only common words lead to, and cost
 /// their reading and tokenising: about 5 µs for a text of 300 bytes.
 pub const CANDIDATES: u64 = 400;
-/// Kept back for common terms, so that rare ones, which may be beside the point, do not use up all.
+/// Texts reserved for common terms, so that rare but irrelevant terms do not use up all candidates.
 const COMMON_RESERVE: u64 = 100;
-/// Common clues that are combined with each other.
-const COMMON_CLUES: usize = 4;
+/// Most common groups that are combined with each other.
+const COMMON_GROUPS: usize = 4;
 
 /// How to fetch the candidates for a question: every step in order, each text once.
 ///
 /// `document_frequency` says in how many texts each of the question's terms occurs; a term that is missing
 /// occurs in none. No step means that no text has any of its words.
-pub fn plan(query: &Query, document_frequency: &HashMap<String, u64>) -> Vec<Step> {
+pub fn plan(query: &Query, document_frequency: &HashMap<String, u64>) -> Vec<CandidateQuery> {
     planned(query, document_frequency, true)
 }
 
-/// As [`plan`], but only what rare terms lead to: looking through what has common ones takes most of a
-/// search, and finds what is merely alike.
-pub fn plan_rare(query: &Query, document_frequency: &HashMap<String, u64>) -> Vec<Step> {
+/// As [`plan`], but for rare terms alone: texts with common terms take most of a search's time, and match only
+/// loosely.
+pub fn plan_rare(query: &Query, document_frequency: &HashMap<String, u64>) -> Vec<CandidateQuery> {
     planned(query, document_frequency, false)
 }
 
@@ -38,49 +38,49 @@ fn planned(
     query: &Query,
     document_frequency: &HashMap<String, u64>,
     with_common: bool,
-) -> Vec<Step> {
+) -> Vec<CandidateQuery> {
     let count = |term: &TermIx| {
         document_frequency
             .get(query.term(*term))
             .copied()
             .unwrap_or(0)
     };
-    let required = Clue::of(required_terms(query), count);
-    let mut clues = match &required {
+    let required = TermGroup::of(required_terms(query), count);
+    let mut term_groups = match &required {
         Some(required) if required.matches == 0 => return Vec::new(),
-        // Everything that has the phrase is fetched; nothing else is an answer.
+        // Every text with the phrase is fetched; no other text can be an answer.
         Some(required) if required.matches <= CANDIDATES => vec![required.clone()],
-        Some(required) => clues(query, count)
+        Some(required) => term_groups(query, count)
             .iter()
-            .map(|clue| clue.with(required, count))
+            .map(|group| group.with(required, count))
             .collect(),
-        None => clues(query, count),
+        None => term_groups(query, count),
     };
-    // Clues that the phrase makes equal are one.
-    clues.sort_by(|a, b| (a.matches, &a.terms).cmp(&(b.matches, &b.terms)));
-    clues.dedup();
-    let mut draft = Draft {
+    // Adding the phrase makes some groups equal.
+    term_groups.sort_by(|a, b| (a.matches, &a.terms).cmp(&(b.matches, &b.terms)));
+    term_groups.dedup();
+    let mut builder = PlanBuilder {
         query,
         steps: Vec::new(),
         left: CANDIDATES,
     };
-    let common = draft.fetch_rare(clues);
+    let common = builder.fetch_rare(term_groups);
     if with_common {
-        draft.fetch_common(&common, count);
+        builder.fetch_common(&common, count);
     }
-    draft.steps
+    builder.steps
 }
 
-/// Terms that lead to texts only together.
+/// Terms that a text must contain all of.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Clue {
+struct TermGroup {
     /// The rarest first.
     terms: Vec<TermIx>,
-    /// At most so many texts have them all.
+    /// An upper bound on the texts that contain them all.
     matches: u64,
 }
 
-impl Clue {
+impl TermGroup {
     fn of(mut terms: Vec<TermIx>, count: impl Fn(&TermIx) -> u64) -> Option<Self> {
         terms.sort_by_key(|term| (count(term), *term));
         terms.dedup();
@@ -101,13 +101,15 @@ fn required_terms(query: &Query) -> Vec<TermIx> {
         .collect()
 }
 
-/// What leads to each concept: its whole, its known parts together, and for a run without spaces
-/// each pair, since neither of its pairs is certain to be a word.
-fn clues(query: &Query, count: impl Fn(&TermIx) -> u64 + Copy) -> Vec<Clue> {
-    let mut clues: Vec<Clue> = Vec::new();
+/// The groups of each concept: its whole, its known parts together, and each pair of a run without spaces, because no
+/// pair is certain to be a word.
+fn term_groups(query: &Query, count: impl Fn(&TermIx) -> u64 + Copy) -> Vec<TermGroup> {
+    let mut term_groups: Vec<TermGroup> = Vec::new();
     let mut add = |terms: Vec<TermIx>| {
-        if let Some(clue) = Clue::of(terms, count).filter(|clue| !clues.contains(clue)) {
-            clues.push(clue);
+        if let Some(group) =
+            TermGroup::of(terms, count).filter(|group| !term_groups.contains(group))
+        {
+            term_groups.push(group);
         }
     };
     for concept in query.concepts() {
@@ -119,49 +121,49 @@ fn clues(query: &Query, count: impl Fn(&TermIx) -> u64 + Copy) -> Vec<Clue> {
         }
         add(parts);
     }
-    clues
+    term_groups
 }
 
-struct Draft<'a> {
+struct PlanBuilder<'a> {
     query: &'a Query,
-    steps: Vec<Step>,
+    steps: Vec<CandidateQuery>,
     left: u64,
 }
 
-impl Draft<'_> {
-    /// Fetches all texts of every clue that fits, and returns the clues that do not.
-    fn fetch_rare(&mut self, clues: Vec<Clue>) -> Vec<Clue> {
+impl PlanBuilder<'_> {
+    /// Fetches all texts of every group that fits, and returns the groups that do not.
+    fn fetch_rare(&mut self, term_groups: Vec<TermGroup>) -> Vec<TermGroup> {
         let mut common = Vec::new();
-        let last = clues.len().saturating_sub(1);
-        for (at, clue) in clues.into_iter().enumerate() {
+        let last = term_groups.len().saturating_sub(1);
+        for (at, group) in term_groups.into_iter().enumerate() {
             let reserve = if at < last || !common.is_empty() {
                 COMMON_RESERVE
             } else {
                 0
             };
-            if clue.matches + reserve <= self.left {
-                self.fetch(&clue, clue.matches);
+            if group.matches + reserve <= self.left {
+                self.fetch(&group, group.matches);
             } else {
-                common.push(clue);
+                common.push(group);
             }
         }
         common
     }
 
-    /// Shares what is left between all common clues together, the pairs, and the rarest alone.
-    fn fetch_common(&mut self, common: &[Clue], count: impl Fn(&TermIx) -> u64 + Copy) {
-        let common = &common[..common.len().min(COMMON_CLUES)];
-        let mut requests: Vec<Clue> = Vec::new();
+    /// Splits the remaining texts between all common groups together, the pairs of them, and the rarest alone.
+    fn fetch_common(&mut self, common: &[TermGroup], count: impl Fn(&TermIx) -> u64 + Copy) {
+        let common = &common[..common.len().min(COMMON_GROUPS)];
+        let mut requests: Vec<TermGroup> = Vec::new();
         if common.len() > 2 {
             requests.extend(
                 common
                     .iter()
                     .cloned()
-                    .reduce(|all, clue| all.with(&clue, count)),
+                    .reduce(|all, group| all.with(&group, count)),
             );
         }
-        for (at, clue) in common.iter().enumerate() {
-            requests.extend(common[..at].iter().map(|rarer| rarer.with(clue, count)));
+        for (at, group) in common.iter().enumerate() {
+            requests.extend(common[..at].iter().map(|rarer| rarer.with(group, count)));
         }
         requests.extend(common.first().cloned());
         let mut waiting = requests.len() as u64;
@@ -172,14 +174,14 @@ impl Draft<'_> {
         }
     }
 
-    fn fetch(&mut self, clue: &Clue, limit: u64) {
+    fn fetch(&mut self, group: &TermGroup, limit: u64) {
         if limit > 0 {
-            let all_of = clue
+            let all_of = group
                 .terms
                 .iter()
                 .map(|term| self.query.term(*term).to_owned())
                 .collect();
-            self.steps.push(Step {
+            self.steps.push(CandidateQuery {
                 all_of,
                 limit: usize::try_from(limit).unwrap_or(usize::MAX),
             });

@@ -1,28 +1,28 @@
-//! What a question asks for: its terms, and which of them are one concept.
+//! Parses a question into terms, groups the terms into concepts, and collects quoted phrases.
 //!
-//! A name and its parts are one concept, as are the pairs of a run without spaces: a text that has
-//! the whole has everything, one that has some parts has a share of it. Every list is bounded,
-//! so a pasted page costs no more than a sentence.
+//! A name and its parts are one concept, as are the pairs of a run without spaces: a text with the whole matches the
+//! concept fully, a text with some parts matches a share of it. Every list is bounded, so a pasted page costs no more
+//! than a sentence.
 //!
-//! Not here: how rare a term is and what a match is worth (`relevance`); words for points in time.
+//! Not here: how rare a term is and how much a match counts (`relevance`); words for points in time (`dates`).
 
 use std::collections::HashMap;
 
 use unicode_normalization::UnicodeNormalization;
 
 use super::stopwords::{blank_unspaced_stop_words, is_light_word, is_stop_word};
-use super::tokens::{Token, TokenKind, for_each_token, indexed_parts};
+use daybook_text::tokens::{TextToken, TokenKind, for_each_token, indexed_parts};
 
-/// Terms of one question. More find more, and every one costs a look-up.
+/// Most terms of one question. Each further term finds more texts and costs a look-up.
 pub const QUERY_TERMS: usize = 24;
-/// Parts of one concept: of a longer path the end counts, of a longer run the beginning.
+/// Most parts of one concept: a longer path keeps its end, a longer run its beginning.
 const PARTS_IN_A_CONCEPT: usize = 8;
-/// Quoted phrases that are required; further quotes are ordinary words.
+/// Most quoted phrases that are required; further quotations are ordinary words.
 const PHRASES: usize = 2;
-/// A longer quotation is hardly remembered word for word: its words are ordinary words.
+/// Most terms of a required phrase. A longer quotation is rarely repeated verbatim, so its words are ordinary words.
 const PHRASE_TERMS: usize = 8;
-/// Words are preferred by their length up to here, when there are too many.
-const TELLING_LENGTH: usize = 12;
+/// Length in characters up to which longer words are preferred when a question has too many terms.
+const INFORMATIVE_LENGTH: usize = 12;
 /// Opening and closing quotation marks.
 const QUOTES: [(char, char); 5] = [
     ('"', '"'),
@@ -36,7 +36,7 @@ const QUOTES: [(char, char); 5] = [
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TermIx(pub usize);
 
-/// A question, taken apart.
+/// A parsed question.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Query {
     terms: Vec<String>,
@@ -44,22 +44,22 @@ pub struct Query {
     phrases: Vec<Phrase>,
 }
 
-/// One thing that is asked about.
+/// One thing that the question is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Concept {
-    /// The word, or the name as a whole. Runs of scripts without spaces have none.
+    /// The word, or the whole name; `None` for runs of scripts without spaces.
     pub whole: Option<TermIx>,
     /// The parts of a name, or the pairs of a run.
     pub parts: Vec<TermIx>,
-    /// Whether the parts are pairs: then having some is having a share of the concept.
+    /// Whether the parts are the pairs of a run: each matching pair then counts as a share of the concept.
     pub is_run: bool,
-    /// Whether it is found but proves little (`use`, `find`).
+    /// Whether it is a light word, which weighs little (`use`, `find`).
     pub is_light: bool,
     /// The word as it was written, lower case, unless it is a name of several parts or a run.
     pub word: Option<String>,
 }
 
-/// Terms that must stand in a text exactly as they stand in the question.
+/// Terms that a text must contain in the order and at the distances of the question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Phrase {
     /// Each term, and its distance from the phrase's first one.
@@ -67,8 +67,8 @@ pub struct Phrase {
 }
 
 impl Query {
-    /// Takes a question apart. Words that only ask are left out unless nothing else remains. Of a
-    /// pasted page, head and tail are read, as they would be indexed.
+    /// Parses a question. Stop words are left out unless nothing else remains. Of a pasted page only the head and the
+    /// tail are read, as indexing would.
     pub fn parse(question: &str) -> Self {
         let (head, tail) = indexed_parts(question);
         let question: String = head
@@ -78,9 +78,9 @@ impl Query {
             .nfkc()
             .collect();
         let pieces = split_at_quotes(&question);
-        let mut draft = Draft::read(&pieces, StopWords::LeftOut);
+        let mut draft = QueryDraft::read(&pieces, StopWords::LeftOut);
         if draft.concepts.is_empty() {
-            draft = Draft::read(&pieces, StopWords::Kept);
+            draft = QueryDraft::read(&pieces, StopWords::Kept);
         }
         draft.into_query()
     }
@@ -95,19 +95,36 @@ impl Query {
         &self.terms[at.0]
     }
 
-    /// What is asked about, in the question's order.
+    /// The concepts, in the question's order.
     pub fn concepts(&self) -> &[Concept] {
         &self.concepts
     }
 
-    /// What was asked for word by word.
+    /// The quoted phrases that a text must contain.
     pub fn phrases(&self) -> &[Phrase] {
         &self.phrases
     }
 
-    /// Whether there is nothing to look for.
+    /// The same question without its required phrases; their words remain as concepts.
+    pub fn without_phrases(mut self) -> Self {
+        self.phrases.clear();
+        self
+    }
+
+    /// Whether the question has no concept.
     pub fn is_empty(&self) -> bool {
         self.concepts.is_empty()
+    }
+
+    /// Counts the words that are neither stop words nor light words. Every two characters of a run without spaces
+    /// count as one word.
+    pub fn content_words(&self) -> usize {
+        let words = |concept: &Concept| match &concept.word {
+            _ if concept.is_run => concept.parts.len().div_ceil(2),
+            Some(word) if concept.is_light || is_stop_word(word) => 0,
+            Some(_) | None => 1,
+        };
+        self.concepts.iter().map(words).sum()
     }
 
     fn intern(&mut self, term: &str) -> TermIx {
@@ -120,7 +137,7 @@ impl Query {
 }
 
 impl Concept {
-    /// The whole and the parts.
+    /// The term of the whole, then those of the parts.
     pub fn terms(&self) -> impl Iterator<Item = TermIx> {
         self.whole.into_iter().chain(self.parts.iter().copied())
     }
@@ -132,26 +149,26 @@ enum StopWords {
     Kept,
 }
 
-struct Piece<'a> {
+struct QuestionPart<'a> {
     text: &'a str,
     is_quoted: bool,
 }
 
-fn split_at_quotes(question: &str) -> Vec<Piece<'_>> {
+fn split_at_quotes(question: &str) -> Vec<QuestionPart<'_>> {
     let mut pieces = Vec::new();
     let mut rest = question;
     while let Some((open, inner, after)) = next_quote(rest) {
-        pieces.push(Piece {
+        pieces.push(QuestionPart {
             text: &rest[..open],
             is_quoted: false,
         });
-        pieces.push(Piece {
+        pieces.push(QuestionPart {
             text: inner,
             is_quoted: true,
         });
         rest = after;
     }
-    pieces.push(Piece {
+    pieces.push(QuestionPart {
         text: rest,
         is_quoted: false,
     });
@@ -168,29 +185,29 @@ fn next_quote(text: &str) -> Option<(usize, &str, &str)> {
     })
 }
 
-/// A question whose terms are not yet chosen.
+/// A question whose terms are not selected yet.
 #[derive(Default)]
-struct Draft {
-    concepts: Vec<DraftConcept>,
-    /// Where each concept is, by its key.
+struct QueryDraft {
+    concepts: Vec<ConceptDraft>,
+    /// The index of each concept, by its key.
     known: HashMap<String, usize>,
     phrases: Vec<Vec<(String, u32)>>,
 }
 
 #[derive(Default)]
-struct DraftConcept {
+struct ConceptDraft {
     group: u32,
     surface: String,
     whole: Option<String>,
-    /// Each with the word that it is the stem of.
+    /// Each part's stem, with the word as written.
     parts: Vec<(String, String)>,
     is_run: bool,
     is_quoted: bool,
     is_light: bool,
 }
 
-impl Draft {
-    fn read(pieces: &[Piece<'_>], stop_words: StopWords) -> Self {
+impl QueryDraft {
+    fn read(pieces: &[QuestionPart<'_>], stop_words: StopWords) -> Self {
         let mut draft = Self::default();
         for piece in pieces {
             if piece.is_quoted {
@@ -205,7 +222,7 @@ impl Draft {
                 read.retain(|concept| !is_stop_word(&concept.surface));
             }
             for concept in read {
-                draft.add(DraftConcept {
+                draft.add(ConceptDraft {
                     is_quoted: piece.is_quoted,
                     ..concept
                 });
@@ -228,7 +245,7 @@ impl Draft {
         }
     }
 
-    fn add(&mut self, concept: DraftConcept) {
+    fn add(&mut self, concept: ConceptDraft) {
         let next = self.concepts.len();
         let at = *self.known.entry(concept.key()).or_insert(next);
         if at == next {
@@ -238,7 +255,7 @@ impl Draft {
         }
     }
 
-    /// Chooses the most telling concepts that fit, and brings them back into their order.
+    /// Selects the most informative concepts that fit, and restores their order.
     fn into_query(self) -> Query {
         let mut query = Query::default();
         for phrase in &self.phrases {
@@ -248,10 +265,11 @@ impl Draft {
                 .collect();
             query.phrases.push(Phrase { terms });
         }
-        let mut by_telling: Vec<usize> = (0..self.concepts.len()).collect();
-        by_telling.sort_by_key(|at| std::cmp::Reverse(self.concepts[*at].telling()));
+        let mut by_informativeness: Vec<usize> = (0..self.concepts.len()).collect();
+        by_informativeness
+            .sort_by_key(|at| std::cmp::Reverse(self.concepts[*at].informativeness()));
         let mut chosen = HashMap::new();
-        for at in by_telling {
+        for at in by_informativeness {
             let concept = &self.concepts[at];
             if query.terms.len() + concept.new_terms(&query) > QUERY_TERMS {
                 continue;
@@ -265,8 +283,8 @@ impl Draft {
     }
 }
 
-impl DraftConcept {
-    /// The same for two ways to write one name.
+impl ConceptDraft {
+    /// Equal for two spellings of one name.
     fn key(&self) -> String {
         let pairs = || self.parts.iter().map(|(term, _)| term.as_str()).collect();
         self.whole.clone().unwrap_or_else(pairs)
@@ -303,20 +321,20 @@ impl DraftConcept {
         }
     }
 
-    fn telling(&self) -> (bool, bool, bool, usize) {
+    fn informativeness(&self) -> (bool, bool, bool, usize) {
         let is_name = !self.parts.is_empty() || self.surface.contains(|c: char| c.is_numeric());
-        let length = self.surface.chars().count().min(TELLING_LENGTH);
+        let length = self.surface.chars().count().min(INFORMATIVE_LENGTH);
         (self.is_quoted, is_name, !self.is_light, length)
     }
 }
 
-fn read_concepts(text: &str) -> Vec<DraftConcept> {
-    let mut concepts: Vec<DraftConcept> = Vec::new();
+fn read_concepts(text: &str) -> Vec<ConceptDraft> {
+    let mut concepts: Vec<ConceptDraft> = Vec::new();
     for_each_token(text, |token| {
         if concepts.last().is_none_or(|last| last.group != token.group) {
-            concepts.push(DraftConcept {
+            concepts.push(ConceptDraft {
                 group: token.group,
-                ..DraftConcept::default()
+                ..ConceptDraft::default()
             });
         }
         let Some(concept) = concepts.last_mut() else {
@@ -340,8 +358,8 @@ fn read_concepts(text: &str) -> Vec<DraftConcept> {
     concepts
 }
 
-/// Keeps the parts that matter and notes what the concept weighs.
-fn trim(concept: &mut DraftConcept) {
+/// Removes surplus parts and stop words among them, and marks light concepts.
+fn trim(concept: &mut ConceptDraft) {
     let is_word = concept.parts.is_empty();
     concept.is_light = is_word && concept.whole.as_deref().is_some_and(is_light_word);
     if concept.is_run {
@@ -359,7 +377,7 @@ fn trim(concept: &mut DraftConcept) {
     concept.parts.drain(..surplus);
 }
 
-fn is_smallest(token: &Token<'_>) -> bool {
+fn is_smallest(token: &TextToken<'_>) -> bool {
     match token.kind {
         TokenKind::Whole { divided } => !divided,
         TokenKind::Part | TokenKind::Pair => true,

@@ -1,8 +1,8 @@
 use proptest::prelude::*;
 
-use super::super::tokens::index_text;
-use super::super::tokens::tests::unruly;
 use super::*;
+use daybook_testkit::fixtures::unruly_text;
+use daybook_text::tokens::index_text;
 
 /// Compares a question's concepts, written `whole(part part)`, `(pair pair)` for a run without a
 /// whole, `~` before a light one, and its phrases in quotation marks.
@@ -97,7 +97,7 @@ fn a_pasted_page_keeps_its_most_telling_words() {
 
 proptest! {
     #[test]
-    fn a_text_has_every_term_of_itself(text in unruly()) {
+    fn a_text_has_every_term_of_itself(text in unruly_text()) {
         let tokens = index_text(&text);
         let query = Query::parse(&text);
         for term in query.terms() {
@@ -106,7 +106,7 @@ proptest! {
     }
 
     #[test]
-    fn a_question_is_bounded_and_has_every_term_once(text in unruly()) {
+    fn a_question_is_bounded_and_has_every_term_once(text in unruly_text()) {
         let query = Query::parse(&text);
         let mut terms = query.terms().to_vec();
         prop_assert!(terms.len() <= QUERY_TERMS);

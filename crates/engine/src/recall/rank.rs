@@ -1,204 +1,210 @@
-//! The order of what was found: one score, a sum of parts that `recall --explain` shows.
+//! Ranks candidates by one score, a sum of parts that `recall --explain` shows.
 //!
-//! A text is scored by its words, by those of its passages, and by those around it in its conversation; by
-//! the angle between its vector and the question's; by the time, the person and the session that the
-//! question is about. No part rules everywhere: the words around a short message say what it is about, and
-//! mean nothing beside a long one; so they count by its length. The order is total and depends on values
-//! alone, so every store gives the same.
+//! A text is scored by its words, by those of its passages and of the messages around it, by the angle between its
+//! vector and the question's, and by the time, the person and the session that the question is about. No part counts
+//! everywhere: the messages around a short message say what it is about, those around a long one add nothing, so they
+//! count by its length. The order is total and depends on values alone, so every store gives the same.
 //!
-//! The figures were searched for on conversations and checked on others: `daybook eval` repeats that.
+//! The weights were tuned on some conversations and checked on others; `daybook eval` repeats the check.
 //!
 //! Not here: fetching candidates (`search`), whether the question was discussed at all (`confidence`).
 
 use std::collections::HashMap;
 
 use daybook_domain::Origin;
-use daybook_domain::index::{DocumentNo, Layer, Outline};
+use daybook_domain::index::{DocumentNo, DocumentOutline, MemoryLayer};
 use daybook_domain::vector;
 
 use super::dates::Dates;
-use super::lexical::{Asked, Counts, Measure, Read};
+use super::lexical::{LengthNorm, LexicalQuery, QueryTermCounts, TextStats};
 
-/// How a message is measured alone, in windows of three and five, and passage by passage.
-const TURN: Measure = Measure {
+/// Length norms of a message alone, of windows of three and five messages, and of a passage.
+const TURN: LengthNorm = LengthNorm {
     average: 40.0,
     b: 0.75,
 };
-const WINDOW_OF_THREE: Measure = Measure {
+const WINDOW_OF_THREE: LengthNorm = LengthNorm {
     average: 120.0,
     b: 0.5,
 };
-const WINDOW_OF_FIVE: Measure = Measure {
+const WINDOW_OF_FIVE: LengthNorm = LengthNorm {
     average: 200.0,
     b: 0.5,
 };
-const PASSAGE: Measure = Measure {
+const PASSAGE: LengthNorm = LengthNorm {
     average: 40.0,
     b: 0.5,
 };
-/// What they are worth beside the message itself.
+/// Weights of the window and passage scores; a message's own words weigh 1.
 const WINDOW_OF_THREE_SHARE: f64 = 0.25;
 const WINDOW_OF_FIVE_SHARE: f64 = 0.5;
 const PASSAGE_SHARE: f64 = 0.5;
-/// What words are worth that mean nearly what the question's do.
+/// Weight of words akin to the question's.
 const AKIN: f64 = 1.2;
-/// Tokens up to which a message leans on those around it wholly.
-const LEANING: f64 = 60.0;
-/// What the words of a neighbour are worth, and of the next but one.
+/// Length in tokens up to which the words around a message count fully; beyond it they count in inverse proportion.
+const RELIANT_LENGTH: f64 = 60.0;
+/// Weights of the words of a neighbour, and of the next but one.
 const NEIGHBOUR: [f64; 2] = [0.2, 0.1];
-/// What angles are worth: of the message, of its nearest passage, of the messages around it.
+/// Weights of the cosines: of the message's vector, of its nearest passage's, of its window's.
 const VECTOR: f64 = 0.5;
 const PASSAGE_VECTOR: f64 = 0.25;
 const WINDOW_VECTOR: f64 = 0.5;
-/// What a neighbour adds to the vector of a window, and the next but one.
+/// Shares of a neighbour's vector, and of the next but one's, in the vector of a window.
 const WINDOW_MIX: [f64; 2] = [0.7, 0.35];
-/// What saying how things are always to be done is worth: such texts answer what they do not name.
+/// Bonus of a standing instruction: such texts also answer questions that share none of their words.
 const INSTRUCTION: f64 = 0.05;
-/// What having something to say is worth: who answers needs more than three words. It grows with the
-/// logarithm of the length, and no further than a few sentences, so that long texts gain nothing by it.
+/// Weight of a text's length, because an answer takes more than three words. It grows with the logarithm of the
+/// length, and no further than a few sentences, so that long texts gain nothing more.
 const SUBSTANCE: f64 = 0.25;
-/// Tokens at which it begins to grow slowly, and at which it is whole.
+/// Tokens at which that growth slows down, and at which it ends.
 const SUBSTANCE_SOME: f64 = 36.0;
 const SUBSTANCE_WHOLE: u32 = 90;
-/// What being said in the time that the question names is worth.
+/// Penalty of a text of open sentences alone: it asks or announces, and does not answer.
+const OPEN: f64 = 0.4;
+/// Bonus of a text from a period that the question names.
 const DATED: f64 = 0.2;
-/// What being said by the person that the question names is worth, of the best score.
-const SPEAKER: f64 = 0.3;
-/// Share of the texts that must begin with a name for it to be a speaker's.
-const SPEAKS: usize = 12;
-/// What a session's best texts are worth to each of its texts.
-const SESSION: f64 = 0.2;
-/// How many of them.
+/// Bonus of a text by the person whom the question names, as a share of the best score.
+const SPEAKER_BOOST: f64 = 0.3;
+/// One text in so many must begin with a name for it to count as a speaker's.
+const SPEAKER_ONE_IN: usize = 12;
+/// Weight of the mean score of a session's best texts, added to each of its texts.
+const SESSION: f64 = 0.5;
+/// How many of the best texts. A session with fewer gains less.
 const SESSION_BEST: usize = 3;
-/// How many times longer one side's messages are than the other's before their length is held against
-/// them, and how much.
-const TALKATIVE: f64 = 3.0;
-const TALKATIVE_SHARE: f64 = 1.0 / 1.5;
+/// The ratio of median lengths above which one side of the conversations counts as verbose, and the factor for its
+/// messages.
+const VERBOSE_RATIO: f64 = 3.0;
+const VERBOSE_FACTOR: f64 = 1.0 / 1.5;
 
-/// Most events that lie between neighbours, counting the second: where tools work in between, what is said
-/// next is hardly an answer to what was said before.
-const APART: usize = 1;
+/// Greatest distance of neighbours in events. Where tools work in between, the next message hardly answers the one
+/// before.
+const NEIGHBOUR_DISTANCE: usize = 1;
 
-/// How far around a text others matter to it.
+/// Messages on each side of a text that count for its score.
 pub(super) const REACH: usize = 2;
 
-/// What a question's text is compared by.
-pub(super) struct Asking<'a> {
-    pub(super) asked: Asked<'a>,
-    /// Codes of its vector; empty without one.
+/// A question prepared for ranking: its words, its vector and its periods.
+pub(super) struct RankingQuery<'a> {
+    pub(super) lexical: LexicalQuery<'a>,
+    /// Codes of the question's vector; empty without one.
     pub(super) vector: &'a [i8],
     pub(super) dates: &'a Dates,
 }
 
-/// A text that may be an answer, or stands beside one.
+/// A text that may be an answer, or is a neighbour of one.
 #[derive(Debug)]
-pub(super) struct Candidate {
-    pub(super) outline: Outline,
-    pub(super) read: Read,
-    /// What it says together with its neighbours.
-    pub(super) place: Counts,
-    /// Whether it may be an answer; otherwise it only stands beside one.
+pub(super) struct RecallCandidate {
+    pub(super) outline: DocumentOutline,
+    pub(super) stats: TextStats,
+    /// Counts of the window of three messages around it.
+    pub(super) window_counts: QueryTermCounts,
+    /// Whether it may be an answer; otherwise it only counts as a neighbour.
     pub(super) is_ranked: bool,
-    pub(super) parts: Parts,
+    pub(super) parts: ScoreParts,
 }
 
-/// What a text scored, part by part. The sum is multiplied by `side` and `layer`.
+/// The parts of a text's score. `side` and `layer` are factors, the others are added up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
-pub struct Parts {
-    /// Its words.
+pub struct ScoreParts {
+    /// BM25 over its own words.
     pub words: f64,
-    /// The words of its best passage.
+    /// BM25 over the words of its best passage.
     pub passage: f64,
-    /// Words that mean nearly what the question's do.
+    /// Words akin to the question's.
     pub akin: f64,
-    /// The words of the messages around it, together with its own.
+    /// BM25 over the windows around it, its own words included.
     pub window: f64,
-    /// What the messages beside it scored by words.
+    /// The word scores of its neighbours.
     pub neighbours: f64,
-    /// Its vector.
+    /// The cosine of its vector.
     pub vector: f64,
-    /// The vector of its best passage.
+    /// The cosine of its best passage's vector.
     pub passage_vector: f64,
-    /// The vector of the messages around it.
+    /// The cosine of its window's vector.
     pub window_vector: f64,
-    /// Whether it says how things are always to be done.
+    /// Bonus of a standing instruction.
     pub instruction: f64,
-    /// How much it says at all.
+    /// Bonus for its length, up to a few sentences.
     pub substance: f64,
-    /// Whether it was said in the time that the question names.
+    /// Penalty for its open sentences; at most 0.
+    pub open: f64,
+    /// Bonus of a time that the question names.
     pub dated: f64,
-    /// Whether the person whom the question names said it.
+    /// Bonus of the speaker whom the question names.
     pub speaker: f64,
-    /// What else its session has to say.
+    /// Share in the best scores of its session.
     pub session: f64,
-    /// The factor for the side of the conversation that says much more than the other.
+    /// Factor of the side of the conversations that writes much longer messages.
     pub side: f64,
-    /// The factor for its layer of memory.
+    /// Factor of its layer of memory.
     pub layer: f64,
 }
 
-impl Parts {
-    /// By its words alone, whatever is beside it.
+impl ScoreParts {
+    /// The score by its own words and its windows.
     fn own_words(&self) -> f64 {
         self.words + self.passage + self.window + self.akin
     }
 
-    fn all_but_session(&self) -> f64 {
+    /// The score without the share of its session and the factor of its layer.
+    pub(super) fn all_but_session(&self) -> f64 {
         let words = self.own_words() + self.neighbours;
         let vectors = self.vector + self.passage_vector + self.window_vector;
-        let said = self.instruction + self.substance + self.dated;
-        (words + vectors + said) * self.side + self.speaker
+        let content = self.instruction + self.substance + self.open + self.dated;
+        (words + vectors + content) * self.side + self.speaker
     }
 
-    /// All together.
+    /// The whole score.
     #[must_use]
     pub fn total(&self) -> f64 {
         (self.all_but_session() + self.session) * self.layer
     }
 }
 
-impl Candidate {
-    /// Reads a text, and scores what is its own.
-    pub(super) fn new(asking: &Asking<'_>, outline: Outline) -> Self {
-        let read = asking.asked.read(&outline.terms);
+impl RecallCandidate {
+    /// Scans a text, and scores it without its neighbours.
+    pub(super) fn new(ranking: &RankingQuery<'_>, outline: DocumentOutline) -> Self {
+        let stats = ranking.lexical.text_stats(&outline.terms);
         let mut candidate = Self {
             outline,
-            place: read.whole,
-            read,
+            window_counts: stats.whole,
+            stats,
             is_ranked: true,
-            parts: Parts {
+            parts: ScoreParts {
                 side: 1.0,
                 layer: 1.0,
-                ..Parts::default()
+                ..ScoreParts::default()
             },
         };
-        candidate.score_alone(asking);
+        candidate.score_own_text(ranking);
         candidate
     }
 
-    /// Scored as if nothing stood beside it, it is a window of its own.
-    fn score_alone(&mut self, asking: &Asking<'_>) {
-        let asked = &asking.asked;
-        let whole = &self.read.whole;
+    /// Scores the text as if it had no neighbours: it is a window of its own.
+    fn score_own_text(&mut self, ranking: &RankingQuery<'_>) {
+        let lexical = &ranking.lexical;
+        let whole = &self.stats.whole;
         let best = self
-            .read
+            .stats
             .passages
             .iter()
-            .map(|passage| asked.score(passage, PASSAGE));
+            .map(|passage| lexical.score(passage, PASSAGE));
         let best = best.fold(None, |best: Option<f64>, score| {
             Some(best.map_or(score, |b| b.max(score)))
         });
-        self.parts.words = asked.score(whole, TURN);
-        self.parts.akin = AKIN * self.read.akin;
-        self.parts.passage = PASSAGE_SHARE * best.unwrap_or_else(|| asked.score(whole, PASSAGE));
-        self.parts.window = self.window_score(asking, whole, whole);
-        self.parts.instruction = if self.read.is_instruction {
+        self.parts.words = lexical.score(whole, TURN);
+        self.parts.akin = AKIN * self.stats.akin;
+        self.parts.passage = PASSAGE_SHARE * best.unwrap_or_else(|| lexical.score(whole, PASSAGE));
+        self.parts.window = self.window_score(ranking, whole, whole);
+        self.parts.instruction = if self.stats.is_instruction {
             INSTRUCTION
         } else {
             0.0
         };
         self.parts.substance = self.substance();
-        self.parts.dated = if asking.dates.have(self.outline.at) {
+        // Not `-OPEN * …`, which is -0 for a text without open sentences.
+        self.parts.open = 0.0 - OPEN * self.stats.open_share();
+        self.parts.dated = if ranking.dates.contains(self.outline.at) {
             DATED
         } else {
             0.0
@@ -206,100 +212,104 @@ impl Candidate {
         let mut vectors = self
             .outline
             .vectors
-            .chunks_exact(asking.vector.len().max(1));
+            .chunks_exact(ranking.vector.len().max(1));
         let whole = vectors
             .next()
-            .map_or(0.0, |whole| vector::cosine(asking.vector, whole));
-        let best = vectors.map(|passage| vector::cosine(asking.vector, passage));
-        let best = best.fold(None, |best: Option<f64>, angle| {
-            Some(best.map_or(angle, |b| b.max(angle)))
+            .map_or(0.0, |whole| vector::cosine(ranking.vector, whole));
+        let best = vectors.map(|passage| vector::cosine(ranking.vector, passage));
+        let best = best.fold(None, |best: Option<f64>, cosine| {
+            Some(best.map_or(cosine, |b| b.max(cosine)))
         });
         self.parts.vector = VECTOR * whole;
         self.parts.passage_vector = PASSAGE_VECTOR * best.unwrap_or(whole);
         self.parts.window_vector = WINDOW_VECTOR * whole;
     }
 
-    fn window_score(&self, asking: &Asking<'_>, three: &Counts, five: &Counts) -> f64 {
-        let three = WINDOW_OF_THREE_SHARE * asking.asked.score(three, WINDOW_OF_THREE);
-        let five = WINDOW_OF_FIVE_SHARE * asking.asked.score(five, WINDOW_OF_FIVE);
-        self.leaning() * (three + five)
+    fn window_score(
+        &self,
+        ranking: &RankingQuery<'_>,
+        three: &QueryTermCounts,
+        five: &QueryTermCounts,
+    ) -> f64 {
+        let three = WINDOW_OF_THREE_SHARE * ranking.lexical.score(three, WINDOW_OF_THREE);
+        let five = WINDOW_OF_FIVE_SHARE * ranking.lexical.score(five, WINDOW_OF_FIVE);
+        self.context_reliance() * (three + five)
     }
 
-    /// How much it says. What was digested is short because it says no more than it has to.
+    /// The bonus for the text's length.
     fn substance(&self) -> f64 {
-        let length = match self.outline.doc.layer() {
-            Layer::Event => self.read.whole.length().min(SUBSTANCE_WHOLE),
-            Layer::Entry | Layer::Observation => SUBSTANCE_WHOLE,
-        };
+        let length = self.stats.whole.length().min(SUBSTANCE_WHOLE);
         SUBSTANCE * (f64::from(length) / SUBSTANCE_SOME).ln_1p()
     }
 
-    /// How much it leans on what is around it.
-    fn leaning(&self) -> f64 {
-        (LEANING / f64::from(self.read.whole.length().max(1))).min(1.0)
+    /// How much the messages around it count, from 0 to 1: fully for a short message.
+    fn context_reliance(&self) -> f64 {
+        (RELIANT_LENGTH / f64::from(self.stats.whole.length().max(1))).min(1.0)
     }
 
-    /// Its own vector, all of it.
+    /// The vector of the whole text, without those of its passages.
     fn whole_vector(&self, dimensions: usize) -> &[i8] {
         self.outline.vectors.get(..dimensions).unwrap_or_default()
     }
 
-    /// What it scores before anything around it is known.
-    pub(super) fn alone(&self) -> f64 {
+    /// The score before neighbours are known.
+    pub(super) fn own_score(&self) -> f64 {
         self.parts.total()
     }
 
-    /// The angle between the question and its nearest passage.
-    pub(super) fn angle(&self) -> f64 {
+    /// The greater cosine of the whole text's vector and the nearest passage's.
+    pub(super) fn best_cosine(&self) -> f64 {
         (self.parts.passage_vector / PASSAGE_VECTOR).max(self.parts.vector / VECTOR)
     }
 }
 
-/// Scores candidates, which lie in the order of their numbers, by what stands around them and by what they
-/// have in common. `placed` are those whose neighbours, as far as [`REACH`], are among them.
+/// Adds the parts that depend on other candidates: neighbours, sides, speakers and sessions.
+///
+/// `candidates` are in the order of their numbers. `is_surrounded` is true of documents whose neighbours up to
+/// [`REACH`] are all among the candidates; others are scored without neighbours.
 pub(super) fn score(
-    asking: &Asking<'_>,
-    candidates: &mut [Candidate],
-    placed: impl Fn(DocumentNo) -> bool,
+    ranking: &RankingQuery<'_>,
+    candidates: &mut [RecallCandidate],
+    is_surrounded: impl Fn(DocumentNo) -> bool,
 ) {
-    let around: Vec<Around> = (0..candidates.len())
-        .map(|at| match placed(candidates[at].outline.doc) {
-            true => Around::of(candidates, at),
-            false => Around::default(),
+    let neighbours: Vec<MessageNeighbours> = (0..candidates.len())
+        .map(|at| match is_surrounded(candidates[at].outline.doc) {
+            true => MessageNeighbours::of(candidates, at),
+            false => MessageNeighbours::default(),
         })
         .collect();
-    for (at, around) in around.iter().enumerate() {
-        if around.sides().next().is_some() {
-            around.score(asking, candidates, at);
+    for (at, around) in neighbours.iter().enumerate() {
+        if around.iter().next().is_some() {
+            around.score(ranking, candidates, at);
         }
     }
     let own: Vec<f64> = candidates.iter().map(|c| c.parts.own_words()).collect();
-    for (candidate, around) in candidates.iter_mut().zip(&around) {
-        let beside = around.sides().map(|(far, at)| NEIGHBOUR[far] * own[at]);
-        // Not `sum`: the sum of nothing would be -0.
+    for (candidate, around) in candidates.iter_mut().zip(&neighbours) {
+        let beside = around.iter().map(|(far, at)| NEIGHBOUR[far] * own[at]);
+        // Not `sum`, which is -0 for an empty iterator.
         let beside = beside.fold(0.0, |sum, score| sum + score);
-        candidate.parts.neighbours = candidate.leaning() * beside;
+        candidate.parts.neighbours = candidate.context_reliance() * beside;
     }
-    weigh_sides(candidates);
-    favour_speaker(&asking.asked, candidates);
-    share_sessions(candidates);
+    discount_verbose_side(candidates);
+    boost_named_speaker(&ranking.lexical, candidates);
+    add_session_scores(candidates);
     for candidate in candidates {
-        candidate.parts.layer = layer_share(&candidate.outline);
+        candidate.parts.layer = layer_factor(&candidate.outline);
     }
 }
 
-/// What stands around a text: the neighbours on both sides, then the next but one.
+/// The indexes of a text's neighbours on both sides, then of the next but one.
 #[derive(Default)]
-struct Around([[Option<usize>; 2]; REACH]);
+struct MessageNeighbours([[Option<usize>; 2]; REACH]);
 
-impl Around {
-    fn of(candidates: &[Candidate], at: usize) -> Self {
+impl MessageNeighbours {
+    fn of(candidates: &[RecallCandidate], at: usize) -> Self {
         let own = candidates[at].outline.doc;
         let beside = |other: usize, far: usize| {
             let other = candidates.get(other)?.outline.doc;
-            let is_said = own.is_said() && other.is_said() && other.session() == own.session();
+            let are_said = own.is_said() && other.is_said() && other.session() == own.session();
             let apart = usize::try_from(own.0.abs_diff(other.0)).unwrap_or(usize::MAX);
-            (is_said && apart <= far * APART).then_some(())
+            (are_said && apart <= far * NEIGHBOUR_DISTANCE).then_some(())
         };
         let mut around = Self::default();
         for (n, sides) in around.0.iter_mut().enumerate() {
@@ -313,31 +323,31 @@ impl Around {
         around
     }
 
-    /// Each with its distance, less one.
-    fn sides(&self) -> impl Iterator<Item = (usize, usize)> {
+    /// The neighbours, each as its distance less one and its index.
+    fn iter(&self) -> impl Iterator<Item = (usize, usize)> {
         let all = self.0.iter().enumerate();
         all.flat_map(|(far, sides)| sides.iter().flatten().map(move |at| (far, *at)))
     }
 
-    /// Scores a text by the windows around it.
-    fn score(&self, asking: &Asking<'_>, candidates: &mut [Candidate], at: usize) {
-        let mut windows = [candidates[at].read.whole; REACH];
-        for (far, beside) in self.sides() {
+    /// Replaces the window parts of a text by those of the windows around it.
+    fn score(&self, ranking: &RankingQuery<'_>, candidates: &mut [RecallCandidate], at: usize) {
+        let mut windows = [candidates[at].stats.whole; REACH];
+        for (far, beside) in self.iter() {
             for window in &mut windows[far..] {
-                *window += candidates[beside].read.whole;
+                *window += candidates[beside].stats.whole;
             }
         }
         let [three, five] = windows;
-        let angle = self.angle(asking.vector, candidates, at);
+        let cosine = self.window_cosine(ranking.vector, candidates, at);
         let candidate = &mut candidates[at];
-        candidate.place = three;
-        candidate.parts.window = candidate.window_score(asking, &three, &five);
-        candidate.parts.window_vector = WINDOW_VECTOR * angle;
+        candidate.window_counts = three;
+        candidate.parts.window = candidate.window_score(ranking, &three, &five);
+        candidate.parts.window_vector = WINDOW_VECTOR * cosine;
     }
 
-    /// The angle between the question and what stands around a text, mixed.
-    fn angle(&self, asked: &[i8], candidates: &[Candidate], at: usize) -> f64 {
-        let mut mixed = vec![0.0; asked.len()];
+    /// The cosine between the question's vector and the weighted mean of a text's and its neighbours' vectors.
+    fn window_cosine(&self, question: &[i8], candidates: &[RecallCandidate], at: usize) -> f64 {
+        let mut mixed = vec![0.0; question.len()];
         let mut add = |codes: &[i8], weight: f64| {
             let length = vector::length(codes);
             if length > 0.0 {
@@ -346,31 +356,31 @@ impl Around {
                 }
             }
         };
-        add(candidates[at].whole_vector(asked.len()), 1.0);
-        for (far, beside) in self.sides() {
+        add(candidates[at].whole_vector(question.len()), 1.0);
+        for (far, beside) in self.iter() {
             add(
-                candidates[beside].whole_vector(asked.len()),
+                candidates[beside].whole_vector(question.len()),
                 WINDOW_MIX[far],
             );
         }
         let square: f64 = mixed.iter().map(|part| part * part).sum();
         let dot: f64 = mixed
             .iter()
-            .zip(asked)
+            .zip(question)
             .map(|(part, &code)| part * f64::from(code))
             .sum();
-        let length = square.sqrt() * vector::length(asked);
+        let length = square.sqrt() * vector::length(question);
         if length > 0.0 { dot / length } else { 0.0 }
     }
 }
 
-/// Holds it against the side of the conversations whose messages are much longer that they are.
-fn weigh_sides(candidates: &mut [Candidate]) {
+/// Discounts the side of the conversations whose messages are much longer than the other side's.
+fn discount_verbose_side(candidates: &mut [RecallCandidate]) {
     let median = |origin: Origin| {
         let of = candidates
             .iter()
             .filter(|c| c.outline.origin == Some(origin));
-        let mut lengths: Vec<u32> = of.map(|c| c.read.whole.length()).collect();
+        let mut lengths: Vec<u32> = of.map(|c| c.stats.whole.length()).collect();
         lengths.sort_unstable();
         lengths.get(lengths.len() / 2).copied()
     };
@@ -378,38 +388,38 @@ fn weigh_sides(candidates: &mut [Candidate]) {
         return;
     };
     let (human, agent) = (f64::from(human.max(1)), f64::from(agent.max(1)));
-    let talkative = match agent / human {
-        ratio if ratio > TALKATIVE => Origin::Assistant,
-        ratio if ratio < 1.0 / TALKATIVE => Origin::Human,
+    let verbose = match agent / human {
+        ratio if ratio > VERBOSE_RATIO => Origin::Assistant,
+        ratio if ratio < 1.0 / VERBOSE_RATIO => Origin::Human,
         _ => return,
     };
     for candidate in candidates
         .iter_mut()
-        .filter(|c| c.outline.origin == Some(talkative))
+        .filter(|c| c.outline.origin == Some(verbose))
     {
-        candidate.parts.side = TALKATIVE_SHARE;
+        candidate.parts.side = VERBOSE_FACTOR;
     }
 }
 
-/// The speakers of the conversations: names that many texts begin with.
-pub(super) fn speakers(candidates: &[Candidate]) -> Vec<u32> {
+/// The speakers of the conversations: terms of names that many texts begin with.
+pub(super) fn speakers(candidates: &[RecallCandidate]) -> Vec<u32> {
     let mut counts: HashMap<u32, usize> = HashMap::new();
-    for speaker in candidates.iter().filter_map(|c| c.read.speaker) {
+    for speaker in candidates.iter().filter_map(|c| c.stats.speaker) {
         *counts.entry(speaker).or_default() += 1;
     }
     let many = counts
         .into_iter()
-        .filter(|(_, count)| *count > 1 && count * SPEAKS >= candidates.len());
+        .filter(|(_, count)| *count > 1 && count * SPEAKER_ONE_IN >= candidates.len());
     let mut speakers: Vec<u32> = many.map(|(speaker, _)| speaker).collect();
     speakers.sort_unstable();
     speakers
 }
 
-/// Favours what a person said, where the question names one and no other.
-fn favour_speaker(asked: &Asked<'_>, candidates: &mut [Candidate]) {
+/// Adds the bonus of a speaker, where the question names exactly one.
+fn boost_named_speaker(lexical: &LexicalQuery<'_>, candidates: &mut [RecallCandidate]) {
     let named: Vec<u32> = speakers(candidates)
         .into_iter()
-        .filter(|s| asked.has(*s))
+        .filter(|s| lexical.contains_term(*s))
         .collect();
     let [named] = named.as_slice() else {
         return;
@@ -420,14 +430,14 @@ fn favour_speaker(asked: &Asked<'_>, candidates: &mut [Candidate]) {
         .fold(0.0, f64::max);
     for candidate in candidates
         .iter_mut()
-        .filter(|c| c.read.speaker == Some(*named))
+        .filter(|c| c.stats.speaker == Some(*named))
     {
-        candidate.parts.speaker = SPEAKER * best;
+        candidate.parts.speaker = SPEAKER_BOOST * best;
     }
 }
 
-/// Lets each text share in what the best of its session scored.
-fn share_sessions(candidates: &mut [Candidate]) {
+/// Adds to each text a share of the best scores of its session.
+fn add_session_scores(candidates: &mut [RecallCandidate]) {
     let mut best: HashMap<i64, Vec<f64>> = HashMap::new();
     for candidate in candidates.iter() {
         if let Some(session) = candidate.outline.doc.session() {
@@ -443,25 +453,31 @@ fn share_sessions(candidates: &mut [Candidate]) {
     for candidate in candidates {
         let session = candidate.outline.doc.session();
         let scores = session.and_then(|session| best.get(&session));
-        // What stands alone shares with itself: a session lifts nobody above what has none.
-        let mean = scores.map_or_else(
+        // A text without a session counts as a session of its own.
+        let sum = scores.map_or_else(
             || candidate.parts.all_but_session(),
-            |scores| scores.iter().sum::<f64>() / scores.len() as f64,
+            |scores| scores.iter().sum::<f64>(),
         );
-        candidate.parts.session = SESSION * mean;
+        candidate.parts.session = SESSION * sum / SESSION_BEST as f64;
     }
 }
 
-/// How much a layer is preferred: what was digested before what was merely said, and both before what tools
-/// did.
-fn layer_share(outline: &Outline) -> f64 {
+/// The factor of a layer: entries and observations before messages, and those before tools' work.
+///
+/// With these factors an entry among the first ten answers is as often right as a message there (`daybook eval
+/// questions` over all layers).
+fn layer_factor(outline: &DocumentOutline) -> f64 {
     match (outline.doc.layer(), outline.origin) {
-        (Layer::Entry, _) => 1.0,
-        (Layer::Observation, _) => 0.97,
-        (Layer::Event, Some(Origin::Human | Origin::Assistant)) => 0.9,
-        (Layer::Event, Some(Origin::ToolCall)) => 0.75,
-        (Layer::Event, Some(Origin::ToolResult)) => 0.6,
-        (Layer::Event, _) => 0.3,
+        (MemoryLayer::Entry, _) => 1.0,
+        (MemoryLayer::Observation, _) => 0.97,
+        (MemoryLayer::Event, Some(Origin::Human | Origin::Assistant)) => 0.9,
+        (MemoryLayer::Event, Some(Origin::ToolCall)) => 0.75,
+        (MemoryLayer::Event, Some(Origin::ToolResult)) => 0.6,
+        (
+            MemoryLayer::Event,
+            Some(Origin::Harness | Origin::Synthetic | Origin::Recalled | Origin::Retraction)
+            | None,
+        ) => 0.3,
     }
 }
 

@@ -5,19 +5,19 @@ use daybook_domain::{EventSeq, Timestamp};
 use daybook_testkit::FakeEmbedder;
 use proptest::prelude::*;
 
-use super::super::lexical::Akin;
+use super::super::lexical::AkinWords;
 use super::super::query::Query;
-use super::super::relevance::Weights;
-use super::super::tokens::outlined_text;
+use super::super::relevance::QueryWeights;
 use super::*;
+use daybook_text::tokens::outlined_text;
 
-/// A text of a person in a session, as a store outlines it.
-fn said(session: i64, seq: u64, text: &str) -> Outline {
+/// The outline of a person's message in a session.
+fn said(session: i64, seq: u64, text: &str) -> DocumentOutline {
     said_by(Origin::Human, session, seq, text)
 }
 
-fn said_by(origin: Origin, session: i64, seq: u64, text: &str) -> Outline {
-    Outline {
+fn said_by(origin: Origin, session: i64, seq: u64, text: &str) -> DocumentOutline {
+    DocumentOutline {
         doc: DocumentNo::event(session, EventSeq(seq), origin),
         origin: Some(origin),
         at: Timestamp::ZERO,
@@ -26,28 +26,28 @@ fn said_by(origin: Origin, session: i64, seq: u64, text: &str) -> Outline {
     }
 }
 
-fn digested(doc: DocumentNo, text: &str) -> Outline {
-    Outline {
+fn digested(doc: DocumentNo, text: &str) -> DocumentOutline {
+    DocumentOutline {
         doc,
         origin: None,
         ..said(0, 0, text)
     }
 }
 
-fn with_vectors(outline: Outline, vectors: &[i8]) -> Outline {
-    Outline {
+fn with_vectors(outline: DocumentOutline, vectors: &[i8]) -> DocumentOutline {
+    DocumentOutline {
         vectors: vectors.to_vec(),
         ..outline
     }
 }
 
-/// So many words that no question asks for.
+/// Words that no question contains.
 fn filler(words: usize) -> String {
     "pebble ".repeat(words)
 }
 
-/// Scores texts as a search does that fetched all of them.
-fn scored(question: &str, outlines: Vec<Outline>) -> Vec<Candidate> {
+/// Scores texts like a search that has fetched all of them.
+fn scored(question: &str, outlines: Vec<DocumentOutline>) -> Vec<RecallCandidate> {
     scored_with(question, &[], None, outlines)
 }
 
@@ -55,8 +55,8 @@ fn scored_with(
     question: &str,
     vector: &[i8],
     embedder: Option<&FakeEmbedder>,
-    mut outlines: Vec<Outline>,
-) -> Vec<Candidate> {
+    mut outlines: Vec<DocumentOutline>,
+) -> Vec<RecallCandidate> {
     let query = Query::parse(question);
     let mut frequencies: HashMap<String, u64> = HashMap::new();
     for term in query.terms() {
@@ -64,30 +64,31 @@ fn scored_with(
         let having = outlines.iter().filter(|o| o.terms.0.contains(&number));
         frequencies.insert(term.clone(), having.count() as u64);
     }
-    let weights = Weights::of(&query, outlines.len() as u64, &frequencies);
-    let asked = Asked::new(&query, &weights);
-    let asking = Asking {
-        asked: match embedder {
-            Some(embedder) => asked.with_akin(Akin::of(&query, embedder)),
-            None => asked,
+    let weights = QueryWeights::of(&query, outlines.len() as u64, &frequencies);
+    let lexical = LexicalQuery::new(&query, &weights);
+    let ranking = RankingQuery {
+        lexical: match embedder {
+            Some(embedder) => lexical.with_akin(AkinWords::of(&query, embedder)),
+            None => lexical,
         },
         vector,
         dates: &Dates::of(question, Timestamp::ZERO),
     };
     outlines.sort_unstable_by_key(|outline| outline.doc);
     let read = outlines.into_iter();
-    let mut candidates: Vec<Candidate> = read.map(|o| Candidate::new(&asking, o)).collect();
-    score(&asking, &mut candidates, |_| true);
+    let mut candidates: Vec<RecallCandidate> =
+        read.map(|o| RecallCandidate::new(&ranking, o)).collect();
+    score(&ranking, &mut candidates, |_| true);
     candidates
 }
 
-fn at(candidates: &[Candidate], doc: DocumentNo) -> &Candidate {
+fn at(candidates: &[RecallCandidate], doc: DocumentNo) -> &RecallCandidate {
     let found = candidates.iter().find(|c| c.outline.doc == doc);
     found.expect("the text was scored")
 }
 
-/// The parts of a person's text in a session.
-fn parts(candidates: &[Candidate], session: i64, seq: u64) -> Parts {
+/// The score's parts of a person's message in a session.
+fn parts(candidates: &[RecallCandidate], session: i64, seq: u64) -> ScoreParts {
     at(
         candidates,
         DocumentNo::event(session, EventSeq(seq), Origin::Human),
@@ -95,9 +96,9 @@ fn parts(candidates: &[Candidate], session: i64, seq: u64) -> Parts {
     .parts
 }
 
-/// Sessions of the best first, of texts that lie in one session each.
-fn sessions(candidates: &[Candidate]) -> Vec<i64> {
-    let mut best: Vec<&Candidate> = candidates.iter().collect();
+/// The sessions of the texts, best text first; each text has a session of its own.
+fn sessions(candidates: &[RecallCandidate]) -> Vec<i64> {
+    let mut best: Vec<&RecallCandidate> = candidates.iter().collect();
     best.sort_by(|a, b| b.parts.total().total_cmp(&a.parts.total()));
     best.iter()
         .filter_map(|c| c.outline.doc.session())
@@ -150,7 +151,7 @@ fn what_is_beside_lifts_a_short_message_and_hardly_a_long_one() {
             said(3, 2, "It is 9090."),
         ],
     );
-    let lifted = |parts: Parts| parts.neighbours + parts.window;
+    let lifted = |parts: ScoreParts| parts.neighbours + parts.window;
     let short = lifted(parts(&scored, 1, 2));
     let long = lifted(parts(&scored, 2, 2));
     assert!(short > 5.0 * long, "{short} {long}");
@@ -174,7 +175,7 @@ fn nothing_is_lifted_across_sessions() {
     assert!(parts(&inside, 1, 3).window > 0.0);
     let apart = parts(&outside, 2, 3);
     assert_eq!((apart.neighbours, apart.window), (0.0, 0.0));
-    assert_eq!(at(&outside, said(2, 3, "").doc).place.length(), 3);
+    assert_eq!(at(&outside, said(2, 3, "").doc).window_counts.length(), 3);
 }
 
 #[test]
@@ -208,6 +209,24 @@ fn what_says_something_comes_before_what_hardly_does() {
     };
     assert!(substance(10) < substance(90));
     assert!((substance(90) - substance(900)).abs() < f64::EPSILON);
+}
+
+#[test]
+fn what_asks_comes_behind_what_answers() {
+    let asks = "Which port has the harbour server, by the way?";
+    let answers = "The harbour server has port 8080, by the way.";
+    let scored = scored(
+        "Which port has the harbour server?",
+        vec![said(1, 1, answers), said(2, 1, asks)],
+    );
+    assert_eq!(sessions(&scored), [1, 2]);
+    let open = |text: &str| {
+        let texts = vec![said(1, 1, text)];
+        parts(&self::scored("harbour", texts), 1, 1).open
+    };
+    let both = format!("{answers} {asks}");
+    assert!(open(asks) < open(&both) && open(&both) < open(answers));
+    assert!(open("Now let me look at the harbour server:") < open(answers));
 }
 
 #[test]
@@ -263,11 +282,11 @@ fn a_name_that_hardly_any_text_begins_with_is_no_speaker() {
 fn what_was_said_in_the_time_asked_for_comes_first() {
     // The 15th of May, June and July 2023.
     let times = [1_684_108_800_000, 1_686_787_200_000, 1_689_379_200_000];
-    let texts = (1..).zip(times).map(|(session, at)| Outline {
+    let texts = (1..).zip(times).map(|(session, at)| DocumentOutline {
         at: Timestamp(at),
         ..said(session, 1, "we sailed out of the harbour")
     });
-    let texts: Vec<Outline> = texts.collect();
+    let texts: Vec<DocumentOutline> = texts.collect();
     let june = scored("when in June did we sail?", texts.clone());
     assert_eq!(sessions(&june)[0], 2);
     let dated = [1, 2, 3].map(|session| parts(&june, session, 1).dated > 0.0);
@@ -318,7 +337,7 @@ fn the_side_that_says_much_more_counts_less() {
         });
         let scored = scored("harbour", texts.collect());
         let side = |origin| {
-            let of = |c: &&Candidate| c.outline.origin == Some(origin);
+            let of = |c: &&RecallCandidate| c.outline.origin == Some(origin);
             scored.iter().find(of).map(|c| c.parts.side)
         };
         [Origin::Human, Origin::Assistant].map(|origin| side(origin).expect("both speak") < 1.0)
@@ -353,12 +372,12 @@ fn the_more_digested_layer_comes_first() {
     assert_eq!(
         order,
         [
-            (Layer::Entry, None),
-            (Layer::Observation, None),
-            (Layer::Event, Some(Origin::Human)),
-            (Layer::Event, Some(Origin::ToolCall)),
-            (Layer::Event, Some(Origin::ToolResult)),
-            (Layer::Event, Some(Origin::Harness)),
+            (MemoryLayer::Entry, None),
+            (MemoryLayer::Observation, None),
+            (MemoryLayer::Event, Some(Origin::Human)),
+            (MemoryLayer::Event, Some(Origin::ToolCall)),
+            (MemoryLayer::Event, Some(Origin::ToolResult)),
+            (MemoryLayer::Event, Some(Origin::Harness)),
         ]
     );
 }
@@ -402,7 +421,7 @@ fn one_near_passage_counts_in_a_text_that_is_not() {
     let scored = scored_with("harbour", &[127, 0], None, texts);
     let [one, several] = [1, 2].map(|session| at(&scored, said(session, 1, "").doc));
     assert!(several.parts.passage_vector > one.parts.passage_vector);
-    assert!((several.angle() - 1.0).abs() < 1e-12 && one.angle().abs() < 1e-12);
+    assert!((several.best_cosine() - 1.0).abs() < 1e-12 && one.best_cosine().abs() < 1e-12);
 }
 
 #[test]
@@ -428,16 +447,16 @@ fn vectors_of_another_length_do_no_harm() {
 #[test]
 fn only_what_has_its_neighbours_beside_it_is_scored_by_them() {
     let query = Query::parse("harbour");
-    let weights = Weights::of(&query, 2, &HashMap::from([("harbour".to_owned(), 1)]));
-    let asking = Asking {
-        asked: Asked::new(&query, &weights),
+    let weights = QueryWeights::of(&query, 2, &HashMap::from([("harbour".to_owned(), 1)]));
+    let ranking = RankingQuery {
+        lexical: LexicalQuery::new(&query, &weights),
         vector: &[],
         dates: &Dates::default(),
     };
     let texts = [said(1, 1, "the harbour"), said(1, 2, "Quite so.")];
-    let mut candidates = texts.map(|outline| Candidate::new(&asking, outline));
+    let mut candidates = texts.map(|outline| RecallCandidate::new(&ranking, outline));
     let first = candidates[0].outline.doc;
-    score(&asking, &mut candidates, |doc| doc == first);
+    score(&ranking, &mut candidates, |doc| doc == first);
     let neighbours = candidates.map(|candidate| candidate.parts.neighbours);
     assert_eq!(neighbours, [0.0, 0.0]);
 }
@@ -453,7 +472,7 @@ proptest! {
         asked in any::<[i8; 2]>(),
     ) {
         let mut known = HashSet::new();
-        let outlines: Vec<Outline> = texts
+        let outlines: Vec<DocumentOutline> = texts
             .iter()
             .filter(|(session, seq, ..)| known.insert((*session, *seq)))
             .map(|(session, seq, text, vectors)| with_vectors(said(*session, *seq, text), vectors))

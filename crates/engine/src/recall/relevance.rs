@@ -1,8 +1,8 @@
-//! What a concept of a question weighs, and how much of it a text has.
+//! Weighs the concepts of a question, and measures how much of a concept a text contains.
 //!
-//! A concept weighs what its rarity in the corpus says. One that occurs nowhere weighs most: it
-//! is what the question is about and what was never discussed, and no number of common words
-//! makes up for it. So every text has a small share of a question about an unknown thing.
+//! A concept's weight is its rarity in the corpus. A concept that occurs nowhere weighs most: it is the subject of the
+//! question, was never discussed, and no number of common words makes up for it. So every text matches only a small
+//! share of a question about an unknown thing.
 //!
 //! Not here: the order of texts (`rank`), how they are fetched (`plan`).
 
@@ -10,30 +10,33 @@ use std::collections::HashMap;
 
 use super::query::{Concept, Query, TermIx};
 
-/// Share of the weight of a question that a text must carry for whoever asks about many words: it keeps out
-/// texts that share one everyday word.
+/// Least share of a question's weight that a text must match in a search by rare terms. It keeps out texts that share
+/// one everyday word.
 pub const RELEVANT_SHARE: f64 = 0.1;
-/// What all parts of a name are worth where the name itself does not stand.
+/// Least corpus size that rarity assumes. In a corpus of a few texts nearly all contain any known word, which would
+/// leave that word without weight beside an unknown one.
+const FEW_TEXTS: u64 = 200;
+/// Coverage of a name whose parts all occur, but apart from each other.
 const SCATTERED_PARTS: f64 = 0.7;
-/// The same if they stand together: `rewind points` for `getRewindPoints` is nearly the name.
+/// Coverage of a name whose parts occur together: `rewind points` for `getRewindPoints` is nearly the name.
 const GATHERED_PARTS: f64 = 0.9;
 
-/// What every term and concept of one question weighs in one corpus.
+/// The weights of one question's terms and concepts in one corpus.
 #[derive(Debug)]
-pub(super) struct Weights {
+pub(super) struct QueryWeights {
     terms: Vec<f64>,
     concepts: Vec<f64>,
     total: f64,
 }
 
-/// Which terms of a question a text has.
-pub(super) trait Evidence {
+/// Reports which terms of a question a text contains.
+pub(super) trait TermPresence {
     fn has(&self, term: TermIx) -> bool;
-    /// Whether the terms stand close to each other somewhere.
-    fn gathers(&self, terms: &[TermIx]) -> bool;
+    /// Whether all these terms occur together: in one passage, or in the same corpus.
+    fn has_together(&self, terms: &[TermIx]) -> bool;
 }
 
-impl Weights {
+impl QueryWeights {
     pub(super) fn of(query: &Query, total: u64, frequency: &HashMap<String, u64>) -> Self {
         let count = |term: &String| frequency.get(term).copied().unwrap_or(0);
         let counts: Vec<u64> = query.terms().iter().map(count).collect();
@@ -51,18 +54,18 @@ impl Weights {
         weights
     }
 
-    /// The weight of one concept, by its place in the question.
+    /// The weight of one concept, by its index in the question.
     pub(super) fn concept(&self, at: usize) -> f64 {
         self.concepts[at]
     }
 
-    /// The weight of all concepts together.
+    /// The sum of the concepts' weights.
     pub(super) fn total(&self) -> f64 {
         self.total
     }
 
-    /// How much of a concept a text has, from nothing (0) to all (1).
-    pub(super) fn degree(&self, concept: &Concept, text: &impl Evidence) -> f64 {
+    /// How much of a concept a text contains, from 0 to 1.
+    pub(super) fn coverage(&self, concept: &Concept, text: &impl TermPresence) -> f64 {
         if concept.whole.is_some_and(|whole| text.has(whole)) {
             return 1.0;
         }
@@ -73,7 +76,7 @@ impl Weights {
             0.0
         } else if concept.is_run {
             had / all
-        } else if text.gathers(&concept.parts) {
+        } else if text.has_together(&concept.parts) {
             GATHERED_PARTS
         } else {
             had / all * SCATTERED_PARTS
@@ -87,27 +90,28 @@ impl Weights {
             None => parts.sum::<f64>() * (1.0 + 1.0 / concept.parts.len() as f64) / 2.0,
             Some(whole) if corpus.has(whole) => self.terms[whole.0],
             // Another way to write it must not make a known name the rarest of all.
-            Some(_) if corpus.gathers(&concept.parts) => parts.fold(0.0, f64::max),
+            Some(_) if corpus.has_together(&concept.parts) => parts.fold(0.0, f64::max),
             Some(_) => unknown,
         }
     }
 }
 
-/// A corpus has what occurs in any of its texts.
+/// A corpus contains each term that any of its texts contains.
 struct KnownTerms<'a>(&'a [u64]);
 
-impl Evidence for KnownTerms<'_> {
+impl TermPresence for KnownTerms<'_> {
     fn has(&self, term: TermIx) -> bool {
         self.0[term.0] > 0
     }
 
-    fn gathers(&self, terms: &[TermIx]) -> bool {
+    fn has_together(&self, terms: &[TermIx]) -> bool {
         !terms.is_empty() && terms.iter().all(|term| self.has(*term))
     }
 }
 
 /// Inverse document frequency, smoothed so that it is above zero even for a word of every text.
 fn rarity(total: u64, count: u64) -> f64 {
+    let total = total.max(FEW_TEXTS);
     let (total, count) = (total as f64, count.min(total) as f64);
     ((total - count + 0.5) / (count + 0.5)).ln_1p()
 }

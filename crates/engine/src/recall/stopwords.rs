@@ -1,8 +1,7 @@
-//! Words that ask rather than say: what a question is made of, not what it is about.
+//! Stop words and light words: the words that form a question without being its subject.
 //!
-//! A *stop word* is left out of a question unless nothing else remains. A *light word* is looked
-//! for, but weighs little: in a store of twenty memories `use` may be rarer than `database`,
-//! although every reader knows which of the two carries the question.
+//! A *stop word* is left out of a question unless nothing else remains. A *light word* is searched for but weighs
+//! little: in a store of twenty memories `use` may be rarer than `database`, which is the subject.
 //!
 //! Texts are indexed with all their words: these lists may change without a rebuild.
 
@@ -11,7 +10,7 @@ use std::sync::LazyLock;
 
 use daybook_domain::index::Terms;
 
-use super::tokens::index_text;
+use daybook_text::tokens::index_text;
 
 static STOP_WORDS: LazyLock<HashSet<&str>> =
     LazyLock::new(|| words(include_str!("stopwords/stop.txt")).collect());
@@ -29,20 +28,20 @@ static UNSPACED_STOP_WORDS: LazyLock<Vec<&str>> = LazyLock::new(|| {
     longest_first
 });
 
-/// Whether a word of a question, lower case and not stemmed, says nothing about its subject.
+/// Whether a word of a question, lower case and not stemmed, is not part of its subject.
 pub(super) fn is_stop_word(word: &str) -> bool {
     is_particle(word) || STOP_WORDS.contains(word)
 }
 
-/// Whether a word, given by its stem, is found but proves little.
+/// Whether a word, given by its stem, is searched for but weighs little.
 pub(super) fn is_light_word(stem: &str) -> bool {
     // A lone Han character between stop words is more often a verb like 用 than a subject.
     let is_lone_han = || stem.starts_with(|c| matches!(c, '\u{3400}'..='\u{9FFF}'));
     LIGHT_STEMS.contains(stem) || is_lone_han()
 }
 
-/// The question, in NFKC, with the function words of scripts without spaces blanked out, which
-/// would otherwise make pairs with the words beside them.
+/// A question in NFKC with the function words of scripts without spaces blanked out; they would otherwise form pairs
+/// with the words beside them.
 pub(super) fn blank_unspaced_stop_words(question: &str) -> String {
     let mut blanked = String::with_capacity(question.len());
     let mut rest = question;
@@ -63,8 +62,8 @@ pub(super) fn blank_unspaced_stop_words(question: &str) -> String {
     blanked
 }
 
-/// A lone character of a script without spaces, other than Han. Only what is alone is a word
-/// there, and what is left alone between stop words is a particle.
+/// Whether a word is a lone character of a script without spaces, other than Han: what remains alone between stop
+/// words is a particle.
 fn is_particle(word: &str) -> bool {
     word.starts_with(|c| {
         matches!(c, '\u{E01}'..='\u{EDF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17DD}')
@@ -72,7 +71,7 @@ fn is_particle(word: &str) -> bool {
     })
 }
 
-/// The terms of words that say how things are always to be done.
+/// The terms of words that mark a standing instruction (`always`, `never`).
 pub(super) fn instructive_terms() -> HashSet<u32> {
     words(include_str!("stopwords/instructive.txt"))
         .flat_map(terms_of)

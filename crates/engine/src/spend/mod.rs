@@ -1,9 +1,8 @@
-//! Every call of a model is charged to somebody, and no call is made that a cap has no room for.
+//! Charges every call of a model, and refuses calls that a cap has no room for.
 //!
-//! [`Metered`] stands before a model, as a model. Before it asks, it reserves the worst case; what the
-//! provider reports takes its place, and proof that nothing was sent gives it back. Whatever lies
-//! between, such as a call that was dropped, an answer without a bill or a process that was killed,
-//! stays reserved: it may have been billed.
+//! [`BudgetedModel`] wraps a model. Before it asks, it reserves the worst case. The usage that the provider
+//! reports replaces the reservation; proof that nothing was sent releases it. Otherwise, as after a dropped
+//! call, an answer without usage or a killed process, the reservation stays: the call may have been billed.
 //!
 //! Not here: when to ask which model, and what becomes of work that has to wait.
 
@@ -14,67 +13,69 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use daybook_domain::error::BoxError;
 use daybook_domain::model::{
-    Model, ModelError, ModelFailure, ModelReply, ModelRequest, Spent, Usage,
+    FailureCost, Model, ModelError, ModelFailure, ModelReply, ModelRequest, Usage,
 };
 use daybook_domain::price::{Price, PriceTable, UnknownPrice};
 use daybook_domain::seams::SpendStore;
-use daybook_domain::spend::{AtCap, Cap, Charge, ReservationId, ReserveOutcome, SettleOutcome};
+use daybook_domain::spend::{
+    Cap, CapReached, Charge, ReservationId, ReserveOutcome, SettleOutcome,
+};
 use daybook_domain::time::Clock;
 use daybook_domain::{Scope, Session, SessionId, StoreError, Tenant};
 use tracing::warn;
 
-pub use worst::{PER_MESSAGE, PER_REQUEST, SCHEMA_TELLINGS, question, worst_case};
+pub use worst::{PER_MESSAGE, PER_REQUEST, SCHEMA_COPIES, expected_usage, worst_case};
 
-/// What one run spends by: its prices, its caps, and where both are kept to.
+/// The prices and caps of one run, and the store that records its spending.
 #[derive(Clone)]
-pub struct Meter {
-    /// Where it stands what was spent.
+pub struct SpendMeter {
+    /// The store of what was spent.
     pub store: Arc<dyn SpendStore>,
-    /// The present time, which says what day and month a call counts in.
+    /// The present time, which decides the day and month that a call counts in.
     pub clock: Arc<dyn Clock>,
     /// What models cost.
     pub prices: PriceTable,
     /// The most that may be spent.
     pub caps: Vec<Cap>,
-    /// The run, for caps on runs: a name that the caller gives to no other.
+    /// The run's name, for caps on runs; unique to this run.
     pub run: String,
 }
 
-/// Whom a call is charged to.
+/// The payer and the purpose of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attribution {
-    /// Behind which wall.
+    /// The tenant.
     pub tenant: Tenant,
-    /// For which user; the person, unless it is known.
+    /// The user; the person of the data folder when no user is known.
     pub user: String,
-    /// In which stage of the road.
+    /// The stage of the pipeline.
     pub stage: &'static str,
-    /// About which session.
+    /// The session that the call is about.
     pub session: Option<SessionId>,
-    /// For whose memory.
+    /// The scope whose memory the call serves.
     pub scope: Option<Scope>,
 }
 
-impl Meter {
-    /// `model`, with every call of it charged to `whom`.
+impl SpendMeter {
+    /// Wraps `model`, so that every call of it is charged to `whom`.
     #[must_use]
-    pub fn metered(&self, model: Arc<dyn Model>, whom: Attribution) -> Metered {
-        Metered {
+    pub fn budgeted(&self, model: Arc<dyn Model>, whom: Attribution) -> BudgetedModel {
+        BudgetedModel {
             model,
             meter: self.clone(),
             whom,
         }
     }
 
-    /// `model`, with every call of it charged to `session` and its user: `person` where it names none.
+    /// Wraps `model`, so that every call of it is charged to `session` and its user, or to `person` if it has none.
     #[must_use]
-    pub fn about(
+    pub fn budgeted_for_session(
         &self,
         model: Arc<dyn Model>,
         stage: &'static str,
         session: &Session,
         person: &str,
-    ) -> Metered {
+    ) -> BudgetedModel {
         let user = session.user.clone();
         let whom = Attribution {
             tenant: session.id.tenant.clone(),
@@ -83,24 +84,24 @@ impl Meter {
             session: Some(session.id.clone()),
             scope: None,
         };
-        self.metered(model, whom)
+        self.budgeted(model, whom)
     }
 }
 
-/// A model whose calls are charged to somebody, within caps.
-pub struct Metered {
+/// A model whose calls are charged, within caps.
+pub struct BudgetedModel {
     model: Arc<dyn Model>,
-    meter: Meter,
+    meter: SpendMeter,
     whom: Attribution,
 }
 
-/// The cap for which a call was not made: what a job waits for, or has to do without.
+/// The cap that stopped a call, if a cap did: the job waits for it, or does without the call.
 #[must_use]
-pub fn at_cap(failure: &ModelFailure) -> Option<&AtCap> {
+pub fn at_cap(failure: &ModelFailure) -> Option<&CapReached> {
     cause(failure)
 }
 
-/// The price for want of which a call was not made: somebody has to act.
+/// The missing price that stopped a call, if one did: a person has to set it.
 #[must_use]
 pub fn unknown_price(failure: &ModelFailure) -> Option<&UnknownPrice> {
     cause(failure)
@@ -120,7 +121,7 @@ fn cause<E: std::error::Error + 'static>(failure: &ModelFailure) -> Option<&E> {
 }
 
 #[async_trait]
-impl Model for Metered {
+impl Model for BudgetedModel {
     fn name(&self) -> &str {
         self.model.name()
     }
@@ -137,26 +138,28 @@ impl Model for Metered {
         self.model.most_requests()
     }
 
-    /// As the model does, unless a cap has no room for it ([`at_cap`]), money is capped and nobody knows
-    /// its price ([`unknown_price`]), or it cannot be noted. Then nothing was sent.
+    /// Asks the model, unless a cap has no room for the call ([`at_cap`]), money is capped and the price is
+    /// unknown ([`unknown_price`]), or the reservation cannot be stored. Then nothing is sent.
     async fn ask(&self, request: &ModelRequest) -> Result<ModelReply, ModelFailure> {
         let price = self.meter.prices.price(self.model.name());
         let reservation = self.reserve(request, price).await?;
-        let asked = self.model.ask(request).await;
-        let spent = match &asked {
-            Ok(reply) => reply.usage.map_or(Spent::Unknown, Spent::Reported),
+        let result = self.model.ask(request).await;
+        let spent = match &result {
+            Ok(reply) => reply
+                .usage
+                .map_or(FailureCost::Unknown, FailureCost::Reported),
             Err(failure) => failure.spent,
         };
-        if self.book(&reservation, spent, price).await.is_err() {
-            // The answer is there and paid for; that it counts with its worst case passes no cap.
+        if self.record_spent(&reservation, spent, price).await.is_err() {
+            // The answer has arrived and is paid for; counting it with its worst case exceeds no cap.
             warn!(model = self.model.name(), outcome = "unsettled");
         }
-        asked
+        result
     }
 }
 
-impl Metered {
-    /// The most that asking may cost, and whom it is charged to.
+impl BudgetedModel {
+    /// The charge for asking: its worst case and its payer.
     #[must_use]
     pub fn charge(&self, request: &ModelRequest) -> Charge {
         let worst = worst_case(&*self.model, request);
@@ -200,20 +203,20 @@ impl Metered {
         }
     }
 
-    /// Notes what a call has cost, as far as anybody knows.
-    async fn book(
+    /// Records what a call has cost, as far as that is known.
+    async fn record_spent(
         &self,
         reservation: &ReservationId,
-        spent: Spent,
+        spent: FailureCost,
         price: Option<Price>,
     ) -> Result<(), StoreError> {
         let store = &self.meter.store;
         match spent {
-            Spent::Nothing => {
+            FailureCost::Nothing => {
                 store.release(reservation).await?;
             }
-            Spent::Reported(usage) => self.settle(reservation, usage, price).await?,
-            Spent::Unknown => {}
+            FailureCost::Reported(usage) => self.settle(reservation, usage, price).await?,
+            FailureCost::Unknown => {}
         }
         Ok(())
     }
@@ -224,7 +227,7 @@ impl Metered {
         usage: Usage,
         price: Option<Price>,
     ) -> Result<(), StoreError> {
-        let Meter { store, clock, .. } = &self.meter;
+        let SpendMeter { store, clock, .. } = &self.meter;
         let cost = price.map(|price| price.cost(usage));
         let settled = store.settle(reservation, usage, cost, clock.now()).await?;
         match settled {
@@ -248,7 +251,7 @@ impl Metered {
                 model: self.model.name().to_owned(),
                 source,
             },
-            spent: Spent::Nothing,
+            spent: FailureCost::Nothing,
         }
     }
 }

@@ -1,24 +1,24 @@
 //! The most that one question can cost, in tokens.
 //!
-//! Nothing here knows how a provider wraps what it is told, so there is a margin for each message and
-//! each request. A bound that is too wide makes calls wait at a cap; one too narrow would let it be passed.
+//! How a provider wraps a request is not known here, so there is a margin for each message and each
+//! request. A bound that is too wide makes calls wait at a cap; one too narrow would let it be passed.
 
 use daybook_domain::model::{Model, ModelRequest, Usage};
 
 /// Tokens that a provider may put around each message, tool and call of a tool.
 pub const PER_MESSAGE: u64 = 16;
-/// Tokens that may be added to each request: what a provider says of tools and forms, and what a repair
-/// says of an answer.
+/// Tokens that may be added to each request: a provider's instructions on tools and answer schemas, and
+/// a repair's account of an answer.
 pub const PER_REQUEST: u64 = 1_024;
-/// How often one request may tell the schema of its answer: to the provider, in a message, in a repair.
-pub const SCHEMA_TELLINGS: u64 = 3;
+/// How often one request may hold the schema of its answer: for the provider, in a message, in a repair.
+pub const SCHEMA_COPIES: u64 = 3;
 
-/// What a question is expected to cost when the first try succeeds: its tokens as the model counts
-/// them, and the longest answer.
+/// The expected usage of a question whose first try succeeds: its tokens as the model counts them, and
+/// the longest answer.
 #[must_use]
-pub fn question(model: &dyn Model, request: &ModelRequest) -> Usage {
+pub fn expected_usage(model: &dyn Model, request: &ModelRequest) -> Usage {
     Usage {
-        input: said(model, request) + schema(model, request),
+        input: message_tokens(model, request) + schema_tokens(model, request),
         cached: 0,
         output: u64::from(request.max_tokens),
     }
@@ -32,8 +32,8 @@ pub fn worst_case(model: &dyn Model, request: &ModelRequest) -> Usage {
     let answer = u64::from(request.max_tokens);
     let calls: usize = request.messages.iter().map(|it| it.calls.len()).sum();
     let parts = (request.messages.len() + request.tools.len() + calls) as u64;
-    let each = said(model, request)
-        + SCHEMA_TELLINGS * schema(model, request)
+    let each = message_tokens(model, request)
+        + SCHEMA_COPIES * schema_tokens(model, request)
         + PER_MESSAGE * parts
         + PER_REQUEST;
     let repeated = answer.saturating_mul(requests - 1);
@@ -45,7 +45,7 @@ pub fn worst_case(model: &dyn Model, request: &ModelRequest) -> Usage {
 }
 
 /// The tokens of messages and tools.
-fn said(model: &dyn Model, request: &ModelRequest) -> u64 {
+fn message_tokens(model: &dyn Model, request: &ModelRequest) -> u64 {
     let count = |text: &str| u64::from(model.count_tokens(text));
     let messages = request.messages.iter().map(|message| {
         let calls = message.calls.iter();
@@ -60,11 +60,11 @@ fn said(model: &dyn Model, request: &ModelRequest) -> u64 {
     messages.sum::<u64>() + tools.sum::<u64>()
 }
 
-/// The tokens of the schema that the answer is held to.
-fn schema(model: &dyn Model, request: &ModelRequest) -> u64 {
+/// The tokens of the schema that the answer must fit.
+fn schema_tokens(model: &dyn Model, request: &ModelRequest) -> u64 {
     let count = |text: &str| u64::from(model.count_tokens(text));
-    let told = request.answer.as_ref();
-    told.map_or(0, |answer| {
+    let answer = request.answer.as_ref();
+    answer.map_or(0, |answer| {
         count(&answer.name) + count(&answer.schema.to_string())
     })
 }

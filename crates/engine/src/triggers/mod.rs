@@ -1,19 +1,19 @@
-//! What happened to a session decides when it, or another, is extracted.
+//! Handles triggers: what happened to a session decides when it, or another, is extracted.
 //!
-//! Asks no model and waits for no worker. Safe to repeat.
+//! Handling one asks no model, waits for no worker and is safe to repeat.
 //!
 //! Not here: the table of what is due when, that is `domain::trigger`; doing what is due, that is `jobs`.
 
 mod sweep;
 
-pub use sweep::Swept;
+pub use sweep::SweepReport;
 
 use std::sync::Arc;
 
 use daybook_domain::eligibility::{Ineligible, Switches, eligible};
 use daybook_domain::seams::{Append, Store};
 use daybook_domain::time::Clock;
-use daybook_domain::trigger::{Rules, Sweep};
+use daybook_domain::trigger::{SweepLimits, TriggerRules};
 use daybook_domain::{
     JobKey, Priority, Session, SessionId, SessionKind, SessionMeta, StoreError, Timestamp, Trigger,
 };
@@ -22,52 +22,52 @@ use tracing::{Span, debug_span};
 
 use crate::stage::within;
 
-/// What triggers act on, and by which rules.
+/// Handles triggers by the rules of a profile.
 #[derive(Clone)]
 pub struct Triggers {
-    /// Where sessions and jobs live.
+    /// The store of sessions and jobs.
     pub store: Arc<dyn Store>,
     /// The present time.
     pub clock: Arc<dyn Clock>,
-    /// What each trigger does.
-    pub rules: Rules,
-    /// What a starting session looks over; `None` for nothing.
-    pub sweep: Option<Sweep>,
+    /// What each kind of trigger does.
+    pub rules: TriggerRules,
+    /// How a starting session makes others due; `None` if it does not.
+    pub sweep: Option<SweepLimits>,
     /// Where memory is switched off.
     pub switches: Switches,
 }
 
-/// What a trigger did.
+/// What handling a trigger did.
 #[must_use]
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Triggered {
-    /// The session is extracted then at the earliest, with this priority.
+pub enum TriggerOutcome {
+    /// The session is due at this time, with this priority.
     DueAt(Timestamp, Priority),
-    /// All that was said has been extracted already.
+    /// Every event of the session is extracted already.
     NothingNew,
     /// Memory is never made from this session.
     Never(Ineligible),
-    /// So many other sessions of the agent go before the rest.
+    /// So many other sessions of the agent were given priority.
     Raised(usize),
-    /// What waited was looked over.
-    Swept(Swept),
+    /// Sessions that wait were examined.
+    Swept(SweepReport),
 }
 
 impl Triggers {
-    /// Takes note of what happened to `session`. `user` is whose words it holds, where that is not
-    /// the person of the data folder.
+    /// Handles a trigger of `session`. `user` is the user who wrote its human events, unless that is the
+    /// person of the data folder.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`] for a session that nothing was appended to, unless it has only begun;
-    /// otherwise the store's.
-    pub async fn happened(
+    /// [`StoreError::NotFound`] for a session without events, unless the trigger is [`Trigger::Start`] or
+    /// [`Trigger::Prompt`]; otherwise the store's.
+    pub async fn handle(
         &self,
         session: &SessionId,
         user: Option<&str>,
         what: Trigger,
-    ) -> Result<Triggered, StoreError> {
-        let span = debug_span!("trigger", %session, trigger = what.word(), outcome = Empty);
-        within(span, self.act(session, user, what), note).await
+    ) -> Result<TriggerOutcome, StoreError> {
+        let span = debug_span!("trigger", %session, trigger = what.as_str(), outcome = Empty);
+        within(span, self.act(session, user, what), record_outcome).await
     }
 
     async fn act(
@@ -75,35 +75,39 @@ impl Triggers {
         session: &SessionId,
         user: Option<&str>,
         what: Trigger,
-    ) -> Result<Triggered, StoreError> {
+    ) -> Result<TriggerOutcome, StoreError> {
         let known = self.store.session(session).await?;
         match what {
             Trigger::Prompt => {
                 let user = known.as_ref().map_or(user, |known| known.user.as_deref());
                 let most = self.rules.reprioritize;
                 let raised = self.store.reprioritize(session, user, most).await?;
-                Ok(Triggered::Raised(raised))
+                Ok(TriggerOutcome::Raised(raised))
             }
-            Trigger::Start => self.started(session, known.as_ref()).await,
-            _ => match known {
-                Some(known) => self.concerns(&known, what).await,
+            Trigger::Start => self.handle_start(session, known.as_ref()).await,
+            Trigger::Turn
+            | Trigger::Sleep
+            | Trigger::End
+            | Trigger::Compaction
+            | Trigger::Reset => match known {
+                Some(known) => self.mark(&known, what).await,
                 None => Err(StoreError::NotFound(format!("session {session}"))),
             },
         }
     }
 
-    /// Marks `old`, then creates its successor. Whoever dies between the two leaves a marked session
-    /// behind, never an unmarked one (seed 000, trigger 3).
+    /// Marks `old`, then creates its successor. A process that dies between the two leaves a marked session
+    /// behind, never an unmarked one (D91).
     ///
     /// # Errors
-    /// As [`Triggers::happened`]; without a mark there is no successor.
-    pub async fn succeed(
+    /// As [`Triggers::handle`]; without a mark there is no successor.
+    pub async fn start_successor(
         &self,
         old: &SessionId,
         successor: SessionId,
         what: Trigger,
-    ) -> Result<Triggered, StoreError> {
-        let triggered = self.happened(old, None, what).await?;
+    ) -> Result<TriggerOutcome, StoreError> {
+        let triggered = self.handle(old, None, what).await?;
         let before = self.store.session(old).await?;
         let created = Append {
             session: SessionMeta {
@@ -129,9 +133,9 @@ impl Triggers {
         Ok(triggered)
     }
 
-    async fn concerns(&self, session: &Session, what: Trigger) -> Result<Triggered, StoreError> {
+    async fn mark(&self, session: &Session, what: Trigger) -> Result<TriggerOutcome, StoreError> {
         if let Err(why) = eligible(session, &self.switches) {
-            return Ok(Triggered::Never(why));
+            return Ok(TriggerOutcome::Never(why));
         }
         let key = JobKey::Extract(session.id.clone());
         let now = self.clock.now();
@@ -140,36 +144,36 @@ impl Triggers {
         }
         let job = self.store.job(&key).await?;
         let due = job.and_then(|job| Some((job.due_at()?, job.priority)));
-        Ok(due.map_or(Triggered::NothingNew, |(due, priority)| {
-            Triggered::DueAt(due, priority)
+        Ok(due.map_or(TriggerOutcome::NothingNew, |(due, priority)| {
+            TriggerOutcome::DueAt(due, priority)
         }))
     }
 
-    /// Only a person's own session has others looked over: a sub-agent's or a memory agent's would make
-    /// memory from its own making.
-    async fn started(
+    /// Sweeps when a person's own session starts. A sub-agent's or a memory agent's session sweeps
+    /// nothing: it would cause memory to be made from its own making.
+    async fn handle_start(
         &self,
         session: &SessionId,
         known: Option<&Session>,
-    ) -> Result<Triggered, StoreError> {
+    ) -> Result<TriggerOutcome, StoreError> {
         if let Some(Err(why)) = known.map(|known| eligible(known, &self.switches)) {
-            return Ok(Triggered::Never(why));
+            return Ok(TriggerOutcome::Never(why));
         }
         let swept = match &self.sweep {
             Some(sweep) => self.sweep(session, sweep).await?,
-            None => Swept::default(),
+            None => SweepReport::default(),
         };
-        Ok(Triggered::Swept(swept))
+        Ok(TriggerOutcome::Swept(swept))
     }
 }
 
-fn note(span: &Span, triggered: &Triggered) {
+fn record_outcome(span: &Span, triggered: &TriggerOutcome) {
     let outcome = match triggered {
-        Triggered::DueAt(..) => "due",
-        Triggered::NothingNew => "nothing_new",
-        Triggered::Never(_) => "never",
-        Triggered::Raised(_) => "raised",
-        Triggered::Swept(_) => "swept",
+        TriggerOutcome::DueAt(..) => "due",
+        TriggerOutcome::NothingNew => "nothing_new",
+        TriggerOutcome::Never(_) => "never",
+        TriggerOutcome::Raised(_) => "raised",
+        TriggerOutcome::Swept(_) => "swept",
     };
     span.record("outcome", outcome);
 }

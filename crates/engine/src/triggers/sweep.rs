@@ -1,19 +1,19 @@
-//! A starting session has what waits looked over: the sessions that have rested, newest first, a
-//! bounded number of them (seed 002, "startup claim").
+//! Sweeps when a session starts: makes other sessions due that have rested, newest first, a bounded
+//! number of them (Codex, C15 to C21).
 
 use std::time::Duration;
 
 use daybook_domain::eligibility::eligible;
-use daybook_domain::trigger::Sweep;
+use daybook_domain::trigger::SweepLimits;
 use daybook_domain::{Job, JobKey, JobKind, Priority, Session, SessionId, StoreError, Timestamp};
 
 use super::Triggers;
 
 /// What a sweep did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Swept {
-    /// Sessions that were looked at.
-    pub looked: usize,
+pub struct SweepReport {
+    /// Sessions that were examined.
+    pub examined: usize,
     /// Sessions that are due now, newest first.
     pub due: Vec<SessionId>,
 }
@@ -22,17 +22,17 @@ impl Triggers {
     pub(super) async fn sweep(
         &self,
         beside: &SessionId,
-        sweep: &Sweep,
-    ) -> Result<Swept, StoreError> {
+        sweep: &SweepLimits,
+    ) -> Result<SweepReport, StoreError> {
         let now = self.clock.now();
-        let mut left = sweep.claims.saturating_sub(self.running(now).await?);
-        let mut swept = Swept::default();
+        let mut left = sweep.claims.saturating_sub(self.count_running(now).await?);
+        let mut swept = SweepReport::default();
         if left == 0 || sweep.scan == 0 {
             return Ok(swept);
         }
         let before = |age: Duration| Timestamp(now.0 - i64::try_from(age.as_millis()).unwrap_or(0));
         let between = (before(sweep.max_age), before(sweep.min_idle));
-        // The session that starts is not looked at, and takes no place in the scan.
+        // The session that starts is not examined, and takes no place in the scan.
         let scan = sweep.scan.saturating_add(1);
         let mut sessions = self
             .store
@@ -40,7 +40,7 @@ impl Triggers {
             .await?;
         sessions.retain(|session| &session.id != beside);
         sessions.truncate(sweep.scan);
-        swept.looked = sessions.len();
+        swept.examined = sessions.len();
         for session in sessions {
             if left == 0 {
                 break;
@@ -59,23 +59,23 @@ impl Triggers {
         Ok(swept)
     }
 
-    fn is_wanted(&self, session: &Session, sweep: &Sweep) -> bool {
-        let held_there = sweep.surfaces.is_empty()
+    fn is_wanted(&self, session: &Session, sweep: &SweepLimits) -> bool {
+        let is_of_surface = sweep.surfaces.is_empty()
             || session
                 .surface
                 .as_ref()
                 .is_some_and(|surface| sweep.surfaces.contains(surface));
-        held_there && eligible(session, &self.switches).is_ok()
+        is_of_surface && eligible(session, &self.switches).is_ok()
     }
 
-    async fn running(&self, now: Timestamp) -> Result<usize, StoreError> {
-        let jobs = self.store.jobs(JobKind::Extract).await?;
+    async fn count_running(&self, now: Timestamp) -> Result<usize, StoreError> {
+        let jobs = self.store.jobs_of_all_tenants(JobKind::Extract).await?;
         Ok(jobs.iter().filter(|job| job.is_leased(now)).count())
     }
 }
 
-/// Whether there is something that a person said, and nobody is at it.
+/// Whether a session with a person's words waits, and no worker holds its job.
 fn waits(job: &Job, now: Timestamp) -> bool {
-    let said = job.done > 0 || job.turns > 0;
-    said && job.is_ahead() && !job.is_leased(now) && job.retry_at.is_none_or(|at| at <= now)
+    let has_turn = job.done > 0 || job.turns > 0;
+    has_turn && job.is_ahead() && !job.is_leased(now) && job.retry_at.is_none_or(|at| at <= now)
 }

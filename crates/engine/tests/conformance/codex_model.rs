@@ -1,40 +1,41 @@
-//! Codex 52, 56, 62 and 67: what the first stage's model is told of a rollout, and what it costs (seed 002,
-//! spec 5.5). 49 to 51 and 61 are with what takes rollouts in, 53 to 60 and 64 to 66 with the dialect.
+//! C52, C56, C62 and C67: what the first stage's model reads of a rollout, and what it costs. C49 to C51 and
+//! C61 are tested with the import of rollouts, C53 to C60 and C64 to C66 beside the dialect.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use daybook_domain::eligibility::Switches;
-use daybook_domain::model::{Finish, Model, ModelFailure, ModelReply, ModelRequest, Usage};
+use daybook_domain::model::{FinishReason, Model, ModelFailure, ModelReply, ModelRequest, Usage};
 use daybook_domain::price::PriceTable;
 use daybook_domain::seams::SpendStore;
 use daybook_domain::spend::{SpendBy, SpendSum};
 use daybook_domain::{Tenant, Timestamp};
+use daybook_engine::append::IngestContext;
 use daybook_engine::extract::Extractor;
 use daybook_engine::extract::model::{Dialect, ModelExtractor, Rendering};
-use daybook_engine::ingest::import::{FileReport, ImportProgress, Intake, import, scan};
-use daybook_engine::ingest::redact::Redactor;
-use daybook_engine::jobs::{Workshop, work};
+use daybook_engine::import::{FileReport, ImportProgress, import, scan};
+use daybook_engine::jobs::{WorkerContext, work};
 use daybook_engine::profile::Profile;
-use daybook_engine::spend::{Attribution, Meter};
+use daybook_engine::spend::{Attribution, SpendMeter};
 use daybook_engine::stop::Stop;
 use daybook_store::MemoryStore;
 use daybook_testkit::fixtures::DAWN;
 use daybook_testkit::{ManualClock, run};
+use daybook_text::redact::Redactor;
 use serde_json::{Value, json};
 
-use crate::bed::{Bed, Unseen, on_each_store};
+use crate::profile_test_support::{ProfileFixture, SilentProgress, on_each_store};
 
-/// A model that finds nothing worth keeping, and remembers what it was asked.
+/// Answers that nothing is worth keeping, and records each request.
 #[derive(Default)]
-struct Recording {
-    asked: Mutex<Vec<ModelRequest>>,
+struct RecordingModel {
+    requests: Mutex<Vec<ModelRequest>>,
     usages: Mutex<Vec<Option<Usage>>>,
 }
 
 #[async_trait]
-impl Model for Recording {
+impl Model for RecordingModel {
     fn name(&self) -> &str {
         "ada/small"
     }
@@ -48,30 +49,30 @@ impl Model for Recording {
     }
 
     async fn ask(&self, request: &ModelRequest) -> Result<ModelReply, ModelFailure> {
-        self.asked.lock().unwrap().push(request.clone());
+        self.requests.lock().unwrap().push(request.clone());
         let nothing = json!({"rollout_summary": "", "rollout_slug": null, "raw_memory": ""});
         Ok(ModelReply {
             text: nothing.to_string(),
             answer: Some(nothing),
             calls: Vec::new(),
-            finish: Finish::Stop,
+            finish: FinishReason::Stop,
             usage: self.usages.lock().unwrap().pop().flatten(),
             requests: 1,
         })
     }
 }
 
-struct Quiet;
+struct SilentImport;
 
-impl ImportProgress for Quiet {
+impl ImportProgress for SilentImport {
     fn bytes(&self, _: u64) {}
     fn file(&self, _: &FileReport) {}
 }
 
 const SESSION: &str = "0194f5a6-89ab-7cde-8123-456789abcdef";
 
-/// All that a model is told of a rollout of these items.
-async fn told(bed: &Bed, items: &[Value]) -> String {
+/// Imports a rollout of these items and returns the whole text of the one request about it.
+async fn prompt_text(fixture: &ProfileFixture, items: &[Value]) -> String {
     let folder = tempfile::tempdir().unwrap();
     let at = "2026-03-01T10:00:00Z";
     let meta = json!({"id": SESSION, "timestamp": at, "cwd": "/home/ada/engine", "source": "cli"});
@@ -81,48 +82,50 @@ async fn told(bed: &Bed, items: &[Value]) -> String {
     let mut lines = vec![line("session_meta", &meta)];
     lines.extend(items.iter().map(|item| line("response_item", item)));
     std::fs::write(folder.path().join("rollout.jsonl"), lines.join("\n") + "\n").unwrap();
-    let model = Arc::new(Recording::default());
+    let model = Arc::new(RecordingModel::default());
     let extractor = ModelExtractor::new(Arc::clone(&model) as Arc<dyn Model>, Dialect::StageOne);
-    let shop = Workshop {
-        extractor: Arc::new(extractor.rendering(Rendering::Rollout)) as Arc<dyn Extractor>,
-        ..bed.shop()
+    let worker_context = WorkerContext {
+        extractor: Arc::new(extractor.with_rendering(Rendering::Rollout)) as Arc<dyn Extractor>,
+        ..fixture.worker_context()
     };
-    let intake = Intake {
-        store: Arc::clone(&shop.store),
-        clock: Arc::clone(&shop.clock),
-        tenant: shop.tenant.clone(),
-        patience: bed.profile.triggers.patience,
+    let intake = IngestContext {
+        store: Arc::clone(&worker_context.store),
+        clock: Arc::clone(&worker_context.clock),
+        tenant: worker_context.tenant.clone(),
+        patience: fixture.profile.triggers.patience,
         switches: Switches::default(),
         redactor: Arc::new(Redactor::standard()),
         readers: 1,
     };
     let files = scan(&[folder.path().to_owned()]);
-    let taken = import(&intake, "rollout", files, &Stop::default(), &Quiet).await;
-    assert_eq!(taken.unwrap().sessions.len(), 1);
-    bed.clock.advance(Duration::from_secs(30 * 86_400));
-    let done = work(&shop, &Stop::default(), &Unseen).await.unwrap();
+    let imported = import(&intake, "rollout", files, &Stop::default(), &SilentImport).await;
+    assert_eq!(imported.unwrap().sessions.len(), 1);
+    fixture.clock.advance(Duration::from_secs(30 * 86_400));
+    let done = work(&worker_context, &Stop::default(), &SilentProgress)
+        .await
+        .unwrap();
     assert_eq!(done.failed, []);
-    let asked = model.asked.lock().unwrap();
-    let [request] = asked.as_slice() else {
-        panic!("asked {} times", asked.len());
+    let requests = model.requests.lock().unwrap();
+    let [request] = requests.as_slice() else {
+        panic!("asked {} times", requests.len());
     };
     let texts = request.messages.iter().map(|message| message.text.as_str());
     texts.collect::<Vec<_>>().concat()
 }
 
 fn check(items: &[Value], holds: &[&str], holds_not: &[&str]) {
-    on_each_store(Profile::codex(), async |bed: &Bed| {
-        let told = told(bed, items).await;
+    on_each_store(Profile::codex(), async |fixture: &ProfileFixture| {
+        let prompt_text = prompt_text(fixture, items).await;
         for text in holds {
-            assert!(told.contains(text), "{text} is not in {told}");
+            assert!(prompt_text.contains(text), "{text} is not in {prompt_text}");
         }
         for text in holds_not {
-            assert!(!told.contains(text), "{text} is in {told}");
+            assert!(!prompt_text.contains(text), "{text} is in {prompt_text}");
         }
     });
 }
 
-fn said(text: &str) -> Value {
+fn message(text: &str) -> Value {
     json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]})
 }
 
@@ -135,30 +138,30 @@ fn output(output: &str) -> Value {
 }
 
 #[test]
-fn codex_52_no_key_that_a_tool_printed_reaches_the_model() {
+fn c52_no_key_that_a_tool_printed_reaches_the_model() {
     let letters: String = ('a'..='z').collect();
     let key = format!("sk-{letters}{}", 123_456);
     let printed = json!({ "token": key }).to_string();
     let items = [
-        said("which token do we use?"),
+        message("which token do we use?"),
         call("shell", &json!({"command": ["cat", "token.json"]})),
         output(&printed),
     ];
     check(&items, &["cat token.json", "[REDACTED"], &[&key, &letters]);
 }
 
-/// There requests carry metadata of their own; here there is none that could name a session.
+/// In Codex, requests carry metadata of their own; here they have none that could name a session.
 #[test]
-fn codex_62_a_request_names_no_session() {
-    check(&[said("hello there")], &["hello there"], &[SESSION]);
+fn c62_a_request_names_no_session() {
+    check(&[message("hello there")], &["hello there"], &[SESSION]);
 }
 
 #[test]
-fn codex_67_the_answer_to_a_question_is_a_persons_with_the_question() {
+fn c67_the_answer_to_a_question_is_a_persons_with_the_question() {
     let asked = json!({"questions": [{"id": "q1", "question": "Which store?"}]});
     let answered = json!({"answers": {"q1": {"answers": ["SQLite"]}}});
     let items = [
-        said("set it up"),
+        message("set it up"),
         call("request_user_input", &asked),
         output(&answered.to_string()),
     ];
@@ -166,16 +169,16 @@ fn codex_67_the_answer_to_a_question_is_a_persons_with_the_question() {
     check(&items, &[row], &[]);
 }
 
-/// What calls that reported, and calls that did not, come to.
-fn billed(usages: Vec<Option<Usage>>) -> SpendSum {
+/// Makes one metered call for each usage, reported or not, and returns the recorded spend.
+fn recorded_spend(usages: Vec<Option<Usage>>) -> SpendSum {
     run(async {
         let store = Arc::new(MemoryStore::default());
         let calls = usages.len();
-        let model = Arc::new(Recording {
+        let model = Arc::new(RecordingModel {
             usages: Mutex::new(usages),
-            ..Recording::default()
+            ..RecordingModel::default()
         });
-        let meter = Meter {
+        let meter = SpendMeter {
             store: Arc::clone(&store) as Arc<dyn SpendStore>,
             clock: Arc::new(ManualClock::at(DAWN)),
             prices: PriceTable::default(),
@@ -189,7 +192,7 @@ fn billed(usages: Vec<Option<Usage>>) -> SpendSum {
             session: None,
             scope: None,
         };
-        let metered = meter.metered(model, whom);
+        let metered = meter.budgeted(model, whom);
         for _ in 0..calls {
             let request = ModelRequest {
                 messages: Vec::new(),
@@ -206,10 +209,10 @@ fn billed(usages: Vec<Option<Usage>>) -> SpendSum {
     })
 }
 
-/// Thoughts are part of the output here. Where nobody reported, the sum is none there; here it is open, and
-/// counts with the worst case.
+/// Thoughts are part of the output here. Where a provider reports no usage, Codex has no sum; here the call stays
+/// open and counts with its worst case.
 #[test]
-fn codex_56_what_is_reported_is_added_up_and_what_is_not_stays_open() {
+fn c56_what_is_reported_is_added_up_and_what_is_not_stays_open() {
     let usage = |input, cached, output| {
         Some(Usage {
             input,
@@ -217,14 +220,14 @@ fn codex_56_what_is_reported_is_added_up_and_what_is_not_stays_open() {
             output,
         })
     };
-    let sum = billed(vec![usage(10, 2, 3), None, usage(7, 1, 2)]);
+    let sum = recorded_spend(vec![usage(10, 2, 3), None, usage(7, 1, 2)]);
     let all = Usage {
         input: 17,
         cached: 3,
         output: 5,
     };
     assert_eq!((sum.usage, sum.calls, sum.open), (all, 3, 1));
-    let sum = billed(vec![None]);
+    let sum = recorded_spend(vec![None]);
     assert_eq!((sum.usage, sum.open), (Usage::default(), 1));
     assert!(sum.reserved.tokens > 0);
 }

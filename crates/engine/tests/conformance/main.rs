@@ -1,11 +1,15 @@
-//! What the seeds' own systems do, by the numbers of the conformance lists: `dc` of Daycare, `codex`,
-//! `mr` of MindRoom, as far as they concern schema, triggers, workers and what a model is asked. Event sequence numbers stand
-//! where they use history ids or seconds. Where a promise of ours wins over what they do, the test
-//! says so.
+//! Conformance with other systems, by the numbers of docs/conformance.md: D of Daycare, C of Codex, M of MindRoom.
+//! Covers schema, triggers, workers and requests to models. Event sequence numbers replace their
+//! history ids and seconds. A test whose expectation differs, because one of our promises wins, explains it.
 //!
-//! Each runs on the memory store, on SQLite and on PostgreSQL.
+//! Each test runs on the memory store, on SQLite and on PostgreSQL.
 
-mod bed;
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "tests use this machine's clock, folders and processes"
+)]
+
 mod codex;
 mod codex_model;
 mod codex_scope;
@@ -14,5 +18,6 @@ mod daycare;
 mod daycare_worker;
 mod defects;
 mod mindroom;
+mod profile_test_support;
 #[path = "../it/stores.rs"]
 mod stores;

@@ -1,5 +1,5 @@
-//! Work that meets a cap: who stands in, what is done anew when there is room, and what an extractor is
-//! shown of what is known.
+//! Work that reaches a cap: when the fallback extractor is used, what is redone when there is room, and what
+//! an extractor is shown of existing knowledge.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -9,53 +9,54 @@ use daybook_domain::calendar::Day;
 use daybook_domain::eligibility::Switches;
 use daybook_domain::time::Clock;
 use daybook_domain::{
-    Digest, EventId, FailureClass, Job, JobKey, JobKind, NewEvent, ObservationKind, Origin, Retry,
-    Scope, SessionId, Tenant, Timestamp, Wait,
+    Digest, EventId, FailureClass, FallbackFor, Job, JobKey, JobKind, NewEvent, ObservationKind,
+    Origin, Provenance, RetryPolicy, RetryWait, Tenant, Timestamp,
 };
-use daybook_engine::extract::stand_in::StandIn;
-use daybook_engine::extract::{Draft, ExtractError, Extracted, Extractor, Window};
-use daybook_engine::ingest::redact::Redactor;
+use daybook_engine::extract::fallback::FallbackExtractor;
+use daybook_engine::extract::{ExtractError, Extractor, ExtractorOutput, ObservationDraft, Window};
 use daybook_engine::jobs::{
-    Progress, UpdateReport, Waits, WorkLimits, Workshop, redo_older, remember, retry_waiting, work,
+    UpdateReport, WaitFilter, WorkLimits, WorkerContext, redo_older, remember, retry_waiting, work,
 };
 use daybook_engine::stop::Stop;
-use daybook_testkit::fixtures::{DAWN, EventShape, append, event, session, user_scope};
+use daybook_testkit::fixtures::{DAWN, EventFixture, append, event, session, user_scope};
 use daybook_testkit::{ManualClock, run};
+use daybook_text::redact::Redactor;
 use jiff::tz::TimeZone;
 use tempfile::TempDir;
 
-use crate::stores::{self, Made};
+use crate::silent_progress::SilentProgress;
+use crate::stores::{self, TestStore};
 
 const DAY: Duration = Duration::from_secs(86_400);
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// What a window was shown as known: lines of the diary, memories, a summary.
-type Shown = (Vec<String>, Vec<String>, Option<String>);
+/// Knowledge shown with a window: lines of the diary, memories, a summary.
+type ShownKnowledge = (Vec<String>, Vec<String>, Option<String>);
 
-/// Keeps what a person says under its own name, as long as there is room.
-struct Scripted {
+/// An extractor that keeps each human event under its own name, as long as its cap has room.
+struct CappedExtractor {
     name: &'static str,
-    /// Windows that there is room for.
+    /// Windows that still fit under the cap.
     room: Mutex<usize>,
-    /// When there is room again, once there is none.
-    wait: Mutex<Wait>,
-    /// How it fails then.
+    /// The wait that it returns once the cap is reached.
+    wait: Mutex<RetryWait>,
+    /// The class of its failure then.
     class: Mutex<FailureClass>,
-    shown: Mutex<Vec<Shown>>,
+    shown: Mutex<Vec<ShownKnowledge>>,
 }
 
-fn scripted(name: &'static str, room: usize) -> Arc<Scripted> {
-    Arc::new(Scripted {
+fn capped_extractor(name: &'static str, room: usize) -> Arc<CappedExtractor> {
+    Arc::new(CappedExtractor {
         name,
         room: Mutex::new(room),
-        wait: Mutex::new(Wait::Unsaid),
+        wait: Mutex::new(RetryWait::Unspecified),
         class: Mutex::new(FailureClass::AtCap),
         shown: Mutex::default(),
     })
 }
 
 #[async_trait]
-impl Extractor for Scripted {
+impl Extractor for CappedExtractor {
     fn name(&self) -> &str {
         self.name
     }
@@ -64,7 +65,7 @@ impl Extractor for Scripted {
         self.name.starts_with("model")
     }
 
-    async fn extract(&self, window: Window<'_>) -> Result<Extracted, ExtractError> {
+    async fn extract(&self, window: Window<'_>) -> Result<ExtractorOutput, ExtractError> {
         let mut room = self.room.lock().unwrap();
         if *room == 0 {
             return Err(ExtractError {
@@ -79,7 +80,7 @@ impl Extractor for Scripted {
         let shown = (known.recent.to_vec(), known.relevant.to_vec(), summary);
         self.shown.lock().unwrap().push(shown);
         let human = window.events.iter().filter(|e| e.origin == Origin::Human);
-        let drafts = human.map(|event| Draft {
+        let drafts = human.map(|event| ObservationDraft {
             kind: ObservationKind::Fact,
             general: true,
             text: format!("{}: {}", self.name, event.text),
@@ -96,7 +97,7 @@ impl Extractor for Scripted {
             .events
             .first()
             .map_or(Timestamp::ZERO, |event| event.at);
-        Ok(Extracted {
+        Ok(ExtractorOutput {
             drafts: drafts.collect(),
             digest: Some(Digest {
                 summary: Some(format!("{} up to {last}", self.name)),
@@ -104,35 +105,28 @@ impl Extractor for Scripted {
                 to_at: at,
                 ..Digest::default()
             }),
-            ..Extracted::default()
+            ..ExtractorOutput::default()
         })
     }
 }
 
-struct Bed {
-    shop: Workshop,
+struct CapFixture {
+    worker: WorkerContext,
     clock: Arc<ManualClock>,
     _root: TempDir,
-    _made: Made,
+    _made: TestStore,
 }
 
-struct Unseen;
-
-impl Progress for Unseen {
-    fn session_read(&self, _: &SessionId) {}
-    fn scope_written(&self, _: &Scope) {}
-}
-
-fn on_each_store(scene: impl AsyncFn(&mut Bed)) {
+fn on_each_store(test: impl AsyncFn(&mut CapFixture)) {
     for made in stores::ALL.iter().filter_map(|make| make()) {
         let clock = Arc::new(ManualClock::at(DAWN));
         let root = TempDir::new().unwrap();
-        let shop = Workshop {
+        let worker = WorkerContext {
             store: Arc::clone(&made.store),
             trees: made.trees.clone(),
             root: root.path().to_owned(),
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
-            extractor: scripted("plain/1", usize::MAX),
+            extractor: capped_extractor("plain/1", usize::MAX),
             holder: "worker".to_owned(),
             person: "ada".to_owned(),
             zone: TimeZone::UTC,
@@ -143,66 +137,76 @@ fn on_each_store(scene: impl AsyncFn(&mut Bed)) {
                 ..WorkLimits::default()
             },
         };
-        let mut bed = Bed {
-            shop,
+        let mut fixture = CapFixture {
+            worker,
             clock,
             _root: root,
             _made: made,
         };
-        run(scene(&mut bed));
+        run(test(&mut fixture));
     }
 }
 
-impl Bed {
-    /// What a person says now; an hour later all sessions have rested.
+impl CapFixture {
+    /// Appends a human event now, and moves on an hour, after which all sessions have rested.
     async fn say(&self, name: &str, text: &str) {
         let now = self.clock.now();
         let said = NewEvent {
             id: EventId::of(&[name.as_bytes(), text.as_bytes()]),
-            ..event(text).said_at(now)
+            ..event(text).with_time(now)
         };
         let mut append = append(&session(name), vec![said]);
         append.now = now;
-        self.shop.store.append(&append).await.unwrap();
+        self.worker.store.append(&append).await.unwrap();
         self.clock.advance(HOUR);
     }
 
     async fn update(&self) -> UpdateReport {
-        work(&self.shop, &Stop::default(), &Unseen).await.unwrap()
+        work(&self.worker, &Stop::default(), &SilentProgress)
+            .await
+            .unwrap()
     }
 
-    /// The extractor that is asked, with a stand-in and room for so many windows until the day ends.
-    fn asks(&mut self, name: &'static str, room: usize) -> Arc<Scripted> {
-        let asked = scripted(name, room);
-        self.ends_today(&asked);
-        let stand_in = StandIn::new(
-            Arc::clone(&asked) as Arc<dyn Extractor>,
-            scripted("plain/1", usize::MAX),
+    /// Installs an extractor with a fallback, with room for `room` windows until the day ends.
+    fn with_extractor(&mut self, name: &'static str, room: usize) -> Arc<CappedExtractor> {
+        let extractor = capped_extractor(name, room);
+        self.wait_until_tomorrow(&extractor);
+        let fallback = FallbackExtractor::new(
+            Arc::clone(&extractor) as Arc<dyn Extractor>,
+            capped_extractor("plain/1", usize::MAX),
         );
-        self.shop.extractor = Arc::new(stand_in);
-        asked
+        self.worker.extractor = Arc::new(fallback);
+        extractor
     }
 
-    fn ends_today(&self, asked: &Scripted) {
+    fn wait_until_tomorrow(&self, extractor: &CappedExtractor) {
         let tomorrow = Day::of(self.clock.now()).next().begins();
-        *asked.wait.lock().unwrap() = Wait::Until(tomorrow);
+        *extractor.wait.lock().unwrap() = RetryWait::Until(tomorrow);
     }
 
-    async fn tomorrow(&self, asked: &Scripted, room: usize) {
+    async fn begin_tomorrow(&self, extractor: &CappedExtractor, room: usize) {
         let tomorrow = Day::of(self.clock.now()).next().begins();
         self.clock.advance(tomorrow.since(self.clock.now()));
-        *asked.room.lock().unwrap() = room;
-        self.ends_today(asked);
+        *extractor.room.lock().unwrap() = room;
+        self.wait_until_tomorrow(extractor);
     }
 
-    async fn made_by(&self) -> Vec<String> {
-        let pairs = self.shop.store.extractors(&self.shop.tenant).await.unwrap();
-        pairs.into_iter().map(|(_, extractor)| extractor).collect()
+    async fn extractors(&self) -> Vec<Provenance> {
+        let pairs = self
+            .worker
+            .store
+            .extractors(&self.worker.tenant)
+            .await
+            .unwrap();
+        pairs
+            .into_iter()
+            .map(|(_, provenance)| provenance)
+            .collect()
     }
 
-    /// What holds in ada's own scope, sorted.
-    async fn learned(&self) -> Vec<String> {
-        let observations = self.shop.store.observations(&user_scope("ada")).await;
+    /// Texts of the observations in ada's own scope, sorted.
+    async fn observed_texts(&self) -> Vec<String> {
+        let observations = self.worker.store.observations(&user_scope("ada")).await;
         let texts = observations.unwrap().into_iter().map(|it| it.text);
         let mut texts: Vec<String> = texts.collect();
         texts.sort();
@@ -210,141 +214,200 @@ impl Bed {
     }
 
     async fn jobs(&self) -> Vec<Job> {
-        self.shop.store.jobs(JobKind::Extract).await.unwrap()
+        self.worker
+            .store
+            .jobs_of_all_tenants(JobKind::Extract)
+            .await
+            .unwrap()
     }
 
-    async fn under_way(&self) -> usize {
+    async fn redo_count(&self) -> usize {
         let jobs = self.jobs().await.into_iter();
         jobs.filter(|job| job.redo_until.is_some()).count()
     }
 }
 
 #[test]
-fn at_a_cap_a_stand_in_does_the_work_until_there_is_room() {
-    on_each_store(async |bed| {
-        let asked = bed.asks("model/1", 1);
-        bed.say("a", "first").await;
-        bed.update().await;
-        bed.say("a", "second").await;
-        let report = bed.update().await;
+fn at_a_cap_the_fallback_does_the_work_until_there_is_room() {
+    on_each_store(async |fixture| {
+        let extractor = fixture.with_extractor("model/1", 1);
+        fixture.say("a", "first").await;
+        fixture.update().await;
+        fixture.say("a", "second").await;
+        let report = fixture.update().await;
         assert_eq!((report.failed.len(), report.observations), (0, 1));
-        let tomorrow = Day::of(bed.clock.now()).next();
-        let stood_in = format!("plain/1 for model/1 until {tomorrow}");
-        assert_eq!(bed.made_by().await, ["model/1".to_owned(), stood_in]);
-        assert_eq!(bed.learned().await, ["model/1: first", "plain/1: second"]);
-        assert!(bed.update().await.read.is_empty());
+        let filled_in = Provenance {
+            extractor: "plain/1".to_owned(),
+            fallback_for: Some(FallbackFor {
+                extractor: "model/1".to_owned(),
+                until: Day::of(fixture.clock.now()).next().begins(),
+            }),
+        };
+        assert_eq!(
+            fixture.extractors().await,
+            [Provenance::of("model/1"), filled_in]
+        );
+        assert_eq!(
+            fixture.observed_texts().await,
+            ["model/1: first", "plain/1: second"]
+        );
+        assert!(fixture.update().await.read.is_empty());
 
-        bed.tomorrow(&asked, 2).await;
-        assert_eq!(bed.update().await.read.len(), 1);
-        assert_eq!(bed.made_by().await, ["model/1"]);
-        assert_eq!(bed.learned().await, ["model/1: first", "model/1: second"]);
-        bed.tomorrow(&asked, 0).await;
-        assert!(bed.update().await.read.is_empty());
+        fixture.begin_tomorrow(&extractor, 2).await;
+        assert_eq!(fixture.update().await.read.len(), 1);
+        assert_eq!(fixture.extractors().await, [Provenance::of("model/1")]);
+        assert_eq!(
+            fixture.observed_texts().await,
+            ["model/1: first", "model/1: second"]
+        );
+        fixture.begin_tomorrow(&extractor, 0).await;
+        assert!(fixture.update().await.read.is_empty());
     });
 }
 
 #[test]
-fn nobody_stands_in_while_a_session_is_read_anew() {
-    on_each_store(async |bed| {
-        let asked = bed.asks("model/1", 0);
-        bed.say("a", "first").await;
-        bed.update().await;
-        bed.tomorrow(&asked, 0).await;
-        let report = bed.update().await;
+fn no_fallback_is_used_while_a_session_is_redone() {
+    on_each_store(async |fixture| {
+        let extractor = fixture.with_extractor("model/1", 0);
+        fixture.say("a", "first").await;
+        fixture.update().await;
+        fixture.begin_tomorrow(&extractor, 0).await;
+        let report = fixture.update().await;
         let classes: Vec<_> = report.failed.iter().map(|it| it.failure.class).collect();
         assert_eq!(classes, [FailureClass::AtCap]);
         assert_eq!(report.broken().count(), 0);
-        assert_eq!(bed.learned().await, ["plain/1: first"]);
-        let job = bed.jobs().await.remove(0);
-        let tomorrow = Day::of(bed.clock.now()).next().begins();
+        assert_eq!(fixture.observed_texts().await, ["plain/1: first"]);
+        let job = fixture.jobs().await.remove(0);
+        let tomorrow = Day::of(fixture.clock.now()).next().begins();
         assert_eq!((job.redo, job.due_at()), (1, Some(tomorrow)));
         assert!(job.is_at_cap());
-        bed.clock.advance(HOUR);
-        assert!(bed.update().await.failed.is_empty());
-        bed.tomorrow(&asked, 1).await;
-        bed.update().await;
-        assert_eq!(bed.learned().await, ["model/1: first"]);
-        assert_eq!(bed.jobs().await[0].redo, 1);
+        fixture.clock.advance(HOUR);
+        assert!(fixture.update().await.failed.is_empty());
+        fixture.begin_tomorrow(&extractor, 1).await;
+        fixture.update().await;
+        assert_eq!(fixture.observed_texts().await, ["model/1: first"]);
+        assert_eq!(fixture.jobs().await[0].redo, 1);
     });
 }
 
 #[test]
-fn a_few_sessions_at_once_are_read_anew_for_a_stand_in() {
-    on_each_store(async |bed| {
-        let asked = bed.asks("model/1", 0);
+fn a_few_sessions_at_once_are_redone_after_a_fallback() {
+    on_each_store(async |fixture| {
+        let extractor = fixture.with_extractor("model/1", 0);
         for n in 0..12 {
-            bed.say(&format!("s{n:02}"), "first").await;
+            fixture.say(&format!("s{n:02}"), "first").await;
         }
-        bed.update().await;
-        bed.tomorrow(&asked, 1).await;
-        bed.update().await;
-        assert_eq!(bed.under_way().await, 10);
-        bed.update().await;
-        assert_eq!(bed.under_way().await, 10);
-        bed.tomorrow(&asked, 20).await;
-        bed.update().await;
-        assert_eq!((bed.under_way().await, *asked.room.lock().unwrap()), (0, 9));
-        assert_eq!(bed.made_by().await, ["model/1"; 12]);
+        fixture.update().await;
+        fixture.begin_tomorrow(&extractor, 1).await;
+        fixture.update().await;
+        assert_eq!(fixture.redo_count().await, 10);
+        fixture.update().await;
+        assert_eq!(fixture.redo_count().await, 10);
+        fixture.begin_tomorrow(&extractor, 20).await;
+        fixture.update().await;
+        assert_eq!(
+            (fixture.redo_count().await, *extractor.room.lock().unwrap()),
+            (0, 9)
+        );
+        assert_eq!(
+            fixture.extractors().await,
+            vec![Provenance::of("model/1"); 12]
+        );
     });
 }
 
 #[test]
 fn what_waiting_does_not_cure_is_left_to_a_later_run() {
-    on_each_store(async |bed| {
-        let asked = bed.asks("model/1", 0);
-        *asked.wait.lock().unwrap() = Wait::For(HOUR);
-        bed.say("a", "first").await;
-        assert_eq!(bed.update().await.failed.len(), 1);
-        assert!(bed.update().await.failed.is_empty());
-        *asked.room.lock().unwrap() = 1;
-        assert!(bed.update().await.read.is_empty());
-        assert_eq!(retry_waiting(&bed.shop, Waits::AtCaps).await.unwrap(), 1);
-        bed.update().await;
-        assert_eq!(bed.made_by().await, ["model/1"]);
-        assert_eq!(retry_waiting(&bed.shop, Waits::AtCaps).await.unwrap(), 0);
+    on_each_store(async |fixture| {
+        let extractor = fixture.with_extractor("model/1", 0);
+        *extractor.wait.lock().unwrap() = RetryWait::For(HOUR);
+        fixture.say("a", "first").await;
+        assert_eq!(fixture.update().await.failed.len(), 1);
+        assert!(fixture.update().await.failed.is_empty());
+        *extractor.room.lock().unwrap() = 1;
+        assert!(fixture.update().await.read.is_empty());
+        assert_eq!(
+            retry_waiting(&fixture.worker, WaitFilter::AtCaps)
+                .await
+                .unwrap(),
+            1
+        );
+        fixture.update().await;
+        assert_eq!(fixture.extractors().await, [Provenance::of("model/1")]);
+        assert_eq!(
+            retry_waiting(&fixture.worker, WaitFilter::AtCaps)
+                .await
+                .unwrap(),
+            0
+        );
     });
 }
 
-/// As an engine parked work that honoured whatever a provider asked for.
+/// As an engine parked work that honoured any wait a provider requested.
 #[test]
-fn what_was_parked_for_too_long_is_tried_again_and_what_an_outage_holds_when_asked_for() {
-    on_each_store(async |bed| {
-        let asked = bed.asks("model/1", 0);
-        *asked.wait.lock().unwrap() = Wait::For(30 * DAY);
-        *asked.class.lock().unwrap() = FailureClass::Outage;
-        bed.shop.limits.retry.retry_after_most = 30 * DAY;
-        bed.say("a", "first").await;
-        assert_eq!(bed.update().await.failed.len(), 1);
-        let parked = bed.jobs().await[0].due_at();
-        assert_eq!(parked, Some(bed.clock.now().plus(30 * DAY)));
-        assert_eq!(retry_waiting(&bed.shop, Waits::Overlong).await.unwrap(), 0);
+fn an_overlong_wait_is_retried_and_an_outage_only_on_request() {
+    on_each_store(async |fixture| {
+        let extractor = fixture.with_extractor("model/1", 0);
+        *extractor.wait.lock().unwrap() = RetryWait::For(30 * DAY);
+        *extractor.class.lock().unwrap() = FailureClass::Outage;
+        fixture.worker.limits.retry.retry_after_most = 30 * DAY;
+        fixture.say("a", "first").await;
+        assert_eq!(fixture.update().await.failed.len(), 1);
+        let parked = fixture.jobs().await[0].due_at();
+        assert_eq!(parked, Some(fixture.clock.now().plus(30 * DAY)));
+        assert_eq!(
+            retry_waiting(&fixture.worker, WaitFilter::Overlong)
+                .await
+                .unwrap(),
+            0
+        );
 
-        bed.shop.limits.retry = Retry::default();
-        assert_eq!(retry_waiting(&bed.shop, Waits::Overlong).await.unwrap(), 1);
-        assert_eq!(bed.update().await.failed.len(), 1);
-        let due = bed.jobs().await[0].due_at();
-        assert_eq!(due, Some(bed.clock.now().plus(HOUR)));
+        fixture.worker.limits.retry = RetryPolicy::default();
+        assert_eq!(
+            retry_waiting(&fixture.worker, WaitFilter::Overlong)
+                .await
+                .unwrap(),
+            1
+        );
+        assert_eq!(fixture.update().await.failed.len(), 1);
+        let due = fixture.jobs().await[0].due_at();
+        assert_eq!(due, Some(fixture.clock.now().plus(HOUR)));
 
-        assert_eq!(retry_waiting(&bed.shop, Waits::Overlong).await.unwrap(), 0);
-        assert_eq!(retry_waiting(&bed.shop, Waits::AtCaps).await.unwrap(), 0);
-        *asked.room.lock().unwrap() = 1;
-        assert_eq!(retry_waiting(&bed.shop, Waits::Outages).await.unwrap(), 1);
-        bed.update().await;
-        assert_eq!(bed.made_by().await, ["model/1"]);
+        assert_eq!(
+            retry_waiting(&fixture.worker, WaitFilter::Overlong)
+                .await
+                .unwrap(),
+            0
+        );
+        assert_eq!(
+            retry_waiting(&fixture.worker, WaitFilter::AtCaps)
+                .await
+                .unwrap(),
+            0
+        );
+        *extractor.room.lock().unwrap() = 1;
+        assert_eq!(
+            retry_waiting(&fixture.worker, WaitFilter::Outages)
+                .await
+                .unwrap(),
+            1
+        );
+        fixture.update().await;
+        assert_eq!(fixture.extractors().await, [Provenance::of("model/1")]);
     });
 }
 
 #[test]
-fn a_newer_extractor_begins_nothing_anew_unless_it_is_asked_for() {
-    on_each_store(async |bed| {
-        bed.asks("model/1", 9);
-        bed.say("a", "first").await;
-        bed.say("b", "second").await;
-        bed.update().await;
+fn a_newer_extractor_redoes_nothing_unless_requested() {
+    on_each_store(async |fixture| {
+        fixture.with_extractor("model/1", 9);
+        fixture.say("a", "first").await;
+        fixture.say("b", "second").await;
+        fixture.update().await;
         let redactor = Redactor::standard();
         let words = "water the plants";
         let noted = remember(
-            &bed.shop,
+            &fixture.worker,
             &redactor,
             words,
             user_scope("ada"),
@@ -352,51 +415,66 @@ fn a_newer_extractor_begins_nothing_anew_unless_it_is_asked_for() {
             Origin::Human,
         );
         noted.await.unwrap();
-        let asked = bed.asks("model/2", 1);
-        bed.clock.advance(40 * DAY);
-        assert!(bed.update().await.read.is_empty());
-        assert_eq!(redo_older(&bed.shop).await.unwrap(), 2);
-        assert_eq!(redo_older(&bed.shop).await.unwrap(), 0);
+        let extractor = fixture.with_extractor("model/2", 1);
+        fixture.clock.advance(40 * DAY);
+        assert!(fixture.update().await.read.is_empty());
+        assert_eq!(redo_older(&fixture.worker).await.unwrap(), 2);
+        assert_eq!(redo_older(&fixture.worker).await.unwrap(), 0);
         let old = ["model/1: first", "model/1: second", words];
-        assert_eq!(bed.learned().await, old);
-        bed.ends_today(&asked);
-        bed.update().await;
+        assert_eq!(fixture.observed_texts().await, old);
+        fixture.wait_until_tomorrow(&extractor);
+        fixture.update().await;
         let half = ["model/1: second", "model/2: first", words];
-        assert_eq!(bed.learned().await, half);
-        bed.tomorrow(&asked, 1).await;
-        bed.update().await;
-        assert_eq!(bed.made_by().await, ["model/2", "model/2"]);
-        assert_eq!(redo_older(&bed.shop).await.unwrap(), 0);
+        assert_eq!(fixture.observed_texts().await, half);
+        fixture.begin_tomorrow(&extractor, 1).await;
+        fixture.update().await;
+        assert_eq!(
+            fixture.extractors().await,
+            vec![Provenance::of("model/2"); 2]
+        );
+        assert_eq!(redo_older(&fixture.worker).await.unwrap(), 0);
     });
 }
 
 #[test]
 fn what_is_switched_off_is_not_begun_anew() {
-    on_each_store(async |bed| {
-        bed.asks("model/1", 9);
-        bed.say("a", "first").await;
-        bed.update().await;
+    on_each_store(async |fixture| {
+        fixture.with_extractor("model/1", 9);
+        fixture.say("a", "first").await;
+        fixture.update().await;
         let id = session("a");
-        assert!(bed.shop.store.switch_memory(&id, false).await.unwrap());
-        bed.asks("model/2", 9);
-        assert_eq!(redo_older(&bed.shop).await.unwrap(), 0);
-        let job = bed.shop.store.job(&JobKey::Extract(id)).await.unwrap();
+        assert!(
+            fixture
+                .worker
+                .store
+                .switch_memory(&id, false)
+                .await
+                .unwrap()
+        );
+        fixture.with_extractor("model/2", 9);
+        assert_eq!(redo_older(&fixture.worker).await.unwrap(), 0);
+        let job = fixture
+            .worker
+            .store
+            .job(&JobKey::Extract(id))
+            .await
+            .unwrap();
         assert_eq!(job.map(|job| job.redo), Some(0));
     });
 }
 
 #[test]
-fn who_asks_a_model_is_shown_what_is_known() {
-    on_each_store(async |bed| {
-        let asked = bed.asks("model/1", 9);
-        bed.say("a", "the cache limit is 50 entries").await;
-        bed.update().await;
-        bed.say("b", "what was the cache limit?").await;
-        bed.update().await;
-        bed.say("b", "raise the cache limit").await;
-        bed.update().await;
-        let shown = std::mem::take(&mut *asked.shown.lock().unwrap());
-        assert_eq!(shown[0], Shown::default());
+fn a_model_extractor_is_shown_existing_knowledge() {
+    on_each_store(async |fixture| {
+        let extractor = fixture.with_extractor("model/1", 9);
+        fixture.say("a", "the cache limit is 50 entries").await;
+        fixture.update().await;
+        fixture.say("b", "what was the cache limit?").await;
+        fixture.update().await;
+        fixture.say("b", "raise the cache limit").await;
+        fixture.update().await;
+        let shown = std::mem::take(&mut *extractor.shown.lock().unwrap());
+        assert_eq!(shown[0], ShownKnowledge::default());
         let (recent, relevant, summary) = &shown[1];
         assert!(
             recent.iter().any(|line| line.starts_with("2026-")),
@@ -407,28 +485,28 @@ fn who_asks_a_model_is_shown_what_is_known() {
         assert_eq!(summary, &None);
         assert_eq!(shown[2].2.as_deref(), Some("model/1 up to 1"));
 
-        let asked = bed.asks("model/2", 9);
-        redo_older(&bed.shop).await.unwrap();
-        bed.update().await;
+        let extractor = fixture.with_extractor("model/2", 9);
+        redo_older(&fixture.worker).await.unwrap();
+        fixture.update().await;
         assert_eq!(
-            *asked.shown.lock().unwrap(),
-            [Shown::default(), Shown::default()]
+            *extractor.shown.lock().unwrap(),
+            [ShownKnowledge::default(), ShownKnowledge::default()]
         );
     });
 }
 
 #[test]
-fn who_asks_no_model_is_shown_nothing() {
-    on_each_store(async |bed| {
-        let plain = scripted("plain/1", 9);
-        bed.shop.extractor = Arc::clone(&plain) as Arc<dyn Extractor>;
-        bed.say("a", "the cache limit is 50 entries").await;
-        bed.update().await;
-        bed.say("a", "raise the cache limit").await;
-        bed.update().await;
+fn an_extractor_without_a_model_is_shown_nothing() {
+    on_each_store(async |fixture| {
+        let plain = capped_extractor("plain/1", 9);
+        fixture.worker.extractor = Arc::clone(&plain) as Arc<dyn Extractor>;
+        fixture.say("a", "the cache limit is 50 entries").await;
+        fixture.update().await;
+        fixture.say("a", "raise the cache limit").await;
+        fixture.update().await;
         assert_eq!(
             *plain.shown.lock().unwrap(),
-            [Shown::default(), Shown::default()]
+            [ShownKnowledge::default(), ShownKnowledge::default()]
         );
     });
 }

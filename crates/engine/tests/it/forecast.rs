@@ -1,4 +1,4 @@
-//! What a forecast says, against what is billed then.
+//! Compares forecasts with the later bill.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,37 +7,42 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use daybook_domain::eligibility::Switches;
-use daybook_domain::model::{Finish, Model, ModelFailure, ModelReply, ModelRequest, Usage};
+use daybook_domain::model::{FinishReason, Model, ModelFailure, ModelReply, ModelRequest, Usage};
 use daybook_domain::price::{Price, PriceTable};
 use daybook_domain::seams::{SpendStore, Store};
 use daybook_domain::spend::{Cap, Payer, Period, SpendBy, SpendSum};
 use daybook_domain::time::Clock;
-use daybook_domain::trigger::Patience;
-use daybook_domain::{JobKind, Money, Scope, SessionId, Tenant, Timestamp};
+use daybook_domain::trigger::DueLimits;
+use daybook_domain::{JobKind, Money, Tenant, Timestamp};
+use daybook_engine::append::IngestContext;
 use daybook_engine::extract::Extractor;
 use daybook_engine::extract::extractive::Extractive;
 use daybook_engine::extract::model::{Dialect, ModelExtractor};
-use daybook_engine::ingest::import::{FileReport, ImportProgress, Intake, import, scan};
-use daybook_engine::ingest::redact::Redactor;
-use daybook_engine::ingest::settle::settle_new_roots;
-use daybook_engine::jobs::{Forecast, Progress, Which, WorkLimits, Workshop, forecast, work};
-use daybook_engine::spend::{Attribution, Meter, question};
+use daybook_engine::import::{import, scan};
+use daybook_engine::jobs::{
+    Forecast, ForecastSelection, WorkLimits, WorkerContext, forecast, work,
+};
+use daybook_engine::projects::settle::settle_new_roots;
+use daybook_engine::spend::{Attribution, SpendMeter, expected_usage};
 use daybook_engine::stop::Stop;
 use daybook_store::MemoryStore;
 use daybook_testkit::fixtures::DAWN;
 use daybook_testkit::{ManualClock, run};
+use daybook_text::redact::Redactor;
 use jiff::tz::TimeZone;
 use serde_json::json;
 use tempfile::TempDir;
 
-/// A model that counts a token for each four bytes, and says more about longer windows.
+use crate::silent_progress::SilentProgress;
+
+/// A model that counts a token for each four bytes, and answers longer windows at greater length.
 #[derive(Debug, Default)]
-struct Talkative {
+struct TalkativeModel {
     asked: AtomicU64,
 }
 
 #[async_trait]
-impl Model for Talkative {
+impl Model for TalkativeModel {
     fn name(&self) -> &str {
         "ada/small"
     }
@@ -52,7 +57,7 @@ impl Model for Talkative {
 
     async fn ask(&self, request: &ModelRequest) -> Result<ModelReply, ModelFailure> {
         self.asked.fetch_add(1, Ordering::SeqCst);
-        let input = question(self, request).input;
+        let input = expected_usage(self, request).input;
         let words = "it went on. ".repeat(usize::try_from(input / 50).unwrap());
         let answer = json!({"observations": [], "summary": words, "slug": null, "raw_memory": ""});
         let text = answer.to_string();
@@ -65,46 +70,34 @@ impl Model for Talkative {
             text,
             answer: Some(answer),
             calls: Vec::new(),
-            finish: Finish::Stop,
+            finish: FinishReason::Stop,
             usage: Some(usage),
             requests: 1,
         })
     }
 }
 
-struct Quiet;
-
-impl ImportProgress for Quiet {
-    fn bytes(&self, _: u64) {}
-    fn file(&self, _: &FileReport) {}
-}
-
-impl Progress for Quiet {
-    fn session_read(&self, _: &SessionId) {}
-    fn scope_written(&self, _: &Scope) {}
-}
-
-/// The sample, taken in and due, and what its extraction is charged by.
-struct Bed {
-    shop: Workshop,
-    meter: Meter,
-    model: Arc<Talkative>,
+/// The imported sample, due, and the meter of its extraction.
+struct ForecastFixture {
+    worker: WorkerContext,
+    meter: SpendMeter,
+    model: Arc<TalkativeModel>,
     _root: TempDir,
 }
 
-impl Bed {
+impl ForecastFixture {
     async fn new(caps: Vec<Cap>) -> Self {
         let store = Arc::new(MemoryStore::default());
         let clock = Arc::new(ManualClock::at(DAWN));
         let root = TempDir::new().unwrap();
-        let meter = Meter {
+        let meter = SpendMeter {
             store: Arc::clone(&store) as Arc<dyn SpendStore>,
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             prices: PriceTable::new([("ada/*".to_owned(), PRICE)]),
             caps,
             run: "one".to_owned(),
         };
-        let model = Arc::new(Talkative::default());
+        let model = Arc::new(TalkativeModel::default());
         let whom = Attribution {
             tenant: Tenant::local(),
             user: "ada".to_owned(),
@@ -112,8 +105,8 @@ impl Bed {
             session: None,
             scope: None,
         };
-        let metered = Arc::new(meter.metered(Arc::clone(&model) as Arc<dyn Model>, whom));
-        let shop = Workshop {
+        let metered = Arc::new(meter.budgeted(Arc::clone(&model) as Arc<dyn Model>, whom));
+        let worker = WorkerContext {
             store: Arc::clone(&store) as Arc<dyn Store>,
             trees: None,
             root: root.path().to_owned(),
@@ -126,28 +119,32 @@ impl Bed {
             switches: Switches::default(),
             limits: WorkLimits::default(),
         };
-        take_in_sample(&shop).await;
+        import_sample(&worker).await;
         clock.advance(Duration::from_secs(86_400));
         Self {
-            shop,
+            worker,
             meter,
             model,
             _root: root,
         }
     }
 
-    async fn foreseen(&self) -> Forecast {
-        forecast(&self.shop, &self.meter, Which::Due).await.unwrap()
+    async fn forecast_due(&self) -> Forecast {
+        forecast(&self.worker, &self.meter, ForecastSelection::Due)
+            .await
+            .unwrap()
     }
 
     async fn work(&self) {
-        let report = work(&self.shop, &Stop::default(), &Quiet).await.unwrap();
+        let report = work(&self.worker, &Stop::default(), &SilentProgress)
+            .await
+            .unwrap();
         assert_eq!(report.failed, []);
     }
 
-    async fn billed(&self) -> SpendSum {
+    async fn total_spend(&self) -> SpendSum {
         let all = (Timestamp(0), Timestamp::MAX);
-        let tenant = &self.shop.tenant;
+        let tenant = &self.worker.tenant;
         let sums = self
             .meter
             .store
@@ -163,105 +160,130 @@ const PRICE: Price = Price {
     output: Money(15_000_000),
 };
 
-async fn take_in_sample(shop: &Workshop) {
+async fn import_sample(worker: &WorkerContext) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../app/sample");
-    let intake = Intake {
-        store: Arc::clone(&shop.store),
-        clock: Arc::clone(&shop.clock),
-        tenant: shop.tenant.clone(),
-        patience: Patience::default(),
+    let intake = IngestContext {
+        store: Arc::clone(&worker.store),
+        clock: Arc::clone(&worker.clock),
+        tenant: worker.tenant.clone(),
+        patience: DueLimits::default(),
         switches: Switches::default(),
         redactor: Arc::new(Redactor::standard()),
         readers: 1,
     };
     let files = scan(&[folder]);
-    let taken = import(&intake, "sample", files, &Stop::default(), &Quiet).await;
+    let taken = import(&intake, "sample", files, &Stop::default(), &SilentProgress).await;
     taken.unwrap();
-    settle_new_roots(&*shop.store, &shop.tenant, shop.clock.now())
+    settle_new_roots(&*worker.store, &worker.tenant, worker.clock.now())
         .await
         .unwrap();
 }
 
 #[track_caller]
-fn within_a_tenth(foreseen: u64, billed: u64) {
+fn assert_within_a_tenth(forecasted: u64, billed: u64) {
     assert!(billed > 0);
     assert!(
-        foreseen.abs_diff(billed) * 10 <= billed,
-        "{foreseen} for {billed}"
+        forecasted.abs_diff(billed) * 10 <= billed,
+        "{forecasted} for {billed}"
     );
 }
 
 #[test]
 fn a_forecast_is_within_a_tenth_of_the_bill() {
     run(async {
-        let bed = Bed::new(Vec::new()).await;
-        let first = bed.foreseen().await;
+        let fixture = ForecastFixture::new(Vec::new()).await;
+        let first = fixture.forecast_due().await;
         let [model] = first.models.as_slice() else {
             panic!("one model is asked: {first:?}");
         };
         assert_eq!((model.model.as_str(), model.calls), ("ada/small", 0));
-        bed.work().await;
-        let billed = bed.billed().await;
+        fixture.work().await;
+        let billed = fixture.total_spend().await;
         assert_eq!(model.windows, billed.calls);
-        within_a_tenth(model.usage.input, billed.usage.input);
+        assert_within_a_tenth(model.usage.input, billed.usage.input);
 
-        for job in bed.shop.store.jobs(JobKind::Extract).await.unwrap() {
-            let again = bed.shop.store.redo(&job.key, bed.shop.clock.now()).await;
+        for job in fixture
+            .worker
+            .store
+            .jobs_of_all_tenants(JobKind::Extract)
+            .await
+            .unwrap()
+        {
+            let again = fixture
+                .worker
+                .store
+                .redo(&job.key, fixture.worker.clock.now())
+                .await;
             again.unwrap();
         }
-        let second = bed.foreseen().await;
+        let second = fixture.forecast_due().await;
         let model = &second.models[0];
         assert_eq!((model.windows, model.calls), (billed.calls, billed.calls));
-        bed.work().await;
-        let both = bed.billed().await;
+        fixture.work().await;
+        let both = fixture.total_spend().await;
         assert_eq!(both.calls, 2 * billed.calls);
-        within_a_tenth(model.usage.input, both.usage.input - billed.usage.input);
-        within_a_tenth(model.usage.cached, both.usage.cached - billed.usage.cached);
-        within_a_tenth(model.usage.output, both.usage.output - billed.usage.output);
+        assert_within_a_tenth(model.usage.input, both.usage.input - billed.usage.input);
+        assert_within_a_tenth(model.usage.cached, both.usage.cached - billed.usage.cached);
+        assert_within_a_tenth(model.usage.output, both.usage.output - billed.usage.output);
         let money = model.money.expect("its price is known");
-        within_a_tenth(money.0, both.money.0 - billed.money.0);
+        assert_within_a_tenth(money.0, both.money.0 - billed.money.0);
     });
 }
 
 #[test]
-fn a_forecast_asks_nobody_and_changes_nothing() {
+fn a_forecast_calls_no_model_and_changes_nothing() {
     run(async {
-        let bed = Bed::new(Vec::new()).await;
-        let jobs = bed.shop.store.jobs(JobKind::Extract).await.unwrap();
-        let foreseen = bed.foreseen().await;
-        assert!(foreseen.sessions > 0 && foreseen.caps.is_empty());
-        assert_eq!(bed.foreseen().await, foreseen);
-        assert_eq!(bed.shop.store.jobs(JobKind::Extract).await.unwrap(), jobs);
-        assert_eq!(bed.billed().await, SpendSum::default());
-        assert_eq!(bed.model.asked.load(Ordering::SeqCst), 0);
+        let fixture = ForecastFixture::new(Vec::new()).await;
+        let jobs = fixture
+            .worker
+            .store
+            .jobs_of_all_tenants(JobKind::Extract)
+            .await
+            .unwrap();
+        let forecasted = fixture.forecast_due().await;
+        assert!(forecasted.sessions > 0 && forecasted.caps.is_empty());
+        assert_eq!(fixture.forecast_due().await, forecasted);
+        assert_eq!(
+            fixture
+                .worker
+                .store
+                .jobs_of_all_tenants(JobKind::Extract)
+                .await
+                .unwrap(),
+            jobs
+        );
+        assert_eq!(fixture.total_spend().await, SpendSum::default());
+        assert_eq!(fixture.model.asked.load(Ordering::SeqCst), 0);
     });
 }
 
 #[test]
 fn without_a_model_nothing_is_charged() {
     run(async {
-        let mut bed = Bed::new(Vec::new()).await;
-        bed.shop.extractor = Arc::new(Extractive) as Arc<dyn Extractor>;
-        let foreseen = bed.foreseen().await;
-        assert_eq!(foreseen.models, []);
-        assert!(foreseen.unasked >= foreseen.sessions && foreseen.sessions > 0);
+        let mut fixture = ForecastFixture::new(Vec::new()).await;
+        fixture.worker.extractor = Arc::new(Extractive) as Arc<dyn Extractor>;
+        let forecasted = fixture.forecast_due().await;
+        assert_eq!(forecasted.models, []);
+        assert!(forecasted.unasked >= forecasted.sessions && forecasted.sessions > 0);
     });
 }
 
-/// Whether a forecast says that a cap is met, and whether the work meets it.
+/// Checks whether a forecast reports a cap as reached, and whether the work reaches it.
 fn check_cap(cap: Cap, is_met: bool) {
     run(async {
-        let bed = Bed::new(vec![cap]).await;
-        let met = bed.foreseen().await.caps;
+        let fixture = ForecastFixture::new(vec![cap]).await;
+        let met = fixture.forecast_due().await.caps;
         assert_eq!(!met.is_empty(), is_met, "{met:?}");
         assert!(met.iter().all(|met| met.cap == cap));
-        let report = work(&bed.shop, &Stop::default(), &Quiet).await.unwrap();
+        let report = work(&fixture.worker, &Stop::default(), &SilentProgress)
+            .await
+            .unwrap();
         assert_eq!(!report.failed.is_empty(), is_met, "{:?}", report.failed);
     });
 }
 
 #[test]
-fn caps_that_would_be_met_are_told() {
+fn caps_that_would_be_reached_are_listed() {
     let of = |of, period, tokens, money| Cap {
         period,
         of,

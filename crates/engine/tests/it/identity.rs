@@ -1,4 +1,4 @@
-//! An import that is cut off anywhere ends where an undisturbed one does: projects, scopes and files.
+//! An import that is interrupted anywhere ends like an undisturbed one: projects, scopes and files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -8,39 +8,35 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use daybook_domain::eligibility::Switches;
-use daybook_domain::trigger::Patience;
-use daybook_domain::{Project, Scope, SessionId, Tenant};
+use daybook_domain::page::read_all;
+use daybook_domain::trigger::DueLimits;
+use daybook_domain::{PageRequest, Project, Tenant};
+use daybook_engine::append::IngestContext;
 use daybook_engine::extract::extractive::Extractive;
-use daybook_engine::ingest::import::{FileReport, ImportProgress, Intake, import, scan};
-use daybook_engine::ingest::redact::Redactor;
-use daybook_engine::jobs::{Progress, WorkLimits, Workshop, rebuild_index, settle_projects, work};
+use daybook_engine::import::{FileReport, ImportProgress, import, scan};
+use daybook_engine::jobs::{WorkLimits, WorkerContext, rebuild_index, settle_projects, work};
 use daybook_engine::stop::Stop;
 use daybook_testkit::fixtures::at;
 use daybook_testkit::{ManualClock, run};
+use daybook_text::redact::Redactor;
 use jiff::tz::TimeZone;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::stores::{self, Made};
+use crate::silent_progress::SilentProgress;
+use crate::stores::{self, TestStore};
 
-/// The three checkouts are gone from this machine, and one session shows their remote.
+/// The three checkouts no longer exist on this machine, and one session shows their remote.
 const CHECKOUTS: [&str; 3] = [
     "/nowhere/ada/tidepool",
     "/nowhere/old/tidepool",
     "/nowhere/build/tidepool",
 ];
 
-struct Unseen;
+/// Interrupts the importing process, as far as the store can tell, after a number of batches.
+struct CutOffProgress(AtomicUsize);
 
-impl Progress for Unseen {
-    fn session_read(&self, _: &SessionId) {}
-    fn scope_written(&self, _: &Scope) {}
-}
-
-/// Ends the process that imports, as far as the store can tell, when so many batches have landed.
-struct CutOff(AtomicUsize);
-
-impl ImportProgress for CutOff {
+impl ImportProgress for CutOffProgress {
     fn bytes(&self, _: u64) {
         let left = self.0.fetch_sub(1, Ordering::Relaxed);
         assert!(left > 0, "the import is cut off here, as the test wants it");
@@ -64,7 +60,7 @@ fn line(session: &str, n: usize, folder: &str, role: &str, content: &serde_json:
     format!("{line}\n")
 }
 
-/// One session for each checkout; the last and shortest, which is read last, shows the remote.
+/// Writes one session for each checkout; the last and shortest, which is read last, shows the remote.
 fn write_transcripts(folder: &Path) {
     for (n, checkout) in CHECKOUTS.iter().enumerate() {
         let session = format!("{n}7f78aa0-1c2d-4e3f-8a4b-00000000000{n}");
@@ -87,26 +83,26 @@ fn write_transcripts(folder: &Path) {
     }
 }
 
-/// A memory, and where it is told what.
-struct Bed {
-    shop: Workshop,
-    _made: Made,
+/// A worker with its store and data folder.
+struct ProjectFixture {
+    worker: WorkerContext,
+    _made: TestStore,
     _root: TempDir,
 }
 
-/// Everything that must be the same.
+/// All state that must be equal.
 #[derive(Debug, PartialEq)]
-struct State {
+struct MemoryState {
     projects: Vec<Project>,
     roots: BTreeMap<String, Option<String>>,
     observations: BTreeMap<String, u64>,
     files: BTreeMap<String, String>,
 }
 
-impl Bed {
-    fn new(made: Made) -> Self {
+impl ProjectFixture {
+    fn new(made: TestStore) -> Self {
         let root = TempDir::new().unwrap();
-        let shop = Workshop {
+        let worker = WorkerContext {
             store: Arc::clone(&made.store),
             trees: None,
             root: root.path().to_owned(),
@@ -120,24 +116,24 @@ impl Bed {
             limits: WorkLimits::default(),
         };
         Self {
-            shop,
+            worker,
             _made: made,
             _root: root,
         }
     }
 
-    /// False when the import is cut off after so many batches.
+    /// Returns false when the import is interrupted after `batches` batches.
     fn import(&self, transcripts: &Path, batches: usize) -> bool {
-        let intake = Intake {
-            store: Arc::clone(&self.shop.store),
-            clock: Arc::clone(&self.shop.clock),
-            tenant: self.shop.tenant.clone(),
-            patience: Patience::default(),
+        let intake = IngestContext {
+            store: Arc::clone(&self.worker.store),
+            clock: Arc::clone(&self.worker.clock),
+            tenant: self.worker.tenant.clone(),
+            patience: DueLimits::default(),
             switches: Switches::default(),
             redactor: Arc::new(Redactor::standard()),
             readers: 1,
         };
-        let cut_off = CutOff(AtomicUsize::new(batches));
+        let cut_off = CutOffProgress(AtomicUsize::new(batches));
         let stop = Stop::default();
         let whole = catch_unwind(AssertUnwindSafe(|| {
             let files = scan(&[transcripts.to_owned()]);
@@ -148,24 +144,26 @@ impl Bed {
 
     fn work(&self) {
         run(async {
-            settle_projects(&self.shop).await.unwrap();
-            let report = work(&self.shop, &Stop::default(), &Unseen).await.unwrap();
+            settle_projects(&self.worker).await.unwrap();
+            let report = work(&self.worker, &Stop::default(), &SilentProgress)
+                .await
+                .unwrap();
             assert_eq!(report.failed, []);
         });
     }
 
-    fn state(&self) -> State {
+    fn state(&self) -> MemoryState {
         run(async {
-            let (store, tenant) = (&self.shop.store, &self.shop.tenant);
+            let (store, tenant) = (&self.worker.store, &self.worker.tenant);
             let places = store.places(tenant).await.unwrap();
-            let scopes = store.scopes(tenant).await.unwrap();
+            let scopes = read_all(|page| store.scopes(tenant, page)).await.unwrap();
             let told = scopes.into_iter().filter(|state| state.observations > 0);
             let mut files = BTreeMap::new();
             for kind in ["projects", "users"] {
-                collect(&self.shop.root.join(kind), &self.shop.root, &mut files);
+                collect(&self.worker.root.join(kind), &self.worker.root, &mut files);
             }
-            State {
-                projects: store.projects(tenant).await.unwrap(),
+            MemoryState {
+                projects: read_all(|page| store.projects(tenant, page)).await.unwrap(),
                 roots: places.into_iter().map(|(p, key)| (p.root, key)).collect(),
                 observations: told
                     .map(|state| (state.scope.to_string(), state.observations))
@@ -196,7 +194,7 @@ fn an_import_that_is_cut_off_after_any_batch_ends_like_an_undisturbed_one() {
     write_transcripts(transcripts.path());
     for make in stores::ALL {
         let Some(made) = make() else { continue };
-        let undisturbed = Bed::new(made);
+        let undisturbed = ProjectFixture::new(made);
         assert!(undisturbed.import(transcripts.path(), usize::MAX));
         undisturbed.work();
         let expected = undisturbed.state();
@@ -204,13 +202,13 @@ fn an_import_that_is_cut_off_after_any_batch_ends_like_an_undisturbed_one() {
         assert_eq!(keys, BTreeSet::from(["ada-tidepool"]));
         let mut batches = 1;
         loop {
-            let bed = Bed::new(make().unwrap());
-            let is_whole = bed.import(transcripts.path(), batches);
-            // Whoever works meanwhile files what is there where it seems to belong.
-            bed.work();
-            assert!(bed.import(transcripts.path(), usize::MAX));
-            bed.work();
-            assert_eq!(bed.state(), expected, "cut off after {batches} batches");
+            let fixture = ProjectFixture::new(make().unwrap());
+            let is_whole = fixture.import(transcripts.path(), batches);
+            // A worker that runs meanwhile files the events where they seem to belong.
+            fixture.work();
+            assert!(fixture.import(transcripts.path(), usize::MAX));
+            fixture.work();
+            assert_eq!(fixture.state(), expected, "cut off after {batches} batches");
             if is_whole {
                 break;
             }
@@ -229,51 +227,57 @@ fn undoing_the_import_that_showed_a_remote_takes_the_project_back() {
             continue;
         };
         let shown = transcripts.path().join("2.jsonl");
-        let without = Bed::new(first);
+        let without = ProjectFixture::new(first);
         for n in 0..2 {
             without.import(&transcripts.path().join(format!("{n}.jsonl")), usize::MAX);
         }
         without.work();
-        let bed = Bed::new(made);
+        let fixture = ProjectFixture::new(made);
         for n in 0..2 {
-            bed.import(&transcripts.path().join(format!("{n}.jsonl")), usize::MAX);
+            fixture.import(&transcripts.path().join(format!("{n}.jsonl")), usize::MAX);
         }
-        bed.import(&shown, usize::MAX);
-        bed.work();
-        assert_eq!(bed.state().projects.len(), 1);
-        let (store, tenant) = (&bed.shop.store, &bed.shop.tenant);
+        fixture.import(&shown, usize::MAX);
+        fixture.work();
+        assert_eq!(fixture.state().projects.len(), 1);
+        let (store, tenant) = (&fixture.worker.store, &fixture.worker.tenant);
         run(async {
-            let newest = store.imports(tenant, 1).await.unwrap()[0].no;
+            let newest = store
+                .imports(tenant, PageRequest::first(1))
+                .await
+                .unwrap()
+                .items[0]
+                .no;
             store
                 .undo_import(tenant, newest, at(4_000_001))
                 .await
                 .unwrap();
         });
-        bed.work();
-        let (found, expected) = (bed.state(), without.state());
+        fixture.work();
+        let (found, expected) = (fixture.state(), without.state());
         assert_eq!(found.projects, expected.projects);
         assert_eq!(found.roots, expected.roots);
         assert_eq!(found.observations, expected.observations);
     }
 }
 
-/// A version before kept nothing of what files show: it is found again in what tools printed.
+/// An earlier version did not store what files show: it is found again in tool output.
 #[test]
 fn a_rebuild_finds_again_what_an_older_version_did_not_keep() {
     use daybook_domain::seams::Append;
     use daybook_domain::{Origin, ToolStatus};
-    use daybook_testkit::fixtures::{EventShape, append, event, session};
+    use daybook_testkit::fixtures::{EventFixture, append, event, session};
 
     for made in stores::ALL.iter().filter_map(|make| make()) {
-        let bed = Bed::new(made);
-        let store = &bed.shop.store;
+        let fixture = ProjectFixture::new(made);
+        let store = &fixture.worker.store;
         run(async {
             for (n, checkout) in CHECKOUTS.iter().enumerate() {
-                let mut said = vec![event("set the cache limit to 50 entries").in_place(checkout)];
+                let mut said =
+                    vec![event("set the cache limit to 50 entries").with_place(checkout)];
                 if n == 2 {
                     let mut pushed = event("To github.com:ada/tidepool.git\n   1..2 main -> main")
-                        .said_by(Origin::ToolResult)
-                        .in_place(checkout);
+                        .with_origin(Origin::ToolResult)
+                        .with_place(checkout);
                     pushed.status = Some(ToolStatus::Succeeded);
                     said.push(pushed);
                 }
@@ -281,11 +285,11 @@ fn a_rebuild_finds_again_what_an_older_version_did_not_keep() {
                 store.append(&told).await.unwrap();
             }
         });
-        bed.work();
-        assert_eq!(bed.state().projects.len(), 3);
-        run(async { rebuild_index(&bed.shop).await.unwrap() });
-        bed.work();
-        let state = bed.state();
+        fixture.work();
+        assert_eq!(fixture.state().projects.len(), 3);
+        run(async { rebuild_index(&fixture.worker).await.unwrap() });
+        fixture.work();
+        let state = fixture.state();
         let keys: Vec<&str> = state.projects.iter().map(|p| p.key.as_str()).collect();
         assert_eq!(keys, ["ada-tidepool"]);
         let scopes: BTreeSet<&String> = state.observations.keys().collect();

@@ -1,14 +1,23 @@
 //! The engine on all stores.
 
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "tests use this machine's clock, folders and processes"
+)]
+
 mod caps;
+mod folder_without_project;
 mod forecast;
 mod identity;
 mod machines;
 mod memory_agents;
 mod names;
+mod quarantine;
 mod recall;
+mod silent_progress;
 mod simulation;
 mod spend;
 mod stores;
-mod unsettled;
-mod walls;
+mod tenant_isolation;
+mod uses;

@@ -1,4 +1,4 @@
-//! What memory agents write with their tools, from the transcript to the person's files.
+//! Follows what memory agents write with their tools, from the transcript to the person's files.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -6,40 +6,44 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use daybook_domain::eligibility::Switches;
-use daybook_domain::model::{Finish, Model, ModelFailure, ModelReply, ModelRequest, ToolCall};
+use daybook_domain::model::{
+    FinishReason, Model, ModelFailure, ModelReply, ModelRequest, ToolCall,
+};
 use daybook_domain::seams::Store;
 use daybook_domain::{
-    Descriptor, EventSeq, Extraction, JobKey, Scope, SessionId, Staged, Tenant, Yield,
+    Descriptor, EventSeq, Extraction, JobKey, SessionId, StagedEntityWrite, Tenant, Yield,
 };
 use daybook_engine::extract::model::agent::MemoryAgents;
-use daybook_engine::files::entities::post_staged;
+use daybook_engine::files::entities::commit_staged;
 use daybook_engine::files::layout::folder;
 use daybook_engine::files::{FilesConfig, Folder, LockOutcome};
-use daybook_engine::ingest::redact::Redactor;
 use daybook_engine::jobs::{
-    PersonShelves, Progress, UpdateReport, WorkLimits, Workshop, work, write_due,
+    PersonEntityRepositories, UpdateReport, WorkLimits, WorkerContext, work, write_due,
 };
 use daybook_engine::stop::Stop;
 use daybook_testkit::fixtures::{append, at, event, session, user_scope};
 use daybook_testkit::{ManualClock, run};
+use daybook_text::redact::Redactor;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::silent_progress::SilentProgress;
 use crate::stores;
 
-const SAID: &str = "the tide tables come from the harbour office, on port 8080";
+const HUMAN_TEXT: &str = "the tide tables come from the harbour office, on port 8080";
 const NOTHING: &str = "<observations/>";
 
-/// A model that answers what it was told to; a store whose holder is taken for dead meanwhile.
-struct Scripted {
+/// A model with scripted answers; during a call it can have its worker's leases freed as if the worker had
+/// vanished.
+struct AgentModel {
     answers: Mutex<VecDeque<ModelReply>>,
     asked: Mutex<Vec<ModelRequest>>,
-    dies: Mutex<Option<Arc<dyn Store>>>,
+    abandoned_store: Mutex<Option<Arc<dyn Store>>>,
 }
 
 #[async_trait]
-impl Model for Scripted {
+impl Model for AgentModel {
     fn name(&self) -> &str {
         "test/model"
     }
@@ -54,8 +58,8 @@ impl Model for Scripted {
 
     async fn ask(&self, request: &ModelRequest) -> Result<ModelReply, ModelFailure> {
         self.asked.lock().unwrap().push(request.clone());
-        let dies = self.dies.lock().unwrap().take();
-        if let Some(store) = dies {
+        let abandoned_store = self.abandoned_store.lock().unwrap().take();
+        if let Some(store) = abandoned_store {
             store.abandon("worker").await.unwrap();
         }
         let next = self.answers.lock().unwrap().pop_front();
@@ -63,18 +67,18 @@ impl Model for Scripted {
     }
 }
 
-fn says(text: &str) -> ModelReply {
+fn reply(text: &str) -> ModelReply {
     ModelReply {
         text: text.to_owned(),
         answer: None,
         calls: Vec::new(),
-        finish: Finish::Stop,
+        finish: FinishReason::Stop,
         usage: None,
         requests: 1,
     }
 }
 
-fn calls(calls: &[(&str, Value)]) -> ModelReply {
+fn tool_calls(calls: &[(&str, Value)]) -> ModelReply {
     let calls = calls.iter().enumerate();
     let calls = calls.map(|(n, (name, arguments))| ToolCall {
         id: n.to_string(),
@@ -83,8 +87,8 @@ fn calls(calls: &[(&str, Value)]) -> ModelReply {
     });
     ModelReply {
         calls: calls.collect(),
-        finish: Finish::Tools,
-        ..says("")
+        finish: FinishReason::Tools,
+        ..reply("")
     }
 }
 
@@ -98,34 +102,34 @@ fn upsert(content: &str) -> (&'static str, Value) {
     ("memory_upsert_record", record)
 }
 
-struct Bed {
-    shop: Workshop,
+struct AgentFixture {
+    worker: WorkerContext,
     clock: Arc<ManualClock>,
-    model: Arc<Scripted>,
+    model: Arc<AgentModel>,
     root: TempDir,
 }
 
-/// Runs `scene` on each store, with a model that will answer so.
-fn on_each_store(answers: &[ModelReply], scene: impl AsyncFn(&Bed)) {
+/// Runs `test` on each store, with a model that returns `answers`.
+fn on_each_store(answers: &[ModelReply], test: impl AsyncFn(&AgentFixture)) {
     for made in stores::ALL.iter().filter_map(|make| make()) {
         let root = TempDir::new().unwrap();
         let clock = Arc::new(ManualClock::at(at(10_000)));
-        let model = Arc::new(Scripted {
+        let model = Arc::new(AgentModel {
             answers: Mutex::new(answers.iter().cloned().collect()),
             asked: Mutex::default(),
-            dies: Mutex::default(),
+            abandoned_store: Mutex::default(),
         });
-        let shelves = PersonShelves {
+        let repositories = PersonEntityRepositories {
             store: Arc::clone(&made.store),
             root: root.path().to_owned(),
             person: "ada".to_owned(),
         };
         let agents = MemoryAgents::new(
             Arc::clone(&model) as Arc<dyn Model>,
-            Arc::new(shelves),
+            Arc::new(repositories),
             Arc::clone(&clock) as _,
         );
-        let shop = Workshop {
+        let worker = WorkerContext {
             store: Arc::clone(&made.store),
             trees: made.trees.clone(),
             root: root.path().to_owned(),
@@ -141,35 +145,30 @@ fn on_each_store(answers: &[ModelReply], scene: impl AsyncFn(&Bed)) {
                 ..WorkLimits::default()
             },
         };
-        let bed = Bed {
-            shop,
+        let fixture = AgentFixture {
+            worker,
             clock,
             model,
             root,
         };
-        run(scene(&bed));
+        run(test(&fixture));
     }
 }
 
-struct Unseen;
-
-impl Progress for Unseen {
-    fn session_read(&self, _: &SessionId) {}
-    fn scope_written(&self, _: &Scope) {}
-}
-
-impl Bed {
+impl AgentFixture {
     async fn say(&self, session: &SessionId, text: &str) {
         let said = append(session, vec![event(text)]);
-        self.shop.store.append(&said).await.unwrap();
+        self.worker.store.append(&said).await.unwrap();
     }
 
     async fn work(&self) -> UpdateReport {
-        work(&self.shop, &Stop::default(), &Unseen).await.unwrap()
+        work(&self.worker, &Stop::default(), &SilentProgress)
+            .await
+            .unwrap()
     }
 
-    async fn staged(&self) -> Vec<Staged> {
-        self.shop.store.staged(&Tenant::local()).await.unwrap()
+    async fn staged(&self) -> Vec<StagedEntityWrite> {
+        self.worker.store.staged(&Tenant::local()).await.unwrap()
     }
 
     fn folder(&self) -> Folder {
@@ -177,7 +176,7 @@ impl Bed {
         Folder::open(path, FilesConfig::default()).unwrap()
     }
 
-    /// What the record says in its file.
+    /// The record's content in its file.
     fn source(&self) -> Option<String> {
         let path = folder(self.root.path(), &user_scope("ada")).join("entities/tide.md");
         let text = std::fs::read_to_string(path).ok()?;
@@ -194,19 +193,19 @@ impl Bed {
 }
 
 #[test]
-fn what_an_agent_writes_lands_with_its_extraction_and_stands_in_one_commit() {
+fn an_agents_writes_are_stored_with_its_extraction_and_make_one_commit() {
     let answers = [
-        calls(&[create(), upsert("The harbour office.")]),
-        calls(&[("memory_read_entity", json!({"entity": "tide"}))]),
-        says(NOTHING),
+        tool_calls(&[create(), upsert("The harbour office.")]),
+        tool_calls(&[("memory_read_entity", json!({"entity": "tide"}))]),
+        reply(NOTHING),
     ];
-    on_each_store(&answers, async |bed| {
-        bed.say(&session("7f78aa01"), SAID).await;
-        let report = bed.work().await;
+    on_each_store(&answers, async |fixture| {
+        fixture.say(&session("7f78aa01"), HUMAN_TEXT).await;
+        let report = fixture.work().await;
         assert_eq!(report.failed.len(), 0, "{report:?}");
-        assert_eq!(bed.source().as_deref(), Some("The harbour office."));
-        assert_eq!((bed.staged().await, bed.posts()), (Vec::new(), 1));
-        let asked = bed.model.asked.lock().unwrap().clone();
+        assert_eq!(fixture.source().as_deref(), Some("The harbour office."));
+        assert_eq!((fixture.staged().await, fixture.posts()), (Vec::new(), 1));
+        let asked = fixture.model.asked.lock().unwrap().clone();
         assert!(
             asked[2]
                 .messages
@@ -215,111 +214,130 @@ fn what_an_agent_writes_lands_with_its_extraction_and_stands_in_one_commit() {
                 .text
                 .contains("harbour office")
         );
-        bed.work().await;
-        assert_eq!(bed.posts(), 1);
+        fixture.work().await;
+        assert_eq!(fixture.posts(), 1);
     });
 }
 
 #[test]
 fn a_failed_extraction_writes_nothing() {
-    let done = says("Memory update complete.");
-    let answers = [calls(&[create(), upsert(SAID)]), done.clone(), done];
-    on_each_store(&answers, async |bed| {
-        bed.say(&session("7f78aa01"), SAID).await;
-        assert_eq!(bed.work().await.failed.len(), 1);
-        assert_eq!((bed.staged().await, bed.source()), (Vec::new(), None));
+    let done = reply("Memory update complete.");
+    let answers = [
+        tool_calls(&[create(), upsert(HUMAN_TEXT)]),
+        done.clone(),
+        done,
+    ];
+    on_each_store(&answers, async |fixture| {
+        fixture.say(&session("7f78aa01"), HUMAN_TEXT).await;
+        assert_eq!(fixture.work().await.failed.len(), 1);
+        assert_eq!(
+            (fixture.staged().await, fixture.source()),
+            (Vec::new(), None)
+        );
     });
 }
 
 #[test]
 fn an_extraction_whose_lease_is_lost_writes_nothing() {
     let answers = [
-        calls(&[create(), upsert("The harbour office.")]),
-        says(NOTHING),
-        says(NOTHING),
+        tool_calls(&[create(), upsert("The harbour office.")]),
+        reply(NOTHING),
+        reply(NOTHING),
     ];
-    on_each_store(&answers, async |bed| {
+    on_each_store(&answers, async |fixture| {
         let id = session("7f78aa01");
-        bed.say(&id, SAID).await;
-        *bed.model.dies.lock().unwrap() = Some(Arc::clone(&bed.shop.store));
-        bed.work().await;
-        let job = bed.shop.store.job(&JobKey::Extract(id)).await.unwrap();
+        fixture.say(&id, HUMAN_TEXT).await;
+        *fixture.model.abandoned_store.lock().unwrap() = Some(Arc::clone(&fixture.worker.store));
+        fixture.work().await;
+        let job = fixture
+            .worker
+            .store
+            .job(&JobKey::Extract(id))
+            .await
+            .unwrap();
         assert!(!job.unwrap().is_ahead());
-        assert_eq!((bed.staged().await, bed.source()), (Vec::new(), None));
+        assert_eq!(
+            (fixture.staged().await, fixture.source()),
+            (Vec::new(), None)
+        );
     });
 }
 
 #[test]
 fn what_was_committed_before_a_worker_vanished_is_not_written_again() {
     let answers = [
-        calls(&[create(), upsert("The harbour office.")]),
-        says(NOTHING),
+        tool_calls(&[create(), upsert("The harbour office.")]),
+        reply(NOTHING),
     ];
-    on_each_store(&answers, async |bed| {
-        bed.say(&session("7f78aa01"), SAID).await;
-        let folder = bed.folder();
+    on_each_store(&answers, async |fixture| {
+        fixture.say(&session("7f78aa01"), HUMAN_TEXT).await;
+        let folder = fixture.folder();
         {
             let LockOutcome::Held(lock) = folder.try_lock(Duration::ZERO).unwrap() else {
-                panic!("nobody else writes");
+                panic!("no other writer is active");
             };
-            bed.work().await;
-            let staged = bed.staged().await;
-            assert_eq!((staged.len(), bed.source()), (1, None));
-            // A worker that vanishes before it can say so.
-            let (stamp, redactor) = (bed.shop.stamp(), Redactor::standard());
-            let _ = post_staged(&lock, &stamp, &redactor, &staged, &|| true).unwrap();
+            fixture.work().await;
+            let staged = fixture.staged().await;
+            assert_eq!((staged.len(), fixture.source()), (1, None));
+            // A worker that vanishes before it records the result.
+            let (stamp, redactor) = (fixture.worker.stamp(), Redactor::standard());
+            let _ = commit_staged(&lock, &stamp, &redactor, &staged, &|| true).unwrap();
         }
-        assert_eq!(bed.source().as_deref(), Some("The harbour office."));
-        // The person takes it out, before its job is taken up again.
+        assert_eq!(fixture.source().as_deref(), Some("The harbour office."));
+        // The person deletes it before the job is claimed again.
         std::fs::remove_file(folder.root().join("entities/tide.md")).unwrap();
-        bed.clock.advance(Duration::from_secs(86_400));
-        let written = write_due(&bed.shop, &Stop::default(), &Unseen)
+        fixture.clock.advance(Duration::from_secs(86_400));
+        let written = write_due(&fixture.worker, &Stop::default(), &SilentProgress)
             .await
             .unwrap();
         assert_eq!(written.scopes.len(), 1);
-        assert_eq!((bed.staged().await, bed.source()), (Vec::new(), None));
-        assert_eq!(bed.posts(), 1);
+        assert_eq!(
+            (fixture.staged().await, fixture.source()),
+            (Vec::new(), None)
+        );
+        assert_eq!(fixture.posts(), 1);
     });
 }
 
 #[test]
 fn the_next_delivery_sees_what_waits_to_be_written() {
     let answers = [
-        calls(&[create(), upsert("The harbour office.")]),
-        says(NOTHING),
-        calls(&[upsert("The harbour office, on port 8080.")]),
-        says(NOTHING),
+        tool_calls(&[create(), upsert("The harbour office.")]),
+        reply(NOTHING),
+        tool_calls(&[upsert("The harbour office, on port 8080.")]),
+        reply(NOTHING),
     ];
-    on_each_store(&answers, async |bed| {
-        let folder = bed.folder();
+    on_each_store(&answers, async |fixture| {
+        let folder = fixture.folder();
         {
             let LockOutcome::Held(_lock) = folder.try_lock(Duration::ZERO).unwrap() else {
-                panic!("nobody else writes");
+                panic!("no other writer is active");
             };
             for name in ["7f78aa01", "8000"] {
-                bed.say(&session(name), &format!("{SAID}, as {name} says"))
+                fixture
+                    .say(&session(name), &format!("{HUMAN_TEXT}, as {name} says"))
                     .await;
-                bed.work().await;
+                fixture.work().await;
             }
-            assert_eq!(bed.staged().await.len(), 2);
+            assert_eq!(fixture.staged().await.len(), 2);
         }
-        bed.clock.advance(Duration::from_secs(86_400));
-        bed.work().await;
+        fixture.clock.advance(Duration::from_secs(86_400));
+        fixture.work().await;
         let source = "The harbour office, on port 8080.".to_owned();
-        assert_eq!((bed.source(), bed.posts()), (Some(source), 1));
+        assert_eq!((fixture.source(), fixture.posts()), (Some(source), 1));
     });
 }
 
 #[test]
-fn dc22_the_conversation_of_a_memory_agent_is_never_posted() {
-    on_each_store(&[], async |bed| {
+fn d22_the_conversation_of_a_memory_agent_is_never_posted() {
+    on_each_store(&[], async |fixture| {
         let id = SessionId {
             agent: Descriptor::memory_of("claude-code").cache_key(),
             ..session("7f78aa01")
         };
-        bed.say(&id, SAID).await;
-        bed.work().await;
-        assert!(bed.model.asked.lock().unwrap().is_empty());
+        fixture.say(&id, HUMAN_TEXT).await;
+        fixture.work().await;
+        assert!(fixture.model.asked.lock().unwrap().is_empty());
     });
 }
 
@@ -327,16 +345,19 @@ fn dc22_the_conversation_of_a_memory_agent_is_never_posted() {
 #[test]
 fn staged_writes_are_the_persons_whose_session_it_is() {
     let answers = [
-        calls(&[create(), upsert("The harbour office.")]),
-        says(NOTHING),
+        tool_calls(&[create(), upsert("The harbour office.")]),
+        reply(NOTHING),
     ];
-    on_each_store(&answers, async |bed| {
-        let mut said = append(&session("7f78aa01"), vec![event(SAID)]);
+    on_each_store(&answers, async |fixture| {
+        let mut said = append(&session("7f78aa01"), vec![event(HUMAN_TEXT)]);
         said.session.user = Some("grace".to_owned());
-        bed.shop.store.append(&said).await.unwrap();
-        bed.work().await;
-        assert_eq!((bed.staged().await, bed.source()), (Vec::new(), None));
-        let theirs = folder(bed.root.path(), &user_scope("grace"));
+        fixture.worker.store.append(&said).await.unwrap();
+        fixture.work().await;
+        assert_eq!(
+            (fixture.staged().await, fixture.source()),
+            (Vec::new(), None)
+        );
+        let theirs = folder(fixture.root.path(), &user_scope("grace"));
         assert!(theirs.join("entities/tide.md").is_file());
     });
 }

@@ -1,4 +1,4 @@
-//! Names are only names, and one bad place in a memory folder stops nothing else.
+//! Any session id is a valid name, and one bad path in a memory folder affects no other file.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,40 +6,34 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use daybook_domain::eligibility::Switches;
-use daybook_domain::{FailureClass, JobKind, Scope, SessionId, Tenant};
+use daybook_domain::{FailureClass, JobKind, Tenant};
 use daybook_engine::extract::extractive::Extractive;
 use daybook_engine::files::layout::folder;
-use daybook_engine::jobs::{Progress, UpdateReport, WorkLimits, Workshop, work};
+use daybook_engine::jobs::{UpdateReport, WorkLimits, WorkerContext, work};
 use daybook_engine::stop::Stop;
 use daybook_testkit::fixtures::{
-    EventShape, append, at, claim_of, event, failed, project_scope, session,
+    EventFixture, append, at, claim_of, event, failed, project_scope, session,
 };
 use daybook_testkit::{ManualClock, run};
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
+use crate::silent_progress::SilentProgress;
 use crate::stores;
 
-struct Unseen;
-
-impl Progress for Unseen {
-    fn session_read(&self, _: &SessionId) {}
-    fn scope_written(&self, _: &Scope) {}
-}
-
-/// A memory of one project, with the files that it writes.
-struct Bed {
-    shop: Workshop,
+/// The memory of one project, with its files.
+struct NameFixture {
+    worker: WorkerContext,
     root: TempDir,
-    _made: stores::Made,
+    _made: stores::TestStore,
 }
 
-impl Bed {
+impl NameFixture {
     fn new() -> Self {
         let made = stores::in_memory().expect("memory is always there");
         let root = TempDir::new().unwrap();
-        let shop = Workshop {
+        let worker = WorkerContext {
             store: Arc::clone(&made.store),
             trees: None,
             root: root.path().to_owned(),
@@ -53,7 +47,7 @@ impl Bed {
             limits: WorkLimits::default(),
         };
         Self {
-            shop,
+            worker,
             root,
             _made: made,
         }
@@ -63,16 +57,18 @@ impl Bed {
         folder(self.root.path(), &project_scope("tidepool"))
     }
 
-    /// A session of this id says that a limit was set.
+    /// Appends an event to the session `id` that sets a limit.
     async fn say(&self, id: &str, what: &str) -> bool {
         let words = format!("set the {what} limit to 50 entries");
-        let said = event(&words).in_place("/nowhere/ada/tidepool");
+        let said = event(&words).with_place("/nowhere/ada/tidepool");
         let append = append(&session(id), vec![said]);
-        self.shop.store.append(&append).await.is_ok()
+        self.worker.store.append(&append).await.is_ok()
     }
 
     async fn work(&self) -> UpdateReport {
-        work(&self.shop, &Stop::default(), &Unseen).await.unwrap()
+        work(&self.worker, &Stop::default(), &SilentProgress)
+            .await
+            .unwrap()
     }
 
     fn curated(&self) -> String {
@@ -117,29 +113,29 @@ proptest! {
     fn sessions_of_any_id_have_a_page_each_and_none_elsewhere(
         ids in proptest::collection::btree_set(any_id(), 1..5)
     ) {
-        let bed = Bed::new();
+        let fixture = NameFixture::new();
         run(async {
             let mut taken_in = 0;
             for id in &ids {
-                taken_in += usize::from(bed.say(id, "cache").await);
+                taken_in += usize::from(fixture.say(id, "cache").await);
             }
-            let report = bed.work().await;
+            let report = fixture.work().await;
             prop_assert_eq!(&report.failed, &[]);
             prop_assert!(report.unwritten.values().all(Vec::is_empty));
-            prop_assert_eq!(bed.session_pages().len(), taken_in, "{:?}", ids);
+            prop_assert_eq!(fixture.session_pages().len(), taken_in, "{:?}", ids);
             let mut found = BTreeSet::new();
-            everything_below(bed.root.path(), &mut found);
-            let pages = bed.memory().join("sessions");
+            everything_below(fixture.root.path(), &mut found);
+            let pages = fixture.memory().join("sessions");
             for path in found {
-                prop_assert!(path.starts_with(bed.memory()) || bed.memory().starts_with(&path)
-                    || path.starts_with(bed.root.path().join("run")), "{}", path.display());
+                prop_assert!(path.starts_with(fixture.memory()) || fixture.memory().starts_with(&path)
+                    || path.starts_with(fixture.root.path().join("run")), "{}", path.display());
                 prop_assert!(!path.starts_with(&pages) || path == pages || path.parent() == Some(&pages));
             }
-            // What was written is read back as what was written: nothing is left to do.
-            let head = fs::read(bed.memory().join(".git/refs/heads/main")).ok();
-            bed.shop.store.touch_scope(&project_scope("tidepool"), at(10_001)).await.unwrap();
-            bed.work().await;
-            prop_assert_eq!(fs::read(bed.memory().join(".git/refs/heads/main")).ok(), head);
+            // The files are read back as they were written: nothing is left to do.
+            let head = fs::read(fixture.memory().join(".git/refs/heads/main")).ok();
+            fixture.worker.store.touch_scope(&project_scope("tidepool"), at(10_001)).await.unwrap();
+            fixture.work().await;
+            prop_assert_eq!(fs::read(fixture.memory().join(".git/refs/heads/main")).ok(), head);
             Ok(())
         })?;
     }
@@ -147,13 +143,13 @@ proptest! {
 
 #[test]
 fn a_project_that_froze_for_a_name_is_written_at_the_next_run() {
-    let bed = Bed::new();
+    let fixture = NameFixture::new();
     run(async {
-        assert!(bed.say("ops/1", "cache").await);
-        // Something keeps the first run from writing, and the job waits for an outage to end.
-        fs::write(bed.root.path().join("projects"), "in the way").unwrap();
-        assert_eq!(bed.work().await.failed.len(), 1);
-        let store = &bed.shop.store;
+        assert!(fixture.say("ops/1", "cache").await);
+        // An obstacle keeps the first run from writing, and the job waits for an outage to end.
+        fs::write(fixture.root.path().join("projects"), "in the way").unwrap();
+        assert_eq!(fixture.work().await.failed.len(), 1);
+        let store = &fixture.worker.store;
         let later = at(9_000_000);
         let claims = store
             .claim(claim_of(JobKind::Consolidate, later, 9))
@@ -166,11 +162,11 @@ fn a_project_that_froze_for_a_name_is_written_at_the_next_run() {
         for claimed in &claims {
             let _ = store.fail(&claimed.token, &frozen, later).await.unwrap();
         }
-        fs::remove_file(bed.root.path().join("projects")).unwrap();
-        let report = bed.work().await;
+        fs::remove_file(fixture.root.path().join("projects")).unwrap();
+        let report = fixture.work().await;
         assert_eq!(report.failed, []);
-        assert_eq!(bed.session_pages().len(), 1);
-        assert!(bed.curated().contains("cache limit"));
+        assert_eq!(fixture.session_pages().len(), 1);
+        assert!(fixture.curated().contains("cache limit"));
     });
 }
 
@@ -188,19 +184,19 @@ fn a_page_that_a_person_puts_back_in_the_place_of_its_link_gets_what_came_meanwh
 
 #[cfg(unix)]
 fn check_linked_page(is_file_put_back: bool) {
-    let bed = Bed::new();
+    let fixture = NameFixture::new();
     run(async {
-        assert!(bed.say("aaaa", "cache").await);
-        bed.work().await;
+        assert!(fixture.say("aaaa", "cache").await);
+        fixture.work().await;
         let (curated, other) = (
-            bed.memory().join("MEMORY.md"),
-            bed.root.path().join("mine.md"),
+            fixture.memory().join("MEMORY.md"),
+            fixture.root.path().join("mine.md"),
         );
         fs::rename(&curated, &other).unwrap();
         std::os::unix::fs::symlink(&other, &curated).unwrap();
         let before = fs::read_to_string(&other).unwrap();
-        assert!(bed.say("bbbb", "upload").await);
-        let report = bed.work().await;
+        assert!(fixture.say("bbbb", "upload").await);
+        let report = fixture.work().await;
         assert_eq!(report.failed, []);
         let unwritten: Vec<String> = report
             .unwritten
@@ -209,76 +205,79 @@ fn check_linked_page(is_file_put_back: bool) {
             .map(|unwritten| format!("{}: {}", unwritten.page, unwritten.why))
             .collect();
         assert_eq!(unwritten, ["MEMORY.md: MEMORY.md: it is a symbolic link"]);
-        assert_eq!(bed.session_pages().len(), 2);
+        assert_eq!(fixture.session_pages().len(), 2);
         assert_eq!(fs::read_to_string(&other).unwrap(), before);
-        // Nothing more is due as long as the link is there, and then the page is.
-        assert_eq!(bed.work().await.scopes, BTreeSet::new());
+        // Nothing more is due as long as the link exists, and the page is once it is gone.
+        assert_eq!(fixture.work().await.scopes, BTreeSet::new());
         fs::remove_file(&curated).unwrap();
         if is_file_put_back {
             fs::rename(&other, &curated).unwrap();
         }
-        let report = bed.work().await;
+        let report = fixture.work().await;
         assert!(report.unwritten.values().all(Vec::is_empty));
-        let text = bed.curated();
+        let text = fixture.curated();
         assert!(
             text.contains("cache limit") && text.contains("upload limit"),
             "{text}"
         );
-        assert_eq!(bed.work().await.scopes, BTreeSet::new());
+        assert_eq!(fixture.work().await.scopes, BTreeSet::new());
     });
 }
 
 #[cfg(unix)]
 #[test]
 fn a_link_that_a_person_committed_in_the_place_of_a_page_stops_no_other() {
-    let bed = Bed::new();
+    let fixture = NameFixture::new();
     let git = |words: &[&str]| {
         let person = ["-c", "user.name=ada", "-c", "user.email=ada@localhost"];
         let mut command = std::process::Command::new("git");
-        command.args(person).args(words).current_dir(bed.memory());
+        command
+            .args(person)
+            .args(words)
+            .current_dir(fixture.memory());
         assert!(command.output().unwrap().status.success(), "{words:?}");
     };
     run(async {
-        assert!(bed.say("aaaa", "cache").await);
-        bed.work().await;
-        let curated = bed.memory().join("MEMORY.md");
+        assert!(fixture.say("aaaa", "cache").await);
+        fixture.work().await;
+        let curated = fixture.memory().join("MEMORY.md");
         fs::remove_file(&curated).unwrap();
         std::os::unix::fs::symlink("elsewhere.md", &curated).unwrap();
         git(&["add", "MEMORY.md"]);
         git(&["commit", "-m", "Link it"]);
-        assert!(bed.say("bbbb", "upload").await);
-        let report = bed.work().await;
+        assert!(fixture.say("bbbb", "upload").await);
+        let report = fixture.work().await;
         assert_eq!(report.failed, []);
         assert!(!report.unwritten.values().all(Vec::is_empty));
-        assert_eq!(bed.session_pages().len(), 2);
+        assert_eq!(fixture.session_pages().len(), 2);
         git(&["rm", "MEMORY.md"]);
         git(&["commit", "-m", "Unlink it"]);
-        assert!(bed.work().await.unwritten.values().all(Vec::is_empty));
-        assert!(bed.curated().contains("upload limit"));
+        assert!(fixture.work().await.unwritten.values().all(Vec::is_empty));
+        assert!(fixture.curated().contains("upload limit"));
     });
 }
 
 #[cfg(unix)]
 #[test]
 fn a_linked_memory_folder_is_not_followed_and_stops_no_other_memory() {
-    let bed = Bed::new();
+    let fixture = NameFixture::new();
     run(async {
         let elsewhere = TempDir::new().unwrap();
-        fs::create_dir_all(bed.memory().parent().unwrap()).unwrap();
-        std::os::unix::fs::symlink(elsewhere.path(), bed.memory()).unwrap();
+        fs::create_dir_all(fixture.memory().parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(elsewhere.path(), fixture.memory()).unwrap();
         fs::write(
             elsewhere.path().join("MEMORY.md"),
             "- a secret of somebody else\n",
         )
         .unwrap();
-        assert!(bed.say("aaaa", "cache").await);
-        let report = bed.work().await;
+        assert!(fixture.say("aaaa", "cache").await);
+        let report = fixture.work().await;
         assert_eq!(report.failed.len(), 1, "{report:?}");
         let why = &report.failed[0].failure.message;
         assert!(why.contains("it is a symbolic link"), "{why}");
         assert!(!elsewhere.path().join(".git").exists());
-        fs::remove_file(bed.memory()).unwrap();
-        assert_eq!(bed.work().await.failed, []);
-        assert!(bed.curated().contains("cache limit"));
+        fs::remove_file(fixture.memory()).unwrap();
+        assert_eq!(fixture.work().await.failed, []);
+        assert!(fixture.curated().contains("cache limit"));
     });
 }

@@ -1,25 +1,26 @@
-//! The same memory answers the same in every store, to the last bit of every score: by words and by vectors,
-//! and after all that changes it.
+//! The same memory gives the same answers in every store, to the last bit of every score: by words and by
+//! vectors, and after every kind of change.
 
 use std::sync::Arc;
 
-use daybook_domain::index::{FileEntry, Layer};
-use daybook_domain::seams::{SessionStore, Store};
+use daybook_domain::index::{FileEntry, MemoryLayer};
+use daybook_domain::page::read_all;
+use daybook_domain::seams::{SessionCatalog, SessionLog, Store};
 use daybook_domain::{EventId, EventSeq, NewEvent, Observation, Origin, Scope, SessionId, Tenant};
-use daybook_engine::ingest::indexed::indexed_tokens;
 use daybook_engine::recall::embedding::{embed_all, embed_some};
-use daybook_engine::recall::search::{Question, Recalled, recall};
-use daybook_engine::recall::tokens::outlined_text;
+use daybook_engine::recall::search::{RecallQuestion, RecallResult, recall};
 use daybook_testkit::fixtures::{
-    EventShape, append, at, event, evidence, imported, observation, project, project_scope,
+    EventFixture, append, at, event, evidence, imported, observation, project, project_scope,
     session, user_scope,
 };
 use daybook_testkit::{FakeEmbedder, run};
+use daybook_text::indexed::indexed_tokens;
+use daybook_text::tokens::outlined_text;
 
 use crate::stores;
 
 const ROOT: &str = "/home/ada/pier";
-/// What the texts of the corpus are made of.
+/// Words of the corpus.
 const WORDS: [&str; 24] = [
     "harbour",
     "port",
@@ -54,19 +55,19 @@ const GROUPS: [&str; 5] = [
     "budget limit cap",
 ];
 
-/// One store, and what it answered so far.
-struct Witness {
+/// One store, and its answers so far.
+struct RecallProbe {
     store: Arc<dyn Store>,
     model: FakeEmbedder,
-    answered: Vec<(String, Recalled)>,
+    answered: Vec<(String, RecallResult)>,
 }
 
-impl Witness {
-    /// Asks everything, by words alone and with vectors.
+impl RecallProbe {
+    /// Asks all questions, by words alone and with vectors.
     async fn ask(&mut self, when: &str) {
         for (n, question) in questions().into_iter().enumerate() {
             for has_vectors in [false, true] {
-                let question = Question {
+                let question = RecallQuestion {
                     embedder: has_vectors.then_some(&self.model as _),
                     ..question.clone()
                 };
@@ -77,8 +78,8 @@ impl Witness {
         }
     }
 
-    /// What was answered last time everything was asked.
-    fn newest(&self) -> Vec<&Recalled> {
+    /// The answers of the last round of questions.
+    fn newest(&self) -> Vec<&RecallResult> {
         let from = self.answered.len() - 2 * questions().len();
         let newest = self.answered[from..].iter();
         newest.map(|(_, recalled)| recalled).collect()
@@ -90,7 +91,7 @@ impl Witness {
         some.expect("the model answers");
     }
 
-    async fn hear(&self, id: &SessionId, events: Vec<NewEvent>) {
+    async fn append_events(&self, id: &SessionId, events: Vec<NewEvent>) {
         let appended = self.store.append(&append(id, events)).await;
         appended.expect("events are taken in");
     }
@@ -110,8 +111,8 @@ impl Witness {
     }
 }
 
-fn question(text: &str) -> Question<'_> {
-    Question {
+fn question(text: &str) -> RecallQuestion<'_> {
+    RecallQuestion {
         text,
         scopes: None,
         layers: Vec::new(),
@@ -123,7 +124,7 @@ fn question(text: &str) -> Question<'_> {
     }
 }
 
-fn questions() -> Vec<Question<'static>> {
+fn questions() -> Vec<RecallQuestion<'static>> {
     let texts = [
         "where is the boat in the harbour?",
         "retry budget of the batch",
@@ -137,33 +138,33 @@ fn questions() -> Vec<Question<'static>> {
         "zeppelin",
         "repeat",
     ];
-    let mut all: Vec<Question<'_>> = texts.map(question).into();
+    let mut all: Vec<RecallQuestion<'_>> = texts.map(question).into();
     let storm = question("storm limit");
-    all.push(Question {
+    all.push(RecallQuestion {
         tools: true,
         limit: 100,
         ..storm.clone()
     });
-    all.push(Question {
-        layers: vec![Layer::Event],
+    all.push(RecallQuestion {
+        layers: vec![MemoryLayer::Event],
         ..storm.clone()
     });
-    all.push(Question {
-        layers: vec![Layer::Observation, Layer::Entry],
+    all.push(RecallQuestion {
+        layers: vec![MemoryLayer::Observation, MemoryLayer::Entry],
         ..storm.clone()
     });
-    all.push(Question {
+    all.push(RecallQuestion {
         scopes: Some(vec![project_scope("pier"), user_scope("ada")]),
         ..storm.clone()
     });
-    all.push(Question {
+    all.push(RecallQuestion {
         rare: true,
         ..storm
     });
     all
 }
 
-/// A text of 1 to 90 words, a different one for each number.
+/// A text of 1 to 90 words, different for each number.
 fn text(number: u64) -> String {
     let mut state = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut next = |below: usize| {
@@ -186,7 +187,7 @@ fn text(number: u64) -> String {
     text
 }
 
-/// So many events of a session, of all origins, an hour apart.
+/// `count` events of a session, of all origins, an hour apart.
 fn events(number: u64, count: u64) -> Vec<NewEvent> {
     let made = (1..=count).map(|n| {
         let text = text(number * 1000 + n);
@@ -196,9 +197,9 @@ fn events(number: u64, count: u64) -> Vec<NewEvent> {
             n if n % 2 == 0 => Origin::Assistant,
             _ => Origin::Human,
         };
-        let made = event(&text).said_by(origin).said_at(at(n * 3600));
+        let made = event(&text).with_origin(origin).with_time(at(n * 3600));
         let made = if n % 5 == 0 {
-            made.in_place(ROOT)
+            made.with_place(ROOT)
         } else {
             made
         };
@@ -222,7 +223,7 @@ fn entry(line: u32, text: &str) -> FileEntry {
     }
 }
 
-fn noted(scope: &Scope, id: &SessionId, text: &str, seq: u64) -> Observation {
+fn observed(scope: &Scope, id: &SessionId, text: &str, seq: u64) -> Observation {
     Observation {
         tokens: outlined_text(&format!("{text} context of {text}")),
         ..observation(scope, text, vec![evidence(id, &[seq])])
@@ -233,10 +234,11 @@ fn noted(scope: &Scope, id: &SessionId, text: &str, seq: u64) -> Observation {
 async fn rebuild(store: &dyn Store, files: &[(&Scope, &str, &[&str])]) {
     let tenant = Tenant::local();
     store.clear(&tenant).await.unwrap();
-    let sessions = SessionStore::sessions(store, &tenant, 100).await.unwrap();
+    let list = |page| SessionCatalog::sessions(store, &tenant, page);
+    let sessions = read_all(list).await.unwrap();
     for session in sessions {
         let (id, upto) = (&session.id, session.events);
-        let events = SessionStore::events(store, id, EventSeq(0), upto, 500, usize::MAX);
+        let events = SessionLog::events(store, id, EventSeq(0), upto, 500, usize::MAX);
         let tokens = |event: daybook_domain::Event| {
             let tokens = indexed_tokens(event.origin, &event.text);
             (event.seq, tokens)
@@ -244,7 +246,7 @@ async fn rebuild(store: &dyn Store, files: &[(&Scope, &str, &[&str])]) {
         let tokens: Vec<_> = events.await.unwrap().into_iter().map(tokens).collect();
         store.index_events(id, &tokens).await.unwrap();
     }
-    for state in store.scopes(&tenant).await.unwrap() {
+    for state in read_all(|page| store.scopes(&tenant, page)).await.unwrap() {
         store.index_observations(&state.scope).await.unwrap();
     }
     for (scope, file, texts) in files {
@@ -257,67 +259,67 @@ async fn rebuild(store: &dyn Store, files: &[(&Scope, &str, &[&str])]) {
     }
 }
 
-/// Everything that happens to a memory, with all questions after each change.
-async fn live(witness: &mut Witness) {
+/// Applies every kind of change to a memory, and asks all questions after each.
+async fn run_all_changes(probe: &mut RecallProbe) {
     let tenant = Tenant::local();
     let (ada, pier) = (user_scope("ada"), project_scope("pier"));
     let ids: Vec<SessionId> = (0..4).map(|n| session(&format!("a{n}"))).collect();
     for (n, id) in (0..).zip(&ids[..3]) {
-        witness.hear(id, events(n, 90)).await;
+        probe.append_events(id, events(n, 90)).await;
     }
     let project = project("pier");
-    let assigned = witness.store.assign_root(&tenant, ROOT, &project, at(1));
+    let assigned = probe.store.assign_root(&tenant, ROOT, &project, at(1));
     assigned.await.unwrap();
-    let kept = noted(&ada, &ids[0], "the batch limit is a storm of 500", 1);
-    let withdrawn = noted(&pier, &ids[1], "retry budget of the storm", 2);
-    witness.observe(&[kept, withdrawn.clone()]).await;
+    let kept = observed(&ada, &ids[0], "the batch limit is a storm of 500", 1);
+    let withdrawn = observed(&pier, &ids[1], "retry budget of the storm", 2);
+    probe.observe(&[kept, withdrawn.clone()]).await;
     let written = [
         "the harbour is in the storm",
         "no limit",
         "boat of the retry budget",
     ];
-    witness.write(&ada, "MEMORY.md", &written).await;
-    witness.ask("before there are vectors").await;
-    witness.embed(100).await;
-    witness.ask("with the newest vectors").await;
-    witness.embed(usize::MAX).await;
-    witness.ask("with all vectors").await;
+    probe.write(&ada, "MEMORY.md", &written).await;
+    probe.ask("before there are vectors").await;
+    probe.embed(100).await;
+    probe.ask("with the newest vectors").await;
+    probe.embed(usize::MAX).await;
+    probe.ask("with all vectors").await;
 
-    let import = witness.store.begin_import(&tenant, "chats", at(70)).await;
+    let import = probe.store.begin_import(&tenant, "chats", at(70)).await;
     let import = import.unwrap();
     let added = imported(&ids[3], events(3, 40), "/home/ada/chats.jsonl", import);
-    witness.store.append(&added).await.unwrap();
-    witness.ask("with an import without vectors").await;
-    witness.embed(usize::MAX).await;
-    witness.ask("with an import").await;
+    probe.store.append(&added).await.unwrap();
+    probe.ask("with an import without vectors").await;
+    probe.embed(usize::MAX).await;
+    probe.ask("with an import").await;
 
     let edited = ["the harbour is in the storm", "a limit of 7 vessels"];
-    witness.write(&ada, "MEMORY.md", &edited).await;
+    probe.write(&ada, "MEMORY.md", &edited).await;
     let gone = withdrawn.id;
-    assert!(witness.store.retract(&pier, gone, at(71)).await.unwrap());
-    witness.ask("after edits and a withdrawal").await;
-    let undone = witness.store.undo_import(&tenant, import, at(72)).await;
+    assert!(probe.store.retract(&pier, gone, at(71)).await.unwrap());
+    probe.ask("after edits and a withdrawal").await;
+    let undone = probe.store.undo_import(&tenant, import, at(72)).await;
     assert_eq!(undone.unwrap().events, 40);
-    witness.embed(usize::MAX).await;
-    witness.ask("after the import was undone").await;
+    probe.embed(usize::MAX).await;
+    probe.ask("after the import was undone").await;
 
-    let before: Vec<Recalled> = witness.newest().into_iter().cloned().collect();
-    rebuild(&*witness.store, &[(&ada, "MEMORY.md", &edited)]).await;
-    witness.ask("after a rebuild without vectors").await;
-    let all = embed_all(&*witness.store, &tenant, &witness.model, |_| {}).await;
+    let before: Vec<RecallResult> = probe.newest().into_iter().cloned().collect();
+    rebuild(&*probe.store, &[(&ada, "MEMORY.md", &edited)]).await;
+    probe.ask("after a rebuild without vectors").await;
+    let all = embed_all(&*probe.store, &tenant, &probe.model, |_| {}).await;
     assert!(all.unwrap() > 100);
-    witness.ask("after a rebuild").await;
-    assert!(witness.newest().into_iter().eq(&before));
+    probe.ask("after a rebuild").await;
+    assert!(probe.newest().into_iter().eq(&before));
 }
 
-fn answered(made: &stores::Made) -> Vec<(String, Recalled)> {
-    let mut witness = Witness {
+fn answered(made: &stores::TestStore) -> Vec<(String, RecallResult)> {
+    let mut probe = RecallProbe {
         store: Arc::clone(&made.store),
         model: FakeEmbedder::new("ada/small@1", &GROUPS),
         answered: Vec::new(),
     };
-    run(live(&mut witness));
-    witness.answered
+    run(run_all_changes(&mut probe));
+    probe.answered
 }
 
 #[test]
@@ -330,7 +332,7 @@ fn every_store_answers_the_same_to_the_last_bit() {
         let other = answered(&made);
         assert_eq!(memory.len(), other.len());
         for ((when, expected), (_, answered)) in memory.iter().zip(&other) {
-            // Shown, a number has all its bits, and the sign of zero too.
+            // The debug output of a number shows all its bits, and the sign of zero too.
             assert_eq!(format!("{expected:#?}"), format!("{answered:#?}"), "{when}");
         }
     }

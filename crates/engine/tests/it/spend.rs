@@ -1,4 +1,4 @@
-//! What is charged for calls of a model, and what is not sent at all.
+//! Tests what is charged for model calls, and which calls are not sent.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,39 +6,40 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use daybook_domain::model::{
-    AnswerSchema, Finish, Message, Model, ModelError, ModelFailure, ModelReply, ModelRequest, Role,
-    Spent, Tool, Usage,
+    AnswerSchema, FailureCost, FinishReason, Message, Model, ModelError, ModelFailure, ModelReply,
+    ModelRequest, Role, Tool, Usage,
 };
 use daybook_domain::price::{Price, PriceTable};
 use daybook_domain::seams::SpendStore;
 use daybook_domain::spend::{Cap, Payer, Period, SpendBy, SpendSum};
 use daybook_domain::{Money, Tenant, Timestamp};
 use daybook_engine::spend::{
-    Attribution, Meter, Metered, PER_MESSAGE, PER_REQUEST, at_cap, question, unknown_price,
-    worst_case,
+    Attribution, BudgetedModel, PER_MESSAGE, PER_REQUEST, SpendMeter, at_cap, expected_usage,
+    unknown_price, worst_case,
 };
 use daybook_store::{MemoryStore, SqliteOptions, SqliteStore};
 use daybook_testkit::fixtures::{DAWN, project_scope, session};
 use daybook_testkit::{ManualClock, run};
+use strum::VariantArray;
 
 /// How a call ends.
 #[derive(Debug, Clone, Copy)]
-enum Ends {
+enum CallEnd {
     Answered(Option<Usage>),
-    Failed(Spent),
+    Failed(FailureCost),
     Never,
 }
 
 /// A model that counts a token for each byte.
 #[derive(Debug, Default)]
-struct Scripted {
-    script: Mutex<VecDeque<Ends>>,
+struct ScriptedSpendModel {
+    script: Mutex<VecDeque<CallEnd>>,
     asked: AtomicU64,
     requests: u32,
 }
 
-impl Scripted {
-    fn that(ends: impl IntoIterator<Item = Ends>) -> Arc<Self> {
+impl ScriptedSpendModel {
+    fn ending(ends: impl IntoIterator<Item = CallEnd>) -> Arc<Self> {
         Arc::new(Self {
             script: Mutex::new(ends.into_iter().collect()),
             asked: AtomicU64::new(0),
@@ -52,7 +53,7 @@ impl Scripted {
 }
 
 #[async_trait]
-impl Model for Scripted {
+impl Model for ScriptedSpendModel {
     fn name(&self) -> &str {
         "ada/small"
     }
@@ -73,27 +74,27 @@ impl Model for Scripted {
         self.asked.fetch_add(1, Ordering::SeqCst);
         let next = self.script.lock().unwrap().pop_front();
         match next.expect("the script says how each call ends") {
-            Ends::Answered(usage) => Ok(ModelReply {
+            CallEnd::Answered(usage) => Ok(ModelReply {
                 text: "yes".to_owned(),
                 answer: None,
                 calls: Vec::new(),
-                finish: Finish::Stop,
+                finish: FinishReason::Stop,
                 usage,
                 requests: 1,
             }),
-            Ends::Failed(spent) => Err(ModelFailure {
+            CallEnd::Failed(spent) => Err(ModelFailure {
                 error: ModelError::Cancelled {
                     model: self.name().to_owned(),
                 },
                 spent,
             }),
-            Ends::Never => std::future::pending().await,
+            CallEnd::Never => std::future::pending().await,
         }
     }
 }
 
-/// 10 + 16 + 1,024 tokens of question, and 50 of an answer.
-fn asking() -> ModelRequest {
+/// A request of 10 + 16 + 1,024 tokens, and 50 of an answer.
+fn request() -> ModelRequest {
     ModelRequest {
         messages: vec![Message::new(Role::User, "0123456789")],
         tools: Vec::new(),
@@ -121,8 +122,8 @@ fn prices() -> PriceTable {
     PriceTable::new([("ada/*".to_owned(), price)])
 }
 
-fn meter(store: Arc<dyn SpendStore>, caps: &[Cap]) -> Meter {
-    Meter {
+fn meter(store: Arc<dyn SpendStore>, caps: &[Cap]) -> SpendMeter {
+    SpendMeter {
         store,
         clock: Arc::new(ManualClock::at(DAWN)),
         prices: prices(),
@@ -131,7 +132,7 @@ fn meter(store: Arc<dyn SpendStore>, caps: &[Cap]) -> Meter {
     }
 }
 
-fn metered(meter: &Meter, model: &Arc<Scripted>) -> Metered {
+fn budgeted(meter: &SpendMeter, model: &Arc<ScriptedSpendModel>) -> BudgetedModel {
     let whom = Attribution {
         tenant: Tenant::local(),
         user: "ada".to_owned(),
@@ -139,7 +140,7 @@ fn metered(meter: &Meter, model: &Arc<Scripted>) -> Metered {
         session: Some(session("aaaa")),
         scope: Some(project_scope("tidepool")),
     };
-    meter.metered(Arc::clone(model) as Arc<dyn Model>, whom)
+    meter.budgeted(Arc::clone(model) as Arc<dyn Model>, whom)
 }
 
 fn tokens_per(period: Period, tokens: u64) -> Cap {
@@ -160,27 +161,27 @@ fn money_per(period: Period, money: u64) -> Cap {
     }
 }
 
-async fn bill(store: &dyn SpendStore, by: SpendBy) -> Vec<SpendSum> {
+async fn sums(store: &dyn SpendStore, by: SpendBy) -> Vec<SpendSum> {
     let always = (Timestamp::ZERO, Timestamp::MAX);
     store.spent(&Tenant::local(), always, by, 9).await.unwrap()
 }
 
-/// What one call comes to: calls, tokens and money that count, and how many of them nobody settled.
-fn check(ends: Ends, expected: &[(u64, u64, u64, u64)]) {
+/// Checks the sums after one call: calls, tokens and money that count, and how many calls are unsettled.
+fn check(ends: CallEnd, expected: &[(u64, u64, u64, u64)]) {
     run(async {
         let store = Arc::new(MemoryStore::new());
         let meter = meter(Arc::clone(&store) as Arc<dyn SpendStore>, &[]);
-        let model = Scripted::that([ends]);
-        let metered = metered(&meter, &model);
-        let request = asking();
+        let model = ScriptedSpendModel::ending([ends]);
+        let budgeted = budgeted(&meter, &model);
+        let request = request();
         tokio::select! {
             biased;
-            asked = metered.ask(&request) => assert_eq!(asked.is_ok(), matches!(ends, Ends::Answered(_))),
-            // Whoever asked has something better to do.
-            () = tokio::task::yield_now() => assert!(matches!(ends, Ends::Never)),
+            asked = budgeted.ask(&request) => assert_eq!(asked.is_ok(), matches!(ends, CallEnd::Answered(_))),
+            // The caller drops the call.
+            () = tokio::task::yield_now() => assert!(matches!(ends, CallEnd::Never)),
         }
         assert_eq!(model.asked(), 1);
-        let sums = bill(&*store, SpendBy::Day).await;
+        let sums = sums(&*store, SpendBy::Day).await;
         let sums: Vec<_> = sums
             .iter()
             .map(|sum| {
@@ -198,22 +199,25 @@ fn check(ends: Ends, expected: &[(u64, u64, u64, u64)]) {
 
 #[test]
 fn what_is_reported_is_what_is_charged() {
-    check(Ends::Answered(Some(USAGE)), &[(1, 19, 92, 0)]);
-    check(Ends::Failed(Spent::Reported(USAGE)), &[(1, 19, 92, 0)]);
+    check(CallEnd::Answered(Some(USAGE)), &[(1, 19, 92, 0)]);
+    check(
+        CallEnd::Failed(FailureCost::Reported(USAGE)),
+        &[(1, 19, 92, 0)],
+    );
 }
 
 #[test]
 fn what_was_never_sent_is_free() {
-    check(Ends::Failed(Spent::Nothing), &[]);
+    check(CallEnd::Failed(FailureCost::Nothing), &[]);
 }
 
 #[test]
-fn what_nobody_reports_stays_at_its_worst() {
+fn unreported_usage_stays_at_its_worst_case() {
     let money = 2 * (WORST - 50) + 10 * 50;
     let worst = [(1, WORST, money, 1)];
-    check(Ends::Answered(None), &worst);
-    check(Ends::Failed(Spent::Unknown), &worst);
-    check(Ends::Never, &worst);
+    check(CallEnd::Answered(None), &worst);
+    check(CallEnd::Failed(FailureCost::Unknown), &worst);
+    check(CallEnd::Never, &worst);
 }
 
 #[test]
@@ -221,11 +225,11 @@ fn a_call_is_charged_to_whom_it_is_for() {
     run(async {
         let store = Arc::new(MemoryStore::new());
         let meter = meter(Arc::clone(&store) as Arc<dyn SpendStore>, &[]);
-        let model = Scripted::that([Ends::Answered(Some(USAGE))]);
-        assert!(metered(&meter, &model).ask(&asking()).await.is_ok());
+        let model = ScriptedSpendModel::ending([CallEnd::Answered(Some(USAGE))]);
+        assert!(budgeted(&meter, &model).ask(&request()).await.is_ok());
         let mut names = Vec::new();
-        for by in SpendBy::ALL {
-            names.push(bill(&*store, by).await[0].name.clone());
+        for &by in SpendBy::VARIANTS {
+            names.push(sums(&*store, by).await[0].name.clone());
         }
         assert_eq!(
             names,
@@ -248,13 +252,14 @@ fn at_a_cap_nothing_is_sent_and_the_caller_learns_until_when() {
         let store = Arc::new(MemoryStore::new());
         let day = tokens_per(Period::Day, WORST + 20);
         let meter = meter(Arc::clone(&store) as Arc<dyn SpendStore>, &[day]);
-        let model = Scripted::that([Ends::Answered(Some(USAGE)), Ends::Answered(None)]);
-        let metered = metered(&meter, &model);
+        let model =
+            ScriptedSpendModel::ending([CallEnd::Answered(Some(USAGE)), CallEnd::Answered(None)]);
+        let budgeted = budgeted(&meter, &model);
         for _ in 0..2 {
-            assert!(metered.ask(&asking()).await.is_ok());
+            assert!(budgeted.ask(&request()).await.is_ok());
         }
-        let failure = metered.ask(&asking()).await.unwrap_err();
-        assert_eq!((model.asked(), failure.spent), (2, Spent::Nothing));
+        let failure = budgeted.ask(&request()).await.unwrap_err();
+        assert_eq!((model.asked(), failure.spent), (2, FailureCost::Nothing));
         let at = at_cap(&failure).expect("a cap is why");
         assert_eq!((at.cap, at.used.tokens), (day, WORST + 19));
         assert_eq!(at.until, Some(Timestamp(DAWN.0 + 86_400_000)));
@@ -271,15 +276,15 @@ fn a_run_has_a_cap_of_its_own() {
             Arc::clone(&store) as Arc<dyn SpendStore>,
             &[tokens_per(Period::Run, WORST)],
         );
-        let model = Scripted::that([Ends::Answered(None); 2]);
-        assert!(metered(&first, &model).ask(&asking()).await.is_ok());
-        let failure = metered(&first, &model).ask(&asking()).await.unwrap_err();
+        let model = ScriptedSpendModel::ending([CallEnd::Answered(None); 2]);
+        assert!(budgeted(&first, &model).ask(&request()).await.is_ok());
+        let failure = budgeted(&first, &model).ask(&request()).await.unwrap_err();
         assert_eq!(at_cap(&failure).map(|at| at.until), Some(None));
-        let second = Meter {
+        let second = SpendMeter {
             run: "2".to_owned(),
             ..first
         };
-        assert!(metered(&second, &model).ask(&asking()).await.is_ok());
+        assert!(budgeted(&second, &model).ask(&request()).await.is_ok());
     });
 }
 
@@ -287,34 +292,34 @@ fn a_run_has_a_cap_of_its_own() {
 fn without_a_price_nothing_is_sent_under_a_cap_on_money() {
     run(async {
         let store = Arc::new(MemoryStore::new());
-        let capped = Meter {
+        let capped = SpendMeter {
             prices: PriceTable::default(),
             ..meter(
                 Arc::clone(&store) as Arc<dyn SpendStore>,
                 &[money_per(Period::Month, 1_000)],
             )
         };
-        let model = Scripted::that([Ends::Answered(Some(USAGE))]);
-        let failure = metered(&capped, &model).ask(&asking()).await.unwrap_err();
-        assert_eq!((model.asked(), failure.spent), (0, Spent::Nothing));
+        let model = ScriptedSpendModel::ending([CallEnd::Answered(Some(USAGE))]);
+        let failure = budgeted(&capped, &model).ask(&request()).await.unwrap_err();
+        assert_eq!((model.asked(), failure.spent), (0, FailureCost::Nothing));
         assert!(at_cap(&failure).is_none());
         let said = unknown_price(&failure)
             .expect("a price is wanting")
             .to_string();
         assert!(said.contains("[prices] \"ada/small\" = {"), "{said}");
         // Tokens are counted without one.
-        let uncapped = Meter {
+        let uncapped = SpendMeter {
             caps: vec![tokens_per(Period::Day, 10_000)],
             ..capped
         };
-        assert!(metered(&uncapped, &model).ask(&asking()).await.is_ok());
-        assert_eq!(bill(&*store, SpendBy::Day).await[0].unpriced, 1);
+        assert!(budgeted(&uncapped, &model).ask(&request()).await.is_ok());
+        assert_eq!(sums(&*store, SpendBy::Day).await[0].unpriced, 1);
     });
 }
 
 #[test]
 fn the_worst_case_holds_every_request_with_all_that_may_be_added() {
-    let mut model = Scripted::default();
+    let mut model = ScriptedSpendModel::default();
     let request = ModelRequest {
         tools: vec![Tool {
             name: "look".to_owned(),
@@ -325,9 +330,9 @@ fn the_worst_case_holds_every_request_with_all_that_may_be_added() {
             name: "form".to_owned(),
             schema: serde_json::json!({}),
         }),
-        ..asking()
+        ..request()
     };
-    let expected = question(&model, &request);
+    let expected = expected_usage(&model, &request);
     assert_eq!((expected.input, expected.output), (10 + 11 + 6, 50));
     model.requests = 3;
     let worst = worst_case(&model, &request);
@@ -335,7 +340,7 @@ fn the_worst_case_holds_every_request_with_all_that_may_be_added() {
     assert_eq!((worst.input, worst.output), (3 * each + 2 * 50, 150));
 }
 
-/// What sixteen workers are charged, and what the provider has billed them.
+/// Compares what sixteen workers are charged with what the provider has billed them.
 fn check_workers(open: impl Fn() -> Arc<dyn SpendStore> + Sync) {
     let cap = 40 * WORST;
     let workers = 16;
@@ -344,19 +349,22 @@ fn check_workers(open: impl Fn() -> Arc<dyn SpendStore> + Sync) {
         let worker = |_| {
             scope.spawn(move || {
                 let meter = meter(open(), &[tokens_per(Period::Day, cap)]);
-                // As much as a call may use, as every other one does; the rest never say.
+                // Every other call uses as much as it may; the rest report nothing.
                 let full = Usage {
                     input: WORST - 50,
                     cached: 0,
                     output: 50,
                 };
-                let ends = [Ends::Answered(Some(full)), Ends::Failed(Spent::Unknown)];
-                let model = Scripted::that(ends.into_iter().cycle().take(9));
-                let metered = metered(&meter, &model);
+                let ends = [
+                    CallEnd::Answered(Some(full)),
+                    CallEnd::Failed(FailureCost::Unknown),
+                ];
+                let model = ScriptedSpendModel::ending(ends.into_iter().cycle().take(9));
+                let budgeted = budgeted(&meter, &model);
                 run(async {
                     for _ in 0..9 {
-                        if let Err(failure) = metered.ask(&asking()).await
-                            && failure.spent == Spent::Nothing
+                        if let Err(failure) = budgeted.ask(&request()).await
+                            && failure.spent == FailureCost::Nothing
                         {
                             assert!(at_cap(&failure).is_some(), "{failure}");
                         }
@@ -372,7 +380,7 @@ fn check_workers(open: impl Fn() -> Arc<dyn SpendStore> + Sync) {
             .sum()
     });
     assert_eq!(billed, cap, "all of it is spent, and no more");
-    let charged = run(async { bill(&*open(), SpendBy::Stage).await });
+    let charged = run(async { sums(&*open(), SpendBy::Stage).await });
     assert_eq!(
         charged[0].counts().tokens,
         billed,

@@ -1,4 +1,4 @@
-//! The stores that the engine is tried on, each empty and gone after its test.
+//! The stores that the engine is tested on, each empty and removed after its test.
 
 use std::sync::Arc;
 
@@ -6,28 +6,28 @@ use daybook_domain::seams::{Store, TreeStore};
 use daybook_store::{MemoryStore, SqliteOptions, SqliteStore};
 use tempfile::TempDir;
 
-/// An empty store, and where it lies.
-pub(crate) struct Made {
+/// An empty store, and the guard of its files or database.
+pub(crate) struct TestStore {
     pub(crate) store: Arc<dyn Store>,
-    /// The same store, where it keeps histories that machines share.
+    /// The same store, if it keeps histories that machines share.
     pub(crate) trees: Option<Arc<dyn TreeStore>>,
     _place: Box<dyn std::any::Any>,
 }
 
-/// Makes one; `None`, said loudly, where what it needs is not installed.
-pub(crate) type Make = fn() -> Option<Made>;
+/// Opens a store; `None`, with a message, where what it needs is not installed.
+pub(crate) type OpenStore = fn() -> Option<TestStore>;
 
-pub(crate) const ALL: [Make; 3] = [in_memory, on_disk, on_server];
+pub(crate) const ALL: [OpenStore; 3] = [in_memory, on_disk, on_server];
 
-pub(crate) fn in_memory() -> Option<Made> {
+pub(crate) fn in_memory() -> Option<TestStore> {
     Some(shared(Arc::new(MemoryStore::new()), ()))
 }
 
-pub(crate) fn on_disk() -> Option<Made> {
+pub(crate) fn on_disk() -> Option<TestStore> {
     let folder = TempDir::new().expect("a temporary folder can be made");
     let path = folder.path().join("daybook.db");
     let store = SqliteStore::open(&path, SqliteOptions::default()).expect("a store can be opened");
-    Some(Made {
+    Some(TestStore {
         store: Arc::new(store),
         trees: None,
         _place: Box::new(folder),
@@ -35,7 +35,7 @@ pub(crate) fn on_disk() -> Option<Made> {
 }
 
 #[cfg(unix)]
-pub(crate) fn on_server() -> Option<Made> {
+pub(crate) fn on_server() -> Option<TestStore> {
     use daybook_store::{PostgresOptions, PostgresStore, Trust};
     use daybook_testkit::postgres;
 
@@ -54,12 +54,12 @@ pub(crate) fn on_server() -> Option<Made> {
 }
 
 #[cfg(not(unix))]
-pub(crate) fn on_server() -> Option<Made> {
+pub(crate) fn on_server() -> Option<TestStore> {
     None
 }
 
-fn shared(store: Arc<impl Store + TreeStore + 'static>, place: impl std::any::Any) -> Made {
-    Made {
+fn shared(store: Arc<impl Store + TreeStore + 'static>, place: impl std::any::Any) -> TestStore {
+    TestStore {
         store: Arc::clone(&store) as Arc<dyn Store>,
         trees: Some(store),
         _place: Box::new(place),

@@ -13,21 +13,21 @@ use serde_json::{Map, Value};
 
 use super::{in_words, read};
 use crate::dataset::{
-    BenchmarkQuestion, BenchmarkSession, BenchmarkTurn, Conversation, Counting, Dataset,
-    EvidencePiece, LeftOut, Speaker, session_id,
+    BenchmarkConversation, BenchmarkQuestion, BenchmarkSession, BenchmarkSpeaker, BenchmarkTurn,
+    Counting, Dataset, EvidencePiece, SkippedItem, session_id,
 };
 use crate::error::EvalError;
 
 const FORMAT: &str = "BEAM";
 const CHAT: &str = "chat.json";
-/// Below a chat's folder, where its questions are.
+/// Paths of the questions below a chat's folder.
 const QUESTIONS: [&str; 2] = [
     "probing_questions/probing_questions.json",
     "probing_questions.json",
 ];
-/// Folders below the given one that are searched for chats.
+/// Levels of folders that are searched for chats.
 const DEPTH: usize = 4;
-/// Of `March-15-2026`.
+/// The format of `March-15-2026`.
 const DATE: &str = "%B-%d-%Y";
 /// The class whose questions have no answer.
 const ABSTENTION: &str = "abstention";
@@ -41,15 +41,15 @@ const ANSWERS: [&str; 5] = [
 ];
 
 #[derive(Deserialize)]
-struct Batch {
+struct BeamBatch {
     #[serde(default)]
     time_anchor: Option<String>,
-    turns: Vec<Vec<Message>>,
+    turns: Vec<Vec<BeamMessage>>,
 }
 
 #[derive(Deserialize)]
-struct Message {
-    role: Role,
+struct BeamMessage {
+    role: BeamRole,
     id: u64,
     #[serde(default)]
     time_anchor: Option<String>,
@@ -58,13 +58,13 @@ struct Message {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Role {
+enum BeamRole {
     User,
     Assistant,
 }
 
 #[derive(Deserialize)]
-struct Asked {
+struct BeamQuestion {
     question: String,
     #[serde(default)]
     source_chat_ids: Value,
@@ -72,7 +72,7 @@ struct Asked {
     others: Map<String, Value>,
 }
 
-/// Where each message is, by its id.
+/// The session and index of each message, by its id.
 type Places = HashMap<u64, (SessionId, usize)>;
 
 /// Loads BEAM from a folder: every folder in it that holds `chat.json` is one conversation.
@@ -132,8 +132,8 @@ fn natural_order(folder: &Path) -> (PathBuf, u64, PathBuf) {
 fn conversation(
     base: &Path,
     folder: &Path,
-    left_out: &mut Vec<LeftOut>,
-) -> Result<Conversation, EvalError> {
+    left_out: &mut Vec<SkippedItem>,
+) -> Result<BenchmarkConversation, EvalError> {
     let name = folder.strip_prefix(base).unwrap_or(folder);
     let id = match name.to_string_lossy() {
         name if name.is_empty() => "chat".to_owned(),
@@ -141,7 +141,7 @@ fn conversation(
     };
     let (sessions, places) = sessions(&folder.join(CHAT), &id)?;
     let questions = questions(folder, &id, &places, left_out)?;
-    Ok(Conversation {
+    Ok(BenchmarkConversation {
         id,
         participants: Vec::new(),
         sessions,
@@ -150,7 +150,7 @@ fn conversation(
 }
 
 fn sessions(path: &Path, chat: &str) -> Result<(Vec<BenchmarkSession>, Places), EvalError> {
-    let batches: Vec<Batch> = serde_json::from_slice(&read(path)?)
+    let batches: Vec<BeamBatch> = serde_json::from_slice(&read(path)?)
         .map_err(|error| EvalError::json(path, FORMAT, &error))?;
     let mut places = Places::new();
     let mut sessions = Vec::new();
@@ -179,10 +179,10 @@ fn sessions(path: &Path, chat: &str) -> Result<(Vec<BenchmarkSession>, Places), 
     Ok((sessions, places))
 }
 
-fn turn(role: Role, content: &str, at: Timestamp) -> BenchmarkTurn {
+fn turn(role: BeamRole, content: &str, at: Timestamp) -> BenchmarkTurn {
     let (speaker, text) = match role {
-        Role::User => (Speaker::Person, without_index(content)),
-        Role::Assistant => (Speaker::Assistant, content),
+        BeamRole::User => (BenchmarkSpeaker::Person, without_index(content)),
+        BeamRole::Assistant => (BenchmarkSpeaker::Assistant, content),
     };
     BenchmarkTurn {
         speaker,
@@ -191,7 +191,7 @@ fn turn(role: Role, content: &str, at: Timestamp) -> BenchmarkTurn {
     }
 }
 
-/// A person's words without the place in the plan that files append to them: ` ->-> 1,2`.
+/// A person's message without the position in the plan that files append: ` ->-> 1,2`.
 fn without_index(content: &str) -> &str {
     let Some((words, index)) = content.rsplit_once("->->") else {
         return content;
@@ -207,7 +207,7 @@ fn questions(
     folder: &Path,
     chat: &str,
     places: &Places,
-    left_out: &mut Vec<LeftOut>,
+    left_out: &mut Vec<SkippedItem>,
 ) -> Result<Vec<BenchmarkQuestion>, EvalError> {
     let mut files = QUESTIONS.iter().map(|file| folder.join(file));
     let path = files.find(|file| file.is_file());
@@ -216,7 +216,7 @@ fn questions(
         .map_err(|error| EvalError::json(&path, FORMAT, &error))?;
     let mut questions = Vec::new();
     for (class, asked) in classes {
-        let asked: Vec<Asked> = serde_json::from_value(asked)
+        let asked: Vec<BeamQuestion> = serde_json::from_value(asked)
             .map_err(|error| EvalError::malformed(&path, FORMAT, &class, error.to_string()))?;
         for (n, asked) in asked.into_iter().enumerate() {
             let id = format!("{class}-{}", n + 1);
@@ -230,12 +230,12 @@ fn question(
     chat: &str,
     id: String,
     class: &str,
-    asked: Asked,
+    asked: BeamQuestion,
     places: &Places,
-    left_out: &mut Vec<LeftOut>,
+    left_out: &mut Vec<SkippedItem>,
 ) -> Option<BenchmarkQuestion> {
     let mut drop = |evidence: Option<String>, reason| {
-        left_out.push(LeftOut {
+        left_out.push(SkippedItem {
             conversation: chat.to_owned(),
             question: id.clone(),
             evidence,

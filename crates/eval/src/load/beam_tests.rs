@@ -52,12 +52,15 @@ fn turns_keep_their_roles_and_days_and_lose_the_plans_index() {
         text: text.to_owned(),
     };
     let first = [
-        turn(Speaker::Person, 20_527, "Use a -> b ->-> c here."),
-        turn(Speaker::Assistant, 20_527, "Noted. ->-> 1,1"),
-        turn(Speaker::Person, 20_528, "Port ->-> left"),
+        turn(BenchmarkSpeaker::Person, 20_527, "Use a -> b ->-> c here."),
+        turn(BenchmarkSpeaker::Assistant, 20_527, "Noted. ->-> 1,1"),
+        turn(BenchmarkSpeaker::Person, 20_528, "Port ->-> left"),
     ];
     assert_eq!(*turns(0), first);
-    assert_eq!(*turns(1), [turn(Speaker::Person, 20_545, "I moved.")]);
+    assert_eq!(
+        *turns(1),
+        [turn(BenchmarkSpeaker::Person, 20_545, "I moved.")]
+    );
 }
 
 #[test]

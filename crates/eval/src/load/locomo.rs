@@ -1,7 +1,7 @@
 //! LoCoMo: dialogues of two people over months, one file with several conversations.
 //!
-//! Both speakers are people, so all turns are a person's words; each text begins with its speaker's name.
-//! What a shared picture shows stands behind the text in brackets, as its caption says: people talk about it.
+//! Both speakers are people, so all turns are a person's; each text begins with its speaker's name. The caption of a
+//! shared picture follows the text in brackets, because people talk about the picture.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -14,8 +14,8 @@ use serde_json::Value;
 
 use super::{in_words, read};
 use crate::dataset::{
-    BenchmarkQuestion, BenchmarkSession, BenchmarkTurn, Conversation, Counting, Dataset,
-    EvidencePiece, LeftOut, Speaker, session_id,
+    BenchmarkConversation, BenchmarkQuestion, BenchmarkSession, BenchmarkSpeaker, BenchmarkTurn,
+    Counting, Dataset, EvidencePiece, SkippedItem, session_id,
 };
 use crate::error::EvalError;
 
@@ -24,15 +24,15 @@ const FORMAT: &str = "LoCoMo";
 const DATE: &str = "%I:%M %p on %d %B, %Y";
 
 #[derive(Deserialize)]
-struct Sample {
+struct LocomoSample {
     #[serde(default)]
     sample_id: Option<String>,
     conversation: BTreeMap<String, Value>,
-    qa: Vec<Asked>,
+    qa: Vec<LocomoQuestion>,
 }
 
 #[derive(Deserialize)]
-struct Asked {
+struct LocomoQuestion {
     question: String,
     #[serde(default)]
     answer: Value,
@@ -42,7 +42,7 @@ struct Asked {
 }
 
 #[derive(Deserialize)]
-struct Line {
+struct LocomoLine {
     speaker: String,
     dia_id: String,
     #[serde(default)]
@@ -51,17 +51,17 @@ struct Line {
     blip_caption: Option<String>,
 }
 
-impl Line {
-    fn shown(&self) -> String {
-        let said = format!("{}: {}", self.speaker, self.text);
+impl LocomoLine {
+    fn text_with_caption(&self) -> String {
+        let text = format!("{}: {}", self.speaker, self.text);
         match &self.blip_caption {
-            Some(caption) => format!("{said} [{caption}]"),
-            None => said,
+            Some(caption) => format!("{text} [{caption}]"),
+            None => text,
         }
     }
 }
 
-/// Where each turn is, by its canonical id.
+/// The session and index of each turn, by its canonical id.
 type Places = HashMap<String, (SessionId, usize)>;
 
 /// Loads LoCoMo from a file with several conversations.
@@ -73,7 +73,7 @@ type Places = HashMap<String, (SessionId, usize)>;
 /// When the file cannot be read or is not LoCoMo.
 pub fn load_locomo(path: &Path) -> Result<Dataset, EvalError> {
     let bytes = read(path)?;
-    let samples: Vec<Sample> =
+    let samples: Vec<LocomoSample> =
         serde_json::from_slice(&bytes).map_err(|error| EvalError::json(path, FORMAT, &error))?;
     let mut left_out = Vec::new();
     let mut conversations = Vec::new();
@@ -101,9 +101,9 @@ pub fn load_locomo(path: &Path) -> Result<Dataset, EvalError> {
 fn conversation(
     path: &Path,
     id: String,
-    sample: Sample,
-    left_out: &mut Vec<LeftOut>,
-) -> Result<Conversation, EvalError> {
+    sample: LocomoSample,
+    left_out: &mut Vec<SkippedItem>,
+) -> Result<BenchmarkConversation, EvalError> {
     let participants = ["speaker_a", "speaker_b"]
         .into_iter()
         .filter_map(|key| Some(sample.conversation.get(key)?.as_str()?.to_owned()))
@@ -113,7 +113,7 @@ fn conversation(
     let questions = asked
         .filter_map(|(n, asked)| question(&id, n, asked, &places, left_out))
         .collect();
-    Ok(Conversation {
+    Ok(BenchmarkConversation {
         id,
         participants,
         sessions,
@@ -135,7 +135,7 @@ fn sessions(
     let mut sessions = Vec::new();
     for (number, lines) in numbered {
         let place = || format!("{id}, session_{number}");
-        let lines: Vec<Line> = Vec::deserialize(lines)
+        let lines: Vec<LocomoLine> = Vec::deserialize(lines)
             .map_err(|error| EvalError::malformed(path, FORMAT, place(), error.to_string()))?;
         let key = format!("session_{number}_date_time");
         let date = conversation.get(&key).and_then(Value::as_str);
@@ -146,11 +146,11 @@ fn sessions(
         let session = session_id(format!("{id}-s{number}"));
         let mut turns = Vec::new();
         for (index, line) in lines.into_iter().enumerate() {
-            let text = line.shown();
+            let text = line.text_with_caption();
             let known = canonical(&line.dia_id).unwrap_or(line.dia_id);
             places.entry(known).or_insert((session.clone(), index));
             turns.push(BenchmarkTurn {
-                speaker: Speaker::Person,
+                speaker: BenchmarkSpeaker::Person,
                 at,
                 text,
             });
@@ -163,13 +163,13 @@ fn sessions(
 fn question(
     conversation: &str,
     n: usize,
-    asked: Asked,
+    asked: LocomoQuestion,
     places: &Places,
-    left_out: &mut Vec<LeftOut>,
+    left_out: &mut Vec<SkippedItem>,
 ) -> Option<BenchmarkQuestion> {
     let id = format!("q{}", n + 1);
     let mut drop = |evidence: Option<String>, reason| {
-        left_out.push(LeftOut {
+        left_out.push(SkippedItem {
             conversation: conversation.to_owned(),
             question: id.clone(),
             evidence,

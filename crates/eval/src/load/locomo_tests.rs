@@ -71,7 +71,7 @@ fn sessions_are_in_order_and_turns_begin_with_their_speaker() {
     ];
     assert_eq!(shown, expected);
     let mut speakers = sessions.iter().flat_map(|session| &session.turns);
-    assert!(speakers.all(|turn| turn.speaker == Speaker::Person));
+    assert!(speakers.all(|turn| turn.speaker == BenchmarkSpeaker::Person));
     assert_eq!(dataset.conversations[0].participants, ["Ada", "Ben"]);
 }
 

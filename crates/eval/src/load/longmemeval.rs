@@ -11,19 +11,19 @@ use serde_json::Value;
 
 use super::{in_words, read};
 use crate::dataset::{
-    BenchmarkQuestion, BenchmarkSession, BenchmarkTurn, Conversation, Counting, Dataset, EventRef,
-    EvidencePiece, LeftOut, Speaker, session_id,
+    BenchmarkConversation, BenchmarkQuestion, BenchmarkSession, BenchmarkSpeaker, BenchmarkTurn,
+    Counting, Dataset, EventRef, EvidencePiece, SkippedItem, session_id,
 };
 use crate::error::EvalError;
 
 const FORMAT: &str = "LongMemEval";
-/// Of `2026/03/15 (Sun) 10:12`, without the day of the week.
+/// The format of `2026/03/15 (Sun) 10:12` without the day of the week.
 const DATE: &str = "%Y/%m/%d %H:%M";
-/// In the id of a question that the history does not answer.
+/// Part of the id of a question that the history does not answer.
 const ABSTAIN: &str = "_abs";
 
 #[derive(Deserialize)]
-struct Instance {
+struct LongMemEvalInstance {
     question_id: String,
     question_type: String,
     question: String,
@@ -31,14 +31,14 @@ struct Instance {
     answer: Value,
     haystack_session_ids: Vec<String>,
     haystack_dates: Vec<String>,
-    haystack_sessions: Vec<Vec<Message>>,
+    haystack_sessions: Vec<Vec<LongMemEvalMessage>>,
     #[serde(default)]
     answer_session_ids: Vec<String>,
 }
 
 #[derive(Deserialize)]
-struct Message {
-    role: Role,
+struct LongMemEvalMessage {
+    role: LongMemEvalRole,
     content: String,
     #[serde(default)]
     has_answer: bool,
@@ -46,20 +46,20 @@ struct Message {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Role {
+enum LongMemEvalRole {
     User,
     Assistant,
 }
 
 /// Loads LongMemEval from a file of questions with their histories.
 ///
-/// Evidence is the turns that the file marks with `has_answer`; where it marks none, the sessions that it
-/// names, each of which any of its turns shows.
+/// Evidence is the turns that the file marks with `has_answer`, or, without any mark, the sessions that it names; any
+/// turn of such a session covers it.
 ///
 /// # Errors
 /// When the file cannot be read or is not LongMemEval.
 pub fn load_longmemeval(path: &Path) -> Result<Dataset, EvalError> {
-    let instances: Vec<Instance> = serde_json::from_slice(&read(path)?)
+    let instances: Vec<LongMemEvalInstance> = serde_json::from_slice(&read(path)?)
         .map_err(|error| EvalError::json(path, FORMAT, &error))?;
     if instances.is_empty() {
         return Err(EvalError::Empty {
@@ -82,9 +82,9 @@ pub fn load_longmemeval(path: &Path) -> Result<Dataset, EvalError> {
 
 fn conversation(
     path: &Path,
-    instance: Instance,
-    left_out: &mut Vec<LeftOut>,
-) -> Result<Conversation, EvalError> {
+    instance: LongMemEvalInstance,
+    left_out: &mut Vec<SkippedItem>,
+) -> Result<BenchmarkConversation, EvalError> {
     let id = instance.question_id.clone();
     let (ids, dates) = (&instance.haystack_session_ids, &instance.haystack_dates);
     let histories = &instance.haystack_sessions;
@@ -115,7 +115,7 @@ fn conversation(
         });
     }
     let questions = question(&instance, &names, left_out).into_iter().collect();
-    Ok(Conversation {
+    Ok(BenchmarkConversation {
         id,
         participants: Vec::new(),
         sessions,
@@ -123,11 +123,11 @@ fn conversation(
     })
 }
 
-fn turn(message: &Message, at: Timestamp) -> BenchmarkTurn {
+fn turn(message: &LongMemEvalMessage, at: Timestamp) -> BenchmarkTurn {
     BenchmarkTurn {
         speaker: match message.role {
-            Role::User => Speaker::Person,
-            Role::Assistant => Speaker::Assistant,
+            LongMemEvalRole::User => BenchmarkSpeaker::Person,
+            LongMemEvalRole::Assistant => BenchmarkSpeaker::Assistant,
         },
         at,
         text: message.content.clone(),
@@ -149,9 +149,9 @@ fn unique(ids: &[String]) -> Vec<SessionId> {
 }
 
 fn question(
-    instance: &Instance,
+    instance: &LongMemEvalInstance,
     names: &[SessionId],
-    left_out: &mut Vec<LeftOut>,
+    left_out: &mut Vec<SkippedItem>,
 ) -> Option<BenchmarkQuestion> {
     let id = &instance.question_id;
     let counting = match id.contains(ABSTAIN) {
@@ -163,7 +163,7 @@ fn question(
         Counting::Counted | Counting::Apart => evidence(instance, names, left_out),
     };
     if evidence.is_empty() && counting == Counting::Counted {
-        left_out.push(LeftOut {
+        left_out.push(SkippedItem {
             conversation: id.clone(),
             question: id.clone(),
             evidence: None,
@@ -183,9 +183,9 @@ fn question(
 }
 
 fn evidence(
-    instance: &Instance,
+    instance: &LongMemEvalInstance,
     names: &[SessionId],
-    left_out: &mut Vec<LeftOut>,
+    left_out: &mut Vec<SkippedItem>,
 ) -> Vec<EvidencePiece> {
     let sessions = || names.iter().zip(&instance.haystack_sessions);
     let marked = sessions().flat_map(|(name, messages)| {
@@ -210,7 +210,7 @@ fn evidence(
                     .map(|index| EventRef::turn(name, index))
                     .collect::<BTreeSet<_>>(),
             }),
-            None => left_out.push(LeftOut {
+            None => left_out.push(SkippedItem {
                 conversation: instance.question_id.clone(),
                 question: instance.question_id.clone(),
                 evidence: Some(named.clone()),

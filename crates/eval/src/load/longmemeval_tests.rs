@@ -79,7 +79,7 @@ fn sessions_keep_their_times_and_roles_and_a_repeated_one_is_another() {
         .collect();
     assert_eq!(names, ["s1", "answer_s2", "s1#2"]);
     let turn = BenchmarkTurn {
-        speaker: Speaker::Assistant,
+        speaker: BenchmarkSpeaker::Assistant,
         at: Timestamp(1_773_569_520_000),
         text: "Hello!".to_owned(),
     };

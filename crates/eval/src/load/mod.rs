@@ -1,6 +1,7 @@
-//! Reads benchmarks from their files, with the oddities that the published files have.
+//! Loads benchmarks from their published files, oddities included. A loader decides which turns are evidence, and reports
+//! what it skips.
 //!
-//! Not here: asking the questions. A loader decides which turns are evidence, and reports what it drops.
+//! Not here: asking the questions.
 
 mod beam;
 mod locomo;
@@ -25,7 +26,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, EvalError> {
     })
 }
 
-/// An answer in words: files hold numbers and lists where an answer is one.
+/// An answer as text: files hold strings, numbers and lists.
 pub(crate) fn in_words(value: &Value) -> String {
     match value {
         Value::Null => String::new(),

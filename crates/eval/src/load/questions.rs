@@ -1,4 +1,4 @@
-//! Questions of one's own about stored sessions: a TOML file with `[[question]]` tables, or JSON lines.
+//! Loads users' own questions about stored sessions: a TOML file with `[[question]]` tables, or JSON lines.
 //!
 //! ```toml
 //! [[question]]
@@ -19,13 +19,16 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use daybook_domain::page::visit_all;
 use daybook_domain::seams::Store;
+use daybook_domain::source::TranscriptSource;
 use daybook_domain::{Citation, Event, EventSeq, Session, SessionId, StoreError, Tenant};
 use serde::Deserialize;
 
 use super::read;
 use crate::dataset::{
-    BenchmarkQuestion, Conversation, Counting, Dataset, EventRef, EvidencePiece, LeftOut, Split,
+    BenchmarkConversation, BenchmarkQuestion, Counting, Dataset, EventRef, EvidencePiece,
+    SkippedItem, Split,
 };
 use crate::error::EvalError;
 
@@ -33,15 +36,15 @@ const FORMAT: &str = "questions";
 /// Most events of one piece of evidence.
 const EVENTS: usize = 10_000;
 
-/// A file of questions. Evidence is text until [`WrittenQuestions::resolve`] finds it in a memory.
+/// A file of questions. Evidence is text until [`WrittenQuestions::resolve`] looks it up in a memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WrittenQuestions {
-    questions: Vec<Written>,
+    questions: Vec<WrittenQuestion>,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct WrittenQuestion {
     question: String,
     #[serde(default = "unclassed")]
     class: String,
@@ -59,7 +62,7 @@ struct Written {
 #[serde(deny_unknown_fields)]
 struct TomlFile {
     #[serde(default)]
-    question: Vec<Written>,
+    question: Vec<WrittenQuestion>,
 }
 
 fn unclassed() -> String {
@@ -99,7 +102,7 @@ pub fn load_questions(path: &Path) -> Result<WrittenQuestions, EvalError> {
     Ok(WrittenQuestions { questions })
 }
 
-fn json_lines(path: &Path, text: &str) -> Result<Vec<Written>, EvalError> {
+fn json_lines(path: &Path, text: &str) -> Result<Vec<WrittenQuestion>, EvalError> {
     let lines = text.lines().enumerate();
     let lines = lines.filter(|(_, line)| !line.trim().is_empty());
     let parse = |(n, line)| {
@@ -110,7 +113,7 @@ fn json_lines(path: &Path, text: &str) -> Result<Vec<Written>, EvalError> {
     lines.map(parse).collect()
 }
 
-fn toml_tables(path: &Path, text: &str) -> Result<Vec<Written>, EvalError> {
+fn toml_tables(path: &Path, text: &str) -> Result<Vec<WrittenQuestion>, EvalError> {
     let file: TomlFile = toml::from_str(text).map_err(|error| {
         let before = error.span().and_then(|span| text.get(..span.start));
         let line = before.map_or(1, |before| before.matches('\n').count() + 1);
@@ -120,10 +123,9 @@ fn toml_tables(path: &Path, text: &str) -> Result<Vec<Written>, EvalError> {
 }
 
 impl WrittenQuestions {
-    /// The questions with their evidence as events of a memory: of one split, or all.
+    /// Resolves the evidence of the questions, of one split or all, to events of a memory.
     ///
-    /// Evidence that the memory does not hold is dropped and reported; a question without other evidence
-    /// is left out.
+    /// Evidence that the memory does not hold is skipped and reported; a question without other evidence is skipped too.
     ///
     /// # Errors
     /// When the store fails.
@@ -142,7 +144,7 @@ impl WrittenQuestions {
                 questions.extend(question);
             }
         }
-        let conversation = Conversation {
+        let conversation = BenchmarkConversation {
             id: FORMAT.to_owned(),
             participants: Vec::new(),
             sessions: Vec::new(),
@@ -160,10 +162,10 @@ async fn resolve(
     store: &dyn Store,
     tenant: &Tenant,
     id: String,
-    written: &Written,
-    left_out: &mut Vec<LeftOut>,
+    written: &WrittenQuestion,
+    left_out: &mut Vec<SkippedItem>,
 ) -> Result<Option<BenchmarkQuestion>, StoreError> {
-    let drop = |evidence: Option<String>, reason| LeftOut {
+    let drop = |evidence: Option<String>, reason| SkippedItem {
         conversation: FORMAT.to_owned(),
         question: id.clone(),
         evidence,
@@ -234,7 +236,7 @@ fn piece(label: &str, session: &SessionId, events: &[Event]) -> EvidencePiece {
     }
 }
 
-/// The session of that label or id, else the one that was read from a file whose path ends so.
+/// Finds a session by its label or id, otherwise by the end of its file's path.
 async fn find_session(
     store: &dyn Store,
     tenant: &Tenant,
@@ -242,13 +244,14 @@ async fn find_session(
 ) -> Result<Result<Session, &'static str>, StoreError> {
     let mut sessions = store.find_sessions(tenant, name).await?;
     if sessions.is_empty() {
-        let sources = store.sources(tenant).await?;
-        let named = sources
-            .iter()
-            .filter(|source| Path::new(&source.path).ends_with(name));
-        let ids: BTreeSet<&SessionId> =
-            named.filter_map(|source| source.session.as_ref()).collect();
-        for id in ids {
+        let mut ids: BTreeSet<SessionId> = BTreeSet::new();
+        let add = |source: TranscriptSource| {
+            if Path::new(&source.path).ends_with(name) {
+                ids.extend(source.session);
+            }
+        };
+        visit_all(|page| store.sources(tenant, page), add).await?;
+        for id in &ids {
             sessions.extend(store.session(id).await?);
         }
     }

@@ -1,7 +1,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use daybook_domain::seams::{Append, SessionStore};
+use daybook_domain::seams::{Append, SessionLog};
 use daybook_domain::{NewEvent, SessionId};
 use daybook_store::MemoryStore;
 use daybook_testkit::fixtures;

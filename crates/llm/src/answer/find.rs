@@ -1,4 +1,4 @@
-//! Finding the one JSON object in what a model said.
+//! Finds the one JSON object in a model's text.
 //!
 //! Models put fences, greetings and explanations around their answer, and commas before its closing
 //! brackets. Those are forgiven. An object that ends before it is closed is not, and neither is anything
@@ -10,9 +10,9 @@ use serde_json::{Deserializer, Value};
 /// Opening brackets that are tried in one text, so that hostile text costs no more than that many passes.
 const MOST_BEGINNINGS: usize = 64;
 
-/// What was found in a text.
+/// The result of searching a text for objects.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Found {
+pub(crate) enum ObjectSearch {
     /// Whole objects, in their order; never none.
     Objects(Vec<Value>),
     /// An object begins that the text does not end.
@@ -22,7 +22,7 @@ pub(crate) enum Found {
 }
 
 /// Looks for JSON objects in `text`.
-pub(crate) fn objects(text: &str) -> Found {
+pub(crate) fn objects(text: &str) -> ObjectSearch {
     let mut found = Vec::new();
     let mut from = 0;
     for _ in 0..MOST_BEGINNINGS {
@@ -30,18 +30,18 @@ pub(crate) fn objects(text: &str) -> Found {
             break;
         };
         match object(&text[start..]) {
-            One::Whole(value, length) => {
+            ParsedObject::Whole(value, length) => {
                 found.push(value);
                 from = start + length;
             }
-            One::Wrong => from = start + 1,
-            One::Cut => return Found::Cut,
+            ParsedObject::Wrong => from = start + 1,
+            ParsedObject::Cut => return ObjectSearch::Cut,
         }
     }
     if found.is_empty() {
-        return Found::Nothing;
+        return ObjectSearch::Nothing;
     }
-    Found::Objects(found)
+    ObjectSearch::Objects(found)
 }
 
 /// Where the next object may begin: a bracket, and then a name or the other bracket.
@@ -54,20 +54,20 @@ fn beginning(text: &str, from: usize) -> Option<usize> {
     brackets.next()
 }
 
-enum One {
+enum ParsedObject {
     Whole(Value, usize),
     Wrong,
     Cut,
 }
 
-fn object(text: &str) -> One {
+fn object(text: &str) -> ParsedObject {
     match parse(text) {
-        One::Wrong => {
+        ParsedObject::Wrong => {
             let (without, left_out) = without_trailing_commas(text);
             match parse(&without) {
-                One::Whole(value, length) => {
+                ParsedObject::Whole(value, length) => {
                     let before = left_out.iter().take_while(|at| **at < length).count();
-                    One::Whole(value, length + before)
+                    ParsedObject::Whole(value, length + before)
                 }
                 other => other,
             }
@@ -76,13 +76,13 @@ fn object(text: &str) -> One {
     }
 }
 
-fn parse(text: &str) -> One {
+fn parse(text: &str) -> ParsedObject {
     let mut values = Deserializer::from_str(text).into_iter::<Value>();
     match values.next() {
-        Some(Ok(value)) => One::Whole(value, values.byte_offset()),
-        Some(Err(error)) if error.classify() == Category::Eof => One::Cut,
-        Some(Err(_)) => One::Wrong,
-        None => One::Cut,
+        Some(Ok(value)) => ParsedObject::Whole(value, values.byte_offset()),
+        Some(Err(error)) if error.classify() == Category::Eof => ParsedObject::Cut,
+        Some(Err(_)) => ParsedObject::Wrong,
+        None => ParsedObject::Cut,
     }
 }
 
@@ -115,12 +115,12 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(text: &str, expected: Found) {
+    fn check(text: &str, expected: ObjectSearch) {
         assert_eq!(objects(text), expected, "{text}");
     }
 
-    fn one(value: Value) -> Found {
-        Found::Objects(vec![value])
+    fn one(value: Value) -> ObjectSearch {
+        ObjectSearch::Objects(vec![value])
     }
 
     #[test]
@@ -138,27 +138,27 @@ mod tests {
         check("{}", one(json!({})));
         check(
             r#"{"a":1,} {"b":2}"#,
-            Found::Objects(vec![json!({"a": 1}), json!({"b": 2})]),
+            ObjectSearch::Objects(vec![json!({"a": 1}), json!({"b": 2})]),
         );
     }
 
     #[test]
     fn half_an_object_is_none_and_holds_none() {
-        check(r#"{"a":1"#, Found::Cut);
-        check(r#"{"items":[{"a":1},{"a":2}"#, Found::Cut);
-        check(r#"{"items":[{"a":1},{"a":2},"#, Found::Cut);
-        check(r#"here: {"a":tru"#, Found::Cut);
-        check(r#"{"a":1} and {"b":"#, Found::Cut);
-        check("{", Found::Cut);
+        check(r#"{"a":1"#, ObjectSearch::Cut);
+        check(r#"{"items":[{"a":1},{"a":2}"#, ObjectSearch::Cut);
+        check(r#"{"items":[{"a":1},{"a":2},"#, ObjectSearch::Cut);
+        check(r#"here: {"a":tru"#, ObjectSearch::Cut);
+        check(r#"{"a":1} and {"b":"#, ObjectSearch::Cut);
+        check("{", ObjectSearch::Cut);
     }
 
     #[test]
     fn other_text_holds_no_object() {
-        check("", Found::Nothing);
-        check("I cannot do that.", Found::Nothing);
-        check("[1, 2]", Found::Nothing);
-        check("{a: 1}", Found::Nothing);
-        check(r#"{"a" 1}"#, Found::Nothing);
+        check("", ObjectSearch::Nothing);
+        check("I cannot do that.", ObjectSearch::Nothing);
+        check("[1, 2]", ObjectSearch::Nothing);
+        check("{a: 1}", ObjectSearch::Nothing);
+        check(r#"{"a" 1}"#, ObjectSearch::Nothing);
     }
 
     fn json_value() -> impl Strategy<Value = Value> {
@@ -215,7 +215,7 @@ mod tests {
             let end = (0..=wanted).rev().find(|at| written.is_char_boundary(*at)).unwrap_or(0);
             let cut = format!("{before}{}", &written[..end]);
             let found = objects(&cut);
-            prop_assert!(!matches!(found, Found::Objects(_)), "{cut} gave {found:?}");
+            prop_assert!(!matches!(found, ObjectSearch::Objects(_)), "{cut} gave {found:?}");
         }
     }
 }

@@ -1,11 +1,11 @@
-//! Checking a value against the part of JSON schema that strict modes have.
+//! Checks a value against the part of JSON schema that strict modes have.
 //!
-//! A schema that asks for more is refused before anything is sent: what cannot be checked must not be
-//! believed to hold.
+//! A schema that asks for more is refused before anything is sent: a constraint that cannot be checked must not be
+//! assumed to hold.
 
 use serde_json::{Map, Value};
 
-/// What is checked; everything else is refused, but for [`SAID`].
+/// What is checked; everything else is refused, but for [`ANNOTATIONS`].
 const CHECKED: &[&str] = &[
     "type",
     "properties",
@@ -20,8 +20,8 @@ const CHECKED: &[&str] = &[
     "maximum",
 ];
 
-/// What tells the model something and asks for nothing.
-const SAID: &[&str] = &["$schema", "title", "description"];
+/// Keywords that inform the model and constrain nothing.
+const ANNOTATIONS: &[&str] = &["$schema", "title", "description"];
 
 /// Whether everything that `schema` asks for can be checked.
 ///
@@ -39,7 +39,7 @@ fn all_supported(schema: &Value, at: &str) -> Result<(), String> {
         return Err(format!("the schema at {} is no object", place(at)));
     };
     let unknown =
-        |word: &&String| !CHECKED.contains(&word.as_str()) && !SAID.contains(&word.as_str());
+        |word: &&String| !CHECKED.contains(&word.as_str()) && !ANNOTATIONS.contains(&word.as_str());
     if let Some(word) = keywords.keys().find(unknown) {
         return Err(format!(
             "the schema at {} uses {word}, which is not checked",

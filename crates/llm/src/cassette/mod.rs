@@ -1,8 +1,8 @@
-//! Recording what was asked of a model, and playing it again without one.
+//! Records the requests to a model and its replies, and replays them without a model.
 //!
-//! A cassette is a file of lines, one for each `ask`: the question in a canonical form, its hash, and what
-//! came of it. It lies above the wire, so that no header and no key can get onto it. Questions that are
-//! alike are played in the order in which they were recorded.
+//! A cassette is a file of lines, one for each `ask`: the request in a canonical form, its hash, and its
+//! outcome. It records above the wire, so that no header and no key can get onto it. Equal requests are
+//! replayed in the order in which they were recorded.
 
 mod difference;
 mod recording;
@@ -14,27 +14,29 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use daybook_domain::model::{Model, ModelError, ModelFailure, ModelReply, ModelRequest, Spent};
+use daybook_domain::model::{
+    FailureCost, Model, ModelError, ModelFailure, ModelReply, ModelRequest,
+};
 use serde_json::Value;
 
 use difference::difference;
 use recording::{Recording, canonical, key};
 
-/// A model that records another, or plays what was recorded of it.
+/// A model that records another one, or replays a recording.
 pub struct Cassette {
-    /// Who is asked while recording; playing takes its name and its way to count from it.
+    /// The model that is recorded; a replay takes its name and its token counts from it.
     model: Arc<dyn Model>,
     path: PathBuf,
-    mode: Mode,
+    mode: CassetteMode,
 }
 
-enum Mode {
+enum CassetteMode {
     Recording(Mutex<File>),
     Playing(Mutex<Vec<Track>>),
 }
 
 impl Cassette {
-    /// Asks `model` and appends what comes of it to the file at `path`.
+    /// Asks `model` and appends each outcome to the file at `path`.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -44,7 +46,7 @@ impl Cassette {
         Ok(Self {
             model,
             path: path.to_owned(),
-            mode: Mode::Recording(Mutex::new(file)),
+            mode: CassetteMode::Recording(Mutex::new(file)),
         })
     }
 
@@ -64,13 +66,13 @@ impl Cassette {
                 })?;
             Ok(Track {
                 recording,
-                played: false,
+                is_played: false,
             })
         });
         Ok(Self {
             model,
             path: path.to_owned(),
-            mode: Mode::Playing(Mutex::new(tracks.collect::<Result<_, CassetteError>>()?)),
+            mode: CassetteMode::Playing(Mutex::new(tracks.collect::<Result<_, CassetteError>>()?)),
         })
     }
 
@@ -89,7 +91,9 @@ impl Cassette {
             Ok(()) => outcome,
             Err(error) => Err(ModelFailure {
                 spent: match &outcome {
-                    Ok(reply) => reply.usage.map_or(Spent::Unknown, Spent::Reported),
+                    Ok(reply) => reply
+                        .usage
+                        .map_or(FailureCost::Unknown, FailureCost::Reported),
                     Err(failure) => failure.spent,
                 },
                 error: self.other(CassetteError::file(&self.path, error)),
@@ -102,23 +106,23 @@ impl Cassette {
         tracks: &Mutex<Vec<Track>>,
         request: &ModelRequest,
     ) -> Result<ModelReply, ModelFailure> {
-        let asked = canonical(request);
-        let key = key(self.model.name(), &asked);
+        let canonical_request = canonical(request);
+        let key = key(self.model.name(), &canonical_request);
         let mut tracks = tracks.lock().unwrap_or_else(PoisonError::into_inner);
         let track = tracks
             .iter_mut()
-            .find(|it| !it.played && it.recording.key == key);
+            .find(|it| !it.is_played && it.recording.key == key);
         if let Some(track) = track {
-            track.played = true;
-            return track.recording.outcome.played();
+            track.is_played = true;
+            return track.recording.outcome.replay();
         }
         let missing = CassetteError::NotRecorded {
             path: self.path.clone(),
-            why: why_not(&tracks, &key, self.model.name(), &asked),
+            why: why_not(&tracks, &key, self.model.name(), &canonical_request),
         };
         Err(ModelFailure {
             error: self.other(missing),
-            spent: Spent::Nothing,
+            spent: FailureCost::Nothing,
         })
     }
 
@@ -133,8 +137,8 @@ impl Cassette {
 impl fmt::Debug for Cassette {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mode = match self.mode {
-            Mode::Recording(_) => "recording",
-            Mode::Playing(_) => "playing",
+            CassetteMode::Recording(_) => "recording",
+            CassetteMode::Playing(_) => "playing",
         };
         write!(f, "Cassette({mode} {})", self.path.display())
     }
@@ -156,8 +160,8 @@ impl Model for Cassette {
 
     async fn ask(&self, request: &ModelRequest) -> Result<ModelReply, ModelFailure> {
         match &self.mode {
-            Mode::Recording(file) => self.record(file, request).await,
-            Mode::Playing(tracks) => self.play(tracks, request),
+            CassetteMode::Recording(file) => self.record(file, request).await,
+            CassetteMode::Playing(tracks) => self.play(tracks, request),
         }
     }
 }
@@ -206,16 +210,16 @@ impl CassetteError {
 
 struct Track {
     recording: Recording,
-    played: bool,
+    is_played: bool,
 }
 
-/// How a question differs from the one that would have been played next.
+/// Describes how a request differs from the one that would have been replayed next.
 fn why_not(tracks: &[Track], key: &str, model: &str, asked: &Value) -> String {
     let times = tracks.iter().filter(|it| it.recording.key == key).count();
     if times > 0 {
         return format!("it was recorded {times} times, and played as often");
     }
-    let Some((number, next)) = tracks.iter().enumerate().find(|(_, it)| !it.played) else {
+    let Some((number, next)) = tracks.iter().enumerate().find(|(_, it)| !it.is_played) else {
         return format!("all {} recordings have been played", tracks.len());
     };
     let line = number + 1;

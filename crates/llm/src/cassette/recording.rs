@@ -2,17 +2,17 @@
 
 use std::time::Duration;
 
-use daybook_domain::model::{ModelError, ModelFailure, ModelReply, ModelRequest, Spent};
+use daybook_domain::model::{FailureCost, ModelError, ModelFailure, ModelReply, ModelRequest};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// One `ask` and what came of it.
+/// One `ask` and its outcome.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Recording {
     pub(super) key: String,
     pub(super) model: String,
     pub(super) request: Value,
-    pub(super) outcome: Outcome,
+    pub(super) outcome: RecordedOutcome,
 }
 
 impl Recording {
@@ -26,23 +26,26 @@ impl Recording {
             key: key(model, &request),
             model: model.to_owned(),
             request,
-            outcome: Outcome::of(outcome),
+            outcome: RecordedOutcome::of(outcome),
         }
     }
 }
 
-/// What came of it.
+/// The outcome of an `ask`.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Outcome {
+pub(super) enum RecordedOutcome {
     Reply(ModelReply),
-    Failure { spent: Spent, error: Fault },
+    Failure {
+        spent: FailureCost,
+        error: RecordedError,
+    },
 }
 
-/// A [`ModelError`], as it is written down.
+/// A [`ModelError`], as a cassette holds it.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Fault {
-    class: Class,
+pub(super) struct RecordedError {
+    class: RecordedErrorClass,
     model: String,
     message: String,
     retry_after_ms: Option<u64>,
@@ -50,7 +53,7 @@ pub(super) struct Fault {
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Class {
+enum RecordedErrorClass {
     Unavailable,
     Denied,
     TooLong,
@@ -61,29 +64,29 @@ enum Class {
     Other,
 }
 
-impl Outcome {
+impl RecordedOutcome {
     fn of(outcome: &Result<ModelReply, ModelFailure>) -> Self {
         match outcome {
             Ok(reply) => Self::Reply(reply.clone()),
             Err(failure) => Self::Failure {
                 spent: failure.spent,
-                error: Fault::of(&failure.error),
+                error: RecordedError::of(&failure.error),
             },
         }
     }
 
-    pub(super) fn played(&self) -> Result<ModelReply, ModelFailure> {
+    pub(super) fn replay(&self) -> Result<ModelReply, ModelFailure> {
         match self {
             Self::Reply(reply) => Ok(reply.clone()),
             Self::Failure { spent, error } => Err(ModelFailure {
-                error: error.played(),
+                error: error.replay(),
                 spent: *spent,
             }),
         }
     }
 }
 
-impl Fault {
+impl RecordedError {
     fn of(error: &ModelError) -> Self {
         let mut retry_after_ms = None;
         let (class, model, message) = match error {
@@ -94,17 +97,29 @@ impl Fault {
             } => {
                 let ms = |wait: Duration| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
                 retry_after_ms = retry_after.map(ms);
-                (Class::Unavailable, model, message.clone())
+                (RecordedErrorClass::Unavailable, model, message.clone())
             }
-            ModelError::Denied { model, message } => (Class::Denied, model, message.clone()),
-            ModelError::TooLong { model, message } => (Class::TooLong, model, message.clone()),
-            ModelError::Refused { model, message } => (Class::Refused, model, message.clone()),
-            ModelError::Malformed { model, message } => (Class::Malformed, model, message.clone()),
+            ModelError::Denied { model, message } => {
+                (RecordedErrorClass::Denied, model, message.clone())
+            }
+            ModelError::TooLong { model, message } => {
+                (RecordedErrorClass::TooLong, model, message.clone())
+            }
+            ModelError::Refused { model, message } => {
+                (RecordedErrorClass::Refused, model, message.clone())
+            }
+            ModelError::Malformed { model, message } => {
+                (RecordedErrorClass::Malformed, model, message.clone())
+            }
             ModelError::BadRequest { model, message } => {
-                (Class::BadRequest, model, message.clone())
+                (RecordedErrorClass::BadRequest, model, message.clone())
             }
-            ModelError::Cancelled { model } => (Class::Cancelled, model, String::new()),
-            ModelError::Other { model, source } => (Class::Other, model, source.to_string()),
+            ModelError::Cancelled { model } => {
+                (RecordedErrorClass::Cancelled, model, String::new())
+            }
+            ModelError::Other { model, source } => {
+                (RecordedErrorClass::Other, model, source.to_string())
+            }
         };
         Self {
             class,
@@ -114,21 +129,21 @@ impl Fault {
         }
     }
 
-    fn played(&self) -> ModelError {
+    fn replay(&self) -> ModelError {
         let (model, message) = (self.model.clone(), self.message.clone());
         match self.class {
-            Class::Unavailable => ModelError::Unavailable {
+            RecordedErrorClass::Unavailable => ModelError::Unavailable {
                 model,
                 message,
                 retry_after: self.retry_after_ms.map(Duration::from_millis),
             },
-            Class::Denied => ModelError::Denied { model, message },
-            Class::TooLong => ModelError::TooLong { model, message },
-            Class::Refused => ModelError::Refused { model, message },
-            Class::Malformed => ModelError::Malformed { model, message },
-            Class::BadRequest => ModelError::BadRequest { model, message },
-            Class::Cancelled => ModelError::Cancelled { model },
-            Class::Other => ModelError::Other {
+            RecordedErrorClass::Denied => ModelError::Denied { model, message },
+            RecordedErrorClass::TooLong => ModelError::TooLong { model, message },
+            RecordedErrorClass::Refused => ModelError::Refused { model, message },
+            RecordedErrorClass::Malformed => ModelError::Malformed { model, message },
+            RecordedErrorClass::BadRequest => ModelError::BadRequest { model, message },
+            RecordedErrorClass::Cancelled => ModelError::Cancelled { model },
+            RecordedErrorClass::Other => ModelError::Other {
                 model,
                 source: message.into(),
             },
@@ -156,7 +171,7 @@ fn sorted(value: Value) -> Value {
     }
 }
 
-/// By which a question is found: a hash of it and of the model that it is put to.
+/// The key of a request: a hash of it and of the model that it goes to.
 pub(super) fn key(model: &str, request: &Value) -> String {
     let hash = blake3::hash(format!("{model}\n{request}").as_bytes());
     hash.to_hex()[..32].to_owned()

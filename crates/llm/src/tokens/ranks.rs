@@ -9,7 +9,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
-/// The tokens of a vocabulary with their ranks. The bytes stay in the binary, where processes share them.
+/// The tokens of a vocabulary with their ranks.
 pub(super) struct TokenRanks(HashMap<&'static [u8], u32>);
 
 impl TokenRanks {
@@ -31,7 +31,7 @@ impl TokenRanks {
         if word.is_empty() || self.0.contains_key(word) {
             return usize::from(!word.is_empty());
         }
-        let mut pieces = Pieces::single_bytes(word.len());
+        let mut pieces = WordPieces::single_bytes(word.len());
         let merge = |start: usize, end: usize| {
             let rank = self.0.get(&word[start..end])?;
             Some(Reverse((*rank, start, end)))
@@ -51,7 +51,7 @@ impl TokenRanks {
 }
 
 /// The pieces of a word, which lie side by side.
-struct Pieces {
+struct WordPieces {
     count: usize,
     /// Where the piece ends that starts here, or [`NO_PIECE`].
     ends: Vec<usize>,
@@ -62,7 +62,7 @@ struct Pieces {
 /// Greater than any place in a word.
 const NO_PIECE: usize = usize::MAX;
 
-impl Pieces {
+impl WordPieces {
     fn single_bytes(length: usize) -> Self {
         Self {
             count: length,

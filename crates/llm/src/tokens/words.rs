@@ -7,10 +7,12 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::io::Read as _;
 use std::sync::LazyLock;
 
 use regex_automata::meta::Regex;
 use regex_automata::{Anchored, Input};
+use ruzstd::decoding::StreamingDecoder;
 
 use super::ranks::TokenRanks;
 
@@ -28,17 +30,17 @@ static O200K: LazyLock<WordTokenizer> = LazyLock::new(|| {
     let word = format!(
         r"{before}{starts}*{goes_on}+{contraction}|{before}{starts}+{goes_on}*{contraction}|\p{{N}}{{1,3}}| ?[^\s\p{{L}}\p{{N}}]+[\r\n/]*"
     );
-    WordTokenizer::new(include_bytes!("../../data/o200k.tokens"), &word)
+    WordTokenizer::new(include_bytes!("../../data/o200k.tokens.zst"), &word)
 });
 
 static CL100K: LazyLock<WordTokenizer> = LazyLock::new(|| {
     let word = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*";
-    WordTokenizer::new(include_bytes!("../../data/cl100k.tokens"), word)
+    WordTokenizer::new(include_bytes!("../../data/cl100k.tokens.zst"), word)
 });
 
 thread_local! {
-    static O200K_WORDS: Words = Words::default();
-    static CL100K_WORDS: Words = Words::default();
+    static O200K_WORDS: WordCountCache = WordCountCache::default();
+    static CL100K_WORDS: WordCountCache = WordCountCache::default();
 }
 
 /// How many tokens `text` is in the vocabulary `o200k`.
@@ -61,13 +63,14 @@ struct WordTokenizer {
 const LOOKS_AHEAD: usize = 1;
 
 impl WordTokenizer {
-    fn new(tokens: &'static [u8], word: &str) -> Self {
+    /// Made once for each vocabulary and kept to the end, and so are its tokens.
+    fn new(compressed: &[u8], word: &str) -> Self {
         // Blanks leave the last of them to the word that follows; the engine knows no look-ahead, so that
         // pattern takes the last one as well, and `split_word` gives it back.
         let lines_and_end = format!(r"{word}|\s*[\r\n]+|\s+$");
         let patterns = Regex::new_many(&[&lines_and_end, r"\s+\s", r"\s"]);
         Self {
-            ranks: TokenRanks::parse(tokens),
+            ranks: TokenRanks::parse(unpacked(compressed).leak()),
             patterns: patterns.expect("the patterns are constants that a test compiles"),
         }
     }
@@ -86,11 +89,22 @@ impl WordTokenizer {
     }
 }
 
+/// A list of tokens, from a file of this crate.
+fn unpacked(compressed: &[u8]) -> Vec<u8> {
+    let mut tokens = Vec::new();
+    let decoder = StreamingDecoder::new(compressed);
+    decoder
+        .ok()
+        .and_then(|mut decoder| decoder.read_to_end(&mut tokens).ok())
+        .expect("the files are constants that a test reads");
+    tokens
+}
+
 /// What words are worth in one vocabulary.
 #[derive(Default)]
-struct Words(RefCell<HashMap<Box<str>, usize>>);
+struct WordCountCache(RefCell<HashMap<Box<str>, usize>>);
 
-impl Words {
+impl WordCountCache {
     fn count(&self, tokenizer: &WordTokenizer, text: &str) -> usize {
         let mut known = self.0.borrow_mut();
         let mut tokens = 0;
@@ -141,7 +155,8 @@ mod tests {
         ]
     }
 
-    /// Run by hand when the format changes: `cargo test -p daybook-llm vocabularies -- --ignored`.
+    /// Run by hand when the format changes: `cargo test -p daybook-llm vocabularies -- --ignored`, and then
+    /// `zstd -19 --rm` on both files.
     #[test]
     #[ignore = "writes the files that the other test reads"]
     fn write_vocabularies() {
@@ -153,10 +168,8 @@ mod tests {
     #[test]
     fn the_committed_vocabularies_are_those_of_another_implementation() {
         for (name, list) in vocabularies() {
-            assert!(
-                std::fs::read(folder().join(name)).unwrap() == list,
-                "{name}"
-            );
+            let file = std::fs::read(folder().join(format!("{name}.zst"))).unwrap();
+            assert!(unpacked(&file) == list, "{name}");
         }
     }
 

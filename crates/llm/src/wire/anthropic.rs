@@ -1,16 +1,17 @@
 //! `POST {base}/v1/messages` of Anthropic.
 //!
-//! It has no mode for answers of a form; a tool that must be called has the answer as its arguments. What
-//! comes back as its arguments is handed on as text, as if the model had said it.
+//! It has no mode for answers of a form; a tool that must be called has the answer as its arguments. Those
+//! arguments are returned as the text of the reply.
 
-use daybook_domain::model::{Finish, Message, Role, Tool, ToolCall};
+use daybook_domain::model::{FinishReason, Message, Role, Tool, ToolCall};
 use reqwest::header::{HeaderName, HeaderValue};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::{Adapter, Heard, Question, as_object, digits, unreadable, usage, with_ids};
-use crate::answer::Form;
+use super::{
+    Adapter, Form, WireReply, WireRequest, as_object, digits, unreadable, usage, with_ids,
+};
 use crate::key::Key;
 use crate::thoughts;
 
@@ -32,11 +33,11 @@ impl Adapter for Anthropic {
         Some(headers)
     }
 
-    /// There is no rung between the tool and telling.
+    /// There is no form between the tool and the schema as text.
     fn looser(&self, form: Form) -> Option<Form> {
         match form {
-            Form::Schema | Form::Json => Some(Form::Told),
-            Form::Told => None,
+            Form::Schema | Form::Json => Some(Form::Prompted),
+            Form::Prompted => None,
         }
     }
 
@@ -54,7 +55,7 @@ impl Adapter for Anthropic {
         written
     }
 
-    fn body(&self, question: &Question<'_>) -> Value {
+    fn body(&self, question: &WireRequest<'_>) -> Value {
         let mut body = self.messages(question.messages);
         body["model"] = question.model.into();
         body["max_tokens"] = question.max_tokens.into();
@@ -63,7 +64,7 @@ impl Adapter for Anthropic {
             body["temperature"] = digits(temperature.min(1.0));
         }
         let mut tools: Vec<Value> = question.tools.iter().map(tool).collect();
-        if let Some((demanded, Form::Schema)) = question.held_to {
+        if let Some((demanded, Form::Schema)) = question.enforced_form {
             body["tool_choice"] = match tools.is_empty() {
                 true => json!({"type": "tool", "name": demanded.name}),
                 false => json!({"type": "any"}),
@@ -80,9 +81,10 @@ impl Adapter for Anthropic {
         body
     }
 
-    fn read(&self, body: &[u8], question: &Question<'_>) -> Result<Heard, String> {
-        let body: Body = serde_json::from_slice(body).map_err(|error| unreadable(&error))?;
-        let answers = match question.held_to {
+    fn read(&self, body: &[u8], question: &WireRequest<'_>) -> Result<WireReply, String> {
+        let body: MessagesBody =
+            serde_json::from_slice(body).map_err(|error| unreadable(&error))?;
+        let answers = match question.enforced_form {
             Some((demanded, Form::Schema)) => Some(demanded.name.as_str()),
             _ => None,
         };
@@ -96,8 +98,10 @@ impl Adapter for Anthropic {
             if Some(name.as_str()) == answers {
                 // What the provider made of arguments that were cut off may look whole.
                 text = match finish {
-                    Finish::Length => String::new(),
-                    Finish::Stop | Finish::Tools | Finish::Filtered => input.get().to_owned(),
+                    FinishReason::Length => String::new(),
+                    FinishReason::Stop | FinishReason::Tools | FinishReason::Filtered => {
+                        input.get().to_owned()
+                    }
                 };
                 break;
             }
@@ -109,21 +113,21 @@ impl Adapter for Anthropic {
         }
         let text = thoughts::without(&text);
         let refused = body.stop_reason.as_deref() == Some("refusal");
-        Ok(Heard {
+        Ok(WireReply {
             refusal: refused.then(|| text.clone()),
             text,
             finish: match finish {
-                Finish::Tools if calls.is_empty() => Finish::Stop,
+                FinishReason::Tools if calls.is_empty() => FinishReason::Stop,
                 other => other,
             },
             calls: with_ids(calls),
-            usage: body.usage.and_then(Used::usage),
+            usage: body.usage.and_then(AnthropicUsage::usage),
         })
     }
 }
 
-/// The turns after the system's, which alternate: what a user says stands with the outcomes of tools before
-/// it, in one turn.
+/// The turns after the system's, which alternate: a user's words share one turn with the outcomes of tools
+/// before them.
 fn turns(messages: &[Message]) -> Vec<Value> {
     let messages: Vec<&Message> = messages
         .iter()
@@ -173,24 +177,24 @@ fn tool(tool: &Tool) -> Value {
     })
 }
 
-fn finish(reason: Option<&str>) -> Finish {
+fn finish(reason: Option<&str>) -> FinishReason {
     match reason {
-        Some("max_tokens" | "model_context_window_exceeded") => Finish::Length,
-        Some("tool_use") => Finish::Tools,
-        _ => Finish::Stop,
+        Some("max_tokens" | "model_context_window_exceeded") => FinishReason::Length,
+        Some("tool_use") => FinishReason::Tools,
+        _ => FinishReason::Stop,
     }
 }
 
 #[derive(Deserialize)]
-struct Body {
-    content: Vec<Block>,
+struct MessagesBody {
+    content: Vec<ContentBlock>,
     stop_reason: Option<String>,
-    usage: Option<Used>,
+    usage: Option<AnthropicUsage>,
 }
 
 /// Which fields there are depends on `type`. Thoughts have none of these.
 #[derive(Deserialize)]
-struct Block {
+struct ContentBlock {
     text: Option<String>,
     id: Option<String>,
     name: Option<String>,
@@ -198,14 +202,14 @@ struct Block {
 }
 
 #[derive(Deserialize)]
-struct Used {
+struct AnthropicUsage {
     input_tokens: Option<u64>,
     cache_read_input_tokens: Option<u64>,
     cache_creation_input_tokens: Option<u64>,
     output_tokens: Option<u64>,
 }
 
-impl Used {
+impl AnthropicUsage {
     /// What came from the cache, and what went into it, is not part of `input_tokens`.
     fn usage(self) -> Option<daybook_domain::model::Usage> {
         let cached = self.cache_read_input_tokens.unwrap_or_default();

@@ -1,31 +1,33 @@
 //! The three languages that providers speak, and what is common to them.
 //!
-//! An adapter turns a question into a body and a body into what was [`Heard`]. It sends nothing,
-//! remembers nothing and judges nothing.
+//! An adapter turns a request into a body, and a response body into a [`WireReply`]. It sends nothing,
+//! stores nothing and decides nothing.
 
 mod anthropic;
+mod embeddings;
+mod form;
 mod ollama;
 mod openai;
 
-use daybook_domain::model::{AnswerSchema, Finish, Message, Tool, ToolCall, Usage};
+use daybook_domain::model::{AnswerSchema, FinishReason, Message, Tool, ToolCall, Usage};
 use reqwest::header::{HeaderName, HeaderValue};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use crate::answer::Form;
 use crate::config::Wire;
 use crate::key::Key;
+pub(crate) use form::Form;
 
-/// A question as one request puts it.
+/// The content of one request.
 #[derive(Debug)]
-pub(crate) struct Question<'a> {
+pub(crate) struct WireRequest<'a> {
     /// As the provider calls the model.
     pub(crate) model: &'a str,
     pub(crate) messages: &'a [Message],
     pub(crate) tools: &'a [Tool],
     /// The demanded form, if the provider is to hold the model to it.
-    pub(crate) held_to: Option<(&'a AnswerSchema, Form)>,
+    pub(crate) enforced_form: Option<(&'a AnswerSchema, Form)>,
     pub(crate) temperature: Option<f32>,
     pub(crate) max_tokens: u32,
     /// Whether `max_tokens` goes by the newer of its two names.
@@ -33,16 +35,16 @@ pub(crate) struct Question<'a> {
     pub(crate) context_tokens: u32,
 }
 
-/// What a provider answered.
+/// A provider's answer.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Heard {
+pub(crate) struct WireReply {
     /// Thoughts removed.
     pub(crate) text: String,
     /// Why the model will not answer.
     pub(crate) refusal: Option<String>,
     pub(crate) calls: Vec<ToolCall>,
-    pub(crate) finish: Finish,
-    /// Nothing if the provider did not say.
+    pub(crate) finish: FinishReason,
+    /// `None` if the provider did not report it.
     pub(crate) usage: Option<Usage>,
 }
 
@@ -66,18 +68,18 @@ pub(crate) trait Adapter: Send + Sync {
     fn messages(&self, messages: &[Message]) -> Value;
 
     /// The body of a request.
-    fn body(&self, question: &Question<'_>) -> Value;
+    fn body(&self, question: &WireRequest<'_>) -> Value;
 
     /// Reads the body of a 2xx.
     ///
     /// # Errors
     /// What is wrong with it, in words that quote none of it.
-    fn read(&self, body: &[u8], question: &Question<'_>) -> Result<Heard, String>;
+    fn read(&self, body: &[u8], question: &WireRequest<'_>) -> Result<WireReply, String>;
 }
 
 impl Wire {
     /// `messages` as a body on this wire has them: an object of `messages`, for Anthropic of `system` too.
-    /// For hosts that ask their models themselves; the rest of the body is theirs.
+    /// For hosts that call their models themselves; the rest of the body is theirs.
     ///
     /// ```
     /// use daybook_domain::model::{Message, Role};
@@ -92,6 +94,15 @@ impl Wire {
     #[must_use]
     pub fn messages(self, messages: &[Message]) -> Value {
         self.adapter().messages(messages)
+    }
+
+    /// The adapter for vectors; `None` where the wire has none.
+    pub(crate) fn embeddings(self) -> Option<&'static dyn Adapter> {
+        match self {
+            Self::OpenAi => Some(&embeddings::OPENAI),
+            Self::Ollama => Some(&embeddings::OLLAMA),
+            Self::Anthropic => None,
+        }
     }
 
     pub(crate) fn adapter(self) -> &'static dyn Adapter {
@@ -161,20 +172,20 @@ fn with_ids(mut calls: Vec<ToolCall>) -> Vec<ToolCall> {
 
 /// A call of a tool, as OpenAI and Ollama write it.
 #[derive(Deserialize)]
-struct Call {
+struct FunctionCall {
     id: Option<String>,
-    function: Called,
+    function: CalledFunction,
 }
 
 #[derive(Deserialize)]
-struct Called {
+struct CalledFunction {
     name: String,
     /// Text that holds JSON, or the JSON itself.
     arguments: Option<Box<RawValue>>,
 }
 
-impl Call {
-    fn named(self) -> ToolCall {
+impl FunctionCall {
+    fn into_tool_call(self) -> ToolCall {
         let arguments = self
             .function
             .arguments

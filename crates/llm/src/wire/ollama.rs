@@ -1,18 +1,17 @@
 //! `POST {base}/api/chat` of Ollama.
 //!
-//! Ollama makes room for a few thousand tokens unless told otherwise, and drops the beginning of a longer
-//! question without a word; so it is told how much room to make, and to refuse instead of dropping.
+//! Ollama makes room for a few thousand tokens by default, and silently drops the beginning of a longer
+//! question; so each request sets how much room to make, and to refuse instead of dropping.
 
-use daybook_domain::model::{Finish, Message, Role, ToolCall};
+use daybook_domain::model::{FinishReason, Message, Role, ToolCall};
 use reqwest::header::{HeaderName, HeaderValue};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Adapter, Call, Heard, Question, as_object, bearer, digits, function, unreadable, usage,
-    with_ids,
+    Adapter, Form, FunctionCall, WireReply, WireRequest, as_object, bearer, digits, function,
+    unreadable, usage, with_ids,
 };
-use crate::answer::Form;
 use crate::key::Key;
 use crate::thoughts;
 
@@ -36,7 +35,7 @@ impl Adapter for Ollama {
         json!({"messages": written.collect::<Vec<_>>()})
     }
 
-    fn body(&self, question: &Question<'_>) -> Value {
+    fn body(&self, question: &WireRequest<'_>) -> Value {
         let mut options = json!({
             "num_ctx": question.context_tokens,
             "num_predict": question.max_tokens,
@@ -52,19 +51,22 @@ impl Adapter for Ollama {
         if !question.tools.is_empty() {
             body["tools"] = question.tools.iter().map(function).collect();
         }
-        match question.held_to {
+        match question.enforced_form {
             Some((demanded, Form::Schema)) => body["format"] = demanded.schema.clone(),
             Some((_, Form::Json)) => body["format"] = "json".into(),
-            Some((_, Form::Told)) | None => {}
+            Some((_, Form::Prompted)) | None => {}
         }
         body
     }
 
-    fn read(&self, body: &[u8], _: &Question<'_>) -> Result<Heard, String> {
-        let body: Body = serde_json::from_slice(body).map_err(|error| unreadable(&error))?;
+    fn read(&self, body: &[u8], _: &WireRequest<'_>) -> Result<WireReply, String> {
+        let body: ChatBody = serde_json::from_slice(body).map_err(|error| unreadable(&error))?;
         let calls = body.message.tool_calls.unwrap_or_default();
-        let calls: Vec<ToolCall> = calls.into_iter().map(Call::named).collect();
-        Ok(Heard {
+        let calls: Vec<ToolCall> = calls
+            .into_iter()
+            .map(FunctionCall::into_tool_call)
+            .collect();
+        Ok(WireReply {
             text: thoughts::without(&body.message.content),
             refusal: None,
             finish: finish(body.done_reason.as_deref(), !calls.is_empty()),
@@ -100,25 +102,25 @@ fn message(message: &Message, all: &[Message]) -> Value {
     written
 }
 
-fn finish(reason: Option<&str>, calls: bool) -> Finish {
+fn finish(reason: Option<&str>, calls: bool) -> FinishReason {
     match reason {
-        Some("length") => Finish::Length,
-        _ if calls => Finish::Tools,
-        _ => Finish::Stop,
+        Some("length") => FinishReason::Length,
+        _ if calls => FinishReason::Tools,
+        _ => FinishReason::Stop,
     }
 }
 
 #[derive(Deserialize)]
-struct Body {
-    message: Said,
+struct ChatBody {
+    message: OllamaMessage,
     done_reason: Option<String>,
     prompt_eval_count: Option<u64>,
     eval_count: Option<u64>,
 }
 
 #[derive(Deserialize)]
-struct Said {
+struct OllamaMessage {
     #[serde(default)]
     content: String,
-    tool_calls: Option<Vec<Call>>,
+    tool_calls: Option<Vec<FunctionCall>>,
 }

@@ -1,14 +1,14 @@
-//! `POST {base}/chat/completions`: OpenAI, and whoever speaks as it does.
+//! `POST {base}/chat/completions` of OpenAI and compatible services.
 
-use daybook_domain::model::{AnswerSchema, Finish, Message, Role, ToolCall};
+use daybook_domain::model::{AnswerSchema, FinishReason, Message, Role, ToolCall};
 use reqwest::header::{HeaderName, HeaderValue};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Adapter, Call, Heard, Question, bearer, digits, function, unreadable, usage, with_ids,
+    Adapter, Form, FunctionCall, WireReply, WireRequest, bearer, digits, function, unreadable,
+    usage, with_ids,
 };
-use crate::answer::Form;
 use crate::key::Key;
 use crate::thoughts;
 
@@ -31,7 +31,7 @@ impl Adapter for OpenAi {
         json!({"messages": messages.iter().map(message).collect::<Vec<_>>()})
     }
 
-    fn body(&self, question: &Question<'_>) -> Value {
+    fn body(&self, question: &WireRequest<'_>) -> Value {
         let limit = match question.newer_limit {
             true => "max_completion_tokens",
             false => "max_tokens",
@@ -45,26 +45,30 @@ impl Adapter for OpenAi {
         if let Some(temperature) = question.temperature {
             body["temperature"] = digits(temperature);
         }
-        match question.held_to {
+        match question.enforced_form {
             Some((demanded, Form::Schema)) => body["response_format"] = strict(demanded),
             Some((_, Form::Json)) => body["response_format"] = json!({"type": "json_object"}),
-            Some((_, Form::Told)) | None => {}
+            Some((_, Form::Prompted)) | None => {}
         }
         body
     }
 
-    fn read(&self, body: &[u8], _: &Question<'_>) -> Result<Heard, String> {
-        let body: Body = serde_json::from_slice(body).map_err(|error| unreadable(&error))?;
+    fn read(&self, body: &[u8], _: &WireRequest<'_>) -> Result<WireReply, String> {
+        let body: CompletionBody =
+            serde_json::from_slice(body).map_err(|error| unreadable(&error))?;
         let choice = body.choices.into_iter().next();
         let choice = choice.ok_or("it holds no choice")?;
         let calls = choice.message.tool_calls.unwrap_or_default();
-        let calls: Vec<ToolCall> = calls.into_iter().map(Call::named).collect();
-        Ok(Heard {
+        let calls: Vec<ToolCall> = calls
+            .into_iter()
+            .map(FunctionCall::into_tool_call)
+            .collect();
+        Ok(WireReply {
             text: thoughts::without(&choice.message.content.unwrap_or_default()),
             refusal: choice.message.refusal.filter(|why| !why.is_empty()),
             finish: finish(choice.finish_reason.as_deref(), !calls.is_empty()),
             calls: with_ids(calls),
-            usage: body.usage.and_then(Used::usage),
+            usage: body.usage.and_then(OpenAiUsage::usage),
         })
     }
 }
@@ -92,8 +96,8 @@ fn message(message: &Message) -> Value {
 
 fn strict(demanded: &AnswerSchema) -> Value {
     let schema = without_lengths(&demanded.schema);
-    let named = json!({"name": demanded.name, "strict": true, "schema": schema});
-    json!({"type": "json_schema", "json_schema": named})
+    let into_tool_call = json!({"name": demanded.name, "strict": true, "schema": schema});
+    json!({"type": "json_schema", "json_schema": into_tool_call})
 }
 
 /// OpenAI's strict mode refuses a whole schema for one `maxLength`; it is checked here all the same.
@@ -118,49 +122,49 @@ fn without_lengths(schema: &Value) -> Value {
     kept.collect()
 }
 
-fn finish(reason: Option<&str>, calls: bool) -> Finish {
+fn finish(reason: Option<&str>, calls: bool) -> FinishReason {
     match reason {
-        Some("length") => Finish::Length,
-        Some("content_filter") => Finish::Filtered,
-        _ if calls => Finish::Tools,
-        _ => Finish::Stop,
+        Some("length") => FinishReason::Length,
+        Some("content_filter") => FinishReason::Filtered,
+        _ if calls => FinishReason::Tools,
+        _ => FinishReason::Stop,
     }
 }
 
 #[derive(Deserialize)]
-struct Body {
+struct CompletionBody {
     #[serde(default)]
     choices: Vec<Choice>,
-    usage: Option<Used>,
+    usage: Option<OpenAiUsage>,
 }
 
 #[derive(Deserialize)]
 struct Choice {
-    message: Said,
+    message: OpenAiMessage,
     finish_reason: Option<String>,
 }
 
 /// `reasoning_content`, and whatever else a vendor adds, is left unread.
 #[derive(Deserialize)]
-struct Said {
+struct OpenAiMessage {
     content: Option<String>,
     refusal: Option<String>,
-    tool_calls: Option<Vec<Call>>,
+    tool_calls: Option<Vec<FunctionCall>>,
 }
 
 #[derive(Deserialize)]
-struct Used {
+struct OpenAiUsage {
     prompt_tokens: Option<u64>,
     completion_tokens: Option<u64>,
-    prompt_tokens_details: Option<Details>,
+    prompt_tokens_details: Option<PromptTokenDetails>,
 }
 
 #[derive(Deserialize)]
-struct Details {
+struct PromptTokenDetails {
     cached_tokens: Option<u64>,
 }
 
-impl Used {
+impl OpenAiUsage {
     fn usage(self) -> Option<daybook_domain::model::Usage> {
         let cached = self
             .prompt_tokens_details

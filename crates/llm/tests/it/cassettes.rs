@@ -1,4 +1,4 @@
-//! Recording a model and playing it again.
+//! Recording a model and replaying it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,16 +8,16 @@ use daybook_llm::{Cassette, Wire};
 use daybook_testkit::llm_server::{Behaviour, RetryAfter};
 use serde_json::json;
 
-use crate::rig::{Rig, demand, question};
+use crate::llm_test_support::{ScriptedProvider, demand, question};
 
-/// Asks `requests` of a model that behaves as `script` says, and records it.
+/// Asks `requests` of a model that behaves by `script`, and records it.
 async fn record(
     path: &Path,
     script: &[Behaviour],
     requests: &[ModelRequest],
 ) -> Vec<Result<ModelReply, ModelFailure>> {
-    let rig = Rig::new(Wire::OpenAi, script);
-    let cassette = Cassette::recording(shared(&rig), path).expect("a file to write");
+    let scripted = ScriptedProvider::new(Wire::OpenAi, script);
+    let cassette = Cassette::recording(shared(&scripted), path).expect("a file to write");
     let mut outcomes = Vec::new();
     for request in requests {
         outcomes.push(cassette.ask(request).await);
@@ -25,15 +25,15 @@ async fn record(
     outcomes
 }
 
-/// A player whose model has nobody behind it.
-fn player(path: &Path) -> (Rig, Cassette) {
-    let rig = Rig::new(Wire::OpenAi, []);
-    let cassette = Cassette::playing(shared(&rig), path).expect("a cassette");
-    (rig, cassette)
+/// A replaying cassette whose model has no server.
+fn player(path: &Path) -> (ScriptedProvider, Cassette) {
+    let scripted = ScriptedProvider::new(Wire::OpenAi, []);
+    let cassette = Cassette::playing(shared(&scripted), path).expect("a cassette");
+    (scripted, cassette)
 }
 
-fn shared(rig: &Rig) -> Arc<dyn Model> {
-    Arc::new(rig.provider.model(crate::rig::model()))
+fn shared(scripted: &ScriptedProvider) -> Arc<dyn Model> {
+    Arc::new(scripted.provider.model(crate::llm_test_support::model()))
 }
 
 fn other_question() -> ModelRequest {
@@ -56,12 +56,12 @@ async fn what_was_recorded_is_played_without_a_network() {
     ];
     let requests = [question(), demand(), question(), other_question()];
     let recorded = record(&path, &script, &requests).await;
-    let (rig, cassette) = player(&path);
+    let (scripted, cassette) = player(&path);
     for (request, recorded) in requests.iter().zip(&recorded) {
         let played = cassette.ask(request).await;
         assert_eq!(format!("{played:?}"), format!("{recorded:?}"));
     }
-    assert_eq!(rig.server.requests(), 0);
+    assert_eq!(scripted.server.requests(), 0);
     assert_eq!(
         (cassette.name(), cassette.context_tokens()),
         ("ada/engine-1", 4096)
@@ -82,7 +82,7 @@ async fn a_cassette_is_appended_to() {
     }
 }
 
-/// What is said of a question that is not on a cassette which holds [`question`].
+/// The error for a question that is not on a cassette which holds [`question`].
 #[track_caller]
 fn check(failure: &ModelFailure, part: &str) {
     let said = failure.to_string();
@@ -126,8 +126,8 @@ fn a_torn_line_is_named() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("tape.jsonl");
     std::fs::write(&path, "{\"key\":\"12\"").expect("a file");
-    let rig = Rig::new(Wire::OpenAi, []);
-    let error = Cassette::playing(shared(&rig), &path).expect_err("it is torn");
+    let scripted = ScriptedProvider::new(Wire::OpenAi, []);
+    let error = Cassette::playing(shared(&scripted), &path).expect_err("it is torn");
     assert!(
         error.to_string().starts_with("line 1 of the cassette"),
         "{error}"

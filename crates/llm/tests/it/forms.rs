@@ -2,23 +2,23 @@
 
 use daybook_domain::model::{Model as _, Role};
 use daybook_llm::Wire;
-use daybook_testkit::llm_server::{AskedForm, Behaviour};
+use daybook_testkit::llm_server::{Behaviour, RequestedForm};
 use serde_json::json;
 
-use crate::rig::{Rig, WIRES, class, demand};
+use crate::llm_test_support::{ScriptedProvider, WIRES, class, demand};
 
 fn right() -> Behaviour {
     Behaviour::AnswerJson(json!({"limit": 50}))
 }
 
-/// The forms in which the provider was asked, and whether the schema was told.
-fn forms(rig: &Rig) -> Vec<(&'static str, bool)> {
-    let asked = rig.server.asked();
+/// The forms in which the provider was asked, and whether the messages held the schema.
+fn forms(scripted: &ScriptedProvider) -> Vec<(&'static str, bool)> {
+    let asked = scripted.server.recorded_requests();
     let form = asked.iter().map(|asked| {
         let name = match asked.form {
-            AskedForm::Schema(_) => "schema",
-            AskedForm::Json => "json",
-            AskedForm::Free => "free",
+            RequestedForm::Schema(_) => "schema",
+            RequestedForm::Json => "json",
+            RequestedForm::Free => "free",
         };
         (name, asked.text().contains("JSON schema"))
     });
@@ -28,12 +28,12 @@ fn forms(rig: &Rig) -> Vec<(&'static str, bool)> {
 #[tokio::test]
 async fn the_schema_itself_is_sent_where_the_provider_holds_to_it() {
     for wire in WIRES {
-        let rig = Rig::new(wire, [right()]);
-        rig.told(&demand()).await;
-        let asked = rig.server.asked().remove(0);
+        let scripted = ScriptedProvider::new(wire, [right()]);
+        scripted.ask_line(&demand()).await;
+        let asked = scripted.server.recorded_requests().remove(0);
         let schema = demand().answer.expect("it is demanded").schema;
-        assert_eq!(asked.form, AskedForm::Schema(schema), "{wire:?}");
-        assert_eq!(forms(&rig), [("schema", false)]);
+        assert_eq!(asked.form, RequestedForm::Schema(schema), "{wire:?}");
+        assert_eq!(forms(&scripted), [("schema", false)]);
     }
 }
 
@@ -46,49 +46,49 @@ async fn a_form_that_is_rejected_is_not_tried_again() {
             right(),
             right(),
         ];
-        let rig = Rig::new(wire, script);
+        let scripted = ScriptedProvider::new(wire, script);
         assert_eq!(
-            rig.told(&demand()).await,
+            scripted.ask_line(&demand()).await,
             r#"stop {"limit":50}, reported, 3"#
         );
-        rig.model.ask(&demand()).await.expect("an answer");
+        scripted.model.ask(&demand()).await.expect("an answer");
         let expected = [
             ("schema", false),
             ("json", true),
             ("free", true),
             ("free", true),
         ];
-        assert_eq!(forms(&rig), expected, "{wire:?}");
+        assert_eq!(forms(&scripted), expected, "{wire:?}");
     }
 }
 
 #[tokio::test]
 async fn anthropic_knows_no_mode_between_the_tool_and_telling() {
-    let rig = Rig::new(Wire::Anthropic, [Behaviour::RejectsSchema, right()]);
+    let scripted = ScriptedProvider::new(Wire::Anthropic, [Behaviour::RejectsSchema, right()]);
     assert_eq!(
-        rig.told(&demand()).await,
+        scripted.ask_line(&demand()).await,
         r#"stop {"limit":50}, reported, 2"#
     );
-    assert_eq!(forms(&rig), [("schema", false), ("free", true)]);
+    assert_eq!(forms(&scripted), [("schema", false), ("free", true)]);
 }
 
 #[tokio::test]
 async fn a_question_is_repaired_once_also_after_a_rejected_form() {
     let wrong = || Behaviour::answer("It is 50.");
-    let rig = Rig::new(
+    let scripted = ScriptedProvider::new(
         Wire::OpenAi,
         [Behaviour::RejectsSchema, wrong(), wrong(), right()],
     );
-    assert_eq!(rig.told(&demand()).await, "malformed, reported, 3");
+    assert_eq!(scripted.ask_line(&demand()).await, "malformed, reported, 3");
 }
 
 #[tokio::test]
 async fn a_repair_says_what_is_wrong() {
     for wire in WIRES {
         let wrong = Behaviour::answer(r#"{"limit": "fifty"}"#);
-        let rig = Rig::new(wire, [wrong, right()]);
-        rig.told(&demand()).await;
-        let asked = rig.server.asked().remove(1);
+        let scripted = ScriptedProvider::new(wire, [wrong, right()]);
+        scripted.ask_line(&demand()).await;
+        let asked = scripted.server.recorded_requests().remove(1);
         let [.., said, repair] = &asked.messages[..] else {
             panic!("{asked:?}");
         };
@@ -109,14 +109,14 @@ async fn a_provider_that_ignores_a_schema_is_told_it_from_then_on() {
     for wire in WIRES {
         let stray = || Behaviour::answer("It is 50.");
         let script = [stray(), right(), stray(), right(), right()];
-        let rig = Rig::new(wire, script);
+        let scripted = ScriptedProvider::new(wire, script);
         for _ in 0..3 {
-            rig.model.ask(&demand()).await.expect("an answer");
+            scripted.model.ask(&demand()).await.expect("an answer");
         }
         let told = |told| ("schema", told);
-        // Told in the repairs, and then always.
+        // The schema is in the repairs, and then always.
         let expected = [false, true, false, true, true].map(told);
-        assert_eq!(forms(&rig), expected, "{wire:?}");
+        assert_eq!(forms(&scripted), expected, "{wire:?}");
     }
 }
 
@@ -124,22 +124,22 @@ async fn a_provider_that_ignores_a_schema_is_told_it_from_then_on() {
 async fn a_model_that_strays_now_and_then_is_not_told_its_schema_each_time() {
     let stray = || Behaviour::answer("It is 50.");
     let script = [stray(), right(), right(), stray(), right(), right()];
-    let rig = Rig::new(Wire::OpenAi, script);
+    let scripted = ScriptedProvider::new(Wire::OpenAi, script);
     for _ in 0..4 {
-        rig.model.ask(&demand()).await.expect("an answer");
+        scripted.model.ask(&demand()).await.expect("an answer");
     }
     let told = |told| ("schema", told);
     assert_eq!(
-        forms(&rig),
+        forms(&scripted),
         [false, true, false, false, true, false].map(told)
     );
 }
 
 #[tokio::test]
 async fn an_answer_that_lacks_something_is_asked_for_with_all_that_was_asked() {
-    let rig = Rig::new(Wire::OpenAi, [Behaviour::answer("{}"), right()]);
-    rig.told(&demand()).await;
-    let asked = rig.server.asked().remove(1);
+    let scripted = ScriptedProvider::new(Wire::OpenAi, [Behaviour::answer("{}"), right()]);
+    scripted.ask_line(&demand()).await;
+    let asked = scripted.server.recorded_requests().remove(1);
     assert!(
         asked.text().contains(&demand().messages[0].text),
         "{asked:?}"
@@ -158,12 +158,12 @@ async fn parameters_that_a_model_does_not_take_are_left_out() {
         fault("'temperature' does not support 0.5 with this model."),
         right(),
     ];
-    let rig = Rig::new(Wire::OpenAi, script);
+    let scripted = ScriptedProvider::new(Wire::OpenAi, script);
     assert_eq!(
-        rig.told(&demand()).await,
+        scripted.ask_line(&demand()).await,
         r#"stop {"limit":50}, reported, 3"#
     );
-    let asked = rig.server.asked();
+    let asked = scripted.server.recorded_requests();
     assert_eq!(
         (asked[0].max_tokens, asked[0].temperature),
         (Some(200), Some(0.5))
@@ -183,8 +183,11 @@ async fn a_fault_that_does_not_go_away_is_told() {
         body: r#"{"error":"response_format, temperature, max_completion_tokens: all wrong"}"#
             .into(),
     };
-    let rig = Rig::new(Wire::OpenAi, vec![fault; 20]);
-    assert_eq!(rig.told(&demand()).await, "bad request, nothing, 5");
+    let scripted = ScriptedProvider::new(Wire::OpenAi, vec![fault; 20]);
+    assert_eq!(
+        scripted.ask_line(&demand()).await,
+        "bad request, nothing, 5"
+    );
 }
 
 #[tokio::test]
@@ -192,22 +195,22 @@ async fn a_schema_that_cannot_be_checked_is_not_sent() {
     let mut request = demand();
     let answer = request.answer.as_mut().expect("it is demanded");
     answer.schema["properties"]["limit"] = json!({"type": "string", "pattern": "^5"});
-    let rig = Rig::new(Wire::OpenAi, []);
-    let failure = rig
+    let scripted = ScriptedProvider::new(Wire::OpenAi, []);
+    let failure = scripted
         .model
         .ask(&request)
         .await
         .expect_err("it cannot be checked");
     assert_eq!(class(&failure.error), "bad request");
     assert!(failure.to_string().contains("pattern"), "{failure}");
-    assert_eq!(rig.server.requests(), 0);
+    assert_eq!(scripted.server.requests(), 0);
 }
 
 #[tokio::test]
 async fn ollama_is_told_how_much_room_to_make() {
-    let rig = Rig::new(Wire::Ollama, [right()]);
-    rig.told(&demand()).await;
-    let body = rig.server.asked().remove(0).body;
+    let scripted = ScriptedProvider::new(Wire::Ollama, [right()]);
+    scripted.ask_line(&demand()).await;
+    let body = scripted.server.recorded_requests().remove(0).body;
     assert_eq!(
         (&body["options"]["num_ctx"], &body["truncate"]),
         (&json!(4096), &json!(false))

@@ -3,25 +3,25 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use daybook_domain::model::{Model, Spent};
+use daybook_domain::model::{FailureCost, Model};
 use daybook_llm::{Cassette, ConfigError, Key, KeySource, Provider, ProviderConfig, Wire};
 use daybook_testkit::llm_server::Behaviour;
 
-use crate::rig::{Rig, WIRES, class, question};
+use crate::llm_test_support::{ScriptedProvider, WIRES, class, question};
 
 const KEY: &str = "sk-ada-1815-1852";
 
-fn keyed(wire: Wire, script: &[Behaviour]) -> Rig {
+fn keyed(wire: Wire, script: &[Behaviour]) -> ScriptedProvider {
     let key = KeySource::Given(Key::new(KEY));
-    Rig::with(wire, script, |config| config.key = key)
+    ScriptedProvider::with(wire, script, |config| config.key = key)
 }
 
 #[tokio::test]
 async fn a_key_goes_where_the_wire_wants_it() {
     for wire in WIRES {
-        let rig = keyed(wire, &[Behaviour::answer("50")]);
-        rig.told(&question()).await;
-        let asked = rig.server.asked().remove(0);
+        let scripted = keyed(wire, &[Behaviour::answer("50")]);
+        scripted.ask_line(&question()).await;
+        let asked = scripted.server.recorded_requests().remove(0);
         let bearer = format!("Bearer {KEY}");
         let (name, value) = match wire {
             Wire::OpenAi | Wire::Ollama => ("authorization", bearer.as_str()),
@@ -37,10 +37,14 @@ async fn a_key_goes_where_the_wire_wants_it() {
 #[tokio::test]
 async fn a_key_is_never_shown() {
     for wire in WIRES {
-        let rig = keyed(wire, &[Behaviour::Denied]);
-        let shown = format!("{:?} {:?}", rig.model, rig.provider);
+        let scripted = keyed(wire, &[Behaviour::Denied]);
+        let shown = format!("{:?} {:?}", scripted.model, scripted.provider);
         assert!(!shown.contains(KEY), "{shown}");
-        let failure = rig.model.ask(&question()).await.expect_err("it is denied");
+        let failure = scripted
+            .model
+            .ask(&question())
+            .await
+            .expect_err("it is denied");
         let shown = format!("{failure} {failure:?}");
         assert!(shown.contains("[key]") && !shown.contains(KEY), "{shown}");
     }
@@ -51,8 +55,9 @@ async fn a_key_gets_onto_no_cassette() {
     for wire in WIRES {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("tape.jsonl");
-        let rig = keyed(wire, &[Behaviour::answer("50"), Behaviour::Denied]);
-        let model: Arc<dyn Model> = Arc::new(rig.provider.model(crate::rig::model()));
+        let scripted = keyed(wire, &[Behaviour::answer("50"), Behaviour::Denied]);
+        let model: Arc<dyn Model> =
+            Arc::new(scripted.provider.model(crate::llm_test_support::model()));
         let cassette = Cassette::recording(model, &path).expect("a new file");
         cassette.ask(&question()).await.expect("an answer");
         cassette.ask(&question()).await.expect_err("it is denied");
@@ -70,11 +75,11 @@ async fn a_key_that_changes_is_used_from_then_on() {
         Ok(Key::new(&format!("key-{time}")))
     }));
     let script = [Behaviour::answer("50"), Behaviour::answer("50")];
-    let rig = Rig::with(Wire::OpenAi, script, |config| config.key = source);
+    let scripted = ScriptedProvider::with(Wire::OpenAi, script, |config| config.key = source);
     for _ in 0..2 {
-        rig.model.ask(&question()).await.expect("an answer");
+        scripted.model.ask(&question()).await.expect("an answer");
     }
-    let asked = rig.server.asked();
+    let asked = scripted.server.recorded_requests();
     let keys: Vec<_> = asked
         .iter()
         .filter_map(|it| it.header("authorization"))
@@ -90,19 +95,19 @@ async fn a_key_that_cannot_be_had_is_said_and_nothing_is_sent() {
         (lost, "key.txt does not exist"),
         (broken, "a header cannot carry"),
     ] {
-        let rig = Rig::with(Wire::OpenAi, [], |config| config.key = source);
-        let failure = rig
+        let scripted = ScriptedProvider::with(Wire::OpenAi, [], |config| config.key = source);
+        let failure = scripted
             .model
             .ask(&question())
             .await
             .expect_err("there is no key");
         assert_eq!(
             (class(&failure.error), failure.spent),
-            ("denied", Spent::Nothing)
+            ("denied", FailureCost::Nothing)
         );
         assert!(failure.to_string().contains(said), "{failure}");
         assert!(!failure.to_string().contains("two"), "{failure}");
-        assert_eq!(rig.server.requests(), 0);
+        assert_eq!(scripted.server.requests(), 0);
     }
 }
 

@@ -1,26 +1,27 @@
-//! How many requests there are at once, and what becomes of those that nobody waits for any more.
+//! How many requests there are at once, and what becomes of requests whose future was dropped.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use daybook_domain::model::{Model, ModelError, Spent};
+use daybook_domain::model::{FailureCost, Model, ModelError};
 use daybook_llm::{ModelConfig, Wire};
 use daybook_testkit::llm_server::{Behaviour, Script};
 
-use crate::rig::{Rig, WIRES, demand, question};
+use crate::llm_test_support::{ScriptedProvider, WIRES, demand, question};
 
-fn two_at_once(wire: Wire) -> Rig {
+fn two_at_once(wire: Wire) -> ScriptedProvider {
     let script = Script::answering(|_| Behaviour::answer("50").slowly());
     let two = NonZeroU32::new(2).expect("it is not zero");
-    Rig::with(wire, script, |config| config.concurrency = two)
+    ScriptedProvider::with(wire, script, |config| config.concurrency = two)
 }
 
 #[tokio::test]
 async fn models_of_one_provider_share_its_bound() {
     for wire in WIRES {
-        let rig = two_at_once(wire);
+        let scripted = two_at_once(wire);
         let names = ["engine-1", "engine-2"];
-        let models = names.map(|name| Arc::new(rig.provider.model(ModelConfig::new(name, 4096))));
+        let models =
+            names.map(|name| Arc::new(scripted.provider.model(ModelConfig::new(name, 4096))));
         let asks: Vec<_> = (0..8)
             .map(|number| {
                 let model = Arc::clone(&models[number % 2]);
@@ -28,14 +29,17 @@ async fn models_of_one_provider_share_its_bound() {
             })
             .collect();
         for answered in 0..8 {
-            rig.server.wait_for((answered + 2).min(8)).await;
-            rig.server.release(1);
+            scripted.server.wait_for((answered + 2).min(8)).await;
+            scripted.server.release(1);
         }
         for ask in asks {
             ask.await.expect("no panic").expect("an answer");
         }
         assert_eq!(
-            (rig.server.requests(), rig.server.most_at_once()),
+            (
+                scripted.server.requests(),
+                scripted.server.most_concurrent_requests()
+            ),
             (8, 2),
             "{wire:?}"
         );
@@ -44,22 +48,22 @@ async fn models_of_one_provider_share_its_bound() {
 
 #[tokio::test]
 async fn a_question_that_is_dropped_makes_room() {
-    let rig = two_at_once(Wire::OpenAi);
-    let model = Arc::new(rig.provider.model(crate::rig::model()));
+    let scripted = two_at_once(Wire::OpenAi);
+    let model = Arc::new(scripted.provider.model(crate::llm_test_support::model()));
     let asks = [(); 2].map(|()| {
         let model = Arc::clone(&model);
         tokio::spawn(async move { model.ask(&question()).await })
     });
-    rig.server.wait_for(2).await;
+    scripted.server.wait_for(2).await;
     asks.into_iter().for_each(|ask| ask.abort());
-    rig.server.release(3);
-    rig.model.ask(&question()).await.expect("an answer");
-    assert_eq!(rig.server.requests(), 3);
+    scripted.server.release(3);
+    scripted.model.ask(&question()).await.expect("an answer");
+    assert_eq!(scripted.server.requests(), 3);
 }
 
 /// Work that can wait leaves the rest of an account's rate limit to others.
 #[tokio::test]
-async fn codex_68_what_is_left_of_a_rate_limit_stays_with_others() {
+async fn c68_what_is_left_of_a_rate_limit_stays_with_others() {
     let used_up = |remaining: u32| Behaviour::Raw {
         status: 200,
         headers: vec![
@@ -72,18 +76,25 @@ async fn codex_68_what_is_left_of_a_rate_limit_stays_with_others() {
             .to_owned(),
     };
     let script = [used_up(101), used_up(99), used_up(99)];
-    let rig = Rig::with(Wire::OpenAi, script, |config| {
+    let scripted = ScriptedProvider::with(Wire::OpenAi, script, |config| {
         config.least_remaining_percent = 10
     });
     for _ in 0..2 {
-        rig.model.ask(&demand()).await.expect("enough was left");
+        scripted
+            .model
+            .ask(&demand())
+            .await
+            .expect("enough was left");
     }
-    let failure = rig
+    let failure = scripted
         .model
         .ask(&demand())
         .await
         .expect_err("too little is left");
-    assert_eq!((rig.server.requests(), failure.spent), (2, Spent::Nothing));
+    assert_eq!(
+        (scripted.server.requests(), failure.spent),
+        (2, FailureCost::Nothing)
+    );
     let ModelError::Unavailable {
         retry_after: Some(wait),
         message,

@@ -3,14 +3,14 @@
 
 use std::time::Duration;
 
-use daybook_domain::model::{Model as _, Spent, Usage};
+use daybook_domain::model::{FailureCost, Model as _, Usage};
 use daybook_llm::Wire;
 use daybook_testkit::llm_server::Behaviour::{self, *};
 use serde_json::json;
 
-use crate::rig::{Rig, WIRES, class, demand, question};
+use crate::llm_test_support::{ScriptedProvider, WIRES, class, demand, question};
 
-/// What a free question comes to.
+/// The outcome of a question in free text.
 async fn check(script: &[Behaviour], expected: &str) {
     for wire in WIRES {
         check_over(wire, script, expected).await;
@@ -18,15 +18,23 @@ async fn check(script: &[Behaviour], expected: &str) {
 }
 
 async fn check_over(wire: Wire, script: &[Behaviour], expected: &str) {
-    let rig = Rig::with(wire, script, |config| config.answer_bytes = 10_000);
-    assert_eq!(rig.told(&question()).await, expected, "{wire:?} {script:?}");
+    let scripted = ScriptedProvider::with(wire, script, |config| config.answer_bytes = 10_000);
+    assert_eq!(
+        scripted.ask_line(&question()).await,
+        expected,
+        "{wire:?} {script:?}"
+    );
 }
 
-/// What a question that demands a form comes to.
+/// The outcome of a question that demands a form.
 async fn check_form(script: &[Behaviour], expected: &str) {
     for wire in WIRES {
-        let rig = Rig::new(wire, script);
-        assert_eq!(rig.told(&demand()).await, expected, "{wire:?} {script:?}");
+        let scripted = ScriptedProvider::new(wire, script);
+        assert_eq!(
+            scripted.ask_line(&demand()).await,
+            expected,
+            "{wire:?} {script:?}"
+        );
     }
 }
 
@@ -212,8 +220,8 @@ async fn an_answer_that_ran_out_of_tokens_is_not_asked_for_again() {
         // Arguments of a call that was cut off may have been closed by the provider.
         (Wire::Anthropic, r#"length "", reported, 1"#),
     ] {
-        let rig = Rig::new(wire, whole.clone());
-        assert_eq!(rig.told(&demand()).await, expected, "{wire:?}");
+        let scripted = ScriptedProvider::new(wire, whole.clone());
+        assert_eq!(scripted.ask_line(&demand()).await, expected, "{wire:?}");
     }
 }
 
@@ -232,7 +240,7 @@ async fn an_error_that_comes_as_an_answer_is_an_error() {
 #[tokio::test]
 async fn redirects_are_not_followed() {
     for wire in WIRES {
-        let other = Rig::new(wire, [Behaviour::answer("from elsewhere")]);
+        let other = ScriptedProvider::new(wire, [Behaviour::answer("from elsewhere")]);
         let path = match wire {
             Wire::OpenAi => "/v1/chat/completions",
             Wire::Anthropic => "/v1/messages",
@@ -243,8 +251,11 @@ async fn redirects_are_not_followed() {
             headers: vec![("location", other.server.url() + path)],
             body: String::new(),
         };
-        let rig = Rig::new(wire, [redirect]);
-        assert_eq!(rig.told(&question()).await, "bad request, nothing, 1");
+        let scripted = ScriptedProvider::new(wire, [redirect]);
+        assert_eq!(
+            scripted.ask_line(&question()).await,
+            "bad request, nothing, 1"
+        );
         assert_eq!(other.server.requests(), 0);
     }
 }
@@ -252,16 +263,16 @@ async fn redirects_are_not_followed() {
 #[tokio::test]
 async fn nobody_there_costs_nothing() {
     for wire in WIRES {
-        let rig = Rig::new(wire, []);
-        drop(rig.server);
+        let scripted = ScriptedProvider::new(wire, []);
+        drop(scripted.server);
         // Its thread ends in its own time, and with it the port closes.
         let failure = loop {
-            let failure = rig
+            let failure = scripted
                 .model
                 .ask(&question())
                 .await
                 .expect_err("nobody is there");
-            if failure.spent == Spent::Nothing {
+            if failure.spent == FailureCost::Nothing {
                 break failure;
             }
         };
@@ -274,8 +285,8 @@ async fn nobody_there_costs_nothing() {
 #[tokio::test]
 async fn usage_is_read_from_every_wire() {
     for (wire, cached) in [(Wire::OpenAi, 4), (Wire::Anthropic, 4), (Wire::Ollama, 0)] {
-        let rig = Rig::new(wire, [Behaviour::answer("fifty entries")]);
-        let reply = rig.model.ask(&question()).await.expect("an answer");
+        let scripted = ScriptedProvider::new(wire, [Behaviour::answer("fifty entries")]);
+        let reply = scripted.model.ask(&question()).await.expect("an answer");
         let usage = Usage {
             input: 9,
             cached,
@@ -290,13 +301,17 @@ async fn an_answer_may_take_its_time_and_no_longer() {
     for wire in WIRES {
         let held = [Behaviour::answer("50").slowly()];
         let limit = Duration::from_millis(50);
-        let rig = Rig::with(wire, held, |config| config.answer_timeout = limit);
-        let failure = rig.model.ask(&question()).await.expect_err("it is held");
+        let scripted = ScriptedProvider::with(wire, held, |config| config.answer_timeout = limit);
+        let failure = scripted
+            .model
+            .ask(&question())
+            .await
+            .expect_err("it is held");
         assert_eq!(
             (class(&failure.error), failure.spent),
-            ("unavailable", Spent::Unknown)
+            ("unavailable", FailureCost::Unknown)
         );
         assert!(failure.to_string().contains("within 0.05 s"), "{failure}");
-        assert_eq!(rig.server.requests(), 1);
+        assert_eq!(scripted.server.requests(), 1);
     }
 }

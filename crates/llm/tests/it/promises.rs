@@ -5,9 +5,9 @@ use std::ops::Deref;
 use daybook_llm::{ChatModel, Wire};
 use daybook_testkit::llm_server::{Behaviour, Script};
 
-use super::rig::Rig;
+use super::llm_test_support::ScriptedProvider;
 
-impl Deref for Rig {
+impl Deref for ScriptedProvider {
     type Target = ChatModel;
 
     fn deref(&self) -> &ChatModel {
@@ -16,9 +16,9 @@ impl Deref for Rig {
 }
 
 /// A provider that says the same in each form.
-fn on(wire: Wire) -> Rig {
+fn on(wire: Wire) -> ScriptedProvider {
     let answer = |_: &_| Behaviour::answer(r#"{"limit": 50}"#);
-    Rig::new(wire, Script::answering(answer))
+    ScriptedProvider::new(wire, Script::answering(answer))
 }
 
 mod openai {

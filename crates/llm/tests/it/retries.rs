@@ -7,7 +7,7 @@ use daybook_domain::model::{Model as _, ModelError};
 use daybook_llm::{RetryConfig, Wire};
 use daybook_testkit::llm_server::{Behaviour, RetryAfter};
 
-use crate::rig::{Rig, WIRES, demand, question};
+use crate::llm_test_support::{ScriptedProvider, WIRES, demand, question};
 
 fn config() -> RetryConfig {
     RetryConfig {
@@ -25,9 +25,12 @@ async fn check(retry_after: Option<RetryAfter>, from: u64, to: u64) {
             Behaviour::RateLimit { retry_after },
             Behaviour::answer("50"),
         ];
-        let rig = Rig::with(wire, script, |provider| provider.retries = config());
-        assert_eq!(rig.told(&question()).await, r#"stop "50", reported, 2"#);
-        let waits = rig.waits.all();
+        let scripted = ScriptedProvider::with(wire, script, |provider| provider.retries = config());
+        assert_eq!(
+            scripted.ask_line(&question()).await,
+            r#"stop "50", reported, 2"#
+        );
+        let waits = scripted.waits.all();
         let [wait] = waits[..] else {
             panic!("{waits:?}");
         };
@@ -51,23 +54,34 @@ async fn a_provider_that_wants_longer_is_not_waited_for() {
         Behaviour::RateLimit { retry_after },
         Behaviour::answer("50"),
     ];
-    let rig = Rig::with(Wire::OpenAi, limited, |provider| {
+    let scripted = ScriptedProvider::with(Wire::OpenAi, limited, |provider| {
         provider.retries = config()
     });
-    let failure = rig.model.ask(&question()).await.expect_err("it is busy");
+    let failure = scripted
+        .model
+        .ask(&question())
+        .await
+        .expect_err("it is busy");
     let ModelError::Unavailable { retry_after, .. } = failure.error else {
         panic!("{failure:?}");
     };
     assert_eq!(retry_after, Some(Duration::from_secs(61)));
-    assert_eq!((rig.waits.all(), rig.server.requests()), (vec![], 1));
+    assert_eq!(
+        (scripted.waits.all(), scripted.server.requests()),
+        (vec![], 1)
+    );
 }
 
 #[tokio::test]
 async fn waits_grow_and_end() {
     let script = vec![Behaviour::ServerError(503); 9];
-    let rig = Rig::with(Wire::OpenAi, script, |provider| provider.retries = config());
-    assert_eq!(rig.told(&question()).await, "unavailable, nothing, 3");
-    let waits = rig.waits.all();
+    let scripted =
+        ScriptedProvider::with(Wire::OpenAi, script, |provider| provider.retries = config());
+    assert_eq!(
+        scripted.ask_line(&question()).await,
+        "unavailable, nothing, 3"
+    );
+    let waits = scripted.waits.all();
     assert_eq!(waits.len(), 2);
     assert!(
         waits[0] >= Duration::from_secs(1) && waits[1] >= Duration::from_secs(2),
@@ -83,18 +97,27 @@ async fn all_waits_of_a_question_are_bounded_together() {
         tries: NonZeroU32::new(9).expect("it is not zero"),
         ..config()
     };
-    let rig = Rig::with(Wire::OpenAi, script, |provider| provider.retries = patient);
-    assert_eq!(rig.told(&question()).await, "unavailable, nothing, 3");
+    let scripted =
+        ScriptedProvider::with(Wire::OpenAi, script, |provider| provider.retries = patient);
+    assert_eq!(
+        scripted.ask_line(&question()).await,
+        "unavailable, nothing, 3"
+    );
 }
 
-/// Whoever reserves what a question may cost goes by this number.
+/// Reservations of a question's worst case use this number.
 #[tokio::test]
 async fn no_question_is_billed_for_more_requests_than_it_says() {
     let lost = vec![Behaviour::ServerError(500); 2];
     let wrong = vec![Behaviour::answer("fifty"); 9];
     let script = [lost, wrong].concat();
-    let rig = Rig::with(Wire::OpenAi, script, |provider| provider.retries = config());
-    rig.model.ask(&demand()).await.expect_err("never right");
-    let most = usize::try_from(rig.model.most_requests()).expect("a few");
-    assert_eq!((rig.server.requests(), most), (4, 4));
+    let scripted =
+        ScriptedProvider::with(Wire::OpenAi, script, |provider| provider.retries = config());
+    scripted
+        .model
+        .ask(&demand())
+        .await
+        .expect_err("never right");
+    let most = usize::try_from(scripted.model.most_requests()).expect("a few");
+    assert_eq!((scripted.server.requests(), most), (4, 4));
 }

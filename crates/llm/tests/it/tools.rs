@@ -1,11 +1,13 @@
 //! Tools that are offered, called, and answered.
 
-use daybook_domain::model::{Finish, Message, Model as _, ModelRequest, Role, Tool, ToolCall};
+use daybook_domain::model::{
+    FinishReason, Message, Model as _, ModelRequest, Role, Tool, ToolCall,
+};
 use daybook_llm::Wire;
 use daybook_testkit::llm_server::Behaviour;
 use serde_json::{Value, json};
 
-use crate::rig::{Rig, WIRES, demand, question};
+use crate::llm_test_support::{ScriptedProvider, WIRES, demand, question};
 
 fn tool() -> Tool {
     Tool {
@@ -34,18 +36,22 @@ fn offer() -> ModelRequest {
 async fn calls_come_back_with_ids() {
     for wire in WIRES {
         let calls = vec![call("a", "cache"), call("b", "disk")];
-        let rig = Rig::new(wire, [Behaviour::Calls(calls.clone())]);
-        let reply = rig.model.ask(&offer()).await.expect("an answer");
+        let scripted = ScriptedProvider::new(wire, [Behaviour::Calls(calls.clone())]);
+        let reply = scripted.model.ask(&offer()).await.expect("an answer");
         let expected = match wire {
             Wire::OpenAi | Wire::Anthropic => calls,
             Wire::Ollama => vec![call("call_1", "cache"), call("call_2", "disk")],
         };
         assert_eq!(
             (reply.calls, reply.finish),
-            (expected, Finish::Tools),
+            (expected, FinishReason::Tools),
             "{wire:?}"
         );
-        assert_eq!(rig.server.asked()[0].tools, [tool()], "{wire:?}");
+        assert_eq!(
+            scripted.server.recorded_requests()[0].tools,
+            [tool()],
+            "{wire:?}"
+        );
     }
 }
 
@@ -59,8 +65,8 @@ async fn outcomes_reach_the_model() {
         request.messages.push(Message::outcome("a", "50"));
         request.messages.push(Message::outcome("b", "unknown"));
         request.messages.push(Message::new(Role::User, "Well?"));
-        let rig = Rig::new(wire, [Behaviour::answer("It is 50.")]);
-        rig.told(&request).await;
+        let scripted = ScriptedProvider::new(wire, [Behaviour::answer("It is 50.")]);
+        scripted.ask_line(&request).await;
         let mut expected = request.messages;
         if wire == Wire::Ollama {
             // This wire has no ids; an outcome names its tool.
@@ -69,7 +75,11 @@ async fn outcomes_reach_the_model() {
                 message.calls.iter_mut().for_each(|call| call.id.clear());
             }
         }
-        assert_eq!(rig.server.asked()[0].messages, expected, "{wire:?}");
+        assert_eq!(
+            scripted.server.recorded_requests()[0].messages,
+            expected,
+            "{wire:?}"
+        );
     }
 }
 
@@ -129,8 +139,8 @@ async fn arguments_stay_as_the_model_wrote_them() {
         arguments: r#"{"name": "cache", oops"#.to_owned(),
         ..call("a", "")
     }];
-    let rig = Rig::new(Wire::OpenAi, [Behaviour::Calls(calls.clone())]);
-    let reply = rig.model.ask(&offer()).await.expect("an answer");
+    let scripted = ScriptedProvider::new(Wire::OpenAi, [Behaviour::Calls(calls.clone())]);
+    let reply = scripted.model.ask(&offer()).await.expect("an answer");
     assert_eq!(reply.calls, calls);
 }
 
@@ -142,16 +152,21 @@ async fn a_model_may_call_tools_before_it_answers_in_form() {
             ..demand()
         };
         let right = Behaviour::AnswerJson(json!({"limit": 50}));
-        let rig = Rig::new(wire, [Behaviour::Calls(vec![call("a", "cache")]), right]);
-        let reply = rig.model.ask(&request).await.expect("calls");
+        let scripted =
+            ScriptedProvider::new(wire, [Behaviour::Calls(vec![call("a", "cache")]), right]);
+        let reply = scripted.model.ask(&request).await.expect("calls");
         assert_eq!((reply.calls.len(), reply.answer), (1, None), "{wire:?}");
-        let reply = rig.model.ask(&request).await.expect("an answer");
+        let reply = scripted.model.ask(&request).await.expect("an answer");
         assert_eq!(
             (reply.calls.len(), reply.answer),
             (0, Some(json!({"limit": 50}))),
             "{wire:?}"
         );
-        assert_eq!(rig.server.asked()[0].tools, [tool()], "{wire:?}");
+        assert_eq!(
+            scripted.server.recorded_requests()[0].tools,
+            [tool()],
+            "{wire:?}"
+        );
     }
 }
 
@@ -162,6 +177,6 @@ async fn a_tool_may_not_have_the_name_of_the_answer() {
         name: "limit".to_owned(),
         ..tool()
     }];
-    let rig = Rig::new(Wire::Anthropic, []);
-    assert_eq!(rig.told(&request).await, "bad request, nothing, 0");
+    let scripted = ScriptedProvider::new(Wire::Anthropic, []);
+    assert_eq!(scripted.ask_line(&request).await, "bad request, nothing, 0");
 }

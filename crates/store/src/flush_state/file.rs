@@ -12,46 +12,45 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use daybook_domain::StoreError;
 
-use super::book::Book;
-use super::text::{self, Unreadable};
+use super::json::{self, Unreadable};
+use super::state::FlushState;
 use crate::blocking::LOCK_WAIT;
 
-/// How often a lock that somebody else holds is tried again.
-const POLL: Duration = Duration::from_millis(1);
+/// How long to wait before the next try of a lock that another process holds.
+const LOCK_RETRY: Duration = Duration::from_millis(1);
 /// Longest file that is read, in bytes: hundreds of thousands of sessions.
-const BOOK_BYTES: u64 = 256 * 1024 * 1024;
+const STATE_BYTES: u64 = 256 * 1024 * 1024;
 
 #[derive(Debug)]
 pub(super) struct StateFile {
     path: PathBuf,
-    known: Mutex<Option<Known>>,
-    changes: AtomicU64,
+    cached: Mutex<Option<CachedState>>,
+    change_count: AtomicU64,
 }
 
-/// What was read last. The file stays open, so that no later one can be given its number: the same
-/// number is the same file.
+/// The content that was read last. The file stays open so that the system gives its inode number to no other
+/// file: the same number is the same file.
 #[derive(Debug)]
-struct Known {
-    book: Arc<Book>,
-    stamp: Option<Stamp>,
+struct CachedState {
+    state: Arc<FlushState>,
+    stamp: Option<FileStamp>,
     _held: File,
 }
 
 #[derive(Debug, PartialEq, Eq)]
 #[cfg_attr(not(unix), allow(dead_code, reason = "nothing can be said there"))]
-struct Stamp {
+struct FileStamp {
     number: (u64, u64),
     size: u64,
     modified: Option<SystemTime>,
 }
 
-/// Tells one file from another; `None` where the system has no numbers for them, and then each look
-/// reads.
+/// Identifies a file; `None` where the system has no inode numbers, and then each look reads the file.
 #[cfg(unix)]
-fn stamp(file: &File) -> io::Result<Option<Stamp>> {
+fn stamp(file: &File) -> io::Result<Option<FileStamp>> {
     use std::os::unix::fs::MetadataExt;
     let metadata = file.metadata()?;
-    Ok(Some(Stamp {
+    Ok(Some(FileStamp {
         number: (metadata.dev(), metadata.ino()),
         size: metadata.len(),
         modified: metadata.modified().ok(),
@@ -59,17 +58,17 @@ fn stamp(file: &File) -> io::Result<Option<Stamp>> {
 }
 
 #[cfg(not(unix))]
-fn stamp(_: &File) -> io::Result<Option<Stamp>> {
+fn stamp(_: &File) -> io::Result<Option<FileStamp>> {
     Ok(None)
 }
 
-/// What a look at the file found.
+/// The result of a look at the file.
 #[derive(Debug)]
-pub(super) enum Look {
-    Whole(Arc<Book>),
-    /// There is none.
+pub(super) enum LoadOutcome {
+    Loaded(Arc<FlushState>),
+    /// There is no file.
     Missing,
-    /// It is no flush state.
+    /// The file is no flush state.
     Corrupt,
 }
 
@@ -77,27 +76,31 @@ impl StateFile {
     pub(super) fn new(path: &Path) -> Self {
         Self {
             path: path.to_owned(),
-            known: Mutex::new(None),
-            changes: AtomicU64::new(0),
+            cached: Mutex::new(None),
+            change_count: AtomicU64::new(0),
         }
     }
 
-    /// How often another file was met than before.
-    pub(super) fn changes(&self) -> u64 {
-        self.changes.load(Ordering::Acquire)
+    /// How often the file was found changed.
+    pub(super) fn change_count(&self) -> u64 {
+        self.change_count.load(Ordering::Acquire)
     }
 
     /// Takes the lock, in bounded time.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "bounds the wait for a lock, which gives no signal"
+    )]
     pub(super) fn lock(&self) -> Result<File, StoreError> {
-        let path = self.beside("lock");
-        let file = private().create(true).write(true).open(&path);
+        let path = self.sibling_path("lock");
+        let file = private_options().create(true).write(true).open(&path);
         let file = file.map_err(|error| unavailable(&path, error))?;
         let began = Instant::now();
         loop {
             match file.try_lock() {
                 Ok(()) => return Ok(file),
                 Err(fs::TryLockError::WouldBlock) if began.elapsed() < LOCK_WAIT => {
-                    std::thread::sleep(POLL);
+                    std::thread::sleep(LOCK_RETRY);
                 }
                 Err(fs::TryLockError::WouldBlock) => {
                     let what = format!("{} is held by another process", path.display());
@@ -109,58 +112,58 @@ impl StateFile {
     }
 
     /// Reads the file, unless it is the one that was read last.
-    pub(super) fn look(&self) -> Result<Look, StoreError> {
-        let mut known = self.known();
+    pub(super) fn load(&self) -> Result<LoadOutcome, StoreError> {
+        let mut cached = self.cached();
         let file = match open_regular(&self.path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                if known.take().is_some() {
-                    self.changes.fetch_add(1, Ordering::AcqRel);
+                if cached.take().is_some() {
+                    self.change_count.fetch_add(1, Ordering::AcqRel);
                 }
-                return Ok(Look::Missing);
+                return Ok(LoadOutcome::Missing);
             }
             Err(error) => return Err(unavailable(&self.path, error)),
         };
         let stamp = stamp(&file).map_err(|error| unavailable(&self.path, error))?;
-        if let Some(known) = known
+        if let Some(cached) = cached
             .as_ref()
-            .filter(|known| stamp.is_some() && known.stamp == stamp)
+            .filter(|cached| stamp.is_some() && cached.stamp == stamp)
         {
-            return Ok(Look::Whole(Arc::clone(&known.book)));
+            return Ok(LoadOutcome::Loaded(Arc::clone(&cached.state)));
         }
         let mut text = Vec::new();
-        io::Read::read_to_end(&mut io::Read::take(&file, BOOK_BYTES + 1), &mut text)
+        io::Read::read_to_end(&mut io::Read::take(&file, STATE_BYTES + 1), &mut text)
             .map_err(|error| unavailable(&self.path, error))?;
-        if text.len() as u64 > BOOK_BYTES {
-            let error = io::Error::other(format!("it is longer than {BOOK_BYTES} bytes"));
+        if text.len() as u64 > STATE_BYTES {
+            let error = io::Error::other(format!("it is longer than {STATE_BYTES} bytes"));
             return Err(unavailable(&self.path, error));
         }
-        match text::parse(&text) {
-            Ok(book) => {
-                let book = Arc::new(book);
-                self.changes.fetch_add(1, Ordering::AcqRel);
-                *known = Some(Known {
-                    book: Arc::clone(&book),
+        match json::parse(&text) {
+            Ok(state) => {
+                let state = Arc::new(state);
+                self.change_count.fetch_add(1, Ordering::AcqRel);
+                *cached = Some(CachedState {
+                    state: Arc::clone(&state),
                     stamp,
                     _held: file,
                 });
-                Ok(Look::Whole(book))
+                Ok(LoadOutcome::Loaded(state))
             }
-            Err(Unreadable::Corrupt) => Ok(Look::Corrupt),
+            Err(Unreadable::Corrupt) => Ok(LoadOutcome::Corrupt),
             Err(Unreadable::Newer(found)) => Err(StoreError::TooNew {
                 what: self.path.display().to_string(),
                 found: u32::try_from(found).unwrap_or(u32::MAX),
-                known: text::VERSION as u32,
+                known: json::VERSION as u32,
             }),
         }
     }
 
-    /// Replaces the file. Only for whoever holds the lock.
-    pub(super) fn replace(&self, book: Book) -> Result<(), StoreError> {
-        let new = self.beside("tmp");
+    /// Replaces the file. The caller must hold the lock.
+    pub(super) fn replace(&self, state: FlushState) -> Result<(), StoreError> {
+        let new = self.sibling_path("tmp");
         let write = || {
-            let text = text::write(&book)?;
-            let mut file = private()
+            let text = json::to_json(&state)?;
+            let mut file = private_options()
                 .create(true)
                 .truncate(true)
                 .read(true)
@@ -172,36 +175,36 @@ impl StateFile {
             Ok::<_, io::Error>((stamp(&file)?, file))
         };
         let (stamp, file) = write().map_err(|error| unavailable(&self.path, error))?;
-        *self.known() = Some(Known {
-            book: Arc::new(book),
+        *self.cached() = Some(CachedState {
+            state: Arc::new(state),
             stamp,
             _held: file,
         });
-        self.changes.fetch_add(1, Ordering::AcqRel);
+        self.change_count.fetch_add(1, Ordering::AcqRel);
         Ok(())
     }
 
-    /// Moves a corrupt file out of the way, under a name that says when it was written. Only for
-    /// whoever holds the lock.
+    /// Moves a corrupt file out of the way, under a name with the time at which it was written. The caller must
+    /// hold the lock.
     pub(super) fn set_aside(&self) -> Result<PathBuf, StoreError> {
         let failed = |error| unavailable(&self.path, error);
         let metadata = fs::metadata(&self.path).map_err(failed)?;
         let written = metadata.modified().map_err(failed)?;
         let since = written.duration_since(UNIX_EPOCH).unwrap_or_default();
         let mut at = since.as_millis();
-        let mut aside = self.beside(&format!("corrupt-{at}"));
+        let mut aside = self.sibling_path(&format!("corrupt-{at}"));
         while aside.exists() {
             at += 1;
-            aside = self.beside(&format!("corrupt-{at}"));
+            aside = self.sibling_path(&format!("corrupt-{at}"));
         }
         fs::rename(&self.path, &aside).map_err(failed)?;
         Ok(aside)
     }
 
     /// The files that were moved out of the way.
-    pub(super) fn set_asides(&self) -> Result<Vec<PathBuf>, StoreError> {
+    pub(super) fn corrupt_files(&self) -> Result<Vec<PathBuf>, StoreError> {
         let folder = self.path.parent().unwrap_or(Path::new(""));
-        let begins = self.beside("corrupt-");
+        let begins = self.sibling_path("corrupt-");
         let begins = begins.file_name().unwrap_or_default().to_string_lossy();
         let list = || {
             let files = fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
@@ -216,11 +219,11 @@ impl StateFile {
         Ok(files)
     }
 
-    fn known(&self) -> MutexGuard<'_, Option<Known>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn cached(&self) -> MutexGuard<'_, Option<CachedState>> {
+        self.cached.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn beside(&self, end: &str) -> PathBuf {
+    fn sibling_path(&self, end: &str) -> PathBuf {
         let mut name = self.path.as_os_str().to_owned();
         name.push(".");
         name.push(end);
@@ -236,8 +239,8 @@ fn open_regular(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-/// How a file that is for its owner alone is opened.
-fn private() -> fs::OpenOptions {
+/// Options that open a file for its owner alone.
+fn private_options() -> fs::OpenOptions {
     let mut options = File::options();
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);

@@ -2,7 +2,7 @@
 
 use daybook_testkit::mutation::parse_mutated;
 
-use super::text::{parse, write};
+use super::json::{parse, to_json};
 
 #[test]
 fn fuzz_flush_state() {
@@ -12,12 +12,12 @@ fn fuzz_flush_state() {
     ];
     bolero::check!().for_each(|script: &[u8]| {
         parse_mutated(&seeds, script, |text| {
-            let Ok(book) = parse(text) else {
+            let Ok(state) = parse(text) else {
                 return;
             };
-            let written = write(&book).expect("what was read can be written");
+            let written = to_json(&state).expect("what was read can be written");
             let again = parse(written.as_bytes()).expect("what was written can be read");
-            assert_eq!(again, book);
+            assert_eq!(again, state);
         });
     });
 }

@@ -1,22 +1,23 @@
-//! Background work. Jobs of scopes are the inner store's; jobs of sessions are looked for in the file.
+//! Background work. Jobs of scopes are the inner store's; jobs of sessions are in the file.
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use daybook_domain::seams::{JobStore, Store};
+use daybook_domain::seams::{GapKey, JobControl, JobListing, JobQueue, JobWatch, Store};
 use daybook_domain::{
-    Claim, Claimed, FailOutcome, FailedTry, FailureClass, FinishOutcome, Gap, Job, JobKey, JobKind,
-    LeaseToken, Mark, Priority, SessionId, StoreError, Tallied, Tally, Timestamp,
+    Claim, ClaimedJob, DueMark, FailOutcome, FailedTry, FailureClass, FinishOutcome, Gap, Job,
+    JobKey, JobKind, LeaseToken, Page, PageRequest, Priority, SessionId, StoreError, Tally,
+    TallyKind, Tenant, Timestamp,
 };
 
-use super::book::{Entry, seconds, settled};
+use super::state::{LedgerEntry, reconcile, seconds};
 use super::{JobRows, Ledgered};
 use crate::blocking::blocking;
 
-/// How often somebody who waits for a change looks for one in the file.
-const LOOK: Duration = Duration::from_millis(100);
+/// How often a caller that waits for a change looks for one in the file.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 fn is_session(key: &JobKey) -> bool {
     key.kind() == JobKind::Extract
@@ -27,53 +28,8 @@ fn holder_of(job: &Job) -> Option<&str> {
 }
 
 #[async_trait]
-impl<S: Store + JobRows> JobStore for Ledgered<S> {
-    async fn mark(&self, key: &JobKey, mark: Mark) -> Result<(), StoreError> {
-        if !is_session(key) {
-            return self.inner.mark(key, mark).await;
-        }
-        let keys = std::slice::from_ref(key);
-        let seen = |entry: &mut Entry, (): &()| entry.seen = entry.seen.max(seconds(mark.active));
-        self.through(keys, self.inner.mark(key, mark), seen).await
-    }
-
-    async fn hasten(
-        &self,
-        key: &JobKey,
-        now: Timestamp,
-        priority: Priority,
-    ) -> Result<(), StoreError> {
-        if !is_session(key) {
-            return self.inner.hasten(key, now, priority).await;
-        }
-        self.change(key, |job| job.hasten(now, priority)).await?;
-        Ok(())
-    }
-
-    async fn reprioritize(
-        &self,
-        session: &SessionId,
-        user: Option<&str>,
-        most: usize,
-    ) -> Result<usize, StoreError> {
-        let mut open = self.lock().await?;
-        let beside = |job: &&mut Job| {
-            let JobKey::Extract(other) = &job.key else {
-                return false;
-            };
-            let same = (&other.tenant, &other.agent) == (&session.tenant, &session.agent);
-            same && other != session && job.user.as_deref() == user && job.due_at().is_some()
-        };
-        let jobs = open.book.entries.values_mut().map(|entry| &mut entry.job);
-        let mut waiting: Vec<&mut Job> = jobs.filter(beside).collect();
-        waiting.sort_by(|a, b| (a.deadline, a.key.parts()).cmp(&(b.deadline, b.key.parts())));
-        let raised = waiting.into_iter().take(most);
-        let raised = raised.map(|job| job.raise(Priority::Raised)).count();
-        open.save()?;
-        Ok(raised)
-    }
-
-    async fn claim(&self, claim: Claim<'_>) -> Result<Vec<Claimed>, StoreError> {
+impl<S: Store + JobRows> JobQueue for Ledgered<S> {
+    async fn claim(&self, claim: Claim<'_>) -> Result<Vec<ClaimedJob>, StoreError> {
         match claim.kind {
             JobKind::Extract => self.claim_sessions(claim).await,
             JobKind::Consolidate => self.inner.claim(claim).await,
@@ -110,14 +66,18 @@ impl<S: Store + JobRows> JobStore for Ledgered<S> {
     }
 
     async fn abandon(&self, holder: &str) -> Result<usize, StoreError> {
-        let mut open = self.lock().await?;
-        let jobs = open.book.entries.values_mut().map(|entry| &mut entry.job);
+        let mut locked = self.lock().await?;
+        let jobs = locked
+            .state
+            .entries
+            .values_mut()
+            .map(|entry| &mut entry.job);
         let freed = jobs
             .filter_map(|job| job.abandon(holder).then_some(()))
             .count();
-        open.save()?;
-        // Rows of sessions may still show a lease that the file has seen end.
-        let scopes = self.inner.jobs(JobKind::Consolidate).await?;
+        locked.save()?;
+        // Rows of sessions may still show a lease that has already ended in the file.
+        let scopes = self.inner.jobs_of_all_tenants(JobKind::Consolidate).await?;
         let held = scopes.iter().filter(|job| holder_of(job) == Some(holder));
         let held = held.count();
         self.inner.abandon(holder).await?;
@@ -125,9 +85,9 @@ impl<S: Store + JobRows> JobStore for Ledgered<S> {
     }
 
     async fn holders(&self) -> Result<Vec<String>, StoreError> {
-        let book = self.read().await?;
-        let scopes = self.inner.jobs(JobKind::Consolidate).await?;
-        let holders = book.jobs().chain(&scopes).filter_map(holder_of);
+        let state = self.read().await?;
+        let scopes = self.inner.jobs_of_all_tenants(JobKind::Consolidate).await?;
+        let holders = state.jobs().chain(&scopes).filter_map(holder_of);
         let holders: BTreeSet<String> = holders.map(str::to_owned).collect();
         Ok(holders.into_iter().collect())
     }
@@ -138,8 +98,8 @@ impl<S: Store + JobRows> JobStore for Ledgered<S> {
         upto: u64,
         now: Timestamp,
     ) -> Result<FinishOutcome, StoreError> {
-        let deed = self.inner.finish(token, upto, now);
-        self.end(token, deed, now).await
+        let operation = self.inner.finish(token, upto, now);
+        self.end_claim(token, operation, now).await
     }
 
     async fn fail(
@@ -148,8 +108,125 @@ impl<S: Store + JobRows> JobStore for Ledgered<S> {
         failed: &FailedTry,
         now: Timestamp,
     ) -> Result<FailOutcome, StoreError> {
-        self.of(token.job(), self.inner.fail(token, failed, now))
+        self.with_job_lent(token.job(), self.inner.fail(token, failed, now))
             .await
+    }
+}
+
+#[async_trait]
+impl<S: Store + JobRows> JobWatch for Ledgered<S> {
+    async fn jobs_of_all_tenants(&self, kind: JobKind) -> Result<Vec<Job>, StoreError> {
+        let rows = self.inner.jobs_of_all_tenants(kind).await?;
+        let state = self.read().await?;
+        let jobs = rows.iter();
+        Ok(jobs
+            .filter_map(|row| reconcile(state.job(&row.key), Some(row)))
+            .collect())
+    }
+
+    async fn gaps_of_all_tenants(&self) -> Result<Vec<Gap>, StoreError> {
+        self.inner.gaps_of_all_tenants().await
+    }
+
+    async fn tallies(&self) -> Result<Vec<Tally>, StoreError> {
+        let granted = Tally {
+            kind: JobKind::Extract,
+            what: TallyKind::Claimed,
+            count: self.read().await?.claimed,
+        };
+        let mut tallies = self.inner.tallies().await?;
+        let same = |tally: &&mut Tally| (tally.kind, tally.what) == (granted.kind, granted.what);
+        match tallies.iter_mut().find(same) {
+            Some(beneath) => beneath.count += granted.count,
+            None if granted.count > 0 => tallies.push(granted),
+            None => {}
+        }
+        tallies.sort_by_key(|tally| (tally.kind, tally.what));
+        Ok(tallies)
+    }
+
+    async fn next_due(&self, kind: JobKind) -> Result<Option<Timestamp>, StoreError> {
+        match kind {
+            JobKind::Extract => {
+                self.catch_up().await?;
+                Ok(self.read().await?.next_due())
+            }
+            JobKind::Consolidate => self.inner.next_due(kind).await,
+        }
+    }
+
+    async fn version(&self) -> Result<u64, StoreError> {
+        let inner = self.inner.version().await?;
+        self.joined_version(inner)
+    }
+
+    async fn until_changed(&self, seen: u64, longest: Duration) -> Result<(), StoreError> {
+        let until = tokio::time::Instant::now() + longest;
+        loop {
+            let inner = self.inner.version().await?;
+            let left = until.saturating_duration_since(tokio::time::Instant::now());
+            if left.is_zero() || self.joined_version(inner)? != seen {
+                return Ok(());
+            }
+            self.inner
+                .until_changed(inner, left.min(POLL_INTERVAL))
+                .await?;
+        }
+    }
+}
+
+#[async_trait]
+impl<S: Store + JobRows> JobControl for Ledgered<S> {
+    async fn mark(&self, key: &JobKey, mark: DueMark) -> Result<(), StoreError> {
+        if !is_session(key) {
+            return self.inner.mark(key, mark).await;
+        }
+        let keys = std::slice::from_ref(key);
+        let record_mark = |entry: &mut LedgerEntry, (): &()| {
+            entry.marked_at = entry.marked_at.max(seconds(mark.active))
+        };
+        self.with_jobs_lent(keys, self.inner.mark(key, mark), record_mark)
+            .await
+    }
+
+    async fn hasten(
+        &self,
+        key: &JobKey,
+        now: Timestamp,
+        priority: Priority,
+    ) -> Result<(), StoreError> {
+        if !is_session(key) {
+            return self.inner.hasten(key, now, priority).await;
+        }
+        self.change(key, |job| job.hasten(now, priority)).await?;
+        Ok(())
+    }
+
+    async fn reprioritize(
+        &self,
+        session: &SessionId,
+        user: Option<&str>,
+        most: usize,
+    ) -> Result<usize, StoreError> {
+        let mut locked = self.lock().await?;
+        let beside = |job: &&mut Job| {
+            let JobKey::Extract(other) = &job.key else {
+                return false;
+            };
+            let same = (&other.tenant, &other.agent) == (&session.tenant, &session.agent);
+            same && other != session && job.user.as_deref() == user && job.due_at().is_some()
+        };
+        let jobs = locked
+            .state
+            .entries
+            .values_mut()
+            .map(|entry| &mut entry.job);
+        let mut waiting: Vec<&mut Job> = jobs.filter(beside).collect();
+        waiting.sort_by(|a, b| (a.deadline, a.key.parts()).cmp(&(b.deadline, b.key.parts())));
+        let raised = waiting.into_iter().take(most);
+        let raised = raised.map(|job| job.raise(Priority::Raised)).count();
+        locked.save()?;
+        Ok(raised)
     }
 
     async fn cancel(
@@ -158,7 +235,8 @@ impl<S: Store + JobRows> JobStore for Ledgered<S> {
         now: Timestamp,
         engine: &str,
     ) -> Result<Option<Gap>, StoreError> {
-        self.of(key, self.inner.cancel(key, now, engine)).await
+        self.with_job_lent(key, self.inner.cancel(key, now, engine))
+            .await
     }
 
     async fn retry(&self, key: &JobKey, now: Timestamp) -> Result<bool, StoreError> {
@@ -175,38 +253,8 @@ impl<S: Store + JobRows> JobStore for Ledgered<S> {
         Ok(retried.await?.unwrap_or(false))
     }
 
-    async fn job(&self, key: &JobKey) -> Result<Option<Job>, StoreError> {
-        match is_session(key) {
-            true => self.settled(&*self.read().await?, key).await,
-            false => self.inner.job(key).await,
-        }
-    }
-
-    async fn jobs(&self, kind: JobKind) -> Result<Vec<Job>, StoreError> {
-        let rows = self.inner.jobs(kind).await?;
-        let book = self.read().await?;
-        let jobs = rows.iter();
-        Ok(jobs
-            .filter_map(|row| settled(book.job(&row.key), Some(row)))
-            .collect())
-    }
-
-    async fn next_due(&self, kind: JobKind) -> Result<Option<Timestamp>, StoreError> {
-        match kind {
-            JobKind::Extract => {
-                self.catch_up().await?;
-                Ok(self.read().await?.next_due())
-            }
-            JobKind::Consolidate => self.inner.next_due(kind).await,
-        }
-    }
-
     async fn redo(&self, key: &JobKey, now: Timestamp) -> Result<(), StoreError> {
-        self.of(key, self.inner.redo(key, now)).await
-    }
-
-    async fn gaps(&self) -> Result<Vec<Gap>, StoreError> {
-        self.inner.gaps().await
+        self.with_job_lent(key, self.inner.redo(key, now)).await
     }
 
     async fn revive_gaps(
@@ -218,82 +266,91 @@ impl<S: Store + JobRows> JobStore for Ledgered<S> {
         let outdated =
             |gap: &Gap| gap.engine != engine && gap.failure.class != FailureClass::Cancelled;
         let meant = |gap: &Gap| job.map_or(outdated(gap), |job| &gap.job == job);
-        let gaps = self.inner.gaps().await?.into_iter();
+        let gaps = match job {
+            Some(job) => self.inner.gaps_of(job).await?,
+            None => self.inner.gaps_of_all_tenants().await?,
+        };
+        let gaps = gaps.into_iter();
         let keys: BTreeSet<JobKey> = gaps.filter(meant).map(|gap| gap.job).collect();
         if keys.is_empty() {
             return Ok(0);
         }
         let keys: Vec<JobKey> = keys.into_iter().filter(is_session).collect();
         let revive = self.inner.revive_gaps(job, engine, now);
-        self.through(&keys, revive, |_, _| ()).await
+        self.with_jobs_lent(&keys, revive, |_, _| ()).await
     }
+}
 
-    async fn tallies(&self) -> Result<Vec<Tally>, StoreError> {
-        let granted = Tally {
-            kind: JobKind::Extract,
-            what: Tallied::Claimed,
-            count: self.read().await?.claimed,
-        };
-        let mut tallies = self.inner.tallies().await?;
-        let same = |tally: &&mut Tally| (tally.kind, tally.what) == (granted.kind, granted.what);
-        match tallies.iter_mut().find(same) {
-            Some(beneath) => beneath.count += granted.count,
-            None if granted.count > 0 => tallies.push(granted),
-            None => {}
+#[async_trait]
+impl<S: Store + JobRows> JobListing for Ledgered<S> {
+    async fn job(&self, key: &JobKey) -> Result<Option<Job>, StoreError> {
+        match is_session(key) {
+            true => self.reconcile(&*self.read().await?, key).await,
+            false => self.inner.job(key).await,
         }
-        tallies.sort_by_key(|tally| (tally.kind, tally.what));
-        Ok(tallies)
     }
 
-    async fn version(&self) -> Result<u64, StoreError> {
-        let inner = self.inner.version().await?;
-        self.joined_version(inner)
+    async fn jobs(
+        &self,
+        tenant: &Tenant,
+        kind: JobKind,
+        page: PageRequest<JobKey>,
+    ) -> Result<Page<Job, JobKey>, StoreError> {
+        let rows = self.inner.jobs(tenant, kind, page).await?;
+        let state = self.read().await?;
+        let jobs = rows.items.iter();
+        let jobs = jobs.filter_map(|row| reconcile(state.job(&row.key), Some(row)));
+        Ok(Page {
+            items: jobs.collect(),
+            next: rows.next,
+        })
     }
 
-    async fn until_changed(&self, seen: u64, longest: Duration) -> Result<(), StoreError> {
-        let until = tokio::time::Instant::now() + longest;
-        loop {
-            let inner = self.inner.version().await?;
-            let left = until.saturating_duration_since(tokio::time::Instant::now());
-            if left.is_zero() || self.joined_version(inner)? != seen {
-                return Ok(());
-            }
-            self.inner.until_changed(inner, left.min(LOOK)).await?;
-        }
+    async fn gaps(
+        &self,
+        tenant: &Tenant,
+        kind: JobKind,
+        page: PageRequest<GapKey>,
+    ) -> Result<Page<Gap, GapKey>, StoreError> {
+        self.inner.gaps(tenant, kind, page).await
+    }
+
+    async fn gaps_of(&self, job: &JobKey) -> Result<Vec<Gap>, StoreError> {
+        self.inner.gaps_of(job).await
     }
 }
 
 impl<S: Store + JobRows> Ledgered<S> {
-    /// Runs a deed of the inner store on one job.
-    async fn of<T>(
+    /// Runs an operation of the inner store on one job.
+    async fn with_job_lent<T>(
         &self,
         key: &JobKey,
-        deed: impl Future<Output = Result<T, StoreError>>,
+        operation: impl Future<Output = Result<T, StoreError>>,
     ) -> Result<T, StoreError> {
         match is_session(key) {
             true => {
-                self.through(std::slice::from_ref(key), deed, |_, _| ())
+                self.with_jobs_lent(std::slice::from_ref(key), operation, |_, _| ())
                     .await
             }
-            false => deed.await,
+            false => operation.await,
         }
     }
 
-    /// Ends a claim, and notes when.
-    pub(super) async fn end(
+    /// Ends a claim, and records when.
+    pub(super) async fn end_claim(
         &self,
         token: &LeaseToken,
-        deed: impl Future<Output = Result<FinishOutcome, StoreError>>,
+        operation: impl Future<Output = Result<FinishOutcome, StoreError>>,
         now: Timestamp,
     ) -> Result<FinishOutcome, StoreError> {
         if !is_session(token.job()) {
-            return deed.await;
+            return operation.await;
         }
-        let note = |entry: &mut Entry, outcome: &FinishOutcome| match outcome {
+        let note = |entry: &mut LedgerEntry, outcome: &FinishOutcome| match outcome {
             FinishOutcome::Complete | FinishOutcome::StillDue => entry.note_flushed(now),
             FinishOutcome::LeaseLost => {}
         };
-        self.through(std::slice::from_ref(token.job()), deed, note)
+        self.with_jobs_lent(std::slice::from_ref(token.job()), operation, note)
             .await
     }
 
@@ -301,7 +358,7 @@ impl<S: Store + JobRows> Ledgered<S> {
         Ok(self.read().await?.next_due().is_some_and(|due| due <= now))
     }
 
-    async fn claim_sessions(&self, claim: Claim<'_>) -> Result<Vec<Claimed>, StoreError> {
+    async fn claim_sessions(&self, claim: Claim<'_>) -> Result<Vec<ClaimedJob>, StoreError> {
         if claim.limits.jobs == 0 {
             return Ok(Vec::new());
         }
@@ -311,21 +368,21 @@ impl<S: Store + JobRows> Ledgered<S> {
                 return Ok(Vec::new());
             }
         }
-        let mut open = self.lock().await?;
-        // Whoever's turn it is may have gone on beneath; then it is decided anew.
+        let mut locked = self.lock().await?;
+        // A granted job may have changed in the inner store; then the grant is repeated.
         let (rounds, keys) = loop {
-            let mut rounds = open.book.rounds.clone();
-            let keys = rounds.grant(&claim, open.book.jobs());
+            let mut rounds = locked.state.rounds.clone();
+            let keys = rounds.grant(&claim, locked.state.jobs());
             let mut moved = false;
             for key in &keys {
-                let job = self.settled(&open.book, key).await?;
-                if job.as_ref() == open.book.job(key) {
+                let job = self.reconcile(&locked.state, key).await?;
+                if job.as_ref() == locked.state.job(key) {
                     continue;
                 }
                 moved = true;
                 match job {
-                    Some(job) => drop(self.keep(&mut open.book, job).await?),
-                    None => drop(open.book.entries.remove(key)),
+                    Some(job) => drop(self.put_job(&mut locked.state, job).await?),
+                    None => drop(locked.state.entries.remove(key)),
                 }
             }
             if !moved {
@@ -335,28 +392,28 @@ impl<S: Store + JobRows> Ledgered<S> {
         let mut claimed = Vec::new();
         let mut lent = Vec::new();
         for key in &keys {
-            let Some(entry) = open.book.entries.get_mut(key) else {
+            let Some(entry) = locked.state.entries.get_mut(key) else {
                 continue;
             };
             claimed.extend(entry.job.claim(claim.holder, claim.now, claim.lease));
-            entry.granted_updated = entry.updated;
+            entry.granted_active_at = entry.active_at;
             lent.push(entry.job.clone());
         }
         if !claimed.is_empty() {
-            open.book.rounds = rounds;
-            open.book.claimed += claimed.len() as u64;
-            lent.extend(open.book.tidy(claim.now, self.stale_ttl));
+            locked.state.rounds = rounds;
+            locked.state.claimed += claimed.len() as u64;
+            lent.extend(locked.state.tidy(claim.now, self.stale_ttl));
             self.lend_all(&lent).await?;
         }
-        open.save()?;
+        locked.save()?;
         Ok(claimed)
     }
 
-    /// One number for the rows and the file.
+    /// Combines the versions of the rows and of the file into one number.
     fn joined_version(&self, inner: u64) -> Result<u64, StoreError> {
-        blocking(|| self.file.look())?;
+        blocking(|| self.file.load())?;
         let mut hasher = DefaultHasher::new();
-        (inner, self.file.changes()).hash(&mut hasher);
+        (inner, self.file.change_count()).hash(&mut hasher);
         Ok(hasher.finish())
     }
 }

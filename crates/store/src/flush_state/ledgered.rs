@@ -1,4 +1,4 @@
-//! The store that puts the file and the store beneath together.
+//! The store that combines the file with the inner store.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,11 +9,11 @@ use daybook_domain::{Job, JobKey, JobKind, StoreError, Timestamp};
 use tokio::sync::MutexGuard;
 
 use super::JobRows;
-use super::book::{Book, Entry, Seconds, seconds, settled};
-use super::file::{Look, StateFile};
+use super::file::{LoadOutcome, StateFile};
+use super::state::{FlushState, LedgerEntry, Seconds, reconcile, seconds};
 use crate::blocking::blocking;
 
-/// A store whose extraction jobs stand in a JSON file beside it.
+/// A store whose extraction jobs are kept in a JSON file beside it.
 #[derive(Debug)]
 pub struct Ledgered<S> {
     pub(super) inner: Arc<S>,
@@ -22,36 +22,36 @@ pub struct Ledgered<S> {
     /// Tasks of this process wait here, so that only processes wait for the lock of the file.
     turn: tokio::sync::Mutex<()>,
     /// The versions of rows and file that were last compared.
-    compared: Mutex<Option<(u64, u64)>>,
+    compared_versions: Mutex<Option<(u64, u64)>>,
 }
 
-/// The file while it is locked. What is not saved is forgotten.
-pub(super) struct Open<'a> {
-    pub(super) book: Book,
-    before: Arc<Book>,
+/// The locked file. Changes that are not saved are discarded.
+pub(super) struct LockedState<'a> {
+    pub(super) state: FlushState,
+    before: Arc<FlushState>,
     file: &'a StateFile,
     _lock: std::fs::File,
     _turn: MutexGuard<'a, ()>,
 }
 
-impl Open<'_> {
-    /// Replaces the file, if anything has changed, and lets others have it.
+impl LockedState<'_> {
+    /// Replaces the file if anything has changed, and unlocks it.
     pub(super) fn save(self) -> Result<(), StoreError> {
-        if self.book == *self.before {
+        if self.state == *self.before {
             return Ok(());
         }
-        blocking(|| self.file.replace(self.book))
+        blocking(|| self.file.replace(self.state))
     }
 }
 
 impl<S: Store + JobRows> Ledgered<S> {
-    /// Keeps the extraction jobs of `inner` in the file at `path`, which is made when there is
-    /// something to keep. Its folder must exist. Entries that are clean and were not marked for
-    /// `stale_ttl` (whole seconds) are left out of the file.
+    /// Keeps the extraction jobs of `inner` in the file at `path`, which is created with the first entry. Its
+    /// folder must exist. Entries that are clean and were not marked for `stale_ttl` (whole seconds) are left
+    /// out of the file.
     ///
-    /// Clears leases that have lapsed by `now`; live ones stay with their processes. A file that
-    /// cannot be read is set aside as `<path>.corrupt-<milliseconds>` and made anew from the rows of
-    /// `inner`, then and at any later time.
+    /// Clears leases that have lapsed by `now`; live ones stay with their processes. A file that cannot be read
+    /// is set aside as `<path>.corrupt-<milliseconds>` and rebuilt from the rows of `inner`, now and at any
+    /// later time.
     ///
     /// # Errors
     /// [`StoreError::TooNew`] when a newer program wrote the file, [`StoreError::Busy`] when others
@@ -67,73 +67,73 @@ impl<S: Store + JobRows> Ledgered<S> {
             file: StateFile::new(path),
             stale_ttl: Seconds::try_from(stale_ttl.as_secs()).unwrap_or(Seconds::MAX),
             turn: tokio::sync::Mutex::default(),
-            compared: Mutex::new(None),
+            compared_versions: Mutex::new(None),
         };
-        let mut open = ledgered.lock().await?;
-        ledgered.compare(&mut open.book).await?;
-        open.book.clear_lapsed(now);
-        let dropped = open.book.tidy(now, ledgered.stale_ttl);
+        let mut locked = ledgered.lock().await?;
+        ledgered.compare(&mut locked.state).await?;
+        locked.state.clear_lapsed(now);
+        let dropped = locked.state.tidy(now, ledgered.stale_ttl);
         ledgered.lend_all(&dropped).await?;
-        open.save()?;
+        locked.save()?;
         Ok(ledgered)
     }
 
-    /// The store beneath.
+    /// The inner store.
     #[must_use]
     pub fn inner(&self) -> &Arc<S> {
         &self.inner
     }
 
-    /// The names of entries that another program wrote, of sessions from which nothing is known here.
-    /// They stay in the file, and their sessions are taken over once they come in.
+    /// The names of entries that another program wrote, of sessions that this store does not have. They stay in
+    /// the file, and are taken over when their sessions are stored.
     ///
     /// # Errors
     /// As for any other call.
-    pub async fn strangers(&self) -> Result<Vec<String>, StoreError> {
-        Ok(self.read().await?.strangers.keys().cloned().collect())
+    pub async fn foreign_entries(&self) -> Result<Vec<String>, StoreError> {
+        Ok(self.read().await?.foreign_entries.keys().cloned().collect())
     }
 
     /// Files that could not be read and were set aside.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] when the folder cannot be listed.
-    pub fn set_asides(&self) -> Result<Vec<PathBuf>, StoreError> {
-        self.file.set_asides()
+    pub fn corrupt_files(&self) -> Result<Vec<PathBuf>, StoreError> {
+        self.file.corrupt_files()
     }
 
-    /// What the file says at present.
-    pub(super) async fn read(&self) -> Result<Arc<Book>, StoreError> {
-        match blocking(|| self.file.look())? {
-            Look::Whole(book) => Ok(book),
-            Look::Missing => Ok(Arc::default()),
-            Look::Corrupt => {
+    /// The present content of the file.
+    pub(super) async fn read(&self) -> Result<Arc<FlushState>, StoreError> {
+        match blocking(|| self.file.load())? {
+            LoadOutcome::Loaded(state) => Ok(state),
+            LoadOutcome::Missing => Ok(Arc::default()),
+            LoadOutcome::Corrupt => {
                 self.lock().await?.save()?;
-                match blocking(|| self.file.look())? {
-                    Look::Whole(book) => Ok(book),
-                    Look::Missing | Look::Corrupt => Ok(Arc::default()),
+                match blocking(|| self.file.load())? {
+                    LoadOutcome::Loaded(state) => Ok(state),
+                    LoadOutcome::Missing | LoadOutcome::Corrupt => Ok(Arc::default()),
                 }
             }
         }
     }
 
-    /// Locks the file and reads it; makes it anew from the rows when it is missing or corrupt.
-    pub(super) async fn lock(&self) -> Result<Open<'_>, StoreError> {
+    /// Locks the file and reads it; rebuilds it from the rows when it is missing or corrupt.
+    pub(super) async fn lock(&self) -> Result<LockedState<'_>, StoreError> {
         let turn = self.turn.lock().await;
         let lock = blocking(|| self.file.lock())?;
-        let (before, whole) = match blocking(|| self.file.look())? {
-            Look::Whole(book) => (book, true),
-            Look::Missing => (Arc::default(), false),
-            Look::Corrupt => {
+        let (before, whole) = match blocking(|| self.file.load())? {
+            LoadOutcome::Loaded(state) => (state, true),
+            LoadOutcome::Missing => (Arc::default(), false),
+            LoadOutcome::Corrupt => {
                 blocking(|| self.file.set_aside())?;
                 (Arc::default(), false)
             }
         };
-        let mut book = Book::clone(&before);
+        let mut state = FlushState::clone(&before);
         if !whole {
-            self.compare(&mut book).await?;
+            self.compare(&mut state).await?;
         }
-        Ok(Open {
-            book,
+        Ok(LockedState {
+            state,
             before,
             file: &self.file,
             _lock: lock,
@@ -144,66 +144,69 @@ impl<S: Store + JobRows> Ledgered<S> {
     /// Compares the file with the rows, if either has changed since.
     pub(super) async fn catch_up(&self) -> Result<(), StoreError> {
         self.read().await?;
-        let versions = (self.inner.version().await?, self.file.changes());
-        if *self.compared() == Some(versions) {
+        let versions = (self.inner.version().await?, self.file.change_count());
+        if *self.compared_versions() == Some(versions) {
             return Ok(());
         }
-        // What changes from here on has versions that are not these, and is compared next time.
+        // Later changes have other versions, so the next call compares them.
         let before = self.read().await?;
-        let mut book = Book::clone(&before);
-        self.compare(&mut book).await?;
-        if book != *before {
-            let mut open = self.lock().await?;
-            self.compare(&mut open.book).await?;
-            open.save()?;
+        let mut state = FlushState::clone(&before);
+        self.compare(&mut state).await?;
+        if state != *before {
+            let mut locked = self.lock().await?;
+            self.compare(&mut locked.state).await?;
+            locked.save()?;
         }
-        *self.compared() = Some(versions);
+        *self.compared_versions() = Some(versions);
         Ok(())
     }
 
-    fn compared(&self) -> std::sync::MutexGuard<'_, Option<(u64, u64)>> {
-        self.compared.lock().unwrap_or_else(PoisonError::into_inner)
+    fn compared_versions(&self) -> std::sync::MutexGuard<'_, Option<(u64, u64)>> {
+        self.compared_versions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes over from the rows what the file missed.
-    async fn compare(&self, book: &mut Book) -> Result<(), StoreError> {
-        let rows = self.inner.jobs(JobKind::Extract).await?;
+    /// Copies into the book what the rows have and the file missed.
+    async fn compare(&self, state: &mut FlushState) -> Result<(), StoreError> {
+        let rows = self.inner.jobs_of_all_tenants(JobKind::Extract).await?;
         let there = |key: &JobKey| rows.binary_search_by(|row| row.key.parts().cmp(&key.parts()));
-        book.entries.retain(|key, _| there(key).is_ok());
+        state.entries.retain(|key, _| there(key).is_ok());
         for row in rows {
-            let entry = book.job(&row.key);
-            let job = settled(entry, Some(&row));
-            let wanted = entry.is_some() || is_busy(&row) || book.has_stranger(&row.key);
+            let entry = state.job(&row.key);
+            let job = reconcile(entry, Some(&row));
+            let wanted =
+                entry.is_some() || is_ahead_or_leased(&row) || state.has_foreign_entry(&row.key);
             if let Some(job) = job.filter(|job| wanted && entry != Some(job)) {
-                self.keep(book, job).await?;
+                self.put_job(state, job).await?;
             }
         }
         Ok(())
     }
 
     /// Keeps a job in the book, with its session's last activity.
-    pub(super) async fn keep<'b>(
+    pub(super) async fn put_job<'b>(
         &self,
-        book: &'b mut Book,
+        state: &'b mut FlushState,
         job: Job,
-    ) -> Result<&'b mut Entry, StoreError> {
-        let updated = match &job.key {
+    ) -> Result<&'b mut LedgerEntry, StoreError> {
+        let active_at = match &job.key {
             JobKey::Extract(id) => self.inner.session(id).await?,
             JobKey::Consolidate(_) => None,
         };
-        let updated = updated.map(|session| session.last_at);
-        let updated = updated.filter(|&at| at != Timestamp::ZERO).map(seconds);
-        Ok(book.put(job, updated))
+        let active_at = active_at.map(|session| session.last_at);
+        let active_at = active_at.filter(|&at| at != Timestamp::ZERO).map(seconds);
+        Ok(state.put(job, active_at))
     }
 
-    /// What a job is, by the file and by its row.
-    pub(super) async fn settled(
+    /// The job that the file and its row agree on.
+    pub(super) async fn reconcile(
         &self,
-        book: &Book,
+        state: &FlushState,
         key: &JobKey,
     ) -> Result<Option<Job>, StoreError> {
         let row = self.inner.job(key).await?;
-        Ok(settled(book.job(key), row.as_ref()))
+        Ok(reconcile(state.job(key), row.as_ref()))
     }
 
     pub(super) async fn lend_all(&self, jobs: &[Job]) -> Result<(), StoreError> {
@@ -213,86 +216,86 @@ impl<S: Store + JobRows> Ledgered<S> {
         }
     }
 
-    /// Makes rows say what the file says.
-    async fn lend(&self, book: &Book, keys: &[JobKey]) -> Result<(), StoreError> {
+    /// Writes the file's jobs into their rows.
+    async fn lend(&self, state: &FlushState, keys: &[JobKey]) -> Result<(), StoreError> {
         let mut differing = Vec::new();
         for key in keys {
             let row = self.inner.job(key).await?;
-            let job = settled(book.job(key), row.as_ref());
+            let job = reconcile(state.job(key), row.as_ref());
             differing.extend(job.filter(|job| Some(job) != row.as_ref()));
         }
         self.lend_all(&differing).await
     }
 
-    /// Makes the file say what a row says.
-    async fn take_back(&self, book: &mut Book, key: &JobKey) -> Result<(), StoreError> {
+    /// Writes a row's job into the file.
+    async fn take_back(&self, state: &mut FlushState, key: &JobKey) -> Result<(), StoreError> {
         match self.inner.job(key).await? {
-            Some(row) => drop(self.keep(book, row).await?),
-            None => drop(book.entries.remove(key)),
+            Some(row) => drop(self.put_job(state, row).await?),
+            None => drop(state.entries.remove(key)),
         }
         Ok(())
     }
 
-    /// Runs a deed of the store beneath that may change these jobs, on what the file says of them, and
-    /// takes over what became of them. `note` adds what only the caller knows.
-    pub(super) async fn through<T>(
+    /// Runs an operation of the inner store that may change these jobs: lends them first and takes the results
+    /// back. `note` adds what only the caller has.
+    pub(super) async fn with_jobs_lent<T>(
         &self,
         keys: &[JobKey],
-        deed: impl Future<Output = Result<T, StoreError>>,
-        note: impl Fn(&mut Entry, &T),
+        operation: impl Future<Output = Result<T, StoreError>>,
+        note: impl Fn(&mut LedgerEntry, &T),
     ) -> Result<T, StoreError> {
-        let mut open = self.lock().await?;
-        self.lend(&open.book, keys).await?;
-        // A deed of several transactions may fail after the first of them.
-        let outcome = deed.await;
+        let mut locked = self.lock().await?;
+        self.lend(&locked.state, keys).await?;
+        // An operation of several transactions may fail after the first of them.
+        let outcome = operation.await;
         for key in keys {
-            self.take_back(&mut open.book, key).await?;
-            if let (Ok(done), Some(entry)) = (&outcome, open.book.entries.get_mut(key)) {
+            self.take_back(&mut locked.state, key).await?;
+            if let (Ok(done), Some(entry)) = (&outcome, locked.state.entries.get_mut(key)) {
                 note(entry, done);
             }
         }
-        open.save()?;
+        locked.save()?;
         outcome
     }
 
-    /// The same for a deed that may change any job.
-    pub(super) async fn through_all<T>(
+    /// [`Self::with_jobs_lent`] for an operation that may change any job.
+    pub(super) async fn with_all_jobs_lent<T>(
         &self,
-        deed: impl Future<Output = Result<T, StoreError>>,
+        operation: impl Future<Output = Result<T, StoreError>>,
     ) -> Result<T, StoreError> {
-        let mut open = self.lock().await?;
-        let keys: Vec<JobKey> = open.book.entries.keys().cloned().collect();
-        self.lend(&open.book, &keys).await?;
-        let outcome = deed.await;
+        let mut locked = self.lock().await?;
+        let keys: Vec<JobKey> = locked.state.entries.keys().cloned().collect();
+        self.lend(&locked.state, &keys).await?;
+        let outcome = operation.await;
         for key in &keys {
-            self.take_back(&mut open.book, key).await?;
+            self.take_back(&mut locked.state, key).await?;
         }
-        self.compare(&mut open.book).await?;
-        open.save()?;
+        self.compare(&mut locked.state).await?;
+        locked.save()?;
         outcome
     }
 
-    /// Changes a job in the file alone; `None` where there is none.
+    /// Changes a job in the file alone; `None` where there is no such job.
     pub(super) async fn change<T>(
         &self,
         key: &JobKey,
         transition: impl FnOnce(&mut Job) -> T,
     ) -> Result<Option<T>, StoreError> {
-        let mut open = self.lock().await?;
-        let Some(before) = self.settled(&open.book, key).await? else {
+        let mut locked = self.lock().await?;
+        let Some(before) = self.reconcile(&locked.state, key).await? else {
             return Ok(None);
         };
         let mut job = before.clone();
         let outcome = transition(&mut job);
-        if job != before || open.book.job(key).is_some_and(|known| *known != job) {
-            open.book.put(job, None);
+        if job != before || locked.state.job(key).is_some_and(|known| *known != job) {
+            locked.state.put(job, None);
         }
-        open.save()?;
+        locked.save()?;
         Ok(Some(outcome))
     }
 }
 
-/// Whether a job belongs in the file though nobody has marked it there.
-fn is_busy(job: &Job) -> bool {
+/// Whether a job belongs in the file although it was never marked there.
+fn is_ahead_or_leased(job: &Job) -> bool {
     job.is_ahead() || job.lease.is_some()
 }

@@ -1,63 +1,44 @@
-//! Everything that is not a job: the inner store's, with its jobs lent and taken back where they
+//! Everything that is not a job: calls go to the inner store, and its jobs are lent and taken back where they
 //! change in the same transaction.
+
+use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use daybook_domain::index::{
-    Document, DocumentNo, Embedded, FileEntry, Filter, Outline, Step, TermStats, Unembedded,
+    CandidateQuery, DocumentNo, DocumentOutline, DocumentVectors, EmbeddingInput, FileEntry,
+    IndexedDocument, SearchFilter, TermStats,
 };
+use daybook_domain::quarantine::{QuarantineDecision, QuarantinedObservation};
 use daybook_domain::seams::{
-    Append, Appended, ExtractionStore, Index, ScopeState, SessionStore, Store,
+    Append, AppendOutcome, ExtractionStore, ImportStore, IndexReader, IndexWriter,
+    ObservationStore, PlaceStore, ProjectKey, QuarantineStore, ScopeState, ScopeStore,
+    SessionCatalog, SessionKey, SessionLog, SourceStore, StagedWrites, Store, UseStore,
+    VectorStore,
 };
-use daybook_domain::source::{Import, ImportNo, Source, Undone};
+use daybook_domain::source::{ImportNo, ImportRun, TranscriptSource, UndoneImport};
 use daybook_domain::{
     Digest, Event, EventId, EventSeq, Extraction, ExtractionRecord, FinishOutcome, JobKey,
-    LeaseToken, Observation, ObservationId, Place, Project, RootRecord, Scope, Session, SessionId,
-    Staged, StoreError, Tenant, Timestamp,
+    LeaseToken, Observation, ObservationId, ObservationKind, Page, PageRequest, Place, Project,
+    Provenance, RootRecord, Scope, ScopeKind, Session, SessionId, StagedEntityWrite, StoreError,
+    Tenant, Timestamp, Use,
 };
 
-use super::book::{Entry, seconds};
+use super::state::{LedgerEntry, seconds};
 use super::{JobRows, Ledgered};
 
 #[async_trait]
-impl<S: Store + JobRows> SessionStore for Ledgered<S> {
-    async fn append(&self, append: &Append) -> Result<Appended, StoreError> {
+impl<S: Store + JobRows> SessionLog for Ledgered<S> {
+    async fn append(&self, append: &Append) -> Result<AppendOutcome, StoreError> {
         let key = JobKey::Extract(append.session.id.clone());
-        let seen = |entry: &mut Entry, _: &Appended| {
-            entry.seen = entry.seen.max(seconds(append.now));
+        let record_mark = |entry: &mut LedgerEntry, _: &AppendOutcome| {
+            entry.marked_at = entry.marked_at.max(seconds(append.now));
         };
-        let deed = self.inner.append(append);
-        self.through(&[key], deed, seen).await
+        let operation = self.inner.append(append);
+        self.with_jobs_lent(&[key], operation, record_mark).await
     }
 
     async fn event_ids(&self, session: &SessionId) -> Result<Vec<(EventSeq, EventId)>, StoreError> {
         self.inner.event_ids(session).await
-    }
-
-    async fn session(&self, id: &SessionId) -> Result<Option<Session>, StoreError> {
-        self.inner.session(id).await
-    }
-
-    async fn sessions(&self, tenant: &Tenant, limit: usize) -> Result<Vec<Session>, StoreError> {
-        self.inner.sessions(tenant, limit).await
-    }
-
-    async fn sessions_active(
-        &self,
-        tenant: &Tenant,
-        between: (Timestamp, Timestamp),
-        limit: usize,
-    ) -> Result<Vec<Session>, StoreError> {
-        self.inner.sessions_active(tenant, between, limit).await
-    }
-
-    async fn switch_memory(&self, session: &SessionId, on: bool) -> Result<bool, StoreError> {
-        let key = JobKey::Extract(session.clone());
-        let deed = self.inner.switch_memory(session, on);
-        self.through(&[key], deed, |_, _| ()).await
-    }
-
-    async fn find_sessions(&self, tenant: &Tenant, name: &str) -> Result<Vec<Session>, StoreError> {
-        self.inner.find_sessions(tenant, name).await
     }
 
     async fn events(
@@ -80,25 +61,110 @@ impl<S: Store + JobRows> SessionStore for Ledgered<S> {
         self.inner.events_at(session, lines, limit).await
     }
 
-    async fn sources(&self, tenant: &Tenant) -> Result<Vec<Source>, StoreError> {
-        self.inner.sources(tenant).await
+    async fn retracted_seqs(
+        &self,
+        session: &SessionId,
+        after: EventSeq,
+        upto: EventSeq,
+    ) -> Result<BTreeSet<EventSeq>, StoreError> {
+        self.inner.retracted_seqs(session, after, upto).await
+    }
+}
+
+#[async_trait]
+impl<S: Store + JobRows> SessionCatalog for Ledgered<S> {
+    async fn session(&self, id: &SessionId) -> Result<Option<Session>, StoreError> {
+        self.inner.session(id).await
+    }
+
+    async fn sessions(
+        &self,
+        tenant: &Tenant,
+        page: PageRequest<SessionKey>,
+    ) -> Result<Page<Session, SessionKey>, StoreError> {
+        self.inner.sessions(tenant, page).await
+    }
+
+    async fn sessions_active(
+        &self,
+        tenant: &Tenant,
+        between: (Timestamp, Timestamp),
+        limit: usize,
+    ) -> Result<Vec<Session>, StoreError> {
+        self.inner.sessions_active(tenant, between, limit).await
+    }
+
+    async fn switch_memory(&self, session: &SessionId, on: bool) -> Result<bool, StoreError> {
+        let key = JobKey::Extract(session.clone());
+        let operation = self.inner.switch_memory(session, on);
+        self.with_jobs_lent(&[key], operation, |_, _| ()).await
+    }
+
+    async fn find_sessions(&self, tenant: &Tenant, name: &str) -> Result<Vec<Session>, StoreError> {
+        self.inner.find_sessions(tenant, name).await
+    }
+}
+
+#[async_trait]
+impl<S: Store + JobRows> SourceStore for Ledgered<S> {
+    async fn sources(
+        &self,
+        tenant: &Tenant,
+        page: PageRequest<String>,
+    ) -> Result<Page<TranscriptSource, String>, StoreError> {
+        self.inner.sources(tenant, page).await
+    }
+
+    async fn failing_sources(
+        &self,
+        tenant: &Tenant,
+        page: PageRequest<String>,
+    ) -> Result<Page<TranscriptSource, String>, StoreError> {
+        self.inner.failing_sources(tenant, page).await
+    }
+
+    async fn sources_at(
+        &self,
+        tenant: &Tenant,
+        paths: &[&str],
+    ) -> Result<Vec<TranscriptSource>, StoreError> {
+        self.inner.sources_at(tenant, paths).await
+    }
+
+    async fn sources_of(&self, session: &SessionId) -> Result<Vec<TranscriptSource>, StoreError> {
+        self.inner.sources_of(session).await
     }
 
     async fn put_source(
         &self,
         tenant: &Tenant,
-        source: &Source,
+        source: &TranscriptSource,
         import: Option<ImportNo>,
     ) -> Result<(), StoreError> {
         self.inner.put_source(tenant, source, import).await
     }
+}
 
+#[async_trait]
+impl<S: Store + JobRows> PlaceStore for Ledgered<S> {
     async fn places(&self, tenant: &Tenant) -> Result<Vec<(Place, Option<String>)>, StoreError> {
         self.inner.places(tenant).await
     }
 
-    async fn projects(&self, tenant: &Tenant) -> Result<Vec<Project>, StoreError> {
-        self.inner.projects(tenant).await
+    async fn project_of_root(
+        &self,
+        tenant: &Tenant,
+        root: &str,
+    ) -> Result<Option<String>, StoreError> {
+        self.inner.project_of_root(tenant, root).await
+    }
+
+    async fn projects(
+        &self,
+        tenant: &Tenant,
+        page: PageRequest<ProjectKey>,
+    ) -> Result<Page<Project, ProjectKey>, StoreError> {
+        self.inner.projects(tenant, page).await
     }
 
     async fn assign_root(
@@ -128,7 +194,10 @@ impl<S: Store + JobRows> SessionStore for Ledgered<S> {
     async fn forget_identity(&self, tenant: &Tenant, identity: &str) -> Result<bool, StoreError> {
         self.inner.forget_identity(tenant, identity).await
     }
+}
 
+#[async_trait]
+impl<S: Store + JobRows> ImportStore for Ledgered<S> {
     async fn begin_import(
         &self,
         tenant: &Tenant,
@@ -147,8 +216,12 @@ impl<S: Store + JobRows> SessionStore for Ledgered<S> {
         self.inner.end_import(tenant, import, now).await
     }
 
-    async fn imports(&self, tenant: &Tenant, limit: usize) -> Result<Vec<Import>, StoreError> {
-        self.inner.imports(tenant, limit).await
+    async fn imports(
+        &self,
+        tenant: &Tenant,
+        page: PageRequest<ImportNo>,
+    ) -> Result<Page<ImportRun, ImportNo>, StoreError> {
+        self.inner.imports(tenant, page).await
     }
 
     async fn undo_import(
@@ -156,8 +229,8 @@ impl<S: Store + JobRows> SessionStore for Ledgered<S> {
         tenant: &Tenant,
         import: ImportNo,
         now: Timestamp,
-    ) -> Result<Undone, StoreError> {
-        self.through_all(self.inner.undo_import(tenant, import, now))
+    ) -> Result<UndoneImport, StoreError> {
+        self.with_all_jobs_lent(self.inner.undo_import(tenant, import, now))
             .await
     }
 }
@@ -170,10 +243,51 @@ impl<S: Store + JobRows> ExtractionStore for Ledgered<S> {
         extraction: &Extraction,
         now: Timestamp,
     ) -> Result<FinishOutcome, StoreError> {
-        let deed = self.inner.finish_extraction(lease, extraction, now);
-        self.end(lease, deed, now).await
+        let operation = self.inner.finish_extraction(lease, extraction, now);
+        self.end_claim(lease, operation, now).await
     }
 
+    async fn extractions_in_project(
+        &self,
+        tenant: &Tenant,
+        project: &str,
+    ) -> Result<Vec<ExtractionRecord>, StoreError> {
+        self.inner.extractions_in_project(tenant, project).await
+    }
+
+    async fn extractions_without_root(
+        &self,
+        tenant: &Tenant,
+    ) -> Result<Vec<ExtractionRecord>, StoreError> {
+        self.inner.extractions_without_root(tenant).await
+    }
+
+    async fn extractions_of(
+        &self,
+        session: &SessionId,
+    ) -> Result<Vec<ExtractionRecord>, StoreError> {
+        self.inner.extractions_of(session).await
+    }
+
+    async fn extractors(
+        &self,
+        tenant: &Tenant,
+    ) -> Result<Vec<(SessionId, Provenance)>, StoreError> {
+        self.inner.extractors(tenant).await
+    }
+
+    async fn digest_before(
+        &self,
+        session: &SessionId,
+        redo: u32,
+        before: EventSeq,
+    ) -> Result<Option<Digest>, StoreError> {
+        self.inner.digest_before(session, redo, before).await
+    }
+}
+
+#[async_trait]
+impl<S: Store + JobRows> ObservationStore for Ledgered<S> {
     async fn observe(
         &self,
         observations: &[Observation],
@@ -191,50 +305,85 @@ impl<S: Store + JobRows> ExtractionStore for Ledgered<S> {
         self.inner.retract(scope, id, now).await
     }
 
-    async fn touch_scope(&self, scope: &Scope, now: Timestamp) -> Result<u64, StoreError> {
-        self.inner.touch_scope(scope, now).await
-    }
-
-    async fn scopes(&self, tenant: &Tenant) -> Result<Vec<ScopeState>, StoreError> {
-        self.inner.scopes(tenant).await
-    }
-
     async fn observations(&self, scope: &Scope) -> Result<Vec<Observation>, StoreError> {
         self.inner.observations(scope).await
     }
 
-    async fn extractions(
+    async fn observations_of_kinds(
         &self,
         tenant: &Tenant,
-        project: Option<&str>,
-    ) -> Result<Vec<ExtractionRecord>, StoreError> {
-        self.inner.extractions(tenant, project).await
+        scopes: ScopeKind,
+        kinds: &[ObservationKind],
+    ) -> Result<Vec<Observation>, StoreError> {
+        self.inner
+            .observations_of_kinds(tenant, scopes, kinds)
+            .await
+    }
+}
+
+#[async_trait]
+impl<S: Store + JobRows> ScopeStore for Ledgered<S> {
+    async fn touch_scope(&self, scope: &Scope, now: Timestamp) -> Result<u64, StoreError> {
+        self.inner.touch_scope(scope, now).await
     }
 
-    async fn extractors(&self, tenant: &Tenant) -> Result<Vec<(SessionId, String)>, StoreError> {
-        self.inner.extractors(tenant).await
-    }
-
-    async fn digest_before(
+    async fn scopes(
         &self,
-        session: &SessionId,
-        redo: u32,
-        before: EventSeq,
-    ) -> Result<Option<Digest>, StoreError> {
-        self.inner.digest_before(session, redo, before).await
+        tenant: &Tenant,
+        page: PageRequest<Scope>,
+    ) -> Result<Page<ScopeState, Scope>, StoreError> {
+        self.inner.scopes(tenant, page).await
+    }
+}
+
+#[async_trait]
+impl<S: Store + JobRows> QuarantineStore for Ledgered<S> {
+    async fn quarantined(
+        &self,
+        tenant: &Tenant,
+    ) -> Result<Vec<QuarantinedObservation>, StoreError> {
+        self.inner.quarantined(tenant).await
     }
 
-    async fn staged(&self, tenant: &Tenant) -> Result<Vec<Staged>, StoreError> {
+    async fn decide(
+        &self,
+        scope: &Scope,
+        id: ObservationId,
+        decision: QuarantineDecision,
+    ) -> Result<bool, StoreError> {
+        self.inner.decide(scope, id, decision).await
+    }
+}
+
+#[async_trait]
+impl<S: Store + JobRows> StagedWrites for Ledgered<S> {
+    async fn staged(&self, tenant: &Tenant) -> Result<Vec<StagedEntityWrite>, StoreError> {
         self.inner.staged(tenant).await
     }
 
-    async fn unstage(&self, staged: &[Staged]) -> Result<(), StoreError> {
+    async fn unstage(&self, staged: &[StagedEntityWrite]) -> Result<(), StoreError> {
         self.inner.unstage(staged).await
     }
 }
 
 #[async_trait]
-impl<S: Store + JobRows> Index for Ledgered<S> {
+impl<S: Store + JobRows> UseStore for Ledgered<S> {
+    async fn note_uses(
+        &self,
+        tenant: &Tenant,
+        uses: &[Use],
+        now: Timestamp,
+    ) -> Result<u64, StoreError> {
+        self.inner.note_uses(tenant, uses, now).await
+    }
+
+    async fn uses(&self, tenant: &Tenant, sessions: &[SessionId]) -> Result<Vec<Use>, StoreError> {
+        self.inner.uses(tenant, sessions).await
+    }
+}
+
+#[async_trait]
+impl<S: Store + JobRows> IndexReader for Ledgered<S> {
     async fn term_stats(
         &self,
         tenant: &Tenant,
@@ -246,20 +395,10 @@ impl<S: Store + JobRows> Index for Ledgered<S> {
     async fn matches(
         &self,
         tenant: &Tenant,
-        steps: &[Step],
-        filter: &Filter,
+        steps: &[CandidateQuery],
+        filter: &SearchFilter,
     ) -> Result<Vec<DocumentNo>, StoreError> {
         self.inner.matches(tenant, steps, filter).await
-    }
-
-    async fn nearest(
-        &self,
-        tenant: &Tenant,
-        signs: (&str, &[u64]),
-        filter: &Filter,
-        limit: usize,
-    ) -> Result<Vec<DocumentNo>, StoreError> {
-        self.inner.nearest(tenant, signs, filter, limit).await
     }
 
     async fn outlines(
@@ -267,7 +406,7 @@ impl<S: Store + JobRows> Index for Ledgered<S> {
         tenant: &Tenant,
         docs: &[DocumentNo],
         model: Option<&str>,
-    ) -> Result<Vec<Outline>, StoreError> {
+    ) -> Result<Vec<DocumentOutline>, StoreError> {
         self.inner.outlines(tenant, docs, model).await
     }
 
@@ -284,8 +423,21 @@ impl<S: Store + JobRows> Index for Ledgered<S> {
         &self,
         tenant: &Tenant,
         docs: &[DocumentNo],
-    ) -> Result<Vec<Document>, StoreError> {
+    ) -> Result<Vec<IndexedDocument>, StoreError> {
         self.inner.documents(tenant, docs).await
+    }
+}
+
+#[async_trait]
+impl<S: Store + JobRows> VectorStore for Ledgered<S> {
+    async fn nearest(
+        &self,
+        tenant: &Tenant,
+        signs: (&str, &[u64]),
+        filter: &SearchFilter,
+        limit: usize,
+    ) -> Result<Vec<DocumentNo>, StoreError> {
+        self.inner.nearest(tenant, signs, filter, limit).await
     }
 
     async fn choose_model(&self, tenant: &Tenant, model: &str) -> Result<bool, StoreError> {
@@ -296,7 +448,7 @@ impl<S: Store + JobRows> Index for Ledgered<S> {
         &self,
         tenant: &Tenant,
         limit: usize,
-    ) -> Result<Vec<Unembedded>, StoreError> {
+    ) -> Result<Vec<EmbeddingInput>, StoreError> {
         self.inner.unembedded(tenant, limit).await
     }
 
@@ -304,11 +456,14 @@ impl<S: Store + JobRows> Index for Ledgered<S> {
         &self,
         tenant: &Tenant,
         model: &str,
-        embedded: &[Embedded],
+        embedded: &[DocumentVectors],
     ) -> Result<(), StoreError> {
         self.inner.put_vectors(tenant, model, embedded).await
     }
+}
 
+#[async_trait]
+impl<S: Store + JobRows> IndexWriter for Ledgered<S> {
     async fn put_file(
         &self,
         scope: &Scope,

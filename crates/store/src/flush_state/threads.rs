@@ -1,14 +1,14 @@
-//! Threads are the inner store's. Their entries are events, so jobs are lent and taken back.
+//! Threads: calls go to the inner store. Their entries are events, so jobs are lent and taken back.
 
 use async_trait::async_trait;
 use daybook_domain::seams::Store;
 use daybook_domain::working::{
     BlockOutcome, BlockToken, BlockingReason, LogPage, NewThread, Thread, ThreadAppend,
-    ThreadAppended, ThreadStore,
+    ThreadAppendOutcome, ThreadStore,
 };
 use daybook_domain::{EventSeq, JobKey, SessionId, StoreError, Tenant, Timestamp};
 
-use super::book::{Entry, seconds};
+use super::state::{LedgerEntry, seconds};
 use super::{JobRows, Ledgered};
 
 #[async_trait]
@@ -25,13 +25,16 @@ impl<S: Store + ThreadStore + JobRows> ThreadStore for Ledgered<S> {
         self.inner.threads(tenant, limit).await
     }
 
-    async fn append_entries(&self, append: &ThreadAppend) -> Result<ThreadAppended, StoreError> {
+    async fn append_entries(
+        &self,
+        append: &ThreadAppend,
+    ) -> Result<ThreadAppendOutcome, StoreError> {
         let key = JobKey::Extract(append.append.session.id.clone());
-        let seen = |entry: &mut Entry, _: &ThreadAppended| {
-            entry.seen = entry.seen.max(seconds(append.append.now));
+        let record_mark = |entry: &mut LedgerEntry, _: &ThreadAppendOutcome| {
+            entry.marked_at = entry.marked_at.max(seconds(append.append.now));
         };
-        let deed = self.inner.append_entries(append);
-        self.through(&[key], deed, seen).await
+        let operation = self.inner.append_entries(append);
+        self.with_jobs_lent(&[key], operation, record_mark).await
     }
 
     async fn entries(

@@ -1,44 +1,27 @@
-//! Evidence, and the observations that it makes. Whoever changes evidence notes the observation as
-//! touched and settles it before the call ends.
+//! Evidence, and the observations derived from it. Each change of evidence records the observation as touched
+//! and derives it again before the call ends.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use daybook_domain::{
     EventSeq, Observation, ObservationId, ObservationKind, Scope, SessionId, Timestamp,
 };
 
-use super::{EvidenceRow, ObservationRow, Retracted, State};
+use super::{MemoryEvidenceRow, MemoryState, ObservationRow, RetractionRow};
 use crate::documents::observation_doc;
-use crate::evidence::{Cut, Piece, assemble};
+use crate::evidence::{
+    CutOutcome, EvidencePiece, SettleOutcome, TouchedObservations, assemble, sort_observations,
+};
 
-/// Observations whose evidence changed, by number; true where a reader could see the change.
-#[derive(Debug, Default)]
-pub(super) struct Touched(BTreeMap<i64, bool>);
-
-impl Touched {
-    fn note(&mut self, observation: i64, visible: bool) {
-        *self.0.entry(observation).or_default() |= visible;
-    }
-}
-
-/// What settling observations came to.
-#[derive(Debug, Default)]
-pub(super) struct Settled {
-    /// Scopes whose files must show a change.
-    pub(super) scopes: BTreeSet<Scope>,
-    /// Observations that no longer hold.
-    pub(super) withdrawn: u64,
-}
-
-impl State {
-    /// Adds one piece of evidence for what is said in `scope`, unless a person took it back.
+impl MemoryState {
+    /// Adds one piece of evidence for an observation in `scope`, unless a person retracted it.
     pub(super) fn add_piece(
         &mut self,
         scope: &Scope,
         (id, kind): (ObservationId, ObservationKind),
-        piece: Piece,
+        piece: EvidencePiece,
         live: bool,
-        touched: &mut Touched,
+        touched: &mut TouchedObservations,
     ) {
         let session = piece.evidence.session.clone();
         self.number(&session);
@@ -50,7 +33,7 @@ impl State {
             return;
         }
         let observation = self.observation_no(scope, id, kind);
-        let same = |row: &EvidenceRow| {
+        let same = |row: &MemoryEvidenceRow| {
             row.observation == observation
                 && row.piece.generation == piece.generation
                 && row.piece.evidence.session == session
@@ -60,7 +43,7 @@ impl State {
         touched.note(observation, live && !known);
         if !known {
             self.last_evidence += 1;
-            let row = EvidenceRow {
+            let row = MemoryEvidenceRow {
                 observation,
                 live,
                 piece,
@@ -83,32 +66,33 @@ impl State {
             scope: scope.clone(),
             id,
             kind,
-            held: None,
+            tokens: None,
         };
         self.observations.insert(self.last_observation, row);
         self.last_observation
     }
 
-    /// Takes events out of all evidence of a session.
+    /// Removes events from all evidence of a session.
     pub(super) fn cut_evidence(
         &mut self,
         session: &SessionId,
         gone: &BTreeSet<EventSeq>,
-        touched: &mut Touched,
+        touched: &mut TouchedObservations,
     ) {
         let rows = self
             .evidence
             .iter()
             .filter(|(_, row)| &row.piece.evidence.session == session);
-        let rows: Vec<(i64, EvidenceRow)> = rows.map(|(&no, row)| (no, row.clone())).collect();
+        let rows: Vec<(i64, MemoryEvidenceRow)> =
+            rows.map(|(&no, row)| (no, row.clone())).collect();
         for (no, mut row) in rows {
             let began = row.piece.span().0;
             let cut = row.piece.cut(|seq| gone.contains(&seq));
-            if cut == Cut::Untouched {
+            if cut == CutOutcome::Untouched {
                 continue;
             }
             self.delete_piece(no, touched);
-            if cut == Cut::Shortened {
+            if cut == CutOutcome::Shortened {
                 let begins = row.piece.span().0;
                 if begins != began
                     && let Some(at) = self.time_of(session, begins)
@@ -130,7 +114,7 @@ impl State {
         Some(event.at).filter(|&at| at != Timestamp::ZERO)
     }
 
-    fn delete_piece(&mut self, no: i64, touched: &mut Touched) {
+    fn delete_piece(&mut self, no: i64, touched: &mut TouchedObservations) {
         if let Some(row) = self.evidence.remove(&no) {
             touched.note(row.observation, row.live);
         }
@@ -139,8 +123,8 @@ impl State {
     /// Deletes the evidence that `wanted` selects.
     pub(super) fn delete_pieces(
         &mut self,
-        wanted: impl Fn(&EvidenceRow) -> bool,
-        touched: &mut Touched,
+        wanted: impl Fn(&MemoryEvidenceRow) -> bool,
+        touched: &mut TouchedObservations,
     ) {
         let rows = self.evidence.iter().filter(|(_, row)| wanted(row));
         let numbers: Vec<i64> = rows.map(|(&no, _)| no).collect();
@@ -149,8 +133,12 @@ impl State {
         }
     }
 
-    /// Makes the evidence that a session's redo wrote visible.
-    pub(super) fn enliven(&mut self, session: &SessionId, touched: &mut Touched) {
+    /// Makes the evidence visible that a session's redo wrote.
+    pub(super) fn make_evidence_live(
+        &mut self,
+        session: &SessionId,
+        touched: &mut TouchedObservations,
+    ) {
         for row in self.evidence.values_mut() {
             if &row.piece.evidence.session == session && !row.live {
                 row.live = true;
@@ -159,8 +147,8 @@ impl State {
         }
     }
 
-    /// Files one piece of evidence under another scope, where its observation has another identity.
-    pub(super) fn move_piece(&mut self, no: i64, to: &Scope, touched: &mut Touched) {
+    /// Moves one piece of evidence to another scope, where its observation has another identity.
+    pub(super) fn move_piece(&mut self, no: i64, to: &Scope, touched: &mut TouchedObservations) {
         let row = self.evidence[&no].clone();
         let kind = self.observations[&row.observation].kind;
         let id = ObservationId::of(to, kind, &row.piece.text);
@@ -168,14 +156,14 @@ impl State {
         self.add_piece(to, (id, kind), row.piece, row.live, touched);
     }
 
-    /// Withdraws an observation for good, as far as these events go. False when it does not hold.
+    /// Retracts an observation for good, for the events of its evidence. False when it does not hold.
     pub(super) fn retract(
         &mut self,
         scope: &Scope,
         id: ObservationId,
-        touched: &mut Touched,
+        touched: &mut TouchedObservations,
     ) -> bool {
-        let held = |o: &ObservationRow| &o.scope == scope && o.id == id && o.held.is_some();
+        let held = |o: &ObservationRow| &o.scope == scope && o.id == id && o.tokens.is_some();
         let found = self.observations.iter().find(|(_, o)| held(o));
         let Some((&observation, kind)) = found.map(|(no, o)| (no, o.kind)) else {
             return false;
@@ -187,7 +175,7 @@ impl State {
         {
             for seq in positions(&row.piece.evidence.events) {
                 let key = (scope.clone(), id, row.piece.evidence.session.clone(), seq);
-                let what = Retracted {
+                let what = RetractionRow {
                     kind,
                     text: row.piece.text.clone(),
                     root: row.piece.evidence.root.clone(),
@@ -199,9 +187,9 @@ impl State {
         true
     }
 
-    /// Derives the touched observations from the evidence that is left.
-    pub(super) fn settle(&mut self, touched: &Touched) -> Settled {
-        let mut settled = Settled::default();
+    /// Derives the touched observations from their remaining evidence.
+    pub(super) fn settle(&mut self, touched: &TouchedObservations) -> SettleOutcome {
+        let mut settled = SettleOutcome::default();
         for (&no, &visible) in &touched.0 {
             let pieces = self.pieces(no);
             let Some(row) = self.observations.get_mut(&no) else {
@@ -210,7 +198,7 @@ impl State {
             let scope = row.scope.clone();
             let shown = pieces.into_iter().min_by(|a, b| a.rank().cmp(&b.rank()));
             let holds = shown.map(|piece| piece.tokens);
-            let held = std::mem::replace(&mut row.held, holds.clone());
+            let held = std::mem::replace(&mut row.tokens, holds.clone());
             settled.withdrawn += u64::from(held.is_some() && holds.is_none());
             if visible {
                 settled.scopes.insert(scope);
@@ -227,7 +215,7 @@ impl State {
     }
 
     /// The live evidence of an observation.
-    pub(super) fn pieces(&self, observation: i64) -> Vec<Piece> {
+    pub(super) fn pieces(&self, observation: i64) -> Vec<EvidencePiece> {
         let rows = self.evidence.values();
         rows.filter(|row| row.observation == observation && row.live)
             .map(|row| row.piece.clone())
@@ -236,16 +224,25 @@ impl State {
 
     /// Observations that hold in a scope.
     pub(super) fn observations(&self, scope: &Scope) -> Vec<Observation> {
-        let held = self.observations.iter().filter(|(_, o)| &o.scope == scope);
-        let mut observations: Vec<Observation> = held
-            .filter_map(|(&no, o)| assemble(scope.clone(), o.id, o.kind, self.pieces(no)))
+        self.observations_where(|row| &row.scope == scope)
+    }
+
+    /// Observations that hold and `is_wanted` selects, ordered by scope, first time and id.
+    pub(super) fn observations_where(
+        &self,
+        is_wanted: impl Fn(&ObservationRow) -> bool,
+    ) -> Vec<Observation> {
+        let rows = self.observations.iter();
+        let wanted = rows.filter(|(_, row)| is_wanted(row));
+        let mut observations: Vec<Observation> = wanted
+            .filter_map(|(&no, row)| assemble(row.scope.clone(), row.id, row.kind, self.pieces(no)))
             .collect();
-        observations.sort_by_key(|observation| (observation.first_at(), observation.id));
+        sort_observations(&mut observations);
         observations
     }
 }
 
-/// Positions that stand for evidence in retractions; evidence without events has position 0.
+/// The positions that a retraction stores for evidence; evidence without events has position 0.
 fn positions(events: &[EventSeq]) -> Vec<EventSeq> {
     match events {
         [] => vec![EventSeq(0)],

@@ -3,17 +3,20 @@
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
-use daybook_domain::seams::{ExtractionStore, ScopeState};
+use daybook_domain::quarantine::{QuarantineDecision, QuarantinedObservation};
+use daybook_domain::seams::{
+    ExtractionStore, ObservationStore, QuarantineStore, ScopeState, ScopeStore, StagedWrites,
+};
 use daybook_domain::{
     Digest, EventSeq, Extraction, ExtractionRecord, FinishOutcome, Job, JobKey, JobKind,
-    LeaseToken, Observation, ObservationId, Scope, SessionId, Staged, StoreError, Tallied, Tenant,
-    Timestamp, Yield,
+    LeaseToken, Observation, ObservationId, ObservationKind, Page, PageRequest, Provenance, Scope,
+    ScopeKind, SessionId, StagedEntityWrite, StoreError, TallyKind, Tenant, Timestamp, Yield,
 };
 
-use super::evidence_rows::Touched;
-use super::{ExtractionRow, MemoryStore, State};
+use super::{ExtractionRow, MemoryState, MemoryStore, ObservationRow};
 use crate::bounds::{check_extraction, check_observations};
-use crate::evidence::Piece;
+use crate::evidence::{EvidencePiece, TouchedObservations};
+use crate::quarantine::decide_about;
 
 #[async_trait]
 impl ExtractionStore for MemoryStore {
@@ -24,17 +27,79 @@ impl ExtractionStore for MemoryStore {
         now: Timestamp,
     ) -> Result<FinishOutcome, StoreError> {
         check_extraction(lease, extraction)?;
-        Ok(self.changing().finish(lease, extraction, now))
+        Ok(self.lock_for_change().finish(lease, extraction, now))
     }
 
+    async fn extractions_in_project(
+        &self,
+        tenant: &Tenant,
+        project: &str,
+    ) -> Result<Vec<ExtractionRecord>, StoreError> {
+        let state = self.lock();
+        Ok(state.live_records(|record| {
+            &record.session.tenant == tenant && state.has_worked_in(&record.session, project)
+        }))
+    }
+
+    async fn extractions_without_root(
+        &self,
+        tenant: &Tenant,
+    ) -> Result<Vec<ExtractionRecord>, StoreError> {
+        let has_no_root = |record: &ExtractionRecord| {
+            let digest = record.digest.as_ref();
+            &record.session.tenant == tenant && digest.is_some_and(|digest| digest.root.is_none())
+        };
+        Ok(self.lock().live_records(has_no_root))
+    }
+
+    async fn extractions_of(
+        &self,
+        session: &SessionId,
+    ) -> Result<Vec<ExtractionRecord>, StoreError> {
+        let is_own = |record: &ExtractionRecord| &record.session == session;
+        Ok(self.lock().live_records(is_own))
+    }
+
+    async fn extractors(
+        &self,
+        tenant: &Tenant,
+    ) -> Result<Vec<(SessionId, Provenance)>, StoreError> {
+        let state = self.lock();
+        let live = state.extractions.iter().filter(|row| row.live);
+        let pairs: BTreeSet<(SessionId, Provenance)> = live
+            .map(|row| (row.record.session.clone(), row.record.provenance.clone()))
+            .filter(|(session, _)| &session.tenant == tenant)
+            .collect();
+        Ok(pairs.into_iter().collect())
+    }
+
+    async fn digest_before(
+        &self,
+        session: &SessionId,
+        redo: u32,
+        before: EventSeq,
+    ) -> Result<Option<Digest>, StoreError> {
+        let state = self.lock();
+        let rows = state.extractions.iter().filter(|row| {
+            let record = &row.record;
+            &record.session == session && row.generation == redo && record.to < before
+        });
+        let taught = rows.filter(|row| row.record.digest.is_some());
+        let last = taught.max_by_key(|row| row.record.from);
+        Ok(last.and_then(|row| row.record.digest.clone()))
+    }
+}
+
+#[async_trait]
+impl ObservationStore for MemoryStore {
     async fn observe(
         &self,
         observations: &[Observation],
         now: Timestamp,
     ) -> Result<(), StoreError> {
         check_observations(observations)?;
-        let mut state = self.changing();
-        let mut touched = Touched::default();
+        let mut state = self.lock_for_change();
+        let mut touched = TouchedObservations::default();
         for observation in observations {
             state.add_all(observation, None, true, &mut touched);
         }
@@ -49,93 +114,111 @@ impl ExtractionStore for MemoryStore {
         id: ObservationId,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let mut state = self.changing();
-        let mut touched = Touched::default();
+        let mut state = self.lock_for_change();
+        let mut touched = TouchedObservations::default();
         let held = state.retract(scope, id, &mut touched);
         let scopes = state.settle(&touched).scopes;
         state.raise(scopes, now);
         Ok(held)
     }
 
-    async fn touch_scope(&self, scope: &Scope, now: Timestamp) -> Result<u64, StoreError> {
-        Ok(self.changing().raise_one(scope, now))
+    async fn observations(&self, scope: &Scope) -> Result<Vec<Observation>, StoreError> {
+        Ok(self.lock().observations(scope))
     }
 
-    async fn scopes(&self, tenant: &Tenant) -> Result<Vec<ScopeState>, StoreError> {
-        let state = self.state();
-        let raised = state
-            .scopes
-            .iter()
-            .filter(|(s, r)| &s.tenant == tenant && **r > 0);
+    async fn observations_of_kinds(
+        &self,
+        tenant: &Tenant,
+        scopes: ScopeKind,
+        kinds: &[ObservationKind],
+    ) -> Result<Vec<Observation>, StoreError> {
+        let is_wanted = |row: &ObservationRow| {
+            let scope = &row.scope;
+            &scope.tenant == tenant && scope.kind == scopes && kinds.contains(&row.kind)
+        };
+        Ok(self.lock().observations_where(is_wanted))
+    }
+}
+
+#[async_trait]
+impl ScopeStore for MemoryStore {
+    async fn touch_scope(&self, scope: &Scope, now: Timestamp) -> Result<u64, StoreError> {
+        Ok(self.lock_for_change().raise_one(scope, now))
+    }
+
+    async fn scopes(
+        &self,
+        tenant: &Tenant,
+        page: PageRequest<Scope>,
+    ) -> Result<Page<ScopeState, Scope>, StoreError> {
+        let state = self.lock();
+        let is_behind = |scope: &Scope| page.after.as_ref().is_none_or(|after| scope > after);
+        let raised = state.scopes.iter().filter(|(scope, revision)| {
+            &scope.tenant == tenant && **revision > 0 && is_behind(scope)
+        });
         let holding = |scope: &Scope| {
             let rows = state.observations.values();
-            rows.filter(|o| &o.scope == scope && o.held.is_some())
+            rows.filter(|o| &o.scope == scope && o.tokens.is_some())
                 .count() as u64
         };
-        Ok(raised
+        let states = raised
+            .take(page.most() + 1)
             .map(|(scope, &revision)| ScopeState {
                 scope: scope.clone(),
                 revision,
                 observations: holding(scope),
-            })
-            .collect())
+            });
+        let states = states.collect();
+        Ok(Page::cut(states, page.most(), |state| state.scope.clone()))
     }
+}
 
-    async fn observations(&self, scope: &Scope) -> Result<Vec<Observation>, StoreError> {
-        Ok(self.state().observations(scope))
-    }
-
-    async fn extractions(
+#[async_trait]
+impl QuarantineStore for MemoryStore {
+    async fn quarantined(
         &self,
         tenant: &Tenant,
-        project: Option<&str>,
-    ) -> Result<Vec<ExtractionRecord>, StoreError> {
-        let state = self.state();
-        let live = state.extractions.iter().filter(|row| row.live);
-        let mut records: Vec<ExtractionRecord> = live
-            .map(|row| state.labelled(&row.record))
-            .filter(|record| &record.session.tenant == tenant)
-            .filter(|record| project.is_none_or(|key| state.worked_in(&record.session, key)))
+    ) -> Result<Vec<QuarantinedObservation>, StoreError> {
+        let state = self.lock();
+        let rows = state.extractions.iter();
+        let mut rows: Vec<_> = rows
+            .filter(|row| row.live && &row.record.session.tenant == tenant)
             .collect();
-        records.sort_by(|a, b| (&a.session, a.from, a.to).cmp(&(&b.session, b.from, b.to)));
-        Ok(records)
-    }
-
-    async fn extractors(&self, tenant: &Tenant) -> Result<Vec<(SessionId, String)>, StoreError> {
-        let state = self.state();
-        let live = state.extractions.iter().filter(|row| row.live);
-        let pairs: BTreeSet<(SessionId, String)> = live
-            .map(|row| (row.record.session.clone(), row.record.extractor.clone()))
-            .filter(|(session, _)| &session.tenant == tenant)
-            .collect();
-        Ok(pairs.into_iter().collect())
-    }
-
-    async fn digest_before(
-        &self,
-        session: &SessionId,
-        redo: u32,
-        before: EventSeq,
-    ) -> Result<Option<Digest>, StoreError> {
-        let state = self.state();
-        let rows = state.extractions.iter().filter(|row| {
+        rows.sort_by_key(|row| {
             let record = &row.record;
-            &record.session == session && row.generation == redo && record.to < before
+            let session = &record.session;
+            (record.at, &session.agent, &session.host_id, record.from)
         });
-        let taught = rows.filter(|row| row.record.digest.is_some());
-        let last = taught.max_by_key(|row| row.record.from);
-        Ok(last.and_then(|row| row.record.digest.clone()))
+        let all = rows.into_iter().flat_map(|row| row.quarantined.clone());
+        Ok(all.collect())
     }
 
-    async fn staged(&self, tenant: &Tenant) -> Result<Vec<Staged>, StoreError> {
-        let state = self.state();
+    async fn decide(
+        &self,
+        scope: &Scope,
+        id: ObservationId,
+        decision: QuarantineDecision,
+    ) -> Result<bool, StoreError> {
+        let mut state = self.lock_for_change();
+        let mut found = false;
+        for row in &mut state.extractions {
+            found |= decide_about(&mut row.quarantined, (scope, id), decision);
+        }
+        Ok(found)
+    }
+}
+
+#[async_trait]
+impl StagedWrites for MemoryStore {
+    async fn staged(&self, tenant: &Tenant) -> Result<Vec<StagedEntityWrite>, StoreError> {
+        let state = self.lock();
         let rows = state.extractions.iter();
         let rows =
             rows.filter(|row| !row.writes.is_empty() && &row.record.session.tenant == tenant);
-        let mut all: Vec<(u32, Staged)> = rows
+        let mut all: Vec<(u32, StagedEntityWrite)> = rows
             .map(|row| {
                 let record = state.labelled(&row.record);
-                let staged = Staged {
+                let staged = StagedEntityWrite {
                     session: record.session,
                     label: record.label,
                     from: record.from,
@@ -146,16 +229,18 @@ impl ExtractionStore for MemoryStore {
                 (row.generation, staged)
             })
             .collect();
-        let key = |(generation, s): &(u32, Staged)| (s.at, s.session.clone(), s.from, *generation);
+        let key = |(generation, s): &(u32, StagedEntityWrite)| {
+            (s.at, s.session.clone(), s.from, *generation)
+        };
         all.sort_by_key(key);
         Ok(all.into_iter().map(|(_, staged)| staged).collect())
     }
 
-    async fn unstage(&self, staged: &[Staged]) -> Result<(), StoreError> {
-        let mut state = self.changing();
+    async fn unstage(&self, staged: &[StagedEntityWrite]) -> Result<(), StoreError> {
+        let mut state = self.lock_for_change();
         for row in &mut state.extractions {
             let record = &row.record;
-            let is_it = |one: &&Staged| {
+            let is_it = |one: &&StagedEntityWrite| {
                 (&one.session, one.from, one.to, one.at, &one.writes)
                     == (
                         &record.session,
@@ -173,8 +258,18 @@ impl ExtractionStore for MemoryStore {
     }
 }
 
-impl State {
-    /// A record with the label that its session has by now.
+impl MemoryState {
+    /// Live extractions that `is_wanted` selects, by session and window.
+    fn live_records(&self, is_wanted: impl Fn(&ExtractionRecord) -> bool) -> Vec<ExtractionRecord> {
+        let rows = self.extractions.iter();
+        let wanted = rows.filter(|row| row.live && is_wanted(&row.record));
+        let mut records: Vec<ExtractionRecord> =
+            wanted.map(|row| self.labelled(&row.record)).collect();
+        records.sort_by(|a, b| (&a.session, a.from, a.to).cmp(&(&b.session, b.from, b.to)));
+        records
+    }
+
+    /// A record with the present label of its session.
     fn labelled(&self, record: &ExtractionRecord) -> ExtractionRecord {
         let label = self
             .sessions
@@ -186,7 +281,7 @@ impl State {
         }
     }
 
-    fn worked_in(&self, session: &SessionId, project: &str) -> bool {
+    fn has_worked_in(&self, session: &SessionId, project: &str) -> bool {
         let Some(row) = self.sessions.get(session) else {
             return false;
         };
@@ -209,14 +304,14 @@ impl State {
         let outcome = job.finish(lease, extraction.to.0, now);
         self.tally(
             JobKind::Extract,
-            Tallied::extraction(outcome, &extraction.yielded),
+            TallyKind::extraction(outcome, &extraction.yielded),
         );
         if outcome == FinishOutcome::LeaseLost {
             return outcome;
         }
         let session = &extraction.session;
         self.number(session);
-        let mut touched = Touched::default();
+        let mut touched = TouchedObservations::default();
         self.replace_window(job.redo, extraction, &mut touched);
         let mut scopes: BTreeSet<Scope> = extraction.concerns.iter().cloned().collect();
         let mut digested = None;
@@ -235,13 +330,14 @@ impl State {
         self.withdraw_staged(extraction);
         self.extractions.push(ExtractionRow {
             writes: extraction.writes.clone(),
+            quarantined: extraction.quarantined.clone(),
             record: ExtractionRecord {
                 session: session.clone(),
                 label: String::new(),
                 from: extraction.from,
                 to: extraction.to,
                 digest: digested,
-                extractor: extraction.extractor.clone(),
+                provenance: extraction.provenance.clone(),
                 at: now,
             },
             generation: job.redo,
@@ -256,19 +352,25 @@ impl State {
         outcome
     }
 
-    /// Takes out what windows with retracted events have staged.
+    /// Deletes the staged writes and quarantined observations of windows with retracted events.
     fn withdraw_staged(&mut self, extraction: &Extraction) {
         for row in &mut self.extractions {
             let record = &row.record;
             let holds = |event: &EventSeq| (record.from..=record.to).contains(event);
             if record.session == extraction.session && extraction.retracted.iter().any(holds) {
                 row.writes.clear();
+                row.quarantined.clear();
             }
         }
     }
 
-    /// Takes out what an earlier pass of the same generation left inside the window.
-    fn replace_window(&mut self, generation: u32, extraction: &Extraction, touched: &mut Touched) {
+    /// Deletes what an earlier pass of the same generation stored inside the window.
+    fn replace_window(
+        &mut self,
+        generation: u32,
+        extraction: &Extraction,
+        touched: &mut TouchedObservations,
+    ) {
         let inside = |from: EventSeq, to: EventSeq| from >= extraction.from && to <= extraction.to;
         self.extractions.retain(|row| {
             let record = &row.record;
@@ -292,25 +394,29 @@ impl State {
         observation: &Observation,
         generation: Option<u32>,
         live: bool,
-        touched: &mut Touched,
+        touched: &mut TouchedObservations,
     ) {
         for evidence in &observation.evidence {
-            let piece = Piece::of(observation, evidence, generation);
+            let piece = EvidencePiece::of(observation, evidence, generation);
             let what = (observation.id, observation.kind);
             self.add_piece(&observation.scope, what, piece, live, touched);
         }
     }
 
-    /// Shows what a job's redo yielded when it has caught up, for jobs that end without results.
+    /// Makes the results of a job's redo visible once it has caught up, for jobs that end without results.
     pub(super) fn settle_redo(&mut self, job: &mut Job, now: Timestamp) {
-        let mut touched = Touched::default();
+        let mut touched = TouchedObservations::default();
         let mut scopes = self.swap_when_caught_up(job, &mut touched);
         scopes.extend(self.settle(&touched).scopes);
         self.raise(scopes, now);
     }
 
-    /// The generation before goes, the new one shows. Returns the projects whose digests changed.
-    fn swap_when_caught_up(&mut self, job: &mut Job, touched: &mut Touched) -> BTreeSet<Scope> {
+    /// Replaces the previous generation by the new one. Returns the projects whose digests changed.
+    fn swap_when_caught_up(
+        &mut self,
+        job: &mut Job,
+        touched: &mut TouchedObservations,
+    ) -> BTreeSet<Scope> {
         let JobKey::Extract(id) = job.key.clone() else {
             job.take_caught_up();
             return BTreeSet::new();
@@ -330,7 +436,7 @@ impl State {
             },
             touched,
         );
-        self.enliven(&id, touched);
+        self.make_evidence_live(&id, touched);
         self.extractions
             .retain(|row| row.record.session != id || row.generation >= redo);
         for row in self
@@ -343,7 +449,7 @@ impl State {
         scopes
     }
 
-    /// Forgets what a redo yielded that another one has overtaken.
+    /// Deletes the results of a redo that a newer redo has replaced.
     pub(super) fn drop_unfinished_redo(&mut self, job: &Job) {
         let JobKey::Extract(id) = &job.key else {
             return;
@@ -351,7 +457,7 @@ impl State {
         let redo = job.redo;
         self.extractions
             .retain(|row| &row.record.session != id || row.live || row.generation >= redo);
-        let mut touched = Touched::default();
+        let mut touched = TouchedObservations::default();
         self.delete_pieces(
             |row| {
                 &row.piece.evidence.session == id
@@ -366,8 +472,8 @@ impl State {
         self.settle(&touched);
     }
 
-    /// Forgets the extractions whose windows touch a range, and returns the projects that their
-    /// digests ended in.
+    /// Deletes the extractions whose windows overlap a range, and returns the projects that their digests ended
+    /// in.
     pub(super) fn forget_windows(
         &mut self,
         id: &SessionId,

@@ -1,50 +1,50 @@
-//! What can be found by words: every document's tokens, compared one by one.
+//! The full-text index in memory: the tokens of every document, compared one by one.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashSet};
 
 use async_trait::async_trait;
 use daybook_domain::index::{
-    Document, DocumentNo, Embedded, FileEntry, Filter, Found, Layer, Outline, Step, TermStats,
-    Terms, Unembedded,
+    CandidateQuery, DocumentKind, DocumentNo, DocumentOutline, DocumentVectors, EmbeddingInput,
+    FileEntry, IndexedDocument, MemoryLayer, SearchFilter, TermStats, Terms, WordsDigest,
 };
 use daybook_domain::limits::{APPEND_EVENTS, COUNTED};
-use daybook_domain::seams::Index;
+use daybook_domain::seams::{IndexReader, IndexWriter, VectorStore};
 use daybook_domain::{EventSeq, Origin, Scope, SessionId, StoreError, Tenant, Timestamp};
 
-use super::{EntryRow, FileRow, MemoryStore, State};
+use super::{EntryRow, FileRow, MemoryState, MemoryStore};
 use crate::bounds::{DOCUMENT_TEXT, head};
 use crate::documents::{ENTRIES, OBSERVATIONS, SAID, admits, observation_doc};
 use crate::evidence::assemble;
 use crate::nearest::Nearest;
 
-/// What is held of a document.
+/// The tokens and terms of a document.
 #[derive(Debug, Default)]
-pub(super) struct Indexed {
-    held: HashSet<String>,
+pub(super) struct IndexedTokens {
+    tokens: HashSet<String>,
     terms: Terms,
 }
 
 /// The vectors of a document, and the signs of the first.
 #[derive(Debug)]
-pub(super) struct Vectors {
+pub(super) struct VectorRow {
     codes: Vec<i8>,
     signs: Vec<u64>,
 }
 
 #[async_trait]
-impl Index for MemoryStore {
+impl IndexReader for MemoryStore {
     async fn term_stats(
         &self,
         tenant: &Tenant,
         tokens: &[String],
     ) -> Result<TermStats, StoreError> {
-        let state = self.state();
+        let state = self.lock();
         let own: Vec<&HashSet<String>> = state
             .documents
             .iter()
             .filter(|(doc, _)| state.tenant_of(**doc).as_ref() == Some(tenant))
-            .map(|(_, indexed)| &indexed.held)
+            .map(|(_, indexed)| &indexed.tokens)
             .collect();
         let holding = |token: &String| own.iter().filter(|held| held.contains(token)).count();
         Ok(TermStats {
@@ -59,16 +59,18 @@ impl Index for MemoryStore {
     async fn matches(
         &self,
         tenant: &Tenant,
-        steps: &[Step],
-        filter: &Filter,
+        steps: &[CandidateQuery],
+        filter: &SearchFilter,
     ) -> Result<Vec<DocumentNo>, StoreError> {
-        let state = self.state();
+        let state = self.lock();
         let mut seen = HashSet::new();
         let mut found = Vec::new();
         for step in steps.iter().filter(|step| !step.all_of.is_empty()) {
             let holding = state.documents.iter().filter(|(doc, indexed)| {
-                step.all_of.iter().all(|token| indexed.held.contains(token))
-                    && state.is_seen(tenant, filter, **doc)
+                step.all_of
+                    .iter()
+                    .all(|token| indexed.tokens.contains(token))
+                    && state.is_searchable(tenant, filter, **doc)
             });
             let mut docs: Vec<DocumentNo> = holding.map(|(doc, _)| DocumentNo(*doc)).collect();
             docs.sort_unstable_by_key(|doc| Reverse(doc.age()));
@@ -78,40 +80,18 @@ impl Index for MemoryStore {
         Ok(found)
     }
 
-    async fn nearest(
-        &self,
-        tenant: &Tenant,
-        (model, signs): (&str, &[u64]),
-        filter: &Filter,
-        limit: usize,
-    ) -> Result<Vec<DocumentNo>, StoreError> {
-        let state = self.state();
-        if state.models.get(tenant).map(String::as_str) != Some(model) {
-            return Ok(Vec::new());
-        }
-        let mut best = Nearest::new(limit);
-        for (doc, vectors) in &state.vectors {
-            let pairs = vectors.signs.iter().zip(signs);
-            let distance = pairs.map(|(a, b)| (a ^ b).count_ones()).sum();
-            if state.is_seen(tenant, filter, *doc) {
-                best.take(distance, Reverse(DocumentNo(*doc).age()), DocumentNo(*doc));
-            }
-        }
-        Ok(best.into_sorted())
-    }
-
     async fn outlines(
         &self,
         tenant: &Tenant,
         docs: &[DocumentNo],
         model: Option<&str>,
-    ) -> Result<Vec<Outline>, StoreError> {
-        let state = self.state();
+    ) -> Result<Vec<DocumentOutline>, StoreError> {
+        let state = self.lock();
         let with_vectors = model.is_some() && state.models.get(tenant).map(String::as_str) == model;
         let outline = |doc: &DocumentNo| {
             let document = state.document(doc.0)?;
             let vectors = state.vectors.get(&doc.0).filter(|_| with_vectors);
-            Some(Outline {
+            Some(DocumentOutline {
                 doc: *doc,
                 origin: origin_of(&document.what),
                 at: document.at,
@@ -133,7 +113,7 @@ impl Index for MemoryStore {
         docs: &[DocumentNo],
         reach: usize,
     ) -> Result<Vec<DocumentNo>, StoreError> {
-        let state = self.state();
+        let state = self.lock();
         let mut found = BTreeSet::new();
         for doc in docs.iter().filter(|doc| doc.is_said()) {
             if state.tenant_of(doc.0).as_ref() != Some(tenant) {
@@ -152,16 +132,41 @@ impl Index for MemoryStore {
         &self,
         tenant: &Tenant,
         docs: &[DocumentNo],
-    ) -> Result<Vec<Document>, StoreError> {
-        let state = self.state();
+    ) -> Result<Vec<IndexedDocument>, StoreError> {
+        let state = self.lock();
         let own = docs
             .iter()
             .filter(|doc| state.tenant_of(doc.0).as_ref() == Some(tenant));
         Ok(own.filter_map(|doc| state.document(doc.0)).collect())
     }
+}
+
+#[async_trait]
+impl VectorStore for MemoryStore {
+    async fn nearest(
+        &self,
+        tenant: &Tenant,
+        (model, signs): (&str, &[u64]),
+        filter: &SearchFilter,
+        limit: usize,
+    ) -> Result<Vec<DocumentNo>, StoreError> {
+        let state = self.lock();
+        if state.models.get(tenant).map(String::as_str) != Some(model) {
+            return Ok(Vec::new());
+        }
+        let mut best = Nearest::new(limit);
+        for (doc, vectors) in &state.vectors {
+            let pairs = vectors.signs.iter().zip(signs);
+            let distance = pairs.map(|(a, b)| (a ^ b).count_ones()).sum();
+            if state.is_searchable(tenant, filter, *doc) {
+                best.offer(distance, Reverse(DocumentNo(*doc).age()), DocumentNo(*doc));
+            }
+        }
+        Ok(best.into_sorted())
+    }
 
     async fn choose_model(&self, tenant: &Tenant, model: &str) -> Result<bool, StoreError> {
-        let mut state = self.state();
+        let mut state = self.lock();
         let known = state.models.insert(tenant.clone(), model.to_owned());
         if known.as_deref() == Some(model) {
             return Ok(false);
@@ -181,13 +186,13 @@ impl Index for MemoryStore {
         &self,
         tenant: &Tenant,
         limit: usize,
-    ) -> Result<Vec<Unembedded>, StoreError> {
-        let state = self.state();
+    ) -> Result<Vec<EmbeddingInput>, StoreError> {
+        let state = self.lock();
         let waiting = state.unembedded.iter().rev();
         let own = waiting.filter(|doc| state.tenant_of(**doc).as_ref() == Some(tenant));
         let unembedded = |doc: &i64| {
             let document = state.document(*doc)?;
-            Some(Unembedded {
+            Some(EmbeddingInput {
                 doc: DocumentNo(*doc),
                 text: document.text,
                 context: document.context,
@@ -200,19 +205,22 @@ impl Index for MemoryStore {
         &self,
         tenant: &Tenant,
         model: &str,
-        embedded: &[Embedded],
+        embedded: &[DocumentVectors],
     ) -> Result<(), StoreError> {
-        let mut state = self.state();
+        let mut state = self.lock();
         if state.models.get(tenant).map(String::as_str) != Some(model) {
             return Ok(());
         }
         for one in embedded {
             let doc = one.doc.0;
+            let words = state.document(doc);
+            let digest = words.map(|d| WordsDigest::of(&d.text, d.context.as_deref()));
             if state.tenant_of(doc).as_ref() == Some(tenant)
+                && digest == Some(one.digest)
                 && state.unembedded.remove(&doc)
                 && !one.vectors.is_empty()
             {
-                let vectors = Vectors {
+                let vectors = VectorRow {
                     codes: one.vectors.clone(),
                     signs: one.signs.clone(),
                 };
@@ -221,7 +229,10 @@ impl Index for MemoryStore {
         }
         Ok(())
     }
+}
 
+#[async_trait]
+impl IndexWriter for MemoryStore {
     async fn put_file(
         &self,
         scope: &Scope,
@@ -230,12 +241,12 @@ impl Index for MemoryStore {
         entries: &[FileEntry],
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        self.state().put_file(scope, (file, stamp), entries, now);
+        self.lock().put_file(scope, (file, stamp), entries, now);
         Ok(())
     }
 
     async fn file_stamps(&self, scope: &Scope) -> Result<Vec<(String, String)>, StoreError> {
-        let state = self.state();
+        let state = self.lock();
         let own = state.files.iter().filter(|((owner, _), _)| owner == scope);
         Ok(own
             .map(|((_, file), row)| (file.clone(), row.stamp.clone()))
@@ -243,7 +254,7 @@ impl Index for MemoryStore {
     }
 
     async fn clear(&self, tenant: &Tenant) -> Result<(), StoreError> {
-        let mut state = self.state();
+        let mut state = self.lock();
         let docs = state.documents.keys().copied();
         let own: HashSet<i64> = docs
             .filter(|&doc| state.tenant_of(doc).as_ref() == Some(tenant))
@@ -265,7 +276,7 @@ impl Index for MemoryStore {
             let what = format!("{} events at once, at most {APPEND_EVENTS}", events.len());
             return Err(StoreError::Refused(what));
         }
-        let mut state = self.state();
+        let mut state = self.lock();
         let Some(row) = state.sessions.get(session) else {
             return Err(StoreError::NotFound(format!("session {session}")));
         };
@@ -288,10 +299,10 @@ impl Index for MemoryStore {
     }
 
     async fn index_observations(&self, scope: &Scope) -> Result<(), StoreError> {
-        let mut state = self.state();
+        let mut state = self.lock();
         let own = state.observations.iter().filter(|(_, o)| &o.scope == scope);
         let own: Vec<(i64, String)> = own
-            .filter_map(|(&no, o)| Some((no, o.held.clone()?)))
+            .filter_map(|(&no, o)| Some((no, o.tokens.clone()?)))
             .collect();
         for (no, tokens) in own {
             state.put_document(observation_doc(no), &tokens);
@@ -300,21 +311,21 @@ impl Index for MemoryStore {
     }
 }
 
-/// Who said a document, for events.
-fn origin_of(found: &Found) -> Option<Origin> {
+/// The origin of an event's document; `None` for other documents.
+fn origin_of(found: &DocumentKind) -> Option<Origin> {
     match found {
-        Found::Event { origin } => Some(*origin),
-        Found::Entry { .. } | Found::Observation { .. } => None,
+        DocumentKind::Event { origin } => Some(*origin),
+        DocumentKind::Entry { .. } | DocumentKind::Observation { .. } => None,
     }
 }
 
-impl State {
-    /// Replaces a document; one without tokens cannot be found. What tools did gets no vectors.
+impl MemoryState {
+    /// Replaces a document; one without tokens cannot be found. Events of tools get no vectors.
     pub(super) fn put_document(&mut self, doc: i64, tokens: &str) {
         self.forget_document(doc);
         if !tokens.is_empty() {
-            let indexed = Indexed {
-                held: tokens.split_whitespace().map(str::to_owned).collect(),
+            let indexed = IndexedTokens {
+                tokens: tokens.split_whitespace().map(str::to_owned).collect(),
                 terms: Terms::of(tokens),
             };
             self.documents.insert(doc, indexed);
@@ -324,15 +335,15 @@ impl State {
         }
     }
 
-    /// Takes a document out, if it is there.
+    /// Deletes a document, if it exists.
     pub(super) fn forget_document(&mut self, doc: i64) {
         self.documents.remove(&doc);
         self.vectors.remove(&doc);
         self.unembedded.remove(&doc);
     }
 
-    /// Whether a search of a tenant may see a document.
-    fn is_seen(&self, tenant: &Tenant, filter: &Filter, doc: i64) -> bool {
+    /// Whether a tenant's search with this filter may return a document.
+    fn is_searchable(&self, tenant: &Tenant, filter: &SearchFilter, doc: i64) -> bool {
         if self.tenant_of(doc).as_ref() != Some(tenant) {
             return false;
         }
@@ -387,43 +398,43 @@ impl State {
         self.files.insert(key, row);
     }
 
-    fn session_numbered(&self, no: i64) -> Option<&super::SessionRow> {
+    fn session_numbered(&self, no: i64) -> Option<&super::MemorySessionRow> {
         self.sessions.values().find(|row| row.no == no)
     }
 
     fn tenant_of(&self, doc: i64) -> Option<Tenant> {
         match DocumentNo(doc).layer() {
-            Layer::Entry => Some(self.entries.get(&(doc - ENTRIES))?.scope.tenant.clone()),
-            Layer::Observation => Some(
+            MemoryLayer::Entry => Some(self.entries.get(&(doc - ENTRIES))?.scope.tenant.clone()),
+            MemoryLayer::Observation => Some(
                 self.observations
                     .get(&(doc - OBSERVATIONS))?
                     .scope
                     .tenant
                     .clone(),
             ),
-            Layer::Event => {
+            MemoryLayer::Event => {
                 let no = DocumentNo(doc).session()?;
                 Some(self.session_numbered(no)?.session.id.tenant.clone())
             }
         }
     }
 
-    fn document(&self, doc: i64) -> Option<Document> {
+    fn document(&self, doc: i64) -> Option<IndexedDocument> {
         match DocumentNo(doc).layer() {
-            Layer::Entry => self.entry_document(doc - ENTRIES),
-            Layer::Observation => self.observation_document(doc - OBSERVATIONS),
-            Layer::Event => self.event_document(doc),
+            MemoryLayer::Entry => self.entry_document(doc - ENTRIES),
+            MemoryLayer::Observation => self.observation_document(doc - OBSERVATIONS),
+            MemoryLayer::Event => self.event_document(doc),
         }
     }
 
-    fn event_document(&self, doc: i64) -> Option<Document> {
+    fn event_document(&self, doc: i64) -> Option<IndexedDocument> {
         let row = self.session_numbered(DocumentNo(doc).session()?)?;
         let seq = EventSeq(doc.cast_unsigned() & u64::from(u32::MAX));
         let event = row.events.get(&seq)?;
         let id = &row.session.id;
         let root = event.place.as_ref().map(|place| &place.root);
-        Some(Document {
-            what: Found::Event {
+        Some(IndexedDocument {
+            what: DocumentKind::Event {
                 origin: event.origin,
             },
             scope: root.and_then(|root| self.scope_of_root(&id.tenant, root)),
@@ -436,12 +447,12 @@ impl State {
         })
     }
 
-    fn observation_document(&self, no: i64) -> Option<Document> {
+    fn observation_document(&self, no: i64) -> Option<IndexedDocument> {
         let row = self.observations.get(&no)?;
         let observation = assemble(row.scope.clone(), row.id, row.kind, self.pieces(no))?;
         let shown = observation.evidence.first()?.clone();
-        Some(Document {
-            what: Found::Observation {
+        Some(IndexedDocument {
+            what: DocumentKind::Observation {
                 id: row.id,
                 kind: row.kind,
             },
@@ -455,11 +466,11 @@ impl State {
         })
     }
 
-    fn entry_document(&self, no: i64) -> Option<Document> {
+    fn entry_document(&self, no: i64) -> Option<IndexedDocument> {
         let row = self.entries.get(&no)?;
         let file = self.files.get(&(row.scope.clone(), row.file.clone()))?;
-        Some(Document {
-            what: Found::Entry {
+        Some(IndexedDocument {
+            what: DocumentKind::Entry {
                 file: row.file.clone(),
                 line: row.entry.line,
                 observation: row.entry.observation,

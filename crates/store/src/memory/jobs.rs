@@ -3,56 +3,20 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use daybook_domain::seams::JobStore;
+use daybook_domain::seams::{GapKey, JobControl, JobListing, JobQueue, JobWatch};
 use daybook_domain::{
-    Claim, Claimed, FailOutcome, FailedTry, FailureClass, FinishOutcome, Gap, Job, JobKey, JobKind,
-    LeaseToken, Mark, Priority, SessionId, StoreError, Tallied, Tally, Timestamp,
+    Claim, ClaimedJob, DueMark, FailOutcome, FailedTry, FailureClass, FinishOutcome, Gap, Job,
+    JobKey, JobKind, LeaseToken, Page, PageRequest, Priority, SessionId, StoreError, Tally,
+    TallyKind, Tenant, Timestamp,
 };
 
-use super::{MemoryStore, State};
+use super::{MemoryState, MemoryStore};
 use crate::flush_state::JobRows;
 
 #[async_trait]
-impl JobStore for MemoryStore {
-    async fn mark(&self, key: &JobKey, mark: Mark) -> Result<(), StoreError> {
-        self.changing().mark(key, mark);
-        Ok(())
-    }
-
-    async fn hasten(
-        &self,
-        key: &JobKey,
-        now: Timestamp,
-        priority: Priority,
-    ) -> Result<(), StoreError> {
-        if let Some(job) = self.changing().jobs.get_mut(key) {
-            job.hasten(now, priority);
-        }
-        Ok(())
-    }
-
-    async fn reprioritize(
-        &self,
-        session: &SessionId,
-        user: Option<&str>,
-        most: usize,
-    ) -> Result<usize, StoreError> {
-        let mut state = self.changing();
-        let beside = |job: &&mut Job| {
-            let JobKey::Extract(other) = &job.key else {
-                return false;
-            };
-            let same = (&other.tenant, &other.agent) == (&session.tenant, &session.agent);
-            same && other != session && job.user.as_deref() == user && job.due_at().is_some()
-        };
-        let mut waiting: Vec<&mut Job> = state.jobs.values_mut().filter(beside).collect();
-        waiting.sort_by(|a, b| (a.deadline, a.key.parts()).cmp(&(b.deadline, b.key.parts())));
-        let raised = waiting.into_iter().take(most);
-        Ok(raised.map(|job| job.raise(Priority::Raised)).count())
-    }
-
-    async fn claim(&self, claim: Claim<'_>) -> Result<Vec<Claimed>, StoreError> {
-        let mut state = self.state();
+impl JobQueue for MemoryStore {
+    async fn claim(&self, claim: Claim<'_>) -> Result<Vec<ClaimedJob>, StoreError> {
+        let mut state = self.lock();
         let state = &mut *state;
         let rounds = state.rounds.entry(claim.kind).or_default();
         let keys = rounds.grant(&claim, state.jobs.values());
@@ -60,7 +24,7 @@ impl JobStore for MemoryStore {
         for key in keys {
             let job = state.jobs.get_mut(&key);
             claimed.extend(job.and_then(|job| job.claim(claim.holder, claim.now, claim.lease)));
-            state.tally(claim.kind, Tallied::Claimed);
+            state.tally(claim.kind, TallyKind::Claimed);
         }
         Ok(claimed)
     }
@@ -71,31 +35,31 @@ impl JobStore for MemoryStore {
         now: Timestamp,
         lease: Duration,
     ) -> Result<bool, StoreError> {
-        let mut state = self.state();
+        let mut state = self.lock();
         let job = state.jobs.get_mut(token.job());
         Ok(job.is_some_and(|job| job.heartbeat(token, now, lease)))
     }
 
     async fn release(&self, token: &LeaseToken, now: Timestamp) -> Result<bool, StoreError> {
-        let mut state = self.changing();
+        let mut state = self.lock_for_change();
         let job = state.jobs.get_mut(token.job());
         Ok(job.is_some_and(|job| job.release(token, now)))
     }
 
     async fn set_aside(&self, token: &LeaseToken, now: Timestamp) -> Result<bool, StoreError> {
-        let mut state = self.changing();
+        let mut state = self.lock_for_change();
         let job = state.jobs.get_mut(token.job());
         Ok(job.is_some_and(|job| job.set_aside(token, now)))
     }
 
     async fn abandon(&self, holder: &str) -> Result<usize, StoreError> {
-        let mut state = self.changing();
+        let mut state = self.lock_for_change();
         let freed = state.jobs.values_mut().map(|job| job.abandon(holder));
         Ok(freed.filter(|&freed| freed).count())
     }
 
     async fn holders(&self) -> Result<Vec<String>, StoreError> {
-        let state = self.state();
+        let state = self.lock();
         let leases = state.jobs.values().filter_map(|job| job.lease.as_ref());
         let mut holders: Vec<String> = leases.map(|lease| lease.holder.clone()).collect();
         holders.sort();
@@ -109,12 +73,12 @@ impl JobStore for MemoryStore {
         upto: u64,
         now: Timestamp,
     ) -> Result<FinishOutcome, StoreError> {
-        let mut state = self.changing();
+        let mut state = self.lock_for_change();
         let Some(mut job) = state.jobs.get(token.job()).cloned() else {
             return Ok(FinishOutcome::LeaseLost);
         };
         let outcome = job.finish(token, upto, now);
-        state.tally(job.key.kind(), Tallied::finish(outcome));
+        state.tally(job.key.kind(), TallyKind::finish(outcome));
         state.settle_redo(&mut job, now);
         state.jobs.insert(job.key.clone(), job);
         Ok(outcome)
@@ -126,12 +90,12 @@ impl JobStore for MemoryStore {
         failed: &FailedTry,
         now: Timestamp,
     ) -> Result<FailOutcome, StoreError> {
-        let mut state = self.changing();
+        let mut state = self.lock_for_change();
         let Some(mut job) = state.jobs.get(token.job()).cloned() else {
             return Ok(FailOutcome::LeaseLost);
         };
         let outcome = job.fail(token, failed, now);
-        for tallied in Tallied::failure(failed.failure.class, &outcome) {
+        for tallied in TallyKind::failure(failed.failure.class, &outcome) {
             state.tally(job.key.kind(), tallied);
         }
         if let FailOutcome::GaveUp(gap) = &outcome {
@@ -141,86 +105,34 @@ impl JobStore for MemoryStore {
         state.jobs.insert(job.key.clone(), job);
         Ok(outcome)
     }
+}
 
-    async fn cancel(
-        &self,
-        key: &JobKey,
-        now: Timestamp,
-        engine: &str,
-    ) -> Result<Option<Gap>, StoreError> {
-        let mut state = self.changing();
-        let Some(mut job) = state.jobs.get(key).cloned() else {
-            return Ok(None);
-        };
-        let gap = job.cancel(now, engine);
-        if let Some(gap) = &gap {
-            state.tally(key.kind(), Tallied::Cancelled);
-            state.gaps.insert((key.clone(), gap.from), gap.clone());
-        }
-        state.settle_redo(&mut job, now);
-        state.jobs.insert(key.clone(), job);
-        Ok(gap)
-    }
-
-    async fn retry(&self, key: &JobKey, now: Timestamp) -> Result<bool, StoreError> {
-        let mut state = self.changing();
-        let job = state.jobs.get_mut(key).filter(|job| job.is_ahead());
-        Ok(job.map(|job| job.retry(now)).is_some())
-    }
-
-    async fn job(&self, key: &JobKey) -> Result<Option<Job>, StoreError> {
-        Ok(self.state().jobs.get(key).cloned())
-    }
-
-    async fn jobs(&self, kind: JobKind) -> Result<Vec<Job>, StoreError> {
-        let state = self.state();
+#[async_trait]
+impl JobWatch for MemoryStore {
+    async fn jobs_of_all_tenants(&self, kind: JobKind) -> Result<Vec<Job>, StoreError> {
+        let state = self.lock();
         let jobs = state.jobs.values().filter(|job| job.key.kind() == kind);
         let mut jobs: Vec<Job> = jobs.cloned().collect();
         jobs.sort_by(|a, b| a.key.parts().cmp(&b.key.parts()));
         Ok(jobs)
     }
 
-    async fn next_due(&self, kind: JobKind) -> Result<Option<Timestamp>, StoreError> {
-        let state = self.state();
-        let jobs = state.jobs.values().filter(|job| job.key.kind() == kind);
-        Ok(jobs.filter_map(Job::due_at).min())
-    }
-
-    async fn redo(&self, key: &JobKey, now: Timestamp) -> Result<(), StoreError> {
-        self.changing().redo(key, now);
-        Ok(())
-    }
-
-    async fn gaps(&self) -> Result<Vec<Gap>, StoreError> {
-        Ok(self.state().sorted_gaps())
-    }
-
-    async fn revive_gaps(
-        &self,
-        job: Option<&JobKey>,
-        engine: &str,
-        now: Timestamp,
-    ) -> Result<usize, StoreError> {
-        let mut state = self.changing();
-        let outdated =
-            |gap: &Gap| gap.engine != engine && gap.failure.class != FailureClass::Cancelled;
-        let wanted = |gap: &Gap| job.map_or(outdated(gap), |job| &gap.job == job);
-        let before = state.gaps.len();
-        for gap in state.sorted_gaps().iter().filter(|gap| wanted(gap)) {
-            // The second gap of a job finds that the first took all of them along.
-            if state.gaps.contains_key(&(gap.job.clone(), gap.from)) {
-                state.redo(&gap.job, now);
-            }
-        }
-        Ok(before - state.gaps.len())
+    async fn gaps_of_all_tenants(&self) -> Result<Vec<Gap>, StoreError> {
+        Ok(self.lock().sorted_gaps())
     }
 
     async fn tallies(&self) -> Result<Vec<Tally>, StoreError> {
-        let state = self.state();
+        let state = self.lock();
         let tallies = state.tallies.iter();
         Ok(tallies
             .map(|(&(kind, what), &count)| Tally { kind, what, count })
             .collect())
+    }
+
+    async fn next_due(&self, kind: JobKind) -> Result<Option<Timestamp>, StoreError> {
+        let state = self.lock();
+        let jobs = state.jobs.values().filter(|job| job.key.kind() == kind);
+        Ok(jobs.filter_map(Job::due_at).min())
     }
 
     async fn version(&self) -> Result<u64, StoreError> {
@@ -236,17 +148,153 @@ impl JobStore for MemoryStore {
 }
 
 #[async_trait]
+impl JobControl for MemoryStore {
+    async fn mark(&self, key: &JobKey, mark: DueMark) -> Result<(), StoreError> {
+        self.lock_for_change().mark(key, mark);
+        Ok(())
+    }
+
+    async fn hasten(
+        &self,
+        key: &JobKey,
+        now: Timestamp,
+        priority: Priority,
+    ) -> Result<(), StoreError> {
+        if let Some(job) = self.lock_for_change().jobs.get_mut(key) {
+            job.hasten(now, priority);
+        }
+        Ok(())
+    }
+
+    async fn reprioritize(
+        &self,
+        session: &SessionId,
+        user: Option<&str>,
+        most: usize,
+    ) -> Result<usize, StoreError> {
+        let mut state = self.lock_for_change();
+        let beside = |job: &&mut Job| {
+            let JobKey::Extract(other) = &job.key else {
+                return false;
+            };
+            let same = (&other.tenant, &other.agent) == (&session.tenant, &session.agent);
+            same && other != session && job.user.as_deref() == user && job.due_at().is_some()
+        };
+        let mut waiting: Vec<&mut Job> = state.jobs.values_mut().filter(beside).collect();
+        waiting.sort_by(|a, b| (a.deadline, a.key.parts()).cmp(&(b.deadline, b.key.parts())));
+        let raised = waiting.into_iter().take(most);
+        Ok(raised.map(|job| job.raise(Priority::Raised)).count())
+    }
+
+    async fn cancel(
+        &self,
+        key: &JobKey,
+        now: Timestamp,
+        engine: &str,
+    ) -> Result<Option<Gap>, StoreError> {
+        let mut state = self.lock_for_change();
+        let Some(mut job) = state.jobs.get(key).cloned() else {
+            return Ok(None);
+        };
+        let gap = job.cancel(now, engine);
+        if let Some(gap) = &gap {
+            state.tally(key.kind(), TallyKind::Cancelled);
+            state.gaps.insert((key.clone(), gap.from), gap.clone());
+        }
+        state.settle_redo(&mut job, now);
+        state.jobs.insert(key.clone(), job);
+        Ok(gap)
+    }
+
+    async fn retry(&self, key: &JobKey, now: Timestamp) -> Result<bool, StoreError> {
+        let mut state = self.lock_for_change();
+        let job = state.jobs.get_mut(key).filter(|job| job.is_ahead());
+        Ok(job.map(|job| job.retry(now)).is_some())
+    }
+
+    async fn redo(&self, key: &JobKey, now: Timestamp) -> Result<(), StoreError> {
+        self.lock_for_change().redo(key, now);
+        Ok(())
+    }
+
+    async fn revive_gaps(
+        &self,
+        job: Option<&JobKey>,
+        engine: &str,
+        now: Timestamp,
+    ) -> Result<usize, StoreError> {
+        let mut state = self.lock_for_change();
+        let outdated =
+            |gap: &Gap| gap.engine != engine && gap.failure.class != FailureClass::Cancelled;
+        let wanted = |gap: &Gap| job.map_or(outdated(gap), |job| &gap.job == job);
+        let before = state.gaps.len();
+        for gap in state.sorted_gaps().iter().filter(|gap| wanted(gap)) {
+            // Redoing a job for its first gap deletes all its gaps.
+            if state.gaps.contains_key(&(gap.job.clone(), gap.from)) {
+                state.redo(&gap.job, now);
+            }
+        }
+        Ok(before - state.gaps.len())
+    }
+}
+
+#[async_trait]
+impl JobListing for MemoryStore {
+    async fn job(&self, key: &JobKey) -> Result<Option<Job>, StoreError> {
+        Ok(self.lock().jobs.get(key).cloned())
+    }
+
+    async fn jobs(
+        &self,
+        tenant: &Tenant,
+        kind: JobKind,
+        page: PageRequest<JobKey>,
+    ) -> Result<Page<Job, JobKey>, StoreError> {
+        let mut jobs = self.jobs_of_all_tenants(kind).await?;
+        jobs.retain(|job| {
+            let is_behind = |after: &JobKey| job.key.parts() > after.parts();
+            job.key.tenant() == tenant && page.after.as_ref().is_none_or(is_behind)
+        });
+        Ok(Page::cut(jobs, page.most(), |job| job.key.clone()))
+    }
+
+    async fn gaps(
+        &self,
+        tenant: &Tenant,
+        kind: JobKind,
+        page: PageRequest<GapKey>,
+    ) -> Result<Page<Gap, GapKey>, StoreError> {
+        let mut gaps = self.lock().sorted_gaps();
+        gaps.retain(|gap| {
+            let is_behind =
+                |(job, from): &GapKey| (gap.job.parts(), gap.from) > (job.parts(), *from);
+            let is_asked_for = gap.job.tenant() == tenant && gap.job.kind() == kind;
+            is_asked_for && page.after.as_ref().is_none_or(is_behind)
+        });
+        Ok(Page::cut(gaps, page.most(), |gap| {
+            (gap.job.clone(), gap.from)
+        }))
+    }
+
+    async fn gaps_of(&self, job: &JobKey) -> Result<Vec<Gap>, StoreError> {
+        let mut gaps = self.lock().sorted_gaps();
+        gaps.retain(|gap| &gap.job == job);
+        Ok(gaps)
+    }
+}
+
+#[async_trait]
 impl JobRows for MemoryStore {
     async fn put_jobs(&self, jobs: &[Job]) -> Result<(), StoreError> {
         let rows = jobs.iter().map(|job| (job.key.clone(), job.clone()));
-        self.changing().jobs.extend(rows);
+        self.lock_for_change().jobs.extend(rows);
         Ok(())
     }
 }
 
-impl State {
+impl MemoryState {
     /// Raises a job's input, creating the job when it is new.
-    pub(super) fn mark(&mut self, key: &JobKey, mark: Mark) {
+    pub(super) fn mark(&mut self, key: &JobKey, mark: DueMark) {
         self.change_or_create(key, None, |job| job.mark(mark));
     }
 
@@ -265,8 +313,8 @@ impl State {
         change(job)
     }
 
-    /// Counts one more.
-    pub(super) fn tally(&mut self, kind: JobKind, what: Tallied) {
+    /// Adds one to a tally.
+    pub(super) fn tally(&mut self, kind: JobKind, what: TallyKind) {
         *self.tallies.entry((kind, what)).or_default() += 1;
     }
 

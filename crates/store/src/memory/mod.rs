@@ -1,7 +1,7 @@
-//! A store in memory: the seams' promises without a disk, for tests and for what must leave no trace.
+//! A store in memory, for tests and for use without files.
 //!
-//! One lock guards everything and each call holds it once, so every call is one transaction. What
-//! can be refused is refused before anything changes.
+//! One lock guards everything and each call holds it once, so every call is one transaction. Checks that can
+//! refuse a call run before anything changes.
 //!
 //! Not here: rules. They are in `domain` and in the pure modules beside this one.
 
@@ -16,28 +16,30 @@ mod spend;
 mod threads;
 mod trees;
 mod undo;
+mod uses;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use daybook_domain::claim::Rounds;
 use daybook_domain::index::FileEntry;
-use daybook_domain::source::{Import, Source};
+use daybook_domain::quarantine::QuarantinedObservation;
+use daybook_domain::source::{ImportRun, TranscriptSource};
 use daybook_domain::{
     EntityWrite, Event, EventId, EventSeq, ExtractionRecord, Gap, Job, JobKey, JobKind,
-    ObservationId, ObservationKind, Project, RemoteSource, Scope, Session, SessionId, Tallied,
+    ObservationId, ObservationKind, Project, RemoteSource, Scope, Session, SessionId, TallyKind,
     Tenant, Timestamp,
 };
 
 use tokio::sync::watch;
 
-use crate::evidence::Piece;
+use crate::evidence::EvidencePiece;
 
 /// A store in memory.
 #[doc(alias = "InMemoryStorageProvider")]
 #[derive(Debug, Default)]
 pub struct MemoryStore {
-    state: Mutex<State>,
+    state: Mutex<MemoryState>,
     version: watch::Sender<u64>,
 }
 
@@ -48,55 +50,57 @@ impl MemoryStore {
         Self::default()
     }
 
-    /// Whoever asks for it may change it: a needless look is cheaper than a missed change.
-    fn changing(&self) -> MutexGuard<'_, State> {
-        let state = self.state();
+    /// Locks the state for a change and raises the version, even if the call then changes nothing: a needless
+    /// wake-up is cheaper than a missed change.
+    fn lock_for_change(&self) -> MutexGuard<'_, MemoryState> {
+        let state = self.lock();
         self.version.send_modify(|version| *version += 1);
         state
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, MemoryState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Everything that is remembered. Numbers grow with age and are never given twice.
+/// All rows. Numbers grow with age and are never issued twice.
 #[derive(Debug, Default)]
-struct State {
+struct MemoryState {
     numbers: BTreeMap<SessionId, i64>,
-    sessions: BTreeMap<SessionId, SessionRow>,
-    sources: BTreeMap<(Tenant, String), Source>,
+    sessions: BTreeMap<SessionId, MemorySessionRow>,
+    sources: BTreeMap<(Tenant, String), TranscriptSource>,
     imports: BTreeMap<i64, ImportRow>,
     last_import: i64,
     roots: BTreeMap<(Tenant, String), RootRow>,
-    /// What sessions show of folders' remotes.
+    /// Evidence of folders' remotes, from sessions.
     remotes: BTreeSet<RemoteRow>,
     /// By identity.
     projects: BTreeMap<(Tenant, String), Project>,
     jobs: BTreeMap<JobKey, Job>,
     gaps: BTreeMap<(JobKey, u64), Gap>,
     rounds: BTreeMap<JobKind, Rounds>,
-    tallies: BTreeMap<(JobKind, Tallied), u64>,
+    tallies: BTreeMap<(JobKind, TallyKind), u64>,
     /// The revision of each scope.
     scopes: BTreeMap<Scope, u64>,
     extractions: Vec<ExtractionRow>,
     observations: BTreeMap<i64, ObservationRow>,
     last_observation: i64,
-    evidence: BTreeMap<i64, EvidenceRow>,
+    evidence: BTreeMap<i64, MemoryEvidenceRow>,
     last_evidence: i64,
-    retractions: BTreeMap<RetractionKey, Retracted>,
+    retractions: BTreeMap<RetractionKey, RetractionRow>,
     /// The tokens of each document.
-    documents: BTreeMap<i64, index::Indexed>,
+    documents: BTreeMap<i64, index::IndexedTokens>,
     /// The model of each tenant's vectors.
     models: BTreeMap<Tenant, String>,
-    vectors: BTreeMap<i64, index::Vectors>,
+    vectors: BTreeMap<i64, index::VectorRow>,
     unembedded: BTreeSet<i64>,
     files: BTreeMap<(Scope, String), FileRow>,
     entries: BTreeMap<i64, EntryRow>,
     last_entry: i64,
     trees: BTreeMap<Scope, trees::TreeRow>,
-    spend: spend::Book,
-    threads: BTreeMap<SessionId, threads::Kept>,
+    spend: spend::SpendRows,
+    threads: BTreeMap<SessionId, threads::StoredThread>,
+    uses: uses::UseRows,
 }
 
 /// Which project a root belongs to.
@@ -106,7 +110,7 @@ struct RootRow {
     derived: bool,
 }
 
-/// What one event shows of a folder's remote.
+/// Evidence of a folder's remote, from one event.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct RemoteRow {
     session: SessionId,
@@ -117,31 +121,34 @@ struct RemoteRow {
 }
 
 #[derive(Debug)]
-struct SessionRow {
+struct MemorySessionRow {
     no: i64,
     session: Session,
     last_line: u32,
     first_source: Option<String>,
     events: BTreeMap<EventSeq, Event>,
-    /// What threads keep beside them.
+    /// What threads keep beside their events.
     entries: BTreeMap<EventSeq, String>,
+    /// What they retract.
+    retracts: BTreeMap<EventSeq, Vec<EventSeq>>,
     ids: HashMap<EventId, EventSeq>,
 }
 
 #[derive(Debug)]
 struct ImportRow {
     tenant: Tenant,
-    import: Import,
-    /// What it added: session, first and last event; last before first when only the session.
+    import: ImportRun,
+    /// The events it added: session, first and last event; last before first when it only created the session.
     ranges: Vec<(SessionId, u64, u64)>,
-    /// The files it read, as they were known before.
-    before: BTreeMap<String, Option<Source>>,
+    /// The files it read, in their state before.
+    before: BTreeMap<String, Option<TranscriptSource>>,
 }
 
 #[derive(Debug)]
 struct ExtractionRow {
     record: ExtractionRecord,
     writes: Vec<EntityWrite>,
+    quarantined: Vec<QuarantinedObservation>,
     generation: u32,
     live: bool,
 }
@@ -151,22 +158,22 @@ struct ObservationRow {
     scope: Scope,
     id: ObservationId,
     kind: ObservationKind,
-    /// The tokens by which it is found, while it holds.
-    held: Option<String>,
+    /// The tokens by which the observation is found, while it holds.
+    tokens: Option<String>,
 }
 
 #[derive(Debug, Clone)]
-struct EvidenceRow {
+struct MemoryEvidenceRow {
     observation: i64,
     live: bool,
-    piece: Piece,
+    piece: EvidencePiece,
 }
 
 type RetractionKey = (Scope, ObservationId, SessionId, EventSeq);
 
-/// What a retraction needs when its project gets another key.
+/// The fields that move a retraction when its project gets another key.
 #[derive(Debug, Clone)]
-struct Retracted {
+struct RetractionRow {
     kind: ObservationKind,
     text: String,
     root: Option<String>,
@@ -186,8 +193,8 @@ struct EntryRow {
     entry: FileEntry,
 }
 
-impl State {
-    /// The number of a session, given when it is first named.
+impl MemoryState {
+    /// The number of a session, issued at its first use.
     fn number(&mut self, id: &SessionId) -> i64 {
         let next = self.numbers.len() as i64 + 1;
         *self.numbers.entry(id.clone()).or_insert(next)

@@ -3,15 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use daybook_domain::{
-    JobKey, Mark, ObservationId, Place, Priority, Project, RemoteCount, RemoteEvidence,
+    DueMark, JobKey, ObservationId, Place, Priority, Project, RemoteCount, RemoteEvidence,
     RemoteSource, RootRecord, Scope, ScopeKind, SessionId, Tenant, Timestamp,
 };
 
-use super::evidence_rows::Touched;
-use super::{RemoteRow, RootRow, SessionRow, State};
+use super::{MemorySessionRow, MemoryState, RemoteRow, RootRow};
 use crate::bounds::STEP_ROWS;
+use crate::evidence::TouchedObservations;
 
-impl State {
+impl MemoryState {
     pub(super) fn project_of_root(&self, tenant: &Tenant, root: &str) -> Option<String> {
         let key = (tenant.clone(), root.to_owned());
         self.roots.get(&key)?.project.clone()
@@ -36,7 +36,7 @@ impl State {
         places.into_iter().map(with_project).collect()
     }
 
-    /// Folders that events happened in, with what is stored of their identity.
+    /// Folders in which events happened, with what is stored of their identity.
     pub(super) fn root_records(&self, tenant: &Tenant) -> Vec<RootRecord> {
         let mut records: BTreeMap<String, RootRecord> = BTreeMap::new();
         let rows = self.sessions.values();
@@ -80,8 +80,8 @@ impl State {
         }
     }
 
-    /// Stores evidence with the events of a session that show it.
-    pub(super) fn note_remotes(&mut self, row: &SessionRow, remotes: &[RemoteEvidence]) {
+    /// Stores evidence of remotes, with the events of a session that it comes from.
+    pub(super) fn note_remotes(&mut self, row: &MemorySessionRow, remotes: &[RemoteEvidence]) {
         for evidence in remotes {
             let seq = match evidence.event {
                 Some(id) => row.ids.get(&id).copied(),
@@ -108,7 +108,7 @@ impl State {
         let revision = self.scopes.entry(scope.clone()).or_default();
         *revision += 1;
         let revision = *revision;
-        let mark = Mark::at_once(revision, now, Priority::Normal);
+        let mark = DueMark::at_once(revision, now, Priority::Normal);
         self.mark(&JobKey::Consolidate(scope.clone()), mark);
         revision
     }
@@ -157,7 +157,7 @@ impl State {
             .any(|(place, _)| place.root == root)
     }
 
-    /// Files what was observed under `root` in other projects under this one, a step at a time.
+    /// Moves the evidence under `root` from other projects to this one, at most a step of rows.
     fn move_evidence(
         &mut self,
         tenant: &Tenant,
@@ -165,7 +165,7 @@ impl State {
         project: &Project,
         concerned: &mut BTreeSet<Scope>,
     ) -> usize {
-        let misplaced: BTreeMap<i64, Scope> = self
+        let misplaced_evidence: BTreeMap<i64, Scope> = self
             .evidence
             .iter()
             .filter(|(_, row)| row.piece.evidence.root.as_deref() == Some(root))
@@ -173,8 +173,8 @@ impl State {
             .filter(|(_, scope)| is_other_project(scope, tenant, project))
             .take(STEP_ROWS)
             .collect();
-        let mut touched = Touched::default();
-        for (no, from) in &misplaced {
+        let mut touched = TouchedObservations::default();
+        for (no, from) in &misplaced_evidence {
             let to = Scope {
                 name: project.key.clone(),
                 ..from.clone()
@@ -182,10 +182,10 @@ impl State {
             self.move_piece(*no, &to, &mut touched);
         }
         concerned.extend(self.settle(&touched).scopes);
-        misplaced.len()
+        misplaced_evidence.len()
     }
 
-    /// What a person took back stays taken back under the new name.
+    /// Moves a root's retractions to its new project, so that they still apply there.
     fn move_retractions(&mut self, tenant: &Tenant, root: &str, project: &Project) {
         for ((scope, id, session, seq), what) in std::mem::take(&mut self.retractions) {
             let moves =

@@ -1,33 +1,38 @@
 //! The session log.
 
-use std::collections::{BTreeMap, HashMap};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use async_trait::async_trait;
 use daybook_domain::index::DocumentNo;
-use daybook_domain::seams::{Append, Appended, SessionStore};
-use daybook_domain::source::{Import, ImportNo, Source, Undone};
+use daybook_domain::seams::{
+    Append, AppendOutcome, ImportStore, PlaceStore, ProjectKey, SessionCatalog, SessionKey,
+    SessionLog, SourceStore,
+};
+use daybook_domain::source::{ImportNo, ImportRun, TranscriptSource, UndoneImport};
 use daybook_domain::{
-    Event, EventId, EventSeq, JobKey, NewEvent, Place, Project, RootRecord, Session, SessionId,
-    StoreError, Tenant, Timestamp,
+    Event, EventId, EventSeq, JobKey, NewEvent, Page, PageRequest, Place, Project, RootRecord,
+    Session, SessionId, StoreError, Tenant, Timestamp,
 };
 
-use super::{MemoryStore, SessionRow, State};
+use super::{MemorySessionRow, MemoryState, MemoryStore};
 use crate::bounds::{FOUND_SESSIONS, check_append, check_source};
 use crate::lines::Numbering;
-use crate::log::{Added, Concern, Placed};
+use crate::log::{AddedEvents, AppendPositions, ExtractionEffect};
+use crate::page_keys::{key_of_project, key_of_session};
 use crate::{labels, log};
 
 #[async_trait]
-impl SessionStore for MemoryStore {
-    async fn append(&self, append: &Append) -> Result<Appended, StoreError> {
+impl SessionLog for MemoryStore {
+    async fn append(&self, append: &Append) -> Result<AppendOutcome, StoreError> {
         check_append(append)?;
-        let mut state = self.changing();
+        let mut state = self.lock_for_change();
         state.check_import(&append.session.id.tenant, append.import)?;
-        Ok(state.add(append, &[]).appended())
+        Ok(state.add(append, &[]).outcome())
     }
 
     async fn event_ids(&self, session: &SessionId) -> Result<Vec<(EventSeq, EventId)>, StoreError> {
-        let state = self.state();
+        let state = self.lock();
         let known = state.sessions.get(session).map(|row| &row.ids);
         let mut ids: Vec<(EventSeq, EventId)> = known
             .into_iter()
@@ -38,60 +43,6 @@ impl SessionStore for MemoryStore {
         Ok(ids)
     }
 
-    async fn session(&self, id: &SessionId) -> Result<Option<Session>, StoreError> {
-        let state = self.state();
-        Ok(state.sessions.get(id).map(|row| row.session.clone()))
-    }
-
-    async fn sessions(&self, tenant: &Tenant, limit: usize) -> Result<Vec<Session>, StoreError> {
-        let mut sessions = self.state().sessions_of(tenant);
-        sessions.sort_by_key(|session| std::cmp::Reverse(session.last_at));
-        sessions.truncate(limit);
-        Ok(sessions)
-    }
-
-    async fn sessions_active(
-        &self,
-        tenant: &Tenant,
-        (from, to): (Timestamp, Timestamp),
-        limit: usize,
-    ) -> Result<Vec<Session>, StoreError> {
-        let mut sessions = SessionStore::sessions(self, tenant, usize::MAX).await?;
-        sessions.retain(|session| (from..=to).contains(&session.last_at));
-        sessions.truncate(limit);
-        Ok(sessions)
-    }
-
-    async fn switch_memory(&self, id: &SessionId, on: bool) -> Result<bool, StoreError> {
-        let mut state = self.changing();
-        let Some(row) = state.sessions.get_mut(id) else {
-            return Ok(false);
-        };
-        let changed = row.session.switched_off == on;
-        row.session.switched_off = !on;
-        let (upto, user) = (row.session.events.0, row.session.user.clone());
-        if changed && upto > 0 {
-            state.pass(&JobKey::Extract(id.clone()), user.as_deref(), upto);
-        }
-        Ok(true)
-    }
-
-    async fn find_sessions(&self, tenant: &Tenant, name: &str) -> Result<Vec<Session>, StoreError> {
-        let sessions = self.state().sessions_of(tenant);
-        let labelled: Vec<Session> = sessions
-            .iter()
-            .filter(|s| s.label == name)
-            .cloned()
-            .collect();
-        if !labelled.is_empty() {
-            return Ok(labelled);
-        }
-        let begins = sessions
-            .into_iter()
-            .filter(|s| s.id.host_id.starts_with(name));
-        Ok(begins.take(FOUND_SESSIONS).collect())
-    }
-
     async fn events(
         &self,
         session: &SessionId,
@@ -100,7 +51,7 @@ impl SessionStore for MemoryStore {
         limit: usize,
         bytes: usize,
     ) -> Result<Vec<Event>, StoreError> {
-        let state = self.state();
+        let state = self.lock();
         let Some(row) = state.sessions.get(session) else {
             return Ok(Vec::new());
         };
@@ -126,7 +77,7 @@ impl SessionStore for MemoryStore {
         (from, to): (u32, u32),
         limit: usize,
     ) -> Result<Vec<Event>, StoreError> {
-        let state = self.state();
+        let state = self.lock();
         let Some(row) = state.sessions.get(session) else {
             return Ok(Vec::new());
         };
@@ -137,35 +88,168 @@ impl SessionStore for MemoryStore {
         Ok(cited.take(limit).cloned().collect())
     }
 
-    async fn sources(&self, tenant: &Tenant) -> Result<Vec<Source>, StoreError> {
-        let state = self.state();
-        let own = state.sources.iter().filter(|((of, _), _)| of == tenant);
-        Ok(own.map(|(_, source)| source.clone()).collect())
+    async fn retracted_seqs(
+        &self,
+        session: &SessionId,
+        after: EventSeq,
+        upto: EventSeq,
+    ) -> Result<BTreeSet<EventSeq>, StoreError> {
+        let state = self.lock();
+        let Some(row) = state.sessions.get(session) else {
+            return Ok(BTreeSet::new());
+        };
+        let within = |seq: &EventSeq| *seq > after && *seq <= upto;
+        let retracts = row.retracts.iter().filter(|(seq, _)| within(seq));
+        Ok(retracts.flat_map(|(_, targets)| targets).copied().collect())
+    }
+}
+
+#[async_trait]
+impl SessionCatalog for MemoryStore {
+    async fn session(&self, id: &SessionId) -> Result<Option<Session>, StoreError> {
+        let state = self.lock();
+        Ok(state.sessions.get(id).map(|row| row.session.clone()))
+    }
+
+    async fn sessions(
+        &self,
+        tenant: &Tenant,
+        page: PageRequest<SessionKey>,
+    ) -> Result<Page<Session, SessionKey>, StoreError> {
+        let mut sessions = self.lock().newest_sessions_of(tenant);
+        if let Some((last_at, id)) = &page.after {
+            sessions.retain(|session| {
+                (Reverse(session.last_at), &session.id) > (Reverse(*last_at), id)
+            });
+        }
+        Ok(Page::cut(sessions, page.most(), key_of_session))
+    }
+
+    async fn sessions_active(
+        &self,
+        tenant: &Tenant,
+        (from, to): (Timestamp, Timestamp),
+        limit: usize,
+    ) -> Result<Vec<Session>, StoreError> {
+        let mut sessions = self.lock().newest_sessions_of(tenant);
+        sessions.retain(|session| (from..=to).contains(&session.last_at));
+        sessions.truncate(limit);
+        Ok(sessions)
+    }
+
+    async fn switch_memory(&self, id: &SessionId, on: bool) -> Result<bool, StoreError> {
+        let mut state = self.lock_for_change();
+        let Some(row) = state.sessions.get_mut(id) else {
+            return Ok(false);
+        };
+        let changed = row.session.switched_off == on;
+        row.session.switched_off = !on;
+        let (upto, user) = (row.session.events.0, row.session.user.clone());
+        if changed && upto > 0 {
+            state.pass_over(&JobKey::Extract(id.clone()), user.as_deref(), upto);
+        }
+        Ok(true)
+    }
+
+    async fn find_sessions(&self, tenant: &Tenant, name: &str) -> Result<Vec<Session>, StoreError> {
+        let sessions = self.lock().sessions_of(tenant);
+        let labelled: Vec<Session> = sessions
+            .iter()
+            .filter(|s| s.label == name)
+            .cloned()
+            .collect();
+        if !labelled.is_empty() {
+            return Ok(labelled);
+        }
+        let begins = sessions
+            .into_iter()
+            .filter(|s| s.id.host_id.starts_with(name));
+        Ok(begins.take(FOUND_SESSIONS).collect())
+    }
+}
+
+#[async_trait]
+impl SourceStore for MemoryStore {
+    async fn sources(
+        &self,
+        tenant: &Tenant,
+        page: PageRequest<String>,
+    ) -> Result<Page<TranscriptSource, String>, StoreError> {
+        Ok(self.lock().page_of_sources(tenant, &page, |_| true))
+    }
+
+    async fn failing_sources(
+        &self,
+        tenant: &Tenant,
+        page: PageRequest<String>,
+    ) -> Result<Page<TranscriptSource, String>, StoreError> {
+        let is_failing = |source: &TranscriptSource| source.failure.is_some();
+        Ok(self.lock().page_of_sources(tenant, &page, is_failing))
+    }
+
+    async fn sources_at(
+        &self,
+        tenant: &Tenant,
+        paths: &[&str],
+    ) -> Result<Vec<TranscriptSource>, StoreError> {
+        let state = self.lock();
+        let paths: BTreeSet<&str> = paths.iter().copied().collect();
+        let known = paths.into_iter().filter_map(|path| {
+            let key = (tenant.clone(), path.to_owned());
+            state.sources.get(&key).cloned()
+        });
+        Ok(known.collect())
+    }
+
+    async fn sources_of(&self, session: &SessionId) -> Result<Vec<TranscriptSource>, StoreError> {
+        let state = self.lock();
+        let known = state.sources.values();
+        let own = known.filter(|source| source.session.as_ref() == Some(session));
+        Ok(own.cloned().collect())
     }
 
     async fn put_source(
         &self,
         tenant: &Tenant,
-        source: &Source,
+        source: &TranscriptSource,
         import: Option<ImportNo>,
     ) -> Result<(), StoreError> {
         check_source(tenant, source)?;
-        let mut state = self.state();
+        let mut state = self.lock();
         state.check_import(tenant, import)?;
         state.put_source(tenant, source, import);
         Ok(())
     }
+}
 
+#[async_trait]
+impl PlaceStore for MemoryStore {
     async fn places(&self, tenant: &Tenant) -> Result<Vec<(Place, Option<String>)>, StoreError> {
-        Ok(self.state().places(tenant))
+        Ok(self.lock().places(tenant))
     }
 
-    async fn projects(&self, tenant: &Tenant) -> Result<Vec<Project>, StoreError> {
-        let state = self.state();
+    async fn project_of_root(
+        &self,
+        tenant: &Tenant,
+        root: &str,
+    ) -> Result<Option<String>, StoreError> {
+        Ok(self.lock().project_of_root(tenant, root))
+    }
+
+    async fn projects(
+        &self,
+        tenant: &Tenant,
+        page: PageRequest<ProjectKey>,
+    ) -> Result<Page<Project, ProjectKey>, StoreError> {
+        let state = self.lock();
         let own = state.projects.iter().filter(|((of, _), _)| of == tenant);
-        let mut projects: Vec<Project> = own.map(|(_, project)| project.clone()).collect();
+        let is_behind = |key: ProjectKey| page.after.as_ref().is_none_or(|after| key > *after);
+        let own = own.map(|(_, project)| project.clone());
+        let mut projects: Vec<Project> = own
+            .filter(|project| is_behind(key_of_project(project)))
+            .collect();
         projects.sort();
-        Ok(projects)
+        Ok(Page::cut(projects, page.most(), key_of_project))
     }
 
     async fn assign_root(
@@ -175,13 +259,13 @@ impl SessionStore for MemoryStore {
         project: &Project,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        self.changing()
+        self.lock_for_change()
             .assign_root(tenant, root, project, false, now);
         Ok(())
     }
 
     async fn roots(&self, tenant: &Tenant) -> Result<Vec<RootRecord>, StoreError> {
-        Ok(self.state().root_records(tenant))
+        Ok(self.lock().root_records(tenant))
     }
 
     async fn derive_root(
@@ -191,23 +275,26 @@ impl SessionStore for MemoryStore {
         project: &Project,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        self.changing()
+        self.lock_for_change()
             .assign_root(tenant, root, project, true, now);
         Ok(())
     }
 
     async fn forget_identity(&self, tenant: &Tenant, identity: &str) -> Result<bool, StoreError> {
         let key = (tenant.clone(), identity.to_owned());
-        Ok(self.changing().projects.remove(&key).is_some())
+        Ok(self.lock_for_change().projects.remove(&key).is_some())
     }
+}
 
+#[async_trait]
+impl ImportStore for MemoryStore {
     async fn begin_import(
         &self,
         tenant: &Tenant,
         what: &str,
         now: Timestamp,
     ) -> Result<ImportNo, StoreError> {
-        Ok(self.state().begin_import(tenant, what, now))
+        Ok(self.lock().begin_import(tenant, what, now))
     }
 
     async fn end_import(
@@ -216,7 +303,7 @@ impl SessionStore for MemoryStore {
         import: ImportNo,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let mut state = self.state();
+        let mut state = self.lock();
         state.check_import(tenant, Some(import))?;
         if let Some(row) = state.imports.get_mut(&import.0) {
             row.import.ended_at = Some(now);
@@ -224,11 +311,17 @@ impl SessionStore for MemoryStore {
         Ok(())
     }
 
-    async fn imports(&self, tenant: &Tenant, limit: usize) -> Result<Vec<Import>, StoreError> {
-        let state = self.state();
+    async fn imports(
+        &self,
+        tenant: &Tenant,
+        page: PageRequest<ImportNo>,
+    ) -> Result<Page<ImportRun, ImportNo>, StoreError> {
+        let state = self.lock();
         let own = state.imports.values().filter(|row| &row.tenant == tenant);
-        let newest = own.rev().take(limit);
-        Ok(newest.map(|row| row.import.clone()).collect())
+        let is_behind = |import: &ImportRun| page.after.is_none_or(|after| import.no < after);
+        let older = own.rev().filter(|row| is_behind(&row.import));
+        let older = older.take(page.most() + 1).map(|row| row.import.clone());
+        Ok(Page::cut(older.collect(), page.most(), |import| import.no))
     }
 
     async fn undo_import(
@@ -236,14 +329,14 @@ impl SessionStore for MemoryStore {
         tenant: &Tenant,
         import: ImportNo,
         now: Timestamp,
-    ) -> Result<Undone, StoreError> {
-        let mut state = self.changing();
+    ) -> Result<UndoneImport, StoreError> {
+        let mut state = self.lock_for_change();
         state.check_import(tenant, Some(import))?;
         Ok(state.undo_import(import, now))
     }
 }
 
-impl State {
+impl MemoryState {
     /// A tenant's sessions, by id.
     fn sessions_of(&self, tenant: &Tenant) -> Vec<Session> {
         let rows = self
@@ -253,8 +346,15 @@ impl State {
         rows.map(|row| row.session.clone()).collect()
     }
 
+    /// A tenant's sessions, newest activity first, then by id.
+    fn newest_sessions_of(&self, tenant: &Tenant) -> Vec<Session> {
+        let mut sessions = self.sessions_of(tenant);
+        sessions.sort_by_key(|session| Reverse(session.last_at));
+        sessions
+    }
+
     /// Appends, with what a thread keeps beside each event.
-    pub(super) fn add(&mut self, append: &Append, entries: &[String]) -> Placed {
+    pub(super) fn add(&mut self, append: &Append, entries: &[String]) -> AppendPositions {
         let id = &append.session.id;
         let before = self.sessions.get(id).map(|row| row.session.clone());
         let mut row = match self.sessions.remove(id) {
@@ -262,7 +362,7 @@ impl State {
             None => self.new_session(append),
         };
         let last = row.session.events.0;
-        log::learn(&mut row.session, &append.session);
+        log::merge_meta(&mut row.session, &append.session);
         let (new, seqs) = self.add_events(&mut row, append, entries);
         self.note_remotes(&row, &append.remotes);
         let session = row.session.clone();
@@ -279,20 +379,20 @@ impl State {
         }
         let key = JobKey::Extract(id.clone());
         let user = session.user.as_deref();
-        match log::concern(before.as_ref(), &session, new, append) {
-            Concern::Mark(mark) => self.change_or_create(&key, user, |job| job.mark(mark)),
-            Concern::Pass(upto) => self.pass(&key, user, upto),
-            Concern::None => {}
+        match log::extraction_effect(before.as_ref(), &session, new, append) {
+            ExtractionEffect::Mark(mark) => self.change_or_create(&key, user, |job| job.mark(mark)),
+            ExtractionEffect::Pass(upto) => self.pass_over(&key, user, upto),
+            ExtractionEffect::None => {}
         }
-        Placed {
+        AppendPositions {
             before: EventSeq(last),
             last: session.events,
             seqs,
         }
     }
 
-    /// Moves a session's extraction past what is never learned.
-    fn pass(&mut self, key: &JobKey, user: Option<&str>, upto: u64) {
+    /// Moves a session's extraction past events that are never learned.
+    fn pass_over(&mut self, key: &JobKey, user: Option<&str>, upto: u64) {
         let passed = self.change_or_create(key, user, |job| job.pass(upto));
         if let (Some(range), JobKey::Extract(id)) = (passed, key)
             && let Some(row) = self.sessions.get_mut(id)
@@ -301,7 +401,7 @@ impl State {
         }
     }
 
-    fn new_session(&mut self, append: &Append) -> SessionRow {
+    fn new_session(&mut self, append: &Append) -> MemorySessionRow {
         let id = &append.session.id;
         let others = self.sessions_of(&id.tenant);
         let ids: Vec<String> = others
@@ -312,27 +412,28 @@ impl State {
             Ok::<_, std::convert::Infallible>(others.iter().any(|other| other.label == label))
         });
         let Ok(label) = label;
-        SessionRow {
+        MemorySessionRow {
             no: self.number(id),
-            session: log::blank(&append.session, label),
+            session: log::new_session(&append.session, label),
             last_line: 0,
             first_source: append.source.as_ref().map(|source| source.path.clone()),
             events: BTreeMap::new(),
             entries: BTreeMap::new(),
+            retracts: BTreeMap::new(),
             ids: HashMap::new(),
         }
     }
 
-    /// Adds the events that are new. Says where each of them stands, old or new.
+    /// Adds the events that are new. Returns the position of each event, old or new.
     fn add_events(
         &mut self,
-        row: &mut SessionRow,
+        row: &mut MemorySessionRow,
         append: &Append,
         entries: &[String],
-    ) -> (Added, Vec<EventSeq>) {
+    ) -> (AddedEvents, Vec<EventSeq>) {
         let source = append.source.as_ref().map(|source| &source.path);
         let mut numbering = Numbering::after(row.last_line, row.first_source.as_ref() == source);
-        let mut added = Added::default();
+        let mut added = AddedEvents::default();
         let mut seqs = Vec::with_capacity(append.events.len());
         for (nth, event) in append.events.iter().enumerate() {
             if let Some(&seq) = row.ids.get(&event.id) {
@@ -343,6 +444,9 @@ impl State {
             row.last_line = numbering.number(event);
             row.ids.insert(event.id, seq);
             row.events.insert(seq, stored(event, seq, row.last_line));
+            if !event.retracts.is_empty() {
+                row.retracts.insert(seq, event.retracts.clone());
+            }
             if let Some(entry) = entries.get(nth) {
                 row.entries.insert(seq, entry.clone());
             }
@@ -352,7 +456,7 @@ impl State {
             }
             let doc = DocumentNo::event(row.no, seq, event.origin);
             self.put_document(doc.0, &event.tokens);
-            log::extend(&mut row.session, seq, event.at);
+            log::add_event(&mut row.session, seq, event.at);
             added.note(event);
             seqs.push(seq);
         }

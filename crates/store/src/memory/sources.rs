@@ -1,13 +1,13 @@
-//! Files that events came from, and the imports that took them in.
+//! Files that events came from, and the imports that read them.
 
 use std::collections::BTreeMap;
 
-use daybook_domain::source::{Import, ImportNo, Source};
-use daybook_domain::{SessionId, StoreError, Tenant, Timestamp};
+use daybook_domain::source::{ImportNo, ImportRun, TranscriptSource};
+use daybook_domain::{Page, PageRequest, SessionId, StoreError, Tenant, Timestamp};
 
-use super::{ImportRow, State};
+use super::{ImportRow, MemoryState};
 
-impl State {
+impl MemoryState {
     pub(super) fn check_import(
         &self,
         tenant: &Tenant,
@@ -27,7 +27,7 @@ impl State {
         let no = ImportNo(self.last_import);
         let row = ImportRow {
             tenant: tenant.clone(),
-            import: Import {
+            import: ImportRun {
                 no,
                 began_at: now,
                 ended_at: None,
@@ -42,11 +42,27 @@ impl State {
         no
     }
 
-    /// Replaces what is known of a file; an import keeps its state before.
+    /// One page of a tenant's files that `is_wanted` selects.
+    pub(super) fn page_of_sources(
+        &self,
+        tenant: &Tenant,
+        page: &PageRequest<String>,
+        is_wanted: impl Fn(&TranscriptSource) -> bool,
+    ) -> Page<TranscriptSource, String> {
+        let own = self.sources.iter().filter(|((of, _), _)| of == tenant);
+        let is_behind = |path: &String| page.after.as_ref().is_none_or(|after| path > after);
+        let wanted = own
+            .map(|(_, source)| source)
+            .filter(|source| is_behind(&source.path) && is_wanted(source));
+        let sources = wanted.take(page.most() + 1).cloned().collect();
+        Page::cut(sources, page.most(), |source| source.path.clone())
+    }
+
+    /// Replaces a file's state; an import keeps the state before.
     pub(super) fn put_source(
         &mut self,
         tenant: &Tenant,
-        source: &Source,
+        source: &TranscriptSource,
         import: Option<ImportNo>,
     ) {
         if let Some(session) = &source.session {
@@ -60,7 +76,7 @@ impl State {
         }
     }
 
-    /// Notes what an import added to a session, and counts it.
+    /// Records the events that an import added to a session, and counts them.
     pub(super) fn note_range(
         &mut self,
         import: ImportNo,
@@ -78,8 +94,8 @@ impl State {
         }
     }
 
-    /// Puts the files that an import read back to their state before it. Later imports of the
-    /// same file must not remember it as read either.
+    /// Restores the files that an import read to their state before it. Later
+    /// imports of the same file then have that state as their state before.
     pub(super) fn restore_sources(&mut self, import: ImportNo) {
         let Some(row) = self.imports.get_mut(&import.0) else {
             return;

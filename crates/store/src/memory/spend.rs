@@ -8,35 +8,35 @@ use daybook_domain::limits::SPEND_SUMS;
 use daybook_domain::model::Usage;
 use daybook_domain::seams::SpendStore;
 use daybook_domain::spend::{
-    Amount, Cap, Charge, Purse, ReservationId, ReserveOutcome, SettleOutcome, Settled, SpendBy,
-    SpendSum, Worst, at_cap,
+    Amount, BudgetPeriod, Cap, Charge, ReservationId, ReserveOutcome, SettleOutcome, Settlement,
+    SpendBy, SpendSum, WorstCase, at_cap,
 };
 use daybook_domain::{Money, StoreError, Tenant, Timestamp};
 
 use super::MemoryStore;
 use crate::bounds;
 
-/// Calls, and what counts in each purse.
+/// Calls, and what counts in each budget.
 #[derive(Debug, Default)]
-pub(super) struct Book {
-    calls: BTreeMap<u64, Call>,
+pub(super) struct SpendRows {
+    calls: BTreeMap<u64, ModelCall>,
     last: u64,
-    purses: BTreeMap<(Tenant, Purse), Amount>,
+    budgets: BTreeMap<(Tenant, BudgetPeriod), Amount>,
 }
 
 #[derive(Debug)]
-struct Call {
+struct ModelCall {
     charge: Charge,
     at: Timestamp,
-    settled: Option<Settled>,
+    settled: Option<Settlement>,
 }
 
-impl Call {
-    fn worst(&self) -> Worst {
+impl ModelCall {
+    fn worst(&self) -> WorstCase {
         self.charge.worst()
     }
 
-    /// By which it is told from others, and how that is shown.
+    /// The key by which the call is grouped, and its text for display.
     fn group(&self, by: SpendBy) -> (Option<(&str, &str)>, String) {
         let shown = |name: &str| (None, name.to_owned());
         match by {
@@ -46,7 +46,7 @@ impl Call {
             SpendBy::Stage => shown(&self.charge.stage),
             SpendBy::User => shown(&self.charge.user),
             SpendBy::Scope => self.charge.scope.as_ref().map_or(shown(""), |scope| {
-                (Some((scope.kind.word(), &scope.name)), scope.to_string())
+                (Some((scope.kind.as_str(), &scope.name)), scope.to_string())
             }),
             SpendBy::Session => self.charge.session.as_ref().map_or(shown(""), |id| {
                 (Some((&id.agent, &id.host_id)), id.to_string())
@@ -74,23 +74,23 @@ impl Call {
     }
 }
 
-impl Book {
-    fn used(&self, tenant: &Tenant, purse: &Purse) -> Amount {
-        let key = (tenant.clone(), purse.clone());
-        self.purses.get(&key).copied().unwrap_or_default()
+impl SpendRows {
+    fn used(&self, tenant: &Tenant, budget: &BudgetPeriod) -> Amount {
+        let key = (tenant.clone(), budget.clone());
+        self.budgets.get(&key).copied().unwrap_or_default()
     }
 
-    /// Puts `now` in the place of `before`, in all purses of a call.
+    /// Replaces `before` by `now` in all budgets of a call.
     fn count(&mut self, charge: &Charge, at: Timestamp, before: Amount, now: Amount) {
-        for purse in Purse::all(&charge.user, &charge.run, at) {
-            let key = (charge.tenant.clone(), purse);
-            let used = self.purses.entry(key).or_default();
+        for budget in BudgetPeriod::all(&charge.user, &charge.run, at) {
+            let key = (charge.tenant.clone(), budget);
+            let used = self.budgets.entry(key).or_default();
             *used = used.less(before).plus(now);
         }
     }
 
-    /// The call of a reservation that still stands.
-    fn open(&self, reservation: &ReservationId) -> Option<&Call> {
+    /// The call of a reservation that is still open.
+    fn open(&self, reservation: &ReservationId) -> Option<&ModelCall> {
         let call = self.calls.get(&reservation.no)?;
         let stands = call.charge.tenant == reservation.tenant && call.settled.is_none();
         stands.then_some(call)
@@ -106,15 +106,15 @@ impl SpendStore for MemoryStore {
         now: Timestamp,
     ) -> Result<ReserveOutcome, StoreError> {
         bounds::check_charge(charge, caps)?;
-        let mut state = self.changing();
+        let mut state = self.lock_for_change();
         let book = &mut state.spend;
-        let used = |purse: &Purse| book.used(&charge.tenant, purse);
+        let used = |budget: &BudgetPeriod| book.used(&charge.tenant, budget);
         if let Some(at_cap) = at_cap(charge, caps, now, used) {
             return Ok(ReserveOutcome::AtCap(Box::new(at_cap)));
         }
         book.count(charge, now, Amount::default(), charge.worst().amount());
         book.last += 1;
-        let call = Call {
+        let call = ModelCall {
             charge: charge.clone(),
             at: now,
             settled: None,
@@ -133,7 +133,7 @@ impl SpendStore for MemoryStore {
         cost: Option<Money>,
         _now: Timestamp,
     ) -> Result<SettleOutcome, StoreError> {
-        let mut state = self.changing();
+        let mut state = self.lock_for_change();
         let book = &mut state.spend;
         let Some(call) = book.open(reservation) else {
             return Ok(SettleOutcome::Unknown);
@@ -149,7 +149,7 @@ impl SpendStore for MemoryStore {
     }
 
     async fn release(&self, reservation: &ReservationId) -> Result<bool, StoreError> {
-        let mut state = self.changing();
+        let mut state = self.lock_for_change();
         let book = &mut state.spend;
         if book.open(reservation).is_none() {
             return Ok(false);
@@ -161,9 +161,15 @@ impl SpendStore for MemoryStore {
         Ok(true)
     }
 
-    async fn used(&self, tenant: &Tenant, purses: &[Purse]) -> Result<Vec<Amount>, StoreError> {
-        let state = self.state();
-        let used = purses.iter().map(|purse| state.spend.used(tenant, purse));
+    async fn used(
+        &self,
+        tenant: &Tenant,
+        budgets: &[BudgetPeriod],
+    ) -> Result<Vec<Amount>, StoreError> {
+        let state = self.lock();
+        let used = budgets
+            .iter()
+            .map(|budget| state.spend.used(tenant, budget));
         Ok(used.collect())
     }
 
@@ -174,7 +180,7 @@ impl SpendStore for MemoryStore {
         by: SpendBy,
         most: usize,
     ) -> Result<Vec<SpendSum>, StoreError> {
-        let state = self.state();
+        let state = self.lock();
         let within = state
             .spend
             .calls

@@ -3,26 +3,26 @@
 use async_trait::async_trait;
 use daybook_domain::working::{
     BlockOutcome, BlockToken, BlockingReason, LogEntry, LogPage, NewThread, Thread, ThreadAppend,
-    ThreadAppended, ThreadStore,
+    ThreadAppendOutcome, ThreadStore,
 };
 use daybook_domain::{EventSeq, SessionId, StoreError, Tenant, Timestamp};
 
-use super::{MemoryStore, SessionRow, State};
+use super::{MemorySessionRow, MemoryState, MemoryStore};
 use crate::bounds::check_entries;
 use crate::log;
-use crate::threads::{ThreadRow, deleted, unknown};
+use crate::threads::{ThreadRow, deleted_thread, unknown_thread};
 
-/// A thread, and the state that was kept last.
+/// A thread, and its newest snapshot.
 #[derive(Debug)]
-pub(super) struct Kept {
+pub(super) struct StoredThread {
     pub(super) row: ThreadRow,
     snapshot: Option<(EventSeq, Vec<u8>)>,
 }
 
-impl Kept {
-    /// Entries from `from` on are gone.
-    pub(super) fn shorten(&mut self, from: EventSeq) {
-        self.row.blocking.shorten(from);
+impl StoredThread {
+    /// Adjusts the thread when entries from `from` on are deleted.
+    pub(super) fn truncate(&mut self, from: EventSeq) {
+        self.row.blocking.truncate(from);
         self.snapshot.take_if(|(seq, _)| *seq >= from);
     }
 }
@@ -31,31 +31,33 @@ impl Kept {
 impl ThreadStore for MemoryStore {
     async fn create_thread(&self, new: &NewThread) -> Result<Thread, StoreError> {
         let id = &new.session.id;
-        let mut state = self.changing();
+        let mut state = self.lock_for_change();
         let former = state.threads.get(id);
         if former.is_some_and(|former| former.row.deleted_at.is_some()) {
-            return Err(deleted(id));
+            return Err(deleted_thread(id));
         }
         let row = ThreadRow::new(new, former.map(|former| &former.row));
         if state.find_thread(id).is_none() {
             if !state.sessions.contains_key(id) {
-                state.add(&log::first_of(new), &[]);
+                state.add(&log::empty_append(new), &[]);
             }
             let snapshot = None;
-            state.threads.insert(id.clone(), Kept { row, snapshot });
+            state
+                .threads
+                .insert(id.clone(), StoredThread { row, snapshot });
         }
         let (session, thread) = state.known_thread(id)?;
         Ok(thread.row.thread(&session.session))
     }
 
     async fn thread(&self, id: &SessionId) -> Result<Option<Thread>, StoreError> {
-        let mut state = self.state();
+        let mut state = self.lock();
         let found = state.find_thread(id);
         Ok(found.map(|(session, thread)| thread.row.thread(&session.session)))
     }
 
     async fn threads(&self, tenant: &Tenant, limit: usize) -> Result<Vec<Thread>, StoreError> {
-        let state = self.state();
+        let state = self.lock();
         let own = state
             .threads
             .iter()
@@ -70,19 +72,22 @@ impl ThreadStore for MemoryStore {
         Ok(threads)
     }
 
-    async fn append_entries(&self, append: &ThreadAppend) -> Result<ThreadAppended, StoreError> {
+    async fn append_entries(
+        &self,
+        append: &ThreadAppend,
+    ) -> Result<ThreadAppendOutcome, StoreError> {
         check_entries(append)?;
         let id = &append.append.session.id;
         let now = append.append.now;
-        let mut state = self.changing();
+        let mut state = self.lock_for_change();
         state.check_import(&id.tenant, append.append.import)?;
         let (_, thread) = state.known_thread(id)?;
         if !thread.row.blocking.pass(append.ends, now) {
-            return Ok(ThreadAppended::BlockLost);
+            return Ok(ThreadAppendOutcome::BlockLost);
         }
         let block = thread.row.blocking.block;
         let placed = state.add(&append.append, &append.entries);
-        Ok(ThreadAppended::Stored {
+        Ok(ThreadAppendOutcome::Stored {
             seqs: placed.seqs,
             before: placed.before,
             block,
@@ -96,7 +101,7 @@ impl ThreadStore for MemoryStore {
         limit: usize,
         bytes: usize,
     ) -> Result<LogPage, StoreError> {
-        let mut state = self.state();
+        let mut state = self.lock();
         let (session, thread) = state.known_thread(id)?;
         let mut page = LogPage {
             entries: Vec::new(),
@@ -126,7 +131,7 @@ impl ThreadStore for MemoryStore {
         until: Timestamp,
         now: Timestamp,
     ) -> Result<BlockOutcome, StoreError> {
-        let mut state = self.changing();
+        let mut state = self.lock_for_change();
         let (session, thread) = state.known_thread(id)?;
         let last = session.session.events;
         Ok(thread.row.blocking.block(reason, last, until, now))
@@ -138,13 +143,13 @@ impl ThreadStore for MemoryStore {
         token: BlockToken,
         until: Timestamp,
     ) -> Result<bool, StoreError> {
-        let mut state = self.changing();
+        let mut state = self.lock_for_change();
         let found = state.find_thread(id);
         Ok(found.is_some_and(|(_, thread)| thread.row.blocking.extend(token, until)))
     }
 
     async fn unblock(&self, id: &SessionId, token: BlockToken) -> Result<bool, StoreError> {
-        let mut state = self.changing();
+        let mut state = self.lock_for_change();
         let found = state.find_thread(id);
         Ok(found.is_some_and(|(_, thread)| thread.row.blocking.unblock(token)))
     }
@@ -155,7 +160,7 @@ impl ThreadStore for MemoryStore {
         seq: EventSeq,
         snapshot: &[u8],
     ) -> Result<(), StoreError> {
-        let mut state = self.changing();
+        let mut state = self.lock_for_change();
         let (session, thread) = state.known_thread(id)?;
         let newest = thread
             .snapshot
@@ -168,13 +173,13 @@ impl ThreadStore for MemoryStore {
     }
 
     async fn snapshot(&self, id: &SessionId) -> Result<Option<(EventSeq, Vec<u8>)>, StoreError> {
-        let mut state = self.state();
+        let mut state = self.lock();
         let found = state.find_thread(id);
         Ok(found.and_then(|(_, thread)| thread.snapshot.clone()))
     }
 
     async fn delete_thread(&self, id: &SessionId, now: Timestamp) -> Result<bool, StoreError> {
-        let mut state = self.changing();
+        let mut state = self.lock_for_change();
         let Some((_, thread)) = state.find_thread(id) else {
             return Ok(false);
         };
@@ -184,16 +189,19 @@ impl ThreadStore for MemoryStore {
     }
 }
 
-impl State {
-    /// A thread that is there, with its session.
-    fn find_thread(&mut self, id: &SessionId) -> Option<(&SessionRow, &mut Kept)> {
+impl MemoryState {
+    /// The thread and its session, unless it was deleted.
+    fn find_thread(&mut self, id: &SessionId) -> Option<(&MemorySessionRow, &mut StoredThread)> {
         let session = self.sessions.get(id)?;
         let thread = self.threads.get_mut(id)?;
         let is_there = thread.row.deleted_at.is_none();
         is_there.then_some((session, thread))
     }
 
-    fn known_thread(&mut self, id: &SessionId) -> Result<(&SessionRow, &mut Kept), StoreError> {
-        self.find_thread(id).ok_or_else(|| unknown(id))
+    fn known_thread(
+        &mut self,
+        id: &SessionId,
+    ) -> Result<(&MemorySessionRow, &mut StoredThread), StoreError> {
+        self.find_thread(id).ok_or_else(|| unknown_thread(id))
     }
 }

@@ -20,7 +20,7 @@ pub(super) struct TreeRow {
 #[async_trait]
 impl TreeStore for MemoryStore {
     async fn tree_heads(&self, tenant: &Tenant) -> Result<Vec<(Scope, TreeHead)>, StoreError> {
-        let state = self.state();
+        let state = self.lock();
         let own = state
             .trees
             .iter()
@@ -30,7 +30,7 @@ impl TreeStore for MemoryStore {
     }
 
     async fn tree_head(&self, scope: &Scope) -> Result<Option<TreeHead>, StoreError> {
-        let state = self.state();
+        let state = self.lock();
         Ok(state.trees.get(scope).and_then(|row| row.head.clone()))
     }
 
@@ -40,7 +40,7 @@ impl TreeStore for MemoryStore {
         after: u64,
         bytes: usize,
     ) -> Result<Vec<TreeObject>, StoreError> {
-        let state = self.state();
+        let state = self.lock();
         let mut left = bytes;
         let after = usize::try_from(after).unwrap_or(usize::MAX);
         let rest = state
@@ -61,7 +61,7 @@ impl TreeStore for MemoryStore {
         after: u64,
         most: usize,
     ) -> Result<Vec<(u64, ObjectName)>, StoreError> {
-        let state = self.state();
+        let state = self.lock();
         let Some(row) = state.trees.get(scope) else {
             return Ok(Vec::new());
         };
@@ -79,7 +79,7 @@ impl TreeStore for MemoryStore {
             let what = format!("{} objects at once; at most {TREE_OBJECTS}", objects.len());
             return Err(StoreError::Refused(what));
         }
-        let mut state = self.changing();
+        let mut state = self.lock_for_change();
         let row = state.trees.entry(scope.clone()).or_default();
         for object in objects {
             if row.names.insert(object.name) {
@@ -96,7 +96,7 @@ impl TreeStore for MemoryStore {
         commit: ObjectName,
         beside: &str,
     ) -> Result<Option<TreeHead>, StoreError> {
-        let mut state = self.changing();
+        let mut state = self.lock_for_change();
         let row = state.trees.entry(scope.clone()).or_default();
         if !row.names.contains(&commit) {
             return Err(StoreError::NotFound(format!("commit {commit}")));

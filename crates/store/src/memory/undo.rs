@@ -1,21 +1,21 @@
-//! Undoing an import, in the steps that the store on disk takes too.
+//! Undoing an import, in the same steps as the stores on disk.
 
 use std::collections::BTreeSet;
 
 use daybook_domain::index::DocumentNo;
-use daybook_domain::source::{ImportNo, Undone};
+use daybook_domain::source::{ImportNo, UndoneImport};
 use daybook_domain::{EventSeq, JobKey, SessionId, Timestamp};
 
-use super::State;
-use super::evidence_rows::Touched;
+use super::MemoryState;
 use crate::bounds::STEP_ROWS;
+use crate::evidence::TouchedObservations;
 
-impl State {
-    pub(super) fn undo_import(&mut self, import: ImportNo, now: Timestamp) -> Undone {
-        let mut undone = Undone::default();
+impl MemoryState {
+    pub(super) fn undo_import(&mut self, import: ImportNo, now: Timestamp) -> UndoneImport {
+        let mut undone = UndoneImport::default();
         let mut shortened = BTreeSet::new();
         while let Some((id, from, to)) = self.next_range(import) {
-            let removed = self.take_out(&id, (from, to), now, &mut undone);
+            let removed = self.remove_events(&id, (from, to), now, &mut undone);
             if removed {
                 undone.sessions += 1;
                 shortened.remove(&id);
@@ -29,7 +29,7 @@ impl State {
         undone
     }
 
-    /// Takes the last events that an import added off its ranges.
+    /// Takes the last step of events from the ranges that an import added.
     fn next_range(&mut self, import: ImportNo) -> Option<(SessionId, u64, u64)> {
         let row = self.imports.get_mut(&import.0)?;
         let numbers = &self.numbers;
@@ -45,26 +45,28 @@ impl State {
         Some((id, from, end))
     }
 
-    /// Takes out events with everything that rests on them. True when the session is gone.
-    fn take_out(
+    /// Deletes events with everything that rests on them. True when the session is gone.
+    fn remove_events(
         &mut self,
         id: &SessionId,
         (from, to): (u64, u64),
         now: Timestamp,
-        undone: &mut Undone,
+        undone: &mut UndoneImport,
     ) -> bool {
         let gone: BTreeSet<EventSeq> = (from..=to).map(EventSeq).collect();
         let mut concerned = self.forget_windows(id, (EventSeq(from), EventSeq(to)));
+        concerned.extend(self.forget_uses(id, &gone));
         undone.events += self.delete_events(id, &gone);
         if let Some(thread) = self.threads.get_mut(id) {
-            thread.shorten(EventSeq(from));
+            thread.truncate(EventSeq(from));
         }
-        let mut touched = Touched::default();
+        let mut touched = TouchedObservations::default();
         self.cut_evidence(id, &gone, &mut touched);
-        let removed = self.look_again(id);
+        let removed = self.rederive_session(id);
         let key = JobKey::Extract(id.clone());
         if removed {
             self.sessions.remove(id);
+            self.forget_user(id);
             self.jobs.remove(&key);
             self.delete_gaps(&key);
         } else if let Some(mut job) = self.jobs.get(&key).cloned() {
@@ -87,13 +89,14 @@ impl State {
         self.remotes
             .retain(|shown| &shown.session != id || !gone.contains(&shown.seq));
         let before = row.events.len();
-        let said = gone.iter().filter_map(|seq| {
+        let messages = gone.iter().filter_map(|seq| {
             let origin = row.events.get(seq)?.origin;
             Some(DocumentNo::event(row.no, *seq, origin))
         });
-        let documents: Vec<DocumentNo> = said.collect();
+        let documents: Vec<DocumentNo> = messages.collect();
         row.events.retain(|seq, _| !gone.contains(seq));
         row.entries.retain(|seq, _| !gone.contains(seq));
+        row.retracts.retain(|seq, _| !gone.contains(seq));
         row.ids.retain(|_, seq| !gone.contains(seq));
         let left = row.events.len();
         for doc in documents {
@@ -102,8 +105,8 @@ impl State {
         (before - left) as u64
     }
 
-    /// Derives a session from the events that are left. True when there is none.
-    fn look_again(&mut self, id: &SessionId) -> bool {
+    /// Derives a session's row from its remaining events. True when there are none.
+    fn rederive_session(&mut self, id: &SessionId) -> bool {
         let Some(row) = self.sessions.get_mut(id) else {
             return true;
         };

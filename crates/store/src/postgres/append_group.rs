@@ -1,47 +1,51 @@
 //! Several appends to existing sessions in one transaction, in two round trips.
 //!
-//! What decides is locked and read in one, what follows from it is written in the other. Rows that another
-//! transaction has locked are passed over instead of waited for, so a group holds up no other and takes part
-//! in no deadlock; the append that needs one is left out.
+//! One round trip locks and reads the rows that decide, the other writes the result. Rows that another
+//! transaction has locked are skipped instead of waited for, so a group holds up no other and takes part in no
+//! deadlock; an append that needs such a row is left out.
 //!
-//! Not here: which appends form a group, and what becomes of those left out (`appends`).
+//! Not here: which appends form a group, and what happens to those left out (`append_queue`).
 
 use std::collections::{BTreeSet, HashMap};
 
-use daybook_domain::seams::{Append, Appended};
+use daybook_domain::seams::{Append, AppendOutcome};
 use daybook_domain::{EventId, EventSeq, Job, JobKey, Place, SessionId, Tenant};
 use futures_util::future::try_join4;
 use tokio_postgres::Row;
 
 use super::connection::Tx;
 use super::fault::Fault;
-use super::names::{SessionRow, lock_free_sessions};
-use super::places::{PlaceNo, find_named_places};
-use super::sessions::{self, NewRow, seq_of};
+use super::names::lock_free_sessions;
+use super::places::{PlaceNumbers, find_named_places};
+use super::row_numbers::seq_of;
+use super::sessions::{self, NewEventRow};
 use super::values::{get, values};
-use super::{events, job_rows, threads};
-use crate::log::{self, Concern, Placed};
+use super::{events, job_rows};
+use crate::log::{self, AppendPositions, ExtractionEffect, SessionRow};
 
-/// What a group needs to know, and what it makes of it.
-struct Group<'a> {
-    sessions: HashMap<&'a SessionId, State>,
-    places: HashMap<Place, PlaceNo>,
+/// The rows that a group needs, and their changes.
+struct AppendGroup<'a> {
+    sessions: HashMap<&'a SessionId, LockedSession>,
+    places: HashMap<Place, PlaceNumbers>,
 }
 
-/// A session that is locked, with its extraction's job if that is locked, too.
-struct State {
+/// A locked session, with its extraction's job if that is locked, too.
+struct LockedSession {
     row: SessionRow,
     job: Option<Job>,
-    /// Where the events stand that it has, of those that the group brings.
+    /// The positions of those of the group's events that the session already has.
     known: HashMap<EventId, EventSeq>,
     is_job_changed: bool,
     is_changed: bool,
-    /// Once an append is left out, those after it to the same session are, too.
+    /// Once an append is left out, later ones to the same session are, too.
     is_left_out: bool,
 }
 
-/// Adds the appends, which are of one tenant. Returns what became of each, and `None` for those left out.
-pub(super) async fn add_group(tx: &Tx, appends: &[Append]) -> Result<Vec<Option<Appended>>, Fault> {
+/// Adds the appends, which are of one tenant. Returns the outcome of each, and `None` for those left out.
+pub(super) async fn add_group(
+    tx: &Tx,
+    appends: &[Append],
+) -> Result<Vec<Option<AppendOutcome>>, Fault> {
     let Some(first) = appends.first() else {
         return Ok(Vec::new());
     };
@@ -56,9 +60,9 @@ pub(super) async fn add_group(tx: &Tx, appends: &[Append]) -> Result<Vec<Option<
         {
             active.push((&append.session.id, append.now));
         }
-        outcomes.push(placed.map(|placed| placed.appended()));
+        outcomes.push(placed.map(|placed| placed.outcome()));
     }
-    let changed: Vec<&State> = group.sessions.values().filter(|s| s.is_changed).collect();
+    let changed: Vec<&LockedSession> = group.sessions.values().filter(|s| s.is_changed).collect();
     let saved: Vec<&SessionRow> = changed.iter().map(|state| &state.row).collect();
     let Some(tenant) = saved.first().map(|row| row.tenant) else {
         return Ok(outcomes);
@@ -66,7 +70,7 @@ pub(super) async fn add_group(tx: &Tx, appends: &[Append]) -> Result<Vec<Option<
     sessions::insert(tx, tenant, &rows);
     let noted = active.into_iter();
     let noted = noted.filter_map(|(id, now)| Some((group.sessions.get(id)?.row.no, now)));
-    threads::note_entries(tx, &noted.collect::<Vec<_>>());
+    sessions::note_entries(tx, &noted.collect::<Vec<_>>());
     let jobs = changed.iter().filter(|state| state.is_job_changed);
     let jobs: Vec<Job> = jobs.filter_map(|state| state.job.clone()).collect();
     job_rows::save_all(tx, &jobs);
@@ -75,7 +79,11 @@ pub(super) async fn add_group(tx: &Tx, appends: &[Append]) -> Result<Vec<Option<
 }
 
 /// Locks and reads all that the appends need, in one round trip.
-async fn load<'a>(tx: &Tx, tenant: &Tenant, appends: &'a [Append]) -> Result<Group<'a>, Fault> {
+async fn load<'a>(
+    tx: &Tx,
+    tenant: &Tenant,
+    appends: &'a [Append],
+) -> Result<AppendGroup<'a>, Fault> {
     let ids: BTreeSet<&SessionId> = appends.iter().map(|append| &append.session.id).collect();
     let ids: Vec<&SessionId> = ids.into_iter().collect();
     let keys = ids.iter().map(|id| JobKey::Extract((*id).clone()));
@@ -84,8 +92,8 @@ async fn load<'a>(tx: &Tx, tenant: &Tenant, appends: &'a [Append]) -> Result<Gro
     let places = appends.iter().flat_map(|append| &append.events);
     let places: BTreeSet<&Place> = places.filter_map(|event| event.place.as_ref()).collect();
     let places: Vec<&Place> = places.into_iter().collect();
-    // Sent in this order. Each statement sees what was committed before it, so events that are found
-    // missing in a session that is locked by then stay missing.
+    // Sent in this order. Each statement sees what was committed before it, so an event that is missing in a
+    // locked session stays missing.
     let loading = try_join4(
         lock_free_sessions(tx, tenant, &ids),
         job_rows::load_free(tx, &keys),
@@ -104,7 +112,7 @@ async fn load<'a>(tx: &Tx, tenant: &Tenant, appends: &'a [Append]) -> Result<Gro
     for row in rows.into_iter().filter(|row| row.known) {
         let found = ids.iter().find(|id| ***id == row.session.id);
         let Some(id) = found else { continue };
-        let state = State {
+        let state = LockedSession {
             job: jobs.remove(&JobKey::Extract(row.session.id.clone())),
             known: known_of.remove(&row.no).unwrap_or_default(),
             row,
@@ -114,10 +122,10 @@ async fn load<'a>(tx: &Tx, tenant: &Tenant, appends: &'a [Append]) -> Result<Gro
         };
         sessions.insert(*id, state);
     }
-    Ok(Group { sessions, places })
+    Ok(AppendGroup { sessions, places })
 }
 
-/// Those of the appends' events that their sessions have.
+/// Those of the appends' events that their sessions already have.
 async fn known_events(tx: &Tx, tenant: &Tenant, appends: &[Append]) -> Result<Vec<Row>, Fault> {
     let (mut hosts, mut agents, mut ids) = (Vec::new(), Vec::new(), Vec::new());
     for append in appends {
@@ -143,9 +151,13 @@ fn known_event(row: &Row) -> Result<(i64, EventId, EventSeq), Fault> {
     Ok((session, events::id_of(row)?, seq_of(get(row, "event_no")?)))
 }
 
-impl Group<'_> {
-    /// Adds one append to what is to be written; `None` if it has to be left out.
-    fn add<'a>(&mut self, append: &'a Append, rows: &mut Vec<NewRow<'a>>) -> Option<Placed> {
+impl AppendGroup<'_> {
+    /// Adds one append to the rows to be written; `None` if it has to be left out.
+    fn add<'a>(
+        &mut self,
+        append: &'a Append,
+        rows: &mut Vec<NewEventRow<'a>>,
+    ) -> Option<AppendPositions> {
         let state = self.sessions.get_mut(&append.session.id)?;
         let is_placed = |place: &Place| self.places.contains_key(place);
         let mut places = append
@@ -162,21 +174,21 @@ impl Group<'_> {
     }
 }
 
-impl State {
+impl LockedSession {
     fn add<'a>(
         &mut self,
         append: &'a Append,
-        places: &HashMap<Place, PlaceNo>,
-        rows: &mut Vec<NewRow<'a>>,
-    ) -> Option<Placed> {
+        places: &HashMap<Place, PlaceNumbers>,
+        rows: &mut Vec<NewEventRow<'a>>,
+    ) -> Option<AppendPositions> {
         let mut row = self.row.clone();
-        log::learn(&mut row.session, &append.session);
+        log::merge_meta(&mut row.session, &append.session);
         let mut known = self.known.clone();
         let number_of = |place: &Place| places.get(place).copied();
         let (new_rows, new, seqs) =
             sessions::place_rows(&mut row, append, &[], &mut known, number_of);
-        match log::concern(Some(&self.row.session), &row.session, new, append) {
-            Concern::Mark(mark) => {
+        match log::extraction_effect(Some(&self.row.session), &row.session, new, append) {
+            ExtractionEffect::Mark(mark) => {
                 let job = self.job.as_mut()?;
                 if let Some(user) = &row.session.user {
                     job.user = Some(user.clone());
@@ -184,13 +196,13 @@ impl State {
                 job.mark(mark);
                 self.is_job_changed = true;
             }
-            Concern::Pass(_) => return None,
-            Concern::None => {}
+            ExtractionEffect::Pass(_) => return None,
+            ExtractionEffect::None => {}
         }
         rows.extend(new_rows);
         let before = self.row.session.events;
         (self.row, self.known, self.is_changed) = (row, known, true);
-        Some(Placed {
+        Some(AppendPositions {
             before,
             last: self.row.session.events,
             seqs,

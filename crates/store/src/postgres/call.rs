@@ -1,13 +1,13 @@
-//! How long one call of the store may take, and what its caller learns meanwhile.
+//! How long one call of the store may take, and when it is reported as waiting.
 //!
-//! One limit covers a call from beginning to end: waiting for a connection or for a lock, for each
-//! answer, for the next try and for the look-up of a lost commit. A limit for each of these steps would
-//! add up to minutes before a server that stands still. Migrations alone have no limit.
+//! One limit covers a call from beginning to end: waiting for a connection or for a lock, for each answer, for
+//! the next try and for the look-up of a lost commit. A limit for each of these steps would add up to minutes
+//! before a server that does not answer. Migrations alone have no limit.
 //!
-//! A call that takes longer than [`NOTICE_AFTER`] is reported to the observer of the store, if there is
-//! one, with what it waits for as far as that is known.
+//! A call that takes longer than [`NOTICE_AFTER`] is reported to the store's observer, if it has one, with what
+//! the call waits for as far as that is known.
 //!
-//! Not here: which faults are tried again (`connection`), what they mean (`fault`).
+//! Not here: which faults are tried again (`retry`), what they mean (`fault`).
 
 use std::fmt;
 use std::pin::pin;
@@ -20,14 +20,14 @@ use tokio::time::timeout;
 use tokio_postgres::error::SqlState;
 
 use super::PostgresStore;
-use super::connection::Mode;
+use super::connection::TxMode;
 use super::fault::{Fault, Remedy};
 use super::outcome;
 use super::values::get;
 
 /// After this time a call that still waits is reported.
 const NOTICE_AFTER: Duration = Duration::from_millis(2_500);
-/// Longest wait for the name of the session that holds a lock. The wait for the lock went before it.
+/// Longest wait for the name of the session that holds a lock. Comes after the wait for the lock.
 const HOLDER_WAIT: Duration = Duration::from_millis(500);
 
 /// The session that most likely holds a lock: the oldest transaction of this database that has written.
@@ -45,9 +45,9 @@ pub type WaitObserver = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// Receives a message when a call takes long.
 #[derive(Clone, Default)]
-pub(super) struct Observer(pub(super) Option<WaitObserver>);
+pub(super) struct CallObserver(pub(super) Option<WaitObserver>);
 
-impl fmt::Debug for Observer {
+impl fmt::Debug for CallObserver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Observer")
     }
@@ -55,14 +55,14 @@ impl fmt::Debug for Observer {
 
 /// The state of one call, which outlives its tries.
 #[derive(Debug, Default)]
-pub(super) struct Call {
+pub(super) struct CallState {
     /// Why the last try failed, if one did.
     last_fault: Mutex<Option<(Remedy, String)>>,
     /// Whether COMMIT was sent, and its outcome is not known.
     is_committing: AtomicBool,
 }
 
-impl Call {
+impl CallState {
     pub(super) fn note_fault(&self, fault: &Fault) {
         let mut last = self.last();
         *last = Some((fault.remedy(), fault.to_string()));
@@ -77,7 +77,7 @@ impl Call {
         last.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the call has waited for until now.
+    /// What the call has waited for so far.
     fn reason(&self, waited: Duration) -> String {
         let last = self.last().as_ref().map(|(_, why)| why.clone());
         last.unwrap_or_else(|| Fault::Silent(waited).to_string())
@@ -87,7 +87,7 @@ impl Call {
     fn to_error(&self, server: &str, limit: Duration) -> StoreError {
         let reason = self.reason(limit);
         if self.is_committing.load(Ordering::Acquire) {
-            return outcome::unknown(server, reason.into());
+            return outcome::unknown_outcome(server, reason.into());
         }
         let last = self.last().as_ref().map(|(remedy, _)| *remedy);
         match last {
@@ -107,33 +107,33 @@ impl PostgresStore {
     /// Runs the tries of a call within its limit.
     pub(super) async fn within_limit<T>(
         &self,
-        mode: Mode,
-        call: &Call,
+        mode: TxMode,
+        call: &CallState,
         tries: impl Future<Output = Result<T, StoreError>>,
     ) -> Result<T, StoreError> {
         let limit = self.options.call;
-        let observed = self.observed(call, tries);
+        let observed = self.observe(call, tries);
         let done = match mode {
-            Mode::Migrate => Ok(observed.await),
-            Mode::Read | Mode::Write => timeout(limit, observed).await,
+            TxMode::Migrate => Ok(observed.await),
+            TxMode::Read | TxMode::Write => timeout(limit, observed).await,
         };
         done.unwrap_or_else(|_| Err(call.to_error(&self.server, limit)))
     }
 
     /// Runs `work`, and reports it once if it takes long.
-    async fn observed<T>(&self, call: &Call, work: impl Future<Output = T>) -> T {
+    async fn observe<T>(&self, call: &CallState, work: impl Future<Output = T>) -> T {
         let mut work = pin!(work);
         if let Ok(done) = timeout(NOTICE_AFTER, work.as_mut()).await {
             return done;
         }
-        if let Observer(Some(observer)) = &self.observer {
+        if let CallObserver(Some(observer)) = &self.observer {
             observer(&format!("{}: {}", self.server, call.reason(NOTICE_AFTER)));
         }
         work.await
     }
 
-    /// A fault, with the holder of the lock where one was in the way.
-    pub(super) async fn explained(&self, fault: Fault) -> Fault {
+    /// Adds the holder of the lock to a fault where a lock was in the way.
+    pub(super) async fn with_lock_holder(&self, fault: Fault) -> Fault {
         match &fault {
             Fault::Sql(error) if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE) => {
                 Fault::Locked(self.lock_holder().await)
@@ -146,7 +146,7 @@ impl PostgresStore {
         }
     }
 
-    /// Who holds the lock that was waited for, in words; nothing where the server does not say.
+    /// A description of the session that holds the lock; `None` where the server does not show it.
     async fn lock_holder(&self) -> Option<String> {
         let asking = async {
             let client = self.pool.get().await.ok()?;

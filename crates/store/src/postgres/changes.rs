@@ -1,21 +1,21 @@
-//! Whether anything has changed, by whatever process.
+//! Detects changes of the database by any process.
 //!
-//! The version is how many transactions the server has seen the end of, as a snapshot knows it. It
-//! grows with every commit, costs a writer nothing, and shows a commit exactly when its rows are
-//! shown. It also grows with what other databases of the server do, which wakes somebody for nothing.
+//! The version is how many transactions have ended on the server, taken from a snapshot. It grows with every
+//! commit, costs a writer nothing, and shows a commit exactly when its rows become visible. It also grows with
+//! transactions in other databases of the server, which cause needless wake-ups.
 //!
-//! Whoever waits looks at the version now and then, and whenever somebody says that they have written
-//! (`NOTIFY`). That is said soon after a commit and not in it: the server lets those who say something
-//! commit one by one. A pooler that hands each transaction to another connection can tell nobody, so
-//! behind one looking alone has to do. It is told by a setting that a session begins with: such a
-//! pooler refuses it, or forgets it. A `LISTEN` would stay behind on a connection of others.
+//! A waiting caller polls the version, and reads it at once on a notification (`NOTIFY`). A store notifies soon
+//! after a commit and not in it: the server commits transactions with a notification one by one. A pooler that
+//! hands each transaction to another connection cannot deliver notifications, so behind one polling alone has
+//! to do. The store detects such a pooler by a setting with which the listener's session begins: the pooler
+//! refuses it, or drops it. A `LISTEN` would remain on a connection that others use.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use daybook_domain::StoreError;
-use daybook_domain::seams::JobStore;
+use daybook_domain::seams::JobWatch;
 use deadpool_postgres::Pool;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -29,35 +29,35 @@ use super::dial::Dialer;
 use super::fault::Fault;
 use super::values::get;
 
-/// How often somebody who waits for a change looks for one that nobody tells them of.
-const LOOK: Duration = Duration::from_secs(1);
-/// How long after a commit it is said that something has changed, once for all commits until then.
-const SOON: Duration = Duration::from_millis(100);
+/// How often a waiting caller polls the version without a notification.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// How long after a commit the notification is sent, once for all commits until then.
+const NOTIFY_DELAY: Duration = Duration::from_millis(100);
 
-/// What whoever listens begins a session with.
-const OWN: &str = "-c daybook.listener=on";
+/// The setting with which the listener's session begins.
+const LISTENER_OPTION: &str = "-c daybook.listener=on";
 
-/// How whoever waits learns of changes.
+/// How waiting callers learn of changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
-    /// Nobody has listened yet, or the server could not be asked.
+pub(super) enum WakeMode {
+    /// No listener has connected yet, or the server could not be reached.
     Unknown,
-    /// The server wakes them.
-    Woken,
-    /// A pooler stands between: they look by themselves.
+    /// By notifications from the server.
+    Notified,
+    /// By polling alone, because a pooler is in between.
     Pooled,
 }
 
-/// Why nothing is heard any more.
-enum Deaf {
+/// Why the listener ended.
+enum ListenerEnd {
     Pooled,
     /// The connection broke, or could not be made.
     Broken,
 }
 
-impl From<Error> for Deaf {
+impl From<Error> for ListenerEnd {
     fn from(error: Error) -> Self {
-        // A pooler does not know the setting.
+        // A pooler refuses the unknown setting.
         match error.code() {
             Some(&SqlState::PROTOCOL_VIOLATION) => Self::Pooled,
             Some(_) | None => Self::Broken,
@@ -65,7 +65,8 @@ impl From<Error> for Deaf {
     }
 }
 
-/// All transactions before the snapshot's end have ended, but for those that it names.
+/// The version: the number of transactions that have ended, which are all before the snapshot's end except
+/// those that it lists.
 pub(super) async fn version(tx: &Tx) -> Result<u64, Fault> {
     let ended = "SELECT pg_snapshot_xmax(seen)::TEXT::BIGINT
             - (SELECT count(*) FROM pg_snapshot_xip(seen)) AS version
@@ -79,108 +80,117 @@ pub(super) async fn until_changed(
     longest: Duration,
 ) -> Result<(), StoreError> {
     let until = Instant::now() + longest;
-    let mut heard = store.changes.listen();
+    let mut notifications = store.changes.subscribe();
     loop {
-        // Before the look, so that what is said during it is not missed.
-        heard.mark_unchanged();
+        // Before the version is read, so that a notification during the read is not missed.
+        notifications.mark_unchanged();
         if store.version().await? != seen || Instant::now() >= until {
             return Ok(());
         }
-        // Either way the next thing is to look.
-        let _ = timeout_at(until.min(Instant::now() + LOOK), heard.changed()).await;
+        // After a notification and after a timeout alike, the version is read next.
+        let _ = timeout_at(
+            until.min(Instant::now() + POLL_INTERVAL),
+            notifications.changed(),
+        )
+        .await;
     }
 }
 
-/// What one store says of its changes, and hears of those of others.
+/// Sends one store's notifications, and receives those of other stores.
 #[derive(Debug)]
-pub(super) struct Changes {
+pub(super) struct ChangeNotifier {
     config: Config,
     dialer: Dialer,
-    heard: Arc<watch::Sender<()>>,
-    way: Arc<watch::Sender<Way>>,
+    notifications: Arc<watch::Sender<()>>,
+    wake_mode: Arc<watch::Sender<WakeMode>>,
     listener: Mutex<Option<JoinHandle<()>>>,
-    /// Somebody is about to say it already.
-    is_promised: Arc<AtomicBool>,
+    /// Whether a notification is already scheduled.
+    is_scheduled: Arc<AtomicBool>,
 }
 
-/// Ends a promise also where its task is dropped.
-struct Promise(Arc<AtomicBool>);
+/// Clears the flag of a scheduled notification, also when its task is dropped.
+struct NotificationGuard(Arc<AtomicBool>);
 
-impl Drop for Promise {
+impl Drop for NotificationGuard {
     fn drop(&mut self) {
         self.0.store(false, Ordering::Release);
     }
 }
 
-impl Changes {
+impl ChangeNotifier {
     pub(super) fn new(config: Config, dialer: Dialer) -> Self {
         Self {
             config,
             dialer,
-            heard: Arc::default(),
-            way: Arc::new(watch::Sender::new(Way::Unknown)),
+            notifications: Arc::default(),
+            wake_mode: Arc::new(watch::Sender::new(WakeMode::Unknown)),
             listener: Mutex::default(),
-            is_promised: Arc::default(),
+            is_scheduled: Arc::default(),
         }
     }
 
-    /// Says soon that something has changed.
-    pub(super) fn say(&self, pool: &Pool) {
-        if self.is_promised.swap(true, Ordering::AcqRel) {
+    /// Schedules a notification of a change.
+    pub(super) fn schedule_notification(&self, pool: &Pool) {
+        if self.is_scheduled.swap(true, Ordering::AcqRel) {
             return;
         }
-        let promise = Promise(Arc::clone(&self.is_promised));
+        let guard = NotificationGuard(Arc::clone(&self.is_scheduled));
         let pool = pool.clone();
         self.dialer.driver.spawn(async move {
-            sleep(SOON).await;
-            // What is written from here on is a matter of the next one.
-            drop(promise);
+            sleep(NOTIFY_DELAY).await;
+            // Later commits schedule a notification of their own.
+            drop(guard);
             if let Ok(client) = pool.get().await {
-                // Whoever does not hear it looks by themselves.
+                // A waiting caller that misses it polls.
                 let _ = client.batch_execute("NOTIFY daybook").await;
             }
         });
     }
 
-    /// Runs something in the background, for as long as the store is there.
+    /// Runs a task in the background, for as long as the store exists.
     pub(super) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         self.dialer.driver.spawn(work);
     }
 
-    /// Changes whenever somebody says that something has changed.
-    fn listen(&self) -> watch::Receiver<()> {
+    /// Subscribes to notifications, and starts the listener if it does not run.
+    fn subscribe(&self) -> watch::Receiver<()> {
         let mut listener = self.listener.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.way() != Way::Pooled && listener.as_ref().is_none_or(JoinHandle::is_finished) {
+        if self.wake_mode() != WakeMode::Pooled
+            && listener.as_ref().is_none_or(JoinHandle::is_finished)
+        {
             let (config, dialer) = (self.config.clone(), self.dialer.clone());
-            let (heard, way) = (Arc::clone(&self.heard), Arc::clone(&self.way));
+            let (notifications, wake_mode) =
+                (Arc::clone(&self.notifications), Arc::clone(&self.wake_mode));
             *listener = Some(self.dialer.driver.spawn(async move {
-                // Whoever waits looks by themselves, and begins to listen anew.
-                if let Err(Deaf::Pooled) = hear(config, &dialer, &heard, &way).await {
-                    way.send_replace(Way::Pooled);
+                // Callers poll until the next one starts the listener again.
+                if let Err(ListenerEnd::Pooled) =
+                    run_listener(config, &dialer, &notifications, &wake_mode).await
+                {
+                    wake_mode.send_replace(WakeMode::Pooled);
                 }
             }));
         }
-        self.heard.subscribe()
+        self.notifications.subscribe()
     }
 
-    /// How whoever waits learns of changes, as far as it is known.
-    pub(super) fn way(&self) -> Way {
-        *self.way.borrow()
+    /// How waiting callers learn of changes, as far as it is known.
+    pub(super) fn wake_mode(&self) -> WakeMode {
+        *self.wake_mode.borrow()
     }
 
-    /// The same, found out within `longest`.
-    pub(super) async fn found_way(&self, longest: Duration) -> Way {
-        let mut way = self.way.subscribe();
-        self.listen();
-        let found = way.wait_for(|way| *way != Way::Unknown);
+    /// [`Self::wake_mode`], waiting up to `longest` until it is known.
+    pub(super) async fn await_wake_mode(&self, longest: Duration) -> WakeMode {
+        let mut wake_mode = self.wake_mode.subscribe();
+        self.subscribe();
+        let found = wake_mode.wait_for(|wake_mode| *wake_mode != WakeMode::Unknown);
         match timeout_at(Instant::now() + longest, found).await {
-            Ok(Ok(way)) => *way,
-            Ok(Err(_)) | Err(_) => Way::Unknown,
+            Ok(Ok(wake_mode)) => *wake_mode,
+            Ok(Err(_)) | Err(_) => WakeMode::Unknown,
         }
     }
 }
 
-impl Drop for Changes {
+impl Drop for ChangeNotifier {
     fn drop(&mut self) {
         let listener = self
             .listener
@@ -192,38 +202,38 @@ impl Drop for Changes {
     }
 }
 
-/// Passes on what is said, until the connection breaks.
-async fn hear(
+/// Forwards notifications until the connection breaks.
+async fn run_listener(
     mut config: Config,
     dialer: &Dialer,
-    heard: &watch::Sender<()>,
-    way: &watch::Sender<Way>,
-) -> Result<(), Deaf> {
-    let options = [config.get_options().unwrap_or_default(), OWN].join(" ");
+    notifications: &watch::Sender<()>,
+    wake_mode: &watch::Sender<WakeMode>,
+) -> Result<(), ListenerEnd> {
+    let options = [config.get_options().unwrap_or_default(), LISTENER_OPTION].join(" ");
     config.options(options.trim_start());
     let (client, mut connection) = dialer.dial(&config).await?;
-    let passing_on = async {
+    let forwarding = async {
         while let Some(message) = std::future::poll_fn(|cx| connection.poll_message(cx)).await {
             if let AsyncMessage::Notification(_) = message? {
-                heard.send_replace(());
+                notifications.send_replace(());
             }
         }
-        Err::<(), _>(Deaf::Broken)
+        Err::<(), _>(ListenerEnd::Broken)
     };
     let listening = async {
-        if !is_own(&client).await? {
-            return Err(Deaf::Pooled);
+        if !has_listener_option(&client).await? {
+            return Err(ListenerEnd::Pooled);
         }
         client.batch_execute("LISTEN daybook").await?;
-        way.send_replace(Way::Woken);
+        wake_mode.send_replace(WakeMode::Notified);
         Ok(())
     };
-    tokio::try_join!(listening, passing_on)?;
+    tokio::try_join!(listening, forwarding)?;
     Ok(())
 }
 
-/// Whether the session is the one that was asked for, and not one that a pooler has made for others.
-async fn is_own(client: &Client) -> Result<bool, Error> {
+/// Whether the session has the listener's setting, and is not one that a pooler has opened for others.
+async fn has_listener_option(client: &Client) -> Result<bool, Error> {
     let ask = "SELECT coalesce(current_setting('daybook.listener', TRUE), '') = 'on'";
     let rows = client.query_typed(ask, &[]).await?;
     rows.first().map_or(Ok(false), |row| row.try_get(0))

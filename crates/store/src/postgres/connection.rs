@@ -1,61 +1,58 @@
-//! Transactions on pooled connections: how they begin, what their errors mean, and when they are
-//! tried again.
+//! Transactions on pooled connections: how they begin, what they send, and what their errors mean.
 //!
 //! No statement is prepared under a name. Each one goes out with its parameters' types in a single
 //! round trip, parsed as the unnamed statement; so nothing is left behind in a server connection,
 //! and a pooler such as PgBouncer in transaction mode may hand the next transaction to another one.
 //! For the same reason time limits are set for each transaction and not for the connection.
 //!
-//! What needs no answer waits for company: BEGIN goes out with the first statement of the work, and
-//! statements that are left for later ([`Tx::leave`]) with the next one or with COMMIT. A transaction
-//! that locks a row and saves it takes two round trips.
+//! Statements whose answer is not needed at once are sent together: BEGIN goes out with the first statement of
+//! the work, and deferred statements ([`Tx::defer`]) with the next one or with COMMIT. A transaction that locks
+//! a row and saves it takes two round trips.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use daybook_domain::{StoreError, Tenant};
+use daybook_domain::Tenant;
 use deadpool_postgres::Client;
 use futures_util::future::{join, join_all};
 use tokio_postgres::{Error, Row, SimpleQueryMessage, SimpleQueryRow};
 
-use super::PostgresStore;
-use super::call::Call;
-use super::fault::{Fault, Remedy};
-use super::values::{Value, storable};
+use super::fault::Fault;
+use super::values::{SqlValue, without_nul};
 
 /// Wait before the second try; each further one doubles it.
 pub(super) const FIRST_WAIT: Duration = Duration::from_millis(5);
 /// Longest wait between two tries.
 pub(super) const LONGEST_WAIT: Duration = Duration::from_millis(500);
 
-/// A transaction under way. Whoever holds it may run statements in it; beginning and ending it is
-/// [`PostgresStore::retry`]'s.
+/// An open transaction. Its holder may run statements in it;
+/// [`PostgresStore::retry`](super::PostgresStore::retry) begins and ends it.
 #[derive(Debug, Clone)]
-pub(super) struct Tx(Arc<Held>);
+pub(super) struct Tx(Arc<TxConnection>);
 
 /// A connection, on which a transaction may be open.
 #[derive(Debug)]
-struct Held {
-    /// `None` once it is given up.
+struct TxConnection {
+    /// `None` once the connection is closed.
     client: Option<Client>,
     open: AtomicBool,
     /// Longest wait for an answer; zero waits for as long as it takes.
-    patience: Duration,
-    left: Mutex<Vec<Left>>,
+    answer_limit: Duration,
+    deferred: Mutex<Vec<DeferredStatement>>,
 }
 
-/// A statement that waits for the next one.
+/// A deferred statement, which is sent with the next one.
 #[derive(Debug)]
-struct Left {
+struct DeferredStatement {
     sql: &'static str,
-    values: Vec<Value>,
+    values: Vec<SqlValue>,
 }
 
-impl Drop for Held {
+impl Drop for TxConnection {
     fn drop(&mut self) {
-        // Its caller went away in the middle: only closing the connection is sure to end the
-        // transaction before anybody else gets it.
+        // The caller was dropped in the middle: only closing the connection is sure to end the transaction
+        // before the pool hands the connection out again.
         if *self.open.get_mut() {
             drop(self.client.take().map(Client::take));
         }
@@ -64,75 +61,83 @@ impl Drop for Held {
 
 impl Tx {
     /// A transaction that is about to begin.
-    pub(super) fn on(client: Client, patience: Duration) -> Self {
-        Self(Arc::new(Held {
+    pub(super) fn on(client: Client, answer_limit: Duration) -> Self {
+        Self(Arc::new(TxConnection {
             client: Some(client),
             open: AtomicBool::new(true),
-            patience,
-            left: Mutex::default(),
+            answer_limit,
+            deferred: Mutex::default(),
         }))
     }
 
-    /// Begins; nothing that was left for later goes before it.
-    async fn begin(&self, statements: &str) -> Result<(), Fault> {
-        self.heard(self.client().batch_execute(statements)).await
+    /// Begins. No deferred statement goes before it.
+    pub(super) async fn begin(&self, statements: &str) -> Result<(), Fault> {
+        self.await_answer(self.client().batch_execute(statements))
+            .await
     }
 
-    /// Ends, with what was left for later. Where that fails, COMMIT is ROLLBACK.
+    /// Ends the transaction, after its deferred statements. Where one of them fails, COMMIT acts as ROLLBACK.
     pub(super) async fn end(&self, how: &str) -> Result<(), Fault> {
         self.end_with_rows(how).await.map(drop)
     }
 
-    /// Ends by statements of which the last one is COMMIT or ROLLBACK, sent as one message after what
-    /// was left for later. Returns the rows that they answer with.
+    /// Ends the transaction by statements of which the last one is COMMIT or ROLLBACK, sent as one message
+    /// after the deferred statements. Returns the rows that they answer with.
     pub(super) async fn end_with_rows(&self, how: &str) -> Result<Vec<SimpleQueryRow>, Fault> {
-        let ending = self.heard(self.client().simple_query(how));
-        let (left, ended) = join(self.send_left(), ending).await;
+        let ending = self.await_answer(self.client().simple_query(how));
+        let (deferred, ended) = join(self.send_deferred(), ending).await;
         if ended.is_ok() {
             self.0.open.store(false, Ordering::Release);
         }
-        left?;
+        deferred?;
         Ok(rows_among(ended?))
     }
 
-    /// Ends without what was left for later.
-    pub(super) async fn give_up(&self) {
-        self.take_left();
+    /// Rolls back, without the deferred statements.
+    pub(super) async fn roll_back(&self) {
+        self.take_deferred();
         // Where this fails, the connection is closed, and with it the transaction.
         let _ = self.end("ROLLBACK").await;
     }
 
-    fn take_left(&self) -> Vec<Left> {
-        let left = self.0.left.lock();
-        std::mem::take(&mut *left.unwrap_or_else(PoisonError::into_inner))
+    fn take_deferred(&self) -> Vec<DeferredStatement> {
+        let deferred = self.0.deferred.lock();
+        std::mem::take(&mut *deferred.unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Sends what was left for later, in its order, as soon as this is polled.
-    async fn send_left(&self) -> Result<(), Fault> {
-        let left = self.take_left();
-        let sent = left.iter().map(|left| self.send(left.sql, &left.values));
-        let heard = join_all(sent).await;
-        // Those after the one that failed were refused for its sake.
-        heard
+    /// Sends the deferred statements, in order, as soon as this future is polled.
+    async fn send_deferred(&self) -> Result<(), Fault> {
+        let deferred = self.take_deferred();
+        let sent = deferred
+            .iter()
+            .map(|deferred| self.send(deferred.sql, &deferred.values));
+        let answers = join_all(sent).await;
+        // Statements after a failed one only report that failure, so the first error counts.
+        answers
             .into_iter()
             .find(Result::is_err)
             .map_or(Ok(()), |failed| failed.map(drop))
     }
 
-    async fn send(&self, sql: &str, values: &[Value]) -> Result<u64, Fault> {
-        let typed: Vec<_> = values.iter().map(Value::typed).collect();
-        self.heard(self.client().execute_typed(sql, &typed)).await
+    async fn send(&self, sql: &str, values: &[SqlValue]) -> Result<u64, Fault> {
+        let with_type: Vec<_> = values.iter().map(SqlValue::with_type).collect();
+        self.await_answer(self.client().execute_typed(sql, &with_type))
+            .await
     }
 
-    /// The server ends a statement that takes too long; one that is gone, or stands still, cannot.
-    async fn heard<T>(&self, answer: impl Future<Output = Result<T, Error>>) -> Result<T, Fault> {
-        let patience = self.0.patience;
-        if patience.is_zero() {
+    /// Waits for an answer within the limit. The server itself ends a statement that takes too long, but a lost
+    /// or frozen server cannot.
+    async fn await_answer<T>(
+        &self,
+        answer: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Fault> {
+        let answer_limit = self.0.answer_limit;
+        if answer_limit.is_zero() {
             return Ok(answer.await?);
         }
-        match tokio::time::timeout(patience, answer).await {
+        match tokio::time::timeout(answer_limit, answer).await {
             Ok(answer) => Ok(answer?),
-            Err(_) => Err(Fault::Silent(patience)),
+            Err(_) => Err(Fault::Silent(answer_limit)),
         }
     }
 
@@ -144,42 +149,42 @@ impl Tx {
     }
 
     /// All rows that a statement answers with.
-    pub(super) async fn rows(&self, sql: &str, values: &[Value]) -> Result<Vec<Row>, Fault> {
-        let typed: Vec<_> = values.iter().map(Value::typed).collect();
-        let asking = self.heard(self.client().query_typed(sql, &typed));
-        let ((), rows) = both(self.send_left(), asking).await?;
+    pub(super) async fn rows(&self, sql: &str, values: &[SqlValue]) -> Result<Vec<Row>, Fault> {
+        let with_type: Vec<_> = values.iter().map(SqlValue::with_type).collect();
+        let asking = self.await_answer(self.client().query_typed(sql, &with_type));
+        let ((), rows) = join_in_order(self.send_deferred(), asking).await?;
         Ok(rows)
     }
 
     /// The first row, if there is one.
-    pub(super) async fn row(&self, sql: &str, values: &[Value]) -> Result<Option<Row>, Fault> {
+    pub(super) async fn row(&self, sql: &str, values: &[SqlValue]) -> Result<Option<Row>, Fault> {
         Ok(self.rows(sql, values).await?.into_iter().next())
     }
 
     /// The first row of a statement that always answers with one.
-    pub(super) async fn one(&self, sql: &str, values: &[Value]) -> Result<Row, Fault> {
+    pub(super) async fn one(&self, sql: &str, values: &[SqlValue]) -> Result<Row, Fault> {
         let row = self.row(sql, values).await?;
         row.ok_or_else(|| Fault::corrupt(format!("no row from: {sql}")))
     }
 
-    /// Runs a statement, and says how many rows it changed.
-    pub(super) async fn execute(&self, sql: &str, values: &[Value]) -> Result<u64, Fault> {
-        let ((), changed) = both(self.send_left(), self.send(sql, values)).await?;
+    /// Runs a statement, and returns how many rows it changed.
+    pub(super) async fn execute(&self, sql: &str, values: &[SqlValue]) -> Result<u64, Fault> {
+        let ((), changed) = join_in_order(self.send_deferred(), self.send(sql, values)).await?;
         Ok(changed)
     }
 
-    /// Leaves a statement for later whose answer nobody needs: it runs before the next one.
-    pub(super) fn leave(&self, sql: &'static str, values: &[Value]) {
+    /// Defers a statement whose answer is not needed: it runs before the next one.
+    pub(super) fn defer(&self, sql: &'static str, values: &[SqlValue]) {
         let values = values.to_vec();
-        let left = self.0.left.lock();
-        let mut left = left.unwrap_or_else(PoisonError::into_inner);
-        left.push(Left { sql, values });
+        let deferred = self.0.deferred.lock();
+        let mut deferred = deferred.unwrap_or_else(PoisonError::into_inner);
+        deferred.push(DeferredStatement { sql, values });
     }
 
     /// Runs statements without parameters.
     pub(super) async fn batch(&self, sql: &str) -> Result<(), Fault> {
-        let running = self.heard(self.client().batch_execute(sql));
-        both(self.send_left(), running).await?;
+        let running = self.await_answer(self.client().batch_execute(sql));
+        join_in_order(self.send_deferred(), running).await?;
         Ok(())
     }
 }
@@ -193,31 +198,32 @@ fn rows_among(answers: Vec<SimpleQueryMessage>) -> Vec<SimpleQueryRow> {
     answers.into_iter().filter_map(row).collect()
 }
 
-/// Does two things in one transaction that go out together, in this order. Where one fails, the server
-/// refuses the other, too, and that may be heard of first; so both are waited for, and the cause is told.
-async fn both<A, B>(
+/// Polls two futures of one transaction so that their statements go out together, in this order. Where one
+/// fails, the server refuses the other, too, and the refusal may arrive first; so both are awaited, and the
+/// original error is returned.
+pub(super) async fn join_in_order<A, B>(
     one: impl Future<Output = Result<A, Fault>>,
     other: impl Future<Output = Result<B, Fault>>,
 ) -> Result<(A, B), Fault> {
     match join(one, other).await {
         (Ok(one), Ok(other)) => Ok((one, other)),
-        (Err(echo), Err(cause)) if echo.is_echo() => Err(cause),
+        (Err(echo), Err(cause)) if echo.is_follow_up() => Err(cause),
         (Err(fault), _) | (Ok(_), Err(fault)) => Err(fault),
     }
 }
 
-/// What a transaction is for.
+/// The kind of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mode {
+pub(super) enum TxMode {
     /// Each statement sees what was committed before it; rows that decide are locked as they are read.
     Write,
-    /// One snapshot, and no change.
+    /// One snapshot, without changes.
     Read,
-    /// Writing, for as long as it takes.
+    /// Writing, without a time limit.
     Migrate,
 }
 
-impl Mode {
+impl TxMode {
     pub(super) fn begin(self) -> &'static str {
         match self {
             Self::Write | Self::Migrate => "BEGIN ISOLATION LEVEL READ COMMITTED",
@@ -226,137 +232,25 @@ impl Mode {
     }
 }
 
-/// Whose rows a transaction sees and changes.
+/// Which tenants' rows a transaction sees and changes.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Walls<'a> {
-    Within(&'a Tenant),
-    None,
+pub(super) enum TenantAccess<'a> {
+    Only(&'a Tenant),
+    All,
 }
 
-impl Walls<'_> {
-    /// The walls as a statement. It holds no foreign character: a name is spelled by its bytes.
+impl TenantAccess<'_> {
+    /// The statement that sets the boundary. Free of injection: the tenant's name is written as escaped bytes.
     pub(super) fn statement(self) -> String {
         match self {
-            Self::Within(tenant) => {
-                let name: String = storable(&tenant.0)
+            Self::Only(tenant) => {
+                let name: String = without_nul(&tenant.0)
                     .bytes()
                     .map(|byte| format!("\\x{byte:02x}"))
                     .collect();
                 format!("SET LOCAL daybook.tenant = E'{name}'")
             }
-            Self::None => "SET LOCAL daybook.tenants = 'all'".to_owned(),
-        }
-    }
-}
-
-impl PostgresStore {
-    /// Runs `work` in one transaction that writes. It may run again after a rollback; what it wrote is
-    /// kept once, or not at all where this returns an error.
-    pub(super) async fn write<T, F: Future<Output = Result<T, Fault>>>(
-        &self,
-        walls: Walls<'_>,
-        work: impl Fn(Tx) -> F,
-    ) -> Result<T, StoreError> {
-        self.retry(Mode::Write, walls, work).await
-    }
-
-    /// Runs `work` on a snapshot.
-    pub(super) async fn read<T, F: Future<Output = Result<T, Fault>>>(
-        &self,
-        walls: Walls<'_>,
-        work: impl Fn(Tx) -> F,
-    ) -> Result<T, StoreError> {
-        self.retry(Mode::Read, walls, work).await
-    }
-
-    /// A transaction without walls that its caller ends, after these statements. Nothing is tried again.
-    pub(super) async fn begin(&self, statements: &str) -> Result<Tx, StoreError> {
-        let begin = format!(
-            "{}; {}; {}; {statements}",
-            Mode::Write.begin(),
-            self.options.limits(Mode::Write),
-            Walls::None.statement()
-        );
-        let patience = self.options.patience(Mode::Write);
-        let begun = async {
-            let tx = Tx::on(self.pool.get().await?, patience);
-            tx.begin(&begin).await?;
-            Ok(tx)
-        };
-        begun
-            .await
-            .map_err(|fault: Fault| fault.into_error(&self.server))
-    }
-
-    pub(super) async fn retry<T, F: Future<Output = Result<T, Fault>>>(
-        &self,
-        mode: Mode,
-        walls: Walls<'_>,
-        work: impl Fn(Tx) -> F,
-    ) -> Result<T, StoreError> {
-        let call = Call::default();
-        // On the heap: each function that a future is handed through holds it whole, and what an append
-        // does is large enough to fill a thread's stack with such copies.
-        let tries = Box::pin(self.tries(mode, walls, &work, &call));
-        self.within_limit(mode, &call, tries).await
-    }
-
-    async fn tries<T, F: Future<Output = Result<T, Fault>>>(
-        &self,
-        mode: Mode,
-        walls: Walls<'_>,
-        work: &impl Fn(Tx) -> F,
-        call: &Call,
-    ) -> Result<T, StoreError> {
-        let begin = format!(
-            "{}; {}; {}",
-            mode.begin(),
-            self.options.limits(mode),
-            walls.statement()
-        );
-        let mut wait = FIRST_WAIT;
-        let mut tried = 0;
-        loop {
-            let fault = match self.attempt(mode, &begin, work, call).await {
-                Ok(done) => return Ok(done),
-                Err(fault) => self.explained(fault).await,
-            };
-            // A lock is waited for until the call has used up its time; its holder may have vanished,
-            // and is ended by the server after a while.
-            tried += u32::from(!matches!(fault, Fault::Locked(_)));
-            let helps = matches!(fault.remedy(), Remedy::Again | Remedy::Reconnect);
-            if !helps || tried >= self.options.tries {
-                return Err(fault.into_error(&self.server));
-            }
-            call.note_fault(&fault);
-            tokio::time::sleep(wait).await;
-            wait = LONGEST_WAIT.min(wait * 2);
-        }
-    }
-
-    async fn attempt<T, F: Future<Output = Result<T, Fault>>>(
-        &self,
-        mode: Mode,
-        begin: &str,
-        work: &impl Fn(Tx) -> F,
-        call: &Call,
-    ) -> Result<T, Fault> {
-        let tx = Tx::on(self.pool.get().await?, self.options.patience(mode));
-        // Sent together. A statement that came in without a transaction would meet walls all around
-        // it, and see and change nothing.
-        match both(tx.begin(begin), work(tx.clone())).await {
-            Ok(((), done)) => {
-                call.set_committing(mode == Mode::Write);
-                let committed = self.commit(mode, tx).await;
-                call.set_committing(false);
-                committed.map(|()| done)
-            }
-            // The connection is closed, and with it the transaction.
-            Err(fault @ Fault::Silent(_)) => Err(fault),
-            Err(fault) => {
-                tx.give_up().await;
-                Err(fault)
-            }
+            Self::All => "SET LOCAL daybook.tenants = 'all'".to_owned(),
         }
     }
 }

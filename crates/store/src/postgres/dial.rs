@@ -1,5 +1,5 @@
-//! How connections are made: encrypted, and kept going by a runtime of the store's own, so that they
-//! outlive whichever runtime asked for one first.
+//! Opens connections: encrypted, and driven by a runtime of the store's own, so that they outlive the runtime
+//! of the caller that first needed one.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -20,22 +20,22 @@ use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{Client, Config, Connection, Error, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-/// A connection on which nothing is said for so long is probed, so often and this many times.
+/// When to probe an idle connection: after this time, at this interval, and so often.
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(10);
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(5);
 const KEEPALIVE_RETRIES: u32 = 3;
-/// How long what was sent may stay without an acknowledgement.
+/// How long sent data may stay without an acknowledgement.
 const UNACKNOWLEDGED: Duration = Duration::from_secs(20);
 
-/// Who vouches for a server that encrypts. Its certificate has to lead to one of them and to name, as
-/// a subject's alternative name, the host that the address names; it has to be valid now.
+/// The authorities that may issue an encrypting server's certificate. The certificate has to be signed by one
+/// of them, to be valid now, and to name the address's host as a subject's alternative name.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Trust {
     /// The authorities that the machine trusts.
     #[default]
     System,
-    /// Those in a PEM file, and no other. A server that does not encrypt is refused then, unless the
-    /// address says `sslmode=disable`: whoever is in between could say so in its place.
+    /// Those in a PEM file, and no other. A server that does not encrypt is then refused unless the address has
+    /// `sslmode=disable`, because an attacker in between could answer in its place.
     File(PathBuf),
 }
 
@@ -66,15 +66,15 @@ impl Trust {
     }
 }
 
-/// What an address says, and what follows from it.
+/// Parses an address and adds the store's defaults.
 pub(super) fn config(
     address: &str,
     trust: &Trust,
     connect: Duration,
 ) -> Result<Config, StoreError> {
-    let mut config: Config = address.parse().map_err(|error| unreadable(&error))?;
+    let mut config: Config = address.parse().map_err(|error| address_error(&error))?;
     config.application_name("daybook").connect_timeout(connect);
-    notice_lost_peers(&mut config);
+    set_keepalives(&mut config);
     let is_local = |host: &Host| matches!(host, Host::Unix(_));
     if config.get_ssl_mode() == SslMode::Prefer {
         if config.get_hosts().iter().all(is_local) {
@@ -87,8 +87,8 @@ pub(super) fn config(
     Ok(config)
 }
 
-/// Has connections end whose other side is gone, unless the address says how.
-fn notice_lost_peers(config: &mut Config) {
+/// Sets keepalives that detect a lost peer, unless the address sets them.
+fn set_keepalives(config: &mut Config) {
     let unset = Config::new();
     if config.get_keepalives_idle() == unset.get_keepalives_idle() {
         config.keepalives_idle(KEEPALIVE_IDLE);
@@ -104,9 +104,9 @@ fn notice_lost_peers(config: &mut Config) {
     }
 }
 
-fn unreadable(error: &Error) -> StoreError {
-    let told = std::error::Error::source(error).map_or(error.to_string(), ToString::to_string);
-    let hint = match told.contains("`ssl") {
+fn address_error(error: &Error) -> StoreError {
+    let reason = std::error::Error::source(error).map_or(error.to_string(), ToString::to_string);
+    let hint = match reason.contains("`ssl") {
         true => {
             "; sslmode is disable, prefer or require, which checks the certificate and the name in \
              it, and the setting store_ca names the file of the authority"
@@ -114,16 +114,16 @@ fn unreadable(error: &Error) -> StoreError {
         false => "",
     };
     StoreError::Refused(format!(
-        "the address of the database cannot be read: {told}{hint}"
+        "the address of the database cannot be read: {reason}{hint}"
     ))
 }
 
-/// What can be done about a server that is not trusted, if that is what went wrong. Trying again is not.
-pub(super) fn distrust(error: &Error) -> Option<&'static str> {
+/// How a person can make an untrusted server trusted; `None` for other errors. Trying again does not help.
+pub(super) fn trust_advice(error: &Error) -> Option<&'static str> {
     let cause = std::error::Error::source(error)?;
     if cause.to_string() == "server does not support TLS" {
         return Some(
-            "switch ssl on in its postgresql.conf; where nobody can be in between, the address may say \
+            "switch ssl on in its postgresql.conf; on a trusted network, the address may also set \
              sslmode=disable",
         );
     }
@@ -133,12 +133,12 @@ pub(super) fn distrust(error: &Error) -> Option<&'static str> {
     };
     Some(match why {
         CertificateError::UnknownIssuer | CertificateError::BadSignature => {
-            "nobody who is trusted here vouches for its certificate; set store_ca to the PEM file of \
-             the authority that issued it, if it is the right server"
+            "its certificate is not from an authority that is trusted here; set store_ca to the PEM file \
+             of the authority that issued it, if it is the right server"
         }
         CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
-            "its certificate is another host's; the address needs a name that stands in it as a \
-             subject's alternative name"
+            "its certificate is another host's; use an address with a host name that the certificate \
+             lists as a subject alternative name"
         }
         CertificateError::Expired
         | CertificateError::ExpiredContext { .. }
@@ -150,11 +150,11 @@ pub(super) fn distrust(error: &Error) -> Option<&'static str> {
     })
 }
 
-/// What keeps connections going.
+/// The runtime that drives connections.
 #[derive(Debug)]
-pub(super) struct Driver(Option<Runtime>);
+pub(super) struct DialerRuntime(Option<Runtime>);
 
-impl Driver {
+impl DialerRuntime {
     pub(super) fn start() -> Result<Self, StoreError> {
         let runtime = Builder::new_multi_thread()
             .worker_threads(1)
@@ -174,25 +174,25 @@ impl Driver {
     }
 }
 
-impl Drop for Driver {
+impl Drop for DialerRuntime {
     fn drop(&mut self) {
-        // Whoever drops the store may be a runtime's own thread, which must not wait.
+        // The dropping thread may be a runtime's own, which must not block.
         if let Some(runtime) = self.0.take() {
             runtime.shutdown_background();
         }
     }
 }
 
-/// Makes connections.
+/// Opens connections.
 #[derive(Clone)]
 pub(super) struct Dialer {
-    /// Where what serves connections runs.
+    /// The runtime on which connections are driven.
     pub(super) driver: Handle,
     tls: MakeRustlsConnect,
 }
 
 impl Dialer {
-    pub(super) fn new(driver: &Driver, trust: &Trust) -> Result<Self, StoreError> {
+    pub(super) fn new(driver: &DialerRuntime, trust: &Trust) -> Result<Self, StoreError> {
         let provider = Arc::new(ring::default_provider());
         let versions = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
@@ -210,12 +210,13 @@ impl Dialer {
     }
 }
 
-/// What has to be polled for a client's answers to come in.
-pub(super) type Wire = Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>;
+/// The connection future, which has to be polled for a client's answers to arrive.
+pub(super) type DialedConnection =
+    Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>;
 
 impl Dialer {
-    /// A connection that nobody polls yet. On the driver only.
-    pub(super) async fn dial(&self, config: &Config) -> Result<(Client, Wire), Error> {
+    /// Opens a connection that is not polled yet. Call it only on the driver.
+    pub(super) async fn dial(&self, config: &Config) -> Result<(Client, DialedConnection), Error> {
         config.connect(self.tls.clone()).await
     }
 }
@@ -231,7 +232,7 @@ impl Connect for Dialer {
         let (config, dialer) = (config.clone(), self.clone());
         let dialing = self.driver.spawn(async move {
             let (client, wire) = dialer.dial(&config).await?;
-            // How it ended is told to whoever waits for an answer on it.
+            // A caller that waits for an answer gets the connection's error itself.
             let driven = dialer.driver.spawn(async move { drop(wire.await) });
             Ok((client, driven))
         });
@@ -239,7 +240,7 @@ impl Connect for Dialer {
             match dialing.await {
                 Ok(dialed) => dialed,
                 Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
-                // The store is gone, and whoever still waits gives up at the time limit.
+                // The store was dropped; a caller that still waits gives up at its time limit.
                 Err(_) => std::future::pending().await,
             }
         }

@@ -1,14 +1,16 @@
 //! Reading the log.
 
+use std::collections::BTreeSet;
+
 use daybook_domain::working::LogEntry;
-use daybook_domain::{Event, EventId, EventSeq, Origin, Place, SessionId, ToolStatus};
+use daybook_domain::{Event, EventId, EventSeq, Place, SessionId, ToolStatus};
 use tokio_postgres::Row;
 
 use super::connection::Tx;
 use super::fault::Fault;
 use super::names::find_session;
-use super::sessions::{event_no, event_nos, seq_of};
-use super::values::{get, values, word};
+use super::row_numbers::{event_no, event_nos, seq_of};
+use super::values::{get, parse_column, values};
 
 const EVENT: &str = "SELECT event_no, line, origin, at, text, tool, call, status, sidechain, root,
     branch FROM events LEFT JOIN places USING (place_no) LEFT JOIN roots USING (root_no)";
@@ -16,7 +18,7 @@ const EVENT: &str = "SELECT event_no, line, origin, at, text, tool, call, status
 const ENTRY: &str = "SELECT event_no, line, origin, at, text, tool, call, status, sidechain, root,
     branch, entry FROM events LEFT JOIN places USING (place_no) LEFT JOIN roots USING (root_no)";
 
-/// The place and the identity of each event, in order.
+/// The position and the identity of each event, in order.
 pub(super) async fn ids(tx: &Tx, session: &SessionId) -> Result<Vec<(EventSeq, EventId)>, Fault> {
     let Some(row) = find_session(tx, session).await? else {
         return Ok(Vec::new());
@@ -37,7 +39,7 @@ pub(super) fn id_of(row: &Row) -> Result<EventId, Fault> {
     Ok(EventId(u128::from_be_bytes(id)))
 }
 
-/// Events after the first place and up to the second.
+/// Events after the first position and up to the second.
 pub(super) async fn window(
     tx: &Tx,
     session: &SessionId,
@@ -48,7 +50,7 @@ pub(super) async fn window(
     let Some(row) = find_session(tx, session).await? else {
         return Ok(Vec::new());
     };
-    // Cut by the server, so that no long text travels that is not wanted.
+    // Cut by the server, so that unwanted text is not transferred.
     let sql = format!(
         "SELECT * FROM (
             SELECT *, row_number() OVER so_far AS nth, sum(octet_length(text)) OVER so_far AS size
@@ -65,7 +67,24 @@ pub(super) async fn window(
     tx.rows(&sql, range).await?.iter().map(event_of).collect()
 }
 
-/// Entries of the thread with this number after a place.
+/// What events after the first position and up to the second retract.
+pub(super) async fn retracted(
+    tx: &Tx,
+    session: &SessionId,
+    (after, upto): (EventSeq, EventSeq),
+) -> Result<BTreeSet<EventSeq>, Fault> {
+    let Some(row) = find_session(tx, session).await? else {
+        return Ok(BTreeSet::new());
+    };
+    let find = "SELECT target FROM event_retractions WHERE event_no > $1 AND event_no <= $2";
+    let range = values![event_no(row.no, after), event_no(row.no, upto)];
+    let rows = tx.rows(find, range).await?;
+    rows.iter()
+        .map(|row| Ok(EventSeq(get(row, "target")?)))
+        .collect()
+}
+
+/// Entries of the thread with this number after a position.
 pub(super) async fn entries(
     tx: &Tx,
     thread: i64,
@@ -91,8 +110,8 @@ pub(super) async fn entries(
     rows.iter().map(entry_of).collect()
 }
 
-/// Events whose number lies in `lines`. Numbers never fall along the log, so the first one is found
-/// by halving, without an index of its own.
+/// Events whose line number is in `lines`. Line numbers never fall along the log, so the first one is found by
+/// binary search, without an index of its own.
 pub(super) async fn at_lines(
     tx: &Tx,
     session: &SessionId,
@@ -130,13 +149,13 @@ fn event_of(row: &Row) -> Result<Event, Fault> {
     Ok(Event {
         seq: seq_of(get(row, "event_no")?),
         line: get(row, "line")?,
-        origin: word(row, "origin", Origin::from_word)?,
+        origin: parse_column(row, "origin")?,
         at: get(row, "at")?,
         text: get(row, "text")?,
         tool: get(row, "tool")?,
         call: get(row, "call")?,
         status: match get::<Option<String>>(row, "status")? {
-            Some(_) => Some(word(row, "status", ToolStatus::from_word)?),
+            Some(_) => Some(parse_column::<ToolStatus>(row, "status")?),
             None => None,
         },
         sidechain: get(row, "sidechain")?,

@@ -1,10 +1,10 @@
-//! Evidence as rows, and the observations that they make.
+//! Evidence as rows, and the observations derived from it.
 //!
-//! An observation's row is derived from its live evidence. Whoever adds, cuts or takes away evidence
-//! notes the observation as touched and settles it (`observation_rows`) before the transaction ends. The row of a scope is
-//! the lock of all observations in it and of their evidence: see [`lock`].
+//! An observation's row is derived from its live evidence. Each addition, cut or removal of evidence records
+//! the observation as touched and derives it again (`observation_rows`) before the transaction ends. The row of
+//! a scope is the lock of all observations in it and of their evidence: see [`lock`].
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use daybook_domain::{
     EventSeq, Evidence, ObservationId, ObservationKind, Scope, SessionId, Timestamp,
@@ -14,47 +14,30 @@ use tokio_postgres::Row;
 use super::connection::Tx;
 use super::fault::Fault;
 use super::names::{scope_no, scope_of, session_id_of, session_no};
-use super::retractions;
-use super::sessions::{event_no, seq_of};
-use super::values::{Value, get, values, word};
-use crate::evidence::{Cut, Piece, joined, split};
-
-/// Observations whose evidence changed, by number; true where a reader could see the change.
-#[derive(Debug, Default)]
-pub(super) struct Touched(pub(super) BTreeMap<i64, bool>);
-
-impl Touched {
-    pub(super) fn note(&mut self, observation: i64, visible: bool) {
-        *self.0.entry(observation).or_default() |= visible;
-    }
-}
+use super::row_numbers::{event_no, seq_of};
+use super::values::{SqlValue, get, parse_column, values};
+use crate::evidence::{
+    CutOutcome, EvidencePiece, EvidenceRow, TouchedObservations, join_numbers, parse_numbers,
+};
 
 /// Scopes that are locked until the transaction ends, with their numbers.
 #[derive(Debug)]
-pub(super) struct Locked(HashMap<Scope, i64>);
+pub(super) struct LockedScopes(HashMap<Scope, i64>);
 
-impl Locked {
+impl LockedScopes {
     pub(super) fn no(&self, scope: &Scope) -> Result<i64, Fault> {
         let no = self.0.get(scope).copied();
         no.ok_or_else(|| Fault::corrupt(format!("scope {scope} was not locked")))
     }
 }
 
-/// One piece of evidence on its way in.
+/// One piece of evidence to be added.
 #[derive(Debug)]
-pub(super) struct Addition {
+pub(super) struct NewEvidence {
     pub(super) scope: Scope,
     pub(super) what: (ObservationId, ObservationKind),
-    pub(super) piece: Piece,
+    pub(super) piece: EvidencePiece,
     pub(super) live: bool,
-}
-
-/// Evidence as a row, with the numbers that it hangs on.
-pub(super) struct EvidenceRow {
-    pub(super) no: i64,
-    pub(super) observation: i64,
-    live: bool,
-    pub(super) piece: Piece,
 }
 
 const EVIDENCE: &str =
@@ -68,17 +51,17 @@ const EVIDENCE: &str =
 const PIECE: &str = "observation_no, session_no, events, generation, live, first_seq, last_seq,
     lines, label, at, branch, root, stated, quoted, text, context, subject, tokens";
 
-/// Generation of what a person asked to remember, in the column.
-const OBSERVED: i64 = -1;
+/// The generation column's value for what a person asked to remember.
+const REMEMBERED: i64 = -1;
 
-/// Locks scopes, with those in which a session has evidence, all in one order. Whoever changes
-/// evidence does so first: otherwise one transaction could delete an observation that loses its last
-/// evidence while another adds some to it.
+/// Locks scopes, with those in which a session has evidence, all in one order. Every change of evidence locks
+/// them first: otherwise one transaction could delete an observation that loses its last evidence while another
+/// adds some to it.
 pub(super) async fn lock(
     tx: &Tx,
     scopes: &BTreeSet<&Scope>,
     session: Option<i64>,
-) -> Result<Locked, Fault> {
+) -> Result<LockedScopes, Fault> {
     let column = |part: fn(&Scope) -> &str| -> Vec<String> {
         scopes.iter().map(|scope| part(scope).to_owned()).collect()
     };
@@ -92,7 +75,7 @@ pub(super) async fn lock(
         ORDER BY scope_no FOR UPDATE OF scopes";
     let asked = values![
         column(|scope| &scope.tenant.0),
-        column(|scope| scope.kind.word()),
+        column(|scope| scope.kind.as_str()),
         column(|scope| &scope.name),
         session
     ];
@@ -102,19 +85,19 @@ pub(super) async fn lock(
     }
     for scope in scopes {
         if !locked.contains_key(*scope) {
-            // Nobody else sees the new row before this transaction ends.
+            // The new row is invisible to others until this transaction ends.
             locked.insert((*scope).clone(), scope_no(tx, scope).await?);
         }
     }
-    Ok(Locked(locked))
+    Ok(LockedScopes(locked))
 }
 
-/// Adds evidence to what is said in locked scopes, unless a person took it back.
+/// Adds evidence for observations in locked scopes, unless a person retracted them.
 pub(super) async fn add(
     tx: &Tx,
-    locked: &Locked,
-    additions: &[Addition],
-    touched: &mut Touched,
+    locked: &LockedScopes,
+    additions: &[NewEvidence],
+    touched: &mut TouchedObservations,
 ) -> Result<(), Fault> {
     if additions.is_empty() {
         return Ok(());
@@ -126,17 +109,14 @@ pub(super) async fn add(
             sessions.insert(session, session_no(tx, session).await?);
         }
     }
-    let retracted = retractions::retracted(tx, locked, additions).await?;
+    let retracted = find_retracted(tx, locked, additions).await?;
     let mut kept = Vec::with_capacity(additions.len());
     for addition in additions {
         let evidence = &addition.piece.evidence;
         let (scope, session) = (locked.no(&addition.scope)?, sessions[&evidence.session]);
         let id = addition.what.0.0.cast_signed();
         let took_back = |&seq: &u64| retracted.contains(&(scope, id, session, seq));
-        if !retractions::positions(&evidence.events)
-            .iter()
-            .all(took_back)
-        {
+        if !positions(&evidence.events).iter().all(took_back) {
             kept.push((scope, session, addition));
         }
     }
@@ -144,11 +124,11 @@ pub(super) async fn add(
     insert(tx, &kept, &observations, touched).await
 }
 
-/// Numbers of the observations that evidence is added to, by scope and identity; new ones are made, in
-/// the order in which they come.
+/// Numbers of the observations that evidence is added to, by scope and identity; missing ones are inserted, in
+/// order of first appearance.
 async fn observation_nos(
     tx: &Tx,
-    kept: &[(i64, i64, &Addition)],
+    kept: &[(i64, i64, &NewEvidence)],
 ) -> Result<HashMap<(i64, i64), i64>, Fault> {
     let mut seen = HashSet::new();
     let (mut scopes, mut ids) = (Vec::new(), Vec::new());
@@ -158,11 +138,11 @@ async fn observation_nos(
         if seen.insert((*scope, id)) {
             scopes.push(*scope);
             ids.push(id.0.cast_signed());
-            kinds.push(kind.word().to_owned());
+            kinds.push(kind.as_str().to_owned());
             texts.push(addition.piece.text.clone());
         }
     }
-    // What the statement inserts it does not see yet, and so finds nothing twice.
+    // A statement does not see its own inserts, so no observation is found twice.
     let find = "WITH asked AS (
             SELECT * FROM unnest($1, $2, $3, $4) WITH ORDINALITY
                 AS asked (scope_no, id, kind, text, nth)
@@ -187,12 +167,12 @@ async fn observation_nos(
         .collect()
 }
 
-/// Inserts evidence that is not there yet.
+/// Inserts evidence that does not exist yet.
 async fn insert(
     tx: &Tx,
-    kept: &[(i64, i64, &Addition)],
+    kept: &[(i64, i64, &NewEvidence)],
     observations: &HashMap<(i64, i64), i64>,
-    touched: &mut Touched,
+    touched: &mut TouchedObservations,
 ) -> Result<(), Fault> {
     let mut numbers = Vec::with_capacity(kept.len());
     for (scope, _, addition) in kept {
@@ -224,12 +204,12 @@ async fn insert(
     let columns = values![
         numbers,
         ints(&|n| kept[n].1),
-        words(&|n| joined(evidence(n).events.iter().map(|seq| seq.0))),
-        ints(&|n| piece(n).generation.map_or(OBSERVED, i64::from)),
+        words(&|n| join_numbers(evidence(n).events.iter().map(|seq| seq.0))),
+        ints(&|n| piece(n).generation.map_or(REMEMBERED, i64::from)),
         bools(&|n| kept[n].2.live),
         ints(&|n| seq_column(piece(n).span().0)),
         ints(&|n| seq_column(piece(n).span().1)),
-        words(&|n| joined(evidence(n).lines.iter().map(|&line| u64::from(line)))),
+        words(&|n| join_numbers(evidence(n).lines.iter().map(|&line| u64::from(line)))),
         words(&|n| evidence(n).label.clone()),
         ints(&|n| evidence(n).at.0),
         maybe(&|n| evidence(n).branch.clone()),
@@ -248,20 +228,20 @@ pub(super) fn seq_column(seq: EventSeq) -> i64 {
     i64::try_from(seq.0).unwrap_or(i64::MAX)
 }
 
-/// Notes the observations in the columns observation_no and live.
-fn note_all(rows: &[Row], touched: &mut Touched) -> Result<(), Fault> {
+/// Records as touched the observations in the columns observation_no and live.
+fn note_all(rows: &[Row], touched: &mut TouchedObservations) -> Result<(), Fault> {
     for row in rows {
         touched.note(get(row, "observation_no")?, get(row, "live")?);
     }
     Ok(())
 }
 
-/// Takes events out of all evidence of a session.
+/// Removes events from all evidence of a session.
 pub(super) async fn cut(
     tx: &Tx,
     session: i64,
     gone: &BTreeSet<EventSeq>,
-    touched: &mut Touched,
+    touched: &mut TouchedObservations,
 ) -> Result<(), Fault> {
     let (Some(&first), Some(&last)) = (gone.first(), gone.last()) else {
         return Ok(());
@@ -273,9 +253,9 @@ pub(super) async fn cut(
     for mut row in rows {
         let began = row.piece.span().0;
         match row.piece.cut(|seq| gone.contains(&seq)) {
-            Cut::Untouched => {}
-            Cut::Emptied => deleted.push(row.no),
-            Cut::Shortened => {
+            CutOutcome::Untouched => {}
+            CutOutcome::Emptied => deleted.push(row.no),
+            CutOutcome::Shortened => {
                 deleted.push(row.no);
                 let begins = row.piece.span().0;
                 begun.push((begins != began).then_some(begins));
@@ -290,11 +270,11 @@ pub(super) async fn cut(
             row.piece.evidence.at = at;
         }
     }
-    let again = observed_again(tx, shortened).await?;
+    let again = as_new_evidence(tx, shortened).await?;
     add(tx, &locked, &again, touched).await
 }
 
-/// When events of a session were said, as far as that is known.
+/// The times of events of a session, as far as they are known.
 async fn times_of(
     tx: &Tx,
     session: i64,
@@ -312,8 +292,8 @@ async fn times_of(
     Ok(times)
 }
 
-/// Evidence as additions to the observations that it is of.
-async fn observed_again(tx: &Tx, rows: Vec<EvidenceRow>) -> Result<Vec<Addition>, Fault> {
+/// Evidence as additions to its observations.
+async fn as_new_evidence(tx: &Tx, rows: Vec<EvidenceRow>) -> Result<Vec<NewEvidence>, Fault> {
     if rows.is_empty() {
         return Ok(Vec::new());
     }
@@ -325,12 +305,12 @@ async fn observed_again(tx: &Tx, rows: Vec<EvidenceRow>) -> Result<Vec<Addition>
     let mut observed: HashMap<i64, (Scope, (ObservationId, ObservationKind))> = HashMap::new();
     for row in tx.rows(find, values![numbers]).await? {
         let id = ObservationId(get::<i64>(&row, "id")?.cast_unsigned());
-        let what = (id, word(&row, "what", ObservationKind::from_word)?);
+        let what = (id, parse_column::<ObservationKind>(&row, "what")?);
         observed.insert(get(&row, "observation_no")?, (scope_of(&row)?, what));
     }
     let again = rows.into_iter().filter_map(|row| {
         let (scope, what) = observed.get(&row.observation)?.clone();
-        Some(Addition {
+        Some(NewEvidence {
             scope,
             what,
             piece: row.piece,
@@ -344,26 +324,29 @@ async fn observed_again(tx: &Tx, rows: Vec<EvidenceRow>) -> Result<Vec<Addition>
 pub(super) async fn delete_where(
     tx: &Tx,
     condition: &str,
-    values: &[Value],
-    touched: &mut Touched,
+    values: &[SqlValue],
+    touched: &mut TouchedObservations,
 ) -> Result<(), Fault> {
     let delete = format!("DELETE FROM evidence WHERE {condition} RETURNING observation_no, live");
     note_all(&tx.rows(&delete, values).await?, touched)
 }
 
-/// Makes the evidence that a session's redo wrote visible. Its scopes are locked.
-pub(super) async fn enliven(tx: &Tx, session: i64, touched: &mut Touched) -> Result<(), Fault> {
+/// Makes the evidence visible that a session's redo wrote. Its scopes are locked.
+pub(super) async fn make_evidence_live(
+    tx: &Tx,
+    session: i64,
+    touched: &mut TouchedObservations,
+) -> Result<(), Fault> {
     let update = "UPDATE evidence SET live = TRUE WHERE session_no = $1 AND NOT live
         RETURNING observation_no, live";
     note_all(&tx.rows(update, values![session]).await?, touched)
 }
 
-/// Files pieces of evidence, by number, under another scope each, where their observations have other
-/// identities.
+/// Moves pieces of evidence, by number, each to another scope, where their observations have other identities.
 pub(super) async fn move_to(
     tx: &Tx,
     moves: &[(i64, Scope)],
-    touched: &mut Touched,
+    touched: &mut TouchedObservations,
 ) -> Result<(), Fault> {
     let targets: HashMap<i64, &Scope> = moves.iter().map(|(no, to)| (*no, to)).collect();
     let numbers: Vec<i64> = moves.iter().map(|(no, _)| *no).collect();
@@ -374,7 +357,7 @@ pub(super) async fn move_to(
     )
     .await?;
     let numbered: Vec<i64> = rows.iter().map(|row| row.no).collect();
-    let mut moved = observed_again(tx, rows).await?;
+    let mut moved = as_new_evidence(tx, rows).await?;
     let scopes = moved.iter().map(|addition| &addition.scope);
     let scopes: BTreeSet<Scope> = scopes.chain(targets.values().copied()).cloned().collect();
     let locked = lock(tx, &scopes.iter().collect(), None).await?;
@@ -391,7 +374,7 @@ pub(super) async fn move_to(
 pub(super) async fn rows_where(
     tx: &Tx,
     condition: &str,
-    values: &[Value],
+    values: &[SqlValue],
 ) -> Result<Vec<EvidenceRow>, Fault> {
     let sql = format!("{EVIDENCE} WHERE {condition}");
     let rows = tx.rows(&sql, values).await?;
@@ -405,12 +388,12 @@ fn evidence_row(row: &Row) -> Result<EvidenceRow, Fault> {
         no: get(row, "evidence_no")?,
         observation: get(row, "observation_no")?,
         live: get(row, "live")?,
-        piece: Piece {
+        piece: EvidencePiece {
             evidence: Evidence {
                 session: session_id_of(row)?,
                 label: get(row, "label")?,
-                events: split(&events).map(EventSeq).collect(),
-                lines: split(&lines)
+                events: parse_numbers(&events).map(EventSeq).collect(),
+                lines: parse_numbers(&lines)
                     .filter_map(|line| u32::try_from(line).ok())
                     .collect(),
                 at: get(row, "at")?,
@@ -426,4 +409,34 @@ fn evidence_row(row: &Row) -> Result<EvidenceRow, Fault> {
             tokens: get(row, "tokens")?,
         },
     })
+}
+
+/// Those of these that a person retracted: scope, observation, session, position.
+pub(super) async fn find_retracted(
+    tx: &Tx,
+    locked: &LockedScopes,
+    additions: &[NewEvidence],
+) -> Result<HashSet<(i64, i64, i64, u64)>, Fault> {
+    let mut keys = BTreeSet::new();
+    for addition in additions {
+        keys.insert((locked.no(&addition.scope)?, addition.what.0.0.cast_signed()));
+    }
+    let (scopes, ids): (Vec<i64>, Vec<i64>) = keys.into_iter().unzip();
+    let find = "SELECT scope_no, id, session_no, seq FROM retractions
+        JOIN unnest($1, $2) AS asked (scope_no, id) USING (scope_no, id)";
+    let rows = tx.rows(find, values![scopes, ids]).await?;
+    rows.iter()
+        .map(|row| {
+            let (scope, id) = (get(row, "scope_no")?, get(row, "id")?);
+            Ok((scope, id, get(row, "session_no")?, get(row, "seq")?))
+        })
+        .collect()
+}
+
+/// The positions that a retraction stores for evidence; evidence without events has position 0.
+pub(super) fn positions(events: &[EventSeq]) -> Vec<u64> {
+    match events {
+        [] => vec![0],
+        events => events.iter().map(|seq| seq.0).collect(),
+    }
 }

@@ -1,4 +1,4 @@
-//! What goes wrong between us and a server, and what can be done about it.
+//! Faults of a server or its connection, and the remedy for each.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,21 +8,21 @@ use deadpool_postgres::{PoolError, TimeoutType};
 use tokio_postgres::Error;
 use tokio_postgres::error::{Severity, SqlState};
 
-use super::dial::distrust;
+use super::dial::trust_advice;
 
-/// What can be done about a server that takes no changes.
+/// Advice for a server that takes no changes.
 pub(super) const READ_ONLY: &str = "it can only be read: either it is a standby that waits to take \
     over, and the address of the one that can be written is needed, or its operator has set \
     default_transaction_read_only";
 
-/// What went wrong inside a transaction.
+/// An error inside a transaction.
 #[derive(Debug)]
 pub(super) enum Fault {
     Sql(Error),
     Pool(PoolError),
     /// The server did not answer for so long.
     Silent(Duration),
-    /// A lock could not be had in time; who holds it, if the server says so.
+    /// A lock was not free in time; holds a description of its holder, if the server shows it.
     Locked(Option<String>),
     Store(StoreError),
 }
@@ -48,20 +48,20 @@ impl From<StoreError> for Fault {
     }
 }
 
-/// What can be done about a fault.
+/// The remedy for a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Remedy {
-    /// Somebody else was in the way.
+    /// Another transaction was in the way: try again.
     Again,
-    /// The connection broke; another one may do.
+    /// The connection broke; a new one may work.
     Reconnect,
     /// It took too long; trying at once would take as long.
     Later,
-    /// The server refuses to work.
+    /// The server refuses to work until a person acts.
     Act,
     /// Something is longer than the server can keep or find, such as a name of several KB.
     Shorten,
-    /// The store is closed: what it held lives elsewhere, as the message says.
+    /// The store is closed: its content was moved, as the message states.
     Move,
     None,
 }
@@ -81,31 +81,31 @@ impl Fault {
             Self::Pool(_) => Remedy::Reconnect,
             Self::Sql(error) => match error.code() {
                 Some(state) => remedy_of(state),
-                None if distrust(error).is_some() => Remedy::Act,
+                None if trust_advice(error).is_some() => Remedy::Act,
                 None if error.is_closed() || is_io(error) => Remedy::Reconnect,
                 None => Remedy::None,
             },
         }
     }
 
-    /// Whether the server itself says that the transaction failed. Not where it, or a pooler, ends the
+    /// Whether the server itself reports that the transaction failed. Not where it, or a pooler, ends the
     /// connection: that may happen after a commit, too.
     pub(super) fn is_rolled_back(&self) -> bool {
         let Self::Sql(error) = self else { return false };
-        let Some(said) = error.as_db_error() else {
+        let Some(reported) = error.as_db_error() else {
             return false;
         };
-        let class = said.code().code().get(..2);
-        said.parsed_severity() == Some(Severity::Error)
+        let class = reported.code().code().get(..2);
+        reported.parsed_severity() == Some(Severity::Error)
             && !matches!(class, Some("08" | "57" | "58"))
     }
 
-    /// Whether it says no more than that something failed before it.
-    pub(super) fn is_echo(&self) -> bool {
+    /// Whether the error only reports that an earlier statement failed.
+    pub(super) fn is_follow_up(&self) -> bool {
         matches!(self, Self::Sql(error) if error.code() == Some(&SqlState::IN_FAILED_SQL_TRANSACTION))
     }
 
-    /// The error as the caller of a store sees it; `server` names the database.
+    /// Converts the fault to the error that the store's caller gets; `server` names the database.
     pub(super) fn into_error(self, server: &str) -> StoreError {
         let remedy = self.remedy();
         let source = match self {
@@ -120,8 +120,10 @@ impl Fault {
                 what: server.to_owned(),
                 source,
             },
-            Remedy::Shorten | Remedy::Move => StoreError::Refused(told(source.as_ref())),
-            Remedy::None => StoreError::Corrupt(format!("{server}: {}", told(source.as_ref()))),
+            Remedy::Shorten | Remedy::Move => StoreError::Refused(with_causes(source.as_ref())),
+            Remedy::None => {
+                StoreError::Corrupt(format!("{server}: {}", with_causes(source.as_ref())))
+            }
         }
     }
 }
@@ -129,12 +131,12 @@ impl Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Store(error) => f.write_str(&told(error)),
+            Self::Store(error) => f.write_str(&with_causes(error)),
             Self::Sql(error) => match advice(error, self.remedy()) {
-                Some(advice) => write!(f, "{}; {advice}", told(error)),
-                None => f.write_str(&told(error)),
+                Some(advice) => write!(f, "{}; {advice}", with_causes(error)),
+                None => f.write_str(&with_causes(error)),
             },
-            Self::Pool(error) => f.write_str(&told(error)),
+            Self::Pool(error) => f.write_str(&with_causes(error)),
             Self::Silent(time) => write!(
                 f,
                 "the server has not answered for {} s; see whether it runs and can be reached",
@@ -148,31 +150,31 @@ impl fmt::Display for Fault {
     }
 }
 
-/// What a person can do about what the server says.
+/// What a person can do about a server's error.
 fn advice(error: &Error, remedy: Remedy) -> Option<&'static str> {
     match error.code() {
         Some(&SqlState::READ_ONLY_SQL_TRANSACTION) => Some(READ_ONLY),
         Some(&SqlState::DISK_FULL) => {
-            Some("make room on the server's disk; what waits then goes on by itself")
+            Some("free space on the server's disk; waiting work then continues by itself")
         }
         Some(&SqlState::TOO_MANY_CONNECTIONS) => {
             Some("raise max_connections on the server, or put a pooler before it")
         }
-        None if remedy == Remedy::Act => distrust(error),
+        None if remedy == Remedy::Act => trust_advice(error),
         _ if remedy == Remedy::Reconnect => Some("see whether the server runs and can be reached"),
         _ => None,
     }
 }
 
-/// An error with its causes: the outermost alone says only "db error".
-fn told(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut said = error.to_string();
+/// An error with its causes: the outermost alone is only "db error".
+fn with_causes(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut reported = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
-        said = format!("{said}: {error}");
+        reported = format!("{reported}: {error}");
         cause = error.source();
     }
-    said
+    reported
 }
 
 fn is_io(error: &Error) -> bool {
@@ -185,12 +187,12 @@ fn remedy_of(state: &SqlState) -> Remedy {
         SqlState::T_R_SERIALIZATION_FAILURE
         | SqlState::T_R_DEADLOCK_DETECTED
         | SqlState::LOCK_NOT_AVAILABLE
-        // Two made the same row at once: the second one finds it at its next try.
+        // Two transactions inserted the same row at once: the second one finds it at its next try.
         | SqlState::UNIQUE_VIOLATION => Remedy::Again,
         SqlState::ADMIN_SHUTDOWN
         | SqlState::CRASH_SHUTDOWN
         | SqlState::CANNOT_CONNECT_NOW
-        // This machine stood still in the middle.
+        // This machine paused in the middle.
         | SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT => Remedy::Reconnect,
         SqlState::QUERY_CANCELED => Remedy::Later,
         SqlState::INSUFFICIENT_PRIVILEGE | SqlState::READ_ONLY_SQL_TRANSACTION => Remedy::Act,
@@ -198,7 +200,7 @@ fn remedy_of(state: &SqlState) -> Remedy {
         _ => match state.code().get(..2) {
             Some("54") => Remedy::Shorten,
             Some("08") => Remedy::Reconnect,
-            // Who may come in, which database, resources, the operator, the system.
+            // Authentication, the database, resources, the operator, the system.
             Some("28" | "3D" | "53" | "57" | "58") => Remedy::Act,
             _ => Remedy::None,
         },

@@ -1,11 +1,11 @@
 //! Gaps as rows.
 
-use daybook_domain::{Failure, FailureClass, Gap, JobKey, JobKind};
+use daybook_domain::{Failure, Gap, JobKey, JobKind};
 use tokio_postgres::Row;
 
 use super::connection::Tx;
 use super::fault::Fault;
-use super::values::{get, values, word};
+use super::values::{SqlValue, get, parse_column, values};
 
 pub(super) async fn put(tx: &Tx, gap: &Gap) -> Result<(), Fault> {
     let (tenant, owner, name) = gap.job.parts();
@@ -16,13 +16,13 @@ pub(super) async fn put(tx: &Tx, gap: &Gap) -> Result<(), Fault> {
             failure_class = excluded.failure_class, failure_message = excluded.failure_message,
             at = excluded.at, engine = excluded.engine";
     let gap = values![
-        gap.job.kind().word(),
+        gap.job.kind().as_str(),
         tenant,
         owner,
         name,
         gap.from,
         gap.to,
-        gap.failure.class.word(),
+        gap.failure.class.as_str(),
         &gap.failure.message,
         gap.at,
         &gap.engine,
@@ -31,8 +31,19 @@ pub(super) async fn put(tx: &Tx, gap: &Gap) -> Result<(), Fault> {
     Ok(())
 }
 
+/// The gaps of all tenants, by job and position.
 pub(super) async fn all(tx: &Tx) -> Result<Vec<Gap>, Fault> {
-    let find = "SELECT * FROM gaps ORDER BY kind DESC, tenant, owner, name, from_seq";
+    let all = "true ORDER BY kind DESC, tenant, owner, name, from_seq";
+    select(tx, all, &[]).await
+}
+
+/// Gaps for which a condition holds, in the order that it ends with.
+pub(super) async fn select(
+    tx: &Tx,
+    condition: &str,
+    values: &[SqlValue],
+) -> Result<Vec<Gap>, Fault> {
+    let find = format!("SELECT * FROM gaps WHERE {condition}");
     let gap_of = |row: &Row| {
         Ok(Gap {
             job: key_of(row)?,
@@ -43,20 +54,20 @@ pub(super) async fn all(tx: &Tx) -> Result<Vec<Gap>, Fault> {
             engine: get(row, "engine")?,
         })
     };
-    tx.rows(find, &[]).await?.iter().map(gap_of).collect()
+    tx.rows(&find, values).await?.iter().map(gap_of).collect()
 }
 
-/// Forgets the gaps of a job, and says how many there were.
+/// Deletes the gaps of a job, and returns how many there were.
 pub(super) async fn delete(tx: &Tx, key: &JobKey) -> Result<usize, Fault> {
     let (tenant, owner, name) = key.parts();
     let gone = "DELETE FROM gaps WHERE kind = $1 AND tenant = $2 AND owner = $3 AND name = $4";
-    let key = values![key.kind().word(), tenant, owner, name];
+    let key = values![key.kind().as_str(), tenant, owner, name];
     let gone = tx.execute(gone, key).await?;
     usize::try_from(gone).map_err(|_| Fault::corrupt("more gaps than there can be"))
 }
 
 fn key_of(row: &Row) -> Result<JobKey, Fault> {
-    let kind = word(row, "kind", JobKind::from_word)?;
+    let kind = parse_column::<JobKind>(row, "kind")?;
     let part = |column: &str| get::<String>(row, column);
     JobKey::from_parts(kind, &part("tenant")?, &part("owner")?, &part("name")?)
         .ok_or_else(|| Fault::corrupt("owner of a gap cannot be read"))
@@ -64,7 +75,7 @@ fn key_of(row: &Row) -> Result<JobKey, Fault> {
 
 fn failure_of(row: &Row) -> Result<Failure, Fault> {
     Ok(Failure {
-        class: word(row, "failure_class", FailureClass::from_word)?,
+        class: parse_column(row, "failure_class")?,
         message: get(row, "failure_message")?,
     })
 }

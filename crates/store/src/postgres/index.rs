@@ -1,68 +1,53 @@
-//! What can be found by words, and how its documents are kept.
+//! The full-text index as rows.
 //!
-//! A tree holds one row for each word of each document, in the order (tenant, word, document): the
-//! newest documents with a word are a stretch of it, read from its end. The numbers of documents are
-//! those of [`crate::documents`]. Each row also names its document's owner, so that a filtered search
-//! reads nothing but the tree: the scope of an entry or observation; of an event its root and not its
-//! project, because a root may change projects. Beside the tree stands which words each document has,
-//! for taking it out again, and how many documents there are.
-
-use std::collections::BTreeSet;
+//! One table holds a row for each word of each document, ordered by (tenant, word, document): the newest
+//! documents with a word are one range of it, read from its end. The numbers of documents are those of
+//! [`crate::documents`]. Each row also names its document's owner, so that a filtered search reads only this
+//! table: the scope of an entry or observation; of an event its root and not its project, because a root may
+//! change projects. Other tables hold the words of each document, for deleting it again, and the number of
+//! documents.
 
 use async_trait::async_trait;
 use daybook_domain::index::{
-    Document, DocumentNo, Embedded, FileEntry, Filter, Outline, PASSAGE_END, SPEAKER_END, Step,
-    TermStats, Terms, Unembedded,
+    CandidateQuery, DocumentNo, DocumentOutline, DocumentVectors, EmbeddingInput, FileEntry,
+    IndexedDocument, SearchFilter, TermStats,
 };
 use daybook_domain::limits::APPEND_EVENTS;
-use daybook_domain::seams::Index;
-use daybook_domain::{EventSeq, NewEvent, Origin, Scope, SessionId, StoreError, Tenant, Timestamp};
+use daybook_domain::seams::{IndexReader, IndexWriter, VectorStore};
+use daybook_domain::{EventSeq, Origin, Scope, SessionId, StoreError, Tenant, Timestamp};
 
-use super::connection::{Tx, Walls};
+use super::connection::{TenantAccess, Tx};
 use super::fault::Fault;
+use super::index_rows::{NewDocument, forget, put};
 use super::names::{find_scope, find_session, scope_no};
-use super::sessions::event_no;
-use super::values::{get, values, word};
+use super::row_numbers::event_no;
+use super::values::{get, parse_column, values};
 use super::{PostgresStore, outlines, queries, vectors};
 use crate::bounds::STEP_ROWS;
-use crate::documents::{ENTRIES, SAID, event_doc, observation_doc};
+use crate::documents::{ENTRIES, observation_doc};
 
-/// Longest word that the tree takes as it is, in bytes; PostgreSQL refuses keys beyond 2.7 KB.
-const WORD_BYTES: usize = 512;
-
-/// Documents that one transaction takes out when all are.
-const CLEARED: usize = 1024;
+/// Documents that one transaction deletes when a tenant's index is cleared.
+const CLEAR_STEP: usize = 1024;
 
 #[async_trait]
-impl Index for PostgresStore {
+impl IndexReader for PostgresStore {
     async fn term_stats(
         &self,
         tenant: &Tenant,
         tokens: &[String],
     ) -> Result<TermStats, StoreError> {
         let stats = |tx| async move { queries::term_stats(&tx, tenant, tokens).await };
-        self.read(Walls::Within(tenant), stats).await
+        self.read(TenantAccess::Only(tenant), stats).await
     }
 
     async fn matches(
         &self,
         tenant: &Tenant,
-        steps: &[Step],
-        filter: &Filter,
+        steps: &[CandidateQuery],
+        filter: &SearchFilter,
     ) -> Result<Vec<DocumentNo>, StoreError> {
         let matches = |tx| async move { queries::matches(&tx, tenant, steps, filter).await };
-        self.read(Walls::Within(tenant), matches).await
-    }
-
-    async fn nearest(
-        &self,
-        tenant: &Tenant,
-        signs: (&str, &[u64]),
-        filter: &Filter,
-        limit: usize,
-    ) -> Result<Vec<DocumentNo>, StoreError> {
-        let nearest = |tx| async move { vectors::nearest(&tx, tenant, signs, filter, limit).await };
-        self.read(Walls::Within(tenant), nearest).await
+        self.read(TenantAccess::Only(tenant), matches).await
     }
 
     async fn outlines(
@@ -70,9 +55,9 @@ impl Index for PostgresStore {
         tenant: &Tenant,
         docs: &[DocumentNo],
         model: Option<&str>,
-    ) -> Result<Vec<Outline>, StoreError> {
+    ) -> Result<Vec<DocumentOutline>, StoreError> {
         let outlines = |tx| async move { outlines::outlines(&tx, tenant, docs, model).await };
-        self.read(Walls::Within(tenant), outlines).await
+        self.read(TenantAccess::Only(tenant), outlines).await
     }
 
     async fn surroundings(
@@ -82,46 +67,68 @@ impl Index for PostgresStore {
         reach: usize,
     ) -> Result<Vec<DocumentNo>, StoreError> {
         let beside = |tx| async move { outlines::surroundings(&tx, tenant, docs, reach).await };
-        self.read(Walls::Within(tenant), beside).await
+        self.read(TenantAccess::Only(tenant), beside).await
     }
 
     async fn documents(
         &self,
         tenant: &Tenant,
         docs: &[DocumentNo],
-    ) -> Result<Vec<Document>, StoreError> {
+    ) -> Result<Vec<IndexedDocument>, StoreError> {
         let documents = |tx| async move { queries::documents(&tx, tenant, docs).await };
-        self.read(Walls::Within(tenant), documents).await
+        self.read(TenantAccess::Only(tenant), documents).await
+    }
+}
+
+#[async_trait]
+impl VectorStore for PostgresStore {
+    async fn nearest(
+        &self,
+        tenant: &Tenant,
+        signs: (&str, &[u64]),
+        filter: &SearchFilter,
+        limit: usize,
+    ) -> Result<Vec<DocumentNo>, StoreError> {
+        let nearest = |tx| async move { vectors::nearest(&tx, tenant, signs, filter, limit).await };
+        self.read(TenantAccess::Only(tenant), nearest).await
     }
 
     async fn choose_model(&self, tenant: &Tenant, model: &str) -> Result<bool, StoreError> {
         let known = |tx| async move { vectors::model(&tx, tenant).await };
-        if self.read(Walls::Within(tenant), known).await?.as_deref() == Some(model) {
+        if self
+            .read(TenantAccess::Only(tenant), known)
+            .await?
+            .as_deref()
+            == Some(model)
+        {
             return Ok(false);
         }
         let choose = |tx| async move { vectors::choose_model(&tx, tenant, model).await };
-        self.write(Walls::Within(tenant), choose).await
+        self.write(TenantAccess::Only(tenant), choose).await
     }
 
     async fn unembedded(
         &self,
         tenant: &Tenant,
         limit: usize,
-    ) -> Result<Vec<Unembedded>, StoreError> {
+    ) -> Result<Vec<EmbeddingInput>, StoreError> {
         let waiting = |tx| async move { vectors::unembedded(&tx, tenant, limit).await };
-        self.read(Walls::Within(tenant), waiting).await
+        self.read(TenantAccess::Only(tenant), waiting).await
     }
 
     async fn put_vectors(
         &self,
         tenant: &Tenant,
         model: &str,
-        embedded: &[Embedded],
+        embedded: &[DocumentVectors],
     ) -> Result<(), StoreError> {
         let put = |tx| async move { vectors::put(&tx, tenant, model, embedded).await };
-        self.write(Walls::Within(tenant), put).await
+        self.write(TenantAccess::Only(tenant), put).await
     }
+}
 
+#[async_trait]
+impl IndexWriter for PostgresStore {
     async fn put_file(
         &self,
         scope: &Scope,
@@ -131,19 +138,19 @@ impl Index for PostgresStore {
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let put = |tx| async move { put_file(&tx, scope, (file, stamp), entries, now).await };
-        self.write(Walls::Within(&scope.tenant), put).await
+        self.write(TenantAccess::Only(&scope.tenant), put).await
     }
 
     async fn file_stamps(&self, scope: &Scope) -> Result<Vec<(String, String)>, StoreError> {
         let stamps = |tx| async move { file_stamps(&tx, scope).await };
-        self.read(Walls::Within(&scope.tenant), stamps).await
+        self.read(TenantAccess::Only(&scope.tenant), stamps).await
     }
 
     async fn clear(&self, tenant: &Tenant) -> Result<(), StoreError> {
         let files = |tx| async move { clear_files(&tx, tenant).await };
-        self.write(Walls::Within(tenant), files).await?;
+        self.write(TenantAccess::Only(tenant), files).await?;
         let step = |tx| async move { clear_step(&tx, tenant).await };
-        while self.write(Walls::Within(tenant), step).await? {}
+        while self.write(TenantAccess::Only(tenant), step).await? {}
         Ok(())
     }
 
@@ -157,20 +164,20 @@ impl Index for PostgresStore {
             return Err(StoreError::Refused(what));
         }
         let index = |tx| async move { index_events(&tx, session, events).await };
-        self.write(Walls::Within(&session.tenant), index).await
+        self.write(TenantAccess::Only(&session.tenant), index).await
     }
 
     async fn index_observations(&self, scope: &Scope) -> Result<(), StoreError> {
         let mut after = Some(0);
         while let Some(last) = after {
             let index = |tx| async move { index_observations(&tx, scope, last).await };
-            after = self.write(Walls::Within(&scope.tenant), index).await?;
+            after = self.write(TenantAccess::Only(&scope.tenant), index).await?;
         }
         Ok(())
     }
 }
 
-/// Forgets a tenant's files; their entries' words are left to [`clear_step`].
+/// Deletes a tenant's files; the words of their entries are left to [`clear_step`].
 async fn clear_files(tx: &Tx, tenant: &Tenant) -> Result<(), Fault> {
     let clear = "WITH own AS MATERIALIZED (SELECT tenant_no FROM tenants WHERE tenant = $1),
         entries AS (
@@ -181,173 +188,18 @@ async fn clear_files(tx: &Tx, tenant: &Tenant) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Forgets some of a tenant's documents. False when none is left.
+/// Deletes some of a tenant's documents. False when none is left.
 async fn clear_step(tx: &Tx, tenant: &Tenant) -> Result<bool, Fault> {
     let find = "SELECT doc FROM ix_docs
         WHERE tenant_no = (SELECT tenant_no FROM tenants WHERE tenant = $1) LIMIT $2";
-    let rows = tx.rows(find, values![&tenant.0, CLEARED]).await?;
+    let rows = tx.rows(find, values![&tenant.0, CLEAR_STEP]).await?;
     let docs: Vec<i64> = rows
         .iter()
         .map(|row| get(row, "doc"))
         .collect::<Result<_, _>>()?;
-    let left = docs.len() == CLEARED;
+    let left = docs.len() == CLEAR_STEP;
     forget(tx, docs).await?;
     Ok(left)
-}
-
-/// A document on its way into the index.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct NewDocument<'a> {
-    doc: i64,
-    owner: Option<i64>,
-    origin: Option<Origin>,
-    at: Timestamp,
-    tokens: &'a str,
-}
-
-impl<'a> NewDocument<'a> {
-    /// An event with the number of its row and of its place's root.
-    pub(super) fn event(no: i64, root: Option<i64>, event: &'a NewEvent) -> Self {
-        Self::event_said(no, root, (event.origin, event.at), &event.tokens)
-    }
-
-    fn event_said(
-        no: i64,
-        root: Option<i64>,
-        (origin, at): (Origin, Timestamp),
-        tokens: &'a str,
-    ) -> Self {
-        Self {
-            doc: event_doc(no, origin),
-            owner: root.map(root_owner),
-            origin: Some(origin),
-            at,
-            tokens,
-        }
-    }
-
-    /// An observation, of the time of the evidence that lends it its words.
-    pub(super) fn observation(no: i64, scope: i64, at: Timestamp, tokens: &'a str) -> Self {
-        Self {
-            doc: observation_doc(no),
-            owner: Some(scope),
-            origin: None,
-            at,
-            tokens,
-        }
-    }
-}
-
-/// A root as the owner of events; scopes have the numbers above zero.
-pub(super) fn root_owner(root: i64) -> i64 {
-    -root
-}
-
-/// A token as the tree keeps it and as it is asked for.
-pub(super) fn whole_word(token: &str) -> String {
-    if token.len() > WORD_BYTES {
-        format!("\u{e000}{}", blake3::hash(token.as_bytes()).to_hex())
-    } else {
-        token.to_owned()
-    }
-}
-
-/// The distinct words of a document, joined by blanks.
-fn distinct_words(tokens: &str) -> String {
-    let words: BTreeSet<&str> = tokens
-        .split([' ', PASSAGE_END, SPEAKER_END])
-        .filter(|token| !token.is_empty())
-        .collect();
-    let words: Vec<String> = words.into_iter().map(whole_word).collect();
-    words.join(" ")
-}
-
-/// Adds documents that are not there; those without tokens cannot be found and are left out. What tools did
-/// gets no vectors: there is much of it, and little of that is asked for in other words than its own.
-pub(super) fn put(tx: &Tx, tenant: i64, documents: &[NewDocument<'_>]) {
-    let with_words = documents
-        .iter()
-        .map(|one| (one, distinct_words(one.tokens)));
-    let (documents, words): (Vec<&NewDocument<'_>>, Vec<String>) =
-        with_words.filter(|(_, words)| !words.is_empty()).unzip();
-    if documents.is_empty() {
-        return;
-    }
-    // In the order of the tree, so that neighbours go into the same page.
-    let put = "WITH added AS (
-            SELECT doc, owner, origin, at, terms, string_to_array(words, ' ') AS words
-            FROM unnest($2, $3, $4, $5, $6, $7) AS added (doc, owner, origin, at, terms, words)
-        ), kept AS (
-            INSERT INTO ix_docs (doc, tenant_no, owner, origin, at, terms, words)
-            SELECT doc, $1, owner, origin, at, terms, words FROM added
-        ), waiting AS (
-            INSERT INTO ix_unembedded (tenant_no, doc) SELECT $1, doc FROM added WHERE doc >= $8
-            ON CONFLICT DO NOTHING
-        ), found AS (
-            INSERT INTO ix_words (tenant_no, word, doc, owner)
-            SELECT $1, word, doc, owner FROM added, unnest(words) AS word ORDER BY word, doc
-        )
-        SELECT count(*) FROM added";
-    let values = values![
-        tenant,
-        column(&documents, |one| one.doc),
-        column(&documents, |one| one.owner),
-        column(&documents, |one| one.origin.map(Origin::word)),
-        column(&documents, |one| one.at.0),
-        column(&documents, |one| Terms::of(one.tokens).to_bytes()),
-        words,
-        SAID
-    ];
-    tx.leave(put, values);
-    let added = i64::try_from(documents.len()).unwrap_or(i64::MAX);
-    resize(tx, tenant, added);
-}
-
-fn column<T>(documents: &[&NewDocument<'_>], part: impl Fn(&NewDocument<'_>) -> T) -> Vec<T> {
-    documents.iter().map(|one| part(one)).collect()
-}
-
-/// Counts so many documents more, or fewer, in a row that nobody else counts in at this moment: an old
-/// one where there is one. So nobody waits to count, and the number is the sum of few rows.
-fn resize(tx: &Tx, tenant: i64, more: i64) {
-    let count = "WITH free AS MATERIALIZED (
-            SELECT size_no FROM ix_sizes WHERE tenant_no = $1
-            ORDER BY size_no LIMIT 1 FOR UPDATE SKIP LOCKED
-        ), counted AS (
-            UPDATE ix_sizes SET documents = documents + $2 FROM free
-            WHERE ix_sizes.size_no = free.size_no RETURNING 1
-        )
-        INSERT INTO ix_sizes (tenant_no, documents)
-        SELECT $1, $2 WHERE NOT EXISTS (SELECT FROM counted)";
-    tx.leave(count, values![tenant, more]);
-}
-
-/// Takes documents out, as far as they are there.
-pub(super) async fn forget(tx: &Tx, docs: Vec<i64>) -> Result<(), Fault> {
-    if docs.is_empty() {
-        return Ok(());
-    }
-    let forget = "WITH gone AS (
-            DELETE FROM ix_docs WHERE doc = ANY ($1) RETURNING tenant_no, doc, words
-        ), lost AS (
-            DELETE FROM ix_words USING
-                (SELECT tenant_no, doc, unnest(words) AS word FROM gone) AS held
-            WHERE ix_words.tenant_no = held.tenant_no AND ix_words.word = held.word
-                AND ix_words.doc = held.doc
-        )
-        SELECT tenant_no, -count(*) AS more FROM gone GROUP BY tenant_no";
-    for row in tx.rows(forget, values![docs.clone()]).await? {
-        let tenant = get(&row, "tenant_no")?;
-        vectors::forget(tx, tenant, &docs);
-        resize(tx, tenant, get(&row, "more")?);
-    }
-    Ok(())
-}
-
-/// Takes events out, as far as they are there.
-pub(super) async fn forget_events(tx: &Tx, events: &[(i64, Origin)]) -> Result<(), Fault> {
-    let docs = events.iter().map(|&(no, origin)| event_doc(no, origin));
-    forget(tx, docs.collect()).await
 }
 
 async fn file_stamps(tx: &Tx, scope: &Scope) -> Result<Vec<(String, String)>, Fault> {
@@ -460,10 +312,11 @@ async fn index_events(
         let Some((_, tokens)) = events.get(nth - 1) else {
             continue;
         };
-        let origin = word(&found, "origin", Origin::from_word)?;
+        let origin = parse_column::<Origin>(&found, "origin")?;
         let no = get(&found, "event_no")?;
-        let said = (origin, get(&found, "at")?);
-        let document = NewDocument::event_said(no, get(&found, "root_no")?, said, tokens);
+        let origin_and_time = (origin, get(&found, "at")?);
+        let document =
+            NewDocument::event_with_tokens(no, get(&found, "root_no")?, origin_and_time, tokens);
         documents.insert(document.doc, document);
     }
     forget(tx, documents.keys().copied().collect()).await?;
@@ -472,7 +325,8 @@ async fn index_events(
     Ok(())
 }
 
-/// Indexes some of a scope's observations, those numbered after `last`. Returns where to go on.
+/// Indexes some of a scope's observations, those numbered after `last`. Returns the last one, to continue
+/// behind it.
 async fn index_observations(tx: &Tx, scope: &Scope, last: i64) -> Result<Option<i64>, Fault> {
     let Some(scope) = find_scope(tx, scope).await? else {
         return Ok(None);

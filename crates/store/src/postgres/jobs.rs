@@ -1,71 +1,31 @@
-//! Background work: each call locks a row, applies one transition of [`Job`] and saves it, in one
-//! transaction. Two claimers therefore never see the same job free.
+//! Background work: each call locks a row, applies one transition of [`Job`] and saves it, in one transaction.
+//! Two claims therefore never find the same job free.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use daybook_domain::seams::JobStore;
+use daybook_domain::seams::{GapKey, JobControl, JobListing, JobQueue, JobWatch};
 use daybook_domain::{
-    Claim, Claimed, FailOutcome, FailedTry, FailureClass, FinishOutcome, Gap, Job, JobKey, JobKind,
-    LeaseToken, Mark, Priority, SessionId, StoreError, Tallied, Tally, Timestamp,
+    Claim, ClaimedJob, DueMark, FailOutcome, FailedTry, FailureClass, FinishOutcome, Gap, Job,
+    JobKey, JobKind, LeaseToken, Page, PageRequest, Priority, SessionId, StoreError, Tally,
+    TallyKind, Tenant, Timestamp,
 };
 
-use super::connection::{Tx, Walls};
+use super::connection::{TenantAccess, Tx};
 use super::fault::Fault;
-use super::gaps;
-use super::job_rows::{self, select};
-use super::values::{get, values, word};
-use super::{PostgresStore, changes, extractions, lanes};
+use super::job_rows::{self, mark, select};
+use super::values::{get, parse_column, values};
+use super::{PostgresStore, changes, extractions, gaps, lanes};
 use crate::bounds::STEP_JOBS;
 
 #[async_trait]
-impl JobStore for PostgresStore {
-    async fn mark(&self, key: &JobKey, raise: Mark) -> Result<(), StoreError> {
-        let work = |tx| async move { mark(&tx, key, raise).await };
-        self.write(Walls::Within(key.tenant()), work).await
-    }
-
-    async fn hasten(
-        &self,
-        key: &JobKey,
-        now: Timestamp,
-        priority: Priority,
-    ) -> Result<(), StoreError> {
-        self.change(key, (), |job| job.hasten(now, priority)).await
-    }
-
-    async fn reprioritize(
-        &self,
-        session: &SessionId,
-        user: Option<&str>,
-        most: usize,
-    ) -> Result<usize, StoreError> {
-        // A job that somebody changes at this moment does not wait, or soon says itself how urgent
-        // it is.
-        let beside = "kind = 'extract' AND tenant = $1 AND lane_user = $2 AND lane_agent = $3
-            AND name <> $4 AND \"user\" IS NOT DISTINCT FROM $5 AND due_at IS NOT NULL
-            ORDER BY deadline, name LIMIT $6 FOR UPDATE SKIP LOCKED";
-        let work = |tx| async move {
-            let lane = (user.unwrap_or_default(), &session.agent);
-            let key = (&session.tenant.0, &session.host_id);
-            let values = values![key.0, lane.0, lane.1, key.1, user, most];
-            let mut waiting = select(&tx, beside, values).await?;
-            waiting
-                .iter_mut()
-                .for_each(|job| job.raise(Priority::Raised));
-            job_rows::save_all(&tx, &waiting);
-            Ok(waiting.len())
-        };
-        self.write(Walls::Within(&session.tenant), work).await
-    }
-
-    async fn claim(&self, claim: Claim<'_>) -> Result<Vec<Claimed>, StoreError> {
+impl JobQueue for PostgresStore {
+    async fn claim(&self, claim: Claim<'_>) -> Result<Vec<ClaimedJob>, StoreError> {
         if claim.limits.jobs == 0 {
             return Ok(Vec::new());
         }
         let work = |tx| async move { grant(&tx, &claim).await };
-        self.write(Walls::None, work).await
+        self.write(TenantAccess::All, work).await
     }
 
     async fn heartbeat(
@@ -96,7 +56,7 @@ impl JobStore for PostgresStore {
             job_rows::save_all(&tx, &held);
             Ok(held.len())
         };
-        self.write(Walls::None, work).await
+        self.write(TenantAccess::All, work).await
     }
 
     async fn holders(&self) -> Result<Vec<String>, StoreError> {
@@ -106,7 +66,7 @@ impl JobStore for PostgresStore {
             let rows = tx.rows(find, &[]).await?;
             rows.iter().map(|row| get(row, "lease_holder")).collect()
         };
-        self.read(Walls::None, work).await
+        self.read(TenantAccess::All, work).await
     }
 
     async fn finish(
@@ -120,10 +80,11 @@ impl JobStore for PostgresStore {
                 return Ok(FinishOutcome::LeaseLost);
             };
             let outcome = job.finish(token, upto, now);
-            end(&tx, &mut job, &[Tallied::finish(outcome)], now).await?;
+            end(&tx, &mut job, &[TallyKind::finish(outcome)], now).await?;
             Ok(outcome)
         };
-        self.write(Walls::Within(token.job().tenant()), work).await
+        self.write(TenantAccess::Only(token.job().tenant()), work)
+            .await
     }
 
     async fn fail(
@@ -140,11 +101,105 @@ impl JobStore for PostgresStore {
             if let FailOutcome::GaveUp(gap) = &outcome {
                 gaps::put(&tx, gap).await?;
             }
-            let tallied = Tallied::failure(failed.failure.class, &outcome);
+            let tallied = TallyKind::failure(failed.failure.class, &outcome);
             end(&tx, &mut job, &tallied, now).await?;
             Ok(outcome)
         };
-        self.write(Walls::Within(token.job().tenant()), work).await
+        self.write(TenantAccess::Only(token.job().tenant()), work)
+            .await
+    }
+}
+
+#[async_trait]
+impl JobWatch for PostgresStore {
+    async fn jobs_of_all_tenants(&self, kind: JobKind) -> Result<Vec<Job>, StoreError> {
+        let of_kind = "kind = $1 ORDER BY tenant, owner, name";
+        let work = |tx| async move { select(&tx, of_kind, values![kind.as_str()]).await };
+        self.read(TenantAccess::All, work).await
+    }
+
+    async fn gaps_of_all_tenants(&self) -> Result<Vec<Gap>, StoreError> {
+        let work = |tx| async move { gaps::all(&tx).await };
+        self.read(TenantAccess::All, work).await
+    }
+
+    async fn tallies(&self) -> Result<Vec<Tally>, StoreError> {
+        let find =
+            "SELECT kind, what, sum(count)::BIGINT AS count FROM tallies GROUP BY kind, what";
+        let work = |tx: Tx| async move {
+            let mut tallies = Vec::new();
+            for row in &tx.rows(find, &[]).await? {
+                tallies.push(Tally {
+                    kind: parse_column(row, "kind")?,
+                    what: parse_column(row, "what")?,
+                    count: get(row, "count")?,
+                });
+            }
+            tallies.sort_by_key(|tally| (tally.kind, tally.what));
+            Ok(tallies)
+        };
+        self.read(TenantAccess::All, work).await
+    }
+
+    async fn next_due(&self, kind: JobKind) -> Result<Option<Timestamp>, StoreError> {
+        let first = "SELECT due_at FROM jobs WHERE kind = $1 AND due_at IS NOT NULL
+            ORDER BY due_at LIMIT 1";
+        let work = |tx: Tx| async move {
+            let row = tx.row(first, values![kind.as_str()]).await?;
+            row.map(|row| get(&row, "due_at")).transpose()
+        };
+        self.read(TenantAccess::All, work).await
+    }
+
+    async fn version(&self) -> Result<u64, StoreError> {
+        let work = |tx| async move { changes::version(&tx).await };
+        self.read(TenantAccess::All, work).await
+    }
+
+    async fn until_changed(&self, seen: u64, longest: Duration) -> Result<(), StoreError> {
+        changes::until_changed(self, seen, longest).await
+    }
+}
+
+#[async_trait]
+impl JobControl for PostgresStore {
+    async fn mark(&self, key: &JobKey, raise: DueMark) -> Result<(), StoreError> {
+        let work = |tx| async move { mark(&tx, key, raise).await };
+        self.write(TenantAccess::Only(key.tenant()), work).await
+    }
+
+    async fn hasten(
+        &self,
+        key: &JobKey,
+        now: Timestamp,
+        priority: Priority,
+    ) -> Result<(), StoreError> {
+        self.change(key, (), |job| job.hasten(now, priority)).await
+    }
+
+    async fn reprioritize(
+        &self,
+        session: &SessionId,
+        user: Option<&str>,
+        most: usize,
+    ) -> Result<usize, StoreError> {
+        // A job that another transaction is changing at this moment is not waiting, or gets its new urgency
+        // from that change.
+        let beside = "kind = 'extract' AND tenant = $1 AND lane_user = $2 AND lane_agent = $3
+            AND name <> $4 AND \"user\" IS NOT DISTINCT FROM $5 AND due_at IS NOT NULL
+            ORDER BY deadline, name LIMIT $6 FOR UPDATE SKIP LOCKED";
+        let work = |tx| async move {
+            let lane = (user.unwrap_or_default(), &session.agent);
+            let key = (&session.tenant.0, &session.host_id);
+            let values = values![key.0, lane.0, lane.1, key.1, user, most];
+            let mut waiting = select(&tx, beside, values).await?;
+            waiting
+                .iter_mut()
+                .for_each(|job| job.raise(Priority::Raised));
+            job_rows::save_all(&tx, &waiting);
+            Ok(waiting.len())
+        };
+        self.write(TenantAccess::Only(&session.tenant), work).await
     }
 
     async fn cancel(
@@ -160,11 +215,11 @@ impl JobStore for PostgresStore {
             let gap = job.cancel(now, engine);
             if let Some(gap) = &gap {
                 gaps::put(&tx, gap).await?;
-                end(&tx, &mut job, &[Tallied::Cancelled], now).await?;
+                end(&tx, &mut job, &[TallyKind::Cancelled], now).await?;
             }
             Ok(gap)
         };
-        self.write(Walls::Within(key.tenant()), work).await
+        self.write(TenantAccess::Only(key.tenant()), work).await
     }
 
     async fn retry(&self, key: &JobKey, now: Timestamp) -> Result<bool, StoreError> {
@@ -178,32 +233,6 @@ impl JobStore for PostgresStore {
         self.change(key, false, retry).await
     }
 
-    async fn job(&self, key: &JobKey) -> Result<Option<Job>, StoreError> {
-        let (tenant, owner, name) = key.parts();
-        let found = "kind = $1 AND tenant = $2 AND owner = $3 AND name = $4";
-        let work = |tx| async move {
-            let parts = values![key.kind().word(), tenant, owner, name];
-            Ok(select(&tx, found, parts).await?.pop())
-        };
-        self.read(Walls::Within(key.tenant()), work).await
-    }
-
-    async fn jobs(&self, kind: JobKind) -> Result<Vec<Job>, StoreError> {
-        let of_kind = "kind = $1 ORDER BY tenant, owner, name";
-        let work = |tx| async move { select(&tx, of_kind, values![kind.word()]).await };
-        self.read(Walls::None, work).await
-    }
-
-    async fn next_due(&self, kind: JobKind) -> Result<Option<Timestamp>, StoreError> {
-        let first = "SELECT due_at FROM jobs WHERE kind = $1 AND due_at IS NOT NULL
-            ORDER BY due_at LIMIT 1";
-        let work = |tx: Tx| async move {
-            let row = tx.row(first, values![kind.word()]).await?;
-            row.map(|row| get(&row, "due_at")).transpose()
-        };
-        self.read(Walls::None, work).await
-    }
-
     async fn redo(&self, key: &JobKey, now: Timestamp) -> Result<(), StoreError> {
         let work = |tx| async move {
             if let Some(job) = job_rows::load(&tx, key).await? {
@@ -212,12 +241,7 @@ impl JobStore for PostgresStore {
             }
             Ok(())
         };
-        self.write(Walls::Within(key.tenant()), work).await
-    }
-
-    async fn gaps(&self) -> Result<Vec<Gap>, StoreError> {
-        let work = |tx| async move { gaps::all(&tx).await };
-        self.read(Walls::None, work).await
+        self.write(TenantAccess::Only(key.tenant()), work).await
     }
 
     async fn revive_gaps(
@@ -229,42 +253,89 @@ impl JobStore for PostgresStore {
         let outdated =
             |gap: &Gap| gap.engine != engine && gap.failure.class != FailureClass::Cancelled;
         let wanted = |gap: &Gap| job.map_or(outdated(gap), |job| &gap.job == job);
-        let gaps = self.gaps().await?;
+        let gaps = match job {
+            Some(job) => self.gaps_of(job).await?,
+            None => self.gaps_of_all_tenants().await?,
+        };
         let mut keys: Vec<JobKey> = gaps.into_iter().filter(wanted).map(|gap| gap.job).collect();
         keys.dedup();
         let mut revived = 0;
         for some in keys.chunks(STEP_JOBS) {
             let work = |tx| async move { revive(&tx, some, now).await };
-            revived += self.write(Walls::None, work).await?;
+            revived += self.write(TenantAccess::All, work).await?;
         }
         Ok(revived)
     }
+}
 
-    async fn tallies(&self) -> Result<Vec<Tally>, StoreError> {
-        let find =
-            "SELECT kind, what, sum(count)::BIGINT AS count FROM tallies GROUP BY kind, what";
-        let work = |tx: Tx| async move {
-            let mut tallies = Vec::new();
-            for row in &tx.rows(find, &[]).await? {
-                tallies.push(Tally {
-                    kind: word(row, "kind", JobKind::from_word)?,
-                    what: word(row, "what", Tallied::from_word)?,
-                    count: get(row, "count")?,
-                });
-            }
-            tallies.sort_by_key(|tally| (tally.kind, tally.what));
-            Ok(tallies)
+#[async_trait]
+impl JobListing for PostgresStore {
+    async fn job(&self, key: &JobKey) -> Result<Option<Job>, StoreError> {
+        let (tenant, owner, name) = key.parts();
+        let found = "kind = $1 AND tenant = $2 AND owner = $3 AND name = $4";
+        let work = |tx| async move {
+            let parts = values![key.kind().as_str(), tenant, owner, name];
+            Ok(select(&tx, found, parts).await?.pop())
         };
-        self.read(Walls::None, work).await
+        self.read(TenantAccess::Only(key.tenant()), work).await
     }
 
-    async fn version(&self) -> Result<u64, StoreError> {
-        let work = |tx| async move { changes::version(&tx).await };
-        self.read(Walls::None, work).await
+    async fn jobs(
+        &self,
+        tenant: &Tenant,
+        kind: JobKind,
+        page: PageRequest<JobKey>,
+    ) -> Result<Page<Job, JobKey>, StoreError> {
+        let most = page.most();
+        let (behind, (_, owner, name)) = match &page.after {
+            Some(job) => (">", job.parts()),
+            None => (">=", ("", "", "")),
+        };
+        let of_tenant = format!(
+            "kind = $1 AND tenant = $2 AND (owner, name) {behind} ($3, $4)
+             ORDER BY owner, name LIMIT $5"
+        );
+        let of_tenant = &of_tenant;
+        let work = |tx| async move {
+            let values = values![kind.as_str(), &tenant.0, owner, name, most + 1];
+            select(&tx, of_tenant, values).await
+        };
+        let jobs = self.read(TenantAccess::Only(tenant), work).await?;
+        Ok(Page::cut(jobs, most, |job| job.key.clone()))
     }
 
-    async fn until_changed(&self, seen: u64, longest: Duration) -> Result<(), StoreError> {
-        changes::until_changed(self, seen, longest).await
+    async fn gaps(
+        &self,
+        tenant: &Tenant,
+        kind: JobKind,
+        page: PageRequest<GapKey>,
+    ) -> Result<Page<Gap, GapKey>, StoreError> {
+        let most = page.most();
+        let (behind, (_, owner, name), from) = match &page.after {
+            Some((job, from)) => (">", job.parts(), *from),
+            None => (">=", ("", "", ""), 0),
+        };
+        let of_tenant = format!(
+            "kind = $1 AND tenant = $2 AND (owner, name, from_seq) {behind} ($3, $4, $5)
+             ORDER BY owner, name, from_seq LIMIT $6"
+        );
+        let of_tenant = &of_tenant;
+        let work = |tx| async move {
+            let values = values![kind.as_str(), &tenant.0, owner, name, from, most + 1];
+            gaps::select(&tx, of_tenant, values).await
+        };
+        let gaps = self.read(TenantAccess::Only(tenant), work).await?;
+        Ok(Page::cut(gaps, most, |gap| (gap.job.clone(), gap.from)))
+    }
+
+    async fn gaps_of(&self, job: &JobKey) -> Result<Vec<Gap>, StoreError> {
+        let (tenant, owner, name) = job.parts();
+        let of_job = "kind = $1 AND tenant = $2 AND owner = $3 AND name = $4 ORDER BY from_seq";
+        let work = |tx| async move {
+            let values = values![job.kind().as_str(), tenant, owner, name];
+            gaps::select(&tx, of_job, values).await
+        };
+        self.read(TenantAccess::Only(job.tenant()), work).await
     }
 }
 
@@ -288,66 +359,13 @@ impl PostgresStore {
             }
             Ok(outcome)
         };
-        self.write(Walls::Within(key.tenant()), work).await
+        self.write(TenantAccess::Only(key.tenant()), work).await
     }
-}
-
-/// Raises a job's input, creating the job when it is new.
-pub(super) async fn mark(tx: &Tx, key: &JobKey, mark: Mark) -> Result<(), Fault> {
-    change_or_create(tx, key, None, |job| job.mark(mark)).await
-}
-
-/// Raises the inputs of jobs, creating those that are new.
-pub(super) async fn mark_all(tx: &Tx, marks: &BTreeMap<JobKey, Mark>) -> Result<(), Fault> {
-    let keys: Vec<&JobKey> = marks.keys().collect();
-    let mut known = job_rows::load_all(tx, &keys).await?;
-    let mut new: Vec<Job> = Vec::new();
-    for (key, mark) in marks {
-        match known.iter_mut().find(|job| &job.key == key) {
-            Some(job) => job.mark(*mark),
-            None => {
-                let mut job = Job::new(key.clone());
-                job.mark(*mark);
-                new.push(job);
-            }
-        }
-    }
-    job_rows::save_all(tx, &known);
-    job_rows::insert_all(tx, &new);
-    Ok(())
-}
-
-/// Changes a job, creating it when it is new.
-pub(super) async fn change_or_create<T>(
-    tx: &Tx,
-    key: &JobKey,
-    user: Option<&str>,
-    change: impl FnOnce(&mut Job) -> T,
-) -> Result<T, Fault> {
-    let known = job_rows::load(tx, key).await?;
-    let is_new = known.is_none();
-    let mut job = known.unwrap_or_else(|| Job::new(key.clone()));
-    if let Some(user) = user {
-        job.user = Some(user.to_owned());
-    }
-    let changed = change(&mut job);
-    if is_new {
-        job_rows::insert_all(tx, std::slice::from_ref(&job));
-    } else {
-        job_rows::save(tx, &job);
-    }
-    Ok(changed)
-}
-
-/// Counts one more.
-pub(super) fn tally(tx: &Tx, kind: JobKind, what: Tallied) {
-    let count = "SELECT count_more($1, $2, 1)";
-    tx.leave(count, values![kind.word(), vec![what.word()]]);
 }
 
 /// Grants jobs in turn, up to the claim's limits.
-async fn grant(tx: &Tx, claim: &Claim<'_>) -> Result<Vec<Claimed>, Fault> {
-    let mut jobs = lanes::next(tx, claim).await?;
+async fn grant(tx: &Tx, claim: &Claim<'_>) -> Result<Vec<ClaimedJob>, Fault> {
+    let mut jobs = lanes::next_jobs(tx, claim).await?;
     let mut claimed = Vec::new();
     jobs.retain_mut(|job| {
         let granted = job.claim(claim.holder, claim.now, claim.lease);
@@ -356,19 +374,19 @@ async fn grant(tx: &Tx, claim: &Claim<'_>) -> Result<Vec<Claimed>, Fault> {
         is_granted
     });
     if !jobs.is_empty() {
-        let [tenants, users, agents] = lanes::served(&jobs);
+        let [tenants, users, agents] = lanes::in_service_order(&jobs);
         let save =
             "SELECT save_jobs($1::JSON), serve_lanes($2, $3, $4, $5), count_more($2, $6, $7)";
-        let counted = vec![Tallied::Claimed.word()];
-        tx.leave(
+        let saturating_count = vec![TallyKind::Claimed.as_str()];
+        tx.defer(
             save,
             values![
                 job_rows::objects(&jobs),
-                claim.kind.word(),
+                claim.kind.as_str(),
                 tenants,
                 users,
                 agents,
-                counted,
+                saturating_count,
                 jobs.len(),
             ],
         );
@@ -376,16 +394,16 @@ async fn grant(tx: &Tx, claim: &Claim<'_>) -> Result<Vec<Claimed>, Fault> {
     Ok(claimed)
 }
 
-/// Saves a job whose claim has ended, or was to end, and counts what became of it.
-async fn end(tx: &Tx, job: &mut Job, tallied: &[Tallied], now: Timestamp) -> Result<(), Fault> {
+/// Saves a job whose claim ended or failed to end, and counts the outcome.
+async fn end(tx: &Tx, job: &mut Job, tallied: &[TallyKind], now: Timestamp) -> Result<(), Fault> {
     if job.redo_until.is_some() {
         extractions::settle_redo(tx, job, now).await?;
     }
     let kind = job.key.kind();
     let save = "SELECT save_jobs($1::JSON), count_more($2, $3, 1)";
-    let counted: Vec<&str> = tallied.iter().map(|what| what.word()).collect();
+    let saturating_count: Vec<&str> = tallied.iter().map(|what| what.as_str()).collect();
     let job = job_rows::objects(std::slice::from_ref(job));
-    tx.leave(save, values![job, kind.word(), counted]);
+    tx.defer(save, values![job, kind.as_str(), saturating_count]);
     Ok(())
 }
 
@@ -397,14 +415,14 @@ async fn redo(tx: &Tx, mut job: Job, now: Timestamp) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Takes out all gaps of these jobs and has the jobs redone.
+/// Deletes all gaps of these jobs and starts redoing the jobs.
 async fn revive(tx: &Tx, keys: &[JobKey], now: Timestamp) -> Result<usize, Fault> {
     let mut revived = 0;
     let keys: Vec<&JobKey> = keys.iter().collect();
     for job in job_rows::load_all(tx, &keys).await? {
         let taken = gaps::delete(tx, &job.key).await?;
         revived += taken;
-        // Somebody else may have been faster; a job is not redone twice for the same gaps.
+        // Another call may have been faster; a job is not redone twice for the same gaps.
         if taken > 0 {
             redo(tx, job, now).await?;
         }

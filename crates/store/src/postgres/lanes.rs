@@ -1,12 +1,12 @@
-//! Whose turn it is. One function of the schema, `next_jobs`, finds the jobs of a claim in turn.
+//! The order of claims over lanes. One function of the schema, `next_jobs`, finds the jobs of a claim in order.
 //!
-//! It finds lanes with due work by stepping through the index of waiting jobs; so a claim costs a
-//! step for each lane with waiting work, and queues may be as long as they like. Nothing is kept that
-//! says where work is due, and so nothing has to be kept right by whoever saves a job.
+//! It finds lanes with due work by stepping through the index of waiting jobs; so a claim costs a step for each
+//! lane with waiting work, however long the queues are. No table records when a lane's work is due, so saving a
+//! job has nothing else to update.
 //!
-//! Claims do not wait for each other. Each looks further than it has to, and passes over jobs that
-//! another one has locked; and who is serving a lane at this moment notes that for both. So with
-//! several claims at once turns are nearly kept, and exactly with one.
+//! Claims do not wait for each other. Each looks further than it has to, and skips jobs that another one has
+//! locked; and the claim that is serving a lane at this moment records that for both. So with several claims at
+//! once the order is nearly kept, and exactly with one.
 
 use daybook_domain::claim::Lane;
 use daybook_domain::{Claim, Job, JobKind};
@@ -16,33 +16,34 @@ use super::fault::Fault;
 use super::job_rows;
 use super::values::values;
 
-/// Most jobs that one claim grants, whatever it asks for.
-const MOST: usize = 256;
-/// A claim finds so many times the jobs that it may take, for when others take some of them. Finding is
-/// most of what a claim costs.
-const BESIDE: usize = 4;
-/// A claim finds no fewer.
-const FOUND: usize = 10;
-/// Whoever bounds what runs holds the advisory lock of this number and its kind: "running" in ASCII.
-const RUNNING: i64 = 0x72_756e_6e69_6e67;
+/// Most jobs that one claim grants, whatever its limits.
+const MOST_GRANTED: usize = 256;
+/// A claim looks for so many times the jobs that it may take, because others may take some of them. Finding
+/// them is most of a claim's cost.
+const CANDIDATES_PER_JOB: usize = 4;
+/// Fewest jobs that a claim looks for.
+const FEWEST_CANDIDATES: usize = 10;
+/// A claim with bounds on running jobs takes the advisory lock of this number plus its kind: "running" in
+/// ASCII.
+const RUNNING_LOCK: i64 = 0x72_756e_6e69_6e67;
 
-/// The jobs whose turn it is, in turn; nobody else changes them until this transaction ends.
-pub(super) async fn next(tx: &Tx, claim: &Claim<'_>) -> Result<Vec<Job>, Fault> {
+/// Finds the next jobs to claim, in order, and locks them until this transaction ends.
+pub(super) async fn next_jobs(tx: &Tx, claim: &Claim<'_>) -> Result<Vec<Job>, Fault> {
     let limits = claim.limits;
-    let jobs = limits.jobs.min(MOST);
+    let jobs = limits.jobs.min(MOST_GRANTED);
     if limits.running < usize::MAX || limits.running_per_agent < usize::MAX {
-        // What runs is counted and added to by one claim at a time.
+        // Running jobs are counted and started by one claim at a time.
         let lock = "SELECT pg_advisory_xact_lock($1)";
-        tx.execute(lock, values![running(claim.kind)]).await?;
+        tx.execute(lock, values![running_lock(claim.kind)]).await?;
     }
     let bounds = values![
-        claim.kind.word(),
+        claim.kind.as_str(),
         claim.now,
         jobs,
         limits.per_agent.max(1),
         limits.running,
         limits.running_per_agent,
-        (jobs * BESIDE).max(FOUND),
+        (jobs * CANDIDATES_PER_JOB).max(FEWEST_CANDIDATES),
     ];
     let next = "SELECT row_to_json(jobs)::TEXT AS job
         FROM next_jobs($1, $2, $3, $4, $5, $6, $7) AS jobs";
@@ -50,12 +51,12 @@ pub(super) async fn next(tx: &Tx, claim: &Claim<'_>) -> Result<Vec<Job>, Fault> 
     rows.iter().map(job_rows::job_of).collect()
 }
 
-fn running(kind: JobKind) -> i64 {
-    RUNNING + i64::from(kind == JobKind::Consolidate)
+fn running_lock(kind: JobKind) -> i64 {
+    RUNNING_LOCK + i64::from(kind == JobKind::Consolidate)
 }
 
-/// The lanes of these jobs in the order in which they were served: tenants, users and agents.
-pub(super) fn served(jobs: &[Job]) -> [Vec<String>; 3] {
+/// The lanes of these jobs in the order in which they are served: tenants, users and agents.
+pub(super) fn in_service_order(jobs: &[Job]) -> [Vec<String>; 3] {
     let mut lanes: Vec<Lane> = Vec::new();
     for lane in jobs.iter().map(Lane::of).rev() {
         if !lanes.contains(&lane) {

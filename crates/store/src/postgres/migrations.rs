@@ -1,13 +1,13 @@
-//! The schema and its history. Migrations are numbered, applied in order, each in one transaction,
-//! and never edited afterwards: a checksum of each applied one stands beside it.
+//! The schema and its history. Migrations are numbered, applied in order, each in one transaction, and never
+//! edited afterwards: the database holds a checksum of each applied one.
 
 use daybook_domain::StoreError;
 
 use super::PostgresStore;
-use super::connection::{Mode, Tx, Walls};
+use super::connection::{TenantAccess, Tx, TxMode};
 use super::fault::Fault;
 use super::values::{get, values};
-use crate::schema_history::{Applied, Migration, check};
+use crate::schema_history::{AppliedMigration, Migration, check};
 
 const MIGRATIONS: &[Migration] = &[
     Migration {
@@ -52,28 +52,54 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0007_outlines.sql"),
         serves: 7,
     },
+    Migration {
+        version: 8,
+        name: "uses",
+        sql: include_str!("migrations/0008_uses.sql"),
+        serves: 7,
+    },
+    Migration {
+        version: 9,
+        name: "fallbacks",
+        sql: include_str!("migrations/0009_fallbacks.sql"),
+        serves: 7,
+    },
+    Migration {
+        version: 10,
+        name: "typed references",
+        sql: include_str!("migrations/0010_typed_references.sql"),
+        serves: 10,
+    },
+    Migration {
+        version: 11,
+        name: "quarantine",
+        sql: include_str!("migrations/0011_quarantine.sql"),
+        serves: 10,
+    },
 ];
 
-/// Whoever migrates holds the advisory lock of this number: "daybook" in ASCII.
+/// A migrating process holds the advisory lock of this number: "daybook" in ASCII.
 const LOCK: i64 = 0x64_6179_626f_6f6b;
 
-/// Brings the schema up to date. Opening what is up to date costs one read.
+/// Brings the schema up to date. Opening a current one costs one read.
 pub(super) async fn ensure(store: &PostgresStore) -> Result<(), StoreError> {
     let server = store.server.as_str();
     let look = |tx: Tx| async move { applied(&tx, server).await };
-    let mut applied = store.read(Walls::None, look).await?;
+    let mut applied = store.read(TenantAccess::All, look).await?;
     while applied < MIGRATIONS.len() {
         let step = |tx: Tx| async move { step(&tx, server).await };
-        applied = store.retry(Mode::Migrate, Walls::None, step).await?;
+        applied = store
+            .retry(TxMode::Migrate, TenantAccess::All, step)
+            .await?;
     }
     Ok(())
 }
 
-/// Applies the next migration, and says how many are applied then.
+/// Applies the next migration, and returns how many are applied then.
 async fn step(tx: &Tx, server: &str) -> Result<usize, Fault> {
     tx.execute("SELECT pg_advisory_xact_lock($1)", values![LOCK])
         .await?;
-    // Looked at again under the lock: another process may have been faster.
+    // Checked again under the lock: another process may have been faster.
     let applied = applied(tx, server).await?;
     let Some(next) = MIGRATIONS.get(applied) else {
         return Ok(applied);
@@ -98,7 +124,7 @@ async fn step(tx: &Tx, server: &str) -> Result<usize, Fault> {
     Ok(applied + 1)
 }
 
-/// How many migrations are applied, after a look at each.
+/// Counts the applied migrations, after checking each.
 async fn applied(tx: &Tx, server: &str) -> Result<usize, Fault> {
     if !has_history(tx, server).await? {
         return Ok(0);
@@ -106,7 +132,7 @@ async fn applied(tx: &Tx, server: &str) -> Result<usize, Fault> {
     let select = "SELECT version, checksum, serves FROM schema_migrations ORDER BY version";
     let mut applied = Vec::new();
     for row in tx.rows(select, &[]).await? {
-        applied.push(Applied {
+        applied.push(AppliedMigration {
             version: get(&row, "version")?,
             checksum: get(&row, "checksum")?,
             serves: get(&row, "serves")?,

@@ -1,25 +1,24 @@
 //! A store in a PostgreSQL database (15 or later) that any number of machines share.
 //!
-//! Each call is one transaction, or several where its seam says so. Writers run side by side: a row
-//! that decides something is locked as it is read (`SELECT … FOR UPDATE`), always in this order, so
-//! that few wait in a circle: import, session, job, scopes, observations, jobs of scopes, lanes,
-//! tallies; in transactions of their own, the call of a model and then the purses that it counts in, and
-//! the model of a tenant's vectors and then the documents that get some.
-//! Whoever does is sent back by the server and tried again, like one whose connection broke.
-//! After a connection that broke in a commit the row that the transaction leaves in `commits` is looked
-//! up, so nothing is done twice and nothing that was lost counts as kept.
+//! Each call is one transaction, or several where its seam allows that. Writers run side by side: a row that
+//! decides something is locked as it is read (`SELECT … FOR UPDATE`), always in this order, so that few wait in
+//! a circle: import, session, job, scopes, observations, jobs of scopes, lanes, tallies; in transactions of
+//! their own, the call of a model and then the budgets that it counts in, and the model of a tenant's vectors
+//! and then the documents that get some. A transaction in a deadlock is rolled back by the server and tried
+//! again, like one whose connection broke. After a connection that broke in a commit the row that the
+//! transaction leaves in `commits` is looked up, so nothing is done twice and no lost write counts as kept.
 //!
-//! Tenants are walls, twice: every statement names its tenant, and row-level security lets a
-//! transaction see no rows but those of the tenant that it began for; workers, who serve all, begin
-//! without walls.
+//! Tenants are isolated twice: every statement names its tenant, and row-level security lets a transaction see
+//! only the rows of the tenant that it began for; workers, who serve all tenants, begin without that
+//! restriction.
 //!
-//! Times come from callers. The server's own clock says only when a migration was applied, and how old
-//! the rows in `commits` are.
+//! Times come from callers. The server's own clock only records when a migration was applied, and the age of
+//! the rows in `commits`.
 //!
 //! Not here: rules. Rows change by the transitions of `domain` and the pure modules beside this one.
 
 mod append_group;
-mod appends;
+mod append_queue;
 mod call;
 mod changes;
 mod connection;
@@ -30,6 +29,7 @@ mod extractions;
 mod fault;
 mod gaps;
 mod index;
+mod index_rows;
 mod job_rows;
 mod jobs;
 mod lanes;
@@ -39,9 +39,12 @@ mod observation_rows;
 mod outcome;
 mod outlines;
 mod places;
+mod quarantine;
 mod queries;
 mod remotes;
 mod retractions;
+mod retry;
+mod row_numbers;
 mod sessions;
 mod sources;
 mod spend;
@@ -50,7 +53,9 @@ mod threads;
 mod transfer;
 mod trees;
 mod undo;
+mod uses;
 mod values;
+mod vector_rows;
 mod vectors;
 
 use std::sync::Arc;
@@ -61,15 +66,15 @@ use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
 use tokio_postgres::Config;
 use tokio_postgres::config::Host;
 
-use appends::Appends;
-use call::Observer;
+use append_queue::AppendQueue;
+use call::CallObserver;
 pub use call::WaitObserver;
-use changes::{Changes, Way};
-use connection::{Mode, Tx, Walls};
+use changes::{ChangeNotifier, WakeMode};
+use connection::{TenantAccess, Tx, TxMode};
 pub use dial::Trust;
-use dial::{Dialer, Driver};
+use dial::{Dialer, DialerRuntime};
 use fault::READ_ONLY;
-use outcome::Commits;
+use outcome::CommitTracker;
 use values::get;
 
 /// How a [`PostgresStore`] behaves.
@@ -80,21 +85,21 @@ pub struct PostgresOptions {
     pub connections: usize,
     /// Longest wait for a free connection, or for a new one.
     pub connect: Duration,
-    /// Longest run of one statement. A longer one is ended, and its caller told to come back.
+    /// Longest run of one statement. A longer one is ended, and its caller gets [`StoreError::Busy`].
     pub statement: Duration,
-    /// Longest wait for an answer beyond that: a server that is gone, or stands still, ends nothing.
+    /// Longest wait for an answer beyond that: a lost or frozen server ends no statement.
     pub silence: Duration,
-    /// Longest wait for another session's lock before the server is asked who holds it. The lock is waited
-    /// for again until the call has used up its time.
+    /// Longest wait for another session's lock before the server is asked which session holds it. The wait is
+    /// repeated until the call has used up its time.
     pub lock: Duration,
-    /// Longest time that a transaction may stand still between two statements before the server ends it:
-    /// so long the locks of a machine that vanished are held.
+    /// Longest pause of a transaction between two statements before the server ends it: so long the locks of a
+    /// machine that vanished are held.
     pub idle: Duration,
-    /// Longest time of one call, all that it waits for and all its tries included. A long one rides out
-    /// more, a short one answers sooner.
+    /// Longest time of one call, all its waits and tries included. A longer one survives longer outages, a
+    /// shorter one answers sooner.
     pub call: Duration,
-    /// How often a transaction is tried before its caller hears of what was in the way. More rides out
-    /// longer restarts of the server: 12 last about three seconds.
+    /// How often a transaction is tried before its caller gets the error. More tries survive longer restarts of
+    /// the server: 12 last about three seconds.
     pub tries: u32,
 }
 
@@ -105,7 +110,7 @@ impl Default for PostgresOptions {
 }
 
 impl PostgresOptions {
-    /// What suits one process of a few.
+    /// Suits one process of a few.
     pub const DEFAULT: Self = Self {
         connections: 8,
         connect: Duration::from_secs(10),
@@ -117,7 +122,7 @@ impl PostgresOptions {
         tries: 12,
     };
 
-    /// For calls whose answer is waited for: they give up after three seconds.
+    /// For calls with a caller that waits for the answer: they give up after three seconds.
     pub const ANSWERING: Self = Self {
         // A row may take two waits: for its turn and for the row.
         lock: Duration::from_secs(1),
@@ -125,23 +130,23 @@ impl PostgresOptions {
         ..Self::DEFAULT
     };
 
-    /// Longest wait for the answer to one statement; zero for as long as it takes.
-    fn patience(&self, mode: Mode) -> Duration {
+    /// Longest wait for the answer to one statement; zero means no limit.
+    fn answer_limit(&self, mode: TxMode) -> Duration {
         match mode {
-            Mode::Read | Mode::Write => self.statement + self.silence,
-            Mode::Migrate => Duration::ZERO,
+            TxMode::Read | TxMode::Write => self.statement + self.silence,
+            TxMode::Migrate => Duration::ZERO,
         }
     }
 
     /// The limits of one transaction, as statements.
-    fn limits(&self, mode: Mode) -> String {
+    fn limits(&self, mode: TxMode) -> String {
         let (statement, lock) = match mode {
-            // Work whose caller has gone is not finished.
-            Mode::Read | Mode::Write => (self.statement.min(self.call), self.lock),
-            Mode::Migrate => (Duration::ZERO, Duration::ZERO),
+            // Work whose caller has gone is cancelled.
+            TxMode::Read | TxMode::Write => (self.statement.min(self.call), self.lock),
+            TxMode::Migrate => (Duration::ZERO, Duration::ZERO),
         };
         format!(
-            // Compiling a statement takes longer than carrying out any of ours.
+            // Compiling a statement takes longer than running any of ours.
             "SET LOCAL statement_timeout = {}; SET LOCAL lock_timeout = {};
              SET LOCAL idle_in_transaction_session_timeout = {}; SET LOCAL jit = off",
             statement.as_millis(),
@@ -156,29 +161,29 @@ impl PostgresOptions {
 pub struct PostgresStore {
     /// The database, for messages; without a password.
     server: String,
-    commits: Arc<Commits>,
-    observer: Observer,
+    commits: Arc<CommitTracker>,
+    observer: CallObserver,
     options: PostgresOptions,
     pool: Pool,
-    changes: Arc<Changes>,
-    /// Groups appends; `None` in the task that commits them.
-    appends: Option<Arc<Appends>>,
-    driver: Arc<Driver>,
+    changes: Arc<ChangeNotifier>,
+    /// Commits appends in groups; `None` in the task that does so.
+    appends: Option<Arc<AppendQueue>>,
+    driver: Arc<DialerRuntime>,
 }
 
 impl PostgresStore {
-    /// Opens the store in the database that `address` names, creating or upgrading its tables where
-    /// needed. `address` is a URL (`postgres://ada@host/daybook`) or `host=… user=… dbname=…`.
+    /// Opens the store in the database that `address` names, creating or upgrading its tables where needed.
+    /// `address` is a URL (`postgres://ada@host/daybook`) or `host=… user=… dbname=…`.
     ///
     /// The role needs to be allowed to create tables in the schema that comes first in its search
     /// path, and nothing else. Connections are encrypted where the server can (`sslmode=prefer`), always
     /// (`require`, and whenever `trust` names a file) or never (`disable`); the server's certificate is
-    /// checked as [`Trust`] says whenever there is one.
+    /// checked against [`Trust`] whenever there is one.
     ///
     /// # Errors
     /// [`StoreError::Refused`] when the address cannot be read, [`StoreError::TooNew`] when a newer
     /// Daybook wrote there, [`StoreError::Corrupt`] when something else did,
-    /// [`StoreError::Unavailable`] when the server cannot be reached or says no.
+    /// [`StoreError::Unavailable`] when the server cannot be reached or refuses.
     pub async fn open(
         address: &str,
         trust: &Trust,
@@ -187,7 +192,8 @@ impl PostgresStore {
         Self::open_observed(address, trust, options, None).await
     }
 
-    /// The same; `observer` receives a message whenever a call takes long, with what it waits for.
+    /// As [`PostgresStore::open`]; `observer` receives a message whenever a call takes long, with what it waits
+    /// for.
     ///
     /// # Errors
     /// As [`PostgresStore::open`].
@@ -202,9 +208,9 @@ impl PostgresStore {
         let recycling = ManagerConfig {
             recycling_method: RecyclingMethod::Fast,
         };
-        let driver = Driver::start()?;
+        let driver = DialerRuntime::start()?;
         let dialer = Dialer::new(&driver, trust)?;
-        let changes = Changes::new(config.clone(), dialer.clone());
+        let changes = ChangeNotifier::new(config.clone(), dialer.clone());
         let pool = Pool::builder(Manager::from_connect(config, dialer, recycling))
             .max_size(options.connections)
             .wait_timeout(Some(options.connect))
@@ -218,7 +224,7 @@ impl PostgresStore {
         let mut store = Self {
             server,
             commits: Arc::default(),
-            observer: Observer(observer),
+            observer: CallObserver(observer),
             options,
             pool,
             changes: Arc::new(changes),
@@ -227,7 +233,7 @@ impl PostgresStore {
         };
         migrations::ensure(&store).await?;
         store.note_server_time().await;
-        store.appends = Some(Appends::start(store.driver.handle(), store.clone()));
+        store.appends = Some(AppendQueue::start(store.driver.handle(), store.clone()));
         Ok(store)
     }
 
@@ -238,10 +244,10 @@ impl PostgresStore {
     pub async fn server_time(&self) -> Result<Timestamp, StoreError> {
         let ask = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::BIGINT AS now";
         let asking = |tx: Tx| async move { get(&tx.one(ask, &[]).await?, "now") };
-        self.read(Walls::None, asking).await
+        self.read(TenantAccess::All, asking).await
     }
 
-    /// What the server calls itself, and whether what is there is what belongs there.
+    /// Describes the server, and checks that the database holds what it should.
     ///
     /// # Errors
     /// As [`PostgresStore::open`].
@@ -253,25 +259,25 @@ impl PostgresStore {
             let row = tx.one(ask, &[]).await?;
             Ok((get(&row, "version")?, get(&row, "read_only")?))
         };
-        let (version, read_only): (String, bool) = self.read(Walls::None, asking).await?;
+        let (version, read_only): (String, bool) = self.read(TenantAccess::All, asking).await?;
         if read_only {
             return Err(StoreError::Unavailable {
                 what: format!("{}, PostgreSQL {version}", self.server),
                 source: READ_ONLY.into(),
             });
         }
-        let pooled = match self.changes.found_way(self.options.connect).await {
-            Way::Pooled => ", through a pooler, so that workers look once a second",
-            Way::Woken | Way::Unknown => "",
+        let pooled = match self.changes.await_wake_mode(self.options.connect).await {
+            WakeMode::Pooled => ", through a pooler, so that workers poll once a second",
+            WakeMode::Notified | WakeMode::Unknown => "",
         };
         Ok(format!("{}, PostgreSQL {version}{pooled}", self.server))
     }
 
-    /// Whether somebody has waited for a change and found that a pooler stands between, which cannot
-    /// wake them: they look once a second.
+    /// Whether a waiting caller has found a pooler in between, which delivers no notifications: callers poll
+    /// once a second.
     #[must_use]
     pub fn is_pooled(&self) -> bool {
-        self.changes.way() == Way::Pooled
+        self.changes.wake_mode() == WakeMode::Pooled
     }
 }
 

@@ -1,30 +1,18 @@
-//! Names and the numbers that stand for them in rows: tenants, sessions, scopes.
+//! Names, and the numbers that rows use for them: tenants, sessions, scopes.
 
 use std::collections::BTreeSet;
 
 use daybook_domain::{
-    EventSeq, JobKey, Mark, Priority, Scope, ScopeKind, Session, SessionId, SessionKind, Tenant,
-    Timestamp,
+    DueMark, EventSeq, JobKey, Priority, Scope, Session, SessionId, SessionKind, Tenant, Timestamp,
 };
 use tokio_postgres::Row;
 
 use super::connection::Tx;
 use super::fault::Fault;
-use super::jobs;
-use super::values::{Value, get, values, word};
+use super::job_rows;
+use super::values::{SqlValue, get, parse_column, values};
+use crate::log::SessionRow;
 use crate::ranges;
-
-/// A session's row: what callers know of it, and what only the store needs.
-#[derive(Debug, Clone)]
-pub(super) struct SessionRow {
-    pub(super) no: i64,
-    pub(super) tenant: i64,
-    pub(super) session: Session,
-    /// False while it has only been cited.
-    pub(super) known: bool,
-    pub(super) last_line: u32,
-    pub(super) first_source: Option<String>,
-}
 
 pub(super) async fn find_tenant(tx: &Tx, tenant: &Tenant) -> Result<Option<i64>, Fault> {
     let find = "SELECT tenant_no FROM tenants WHERE tenant = $1";
@@ -43,7 +31,7 @@ pub(super) async fn tenant_no(tx: &Tx, tenant: &Tenant) -> Result<i64, Fault> {
 pub(super) async fn find_scope(tx: &Tx, scope: &Scope) -> Result<Option<i64>, Fault> {
     let find = "SELECT scope_no FROM scopes JOIN tenants USING (tenant_no)
         WHERE tenant = $1 AND kind = $2 AND name = $3";
-    let key = values![&scope.tenant.0, scope.kind.word(), &scope.name];
+    let key = values![&scope.tenant.0, scope.kind.as_str(), &scope.name];
     let row = tx.row(find, key).await?;
     row.map(|row| get(&row, "scope_no")).transpose()
 }
@@ -55,7 +43,7 @@ pub(super) async fn scope_no(tx: &Tx, scope: &Scope) -> Result<i64, Fault> {
     let tenant = tenant_no(tx, &scope.tenant).await?;
     let insert = "INSERT INTO scopes (tenant_no, kind, name, revision) VALUES ($1, $2, $3, 0)
         RETURNING scope_no";
-    let key = values![tenant, scope.kind.word(), &scope.name];
+    let key = values![tenant, scope.kind.as_str(), &scope.name];
     get(&tx.one(insert, key).await?, "scope_no")
 }
 
@@ -63,7 +51,7 @@ pub(super) async fn scope_no(tx: &Tx, scope: &Scope) -> Result<i64, Fault> {
 pub(super) fn scope_of(row: &Row) -> Result<Scope, Fault> {
     Ok(Scope {
         tenant: Tenant(get(row, "tenant")?),
-        kind: word(row, "kind", ScopeKind::from_word)?,
+        kind: parse_column(row, "kind")?,
         name: get(row, "name")?,
     })
 }
@@ -75,12 +63,12 @@ pub(super) async fn raise<'a>(
     now: Timestamp,
 ) -> Result<(), Fault> {
     let scopes: BTreeSet<&Scope> = scopes.into_iter().collect();
-    // In their order, so that nobody who raises some of them waits for us while we wait for them.
+    // In their order, so that two transactions that raise the same scopes cannot wait for each other.
     let raised = raise_all(tx, &scopes).await?;
-    let mark = |revision| Mark::at_once(revision, now, Priority::Normal);
+    let mark = |revision| DueMark::at_once(revision, now, Priority::Normal);
     let marks = raised.into_iter();
     let marks = marks.map(|(scope, revision)| (JobKey::Consolidate(scope), mark(revision)));
-    jobs::mark_all(tx, &marks.collect()).await
+    job_rows::mark_all(tx, &marks.collect()).await
 }
 
 pub(super) async fn raise_one(tx: &Tx, scope: &Scope, now: Timestamp) -> Result<u64, Fault> {
@@ -88,8 +76,8 @@ pub(super) async fn raise_one(tx: &Tx, scope: &Scope, now: Timestamp) -> Result<
     let Some((_, revision)) = raised.into_iter().next() else {
         return Err(Fault::corrupt(format!("{scope:?} was not raised")));
     };
-    let mark = Mark::at_once(revision, now, Priority::Normal);
-    jobs::mark(tx, &JobKey::Consolidate(scope.clone()), mark).await?;
+    let mark = DueMark::at_once(revision, now, Priority::Normal);
+    job_rows::mark(tx, &JobKey::Consolidate(scope.clone()), mark).await?;
     Ok(revision)
 }
 
@@ -114,7 +102,7 @@ async fn raise_all(tx: &Tx, scopes: &BTreeSet<&Scope>) -> Result<Vec<(Scope, u64
             raise,
             values![
                 column(|scope| &scope.tenant.0),
-                column(|scope| scope.kind.word()),
+                column(|scope| scope.kind.as_str()),
                 column(|scope| &scope.name),
             ],
         )
@@ -129,7 +117,7 @@ const SESSION: &str = "SELECT session_no, tenant_no, tenant, agent, host_id, kno
     last_line, first_source
     FROM sessions JOIN tenants USING (tenant_no)";
 
-/// The session's row, also when it has only been cited.
+/// The session's row, also of one that has only been cited.
 pub(super) async fn find_session(tx: &Tx, id: &SessionId) -> Result<Option<SessionRow>, Fault> {
     let sql = format!("{SESSION} WHERE tenant = $1 AND host_id = $2 AND agent = $3");
     let key = values![&id.tenant.0, &id.host_id, &id.agent];
@@ -137,7 +125,7 @@ pub(super) async fn find_session(tx: &Tx, id: &SessionId) -> Result<Option<Sessi
     row.as_ref().map(session_row).transpose()
 }
 
-/// [`find_session`], and nobody else changes it until this transaction ends.
+/// [`find_session`], locked until this transaction ends.
 pub(super) async fn lock_session(tx: &Tx, id: &SessionId) -> Result<Option<SessionRow>, Fault> {
     let sql = format!(
         "{SESSION} WHERE tenant = $1 AND host_id = $2 AND agent = $3 FOR UPDATE OF sessions"
@@ -147,8 +135,8 @@ pub(super) async fn lock_session(tx: &Tx, id: &SessionId) -> Result<Option<Sessi
     row.as_ref().map(session_row).transpose()
 }
 
-/// Those of a tenant's sessions that nobody else is changing; nobody does until this transaction ends.
-/// One that another transaction has locked is passed over, like one that does not exist.
+/// Finds and locks a tenant's sessions until this transaction ends. Skips a session that another transaction
+/// has locked, like one that does not exist.
 pub(super) async fn lock_free_sessions(
     tx: &Tx,
     tenant: &Tenant,
@@ -165,8 +153,7 @@ pub(super) async fn lock_free_sessions(
     rows.iter().map(session_row).collect()
 }
 
-/// The session that a number stands for, also when it has only been cited. Nobody else changes it
-/// until this transaction ends.
+/// Finds and locks a session by its number until this transaction ends, also one that has only been cited.
 pub(super) async fn lock_session_numbered(tx: &Tx, no: i64) -> Result<Option<SessionRow>, Fault> {
     let sql = format!("{SESSION} WHERE session_no = $1 FOR UPDATE OF sessions");
     let row = tx.row(&sql, values![no]).await?;
@@ -177,7 +164,7 @@ pub(super) async fn lock_session_numbered(tx: &Tx, no: i64) -> Result<Option<Ses
 pub(super) async fn sessions_where(
     tx: &Tx,
     condition: &str,
-    values: &[Value],
+    values: &[SqlValue],
 ) -> Result<Vec<Session>, Fault> {
     let sql = format!("{SESSION} WHERE known AND {condition}");
     let rows = tx.rows(&sql, values).await?;
@@ -186,7 +173,7 @@ pub(super) async fn sessions_where(
         .collect()
 }
 
-/// The number of a session; one that is not there is noted as cited.
+/// The number of a session; a missing one is inserted as cited.
 pub(super) async fn session_no(tx: &Tx, id: &SessionId) -> Result<i64, Fault> {
     let find = "SELECT session_no FROM sessions JOIN tenants USING (tenant_no)
         WHERE tenant = $1 AND host_id = $2 AND agent = $3";
@@ -198,7 +185,7 @@ pub(super) async fn session_no(tx: &Tx, id: &SessionId) -> Result<i64, Fault> {
     let insert = "INSERT INTO sessions (tenant_no, agent, host_id, known, kind, memory_off,
             first_at, last_at, events, last_line)
         VALUES ($1, $2, $3, FALSE, $4, FALSE, 0, 0, 0, 0) RETURNING session_no";
-    let key = values![tenant, &id.agent, &id.host_id, SessionKind::Root.word()];
+    let key = values![tenant, &id.agent, &id.host_id, SessionKind::Root.as_str()];
     get(&tx.one(insert, key).await?, "session_no")
 }
 
@@ -206,7 +193,7 @@ fn session_row(row: &Row) -> Result<SessionRow, Fault> {
     let session = Session {
         id: session_id_of(row)?,
         label: get::<Option<String>>(row, "label")?.unwrap_or_default(),
-        kind: word(row, "kind", SessionKind::from_word)?,
+        kind: parse_column(row, "kind")?,
         memory_off: get(row, "memory_off")?,
         switched_off: get(row, "switched_off")?,
         forked_from: get(row, "forked_from")?,
@@ -215,7 +202,7 @@ fn session_row(row: &Row) -> Result<SessionRow, Fault> {
         first_at: get(row, "first_at")?,
         last_at: get(row, "last_at")?,
         events: EventSeq(get(row, "events")?),
-        passed: ranges::read(&get::<String>(row, "passed")?),
+        passed: ranges::parse(&get::<String>(row, "passed")?),
     };
     Ok(SessionRow {
         no: get(row, "session_no")?,

@@ -1,30 +1,24 @@
-//! Observations as rows, derived from the evidence that is left.
+//! Observations as rows, derived from their remaining evidence.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
-use daybook_domain::{Observation, ObservationId, ObservationKind, Scope};
+use daybook_domain::{Observation, ObservationId, ObservationKind, Scope, ScopeKind, Tenant};
 
 use super::connection::Tx;
-use super::evidence_rows::{EvidenceRow, Touched, rows_where};
+use super::evidence_rows::rows_where;
 use super::fault::Fault;
-use super::index::{self, NewDocument};
+use super::index_rows;
+use super::index_rows::NewDocument;
 use super::names::{find_scope, scope_of};
-use super::values::{get, values, word};
+use super::values::{SqlValue, get, parse_column, values};
 use crate::documents::observation_doc;
-use crate::evidence::{Piece, assemble};
+use crate::evidence::{
+    EvidencePiece, EvidenceRow, SettleOutcome, TouchedObservations, assemble, sort_observations,
+};
 
-/// What settling observations came to.
-#[derive(Debug, Default)]
-pub(super) struct Settled {
-    /// Scopes whose files must show a change.
-    pub(super) scopes: BTreeSet<Scope>,
-    /// Observations that no longer hold.
-    pub(super) withdrawn: u64,
-}
-
-/// Derives the touched observations from the evidence that is left.
-pub(super) async fn settle(tx: &Tx, touched: &Touched) -> Result<Settled, Fault> {
-    let mut settled = Settled::default();
+/// Derives the touched observations from their remaining evidence.
+pub(super) async fn settle(tx: &Tx, touched: &TouchedObservations) -> Result<SettleOutcome, Fault> {
+    let mut settled = SettleOutcome::default();
     if touched.0.is_empty() {
         return Ok(settled);
     }
@@ -36,8 +30,8 @@ pub(super) async fn settle(tx: &Tx, touched: &Touched) -> Result<Settled, Fault>
         JOIN tenants ON tenants.tenant_no = scopes.tenant_no
         WHERE observation_no = ANY ($1) ORDER BY observation_no";
     let before = tx.rows(find, values![numbers.clone()]).await?;
-    let shown = shown(tx, numbers).await?;
-    let mut changes = Changes::default();
+    let shown = shown_evidence(tx, numbers).await?;
+    let mut changes = ObservationChanges::default();
     for row in &before {
         let observation: i64 = get(row, "observation_no")?;
         let held: bool = get(row, "holds")?;
@@ -53,9 +47,12 @@ pub(super) async fn settle(tx: &Tx, touched: &Touched) -> Result<Settled, Fault>
     Ok(settled)
 }
 
-/// The evidence that lends each observation its words.
-async fn shown(tx: &Tx, observations: Vec<i64>) -> Result<HashMap<i64, EvidenceRow>, Fault> {
-    // Only the earliest pieces can be the least; where several are as early, the rule decides.
+/// The evidence that provides each observation's words.
+async fn shown_evidence(
+    tx: &Tx,
+    observations: Vec<i64>,
+) -> Result<HashMap<i64, EvidenceRow>, Fault> {
+    // Only the earliest pieces can have the lowest rank; among equally early ones, [`EvidencePiece::rank`] decides.
     let earliest = "live AND (observation_no, at) IN (
             SELECT observation_no, min(at) FROM evidence
             WHERE observation_no = ANY ($1) AND live GROUP BY observation_no)";
@@ -71,17 +68,17 @@ async fn shown(tx: &Tx, observations: Vec<i64>) -> Result<HashMap<i64, EvidenceR
     Ok(shown)
 }
 
-/// What settling changes in observations and in the index.
+/// The changes of observations and of the index.
 #[derive(Default)]
-struct Changes<'a> {
+struct ObservationChanges<'a> {
     holding: Vec<&'a EvidenceRow>,
     lost: Vec<i64>,
     forgotten: Vec<i64>,
     indexed: BTreeMap<i64, Vec<NewDocument<'a>>>,
 }
 
-impl<'a> Changes<'a> {
-    /// Notes an observation; `indexed` are the tokens that it had while it held.
+impl<'a> ObservationChanges<'a> {
+    /// Adds an observation's change; `indexed` are the tokens that it had while it held.
     fn note(
         &mut self,
         (tenant, scope, observation): (i64, i64, i64),
@@ -113,20 +110,20 @@ impl<'a> Changes<'a> {
         if !self.lost.is_empty() {
             hide(tx, self.lost).await?;
         }
-        index::forget(tx, self.forgotten).await?;
+        index_rows::forget(tx, self.forgotten).await?;
         for (tenant, documents) in self.indexed {
-            index::put(tx, tenant, &documents);
+            index_rows::put(tx, tenant, &documents);
         }
         Ok(())
     }
 }
 
-/// Gives observations the words and the time of evidence.
+/// Gives observations the words and the time of their evidence.
 async fn show(tx: &Tx, shown: &[&EvidenceRow]) -> Result<(), Fault> {
-    let maybe = |of: fn(&Piece) -> &Option<String>| -> Vec<Option<String>> {
+    let maybe = |of: fn(&EvidencePiece) -> &Option<String>| -> Vec<Option<String>> {
         shown.iter().map(|row| of(&row.piece).clone()).collect()
     };
-    let words = |of: fn(&Piece) -> &String| -> Vec<String> {
+    let words = |of: fn(&EvidencePiece) -> &String| -> Vec<String> {
         shown.iter().map(|row| of(&row.piece).clone()).collect()
     };
     let update = "WITH new AS MATERIALIZED (
@@ -158,7 +155,7 @@ async fn show(tx: &Tx, shown: &[&EvidenceRow]) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Lets observations hold no longer, and forgets those without any evidence.
+/// Marks observations as no longer held, and deletes those without any evidence.
 async fn hide(tx: &Tx, observations: Vec<i64>) -> Result<(), Fault> {
     let hide = "WITH gone AS (
             DELETE FROM observations WHERE observation_no = ANY ($1) AND NOT EXISTS
@@ -173,28 +170,55 @@ async fn hide(tx: &Tx, observations: Vec<i64>) -> Result<(), Fault> {
 
 /// Observations that hold in a scope.
 pub(super) async fn in_scope(tx: &Tx, scope: &Scope) -> Result<Vec<Observation>, Fault> {
-    let Some(no) = find_scope(tx, scope).await? else {
-        return Ok(Vec::new());
-    };
-    let mut pieces: BTreeMap<i64, Vec<Piece>> = BTreeMap::new();
-    let live = "observation_no IN (SELECT observation_no FROM observations WHERE scope_no = $1)
-        AND live";
-    for row in rows_where(tx, live, values![no]).await? {
+    match find_scope(tx, scope).await? {
+        Some(no) => observations_where(tx, "scope_no = $1", values![no]).await,
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Observations of `kinds` that hold in a tenant's scopes of one kind.
+pub(super) async fn of_kinds(
+    tx: &Tx,
+    tenant: &Tenant,
+    scopes: ScopeKind,
+    kinds: &[ObservationKind],
+) -> Result<Vec<Observation>, Fault> {
+    let condition = "tenant = $1 AND scopes.kind = $2 AND observations.kind = ANY ($3)";
+    let kinds: Vec<&str> = kinds.iter().map(|kind| kind.as_str()).collect();
+    observations_where(tx, condition, values![&tenant.0, scopes.as_str(), kinds]).await
+}
+
+/// Observations that hold, ordered by scope, first time and id.
+async fn observations_where(
+    tx: &Tx,
+    condition: &str,
+    values: &[SqlValue],
+) -> Result<Vec<Observation>, Fault> {
+    let scoped = "observations JOIN scopes USING (scope_no)
+        JOIN tenants ON tenants.tenant_no = scopes.tenant_no";
+    let live = format!(
+        "observation_no IN (SELECT observation_no FROM {scoped} WHERE {condition}) AND live"
+    );
+    let mut pieces: BTreeMap<i64, Vec<EvidencePiece>> = BTreeMap::new();
+    for row in rows_where(tx, &live, values).await? {
         pieces.entry(row.observation).or_default().push(row.piece);
     }
-    let find = "SELECT observation_no, id, kind FROM observations WHERE scope_no = $1 AND holds";
+    let find = format!(
+        "SELECT observation_no, id, observations.kind AS what, tenant, scopes.kind AS kind, name
+         FROM {scoped} WHERE {condition} AND holds"
+    );
     let mut observations = Vec::new();
-    for row in tx.rows(find, values![no]).await? {
+    for row in tx.rows(&find, values).await? {
         let id = ObservationId(get::<i64>(&row, "id")?.cast_unsigned());
-        let kind = word(&row, "kind", ObservationKind::from_word)?;
+        let kind = parse_column::<ObservationKind>(&row, "what")?;
         let pieces = pieces.remove(&get(&row, "observation_no")?);
         observations.extend(assemble(
-            scope.clone(),
+            scope_of(&row)?,
             id,
             kind,
             pieces.unwrap_or_default(),
         ));
     }
-    observations.sort_by_key(|observation| (observation.first_at(), observation.id));
+    sort_observations(&mut observations);
     Ok(observations)
 }

@@ -1,15 +1,15 @@
 //! Commits of transactions that write, and the look-up of one whose answer was lost.
 //!
 //! Each such transaction leaves a row in `commits` under a random id, in the same message as COMMIT. The
-//! look-up inserts a row of the same id that says "not kept". Either it finds the transaction's own row,
-//! and the transaction was committed; or its own row stands there from then on, and a COMMIT that is
-//! still on its way fails for it. A transaction that is just committing is waited for by the insert. So
-//! the answer is right after a crash, on a standby that took over, and through any pooler.
+//! look-up inserts a row of the same id with "not kept". Either it finds the transaction's own row, and the
+//! transaction was committed; or its own row is stored from then on, and a COMMIT that is still on its way
+//! fails on it. The insert waits for a transaction that is just committing. So the answer is right after a
+//! crash, on a standby that took over, and through any pooler.
 //!
 //! Rows are deleted when they are [`KEEP_ROWS`] old. A look-up that comes so late that its row may be gone
-//! says that the outcome is unknown, never that nothing was kept.
+//! returns that the outcome is unknown, never that nothing was kept.
 //!
-//! Not here: when a transaction is tried again (`connection`).
+//! Not here: when a transaction is tried again (`retry`).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -20,7 +20,7 @@ use tokio::time::Instant;
 use tokio_postgres::SimpleQueryRow;
 
 use super::PostgresStore;
-use super::connection::{FIRST_WAIT, LONGEST_WAIT, Mode, Tx, Walls};
+use super::connection::{FIRST_WAIT, LONGEST_WAIT, TenantAccess, Tx, TxMode};
 use super::fault::Fault;
 
 /// How long the row of a transaction is kept. A busy server holds as many rows as it commits meanwhile.
@@ -56,16 +56,16 @@ impl CommitId {
     }
 }
 
-/// What one store knows of its commits.
+/// What one store remembers of its commits.
 #[derive(Debug, Default)]
-pub(super) struct Commits {
-    /// A time of the server, and when it was read here. Time that this machine slept in between is not
-    /// counted, so an estimate from it is too early rather than too late.
+pub(super) struct CommitTracker {
+    /// A time of the server, and when it was read here. Time that this machine slept in between is not counted,
+    /// so an estimate from it is too early rather than too late.
     server_time: Mutex<Option<(i64, Instant)>>,
     count: AtomicU64,
 }
 
-impl Commits {
+impl CommitTracker {
     fn set_server_time(&self, millis: i64) {
         let mut known = self.lock();
         *known = Some((millis, Instant::now()));
@@ -89,32 +89,31 @@ impl Commits {
 }
 
 /// How a transaction ended whose answer was lost.
-enum Outcome {
+enum CommitOutcome {
     Committed,
-    /// It was not, and cannot be any more.
+    /// It was not committed, and cannot be any more.
     NotCommitted,
     /// Its row may have been deleted.
     TooOld,
 }
 
 impl PostgresStore {
-    /// Reads the server's clock, from which the age of later transactions is reckoned.
+    /// Reads the server's clock, from which the age of later transactions is computed.
     pub(super) async fn note_server_time(&self) {
-        // Without it no lost commit can be looked up; the first one that is not lost says it, too.
+        // Without it no lost commit can be looked up; the first commit with an answer sets it, too.
         if let Ok(now) = self.server_time().await {
             self.commits.set_server_time(now.0);
         }
     }
 
-    /// Commits. Where the connection breaks meanwhile, the outcome is looked up, so that nothing is
-    /// done twice.
-    pub(super) async fn commit(&self, mode: Mode, tx: Tx) -> Result<(), Fault> {
+    /// Commits. If the connection breaks meanwhile, looks up the outcome, so that nothing is done twice.
+    pub(super) async fn commit(&self, mode: TxMode, tx: Tx) -> Result<(), Fault> {
         match mode {
-            Mode::Write => self.commit_write(tx).await,
-            // Each step looks first whether it was done.
-            Mode::Migrate => tx.end("COMMIT").await,
-            Mode::Read => {
-                // It has read all that it wanted; there is nothing to keep.
+            TxMode::Write => self.commit_write(tx).await,
+            // Each step first checks whether it was already applied.
+            TxMode::Migrate => tx.end("COMMIT").await,
+            TxMode::Read => {
+                // All its reads are done; there is nothing to keep.
                 let _ = tx.end("COMMIT").await;
                 Ok(())
             }
@@ -124,8 +123,9 @@ impl PostgresStore {
     async fn commit_write(&self, tx: Tx) -> Result<(), Fault> {
         let id = CommitId::random()?;
         let sent_at = self.commits.server_time();
-        // One message: a row without its COMMIT, in a transaction that stays open, cannot be. What has
-        // written nothing leaves no row, and so costs no write of the log and wakes no worker.
+        // One message, so that the row cannot be written without its COMMIT in a transaction that stays open. A
+        // transaction that has written nothing leaves no row, and so costs no write of the log and wakes no
+        // worker.
         let ending = format!(
             "INSERT INTO commits (id, kept) SELECT {}, TRUE
                 WHERE pg_current_xact_id_if_assigned() IS NOT NULL RETURNING at;
@@ -136,76 +136,79 @@ impl PostgresStore {
         let fault = match ended {
             Ok(rows) => {
                 if let Some(at) = number_of(&rows) {
-                    self.committed(at);
+                    self.note_commit(at);
                 }
                 return Ok(());
             }
             Err(fault) => fault,
         };
         if fault.is_rolled_back() {
-            tx.give_up().await;
+            tx.roll_back().await;
             return Err(fault);
         }
         drop(tx);
         if !self.is_committed(&id, sent_at).await? {
             return Err(fault);
         }
-        self.changes.say(&self.pool);
+        self.changes.schedule_notification(&self.pool);
         Ok(())
     }
 
-    /// Takes note of a commit at this time of the server.
-    fn committed(&self, at: i64) {
+    /// Records a commit at this time of the server.
+    fn note_commit(&self, at: i64) {
         self.commits.set_server_time(at);
-        self.changes.say(&self.pool);
+        self.changes.schedule_notification(&self.pool);
         if self.commits.is_pruning_due() {
             self.prune();
         }
     }
 
-    /// Whether a transaction was committed that was sent at this time of the server, looked up on
-    /// another connection. `false` means that it never will be; an error, that this is not known. It is
-    /// not one of those after which the work is done again.
+    /// Whether a transaction was committed that was sent at this time of the server, looked up on another
+    /// connection. `false` means that it never will be; an error, that this is not known. The work is not
+    /// repeated after that error.
     async fn is_committed(&self, id: &CommitId, sent_at: Option<i64>) -> Result<bool, Fault> {
-        let unknown = |why: &str| Fault::Store(unknown(&self.server, why.into()));
+        let unknown = |why: &str| Fault::Store(unknown_outcome(&self.server, why.into()));
         let sent_at = sent_at.ok_or_else(|| unknown("the server's clock was never read"))?;
         let mut wait = FIRST_WAIT;
-        // Until the call has used up its time: nothing else tells what became of the change.
+        // Until the call has used up its time: there is no other way to learn the outcome.
         loop {
             match self.look_up(id, sent_at).await {
-                Ok(Outcome::Committed) => return Ok(true),
-                Ok(Outcome::NotCommitted) => return Ok(false),
-                Ok(Outcome::TooOld) => return Err(unknown("it was sent too long ago")),
+                Ok(CommitOutcome::Committed) => return Ok(true),
+                Ok(CommitOutcome::NotCommitted) => return Ok(false),
+                Ok(CommitOutcome::TooOld) => return Err(unknown("it was sent too long ago")),
                 Err(_) => tokio::time::sleep(wait).await,
             }
             wait = LONGEST_WAIT.min(wait * 2);
         }
     }
 
-    /// The row of a transaction, which is made where there is none. Its own commit is waited for: what
-    /// the row says is then as durable as any commit of this server.
-    async fn look_up(&self, id: &CommitId, sent_at: i64) -> Result<Outcome, Fault> {
-        let tx = Tx::on(self.pool.get().await?, self.options.patience(Mode::Write));
+    /// Finds the row of a transaction, or inserts one. The look-up's own commit is awaited: its result is then
+    /// as durable as any commit of this server.
+    async fn look_up(&self, id: &CommitId, sent_at: i64) -> Result<CommitOutcome, Fault> {
+        let tx = Tx::on(
+            self.pool.get().await?,
+            self.options.answer_limit(TxMode::Write),
+        );
         let all = format!(
             "{}; {}; {};
              INSERT INTO commits (id, kept) SELECT {}, FALSE WHERE {NOW} - {sent_at} < {}
                 ON CONFLICT (id) DO UPDATE SET kept = commits.kept RETURNING kept::INT;
              COMMIT",
-            Mode::Write.begin(),
-            self.options.limits(Mode::Write),
-            Walls::None.statement(),
+            TxMode::Write.begin(),
+            self.options.limits(TxMode::Write),
+            TenantAccess::All.statement(),
             id.literal(),
             whole_millis(LOOK_UP),
         );
         let rows = tx.end_with_rows(&all).await?;
         Ok(match number_of(&rows) {
-            Some(0) => Outcome::NotCommitted,
-            Some(_) => Outcome::Committed,
-            None => Outcome::TooOld,
+            Some(0) => CommitOutcome::NotCommitted,
+            Some(_) => CommitOutcome::Committed,
+            None => CommitOutcome::TooOld,
         })
     }
 
-    /// Deletes some old rows, in the background; a store that comes later deletes those that are left.
+    /// Deletes some old rows in the background; later stores delete the rest.
     fn prune(&self) {
         let prune = format!(
             "{}; {}; {};
@@ -213,25 +216,25 @@ impl PostgresStore {
                 SELECT id FROM commits WHERE at < {NOW} - {}
                 ORDER BY at LIMIT {PRUNED_ROWS} FOR UPDATE SKIP LOCKED);
              COMMIT",
-            Mode::Write.begin(),
-            self.options.limits(Mode::Write),
-            Walls::None.statement(),
+            TxMode::Write.begin(),
+            self.options.limits(TxMode::Write),
+            TenantAccess::All.statement(),
             whole_millis(KEEP_ROWS),
         );
         let pool = self.pool.clone();
-        let patience = self.options.patience(Mode::Write);
+        let answer_limit = self.options.answer_limit(TxMode::Write);
         self.changes.spawn(async move {
             if let Ok(client) = pool.get().await {
-                let _ = Tx::on(client, patience).end(&prune).await;
+                let _ = Tx::on(client, answer_limit).end(&prune).await;
             }
         });
     }
 }
 
-/// The error of a change of which it is not known whether it was kept.
-pub(super) fn unknown(server: &str, why: BoxError) -> StoreError {
+/// The error of a change whose outcome is unknown.
+pub(super) fn unknown_outcome(server: &str, why: BoxError) -> StoreError {
     StoreError::Unavailable {
-        what: format!("{server}: nobody knows whether a change was kept; doing it again is safe"),
+        what: format!("{server}: it is unknown whether a change was stored; repeating it is safe"),
         source: why,
     }
 }

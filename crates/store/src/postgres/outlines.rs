@@ -1,7 +1,7 @@
-//! What ranking needs of each document: its terms, who said it and when, and who was beside it.
+//! What ranking needs of each document: its terms, its origin and time, and the documents beside it.
 
-use daybook_domain::index::{DocumentNo, Outline, Terms};
-use daybook_domain::{Origin, Tenant};
+use daybook_domain::Tenant;
+use daybook_domain::index::{DocumentNo, DocumentOutline, Terms};
 use tokio_postgres::Row;
 
 use super::connection::Tx;
@@ -13,7 +13,7 @@ pub(super) async fn outlines(
     tenant: &Tenant,
     docs: &[DocumentNo],
     model: Option<&str>,
-) -> Result<Vec<Outline>, Fault> {
+) -> Result<Vec<DocumentOutline>, Fault> {
     let find = "WITH own AS MATERIALIZED (SELECT tenant_no FROM tenants WHERE tenant = $1)
         SELECT ix_docs.doc AS doc, origin, at, terms, coalesce(vectors, '') AS vectors
         FROM unnest($2) WITH ORDINALITY AS asked (doc, nth) JOIN ix_docs ON ix_docs.doc = asked.doc
@@ -28,13 +28,13 @@ pub(super) async fn outlines(
     rows.iter().map(outline).collect()
 }
 
-fn outline(row: &Row) -> Result<Outline, Fault> {
+fn outline(row: &Row) -> Result<DocumentOutline, Fault> {
     let origin: Option<String> = get(row, "origin")?;
     let terms: Vec<u8> = get(row, "terms")?;
     let vectors: Vec<u8> = get(row, "vectors")?;
-    Ok(Outline {
+    Ok(DocumentOutline {
         doc: DocumentNo(get(row, "doc")?),
-        origin: origin.as_deref().and_then(Origin::from_word),
+        origin: origin.and_then(|origin| origin.parse().ok()),
         at: get(row, "at")?,
         terms: Terms::from_bytes(&terms),
         vectors: vectors.into_iter().map(u8::cast_signed).collect(),
@@ -47,9 +47,9 @@ pub(super) async fn surroundings(
     docs: &[DocumentNo],
     reach: usize,
 ) -> Result<Vec<DocumentNo>, Fault> {
-    let said = docs.iter().filter(|doc| doc.is_said()).copied();
-    let said: Vec<DocumentNo> = said.collect();
-    if said.is_empty() {
+    let messages = docs.iter().filter(|doc| doc.is_said()).copied();
+    let messages: Vec<DocumentNo> = messages.collect();
+    if messages.is_empty() {
         return Ok(Vec::new());
     }
     let find = "WITH own AS MATERIALIZED (SELECT tenant_no FROM tenants WHERE tenant = $1)
@@ -64,7 +64,7 @@ pub(super) async fn surroundings(
         ) AS beside ORDER BY doc";
     let seqs = u32::MAX;
     let rows = tx
-        .rows(find, values![&tenant.0, numbers(&said), reach, seqs])
+        .rows(find, values![&tenant.0, numbers(&messages), reach, seqs])
         .await?;
     document_nos(&rows)
 }
@@ -74,7 +74,7 @@ pub(super) fn numbers(docs: &[DocumentNo]) -> Vec<i64> {
     docs.iter().map(|doc| doc.0).collect()
 }
 
-/// The documents whose numbers stand in the column `doc`.
+/// The documents whose numbers are in the column `doc`.
 pub(super) fn document_nos(rows: &[Row]) -> Result<Vec<DocumentNo>, Fault> {
     rows.iter()
         .map(|row| Ok(DocumentNo(get(row, "doc")?)))

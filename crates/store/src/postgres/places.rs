@@ -2,29 +2,31 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use daybook_domain::seams::ProjectKey;
 use daybook_domain::{
     ObservationId, ObservationKind, Place, Project, Scope, ScopeKind, StoreError, Tenant, Timestamp,
 };
 use tokio_postgres::Row;
 
-use super::connection::{Tx, Walls};
-use super::evidence_rows::{self, Touched};
+use super::connection::{TenantAccess, Tx};
+use super::evidence_rows;
 use super::fault::Fault;
 use super::names::{raise, scope_no, scope_of, tenant_no};
-use super::sessions::event_nos;
-use super::values::{Value, get, values, word};
+use super::row_numbers::event_nos;
+use super::values::{SqlValue, get, parse_column, values};
 use super::{PostgresStore, observation_rows};
 use crate::bounds::STEP_ROWS;
+use crate::evidence::TouchedObservations;
 
 /// The numbers of a place and of its root.
-pub(super) type PlaceNo = (i64, i64);
+pub(super) type PlaceNumbers = (i64, i64);
 
-/// The numbers of places, in order; those that are new are given some.
+/// The numbers of places, in order; inserts missing ones.
 pub(super) async fn place_nos(
     tx: &Tx,
     tenant: i64,
     places: &[&Place],
-) -> Result<Vec<PlaceNo>, Fault> {
+) -> Result<Vec<PlaceNumbers>, Fault> {
     let roots: Vec<&str> = places.iter().map(|place| place.root.as_str()).collect();
     let branches: Vec<Option<&str>> = places.iter().map(|p| p.branch.as_deref()).collect();
     let named = values![tenant, roots, branches];
@@ -32,7 +34,7 @@ pub(super) async fn place_nos(
     if known.len() == places.len() {
         return Ok(known);
     }
-    // Others may add the same ones meanwhile, so they are looked up again.
+    // Other transactions may insert the same ones meanwhile, so they are looked up again.
     let add_roots = "INSERT INTO roots (tenant_no, root)
         SELECT DISTINCT $1, root FROM unnest($2, $3) AS named (root, branch) ORDER BY root
         ON CONFLICT DO NOTHING";
@@ -44,12 +46,12 @@ pub(super) async fn place_nos(
     tx.execute(add_places, named).await?;
     let known = find_places(tx, named).await?;
     if known.len() < places.len() {
-        return Err(Fault::corrupt("a place that was just added is not there"));
+        return Err(Fault::corrupt("a place that was just added is missing"));
     }
     Ok(known)
 }
 
-async fn find_places(tx: &Tx, named: &[Value]) -> Result<Vec<PlaceNo>, Fault> {
+async fn find_places(tx: &Tx, named: &[SqlValue]) -> Result<Vec<PlaceNumbers>, Fault> {
     let find = "SELECT place_no, root_no
         FROM unnest($2, $3) WITH ORDINALITY AS named (root, branch, nth)
         JOIN roots ON roots.tenant_no = $1 AND roots.root = named.root
@@ -61,12 +63,12 @@ async fn find_places(tx: &Tx, named: &[Value]) -> Result<Vec<PlaceNo>, Fault> {
         .collect()
 }
 
-/// The numbers of those of a tenant's places that have some.
+/// The numbers of those of a tenant's places that have a row.
 pub(super) async fn find_named_places(
     tx: &Tx,
     tenant: &Tenant,
     places: &[&Place],
-) -> Result<HashMap<Place, PlaceNo>, Fault> {
+) -> Result<HashMap<Place, PlaceNumbers>, Fault> {
     if places.is_empty() {
         return Ok(HashMap::new());
     }
@@ -88,8 +90,8 @@ pub(super) async fn find_named_places(
     Ok(found)
 }
 
-/// Notes that a session may have lost its last events at some places.
-pub(super) async fn look_again(tx: &Tx, session: i64, places: Vec<i64>) -> Result<(), Fault> {
+/// Deletes a session's links to those of these places at which it has no events left.
+pub(super) async fn unlink_if_empty(tx: &Tx, session: i64, places: Vec<i64>) -> Result<(), Fault> {
     let (from, to) = event_nos(session);
     let delete = "DELETE FROM session_places AS noted
         WHERE session_no = $1 AND place_no = ANY ($2) AND NOT EXISTS (SELECT FROM events
@@ -119,9 +121,32 @@ pub(super) async fn places(
     rows.iter().map(place).collect()
 }
 
-pub(super) async fn projects(tx: &Tx, tenant: &Tenant) -> Result<Vec<Project>, Fault> {
-    let find = "SELECT key, identity, guessed FROM projects JOIN tenants USING (tenant_no)
-        WHERE tenant = $1 ORDER BY key, identity";
+/// The key of the project that a root belongs to.
+pub(super) async fn project_of_root(
+    tx: &Tx,
+    tenant: &Tenant,
+    root: &str,
+) -> Result<Option<String>, Fault> {
+    let find = "SELECT project FROM roots JOIN tenants USING (tenant_no)
+        WHERE tenant = $1 AND root = $2";
+    let row = tx.row(find, values![&tenant.0, root]).await?;
+    Ok(row.map(|row| get(&row, "project")).transpose()?.flatten())
+}
+
+pub(super) async fn projects(
+    tx: &Tx,
+    tenant: &Tenant,
+    after: Option<&ProjectKey>,
+    limit: usize,
+) -> Result<Vec<Project>, Fault> {
+    let (behind, (key, identity)) = match after {
+        Some((key, identity)) => (">", (key.as_str(), identity.as_str())),
+        None => (">=", ("", "")),
+    };
+    let find = format!(
+        "SELECT key, identity, guessed FROM projects JOIN tenants USING (tenant_no)
+         WHERE tenant = $1 AND (key, identity) {behind} ($2, $3) ORDER BY key, identity LIMIT $4"
+    );
     let project = |row: &Row| {
         Ok(Project {
             key: get(row, "key")?,
@@ -129,13 +154,14 @@ pub(super) async fn projects(tx: &Tx, tenant: &Tenant) -> Result<Vec<Project>, F
             guessed: get(row, "guessed")?,
         })
     };
-    let rows = tx.rows(find, values![&tenant.0]).await?;
+    let values = values![&tenant.0, key, identity, limit];
+    let rows = tx.rows(&find, values).await?;
     rows.iter().map(project).collect()
 }
 
 impl PostgresStore {
-    /// Moves what was observed there, in as many transactions as it takes, and assigns in the last of
-    /// them: until then the root shows that there is something left to do.
+    /// Moves a root's evidence to its project, in as many transactions as it takes, and assigns the root in the
+    /// last of them: until then the root shows that there is something left to do.
     pub(super) async fn assign(
         &self,
         tenant: &Tenant,
@@ -143,9 +169,9 @@ impl PostgresStore {
         assigned: (&Project, bool),
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let walls = Walls::Within(tenant);
+        let access = TenantAccess::Only(tenant);
         let look = |tx: Tx| async move { is_assigned(&tx, tenant, root, assigned).await };
-        if self.read(walls, look).await? {
+        if self.read(access, look).await? {
             return Ok(());
         }
         let step = |tx: Tx| async move {
@@ -157,12 +183,12 @@ impl PostgresStore {
             raise(&tx, &concerned, now).await?;
             Ok(moved)
         };
-        while self.write(walls, step).await? == STEP_ROWS {}
+        while self.write(access, step).await? == STEP_ROWS {}
         Ok(())
     }
 }
 
-/// Forgets what an identity stands for.
+/// Deletes the project of an identity.
 pub(super) async fn forget_identity(
     tx: &Tx,
     tenant: &Tenant,
@@ -175,22 +201,29 @@ pub(super) async fn forget_identity(
     Ok(gone.is_some())
 }
 
-/// Whether there is nothing to change and nothing left to move.
+/// Whether the root is assigned already and no evidence is left to move.
 async fn is_assigned(
     tx: &Tx,
     tenant: &Tenant,
     root: &str,
     (project, derived): (&Project, bool),
 ) -> Result<bool, Fault> {
-    let known = projects(tx, tenant).await?.contains(project);
+    let find = "SELECT FROM projects JOIN tenants USING (tenant_no)
+        WHERE tenant = $1 AND identity = $2 AND key = $3 AND guessed = $4";
+    let key = values![&tenant.0, &project.identity, &project.key, project.guessed];
+    let known = tx.row(find, key).await?.is_some();
     let find = "SELECT FROM roots JOIN tenants USING (tenant_no)
         WHERE tenant = $1 AND root = $2 AND project = $3 AND derived = $4";
     let key = values![&tenant.0, root, &project.key, derived];
     let assigned = tx.row(find, key).await?.is_some();
-    Ok(known && assigned && misplaced(tx, tenant, root, project).await?.is_empty())
+    Ok(known
+        && assigned
+        && misplaced_evidence(tx, tenant, root, project)
+            .await?
+            .is_empty())
 }
 
-/// Notes the project and where the root belongs, and returns the scopes that this concerns.
+/// Stores the project and the root's assignment, and returns the scopes concerned.
 async fn assign(
     tx: &Tx,
     tenant: &Tenant,
@@ -203,7 +236,7 @@ async fn assign(
         DO UPDATE SET key = excluded.key, guessed = excluded.guessed";
     let noted = values![number, &project.key, &project.identity, project.guessed];
     tx.execute(note, noted).await?;
-    // Inserted without a project first: what it belonged to before is asked of the locked row.
+    // Inserted without a project first, so that the previous project is read from the locked row.
     let add = "INSERT INTO roots (tenant_no, root) VALUES ($1, $2) ON CONFLICT DO NOTHING";
     tx.execute(add, values![number, root]).await?;
     let find = "SELECT root_no, project, EXISTS (SELECT FROM places
@@ -230,8 +263,8 @@ async fn assign(
     Ok(names.map(scope).collect())
 }
 
-/// Numbers of a tenant's evidence of `root` that lies in another project's scope, and that scope.
-async fn misplaced(
+/// Numbers of a tenant's evidence of `root` in the scopes of other projects, with these scopes.
+async fn misplaced_evidence(
     tx: &Tx,
     tenant: &Tenant,
     root: &str,
@@ -249,7 +282,7 @@ async fn misplaced(
         .collect()
 }
 
-/// Moves some of what was observed under `root`, and says how many pieces of evidence.
+/// Moves some of the evidence of `root`, and returns how many pieces.
 async fn move_step(
     tx: &Tx,
     tenant: &Tenant,
@@ -258,22 +291,22 @@ async fn move_step(
     concerned: &mut BTreeSet<Scope>,
 ) -> Result<usize, Fault> {
     move_retractions(tx, tenant, root, project).await?;
-    let misplaced = misplaced(tx, tenant, root, project).await?;
-    let mut touched = Touched::default();
+    let misplaced_evidence = misplaced_evidence(tx, tenant, root, project).await?;
+    let mut touched = TouchedObservations::default();
     let renamed = |scope: &Scope| Scope {
         name: project.key.clone(),
         ..scope.clone()
     };
-    let moves: Vec<(i64, Scope)> = misplaced
+    let moves: Vec<(i64, Scope)> = misplaced_evidence
         .iter()
         .map(|(evidence_no, from)| (*evidence_no, renamed(from)))
         .collect();
     evidence_rows::move_to(tx, &moves, &mut touched).await?;
     concerned.extend(observation_rows::settle(tx, &touched).await?.scopes);
-    Ok(misplaced.len())
+    Ok(misplaced_evidence.len())
 }
 
-/// What a person took back stays taken back under the new name.
+/// Moves a root's retractions to its new project, so that they still apply there.
 async fn move_retractions(
     tx: &Tx,
     tenant: &Tenant,
@@ -295,10 +328,10 @@ async fn move_retractions(
         kind: ScopeKind::Project,
         name: project.key.clone(),
     };
-    // Two that were of two projects may be one now.
+    // Two retractions from two projects may become one.
     let mut moved: BTreeMap<(i64, i64, i64), (&str, String)> = BTreeMap::new();
     for row in &taken {
-        let kind = word(row, "kind", ObservationKind::from_word)?;
+        let kind = parse_column::<ObservationKind>(row, "kind")?;
         let text: String = get(row, "text")?;
         let id = ObservationId::of(&to, kind, &text);
         let key = (
@@ -306,7 +339,7 @@ async fn move_retractions(
             get(row, "session_no")?,
             get(row, "seq")?,
         );
-        moved.insert(key, (kind.word(), text));
+        moved.insert(key, (kind.as_str(), text));
     }
     let put = "INSERT INTO retractions (tenant_no, scope_no, id, session_no, seq, kind, text, root)
         SELECT tenant_no, scope_no, moved.*, $2

@@ -1,23 +1,22 @@
-//! Asking the index: how often words occur, and which documents hold them.
+//! Queries of the index: how often words occur, and which documents contain them.
 
 use std::collections::{HashMap, HashSet};
 
-use daybook_domain::index::{Document, DocumentNo, Filter, Found, Step, TermStats};
-use daybook_domain::limits::COUNTED;
-use daybook_domain::{
-    EventSeq, ObservationId, ObservationKind, Origin, Scope, ScopeKind, SessionId, Tenant,
-    Timestamp,
+use daybook_domain::index::{
+    CandidateQuery, DocumentKind, DocumentNo, IndexedDocument, SearchFilter, TermStats,
 };
+use daybook_domain::limits::COUNTED;
+use daybook_domain::{EventSeq, ObservationId, Scope, ScopeKind, SessionId, Tenant, Timestamp};
 use tokio_postgres::Row;
 
 use super::connection::Tx;
 use super::fault::Fault;
-use super::index::{root_owner, whole_word};
-use super::sessions::seq_of;
-use super::values::{get, values, word};
+use super::index_rows::{root_owner, whole_word};
+use super::row_numbers::seq_of;
+use super::values::{get, parse_column, values};
 use crate::bounds::{DOCUMENT_TEXT, head};
-use crate::documents::{ENTRIES, OBSERVATIONS, SAID, Stretch, stretches};
-use crate::evidence::split;
+use crate::documents::{DocumentRange, ENTRIES, OBSERVATIONS, SAID, document_ranges};
+use crate::evidence::parse_numbers;
 
 pub(super) async fn term_stats(
     tx: &Tx,
@@ -50,11 +49,11 @@ pub(super) async fn term_stats(
 pub(super) async fn matches(
     tx: &Tx,
     tenant: &Tenant,
-    steps: &[Step],
-    filter: &Filter,
+    steps: &[CandidateQuery],
+    filter: &SearchFilter,
 ) -> Result<Vec<DocumentNo>, Fault> {
     let owners = owners_of(tx, tenant, filter).await?;
-    let mut docs = matches_of(tx, tenant, steps, &stretches(filter), owners).await?;
+    let mut docs = matches_of(tx, tenant, steps, &document_ranges(filter), owners).await?;
     let mut seen = HashSet::new();
     docs.retain(|doc| seen.insert(*doc));
     Ok(docs)
@@ -64,17 +63,17 @@ pub(super) async fn documents(
     tx: &Tx,
     tenant: &Tenant,
     docs: &[DocumentNo],
-) -> Result<Vec<Document>, Fault> {
+) -> Result<Vec<IndexedDocument>, Fault> {
     let loaded = load(tx, tenant, docs).await?;
     let documents = docs.iter().filter_map(|doc| loaded.get(&doc.0).cloned());
     Ok(documents.collect())
 }
 
-/// Owners of the documents that a filter's scopes let through; `None` for all.
+/// Owners of the documents that a filter's scopes admit; `None` for all.
 pub(super) async fn owners_of(
     tx: &Tx,
     tenant: &Tenant,
-    filter: &Filter,
+    filter: &SearchFilter,
 ) -> Result<Option<Vec<i64>>, Fault> {
     match &filter.scopes {
         None => Ok(None),
@@ -93,7 +92,7 @@ async fn owners(tx: &Tx, tenant: &Tenant, scopes: &[Scope]) -> Result<Vec<i64>, 
         UNION ALL
         SELECT NULL, root_no FROM roots
         WHERE tenant_no = (SELECT tenant_no FROM own) AND project = ANY ($4)";
-    let kinds: Vec<String> = own.iter().map(|s| s.kind.word().to_owned()).collect();
+    let kinds: Vec<String> = own.iter().map(|s| s.kind.as_str().to_owned()).collect();
     let names: Vec<String> = own.iter().map(|s| s.name.clone()).collect();
     let projects = own.iter().filter(|s| s.kind == ScopeKind::Project);
     let projects: Vec<String> = projects.map(|s| s.name.clone()).collect();
@@ -110,17 +109,19 @@ async fn owners(tx: &Tx, tenant: &Tenant, scopes: &[Scope]) -> Result<Vec<i64>, 
 
 /// The newest documents that hold all of a step's words, step by step.
 ///
-/// Each stretch is walked from its end along the first word of a step, which the plan makes the
-/// rarest; each document there is looked up under the other words.
+/// Each range is walked from its end along the first word of a step, which the plan makes the rarest; each
+/// document there is looked up under the other words.
 async fn matches_of(
     tx: &Tx,
     tenant: &Tenant,
-    steps: &[Step],
-    stretches: &[Stretch],
+    steps: &[CandidateQuery],
+    document_ranges: &[DocumentRange],
     owners: Option<Vec<i64>>,
 ) -> Result<Vec<DocumentNo>, Fault> {
-    let asked = Asked::of(steps);
-    if asked.limits.is_empty() || stretches.is_empty() || owners.as_ref().is_some_and(Vec::is_empty)
+    let columns = StepColumns::of(steps);
+    if columns.limits.is_empty()
+        || document_ranges.is_empty()
+        || owners.as_ref().is_some_and(Vec::is_empty)
     {
         return Ok(Vec::new());
     }
@@ -129,7 +130,10 @@ async fn matches_of(
     } else {
         ""
     };
-    let narrowed = if stretches.iter().any(|stretch| !stretch.origins.is_empty()) {
+    let narrowed = if document_ranges
+        .iter()
+        .any(|range| !range.origins.is_empty())
+    {
         "AND (NOT narrowed OR (SELECT origin FROM events
             WHERE event_no = found.doc & ~$11::BIGINT) = ANY ($10))"
     } else {
@@ -151,20 +155,23 @@ async fn matches_of(
             ORDER BY found.doc DESC LIMIT bound
         ) AS matching"
     );
-    let origins = stretches.iter().flat_map(|stretch| &stretch.origins);
-    let origins: Vec<String> = origins.map(|origin| origin.word().to_owned()).collect();
-    let lows: Vec<i64> = stretches.iter().map(|stretch| stretch.from).collect();
-    let highs: Vec<i64> = stretches.iter().map(|stretch| stretch.to).collect();
-    let narrowed: Vec<bool> = stretches.iter().map(|s| !s.origins.is_empty()).collect();
-    let limits = asked.limits.clone();
+    let origins = document_ranges.iter().flat_map(|range| &range.origins);
+    let origins: Vec<String> = origins.map(|origin| origin.as_str().to_owned()).collect();
+    let lows: Vec<i64> = document_ranges.iter().map(|range| range.from).collect();
+    let highs: Vec<i64> = document_ranges.iter().map(|range| range.to).collect();
+    let narrowed: Vec<bool> = document_ranges
+        .iter()
+        .map(|s| !s.origins.is_empty())
+        .collect();
+    let limits = columns.limits.clone();
     let rows = tx
         .rows(
             &find,
             values![
                 &tenant.0,
-                asked.words,
-                asked.firsts,
-                asked.lasts,
+                columns.words,
+                columns.firsts,
+                columns.lasts,
                 limits,
                 lows,
                 highs,
@@ -175,55 +182,55 @@ async fn matches_of(
             ],
         )
         .await?;
-    let mut found: Vec<Vec<DocumentNo>> = vec![Vec::new(); asked.limits.len()];
+    let mut found: Vec<Vec<DocumentNo>> = vec![Vec::new(); columns.limits.len()];
     for row in &rows {
         let step: usize = get(row, "step")?;
         if let Some(docs) = found.get_mut(step - 1) {
             docs.push(DocumentNo(get(row, "doc")?));
         }
     }
-    for (docs, limit) in found.iter_mut().zip(asked.limits) {
+    for (docs, limit) in found.iter_mut().zip(columns.limits) {
         docs.sort_unstable_by_key(|doc| std::cmp::Reverse(doc.age()));
         docs.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
     }
     Ok(found.concat())
 }
 
-/// Steps as columns: where in `words` each one's words stand, counted from 1.
+/// Steps as columns: where in `words` each one's words are, counted from 1.
 #[derive(Default)]
-struct Asked {
+struct StepColumns {
     words: Vec<String>,
     firsts: Vec<i64>,
     lasts: Vec<i64>,
     limits: Vec<i64>,
 }
 
-impl Asked {
-    fn of(steps: &[Step]) -> Self {
-        let mut asked = Self::default();
+impl StepColumns {
+    fn of(steps: &[CandidateQuery]) -> Self {
+        let mut columns = Self::default();
         for step in steps.iter().filter(|step| !step.all_of.is_empty()) {
-            let first = asked.words.len();
+            let first = columns.words.len();
             for token in &step.all_of {
                 let word = whole_word(token);
-                if !asked.words[first..].contains(&word) {
-                    asked.words.push(word);
+                if !columns.words[first..].contains(&word) {
+                    columns.words.push(word);
                 }
             }
             let column = |place: usize| i64::try_from(place).unwrap_or(i64::MAX);
-            asked.firsts.push(column(first + 1));
-            asked.lasts.push(column(asked.words.len()));
-            asked.limits.push(column(step.limit));
+            columns.firsts.push(column(first + 1));
+            columns.lasts.push(column(columns.words.len()));
+            columns.limits.push(column(step.limit));
         }
-        asked
+        columns
     }
 }
 
-/// Those of the documents that are still there, by their numbers.
+/// Those of the documents that still exist, by their numbers.
 pub(super) async fn load(
     tx: &Tx,
     tenant: &Tenant,
     docs: &[DocumentNo],
-) -> Result<HashMap<i64, Document>, Fault> {
+) -> Result<HashMap<i64, IndexedDocument>, Fault> {
     let (mut entries, mut observations, mut events) = (Vec::new(), Vec::new(), HashMap::new());
     for &DocumentNo(doc) in docs {
         if doc >= ENTRIES {
@@ -266,12 +273,12 @@ const LOAD_EVENTS: &str = "SELECT event_no, agent, host_id, label, line, origin,
     LEFT JOIN places USING (place_no) LEFT JOIN roots USING (root_no)
     WHERE event_no = ANY ($1)";
 
-fn event_document(row: &Row, tenant: &Tenant, no: i64) -> Result<Document, Fault> {
+fn event_document(row: &Row, tenant: &Tenant, no: i64) -> Result<IndexedDocument, Fault> {
     let project: Option<String> = get(row, "project")?;
     let text: String = get(row, "text")?;
-    Ok(Document {
-        what: Found::Event {
-            origin: word(row, "origin", Origin::from_word)?,
+    Ok(IndexedDocument {
+        what: DocumentKind::Event {
+            origin: parse_column(row, "origin")?,
         },
         scope: project.map(|name| Scope {
             tenant: tenant.clone(),
@@ -295,20 +302,20 @@ const LOAD_OBSERVATIONS: &str =
     JOIN evidence ON evidence_no = shown JOIN sessions USING (session_no)
     WHERE observations.observation_no = ANY ($1) AND holds";
 
-fn observation_document(row: &Row, tenant: &Tenant) -> Result<Document, Fault> {
+fn observation_document(row: &Row, tenant: &Tenant) -> Result<IndexedDocument, Fault> {
     let (events, lines): (String, String) = (get(row, "events")?, get(row, "lines")?);
-    Ok(Document {
-        what: Found::Observation {
+    Ok(IndexedDocument {
+        what: DocumentKind::Observation {
             id: ObservationId(get::<i64>(row, "id")?.cast_unsigned()),
-            kind: word(row, "what", ObservationKind::from_word)?,
+            kind: parse_column(row, "what")?,
         },
         scope: Some(scope_in(row, tenant)?),
         text: get(row, "text")?,
         context: get(row, "context")?,
         at: get(row, "at")?,
         session: Some((session_of(row, tenant)?, get(row, "label")?)),
-        events: split(&events).map(EventSeq).collect(),
-        lines: split(&lines)
+        events: parse_numbers(&events).map(EventSeq).collect(),
+        lines: parse_numbers(&lines)
             .filter_map(|line| u32::try_from(line).ok())
             .collect(),
     })
@@ -319,11 +326,11 @@ const LOAD_ENTRIES: &str = "SELECT entry_no, kind, name, file, line, text, headi
     FROM ix_entries JOIN ix_files USING (file_no) JOIN scopes USING (scope_no)
     WHERE entry_no = ANY ($1)";
 
-fn entry_document(row: &Row, tenant: &Tenant) -> Result<Document, Fault> {
+fn entry_document(row: &Row, tenant: &Tenant) -> Result<IndexedDocument, Fault> {
     let heading: String = get(row, "heading")?;
     let observation: Option<i64> = get(row, "observation")?;
-    Ok(Document {
-        what: Found::Entry {
+    Ok(IndexedDocument {
+        what: DocumentKind::Entry {
             file: get(row, "file")?,
             line: get(row, "line")?,
             observation: observation.map(|id| ObservationId(id.cast_unsigned())),
@@ -350,7 +357,7 @@ fn session_of(row: &Row, tenant: &Tenant) -> Result<SessionId, Fault> {
 fn scope_in(row: &Row, tenant: &Tenant) -> Result<Scope, Fault> {
     Ok(Scope {
         tenant: tenant.clone(),
-        kind: word(row, "kind", ScopeKind::from_word)?,
+        kind: parse_column(row, "kind")?,
         name: get(row, "name")?,
     })
 }

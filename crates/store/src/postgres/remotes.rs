@@ -1,18 +1,18 @@
-//! Which repositories folders are checkouts of: the evidence that events show, and its sums by folder.
+//! Evidence from events of which repositories folders are checkouts of, and its sums by folder.
 //!
 //! Not here: which project follows from it; `ingest` decides that.
 
 use std::collections::BTreeMap;
 
-use daybook_domain::{RemoteCount, RemoteEvidence, RemoteSource, RootRecord, Tenant};
+use daybook_domain::{RemoteCount, RemoteEvidence, RootRecord, Tenant};
 
 use super::connection::Tx;
 use super::fault::Fault;
-use super::names::SessionRow;
-use super::sessions::event_no;
-use super::values::{get, values, word};
+use super::row_numbers::event_no;
+use super::values::{get, parse_column, values};
+use crate::log::SessionRow;
 
-/// Stores evidence with the events of a session that show it.
+/// Stores evidence, with the events of a session that it comes from.
 pub(super) async fn note(
     tx: &Tx,
     row: &SessionRow,
@@ -44,7 +44,7 @@ pub(super) async fn note(
     Ok(())
 }
 
-/// Folders that events happened in, with what is stored of their identity.
+/// Folders in which events happened, with what is stored of their identity.
 pub(super) async fn roots(tx: &Tx, tenant: &Tenant) -> Result<Vec<RootRecord>, Fault> {
     let mut counts = counts(tx, tenant).await?;
     let find = "SELECT root, project, derived, coalesce(min(nullif(first_at, 0)), 0) AS first_at
@@ -73,7 +73,7 @@ async fn counts(tx: &Tx, tenant: &Tenant) -> Result<BTreeMap<String, Vec<RemoteC
     let mut counts: BTreeMap<String, Vec<RemoteCount>> = BTreeMap::new();
     for row in tx.rows(find, values![&tenant.0]).await? {
         let count = RemoteCount {
-            source: word(&row, "shown_by", RemoteSource::parse)?,
+            source: parse_column(&row, "shown_by")?,
             remote: get(&row, "remote")?,
             sessions: get(&row, "shown")?,
         };

@@ -1,51 +1,22 @@
-//! What a person took back: observations that these events do not bring back.
+//! Retractions by a person: observations that these events do not bring back.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 use daybook_domain::{EventSeq, ObservationId, Scope, SessionId};
 
 use super::connection::Tx;
-use super::evidence_rows::{Addition, Locked, Touched, delete_where, lock, rows_where, seq_column};
+use super::evidence_rows::{delete_where, lock, positions, rows_where, seq_column};
 use super::fault::Fault;
 use super::names::find_scope;
 use super::values::{get, values};
+use crate::evidence::TouchedObservations;
 
-/// What a person took back of these: scope, observation, session, position.
-pub(super) async fn retracted(
-    tx: &Tx,
-    locked: &Locked,
-    additions: &[Addition],
-) -> Result<HashSet<(i64, i64, i64, u64)>, Fault> {
-    let mut keys = BTreeSet::new();
-    for addition in additions {
-        keys.insert((locked.no(&addition.scope)?, addition.what.0.0.cast_signed()));
-    }
-    let (scopes, ids): (Vec<i64>, Vec<i64>) = keys.into_iter().unzip();
-    let find = "SELECT scope_no, id, session_no, seq FROM retractions
-        JOIN unnest($1, $2) AS asked (scope_no, id) USING (scope_no, id)";
-    let rows = tx.rows(find, values![scopes, ids]).await?;
-    rows.iter()
-        .map(|row| {
-            let (scope, id) = (get(row, "scope_no")?, get(row, "id")?);
-            Ok((scope, id, get(row, "session_no")?, get(row, "seq")?))
-        })
-        .collect()
-}
-
-/// Positions that stand for evidence in retractions; evidence without events has position 0.
-pub(super) fn positions(events: &[EventSeq]) -> Vec<u64> {
-    match events {
-        [] => vec![0],
-        events => events.iter().map(|seq| seq.0).collect(),
-    }
-}
-
-/// Withdraws an observation for good, as far as these events go. False when it does not hold.
+/// Retracts an observation for good, for the events of its evidence. False when it does not hold.
 pub(super) async fn retract(
     tx: &Tx,
     scope: &Scope,
     id: ObservationId,
-    touched: &mut Touched,
+    touched: &mut TouchedObservations,
 ) -> Result<bool, Fault> {
     if find_scope(tx, scope).await?.is_none() {
         return Ok(false);
@@ -71,8 +42,8 @@ pub(super) async fn retract(
     Ok(true)
 }
 
-/// Notes that these positions, each with the words and the root of its evidence, do not bring an
-/// observation back.
+/// Stores that these positions, each with the words and the root of its evidence, do not bring an observation
+/// back.
 async fn note_retracted(
     tx: &Tx,
     observation: i64,

@@ -1,56 +1,109 @@
-//! The session log. An append is one transaction: events, index, places, progress of the file, and
-//! the mark that makes the session due. It takes the same few statements however many events it has.
+//! The session log. An append is one transaction: events, index, places, progress of the file, and the mark
+//! that makes the session due. It takes the same few statements for any number of events.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use async_trait::async_trait;
-use daybook_domain::seams::{Append, Appended, SessionStore};
-use daybook_domain::source::{Import, ImportNo, Source, Undone};
+use daybook_domain::seams::{
+    Append, AppendOutcome, ImportStore, PlaceStore, ProjectKey, SessionCatalog, SessionKey,
+    SessionLog, SourceStore,
+};
+use daybook_domain::source::{ImportNo, ImportRun, TranscriptSource, UndoneImport};
 use daybook_domain::{
-    Event, EventId, EventSeq, JobKey, NewEvent, Place, Project, RootRecord, Session, SessionId,
-    StoreError, Tenant, Timestamp,
+    Event, EventId, EventSeq, JobKey, NewEvent, Page, PageRequest, Place, Project, RootRecord,
+    Session, SessionId, StoreError, Tenant, Timestamp,
 };
 
-use super::connection::{Tx, Walls};
+use super::connection::{TenantAccess, Tx};
 use super::fault::Fault;
-use super::index::NewDocument;
-use super::names::{SessionRow, find_session, lock_session, session_no, sessions_where, tenant_no};
-use super::places::PlaceNo;
-use super::values::{counted, get, values};
-use super::{PostgresStore, events, index, jobs, places, remotes, sources, threads};
+use super::index_rows::NewDocument;
+use super::names::{find_session, lock_session, session_no, sessions_where, tenant_no};
+use super::places::PlaceNumbers;
+use super::row_numbers::{event_no, seq_of};
+use super::values::{get, saturating_count, values};
+use super::{PostgresStore, events, index_rows, job_rows, places, remotes, sources};
 use crate::bounds::{FOUND_SESSIONS, check_append, check_source};
 use crate::lines::Numbering;
-use crate::log::{Added, Concern, Placed};
+use crate::log::{AddedEvents, AppendPositions, ExtractionEffect, SessionRow};
+use crate::page_keys::{key_of_project, key_of_session, place_before_page};
 use crate::{labels, log, ranges};
 
 #[async_trait]
-impl SessionStore for PostgresStore {
-    async fn append(&self, append: &Append) -> Result<Appended, StoreError> {
+impl SessionLog for PostgresStore {
+    async fn append(&self, append: &Append) -> Result<AppendOutcome, StoreError> {
         check_append(append)?;
         self.append_together(append).await
     }
 
     async fn event_ids(&self, session: &SessionId) -> Result<Vec<(EventSeq, EventId)>, StoreError> {
-        let walls = Walls::Within(&session.tenant);
+        let access = TenantAccess::Only(&session.tenant);
         let ids = |tx: Tx| async move { events::ids(&tx, session).await };
-        self.read(walls, ids).await
+        self.read(access, ids).await
     }
 
+    async fn events(
+        &self,
+        session: &SessionId,
+        after: EventSeq,
+        upto: EventSeq,
+        limit: usize,
+        bytes: usize,
+    ) -> Result<Vec<Event>, StoreError> {
+        let access = TenantAccess::Only(&session.tenant);
+        let range = (after, upto);
+        let read = |tx: Tx| async move { events::window(&tx, session, range, limit, bytes).await };
+        self.read(access, read).await
+    }
+
+    async fn events_at(
+        &self,
+        session: &SessionId,
+        lines: (u32, u32),
+        limit: usize,
+    ) -> Result<Vec<Event>, StoreError> {
+        let access = TenantAccess::Only(&session.tenant);
+        let read = |tx: Tx| async move { events::at_lines(&tx, session, lines, limit).await };
+        self.read(access, read).await
+    }
+
+    async fn retracted_seqs(
+        &self,
+        session: &SessionId,
+        after: EventSeq,
+        upto: EventSeq,
+    ) -> Result<BTreeSet<EventSeq>, StoreError> {
+        let access = TenantAccess::Only(&session.tenant);
+        let read = |tx: Tx| async move { events::retracted(&tx, session, (after, upto)).await };
+        self.read(access, read).await
+    }
+}
+
+#[async_trait]
+impl SessionCatalog for PostgresStore {
     async fn session(&self, id: &SessionId) -> Result<Option<Session>, StoreError> {
         let find = |tx: Tx| async move {
             let row = find_session(&tx, id).await?;
             Ok(row.filter(|row| row.known).map(|row| row.session))
         };
-        self.read(Walls::Within(&id.tenant), find).await
+        self.read(TenantAccess::Only(&id.tenant), find).await
     }
 
-    async fn sessions(&self, tenant: &Tenant, limit: usize) -> Result<Vec<Session>, StoreError> {
-        let newest = "tenant = $1 ORDER BY last_at DESC, agent, host_id LIMIT $2";
+    async fn sessions(
+        &self,
+        tenant: &Tenant,
+        page: PageRequest<SessionKey>,
+    ) -> Result<Page<Session, SessionKey>, StoreError> {
+        let most = page.most();
+        let (last_at, agent, host_id) = place_before_page(page.after.as_ref());
+        let newest = "tenant = $1
+            AND last_at <= $2 AND (last_at < $2 OR (agent, host_id) > ($3, $4))
+            ORDER BY last_at DESC, agent, host_id LIMIT $5";
         let find = |tx: Tx| async move {
-            let values = values![&tenant.0, limit];
+            let values = values![&tenant.0, last_at, agent, host_id, most + 1];
             sessions_where(&tx, newest, values).await
         };
-        self.read(Walls::Within(tenant), find).await
+        let sessions = self.read(TenantAccess::Only(tenant), find).await?;
+        Ok(Page::cut(sessions, most, key_of_session))
     }
 
     async fn sessions_active(
@@ -65,13 +118,13 @@ impl SessionStore for PostgresStore {
             let values = values![&tenant.0, from, to, limit];
             sessions_where(&tx, newest, values).await
         };
-        self.read(Walls::Within(tenant), find).await
+        self.read(TenantAccess::Only(tenant), find).await
     }
 
     async fn switch_memory(&self, session: &SessionId, on: bool) -> Result<bool, StoreError> {
-        let walls = Walls::Within(&session.tenant);
+        let access = TenantAccess::Only(&session.tenant);
         let switch = |tx: Tx| async move { switch_memory(&tx, session, on).await };
-        self.write(walls, switch).await
+        self.write(access, switch).await
     }
 
     async fn find_sessions(&self, tenant: &Tenant, name: &str) -> Result<Vec<Session>, StoreError> {
@@ -85,58 +138,84 @@ impl SessionStore for PostgresStore {
                 ORDER BY agent, host_id LIMIT $3";
             sessions_where(&tx, begins, values![&tenant.0, name, FOUND_SESSIONS]).await
         };
-        self.read(Walls::Within(tenant), find).await
+        self.read(TenantAccess::Only(tenant), find).await
     }
+}
 
-    async fn events(
+#[async_trait]
+impl SourceStore for PostgresStore {
+    async fn sources(
         &self,
-        session: &SessionId,
-        after: EventSeq,
-        upto: EventSeq,
-        limit: usize,
-        bytes: usize,
-    ) -> Result<Vec<Event>, StoreError> {
-        let walls = Walls::Within(&session.tenant);
-        let range = (after, upto);
-        let read = |tx: Tx| async move { events::window(&tx, session, range, limit, bytes).await };
-        self.read(walls, read).await
+        tenant: &Tenant,
+        page: PageRequest<String>,
+    ) -> Result<Page<TranscriptSource, String>, StoreError> {
+        let page = &page;
+        let read = |tx: Tx| async move { sources::page(&tx, tenant, "TRUE", page).await };
+        self.read(TenantAccess::Only(tenant), read).await
     }
 
-    async fn events_at(
+    async fn failing_sources(
         &self,
-        session: &SessionId,
-        lines: (u32, u32),
-        limit: usize,
-    ) -> Result<Vec<Event>, StoreError> {
-        let walls = Walls::Within(&session.tenant);
-        let read = |tx: Tx| async move { events::at_lines(&tx, session, lines, limit).await };
-        self.read(walls, read).await
+        tenant: &Tenant,
+        page: PageRequest<String>,
+    ) -> Result<Page<TranscriptSource, String>, StoreError> {
+        let (page, failing) = (&page, "failure IS NOT NULL");
+        let read = |tx: Tx| async move { sources::page(&tx, tenant, failing, page).await };
+        self.read(TenantAccess::Only(tenant), read).await
     }
 
-    async fn sources(&self, tenant: &Tenant) -> Result<Vec<Source>, StoreError> {
-        let all = |tx: Tx| async move { sources::all(&tx, tenant).await };
-        self.read(Walls::Within(tenant), all).await
+    async fn sources_at(
+        &self,
+        tenant: &Tenant,
+        paths: &[&str],
+    ) -> Result<Vec<TranscriptSource>, StoreError> {
+        let read = |tx: Tx| async move { sources::at_paths(&tx, tenant, paths).await };
+        self.read(TenantAccess::Only(tenant), read).await
+    }
+
+    async fn sources_of(&self, session: &SessionId) -> Result<Vec<TranscriptSource>, StoreError> {
+        let read = |tx: Tx| async move { sources::of_session(&tx, session).await };
+        self.read(TenantAccess::Only(&session.tenant), read).await
     }
 
     async fn put_source(
         &self,
         tenant: &Tenant,
-        source: &Source,
+        source: &TranscriptSource,
         import: Option<ImportNo>,
     ) -> Result<(), StoreError> {
         check_source(tenant, source)?;
         let put = |tx: Tx| async move { sources::put(&tx, tenant, source, import).await };
-        self.write(Walls::Within(tenant), put).await
+        self.write(TenantAccess::Only(tenant), put).await
     }
+}
 
+#[async_trait]
+impl PlaceStore for PostgresStore {
     async fn places(&self, tenant: &Tenant) -> Result<Vec<(Place, Option<String>)>, StoreError> {
         let all = |tx: Tx| async move { places::places(&tx, tenant).await };
-        self.read(Walls::Within(tenant), all).await
+        self.read(TenantAccess::Only(tenant), all).await
     }
 
-    async fn projects(&self, tenant: &Tenant) -> Result<Vec<Project>, StoreError> {
-        let all = |tx: Tx| async move { places::projects(&tx, tenant).await };
-        self.read(Walls::Within(tenant), all).await
+    async fn project_of_root(
+        &self,
+        tenant: &Tenant,
+        root: &str,
+    ) -> Result<Option<String>, StoreError> {
+        let find = |tx: Tx| async move { places::project_of_root(&tx, tenant, root).await };
+        self.read(TenantAccess::Only(tenant), find).await
+    }
+
+    async fn projects(
+        &self,
+        tenant: &Tenant,
+        page: PageRequest<ProjectKey>,
+    ) -> Result<Page<Project, ProjectKey>, StoreError> {
+        let (most, after) = (page.most(), &page.after);
+        let read =
+            |tx: Tx| async move { places::projects(&tx, tenant, after.as_ref(), most + 1).await };
+        let projects = self.read(TenantAccess::Only(tenant), read).await?;
+        Ok(Page::cut(projects, most, key_of_project))
     }
 
     async fn assign_root(
@@ -151,7 +230,7 @@ impl SessionStore for PostgresStore {
 
     async fn roots(&self, tenant: &Tenant) -> Result<Vec<RootRecord>, StoreError> {
         let all = |tx: Tx| async move { remotes::roots(&tx, tenant).await };
-        self.read(Walls::Within(tenant), all).await
+        self.read(TenantAccess::Only(tenant), all).await
     }
 
     async fn derive_root(
@@ -166,9 +245,12 @@ impl SessionStore for PostgresStore {
 
     async fn forget_identity(&self, tenant: &Tenant, identity: &str) -> Result<bool, StoreError> {
         let forget = |tx: Tx| async move { places::forget_identity(&tx, tenant, identity).await };
-        self.write(Walls::Within(tenant), forget).await
+        self.write(TenantAccess::Only(tenant), forget).await
     }
+}
 
+#[async_trait]
+impl ImportStore for PostgresStore {
     async fn begin_import(
         &self,
         tenant: &Tenant,
@@ -176,7 +258,7 @@ impl SessionStore for PostgresStore {
         now: Timestamp,
     ) -> Result<ImportNo, StoreError> {
         let begin = |tx: Tx| async move { sources::begin_import(&tx, tenant, what, now).await };
-        self.write(Walls::Within(tenant), begin).await
+        self.write(TenantAccess::Only(tenant), begin).await
     }
 
     async fn end_import(
@@ -186,12 +268,19 @@ impl SessionStore for PostgresStore {
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let end = |tx: Tx| async move { sources::end_import(&tx, tenant, import, now).await };
-        self.write(Walls::Within(tenant), end).await
+        self.write(TenantAccess::Only(tenant), end).await
     }
 
-    async fn imports(&self, tenant: &Tenant, limit: usize) -> Result<Vec<Import>, StoreError> {
-        let newest = |tx: Tx| async move { sources::imports(&tx, tenant, limit).await };
-        self.read(Walls::Within(tenant), newest).await
+    async fn imports(
+        &self,
+        tenant: &Tenant,
+        page: PageRequest<ImportNo>,
+    ) -> Result<Page<ImportRun, ImportNo>, StoreError> {
+        let most = page.most();
+        let before = page.after.unwrap_or(ImportNo(i64::MAX));
+        let newest = |tx: Tx| async move { sources::imports(&tx, tenant, before, most + 1).await };
+        let imports = self.read(TenantAccess::Only(tenant), newest).await?;
+        Ok(Page::cut(imports, most, |import| import.no))
     }
 
     async fn undo_import(
@@ -199,31 +288,17 @@ impl SessionStore for PostgresStore {
         tenant: &Tenant,
         import: ImportNo,
         now: Timestamp,
-    ) -> Result<Undone, StoreError> {
+    ) -> Result<UndoneImport, StoreError> {
         self.undo(tenant, import, now).await
     }
 }
 
-/// Number of an event's row: one tree holds all sessions, each in one stretch.
-pub(super) fn event_no(session: i64, seq: EventSeq) -> i64 {
-    let seq = i64::try_from(seq.0)
-        .unwrap_or(i64::MAX)
-        .min(i64::from(u32::MAX));
-    (session << 32) | seq
-}
-
-/// The numbers between which all events of a session lie.
-pub(super) fn event_nos(session: i64) -> (i64, i64) {
-    (session << 32, (session << 32) | i64::from(u32::MAX))
-}
-
-/// The place in its session of the event with this row number.
-pub(super) fn seq_of(event_no: i64) -> EventSeq {
-    EventSeq(event_no.cast_unsigned() & u64::from(u32::MAX))
-}
-
 /// Appends within a transaction, with what a thread keeps beside each event.
-pub(super) async fn add(tx: &Tx, append: &Append, entries: &[String]) -> Result<Placed, Fault> {
+pub(super) async fn add(
+    tx: &Tx,
+    append: &Append,
+    entries: &[String],
+) -> Result<AppendPositions, Fault> {
     if let Some(import) = append.import {
         sources::lock_import(tx, &append.session.id.tenant, import).await?;
     }
@@ -237,7 +312,7 @@ pub(super) async fn add_to(
     found: Option<SessionRow>,
     append: &Append,
     entries: &[String],
-) -> Result<Placed, Fault> {
+) -> Result<AppendPositions, Fault> {
     let (mut row, before) = match found {
         Some(row) if row.known => {
             let before = row.session.clone();
@@ -246,7 +321,7 @@ pub(super) async fn add_to(
         cited => (create(tx, append, cited).await?, None),
     };
     let last = row.session.events.0;
-    log::learn(&mut row.session, &append.session);
+    log::merge_meta(&mut row.session, &append.session);
     let (rows, new, seqs) = rows_to_add(tx, &mut row, append, entries).await?;
     let added = row.session.events.0 - last;
     let range = (EventSeq(last + 1), row.session.events);
@@ -254,27 +329,27 @@ pub(super) async fn add_to(
     insert(tx, row.tenant, &rows);
     remotes::note(tx, &row, &append.remotes).await?;
     if added > 0 && before.is_some() {
-        threads::note_entries(tx, &[(row.no, append.now)]);
+        note_entries(tx, &[(row.no, append.now)]);
     }
     note(tx, &row, append, notes_range.then_some(range)).await?;
     let key = JobKey::Extract(row.session.id.clone());
     let user = row.session.user.as_deref();
-    match log::concern(before.as_ref(), &row.session, new, append) {
-        Concern::Mark(mark) => {
-            jobs::change_or_create(tx, &key, user, |job| job.mark(mark)).await?;
+    match log::extraction_effect(before.as_ref(), &row.session, new, append) {
+        ExtractionEffect::Mark(mark) => {
+            job_rows::change_or_create(tx, &key, user, |job| job.mark(mark)).await?;
         }
-        Concern::Pass(upto) => pass(tx, &mut row, upto).await?,
-        Concern::None => {}
+        ExtractionEffect::Pass(upto) => pass_over(tx, &mut row, upto).await?,
+        ExtractionEffect::None => {}
     }
     save(tx, &row);
-    Ok(Placed {
+    Ok(AppendPositions {
         before: EventSeq(last),
         last: row.session.events,
         seqs,
     })
 }
 
-/// Notes what an append means to its import and to its file.
+/// Records an append for its import and its file.
 async fn note(
     tx: &Tx,
     row: &SessionRow,
@@ -307,24 +382,24 @@ async fn switch_memory(tx: &Tx, id: &SessionId, on: bool) -> Result<bool, Fault>
     row.session.switched_off = !on;
     let upto = row.session.events.0;
     if changed && upto > 0 {
-        pass(tx, &mut row, upto).await?;
+        pass_over(tx, &mut row, upto).await?;
     }
     save(tx, &row);
     Ok(true)
 }
 
-/// Moves a session's extraction past what is never learned. The row is saved by the caller.
-async fn pass(tx: &Tx, row: &mut SessionRow, upto: u64) -> Result<(), Fault> {
+/// Moves a session's extraction past events that are never learned. The caller saves the session's row.
+async fn pass_over(tx: &Tx, row: &mut SessionRow, upto: u64) -> Result<(), Fault> {
     let key = JobKey::Extract(row.session.id.clone());
     let user = row.session.user.as_deref();
-    let passed = jobs::change_or_create(tx, &key, user, |job| job.pass(upto)).await?;
+    let passed = job_rows::change_or_create(tx, &key, user, |job| job.pass(upto)).await?;
     if let Some(range) = passed {
         row.session.pass(range);
     }
     Ok(())
 }
 
-/// Makes a session known and labels it; `cited` is its row where it was cited before.
+/// Inserts a session with a label; `cited` is its row where it was cited before.
 async fn create(tx: &Tx, append: &Append, cited: Option<SessionRow>) -> Result<SessionRow, Fault> {
     let id = &append.session.id;
     let tenant = match &cited {
@@ -332,7 +407,7 @@ async fn create(tx: &Tx, append: &Append, cited: Option<SessionRow>) -> Result<S
         None => tenant_no(tx, &id.tenant).await?,
     };
     let label = label(tx, tenant, &id.host_id).await?;
-    let session = log::blank(&append.session, label);
+    let session = log::new_session(&append.session, label);
     let first_source = append.source.as_ref().map(|source| source.path.clone());
     let no = match cited {
         Some(row) => {
@@ -351,7 +426,7 @@ async fn create(tx: &Tx, append: &Append, cited: Option<SessionRow>) -> Result<S
                 &id.agent,
                 &id.host_id,
                 &session.label,
-                session.kind.word(),
+                session.kind.as_str(),
                 &first_source,
             ];
             get(&tx.one(insert, values).await?, "session_no")?
@@ -367,7 +442,7 @@ async fn create(tx: &Tx, append: &Append, cited: Option<SessionRow>) -> Result<S
     })
 }
 
-/// A label for a new session. Whoever takes the same one meanwhile makes this transaction begin again.
+/// A label for a new session. If another transaction takes the same one meanwhile, this one is tried again.
 async fn label(tx: &Tx, tenant: i64, host_id: &str) -> Result<String, Fault> {
     let beginnings: Vec<&str> = host_id
         .char_indices()
@@ -392,23 +467,23 @@ async fn label(tx: &Tx, tenant: i64, host_id: &str) -> Result<String, Fault> {
     labels::choose(host_id, &neighbours, |label| Ok(taken.contains(label)))
 }
 
-/// An event on its way into a row.
-pub(super) struct NewRow<'a> {
+/// An event to be inserted as a row.
+pub(super) struct NewEventRow<'a> {
     no: i64,
     line: u32,
-    place: Option<PlaceNo>,
+    place: Option<PlaceNumbers>,
     event: &'a NewEvent,
     entry: Option<&'a str>,
 }
 
-/// The events that are new, as rows, with the session's own row moved on; and where each of them stands,
-/// old or new.
+/// The events that are new, as rows, with the session's own row extended; and the position of each event, old
+/// or new.
 async fn rows_to_add<'a>(
     tx: &Tx,
     row: &mut SessionRow,
     append: &'a Append,
     entries: &'a [String],
-) -> Result<(Vec<NewRow<'a>>, Added, Vec<EventSeq>), Fault> {
+) -> Result<(Vec<NewEventRow<'a>>, AddedEvents, Vec<EventSeq>), Fault> {
     let mut known = known_ids(tx, row, append).await?;
     let mut named: Vec<&Place> = append
         .events
@@ -427,17 +502,17 @@ async fn rows_to_add<'a>(
     Ok(place_rows(row, append, entries, &mut known, number_of))
 }
 
-/// The events that are not `known`, as rows, with the session's own row and what is known moved on.
+/// The events that are not `known`, as rows. Extends the session's row and `known`.
 pub(super) fn place_rows<'a>(
     row: &mut SessionRow,
     append: &'a Append,
     entries: &'a [String],
     known: &mut HashMap<EventId, EventSeq>,
-    number_of: impl Fn(&Place) -> Option<PlaceNo>,
-) -> (Vec<NewRow<'a>>, Added, Vec<EventSeq>) {
+    number_of: impl Fn(&Place) -> Option<PlaceNumbers>,
+) -> (Vec<NewEventRow<'a>>, AddedEvents, Vec<EventSeq>) {
     let source = append.source.as_ref().map(|source| &source.path);
     let mut numbering = Numbering::after(row.last_line, row.first_source.as_ref() == source);
-    let mut added = Added::default();
+    let mut added = AddedEvents::default();
     let mut rows = Vec::with_capacity(append.events.len());
     let mut seqs = Vec::with_capacity(append.events.len());
     for (nth, event) in append.events.iter().enumerate() {
@@ -448,21 +523,21 @@ pub(super) fn place_rows<'a>(
             continue;
         }
         let line = numbering.number(event);
-        rows.push(NewRow {
+        rows.push(NewEventRow {
             no: event_no(row.no, seq),
             line,
             place: event.place.as_ref().and_then(&number_of),
             event,
             entry: entries.get(nth).map(String::as_str),
         });
-        log::extend(&mut row.session, seq, event.at);
+        log::add_event(&mut row.session, seq, event.at);
         row.last_line = line;
         added.note(event);
     }
     (rows, added, seqs)
 }
 
-/// Where those of the events stand that the session has.
+/// The positions of those of the events that the session has.
 async fn known_ids(
     tx: &Tx,
     row: &SessionRow,
@@ -480,8 +555,8 @@ async fn known_ids(
         .collect()
 }
 
-/// Adds events of a tenant, where they happened, and what they are found by.
-pub(super) fn insert(tx: &Tx, tenant: i64, rows: &[NewRow<'_>]) {
+/// Inserts events of a tenant, their places, and their index entries.
+pub(super) fn insert(tx: &Tx, tenant: i64, rows: &[NewEventRow<'_>]) {
     if rows.is_empty() {
         return;
     }
@@ -502,11 +577,11 @@ pub(super) fn insert(tx: &Tx, tenant: i64, rows: &[NewRow<'_>]) {
         column(rows, |row| row.no),
         column(rows, |row| row.event.id.0.to_be_bytes().to_vec()),
         column(rows, |row| i64::from(row.line)),
-        column(rows, |row| row.event.origin.word()),
+        column(rows, |row| row.event.origin.as_str()),
         column(rows, |row| row.event.at.0),
         column(rows, |row| row.event.tool.as_deref()),
         column(rows, |row| row.event.call.as_deref()),
-        column(rows, |row| row.event.status.map(|status| status.word())),
+        column(rows, |row| row.event.status.map(|status| status.as_str())),
         column(rows, |row| row.event.sidechain),
         column(rows, |row| row.place.map(|(place, _)| place)),
         column(rows, |row| row.event.text.as_str()),
@@ -516,11 +591,27 @@ pub(super) fn insert(tx: &Tx, tenant: i64, rows: &[NewRow<'_>]) {
         let root = row.place.map(|(_, root)| root);
         NewDocument::event(row.no, root, row.event)
     });
-    tx.leave(insert, values);
-    index::put(tx, tenant, &documents);
+    tx.defer(insert, values);
+    insert_retractions(tx, tenant, rows);
+    index_rows::put(tx, tenant, &documents);
 }
 
-fn column<'a, T>(rows: &[NewRow<'a>], part: impl Fn(&NewRow<'a>) -> T) -> Vec<T> {
+/// Adds what events of a tenant retract.
+fn insert_retractions(tx: &Tx, tenant: i64, rows: &[NewEventRow<'_>]) {
+    let (mut events, mut targets): (Vec<i64>, Vec<i64>) = (Vec::new(), Vec::new());
+    for row in rows {
+        events.extend(row.event.retracts.iter().map(|_| row.no));
+        targets.extend(row.event.retracts.iter().map(|seq| seq.0.cast_signed()));
+    }
+    if events.is_empty() {
+        return;
+    }
+    let insert = "INSERT INTO event_retractions (tenant_no, event_no, target)
+        SELECT $1, added.* FROM unnest($2, $3) AS added (event_no, target) ON CONFLICT DO NOTHING";
+    tx.defer(insert, values![tenant, events, targets]);
+}
+
+fn column<'a, T>(rows: &[NewEventRow<'a>], part: impl Fn(&NewEventRow<'a>) -> T) -> Vec<T> {
     rows.iter().map(part).collect()
 }
 
@@ -543,7 +634,7 @@ pub(super) fn save_all(tx: &Tx, rows: &[&SessionRow]) {
         WHERE sessions.session_no = now.session_no";
     let values = values![
         part(rows, |row| row.no),
-        part(rows, |row| row.session.kind.word()),
+        part(rows, |row| row.session.kind.as_str()),
         part(rows, |row| row.session.memory_off),
         part(rows, |row| row.session.switched_off),
         part(rows, |row| row.session.forked_from.as_deref()),
@@ -551,13 +642,27 @@ pub(super) fn save_all(tx: &Tx, rows: &[&SessionRow]) {
         part(rows, |row| row.session.surface.as_deref()),
         part(rows, |row| row.session.first_at.0),
         part(rows, |row| row.session.last_at.0),
-        part(rows, |row| counted(row.session.events.0)),
-        part(rows, |row| ranges::spelled(&row.session.passed)),
+        part(rows, |row| saturating_count(row.session.events.0)),
+        part(rows, |row| ranges::to_text(&row.session.passed)),
         part(rows, |row| i64::from(row.last_line)),
     ];
-    tx.leave(update, values);
+    tx.defer(update, values);
 }
 
 fn part<'a, T>(rows: &[&'a SessionRow], of: impl Fn(&'a SessionRow) -> T) -> Vec<T> {
     rows.iter().map(|row| of(row)).collect()
+}
+
+/// Records when sessions had their last events, if they have threads.
+pub(super) fn note_entries(tx: &Tx, sessions: &[(i64, Timestamp)]) {
+    if sessions.is_empty() {
+        return;
+    }
+    let note = "UPDATE threads SET updated_at = now.at
+        FROM (SELECT session_no, max(at) AS at FROM unnest($1, $2) AS noted (session_no, at)
+            GROUP BY session_no) AS now
+        WHERE threads.session_no = now.session_no";
+    let numbers: Vec<i64> = sessions.iter().map(|(no, _)| *no).collect();
+    let times: Vec<i64> = sessions.iter().map(|(_, at)| at.0).collect();
+    tx.defer(note, values![numbers, times]);
 }

@@ -1,21 +1,21 @@
-//! Files that events came from, and the imports that took them in.
+//! Files that events came from, and the imports that read them.
 //!
-//! The first time that an import moves a file on, the file's state before is kept beside it, so
-//! that undoing the import can put it back.
+//! The first time that an import reads further in a file, the file's previous state is kept beside it, so that
+//! undoing the import can restore it.
 
-use daybook_domain::source::{Import, ImportNo, Source};
-use daybook_domain::{EventSeq, StoreError, Tenant, Timestamp};
+use daybook_domain::source::{ImportNo, ImportRun, TranscriptSource};
+use daybook_domain::{EventSeq, Page, PageRequest, SessionId, StoreError, Tenant, Timestamp};
 use tokio_postgres::Row;
 
 use super::connection::Tx;
 use super::fault::Fault;
 use super::names::{session_id_of, session_no, tenant_no};
-use super::values::{get, values};
+use super::values::{SqlValue, get, values};
 
 /// A file's state, as tables `sources` and `import_sources` both keep it.
 const STATE: &str = "format, session_no, size, modified, \"offset\", lines, fingerprint_head,
     fingerprint_tail, bad_lines, first_bad_line, first_bad_why, secrets, state, failure,
-    reading";
+    reading, claimed_id";
 
 /// A file's state as columns of `table`.
 fn state_of(table: &str) -> String {
@@ -24,16 +24,58 @@ fn state_of(table: &str) -> String {
     columns.join(", ")
 }
 
-pub(super) async fn all(tx: &Tx, tenant: &Tenant) -> Result<Vec<Source>, Fault> {
+/// One page of a tenant's files that fulfil `condition`.
+pub(super) async fn page(
+    tx: &Tx,
+    tenant: &Tenant,
+    condition: &str,
+    page: &PageRequest<String>,
+) -> Result<Page<TranscriptSource, String>, Fault> {
+    let (behind, path) = match &page.after {
+        Some(path) => (">", path.as_str()),
+        None => (">=", ""),
+    };
+    let rows = format!("tenant = $1 AND path {behind} $2 AND {condition} ORDER BY path LIMIT $3");
+    let values = values![&tenant.0, path, page.most() + 1];
+    let sources = sources_where(tx, &rows, values).await?;
+    let key = |source: &TranscriptSource| source.path.clone();
+    Ok(Page::cut(sources, page.most(), key))
+}
+
+/// What is known of the files at `paths`, by path.
+pub(super) async fn at_paths(
+    tx: &Tx,
+    tenant: &Tenant,
+    paths: &[&str],
+) -> Result<Vec<TranscriptSource>, Fault> {
+    let at_paths = "tenant = $1 AND path = ANY ($2) ORDER BY path";
+    sources_where(tx, at_paths, values![&tenant.0, paths.to_vec()]).await
+}
+
+/// Files that last fed a session, by path.
+pub(super) async fn of_session(
+    tx: &Tx,
+    session: &SessionId,
+) -> Result<Vec<TranscriptSource>, Fault> {
+    let of_session = "tenant = $1 AND host_id = $2 AND agent = $3 ORDER BY path";
+    let id = values![&session.tenant.0, &session.host_id, &session.agent];
+    sources_where(tx, of_session, id).await
+}
+
+async fn sources_where(
+    tx: &Tx,
+    condition: &str,
+    values: &[SqlValue],
+) -> Result<Vec<TranscriptSource>, Fault> {
     let sql = format!(
         "SELECT path, {STATE}, tenant, agent, host_id FROM sources JOIN tenants USING (tenant_no)
-         LEFT JOIN sessions USING (tenant_no, session_no) WHERE tenant = $1 ORDER BY path"
+         LEFT JOIN sessions USING (tenant_no, session_no) WHERE {condition}"
     );
-    let rows = tx.rows(&sql, values![&tenant.0]).await?;
+    let rows = tx.rows(&sql, values).await?;
     rows.iter().map(source_of).collect()
 }
 
-fn source_of(row: &Row) -> Result<Source, Fault> {
+fn source_of(row: &Row) -> Result<TranscriptSource, Fault> {
     let fingerprint = |column: &str| get(row, column).map(i64::cast_unsigned);
     let first_bad = match get(row, "first_bad_line")? {
         Some(line) => Some((line, get(row, "first_bad_why")?)),
@@ -43,7 +85,7 @@ fn source_of(row: &Row) -> Result<Source, Fault> {
         Some(_) => Some(session_id_of(row)?),
         None => None,
     };
-    Ok(Source {
+    Ok(TranscriptSource {
         path: get(row, "path")?,
         format: get(row, "format")?,
         session,
@@ -61,14 +103,15 @@ fn source_of(row: &Row) -> Result<Source, Fault> {
         state: get(row, "state")?,
         failure: get(row, "failure")?,
         reading: get(row, "reading")?,
+        claimed_id: get(row, "claimed_id")?,
     })
 }
 
-/// Replaces what is known of a file.
+/// Replaces a file's state.
 pub(super) async fn put(
     tx: &Tx,
     tenant: &Tenant,
-    source: &Source,
+    source: &TranscriptSource,
     import: Option<ImportNo>,
 ) -> Result<(), Fault> {
     let number = match import {
@@ -86,18 +129,18 @@ pub(super) async fn put(
     replace(tx, number, source, session).await
 }
 
-/// Replaces what is known of a file whose session has the number `session`.
+/// Replaces the state of a file whose session has the number `session`.
 pub(super) async fn replace(
     tx: &Tx,
     tenant: i64,
-    source: &Source,
+    source: &TranscriptSource,
     session: Option<i64>,
 ) -> Result<(), Fault> {
     let (line, why) = source.first_bad.clone().unzip();
     let sql = format!(
         "INSERT INTO sources (tenant_no, path, {STATE})
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,
-            $16, $17)
+            $16, $17, $18)
          ON CONFLICT (tenant_no, path) DO UPDATE SET ({STATE}) = ROW ({excluded})",
         excluded = state_of("excluded")
     );
@@ -119,6 +162,7 @@ pub(super) async fn replace(
         &source.state,
         &source.failure,
         source.reading,
+        &source.claimed_id,
     ];
     tx.execute(&sql, values).await?;
     Ok(())
@@ -141,7 +185,7 @@ pub(super) async fn keep_state_before(
     Ok(())
 }
 
-/// Notes what an import added to a session, and counts it.
+/// Records the events that an import added to a session, and counts them.
 pub(super) async fn note_range(
     tx: &Tx,
     import: ImportNo,
@@ -187,8 +231,7 @@ pub(super) async fn end_import(
     Ok(())
 }
 
-/// The number of the tenant that an import must be of. Nobody else changes the import until this
-/// transaction ends.
+/// Finds and locks an import until this transaction ends, and returns the number of its tenant.
 pub(super) async fn lock_import(tx: &Tx, tenant: &Tenant, import: ImportNo) -> Result<i64, Fault> {
     let find = "SELECT tenant_no FROM imports JOIN tenants USING (tenant_no)
         WHERE import_no = $1 AND tenant = $2 FOR UPDATE OF imports";
@@ -198,14 +241,19 @@ pub(super) async fn lock_import(tx: &Tx, tenant: &Tenant, import: ImportNo) -> R
     get(&row, "tenant_no")
 }
 
-pub(super) async fn imports(tx: &Tx, tenant: &Tenant, limit: usize) -> Result<Vec<Import>, Fault> {
+pub(super) async fn imports(
+    tx: &Tx,
+    tenant: &Tenant,
+    before: ImportNo,
+    limit: usize,
+) -> Result<Vec<ImportRun>, Fault> {
     let find = "SELECT import_no, began_at, ended_at, what, events,
             (SELECT count(*) FROM import_sources
                 WHERE tenant_no = imports.tenant_no AND import_no = imports.import_no) AS files
-        FROM imports JOIN tenants USING (tenant_no) WHERE tenant = $1
-        ORDER BY import_no DESC LIMIT $2";
+        FROM imports JOIN tenants USING (tenant_no) WHERE tenant = $1 AND import_no < $2
+        ORDER BY import_no DESC LIMIT $3";
     let import = |row: &Row| {
-        Ok(Import {
+        Ok(ImportRun {
             no: ImportNo(get(row, "import_no")?),
             began_at: get(row, "began_at")?,
             ended_at: get(row, "ended_at")?,
@@ -214,12 +262,12 @@ pub(super) async fn imports(tx: &Tx, tenant: &Tenant, limit: usize) -> Result<Ve
             files: get(row, "files")?,
         })
     };
-    let rows = tx.rows(find, values![&tenant.0, limit]).await?;
+    let rows = tx.rows(find, values![&tenant.0, before.0, limit]).await?;
     rows.iter().map(import).collect()
 }
 
-/// Puts some of the files that an import read back to their state before it, and says how many.
-/// Later imports of the same file must not remember it as read either.
+/// Restores some of the files that an import read to their state before it, and returns how many. Later imports
+/// of the same file then have that state as their state before.
 pub(super) async fn restore_step(
     tx: &Tx,
     tenant: i64,
@@ -261,7 +309,7 @@ pub(super) async fn restore_step(
     Ok(restored)
 }
 
-/// Forgets an import whose events and files are gone.
+/// Deletes an import whose events and files are gone.
 pub(super) async fn delete_import(tx: &Tx, import: ImportNo) -> Result<(), Fault> {
     let delete = "DELETE FROM imports WHERE import_no = $1";
     tx.execute(delete, values![import.0]).await?;

@@ -1,7 +1,7 @@
 //! What calls of models cost, in PostgreSQL.
 //!
-//! What counts in a purse is one row, which whoever reserves or settles locks: of two that race
-//! for the last of a cap, the second one sees what the first has taken.
+//! The amount that counts in a budget is one row, which each reservation and settlement locks: of two that race
+//! for the last of a cap, the second one sees the amount of the first.
 
 use async_trait::async_trait;
 use daybook_domain::calendar::Day;
@@ -9,21 +9,21 @@ use daybook_domain::limits::SPEND_SUMS;
 use daybook_domain::model::Usage;
 use daybook_domain::seams::SpendStore;
 use daybook_domain::spend::{
-    Amount, Cap, Charge, Purse, ReservationId, ReserveOutcome, SettleOutcome, SpendBy, SpendSum,
-    Worst, at_cap,
+    Amount, BudgetPeriod, Cap, Charge, ReservationId, ReserveOutcome, SettleOutcome, SpendBy,
+    SpendSum, WorstCase, at_cap,
 };
 use daybook_domain::{Money, StoreError, Tenant, Timestamp};
 use tokio_postgres::Row;
 
 use super::PostgresStore;
-use super::connection::{Tx, Walls};
+use super::connection::{TenantAccess, Tx};
 use super::fault::Fault;
 use super::names::tenant_no;
-use super::values::{Value, get, values};
+use super::values::{SqlValue, get, values};
 use crate::bounds;
-use crate::spend::sums;
+use crate::spend::{OpenReservation, sums_sql};
 
-/// Waits for the disk where the server would not. Other levels than `off` all do, and more.
+/// Makes the commit wait for the disk where the server would not. Levels other than `off` all do, and more.
 const SYNCED: &str = "SELECT set_config('synchronous_commit', 'on', TRUE)
     WHERE current_setting('synchronous_commit') = 'off'";
 
@@ -36,9 +36,9 @@ impl SpendStore for PostgresStore {
         now: Timestamp,
     ) -> Result<ReserveOutcome, StoreError> {
         bounds::check_charge(charge, caps)?;
-        let walls = Walls::Within(&charge.tenant);
+        let access = TenantAccess::Only(&charge.tenant);
         let reserving = |tx: Tx| async move { reserve(&tx, charge, caps, now).await };
-        self.write(walls, reserving).await
+        self.write(access, reserving).await
     }
 
     async fn settle(
@@ -52,7 +52,7 @@ impl SpendStore for PostgresStore {
             SET settled_at = $2, input = $3, cached = $4, output = $5, money = $6
             WHERE call_no = $1";
         let settling = |tx: Tx| async move {
-            tx.leave(SYNCED, &[]);
+            tx.defer(SYNCED, &[]);
             let Some(open) = lock_open(&tx, reservation).await? else {
                 return Ok(SettleOutcome::Unknown);
             };
@@ -65,41 +65,45 @@ impl SpendStore for PostgresStore {
             } = settled.usage;
             let money = settled.money.map(|money| money.0);
             let values = values![open.no, now, input, cached, output, money];
-            tx.leave(settle, values);
+            tx.defer(settle, values);
             Ok(settled.outcome)
         };
-        let walls = Walls::Within(&reservation.tenant);
-        self.write(walls, settling).await
+        let access = TenantAccess::Only(&reservation.tenant);
+        self.write(access, settling).await
     }
 
     async fn release(&self, reservation: &ReservationId) -> Result<bool, StoreError> {
         let delete = "DELETE FROM spend_calls WHERE call_no = $1";
         let releasing = |tx: Tx| async move {
-            tx.leave(SYNCED, &[]);
+            tx.defer(SYNCED, &[]);
             let Some(open) = lock_open(&tx, reservation).await? else {
                 return Ok(false);
             };
             count(&tx, &open, Amount::default()).await?;
-            tx.leave(delete, values![open.no]);
+            tx.defer(delete, values![open.no]);
             Ok(true)
         };
-        let walls = Walls::Within(&reservation.tenant);
-        self.write(walls, releasing).await
+        let access = TenantAccess::Only(&reservation.tenant);
+        self.write(access, releasing).await
     }
 
-    async fn used(&self, tenant: &Tenant, purses: &[Purse]) -> Result<Vec<Amount>, StoreError> {
+    async fn used(
+        &self,
+        tenant: &Tenant,
+        budgets: &[BudgetPeriod],
+    ) -> Result<Vec<Amount>, StoreError> {
         let find = "SELECT coalesce(tokens, 0) AS tokens, coalesce(money, 0) AS money
             FROM unnest($2, $3, $4, $5) WITH ORDINALITY AS wanted (payer, \"user\", period, key, place)
             LEFT JOIN (SELECT spend_purses.* FROM spend_purses JOIN tenants USING (tenant_no)
                 WHERE tenant = $1) AS known USING (payer, \"user\", period, key)
             ORDER BY place";
         let using = |tx: Tx| async move {
-            let [payers, users, periods, keys] = columns(purses);
-            let values = &[Value::from(&tenant.0), payers, users, periods, keys];
+            let [payers, users, periods, keys] = columns(budgets);
+            let values = &[SqlValue::from(&tenant.0), payers, users, periods, keys];
             let rows = tx.rows(find, values).await?;
             rows.iter().map(amount_of).collect()
         };
-        self.read(Walls::Within(tenant), using).await
+        self.read(TenantAccess::Only(tenant), using).await
     }
 
     async fn spent(
@@ -109,21 +113,13 @@ impl SpendStore for PostgresStore {
         by: SpendBy,
         most: usize,
     ) -> Result<Vec<SpendSum>, StoreError> {
-        let select = &sums(by, ["$1", "$2", "$3", "$4"]);
+        let select = &sums_sql(by, ["$1", "$2", "$3", "$4"]);
         let summing = |tx: Tx| async move {
             let values = values![&tenant.0, from, to, most.min(SPEND_SUMS)];
             tx.rows(select, values).await?.iter().map(sum_of).collect()
         };
-        self.read(Walls::Within(tenant), summing).await
+        self.read(TenantAccess::Only(tenant), summing).await
     }
-}
-
-/// A reservation that still stands; its row is locked.
-struct Open {
-    no: i64,
-    tenant: i64,
-    worst: Worst,
-    purses: Vec<Purse>,
 }
 
 async fn reserve(
@@ -132,21 +128,21 @@ async fn reserve(
     caps: &[Cap],
     now: Timestamp,
 ) -> Result<ReserveOutcome, Fault> {
-    tx.leave(SYNCED, &[]);
+    tx.defer(SYNCED, &[]);
     let tenant = tenant_no(tx, &charge.tenant).await?;
-    let purses = Purse::all(&charge.user, &charge.run, now);
-    let amounts = lock(tx, tenant, &purses).await?;
-    let counted = |purse: &Purse| {
-        let mut all = purses.iter().zip(&amounts);
-        let found = all.find(|(known, _)| *known == purse);
+    let budgets = BudgetPeriod::all(&charge.user, &charge.run, now);
+    let amounts = lock(tx, tenant, &budgets).await?;
+    let saturating_count = |budget: &BudgetPeriod| {
+        let mut all = budgets.iter().zip(&amounts);
+        let found = all.find(|(known, _)| *known == budget);
         found.map_or_else(Amount::default, |(_, amount)| *amount)
     };
-    if let Some(at_cap) = at_cap(charge, caps, now, counted) {
+    if let Some(at_cap) = at_cap(charge, caps, now, saturating_count) {
         return Ok(ReserveOutcome::AtCap(Box::new(at_cap)));
     }
     let worst = charge.worst().amount();
     let amounts: Vec<Amount> = amounts.iter().map(|amount| amount.plus(worst)).collect();
-    put(tx, tenant, &purses, &amounts);
+    put(tx, tenant, &budgets, &amounts);
     let no: i64 = insert(tx, tenant, charge, now).await?;
     Ok(ReserveOutcome::Reserved(ReservationId {
         tenant: charge.tenant.clone(),
@@ -169,7 +165,7 @@ async fn insert(tx: &Tx, tenant: i64, charge: &Charge, now: Timestamp) -> Result
         &charge.model,
         session.map(|id| &id.agent),
         session.map(|id| &id.host_id),
-        scope.map(|scope| scope.kind.word()),
+        scope.map(|scope| scope.kind.as_str()),
         scope.map(|scope| &scope.name),
         now,
         Day::of(now).to_string(),
@@ -179,7 +175,7 @@ async fn insert(tx: &Tx, tenant: i64, charge: &Charge, now: Timestamp) -> Result
     get(&tx.one(insert, values).await?, "call_no")
 }
 
-async fn lock_open(tx: &Tx, reservation: &ReservationId) -> Result<Option<Open>, Fault> {
+async fn lock_open(tx: &Tx, reservation: &ReservationId) -> Result<Option<OpenReservation>, Fault> {
     let find = "SELECT call_no, spend_calls.tenant_no, \"user\", run, at, worst_tokens, worst_money
         FROM spend_calls JOIN tenants USING (tenant_no)
         WHERE call_no = $1 AND tenant = $2 AND settled_at IS NULL FOR UPDATE OF spend_calls";
@@ -189,29 +185,29 @@ async fn lock_open(tx: &Tx, reservation: &ReservationId) -> Result<Option<Open>,
         return Ok(None);
     };
     let (user, run): (String, String) = (get(row, "user")?, get(row, "run")?);
-    Ok(Some(Open {
+    Ok(Some(OpenReservation {
         no: get(row, "call_no")?,
         tenant: get(row, "tenant_no")?,
-        worst: Worst {
+        worst: WorstCase {
             tokens: get(row, "worst_tokens")?,
             money: get::<Option<u64>>(row, "worst_money")?.map(Money),
         },
-        purses: Purse::all(&user, &run, get(row, "at")?),
+        budgets: BudgetPeriod::all(&user, &run, get(row, "at")?),
     }))
 }
 
-/// Puts an amount in the place of the worst case of a reservation.
-async fn count(tx: &Tx, open: &Open, amount: Amount) -> Result<(), Fault> {
+/// Replaces the worst case of a reservation by an amount.
+async fn count(tx: &Tx, open: &OpenReservation, amount: Amount) -> Result<(), Fault> {
     let worst = open.worst.amount();
-    let used = lock(tx, open.tenant, &open.purses).await?;
+    let used = lock(tx, open.tenant, &open.budgets).await?;
     let now = used.iter().map(|used| used.less(worst).plus(amount));
-    put(tx, open.tenant, &open.purses, &now.collect::<Vec<_>>());
+    put(tx, open.tenant, &open.budgets, &now.collect::<Vec<_>>());
     Ok(())
 }
 
-/// What counts in purses, which are locked until the transaction ends.
-async fn lock(tx: &Tx, tenant: i64, purses: &[Purse]) -> Result<Vec<Amount>, Fault> {
-    // New ones are made in the order of their keys, too, since others wait for what we make.
+/// The amounts in budgets, which are locked until the transaction ends.
+async fn lock(tx: &Tx, tenant: i64, budgets: &[BudgetPeriod]) -> Result<Vec<Amount>, Fault> {
+    // New rows are inserted in the order of their keys, too, since other transactions wait for them.
     let make = "INSERT INTO spend_purses (tenant_no, payer, \"user\", period, key, tokens, money)
         SELECT $1, payer, \"user\", period, key, 0, 0
         FROM unnest($2, $3, $4, $5) AS wanted (payer, \"user\", period, key)
@@ -221,14 +217,14 @@ async fn lock(tx: &Tx, tenant: i64, purses: &[Purse]) -> Result<Vec<Amount>, Fau
         FROM spend_purses
         WHERE tenant_no = $1 AND (payer, \"user\", period, key) IN (SELECT * FROM unnest($2, $3, $4, $5))
         ORDER BY payer, \"user\", period, key FOR UPDATE";
-    let [payers, users, periods, keys] = columns(purses);
-    let values = &[Value::from(tenant), payers, users, periods, keys];
-    tx.leave(make, values);
+    let [payers, users, periods, keys] = columns(budgets);
+    let values = &[SqlValue::from(tenant), payers, users, periods, keys];
+    tx.defer(make, values);
     let rows = tx.rows(find, values).await?;
-    let amount = |purse: &Purse| {
+    let amount = |budget: &BudgetPeriod| {
         let is_its = |row: &Row| -> Result<bool, Fault> {
             let (payer, period): (String, String) = (get(row, "payer")?, get(row, "period")?);
-            Ok(payer == purse.of.word() && period == purse.period.word())
+            Ok(payer == budget.of.as_str() && period == budget.period.as_str())
         };
         // All are of one user and one time, so these two words tell them apart.
         for row in &rows {
@@ -236,38 +232,40 @@ async fn lock(tx: &Tx, tenant: i64, purses: &[Purse]) -> Result<Vec<Amount>, Fau
                 return amount_of(row);
             }
         }
-        Err(Fault::corrupt("a purse is gone that was just made"))
+        Err(Fault::corrupt(
+            "the row of a budget that was just inserted is missing",
+        ))
     };
-    purses.iter().map(amount).collect()
+    budgets.iter().map(amount).collect()
 }
 
-/// Notes what counts from now on, with the next statement.
-fn put(tx: &Tx, tenant: i64, purses: &[Purse], amounts: &[Amount]) {
+/// Stores new amounts, with the next statement.
+fn put(tx: &Tx, tenant: i64, budgets: &[BudgetPeriod], amounts: &[Amount]) {
     let put = "UPDATE spend_purses AS known SET tokens = new.tokens, money = new.money
         FROM unnest($2, $3, $4, $5, $6, $7) AS new (payer, \"user\", period, key, tokens, money)
         WHERE known.tenant_no = $1 AND known.payer = new.payer AND known.\"user\" = new.\"user\"
             AND known.period = new.period AND known.key = new.key";
-    let [payers, users, periods, keys] = columns(purses);
+    let [payers, users, periods, keys] = columns(budgets);
     let number = |number: u64| Some(i64::try_from(number).unwrap_or(i64::MAX));
     let tokens = amounts.iter().map(|amount| number(amount.tokens));
     let money = amounts.iter().map(|amount| number(amount.money.0));
-    let tokens = Value::from(tokens.collect::<Vec<_>>());
-    let money = Value::from(money.collect::<Vec<_>>());
-    let tenant = Value::from(tenant);
-    tx.leave(put, &[tenant, payers, users, periods, keys, tokens, money]);
+    let tokens = SqlValue::from(tokens.collect::<Vec<_>>());
+    let money = SqlValue::from(money.collect::<Vec<_>>());
+    let tenant = SqlValue::from(tenant);
+    tx.defer(put, &[tenant, payers, users, periods, keys, tokens, money]);
 }
 
-/// The parts of purses' names, each as a list: payer, user, period, key.
-fn columns(purses: &[Purse]) -> [Value; 4] {
-    let list = |part: fn(&Purse) -> &str| {
-        let parts = purses.iter().map(part);
-        Value::from(parts.collect::<Vec<&str>>())
+/// The parts of budgets' names, each as a list: payer, user, period, key.
+fn columns(budgets: &[BudgetPeriod]) -> [SqlValue; 4] {
+    let list = |part: fn(&BudgetPeriod) -> &str| {
+        let parts = budgets.iter().map(part);
+        SqlValue::from(parts.collect::<Vec<&str>>())
     };
     [
-        list(|purse| purse.of.word()),
-        list(|purse| &purse.user),
-        list(|purse| purse.period.word()),
-        list(|purse| &purse.key),
+        list(|budget| budget.of.as_str()),
+        list(|budget| &budget.user),
+        list(|budget| budget.period.as_str()),
+        list(|budget| &budget.key),
     ]
 }
 

@@ -1,6 +1,6 @@
-//! What agents' tools wrote that stands in no file yet: a column of the extraction that it belongs to.
+//! Writes of agents' tools that are not yet in a file: a column of their extraction.
 
-use daybook_domain::{EventSeq, Staged, Tenant};
+use daybook_domain::{EventSeq, StagedEntityWrite, Tenant};
 
 use super::connection::Tx;
 use super::fault::Fault;
@@ -8,7 +8,7 @@ use super::names::{find_session, session_id_of};
 use super::values::{get, values};
 use crate::staged::{staged_of, staged_text};
 
-pub(super) async fn of_tenant(tx: &Tx, tenant: &Tenant) -> Result<Vec<Staged>, Fault> {
+pub(super) async fn of_tenant(tx: &Tx, tenant: &Tenant) -> Result<Vec<StagedEntityWrite>, Fault> {
     let find = "SELECT tenant, agent, host_id, label, from_seq, to_seq, writes, at
         FROM extractions JOIN sessions USING (session_no)
         JOIN tenants ON tenants.tenant_no = sessions.tenant_no
@@ -16,7 +16,7 @@ pub(super) async fn of_tenant(tx: &Tx, tenant: &Tenant) -> Result<Vec<Staged>, F
         ORDER BY at, agent, host_id, from_seq, generation";
     let mut all = Vec::new();
     for row in tx.rows(find, values![&tenant.0]).await? {
-        all.push(Staged {
+        all.push(StagedEntityWrite {
             session: session_id_of(&row)?,
             label: get::<Option<String>>(&row, "label")?.unwrap_or_default(),
             from: EventSeq(get(&row, "from_seq")?),
@@ -28,7 +28,7 @@ pub(super) async fn of_tenant(tx: &Tx, tenant: &Tenant) -> Result<Vec<Staged>, F
     Ok(all)
 }
 
-pub(super) async fn take_out(tx: &Tx, staged: &Staged) -> Result<(), Fault> {
+pub(super) async fn delete_staged(tx: &Tx, staged: &StagedEntityWrite) -> Result<(), Fault> {
     let Some(row) = find_session(tx, &staged.session).await? else {
         return Ok(());
     };
@@ -40,10 +40,11 @@ pub(super) async fn take_out(tx: &Tx, staged: &Staged) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Takes out what windows with these events have staged.
+/// Deletes the staged writes and quarantined observations of windows with these events.
 pub(super) async fn withdraw(tx: &Tx, session: i64, retracted: &[EventSeq]) -> Result<(), Fault> {
-    let take = "UPDATE extractions SET writes = NULL
-        WHERE session_no = $1 AND writes IS NOT NULL AND from_seq <= $2 AND to_seq >= $2";
+    let take = "UPDATE extractions SET writes = NULL, quarantined = NULL
+        WHERE session_no = $1 AND (writes IS NOT NULL OR quarantined IS NOT NULL)
+            AND from_seq <= $2 AND to_seq >= $2";
     for event in retracted {
         tx.execute(take, values![session, event.0]).await?;
     }

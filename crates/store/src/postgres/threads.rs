@@ -1,37 +1,38 @@
-//! Threads. A thread's log is its session's; its row has the session's number, and whoever changes it
-//! locks the session's row first.
+//! Threads. A thread's log is its session's; its row has the session's number, and every change of it locks the
+//! session's row first.
 
 use async_trait::async_trait;
 use daybook_domain::working::{
-    Block, BlockOutcome, BlockToken, BlockingReason, LogPage, NewThread, Thread, ThreadAppend,
-    ThreadAppended, ThreadStore,
+    BlockOutcome, BlockToken, BlockingReason, LogPage, NewThread, Thread, ThreadAppend,
+    ThreadAppendOutcome, ThreadBlock, ThreadStore,
 };
 use daybook_domain::{EventSeq, SessionId, StoreError, Tenant, Timestamp};
 use serde_json::{Map, Value};
 use tokio_postgres::Row;
 
-use super::connection::{Tx, Walls};
+use super::connection::{TenantAccess, Tx};
 use super::fault::Fault;
-use super::names::{SessionRow, find_session, lock_session, session_id_of};
-use super::values::{get, values, word};
+use super::names::{find_session, lock_session, session_id_of};
+use super::values::{get, parse_column, values};
 use super::{PostgresStore, events, sessions, sources};
 use crate::bounds::check_entries;
 use crate::log;
-use crate::threads::{Blocking, ThreadRow, deleted, unknown};
+use crate::log::SessionRow;
+use crate::threads::{Blocking, ThreadRow, deleted_thread, unknown_thread};
 
 const BLOCKING: &str = "block_generation, block_reason, block_at, block_until";
 
 #[async_trait]
 impl ThreadStore for PostgresStore {
     async fn create_thread(&self, new: &NewThread) -> Result<Thread, StoreError> {
-        let walls = Walls::Within(&new.session.id.tenant);
+        let access = TenantAccess::Only(&new.session.id.tenant);
         let creating = |tx: Tx| async move { create(&tx, new).await };
-        self.write(walls, creating).await
+        self.write(access, creating).await
     }
 
     async fn thread(&self, id: &SessionId) -> Result<Option<Thread>, StoreError> {
         let find = |tx: Tx| async move { thread(&tx, id).await };
-        self.read(Walls::Within(&id.tenant), find).await
+        self.read(TenantAccess::Only(&id.tenant), find).await
     }
 
     async fn threads(&self, tenant: &Tenant, limit: usize) -> Result<Vec<Thread>, StoreError> {
@@ -47,14 +48,17 @@ impl ThreadStore for PostgresStore {
             }
             Ok(threads)
         };
-        self.read(Walls::Within(tenant), find).await
+        self.read(TenantAccess::Only(tenant), find).await
     }
 
-    async fn append_entries(&self, append: &ThreadAppend) -> Result<ThreadAppended, StoreError> {
+    async fn append_entries(
+        &self,
+        append: &ThreadAppend,
+    ) -> Result<ThreadAppendOutcome, StoreError> {
         check_entries(append)?;
-        let walls = Walls::Within(&append.append.session.id.tenant);
+        let access = TenantAccess::Only(&append.append.session.id.tenant);
         let appending = |tx: Tx| async move { append_to(&tx, append).await };
-        self.write(walls, appending).await
+        self.write(access, appending).await
     }
 
     async fn entries(
@@ -66,14 +70,16 @@ impl ThreadStore for PostgresStore {
     ) -> Result<LogPage, StoreError> {
         let read = |tx: Tx| async move {
             let found = find_session(&tx, id).await?;
-            let (session, blocking) = of_session(&tx, found).await?.ok_or_else(|| unknown(id))?;
+            let (session, blocking) = of_session(&tx, found)
+                .await?
+                .ok_or_else(|| unknown_thread(id))?;
             Ok(LogPage {
                 entries: events::entries(&tx, session.no, after, limit, bytes).await?,
                 block: blocking.block,
                 last: session.session.events,
             })
         };
-        self.read(Walls::Within(&id.tenant), read).await
+        self.read(TenantAccess::Only(&id.tenant), read).await
     }
 
     async fn block(
@@ -85,12 +91,12 @@ impl ThreadStore for PostgresStore {
     ) -> Result<BlockOutcome, StoreError> {
         let blocking = |tx: Tx| async move {
             let found = lock_thread(&tx, id).await?;
-            let (session, mut blocking) = found.ok_or_else(|| unknown(id))?;
+            let (session, mut blocking) = found.ok_or_else(|| unknown_thread(id))?;
             let outcome = blocking.block(reason, session.session.events, until, now);
             save(&tx, session.no, &blocking);
             Ok(outcome)
         };
-        self.write(Walls::Within(&id.tenant), blocking).await
+        self.write(TenantAccess::Only(&id.tenant), blocking).await
     }
 
     async fn extend_block(
@@ -120,13 +126,13 @@ impl ThreadStore for PostgresStore {
             WHERE excluded.seq >= kept.seq";
         let putting = |tx: Tx| async move {
             let found = lock_thread(&tx, id).await?;
-            let (session, _) = found.ok_or_else(|| unknown(id))?;
+            let (session, _) = found.ok_or_else(|| unknown_thread(id))?;
             if seq <= session.session.events {
-                tx.leave(put, values![session.no, session.tenant, seq.0, snapshot]);
+                tx.defer(put, values![session.no, session.tenant, seq.0, snapshot]);
             }
             Ok(())
         };
-        self.write(Walls::Within(&id.tenant), putting).await
+        self.write(TenantAccess::Only(&id.tenant), putting).await
     }
 
     async fn snapshot(&self, id: &SessionId) -> Result<Option<(EventSeq, Vec<u8>)>, StoreError> {
@@ -140,7 +146,7 @@ impl ThreadStore for PostgresStore {
             row.map(|row| Ok((EventSeq(get(&row, "seq")?), get(&row, "body")?)))
                 .transpose()
         };
-        self.read(Walls::Within(&id.tenant), finding).await
+        self.read(TenantAccess::Only(&id.tenant), finding).await
     }
 
     async fn delete_thread(&self, id: &SessionId, now: Timestamp) -> Result<bool, StoreError> {
@@ -152,16 +158,16 @@ impl ThreadStore for PostgresStore {
             };
             blocking.block = None;
             save(&tx, session.no, &blocking);
-            tx.leave(delete, values![session.no, now]);
-            tx.leave(forget, values![session.no]);
+            tx.defer(delete, values![session.no, now]);
+            tx.defer(forget, values![session.no]);
             Ok(true)
         };
-        self.write(Walls::Within(&id.tenant), deleting).await
+        self.write(TenantAccess::Only(&id.tenant), deleting).await
     }
 }
 
 impl PostgresStore {
-    /// Changes the block of a thread, if there is such a thread.
+    /// Changes the block of a thread, if the thread exists.
     async fn change_block(
         &self,
         id: &SessionId,
@@ -178,55 +184,41 @@ impl PostgresStore {
             }
             Ok(changed)
         };
-        self.write(Walls::Within(&id.tenant), changing).await
+        self.write(TenantAccess::Only(&id.tenant), changing).await
     }
 }
 
-async fn append_to(tx: &Tx, append: &ThreadAppend) -> Result<ThreadAppended, Fault> {
+async fn append_to(tx: &Tx, append: &ThreadAppend) -> Result<ThreadAppendOutcome, Fault> {
     let log = &append.append;
     let id = &log.session.id;
     if let Some(import) = log.import {
         sources::lock_import(tx, &id.tenant, import).await?;
     }
     let found = lock_thread(tx, id).await?;
-    let (session, known) = found.ok_or_else(|| unknown(id))?;
+    let (session, known) = found.ok_or_else(|| unknown_thread(id))?;
     let mut blocking = known;
     if !blocking.pass(append.ends, log.now) {
-        return Ok(ThreadAppended::BlockLost);
+        return Ok(ThreadAppendOutcome::BlockLost);
     }
     if blocking != known {
         save(tx, session.no, &blocking);
     }
     let placed = sessions::add_to(tx, Some(session), log, &append.entries).await?;
-    Ok(ThreadAppended::Stored {
+    Ok(ThreadAppendOutcome::Stored {
         seqs: placed.seqs,
         before: placed.before,
         block: blocking.block,
     })
 }
 
-/// Notes when sessions had their last events, where they are those of threads.
-pub(super) fn note_entries(tx: &Tx, sessions: &[(i64, Timestamp)]) {
-    if sessions.is_empty() {
-        return;
-    }
-    let note = "UPDATE threads SET updated_at = now.at
-        FROM (SELECT session_no, max(at) AS at FROM unnest($1, $2) AS noted (session_no, at)
-            GROUP BY session_no) AS now
-        WHERE threads.session_no = now.session_no";
-    let numbers: Vec<i64> = sessions.iter().map(|(no, _)| *no).collect();
-    let times: Vec<i64> = sessions.iter().map(|(_, at)| at.0).collect();
-    tx.leave(note, values![numbers, times]);
-}
-
-/// Entries from `from` on are gone.
-pub(super) async fn shorten(tx: &Tx, session: i64, from: EventSeq) -> Result<(), Fault> {
+/// Adjusts a thread when entries from `from` on are deleted.
+pub(super) async fn truncate(tx: &Tx, session: i64, from: EventSeq) -> Result<(), Fault> {
     if let Some(mut blocking) = load_blocking(tx, session).await? {
-        blocking.shorten(from);
+        blocking.truncate(from);
         save(tx, session, &blocking);
     }
     let forget = "DELETE FROM thread_snapshots WHERE session_no = $1 AND seq >= $2";
-    tx.leave(forget, values![session, from.0]);
+    tx.defer(forget, values![session, from.0]);
     Ok(())
 }
 
@@ -241,7 +233,7 @@ async fn create(tx: &Tx, new: &NewThread) -> Result<Thread, Fault> {
         .as_ref()
         .is_some_and(|former| former.deleted_at.is_some())
     {
-        return Err(deleted(id).into());
+        return Err(deleted_thread(id).into());
     }
     let session = match (session, &former) {
         (Some(session), Some(row)) if session.known => {
@@ -249,8 +241,10 @@ async fn create(tx: &Tx, new: &NewThread) -> Result<Thread, Fault> {
         }
         (Some(session), _) if session.known => session,
         (cited, _) => {
-            sessions::add_to(tx, cited, &log::first_of(new), &[]).await?;
-            find_session(tx, id).await?.ok_or_else(|| unknown(id))?
+            sessions::add_to(tx, cited, &log::empty_append(new), &[]).await?;
+            find_session(tx, id)
+                .await?
+                .ok_or_else(|| unknown_thread(id))?
         }
     };
     let row = ThreadRow::new(new, former.as_ref());
@@ -281,13 +275,13 @@ async fn thread(tx: &Tx, id: &SessionId) -> Result<Option<Thread>, Fault> {
     Ok(row.map(|row| row.thread(&session.session)))
 }
 
-/// A thread that is there, which nobody else changes until this transaction ends.
+/// Finds and locks a thread until this transaction ends, unless it was deleted.
 async fn lock_thread(tx: &Tx, id: &SessionId) -> Result<Option<(SessionRow, Blocking)>, Fault> {
     let found = lock_session(tx, id).await?;
     of_session(tx, found).await
 }
 
-/// The thread of a session, if there is one: what its events wait for.
+/// The block of a session's thread, if it has one.
 async fn of_session(
     tx: &Tx,
     found: Option<SessionRow>,
@@ -299,7 +293,7 @@ async fn of_session(
     Ok(blocking.map(|blocking| (session, blocking)))
 }
 
-/// What the events of a thread wait for, unless it was deleted.
+/// The block of a thread, unless the thread was deleted.
 async fn load_blocking(tx: &Tx, session: i64) -> Result<Option<Blocking>, Fault> {
     let find =
         format!("SELECT {BLOCKING} FROM threads WHERE session_no = $1 AND deleted_at IS NULL");
@@ -307,7 +301,7 @@ async fn load_blocking(tx: &Tx, session: i64) -> Result<Option<Blocking>, Fault>
     row.as_ref().map(blocking_of).transpose()
 }
 
-/// A thread's row, also when it was deleted.
+/// A thread's row, also of a deleted one.
 async fn load(tx: &Tx, session: i64) -> Result<Option<ThreadRow>, Fault> {
     let find = format!(
         "SELECT created_at, updated_at, custom, deleted_at, {BLOCKING} FROM threads
@@ -325,11 +319,11 @@ fn save(tx: &Tx, session: i64, blocking: &Blocking) {
     let values = values![
         session,
         blocking.generation,
-        block.map(|block| block.reason.word()),
+        block.map(|block| block.reason.as_str()),
         block.map(|block| block.at.0),
         block.map(|block| block.until),
     ];
-    tx.leave(update, values);
+    tx.defer(update, values);
 }
 
 fn thread_row(row: &Row) -> Result<ThreadRow, Fault> {
@@ -348,8 +342,8 @@ fn thread_row(row: &Row) -> Result<ThreadRow, Fault> {
 fn blocking_of(row: &Row) -> Result<Blocking, Fault> {
     let generation = get(row, "block_generation")?;
     let block = match get::<Option<Timestamp>>(row, "block_until")? {
-        Some(until) => Some(Block {
-            reason: word(row, "block_reason", BlockingReason::from_word)?,
+        Some(until) => Some(ThreadBlock {
+            reason: parse_column(row, "block_reason")?,
             token: BlockToken(generation),
             at: EventSeq(get(row, "block_at")?),
             until,

@@ -2,26 +2,26 @@
 
 use async_trait::async_trait;
 use daybook_domain::StoreError;
-use tokio_postgres::Row as Found;
+use tokio_postgres::Row as PostgresRow;
 
 use super::PostgresStore;
-use super::connection::{Tx, Walls};
+use super::connection::{TenantAccess, Tx};
 use super::fault::Fault;
-use super::values::{Value, get, values};
-use crate::transfer::{Cell, Column, Hold, Kind, Portable, Row, TABLES, Table, farewell};
+use super::values::{SqlValue, get, values};
+use crate::transfer::{Cell, Column, Hold, Kind, Portable, Row, TABLES, Table, moved_message};
 
 #[async_trait]
 impl Portable for PostgresStore {
     async fn made_at(&self) -> Result<i64, StoreError> {
         let ask = "SELECT applied_at FROM schema_migrations WHERE version = 1";
         let asking = |tx: Tx| async move { get(&tx.one(ask, &[]).await?, "applied_at") };
-        self.read(Walls::None, asking).await
+        self.read(TenantAccess::All, asking).await
     }
 
     async fn rows(&self, table: &Table) -> Result<u64, StoreError> {
         let count = &format!("SELECT count(*) AS rows FROM {} AS t", rows_of(table));
         let counting = |tx: Tx| async move { get(&tx.one(count, &[]).await?, "rows") };
-        self.read(Walls::None, counting).await
+        self.read(TenantAccess::All, counting).await
     }
 
     async fn page(
@@ -30,7 +30,7 @@ impl Portable for PostgresStore {
         after: Option<&[Cell]>,
         most: usize,
     ) -> Result<Vec<Row>, StoreError> {
-        let after: Vec<Value> = after.unwrap_or_default().iter().map(value_of).collect();
+        let after: Vec<SqlValue> = after.unwrap_or_default().iter().map(value_of).collect();
         let marks: Vec<String> = (1..=after.len()).map(|n| format!("${n}")).collect();
         let further = match after.is_empty() {
             true => String::new(),
@@ -38,7 +38,7 @@ impl Portable for PostgresStore {
         };
         let select = format!(
             "SELECT {} FROM {} AS t {further} ORDER BY {} LIMIT {most}",
-            selected(table.columns),
+            selected_columns(table.columns),
             rows_of(table),
             table.key_order("")
         );
@@ -47,7 +47,7 @@ impl Portable for PostgresStore {
             let rows = tx.rows(select, after).await?;
             rows.iter().map(|row| cells(row, table.columns)).collect()
         };
-        self.read(Walls::None, reading).await
+        self.read(TenantAccess::All, reading).await
     }
 
     async fn last_key(&self, table: &Table) -> Result<Option<Vec<Cell>>, StoreError> {
@@ -56,7 +56,7 @@ impl Portable for PostgresStore {
         key.sort_by_key(|column| table.key.iter().position(|name| *name == column.name));
         let select = format!(
             "SELECT {} FROM {} AS t ORDER BY {} LIMIT 1",
-            selected(&key),
+            selected_columns(&key),
             rows_of(table),
             table.key_order(" DESC")
         );
@@ -65,25 +65,25 @@ impl Portable for PostgresStore {
             let row = tx.row(select, &[]).await?;
             row.map(|row| cells(&row, key)).transpose()
         };
-        self.read(Walls::None, reading).await
+        self.read(TenantAccess::All, reading).await
     }
 
     async fn put(&self, table: &Table, rows: &[Row]) -> Result<(), StoreError> {
-        let insert = &insertion(table);
+        let insert = &insert_sql(table);
         let columns = table.columns.iter().enumerate();
         let columns = columns.map(|(n, column)| column_of(table, rows, n, column.kind));
-        let columns = &columns.collect::<Result<Vec<Value>, StoreError>>()?;
+        let columns = &columns.collect::<Result<Vec<SqlValue>, StoreError>>()?;
         let putting = |tx: Tx| async move {
             tx.execute(insert, columns).await?;
             Ok(())
         };
-        self.write(Walls::None, putting).await
+        self.write(TenantAccess::All, putting).await
     }
 
     async fn empty(&self, table: &Table) -> Result<(), StoreError> {
         let delete = &format!("DELETE FROM {}", table.name);
         let deleting = |tx: Tx| async move { tx.batch(delete).await };
-        self.write(Walls::None, deleting).await
+        self.write(TenantAccess::All, deleting).await
     }
 
     async fn last_number(&self, table: &Table) -> Result<i64, StoreError> {
@@ -95,7 +95,7 @@ impl Portable for PostgresStore {
             let row = tx.one(ask, values![numbers.sequence]).await?;
             get(&row, "last")
         };
-        self.read(Walls::None, asking).await
+        self.read(TenantAccess::All, asking).await
     }
 
     async fn count_from(&self, table: &Table, last: i64) -> Result<(), StoreError> {
@@ -108,14 +108,14 @@ impl Portable for PostgresStore {
             tx.rows(count, values![numbers.sequence, last]).await?;
             Ok(())
         };
-        self.write(Walls::None, counting).await
+        self.write(TenantAccess::All, counting).await
     }
 
     async fn hold(&self) -> Result<Box<dyn Hold>, StoreError> {
         let tables: Vec<&str> = TABLES.iter().map(|table| table.name).collect();
-        // Triggers need this lock, too, so closing the store waits for nobody.
+        // Triggers need this lock, too, so closing the store waits for no other session.
         let lock = format!(
-            // It stands still for as long as copying takes; only a connection that is gone ends it.
+            // The transaction is idle while rows are copied; only a lost connection ends it.
             "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0;
              SET LOCAL tcp_keepalives_idle = 10; SET LOCAL tcp_keepalives_interval = 5;
              SET LOCAL tcp_keepalives_count = 3;
@@ -123,7 +123,7 @@ impl Portable for PostgresStore {
             tables.join(", ")
         );
         let tx = self.begin(&lock).await?;
-        Ok(Box::new(Held {
+        Ok(Box::new(PostgresHold {
             tx,
             server: self.server.clone(),
         }))
@@ -133,24 +133,26 @@ impl Portable for PostgresStore {
         let find = "SELECT EXISTS (SELECT FROM pg_trigger
             WHERE tgrelid = 'sessions'::regclass AND tgname = 'moved') AS closed";
         let asking = |tx: Tx| async move { get(&tx.one(find, &[]).await?, "closed") };
-        self.read(Walls::None, asking).await
+        self.read(TenantAccess::All, asking).await
     }
 }
 
-/// A transaction that has locked all tables against writers; dropped, its connection is closed and
-/// lets go of them.
-struct Held {
+/// A transaction that has locked all tables against writers. Dropping it closes its connection, which releases
+/// the locks.
+struct PostgresHold {
     tx: Tx,
     server: String,
 }
 
 #[async_trait]
-impl Hold for Held {
+impl Hold for PostgresHold {
     async fn close(self: Box<Self>, elsewhere: &str) -> Result<(), StoreError> {
-        let says = farewell(elsewhere).replace('\'', "''").replace('%', "%%");
+        let message = moved_message(elsewhere)
+            .replace('\'', "''")
+            .replace('%', "%%");
         let mut sql = format!(
             "CREATE OR REPLACE FUNCTION moved() RETURNS TRIGGER LANGUAGE plpgsql AS $moved$
-             BEGIN RAISE EXCEPTION '{says}'; END $moved$;"
+             BEGIN RAISE EXCEPTION '{message}'; END $moved$;"
         );
         for table in TABLES {
             sql.push_str(&format!(
@@ -172,8 +174,8 @@ fn rows_of(table: &Table) -> &'static str {
     table.postgres_rows.unwrap_or(table.name)
 }
 
-/// Columns as they are read: truth as a number.
-fn selected(columns: &[Column]) -> String {
+/// Columns in the form in which they are read: booleans as numbers.
+fn selected_columns(columns: &[Column]) -> String {
     let read = columns.iter().map(|column| match column.kind {
         Kind::Truth => format!("\"{0}\"::INT::BIGINT AS \"{0}\"", column.name),
         Kind::Int | Kind::Text | Kind::Bytes => format!("\"{}\"", column.name),
@@ -181,7 +183,7 @@ fn selected(columns: &[Column]) -> String {
     read.collect::<Vec<_>>().join(", ")
 }
 
-fn cells(row: &Found, columns: &[Column]) -> Result<Row, Fault> {
+fn cells(row: &PostgresRow, columns: &[Column]) -> Result<Row, Fault> {
     let cell = |column: &Column| -> Result<Cell, Fault> {
         Ok(match column.kind {
             Kind::Int | Kind::Truth => {
@@ -194,17 +196,17 @@ fn cells(row: &Found, columns: &[Column]) -> Result<Row, Fault> {
     columns.iter().map(cell).collect()
 }
 
-fn value_of(cell: &Cell) -> Value {
+fn value_of(cell: &Cell) -> SqlValue {
     match cell {
-        Cell::Null => Value::Text(None),
-        Cell::Int(number) => Value::from(*number),
-        Cell::Text(text) => Value::from(text),
-        Cell::Bytes(bytes) => Value::Bytes(bytes.clone()),
+        Cell::Null => SqlValue::Text(None),
+        Cell::Int(number) => SqlValue::from(*number),
+        Cell::Text(text) => SqlValue::from(text),
+        Cell::Bytes(bytes) => SqlValue::Bytes(bytes.clone()),
     }
 }
 
-/// One insert for many rows: a list for each column. What PostgreSQL has for itself is looked up.
-fn insertion(table: &Table) -> String {
+/// One insert for many rows: a list for each column. PostgreSQL's own columns are looked up.
+fn insert_sql(table: &Table) -> String {
     let read = table.columns.iter().map(|column| match column.kind {
         Kind::Truth => format!("\"{}\" <> 0", column.name),
         Kind::Int | Kind::Text | Kind::Bytes => format!("\"{}\"", column.name),
@@ -228,14 +230,17 @@ fn insertion(table: &Table) -> String {
 }
 
 /// The values of one column in all rows.
-fn column_of(table: &Table, rows: &[Row], n: usize, kind: Kind) -> Result<Value, StoreError> {
+fn column_of(table: &Table, rows: &[Row], n: usize, kind: Kind) -> Result<SqlValue, StoreError> {
     let wrong = || {
         let name = table.columns[n].name;
-        StoreError::Corrupt(format!("{}.{name} holds what it cannot hold", table.name))
+        StoreError::Corrupt(format!(
+            "{}.{name} holds a value of the wrong type",
+            table.name
+        ))
     };
     let column = rows.iter().map(|row| row.get(n).unwrap_or(&Cell::Null));
     Ok(match kind {
-        Kind::Int | Kind::Truth => Value::Ints(
+        Kind::Int | Kind::Truth => SqlValue::Ints(
             column
                 .map(|cell| match cell {
                     Cell::Int(number) => Ok(Some(*number)),
@@ -244,7 +249,7 @@ fn column_of(table: &Table, rows: &[Row], n: usize, kind: Kind) -> Result<Value,
                 })
                 .collect::<Result<_, _>>()?,
         ),
-        Kind::Text => Value::Texts(
+        Kind::Text => SqlValue::Texts(
             column
                 .map(|cell| match cell {
                     Cell::Text(text) => Ok(Some(text.clone())),
@@ -253,7 +258,7 @@ fn column_of(table: &Table, rows: &[Row], n: usize, kind: Kind) -> Result<Value,
                 })
                 .collect::<Result<_, _>>()?,
         ),
-        Kind::Bytes => Value::ByteStrings(
+        Kind::Bytes => SqlValue::ByteStrings(
             column
                 .map(|cell| match cell {
                     Cell::Bytes(bytes) => Ok(bytes.clone()),

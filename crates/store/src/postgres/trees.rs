@@ -1,21 +1,21 @@
 //! The shared histories of memory files.
 //!
-//! A history is one row, which every change of it locks; so its objects are numbered without holes,
-//! in the order in which they can be seen.
+//! A history is one row, which every change of it locks; so its objects are numbered without holes, in the
+//! order in which they become visible.
 
 use async_trait::async_trait;
 use daybook_domain::limits::{TREE_NAMES, TREE_OBJECTS};
 use daybook_domain::seams::TreeStore;
-use daybook_domain::{ObjectKind, ObjectName, Scope, StoreError, Tenant, TreeHead, TreeObject};
+use daybook_domain::{ObjectName, Scope, StoreError, Tenant, TreeHead, TreeObject};
 use tokio_postgres::Row;
 
 use super::PostgresStore;
-use super::connection::{Tx, Walls};
+use super::connection::{TenantAccess, Tx};
 use super::fault::Fault;
 use super::names::{scope_of, tenant_no};
-use super::values::{get, values, word};
+use super::values::{get, parse_column, values};
 
-/// Objects that are looked at for one page.
+/// Objects that one page reads at most.
 const PAGE_ROWS: usize = 1_000;
 
 #[async_trait]
@@ -23,8 +23,8 @@ impl TreeStore for PostgresStore {
     async fn tree_heads(&self, tenant: &Tenant) -> Result<Vec<(Scope, TreeHead)>, StoreError> {
         let find = "SELECT tenant, kind, name, version, commit, beside, objects
             FROM trees JOIN tenants USING (tenant_no) WHERE tenant = $1 AND commit IS NOT NULL";
-        let walls = Walls::Within(tenant);
-        let heads = self.read(walls, |tx| async move {
+        let access = TenantAccess::Only(tenant);
+        let heads = self.read(access, |tx| async move {
             let rows = tx.rows(find, values![&tenant.0]).await?;
             let heads = rows.iter().map(|row| Ok((scope_of(row)?, head_of(row)?)));
             heads.collect::<Result<Vec<_>, Fault>>()
@@ -38,9 +38,9 @@ impl TreeStore for PostgresStore {
         let find = "SELECT version, commit, beside, objects
             FROM trees JOIN tenants USING (tenant_no)
             WHERE tenant = $1 AND kind = $2 AND name = $3 AND commit IS NOT NULL";
-        let walls = Walls::Within(&scope.tenant);
-        let head = self.read(walls, |tx| async move {
-            let key = values![&scope.tenant.0, scope.kind.word(), &scope.name];
+        let access = TenantAccess::Only(&scope.tenant);
+        let head = self.read(access, |tx| async move {
+            let key = values![&scope.tenant.0, scope.kind.as_str(), &scope.name];
             tx.row(find, key).await?.as_ref().map(head_of).transpose()
         });
         head.await
@@ -52,7 +52,7 @@ impl TreeStore for PostgresStore {
         after: u64,
         bytes: usize,
     ) -> Result<Vec<TreeObject>, StoreError> {
-        // The lengths are added up before any bytes are read, let alone sent.
+        // The lengths are added up before any bytes are read or sent.
         let find = "SELECT object, what, bytes FROM (
                 SELECT tree_no, nth, sum(length) OVER (ORDER BY nth) AS total,
                     row_number() OVER (ORDER BY nth) AS place
@@ -61,9 +61,9 @@ impl TreeStore for PostgresStore {
                 ORDER BY nth LIMIT $6
             ) AS page JOIN tree_objects USING (tree_no, nth)
             WHERE total <= $5 OR place = 1 ORDER BY nth";
-        let walls = Walls::Within(&scope.tenant);
-        let objects = self.read(walls, |tx| async move {
-            let (kind, name) = (scope.kind.word(), &scope.name);
+        let access = TenantAccess::Only(&scope.tenant);
+        let objects = self.read(access, |tx| async move {
+            let (kind, name) = (scope.kind.as_str(), &scope.name);
             let key = values![&scope.tenant.0, kind, name, after, bytes, PAGE_ROWS];
             let rows = tx.rows(find, key).await?;
             rows.iter().map(object_of).collect()
@@ -81,9 +81,9 @@ impl TreeStore for PostgresStore {
             FROM trees JOIN tenants USING (tenant_no) JOIN tree_objects USING (tree_no)
             WHERE tenant = $1 AND kind = $2 AND name = $3 AND nth > $4
             ORDER BY nth LIMIT $5";
-        let walls = Walls::Within(&scope.tenant);
-        let names = self.read(walls, |tx| async move {
-            let (kind, name) = (scope.kind.word(), &scope.name);
+        let access = TenantAccess::Only(&scope.tenant);
+        let names = self.read(access, |tx| async move {
+            let (kind, name) = (scope.kind.as_str(), &scope.name);
             let key = values![&scope.tenant.0, kind, name, after, most.min(TREE_NAMES)];
             let rows = tx.rows(find, key).await?;
             let names = rows.iter();
@@ -116,11 +116,11 @@ impl TreeStore for PostgresStore {
                 RETURNING nth
             )
             UPDATE trees SET objects = objects + (SELECT count(*) FROM added) WHERE tree_no = $2";
-        let walls = Walls::Within(&scope.tenant);
-        let put = self.write(walls, |tx| async move {
+        let access = TenantAccess::Only(&scope.tenant);
+        let put = self.write(access, |tx| async move {
             let (tenant, tree) = tree_no(&tx, scope).await?;
             let names: Vec<Vec<u8>> = objects.iter().map(|o| o.name.0.to_vec()).collect();
-            let kinds: Vec<String> = objects.iter().map(|o| o.kind.word().to_owned()).collect();
+            let kinds: Vec<String> = objects.iter().map(|o| o.kind.as_str().to_owned()).collect();
             let bytes: Vec<Vec<u8>> = objects.iter().map(|o| o.bytes.clone()).collect();
             tx.execute(insert, values![tenant, tree, names, kinds, bytes])
                 .await?;
@@ -140,8 +140,8 @@ impl TreeStore for PostgresStore {
         let advance = "UPDATE trees SET version = version + 1, commit = $2, beside = $3
             WHERE tree_no = $1 AND version = $4
             RETURNING version, commit, beside, objects";
-        let walls = Walls::Within(&scope.tenant);
-        let advanced = self.write(walls, |tx| async move {
+        let access = TenantAccess::Only(&scope.tenant);
+        let advanced = self.write(access, |tx| async move {
             let (_, tree) = tree_no(&tx, scope).await?;
             if tx.row(has, values![tree, commit.0]).await?.is_none() {
                 return Err(StoreError::NotFound(format!("commit {commit}")).into());
@@ -162,7 +162,7 @@ async fn tree_no(tx: &Tx, scope: &Scope) -> Result<(i64, i64), Fault> {
     let insert = "INSERT INTO trees (tenant_no, kind, name, version, beside, objects)
         VALUES ($1, $2, $3, 0, '', 0) RETURNING tree_no";
     let tenant = tenant_no(tx, &scope.tenant).await?;
-    let key = values![tenant, scope.kind.word(), &scope.name];
+    let key = values![tenant, scope.kind.as_str(), &scope.name];
     let tree = match tx.row(find, key).await? {
         Some(row) => row,
         None => tx.one(insert, key).await?,
@@ -182,7 +182,7 @@ fn head_of(row: &Row) -> Result<TreeHead, Fault> {
 fn object_of(row: &Row) -> Result<TreeObject, Fault> {
     Ok(TreeObject {
         name: name_of(row, "object")?,
-        kind: word(row, "what", ObjectKind::from_word)?,
+        kind: parse_column(row, "what")?,
         bytes: get(row, "bytes")?,
     })
 }

@@ -1,26 +1,28 @@
-//! Undoing an import, in steps that each leave the store in order: a step takes events out together
-//! with everything that rests on them. Files are put back last, so an interrupted undo still knows
-//! what is left to take out.
+//! Undoing an import, in steps that each leave the store consistent: a step deletes events together with
+//! everything that rests on them. Files are restored last, so an interrupted undo can still find what is left to
+//! delete.
 
 use std::collections::BTreeSet;
 
-use daybook_domain::source::{ImportNo, Undone};
+use daybook_domain::source::{ImportNo, UndoneImport};
 use daybook_domain::{EventSeq, JobKey, Origin, Session, SessionId, StoreError, Tenant, Timestamp};
 
-use super::connection::{Tx, Walls};
-use super::evidence_rows::{self, Touched};
+use super::connection::{TenantAccess, Tx};
 use super::fault::Fault;
-use super::gaps;
-use super::names::{SessionRow, lock_session_numbered, raise};
-use super::sessions::{event_no, event_nos, save, seq_of};
-use super::values::{get, values, word};
+use super::names::{lock_session_numbered, raise};
+use super::row_numbers::{event_no, event_nos, seq_of};
+use super::sessions::save;
+use super::values::{get, parse_column, values};
 use super::{
-    PostgresStore, extractions, index, job_rows, observation_rows, places, sources, threads,
+    PostgresStore, evidence_rows, extractions, gaps, index_rows, job_rows, observation_rows,
+    places, sources, threads, uses,
 };
 use crate::bounds::STEP_ROWS;
+use crate::evidence::TouchedObservations;
+use crate::log::SessionRow;
 
-/// What one step did.
-struct Step {
+/// The result of one step.
+struct UndoStep {
     events: u64,
     observations: u64,
     session: SessionId,
@@ -33,14 +35,14 @@ impl PostgresStore {
         tenant: &Tenant,
         import: ImportNo,
         now: Timestamp,
-    ) -> Result<Undone, StoreError> {
-        let walls = Walls::Within(tenant);
+    ) -> Result<UndoneImport, StoreError> {
+        let access = TenantAccess::Only(tenant);
         let check = |tx: Tx| async move { sources::lock_import(&tx, tenant, import).await };
-        let number = self.write(walls, check).await?;
-        let mut undone = Undone::default();
+        let number = self.write(access, check).await?;
+        let mut undone = UndoneImport::default();
         let mut shortened = BTreeSet::new();
         let step = |tx: Tx| async move { step(&tx, import, now).await };
-        while let Some(step) = self.write(walls, step).await? {
+        while let Some(step) = self.write(access, step).await? {
             undone.events += step.events;
             undone.observations += step.observations;
             if step.removed {
@@ -53,15 +55,15 @@ impl PostgresStore {
         undone.shortened = shortened.len() as u64;
         let restore =
             |tx: Tx| async move { sources::restore_step(&tx, number, import, STEP_ROWS).await };
-        while self.write(walls, restore).await? > 0 {}
+        while self.write(access, restore).await? > 0 {}
         let delete = |tx: Tx| async move { sources::delete_import(&tx, import).await };
-        self.write(walls, delete).await?;
+        self.write(access, delete).await?;
         Ok(undone)
     }
 }
 
-/// Takes out the last events that the import added to one session; `None` when nothing is left.
-async fn step(tx: &Tx, import: ImportNo, now: Timestamp) -> Result<Option<Step>, Fault> {
+/// Deletes the last events that the import added to one session; `None` when nothing is left.
+async fn step(tx: &Tx, import: ImportNo, now: Timestamp) -> Result<Option<UndoStep>, Fault> {
     // First, so that no append of this import adds a range meanwhile.
     let lock = "SELECT FROM imports WHERE import_no = $1 FOR UPDATE";
     tx.row(lock, values![import.0]).await?;
@@ -83,12 +85,13 @@ async fn step(tx: &Tx, import: ImportNo, now: Timestamp) -> Result<Option<Step>,
     let range = (EventSeq(from), EventSeq(end));
     let id = row.session.id.clone();
     let mut concerned = extractions::forget_windows(tx, (session, &id), range).await?;
+    concerned.extend(uses::forget(tx, session, range).await?);
     let events = delete_events(tx, session, range).await?;
-    threads::shorten(tx, session, EventSeq(from)).await?;
-    let mut touched = Touched::default();
+    threads::truncate(tx, session, EventSeq(from)).await?;
+    let mut touched = TouchedObservations::default();
     let gone = (from..=end).map(EventSeq).collect();
     evidence_rows::cut(tx, session, &gone, &mut touched).await?;
-    let removed = look_again(tx, &mut row).await?;
+    let removed = rederive_session(tx, &mut row).await?;
     let key = JobKey::Extract(id.clone());
     if removed {
         job_rows::delete(tx, &key).await?;
@@ -100,8 +103,9 @@ async fn step(tx: &Tx, import: ImportNo, now: Timestamp) -> Result<Option<Step>,
     raise(tx, &concerned, now).await?;
     if removed {
         forget_session(tx, session).await?;
+        uses::forget_user(tx, session).await?;
     }
-    Ok(Some(Step {
+    Ok(Some(UndoStep {
         events,
         observations: settled.withdrawn,
         session: id,
@@ -142,19 +146,21 @@ async fn delete_events(
     for row in tx.rows(delete, range).await? {
         gone.push((
             get(&row, "event_no")?,
-            word(&row, "origin", Origin::from_word)?,
+            parse_column::<Origin>(&row, "origin")?,
         ));
         left.extend(get::<Option<i64>>(&row, "place_no")?);
     }
     let delete = "DELETE FROM root_remotes WHERE event_no BETWEEN $1 AND $2";
     tx.execute(delete, range).await?;
-    index::forget_events(tx, &gone).await?;
-    places::look_again(tx, session, left.into_iter().collect()).await?;
+    let delete = "DELETE FROM event_retractions WHERE event_no BETWEEN $1 AND $2";
+    tx.execute(delete, range).await?;
+    index_rows::forget_events(tx, &gone).await?;
+    places::unlink_if_empty(tx, session, left.into_iter().collect()).await?;
     Ok(gone.len() as u64)
 }
 
-/// Derives a session's row from the events that are left. True when there is none.
-async fn look_again(tx: &Tx, row: &mut SessionRow) -> Result<bool, Fault> {
+/// Derives a session's row from its remaining events. True when there are none.
+async fn rederive_session(tx: &Tx, row: &mut SessionRow) -> Result<bool, Fault> {
     let (from, to) = event_nos(row.no);
     let find = "SELECT event_no, line, coalesce(first_at, 0) AS first_at,
             coalesce(last_at, 0) AS last_at
@@ -189,7 +195,7 @@ async fn shorten_job(
     Ok(())
 }
 
-/// Forgets a session without events. Its number stays: what still cites it goes by that.
+/// Deletes a session without events. Its number stays, because other rows still cite it.
 async fn forget_session(tx: &Tx, session: i64) -> Result<(), Fault> {
     let forget = "UPDATE sessions SET known = FALSE, label = NULL, kind = 'root',
             memory_off = FALSE, switched_off = FALSE, forked_from = NULL, \"user\" = NULL,

@@ -1,7 +1,9 @@
-//! Values on their way into statements and out of rows.
+//! Values of statement parameters and of columns.
 //!
-//! Each value brings its type along, so that no statement has to be prepared before it is sent:
-//! see [`super::connection`]. Numbers are `BIGINT` in all columns.
+//! Each value carries its type, so that no statement has to be prepared before it is sent: see
+//! [`super::connection`]. Numbers are `BIGINT` in all columns.
+
+use std::str::FromStr;
 
 use daybook_domain::Timestamp;
 use tokio_postgres::Row;
@@ -11,7 +13,7 @@ use super::fault::Fault;
 
 /// One parameter of a statement.
 #[derive(Debug, Clone)]
-pub(super) enum Value {
+pub(super) enum SqlValue {
     Int(Option<i64>),
     Bool(bool),
     Text(Option<String>),
@@ -22,9 +24,9 @@ pub(super) enum Value {
     ByteStrings(Vec<Vec<u8>>),
 }
 
-impl Value {
-    /// The value as the wire protocol takes it, with its type.
-    pub(super) fn typed(&self) -> (&(dyn ToSql + Sync), Type) {
+impl SqlValue {
+    /// The value in the form of the wire protocol, with its type.
+    pub(super) fn with_type(&self) -> (&(dyn ToSql + Sync), Type) {
         match self {
             Self::Int(value) => (value, Type::INT8),
             Self::Bool(value) => (value, Type::BOOL),
@@ -41,190 +43,195 @@ impl Value {
 /// The parameters of a statement, in order.
 macro_rules! values {
     ($($value:expr),* $(,)?) => {
-        &[$($crate::postgres::values::Value::from($value)),*]
+        &[$($crate::postgres::values::SqlValue::from($value)),*]
     };
 }
 pub(super) use values;
 
-/// Text as PostgreSQL can keep it: it has no character zero.
-pub(super) fn storable(text: &str) -> String {
+/// Text in a form that PostgreSQL can keep: without the character zero.
+pub(super) fn without_nul(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
 }
 
-/// A count as a column keeps it; greater ones mean "all".
-pub(super) fn counted(count: u64) -> i64 {
+/// A count in the form of a column; greater ones mean "all".
+pub(super) fn saturating_count(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-impl From<i64> for Value {
+impl From<i64> for SqlValue {
     fn from(value: i64) -> Self {
         Self::Int(Some(value))
     }
 }
 
-impl From<u64> for Value {
+impl From<u64> for SqlValue {
     fn from(value: u64) -> Self {
-        Self::Int(Some(counted(value)))
+        Self::Int(Some(saturating_count(value)))
     }
 }
 
-impl From<u32> for Value {
+impl From<u32> for SqlValue {
     fn from(value: u32) -> Self {
         Self::Int(Some(i64::from(value)))
     }
 }
 
-impl From<usize> for Value {
+impl From<usize> for SqlValue {
     fn from(value: usize) -> Self {
         Self::from(value as u64)
     }
 }
 
-impl From<Timestamp> for Value {
+impl From<Timestamp> for SqlValue {
     fn from(value: Timestamp) -> Self {
         Self::Int(Some(value.0))
     }
 }
 
-impl From<bool> for Value {
+impl From<bool> for SqlValue {
     fn from(value: bool) -> Self {
         Self::Bool(value)
     }
 }
 
-impl From<&str> for Value {
+impl From<&str> for SqlValue {
     fn from(value: &str) -> Self {
-        Self::Text(Some(storable(value)))
+        Self::Text(Some(without_nul(value)))
     }
 }
 
-impl From<&String> for Value {
+impl From<&String> for SqlValue {
     fn from(value: &String) -> Self {
         Self::from(value.as_str())
     }
 }
 
-impl From<String> for Value {
+impl From<String> for SqlValue {
     fn from(value: String) -> Self {
         Self::from(value.as_str())
     }
 }
 
-impl From<Option<&str>> for Value {
+impl From<Option<&str>> for SqlValue {
     fn from(value: Option<&str>) -> Self {
-        Self::Text(value.map(storable))
+        Self::Text(value.map(without_nul))
     }
 }
 
-impl From<Option<&String>> for Value {
+impl From<Option<&String>> for SqlValue {
     fn from(value: Option<&String>) -> Self {
         Self::from(value.map(String::as_str))
     }
 }
 
-impl From<&Option<String>> for Value {
+impl From<&Option<String>> for SqlValue {
     fn from(value: &Option<String>) -> Self {
         Self::from(value.as_deref())
     }
 }
 
-impl From<Option<String>> for Value {
+impl From<Option<String>> for SqlValue {
     fn from(value: Option<String>) -> Self {
         Self::from(value.as_deref())
     }
 }
 
-impl From<Option<i64>> for Value {
+impl From<Option<i64>> for SqlValue {
     fn from(value: Option<i64>) -> Self {
         Self::Int(value)
     }
 }
 
-impl From<Option<u64>> for Value {
+impl From<Option<u64>> for SqlValue {
     fn from(value: Option<u64>) -> Self {
-        Self::Int(value.map(counted))
+        Self::Int(value.map(saturating_count))
     }
 }
 
-impl From<Option<u32>> for Value {
+impl From<Option<u32>> for SqlValue {
     fn from(value: Option<u32>) -> Self {
         Self::Int(value.map(i64::from))
     }
 }
 
-impl From<Option<Timestamp>> for Value {
+impl From<Option<Timestamp>> for SqlValue {
     fn from(value: Option<Timestamp>) -> Self {
         Self::Int(value.map(|at| at.0))
     }
 }
 
-impl<const N: usize> From<[u8; N]> for Value {
+impl<const N: usize> From<[u8; N]> for SqlValue {
     fn from(value: [u8; N]) -> Self {
         Self::Bytes(value.to_vec())
     }
 }
 
-impl From<&[u8]> for Value {
+impl From<&[u8]> for SqlValue {
     fn from(value: &[u8]) -> Self {
         Self::Bytes(value.to_vec())
     }
 }
 
-impl From<Vec<i64>> for Value {
+impl From<Vec<i64>> for SqlValue {
     fn from(values: Vec<i64>) -> Self {
         Self::Ints(values.into_iter().map(Some).collect())
     }
 }
 
-impl From<Vec<String>> for Value {
+impl From<Vec<String>> for SqlValue {
     fn from(values: Vec<String>) -> Self {
-        Self::Texts(values.iter().map(|text| Some(storable(text))).collect())
+        Self::Texts(values.iter().map(|text| Some(without_nul(text))).collect())
     }
 }
 
-impl From<Vec<Option<String>>> for Value {
+impl From<Vec<Option<String>>> for SqlValue {
     fn from(values: Vec<Option<String>>) -> Self {
-        let storable = |text: Option<String>| text.map(|text| storable(&text));
-        Self::Texts(values.into_iter().map(storable).collect())
+        let without_nul = |text: Option<String>| text.map(|text| without_nul(&text));
+        Self::Texts(values.into_iter().map(without_nul).collect())
     }
 }
 
-impl From<Vec<&str>> for Value {
+impl From<Vec<&str>> for SqlValue {
     fn from(values: Vec<&str>) -> Self {
         Self::Texts(
             values
                 .into_iter()
-                .map(|text| Some(storable(text)))
+                .map(|text| Some(without_nul(text)))
                 .collect(),
         )
     }
 }
 
-impl From<Vec<Option<&str>>> for Value {
+impl From<Vec<Option<&str>>> for SqlValue {
     fn from(values: Vec<Option<&str>>) -> Self {
-        Self::Texts(values.into_iter().map(|text| text.map(storable)).collect())
+        Self::Texts(
+            values
+                .into_iter()
+                .map(|text| text.map(without_nul))
+                .collect(),
+        )
     }
 }
 
-impl From<Vec<Option<i64>>> for Value {
+impl From<Vec<Option<i64>>> for SqlValue {
     fn from(values: Vec<Option<i64>>) -> Self {
         Self::Ints(values)
     }
 }
 
-impl From<Vec<bool>> for Value {
+impl From<Vec<bool>> for SqlValue {
     fn from(values: Vec<bool>) -> Self {
         Self::Bools(values)
     }
 }
 
-impl From<Vec<Vec<u8>>> for Value {
+impl From<Vec<Vec<u8>>> for SqlValue {
     fn from(values: Vec<Vec<u8>>) -> Self {
         Self::ByteStrings(values)
     }
 }
 
-/// What a column can be read as.
+/// A type that a column can be read as.
 pub(super) trait Field: Sized {
     fn read(row: &Row, column: &str) -> Result<Self, Fault>;
 }
@@ -234,10 +241,11 @@ pub(super) fn get<T: Field>(row: &Row, column: &str) -> Result<T, Fault> {
     T::read(row, column)
 }
 
-/// Reads a word of ours.
-pub(super) fn word<T>(row: &Row, column: &str, from: fn(&str) -> Option<T>) -> Result<T, Fault> {
+/// Reads a column that holds the name of an enum's variant.
+pub(super) fn parse_column<T: FromStr>(row: &Row, column: &str) -> Result<T, Fault> {
     let text: String = get(row, column)?;
-    from(&text).ok_or_else(|| Fault::corrupt(format!("{column} holds the unknown word {text:?}")))
+    text.parse()
+        .map_err(|_| Fault::corrupt(format!("{column} holds the unknown word {text:?}")))
 }
 
 macro_rules! plain_fields {

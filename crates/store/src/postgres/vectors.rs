@@ -1,17 +1,19 @@
-//! Vectors of documents, of one model for each tenant, and which are nearest to a question's.
+//! Vectors of documents, of one model for each tenant, and the search for those nearest to a query's.
 //!
-//! The server compares the signs of all of a tenant's vectors, one by one. Reading them into the memory of
-//! this process instead would take less time for a search, but numbers are not committed in the order in
-//! which they are given out, so what other machines add could be missed.
+//! The server compares the signs of all of a tenant's vectors, one by one. Holding them in the memory of this
+//! process would make a search faster, but numbers are not committed in the order in which they are issued, so
+//! vectors that other machines add could be missed.
 //!
-//! Vectors are kept only of documents that are there: whoever keeps some locks the rows of their documents
-//! first, and whoever takes documents out forgets vectors in a later statement than the one that waits for
-//! these locks ([`forget`]).
+//! Vectors are kept only of existing documents: storing vectors locks the rows of their documents first, and
+//! deleting documents deletes their vectors in a later statement than the one that waits for these locks
+//! ([`vector_rows::forget`](super::vector_rows::forget)).
 
 use std::collections::HashSet;
 
 use daybook_domain::Tenant;
-use daybook_domain::index::{DocumentNo, Embedded, Filter, Terms, Unembedded};
+use daybook_domain::index::{
+    DocumentNo, DocumentVectors, EmbeddingInput, SearchFilter, Terms, WordsDigest,
+};
 
 use super::connection::Tx;
 use super::fault::Fault;
@@ -19,7 +21,7 @@ use super::names::tenant_no;
 use super::outlines::document_nos;
 use super::queries;
 use super::values::{get, values};
-use crate::documents::{OBSERVATIONS, SAID, stretches};
+use crate::documents::{OBSERVATIONS, SAID, document_ranges};
 
 /// The model whose vectors a tenant's documents have.
 pub(super) async fn model(tx: &Tx, tenant: &Tenant) -> Result<Option<String>, Fault> {
@@ -37,7 +39,7 @@ pub(super) async fn choose_model(tx: &Tx, tenant: &Tenant, chosen: &str) -> Resu
     if tx.execute(choose, values![no, chosen]).await? == 0 {
         return Ok(false);
     }
-    // A statement of its own: it sees what was kept while the first one waited.
+    // A statement of its own: it sees vectors that were stored while the first one waited.
     let forget = "WITH codes AS (DELETE FROM ix_vectors WHERE tenant_no = $1),
         signs AS (DELETE FROM ix_signs WHERE tenant_no = $1)
         INSERT INTO ix_unembedded (tenant_no, doc)
@@ -51,17 +53,17 @@ pub(super) async fn unembedded(
     tx: &Tx,
     tenant: &Tenant,
     limit: usize,
-) -> Result<Vec<Unembedded>, Fault> {
+) -> Result<Vec<EmbeddingInput>, Fault> {
     let find = "SELECT doc FROM ix_unembedded
         WHERE tenant_no = (SELECT tenant_no FROM tenants WHERE tenant = $1)
         ORDER BY doc DESC LIMIT $2";
     let docs = document_nos(&tx.rows(find, values![&tenant.0, limit]).await?)?;
     let mut loaded = queries::load(tx, tenant, &docs).await?;
     let waiting = docs.into_iter().map(|doc| {
-        // One that is gone is passed on, so that it is taken off the list.
+        // A deleted document is passed on, so that it is removed from the list.
         let document = loaded.remove(&doc.0);
         let (text, context) = document.map_or_else(Default::default, |d| (d.text, d.context));
-        Unembedded { doc, text, context }
+        EmbeddingInput { doc, text, context }
     });
     Ok(waiting.collect())
 }
@@ -70,23 +72,18 @@ pub(super) async fn put(
     tx: &Tx,
     tenant: &Tenant,
     of: &str,
-    embedded: &[Embedded],
+    embedded: &[DocumentVectors],
 ) -> Result<(), Fault> {
     let lock = "SELECT tenant_no FROM ix_models JOIN tenants USING (tenant_no)
         WHERE tenant = $1 AND model = $2 FOR SHARE OF ix_models";
     let Some(row) = tx.row(lock, values![&tenant.0, of]).await? else {
         return Ok(());
     };
-    let tenant: i64 = get(&row, "tenant_no")?;
-    let mut seen = HashSet::new();
-    let embedded: Vec<&Embedded> = embedded.iter().filter(|one| seen.insert(one.doc)).collect();
+    let no: i64 = get(&row, "tenant_no")?;
+    let (embedded, there) = lock_unchanged(tx, (tenant, no), embedded).await?;
     let docs: Vec<i64> = embedded.iter().map(|one| one.doc.0).collect();
-    let lock = "SELECT doc FROM ix_docs WHERE tenant_no = $1 AND doc = ANY ($2)
-        ORDER BY doc FOR NO KEY UPDATE";
-    let there = document_nos(&tx.rows(lock, values![tenant, docs.clone()]).await?)?;
-    let there: HashSet<DocumentNo> = there.into_iter().collect();
     let is_there: Vec<bool> = embedded.iter().map(|d| there.contains(&d.doc)).collect();
-    // What was indexed before there were outlines gets its terms here, too.
+    // Documents indexed before outlines existed get their terms here, too.
     let put = "WITH new AS MATERIALIZED (
             SELECT * FROM unnest($2, $3, $4, $5, $6) AS new (doc, is_there, signs, vectors, terms)
         ), waiting AS (
@@ -109,7 +106,7 @@ pub(super) async fn put(
         SELECT $1, doc, owner, origin, signs::VARBIT FROM kept WHERE vectors <> ''
         ON CONFLICT (tenant_no, doc) DO UPDATE SET signs = excluded.signs";
     let values = values![
-        tenant,
+        no,
         docs,
         is_there,
         column(&embedded, |one| bit_string(&one.signs)),
@@ -120,7 +117,30 @@ pub(super) async fn put(
     Ok(())
 }
 
-fn column<T>(embedded: &[&Embedded], part: impl Fn(&Embedded) -> T) -> Vec<T> {
+/// Locks documents until the transaction ends. Returns the vectors whose words have not changed, each document
+/// once, and which of these are there.
+async fn lock_unchanged<'e>(
+    tx: &Tx,
+    (tenant, no): (&Tenant, i64),
+    embedded: &'e [DocumentVectors],
+) -> Result<(Vec<&'e DocumentVectors>, HashSet<DocumentNo>), Fault> {
+    let mut seen = HashSet::new();
+    let mut embedded: Vec<&DocumentVectors> =
+        embedded.iter().filter(|one| seen.insert(one.doc)).collect();
+    let docs: Vec<i64> = embedded.iter().map(|one| one.doc.0).collect();
+    let lock = "SELECT doc FROM ix_docs WHERE tenant_no = $1 AND doc = ANY ($2)
+        ORDER BY doc FOR NO KEY UPDATE";
+    let there = document_nos(&tx.rows(lock, values![no, docs]).await?)?;
+    // A later change of a document's words deletes its vectors again.
+    let loaded = queries::load(tx, tenant, &there).await?;
+    embedded.retain(|one| {
+        let document = loaded.get(&one.doc.0);
+        document.is_none_or(|d| WordsDigest::of(&d.text, d.context.as_deref()) == one.digest)
+    });
+    Ok((embedded, there.into_iter().collect()))
+}
+
+fn column<T>(embedded: &[&DocumentVectors], part: impl Fn(&DocumentVectors) -> T) -> Vec<T> {
     embedded.iter().map(|one| part(one)).collect()
 }
 
@@ -128,35 +148,24 @@ fn bytes(vectors: &[i8]) -> Vec<u8> {
     vectors.iter().map(|code| code.cast_unsigned()).collect()
 }
 
-/// Signs as PostgreSQL reads a string of bits.
+/// Signs in PostgreSQL's syntax for a string of bits.
 fn bit_string(signs: &[u64]) -> String {
     let digits = signs.iter().map(|word| format!("{word:016x}"));
     std::iter::once("x".to_owned()).chain(digits).collect()
 }
 
-/// Forgets the vectors of a tenant's documents, and that they wait for any, once these are taken out.
-pub(super) fn forget(tx: &Tx, tenant: i64, docs: &[i64]) {
-    let forget = "WITH waiting AS (
-            DELETE FROM ix_unembedded WHERE tenant_no = $1 AND doc = ANY ($2)
-        ), codes AS (
-            DELETE FROM ix_vectors WHERE tenant_no = $1 AND doc = ANY ($2)
-        )
-        DELETE FROM ix_signs WHERE tenant_no = $1 AND doc = ANY ($2)";
-    tx.leave(forget, values![tenant, docs.to_vec()]);
-}
-
 pub(super) async fn nearest(
     tx: &Tx,
     tenant: &Tenant,
-    (of, asked): (&str, &[u64]),
-    filter: &Filter,
+    (of, query): (&str, &[u64]),
+    filter: &SearchFilter,
     limit: usize,
 ) -> Result<Vec<DocumentNo>, Fault> {
     let owners = queries::owners_of(tx, tenant, filter).await?;
-    if asked.is_empty() || owners.as_ref().is_some_and(Vec::is_empty) {
+    if query.is_empty() || owners.as_ref().is_some_and(Vec::is_empty) {
         return Ok(Vec::new());
     }
-    // Each condition costs time for each vector, so only those that narrow the search are asked.
+    // Each condition costs time for each vector, so only conditions that narrow the search are added.
     let mut narrowed = String::new();
     if owners.is_some() {
         narrowed += " AND owner = ANY ($5)";
@@ -179,11 +188,15 @@ pub(super) async fn nearest(
             CASE WHEN doc < {OBSERVATIONS} THEN doc & ~{SAID}::BIGINT ELSE doc END DESC
         LIMIT $4"
     );
-    let origins: Vec<&str> = filter.origins.iter().map(|origin| origin.word()).collect();
+    let origins: Vec<&str> = filter
+        .origins
+        .iter()
+        .map(|origin| origin.as_str())
+        .collect();
     let values = values![
         &tenant.0,
         of,
-        bit_string(asked),
+        bit_string(query),
         limit,
         owners.unwrap_or_default(),
         origins
@@ -191,13 +204,13 @@ pub(super) async fn nearest(
     document_nos(&tx.rows(&find, values).await?)
 }
 
-/// The condition that a document lies in a layer that a filter lets through.
-fn ranges(filter: &Filter) -> String {
-    let layers = Filter {
+/// The condition that a document is in a layer that a filter admits.
+fn ranges(filter: &SearchFilter) -> String {
+    let layers = SearchFilter {
         layers: filter.layers.clone(),
-        ..Filter::default()
+        ..SearchFilter::default()
     };
-    let ranges = stretches(&layers).into_iter();
+    let ranges = document_ranges(&layers).into_iter();
     let ranges = ranges.map(|range| format!("doc BETWEEN {} AND {}", range.from, range.to));
     ranges.collect::<Vec<_>>().join(" OR ")
 }

@@ -1,4 +1,4 @@
-//! A copy of the whole file while others work on it.
+//! Copies the whole file while other processes use it.
 
 use std::path::Path;
 
@@ -10,14 +10,14 @@ use super::connection::{Fault, create_private};
 use crate::blocking::blocking;
 
 impl SqliteStore {
-    /// Writes all that was committed when this began to a new file at `path`. Whoever works meanwhile
-    /// is not held up, and sees nothing of it. The copy is whole and a store like this one.
+    /// Writes everything committed before this call to a new file at `path`. Concurrent writers are not held
+    /// up, and the copy has none of their writes. The copy is complete and can be opened as a store.
     ///
     /// # Errors
     /// When the file is there already, or cannot be written.
     pub fn copy_to(&self, path: &Path) -> Result<(), StoreError> {
         let name = path.to_string_lossy();
-        // SQLite takes an empty file for none.
+        // `VACUUM INTO` accepts an empty file as its target.
         create_private(path).map_err(|error| StoreError::Unavailable {
             what: path.display().to_string(),
             source: error.into(),
@@ -30,7 +30,7 @@ impl SqliteStore {
                 })
             })?;
             let keep_log = || -> Result<(), Fault> {
-                // The mode stays with a file, but not with a copy that is made like this.
+                // The journal mode is stored in the file, and `VACUUM INTO` does not copy it.
                 let copy = Connection::open(path)?;
                 copy.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
                 Ok(copy.close().map_err(|(_, error)| error)?)

@@ -1,11 +1,11 @@
-//! Writes that commit together.
+//! Commits writes in groups.
 //!
-//! A commit costs much the same whatever it carries, and writers that come while one is under way would
-//! wait in line for as many. Instead one thread takes all that has come, and commits it in one
-//! transaction. Each write is still all or nothing: one that is refused takes no other along.
+//! A commit costs much the same whatever it carries, and writes that arrive during one would each wait for a
+//! commit of their own. Instead one thread takes all writes that have arrived, and commits them in one
+//! transaction. Each write is still all or nothing: a refused one affects no other.
 //!
-//! The thread begins with the first write, and ends with the store. Between two groups it moves words into
-//! the index, so that nobody does who waits for a write of their own.
+//! The thread begins with the first write, and ends with the store. Between two groups it moves words into the
+//! index, so that no caller waits for that.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,36 +19,36 @@ use rusqlite::{Connection, Transaction};
 use tokio::sync::oneshot;
 
 use super::connection::Fault;
-use super::file::File;
-use super::index::Upkeep;
+use super::file::DatabaseFile;
+use super::index_rows::IndexUpkeep;
 use super::{LONG_LOG_PAGES, SqliteStore, places};
 
-/// Has writes committed.
+/// The thread that commits writes, once it has started.
 #[derive(Debug, Default)]
-pub(super) struct Committer(Mutex<Option<Running>>);
+pub(super) struct Committer(Mutex<Option<CommitThread>>);
 
 #[derive(Debug)]
-struct Running {
-    requests: Sender<Asked>,
+struct CommitThread {
+    requests: Sender<BoxedWrite>,
     thread: JoinHandle<()>,
 }
 
-/// How large a write is.
+/// The size of a write.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Size {
+pub(super) struct WriteSize {
     pub(super) events: usize,
-    /// Of what it carries.
+    /// Bytes of its content.
     pub(super) bytes: usize,
 }
 
-/// Numbers that the writes of one transaction need not look up twice.
+/// Numbers that several writes of one transaction look up only once.
 #[derive(Default)]
-pub(super) struct Named {
-    /// The place and the root of each place of a tenant.
+pub(super) struct PlaceCache {
+    /// The numbers of a place and of its root, by tenant.
     places: HashMap<i64, HashMap<Place, (i64, i64)>>,
 }
 
-impl Named {
+impl PlaceCache {
     pub(super) fn place(
         &mut self,
         tx: &Connection,
@@ -65,75 +65,76 @@ impl Named {
     }
 }
 
-type Asked = Box<dyn Request>;
+type BoxedWrite = Box<dyn PendingWrite>;
 
-/// A write that somebody waits for.
-trait Request: Send {
-    fn size(&self) -> Size;
-    /// Whether anybody still waits for it.
-    fn is_wanted(&self) -> bool;
-    /// Writes, and notes what came of it. It may run again after a rollback.
-    fn run(&mut self, tx: &Transaction<'_>, named: &mut Named) -> Result<(), Fault>;
-    fn refuse(&mut self, error: StoreError);
-    /// Tells what was noted.
-    fn tell(self: Box<Self>);
+/// A write, and the channel to its caller.
+trait PendingWrite: Send {
+    fn size(&self) -> WriteSize;
+    /// Whether its caller still waits for it.
+    fn has_caller(&self) -> bool;
+    /// Runs the write, and keeps its outcome. It may run again after a rollback.
+    fn run(&mut self, tx: &Transaction<'_>, places: &mut PlaceCache) -> Result<(), Fault>;
+    fn set_error(&mut self, error: StoreError);
+    /// Sends the outcome to the caller.
+    fn send_outcome(self: Box<Self>);
 }
 
-struct Write<T, W> {
-    size: Size,
+struct TypedWrite<T, W> {
+    size: WriteSize,
     work: W,
     outcome: Option<Result<T, StoreError>>,
     reply: oneshot::Sender<Result<T, StoreError>>,
 }
 
-impl<T, W> Request for Write<T, W>
+impl<T, W> PendingWrite for TypedWrite<T, W>
 where
     T: Send,
-    W: FnMut(&Transaction<'_>, &mut Named) -> Result<T, Fault> + Send,
+    W: FnMut(&Transaction<'_>, &mut PlaceCache) -> Result<T, Fault> + Send,
 {
-    fn size(&self) -> Size {
+    fn size(&self) -> WriteSize {
         self.size
     }
 
-    fn is_wanted(&self) -> bool {
+    fn has_caller(&self) -> bool {
         !self.reply.is_closed()
     }
 
-    fn run(&mut self, tx: &Transaction<'_>, named: &mut Named) -> Result<(), Fault> {
-        self.outcome = Some(Ok((self.work)(tx, named)?));
+    fn run(&mut self, tx: &Transaction<'_>, places: &mut PlaceCache) -> Result<(), Fault> {
+        self.outcome = Some(Ok((self.work)(tx, places)?));
         Ok(())
     }
 
-    fn refuse(&mut self, error: StoreError) {
+    fn set_error(&mut self, error: StoreError) {
         self.outcome = Some(Err(error));
     }
 
-    fn tell(self: Box<Self>) {
+    fn send_outcome(self: Box<Self>) {
         let Self {
             work,
             outcome,
             reply,
             ..
         } = *self;
-        // Before whoever waits goes on: what it holds is then given back where it was made.
+        // Before the caller continues, so that the memory of `work` is free again for the thread that
+        // allocated it.
         drop(work);
         if let Some(outcome) = outcome {
-            // Whoever went away meanwhile does not learn that it was stored.
+            // A caller that has gone does not learn that its write was stored.
             let _ = reply.send(outcome);
         }
     }
 }
 
 impl SqliteStore {
-    /// Runs `work` in one transaction with whatever else has come. It may run again after a rollback, and
-    /// does not run when nobody waits for it any more.
+    /// Runs `work` in one transaction with the other writes that have arrived. It may run again after a
+    /// rollback, and does not run when its caller has gone.
     pub(super) async fn write_together<T: Send + 'static>(
         &self,
-        size: Size,
-        work: impl FnMut(&Transaction<'_>, &mut Named) -> Result<T, Fault> + Send + 'static,
+        size: WriteSize,
+        work: impl FnMut(&Transaction<'_>, &mut PlaceCache) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (reply, outcome) = oneshot::channel();
-        let write = Write {
+        let write = TypedWrite {
             size,
             work,
             outcome: None,
@@ -141,7 +142,7 @@ impl SqliteStore {
         };
         self.committer
             .send(Box::new(write), &self.file, &self.upkeep)?;
-        let ended = || StoreError::Busy("the transaction ended before its time".into());
+        let ended = || StoreError::Busy("the transaction was aborted; try again".into());
         outcome.await.unwrap_or_else(|_| Err(ended()))
     }
 }
@@ -149,9 +150,9 @@ impl SqliteStore {
 impl Committer {
     fn send(
         &self,
-        request: Asked,
-        file: &Arc<File>,
-        upkeep: &Arc<Upkeep>,
+        request: BoxedWrite,
+        file: &Arc<DatabaseFile>,
+        upkeep: &Arc<IndexUpkeep>,
     ) -> Result<(), StoreError> {
         let mut running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let running = match running.take() {
@@ -166,66 +167,67 @@ impl Committer {
 impl Drop for Committer {
     fn drop(&mut self) {
         let running = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if let Some(Running { requests, thread }) = running.take() {
+        if let Some(CommitThread { requests, thread }) = running.take() {
             drop(requests);
-            // What was asked for is committed, and the file is closed, when the store is gone.
+            // When the store is dropped, all requested writes are committed and the file is closed.
             let _ = thread.join();
         }
     }
 }
 
-fn start(file: Arc<File>, upkeep: Arc<Upkeep>) -> Result<Running, StoreError> {
-    let (requests, asked) = channel();
+fn start(file: Arc<DatabaseFile>, upkeep: Arc<IndexUpkeep>) -> Result<CommitThread, StoreError> {
+    let (requests, writes) = channel();
     let named = thread::Builder::new().name("daybook-commits".to_owned());
     let path = file.path().display().to_string();
     let thread = named
-        .spawn(move || serve(&file, &upkeep, &asked))
+        .spawn(move || run_commits(&file, &upkeep, &writes))
         .map_err(|error| StoreError::Unavailable {
             what: path,
             source: error.into(),
         })?;
-    Ok(Running { requests, thread })
+    Ok(CommitThread { requests, thread })
 }
 
-/// Commits what comes until nobody can ask for anything any more.
-fn serve(file: &Arc<File>, upkeep: &Upkeep, asked: &Receiver<Asked>) {
+/// Commits writes until the last sender is dropped.
+fn run_commits(file: &Arc<DatabaseFile>, upkeep: &IndexUpkeep, writes: &Receiver<BoxedWrite>) {
     let mut next = None;
-    let mut mover = Mover::default();
-    while let Some(first) = next.take().or_else(|| asked.recv().ok()) {
+    let mut mover = LogMover::default();
+    while let Some(first) = next.take().or_else(|| writes.recv().ok()) {
         let committing = AssertUnwindSafe(|| {
             let group;
-            (group, next) = group_of(first, asked);
+            (group, next) = group_of(first, writes);
             let events = group.iter().map(|request| request.size().events).sum();
             commit(file, group);
             upkeep.step_after(file, events);
         });
-        // A write that panics is undone, and those of its group are told by their ends being gone.
+        // A write that panics is rolled back, and the callers of its group get an error because their channels
+        // close.
         let _ = catch_unwind(committing);
         mover.move_log(file);
     }
 }
 
-/// Moves the log into the database when it has grown long. It takes as long as the disk takes, so it has
-/// a thread of its own, while it lasts.
+/// Moves the log into the database when it has grown long. That takes as long as the disk takes, so it runs on
+/// a thread of its own.
 #[derive(Default)]
-struct Mover(Option<JoinHandle<()>>);
+struct LogMover(Option<JoinHandle<()>>);
 
-impl Mover {
-    fn move_log(&mut self, file: &Arc<File>) {
+impl LogMover {
+    fn move_log(&mut self, file: &Arc<DatabaseFile>) {
         let is_moving = self.0.as_ref().is_some_and(|moving| !moving.is_finished());
         if is_moving || !file.is_log_beyond(LONG_LOG_PAGES) {
             return;
         }
         let file = Arc::clone(file);
         let named = thread::Builder::new().name("daybook-log".to_owned());
-        // Without a thread for it, it is tried again after the next group.
+        // If no thread can be started, the next group tries again.
         self.0 = named
             .spawn(move || file.checkpoint_beyond(LONG_LOG_PAGES))
             .ok();
     }
 }
 
-impl Drop for Mover {
+impl Drop for LogMover {
     fn drop(&mut self) {
         if let Some(moving) = self.0.take() {
             let _ = moving.join();
@@ -233,13 +235,16 @@ impl Drop for Mover {
     }
 }
 
-/// As many as one append of the greatest size may hold, so that a group takes no longer; and the one
-/// that has no room.
-fn group_of(first: Asked, asked: &Receiver<Asked>) -> (Vec<Asked>, Option<Asked>) {
+/// Takes as many writes as one append of the greatest size may hold, so that a group takes no longer. Also
+/// returns the first write that did not fit.
+fn group_of(
+    first: BoxedWrite,
+    writes: &Receiver<BoxedWrite>,
+) -> (Vec<BoxedWrite>, Option<BoxedWrite>) {
     let (mut events, mut bytes) = (0, 0);
-    let mut group: Vec<Asked> = Vec::new();
-    for next in std::iter::once(first).chain(asked.try_iter()) {
-        if !next.is_wanted() {
+    let mut group: Vec<BoxedWrite> = Vec::new();
+    for next in std::iter::once(first).chain(writes.try_iter()) {
+        if !next.has_caller() {
             continue;
         }
         let size = next.size();
@@ -253,17 +258,17 @@ fn group_of(first: Asked, asked: &Receiver<Asked>) -> (Vec<Asked>, Option<Asked>
     (group, None)
 }
 
-/// Commits a group, or else each of its writes alone, so that each has its own error.
-fn commit(file: &File, mut group: Vec<Asked>) {
+/// Commits a group, or else each of its writes alone, so that each gets its own error.
+fn commit(file: &DatabaseFile, mut group: Vec<BoxedWrite>) {
     if group.is_empty() {
         return;
     }
     match file.write(|tx| run_all(tx, &mut group)) {
-        Ok(()) => group.into_iter().for_each(|request| request.tell()),
+        Ok(()) => group.into_iter().for_each(|request| request.send_outcome()),
         Err(error) => match <[_; 1]>::try_from(group) {
             Ok([mut alone]) => {
-                alone.refuse(error);
-                alone.tell();
+                alone.set_error(error);
+                alone.send_outcome();
             }
             Err(group) => group
                 .into_iter()
@@ -272,14 +277,16 @@ fn commit(file: &File, mut group: Vec<Asked>) {
     }
 }
 
-/// Runs each of them. Most that are refused are so before they have written anything; one that has is
-/// undone with the whole group.
-fn run_all(tx: &Transaction<'_>, group: &mut [Asked]) -> Result<(), Fault> {
-    let mut named = Named::default();
+/// Runs each write. Most refused writes are refused before they have written anything; one that has written is
+/// rolled back with the whole group.
+fn run_all(tx: &Transaction<'_>, group: &mut [BoxedWrite]) -> Result<(), Fault> {
+    let mut places = PlaceCache::default();
     for request in group {
         let written = tx.total_changes();
-        match request.run(tx, &mut named) {
-            Err(Fault::Store(refusal)) if tx.total_changes() == written => request.refuse(refusal),
+        match request.run(tx, &mut places) {
+            Err(Fault::Store(refusal)) if tx.total_changes() == written => {
+                request.set_error(refusal)
+            }
             other => other?,
         }
     }

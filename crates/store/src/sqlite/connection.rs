@@ -1,4 +1,4 @@
-//! One connection: how it is opened, how it waits, and what its errors mean to a caller.
+//! One connection: how it is opened, how it waits for locks, and which errors callers get.
 
 use std::ffi::c_int;
 use std::path::Path;
@@ -16,10 +16,10 @@ use super::{Durability, LOCK_WAIT, SqliteOptions};
 
 /// Prepared statements that a connection keeps.
 const STATEMENTS: usize = 128;
-/// Longest nap between two looks at a lock.
-const NAP: Duration = Duration::from_millis(5);
+/// Longest pause between two tries of a lock.
+const LOCK_POLL: Duration = Duration::from_millis(5);
 
-/// What went wrong inside a transaction.
+/// An error inside a transaction.
 #[derive(Debug)]
 pub(super) enum Fault {
     Sql(rusqlite::Error),
@@ -44,7 +44,7 @@ impl Fault {
         Self::Store(StoreError::Corrupt(what.into()))
     }
 
-    /// Somebody else's lock is in the way.
+    /// Whether another connection's lock is in the way.
     pub(super) fn is_lock(&self) -> bool {
         let Self::Sql(error) = self else { return false };
         matches!(
@@ -57,7 +57,7 @@ impl Fault {
         )
     }
 
-    /// The error as the caller of a store sees it.
+    /// Converts the fault to the error that the store's caller gets.
     pub(super) fn into_error(self, path: &Path) -> StoreError {
         if self.is_lock() {
             return match self {
@@ -67,7 +67,7 @@ impl Fault {
         }
         match self {
             Self::Store(error) => error,
-            // The store is closed: what it held lives elsewhere, as the message says.
+            // The store is closed: its content was moved, as the message states.
             Self::Sql(rusqlite::Error::SqliteFailure(error, Some(says)))
                 if error.extended_code == SQLITE_CONSTRAINT_TRIGGER =>
             {
@@ -91,7 +91,7 @@ impl Fault {
     }
 }
 
-/// Opens the file, creating it for its owner alone. Each commit notes in `wal_pages` how long the log is.
+/// Opens the file, creating it for its owner alone. Each commit stores the length of the log in `wal_pages`.
 pub(super) fn open(
     path: &Path,
     options: SqliteOptions,
@@ -106,17 +106,17 @@ pub(super) fn open(
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
     connection.busy_handler(Some(wait_for_lock))?;
-    // Otherwise a statement is planned anew for each set of values, which takes longer than running it.
+    // Otherwise SQLite plans a statement again for each set of values, which takes longer than running it.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
-    survive(&connection, options.durability)?;
+    set_durability(&connection, options.durability)?;
     // No memory map: a file that another process shortens would end this one with a signal.
     connection.execute_batch(
         "PRAGMA mmap_size = 0;
          PRAGMA cache_size = -8192;
          PRAGMA temp_store = MEMORY;",
     )?;
-    // In place of checkpoints inside commits, which would hold up whoever waits for the commit.
+    // In place of checkpoints inside commits, which would hold up the caller of the commit.
     connection.wal_hook(Some(move |_: &mut Wal, pages: c_int| {
         let pages = usize::try_from(pages).unwrap_or(0);
         wal_pages.store(pages, Ordering::Relaxed);
@@ -125,8 +125,8 @@ pub(super) fn open(
     Ok(connection)
 }
 
-/// Says what commits of this connection survive from now on; not within a transaction.
-pub(super) fn survive(connection: &Connection, durability: Durability) -> Result<(), Fault> {
+/// Sets what commits of this connection survive from now on; not within a transaction.
+pub(super) fn set_durability(connection: &Connection, durability: Durability) -> Result<(), Fault> {
     let synchronous = match durability {
         Durability::Process => "PRAGMA synchronous = NORMAL",
         Durability::Power => "PRAGMA synchronous = FULL",
@@ -145,10 +145,14 @@ pub(super) fn create_private(path: &Path) -> std::io::Result<()> {
     }
 }
 
-/// SQLite asks this after each failed look at a lock: whether to look again.
+/// SQLite calls this after each failed try of a lock. Returns whether to try again.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a lock of SQLite gives no signal"
+)]
 fn wait_for_lock(looks: i32) -> bool {
     let looks = u32::try_from(looks).unwrap_or(0);
-    let most = u32::try_from(LOCK_WAIT.as_millis() / NAP.as_millis()).unwrap_or(u32::MAX);
-    std::thread::sleep(NAP.min(Duration::from_micros(200).saturating_mul(looks + 1)));
+    let most = u32::try_from(LOCK_WAIT.as_millis() / LOCK_POLL.as_millis()).unwrap_or(u32::MAX);
+    std::thread::sleep(LOCK_POLL.min(Duration::from_micros(200).saturating_mul(looks + 1)));
     looks < most
 }

@@ -1,19 +1,21 @@
 //! Reading the log.
 
+use std::collections::BTreeSet;
+
 use daybook_domain::working::LogEntry;
-use daybook_domain::{Event, EventId, EventSeq, Origin, Place, SessionId, Timestamp, ToolStatus};
+use daybook_domain::{Event, EventId, EventSeq, Place, SessionId, Timestamp, ToolStatus};
 use rusqlite::{Connection, OptionalExtension, Row, Rows, params};
 
 use super::connection::Fault;
-use super::names::{find_session, word};
-use super::sessions::{event_no, event_nos, seq_of};
+use super::names::{find_session, parse_column};
+use super::row_numbers::{at_most, event_no, event_nos, seq_of};
 
 const EVENT: &str = "SELECT event_no, line, origin, at, text, tool, call, status, sidechain, root,
     branch FROM events LEFT JOIN places USING (place_no) LEFT JOIN roots USING (root_no)";
 const ENTRY: &str = "SELECT event_no, line, origin, at, text, tool, call, status, sidechain, root,
     branch, entry FROM events LEFT JOIN places USING (place_no) LEFT JOIN roots USING (root_no)";
 
-/// The place and the identity of each event, in order.
+/// The position and the identity of each event, in order.
 pub(super) fn ids(tx: &Connection, session: &SessionId) -> Result<Vec<(EventSeq, EventId)>, Fault> {
     let Some(row) = find_session(tx, session)? else {
         return Ok(Vec::new());
@@ -33,7 +35,7 @@ pub(super) fn ids(tx: &Connection, session: &SessionId) -> Result<Vec<(EventSeq,
     Ok(ids)
 }
 
-/// Events after the first place and up to the second.
+/// Events after the first position and up to the second.
 pub(super) fn window(
     tx: &Connection,
     session: &SessionId,
@@ -56,7 +58,24 @@ pub(super) fn window(
     })
 }
 
-/// Entries of the thread with this number after a place.
+/// What events after the first position and up to the second retract.
+pub(super) fn retracted(
+    tx: &Connection,
+    session: &SessionId,
+    (after, upto): (EventSeq, EventSeq),
+) -> Result<BTreeSet<EventSeq>, Fault> {
+    let Some(row) = find_session(tx, session)? else {
+        return Ok(BTreeSet::new());
+    };
+    let mut find = tx.prepare_cached(
+        "SELECT target FROM event_retractions WHERE event_no > ? AND event_no <= ?",
+    )?;
+    let range = params![event_no(row.no, after), event_no(row.no, upto)];
+    let targets = find.query_map(range, |row| Ok(EventSeq(row.get(0)?)))?;
+    Ok(targets.collect::<Result<_, _>>()?)
+}
+
+/// Entries of the thread with this number after a position.
 pub(super) fn entries(
     tx: &Connection,
     thread: i64,
@@ -77,7 +96,7 @@ pub(super) fn entries(
     })
 }
 
-/// The first rows, as many as `bytes` have room for, but always one.
+/// The first rows that fit into `bytes`, but always one.
 fn within<T>(
     mut rows: Rows<'_>,
     bytes: usize,
@@ -97,8 +116,8 @@ fn within<T>(
     Ok(some)
 }
 
-/// Events whose number lies in `lines`. Numbers never fall along the log, so the first one is found
-/// by halving, without an index of its own.
+/// Events whose line number is in `lines`. Line numbers never fall along the log, so the first one is found by
+/// binary search, without an index of its own.
 pub(super) fn at_lines(
     tx: &Connection,
     session: &SessionId,
@@ -137,21 +156,16 @@ fn event_of(row: &Row<'_>) -> rusqlite::Result<Event> {
     Ok(Event {
         seq: seq_of(row.get("event_no")?),
         line: row.get("line")?,
-        origin: word(row, "origin", Origin::from_word)?,
+        origin: parse_column(row, "origin")?,
         at: Timestamp(row.get("at")?),
         text: row.get("text")?,
         tool: row.get("tool")?,
         call: row.get("call")?,
         status: match row.get::<_, Option<String>>("status")? {
-            Some(_) => Some(word(row, "status", ToolStatus::from_word)?),
+            Some(_) => Some(parse_column::<ToolStatus>(row, "status")?),
             None => None,
         },
         sidechain: row.get("sidechain")?,
         place: root.map(|root| Place { root, branch }),
     })
-}
-
-/// A bound on rows as SQL counts them.
-pub(super) fn at_most(rows: usize) -> i64 {
-    i64::try_from(rows).unwrap_or(i64::MAX)
 }

@@ -1,48 +1,28 @@
-//! Evidence as rows, and the observations that they make.
+//! Evidence as rows, and the observations derived from it.
 //!
-//! An observation's row is derived from its live evidence. Whoever adds, cuts or takes away evidence
-//! notes the observation as touched and settles it before the transaction ends.
+//! An observation's row is derived from its live evidence. Each addition, cut or removal of evidence records
+//! the observation as touched and derives it again before the transaction ends.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use daybook_domain::{
-    EventSeq, Evidence, Observation, ObservationId, ObservationKind, Scope, Timestamp,
+    EventSeq, Evidence, Observation, ObservationId, ObservationKind, Scope, ScopeKind, Tenant,
+    Timestamp,
 };
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 
 use super::connection::Fault;
-use super::names::{find_scope, scope_named, scope_no, session_id_of, session_no, word};
-use super::sessions::event_no;
-use super::{index, outlines};
+use super::names::{
+    find_scope, find_tenant, parse_column, scope_named, scope_no, scope_of, session_id_of,
+    session_no,
+};
+use super::row_numbers::event_no;
+use super::{index_rows, outlines};
 use crate::documents::observation_doc;
-use crate::evidence::{Cut, Piece, assemble, joined, split};
-
-/// Observations whose evidence changed, by number; true where a reader could see the change.
-#[derive(Debug, Default)]
-pub(super) struct Touched(BTreeMap<i64, bool>);
-
-impl Touched {
-    pub(super) fn note(&mut self, observation: i64, visible: bool) {
-        *self.0.entry(observation).or_default() |= visible;
-    }
-}
-
-/// What settling observations came to.
-#[derive(Debug, Default)]
-pub(super) struct Settled {
-    /// Scopes whose files must show a change.
-    pub(super) scopes: BTreeSet<Scope>,
-    /// Observations that no longer hold.
-    pub(super) withdrawn: u64,
-}
-
-/// Evidence as a row, with the numbers that it hangs on.
-struct EvidenceRow {
-    no: i64,
-    observation: i64,
-    live: bool,
-    piece: Piece,
-}
+use crate::evidence::{
+    CutOutcome, EvidencePiece, EvidenceRow, SettleOutcome, TouchedObservations, assemble,
+    join_numbers, parse_numbers, sort_observations,
+};
 
 const EVIDENCE: &str =
     "SELECT evidence_no, observation_no, generation, live, evidence.events AS events, lines,
@@ -51,17 +31,17 @@ const EVIDENCE: &str =
     tenant, agent, host_id
     FROM evidence JOIN sessions USING (session_no) JOIN tenants USING (tenant_no)";
 
-/// Generation of what a person asked to remember, in the column.
-const OBSERVED: i64 = -1;
+/// The generation column's value for what a person asked to remember.
+const REMEMBERED: i64 = -1;
 
-/// Adds one piece of evidence for what is said in `scope`, unless a person took it back.
+/// Adds one piece of evidence for an observation in `scope`, unless a person retracted it.
 pub(super) fn add(
     tx: &Connection,
     scope: &Scope,
     what: (ObservationId, ObservationKind),
-    piece: &Piece,
+    piece: &EvidencePiece,
     live: bool,
-    touched: &mut Touched,
+    touched: &mut TouchedObservations,
 ) -> Result<(), Fault> {
     let scope = scope_no(tx, scope)?;
     let session = session_no(tx, &piece.evidence.session)?;
@@ -82,12 +62,12 @@ pub(super) fn add(
         .execute(params![
             observation,
             session,
-            joined(evidence.events.iter().map(|seq| seq.0)),
-            piece.generation.map_or(OBSERVED, i64::from),
+            join_numbers(evidence.events.iter().map(|seq| seq.0)),
+            piece.generation.map_or(REMEMBERED, i64::from),
             live,
             first.0,
             last.0,
-            joined(evidence.lines.iter().map(|&line| u64::from(line))),
+            join_numbers(evidence.lines.iter().map(|&line| u64::from(line))),
             evidence.label,
             evidence.at.0,
             evidence.branch,
@@ -107,7 +87,7 @@ fn observation_no(
     tx: &Connection,
     scope: i64,
     (id, kind): (ObservationId, ObservationKind),
-    piece: &Piece,
+    piece: &EvidencePiece,
 ) -> Result<i64, Fault> {
     let mut find =
         tx.prepare_cached("SELECT observation_no FROM observations WHERE scope_no = ? AND id = ?")?;
@@ -119,11 +99,16 @@ fn observation_no(
         "INSERT INTO observations (scope_no, id, kind, holds, text, tokens)
          VALUES (?, ?, ?, 0, ?, '')",
     )?
-    .execute(params![scope, id.0.cast_signed(), kind.word(), piece.text])?;
+    .execute(params![
+        scope,
+        id.0.cast_signed(),
+        kind.as_str(),
+        piece.text
+    ])?;
     Ok(tx.last_insert_rowid())
 }
 
-/// Whether a person took the observation back with all of these events in view.
+/// Whether a person retracted the observation for all of these events.
 fn is_retracted(
     tx: &Connection,
     scope: i64,
@@ -142,7 +127,7 @@ fn is_retracted(
     Ok(true)
 }
 
-/// Positions that stand for evidence in retractions; evidence without events has position 0.
+/// The positions that a retraction stores for evidence; evidence without events has position 0.
 fn positions(events: &[EventSeq]) -> Vec<u64> {
     match events {
         [] => vec![0],
@@ -150,12 +135,12 @@ fn positions(events: &[EventSeq]) -> Vec<u64> {
     }
 }
 
-/// Takes events out of all evidence of a session.
+/// Removes events from all evidence of a session.
 pub(super) fn cut(
     tx: &Connection,
     session: i64,
     gone: &BTreeSet<EventSeq>,
-    touched: &mut Touched,
+    touched: &mut TouchedObservations,
 ) -> Result<(), Fault> {
     let (Some(first), Some(last)) = (gone.first(), gone.last()) else {
         return Ok(());
@@ -168,9 +153,9 @@ pub(super) fn cut(
     for mut row in rows {
         let began = row.piece.span().0;
         match row.piece.cut(|seq| gone.contains(&seq)) {
-            Cut::Untouched => {}
-            Cut::Emptied => delete(tx, &row, touched)?,
-            Cut::Shortened => {
+            CutOutcome::Untouched => {}
+            CutOutcome::Emptied => delete(tx, &row, touched)?,
+            CutOutcome::Shortened => {
                 delete(tx, &row, touched)?;
                 let begins = row.piece.span().0;
                 if begins != began {
@@ -204,7 +189,7 @@ fn observed_as(
         Ok((
             row.get(0)?,
             row.get(1)?,
-            word(row, "kind", ObservationKind::from_word)?,
+            parse_column::<ObservationKind>(row, "kind")?,
         ))
     })?;
     Ok((
@@ -218,7 +203,7 @@ pub(super) fn delete_where(
     tx: &Connection,
     condition: &str,
     values: impl rusqlite::Params,
-    touched: &mut Touched,
+    touched: &mut TouchedObservations,
 ) -> Result<(), Fault> {
     for row in rows_where(tx, condition, values)? {
         delete(tx, &row, touched)?;
@@ -226,8 +211,12 @@ pub(super) fn delete_where(
     Ok(())
 }
 
-/// Makes the evidence that a session's redo wrote visible.
-pub(super) fn enliven(tx: &Connection, session: i64, touched: &mut Touched) -> Result<(), Fault> {
+/// Makes the evidence visible that a session's redo wrote.
+pub(super) fn make_evidence_live(
+    tx: &Connection,
+    session: i64,
+    touched: &mut TouchedObservations,
+) -> Result<(), Fault> {
     let mut update = tx.prepare_cached(
         "UPDATE evidence SET live = 1 WHERE session_no = ? AND live = 0 RETURNING observation_no",
     )?;
@@ -238,19 +227,23 @@ pub(super) fn enliven(tx: &Connection, session: i64, touched: &mut Touched) -> R
     Ok(())
 }
 
-fn delete(tx: &Connection, row: &EvidenceRow, touched: &mut Touched) -> Result<(), Fault> {
+fn delete(
+    tx: &Connection,
+    row: &EvidenceRow,
+    touched: &mut TouchedObservations,
+) -> Result<(), Fault> {
     tx.prepare_cached("DELETE FROM evidence WHERE evidence_no = ?")?
         .execute([row.no])?;
     touched.note(row.observation, row.live);
     Ok(())
 }
 
-/// Files one piece of evidence under another scope, where its observation has another identity.
+/// Moves one piece of evidence to another scope, where its observation has another identity.
 pub(super) fn move_to(
     tx: &Connection,
     evidence: i64,
     to: &Scope,
-    touched: &mut Touched,
+    touched: &mut TouchedObservations,
 ) -> Result<(), Fault> {
     for row in rows_where(tx, "evidence_no = ?", [evidence])? {
         let (_, (_, kind)) = observed_as(tx, row.observation)?;
@@ -261,12 +254,12 @@ pub(super) fn move_to(
     Ok(())
 }
 
-/// Withdraws an observation for good, as far as these events go. False when it does not hold.
+/// Retracts an observation for good, for the events of its evidence. False when it does not hold.
 pub(super) fn retract(
     tx: &Connection,
     scope: &Scope,
     id: ObservationId,
-    touched: &mut Touched,
+    touched: &mut TouchedObservations,
 ) -> Result<bool, Fault> {
     let Some(scope) = find_scope(tx, scope)? else {
         return Ok(false);
@@ -303,9 +296,12 @@ pub(super) fn retract(
     Ok(true)
 }
 
-/// Derives the touched observations from the evidence that is left.
-pub(super) fn settle(tx: &Connection, touched: &Touched) -> Result<Settled, Fault> {
-    let mut settled = Settled::default();
+/// Derives the touched observations from their remaining evidence.
+pub(super) fn settle(
+    tx: &Connection,
+    touched: &TouchedObservations,
+) -> Result<SettleOutcome, Fault> {
+    let mut settled = SettleOutcome::default();
     for (&observation, &visible) in &touched.0 {
         let mut find = tx.prepare_cached(
             "SELECT scope_no, holds, tokens FROM observations WHERE observation_no = ?",
@@ -341,7 +337,7 @@ fn settle_one(
         .min_by(|a, b| a.piece.rank().cmp(&b.piece.rank()));
     let Some(shown) = shown else {
         if indexed.is_some() {
-            index::forget(tx, observation_doc(observation))?;
+            index_rows::forget(tx, observation_doc(observation))?;
         }
         tx.prepare_cached(
             "UPDATE observations SET holds = 0, shown = NULL, tokens = '' WHERE observation_no = ?",
@@ -371,40 +367,72 @@ fn settle_one(
     if indexed.as_ref() == Some(&piece.tokens) {
         outlines::set_time(tx, doc, piece.evidence.at)?;
     } else {
-        index::forget(tx, doc)?;
-        index::put_observation(tx, observation, scope, &piece.tokens)?;
+        index_rows::forget(tx, doc)?;
+        index_rows::put_observation(tx, observation, scope, &piece.tokens)?;
     }
     Ok(true)
 }
 
 /// Observations that hold in a scope.
 pub(super) fn observations(tx: &Connection, scope: &Scope) -> Result<Vec<Observation>, Fault> {
-    let Some(no) = find_scope(tx, scope)? else {
+    match find_scope(tx, scope)? {
+        Some(no) => observations_where(tx, "scope_no = ?", &[&no]),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Observations of `kinds` that hold in a tenant's scopes of one kind.
+pub(super) fn observations_of_kinds(
+    tx: &Connection,
+    tenant: &Tenant,
+    scopes: ScopeKind,
+    kinds: &[ObservationKind],
+) -> Result<Vec<Observation>, Fault> {
+    let Some(tenant) = find_tenant(tx, tenant)? else {
         return Ok(Vec::new());
     };
-    let mut pieces: BTreeMap<i64, Vec<Piece>> = BTreeMap::new();
-    let live = "observation_no IN (SELECT observation_no FROM observations WHERE scope_no = ?)
-        AND live";
-    for row in rows_where(tx, live, [no])? {
+    let (scopes, kinds) = (scopes.as_str(), kinds.iter().map(|kind| kind.as_str()));
+    let kinds: Vec<&str> = kinds.collect();
+    let slots = vec!["?"; kinds.len()].join(", ");
+    let condition = format!("tenant_no = ? AND scopes.kind = ? AND observations.kind IN ({slots})");
+    let mut values: Vec<&dyn ToSql> = vec![&tenant, &scopes];
+    values.extend(kinds.iter().map(|kind| kind as &dyn ToSql));
+    observations_where(tx, &condition, &values)
+}
+
+/// Observations that hold, ordered by scope, first time and id.
+fn observations_where(
+    tx: &Connection,
+    condition: &str,
+    values: &[&dyn ToSql],
+) -> Result<Vec<Observation>, Fault> {
+    let mut pieces: BTreeMap<i64, Vec<EvidencePiece>> = BTreeMap::new();
+    let live = format!(
+        "observation_no IN (SELECT observation_no FROM observations JOIN scopes USING (scope_no)
+            WHERE {condition}) AND live"
+    );
+    for row in rows_where(tx, &live, values)? {
         pieces.entry(row.observation).or_default().push(row.piece);
     }
-    let mut find = tx.prepare_cached(
-        "SELECT observation_no, id, kind FROM observations WHERE scope_no = ? AND holds",
-    )?;
-    let mut rows = find.query([no])?;
+    let mut find = tx.prepare_cached(&format!(
+        "SELECT observation_no, id, observations.kind AS what, tenant, scopes.kind AS kind, name
+         FROM observations JOIN scopes USING (scope_no) JOIN tenants USING (tenant_no)
+         WHERE {condition} AND holds"
+    ))?;
+    let mut rows = find.query(values)?;
     let mut observations = Vec::new();
     while let Some(row) = rows.next()? {
         let id = ObservationId(row.get::<_, i64>("id")?.cast_unsigned());
-        let kind = word(row, "kind", ObservationKind::from_word)?;
+        let kind = parse_column::<ObservationKind>(row, "what")?;
         let pieces = pieces.remove(&row.get(0)?).unwrap_or_default();
-        observations.extend(assemble(scope.clone(), id, kind, pieces));
+        observations.extend(assemble(scope_of(row)?, id, kind, pieces));
     }
-    observations.sort_by_key(|observation| (observation.first_at(), observation.id));
+    sort_observations(&mut observations);
     Ok(observations)
 }
 
-/// The evidence that lends an observation its words.
-pub(super) fn shown(tx: &Connection, evidence: i64) -> Result<Option<Evidence>, Fault> {
+/// The evidence that provides an observation's words.
+pub(super) fn shown_evidence(tx: &Connection, evidence: i64) -> Result<Option<Evidence>, Fault> {
     let row = rows_where(tx, "evidence_no = ?", [evidence])?.pop();
     Ok(row.map(|row| row.piece.evidence))
 }
@@ -428,12 +456,12 @@ fn evidence_row(row: &Row<'_>) -> rusqlite::Result<EvidenceRow> {
         no: row.get("evidence_no")?,
         observation: row.get("observation_no")?,
         live: row.get("live")?,
-        piece: Piece {
+        piece: EvidencePiece {
             evidence: Evidence {
                 session: session_id_of(row)?,
                 label: row.get("label")?,
-                events: split(&events).map(EventSeq).collect(),
-                lines: split(&lines)
+                events: parse_numbers(&events).map(EventSeq).collect(),
+                lines: parse_numbers(&lines)
                     .filter_map(|line| u32::try_from(line).ok())
                     .collect(),
                 at: Timestamp(row.get("at")?),

@@ -1,25 +1,33 @@
 //! Results of extraction: stored by the one transaction that also ends the job.
 //!
-//! While a redo runs, what it yields is kept out of sight (`live` = 0). The finish that catches up
-//! deletes the generation before and shows the new one.
+//! While a redo runs, its results are invisible (`live` = 0). The finish that catches up deletes the previous
+//! generation and makes the new one visible.
 
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
-use daybook_domain::seams::{ExtractionStore, ScopeState};
+use daybook_domain::quarantine::{QuarantineDecision, QuarantinedObservation};
+use daybook_domain::seams::{
+    ExtractionStore, ObservationStore, QuarantineStore, ScopeState, ScopeStore, StagedWrites,
+};
 use daybook_domain::{
     Digest, EventSeq, Extraction, ExtractionRecord, FinishOutcome, Job, JobKey, JobKind,
-    LeaseToken, Observation, ObservationId, Scope, ScopeKind, SessionId, Staged, StoreError,
-    Tallied, Tenant, Timestamp, Yield,
+    LeaseToken, Observation, ObservationId, ObservationKind, Page, PageRequest, Provenance, Scope,
+    ScopeKind, SessionId, StagedEntityWrite, StoreError, TallyKind, Tenant, Timestamp, Yield,
 };
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 
 use super::connection::Fault;
-use super::evidence_rows::{self, Touched};
-use super::names::{find_session, raise, raise_one, scope_of, session_id_of, session_no};
-use super::{SqliteStore, job_rows, jobs, places, staged};
+use super::names::{find_session, scope_of, session_id_of, session_no};
+use super::revisions::{raise, raise_one};
+use super::row_numbers::at_most;
+use super::{SqliteStore, evidence_rows, job_rows, places, quarantine, staged};
 use crate::bounds::{check_extraction, check_observations};
-use crate::evidence::Piece;
+use crate::digests::DIGEST_ROOT;
+use crate::evidence::{EvidencePiece, TouchedObservations};
+use crate::page_keys::kinds_behind;
+use crate::provenance::{fallback_columns, provenance_of};
+use crate::quarantine::quarantined_text;
 use crate::staged::staged_text;
 
 #[async_trait]
@@ -36,6 +44,53 @@ impl ExtractionStore for SqliteStore {
         Ok(outcome)
     }
 
+    async fn extractions_in_project(
+        &self,
+        tenant: &Tenant,
+        project: &str,
+    ) -> Result<Vec<ExtractionRecord>, StoreError> {
+        let in_project = "tenant = ?1 AND session_no IN (
+            SELECT session_no FROM tenants JOIN roots USING (tenant_no) JOIN places USING (root_no)
+            JOIN session_places USING (place_no) WHERE tenant = ?1 AND project = ?2)";
+        self.read(|tx| records_where(tx, in_project, params![tenant.0, project]))
+    }
+
+    async fn extractions_without_root(
+        &self,
+        tenant: &Tenant,
+    ) -> Result<Vec<ExtractionRecord>, StoreError> {
+        let without_root = "tenant = ? AND digest IS NOT NULL AND instr(digest, ?) = 0";
+        self.read(|tx| records_where(tx, without_root, params![tenant.0, DIGEST_ROOT]))
+    }
+
+    async fn extractions_of(
+        &self,
+        session: &SessionId,
+    ) -> Result<Vec<ExtractionRecord>, StoreError> {
+        let of_session = "tenant = ? AND host_id = ? AND agent = ?";
+        let id = params![session.tenant.0, session.host_id, session.agent];
+        self.read(|tx| records_where(tx, of_session, id))
+    }
+
+    async fn extractors(
+        &self,
+        tenant: &Tenant,
+    ) -> Result<Vec<(SessionId, Provenance)>, StoreError> {
+        self.read(|tx| extractors(tx, tenant))
+    }
+
+    async fn digest_before(
+        &self,
+        session: &SessionId,
+        redo: u32,
+        before: EventSeq,
+    ) -> Result<Option<Digest>, StoreError> {
+        self.read(|tx| digest_before(tx, session, redo, before))
+    }
+}
+
+#[async_trait]
+impl ObservationStore for SqliteStore {
     async fn observe(
         &self,
         observations: &[Observation],
@@ -43,7 +98,7 @@ impl ExtractionStore for SqliteStore {
     ) -> Result<(), StoreError> {
         check_observations(observations)?;
         self.write(|tx| {
-            let mut touched = Touched::default();
+            let mut touched = TouchedObservations::default();
             for observation in observations {
                 add_all(tx, observation, None, true, &mut touched)?;
             }
@@ -60,52 +115,70 @@ impl ExtractionStore for SqliteStore {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         self.write(|tx| {
-            let mut touched = Touched::default();
+            let mut touched = TouchedObservations::default();
             let held = evidence_rows::retract(tx, scope, id, &mut touched)?;
             raise(tx, &evidence_rows::settle(tx, &touched)?.scopes, now)?;
             Ok(held)
         })
     }
 
-    async fn touch_scope(&self, scope: &Scope, now: Timestamp) -> Result<u64, StoreError> {
-        self.write(|tx| raise_one(tx, scope, now))
-    }
-
-    async fn scopes(&self, tenant: &Tenant) -> Result<Vec<ScopeState>, StoreError> {
-        self.read(|tx| scopes(tx, tenant))
-    }
-
     async fn observations(&self, scope: &Scope) -> Result<Vec<Observation>, StoreError> {
         self.read(|tx| evidence_rows::observations(tx, scope))
     }
 
-    async fn extractions(
+    async fn observations_of_kinds(
         &self,
         tenant: &Tenant,
-        project: Option<&str>,
-    ) -> Result<Vec<ExtractionRecord>, StoreError> {
-        self.read(|tx| records(tx, tenant, project))
+        scopes: ScopeKind,
+        kinds: &[ObservationKind],
+    ) -> Result<Vec<Observation>, StoreError> {
+        self.read(|tx| evidence_rows::observations_of_kinds(tx, tenant, scopes, kinds))
+    }
+}
+
+#[async_trait]
+impl ScopeStore for SqliteStore {
+    async fn touch_scope(&self, scope: &Scope, now: Timestamp) -> Result<u64, StoreError> {
+        self.write(|tx| raise_one(tx, scope, now))
     }
 
-    async fn extractors(&self, tenant: &Tenant) -> Result<Vec<(SessionId, String)>, StoreError> {
-        self.read(|tx| extractors(tx, tenant))
-    }
-
-    async fn digest_before(
+    async fn scopes(
         &self,
-        session: &SessionId,
-        redo: u32,
-        before: EventSeq,
-    ) -> Result<Option<Digest>, StoreError> {
-        self.read(|tx| digest_before(tx, session, redo, before))
+        tenant: &Tenant,
+        page: PageRequest<Scope>,
+    ) -> Result<Page<ScopeState, Scope>, StoreError> {
+        let scopes = self.read(|tx| scopes(tx, tenant, page.after.as_ref(), page.most() + 1))?;
+        Ok(Page::cut(scopes, page.most(), |state| state.scope.clone()))
+    }
+}
+
+#[async_trait]
+impl QuarantineStore for SqliteStore {
+    async fn quarantined(
+        &self,
+        tenant: &Tenant,
+    ) -> Result<Vec<QuarantinedObservation>, StoreError> {
+        self.read(|tx| quarantine::of_tenant(tx, tenant))
     }
 
-    async fn staged(&self, tenant: &Tenant) -> Result<Vec<Staged>, StoreError> {
+    async fn decide(
+        &self,
+        scope: &Scope,
+        id: ObservationId,
+        decision: QuarantineDecision,
+    ) -> Result<bool, StoreError> {
+        self.write(|tx| quarantine::decide(tx, scope, id, decision))
+    }
+}
+
+#[async_trait]
+impl StagedWrites for SqliteStore {
+    async fn staged(&self, tenant: &Tenant) -> Result<Vec<StagedEntityWrite>, StoreError> {
         self.read(|tx| staged::of_tenant(tx, tenant))
     }
 
-    async fn unstage(&self, staged: &[Staged]) -> Result<(), StoreError> {
-        self.write(|tx| staged::take_out(tx, staged))
+    async fn unstage(&self, staged: &[StagedEntityWrite]) -> Result<(), StoreError> {
+        self.write(|tx| staged::delete_staged(tx, staged))
     }
 }
 
@@ -120,13 +193,13 @@ fn finish(
     };
     let live = job.redo_until.is_none();
     let outcome = job.finish(lease, extraction.to.0, now);
-    let tallied = Tallied::extraction(outcome, &extraction.yielded);
-    jobs::tally(tx, JobKind::Extract, tallied)?;
+    let tallied = TallyKind::extraction(outcome, &extraction.yielded);
+    job_rows::tally(tx, JobKind::Extract, tallied)?;
     if outcome == FinishOutcome::LeaseLost {
         return Ok(outcome);
     }
     let session = session_no(tx, &extraction.session)?;
-    let mut touched = Touched::default();
+    let mut touched = TouchedObservations::default();
     replace_window(tx, session, job.redo, extraction, &mut touched)?;
     let mut scopes: BTreeSet<Scope> = extraction.concerns.iter().cloned().collect();
     let digest = match &extraction.yielded {
@@ -153,14 +226,14 @@ fn finish(
     Ok(outcome)
 }
 
-/// Takes out what an earlier pass of the same generation left inside the window, so that a window
-/// stored twice counts once.
+/// Deletes results of an earlier pass of the same generation inside the window, so that a window stored twice
+/// counts once.
 fn replace_window(
     tx: &Connection,
     session: i64,
     generation: u32,
     extraction: &Extraction,
-    touched: &mut Touched,
+    touched: &mut TouchedObservations,
 ) -> Result<(), Fault> {
     let window = params![session, generation, extraction.from.0, extraction.to.0];
     tx.prepare_cached(
@@ -181,10 +254,10 @@ fn add_all(
     observation: &Observation,
     generation: Option<u32>,
     live: bool,
-    touched: &mut Touched,
+    touched: &mut TouchedObservations,
 ) -> Result<(), Fault> {
     for evidence in &observation.evidence {
-        let piece = Piece::of(observation, evidence, generation);
+        let piece = EvidencePiece::of(observation, evidence, generation);
         let what = (observation.id, observation.kind);
         evidence_rows::add(tx, &observation.scope, what, &piece, live, touched)?;
     }
@@ -203,10 +276,11 @@ fn insert_record(
         .map(serde_json::to_string)
         .transpose()
         .map_err(|error| Fault::corrupt(format!("a digest cannot be written: {error}")))?;
+    let (fallback_for, fallback_until) = fallback_columns(&extraction.provenance);
     tx.prepare_cached(
         "INSERT INTO extractions (session_no, generation, live, from_seq, to_seq, digest,
-            writes, extractor, at)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            writes, quarantined, extractor, fallback_for, fallback_until, at)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )?
     .execute(params![
         session,
@@ -216,7 +290,10 @@ fn insert_record(
         extraction.to.0,
         digest,
         staged_text(&extraction.writes).map_err(Fault::corrupt)?,
-        extraction.extractor,
+        quarantined_text(&extraction.quarantined).map_err(Fault::corrupt)?,
+        extraction.provenance.extractor,
+        fallback_for,
+        fallback_until,
         now.0
     ])?;
     Ok(())
@@ -240,19 +317,19 @@ fn project_scope(
     )
 }
 
-/// Shows what a job's redo yielded when it has caught up, for jobs that end without results.
+/// Makes the results of a job's redo visible once it has caught up, for jobs that end without results.
 pub(super) fn settle_redo(tx: &Connection, job: &mut Job, now: Timestamp) -> Result<(), Fault> {
-    let mut touched = Touched::default();
+    let mut touched = TouchedObservations::default();
     let mut scopes = swap_when_caught_up(tx, job, &mut touched)?;
     scopes.extend(evidence_rows::settle(tx, &touched)?.scopes);
     raise(tx, &scopes, now)
 }
 
-/// The generation before goes, the new one shows. Returns the projects whose digests changed.
+/// Replaces the previous generation by the new one. Returns the projects whose digests changed.
 fn swap_when_caught_up(
     tx: &Connection,
     job: &mut Job,
-    touched: &mut Touched,
+    touched: &mut TouchedObservations,
 ) -> Result<BTreeSet<Scope>, Fault> {
     let JobKey::Extract(id) = job.key.clone() else {
         job.take_caught_up();
@@ -272,7 +349,7 @@ fn swap_when_caught_up(
         before,
         touched,
     )?;
-    evidence_rows::enliven(tx, row.no, touched)?;
+    evidence_rows::make_evidence_live(tx, row.no, touched)?;
     tx.prepare_cached("DELETE FROM extractions WHERE session_no = ? AND generation < ?")?
         .execute(before)?;
     tx.prepare_cached("UPDATE extractions SET live = 1 WHERE session_no = ? AND live = 0")?
@@ -280,7 +357,7 @@ fn swap_when_caught_up(
     Ok(scopes)
 }
 
-/// Forgets what a redo yielded that another one has overtaken. The job is already the later one's.
+/// Deletes the results of a redo that a newer redo has replaced. The job is already the newer one's.
 pub(super) fn drop_unfinished_redo(tx: &Connection, job: &Job) -> Result<(), Fault> {
     let JobKey::Extract(id) = &job.key else {
         return Ok(());
@@ -293,7 +370,7 @@ pub(super) fn drop_unfinished_redo(tx: &Connection, job: &Job) -> Result<(), Fau
         "DELETE FROM extractions WHERE session_no = ? AND live = 0 AND generation < ?",
     )?
     .execute(overtaken)?;
-    let mut touched = Touched::default();
+    let mut touched = TouchedObservations::default();
     evidence_rows::delete_where(
         tx,
         "session_no = ? AND live = 0 AND generation < ?",
@@ -304,8 +381,8 @@ pub(super) fn drop_unfinished_redo(tx: &Connection, job: &Job) -> Result<(), Fau
     Ok(())
 }
 
-/// Forgets the extractions of a session whose windows touch `range`, and returns the projects that
-/// their digests ended in.
+/// Deletes the extractions of a session whose windows overlap `range`, and returns the projects that their
+/// digests ended in.
 pub(super) fn forget_windows(
     tx: &Connection,
     (session, id): (i64, &SessionId),
@@ -347,39 +424,51 @@ fn parse_digest(text: &str) -> Result<Digest, Fault> {
         .map_err(|error| Fault::corrupt(format!("a digest cannot be read: {error}")))
 }
 
-fn scopes(tx: &Connection, tenant: &Tenant) -> Result<Vec<ScopeState>, Fault> {
-    let mut find = tx.prepare_cached(
-        "SELECT tenant, kind, name, revision,
-            (SELECT count(*) FROM observations WHERE scope_no = scopes.scope_no AND holds)
-                AS observations
-         FROM scopes JOIN tenants USING (tenant_no) WHERE tenant = ? AND revision > 0",
-    )?;
-    let rows = find.query_map([&tenant.0], |row| {
-        Ok(ScopeState {
-            scope: scope_of(row)?,
-            revision: row.get("revision")?,
-            observations: row.get("observations")?,
-        })
-    })?;
-    let mut scopes: Vec<ScopeState> = rows.collect::<Result<_, _>>()?;
-    scopes.sort_by(|a, b| a.scope.cmp(&b.scope));
+/// Raised scopes behind `after`, in the order of [`Scope`].
+fn scopes(
+    tx: &Connection,
+    tenant: &Tenant,
+    after: Option<&Scope>,
+    limit: usize,
+) -> Result<Vec<ScopeState>, Fault> {
+    let mut scopes: Vec<ScopeState> = Vec::new();
+    for (kind, name) in kinds_behind(after) {
+        let (behind, name) = name.map_or((">=", ""), |name| (">", name));
+        let mut find = tx.prepare_cached(&format!(
+            "SELECT tenant, kind, name, revision,
+                (SELECT count(*) FROM observations WHERE scope_no = scopes.scope_no AND holds)
+                    AS observations
+             FROM scopes JOIN tenants USING (tenant_no)
+             WHERE tenant = ? AND kind = ? AND name {behind} ? AND revision > 0
+             ORDER BY name LIMIT ?"
+        ))?;
+        let most = at_most(limit - scopes.len());
+        let values = params![tenant.0, kind.as_str(), name, most];
+        let mut rows = find.query(values)?;
+        while let Some(row) = rows.next()? {
+            scopes.push(ScopeState {
+                scope: scope_of(row)?,
+                revision: row.get("revision")?,
+                observations: row.get("observations")?,
+            });
+        }
+    }
     Ok(scopes)
 }
 
-fn records(
+/// Live extractions, by session and window.
+fn records_where(
     tx: &Connection,
-    tenant: &Tenant,
-    project: Option<&str>,
+    condition: &str,
+    values: &[&dyn ToSql],
 ) -> Result<Vec<ExtractionRecord>, Fault> {
-    let mut find = tx.prepare_cached(
-        "SELECT tenant, agent, host_id, label, from_seq, to_seq, digest, extractor, at
+    let mut find = tx.prepare_cached(&format!(
+        "SELECT tenant, agent, host_id, label, from_seq, to_seq, digest, extractor, fallback_for, fallback_until,
+            at
          FROM extractions JOIN sessions USING (session_no) JOIN tenants USING (tenant_no)
-         WHERE live AND tenant = ?1 AND (?2 IS NULL OR session_no IN (
-            SELECT session_no FROM session_places JOIN places USING (place_no)
-            JOIN roots USING (root_no) WHERE project = ?2))
-         ORDER BY agent, host_id, from_seq, to_seq",
-    )?;
-    let mut rows = find.query(params![tenant.0, project])?;
+         WHERE live AND {condition} ORDER BY agent, host_id, from_seq, to_seq"
+    ))?;
+    let mut rows = find.query(values)?;
     let mut records = Vec::new();
     while let Some(row) = rows.next()? {
         records.push(record_of(row)?);
@@ -387,13 +476,14 @@ fn records(
     Ok(records)
 }
 
-fn extractors(tx: &Connection, tenant: &Tenant) -> Result<Vec<(SessionId, String)>, Fault> {
+fn extractors(tx: &Connection, tenant: &Tenant) -> Result<Vec<(SessionId, Provenance)>, Fault> {
     let mut find = tx.prepare_cached(
-        "SELECT DISTINCT tenant, agent, host_id, extractor
+        "SELECT DISTINCT tenant, agent, host_id, extractor, fallback_for, fallback_until
          FROM extractions JOIN sessions USING (session_no) JOIN tenants USING (tenant_no)
-         WHERE live AND tenant = ? ORDER BY agent, host_id, extractor",
+         WHERE live AND tenant = ? ORDER BY agent, host_id, extractor,
+            fallback_for, fallback_until",
     )?;
-    let pair = |row: &Row<'_>| Ok((session_id_of(row)?, row.get("extractor")?));
+    let pair = |row: &Row<'_>| Ok((session_id_of(row)?, stored_provenance(row)?));
     let pairs = find.query_map([&tenant.0], pair)?;
     Ok(pairs.collect::<Result<_, _>>()?)
 }
@@ -417,6 +507,14 @@ fn digest_before(
     digest.as_deref().map(parse_digest).transpose()
 }
 
+fn stored_provenance(row: &Row<'_>) -> rusqlite::Result<Provenance> {
+    Ok(provenance_of(
+        row.get("extractor")?,
+        row.get("fallback_for")?,
+        row.get("fallback_until")?,
+    ))
+}
+
 fn record_of(row: &Row<'_>) -> Result<ExtractionRecord, Fault> {
     let digest: Option<String> = row.get("digest")?;
     Ok(ExtractionRecord {
@@ -425,7 +523,7 @@ fn record_of(row: &Row<'_>) -> Result<ExtractionRecord, Fault> {
         from: EventSeq(row.get("from_seq")?),
         to: EventSeq(row.get("to_seq")?),
         digest: digest.as_deref().map(parse_digest).transpose()?,
-        extractor: row.get("extractor")?,
+        provenance: stored_provenance(row)?,
         at: Timestamp(row.get("at")?),
     })
 }

@@ -1,7 +1,7 @@
 //! The connections to one file: one writes, a few read. All are opened when first needed, because most
 //! processes of a command line need one.
 //!
-//! Everything here blocks. Not here: what is read and written, and on whose time.
+//! Everything here blocks. Not here: what is read and written, and on which thread.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -12,63 +12,67 @@ use daybook_domain::StoreError;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::connection::{self, Fault};
+use super::peek::Peek;
 use super::{Durability, LOCK_WAIT, SqliteOptions};
 
 /// Most reading connections that are kept open.
 const READERS: usize = 4;
 /// Pages that a connection keeps in memory, in KiB as SQLite counts them.
-const CACHE: i32 = -8192;
-/// The same of one that is open beside [`READERS`] others and is closed after its use: however many read at
-/// once, memory grows by little.
+const CACHE: i32 = -49152;
+/// The same for a connection that is open beside [`READERS`] others and is closed after its use: however many
+/// read at once, memory grows by little.
 const SMALL_CACHE: i32 = -512;
 
 /// One SQLite file.
 #[derive(Debug)]
-pub(super) struct File {
+pub(super) struct DatabaseFile {
     path: PathBuf,
     options: SqliteOptions,
+    /// How a process reads the file that may neither wait nor write; `None` for all others.
+    peek: Option<Peek>,
     writer: Mutex<Option<Connection>>,
     idle: Mutex<Vec<Connection>>,
     /// Reading connections that are in use.
     lent: AtomicUsize,
     /// Nanoseconds of the longest transaction that wrote.
     longest_write: AtomicU64,
-    /// Pages of the log when somebody here committed last.
+    /// Pages of the log after the last commit of this process.
     wal_pages: Arc<AtomicUsize>,
-    /// Held by whoever moves the log into the database.
+    /// Held while the log is moved into the database.
     moving: Mutex<()>,
 }
 
 /// Counts a connection while it is in use.
-struct Lent<'a> {
+struct ConnectionUse<'a> {
     count: &'a AtomicUsize,
     /// How many were in use before.
     others: usize,
 }
 
-impl<'a> Lent<'a> {
+impl<'a> ConnectionUse<'a> {
     fn begin(count: &'a AtomicUsize) -> Self {
         let others = count.fetch_add(1, Ordering::Relaxed);
         Self { count, others }
     }
 }
 
-impl Drop for Lent<'_> {
+impl Drop for ConnectionUse<'_> {
     fn drop(&mut self) {
         self.count.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-/// Says how much of the file a connection keeps in memory. Answers are the same whatever it keeps.
+/// Sets how much of the file a connection keeps in memory. Query results do not depend on it.
 fn keep_pages(connection: &Connection, size: i32) {
     let _ = connection.pragma_update(None, "cache_size", size);
 }
 
-impl File {
+impl DatabaseFile {
     pub(super) fn new(path: &Path, options: SqliteOptions) -> Self {
         Self {
             path: path.to_owned(),
             options,
+            peek: None,
             writer: Mutex::new(None),
             idle: Mutex::new(Vec::new()),
             lent: AtomicUsize::new(0),
@@ -78,8 +82,20 @@ impl File {
         }
     }
 
+    /// A file that is only read, and without waiting for locks.
+    pub(super) fn peeking(path: &Path, peek: Peek) -> Self {
+        Self {
+            peek: Some(peek),
+            ..Self::new(path, SqliteOptions::default())
+        }
+    }
+
     pub(super) fn path(&self) -> &Path {
         &self.path
+    }
+
+    pub(super) fn peek(&self) -> Option<&Peek> {
+        self.peek.as_ref()
     }
 
     /// How long the longest transaction that wrote held the lock.
@@ -87,17 +103,20 @@ impl File {
         Duration::from_nanos(self.longest_write.load(Ordering::Relaxed))
     }
 
-    /// A connection of the caller's own.
+    /// Opens a connection for the caller alone.
     pub(super) fn connect(&self) -> Result<Connection, StoreError> {
-        self.retry(|| connection::open(&self.path, self.options, Arc::clone(&self.wal_pages)))
+        self.retry(|| match &self.peek {
+            None => connection::open(&self.path, self.options, Arc::clone(&self.wal_pages)),
+            Some(peek) => peek.connect(&self.path),
+        })
     }
 
-    /// Lends a connection, and keeps it for the next one.
+    /// Lends an idle connection, and keeps it for the next call.
     pub(super) fn with_idle<T>(
         &self,
         work: impl FnOnce(&mut Connection) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let lent = Lent::begin(&self.lent);
+        let lent = ConnectionUse::begin(&self.lent);
         let mut connection = self.take_idle()?;
         let is_extra = lent.others >= READERS;
         if is_extra {
@@ -116,15 +135,19 @@ impl File {
     }
 
     fn take_idle(&self) -> Result<Connection, StoreError> {
-        let idle = self.idle().pop();
-        idle.map_or_else(|| self.connect(), Ok)
+        if let Some(idle) = self.idle().pop() {
+            return Ok(idle);
+        }
+        let connection = self.connect()?;
+        keep_pages(&connection, CACHE);
+        Ok(connection)
     }
 
     fn idle(&self) -> MutexGuard<'_, Vec<Connection>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lends the connection that writes, opened when it is first needed.
+    /// Lends the writing connection, which is opened when it is first needed.
     pub(super) fn with_writer<T>(
         &self,
         work: impl FnOnce(&mut Connection) -> Result<T, StoreError>,
@@ -149,13 +172,13 @@ impl File {
         self.with_writer(|connection| self.write_on(connection, work))
     }
 
-    /// [`File::write`] of what must survive a power cut, whatever else need not.
+    /// [`DatabaseFile::write`] for changes that must survive a power cut, whatever the store's durability.
     pub(super) fn write_synced<T>(
         &self,
         work: impl FnMut(&Transaction<'_>) -> Result<T, Fault>,
     ) -> Result<T, StoreError> {
         let sync = |connection: &Connection, durability| {
-            self.retry(|| connection::survive(connection, durability))
+            self.retry(|| connection::set_durability(connection, durability))
         };
         self.with_writer(|connection| {
             sync(connection, Durability::Power)?;
@@ -165,7 +188,11 @@ impl File {
         })
     }
 
-    /// [`File::write`] for whoever has the connection already.
+    /// [`DatabaseFile::write`] for a caller that has the connection already.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "measures how long a transaction takes"
+    )]
     pub(super) fn write_on<T>(
         &self,
         connection: &mut Connection,
@@ -200,9 +227,9 @@ impl File {
         self.wal_pages.load(Ordering::Relaxed) >= pages
     }
 
-    /// Moves the log into the database when it is longer than this. Holds up no writer but for a moment:
-    /// what was written while the log was moved is moved while nobody writes. Otherwise a log that
-    /// somebody always writes to would never begin anew, and grow until the disk is full.
+    /// Moves the log into the database when it is longer than this. Blocks writers only for a moment: pages
+    /// that were written while the log was moved are moved with writers blocked. Otherwise a log under constant
+    /// writes would never restart, and grow until the disk is full.
     pub(super) fn checkpoint_beyond(&self, pages: usize) {
         if !self.is_log_beyond(pages) {
             return;
@@ -211,7 +238,7 @@ impl File {
             return;
         };
         self.wal_pages.store(0, Ordering::Relaxed);
-        // What was not moved now is moved after another write.
+        // Pages that were not moved now are moved after another write.
         let _ = self.with_idle(|connection| {
             let move_log =
                 || connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
@@ -225,8 +252,16 @@ impl File {
         });
     }
 
-    /// Runs `work` until no lock is in its way. SQLite's own waiting does not cover every lock: it
-    /// gives up at once where it suspects a deadlock, and while a log is recovered.
+    fn can_wait(&self) -> bool {
+        self.peek.is_none()
+    }
+
+    /// Runs `work` until no lock is in its way. SQLite's own waiting does not cover every lock: it gives up at
+    /// once where it suspects a deadlock, and while a log is recovered.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "bounds the wait for a lock, which gives no signal"
+    )]
     pub(super) fn retry<T>(
         &self,
         mut work: impl FnMut() -> Result<T, Fault>,
@@ -234,7 +269,7 @@ impl File {
         let began = Instant::now();
         loop {
             match work() {
-                Err(fault) if fault.is_lock() && began.elapsed() < LOCK_WAIT => {
+                Err(fault) if fault.is_lock() && self.can_wait() && began.elapsed() < LOCK_WAIT => {
                     std::thread::sleep(Duration::from_millis(1));
                 }
                 outcome => return outcome.map_err(|fault| fault.into_error(&self.path)),
@@ -255,7 +290,7 @@ mod tests {
     #[test]
     fn connections_beyond_those_that_are_kept_take_little_memory() {
         /// The caches of so many connections that are in use at the same time.
-        fn caches(file: &File, connections: usize) -> Vec<i32> {
+        fn caches(file: &DatabaseFile, connections: usize) -> Vec<i32> {
             if connections == 0 {
                 return Vec::new();
             }
@@ -267,11 +302,11 @@ mod tests {
             nested.expect("a connection")
         }
         let folder = tempfile::tempdir().expect("a folder");
-        let file = File::new(&folder.path().join("a.db"), SqliteOptions::default());
+        let file = DatabaseFile::new(&folder.path().join("a.db"), SqliteOptions::default());
         let mut wanted = vec![CACHE; READERS];
         wanted.extend([SMALL_CACHE; 3]);
         assert_eq!(caches(&file, READERS + 3), wanted);
-        // Those that stay open have all of their cache again.
+        // The connections that stay open have their full cache again.
         assert_eq!(file.idle().len(), READERS);
         assert!(file.idle().iter().all(|idle| cache_of(idle) == CACHE));
     }

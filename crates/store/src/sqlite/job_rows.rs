@@ -1,14 +1,15 @@
 //! A job as a row: one column for each of its fields, so that an operator can read it.
 
 use daybook_domain::{
-    Failure, FailureClass, Gap, Job, JobKey, JobKind, Lease, Priority, Timestamp,
+    DueMark, Failure, Gap, Job, JobKey, JobKind, Lease, Priority, TallyKind, Timestamp,
 };
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::connection::Fault;
 use super::lanes;
-use super::names::word;
+use super::listing::{Listing, list};
+use super::names::parse_column;
 
 pub(super) const COLUMNS: &str = "kind, tenant, owner, name, user, input, done, redo, redo_until,
     turns, idle_due, deadline, priority, retry_at, outage, tries, failures, vanished, span,
@@ -21,7 +22,7 @@ pub(super) fn load(tx: &Connection, key: &JobKey) -> Result<Option<Job>, Fault> 
         "SELECT {COLUMNS} FROM jobs WHERE kind = ? AND tenant = ? AND owner = ? AND name = ?"
     );
     let mut find = tx.prepare_cached(&sql)?;
-    let parts = params![key.kind().word(), tenant, owner, name];
+    let parts = params![key.kind().as_str(), tenant, owner, name];
     Ok(find.query_row(parts, job_of).optional()?)
 }
 
@@ -53,7 +54,7 @@ pub(super) fn save(tx: &Connection, job: &Job) -> Result<(), Fault> {
             failure_message = excluded.failure_message, due_at = excluded.due_at",
     )?
     .execute(params![
-        job.key.kind().word(),
+        job.key.kind().as_str(),
         tenant,
         owner,
         name,
@@ -81,27 +82,27 @@ pub(super) fn save(tx: &Connection, job: &Job) -> Result<(), Fault> {
         lease.and_then(|lease| lease.arrived).map(|at| at.0),
         lease.map(|lease| lease.turns),
         job.claims,
-        failure.map(|failure| failure.class.word()),
+        failure.map(|failure| failure.class.as_str()),
         failure.map(|failure| failure.message.as_str()),
         job.due_at().map(|at| at.0),
     ])?;
     match (bound, job.due_at()) {
-        // It holds, and so do those above.
+        // The bound is right, and so are those of the lanes above.
         (Some(bound), Some(due)) if bound <= due => Ok(()),
         (_, due) => lanes::note_due(tx, lane, due),
     }
 }
 
-/// Forgets a job and its gaps.
+/// Deletes a job and its gaps.
 pub(super) fn delete(tx: &Connection, key: &JobKey) -> Result<(), Fault> {
     let (tenant, owner, name) = key.parts();
     tx.prepare_cached("DELETE FROM jobs WHERE kind = ? AND tenant = ? AND owner = ? AND name = ?")?
-        .execute(params![key.kind().word(), tenant, owner, name])?;
+        .execute(params![key.kind().as_str(), tenant, owner, name])?;
     delete_gaps(tx, key)?;
     Ok(())
 }
 
-/// Columns by their places: looking their names up takes longer than the query.
+/// Columns by position: looking up their names takes longer than the query.
 pub(super) fn job_of(row: &Row<'_>) -> rusqlite::Result<Job> {
     let time = |column: usize| row.get(column).map(Timestamp);
     let maybe_time =
@@ -149,14 +150,14 @@ fn lease_of(row: &Row<'_>) -> rusqlite::Result<Option<Lease>> {
 
 /// The job that the first four columns name.
 fn key_of(row: &Row<'_>) -> rusqlite::Result<JobKey> {
-    let kind = word(row, 0, JobKind::from_word)?;
+    let kind = parse_column::<JobKind>(row, 0)?;
     let part = |column: usize| row.get::<_, String>(column);
     JobKey::from_parts(kind, &part(1)?, &part(2)?, &part(3)?).ok_or_else(|| broken("owner"))
 }
 
 fn failure_of(row: &Row<'_>) -> rusqlite::Result<Failure> {
     Ok(Failure {
-        class: word(row, "failure_class", FailureClass::from_word)?,
+        class: parse_column(row, "failure_class")?,
         message: row.get("failure_message")?,
     })
 }
@@ -174,13 +175,13 @@ pub(super) fn put_gap(tx: &Connection, gap: &Gap) -> Result<(), Fault> {
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )?
     .execute(params![
-        gap.job.kind().word(),
+        gap.job.kind().as_str(),
         tenant,
         owner,
         name,
         gap.from,
         gap.to,
-        gap.failure.class.word(),
+        gap.failure.class.as_str(),
         gap.failure.message,
         gap.at.0,
         gap.engine,
@@ -188,13 +189,28 @@ pub(super) fn put_gap(tx: &Connection, gap: &Gap) -> Result<(), Fault> {
     Ok(())
 }
 
+/// The gaps of all tenants, by job and position.
 pub(super) fn gaps(tx: &Connection) -> Result<Vec<Gap>, Fault> {
-    let mut find = tx.prepare_cached(
+    gaps_where(
+        tx,
+        "true ORDER BY kind DESC, tenant, owner, name, from_seq",
+        [],
+    )
+}
+
+/// Gaps for which a condition holds, in the order that it ends with.
+pub(super) fn gaps_where(
+    tx: &Connection,
+    condition: &str,
+    values: impl rusqlite::Params,
+) -> Result<Vec<Gap>, Fault> {
+    let sql = format!(
         "SELECT kind, tenant, owner, name, from_seq, to_seq, failure_class, failure_message, at,
             engine
-         FROM gaps ORDER BY kind DESC, tenant, owner, name, from_seq",
-    )?;
-    let rows = find.query_map([], |row| {
+         FROM gaps WHERE {condition}"
+    );
+    let mut find = tx.prepare_cached(&sql)?;
+    let rows = find.query_map(values, |row| {
         Ok(Gap {
             job: key_of(row)?,
             from: row.get("from_seq")?,
@@ -213,5 +229,46 @@ pub(super) fn delete_gaps(tx: &Connection, key: &JobKey) -> Result<usize, Fault>
         .prepare_cached(
             "DELETE FROM gaps WHERE kind = ? AND tenant = ? AND owner = ? AND name = ?",
         )?
-        .execute(params![key.kind().word(), tenant, owner, name])?)
+        .execute(params![key.kind().as_str(), tenant, owner, name])?)
+}
+
+/// Raises a job's input, creating the job when it is new.
+pub(super) fn mark(tx: &Connection, key: &JobKey, mark: DueMark) -> Result<(), Fault> {
+    change_or_create(tx, key, None, |job| job.mark(mark))
+}
+
+/// Changes a job, creating it when it is new.
+pub(super) fn change_or_create<T>(
+    tx: &Connection,
+    key: &JobKey,
+    user: Option<&str>,
+    change: impl FnOnce(&mut Job) -> T,
+) -> Result<T, Fault> {
+    let mut job = load(tx, key)?.unwrap_or_else(|| Job::new(key.clone()));
+    if let Some(user) = user {
+        job.user = Some(user.to_owned());
+    }
+    let changed = change(&mut job);
+    save(tx, &job)?;
+    Ok(changed)
+}
+
+/// Adds one to a tally.
+pub(super) fn tally(tx: &Connection, kind: JobKind, what: TallyKind) -> Result<(), Fault> {
+    tx.prepare_cached(
+        "INSERT INTO tallies (kind, what, count) VALUES (?, ?, 1)
+         ON CONFLICT DO UPDATE SET count = count + 1",
+    )?
+    .execute(params![kind.as_str(), what.as_str()])?;
+    Ok(())
+}
+
+pub(super) fn select(
+    tx: &Connection,
+    condition: &str,
+    values: impl rusqlite::Params,
+) -> Result<Listing<Job>, Fault> {
+    let sql = format!("SELECT {} FROM jobs WHERE {condition}", COLUMNS);
+    let mut find = tx.prepare_cached(&sql)?;
+    list(find.query(values)?, ("jobs", &[0, 1, 2, 3]), job_of)
 }

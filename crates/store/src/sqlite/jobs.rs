@@ -1,68 +1,33 @@
-//! Background work: each call loads a row, applies one transition of [`Job`] and saves it, in one
-//! transaction that holds the write lock from its start. Two claimers therefore never see the same
-//! job free.
+//! Background work: each call loads a row, applies one transition of [`Job`] and saves it, in one transaction
+//! that holds the write lock from its start. Two claims therefore never find the same job free.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use daybook_domain::seams::JobStore;
+use daybook_domain::seams::{GapKey, JobControl, JobListing, JobQueue, JobWatch};
 use daybook_domain::{
-    Claim, Claimed, FailOutcome, FailedTry, FailureClass, FinishOutcome, Gap, Job, JobKey, JobKind,
-    LeaseToken, Mark, Priority, SessionId, StoreError, Tallied, Tally, Timestamp,
+    Claim, ClaimedJob, DueMark, FailOutcome, FailedTry, FailureClass, FinishOutcome, Gap, Job,
+    JobKey, JobKind, LeaseToken, Page, PageRequest, Priority, SessionId, StoreError, Tally,
+    TallyKind, Tenant, Timestamp,
 };
 use rusqlite::{Connection, params};
 
-use super::committer::Size;
+use super::committer::WriteSize;
 use super::connection::Fault;
-use super::lanes::{self, Turn};
-use super::listing::{Listing, list};
-use super::names::word;
-use super::{SqliteStore, extractions, job_rows};
+use super::job_rows::{mark, select, tally};
+use super::lane_search::LaneSearch;
+use super::names::parse_column;
+use super::{SqliteStore, extractions, job_rows, lane_search, row_numbers};
 use crate::bounds::STEP_JOBS;
 use crate::flush_state::JobRows;
 
-/// How often somebody who waits for a change looks for one. A look is one read of the log's header.
-const LOOK: Duration = Duration::from_millis(100);
+/// How often a waiting caller polls for a change. Each poll is one read of the log's header.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 #[async_trait]
-impl JobStore for SqliteStore {
-    async fn mark(&self, key: &JobKey, raise: Mark) -> Result<(), StoreError> {
-        let key = key.clone();
-        self.write_together(Size::default(), move |tx, _| mark(tx, &key, raise))
-            .await
-    }
-
-    async fn hasten(
-        &self,
-        key: &JobKey,
-        now: Timestamp,
-        priority: Priority,
-    ) -> Result<(), StoreError> {
-        self.write(|tx| change(tx, key, (), |job| job.hasten(now, priority)))
-    }
-
-    async fn reprioritize(
-        &self,
-        session: &SessionId,
-        user: Option<&str>,
-        most: usize,
-    ) -> Result<usize, StoreError> {
-        self.write(|tx| {
-            let beside = "kind = 'extract' AND tenant = ? AND owner = ? AND name <> ? AND user IS ?
-                AND due_at IS NOT NULL ORDER BY deadline, name LIMIT ?";
-            let (tenant, agent, host_id) = (&session.tenant.0, &session.agent, &session.host_id);
-            let waiting = select(tx, beside, params![tenant, agent, host_id, user, most])?.rows;
-            let count = waiting.len();
-            for mut job in waiting {
-                job.raise(Priority::Raised);
-                job_rows::save(tx, &job)?;
-            }
-            Ok(count)
-        })
-    }
-
-    async fn claim(&self, claim: Claim<'_>) -> Result<Vec<Claimed>, StoreError> {
+impl JobQueue for SqliteStore {
+    async fn claim(&self, claim: Claim<'_>) -> Result<Vec<ClaimedJob>, StoreError> {
         // A worker that finds nothing due must not queue for the write lock.
         if claim.limits.jobs == 0 || !self.read(|tx| is_due(tx, claim.kind, claim.now))? {
             return Ok(Vec::new());
@@ -125,7 +90,7 @@ impl JobStore for SqliteStore {
                 return Ok(FinishOutcome::LeaseLost);
             };
             let outcome = job.finish(token, upto, now);
-            tally(tx, job.key.kind(), Tallied::finish(outcome))?;
+            tally(tx, job.key.kind(), TallyKind::finish(outcome))?;
             extractions::settle_redo(tx, &mut job, now)?;
             job_rows::save(tx, &job)?;
             Ok(outcome)
@@ -143,7 +108,7 @@ impl JobStore for SqliteStore {
                 return Ok(FailOutcome::LeaseLost);
             };
             let outcome = job.fail(token, failed, now);
-            for tallied in Tallied::failure(failed.failure.class, &outcome) {
+            for tallied in TallyKind::failure(failed.failure.class, &outcome) {
                 tally(tx, job.key.kind(), tallied)?;
             }
             if let FailOutcome::GaveUp(gap) = &outcome {
@@ -152,6 +117,93 @@ impl JobStore for SqliteStore {
             extractions::settle_redo(tx, &mut job, now)?;
             job_rows::save(tx, &job)?;
             Ok(outcome)
+        })
+    }
+}
+
+#[async_trait]
+impl JobWatch for SqliteStore {
+    async fn jobs_of_all_tenants(&self, kind: JobKind) -> Result<Vec<Job>, StoreError> {
+        self.list(|tx| select(tx, "kind = ? ORDER BY tenant, owner, name", [kind.as_str()]))
+    }
+
+    async fn gaps_of_all_tenants(&self) -> Result<Vec<Gap>, StoreError> {
+        self.read(|tx| job_rows::gaps(tx))
+    }
+
+    async fn tallies(&self) -> Result<Vec<Tally>, StoreError> {
+        self.read(|tx| {
+            let mut find = tx.prepare_cached("SELECT kind, what, count FROM tallies")?;
+            let rows = find.query_map([], |row| {
+                Ok(Tally {
+                    kind: parse_column(row, "kind")?,
+                    what: parse_column(row, "what")?,
+                    count: row.get("count")?,
+                })
+            })?;
+            let mut tallies: Vec<Tally> = rows.collect::<Result<_, _>>()?;
+            tallies.sort_by_key(|tally| (tally.kind, tally.what));
+            Ok(tallies)
+        })
+    }
+
+    async fn next_due(&self, kind: JobKind) -> Result<Option<Timestamp>, StoreError> {
+        self.read(|tx| {
+            let mut first = tx.prepare_cached(
+                "SELECT min(due_at) FROM jobs WHERE kind = ? AND due_at IS NOT NULL",
+            )?;
+            let due: Option<i64> = first.query_row([kind.as_str()], |row| row.get(0))?;
+            Ok(due.map(Timestamp))
+        })
+    }
+
+    async fn version(&self) -> Result<u64, StoreError> {
+        self.data_version()
+    }
+
+    async fn until_changed(&self, seen: u64, longest: Duration) -> Result<(), StoreError> {
+        let until = tokio::time::Instant::now() + longest;
+        while self.data_version()? == seen && tokio::time::Instant::now() < until {
+            tokio::time::sleep_until(until.min(tokio::time::Instant::now() + POLL_INTERVAL)).await;
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl JobControl for SqliteStore {
+    async fn mark(&self, key: &JobKey, raise: DueMark) -> Result<(), StoreError> {
+        let key = key.clone();
+        self.write_together(WriteSize::default(), move |tx, _| mark(tx, &key, raise))
+            .await
+    }
+
+    async fn hasten(
+        &self,
+        key: &JobKey,
+        now: Timestamp,
+        priority: Priority,
+    ) -> Result<(), StoreError> {
+        self.write(|tx| change(tx, key, (), |job| job.hasten(now, priority)))
+    }
+
+    async fn reprioritize(
+        &self,
+        session: &SessionId,
+        user: Option<&str>,
+        most: usize,
+    ) -> Result<usize, StoreError> {
+        self.write(|tx| {
+            let beside = "kind = 'extract' AND tenant = ? AND owner = ? AND name <> ? AND user IS ?
+                AND due_at IS NOT NULL ORDER BY deadline, name LIMIT ?";
+            let (tenant, agent, host_id) = (&session.tenant.0, &session.agent, &session.host_id);
+            let waiting = select(tx, beside, params![tenant, agent, host_id, user, most])?.rows;
+            let count = waiting.len();
+            for mut job in waiting {
+                job.raise(Priority::Raised);
+                job_rows::save(tx, &job)?;
+            }
+            Ok(count)
         })
     }
 
@@ -167,7 +219,7 @@ impl JobStore for SqliteStore {
             };
             let gap = job.cancel(now, engine);
             if let Some(gap) = &gap {
-                tally(tx, key.kind(), Tallied::Cancelled)?;
+                tally(tx, key.kind(), TallyKind::Cancelled)?;
                 job_rows::put_gap(tx, gap)?;
             }
             extractions::settle_redo(tx, &mut job, now)?;
@@ -188,30 +240,8 @@ impl JobStore for SqliteStore {
         })
     }
 
-    async fn job(&self, key: &JobKey) -> Result<Option<Job>, StoreError> {
-        self.read(|tx| job_rows::load(tx, key))
-    }
-
-    async fn jobs(&self, kind: JobKind) -> Result<Vec<Job>, StoreError> {
-        self.list(|tx| select(tx, "kind = ? ORDER BY tenant, owner, name", [kind.word()]))
-    }
-
-    async fn next_due(&self, kind: JobKind) -> Result<Option<Timestamp>, StoreError> {
-        self.read(|tx| {
-            let mut first = tx.prepare_cached(
-                "SELECT min(due_at) FROM jobs WHERE kind = ? AND due_at IS NOT NULL",
-            )?;
-            let due: Option<i64> = first.query_row([kind.word()], |row| row.get(0))?;
-            Ok(due.map(Timestamp))
-        })
-    }
-
     async fn redo(&self, key: &JobKey, now: Timestamp) -> Result<(), StoreError> {
         self.write(|tx| redo(tx, key, now))
-    }
-
-    async fn gaps(&self) -> Result<Vec<Gap>, StoreError> {
-        self.read(|tx| job_rows::gaps(tx))
     }
 
     async fn revive_gaps(
@@ -223,7 +253,10 @@ impl JobStore for SqliteStore {
         let outdated =
             |gap: &Gap| gap.engine != engine && gap.failure.class != FailureClass::Cancelled;
         let wanted = |gap: &Gap| job.map_or(outdated(gap), |job| &gap.job == job);
-        let gaps = self.read(|tx| job_rows::gaps(tx))?;
+        let gaps = match job {
+            Some(job) => self.gaps_of(job).await?,
+            None => self.gaps_of_all_tenants().await?,
+        };
         let mut keys: Vec<JobKey> = gaps.into_iter().filter(wanted).map(|gap| gap.job).collect();
         keys.dedup();
         let mut revived = 0;
@@ -232,33 +265,64 @@ impl JobStore for SqliteStore {
         }
         Ok(revived)
     }
+}
 
-    async fn tallies(&self) -> Result<Vec<Tally>, StoreError> {
-        self.read(|tx| {
-            let mut find = tx.prepare_cached("SELECT kind, what, count FROM tallies")?;
-            let rows = find.query_map([], |row| {
-                Ok(Tally {
-                    kind: word(row, "kind", JobKind::from_word)?,
-                    what: word(row, "what", Tallied::from_word)?,
-                    count: row.get("count")?,
-                })
-            })?;
-            let mut tallies: Vec<Tally> = rows.collect::<Result<_, _>>()?;
-            tallies.sort_by_key(|tally| (tally.kind, tally.what));
-            Ok(tallies)
+#[async_trait]
+impl JobListing for SqliteStore {
+    async fn job(&self, key: &JobKey) -> Result<Option<Job>, StoreError> {
+        self.read(|tx| job_rows::load(tx, key))
+    }
+
+    async fn jobs(
+        &self,
+        tenant: &Tenant,
+        kind: JobKind,
+        page: PageRequest<JobKey>,
+    ) -> Result<Page<Job, JobKey>, StoreError> {
+        let after = page.after.as_ref().map(JobKey::parts);
+        let (behind, (_, owner, name)) = match after {
+            Some(parts) => (">", parts),
+            None => (">=", ("", "", "")),
+        };
+        let rows = format!(
+            "kind = ? AND tenant = ? AND (owner, name) {behind} (?, ?) ORDER BY owner, name LIMIT ?"
+        );
+        let key = |job: &Job| job.key.clone();
+        self.page(page.most(), key, |tx, rows_at_most| {
+            select(
+                tx,
+                &rows,
+                params![kind.as_str(), tenant.0, owner, name, rows_at_most],
+            )
         })
     }
 
-    async fn version(&self) -> Result<u64, StoreError> {
-        self.data_version()
+    async fn gaps(
+        &self,
+        tenant: &Tenant,
+        kind: JobKind,
+        page: PageRequest<GapKey>,
+    ) -> Result<Page<Gap, GapKey>, StoreError> {
+        let most = page.most();
+        let (behind, (_, owner, name), from) = match &page.after {
+            Some((job, from)) => (">", job.parts(), *from),
+            None => (">=", ("", "", ""), 0),
+        };
+        let rows = format!(
+            "kind = ? AND tenant = ? AND (owner, name, from_seq) {behind} (?, ?, ?)
+             ORDER BY owner, name, from_seq LIMIT ?"
+        );
+        let one_more = row_numbers::at_most(most + 1);
+        let values = params![kind.as_str(), tenant.0, owner, name, from, one_more];
+        let gaps = self.read(|tx| job_rows::gaps_where(tx, &rows, values))?;
+        Ok(Page::cut(gaps, most, |gap| (gap.job.clone(), gap.from)))
     }
 
-    async fn until_changed(&self, seen: u64, longest: Duration) -> Result<(), StoreError> {
-        let until = tokio::time::Instant::now() + longest;
-        while self.data_version()? == seen && tokio::time::Instant::now() < until {
-            tokio::time::sleep_until(until.min(tokio::time::Instant::now() + LOOK)).await;
-        }
-        Ok(())
+    async fn gaps_of(&self, job: &JobKey) -> Result<Vec<Gap>, StoreError> {
+        let (tenant, owner, name) = job.parts();
+        let of_job = "kind = ? AND tenant = ? AND owner = ? AND name = ? ORDER BY from_seq";
+        let values = params![job.kind().as_str(), tenant, owner, name];
+        self.read(|tx| job_rows::gaps_where(tx, of_job, values))
     }
 }
 
@@ -269,13 +333,13 @@ impl JobRows for SqliteStore {
     }
 }
 
-/// Takes out all gaps of these jobs and has the jobs redone.
+/// Deletes all gaps of these jobs and starts redoing the jobs.
 fn revive(tx: &Connection, keys: &[JobKey], now: Timestamp) -> Result<usize, Fault> {
     let mut revived = 0;
     for key in keys {
         let taken = job_rows::delete_gaps(tx, key)?;
         revived += taken;
-        // Somebody else may have been faster; a job is not redone twice for the same gaps.
+        // Another call may have been faster; a job is not redone twice for the same gaps.
         if taken > 0 {
             redo(tx, key, now)?;
         }
@@ -283,78 +347,39 @@ fn revive(tx: &Connection, keys: &[JobKey], now: Timestamp) -> Result<usize, Fau
     Ok(revived)
 }
 
-/// The most urgent first.
-pub(super) const PRIORITIES: [Priority; 4] = [
-    Priority::High,
-    Priority::Raised,
-    Priority::Normal,
-    Priority::Low,
-];
-
-/// Raises a job's input, creating the job when it is new.
-pub(super) fn mark(tx: &Connection, key: &JobKey, mark: Mark) -> Result<(), Fault> {
-    change_or_create(tx, key, None, |job| job.mark(mark))
-}
-
-/// Changes a job, creating it when it is new.
-pub(super) fn change_or_create<T>(
-    tx: &Connection,
-    key: &JobKey,
-    user: Option<&str>,
-    change: impl FnOnce(&mut Job) -> T,
-) -> Result<T, Fault> {
-    let mut job = job_rows::load(tx, key)?.unwrap_or_else(|| Job::new(key.clone()));
-    if let Some(user) = user {
-        job.user = Some(user.to_owned());
-    }
-    let changed = change(&mut job);
-    job_rows::save(tx, &job)?;
-    Ok(changed)
-}
-
-/// Counts one more.
-pub(super) fn tally(tx: &Connection, kind: JobKind, what: Tallied) -> Result<(), Fault> {
-    tx.prepare_cached(
-        "INSERT INTO tallies (kind, what, count) VALUES (?, ?, 1)
-         ON CONFLICT DO UPDATE SET count = count + 1",
-    )?
-    .execute(params![kind.word(), what.word()])?;
-    Ok(())
-}
-
 fn is_due(tx: &Connection, kind: JobKind, now: Timestamp) -> Result<bool, Fault> {
     let mut find =
         tx.prepare_cached("SELECT 1 FROM jobs WHERE kind = ? AND due_at <= ? LIMIT 1")?;
-    Ok(find.exists(params![kind.word(), now.0])?)
+    Ok(find.exists(params![kind.as_str(), now.0])?)
 }
 
-/// Grants jobs in turn, up to the claim's limits.
-fn grant(tx: &Connection, claim: &Claim<'_>) -> Result<Vec<Claimed>, Fault> {
+/// Grants jobs in order, up to the claim's limits.
+fn grant(tx: &Connection, claim: &Claim<'_>) -> Result<Vec<ClaimedJob>, Fault> {
     let limits = claim.limits;
     let mut left = limits.jobs;
     if limits.running < usize::MAX {
         left = left.min(
             limits
                 .running
-                .saturating_sub(lanes::running(tx, claim, None)?),
+                .saturating_sub(lane_search::count_running(tx, claim, None)?),
         );
     }
-    let mut turn = Turn::new(tx, claim);
+    let mut turn = LaneSearch::new(tx, claim);
     let mut taken: HashMap<i64, usize> = HashMap::new();
     let mut claimed = Vec::new();
     while claimed.len() < left {
         let Some(mut next) = turn.next()? else { break };
         let lane = next.lanes[0];
         if limits.running_per_agent < usize::MAX
-            && lanes::running(tx, claim, Some(lane))? >= limits.running_per_agent
+            && lane_search::count_running(tx, claim, Some(lane))? >= limits.running_per_agent
         {
             turn.close(lane);
             continue;
         }
         claimed.extend(next.job.claim(claim.holder, claim.now, claim.lease));
         job_rows::save(tx, &next.job)?;
-        tally(tx, claim.kind, Tallied::Claimed)?;
-        turn.serve(&next.lanes)?;
+        tally(tx, claim.kind, TallyKind::Claimed)?;
+        turn.note_served_lanes(&next.lanes)?;
         let from_lane = taken.entry(lane).or_default();
         *from_lane += 1;
         if *from_lane >= limits.per_agent {
@@ -387,18 +412,4 @@ fn redo(tx: &Connection, key: &JobKey, now: Timestamp) -> Result<(), Fault> {
     job.begin_redo(now);
     extractions::drop_unfinished_redo(tx, &job)?;
     job_rows::save(tx, &job)
-}
-
-pub(super) fn select(
-    tx: &Connection,
-    condition: &str,
-    values: impl rusqlite::Params,
-) -> Result<Listing<Job>, Fault> {
-    let sql = format!("SELECT {} FROM jobs WHERE {condition}", job_rows::COLUMNS);
-    let mut find = tx.prepare_cached(&sql)?;
-    list(
-        find.query(values)?,
-        ("jobs", &[0, 1, 2, 3]),
-        job_rows::job_of,
-    )
 }

@@ -1,12 +1,12 @@
-//! The schema and its history. Migrations are numbered, applied in order, each in one transaction,
-//! and never edited afterwards: a checksum of each applied one stands beside it.
+//! The schema and its history. Migrations are numbered, applied in order, each in one transaction, and never
+//! edited afterwards: the database holds a checksum of each applied one.
 
 use std::path::Path;
 
 use rusqlite::{Connection, TransactionBehavior, params};
 
 use super::connection::Fault;
-use crate::schema_history::{Applied, Migration, check};
+use crate::schema_history::{AppliedMigration, Migration, check};
 
 const MIGRATIONS: &[Migration] = &[
     Migration {
@@ -33,11 +33,46 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0004_outlines.sql"),
         serves: 4,
     },
+    Migration {
+        version: 5,
+        name: "uses",
+        sql: include_str!("migrations/0005_uses.sql"),
+        serves: 4,
+    },
+    Migration {
+        version: 6,
+        name: "fallbacks",
+        sql: include_str!("migrations/0006_fallbacks.sql"),
+        serves: 4,
+    },
+    Migration {
+        version: 7,
+        name: "typed references",
+        sql: concat!(
+            include_str!("migrations/0007_typed_references.sql"),
+            include_str!("migrations/0007_typed_references_rows.sql"),
+        ),
+        serves: 7,
+    },
+    Migration {
+        version: 8,
+        name: "quarantine",
+        sql: include_str!("migrations/0008_quarantine.sql"),
+        serves: 7,
+    },
 ];
 
-/// Brings the schema up to date. Opening what is up to date costs one read.
+/// What fills rows and columns from the texts that hold their values in schemas before the seventh.
+pub(super) const FILL_FROM_TEXTS: &str = include_str!("migrations/0007_typed_references_rows.sql");
+
+/// Brings the schema up to date. Opening a current one costs one read.
 pub(super) fn ensure(connection: &mut Connection, path: &Path) -> Result<(), Fault> {
     bring_to(connection, path, MIGRATIONS)
+}
+
+/// Whether the schema has everything that this binary reads. Changes nothing.
+pub(super) fn is_current(connection: &Connection, path: &Path) -> Result<bool, Fault> {
+    Ok(check_applied(connection, path, MIGRATIONS)? >= MIGRATIONS.len())
 }
 
 fn bring_to(
@@ -48,11 +83,11 @@ fn bring_to(
     if check_applied(connection, path, migrations)? >= migrations.len() {
         return Ok(());
     }
-    // Outside a transaction, as SQLite demands; it stays with the file.
+    // Outside a transaction, as SQLite requires; the file keeps the setting.
     connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
     for _ in migrations {
         let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        // Looked at again under the lock: another process may have been faster.
+        // Checked again under the lock: another process may have been faster.
         let applied = check_applied(&tx, path, migrations)?;
         let Some(next) = migrations.get(applied) else {
             return Ok(());
@@ -87,7 +122,7 @@ fn apply(tx: &Connection, migration: &Migration) -> Result<(), Fault> {
     Ok(())
 }
 
-/// How many migrations are applied, after a look at each.
+/// Counts the applied migrations, after checking each.
 fn check_applied(
     connection: &Connection,
     path: &Path,
@@ -98,9 +133,9 @@ fn check_applied(
     }
     let select = "SELECT version, checksum, serves FROM schema_migrations ORDER BY version";
     let mut rows = connection.prepare(select)?;
-    let applied: Vec<Applied> = rows
+    let applied: Vec<AppliedMigration> = rows
         .query_map([], |row| {
-            Ok(Applied {
+            Ok(AppliedMigration {
                 version: row.get(0)?,
                 checksum: row.get(1)?,
                 serves: row.get(2)?,

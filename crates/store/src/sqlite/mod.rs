@@ -1,9 +1,9 @@
 //! A store in one SQLite file that any number of processes share.
 //!
-//! Every write is one `BEGIN IMMEDIATE` transaction that lasts milliseconds; a lock held by somebody
-//! else is waited for, up to [`LOCK_WAIT`], so no lock error reaches a caller. Readers see a
-//! snapshot and wait for nobody. One connection writes, a few read; all are opened when first
-//! needed, because most processes of a command line need one.
+//! Every write is one `BEGIN IMMEDIATE` transaction that lasts milliseconds; it waits for another writer's lock
+//! up to [`LOCK_WAIT`], so no lock error reaches a caller. Readers see a snapshot and wait for no writer. One
+//! connection writes, a few read; all are opened when first needed, because most processes of a command line
+//! need one.
 //!
 //! Not here: rules. Rows change by the transitions of `domain` and the pure modules beside this one.
 
@@ -16,16 +16,24 @@ mod extractions;
 mod file;
 mod health;
 mod index;
+mod index_rows;
+mod index_words;
 mod job_rows;
 mod jobs;
+mod lane_search;
 mod lanes;
 mod listing;
 mod migrations;
 mod names;
 mod outlines;
+mod peek;
 mod places;
+mod quarantine;
 mod queries;
+mod raw_values;
 mod remotes;
+mod revisions;
+mod row_numbers;
 mod salvage;
 mod sessions;
 mod sources;
@@ -35,12 +43,14 @@ mod term_counts;
 mod threads;
 mod transfer;
 mod undo;
+mod uses;
+mod vector_rows;
 mod vectors;
 
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use daybook_domain::StoreError;
 use rusqlite::{Connection, Transaction};
@@ -49,19 +59,20 @@ use crate::blocking::blocking;
 use crate::damage::Damage;
 use committer::Committer;
 use connection::Fault;
-use file::File;
-pub use health::Tokens;
-use index::Upkeep;
+use file::DatabaseFile;
+pub use health::Tokenize;
+use index_rows::IndexUpkeep;
+use peek::Peek;
 pub use salvage::{Salvage, Salvaged, keep_copy};
 use term_counts::TermCounts;
-use vectors::Signs;
+use vectors::SignCache;
 
-/// Longest wait for somebody else's lock.
+/// Longest wait for another connection's lock.
 pub const LOCK_WAIT: Duration = crate::blocking::LOCK_WAIT;
 
-/// Pages (of 4 KiB) that the log may have before whoever has time moves them into the database.
+/// Pages (of 4 KiB) of the log from which on a caller that can wait moves them into the database.
 const LOG_PAGES: usize = 2000;
-/// Pages that it may have before they are moved on a thread of its own, whoever has time.
+/// Pages of the log from which on a thread of its own moves them.
 const LONG_LOG_PAGES: usize = 16_000;
 
 /// What an acknowledged append survives.
@@ -81,21 +92,21 @@ pub struct SqliteOptions {
     pub durability: Durability,
 }
 
-/// Documents that wait to be moved into the full-text index together, unless a store says otherwise.
+/// Documents that wait to be moved into the full-text index together, unless a store sets another number.
 const WAITING_DOCUMENTS: usize = 1024;
 
-/// A store in one SQLite file. From the first write on it has a thread of its own that commits; when it is
-/// dropped, what was asked for is on disk and that thread has ended.
+/// A store in one SQLite file. From the first write on it has a thread of its own that commits; when the store
+/// is dropped, all requested writes are on disk and that thread has ended.
 #[derive(Debug)]
 pub struct SqliteStore {
-    file: Arc<File>,
+    file: Arc<DatabaseFile>,
     committer: Committer,
-    upkeep: Arc<Upkeep>,
-    signs: Signs,
+    upkeep: Arc<IndexUpkeep>,
+    signs: SignCache,
     term_counts: TermCounts,
-    /// Writes nothing, so that it sees every commit as somebody else's.
+    /// A connection that writes nothing, so that it notices the commits of all others.
     watcher: Mutex<Option<Connection>>,
-    /// Rows that listings left out.
+    /// Damaged rows that listings left out.
     damaged_rows: Mutex<BTreeSet<Damage>>,
 }
 
@@ -106,31 +117,62 @@ impl SqliteStore {
     /// [`StoreError::TooNew`] when a newer Daybook wrote it, [`StoreError::Corrupt`] when it is
     /// something else, [`StoreError::Unavailable`] when it cannot be opened.
     pub fn open(path: &Path, options: SqliteOptions) -> Result<Self, StoreError> {
-        let file = Arc::new(File::new(path, options));
+        let file = Arc::new(DatabaseFile::new(path, options));
         file.with_idle(|first| file.retry(|| migrations::ensure(first, path)))?;
-        Ok(Self {
+        Ok(Self::on(file))
+    }
+
+    /// Opens the store at `path` for reading until then: later calls fail. Creates and writes nothing, and
+    /// waits for no lock. `None` where there is no store, or one of a newer or older Daybook, or a log too long
+    /// to be read at once.
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`] where a lock is in the way, [`StoreError::Corrupt`] when the file is something else.
+    pub fn open_to_peek(path: &Path, until: Instant) -> Result<Option<Self>, StoreError> {
+        let Some(peek) = Peek::of(path, until) else {
+            return Ok(None);
+        };
+        let file = Arc::new(DatabaseFile::peeking(path, peek));
+        let looked = |first: &mut Connection| {
+            let current = migrations::is_current(first, path);
+            current.map_err(|fault| fault.into_error(path))
+        };
+        let is_current = file.with_idle(looked)?;
+        Ok(is_current.then(|| Self::on(file)))
+    }
+
+    /// Whether everything read since [`SqliteStore::open_to_peek`] comes from one state of the store. Otherwise
+    /// the caller must discard what it has read.
+    #[must_use]
+    pub fn is_undisturbed(&self) -> bool {
+        let peek = self.file.peek();
+        peek.is_none_or(|peek| peek.is_undisturbed(self.file.path()))
+    }
+
+    fn on(file: Arc<DatabaseFile>) -> Self {
+        Self {
             file,
             committer: Committer::default(),
-            upkeep: Arc::new(Upkeep::new(WAITING_DOCUMENTS)),
-            signs: Signs::default(),
+            upkeep: Arc::new(IndexUpkeep::new(WAITING_DOCUMENTS)),
+            signs: SignCache::default(),
             term_counts: TermCounts::default(),
             watcher: Mutex::new(None),
             damaged_rows: Mutex::default(),
-        })
+        }
     }
 
-    /// Checks the whole file, and says what it is in a few words. Takes about a second per GB.
+    /// Checks the whole file, and returns a short description of it. Takes about a second per GB.
     ///
     /// # Errors
-    /// [`StoreError::Corrupt`] with what is wrong.
+    /// [`StoreError::Corrupt`] with the damage.
     pub fn check(&self) -> Result<String, StoreError> {
-        let said: Vec<String> = self.read(|tx| {
+        let findings: Vec<String> = self.read(|tx| {
             let mut check = tx.prepare("PRAGMA quick_check(5)")?;
             let rows = check.query_map([], |row| row.get(0))?;
             Ok(rows.collect::<Result<_, _>>()?)
         })?;
-        if said != ["ok"] {
-            return Err(StoreError::Corrupt(said.join("; ")));
+        if findings != ["ok"] {
+            return Err(StoreError::Corrupt(findings.join("; ")));
         }
         let (events, observations): (u64, u64) = self.read(|tx| {
             let count = "SELECT (SELECT count(*) FROM events), (SELECT count(*) FROM observations)";
@@ -141,25 +183,25 @@ impl SqliteStore {
         ))
     }
 
-    /// Lets so many documents wait before they are moved into the full-text index together. More
-    /// makes writing cheaper and each search look through more, one by one; answers stay the same.
+    /// Lets so many documents wait before they are moved into the full-text index together. More makes writing
+    /// cheaper and each search scan more documents, one by one; search results stay the same.
     #[must_use]
     pub fn with_waiting_documents(self, waiting_documents: usize) -> Self {
         Self {
-            upkeep: Arc::new(Upkeep::new(waiting_documents)),
+            upkeep: Arc::new(IndexUpkeep::new(waiting_documents)),
             ..self
         }
     }
 
-    /// How long the longest write transaction of this store held the lock that all writers of the
-    /// file share; wanted under 20 ms.
+    /// How long the longest write transaction of this store held the lock that all writers of the file share;
+    /// the target is under 20 ms.
     #[must_use]
     pub fn longest_write(&self) -> Duration {
         self.file.longest_write()
     }
 
-    /// Runs `work` in one transaction that writes. It may run again after a rollback. Whoever calls it
-    /// has time: it may move the log into the database afterwards.
+    /// Runs `work` in one transaction that writes. It may run again after a rollback. For callers that can
+    /// wait: it may move the log into the database afterwards.
     fn write<T>(
         &self,
         work: impl FnMut(&Transaction<'_>) -> Result<T, Fault>,
@@ -171,7 +213,7 @@ impl SqliteStore {
         })
     }
 
-    /// [`SqliteStore::write`] of what must survive a power cut, whatever else need not.
+    /// [`SqliteStore::write`] for changes that must survive a power cut, whatever the store's durability.
     fn write_synced<T>(
         &self,
         work: impl FnMut(&Transaction<'_>) -> Result<T, Fault>,
@@ -191,7 +233,7 @@ impl SqliteStore {
         blocking(|| self.file.read(work))
     }
 
-    /// A number that each commit changes, by whatever process.
+    /// A number that each commit of any process changes.
     fn data_version(&self) -> Result<u64, StoreError> {
         blocking(|| {
             let mut watcher = self.watcher.lock().unwrap_or_else(PoisonError::into_inner);

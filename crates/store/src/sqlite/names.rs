@@ -1,38 +1,24 @@
-//! Names and the numbers that stand for them in rows: tenants, sessions, scopes.
+//! Names, and the numbers that rows use for them: tenants, sessions, scopes.
 
 use std::fmt::Display;
+use std::str::FromStr;
 
-use daybook_domain::{
-    JobKey, Mark, Priority, Scope, ScopeKind, Session, SessionId, SessionKind, Tenant, Timestamp,
-};
+use daybook_domain::{Scope, Session, SessionId, SessionKind, Tenant, Timestamp};
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, RowIndex, params};
 
 use super::connection::Fault;
-use super::jobs;
 use super::listing::{Listing, list};
+use crate::log::SessionRow;
 use crate::ranges;
 
-/// A session's row: what callers know of it, and what only the store needs.
-#[derive(Debug, Clone)]
-pub(super) struct SessionRow {
-    pub(super) no: i64,
-    pub(super) tenant: i64,
-    pub(super) session: Session,
-    /// False while it has only been cited.
-    pub(super) known: bool,
-    pub(super) last_line: u32,
-    pub(super) first_source: Option<String>,
-}
-
-/// Reads one of our own words.
-pub(super) fn word<T>(
+/// Reads a column that holds the name of an enum's variant.
+pub(super) fn parse_column<T: FromStr>(
     row: &Row<'_>,
     column: impl RowIndex + Display,
-    from: fn(&str) -> Option<T>,
 ) -> rusqlite::Result<T> {
     let text: String = row.get(column)?;
-    from(&text).ok_or_else(|| {
+    text.parse().map_err(|_| {
         let what = format!("column {column} holds the unknown word {text:?}");
         rusqlite::Error::FromSqlConversionFailure(0, Type::Text, what.into())
     })
@@ -57,7 +43,7 @@ pub(super) fn find_scope(tx: &Connection, scope: &Scope) -> Result<Option<i64>, 
         "SELECT scope_no FROM scopes JOIN tenants USING (tenant_no)
          WHERE tenant = ? AND kind = ? AND name = ?",
     )?;
-    let key = params![scope.tenant.0, scope.kind.word(), scope.name];
+    let key = params![scope.tenant.0, scope.kind.as_str(), scope.name];
     Ok(find.query_row(key, |row| row.get(0)).optional()?)
 }
 
@@ -67,11 +53,11 @@ pub(super) fn scope_no(tx: &Connection, scope: &Scope) -> Result<i64, Fault> {
     }
     let tenant = tenant_no(tx, &scope.tenant)?;
     tx.prepare_cached("INSERT INTO scopes (tenant_no, kind, name, revision) VALUES (?, ?, ?, 0)")?
-        .execute(params![tenant, scope.kind.word(), scope.name])?;
+        .execute(params![tenant, scope.kind.as_str(), scope.name])?;
     Ok(tx.last_insert_rowid())
 }
 
-/// The scope that a number stands for.
+/// The scope with a number.
 pub(super) fn scope_named(tx: &Connection, no: i64) -> Result<Scope, Fault> {
     let mut find = tx.prepare_cached(
         "SELECT tenant, kind, name FROM scopes JOIN tenants USING (tenant_no) WHERE scope_no = ?",
@@ -83,34 +69,9 @@ pub(super) fn scope_named(tx: &Connection, no: i64) -> Result<Scope, Fault> {
 pub(super) fn scope_of(row: &Row<'_>) -> rusqlite::Result<Scope> {
     Ok(Scope {
         tenant: Tenant(row.get("tenant")?),
-        kind: word(row, "kind", ScopeKind::from_word)?,
+        kind: parse_column(row, "kind")?,
         name: row.get("name")?,
     })
-}
-
-/// Raises the revisions of scopes, each once, with the inputs of their consolidations.
-pub(super) fn raise<'a>(
-    tx: &Connection,
-    scopes: impl IntoIterator<Item = &'a Scope>,
-    now: Timestamp,
-) -> Result<(), Fault> {
-    let scopes: std::collections::BTreeSet<&Scope> = scopes.into_iter().collect();
-    for scope in scopes {
-        raise_one(tx, scope, now)?;
-    }
-    Ok(())
-}
-
-pub(super) fn raise_one(tx: &Connection, scope: &Scope, now: Timestamp) -> Result<u64, Fault> {
-    let no = scope_no(tx, scope)?;
-    let revision = tx
-        .prepare_cached(
-            "UPDATE scopes SET revision = revision + 1 WHERE scope_no = ? RETURNING revision",
-        )?
-        .query_row([no], |row| row.get(0))?;
-    let mark = Mark::at_once(revision, now, Priority::Normal);
-    jobs::mark(tx, &JobKey::Consolidate(scope.clone()), mark)?;
-    Ok(revision)
 }
 
 const SESSION: &str =
@@ -118,7 +79,7 @@ const SESSION: &str =
     switched_off, forked_from, user, surface, first_at, last_at, events, passed, last_line, first_source
     FROM sessions JOIN tenants USING (tenant_no)";
 
-/// The session's row, also when it has only been cited.
+/// The session's row, also of one that has only been cited.
 pub(super) fn find_session(tx: &Connection, id: &SessionId) -> Result<Option<SessionRow>, Fault> {
     let sql = format!("{SESSION} WHERE tenant = ? AND host_id = ? AND agent = ?");
     let mut find = tx.prepare_cached(&sql)?;
@@ -126,7 +87,7 @@ pub(super) fn find_session(tx: &Connection, id: &SessionId) -> Result<Option<Ses
     Ok(find.query_row(key, session_row).optional()?)
 }
 
-/// The session that a number stands for, also when it has only been cited.
+/// The session with a number, also one that has only been cited.
 pub(super) fn session_numbered(tx: &Connection, no: i64) -> Result<Option<SessionRow>, Fault> {
     let sql = format!("{SESSION} WHERE session_no = ?");
     Ok(tx
@@ -147,7 +108,7 @@ pub(super) fn sessions_where(
     list(find.query(values)?, ("sessions", &[0]), decode)
 }
 
-/// The number of a session; one that is not there is noted as cited.
+/// The number of a session; a missing one is inserted as cited.
 pub(super) fn session_no(tx: &Connection, id: &SessionId) -> Result<i64, Fault> {
     if let Some(row) = find_session(tx, id)? {
         return Ok(row.no);
@@ -162,12 +123,12 @@ pub(super) fn session_no(tx: &Connection, id: &SessionId) -> Result<i64, Fault> 
         tenant,
         id.agent,
         id.host_id,
-        SessionKind::Root.word()
+        SessionKind::Root.as_str()
     ])?;
     Ok(tx.last_insert_rowid())
 }
 
-/// Columns by their places: looking their names up takes longer than the query.
+/// Columns by position: looking up their names takes longer than the query.
 fn session_row(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
     let id = SessionId {
         tenant: Tenant(row.get(2)?),
@@ -177,7 +138,7 @@ fn session_row(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
     let session = Session {
         id,
         label: row.get::<_, Option<String>>(6)?.unwrap_or_default(),
-        kind: word(row, 7, SessionKind::from_word)?,
+        kind: parse_column(row, 7)?,
         memory_off: row.get(8)?,
         switched_off: row.get(9)?,
         forked_from: row.get(10)?,
@@ -186,7 +147,7 @@ fn session_row(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
         first_at: Timestamp(row.get(13)?),
         last_at: Timestamp(row.get(14)?),
         events: daybook_domain::EventSeq(row.get(15)?),
-        passed: ranges::read(&row.get::<_, String>(16)?),
+        passed: ranges::parse(&row.get::<_, String>(16)?),
     };
     Ok(SessionRow {
         no: row.get(0)?,

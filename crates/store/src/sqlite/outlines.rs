@@ -1,19 +1,20 @@
-//! What ranking needs of each document: its terms, who said it and when, and who was beside it.
+//! What ranking needs of each document: its terms, its origin and time, and the documents beside it.
 
-use daybook_domain::index::{DocumentNo, Layer, Outline, Terms};
+use daybook_domain::index::{DocumentNo, DocumentOutline, MemoryLayer, Terms};
 use daybook_domain::{Origin, Tenant, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
+use strum::VariantArray;
 
 use super::connection::Fault;
-use super::index::Mark;
-use super::names::{find_tenant, word};
-use super::vectors;
+use super::index_words::Mark;
+use super::names::{find_tenant, parse_column};
+use super::vector_rows;
 use crate::documents::{ENTRIES, SAID, event_doc, observation_doc};
 
-/// Documents whose numbers differ by no more are read in one go, and those between them passed over.
+/// Documents whose numbers differ by no more are read in one pass, and those between them skipped.
 const NEIGHBOURS: i64 = 16;
 
-/// A document on its way into the index.
+/// A document to be indexed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NewDocument {
     pub(super) doc: i64,
@@ -23,10 +24,10 @@ pub(super) struct NewDocument {
     at: Timestamp,
 }
 
-/// Whose a document is: events are a root's, because a root may change projects.
+/// The owner of a document: of an event its root, because a root may change projects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Owner {
-    Nobody,
+    None,
     Root(i64),
     Scope(i64),
 }
@@ -34,7 +35,7 @@ enum Owner {
 impl Owner {
     fn to_row(self) -> i64 {
         match self {
-            Self::Nobody => 0,
+            Self::None => 0,
             Self::Root(no) => -no,
             Self::Scope(no) => no,
         }
@@ -52,13 +53,13 @@ impl NewDocument {
         Self {
             doc: event_doc(no, origin),
             tenant,
-            owner: root.map_or(Owner::Nobody, Owner::Root),
+            owner: root.map_or(Owner::None, Owner::Root),
             origin: Some(origin),
             at,
         }
     }
 
-    /// An observation, of the time of the evidence that lends it its words.
+    /// An observation, with the time of the evidence that provides its words.
     pub(super) fn observation(
         tx: &Connection,
         no: i64,
@@ -90,24 +91,24 @@ impl NewDocument {
         }
     }
 
-    /// The document with this number, from its own rows; `None` when it is gone.
-    pub(super) fn known(tx: &Connection, doc: DocumentNo) -> Result<Option<Self>, Fault> {
+    /// Loads the document with this number from its own rows; `None` when it is gone.
+    pub(super) fn load(tx: &Connection, doc: DocumentNo) -> Result<Option<Self>, Fault> {
         let no = doc.row();
         match doc.layer() {
-            Layer::Event => {
+            MemoryLayer::Event => {
                 let mut find = tx.prepare_cached(
                     "SELECT tenant_no, root_no, origin, at FROM events
                      JOIN sessions USING (session_no) LEFT JOIN places USING (place_no)
                      WHERE event_no = ?",
                 )?;
                 let event = |row: &Row<'_>| {
-                    let origin = word(row, 2, Origin::from_word)?;
-                    let said = (origin, Timestamp(row.get(3)?));
-                    Ok(Self::event(no, row.get(0)?, row.get(1)?, said))
+                    let origin = parse_column::<Origin>(row, 2)?;
+                    let origin_and_time = (origin, Timestamp(row.get(3)?));
+                    Ok(Self::event(no, row.get(0)?, row.get(1)?, origin_and_time))
                 };
                 Ok(find.query_row([no], event).optional()?)
             }
-            Layer::Observation => {
+            MemoryLayer::Observation => {
                 let mut find = tx.prepare_cached(
                     "SELECT tenant_no, scope_no FROM observations JOIN scopes USING (scope_no)
                      WHERE observation_no = ? AND holds",
@@ -118,7 +119,7 @@ impl NewDocument {
                     .map(|(tenant, scope)| Self::observation(tx, no, tenant, scope))
                     .transpose()
             }
-            Layer::Entry => {
+            MemoryLayer::Entry => {
                 let mut find = tx.prepare_cached(
                     "SELECT tenant_no, scope_no, at FROM ix_entries JOIN ix_files USING (file_no)
                      JOIN scopes USING (scope_no) WHERE entry_no = ?",
@@ -132,12 +133,12 @@ impl NewDocument {
         }
     }
 
-    /// What a search can be narrowed to.
+    /// The marks that searches are narrowed by.
     pub(super) fn marks(&self) -> Vec<Mark> {
         let mut marks = vec![Mark::Tenant(self.tenant)];
         marks.extend(self.origin.map(Mark::Origin));
         match self.owner {
-            Owner::Nobody => {}
+            Owner::None => {}
             Owner::Root(no) => marks.push(Mark::Root(no)),
             Owner::Scope(no) => marks.push(Mark::Scope(no)),
         }
@@ -145,19 +146,19 @@ impl NewDocument {
     }
 }
 
-/// An origin as its place in the list of all.
+/// An origin as its position in the list of all.
 pub(super) fn origin_no(origin: Option<Origin>) -> i64 {
-    let place = origin.and_then(|origin| Origin::ALL.iter().position(|&o| o == origin));
+    let place = origin.and_then(|origin| Origin::VARIANTS.iter().position(|&o| o == origin));
     place.and_then(|at| i64::try_from(at).ok()).unwrap_or(-1)
 }
 
-/// The origin at such a place.
+/// The origin at such a position.
 pub(super) fn origin_of(no: i64) -> Option<Origin> {
-    Origin::ALL.get(usize::try_from(no).ok()?).copied()
+    Origin::VARIANTS.get(usize::try_from(no).ok()?).copied()
 }
 
-/// Keeps the outline of a document. What tools did gets no vectors: there is much of it, and little of
-/// that is asked for in other words than its own.
+/// Stores the outline of a document. Events of tools get no vectors: there are many, and few are searched for
+/// in other words than their own.
 pub(super) fn put(tx: &Connection, document: &NewDocument, tokens: &str) -> Result<(), Fault> {
     put_terms(tx, document, tokens)?;
     if document.doc >= SAID {
@@ -167,7 +168,7 @@ pub(super) fn put(tx: &Connection, document: &NewDocument, tokens: &str) -> Resu
     Ok(())
 }
 
-/// Keeps the terms of a document.
+/// Stores the terms of a document.
 pub(super) fn put_terms(
     tx: &Connection,
     document: &NewDocument,
@@ -188,12 +189,12 @@ pub(super) fn put_terms(
     Ok(())
 }
 
-/// Whether a document has no outline, or the one that [`put`] makes of its rows and these tokens. Under which
-/// root an event happened may have been found out since.
-pub(super) fn is_own(tx: &Connection, doc: i64, tokens: &str) -> Result<bool, Fault> {
+/// Whether a document has no outline, or the one that [`put`] derives from its rows and these tokens. Ignores
+/// the root of an event, which may have been found later.
+pub(super) fn is_current(tx: &Connection, doc: i64, tokens: &str) -> Result<bool, Fault> {
     let mut find =
         tx.prepare_cached("SELECT tenant_no, owner, origin, at, terms FROM ix_docs WHERE doc = ?")?;
-    let Some(own) = NewDocument::known(tx, DocumentNo(doc))? else {
+    let Some(own) = NewDocument::load(tx, DocumentNo(doc))? else {
         return Ok(true);
     };
     let is_same = |row: &Row<'_>| {
@@ -207,23 +208,23 @@ pub(super) fn is_own(tx: &Connection, doc: i64, tokens: &str) -> Result<bool, Fa
     Ok(find.query_row([doc], is_same).optional()?.unwrap_or(true))
 }
 
-/// Changes when a document was said, where its words stay the same.
+/// Changes the time of a document whose words stay the same.
 pub(super) fn set_time(tx: &Connection, doc: i64, at: Timestamp) -> Result<(), Fault> {
     tx.prepare_cached("UPDATE ix_docs SET at = ?2 WHERE doc = ?1 AND at <> ?2")?
         .execute([doc, at.0])?;
     Ok(())
 }
 
-/// Forgets the outline of a document, and its vectors.
+/// Deletes the outline of a document, and its vectors.
 pub(super) fn forget(tx: &Connection, doc: i64) -> Result<(), Fault> {
     for table in ["ix_docs", "ix_unembedded"] {
         tx.prepare_cached(&format!("DELETE FROM {table} WHERE doc = ?"))?
             .execute([doc])?;
     }
-    vectors::forget(tx, doc)
+    vector_rows::forget(tx, doc)
 }
 
-/// Forgets the outlines of all documents, and their vectors. What is indexed next gets vectors of the same
+/// Deletes the outlines of all documents, and their vectors. Documents indexed later get vectors of the same
 /// models.
 pub(super) fn clear(tx: &Connection) -> Result<(), Fault> {
     for table in ["ix_docs", "ix_unembedded", "ix_vectors", "ix_signs"] {
@@ -237,11 +238,11 @@ pub(super) fn outlines(
     tenant: &Tenant,
     docs: &[DocumentNo],
     model: Option<&str>,
-) -> Result<Vec<Outline>, Fault> {
+) -> Result<Vec<DocumentOutline>, Fault> {
     let Some(no) = find_tenant(tx, tenant)? else {
         return Ok(Vec::new());
     };
-    let with_vectors = model.is_some() && vectors::model(tx, tenant)?.as_deref() == model;
+    let with_vectors = model.is_some() && vector_rows::model(tx, tenant)?.as_deref() == model;
     let mut find = tx.prepare_cached(if with_vectors {
         "SELECT origin, at, terms, vectors, doc FROM ix_docs LEFT JOIN ix_vectors USING (doc)
          WHERE doc BETWEEN ? AND ? AND tenant_no = ? ORDER BY doc"
@@ -250,7 +251,7 @@ pub(super) fn outlines(
          WHERE doc BETWEEN ? AND ? AND tenant_no = ? ORDER BY doc"
     })?;
     let mut found = Vec::with_capacity(docs.len());
-    // Going on to the next row is much cheaper than looking for it.
+    // Stepping to the next row is much cheaper than looking it up.
     for run in docs.chunk_by(|one, next| {
         (one.0.saturating_add(1)..=one.0.saturating_add(NEIGHBOURS)).contains(&next.0)
     }) {
@@ -270,11 +271,11 @@ pub(super) fn outlines(
     Ok(found)
 }
 
-/// What is damaged is empty, and keeps nothing else from being found.
-fn outline(doc: DocumentNo, row: &Row<'_>) -> rusqlite::Result<Outline> {
+/// A damaged outline is read as empty, so that other documents can still be found.
+fn outline(doc: DocumentNo, row: &Row<'_>) -> rusqlite::Result<DocumentOutline> {
     let terms = row.get_ref(2)?.as_bytes().unwrap_or_default();
-    let vectors = vectors::unsealed(row.get_ref(3)?.as_bytes().unwrap_or_default());
-    Ok(Outline {
+    let vectors = vector_rows::checked_vectors(row.get_ref(3)?.as_bytes().unwrap_or_default());
+    Ok(DocumentOutline {
         doc,
         origin: origin_of(row.get(0)?),
         at: Timestamp(row.get(1)?),

@@ -5,15 +5,17 @@ use std::collections::BTreeSet;
 use daybook_domain::{
     ObservationId, ObservationKind, Place, Project, Scope, ScopeKind, Tenant, Timestamp,
 };
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, ToSql, params};
 
 use super::SqliteStore;
 use super::connection::Fault;
-use super::evidence_rows::{self, Touched};
+use super::evidence_rows;
 use super::listing::{Listing, list};
-use super::names::{raise, scope_no, scope_of, tenant_no, word};
-use super::sessions::event_nos;
+use super::names::{parse_column, scope_no, scope_of, tenant_no};
+use super::revisions::raise;
+use super::row_numbers::event_nos;
 use crate::bounds::STEP_ROWS;
+use crate::evidence::TouchedObservations;
 
 fn root_no(tx: &Connection, tenant: i64, root: &str) -> Result<i64, Fault> {
     let key = params![tenant, root];
@@ -47,15 +49,15 @@ pub(super) fn place_no(tx: &Connection, tenant: i64, place: &Place) -> Result<(i
     Ok((tx.last_insert_rowid(), root))
 }
 
-/// Notes that a session has events at a place.
+/// Records that a session has events at a place.
 pub(super) fn note(tx: &Connection, session: i64, place: i64) -> Result<(), Fault> {
     tx.prepare_cached("INSERT OR IGNORE INTO session_places (session_no, place_no) VALUES (?, ?)")?
         .execute([session, place])?;
     Ok(())
 }
 
-/// Notes that a session may have lost its last events at a place.
-pub(super) fn look_again(tx: &Connection, session: i64, place: i64) -> Result<(), Fault> {
+/// Deletes a session's link to a place at which it has no events left.
+pub(super) fn unlink_if_empty(tx: &Connection, session: i64, place: i64) -> Result<(), Fault> {
     let (from, to) = event_nos(session);
     tx.prepare_cached(
         "DELETE FROM session_places WHERE session_no = ?1 AND place_no = ?2 AND NOT EXISTS
@@ -99,12 +101,18 @@ pub(super) fn places(
     })
 }
 
-pub(super) fn projects(tx: &Connection, tenant: &Tenant) -> Result<Listing<Project>, Fault> {
-    let mut find = tx.prepare_cached(
+/// Projects of a tenant by key and identity, from `behind` such a pair on: `values` are the tenant, the pair and
+/// how many.
+pub(super) fn projects(
+    tx: &Connection,
+    behind: &str,
+    values: &[&dyn ToSql],
+) -> Result<Listing<Project>, Fault> {
+    let mut find = tx.prepare_cached(&format!(
         "SELECT key, identity, guessed FROM projects JOIN tenants USING (tenant_no)
-         WHERE tenant = ? ORDER BY key, identity",
-    )?;
-    list(find.query([&tenant.0])?, ("projects", &[0, 1]), |row| {
+         WHERE tenant = ? AND (key, identity) {behind} (?, ?) ORDER BY key, identity LIMIT ?"
+    ))?;
+    list(find.query(values)?, ("projects", &[0, 1]), |row| {
         Ok(Project {
             key: row.get(0)?,
             identity: row.get(1)?,
@@ -114,8 +122,8 @@ pub(super) fn projects(tx: &Connection, tenant: &Tenant) -> Result<Listing<Proje
 }
 
 impl SqliteStore {
-    /// Moves what was observed there, in as many transactions as it takes, and assigns in the last of
-    /// them: until then the root shows that there is something left to do.
+    /// Moves a root's evidence to its project, in as many transactions as it takes, and assigns the root in the
+    /// last of them: until then the root shows that there is something left to do.
     pub(super) fn assign(
         &self,
         tenant: &Tenant,
@@ -142,7 +150,7 @@ impl SqliteStore {
     }
 }
 
-/// Forgets what an identity stands for.
+/// Deletes the project of an identity.
 pub(super) fn forget_identity(
     tx: &Connection,
     tenant: &Tenant,
@@ -154,23 +162,32 @@ pub(super) fn forget_identity(
     Ok(forget.execute(params![number, identity])? > 0)
 }
 
-/// Whether there is nothing to change and nothing left to move.
+/// Whether the root is assigned already and no evidence is left to move.
 fn is_assigned(
     tx: &Connection,
     tenant: &Tenant,
     root: &str,
     (project, derived): (&Project, bool),
 ) -> Result<bool, Fault> {
-    let known = projects(tx, tenant)?.rows.contains(project);
+    let mut find = tx.prepare_cached(
+        "SELECT 1 FROM projects JOIN tenants USING (tenant_no)
+         WHERE tenant = ? AND identity = ? AND key = ? AND guessed = ?",
+    )?;
+    let known = find.exists(params![
+        tenant.0,
+        project.identity,
+        project.key,
+        project.guessed
+    ])?;
     let mut find = tx.prepare_cached(
         "SELECT 1 FROM roots JOIN tenants USING (tenant_no)
          WHERE tenant = ? AND root = ? AND project = ? AND derived = ?",
     )?;
     let assigned = find.exists(params![tenant.0, root, project.key, derived])?;
-    Ok(known && assigned && misplaced(tx, tenant, root, project)?.is_empty())
+    Ok(known && assigned && misplaced_evidence(tx, tenant, root, project)?.is_empty())
 }
 
-/// Notes the project and where the root belongs, and returns the scopes that this concerns.
+/// Stores the project and the root's assignment, and returns the scopes concerned.
 fn assign(
     tx: &Connection,
     tenant: &Tenant,
@@ -209,8 +226,8 @@ fn assign(
     Ok(names.map(scope).collect())
 }
 
-/// Numbers of a tenant's evidence of `root` that lies in another project's scope, and that scope.
-fn misplaced(
+/// Numbers of a tenant's evidence of `root` in the scopes of other projects, with these scopes.
+fn misplaced_evidence(
     tx: &Connection,
     tenant: &Tenant,
     root: &str,
@@ -228,7 +245,7 @@ fn misplaced(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Moves some of what was observed under `root`, and says how many pieces of evidence.
+/// Moves some of the evidence of `root`, and returns how many pieces.
 fn move_step(
     tx: &Connection,
     tenant: &Tenant,
@@ -237,9 +254,9 @@ fn move_step(
     concerned: &mut BTreeSet<Scope>,
 ) -> Result<usize, Fault> {
     move_retractions(tx, tenant, root, project)?;
-    let misplaced = misplaced(tx, tenant, root, project)?;
-    let mut touched = Touched::default();
-    for (evidence_no, from) in &misplaced {
+    let misplaced_evidence = misplaced_evidence(tx, tenant, root, project)?;
+    let mut touched = TouchedObservations::default();
+    for (evidence_no, from) in &misplaced_evidence {
         let to = Scope {
             name: project.key.clone(),
             ..from.clone()
@@ -247,10 +264,10 @@ fn move_step(
         evidence_rows::move_to(tx, *evidence_no, &to, &mut touched)?;
     }
     concerned.extend(evidence_rows::settle(tx, &touched)?.scopes);
-    Ok(misplaced.len())
+    Ok(misplaced_evidence.len())
 }
 
-/// What a person took back stays taken back under the new name.
+/// Moves a root's retractions to its new project, so that they still apply there.
 fn move_retractions(
     tx: &Connection,
     tenant: &Tenant,
@@ -270,7 +287,7 @@ fn move_retractions(
             name: project.key.clone(),
             ..scope_of(row)?
         };
-        let kind = word(row, "what", ObservationKind::from_word)?;
+        let kind = parse_column::<ObservationKind>(row, "what")?;
         let id = ObservationId::of(&to, kind, &row.get::<_, String>("text")?);
         let key: [i64; 4] = [row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?];
         moves.push((key, to, id));

@@ -1,25 +1,26 @@
-//! Asking the index: how often words occur, and which documents hold them.
+//! Queries of the index: how often words occur, and which documents contain them.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
-use daybook_domain::index::{Document, DocumentNo, Filter, Found, Step, TermStats};
-use daybook_domain::limits::COUNTED;
-use daybook_domain::{
-    EventSeq, ObservationId, ObservationKind, Origin, Scope, ScopeKind, Tenant, Timestamp,
+use daybook_domain::index::{
+    CandidateQuery, DocumentKind, DocumentNo, IndexedDocument, SearchFilter, TermStats,
 };
+use daybook_domain::limits::COUNTED;
+use daybook_domain::{EventSeq, ObservationId, Scope, ScopeKind, Tenant, Timestamp};
 use memchr::memmem::Finder;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::connection::Fault;
 use super::evidence_rows;
-use super::index::{Mark, whole_word};
-use super::listing::is_of_a_value;
-use super::names::{find_scope, find_tenant, scope_of, session_id_of, word};
-use super::sessions::seq_of;
+use super::index_words::{Mark, whole_word};
+use super::listing::is_invalid_value;
+use super::names::{find_scope, find_tenant, parse_column, scope_of, session_id_of};
+use super::outlines::origin_no;
+use super::row_numbers::seq_of;
 use super::term_counts::{self, TermCounts};
 use crate::bounds::{DOCUMENT_TEXT, head};
-use crate::documents::{ENTRIES, OBSERVATIONS, SAID, Stretch, stretches};
+use crate::documents::{DocumentRange, ENTRIES, OBSERVATIONS, SAID, document_ranges};
 
 pub(super) fn term_stats(
     tx: &Connection,
@@ -41,16 +42,16 @@ pub(super) fn term_stats(
     } else {
         stats_of_one(tx, known, &words, &quoted(&mark))?
     };
-    let mark = Held::of(&mark);
+    let mark = WordFinder::of(&mark);
     stats.documents += pending.count(std::slice::from_ref(&mark));
     for (word, frequency) in words.iter().zip(&mut stats.frequencies) {
-        *frequency += pending.count(&[Held::of(word), mark.clone()]);
+        *frequency += pending.count(&[WordFinder::of(word), mark.clone()]);
         *frequency = (*frequency).min(COUNTED);
     }
     Ok(stats)
 }
 
-/// The index's counts of what carries a tenant's mark.
+/// Counts documents that carry a tenant's mark.
 fn stats_of_one(
     tx: &Connection,
     known: &TermCounts,
@@ -66,7 +67,7 @@ fn stats_of_one(
     })
 }
 
-/// With one tenant, which is nearly always so, the index's own counts are the tenant's.
+/// Counts all documents. With one tenant, which is nearly always so, these are the tenant's.
 fn stats_of_all(tx: &Connection, known: &TermCounts, words: &[String]) -> Result<TermStats, Fault> {
     let queries: Vec<String> = words.iter().map(|word| quoted(word)).collect();
     Ok(TermStats {
@@ -83,8 +84,8 @@ pub(super) fn is_only_tenant(tx: &Connection) -> Result<bool, Fault> {
 pub(super) fn matches(
     tx: &Connection,
     tenant: &Tenant,
-    steps: &[Step],
-    filter: &Filter,
+    steps: &[CandidateQuery],
+    filter: &SearchFilter,
 ) -> Result<Vec<DocumentNo>, Fault> {
     let parts = searched_parts(tx, tenant, filter)?;
     let pending = Pending::load(tx)?;
@@ -104,29 +105,34 @@ pub(super) fn documents(
     tx: &Connection,
     tenant: &Tenant,
     docs: &[DocumentNo],
-) -> Result<Vec<Document>, Fault> {
+) -> Result<Vec<IndexedDocument>, Fault> {
     let mut documents = Vec::with_capacity(docs.len());
     for doc in docs {
-        documents.extend(load(tx, doc.0)?.filter(|document| is_of(document, tenant)));
+        documents.extend(load(tx, doc.0)?.filter(|document| is_of_tenant(document, tenant)));
     }
     Ok(documents)
 }
 
-/// Whether a document is a tenant's: whatever says where it is from says whose it is.
-fn is_of(document: &Document, tenant: &Tenant) -> bool {
+/// Whether a document is a tenant's. Its session or scope names the tenant.
+fn is_of_tenant(document: &IndexedDocument, tenant: &Tenant) -> bool {
     let session = document.session.as_ref().map(|(id, _)| &id.tenant);
     let scope = document.scope.as_ref().map(|scope| &scope.tenant);
     session.or(scope) == Some(tenant)
 }
 
+/// Documents that are read before the share admitted by a filter is estimated.
+const SAMPLED_DOCUMENTS: usize = 64;
+/// A filter that admits fewer than one in so many admits few.
+const FEW_RATIO: usize = 4;
+
 /// Documents that wait to be moved into the index, each with its words between blanks.
 struct Pending(Vec<(i64, Vec<u8>)>);
 
-/// A word between blanks, so that it is found whole, ready to be looked for in many documents.
+/// A word between blanks, so that only whole words match, prepared for searching many documents.
 #[derive(Clone)]
-struct Held(Finder<'static>);
+struct WordFinder(Finder<'static>);
 
-impl Held {
+impl WordFinder {
     fn of(word: &str) -> Self {
         Self(Finder::new(&between_blanks(word)).into_owned())
     }
@@ -139,7 +145,7 @@ impl Held {
 impl Pending {
     fn load(tx: &Connection) -> Result<Self, Fault> {
         let mut find = tx.prepare_cached("SELECT doc, words FROM ix_pending")?;
-        // Damaged words find nothing, and keep nothing else from being found.
+        // A document with damaged words matches nothing, and other documents are still found.
         let rows = find.query_map([], |row| {
             let words = row.get_ref(1)?.as_bytes().unwrap_or_default();
             Ok((row.get(0)?, words.to_vec()))
@@ -147,23 +153,23 @@ impl Pending {
         Ok(Self(rows.collect::<Result<_, _>>()?))
     }
 
-    /// How many hold all of these words.
-    fn count(&self, words: &[Held]) -> u64 {
-        let holding = self.0.iter().filter(|(_, held)| holds_all(held, words));
+    /// Counts the documents that contain all of these words.
+    fn count(&self, words: &[WordFinder]) -> u64 {
+        let holding = self.0.iter().filter(|(_, held)| contains_all(held, words));
         holding.count() as u64
     }
 
-    /// Those of a part that hold all of these words.
-    fn matches(&self, part: &Part, words: &[Held]) -> impl Iterator<Item = i64> {
+    /// The documents of a part that contain all of these words.
+    fn matches(&self, part: &SearchPart, words: &[WordFinder]) -> impl Iterator<Item = i64> {
         let range = part.from..=part.to;
         let lying = self.0.iter().filter(move |(doc, _)| range.contains(doc));
         lying
-            .filter(move |(_, held)| holds_all(held, words) && part.admits(held))
+            .filter(move |(_, held)| contains_all(held, words) && part.admits(held))
             .map(|&(doc, _)| doc)
     }
 }
 
-fn holds_all(held: &[u8], words: &[Held]) -> bool {
+fn contains_all(held: &[u8], words: &[WordFinder]) -> bool {
     words.iter().all(|word| word.is_in(held))
 }
 
@@ -171,19 +177,43 @@ pub(super) fn between_blanks(word: &str) -> String {
     format!(" {word} ")
 }
 
-/// A stretch of documents that is searched, and the marks that they must carry besides the words, at
-/// least one of each group.
-struct Part {
+/// A range of documents that is searched, and the marks that they must carry besides the words, at least one of
+/// each group.
+struct SearchPart {
     from: i64,
     to: i64,
     groups: Vec<Vec<String>>,
-    /// Whether any of its documents is in the index; they may all wait.
+    /// The same conditions on the rows of documents.
+    own: RowFilter,
+    /// Whether any of its documents is in the index; all may be pending.
     is_indexed: bool,
 }
 
-/// What is searched, from the greatest documents down. Each part costs a look into every piece of the
-/// index.
-fn searched_parts(tx: &Connection, tenant: &Tenant, filter: &Filter) -> Result<Vec<Part>, Fault> {
+/// Conditions on the rows of documents that a filter admits.
+#[derive(Clone)]
+struct RowFilter {
+    tenant: i64,
+    /// `None` for all of the tenant's.
+    owners: Option<HashSet<i64>>,
+    /// Empty for all.
+    origins: Vec<i64>,
+}
+
+impl RowFilter {
+    fn admits(&self, (tenant, owner, origin): (i64, i64, i64)) -> bool {
+        let owned = |owners: &HashSet<i64>| owners.contains(&owner);
+        tenant == self.tenant
+            && self.owners.as_ref().is_none_or(owned)
+            && (self.origins.is_empty() || self.origins.contains(&origin))
+    }
+}
+
+/// The ranges to search, from the greatest documents down. Each costs a look-up in every piece of the index.
+fn searched_parts(
+    tx: &Connection,
+    tenant: &Tenant,
+    filter: &SearchFilter,
+) -> Result<Vec<SearchPart>, Fault> {
     let Some(no) = find_tenant(tx, tenant)? else {
         return Ok(Vec::new());
     };
@@ -193,7 +223,7 @@ fn searched_parts(tx: &Connection, tenant: &Tenant, filter: &Filter) -> Result<V
     }
     if let Some(scopes) = &filter.scopes {
         let own: Vec<&Scope> = scopes.iter().filter(|s| &s.tenant == tenant).collect();
-        // No event carries the mark of a scope, and nothing else that of a root.
+        // Only entries and observations carry the mark of a scope, and only events that of a root.
         let mut marks = scope_marks(tx, &own)?;
         marks.extend(root_marks(tx, &own)?);
         if marks.is_empty() {
@@ -201,24 +231,32 @@ fn searched_parts(tx: &Connection, tenant: &Tenant, filter: &Filter) -> Result<V
         }
         groups.push(words_of(&marks));
     }
-    let part = |stretch: Stretch| {
+    let own = RowFilter {
+        tenant: no,
+        owners: owners(tx, tenant, filter)?,
+        origins: Vec::new(),
+    };
+    let part = |range: DocumentRange| {
         let mut groups = groups.clone();
-        if !stretch.origins.is_empty() {
-            let marks: Vec<Mark> = stretch.origins.into_iter().map(Mark::Origin).collect();
+        let mut own = own.clone();
+        own.origins = range.origins.iter().map(|&o| origin_no(Some(o))).collect();
+        if !range.origins.is_empty() {
+            let marks: Vec<Mark> = range.origins.into_iter().map(Mark::Origin).collect();
             groups.push(words_of(&marks));
         }
-        let (from, to) = (stretch.from, stretch.to);
+        let (from, to) = (range.from, range.to);
         let mut find = tx.prepare_cached(
             "SELECT EXISTS (SELECT 1 FROM ix_text_docsize WHERE id BETWEEN ? AND ?)",
         )?;
-        Ok(Part {
+        Ok(SearchPart {
             from,
             to,
             groups,
+            own,
             is_indexed: find.query_row([from, to], |row| row.get(0))?,
         })
     };
-    stretches(filter).into_iter().map(part).collect()
+    document_ranges(filter).into_iter().map(part).collect()
 }
 
 fn scope_marks(tx: &Connection, scopes: &[&Scope]) -> Result<Vec<Mark>, Fault> {
@@ -229,7 +267,7 @@ fn scope_marks(tx: &Connection, scopes: &[&Scope]) -> Result<Vec<Mark>, Fault> {
     Ok(marks)
 }
 
-/// Events belong to the scopes of projects, by the root that they happened under.
+/// Events belong to the scopes of projects, through the root under which they happened.
 fn root_marks(tx: &Connection, scopes: &[&Scope]) -> Result<Vec<Mark>, Fault> {
     let mut marks = Vec::new();
     for scope in scopes {
@@ -238,7 +276,7 @@ fn root_marks(tx: &Connection, scopes: &[&Scope]) -> Result<Vec<Mark>, Fault> {
     Ok(marks)
 }
 
-/// The roots of a project's scope; none of another scope.
+/// The roots of a project's scope; none for another scope.
 pub(super) fn roots_of(tx: &Connection, scope: &Scope) -> Result<Vec<i64>, Fault> {
     if scope.kind != ScopeKind::Project {
         return Ok(Vec::new());
@@ -254,8 +292,8 @@ fn words_of(marks: &[Mark]) -> Vec<String> {
     marks.iter().map(|mark| mark.word()).collect()
 }
 
-impl Part {
-    /// The query for documents of this part that hold all of `words`.
+impl SearchPart {
+    /// The query for documents of this part that contain all of `words`.
     fn query(&self, words: &[String]) -> String {
         let mut conditions: Vec<String> = words.iter().map(|word| quoted(word)).collect();
         for group in &self.groups {
@@ -265,9 +303,9 @@ impl Part {
         conditions.join(" AND ")
     }
 
-    /// Whether a waiting document of this part carries the marks.
+    /// Whether a pending document of this part carries the marks.
     fn admits(&self, held: &[u8]) -> bool {
-        let holds = |word: &String| Held::of(word).is_in(held);
+        let holds = |word: &String| WordFinder::of(word).is_in(held);
         let any = |group: &Vec<String>| group.iter().any(holds);
         self.groups.iter().all(any)
     }
@@ -277,12 +315,12 @@ pub(super) fn quoted(word: &str) -> String {
     format!("\"{word}\"")
 }
 
-/// The newest documents that hold all of a step's words.
+/// The newest documents that contain all of a step's words.
 fn matches_of(
     tx: &Connection,
-    parts: &[Part],
+    parts: &[SearchPart],
     pending: &Pending,
-    step: &Step,
+    step: &CandidateQuery,
 ) -> Result<Vec<i64>, Fault> {
     let mut docs = Vec::new();
     if step.all_of.is_empty() {
@@ -293,10 +331,14 @@ fn matches_of(
         "SELECT rowid FROM ix_text WHERE ix_text MATCH ? AND rowid BETWEEN ? AND ?
          ORDER BY rowid DESC LIMIT ?",
     )?;
-    let held: Vec<Held> = words.iter().map(|word| Held::of(word)).collect();
+    let held: Vec<WordFinder> = words.iter().map(|word| WordFinder::of(word)).collect();
     for part in parts {
         docs.extend(pending.matches(part, &held));
         if !part.is_indexed {
+            continue;
+        }
+        if let Some(own) = newest_own(tx, part, &words, step.limit)? {
+            docs.extend(own);
             continue;
         }
         let range = params![part.query(&words), part.from, part.to, step.limit];
@@ -310,17 +352,62 @@ fn matches_of(
     Ok(docs)
 }
 
-/// The document with this number; `None` when what it stood for is gone, or is damaged: one row keeps no
-/// other from being found.
-pub(super) fn load(tx: &Connection, doc: i64) -> Result<Option<Document>, Fault> {
+/// The newest of a part's documents that contain all of these words, for filters that admit most of these
+/// documents: then it is cheaper to read each document's row than to have the index intersect the words with a
+/// mark that nearly every document carries. `None` where few are admitted, or no mark is required.
+fn newest_own(
+    tx: &Connection,
+    part: &SearchPart,
+    words: &[String],
+    limit: usize,
+) -> Result<Option<Vec<i64>>, Fault> {
+    if part.groups.is_empty() {
+        return Ok(None);
+    }
+    let holding: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+    let mut find = tx.prepare_cached(
+        "SELECT rowid FROM ix_text WHERE ix_text MATCH ? AND rowid BETWEEN ? AND ?
+         ORDER BY rowid DESC LIMIT ?",
+    )?;
+    let mut row_of =
+        tx.prepare_cached("SELECT tenant_no, owner, origin FROM ix_docs WHERE doc = ?")?;
+    let most = limit
+        .saturating_mul(FEW_RATIO)
+        .saturating_add(SAMPLED_DOCUMENTS);
+    let range = params![holding.join(" AND "), part.from, part.to, most];
+    let mut rows = find.query(range)?;
+    let (mut own, mut looked_at) = (Vec::new(), 0);
+    while let Some(row) = rows.next()? {
+        let doc: i64 = row.get(0)?;
+        let known = row_of.query_row([doc], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
+        if known
+            .optional()?
+            .is_some_and(|known| part.own.admits(known))
+        {
+            own.push(doc);
+        }
+        looked_at += 1;
+        if own.len() == limit {
+            return Ok(Some(own));
+        }
+        if looked_at >= SAMPLED_DOCUMENTS && own.len() * FEW_RATIO < looked_at {
+            return Ok(None);
+        }
+    }
+    Ok((looked_at < most).then_some(own))
+}
+
+/// The document with this number; `None` when its row is gone or damaged, so that other documents can still be
+/// found.
+pub(super) fn load(tx: &Connection, doc: i64) -> Result<Option<IndexedDocument>, Fault> {
     match load_sound(tx, doc) {
-        Err(Fault::Sql(error)) if is_of_a_value(&error) => Ok(None),
+        Err(Fault::Sql(error)) if is_invalid_value(&error) => Ok(None),
         loaded => loaded,
     }
 }
 
-/// What a document says, and what makes it understandable; empty when it is gone or damaged. Events are many,
-/// so of one nothing else is read.
+/// A document's text and context; empty when it is gone or damaged. Events are many, so only these columns of
+/// an event are read.
 pub(super) fn text_of(tx: &Connection, doc: i64) -> Result<(String, Option<String>), Fault> {
     if doc >= OBSERVATIONS {
         let document = load(tx, doc)?;
@@ -329,12 +416,12 @@ pub(super) fn text_of(tx: &Connection, doc: i64) -> Result<(String, Option<Strin
     let mut find = tx.prepare_cached("SELECT text FROM events WHERE event_no = ?")?;
     let text = |row: &Row<'_>| Ok(head(row.get_ref(0)?.as_str()?, DOCUMENT_TEXT).to_owned());
     match find.query_row([doc & !SAID], text).optional() {
-        Err(error) if is_of_a_value(&error) => Ok(Default::default()),
+        Err(error) if is_invalid_value(&error) => Ok(Default::default()),
         text => Ok((text?.unwrap_or_default(), None)),
     }
 }
 
-fn load_sound(tx: &Connection, doc: i64) -> Result<Option<Document>, Fault> {
+fn load_sound(tx: &Connection, doc: i64) -> Result<Option<IndexedDocument>, Fault> {
     if doc >= ENTRIES {
         load_entry(tx, doc - ENTRIES)
     } else if doc >= OBSERVATIONS {
@@ -344,7 +431,7 @@ fn load_sound(tx: &Connection, doc: i64) -> Result<Option<Document>, Fault> {
     }
 }
 
-fn load_event(tx: &Connection, no: i64) -> Result<Option<Document>, Fault> {
+fn load_event(tx: &Connection, no: i64) -> Result<Option<IndexedDocument>, Fault> {
     let mut find = tx.prepare_cached(
         "SELECT tenant, agent, host_id, label, line, origin, at, text, project
          FROM events JOIN sessions USING (session_no) JOIN tenants USING (tenant_no)
@@ -354,9 +441,9 @@ fn load_event(tx: &Connection, no: i64) -> Result<Option<Document>, Fault> {
         let session = session_id_of(row)?;
         let project: Option<String> = row.get("project")?;
         let text = row.get_ref("text")?.as_str()?;
-        Ok(Document {
-            what: Found::Event {
-                origin: word(row, "origin", Origin::from_word)?,
+        Ok(IndexedDocument {
+            what: DocumentKind::Event {
+                origin: parse_column(row, "origin")?,
             },
             scope: project.map(|name| Scope {
                 tenant: session.tenant.clone(),
@@ -374,7 +461,7 @@ fn load_event(tx: &Connection, no: i64) -> Result<Option<Document>, Fault> {
     Ok(find.query_row([no], load).optional()?)
 }
 
-fn load_observation(tx: &Connection, no: i64) -> Result<Option<Document>, Fault> {
+fn load_observation(tx: &Connection, no: i64) -> Result<Option<IndexedDocument>, Fault> {
     let mut find = tx.prepare_cached(
         "SELECT tenant, scopes.kind AS kind, name, id, observations.kind AS what, shown, text,
             context
@@ -382,10 +469,10 @@ fn load_observation(tx: &Connection, no: i64) -> Result<Option<Document>, Fault>
          WHERE observation_no = ? AND holds",
     )?;
     let load = |row: &Row<'_>| {
-        let document = Document {
-            what: Found::Observation {
+        let document = IndexedDocument {
+            what: DocumentKind::Observation {
                 id: ObservationId(row.get::<_, i64>("id")?.cast_unsigned()),
-                kind: word(row, "what", ObservationKind::from_word)?,
+                kind: parse_column(row, "what")?,
             },
             scope: Some(scope_of(row)?),
             text: row.get("text")?,
@@ -400,7 +487,7 @@ fn load_observation(tx: &Connection, no: i64) -> Result<Option<Document>, Fault>
     let Some((mut document, shown)) = find.query_row([no], load).optional()? else {
         return Ok(None);
     };
-    if let Some(evidence) = evidence_rows::shown(tx, shown)? {
+    if let Some(evidence) = evidence_rows::shown_evidence(tx, shown)? {
         document.at = evidence.at;
         document.session = Some((evidence.session, evidence.label));
         document.events = evidence.events;
@@ -409,7 +496,7 @@ fn load_observation(tx: &Connection, no: i64) -> Result<Option<Document>, Fault>
     Ok(Some(document))
 }
 
-fn load_entry(tx: &Connection, no: i64) -> Result<Option<Document>, Fault> {
+fn load_entry(tx: &Connection, no: i64) -> Result<Option<IndexedDocument>, Fault> {
     let mut find = tx.prepare_cached(
         "SELECT tenant, kind, name, file, line, text, heading, observation, citation, at
          FROM ix_entries JOIN ix_files USING (file_no) JOIN scopes USING (scope_no)
@@ -418,8 +505,8 @@ fn load_entry(tx: &Connection, no: i64) -> Result<Option<Document>, Fault> {
     let load = |row: &Row<'_>| {
         let heading: String = row.get("heading")?;
         let observation: Option<i64> = row.get("observation")?;
-        Ok(Document {
-            what: Found::Entry {
+        Ok(IndexedDocument {
+            what: DocumentKind::Entry {
                 file: row.get("file")?,
                 line: row.get("line")?,
                 observation: observation.map(|id| ObservationId(id.cast_unsigned())),
@@ -435,4 +522,21 @@ fn load_entry(tx: &Connection, no: i64) -> Result<Option<Document>, Fault> {
         })
     };
     Ok(find.query_row([no], load).optional()?)
+}
+
+/// The owners whose documents a filter's scopes admit; `None` for all.
+pub(super) fn owners(
+    tx: &Connection,
+    tenant: &Tenant,
+    filter: &SearchFilter,
+) -> Result<Option<HashSet<i64>>, Fault> {
+    let Some(scopes) = &filter.scopes else {
+        return Ok(None);
+    };
+    let mut owners = HashSet::new();
+    for scope in scopes.iter().filter(|scope| &scope.tenant == tenant) {
+        owners.extend(find_scope(tx, scope)?);
+        owners.extend(roots_of(tx, scope)?.into_iter().map(|root| -root));
+    }
+    Ok(Some(owners))
 }

@@ -1,17 +1,18 @@
-//! Which repositories folders are checkouts of: the evidence that events show, and its sums by folder.
+//! Evidence from events of which repositories folders are checkouts of, and its sums by folder.
 //!
 //! Not here: which project follows from it; `ingest` decides that.
 
 use std::collections::BTreeMap;
 
-use daybook_domain::{RemoteCount, RemoteEvidence, RemoteSource, RootRecord, Tenant, Timestamp};
+use daybook_domain::{RemoteCount, RemoteEvidence, RootRecord, Tenant, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::connection::Fault;
-use super::names::{SessionRow, word};
-use super::sessions::event_no;
+use super::names::parse_column;
+use super::row_numbers::event_no;
+use crate::log::SessionRow;
 
-/// Stores evidence with the events of a session that show it.
+/// Stores evidence, with the events of a session that it comes from.
 pub(super) fn note(
     tx: &Connection,
     row: &SessionRow,
@@ -36,7 +37,7 @@ pub(super) fn note(
     Ok(())
 }
 
-/// Number of the event that shows it, if the session has that event.
+/// Number of the evidence's event, if the session has that event.
 fn showing(
     tx: &Connection,
     row: &SessionRow,
@@ -52,7 +53,7 @@ fn showing(
     Ok(find.query_row(key, |row| row.get(0)).optional()?)
 }
 
-/// Folders that events happened in, with what is stored of their identity.
+/// Folders in which events happened, with what is stored of their identity.
 pub(super) fn roots(tx: &Connection, tenant: &Tenant) -> Result<Vec<RootRecord>, Fault> {
     let mut counts = counts(tx, tenant)?;
     let mut find = tx.prepare_cached(
@@ -87,7 +88,7 @@ fn counts(tx: &Connection, tenant: &Tenant) -> Result<BTreeMap<String, Vec<Remot
     let mut counts: BTreeMap<String, Vec<RemoteCount>> = BTreeMap::new();
     while let Some(row) = rows.next()? {
         let count = RemoteCount {
-            source: word(row, "shown_by", RemoteSource::parse)?,
+            source: parse_column(row, "shown_by")?,
             remote: row.get("remote")?,
             sessions: row.get("shown")?,
         };

@@ -1,81 +1,45 @@
 //! The session log. An append is one transaction: events, index, places, progress of the file, and
 //! the mark that makes the session due.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use async_trait::async_trait;
-use daybook_domain::seams::{Append, Appended, SessionStore};
-use daybook_domain::source::{Import, ImportNo, Source, Undone};
+use daybook_domain::seams::{
+    Append, AppendOutcome, ImportStore, PlaceStore, ProjectKey, SessionCatalog, SessionKey,
+    SessionLog, SourceStore,
+};
+use daybook_domain::source::{ImportNo, ImportRun, TranscriptSource, UndoneImport};
 use daybook_domain::{
-    Event, EventId, EventSeq, JobKey, NewEvent, Place, Project, RootRecord, Session, SessionId,
-    StoreError, Tenant, Timestamp,
+    Event, EventId, EventSeq, JobKey, NewEvent, Page, PageRequest, Place, Project, RootRecord,
+    Session, SessionId, StoreError, Tenant, Timestamp,
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::committer::{Named, Size};
+use super::committer::{PlaceCache, WriteSize};
 use super::connection::Fault;
-use super::names::{self, SessionRow, find_session, session_no, sessions_where, tenant_no};
-use super::{SqliteStore, events, index, jobs, places, remotes, sources, threads};
+use super::names::{self, find_session, session_no, sessions_where, tenant_no};
+use super::row_numbers::{event_no, seq_of};
+use super::{SqliteStore, events, index_rows, job_rows, places, remotes, row_numbers, sources};
 use crate::bounds::{FOUND_SESSIONS, check_append, check_source};
 use crate::lines::Numbering;
-use crate::log::{Added, Concern, Placed};
+use crate::log::{AddedEvents, AppendPositions, ExtractionEffect, SessionRow};
+use crate::page_keys::{key_of_project, key_of_session, place_before_page};
 use crate::{labels, log, ranges};
 
 #[async_trait]
-impl SessionStore for SqliteStore {
-    async fn append(&self, append: &Append) -> Result<Appended, StoreError> {
+impl SessionLog for SqliteStore {
+    async fn append(&self, append: &Append) -> Result<AppendOutcome, StoreError> {
         check_append(append)?;
         let (size, append) = (size_of(append), append.clone());
-        self.write_together(size, move |tx, named| {
+        self.write_together(size, move |tx, places| {
             let found = find_session(tx, &append.session.id)?.filter(|row| row.known);
-            Ok(add_to(tx, found, &append, &[], named)?.appended())
+            Ok(add_to(tx, found, &append, &[], places)?.outcome())
         })
         .await
     }
 
     async fn event_ids(&self, session: &SessionId) -> Result<Vec<(EventSeq, EventId)>, StoreError> {
         self.read(|tx| events::ids(tx, session))
-    }
-
-    async fn session(&self, id: &SessionId) -> Result<Option<Session>, StoreError> {
-        self.read(|tx| {
-            let row = find_session(tx, id)?;
-            Ok(row.filter(|row| row.known).map(|row| row.session))
-        })
-    }
-
-    async fn sessions(&self, tenant: &Tenant, limit: usize) -> Result<Vec<Session>, StoreError> {
-        let newest = "tenant = ? ORDER BY last_at DESC, agent, host_id LIMIT ?";
-        self.list(|tx| sessions_where(tx, newest, params![tenant.0, events::at_most(limit)]))
-    }
-
-    async fn sessions_active(
-        &self,
-        tenant: &Tenant,
-        (from, to): (Timestamp, Timestamp),
-        limit: usize,
-    ) -> Result<Vec<Session>, StoreError> {
-        let newest = "tenant = ? AND last_at BETWEEN ? AND ?
-            ORDER BY last_at DESC, agent, host_id LIMIT ?";
-        let values = params![tenant.0, from.0, to.0, events::at_most(limit)];
-        self.list(|tx| sessions_where(tx, newest, values))
-    }
-
-    async fn switch_memory(&self, session: &SessionId, on: bool) -> Result<bool, StoreError> {
-        self.write(|tx| switch_memory(tx, session, on))
-    }
-
-    async fn find_sessions(&self, tenant: &Tenant, name: &str) -> Result<Vec<Session>, StoreError> {
-        self.list(|tx| {
-            let labelled = "tenant = ? AND label = ?";
-            let found = sessions_where(tx, labelled, params![tenant.0, name])?;
-            if !found.rows.is_empty() {
-                return Ok(found);
-            }
-            let begins = "tenant = ?1 AND host_id >= ?2 AND substr(host_id, 1, length(?2)) = ?2
-                ORDER BY agent, host_id LIMIT ?3";
-            sessions_where(tx, begins, params![tenant.0, name, FOUND_SESSIONS])
-        })
     }
 
     async fn events(
@@ -98,26 +62,138 @@ impl SessionStore for SqliteStore {
         self.read(|tx| events::at_lines(tx, session, lines, limit))
     }
 
-    async fn sources(&self, tenant: &Tenant) -> Result<Vec<Source>, StoreError> {
-        self.list(|tx| sources::all(tx, tenant))
+    async fn retracted_seqs(
+        &self,
+        session: &SessionId,
+        after: EventSeq,
+        upto: EventSeq,
+    ) -> Result<BTreeSet<EventSeq>, StoreError> {
+        self.read(|tx| events::retracted(tx, session, (after, upto)))
+    }
+}
+
+#[async_trait]
+impl SessionCatalog for SqliteStore {
+    async fn session(&self, id: &SessionId) -> Result<Option<Session>, StoreError> {
+        self.read(|tx| {
+            let row = find_session(tx, id)?;
+            Ok(row.filter(|row| row.known).map(|row| row.session))
+        })
+    }
+
+    async fn sessions(
+        &self,
+        tenant: &Tenant,
+        page: PageRequest<SessionKey>,
+    ) -> Result<Page<Session, SessionKey>, StoreError> {
+        let (last_at, agent, host_id) = place_before_page(page.after.as_ref());
+        let newest = "tenant = ?1
+            AND last_at <= ?2 AND (last_at < ?2 OR (agent, host_id) > (?3, ?4))
+            ORDER BY last_at DESC, agent, host_id LIMIT ?5";
+        self.page(page.most(), key_of_session, |tx, rows_at_most| {
+            let values = params![tenant.0, last_at.0, agent, host_id, rows_at_most];
+            sessions_where(tx, newest, values)
+        })
+    }
+
+    async fn sessions_active(
+        &self,
+        tenant: &Tenant,
+        (from, to): (Timestamp, Timestamp),
+        limit: usize,
+    ) -> Result<Vec<Session>, StoreError> {
+        let newest = "tenant = ? AND last_at BETWEEN ? AND ?
+            ORDER BY last_at DESC, agent, host_id LIMIT ?";
+        let values = params![tenant.0, from.0, to.0, row_numbers::at_most(limit)];
+        self.list(|tx| sessions_where(tx, newest, values))
+    }
+
+    async fn switch_memory(&self, session: &SessionId, on: bool) -> Result<bool, StoreError> {
+        self.write(|tx| switch_memory(tx, session, on))
+    }
+
+    async fn find_sessions(&self, tenant: &Tenant, name: &str) -> Result<Vec<Session>, StoreError> {
+        self.list(|tx| {
+            let labelled = "tenant = ? AND label = ?";
+            let found = sessions_where(tx, labelled, params![tenant.0, name])?;
+            if !found.rows.is_empty() {
+                return Ok(found);
+            }
+            let begins = "tenant = ?1 AND host_id >= ?2 AND substr(host_id, 1, length(?2)) = ?2
+                ORDER BY agent, host_id LIMIT ?3";
+            sessions_where(tx, begins, params![tenant.0, name, FOUND_SESSIONS])
+        })
+    }
+}
+
+#[async_trait]
+impl SourceStore for SqliteStore {
+    async fn sources(
+        &self,
+        tenant: &Tenant,
+        page: PageRequest<String>,
+    ) -> Result<Page<TranscriptSource, String>, StoreError> {
+        self.page_of_sources(tenant, "TRUE", &page)
+    }
+
+    async fn failing_sources(
+        &self,
+        tenant: &Tenant,
+        page: PageRequest<String>,
+    ) -> Result<Page<TranscriptSource, String>, StoreError> {
+        self.page_of_sources(tenant, "failure IS NOT NULL", &page)
+    }
+
+    async fn sources_at(
+        &self,
+        tenant: &Tenant,
+        paths: &[&str],
+    ) -> Result<Vec<TranscriptSource>, StoreError> {
+        self.list(|tx| sources::at_paths(tx, tenant, paths))
+    }
+
+    async fn sources_of(&self, session: &SessionId) -> Result<Vec<TranscriptSource>, StoreError> {
+        self.list(|tx| sources::of_session(tx, session))
     }
 
     async fn put_source(
         &self,
         tenant: &Tenant,
-        source: &Source,
+        source: &TranscriptSource,
         import: Option<ImportNo>,
     ) -> Result<(), StoreError> {
         check_source(tenant, source)?;
         self.write(|tx| sources::put(tx, tenant, source, import))
     }
+}
 
+#[async_trait]
+impl PlaceStore for SqliteStore {
     async fn places(&self, tenant: &Tenant) -> Result<Vec<(Place, Option<String>)>, StoreError> {
         self.list(|tx| places::places(tx, tenant))
     }
 
-    async fn projects(&self, tenant: &Tenant) -> Result<Vec<Project>, StoreError> {
-        self.list(|tx| places::projects(tx, tenant))
+    async fn project_of_root(
+        &self,
+        tenant: &Tenant,
+        root: &str,
+    ) -> Result<Option<String>, StoreError> {
+        self.read(|tx| places::project_of_root(tx, tenant, root))
+    }
+
+    async fn projects(
+        &self,
+        tenant: &Tenant,
+        page: PageRequest<ProjectKey>,
+    ) -> Result<Page<Project, ProjectKey>, StoreError> {
+        let (behind, (key, identity)) = match &page.after {
+            Some((key, identity)) => (">", (key.as_str(), identity.as_str())),
+            None => (">=", ("", "")),
+        };
+        self.page(page.most(), key_of_project, |tx, rows_at_most| {
+            let values = params![tenant.0, key, identity, rows_at_most];
+            places::projects(tx, behind, values)
+        })
     }
 
     async fn assign_root(
@@ -147,7 +223,10 @@ impl SessionStore for SqliteStore {
     async fn forget_identity(&self, tenant: &Tenant, identity: &str) -> Result<bool, StoreError> {
         self.write(|tx| places::forget_identity(tx, tenant, identity))
     }
+}
 
+#[async_trait]
+impl ImportStore for SqliteStore {
     async fn begin_import(
         &self,
         tenant: &Tenant,
@@ -166,8 +245,16 @@ impl SessionStore for SqliteStore {
         self.write(|tx| sources::end_import(tx, tenant, import, now))
     }
 
-    async fn imports(&self, tenant: &Tenant, limit: usize) -> Result<Vec<Import>, StoreError> {
-        self.list(|tx| sources::imports(tx, tenant, limit))
+    async fn imports(
+        &self,
+        tenant: &Tenant,
+        page: PageRequest<ImportNo>,
+    ) -> Result<Page<ImportRun, ImportNo>, StoreError> {
+        let before = page.after.unwrap_or(ImportNo(i64::MAX));
+        let number = |import: &ImportRun| import.no;
+        self.page(page.most(), number, |tx, rows_at_most| {
+            sources::imports(tx, tenant, before, rows_at_most)
+        })
     }
 
     async fn undo_import(
@@ -175,39 +262,21 @@ impl SessionStore for SqliteStore {
         tenant: &Tenant,
         import: ImportNo,
         now: Timestamp,
-    ) -> Result<Undone, StoreError> {
+    ) -> Result<UndoneImport, StoreError> {
         self.undo(tenant, import, now)
     }
 }
 
-/// Number of an event's row: one tree holds all sessions, each in one stretch.
-pub(super) fn event_no(session: i64, seq: EventSeq) -> i64 {
-    let seq = i64::try_from(seq.0)
-        .unwrap_or(i64::MAX)
-        .min(i64::from(u32::MAX));
-    (session << 32) | seq
-}
-
-/// The numbers between which all events of a session lie.
-pub(super) fn event_nos(session: i64) -> (i64, i64) {
-    (session << 32, (session << 32) | i64::from(u32::MAX))
-}
-
-/// The place in its session of the event with this row number.
-pub(super) fn seq_of(event_no: i64) -> EventSeq {
-    EventSeq(event_no.cast_unsigned() & u64::from(u32::MAX))
-}
-
 /// Appends within a transaction.
-pub(super) fn add(tx: &Connection, append: &Append) -> Result<Placed, Fault> {
+pub(super) fn add(tx: &Connection, append: &Append) -> Result<AppendPositions, Fault> {
     let found = find_session(tx, &append.session.id)?.filter(|row| row.known);
-    add_to(tx, found, append, &[], &mut Named::default())
+    add_to(tx, found, append, &[], &mut PlaceCache::default())
 }
 
-/// How large an append is.
-pub(super) fn size_of(append: &Append) -> Size {
+/// The size of an append.
+pub(super) fn size_of(append: &Append) -> WriteSize {
     let texts = append.events.iter().map(|event| event.text.len());
-    Size {
+    WriteSize {
         events: append.events.len(),
         bytes: texts.sum(),
     }
@@ -219,8 +288,8 @@ pub(super) fn add_to(
     found: Option<SessionRow>,
     append: &Append,
     entries: &[String],
-    named: &mut Named,
-) -> Result<Placed, Fault> {
+    places: &mut PlaceCache,
+) -> Result<AppendPositions, Fault> {
     if let Some(import) = append.import {
         sources::check_import(tx, &append.session.id.tenant, import)?;
     }
@@ -234,14 +303,14 @@ pub(super) fn add_to(
         }
     };
     let last = row.session.events.0;
-    log::learn(&mut row.session, &append.session);
-    let (new, seqs) = add_events(tx, &mut row, append, entries, named)?;
+    log::merge_meta(&mut row.session, &append.session);
+    let (new, seqs) = add_events(tx, &mut row, append, entries, places)?;
     save(tx, &row)?;
     remotes::note(tx, &row, &append.remotes)?;
     let session = row.session.clone();
     let added = session.events.0 - last;
     if added > 0 && before.is_some() {
-        threads::note_entries(tx, row.no, append.now)?;
+        note_entries(tx, row.no, append.now)?;
     }
     if let Some(import) = append.import.filter(|_| before.is_none() || added > 0) {
         sources::note_range(tx, import, row.no, (EventSeq(last + 1), session.events))?;
@@ -251,12 +320,14 @@ pub(super) fn add_to(
     }
     let key = JobKey::Extract(session.id.clone());
     let user = session.user.as_deref();
-    match log::concern(before.as_ref(), &session, new, append) {
-        Concern::Mark(mark) => jobs::change_or_create(tx, &key, user, |job| job.mark(mark))?,
-        Concern::Pass(upto) => pass(tx, &mut row, upto)?,
-        Concern::None => {}
+    match log::extraction_effect(before.as_ref(), &session, new, append) {
+        ExtractionEffect::Mark(mark) => {
+            job_rows::change_or_create(tx, &key, user, |job| job.mark(mark))?
+        }
+        ExtractionEffect::Pass(upto) => pass_over(tx, &mut row, upto)?,
+        ExtractionEffect::None => {}
     }
-    Ok(Placed {
+    Ok(AppendPositions {
         before: EventSeq(last),
         last: session.events,
         seqs,
@@ -272,23 +343,23 @@ fn switch_memory(tx: &Connection, id: &SessionId, on: bool) -> Result<bool, Faul
     save(tx, &row)?;
     let upto = row.session.events.0;
     if changed && upto > 0 {
-        pass(tx, &mut row, upto)?;
+        pass_over(tx, &mut row, upto)?;
     }
     Ok(true)
 }
 
-/// Moves a session's extraction past what is never learned.
-fn pass(tx: &Connection, row: &mut SessionRow, upto: u64) -> Result<(), Fault> {
+/// Moves a session's extraction past events that are never learned.
+fn pass_over(tx: &Connection, row: &mut SessionRow, upto: u64) -> Result<(), Fault> {
     let key = JobKey::Extract(row.session.id.clone());
     let user = row.session.user.as_deref();
-    if let Some(range) = jobs::change_or_create(tx, &key, user, |job| job.pass(upto))? {
+    if let Some(range) = job_rows::change_or_create(tx, &key, user, |job| job.pass(upto))? {
         row.session.pass(range);
         save(tx, row)?;
     }
     Ok(())
 }
 
-/// Makes a session known and labels it.
+/// Inserts a session with a label.
 fn create(tx: &Connection, append: &Append) -> Result<SessionRow, Fault> {
     let id = &append.session.id;
     let no = session_no(tx, id)?;
@@ -327,19 +398,18 @@ fn neighbours(tx: &Connection, tenant: i64, host_id: &str) -> Result<Vec<String>
     Ok(neighbours)
 }
 
-/// Adds the events that are new and moves the session's row on. Says where each of them stands, old or
-/// new.
+/// Adds the events that are new and extends the session's row. Returns the position of each event, old or new.
 fn add_events(
     tx: &Connection,
     row: &mut SessionRow,
     append: &Append,
     entries: &[String],
-    named: &mut Named,
-) -> Result<(Added, Vec<EventSeq>), Fault> {
+    places: &mut PlaceCache,
+) -> Result<(AddedEvents, Vec<EventSeq>), Fault> {
     let source = append.source.as_ref().map(|source| &source.path);
     let mut numbering = Numbering::after(row.last_line, row.first_source.as_ref() == source);
     let mut noted = HashSet::new();
-    let mut added = Added::default();
+    let mut added = AddedEvents::default();
     let mut known = known_ids(tx, row, append)?;
     let mut seqs = Vec::with_capacity(append.events.len());
     for (nth, event) in append.events.iter().enumerate() {
@@ -352,7 +422,7 @@ fn add_events(
         let place = match &event.place {
             None => None,
             Some(place) => {
-                let numbers = named.place(tx, row.tenant, place)?;
+                let numbers = places.place(tx, row.tenant, place)?;
                 if noted.insert(numbers.0) {
                     places::note(tx, row.no, numbers.0)?;
                 }
@@ -364,15 +434,15 @@ fn add_events(
         let place_no = place.map(|(place, _)| place);
         let entry = entries.get(nth);
         insert(tx, (row.no, no, line), event, place_no, entry)?;
-        index::put_event(tx, no, row.tenant, place.map(|(_, root)| root), event)?;
-        log::extend(&mut row.session, seq, event.at);
+        index_rows::put_event(tx, no, row.tenant, place.map(|(_, root)| root), event)?;
+        log::add_event(&mut row.session, seq, event.at);
         row.last_line = line;
         added.note(event);
     }
     Ok((added, seqs))
 }
 
-/// Where those of the events stand that the session has.
+/// The positions of those of the events that the session has.
 fn known_ids(
     tx: &Connection,
     row: &SessionRow,
@@ -408,16 +478,22 @@ fn insert(
         session,
         event.id.0.to_be_bytes(),
         line,
-        event.origin.word(),
+        event.origin.as_str(),
         event.at.0,
         event.tool,
         event.call,
-        event.status.map(|status| status.word()),
+        event.status.map(|status| status.as_str()),
         event.sidechain,
         place,
         event.text,
         entry,
     ])?;
+    for target in &event.retracts {
+        tx.prepare_cached(
+            "INSERT OR IGNORE INTO event_retractions (event_no, target) VALUES (?, ?)",
+        )?
+        .execute(params![no, target.0])?;
+    }
     Ok(())
 }
 
@@ -429,7 +505,7 @@ pub(super) fn save(tx: &Connection, row: &SessionRow) -> Result<(), Fault> {
             WHERE session_no = ?",
     )?
     .execute(params![
-        session.kind.word(),
+        session.kind.as_str(),
         session.memory_off,
         session.switched_off,
         session.forked_from,
@@ -438,9 +514,16 @@ pub(super) fn save(tx: &Connection, row: &SessionRow) -> Result<(), Fault> {
         session.first_at.0,
         session.last_at.0,
         session.events.0,
-        ranges::spelled(&session.passed),
+        ranges::to_text(&session.passed),
         row.last_line,
         row.no
     ])?;
+    Ok(())
+}
+
+/// Records when a session had its last event, if it has a thread.
+fn note_entries(tx: &Connection, session: i64, now: Timestamp) -> Result<(), Fault> {
+    tx.prepare_cached("UPDATE threads SET updated_at = ? WHERE session_no = ?")?
+        .execute(params![now.0, session])?;
     Ok(())
 }

@@ -1,12 +1,15 @@
-//! Files that events came from, and the imports that took them in.
+//! Files that events came from, and the imports that read them.
 //!
-//! The first time that an import moves a file on, the file's state before is kept beside it, so
-//! that undoing the import can put it back.
+//! The first time that an import reads further in a file, the file's previous state is kept beside it, so that
+//! undoing the import can restore it.
 
-use daybook_domain::source::{Import, ImportNo, Source};
-use daybook_domain::{EventSeq, StoreError, Tenant, Timestamp};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use std::collections::BTreeSet;
 
+use daybook_domain::source::{ImportNo, ImportRun, TranscriptSource};
+use daybook_domain::{EventSeq, Page, PageRequest, SessionId, StoreError, Tenant, Timestamp};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
+
+use super::SqliteStore;
 use super::connection::Fault;
 use super::listing::{Listing, list};
 use super::names::{session_id_of, session_no, tenant_no};
@@ -14,18 +17,66 @@ use super::names::{session_id_of, session_no, tenant_no};
 /// A file's state, as tables `sources` and `import_sources` both keep it.
 pub(super) const STATE: &str = "format, session_no, size, modified, \"offset\", lines,
     fingerprint_head, fingerprint_tail, bad_lines, first_bad_line, first_bad_why, secrets, state,
-    failure, reading";
+    failure, reading, claimed_id";
 
-pub(super) fn all(tx: &Connection, tenant: &Tenant) -> Result<Listing<Source>, Fault> {
-    let sql = format!(
-        "SELECT path, {STATE}, tenant, agent, host_id FROM sources JOIN tenants USING (tenant_no)
-         LEFT JOIN sessions USING (tenant_no, session_no) WHERE tenant = ? ORDER BY path"
-    );
-    let mut find = tx.prepare_cached(&sql)?;
-    list(find.query([&tenant.0])?, ("sources", &[0]), source_of)
+impl SqliteStore {
+    /// One page of a tenant's files that fulfil `condition`.
+    pub(super) fn page_of_sources(
+        &self,
+        tenant: &Tenant,
+        condition: &str,
+        page: &PageRequest<String>,
+    ) -> Result<Page<TranscriptSource, String>, StoreError> {
+        let (behind, path) = match &page.after {
+            Some(path) => (">", path.as_str()),
+            None => (">=", ""),
+        };
+        let rows = format!("tenant = ? AND path {behind} ? AND {condition} ORDER BY path LIMIT ?");
+        let key = |source: &TranscriptSource| source.path.clone();
+        self.page(page.most(), key, |tx, rows_at_most| {
+            sources_where(tx, &rows, params![tenant.0, path, rows_at_most])
+        })
+    }
 }
 
-fn source_of(row: &Row<'_>) -> rusqlite::Result<Source> {
+/// What is known of the files at `paths`, by path.
+pub(super) fn at_paths(
+    tx: &Connection,
+    tenant: &Tenant,
+    paths: &[&str],
+) -> Result<Listing<TranscriptSource>, Fault> {
+    let mut known = Listing::empty();
+    for path in paths.iter().collect::<BTreeSet<_>>() {
+        let at_path = "tenant = ? AND path = ?";
+        known.append(sources_where(tx, at_path, params![tenant.0, path])?);
+    }
+    Ok(known)
+}
+
+/// Files that last fed a session, by path.
+pub(super) fn of_session(
+    tx: &Connection,
+    session: &SessionId,
+) -> Result<Listing<TranscriptSource>, Fault> {
+    let of_session = "tenant = ? AND host_id = ? AND agent = ? ORDER BY path";
+    let id = params![session.tenant.0, session.host_id, session.agent];
+    sources_where(tx, of_session, id)
+}
+
+fn sources_where(
+    tx: &Connection,
+    condition: &str,
+    values: &[&dyn ToSql],
+) -> Result<Listing<TranscriptSource>, Fault> {
+    let sql = format!(
+        "SELECT path, {STATE}, tenant, agent, host_id FROM sources JOIN tenants USING (tenant_no)
+         LEFT JOIN sessions USING (tenant_no, session_no) WHERE {condition}"
+    );
+    let mut find = tx.prepare_cached(&sql)?;
+    list(find.query(values)?, ("sources", &[0]), source_of)
+}
+
+fn source_of(row: &Row<'_>) -> rusqlite::Result<TranscriptSource> {
     let fingerprint = |column: &str| row.get::<_, i64>(column).map(i64::cast_unsigned);
     let first_bad = match row.get("first_bad_line")? {
         Some(line) => Some((line, row.get("first_bad_why")?)),
@@ -35,7 +86,7 @@ fn source_of(row: &Row<'_>) -> rusqlite::Result<Source> {
         Some(_) => Some(session_id_of(row)?),
         None => None,
     };
-    Ok(Source {
+    Ok(TranscriptSource {
         path: row.get("path")?,
         format: row.get("format")?,
         session,
@@ -53,14 +104,15 @@ fn source_of(row: &Row<'_>) -> rusqlite::Result<Source> {
         state: row.get("state")?,
         failure: row.get("failure")?,
         reading: row.get("reading")?,
+        claimed_id: row.get("claimed_id")?,
     })
 }
 
-/// Replaces what is known of a file.
+/// Replaces a file's state.
 pub(super) fn put(
     tx: &Connection,
     tenant: &Tenant,
-    source: &Source,
+    source: &TranscriptSource,
     import: Option<ImportNo>,
 ) -> Result<(), Fault> {
     if let Some(import) = import {
@@ -74,7 +126,7 @@ pub(super) fn put(
     let (line, why) = source.first_bad.clone().unzip();
     let sql = format!(
         "INSERT OR REPLACE INTO sources (tenant_no, path, {STATE})
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
     );
     tx.prepare_cached(&sql)?.execute(params![
         tenant_no(tx, tenant)?,
@@ -94,6 +146,7 @@ pub(super) fn put(
         source.state,
         source.failure,
         source.reading,
+        source.claimed_id,
     ])?;
     Ok(())
 }
@@ -127,7 +180,7 @@ fn keep_state_before(
     Ok(())
 }
 
-/// Notes what an import added to a session, and counts it.
+/// Records the events that an import added to a session, and counts them.
 pub(super) fn note_range(
     tx: &Connection,
     import: ImportNo,
@@ -178,7 +231,7 @@ pub(super) fn end_import(
     Ok(())
 }
 
-/// The number of the tenant that an import must be of.
+/// Finds an import, and returns the number of its tenant.
 pub(super) fn check_import(
     tx: &Connection,
     tenant: &Tenant,
@@ -196,18 +249,19 @@ pub(super) fn check_import(
 pub(super) fn imports(
     tx: &Connection,
     tenant: &Tenant,
-    limit: usize,
-) -> Result<Listing<Import>, Fault> {
+    before: ImportNo,
+    limit: i64,
+) -> Result<Listing<ImportRun>, Fault> {
     let mut find = tx.prepare_cached(
         "SELECT import_no, began_at, ended_at, what, events,
             (SELECT count(*) FROM import_sources
                 WHERE tenant_no = imports.tenant_no AND import_no = imports.import_no)
-         FROM imports JOIN tenants USING (tenant_no) WHERE tenant = ?
+         FROM imports JOIN tenants USING (tenant_no) WHERE tenant = ? AND import_no < ?
          ORDER BY import_no DESC LIMIT ?",
     )?;
-    let rows = find.query(params![tenant.0, limit])?;
+    let rows = find.query(params![tenant.0, before.0, limit])?;
     list(rows, ("imports", &[0]), |row| {
-        Ok(Import {
+        Ok(ImportRun {
             no: ImportNo(row.get(0)?),
             began_at: Timestamp(row.get(1)?),
             ended_at: row.get::<_, Option<i64>>(2)?.map(Timestamp),
@@ -218,8 +272,8 @@ pub(super) fn imports(
     })
 }
 
-/// Puts some of the files that an import read back to their state before it, and says how many.
-/// Later imports of the same file must not remember it as read either.
+/// Restores some of the files that an import read to their state before it, and returns how many. Later imports
+/// of the same file then have that state as their state before.
 pub(super) fn restore_step(
     tx: &Connection,
     tenant: i64,
@@ -281,7 +335,7 @@ fn before_columns() -> String {
     columns.join(", ")
 }
 
-/// Forgets an import whose events and files are gone.
+/// Deletes an import whose events and files are gone.
 pub(super) fn delete_import(tx: &Connection, import: ImportNo) -> Result<Option<()>, Fault> {
     let mut delete =
         tx.prepare_cached("DELETE FROM imports WHERE import_no = ? RETURNING import_no")?;

@@ -1,7 +1,7 @@
 //! What calls of models cost, in SQLite.
 //!
-//! Every write here waits for the disk, whatever [`super::Durability`] says of others: that takes one
-//! flush for a reservation and one for what is reported, beside a call that takes seconds.
+//! Every write here waits for the disk, whatever the [`super::Durability`] of other writes: that takes one
+//! flush for a reservation and one for its settlement, beside a call that takes seconds.
 
 use async_trait::async_trait;
 use daybook_domain::calendar::Day;
@@ -9,8 +9,8 @@ use daybook_domain::limits::SPEND_SUMS;
 use daybook_domain::model::Usage;
 use daybook_domain::seams::SpendStore;
 use daybook_domain::spend::{
-    Amount, Cap, Charge, Purse, ReservationId, ReserveOutcome, SettleOutcome, SpendBy, SpendSum,
-    Worst, at_cap,
+    Amount, BudgetPeriod, Cap, Charge, ReservationId, ReserveOutcome, SettleOutcome, SpendBy,
+    SpendSum, WorstCase, at_cap,
 };
 use daybook_domain::{Money, StoreError, Tenant, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -19,7 +19,7 @@ use super::SqliteStore;
 use super::connection::Fault;
 use super::names::{find_tenant, tenant_no};
 use crate::bounds;
-use crate::spend::sums;
+use crate::spend::{OpenReservation, sums_sql};
 
 #[async_trait]
 impl SpendStore for SqliteStore {
@@ -72,12 +72,16 @@ impl SpendStore for SqliteStore {
         })
     }
 
-    async fn used(&self, tenant: &Tenant, purses: &[Purse]) -> Result<Vec<Amount>, StoreError> {
+    async fn used(
+        &self,
+        tenant: &Tenant,
+        budgets: &[BudgetPeriod],
+    ) -> Result<Vec<Amount>, StoreError> {
         self.read(|tx| {
             let Some(tenant) = find_tenant(tx, tenant)? else {
-                return Ok(vec![Amount::default(); purses.len()]);
+                return Ok(vec![Amount::default(); budgets.len()]);
             };
-            purses.iter().map(|one| used(tx, tenant, one)).collect()
+            budgets.iter().map(|one| used(tx, tenant, one)).collect()
         })
     }
 
@@ -88,7 +92,7 @@ impl SpendStore for SqliteStore {
         by: SpendBy,
         most: usize,
     ) -> Result<Vec<SpendSum>, StoreError> {
-        let select = sums(by, ["?1", "?2", "?3", "?4"]);
+        let select = sums_sql(by, ["?1", "?2", "?3", "?4"]);
         self.read(|tx| {
             let most = most.min(SPEND_SUMS);
             let mut sums = tx.prepare_cached(&select)?;
@@ -98,14 +102,6 @@ impl SpendStore for SqliteStore {
     }
 }
 
-/// A reservation that still stands.
-struct Open {
-    no: i64,
-    tenant: i64,
-    worst: Worst,
-    purses: Vec<Purse>,
-}
-
 fn reserve(
     tx: &Connection,
     charge: &Charge,
@@ -113,20 +109,20 @@ fn reserve(
     now: Timestamp,
 ) -> Result<ReserveOutcome, Fault> {
     let tenant = tenant_no(tx, &charge.tenant)?;
-    let purses = Purse::all(&charge.user, &charge.run, now);
-    let amounts = purses.iter().map(|one| used(tx, tenant, one));
+    let budgets = BudgetPeriod::all(&charge.user, &charge.run, now);
+    let amounts = budgets.iter().map(|one| used(tx, tenant, one));
     let amounts: Vec<Amount> = amounts.collect::<Result<_, _>>()?;
-    let counted = |purse: &Purse| {
-        let mut all = purses.iter().zip(&amounts);
-        let found = all.find(|(known, _)| *known == purse);
+    let counted = |budget: &BudgetPeriod| {
+        let mut all = budgets.iter().zip(&amounts);
+        let found = all.find(|(known, _)| *known == budget);
         found.map_or_else(Amount::default, |(_, amount)| *amount)
     };
     if let Some(at_cap) = at_cap(charge, caps, now, counted) {
         return Ok(ReserveOutcome::AtCap(Box::new(at_cap)));
     }
     let worst = charge.worst();
-    for (purse, amount) in purses.iter().zip(&amounts) {
-        put(tx, tenant, purse, amount.plus(worst.amount()))?;
+    for (budget, amount) in budgets.iter().zip(&amounts) {
+        put(tx, tenant, budget, amount.plus(worst.amount()))?;
     }
     let no = insert(tx, tenant, charge, now)?;
     Ok(ReserveOutcome::Reserved(ReservationId {
@@ -150,7 +146,7 @@ fn insert(tx: &Connection, tenant: i64, charge: &Charge, now: Timestamp) -> Resu
         charge.model,
         session.map(|id| &id.agent),
         session.map(|id| &id.host_id),
-        scope.map(|scope| scope.kind.word()),
+        scope.map(|scope| scope.kind.as_str()),
         scope.map(|scope| &scope.name),
         now.0,
         Day::of(now).to_string(),
@@ -160,7 +156,10 @@ fn insert(tx: &Connection, tenant: i64, charge: &Charge, now: Timestamp) -> Resu
     Ok(tx.last_insert_rowid())
 }
 
-fn find_open(tx: &Connection, reservation: &ReservationId) -> Result<Option<Open>, Fault> {
+fn find_open(
+    tx: &Connection,
+    reservation: &ReservationId,
+) -> Result<Option<OpenReservation>, Fault> {
     let find = "SELECT call_no, tenant_no, user, run, at, worst_tokens, worst_money
         FROM spend_calls JOIN tenants USING (tenant_no)
         WHERE call_no = ? AND tenant = ? AND settled_at IS NULL";
@@ -170,34 +169,34 @@ fn find_open(tx: &Connection, reservation: &ReservationId) -> Result<Option<Open
     let mut find = tx.prepare_cached(find)?;
     let found = find.query_row(params![no, reservation.tenant.0], |row| {
         let (user, run): (String, String) = (row.get("user")?, row.get("run")?);
-        Ok(Open {
+        Ok(OpenReservation {
             no: row.get("call_no")?,
             tenant: row.get("tenant_no")?,
-            worst: Worst {
+            worst: WorstCase {
                 tokens: row.get("worst_tokens")?,
                 money: row.get::<_, Option<u64>>("worst_money")?.map(Money),
             },
-            purses: Purse::all(&user, &run, Timestamp(row.get("at")?)),
+            budgets: BudgetPeriod::all(&user, &run, Timestamp(row.get("at")?)),
         })
     });
     Ok(found.optional()?)
 }
 
-/// Puts an amount in the place of the worst case of a reservation.
-fn count(tx: &Connection, open: &Open, amount: Amount) -> Result<(), Fault> {
-    for purse in &open.purses {
-        let before = used(tx, open.tenant, purse)?;
+/// Replaces the worst case of a reservation by an amount.
+fn count(tx: &Connection, open: &OpenReservation, amount: Amount) -> Result<(), Fault> {
+    for budget in &open.budgets {
+        let before = used(tx, open.tenant, budget)?;
         let now = before.less(open.worst.amount()).plus(amount);
-        put(tx, open.tenant, purse, now)?;
+        put(tx, open.tenant, budget, now)?;
     }
     Ok(())
 }
 
-fn used(tx: &Connection, tenant: i64, purse: &Purse) -> Result<Amount, Fault> {
+fn used(tx: &Connection, tenant: i64, budget: &BudgetPeriod) -> Result<Amount, Fault> {
     let find = "SELECT tokens, money FROM spend_purses
         WHERE tenant_no = ? AND payer = ? AND user = ? AND period = ? AND key = ?";
-    let (payer, period) = (purse.of.word(), purse.period.word());
-    let key = params![tenant, payer, purse.user, period, purse.key];
+    let (payer, period) = (budget.of.as_str(), budget.period.as_str());
+    let key = params![tenant, payer, budget.user, period, budget.key];
     let found = tx.prepare_cached(find)?.query_row(key, |row| {
         Ok(Amount {
             tokens: row.get("tokens")?,
@@ -207,16 +206,16 @@ fn used(tx: &Connection, tenant: i64, purse: &Purse) -> Result<Amount, Fault> {
     Ok(found.optional()?.unwrap_or_default())
 }
 
-fn put(tx: &Connection, tenant: i64, purse: &Purse, amount: Amount) -> Result<(), Fault> {
+fn put(tx: &Connection, tenant: i64, budget: &BudgetPeriod, amount: Amount) -> Result<(), Fault> {
     let put = "INSERT INTO spend_purses (tenant_no, payer, user, period, key, tokens, money)
         VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (tenant_no, payer, user, period, key)
         DO UPDATE SET tokens = excluded.tokens, money = excluded.money";
     tx.prepare_cached(put)?.execute(params![
         tenant,
-        purse.of.word(),
-        purse.user,
-        purse.period.word(),
-        purse.key,
+        budget.of.as_str(),
+        budget.user,
+        budget.period.as_str(),
+        budget.key,
         amount.tokens,
         amount.money.0,
     ])?;

@@ -1,13 +1,13 @@
-//! What agents' tools wrote that stands in no file yet: a column of the extraction that it belongs to.
+//! Writes of agents' tools that are not yet in a file: a column of their extraction.
 
-use daybook_domain::{EventSeq, Staged, Tenant, Timestamp};
+use daybook_domain::{EventSeq, StagedEntityWrite, Tenant, Timestamp};
 use rusqlite::{Connection, params};
 
 use super::connection::Fault;
 use super::names::{find_session, session_id_of};
 use crate::staged::{staged_of, staged_text};
 
-pub(super) fn of_tenant(tx: &Connection, tenant: &Tenant) -> Result<Vec<Staged>, Fault> {
+pub(super) fn of_tenant(tx: &Connection, tenant: &Tenant) -> Result<Vec<StagedEntityWrite>, Fault> {
     let mut find = tx.prepare_cached(
         "SELECT tenant, agent, host_id, label, from_seq, to_seq, writes, at
          FROM extractions JOIN sessions USING (session_no) JOIN tenants USING (tenant_no)
@@ -17,7 +17,7 @@ pub(super) fn of_tenant(tx: &Connection, tenant: &Tenant) -> Result<Vec<Staged>,
     let mut rows = find.query([&tenant.0])?;
     let mut all = Vec::new();
     while let Some(row) = rows.next()? {
-        all.push(Staged {
+        all.push(StagedEntityWrite {
             session: session_id_of(row)?,
             label: row.get::<_, Option<String>>("label")?.unwrap_or_default(),
             from: EventSeq(row.get("from_seq")?),
@@ -29,7 +29,7 @@ pub(super) fn of_tenant(tx: &Connection, tenant: &Tenant) -> Result<Vec<Staged>,
     Ok(all)
 }
 
-pub(super) fn take_out(tx: &Connection, staged: &[Staged]) -> Result<(), Fault> {
+pub(super) fn delete_staged(tx: &Connection, staged: &[StagedEntityWrite]) -> Result<(), Fault> {
     let mut take = tx.prepare_cached(
         "UPDATE extractions SET writes = NULL
          WHERE session_no = ? AND from_seq = ? AND to_seq = ? AND at = ? AND writes = ?",
@@ -44,11 +44,12 @@ pub(super) fn take_out(tx: &Connection, staged: &[Staged]) -> Result<(), Fault> 
     Ok(())
 }
 
-/// Takes out what windows with these events have staged.
+/// Deletes the staged writes and quarantined observations of windows with these events.
 pub(super) fn withdraw(tx: &Connection, session: i64, retracted: &[EventSeq]) -> Result<(), Fault> {
     let mut take = tx.prepare_cached(
-        "UPDATE extractions SET writes = NULL
-         WHERE session_no = ?1 AND writes IS NOT NULL AND from_seq <= ?2 AND to_seq >= ?2",
+        "UPDATE extractions SET writes = NULL, quarantined = NULL
+         WHERE session_no = ?1 AND (writes IS NOT NULL OR quarantined IS NOT NULL)
+            AND from_seq <= ?2 AND to_seq >= ?2",
     )?;
     for event in retracted {
         take.execute(params![session, event.0])?;

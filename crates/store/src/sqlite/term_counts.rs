@@ -1,10 +1,10 @@
-//! How many documents of the index hold a word, remembered while the index stays as it is.
+//! How many documents of the index contain a word, cached while the index is unchanged.
 //!
-//! Counting a common word takes milliseconds, and a store that is asked often is asked for the same common
-//! words. What was counted holds as long as the index's own record of its pieces is unchanged: each write to
-//! the index changes it, by whatever process.
+//! Counting a common word takes milliseconds, and common words are counted in most queries. A count is valid as
+//! long as the index's own record of its pieces is unchanged: each write to the index by any process changes
+//! it.
 //!
-//! Not here: documents that wait to be moved into the index.
+//! Not here: pending documents.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -13,30 +13,30 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::connection::Fault;
 
-/// Queries whose counts are remembered. All are forgotten when there are more.
+/// Queries whose counts are cached. All are dropped when there are more.
 const REMEMBERED: usize = 8192;
 /// The row of FTS5's data that counts rows and tokens, and the row that lists the index's pieces.
 const TOTALS_ROW: i64 = 1;
 const PIECES_ROW: i64 = 10;
 
-/// Counts that this process remembers.
+/// The cached counts of this process.
 #[derive(Debug, Default)]
-pub(super) struct TermCounts(Mutex<Remembered>);
+pub(super) struct TermCounts(Mutex<CachedCounts>);
 
 #[derive(Debug, Default)]
-struct Remembered {
-    state: State,
+struct CachedCounts {
+    state: IndexState,
     counts: HashMap<String, u64>,
 }
 
-/// What the index consists of, in FTS5's own records. Equal states have equal counts.
+/// The composition of the index, from FTS5's own records. Equal states have equal counts.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-struct State {
+struct IndexState {
     totals: Vec<u8>,
     pieces: Vec<u8>,
 }
 
-impl State {
+impl IndexState {
     fn read(tx: &Connection) -> Result<Self, Fault> {
         let mut find = tx.prepare_cached("SELECT block FROM ix_text_data WHERE id = ?")?;
         let mut record = |row: i64| {
@@ -51,14 +51,14 @@ impl State {
 }
 
 impl TermCounts {
-    /// The counts of FTS5 queries, each up to `most`, as one snapshot has them.
+    /// The counts of FTS5 queries, each up to `most`, in one snapshot.
     pub(super) fn count(
         &self,
         tx: &Connection,
         queries: &[String],
         most: u64,
     ) -> Result<Vec<u64>, Fault> {
-        let state = State::read(tx)?;
+        let state = IndexState::read(tx)?;
         let mut counts = self.known(&state, queries);
         for (query, count) in queries.iter().zip(&mut counts) {
             if count.is_none() {
@@ -70,18 +70,18 @@ impl TermCounts {
         Ok(counts)
     }
 
-    /// Those that are remembered of this state.
-    fn known(&self, state: &State, queries: &[String]) -> Vec<Option<u64>> {
+    /// The cached counts of this state.
+    fn known(&self, state: &IndexState, queries: &[String]) -> Vec<Option<u64>> {
         let remembered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_same = remembered.state == *state;
         let known = |query| is_same.then(|| remembered.counts.get(query).copied());
         queries.iter().map(|query| known(query).flatten()).collect()
     }
 
-    fn remember(&self, state: State, queries: &[String], counts: &[u64]) {
+    fn remember(&self, state: IndexState, queries: &[String], counts: &[u64]) {
         let mut remembered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if remembered.state != state || remembered.counts.len() + queries.len() > REMEMBERED {
-            *remembered = Remembered {
+            *remembered = CachedCounts {
                 state,
                 counts: HashMap::new(),
             };
@@ -101,7 +101,7 @@ fn count_bounded(tx: &Connection, query: &str, most: u64) -> Result<u64, Fault> 
 
 /// Documents in the index. FTS5 counts them itself; counting its rows reads a page for each few hundred.
 pub(super) fn documents(tx: &Connection) -> Result<u64, Fault> {
-    let totals = State::read(tx)?.totals;
+    let totals = IndexState::read(tx)?.totals;
     if let Some(rows) = varint(&totals) {
         return Ok(rows);
     }
@@ -109,8 +109,8 @@ pub(super) fn documents(tx: &Connection) -> Result<u64, Fault> {
     Ok(count.query_row([], |row| row.get(0))?)
 }
 
-/// The first number of a record as SQLite writes numbers: seven bits a byte, the greatest first. `None` of an
-/// empty record, which a new index has, and of one that is longer than any count.
+/// The first number of a record in SQLite's encoding of numbers: seven bits a byte, the greatest first. `None`
+/// for an empty record, which a new index has, and for one that is longer than any count.
 fn varint(record: &[u8]) -> Option<u64> {
     let mut number = 0;
     for byte in record.iter().take(8) {

@@ -2,21 +2,22 @@
 
 use async_trait::async_trait;
 use daybook_domain::working::{
-    Block, BlockOutcome, BlockToken, BlockingReason, LogPage, NewThread, Thread, ThreadAppend,
-    ThreadAppended, ThreadStore,
+    BlockOutcome, BlockToken, BlockingReason, LogPage, NewThread, Thread, ThreadAppend,
+    ThreadAppendOutcome, ThreadBlock, ThreadStore,
 };
 use daybook_domain::{EventSeq, SessionId, StoreError, Tenant, Timestamp};
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::{Map, Value};
 
-use super::committer::{Named, Size};
+use super::committer::{PlaceCache, WriteSize};
 use super::connection::Fault;
-use super::names::{SessionRow, find_session, session_id_of, word};
-use super::{SqliteStore, events, sessions};
+use super::names::{find_session, parse_column, session_id_of};
+use super::{SqliteStore, events, row_numbers, sessions};
 use crate::bounds::check_entries;
 use crate::log;
-use crate::threads::{Blocking, ThreadRow, deleted, unknown};
+use crate::log::SessionRow;
+use crate::threads::{Blocking, ThreadRow, deleted_thread, unknown_thread};
 
 const BLOCKING: &str = "block_generation, block_reason, block_at, block_until";
 
@@ -44,26 +45,29 @@ impl ThreadStore for SqliteStore {
                  WHERE tenant = ? AND known AND deleted_at IS NULL
                  ORDER BY updated_at DESC, agent, host_id LIMIT ?",
             )?;
-            let newest = params![tenant.0, events::at_most(limit)];
+            let newest = params![tenant.0, row_numbers::at_most(limit)];
             let ids: Vec<SessionId> = find
                 .query_map(newest, session_id_of)?
                 .collect::<Result<_, _>>()?;
             let mut threads = Vec::with_capacity(ids.len());
             for id in ids {
-                let session = known_session(tx, &id)?.ok_or_else(|| unknown(&id))?;
-                let row = load(tx, session.no)?.ok_or_else(|| unknown(&id))?;
+                let session = known_session(tx, &id)?.ok_or_else(|| unknown_thread(&id))?;
+                let row = load(tx, session.no)?.ok_or_else(|| unknown_thread(&id))?;
                 threads.push(row.thread(&session.session));
             }
             Ok(threads)
         })
     }
 
-    async fn append_entries(&self, append: &ThreadAppend) -> Result<ThreadAppended, StoreError> {
+    async fn append_entries(
+        &self,
+        append: &ThreadAppend,
+    ) -> Result<ThreadAppendOutcome, StoreError> {
         check_entries(append)?;
         let mut size = sessions::size_of(&append.append);
         size.bytes += append.entries.iter().map(String::len).sum::<usize>();
         let append = append.clone();
-        self.write_together(size, move |tx, named| add_entries(tx, &append, named))
+        self.write_together(size, move |tx, places| add_entries(tx, &append, places))
             .await
     }
 
@@ -92,7 +96,7 @@ impl ThreadStore for SqliteStore {
         now: Timestamp,
     ) -> Result<BlockOutcome, StoreError> {
         let id = id.clone();
-        self.write_together(Size::default(), move |tx, _| {
+        self.write_together(WriteSize::default(), move |tx, _| {
             let (session, mut blocking) = known_thread(tx, &id)?;
             let outcome = blocking.block(reason, session.session.events, until, now);
             save(tx, session.no, &blocking)?;
@@ -123,7 +127,7 @@ impl ThreadStore for SqliteStore {
         snapshot: &[u8],
     ) -> Result<(), StoreError> {
         let (id, body) = (id.clone(), snapshot.to_vec());
-        let size = Size {
+        let size = WriteSize {
             events: 0,
             bytes: body.len(),
         };
@@ -172,14 +176,14 @@ impl ThreadStore for SqliteStore {
 }
 
 impl SqliteStore {
-    /// Changes the block of a thread, if there is such a thread.
+    /// Changes the block of a thread, if the thread exists.
     async fn change_block(
         &self,
         id: &SessionId,
         mut transition: impl FnMut(&mut Blocking) -> bool + Send + 'static,
     ) -> Result<bool, StoreError> {
         let id = id.clone();
-        self.write_together(Size::default(), move |tx, _| {
+        self.write_together(WriteSize::default(), move |tx, _| {
             let Some((session, mut blocking)) = find_thread(tx, &id)? else {
                 return Ok(false);
             };
@@ -197,36 +201,29 @@ impl SqliteStore {
 fn add_entries(
     tx: &Connection,
     append: &ThreadAppend,
-    named: &mut Named,
-) -> Result<ThreadAppended, Fault> {
+    places: &mut PlaceCache,
+) -> Result<ThreadAppendOutcome, Fault> {
     let log = &append.append;
     let (session, known) = known_thread(tx, &log.session.id)?;
     let mut blocking = known;
     if !blocking.pass(append.ends, log.now) {
-        return Ok(ThreadAppended::BlockLost);
+        return Ok(ThreadAppendOutcome::BlockLost);
     }
     if blocking != known {
         save(tx, session.no, &blocking)?;
     }
-    let placed = sessions::add_to(tx, Some(session), log, &append.entries, named)?;
-    Ok(ThreadAppended::Stored {
+    let placed = sessions::add_to(tx, Some(session), log, &append.entries, places)?;
+    Ok(ThreadAppendOutcome::Stored {
         seqs: placed.seqs,
         before: placed.before,
         block: blocking.block,
     })
 }
 
-/// Notes when a session had its last event, if it is a thread's.
-pub(super) fn note_entries(tx: &Connection, session: i64, now: Timestamp) -> Result<(), Fault> {
-    tx.prepare_cached("UPDATE threads SET updated_at = ? WHERE session_no = ?")?
-        .execute(params![now.0, session])?;
-    Ok(())
-}
-
-/// Entries from `from` on are gone.
-pub(super) fn shorten(tx: &Connection, session: i64, from: EventSeq) -> Result<(), Fault> {
+/// Adjusts a thread when entries from `from` on are deleted.
+pub(super) fn truncate(tx: &Connection, session: i64, from: EventSeq) -> Result<(), Fault> {
     if let Some(mut blocking) = load_blocking(tx, session)? {
-        blocking.shorten(from);
+        blocking.truncate(from);
         save(tx, session, &blocking)?;
     }
     tx.prepare_cached("DELETE FROM thread_snapshots WHERE session_no = ? AND seq >= ?")?
@@ -245,15 +242,15 @@ fn create(tx: &Connection, new: &NewThread) -> Result<Thread, Fault> {
         .as_ref()
         .is_some_and(|former| former.deleted_at.is_some())
     {
-        return Err(deleted(id).into());
+        return Err(deleted_thread(id).into());
     }
     if let (Some(session), Some(row)) = (&session, &former) {
         return Ok(row.thread(&session.session));
     }
     if session.is_none() {
-        sessions::add(tx, &log::first_of(new))?;
+        sessions::add(tx, &log::empty_append(new))?;
     }
-    let session = known_session(tx, id)?.ok_or_else(|| unknown(id))?;
+    let session = known_session(tx, id)?.ok_or_else(|| unknown_thread(id))?;
     let row = ThreadRow::new(new, former.as_ref());
     tx.prepare_cached(
         "INSERT INTO threads (session_no, created_at, updated_at, custom, block_generation)
@@ -277,10 +274,10 @@ fn known_session(tx: &Connection, id: &SessionId) -> Result<Option<SessionRow>, 
 }
 
 fn known_thread(tx: &Connection, id: &SessionId) -> Result<(SessionRow, Blocking), Fault> {
-    find_thread(tx, id)?.ok_or_else(|| unknown(id).into())
+    find_thread(tx, id)?.ok_or_else(|| unknown_thread(id).into())
 }
 
-/// A thread that is there: its session, and what its events wait for.
+/// A thread's session and block, unless it was deleted.
 fn find_thread(tx: &Connection, id: &SessionId) -> Result<Option<(SessionRow, Blocking)>, Fault> {
     let Some(session) = known_session(tx, id)? else {
         return Ok(None);
@@ -289,14 +286,14 @@ fn find_thread(tx: &Connection, id: &SessionId) -> Result<Option<(SessionRow, Bl
     Ok(blocking.map(|blocking| (session, blocking)))
 }
 
-/// What the events of a thread wait for, unless it was deleted.
+/// The block of a thread, unless the thread was deleted.
 fn load_blocking(tx: &Connection, session: i64) -> Result<Option<Blocking>, Fault> {
     let sql = format!("SELECT {BLOCKING} FROM threads WHERE session_no = ? AND deleted_at IS NULL");
     let mut find = tx.prepare_cached(&sql)?;
     Ok(find.query_row([session], blocking_of).optional()?)
 }
 
-/// A thread's row, also when it was deleted.
+/// A thread's row, also of a deleted one.
 fn load(tx: &Connection, session: i64) -> Result<Option<ThreadRow>, Fault> {
     let sql = format!(
         "SELECT created_at, updated_at, custom, deleted_at, {BLOCKING} FROM threads
@@ -314,7 +311,7 @@ fn save(tx: &Connection, session: i64, blocking: &Blocking) -> Result<(), Fault>
     )?
     .execute(params![
         blocking.generation,
-        block.map(|block| block.reason.word()),
+        block.map(|block| block.reason.as_str()),
         block.map(|block| block.at.0),
         block.map(|block| block.until.0),
         session,
@@ -338,8 +335,8 @@ fn thread_row(row: &Row<'_>) -> rusqlite::Result<ThreadRow> {
 fn blocking_of(row: &Row<'_>) -> rusqlite::Result<Blocking> {
     let generation = row.get("block_generation")?;
     let block = match row.get::<_, Option<i64>>("block_until")? {
-        Some(until) => Some(Block {
-            reason: word(row, "block_reason", BlockingReason::from_word)?,
+        Some(until) => Some(ThreadBlock {
+            reason: parse_column(row, "block_reason")?,
             token: BlockToken(generation),
             at: EventSeq(row.get("block_at")?),
             until: Timestamp(until),

@@ -8,9 +8,9 @@ use rusqlite::{Connection, Transaction, params, params_from_iter};
 
 use super::connection::Fault;
 use super::{SqliteStore, lanes};
-use crate::transfer::{Cell, Hold, Portable, Row, TABLES, Table, farewell};
+use crate::transfer::{Cell, Hold, Portable, Row, TABLES, Table, moved_message};
 
-/// The first part of the names of triggers that refuse what is written to a closed store.
+/// The first part of the names of triggers that refuse writes to a closed store.
 const MOVED: &str = "moved_";
 
 impl ToSql for Cell {
@@ -81,7 +81,7 @@ impl Portable for SqliteStore {
     }
 
     async fn empty(&self, table: &Table) -> Result<(), StoreError> {
-        // Jobs name their lanes, so these stay.
+        // The lanes stay, because jobs reference them.
         let sql = match table.name {
             "lanes" => "UPDATE lanes SET served = 0".to_owned(),
             name => format!("DELETE FROM {name}"),
@@ -105,7 +105,7 @@ impl Portable for SqliteStore {
         self.write(|tx| {
             let raise = "UPDATE sqlite_sequence SET seq = max(seq, ?2) WHERE name = ?1";
             if tx.execute(raise, params![table.name, last])? == 0 {
-                // A table whose numbers are used again when their rows are gone has none to keep.
+                // A table that reuses the numbers of deleted rows has no counter to keep.
                 tx.execute(
                     "INSERT INTO sqlite_sequence (name, seq) SELECT name, ?2 FROM sqlite_schema
                      WHERE type = 'table' AND name = ?1 AND sql LIKE '%AUTOINCREMENT%'",
@@ -120,7 +120,7 @@ impl Portable for SqliteStore {
         let connection = self.file.connect()?;
         self.file
             .retry(|| Ok(connection.execute_batch("BEGIN IMMEDIATE")?))?;
-        Ok(Box::new(Held {
+        Ok(Box::new(SqliteHold {
             connection,
             path: self.file.path().to_owned(),
         }))
@@ -135,22 +135,22 @@ impl Portable for SqliteStore {
     }
 }
 
-/// A connection with the lock that all writers share; closing it gives the lock back.
-struct Held {
+/// A connection that holds the write lock; closing it releases the lock.
+struct SqliteHold {
     connection: Connection,
     path: std::path::PathBuf,
 }
 
 #[async_trait]
-impl Hold for Held {
+impl Hold for SqliteHold {
     async fn close(self: Box<Self>, elsewhere: &str) -> Result<(), StoreError> {
-        let says = farewell(elsewhere).replace('\'', "''");
+        let message = moved_message(elsewhere).replace('\'', "''");
         let mut sql = String::new();
         for table in TABLES.iter().map(|table| table.name) {
-            for deed in ["insert", "update", "delete"] {
+            for operation in ["insert", "update", "delete"] {
                 sql.push_str(&format!(
-                    "CREATE TRIGGER IF NOT EXISTS {MOVED}{table}_{deed} BEFORE {deed} ON {table}
-                     BEGIN SELECT RAISE(ABORT, '{says}'); END;"
+                    "CREATE TRIGGER IF NOT EXISTS {MOVED}{table}_{operation} BEFORE {operation} ON {table}
+                     BEGIN SELECT RAISE(ABORT, '{message}'); END;"
                 ));
             }
         }
@@ -176,15 +176,19 @@ fn select_rows(
     let mut rows = Vec::new();
     while let Some(row) = found.next()? {
         let cells = names.iter().enumerate().map(|(n, name)| {
-            cell(row.get_ref(n)?, table.key.contains(&name.as_str()))
-                .ok_or_else(|| Fault::corrupt(format!("{}.{name} cannot be carried", table.name)))
+            cell(row.get_ref(n)?, table.key.contains(&name.as_str())).ok_or_else(|| {
+                Fault::corrupt(format!(
+                    "{}.{name} holds a value that cannot be copied",
+                    table.name
+                ))
+            })
         });
         rows.push(cells.collect::<Result<Row, Fault>>()?);
     }
     Ok(rows)
 }
 
-/// A value as every database can keep it; in a key nothing is replaced, or it would name another row.
+/// A value in a form that every database can keep; in a key nothing is replaced, or it would name another row.
 fn cell(value: ValueRef<'_>, is_key: bool) -> Option<Cell> {
     Some(match value {
         ValueRef::Null => Cell::Null,
@@ -201,7 +205,7 @@ fn cell(value: ValueRef<'_>, is_key: bool) -> Option<Cell> {
     })
 }
 
-/// Inserts a row, with a column of SQLite's own, and says its number.
+/// Inserts a row, with the columns that only SQLite has, and returns its number.
 fn insert(
     tx: &Transaction<'_>,
     table: &Table,
@@ -227,7 +231,7 @@ fn insert(
     Ok(tx.last_insert_rowid())
 }
 
-/// What a job says of its lane, to which SQLite gives a number instead.
+/// The fields of a job that identify its lane, for which SQLite stores a number.
 fn is_of_lane(column: &str) -> bool {
     matches!(column, "lane_user" | "lane_agent")
 }
@@ -240,9 +244,9 @@ fn put_job(tx: &Transaction<'_>, table: &Table, row: &[Cell]) -> Result<(), Faul
     };
     let lane = lanes::number(tx, &text(table, row, "kind")?, &lane)?;
     insert(tx, table, row, Some(("lane_no", lane)))?;
-    let due = match named(table, row, "due_at") {
+    let due = match cell_of(table, row, "due_at") {
         Some(Cell::Int(due)) => Some(Timestamp(*due)),
-        _ => None,
+        Some(Cell::Null | Cell::Text(_) | Cell::Bytes(_)) | None => None,
     };
     lanes::note_due(tx, lane, due)
 }
@@ -254,21 +258,21 @@ fn put_lane(tx: &Transaction<'_>, table: &Table, row: &[Cell]) -> Result<(), Fau
         agent: text(table, row, "agent")?,
     };
     let lane = lanes::number(tx, &text(table, row, "kind")?, &lane)?;
-    let Some(Cell::Int(served)) = named(table, row, "served") else {
+    let Some(Cell::Int(served)) = cell_of(table, row, "served") else {
         return Err(Fault::corrupt("lanes.served is no number"));
     };
     lanes::note_served(tx, lane, *served)
 }
 
-fn named<'a>(table: &Table, row: &'a [Cell], column: &str) -> Option<&'a Cell> {
+fn cell_of<'a>(table: &Table, row: &'a [Cell], column: &str) -> Option<&'a Cell> {
     let mut columns = table.columns.iter();
     row.get(columns.position(|known| known.name == column)?)
 }
 
 fn text(table: &Table, row: &[Cell], column: &str) -> Result<String, Fault> {
-    match named(table, row, column) {
+    match cell_of(table, row, column) {
         Some(Cell::Text(text)) => Ok(text.clone()),
-        _ => Err(Fault::corrupt(format!(
+        Some(Cell::Null | Cell::Int(_) | Cell::Bytes(_)) | None => Err(Fault::corrupt(format!(
             "{}.{column} is no text",
             table.name
         ))),

@@ -1,22 +1,27 @@
-//! Undoing an import, in steps that each leave the store in order: a step takes events out together
-//! with everything that rests on them. Files are put back last, so an interrupted undo still knows
-//! what is left to take out.
+//! Undoing an import, in steps that each leave the store consistent: a step deletes events together with
+//! everything that rests on them. Files are restored last, so an interrupted undo can still find what is left to
+//! delete.
 
 use std::collections::BTreeSet;
 
-use daybook_domain::source::{ImportNo, Undone};
+use daybook_domain::source::{ImportNo, UndoneImport};
 use daybook_domain::{EventSeq, JobKey, Origin, Session, SessionId, StoreError, Tenant, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::connection::Fault;
-use super::evidence_rows::{self, Touched};
-use super::names::{SessionRow, raise, session_numbered, word};
-use super::sessions::{event_no, event_nos, save, seq_of};
-use super::{SqliteStore, extractions, index, job_rows, places, sources, threads};
+use super::names::{parse_column, session_numbered};
+use super::revisions::raise;
+use super::row_numbers::{event_no, event_nos, seq_of};
+use super::sessions::save;
+use super::{
+    SqliteStore, evidence_rows, extractions, index_rows, job_rows, places, sources, threads, uses,
+};
 use crate::bounds::STEP_ROWS;
+use crate::evidence::TouchedObservations;
+use crate::log::SessionRow;
 
-/// What one step did.
-struct Step {
+/// The result of one step.
+struct UndoStep {
     events: u64,
     observations: u64,
     session: SessionId,
@@ -29,9 +34,9 @@ impl SqliteStore {
         tenant: &Tenant,
         import: ImportNo,
         now: Timestamp,
-    ) -> Result<Undone, StoreError> {
+    ) -> Result<UndoneImport, StoreError> {
         let tenant = self.read(|tx| sources::check_import(tx, tenant, import))?;
-        let mut undone = Undone::default();
+        let mut undone = UndoneImport::default();
         let mut shortened = BTreeSet::new();
         while let Some(step) = self.write(|tx| step(tx, import, now))? {
             undone.events += step.events;
@@ -50,8 +55,8 @@ impl SqliteStore {
     }
 }
 
-/// Takes out the last events that the import added to one session; `None` when nothing is left.
-fn step(tx: &Connection, import: ImportNo, now: Timestamp) -> Result<Option<Step>, Fault> {
+/// Deletes the last events that the import added to one session; `None` when nothing is left.
+fn step(tx: &Connection, import: ImportNo, now: Timestamp) -> Result<Option<UndoStep>, Fault> {
     let mut find = tx.prepare_cached(
         "SELECT session_no, from_seq, to_seq FROM import_ranges WHERE import_no = ?
          ORDER BY session_no DESC, from_seq DESC LIMIT 1",
@@ -75,12 +80,13 @@ fn step(tx: &Connection, import: ImportNo, now: Timestamp) -> Result<Option<Step
     let range = (EventSeq(from), EventSeq(end));
     let id = row.session.id.clone();
     let mut concerned = extractions::forget_windows(tx, (session, &id), range)?;
+    concerned.extend(uses::forget(tx, session, range)?);
     let events = delete_events(tx, session, range)?;
-    threads::shorten(tx, session, EventSeq(from))?;
-    let mut touched = Touched::default();
+    threads::truncate(tx, session, EventSeq(from))?;
+    let mut touched = TouchedObservations::default();
     let gone = (from..=end).map(EventSeq).collect();
     evidence_rows::cut(tx, session, &gone, &mut touched)?;
-    let removed = look_again(tx, &mut row)?;
+    let removed = rederive_session(tx, &mut row)?;
     let key = JobKey::Extract(id.clone());
     if removed {
         job_rows::delete(tx, &key)?;
@@ -92,8 +98,9 @@ fn step(tx: &Connection, import: ImportNo, now: Timestamp) -> Result<Option<Step
     raise(tx, &concerned, now)?;
     if removed {
         forget_session(tx, session)?;
+        uses::forget_user(tx, session)?;
     }
-    Ok(Some(Step {
+    Ok(Some(UndoStep {
         events,
         observations: settled.withdrawn,
         session: id,
@@ -133,24 +140,26 @@ fn delete_events(
     )?;
     let gone: Vec<(i64, Option<i64>, Origin)> = delete
         .query_map([event_no(session, from), event_no(session, to)], |row| {
-            let origin = word(row, "origin", Origin::from_word)?;
+            let origin = parse_column::<Origin>(row, "origin")?;
             Ok((row.get(0)?, row.get(1)?, origin))
         })?
         .collect::<Result<_, _>>()?;
     tx.prepare_cached("DELETE FROM root_remotes WHERE event_no BETWEEN ? AND ?")?
         .execute([event_no(session, from), event_no(session, to)])?;
+    tx.prepare_cached("DELETE FROM event_retractions WHERE event_no BETWEEN ? AND ?")?
+        .execute([event_no(session, from), event_no(session, to)])?;
     for (no, _, origin) in &gone {
-        index::forget_event(tx, *no, *origin)?;
+        index_rows::forget_event(tx, *no, *origin)?;
     }
     let left: BTreeSet<i64> = gone.iter().filter_map(|(_, place, _)| *place).collect();
     for place in left {
-        places::look_again(tx, session, place)?;
+        places::unlink_if_empty(tx, session, place)?;
     }
     Ok(gone.len() as u64)
 }
 
-/// Derives a session's row from the events that are left. True when there is none.
-fn look_again(tx: &Connection, row: &mut SessionRow) -> Result<bool, Fault> {
+/// Derives a session's row from its remaining events. True when there are none.
+fn rederive_session(tx: &Connection, row: &mut SessionRow) -> Result<bool, Fault> {
     let span = event_nos(row.no);
     let span = [span.0, span.1];
     let mut last = tx.prepare_cached(
@@ -191,7 +200,7 @@ fn shorten_job(
     job_rows::save(tx, &job)
 }
 
-/// Forgets a session without events. Its number stays: what still cites it goes by that.
+/// Deletes a session without events. Its number stays, because other rows still cite it.
 fn forget_session(tx: &Connection, session: i64) -> Result<(), Fault> {
     tx.prepare_cached(
         "UPDATE sessions SET known = 0, label = NULL, kind = 'root', memory_off = 0,

@@ -1,37 +1,37 @@
-//! Copying tables from one store into another, and telling whether two are the same.
+//! Copies tables from one store into another, and compares the two.
 
 use daybook_domain::{StoreError, Tenant};
 
 use super::{Cell, Portable, Row, TABLES, Table};
 
-/// Rows that travel at once. More needs more memory and makes a stop wait longer.
+/// Rows read and written at once. More needs more memory and delays a stop.
 const PAGE: usize = 500;
 
-/// What a table comes to: the same on both sides of a copy.
+/// A checksum of a table: the same on both sides of a copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checksum {
     /// How many rows it has.
     pub rows: u64,
-    /// What all rows hash to, in the order of their keys.
+    /// The hash of all rows, in the order of their keys.
     pub hash: String,
 }
 
 /// How copying a table ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// Every row is there.
+    /// Every row is copied.
     Done,
-    /// The end was asked for; what is there stays, and copying goes on after it.
+    /// The progress asked to stop. The copied rows stay, and copying can continue after them.
     Stopped,
 }
 
-/// Who listens while rows are copied or compared.
+/// Receives progress while rows are copied or compared.
 pub trait Progress: Send + Sync {
-    /// So many more rows of a table were seen. False asks for the end.
+    /// Reports so many more rows of a table. Returns false to stop.
     fn rows(&self, table: &Table, rows: u64) -> bool;
 }
 
-/// Whether a store remembers nothing.
+/// Whether a store holds no rows.
 ///
 /// # Errors
 /// When it fails.
@@ -44,12 +44,12 @@ pub async fn is_empty(store: &dyn Portable) -> Result<bool, StoreError> {
     Ok(true)
 }
 
-/// Copies the rows of a table that come after the greatest key of the target, and counts on from where
-/// the source does. Safe to repeat: nothing is doubled. What has changed in rows that were copied
-/// before shows in their [`checksum`].
+/// Copies the rows of a table that come after the greatest key of the target, and continues the source's
+/// numbering. Safe to repeat: nothing is doubled. Changes in rows that were copied before show in their
+/// [`checksum`].
 ///
 /// # Errors
-/// When either store fails. What was copied stays.
+/// When either store fails. Copied rows stay.
 pub async fn copy(
     from: &dyn Portable,
     to: &dyn Portable,
@@ -72,7 +72,7 @@ pub async fn copy(
     Ok(Outcome::Done)
 }
 
-/// What a table comes to; `None` when the end was asked for.
+/// Computes a table's checksum; `None` when `progress` asked to stop.
 ///
 /// # Errors
 /// When the store fails.
@@ -100,9 +100,9 @@ pub async fn checksum(
     Ok(Some(Checksum { rows, hash }))
 }
 
-/// Compares a table on both sides, the source first; `None` when the end was asked for. Where they
-/// differ, the source has changed behind an earlier copy, so the table is copied once more from its
-/// beginning: two that differ even then are a fault.
+/// Compares a table on both sides, the source first; `None` when `progress` asked to stop. Where they differ,
+/// the source has changed behind an earlier copy, so the table is copied once more from its beginning: a
+/// difference after that is a fault.
 ///
 /// # Errors
 /// When either store fails.
@@ -147,13 +147,13 @@ pub async fn tenants(store: &dyn Portable) -> Result<Vec<Tenant>, StoreError> {
             page.into_iter()
                 .filter_map(|row| match row.into_iter().nth(1) {
                     Some(Cell::Text(name)) => Some(Tenant(name)),
-                    _ => None,
+                    Some(Cell::Null | Cell::Int(_) | Cell::Bytes(_)) | None => None,
                 }),
         );
     }
 }
 
-/// No two rows, nor two lists of rows, add the same bytes: each value says what it is and how long.
+/// Adds a row to a hash. Each value adds its kind and its length, so no two lists of rows add the same bytes.
 fn add(hash: &mut blake3::Hasher, row: &Row) {
     for cell in row {
         let number;

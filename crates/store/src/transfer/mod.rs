@@ -1,13 +1,12 @@
-//! Everything that a store remembers, as rows that every database can read and write: what moving a
-//! store to another database, and checking a copy, are made of.
+//! A store's content as rows that every database can read and write, for moving a store to another database and
+//! for checking a copy.
 //!
-//! [`TABLES`] names each table with its columns in one order; a dialect reads pages of rows in the
-//! order of their keys and writes them ([`Portable`]). A column that a dialect has for itself, such as
-//! the tenant on every row of PostgreSQL, or a number for a lane in SQLite, is made when it is written.
-//! The index is not here: it is disposable, and made anew. Histories of memory files are not either:
-//! they are git's, and travel as such.
+//! [`TABLES`] names each table with its columns in one order; a dialect reads pages of rows in the order of
+//! their keys and writes them ([`Portable`]). A column that only one dialect has, such as the tenant on every
+//! row of PostgreSQL, or a number for a lane in SQLite, is filled in when the row is written. The index is left
+//! out: it can be rebuilt. So are the histories of memory files: they are git objects, and move as such.
 //!
-//! Not here: rules. A row is carried, not understood.
+//! Not here: rules. A row is copied, not interpreted.
 
 mod copy;
 mod tables;
@@ -18,12 +17,12 @@ pub use tables::{Column, Kind, Numbers, TABLES, Table};
 use async_trait::async_trait;
 use daybook_domain::StoreError;
 
-/// One value of a row. Truth is 0 or 1.
+/// One value of a row. Booleans are 0 or 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Cell {
     /// Nothing.
     Null,
-    /// A number, or truth.
+    /// A number, or a boolean.
     Int(i64),
     /// Text without the character zero, which PostgreSQL cannot keep.
     Text(String),
@@ -37,7 +36,7 @@ pub type Row = Vec<Cell>;
 /// A store whose rows can be read and written as they are.
 #[async_trait]
 pub trait Portable: Send + Sync {
-    /// When the tables were made, in milliseconds since 1970: tells two databases of one name apart.
+    /// When the tables were created, in milliseconds since 1970: distinguishes two databases of one name.
     async fn made_at(&self) -> Result<i64, StoreError>;
 
     /// How many rows a table has.
@@ -54,36 +53,37 @@ pub trait Portable: Send + Sync {
     /// The greatest key of a table.
     async fn last_key(&self, table: &Table) -> Result<Option<Vec<Cell>>, StoreError>;
 
-    /// Writes rows that are not there yet: all or none.
+    /// Writes rows that do not exist yet: all or none.
     async fn put(&self, table: &Table, rows: &[Row]) -> Result<(), StoreError>;
 
     /// Removes all rows of a table.
     async fn empty(&self, table: &Table) -> Result<(), StoreError>;
 
-    /// The last number that was given to a row, also to one that is gone; 0 if none was.
+    /// The last number that was given to a row, deleted rows included; 0 if none was.
     async fn last_number(&self, table: &Table) -> Result<i64, StoreError>;
 
-    /// Goes on counting after `last`.
+    /// Continues the numbering after `last`.
     async fn count_from(&self, table: &Table, last: i64) -> Result<(), StoreError>;
 
-    /// Lets nobody write until what it returns is dropped. Whoever tries waits, and is told after a
-    /// while that the store is busy. Reading goes on.
+    /// Blocks all writers until the returned hold is dropped. A writer waits, and after a while gets the error
+    /// that the store is busy. Reading is not blocked.
     async fn hold(&self) -> Result<Box<dyn Hold>, StoreError>;
 
-    /// Whether what was here lives elsewhere now.
+    /// Whether this store was closed because its content was moved.
     async fn is_closed(&self) -> Result<bool, StoreError>;
 }
 
-/// A store that nobody writes.
+/// A store with its writers blocked.
 #[async_trait]
 pub trait Hold: Send {
-    /// Lets nobody write any more, ever: what is here lives on at `elsewhere`, as whoever tries is told.
+    /// Closes the store for good. Later writes fail with an error that names `elsewhere`, where its content is
+    /// now.
     async fn close(self: Box<Self>, elsewhere: &str) -> Result<(), StoreError>;
 }
 
-/// What whoever writes to a closed store is told.
-pub(crate) fn farewell(elsewhere: &str) -> String {
-    format!("this memory was moved to {elsewhere}; start again whatever still uses it here")
+/// The error message for writes to a closed store.
+pub(crate) fn moved_message(elsewhere: &str) -> String {
+    format!("this memory was moved to {elsewhere}; restart the programs that still use it here")
 }
 
 impl Table {

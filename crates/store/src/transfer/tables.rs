@@ -1,4 +1,4 @@
-//! Which tables there are, in an order in which each comes after those that its rows name.
+//! The tables that are copied, in an order in which each comes after the tables that its rows reference.
 //!
 //! A table or column that a migration adds must be added here: a test compares this list with the
 //! catalogues of both databases.
@@ -8,7 +8,7 @@
 pub enum Kind {
     /// A number.
     Int,
-    /// Truth: 0 or 1 in SQLite, `BOOLEAN` in PostgreSQL.
+    /// A boolean: 0 or 1 in SQLite, `BOOLEAN` in PostgreSQL.
     Truth,
     /// Text.
     Text,
@@ -25,7 +25,7 @@ pub struct Column {
     pub kind: Kind,
 }
 
-/// A column whose numbers are given out by the database, and what gives them out in PostgreSQL.
+/// A column whose numbers the database issues, and the PostgreSQL sequence that issues them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Numbers {
     /// The column.
@@ -41,19 +41,19 @@ pub struct Table {
     pub name: &'static str,
     /// What identifies a row. Text is ordered by its bytes.
     pub key: &'static [&'static str],
-    /// All that is carried.
+    /// All columns that are copied.
     pub columns: &'static [Column],
-    /// What numbers its rows, if anything does.
+    /// The source of its row numbers, if it has one.
     pub numbers: Option<Numbers>,
-    /// What SQLite reads rows from, where the table itself has other ones.
+    /// The query that SQLite reads rows from, where the table itself has other ones.
     pub sqlite_rows: Option<&'static str>,
     /// The same for PostgreSQL.
     pub postgres_rows: Option<&'static str>,
-    /// Columns that SQLite alone has, and makes as a row is written.
+    /// Columns that only SQLite has, and fills in as a row is written.
     pub sqlite_own: &'static [&'static str],
     /// The same for PostgreSQL, its `tenant_no` apart.
     pub postgres_own: &'static [&'static str],
-    /// Where PostgreSQL finds the tenant of a row that carries none: a table, and the number in both.
+    /// How PostgreSQL finds the tenant of a row that carries none: a table, and the number in both.
     pub tenant_of: Option<(&'static str, &'static str)>,
 }
 
@@ -85,8 +85,8 @@ macro_rules! numbers {
     };
 }
 
-/// Every table that is not the index, nor a history of memory files.
-pub const TABLES: [Table; 25] = [
+/// Every table except the index and the histories of memory files.
+pub const TABLES: [Table; 27] = [
     Table {
         name: "tenants",
         key: &["tenant_no"],
@@ -145,9 +145,26 @@ pub const TABLES: [Table; 25] = [
         ..PLAIN
     },
     Table {
+        name: "event_retractions",
+        key: &["event_no", "target"],
+        columns: columns![event_no: Int, target: Int],
+        tenant_of: Some(("events", "event_no")),
+        ..PLAIN
+    },
+    Table {
         name: "root_remotes",
         key: &["event_no", "root", "remote", "shown_by"],
         columns: columns![event_no: Int, session_no: Int, root: Text, remote: Text, shown_by: Text],
+        tenant_of: Some(("sessions", "session_no")),
+        ..PLAIN
+    },
+    Table {
+        name: "uses",
+        key: &["event_no", "kind", "by_session", "by_door"],
+        columns: columns![
+            event_no: Int, session_no: Int, kind: Text, by_session: Int, by_event: Bytes,
+            by_door: Text, at: Int,
+        ],
         tenant_of: Some(("sessions", "session_no")),
         ..PLAIN
     },
@@ -175,7 +192,7 @@ pub const TABLES: [Table; 25] = [
             tenant_no: Int, path: Text, format: Text, session_no: Int, size: Int, modified: Int,
             offset: Int, lines: Int, fingerprint_head: Int, fingerprint_tail: Int, bad_lines: Int,
             first_bad_line: Int, first_bad_why: Text, secrets: Int, state: Text, failure: Text,
-            reading: Int,
+            reading: Int, claimed_id: Text,
         ],
         ..PLAIN
     },
@@ -202,7 +219,7 @@ pub const TABLES: [Table; 25] = [
             tenant_no: Int, import_no: Int, path: Text, seen: Truth, format: Text, session_no: Int,
             size: Int, modified: Int, offset: Int, lines: Int, fingerprint_head: Int,
             fingerprint_tail: Int, bad_lines: Int, first_bad_line: Int, first_bad_why: Text,
-            secrets: Int, state: Text, failure: Text, reading: Int,
+            secrets: Int, state: Text, failure: Text, reading: Int, claimed_id: Text,
         ],
         ..PLAIN
     },
@@ -224,7 +241,7 @@ pub const TABLES: [Table; 25] = [
         sqlite_own: &["job_no", "lane_no"],
         ..PLAIN
     },
-    // When each lane of an agent was served last. Above it nothing is remembered that does not follow.
+    // When each lane of an agent was served last. The levels above it follow from these rows.
     Table {
         name: "lanes",
         key: &["kind", "tenant", "user", "agent"],
@@ -268,6 +285,7 @@ pub const TABLES: [Table; 25] = [
         columns: columns![
             extraction_no: Int, session_no: Int, generation: Int, live: Truth, from_seq: Int,
             to_seq: Int, digest: Text, writes: Text, extractor: Text, at: Int,
+            fallback_for: Text, fallback_until: Int, quarantined: Text,
         ],
         numbers: numbers!("extraction_no", "extractions_extraction_no_seq"),
         tenant_of: Some(("sessions", "session_no")),

@@ -1,4 +1,4 @@
-//! Many at once on one root: threads with stores of their own, and processes that are killed.
+//! Many writers on one root: threads with stores of their own, and processes that are killed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
@@ -6,8 +6,10 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
-use daybook_domain::index::{Filter, Step};
-use daybook_domain::seams::{Append, Index, JobStore, SessionStore};
+use daybook_domain::index::{CandidateQuery, SearchFilter};
+use daybook_domain::seams::{
+    Append, IndexReader, JobListing, JobQueue, SessionCatalog, SessionLog,
+};
 use daybook_domain::source::ImportNo;
 use daybook_domain::{
     Claim, EventId, EventSeq, FinishOutcome, JobKey, JobKind, NewEvent, SessionId, StoreError,
@@ -37,7 +39,7 @@ fn round(thread: u64, round: u64) -> Vec<NewEvent> {
     vec![event(&format!("common {round}")), own(1), own(2)]
 }
 
-/// Every claim that was granted. A job that went to two would come here twice, or be lost to one.
+/// Every claim that was granted. A job granted twice would appear twice, and a lost one not at all.
 type Granted = Mutex<BTreeSet<(JobKey, u64)>>;
 
 async fn work(store: &SqliteStore, thread: u64, granted: &Granted) {
@@ -116,11 +118,11 @@ fn threads_with_stores_of_their_own_lose_and_double_nothing() {
             .await
             .unwrap();
         assert_eq!(stats.frequencies, [own]);
-        let steps = [Step {
+        let steps = [CandidateQuery {
             all_of: vec!["word".to_owned()],
             limit: 10_000,
         }];
-        let found = candidates(&store, &Tenant::local(), &steps, &Filter::default()).await;
+        let found = candidates(&store, &Tenant::local(), &steps, &SearchFilter::default()).await;
         assert_eq!(found.unwrap().len() as u64, own);
     });
 }
@@ -212,7 +214,7 @@ fn killed_processes_lose_nothing_that_was_acknowledged() {
         .iter_mut()
         .map(|child| BufReader::new(child.stdout.take().unwrap()).lines())
         .collect();
-    // Everybody is at work; then everybody dies in the middle of it.
+    // All processes are at work; then all are killed in the middle of it.
     for (n, output) in outputs.iter_mut().enumerate() {
         let acknowledged = output
             .map_while(Result::ok)

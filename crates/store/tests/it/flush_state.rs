@@ -1,13 +1,15 @@
-//! The ledger's file: what stands in it, and what is made of one that somebody else wrote.
+//! The ledger's file: its content, and how files that another program wrote are read.
 
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use daybook_domain::seams::{ExtractionStore, JobStore, SessionStore};
+use daybook_domain::seams::{
+    ExtractionStore, JobControl, JobListing, JobQueue, JobWatch, SessionLog, Store,
+};
 use daybook_domain::{
-    Claim, JobKey, JobKind, Mark, Priority, SessionId, StoreError, Tenant, Timestamp,
+    Claim, DueMark, JobKey, JobKind, Priority, SessionId, StoreError, Tenant, Timestamp,
 };
 use daybook_store::flush_state::FILE;
 use daybook_store::{Ledgered, MemoryStore};
@@ -18,13 +20,13 @@ use tempfile::TempDir;
 
 const DAY: Duration = Duration::from_secs(86_400);
 
-/// A data folder, and the store beneath that outlives each ledger on it.
-struct Folder {
+/// A data folder, and the inner store that outlives each ledger on it.
+struct LedgerFolder {
     folder: TempDir,
     inner: Arc<MemoryStore>,
 }
 
-impl Folder {
+impl LedgerFolder {
     fn new() -> Self {
         Self {
             folder: tempfile::tempdir().unwrap(),
@@ -63,16 +65,16 @@ impl Folder {
     }
 }
 
-fn say(store: &dyn SessionStore, id: &SessionId, word: &str, count: u64) {
+fn append_events(store: &dyn SessionLog, id: &SessionId, word: &str, count: u64) {
     run(store.append(&append(id, events(word, count)))).unwrap();
 }
 
-fn granted(store: &dyn JobStore, now: Timestamp) -> Vec<daybook_domain::Claimed> {
+fn claim_extractions(store: &dyn Store, now: Timestamp) -> Vec<daybook_domain::ClaimedJob> {
     run(store.claim(claim_of(JobKind::Extract, now, 9))).unwrap()
 }
 
-fn extract_all(store: &(impl JobStore + ExtractionStore), now: Timestamp) -> usize {
-    let claims = granted(store, now);
+fn extract_all(store: &impl Store, now: Timestamp) -> usize {
+    let claims = claim_extractions(store, now);
     for claimed in &claims {
         let JobKey::Extract(id) = claimed.token.job() else {
             panic!("a session was asked for");
@@ -84,13 +86,13 @@ fn extract_all(store: &(impl JobStore + ExtractionStore), now: Timestamp) -> usi
 }
 
 #[test]
-fn an_entry_has_the_seeds_keys_and_the_rest_of_the_job() {
-    let folder = Folder::new();
+fn an_entry_has_mindrooms_keys_and_the_rest_of_the_job() {
+    let folder = LedgerFolder::new();
     let store = folder.open(DAWN);
     assert!(!folder.path().exists(), "there is nothing to keep yet");
     let id = session("naïve 🦀");
-    say(&store, &id, "first", 2);
-    assert_eq!(granted(&store, at(500)).len(), 1);
+    append_events(&store, &id, "first", 2);
+    assert_eq!(claim_extractions(&store, at(500)).len(), 1);
     let expected = r#"{
   "version": 1,
   "sessions": {
@@ -144,14 +146,14 @@ fn an_entry_has_the_seeds_keys_and_the_rest_of_the_job() {
 }
 
 #[test]
-fn a_finish_says_when_it_was_and_how_new_the_session_was_when_it_began() {
-    let folder = Folder::new();
+fn a_finish_stores_its_time_and_the_sessions_last_activity_at_the_claim() {
+    let folder = LedgerFolder::new();
     let store = folder.open(DAWN);
     let id = session("a");
-    say(&store, &id, "first", 2);
-    let claimed = granted(&store, at(500)).remove(0);
+    append_events(&store, &id, "first", 2);
+    let claimed = claim_extractions(&store, at(500)).remove(0);
     // In the same second as the session's last activity, and still not taken for flushed.
-    let late = event("late").said_at(at(2));
+    let late = event("late").with_time(at(2));
     run(store.append(&append(&id, vec![late]))).unwrap();
     let window = nothing(&id, (1, claimed.upto));
     let _ = run(store.finish_extraction(&claimed.token, &window, at(501))).unwrap();
@@ -166,30 +168,36 @@ fn a_finish_says_when_it_was_and_how_new_the_session_was_when_it_began() {
 
 #[test]
 fn a_ledger_that_is_opened_again_is_the_same() {
-    let folder = Folder::new();
+    let folder = LedgerFolder::new();
     let store = folder.open(DAWN);
     for name in ["a", "b"] {
-        say(&store, &session(name), name, 3);
+        append_events(&store, &session(name), name, 3);
     }
     let claim = Claim {
         limits: daybook_domain::ClaimLimits::jobs(1),
         ..claim_of(JobKind::Extract, at(500), 1)
     };
     run(store.claim(claim)).unwrap();
-    let (jobs, text) = (run(store.jobs(JobKind::Extract)).unwrap(), folder.text());
+    let (jobs, text) = (
+        run(store.jobs_of_all_tenants(JobKind::Extract)).unwrap(),
+        folder.text(),
+    );
     let tallies = run(store.tallies()).unwrap();
     let again = folder.open(at(501));
     assert_eq!(folder.text(), text);
-    assert_eq!(run(again.jobs(JobKind::Extract)).unwrap(), jobs);
+    assert_eq!(
+        run(again.jobs_of_all_tenants(JobKind::Extract)).unwrap(),
+        jobs
+    );
     assert_eq!(run(again.tallies()).unwrap(), tallies);
 }
 
 #[test]
 fn only_lapsed_leases_are_cleared_when_it_opens() {
-    let folder = Folder::new();
+    let folder = LedgerFolder::new();
     let store = folder.open(DAWN);
-    say(&store, &session("a"), "a", 1);
-    let held = granted(&store, at(500)).remove(0);
+    append_events(&store, &session("a"), "a", 1);
+    let held = claim_extractions(&store, at(500)).remove(0);
     drop(folder.open(at(559)));
     assert_eq!(folder.entry("claude-code:a")["in_flight"], true);
     assert!(run(store.heartbeat(&held.token, at(559), LEASE)).unwrap());
@@ -199,25 +207,28 @@ fn only_lapsed_leases_are_cleared_when_it_opens() {
     assert_eq!(folder.entry("claude-code:a")["in_flight"], false);
     let job = run(late.job(held.token.job())).unwrap().unwrap();
     assert_eq!((job.lease, job.vanished), (None, 1));
-    assert_eq!(granted(&late, at(619)).len(), 1);
+    assert_eq!(claim_extractions(&late, at(619)).len(), 1);
 }
 
 #[test]
 fn clean_entries_are_dropped_in_time_and_dirty_ones_never() {
-    let folder = Folder::new();
+    let folder = LedgerFolder::new();
     let store = folder.open(DAWN);
-    say(&store, &session("done"), "done", 1);
+    append_events(&store, &session("done"), "done", 1);
     assert_eq!(extract_all(&store, at(500)), 1);
-    say(&store, &session("dirty"), "dirty", 1);
-    let before = run(store.jobs(JobKind::Extract)).unwrap();
+    append_events(&store, &session("dirty"), "dirty", 1);
+    let before = run(store.jobs_of_all_tenants(JobKind::Extract)).unwrap();
     drop(folder.open(DAWN.plus(DAY)));
     assert_ne!(folder.entry("claude-code:done"), Value::Null);
     let later = DAWN.plus(DAY * 400);
     let store = folder.open(later);
     assert_eq!(folder.entry("claude-code:done"), Value::Null);
     assert_ne!(folder.entry("claude-code:dirty"), Value::Null);
-    assert_eq!(run(store.jobs(JobKind::Extract)).unwrap(), before);
-    let more = event("more").said_at(later);
+    assert_eq!(
+        run(store.jobs_of_all_tenants(JobKind::Extract)).unwrap(),
+        before
+    );
+    let more = event("more").with_time(later);
     run(store.append(&append(&session("done"), vec![more]))).unwrap();
     let job = run(store.job(&JobKey::Extract(session("done")))).unwrap();
     let job = job.unwrap();
@@ -233,10 +244,10 @@ fn a_corrupt_file_is_set_aside_and_made_anew_from_the_log() {
         "{\"sessions\": 7}",
         "\u{0}\u{0}",
     ] {
-        let folder = Folder::new();
+        let folder = LedgerFolder::new();
         let store = folder.open(DAWN);
         for name in ["a", "b", "c"] {
-            say(&store, &session(name), name, 2);
+            append_events(&store, &session(name), name, 2);
         }
         let claim = Claim {
             limits: daybook_domain::ClaimLimits::jobs(2),
@@ -245,20 +256,23 @@ fn a_corrupt_file_is_set_aside_and_made_anew_from_the_log() {
         let held = run(store.claim(claim)).unwrap();
         let window = nothing(&session("a"), (1, 2));
         let _ = run(store.finish_extraction(&held[0].token, &window, at(501))).unwrap();
-        let jobs = run(store.jobs(JobKind::Extract)).unwrap();
+        let jobs = run(store.jobs_of_all_tenants(JobKind::Extract)).unwrap();
         folder.write(corrupt);
         let again = folder.open(at(502));
-        assert_eq!(run(again.jobs(JobKind::Extract)).unwrap(), jobs);
-        let asides = again.set_asides().unwrap();
+        assert_eq!(
+            run(again.jobs_of_all_tenants(JobKind::Extract)).unwrap(),
+            jobs
+        );
+        let asides = again.corrupt_files().unwrap();
         assert_eq!(asides.len(), 1, "{corrupt}");
         assert_eq!(fs::read_to_string(&asides[0]).unwrap(), corrupt);
-        // A ledger that was open all the time goes on, too, and so does its worker.
+        // A ledger that was open all the time continues, too, and so does its worker.
         folder.write(corrupt);
         assert_eq!(run(store.holders()).unwrap(), ["worker"]);
         let window = nothing(&session("b"), (1, 2));
         let ended = run(store.finish_extraction(&held[1].token, &window, at(503)));
         assert_eq!(ended.unwrap(), daybook_domain::FinishOutcome::Complete);
-        assert_eq!(again.set_asides().unwrap().len(), 2);
+        assert_eq!(again.corrupt_files().unwrap().len(), 2);
         assert_eq!(extract_all(&again, at(9_000)), 1);
     }
 }
@@ -266,21 +280,21 @@ fn a_corrupt_file_is_set_aside_and_made_anew_from_the_log() {
 #[test]
 fn a_file_that_is_missing_or_blank_is_made_anew() {
     for blank in [None, Some(""), Some(" \n")] {
-        let folder = Folder::new();
+        let folder = LedgerFolder::new();
         let store = folder.open(DAWN);
-        say(&store, &session("a"), "a", 2);
+        append_events(&store, &session("a"), "a", 2);
         match blank {
             Some(text) => folder.write(text),
             None => fs::remove_file(folder.path()).unwrap(),
         }
         assert_eq!(extract_all(&store, at(9_000)), 1, "{blank:?}");
-        assert!(store.set_asides().unwrap().is_empty());
+        assert!(store.corrupt_files().unwrap().is_empty());
     }
 }
 
 #[test]
 fn a_newer_file_is_refused_and_left_alone() {
-    let folder = Folder::new();
+    let folder = LedgerFolder::new();
     let newer = "{\"version\": 2, \"sessions\": {}}\n";
     folder.write(newer);
     let refused = folder.try_open(DAWN).unwrap_err();
@@ -295,11 +309,11 @@ fn a_newer_file_is_refused_and_left_alone() {
 }
 
 #[test]
-fn a_file_of_the_seeds_own_program_is_taken_over() {
-    let folder = Folder::new();
+fn a_file_of_mindrooms_own_program_is_taken_over() {
+    let folder = LedgerFolder::new();
     let (dirty, clean) = (session("dirty"), session("clean"));
-    say(&*folder.inner, &dirty, "dirty", 2);
-    say(&*folder.inner, &clean, "clean", 2);
+    append_events(&*folder.inner, &dirty, "dirty", 2);
+    append_events(&*folder.inner, &clean, "clean", 2);
     folder.write(
         r#"{"version": 1, "by": "another program", "sessions": {
             "claude-code:dirty": {"dirty": true, "last_session_updated_at": 1793491202,
@@ -314,8 +328,8 @@ fn a_file_of_the_seeds_own_program_is_taken_over() {
         }}"#,
     );
     let store = folder.open(at(4));
-    // Due since it was seen, while its own time has not come; nobody holds a lease of ours.
-    let claims = granted(&store, at(4));
+    // Due since it was seen, although its own time has not come; it has no lease of ours.
+    let claims = claim_extractions(&store, at(4));
     assert_eq!(claims.len(), 1);
     assert_eq!(claims[0].token.job(), &JobKey::Extract(dirty));
     let entry = folder.entry("claude-code:dirty");
@@ -324,24 +338,24 @@ fn a_file_of_the_seeds_own_program_is_taken_over() {
     assert_eq!(folder.entry("claude-code:clean")["dirty_revision"], 3);
     assert_eq!(folder.entry("claude-code:clean")["dirty"], true);
     assert!(folder.text().contains("\"by\": \"another program\""));
-    let strangers = run(store.strangers()).unwrap();
-    assert_eq!(strangers, ["broken", "general:far:away"]);
+    let foreign_entries = run(store.foreign_entries()).unwrap();
+    assert_eq!(foreign_entries, ["broken", "general:far:away"]);
     assert_eq!(folder.entry("broken"), 7);
     let far = SessionId {
         agent: "general".to_owned(),
         ..session("far:away")
     };
-    say(&store, &far, "far", 1);
-    assert_eq!(run(store.strangers()).unwrap(), ["broken"]);
+    append_events(&store, &far, "far", 1);
+    assert_eq!(run(store.foreign_entries()).unwrap(), ["broken"]);
     assert_eq!(folder.entry("general:far:away")["dirty"], true);
     assert_eq!(folder.entry("general:far:away")["session_id"], "far:away");
 }
 
 #[test]
 fn what_other_programs_keep_in_it_stays() {
-    let folder = Folder::new();
+    let folder = LedgerFolder::new();
     let store = folder.open(DAWN);
-    say(&store, &session("a"), "a", 1);
+    append_events(&store, &session("a"), "a", 1);
     let text = folder.text().replacen(
         "\"room_id\": null",
         "\"room_id\": \"!r\",\n\"mood\": {\"good\": [1, 2.5]}",
@@ -358,7 +372,7 @@ fn what_other_programs_keep_in_it_stays() {
 
 #[test]
 fn no_two_sessions_share_an_entry() {
-    let folder = Folder::new();
+    let folder = LedgerFolder::new();
     let store = folder.open(DAWN);
     let names = [
         ("local", "a:b", "c"),
@@ -376,7 +390,7 @@ fn no_two_sessions_share_an_entry() {
         host_id: host_id.to_owned(),
     });
     for (n, id) in sessions.iter().enumerate() {
-        let mark = Mark::at_once(n as u64 + 1, DAWN, Priority::Normal);
+        let mark = DueMark::at_once(n as u64 + 1, DAWN, Priority::Normal);
         run(store.mark(&JobKey::Extract(id.clone()), mark)).unwrap();
     }
     let again = folder.open(DAWN);
@@ -387,5 +401,5 @@ fn no_two_sessions_share_an_entry() {
     let file: Value = serde_json::from_str(&folder.text()).unwrap();
     assert_eq!(file["sessions"].as_object().unwrap().len(), sessions.len());
     assert!(folder.text().is_ascii());
-    assert!(run(again.strangers()).unwrap().is_empty());
+    assert!(run(again.foreign_entries()).unwrap().is_empty());
 }

@@ -1,4 +1,4 @@
-//! The ledger when processes end between the store beneath and the file, and when many work at once.
+//! The ledger when processes end between the inner store's write and the file's, and with many workers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -8,11 +8,14 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use daybook_domain::seams::{ExtractionStore, JobStore, SessionStore};
+use daybook_domain::seams::{
+    ExtractionStore, ImportStore, JobControl, JobListing, JobQueue, JobWatch, SessionCatalog,
+    SessionLog, Store,
+};
 use daybook_domain::source::ImportNo;
 use daybook_domain::{
-    Claim, ClaimLimits, Claimed, FailureClass, FinishOutcome, JobKey, JobKind, SessionId, Tenant,
-    Timestamp,
+    Claim, ClaimLimits, ClaimedJob, FailureClass, FinishOutcome, JobKey, JobKind, PageRequest,
+    SessionId, Tenant, Timestamp,
 };
 use daybook_store::flush_state::FILE;
 use daybook_store::{JobRows, Ledgered, MemoryStore, SqliteOptions, SqliteStore};
@@ -34,7 +37,7 @@ fn open(folder: &Path, now: Timestamp) -> Ledgered<SqliteStore> {
     .expect("a ledger can be opened at any time")
 }
 
-fn session_of(claimed: &Claimed) -> SessionId {
+fn session_of(claimed: &ClaimedJob) -> SessionId {
     match claimed.token.job() {
         JobKey::Extract(id) => id.clone(),
         JobKey::Consolidate(scope) => panic!("{scope} is no session"),
@@ -42,14 +45,14 @@ fn session_of(claimed: &Claimed) -> SessionId {
 }
 
 /// Finishes a claim whole.
-fn finish(store: &impl ExtractionStore, claimed: &Claimed, now: Timestamp) -> FinishOutcome {
+fn finish(store: &impl ExtractionStore, claimed: &ClaimedJob, now: Timestamp) -> FinishOutcome {
     let window = (claimed.after + 1, claimed.upto);
     let learned = nothing(&session_of(claimed), window);
     run(store.finish_extraction(&claimed.token, &learned, now)).unwrap()
 }
 
-/// Works until nothing waits; returns how many claims that took.
-fn drain(store: &(impl JobStore + ExtractionStore), from: Timestamp) -> usize {
+/// Works until nothing is due; returns how many claims that took.
+fn drain(store: &impl Store, from: Timestamp) -> usize {
     let mut taken = 0;
     for hours in 1..200 {
         let now = from.plus(Duration::from_secs(hours * 3600));
@@ -64,19 +67,22 @@ fn drain(store: &(impl JobStore + ExtractionStore), from: Timestamp) -> usize {
     panic!("work is left for ever");
 }
 
-/// Every event was extracted by exactly one window, except where a gap says otherwise.
-fn check_all_done_once(store: &(impl SessionStore + JobStore + ExtractionStore)) {
+/// Every event was extracted by exactly one window, or is covered by a gap.
+fn check_all_done_once(store: &impl Store) {
     let mut covered: BTreeMap<SessionId, Vec<(u64, u64)>> = BTreeMap::new();
-    for record in run(store.extractions(&Tenant::local(), None)).unwrap() {
+    for record in run(extractions_of_all(store, &Tenant::local())).unwrap() {
         let window = (record.from.0, record.to.0);
         covered.entry(record.session).or_default().push(window);
     }
-    for gap in run(store.gaps()).unwrap() {
+    for gap in run(store.gaps_of_all_tenants()).unwrap() {
         if let JobKey::Extract(id) = gap.job {
             covered.entry(id).or_default().push((gap.from, gap.to));
         }
     }
-    for session in run(store.sessions(&Tenant::local(), 1000)).unwrap() {
+    for session in run(store.sessions(&Tenant::local(), PageRequest::first(1000)))
+        .unwrap()
+        .items
+    {
         let mut windows = covered.remove(&session.id).unwrap_or_default();
         windows.sort_unstable();
         let mut next = 1;
@@ -89,12 +95,12 @@ fn check_all_done_once(store: &(impl SessionStore + JobStore + ExtractionStore))
 }
 
 /// A ledger whose process can be made to end before the file is written.
-struct Crashing {
+struct CrashingLedger {
     folder: tempfile::TempDir,
     store: Ledgered<MemoryStore>,
 }
 
-impl Crashing {
+impl CrashingLedger {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let inner = Arc::new(MemoryStore::new());
@@ -105,10 +111,10 @@ impl Crashing {
         }
     }
 
-    /// Does something; the file stays as it was, as if the process had ended just before writing it.
-    fn crash_in<T>(&self, deed: impl FnOnce(&Ledgered<MemoryStore>) -> T) -> T {
+    /// Runs an operation; the file stays as it was, as if the process had ended just before writing it.
+    fn crash_in<T>(&self, step: impl FnOnce(&Ledgered<MemoryStore>) -> T) -> T {
         let before = self.file();
-        let done = deed(&self.store);
+        let done = step(&self.store);
         self.restore(before);
         done
     }
@@ -117,7 +123,7 @@ impl Crashing {
         fs::read(self.folder.path().join(FILE)).ok()
     }
 
-    /// Puts an earlier file back in place of the present one.
+    /// Restores an earlier version of the file.
     fn restore(&self, before: Option<Vec<u8>>) {
         let path = self.folder.path().join(FILE);
         match before {
@@ -130,11 +136,11 @@ impl Crashing {
         }
     }
 
-    fn claim(&self, now: Timestamp) -> Vec<Claimed> {
+    fn claim(&self, now: Timestamp) -> Vec<ClaimedJob> {
         run(self.store.claim(claim_of(JobKind::Extract, now, 9))).unwrap()
     }
 
-    fn say(&self, name: &str, word: &str, count: u64) {
+    fn append_events(&self, name: &str, word: &str, count: u64) {
         run(self
             .store
             .append(&append(&session(name), events(word, count))))
@@ -144,10 +150,10 @@ impl Crashing {
 
 #[test]
 fn an_append_whose_process_ended_before_the_file_was_written_is_found() {
-    let crashing = Crashing::new();
-    crashing.say("known", "known", 1);
-    crashing.crash_in(|_| crashing.say("new", "new", 2));
-    crashing.crash_in(|_| crashing.say("known", "more", 2));
+    let crashing = CrashingLedger::new();
+    crashing.append_events("known", "known", 1);
+    crashing.crash_in(|_| crashing.append_events("new", "new", 2));
+    crashing.crash_in(|_| crashing.append_events("known", "more", 2));
     assert_eq!(
         run(crashing.store.next_due(JobKind::Extract)).unwrap(),
         Some(at(122))
@@ -158,8 +164,8 @@ fn an_append_whose_process_ended_before_the_file_was_written_is_found() {
 
 #[test]
 fn what_was_extracted_before_the_file_was_written_is_not_extracted_again() {
-    let crashing = Crashing::new();
-    crashing.say("a", "a", 3);
+    let crashing = CrashingLedger::new();
+    crashing.append_events("a", "a", 3);
     let claimed = crashing.claim(at(500)).remove(0);
     let ended = crashing.crash_in(|store| finish(store, &claimed, at(501)));
     assert_eq!(ended, FinishOutcome::Complete);
@@ -170,19 +176,19 @@ fn what_was_extracted_before_the_file_was_written_is_not_extracted_again() {
 }
 
 #[test]
-fn a_claim_that_nobody_was_told_of_ends_with_its_lease_and_issues_no_generation_twice() {
-    let crashing = Crashing::new();
-    crashing.say("a", "a", 3);
-    let untold = crashing.crash_in(|_| crashing.claim(at(500)).remove(0));
+fn a_claim_that_was_never_returned_ends_with_its_lease_and_issues_no_generation_twice() {
+    let crashing = CrashingLedger::new();
+    crashing.append_events("a", "a", 3);
+    let unreturned = crashing.crash_in(|_| crashing.claim(at(500)).remove(0));
     assert!(crashing.claim(at(501)).is_empty());
-    let told = crashing.claim(at(600)).remove(0);
-    assert!(told.token.generation() > untold.token.generation());
+    let returned = crashing.claim(at(600)).remove(0);
+    assert!(returned.token.generation() > unreturned.token.generation());
     assert_eq!(
-        finish(&crashing.store, &untold, at(601)),
+        finish(&crashing.store, &unreturned, at(601)),
         FinishOutcome::LeaseLost
     );
     assert_eq!(
-        finish(&crashing.store, &told, at(601)),
+        finish(&crashing.store, &returned, at(601)),
         FinishOutcome::Complete
     );
     check_all_done_once(&crashing.store);
@@ -190,7 +196,7 @@ fn a_claim_that_nobody_was_told_of_ends_with_its_lease_and_issues_no_generation_
 
 #[test]
 fn a_lease_that_an_undo_took_stays_lost_though_the_file_was_not_written() {
-    let crashing = Crashing::new();
+    let crashing = CrashingLedger::new();
     let (store, id) = (&crashing.store, session("a"));
     let first = run(store.begin_import(&Tenant::local(), "first", DAWN)).unwrap();
     let imported = |word, path, import: ImportNo| {
@@ -208,10 +214,10 @@ fn a_lease_that_an_undo_took_stays_lost_though_the_file_was_not_written() {
 
 #[test]
 fn a_heartbeat_outlives_an_append_that_missed_the_file() {
-    let crashing = Crashing::new();
-    crashing.say("a", "a", 3);
+    let crashing = CrashingLedger::new();
+    crashing.append_events("a", "a", 3);
     let claimed = crashing.claim(at(500)).remove(0);
-    crashing.crash_in(|_| crashing.say("a", "more", 2));
+    crashing.crash_in(|_| crashing.append_events("a", "more", 2));
     assert!(run(crashing.store.heartbeat(&claimed.token, at(540), LEASE)).unwrap());
     assert!(crashing.claim(at(570)).is_empty());
     assert_eq!(
@@ -223,7 +229,7 @@ fn a_heartbeat_outlives_an_append_that_missed_the_file() {
 }
 
 #[derive(Debug, Clone)]
-enum Deed {
+enum TrialStep {
     Say { session: u8, count: u8 },
     Claim { most: u8 },
     Finish { claim: u8, short_by: u8 },
@@ -237,54 +243,54 @@ enum Deed {
     Reopen,
 }
 
-/// Deeds, each with whether its process ends before the file is written.
-fn deeds() -> impl Strategy<Value = Vec<(Deed, bool)>> {
+/// Operations, each with whether its process ends before the file is written.
+fn trial_steps() -> impl Strategy<Value = Vec<(TrialStep, bool)>> {
     let claim = any::<u8>;
-    let deed = prop_oneof![
-        6 => (0..3_u8, 1..4_u8).prop_map(|(session, count)| Deed::Say { session, count }),
-        8 => (1..3_u8).prop_map(|most| Deed::Claim { most }),
-        8 => (claim(), 0..2_u8).prop_map(|(claim, short_by)| Deed::Finish { claim, short_by }),
-        2 => (claim(), any::<bool>()).prop_map(|(claim, content)| Deed::Fail { claim, content }),
-        1 => claim().prop_map(|claim| Deed::Heartbeat { claim }),
-        1 => claim().prop_map(|claim| Deed::Release { claim }),
-        1 => Just(Deed::Abandon),
-        1 => (0..3_u8).prop_map(|session| Deed::Hasten { session }),
-        1 => (0..3_u8).prop_map(|session| Deed::Cancel { session }),
-        4 => (0..900_u16).prop_map(|seconds| Deed::Wait { seconds }),
-        1 => Just(Deed::Reopen),
+    let step = prop_oneof![
+        6 => (0..3_u8, 1..4_u8).prop_map(|(session, count)| TrialStep::Say { session, count }),
+        8 => (1..3_u8).prop_map(|most| TrialStep::Claim { most }),
+        8 => (claim(), 0..2_u8).prop_map(|(claim, short_by)| TrialStep::Finish { claim, short_by }),
+        2 => (claim(), any::<bool>()).prop_map(|(claim, content)| TrialStep::Fail { claim, content }),
+        1 => claim().prop_map(|claim| TrialStep::Heartbeat { claim }),
+        1 => claim().prop_map(|claim| TrialStep::Release { claim }),
+        1 => Just(TrialStep::Abandon),
+        1 => (0..3_u8).prop_map(|session| TrialStep::Hasten { session }),
+        1 => (0..3_u8).prop_map(|session| TrialStep::Cancel { session }),
+        4 => (0..900_u16).prop_map(|seconds| TrialStep::Wait { seconds }),
+        1 => Just(TrialStep::Reopen),
     ];
-    prop::collection::vec((deed, prop::bool::weighted(0.3)), 1..60)
+    prop::collection::vec((step, prop::bool::weighted(0.3)), 1..60)
 }
 
 struct Trial {
-    crashing: Crashing,
+    crashing: CrashingLedger,
     now: Timestamp,
-    claims: Vec<Claimed>,
-    said: u64,
+    claims: Vec<ClaimedJob>,
+    appends: u64,
 }
 
 impl Trial {
-    fn chosen(&self, number: u8) -> Option<Claimed> {
+    fn chosen(&self, number: u8) -> Option<ClaimedJob> {
         let back = usize::from(number) % self.claims.len().clamp(1, 4);
         self.claims.iter().rev().nth(back).cloned()
     }
 
-    fn apply(&mut self, deed: &Deed) {
+    fn apply(&mut self, step: &TrialStep) {
         let now = self.now;
         let key = |session: &u8| JobKey::Extract(id_of(*session));
         let store = &self.crashing.store;
-        match deed {
-            Deed::Say { session, count } => {
-                self.said += 1;
-                let word = format!("said {}", self.said);
+        match step {
+            TrialStep::Say { session, count } => {
+                self.appends += 1;
+                let word = format!("said {}", self.appends);
                 let said = events(&word, u64::from(*count));
                 run(store.append(&append(&id_of(*session), said))).unwrap();
             }
-            Deed::Claim { most } => {
+            TrialStep::Claim { most } => {
                 let claim = claim_of(JobKind::Extract, now, usize::from(*most));
                 self.claims.extend(run(store.claim(claim)).unwrap());
             }
-            Deed::Finish { claim, short_by } => {
+            TrialStep::Finish { claim, short_by } => {
                 let Some(mut claimed) = self.chosen(*claim) else {
                     return;
                 };
@@ -292,7 +298,7 @@ impl Trial {
                 claimed.upto = claimed.upto.saturating_sub(u64::from(*short_by)).max(least);
                 let _ = finish(store, &claimed, now);
             }
-            Deed::Fail { claim, content } => {
+            TrialStep::Fail { claim, content } => {
                 let class = match content {
                     true => FailureClass::Content,
                     false => FailureClass::Outage,
@@ -301,25 +307,27 @@ impl Trial {
                     let _ = run(store.fail(&claimed.token, &failed(class), now)).unwrap();
                 }
             }
-            Deed::Heartbeat { claim } => {
+            TrialStep::Heartbeat { claim } => {
                 if let Some(claimed) = self.chosen(*claim) {
                     run(store.heartbeat(&claimed.token, now, LEASE)).unwrap();
                 }
             }
-            Deed::Release { claim } => {
+            TrialStep::Release { claim } => {
                 if let Some(claimed) = self.chosen(*claim) {
                     run(store.release(&claimed.token, now)).unwrap();
                 }
             }
-            Deed::Abandon => drop(run(store.abandon("worker")).unwrap()),
-            Deed::Hasten { session } => {
+            TrialStep::Abandon => drop(run(store.abandon("worker")).unwrap()),
+            TrialStep::Hasten { session } => {
                 run(store.hasten(&key(session), now, Default::default())).unwrap();
             }
-            Deed::Cancel { session } => drop(run(store.cancel(&key(session), now, "1")).unwrap()),
-            Deed::Wait { seconds } => {
+            TrialStep::Cancel { session } => {
+                drop(run(store.cancel(&key(session), now, "1")).unwrap())
+            }
+            TrialStep::Wait { seconds } => {
                 self.now = now.plus(Duration::from_secs(u64::from(*seconds)));
             }
-            Deed::Reopen => {
+            TrialStep::Reopen => {
                 let path = self.crashing.folder.path().join(FILE);
                 let inner = Arc::clone(store.inner());
                 self.crashing.store = run(Ledgered::open(&path, inner, DAY, now)).unwrap();
@@ -336,20 +344,20 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn wherever_processes_end_everything_is_extracted_once(deeds in deeds()) {
+    fn wherever_processes_end_everything_is_extracted_once(trial_steps in trial_steps()) {
         let mut trial = Trial {
-            crashing: Crashing::new(),
+            crashing: CrashingLedger::new(),
             now: DAWN,
             claims: Vec::new(),
-            said: 0,
+            appends:0,
         };
-        for (deed, crashes) in &deeds {
+        for (step, crashes) in &trial_steps {
             let before = trial.crashing.file();
             let known = trial.claims.len();
-            trial.apply(deed);
+            trial.apply(step);
             if *crashes {
                 trial.crashing.restore(before);
-                // Nobody was told.
+                // The claim was never returned to its caller.
                 trial.claims.truncate(known);
             }
         }
@@ -361,12 +369,12 @@ proptest! {
 const WORKERS: u64 = 8;
 const ROUNDS: u64 = 12;
 
-/// Appends, claims and finishes; says each grant.
+/// Appends, claims and finishes; prints each grant.
 fn work(
     store: &Ledgered<SqliteStore>,
     worker: u64,
     rounds: u64,
-    mut granted: impl FnMut(&Claimed),
+    mut granted: impl FnMut(&ClaimedJob),
 ) {
     let holder = format!("worker {worker}");
     for n in 0..rounds {
@@ -406,15 +414,17 @@ fn workers_with_ledgers_of_their_own_lose_and_double_nothing() {
     let store = open(folder.path(), at(90_000));
     drain(&store, at(90_000));
     check_all_done_once(&store);
-    let sessions = run(store.sessions(&Tenant::local(), 9)).unwrap();
+    let sessions = run(store.sessions(&Tenant::local(), PageRequest::first(9)))
+        .unwrap()
+        .items;
     let said: u64 = sessions.iter().map(|session| session.events.0).sum();
     assert_eq!(said, WORKERS * ROUNDS * 2);
-    let jobs = run(store.jobs(JobKind::Extract)).unwrap();
+    let jobs = run(store.jobs_of_all_tenants(JobKind::Extract)).unwrap();
     let claims: u64 = jobs.iter().map(|job| job.claims).sum();
     let tallies = run(store.tallies()).unwrap();
     let counted: u64 = tallies
         .iter()
-        .filter(|t| t.what.word() == "claimed")
+        .filter(|t| t.what.as_str() == "claimed")
         .map(|t| t.count)
         .sum();
     assert_eq!(claims, counted);
@@ -459,8 +469,8 @@ fn killed_workers_lose_and_double_nothing() {
                 .expect("this test can start itself")
         })
         .collect();
-    // Everybody is at work; then everybody dies in the middle of it. Sooner, and the leases of the dead
-    // would keep the living from their work.
+    // All processes are at work; then all are killed in the middle of it. Any sooner, and the leases of the
+    // killed ones would keep the others from their work.
     let outputs = children
         .iter_mut()
         .map(|child| child.stdout.take().unwrap());
@@ -478,7 +488,7 @@ fn killed_workers_lose_and_double_nothing() {
     }
     let store = open(folder.path(), at(90_000));
     assert!(
-        store.set_asides().unwrap().is_empty(),
+        store.corrupt_files().unwrap().is_empty(),
         "a kill corrupts nothing"
     );
     assert!(

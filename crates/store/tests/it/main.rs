@@ -1,10 +1,17 @@
-//! All stores, held to the promises of their seams.
+//! All stores, tested against the promises of their seams.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "tests use this machine's clock, folders and processes"
+)]
 
 mod contention;
 mod damage;
 mod flush_state;
 mod flush_state_crashes;
 mod opening;
+mod peeking;
 #[cfg(all(unix, feature = "postgres"))]
 mod postgres;
 mod schema;
@@ -21,13 +28,13 @@ use daybook_store::{JobRows, Ledgered, MemoryStore, SqliteOptions, SqliteStore};
 use daybook_testkit::fixtures::DAWN;
 use tempfile::TempDir;
 
-/// A store on a file of its own, which goes with it.
-struct OnDisk {
+/// A store on a file of its own, which is deleted with it.
+struct DiskStore {
     store: SqliteStore,
     _folder: TempDir,
 }
 
-impl Deref for OnDisk {
+impl Deref for DiskStore {
     type Target = SqliteStore;
 
     fn deref(&self) -> &SqliteStore {
@@ -35,20 +42,20 @@ impl Deref for OnDisk {
     }
 }
 
-fn on_disk() -> OnDisk {
+fn on_disk() -> DiskStore {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let path = folder.path().join("daybook.db");
     let store = SqliteStore::open(&path, SqliteOptions::default()).expect("a store can be opened");
-    OnDisk {
+    DiskStore {
         store,
         _folder: folder,
     }
 }
 
 /// A store that moves each document into the full-text index at once, so that small tests reach it.
-fn on_disk_indexed() -> OnDisk {
-    let OnDisk { store, _folder } = on_disk();
-    OnDisk {
+fn on_disk_indexed() -> DiskStore {
+    let DiskStore { store, _folder } = on_disk();
+    DiskStore {
         store: store.with_waiting_documents(1),
         _folder,
     }
@@ -58,13 +65,13 @@ fn in_memory() -> Box<MemoryStore> {
     Box::new(MemoryStore::new())
 }
 
-/// A store with its extraction jobs in a file, which goes with it.
-struct WithLedger<S> {
+/// A store with its extraction jobs in a file, which is deleted with it.
+struct LedgerStore<S> {
     store: Ledgered<S>,
     _folder: TempDir,
 }
 
-impl<S> Deref for WithLedger<S> {
+impl<S> Deref for LedgerStore<S> {
     type Target = Ledgered<S>;
 
     fn deref(&self) -> &Ledgered<S> {
@@ -72,23 +79,23 @@ impl<S> Deref for WithLedger<S> {
     }
 }
 
-fn with_ledger<S: Store + JobRows>(folder: TempDir, inner: S) -> WithLedger<S> {
+fn with_ledger<S: Store + JobRows>(folder: TempDir, inner: S) -> LedgerStore<S> {
     let path = folder.path().join(daybook_store::flush_state::FILE);
     let day = Duration::from_secs(86_400);
     let opened = Ledgered::open(&path, Arc::new(inner), day, DAWN);
-    WithLedger {
+    LedgerStore {
         store: daybook_testkit::run(opened).expect("a ledger can be opened"),
         _folder: folder,
     }
 }
 
-fn ledger_in_memory() -> WithLedger<MemoryStore> {
+fn ledger_in_memory() -> LedgerStore<MemoryStore> {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     with_ledger(folder, MemoryStore::new())
 }
 
-fn ledger_on_disk() -> WithLedger<SqliteStore> {
-    let OnDisk { store, _folder } = on_disk();
+fn ledger_on_disk() -> LedgerStore<SqliteStore> {
+    let DiskStore { store, _folder } = on_disk();
     with_ledger(_folder, store)
 }
 
@@ -103,7 +110,7 @@ mod sqlite {
 mod sqlite_indexed {
     use super::*;
     daybook_testkit::index_suite!(on_disk_indexed);
-    daybook_testkit::walls_suite!(on_disk_indexed);
+    daybook_testkit::tenant_isolation_suite!(on_disk_indexed);
     daybook_testkit::model_suite!(on_disk_indexed);
 }
 

@@ -1,9 +1,9 @@
-//! Opening a root: new, known, foreign, newer, damaged, and by many at once.
+//! Opening a root: new, existing, foreign, newer, damaged, and by many processes at once.
 
 use std::path::Path;
 
-use daybook_domain::StoreError;
-use daybook_domain::seams::SessionStore;
+use daybook_domain::seams::{SessionCatalog, SessionLog};
+use daybook_domain::{PageRequest, StoreError};
 use daybook_store::{Durability, SqliteOptions, SqliteStore};
 use daybook_testkit::fixtures::{append, events, session};
 use daybook_testkit::run;
@@ -51,7 +51,7 @@ fn what_was_appended_is_there_after_opening_again() {
 
 #[cfg(unix)]
 #[test]
-fn nobody_else_may_read_a_root() {
+fn only_its_owner_may_read_a_root() {
     use std::os::unix::fs::PermissionsExt;
 
     let folder = folder();
@@ -142,8 +142,8 @@ fn many_may_open_a_fresh_root_at_once() {
         });
         let sessions = run(open(&path)
             .unwrap()
-            .sessions(&daybook_domain::Tenant::local(), 99));
-        assert_eq!(sessions.unwrap().len(), 8);
+            .sessions(&daybook_domain::Tenant::local(), PageRequest::first(99)));
+        assert_eq!(sessions.unwrap().items.len(), 8);
     }
 }
 

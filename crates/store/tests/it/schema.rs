@@ -1,17 +1,23 @@
-//! Schemas of the past. Each released schema lies in `schemas/` as a dump of a root that holds a
-//! little of everything; opening it with this daybook must give the same answers as a new root does.
+//! Schemas of the past. `schemas/` holds each released schema as a dump of a root that holds a little of
+//! everything; opened with this version it must give the same answers as a new root.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use daybook_domain::index::{Document, DocumentNo, Embedded, Filter, Found, Outline, Terms};
+use daybook_domain::index::{
+    DocumentKind, DocumentNo, DocumentOutline, DocumentVectors, IndexedDocument, SearchFilter,
+    Terms,
+};
 use daybook_domain::model::Usage;
-use daybook_domain::seams::{Append, SessionStore, SpendStore, Store};
+use daybook_domain::seams::{Append, SessionCatalog, SessionLog, SpendStore, Store};
 use daybook_domain::spend::{Charge, ReserveOutcome, SettleOutcome, SpendBy, SpendSum};
 use daybook_domain::working::{
     BlockOutcome, BlockingReason, LogPage, NewThread, Thread, ThreadAppend, ThreadStore,
 };
-use daybook_domain::{Claim, EventSeq, FailureClass, JobKind, Money, Tenant, Timestamp};
+use daybook_domain::{
+    Claim, EventSeq, FailureClass, JobKind, Money, PageRequest, Tenant, Timestamp, Use, UseKind,
+    UsedBy,
+};
 use daybook_store::{SqliteOptions, SqliteStore};
 use daybook_testkit::fixtures::*;
 use daybook_testkit::{model, run, suites};
@@ -19,12 +25,18 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 /// The newest schema that is committed.
-const NEWEST: u32 = 4;
+const NEWEST: u32 = 8;
 
-/// The first one that has outlines: what was indexed before waits for one.
+/// The first one that has outlines: documents indexed before wait for one.
 const OUTLINES: u32 = 4;
 
-fn committed(version: u32) -> PathBuf {
+/// The first one that has uses.
+const USES: u32 = 5;
+
+/// The first one that keeps what retractions retract, and which id a file claims, apart from texts.
+const TYPED_REFERENCES: u32 = 7;
+
+fn schema_file(version: u32) -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/schemas");
     folder.join(format!("{version:04}.sql"))
 }
@@ -36,7 +48,7 @@ pub(super) fn new_root(folder: &TempDir) -> (PathBuf, SqliteStore) {
 }
 
 /// A little of everything.
-pub(super) async fn remember(store: &(impl Store + SpendStore + ThreadStore)) {
+pub(super) async fn fill_store(store: &(impl Store + SpendStore + ThreadStore)) {
     let (a, b) = (session("aaaa-one"), session("bb"));
     let import = store
         .begin_import(&Tenant::local(), "all", at(0))
@@ -44,7 +56,7 @@ pub(super) async fn remember(store: &(impl Store + SpendStore + ThreadStore)) {
         .unwrap();
     let there = events("t0 s0", 4)
         .into_iter()
-        .map(|event| event.in_place("/home/ada/a"));
+        .map(|event| event.with_place("/home/ada/a"));
     store
         .append(&imported(&a, there.collect(), "/logs/1", import))
         .await
@@ -83,7 +95,8 @@ pub(super) async fn remember(store: &(impl Store + SpendStore + ThreadStore)) {
         .await
         .unwrap();
     spend(store).await;
-    think(store).await;
+    add_threads(store).await;
+    add_uses(store).await;
     forget_index(store).await;
 }
 
@@ -118,7 +131,7 @@ async fn spend(store: &impl SpendStore) {
 }
 
 /// A thread whose events wait, and one that was deleted.
-async fn think(store: &impl ThreadStore) {
+async fn add_threads(store: &impl ThreadStore) {
     for host_id in ["bb", "gone"] {
         let new = NewThread {
             session: meta(&session(host_id)),
@@ -146,8 +159,39 @@ async fn think(store: &impl ThreadStore) {
     );
 }
 
-/// All that is known of the local tenant's thread.
-pub(super) async fn thought(
+/// A citation, and uses at an interface, of events that no observation rests on.
+async fn add_uses(store: &impl Store) {
+    let (a, b) = (session("aaaa-one"), session("bb"));
+    let cited = Use {
+        session: b.clone(),
+        event: EventSeq(1),
+        kind: UseKind::Cited,
+        by: UsedBy::Session {
+            session: a.clone(),
+            event: event("t0 s0 2").id,
+        },
+        at: at(9_507),
+    };
+    let shown = Use {
+        session: a,
+        event: EventSeq(3),
+        kind: UseKind::Shown,
+        by: UsedBy::Interface("cli/2026-11-01".to_owned()),
+        at: at(9_508),
+    };
+    let (tenant, uses) = (Tenant::local(), [cited, shown]);
+    let noted = store.note_uses(&tenant, &uses, at(9_508)).await;
+    assert_eq!(noted.unwrap(), 2);
+}
+
+/// The uses of all events of the local tenant.
+pub(super) async fn list_uses(store: &impl Store) -> Vec<Use> {
+    let sessions = [session("aaaa-one"), session("bb")];
+    store.uses(&Tenant::local(), &sessions).await.unwrap()
+}
+
+/// Everything stored of the local tenant's thread.
+pub(super) async fn read_thread(
     store: &impl ThreadStore,
 ) -> (Vec<Thread>, LogPage, Option<(EventSeq, Vec<u8>)>) {
     let id = session("bb");
@@ -158,7 +202,7 @@ pub(super) async fn thought(
 }
 
 /// What the local tenant has spent, by stage.
-pub(super) async fn bill(store: &impl SpendStore) -> Vec<SpendSum> {
+pub(super) async fn spending_by_stage(store: &impl SpendStore) -> Vec<SpendSum> {
     let always = (Timestamp::ZERO, Timestamp::MAX);
     let spent = store
         .spent(&Tenant::local(), always, SpendBy::Stage, 9)
@@ -168,39 +212,40 @@ pub(super) async fn bill(store: &impl SpendStore) -> Vec<SpendSum> {
     spent
 }
 
-/// Gives vectors to what was indexed before there were outlines, and waits for both.
+/// Stores vectors for documents that were indexed before outlines existed, and waits for both.
 pub(super) async fn get_outlines(store: &impl Store, count: usize) {
     const MODEL: &str = "ada/small@1";
-    let (tenant, filter) = (Tenant::local(), Filter::default());
+    let (tenant, filter) = (Tenant::local(), SearchFilter::default());
     let waiting = store.unembedded(&tenant, 99).await.unwrap();
     assert_eq!(waiting.len(), count);
     let docs: Vec<DocumentNo> = waiting.iter().map(|one| one.doc).collect();
     assert_eq!(store.outlines(&tenant, &docs, None).await.unwrap(), []);
     assert!(store.choose_model(&tenant, MODEL).await.unwrap());
-    let vectors = waiting.into_iter().map(|one| Embedded {
+    let vectors = waiting.into_iter().map(|one| DocumentVectors {
         doc: one.doc,
+        digest: one.digest(),
         vectors: vec![1],
         signs: vec![7],
         tokens: tokens(&one.text),
     });
-    let vectors: Vec<Embedded> = vectors.collect();
+    let vectors: Vec<DocumentVectors> = vectors.collect();
     store.put_vectors(&tenant, MODEL, &vectors).await.unwrap();
     assert_eq!(store.unembedded(&tenant, 99).await.unwrap(), []);
     let documents = store.documents(&tenant, &docs).await.unwrap();
-    let outline = |(doc, document): (&DocumentNo, &Document)| Outline {
+    let outline = |(doc, document): (&DocumentNo, &IndexedDocument)| DocumentOutline {
         doc: *doc,
         origin: match document.what {
-            Found::Event { origin } => Some(origin),
-            Found::Observation { .. } | Found::Entry { .. } => None,
+            DocumentKind::Event { origin } => Some(origin),
+            DocumentKind::Observation { .. } | DocumentKind::Entry { .. } => None,
         },
         at: document.at,
         terms: Terms::of(&tokens(&document.text)),
         vectors: vec![1],
     };
-    let expected: Vec<Outline> = docs.iter().zip(&documents).map(outline).collect();
+    let expected: Vec<DocumentOutline> = docs.iter().zip(&documents).map(outline).collect();
     let outlines = store.outlines(&tenant, &docs, Some(MODEL)).await.unwrap();
     assert_eq!(outlines, expected);
-    let left = Filter {
+    let left = SearchFilter {
         scopes: Some(vec![project_scope("left")]),
         ..filter
     };
@@ -216,7 +261,7 @@ async fn forget_index(store: &impl Store) {
     store.clear(&Tenant::local()).await.unwrap();
 }
 
-/// A root as SQL: its schema as SQLite keeps it, and the rows of all tables but the index's own.
+/// A root as SQL: its schema in SQLite's form, and the rows of all tables but the index's own.
 fn dump(path: &Path) -> String {
     let connection = Connection::open(path).unwrap();
     let mut sql = String::new();
@@ -268,7 +313,7 @@ fn dump_rows(connection: &Connection, table: &str, sql: &mut String) {
 fn todays_dump() -> String {
     let folder = tempfile::tempdir().unwrap();
     let (path, store) = new_root(&folder);
-    run(remember(&store));
+    run(fill_store(&store));
     drop(store);
     dump(&path)
 }
@@ -277,12 +322,12 @@ fn todays_dump() -> String {
 #[test]
 #[ignore = "writes the fixture that the other tests read"]
 fn write_todays_schema() {
-    std::fs::write(committed(NEWEST), todays_dump()).unwrap();
+    std::fs::write(schema_file(NEWEST), todays_dump()).unwrap();
 }
 
 #[test]
 fn the_newest_schema_is_the_one_that_is_committed() {
-    let committed = std::fs::read_to_string(committed(NEWEST)).unwrap();
+    let committed = std::fs::read_to_string(schema_file(NEWEST)).unwrap();
     assert!(
         committed == todays_dump(),
         "the schema differs from the committed one: a change needs a migration of its own"
@@ -294,7 +339,7 @@ fn a_root_of_each_former_schema_answers_as_a_new_one() {
     for version in 1..=NEWEST {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("old.db");
-        let sql = std::fs::read_to_string(committed(version)).unwrap();
+        let sql = std::fs::read_to_string(schema_file(version)).unwrap();
         let connection = Connection::open(&path).unwrap();
         connection
             .pragma_update(None, "journal_mode", "WAL")
@@ -304,7 +349,7 @@ fn a_root_of_each_former_schema_answers_as_a_new_one() {
         let old = SqliteStore::open(&path, SqliteOptions::default()).unwrap();
         let (_, new) = new_root(&folder);
         run(async {
-            remember(&new).await;
+            fill_store(&new).await;
             let tenant = Tenant::local();
             let views = (
                 model::view::of(&old, &tenant).await,
@@ -315,9 +360,19 @@ fn a_root_of_each_former_schema_answers_as_a_new_one() {
             assert_eq!(waiting.len(), if version < OUTLINES { 9 } else { 0 });
             get_outlines(&old, waiting.len()).await;
             assert_eq!(view, expected, "schema {version}");
-            assert_eq!(bill(&old).await, bill(&new).await, "schema {version}");
-            assert_eq!(thought(&old).await, thought(&new).await, "schema {version}");
-            // And it can be written to.
+            assert_eq!(
+                spending_by_stage(&old).await,
+                spending_by_stage(&new).await,
+                "schema {version}"
+            );
+            assert_eq!(
+                read_thread(&old).await,
+                read_thread(&new).await,
+                "schema {version}"
+            );
+            let uses = if version < USES { 0 } else { 2 };
+            assert_eq!(list_uses(&old).await.len(), uses, "schema {version}");
+            // The root can be written to.
             old.append(&append(&session("cc"), events("word", 3)))
                 .await
                 .unwrap();
@@ -325,4 +380,94 @@ fn a_root_of_each_former_schema_answers_as_a_new_one() {
             assert_eq!(found.label, "cc");
         });
     }
+}
+
+/// Rows of a schema before [`TYPED_REFERENCES`]: retractions whose texts list positions, and files whose session is
+/// named after another one. For SQLite and PostgreSQL; event numbers are the callers'.
+pub(super) const REFERENCES_IN_TEXTS: &str = "
+    INSERT INTO sessions (tenant_no, agent, host_id, known, kind, memory_off, first_at, last_at, events, last_line)
+        SELECT 1, 'claude-code', column1, column1 <> 'forgotten', 'root', FALSE, 0, 0, 0, 0 FROM (VALUES
+            ('tide'), ('tide~2'), ('tide~12'), ('tide~100'), ('tide~1'), ('tide~02'), ('alone~2'),
+            ('ebb~flow'), ('ebb~flow~3'), ('forgotten'), ('forgotten~2')) AS named;
+    INSERT INTO sources (tenant_no, path, format, session_no, size, modified, \"offset\", lines, fingerprint_head,
+            fingerprint_tail, bad_lines, secrets, state)
+        SELECT 1, host_id, 'claude-code', session_no, 0, 0, 0, 0, 0, 0, 0, 0, '' FROM sessions
+        WHERE events = 0;";
+
+/// The files of [`REFERENCES_IN_TEXTS`] that claim another session's id.
+pub(super) async fn check_claimed_ids(store: &impl Store) {
+    let page = PageRequest::first(100);
+    let sources = store.sources(&Tenant::local(), page).await.unwrap();
+    let claimed = sources.items.into_iter();
+    let claimed = claimed.filter_map(|source| Some((source.path, source.claimed_id?)));
+    let claimed: Vec<(String, String)> = claimed.collect();
+    let expected = [
+        ("ebb~flow~3", "ebb~flow"),
+        ("forgotten~2", "forgotten"),
+        ("tide~12", "tide"),
+        ("tide~2", "tide"),
+    ];
+    let expected = expected.map(|(path, id)| (path.to_owned(), id.to_owned()));
+    assert_eq!(claimed, expected);
+}
+
+/// Texts of retractions, and the positions that a migration finds in them.
+pub(super) const RETRACTIONS: [(&str, &[u64]); 6] = [
+    ("1 3", &[1, 3]),
+    ("2", &[2]),
+    ("3 3  4 ", &[3, 4]),
+    ("3 x 4", &[]),
+    ("", &[]),
+    ("[1,\"2\"] 99999999999", &[]),
+];
+
+/// What the session `bb` retracts, event by event from `first` on.
+pub(super) async fn check_retractions(store: &impl Store, first: u64) {
+    let id = session("bb");
+    for (seq, (text, expected)) in (first..).zip(RETRACTIONS) {
+        let found = store.retracted_seqs(&id, EventSeq(seq - 1), EventSeq(seq));
+        let found = found.await.unwrap().into_iter().map(|seq| seq.0);
+        assert_eq!(found.collect::<Vec<_>>(), expected, "{text:?}");
+    }
+}
+
+/// A root of the schema before [`TYPED_REFERENCES`], with retractions and claimed ids.
+pub(super) fn root_with_references_in_texts(folder: &TempDir) -> PathBuf {
+    let path = folder.path().join("old.db");
+    let connection = Connection::open(&path).unwrap();
+    let sql = std::fs::read_to_string(schema_file(TYPED_REFERENCES - 1)).unwrap();
+    // As every data folder is: a salvage reads it while it writes it.
+    connection
+        .execute_batch("PRAGMA journal_mode = WAL")
+        .unwrap();
+    connection.execute_batch(&sql).unwrap();
+    connection.execute_batch(REFERENCES_IN_TEXTS).unwrap();
+    for (seq, (text, _)) in (3..).zip(RETRACTIONS) {
+        let insert =
+            "INSERT INTO events (event_no, session_no, id, line, origin, at, sidechain, text)
+            SELECT (session_no << 32) | ?1, session_no, randomblob(16), ?1, 'retraction', 0, 0, ?2
+            FROM sessions WHERE host_id = 'bb'";
+        connection.execute(insert, (seq, text)).unwrap();
+    }
+    // Only a retraction lists positions.
+    let human = "UPDATE events SET text = '7' WHERE event_no & 4294967295 = 1";
+    connection.execute_batch(human).unwrap();
+    path
+}
+
+/// What is kept of [`root_with_references_in_texts`].
+pub(super) async fn check_references(store: &impl Store) {
+    check_retractions(store, 3).await;
+    let id = session("bb");
+    let nothing = store.retracted_seqs(&id, EventSeq(0), EventSeq(2));
+    assert!(nothing.await.unwrap().is_empty());
+    check_claimed_ids(store).await;
+}
+
+#[test]
+fn what_stood_in_texts_becomes_rows_and_columns() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = root_with_references_in_texts(&folder);
+    let store = SqliteStore::open(&path, SqliteOptions::default()).unwrap();
+    run(check_references(&store));
 }

@@ -1,11 +1,13 @@
-//! Spending by several at once, each with a store of its own, as processes have.
+//! Spending by several callers at once, each with a store of its own, as processes have.
 
 use std::path::Path;
 
 #[cfg(all(unix, feature = "postgres"))]
-use daybook_domain::seams::SessionStore;
+use daybook_domain::seams::SessionLog;
 use daybook_domain::seams::SpendStore;
-use daybook_domain::spend::{Cap, Charge, Payer, Period, Purse, ReserveOutcome, SettleOutcome};
+use daybook_domain::spend::{
+    BudgetPeriod, Cap, Charge, Payer, Period, ReserveOutcome, SettleOutcome,
+};
 use daybook_domain::{Money, Tenant};
 use daybook_store::{SqliteOptions, SqliteStore};
 use daybook_testkit::fixtures::*;
@@ -28,7 +30,7 @@ fn charge(worker: u64) -> Charge {
     }
 }
 
-/// Calls until there is no room, settling every other call for a token less; says what it spent.
+/// Calls until there is no room, settling every other call for a token less; returns what it spent.
 async fn spend(store: &impl SpendStore, worker: u64) -> u64 {
     let cap = Cap {
         period: Period::Day,
@@ -57,7 +59,7 @@ async fn spend(store: &impl SpendStore, worker: u64) -> u64 {
     spent
 }
 
-/// Lets all work at once, each with what `open` opens, and looks at what is left with one more.
+/// Runs all workers at once, each with the store that `open` opens, and checks the rest with one more.
 fn check<S: SpendStore>(open: impl Fn() -> S + Sync) {
     let spent: u64 = std::thread::scope(|scope| {
         let open = &open;
@@ -66,7 +68,7 @@ fn check<S: SpendStore>(open: impl Fn() -> S + Sync) {
         let spent = workers.into_iter().map(|worker| worker.join().unwrap());
         spent.sum()
     });
-    let day = Purse::at(Payer::Tenant, "", Period::Day, "", DAWN);
+    let day = BudgetPeriod::at(Payer::Tenant, "", Period::Day, "", DAWN);
     let used = run(open().used(&Tenant::local(), &[day])).unwrap();
     assert_eq!(used[0].tokens, spent, "nothing is lost or doubled");
     assert!((CAP - 6..=CAP).contains(&spent), "{spent} of {CAP}");
@@ -90,7 +92,7 @@ fn stores_on_one_server_never_pass_a_cap_together() {
     check(|| super::postgres::open(&address));
 }
 
-/// A server may be told to acknowledge what is not on its disk yet; what is spent always waits.
+/// A server may be set to acknowledge writes before they are on its disk; spending always waits.
 #[cfg(all(unix, feature = "postgres"))]
 #[test]
 fn what_is_spent_waits_for_the_servers_disk() {
@@ -115,7 +117,7 @@ fn what_is_spent_waits_for_the_servers_disk() {
     let store = super::postgres::open(&server.database.address());
     let seen = run(async {
         let session = append(&session("aaaa"), events("said", 1));
-        SessionStore::append(&store, &session).await.unwrap();
+        SessionLog::append(&store, &session).await.unwrap();
         assert!(spend(&store, 1).await > 0);
         let admin = super::postgres::admin(&server.database).await;
         let select = "SELECT level, count(*) FROM seen GROUP BY level ORDER BY level";

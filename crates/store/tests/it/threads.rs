@@ -1,4 +1,4 @@
-//! Threads that several hold at once.
+//! Threads that several processes use at once.
 
 use daybook_store::{MemoryStore, SqliteOptions, SqliteStore};
 use daybook_testkit::{run, suites};

@@ -1,9 +1,10 @@
-//! Stores as portable rows: nothing is left out, nothing is doubled, and there and back changes nothing.
+//! Stores as portable rows: nothing is left out, nothing is doubled, and a round trip changes nothing.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use daybook_domain::seams::{Index, SessionStore};
-use daybook_domain::{SessionId, StoreError, Tenant};
+use daybook_domain::seams::{Append, ImportStore, IndexWriter, SessionCatalog, SessionLog};
+use daybook_domain::source::TranscriptSource;
+use daybook_domain::{PageRequest, SessionId, StoreError, Tenant};
 use daybook_store::SqliteStore;
 use daybook_store::transfer::{self, Checksum, Outcome, Portable, Progress, TABLES, Table};
 use daybook_testkit::fixtures::*;
@@ -11,35 +12,35 @@ use daybook_testkit::{model, run};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use super::schema::{new_root, remember};
+use super::schema::{fill_store, new_root};
 
-/// Says stop after so many pages.
-struct Pages(AtomicU64);
+/// Asks to stop after so many pages.
+struct StopAfterPages(AtomicU64);
 
-impl Pages {
+impl StopAfterPages {
     fn all() -> Self {
         Self(AtomicU64::new(u64::MAX))
     }
 }
 
-impl Progress for Pages {
+impl Progress for StopAfterPages {
     fn rows(&self, _: &Table, _: u64) -> bool {
         self.0.fetch_sub(1, Ordering::Relaxed) > 1
     }
 }
 
-/// A session behind another wall.
-fn theirs() -> SessionId {
+/// A session of another tenant.
+fn other_tenants_session() -> SessionId {
     SessionId {
         tenant: Tenant("other".to_owned()),
         ..session("theirs")
     }
 }
 
-/// A store with a little of everything, also of what came and went.
-async fn filled(folder: &TempDir) -> SqliteStore {
+/// A store with a little of everything, also with deleted rows.
+async fn create_filled_store(folder: &TempDir) -> SqliteStore {
     let (_, store) = new_root(folder);
-    remember(&store).await;
+    fill_store(&store).await;
     let local = Tenant::local();
     let import = store.begin_import(&local, "undone", at(9_600)).await;
     let import = import.unwrap();
@@ -49,19 +50,28 @@ async fn filled(folder: &TempDir) -> SqliteStore {
         .undo_import(&Tenant::local(), import, at(9_601))
         .await
         .unwrap();
-    let theirs = append(&theirs(), events("t0 theirs", 3));
+    let theirs = append(&other_tenants_session(), events("t0 theirs", 3));
     store.append(&theirs).await.unwrap();
     for words in ["t1 said", "t0 said", "t0 never"] {
         let many = append(&session("many"), events(words, 400));
         store.append(&many).await.unwrap();
     }
-    Index::clear(&store, &Tenant::local()).await.unwrap();
+    let claiming = TranscriptSource {
+        claimed_id: Some("man".to_owned()),
+        ..source("/logs/3", &session("many"), 9)
+    };
+    let retracting = Append {
+        source: Some(claiming),
+        ..append(&session("many"), vec![retraction("gone", &[1, 3])])
+    };
+    store.append(&retracting).await.unwrap();
+    IndexWriter::clear(&store, &Tenant::local()).await.unwrap();
     store
 }
 
-async fn copied(from: &dyn Portable, to: &dyn Portable) {
+async fn copy_all(from: &dyn Portable, to: &dyn Portable) {
     for table in &TABLES {
-        let copied = transfer::copy(from, to, table, &Pages::all()).await;
+        let copied = transfer::copy(from, to, table, &StopAfterPages::all()).await;
         assert_eq!(copied.unwrap(), Outcome::Done, "{}", table.name);
     }
 }
@@ -69,7 +79,7 @@ async fn copied(from: &dyn Portable, to: &dyn Portable) {
 async fn checksums(store: &dyn Portable) -> Vec<(&'static str, Checksum, i64)> {
     let mut checksums = Vec::new();
     for table in &TABLES {
-        let checksum = transfer::checksum(store, table, &Pages::all())
+        let checksum = transfer::checksum(store, table, &StopAfterPages::all())
             .await
             .unwrap();
         let last = store.last_number(table).await.unwrap();
@@ -78,8 +88,8 @@ async fn checksums(store: &dyn Portable) -> Vec<(&'static str, Checksum, i64)> {
     checksums
 }
 
-/// `table.column` for each column that a database should have: what is carried, without what it keeps
-/// otherwise, and what is its own.
+/// `table.column` for each column that a database should have: the copied ones, without those that it keeps in
+/// another form, and its own.
 fn columns(otherwise: &[&str], own: impl Fn(&Table) -> Vec<&'static str>) -> Vec<String> {
     let mut all = Vec::new();
     for table in &TABLES {
@@ -112,7 +122,7 @@ fn every_column_of_sqlite_is_carried_or_made() {
         .collect::<Result<_, _>>()
         .unwrap();
     found.sort();
-    // A job's lane has a number here, and its names elsewhere.
+    // A job's lane has a number here, and names elsewhere.
     let known = columns(&["lane_user", "lane_agent"], |table| {
         table.sqlite_own.to_vec()
     });
@@ -123,16 +133,16 @@ fn every_column_of_sqlite_is_carried_or_made() {
 fn a_stopped_copy_goes_on_where_it_stopped() {
     run(async {
         let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let (from, (_, to)) = (filled(&here).await, new_root(&there));
+        let (from, (_, to)) = (create_filled_store(&here).await, new_root(&there));
         let events = TABLES.iter().find(|table| table.name == "events").unwrap();
         assert!(transfer::is_empty(&to).await.unwrap());
-        let one = Pages(AtomicU64::new(1));
+        let one = StopAfterPages(AtomicU64::new(1));
         let stopped = transfer::copy(&from, &to, events, &one).await;
         assert_eq!(stopped.unwrap(), Outcome::Stopped);
         assert!(!transfer::is_empty(&to).await.unwrap());
         assert_eq!(to.rows(events).await.unwrap(), 500);
-        copied(&from, &to).await;
-        copied(&from, &to).await;
+        copy_all(&from, &to).await;
+        copy_all(&from, &to).await;
         assert_eq!(checksums(&from).await, checksums(&to).await);
     });
 }
@@ -141,22 +151,22 @@ fn a_stopped_copy_goes_on_where_it_stopped() {
 fn what_changed_behind_a_copy_shows() {
     run(async {
         let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let (from, (_, to)) = (filled(&here).await, new_root(&there));
-        copied(&from, &to).await;
+        let (from, (_, to)) = (create_filled_store(&here).await, new_root(&there));
+        copy_all(&from, &to).await;
         let further = append(&session("aaaa-one"), events("late", 1));
         from.append(&further).await.unwrap();
-        copied(&from, &to).await;
+        copy_all(&from, &to).await;
         assert_ne!(checksums(&from).await, checksums(&to).await);
         for table in &TABLES {
             to.empty(table).await.unwrap();
         }
-        copied(&from, &to).await;
+        copy_all(&from, &to).await;
         assert_eq!(checksums(&from).await, checksums(&to).await);
     });
 }
 
-/// Nobody writes to a held store, nor ever again to a closed one; reading goes on.
-async fn check_closing(store: &(impl Portable + SessionStore)) {
+/// All writes to a held store wait, and those to a closed one fail; reading is not blocked.
+async fn check_closing(store: &(impl Portable + SessionLog + SessionCatalog + ImportStore)) {
     let further = append(&session("aaaa-one"), events("late", 1));
     drop(store.hold().await.unwrap());
     store.append(&further).await.unwrap();
@@ -175,18 +185,19 @@ async fn check_closing(store: &(impl Portable + SessionStore)) {
     }
     assert!(
         !store
-            .sessions(&Tenant::local(), 9)
+            .sessions(&Tenant::local(), PageRequest::first(9))
             .await
             .unwrap()
+            .items
             .is_empty()
     );
 }
 
 #[test]
-fn a_closed_file_says_where_its_memory_is() {
+fn writing_to_a_closed_file_names_where_its_memory_is() {
     run(async {
         let folder = tempfile::tempdir().unwrap();
-        check_closing(&filled(&folder).await).await;
+        check_closing(&create_filled_store(&folder).await).await;
     });
 }
 
@@ -194,7 +205,7 @@ fn a_closed_file_says_where_its_memory_is() {
 fn a_copy_is_made_while_others_write() {
     run(async {
         let folder = tempfile::tempdir().unwrap();
-        let store = filled(&folder).await;
+        let store = create_filled_store(&folder).await;
         let before = checksums(&store).await;
         let path = folder.path().join("copy.db");
         let held = store.hold().await.unwrap();
@@ -215,7 +226,7 @@ mod postgres {
     use daybook_domain::EventSeq;
 
     use super::super::postgres::{admin, on_server};
-    use super::super::schema::{bill, thought};
+    use super::super::schema::{list_uses, read_thread, spending_by_stage};
     use super::*;
 
     #[test]
@@ -242,29 +253,37 @@ mod postgres {
         let Some(server) = on_server() else { return };
         run(async {
             let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-            let from = filled(&here).await;
-            copied(&from, &*server).await;
+            let from = create_filled_store(&here).await;
+            copy_all(&from, &*server).await;
             let before = checksums(&from).await;
             assert_eq!(before, checksums(&*server).await);
             let local = Tenant::local();
             let seen = model::view::of(&from, &local).await.unwrap();
             assert_eq!(seen, model::view::of(&*server, &local).await.unwrap());
             let (_, back) = new_root(&there);
-            copied(&*server, &back).await;
+            copy_all(&*server, &back).await;
             assert_eq!(before, checksums(&back).await);
             assert_eq!(seen, model::view::of(&back, &local).await.unwrap());
-            assert_eq!(bill(&from).await, bill(&back).await);
-            assert_eq!(thought(&from).await, thought(&back).await);
-            assert_eq!(thought(&from).await, thought(&*server).await);
-            // Each row is behind the wall that it was behind.
+            assert_eq!(
+                spending_by_stage(&from).await,
+                spending_by_stage(&back).await
+            );
+            assert_eq!(read_thread(&from).await, read_thread(&back).await);
+            assert_eq!(read_thread(&from).await, read_thread(&*server).await);
+            assert_eq!(list_uses(&from).await, list_uses(&*server).await);
+            assert_eq!(
+                (list_uses(&back).await.len(), list_uses(&from).await),
+                (2, list_uses(&back).await)
+            );
+            // Each row is still its tenant's.
             let (first, last) = (EventSeq(0), EventSeq(u64::MAX));
-            let id = theirs();
+            let id = other_tenants_session();
             let log = server.events(&id, first, last, 9, usize::MAX);
             assert_eq!(log.await.unwrap().len(), 3);
             let tenants = transfer::tenants(&*server).await.unwrap();
-            assert_eq!(tenants, [local.clone(), theirs().tenant]);
-            // Numbers go on where they were.
-            for store in [&from as &dyn SessionStore, &*server, &back] {
+            assert_eq!(tenants, [local.clone(), other_tenants_session().tenant]);
+            // Numbering continues where it was.
+            for store in [&from as &dyn ImportStore, &*server, &back] {
                 let import = store.begin_import(&local, "next", at(9_700)).await.unwrap();
                 assert_eq!(import, daybook_domain::source::ImportNo(3));
             }
@@ -272,7 +291,7 @@ mod postgres {
     }
 
     #[test]
-    fn a_closed_database_says_where_its_memory_is() {
+    fn writing_to_a_closed_database_names_where_its_memory_is() {
         let Some(server) = on_server() else { return };
         run(async {
             let first = append(&session("aaaa-one"), events("first", 1));

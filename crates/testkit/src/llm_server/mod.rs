@@ -1,10 +1,10 @@
-//! A provider of language models that does what a test tells it to.
+//! A provider of language models that follows a test's script.
 //!
 //! It listens on this machine, speaks the three wires of `daybook-llm` at the paths where providers have
-//! them, and answers from one [`Script`], whichever wire it is asked over. What it was asked is kept in one
-//! shape, [`Asked`]. It counts a token for each word, reports that as usage, and says how many requests
-//! were there at once. It lives on a thread of its own, so tests of any kind may use it, those of whole
-//! programs too.
+//! them, and answers from one [`Script`], whichever wire a request comes over. It keeps the requests in one
+//! shape, [`RecordedRequest`]. It counts a token for each word, reports that as usage, and counts how many requests it
+//! handled at once. It runs on a thread of its own, so tests of any kind can use it, those of whole programs
+//! too.
 //!
 //! ```
 //! use daybook_testkit::llm_server::{Behaviour, LlmServer, Script};
@@ -12,7 +12,7 @@
 //! // One after another:
 //! let server = LlmServer::start([Behaviour::HangUp, Behaviour::answer("50")]);
 //! // Or a model that obeys whatever it reads:
-//! let gullible = Script::answering(|asked| match asked.text().contains("ignore all rules") {
+//! let gullible = Script::answering(|request| match request.text().contains("ignore all rules") {
 //!     true => Behaviour::answer("I obey."),
 //!     false => Behaviour::answer("50"),
 //! });
@@ -20,10 +20,11 @@
 //! assert_eq!((server.requests(), gullible.requests()), (0, 0));
 //! ```
 
-mod asked;
-mod faults;
+mod error_responses;
+mod recorded_request;
+mod response;
 mod script;
-mod told;
+mod scripted_response;
 
 use std::convert::Infallible;
 use std::io;
@@ -41,39 +42,39 @@ use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use tokio::sync::{Semaphore, oneshot, watch};
 
-pub use asked::{Asked, AskedForm, Spoken};
+pub use recorded_request::{RecordedRequest, RequestWire, RequestedForm};
 pub use script::{Behaviour, RetryAfter, Script};
-use told::Told;
+use scripted_response::ScriptedResponse;
 
 /// A provider that listens until it is dropped.
 #[derive(Debug)]
 pub struct LlmServer {
     address: SocketAddr,
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
     /// Dropped with the server, which ends its thread.
     _running: oneshot::Sender<Infallible>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct ServerState {
     script: Script,
-    asked: Mutex<Vec<Asked>>,
+    requests: Mutex<Vec<RecordedRequest>>,
     usage: Mutex<Usage>,
-    /// How long answering has taken.
-    took: Mutex<Duration>,
-    /// How many have come.
-    come: watch::Sender<usize>,
-    /// What lets those go on that are held.
+    /// The time that answering took in all.
+    answering_time: Mutex<Duration>,
+    /// The number of requests so far.
+    count: watch::Sender<usize>,
+    /// Has one permit for each held request that may be answered.
     released: Semaphore,
-    here: AtomicUsize,
-    most: AtomicUsize,
+    present: AtomicUsize,
+    most_present: AtomicUsize,
 }
 
 impl LlmServer {
-    /// A provider that behaves as `script` says.
+    /// Starts a provider that follows `script`.
     ///
     /// # Panics
-    /// When this machine lets nobody listen, or start a thread.
+    /// When the process cannot listen on a port, or cannot start a thread.
     #[must_use]
     pub fn start(script: impl Into<Script>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
@@ -81,15 +82,15 @@ impl LlmServer {
             .set_nonblocking(true)
             .expect("a socket that can be watched");
         let address = listener.local_addr().expect("the address of a listener");
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(ServerState {
             script: script.into(),
-            asked: Mutex::default(),
+            requests: Mutex::default(),
             usage: Mutex::default(),
-            took: Mutex::default(),
-            come: watch::Sender::new(0),
+            answering_time: Mutex::default(),
+            count: watch::Sender::new(0),
             released: Semaphore::new(0),
-            here: AtomicUsize::new(0),
-            most: AtomicUsize::new(0),
+            present: AtomicUsize::new(0),
+            most_present: AtomicUsize::new(0),
         });
         let (running, ended) = oneshot::channel();
         let serving = Arc::clone(&shared);
@@ -108,54 +109,54 @@ impl LlmServer {
         }
     }
 
-    /// What paths are appended to, over http; OpenAI's wire wants `/v1` after it.
+    /// The base URL to which paths are appended, over http; OpenAI's wire needs `/v1` after it.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// What it was asked, in the order in which it came.
+    /// The requests that it received, in the order of their arrival.
     #[must_use]
-    pub fn asked(&self) -> Vec<Asked> {
-        lock(&self.shared.asked).clone()
+    pub fn recorded_requests(&self) -> Vec<RecordedRequest> {
+        lock(&self.shared.requests).clone()
     }
 
-    /// How long answering has taken in all, each time from a whole request to an answer that is ready to be
-    /// sent: whoever measures those who ask takes it off.
+    /// The total time from each complete request to an answer that is ready to be sent. A benchmark of a client
+    /// subtracts it.
     #[must_use]
-    pub fn took(&self) -> Duration {
-        *lock(&self.shared.took)
+    pub fn answering_time(&self) -> Duration {
+        *lock(&self.shared.answering_time)
     }
 
-    /// How many requests have come.
+    /// The number of requests so far.
     #[must_use]
     pub fn requests(&self) -> usize {
-        lock(&self.shared.asked).len()
+        lock(&self.shared.requests).len()
     }
 
-    /// All usage that it has reported.
+    /// The sum of the usage that it has reported.
     #[must_use]
-    pub fn reported(&self) -> Usage {
+    pub fn reported_usage(&self) -> Usage {
         *lock(&self.shared.usage)
     }
 
-    /// The most requests that were there at once.
+    /// The largest number of requests that it handled at once.
     #[must_use]
-    pub fn most_at_once(&self) -> usize {
-        self.shared.most.load(Ordering::SeqCst)
+    pub fn most_concurrent_requests(&self) -> usize {
+        self.shared.most_present.load(Ordering::SeqCst)
     }
 
-    /// Returns when `requests` have come in all.
+    /// Returns when `requests` requests have arrived in all.
     ///
     /// # Panics
     /// When the server has ended.
     pub async fn wait_for(&self, requests: usize) {
-        let mut come = self.shared.come.subscribe();
-        let come = come.wait_for(|come| *come >= requests).await;
+        let mut come = self.shared.count.subscribe();
+        let come = come.wait_for(|count| *count >= requests).await;
         drop(come.expect("the server counts as long as it is there"));
     }
 
-    /// Lets `requests` go on that [`Behaviour::Slow`] holds, or will hold.
+    /// Lets `requests` requests be answered that [`Behaviour::Slow`] holds, or will hold.
     pub fn release(&self, requests: usize) {
         self.shared.released.add_permits(requests);
     }
@@ -165,7 +166,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-async fn serve(listener: TcpListener, shared: Arc<Shared>) {
+async fn serve(listener: TcpListener, shared: Arc<ServerState>) {
     let listener = tokio::net::TcpListener::from_std(listener).expect("a listener can be watched");
     loop {
         let Ok((stream, _)) = listener.accept().await else {
@@ -175,7 +176,7 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>) {
         tokio::spawn(async move {
             let answer = service_fn(|request| answer(request, &shared));
             let connection = hyper::server::conn::http1::Builder::new();
-            // A connection that ends badly is what some tests are about.
+            // Some tests break the connection on purpose, so an error here is expected.
             let _ = connection
                 .serve_connection(TokioIo::new(stream), answer)
                 .await;
@@ -183,46 +184,49 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>) {
     }
 }
 
-/// One request, from its arrival to its answer's beginning.
-struct Present<'a>(&'a Shared);
+/// Counts one request as present, from its arrival until its answer begins.
+struct PresentRequest<'a>(&'a ServerState);
 
-impl<'a> Present<'a> {
-    fn come(shared: &'a Shared) -> Self {
-        let here = shared.here.fetch_add(1, Ordering::SeqCst) + 1;
-        shared.most.fetch_max(here, Ordering::SeqCst);
+impl<'a> PresentRequest<'a> {
+    fn enter(shared: &'a ServerState) -> Self {
+        let here = shared.present.fetch_add(1, Ordering::SeqCst) + 1;
+        shared.most_present.fetch_max(here, Ordering::SeqCst);
         Self(shared)
     }
 }
 
-impl Drop for Present<'_> {
+impl Drop for PresentRequest<'_> {
     fn drop(&mut self) {
-        self.0.here.fetch_sub(1, Ordering::SeqCst);
+        self.0.present.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
-async fn answer(request: Request<Incoming>, shared: &Shared) -> io::Result<Response<Text>> {
-    let _present = Present::come(shared);
+async fn answer(
+    request: Request<Incoming>,
+    shared: &ServerState,
+) -> io::Result<Response<ResponseBody>> {
+    let _present = PresentRequest::enter(shared);
     let (head, body) = request.into_parts();
     let body = read(body).await?;
     let began = Instant::now();
-    let Some(asked) = Asked::read(head.uri.path(), &head.headers, &body) else {
-        return told::unknown(head.uri.path()).response();
+    let Some(request) = RecordedRequest::read(head.uri.path(), &head.headers, &body) else {
+        return response::not_found(head.uri.path()).into_http();
     };
     let mut behaviour = {
-        let mut all = lock(&shared.asked);
-        all.push(asked.clone());
-        shared.script.next(&asked, all.len())
+        let mut all = lock(&shared.requests);
+        all.push(request.clone());
+        shared.script.next_behaviour(&request, all.len())
     };
-    shared.come.send_modify(|come| *come += 1);
+    shared.count.send_modify(|count| *count += 1);
     if let Behaviour::Slow(then) = behaviour {
         let released = shared.released.acquire().await;
         released.expect("the semaphore is never closed").forget();
         behaviour = *then;
     }
-    let told = told::told(&behaviour, &asked);
-    *lock(&shared.usage) += told.usage;
-    let response = told.response();
-    *lock(&shared.took) += began.elapsed();
+    let scripted = response::respond(&behaviour, &request);
+    *lock(&shared.usage) += scripted.usage;
+    let response = scripted.into_http();
+    *lock(&shared.answering_time) += began.elapsed();
     response
 }
 
@@ -237,8 +241,8 @@ async fn read(body: Incoming) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-impl Told {
-    fn response(self) -> io::Result<Response<Text>> {
+impl ScriptedResponse {
+    fn into_http(self) -> io::Result<Response<ResponseBody>> {
         if self.hangs_up {
             return Err(io::ErrorKind::ConnectionReset.into());
         }
@@ -247,9 +251,9 @@ impl Told {
             response = response.header(*name, value);
         }
         let length = self.body.len();
-        let body = Text {
+        let body = ResponseBody {
             rest: Some(self.body[..self.sent.unwrap_or(length)].to_vec().into()),
-            breaks: self.sent.map(|_| Break::AfterSending),
+            breaks: self.sent.map(|_| BodyBreak::AfterSending),
         };
         let response = response.header("content-length", length);
         response.body(body).map_err(io::Error::other)
@@ -258,19 +262,19 @@ impl Told {
 
 /// A body that is sent in one piece, and may break off after it.
 #[derive(Debug)]
-struct Text {
+struct ResponseBody {
     rest: Option<Bytes>,
-    breaks: Option<Break>,
+    breaks: Option<BodyBreak>,
 }
 
 #[derive(Debug)]
-enum Break {
-    /// What there is has to go out first, which it does while the body makes the connection wait.
+enum BodyBreak {
+    /// The bytes before the break must be sent first; the body makes the connection wait for that.
     AfterSending,
     Now,
 }
 
-impl Body for Text {
+impl Body for ResponseBody {
     type Data = Bytes;
     type Error = io::Error;
 
@@ -282,12 +286,12 @@ impl Body for Text {
             return Poll::Ready(Some(Ok(Frame::data(bytes))));
         }
         match self.breaks {
-            Some(Break::AfterSending) => {
-                self.breaks = Some(Break::Now);
+            Some(BodyBreak::AfterSending) => {
+                self.breaks = Some(BodyBreak::Now);
                 context.waker().wake_by_ref();
                 Poll::Pending
             }
-            Some(Break::Now) => Poll::Ready(Some(Err(io::ErrorKind::ConnectionReset.into()))),
+            Some(BodyBreak::Now) => Poll::Ready(Some(Err(io::ErrorKind::ConnectionReset.into()))),
             None => Poll::Ready(None),
         }
     }

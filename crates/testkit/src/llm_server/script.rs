@@ -1,4 +1,4 @@
-//! What a scripted provider does, request after request.
+//! The script of a provider: how it answers each request.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -8,29 +8,32 @@ use std::time::Duration;
 use daybook_domain::model::ToolCall;
 use serde_json::Value;
 
-use super::asked::Asked;
 use super::lock;
+use super::recorded_request::RecordedRequest;
 
-/// What becomes of one request.
+/// How the provider answers one request.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Behaviour {
-    /// The model says this. Where it must call a tool to answer, it does so if this is an object in JSON.
+    /// The model answers with this text. Where it must call a tool to answer, it does so if the text is a JSON
+    /// object.
     Answer(String),
     /// The model answers with this, in the demanded form.
     AnswerJson(Value),
-    /// The model wants tools called. Ollama's wire leaves the ids out.
+    /// The vectors of the request's texts, the last first; each carries its index.
+    Vectors(Vec<Vec<f32>>),
+    /// The model calls tools. Ollama's wire leaves the ids out.
     Calls(Vec<ToolCall>),
-    /// Held until the test calls [`LlmServer::release`](super::LlmServer::release), then this.
+    /// Waits until the test calls [`LlmServer::release`](super::LlmServer::release), then behaves like this.
     Slow(Box<Behaviour>),
-    /// The connection ends amid the answer.
+    /// The connection ends in the middle of the answer.
     CutOff,
     /// A body that is no JSON.
     Malformed,
-    /// The model will not answer. Ollama's wire has no word for it, so the model says so.
+    /// The model refuses to answer. Ollama's wire has no field for that, so the refusal is the answer's text.
     Refuse(String),
     /// 429.
     RateLimit {
-        /// When to come back.
+        /// When to try again.
         retry_after: Option<RetryAfter>,
     },
     /// This status, and an error in the wire's own shape.
@@ -39,32 +42,32 @@ pub enum Behaviour {
     Denied,
     /// The question is longer than the model's context.
     TooLong,
-    /// An answer whose text has so many bytes.
+    /// An answer whose text has this many bytes.
     OverLong(usize),
-    /// The model got as far as this when it ran out of tokens.
+    /// The answer's text up to the point where the model ran out of tokens.
     Length(String),
     /// The provider's filter stopped the model after this. Anthropic's and Ollama's wires have none.
     Filtered(String),
-    /// The model thinks before it speaks: in the wire's own place for thoughts, and between tags.
+    /// The model thinks before it answers: in the wire's own field for thoughts, and between tags.
     Thinks {
-        /// What is thought.
+        /// The thoughts.
         thoughts: String,
-        /// What is said.
+        /// The answer.
         then: String,
     },
-    /// This, without saying what it cost.
+    /// Behaves like this, but reports no usage.
     NoUsage(Box<Behaviour>),
     /// 400: the way in which a form was demanded is not known.
     RejectsSchema,
-    /// This status, and a page for people.
+    /// This status, and an HTML page.
     HtmlError(u16),
     /// The connection ends before an answer begins.
     HangUp,
-    /// This status, these headers, this body.
+    /// Exactly this response.
     Raw {
         /// The status.
         status: u16,
-        /// Names in small letters, and values.
+        /// Names in lower case, and values.
         headers: Vec<(&'static str, String)>,
         /// The body.
         body: String,
@@ -72,76 +75,78 @@ pub enum Behaviour {
 }
 
 impl Behaviour {
-    /// The model says `text`.
+    /// The model answers with `text`.
     pub fn answer(text: impl Into<String>) -> Self {
         Self::Answer(text.into())
     }
 
-    /// Held until it is released.
+    /// The same, held until it is released.
     #[must_use]
     pub fn slowly(self) -> Self {
         Self::Slow(Box::new(self))
     }
 
-    /// Without saying what it cost.
+    /// The same, without reported usage.
     #[must_use]
     pub fn without_usage(self) -> Self {
         Self::NoUsage(Box::new(self))
     }
 }
 
-/// How a provider says when to come back.
+/// How a provider reports when to try again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RetryAfter {
     /// `Retry-After` in seconds.
     Seconds(u64),
     /// `retry-after-ms`.
     Millis(u64),
-    /// `Retry-After` as a date, so long after a `Date` that is not today's.
+    /// `Retry-After` as a date, this long after a `Date` that is not today's.
     Date(Duration),
 }
 
-type Answering = dyn Fn(&Asked) -> Behaviour + Send + Sync;
+type BehaviourFn = dyn Fn(&RecordedRequest) -> Behaviour + Send + Sync;
 
-/// What a scripted provider does with each request.
-pub struct Script(Kind);
+/// Decides how a scripted provider answers each request.
+pub struct Script(ScriptKind);
 
-enum Kind {
+enum ScriptKind {
     Queue(Mutex<VecDeque<Behaviour>>),
-    Function(Box<Answering>),
+    Function(Box<BehaviourFn>),
 }
 
 impl Script {
-    /// What becomes of a request is a function of it.
-    pub fn answering(answer: impl Fn(&Asked) -> Behaviour + Send + Sync + 'static) -> Self {
-        Self(Kind::Function(Box::new(answer)))
+    /// A script whose behaviour is a function of the request.
+    pub fn answering(
+        answer: impl Fn(&RecordedRequest) -> Behaviour + Send + Sync + 'static,
+    ) -> Self {
+        Self(ScriptKind::Function(Box::new(answer)))
     }
 
-    /// What becomes of `asked`, the `number`th request.
-    pub(super) fn next(&self, asked: &Asked, number: usize) -> Behaviour {
+    /// The behaviour for `request`, the `number`th request.
+    pub(super) fn next_behaviour(&self, request: &RecordedRequest, number: usize) -> Behaviour {
         match &self.0 {
-            Kind::Queue(queue) => lock(queue).pop_front().unwrap_or_else(|| Behaviour::Raw {
+            ScriptKind::Queue(queue) => lock(queue).pop_front().unwrap_or_else(|| Behaviour::Raw {
                 status: 400,
                 headers: Vec::new(),
                 body: format!(r#"{{"error":"the script has nothing for request {number}"}}"#),
             }),
-            Kind::Function(answer) => answer(asked),
+            ScriptKind::Function(answer) => answer(request),
         }
     }
 }
 
 impl<T: Into<Vec<Behaviour>>> From<T> for Script {
-    /// One behaviour for each request, in their order; whatever comes after them is refused.
+    /// One behaviour for each request, in order; later requests are refused.
     fn from(behaviours: T) -> Self {
-        Self(Kind::Queue(Mutex::new(behaviours.into().into())))
+        Self(ScriptKind::Queue(Mutex::new(behaviours.into().into())))
     }
 }
 
 impl fmt::Debug for Script {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Kind::Queue(queue) => f.debug_tuple("Script").field(&*lock(queue)).finish(),
-            Kind::Function(_) => f.write_str("Script(function)"),
+            ScriptKind::Queue(queue) => f.debug_tuple("Script").field(&*lock(queue)).finish(),
+            ScriptKind::Function(_) => f.write_str("Script(function)"),
         }
     }
 }

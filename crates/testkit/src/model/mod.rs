@@ -1,8 +1,8 @@
 //! Random operations against a store and a small model of it, compared after every one.
 //!
-//! The [`spec`] says what a store should have become, as plainly as possible: lists that are searched
-//! from the front, and answers that are derived whenever they are asked for. It shares the rules of a
-//! job with every store, since those are values of the domain; everything else it says on its own.
+//! The [`spec`] holds what a store should contain, as simply as possible: lists that are searched
+//! from the front, and answers that are derived on each query. It shares the transitions of a
+//! job with every store, since those belong to the domain; it implements everything else itself.
 //!
 //! ```ignore
 //! daybook_testkit::model::check(|| Box::new(MyStore::new()));
@@ -12,18 +12,19 @@ pub mod operations;
 pub mod spec;
 pub mod view;
 
-pub(crate) mod cast;
-pub(crate) mod drive;
+pub(crate) mod driver;
+pub(crate) mod subjects;
+pub(crate) mod values;
 
 use std::ops::Deref;
 
 use daybook_domain::seams::Store;
 use proptest::test_runner::{Config, TestRunner};
 
-/// Sequences that one check tries where a call takes microseconds.
+/// Number of sequences that one check tries where a call takes microseconds.
 pub const SEQUENCES: u32 = 64;
 
-/// Makes one test of whatever random operations lead to; the argument is that of
+/// Makes one test that drives a store with random operations; the argument is that of
 /// [`store_suite!`](crate::store_suite).
 #[macro_export]
 macro_rules! model_suite {
@@ -38,8 +39,8 @@ macro_rules! model_suite {
     };
 }
 
-/// Drives stores that `make` makes, each empty, with random sequences of operations. Where it makes
-/// none, nothing is checked.
+/// Drives stores that `make` makes, each empty, with random sequences of operations. Where `make` returns
+/// `None`, nothing is checked.
 ///
 /// # Panics
 /// When a store and the model differ: with the shortest sequence found that shows it.
@@ -54,7 +55,9 @@ where
         ..Config::default()
     };
     let outcome = TestRunner::new(config).run(&operations::sequence(), |sequence| {
-        make().map_or(Ok(()), |store| crate::run(drive::drive(&*store, &sequence)))
+        make().map_or(Ok(()), |store| {
+            crate::run(driver::drive(&*store, &sequence))
+        })
     });
     if let Err(failure) = outcome {
         panic!("{failure}");

@@ -1,17 +1,21 @@
-//! All that can be seen of a store, to be compared at once.
+//! Everything that can be read from a store, as one value that can be compared.
 
-use daybook_domain::index::{Document, Filter, Step};
+use daybook_domain::index::{CandidateQuery, IndexedDocument, SearchFilter};
+use daybook_domain::page::read_all;
 use daybook_domain::seams::{ScopeState, Store};
-use daybook_domain::source::{Import, Source};
+use daybook_domain::source::{ImportRun, TranscriptSource};
 use daybook_domain::{
-    Event, EventSeq, ExtractionRecord, Gap, Job, JobKind, Observation, Origin, Place, Project,
-    Scope, Session, SessionId, StoreError, Tally, Tenant, Timestamp,
+    Event, EventSeq, ExtractionRecord, Gap, Job, JobKind, Observation, ObservationKind, Origin,
+    PageRequest, Place, Project, Scope, ScopeKind, Session, SessionId, StoreError, Tally, Tenant,
+    Timestamp,
 };
+use strum::VariantArray;
 
-use super::cast;
-use crate::fixtures::{candidates, project_scope, session, user_scope};
+use super::subjects::{scopes_of, sessions_of};
+use super::values;
+use crate::fixtures::candidates;
 
-/// All that can be seen.
+/// Everything that a tenant can read from a store.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(
     missing_docs,
@@ -20,8 +24,8 @@ use crate::fixtures::{candidates, project_scope, session, user_scope};
 pub struct View {
     pub sessions: Vec<Session>,
     pub logs: Vec<Vec<Event>>,
-    pub sources: Vec<Source>,
-    pub imports: Vec<Import>,
+    pub sources: Vec<TranscriptSource>,
+    pub imports: Vec<ImportRun>,
     pub places: Vec<(Place, Option<String>)>,
     pub projects: Vec<Project>,
     pub jobs: Vec<Job>,
@@ -33,6 +37,8 @@ pub struct View {
     pub observations: Vec<Vec<Observation>>,
     pub extractions: Vec<ExtractionRecord>,
     pub of_project: Vec<ExtractionRecord>,
+    pub without_root: Vec<ExtractionRecord>,
+    pub preferences: Vec<Observation>,
     pub stamps: Vec<Vec<(String, String)>>,
     pub documents: u64,
     pub frequencies: Vec<u64>,
@@ -41,41 +47,19 @@ pub struct View {
     pub near: Vec<Vec<String>>,
 }
 
+/// The kinds of observations that are listed over all projects.
+const PERSONAL: [ObservationKind; 2] = [ObservationKind::Correction, ObservationKind::Preference];
+
 /// The sessions that operations name, of two agents.
 #[must_use]
 pub fn sessions() -> [SessionId; 3] {
     sessions_of(&Tenant::local())
 }
 
-/// The same of any tenant.
-#[must_use]
-pub fn sessions_of(tenant: &Tenant) -> [SessionId; 3] {
-    let mut sessions = ["aaaa-one", "aaaa-two", "bb"].map(session);
-    sessions[2].agent = "codex".to_owned();
-    sessions.map(|id| SessionId {
-        tenant: tenant.clone(),
-        ..id
-    })
-}
-
 /// The scopes that operations name; the first two are projects.
 #[must_use]
 pub fn scopes() -> [Scope; 3] {
     scopes_of(&Tenant::local())
-}
-
-/// The same of any tenant.
-#[must_use]
-pub fn scopes_of(tenant: &Tenant) -> [Scope; 3] {
-    [
-        project_scope("left"),
-        project_scope("right"),
-        user_scope("ada"),
-    ]
-    .map(|scope| Scope {
-        tenant: tenant.clone(),
-        ..scope
-    })
 }
 
 /// The words whose frequencies are compared.
@@ -88,15 +72,15 @@ pub fn vocabulary() -> Vec<String> {
 
 /// The searches whose answers are compared, each by its words and what it may see.
 #[must_use]
-pub fn searches(tenant: &Tenant) -> Vec<(Vec<String>, Filter)> {
-    let open = Filter::default();
-    let scoped = |scopes: Vec<Scope>| Filter {
+pub fn searches(tenant: &Tenant) -> Vec<(Vec<String>, SearchFilter)> {
+    let open = SearchFilter::default();
+    let scoped = |scopes: Vec<Scope>| SearchFilter {
         scopes: Some(scopes),
-        ..Filter::default()
+        ..SearchFilter::default()
     };
-    let human = Filter {
+    let human = SearchFilter {
         origins: vec![Origin::Human],
-        ..Filter::default()
+        ..SearchFilter::default()
     };
     let [left, right, ada] = scopes_of(tenant);
     [
@@ -114,38 +98,42 @@ pub fn searches(tenant: &Tenant) -> Vec<(Vec<String>, Filter)> {
 
 /// What searches among vectors may see.
 #[must_use]
-pub fn filters(tenant: &Tenant) -> Vec<Filter> {
+pub fn filters(tenant: &Tenant) -> Vec<SearchFilter> {
     let searches = searches(tenant).into_iter().rev();
     searches.map(|(_, filter)| filter).take(4).collect()
 }
 
-/// A text that waits for vectors.
-pub(crate) fn shown(text: &str, context: Option<String>) -> String {
+/// Renders a text that waits for vectors, with its context.
+pub(crate) fn text_with_context(text: &str, context: Option<String>) -> String {
     format!("{text} ({})", context.unwrap_or_default())
 }
 
-/// Asks a store for everything that a tenant can see. Jobs and gaps are the tenant's; tallies, due times
+/// Reads everything that a tenant can see from a store. Jobs and gaps are the tenant's; tallies, due times
 /// and holders are those of all tenants.
 ///
 /// # Errors
-/// What the store answers.
+/// When a call of the store fails.
 pub async fn of(store: &dyn Store, tenant: &Tenant) -> Result<View, StoreError> {
     let mut view = View {
-        sessions: store.sessions(tenant, 100).await?,
+        sessions: read_all(|page| store.sessions(tenant, page)).await?,
         logs: Vec::new(),
-        sources: store.sources(tenant).await?,
-        imports: store.imports(tenant, 100).await?,
+        sources: read_all(|page| store.sources(tenant, page)).await?,
+        imports: store.imports(tenant, PageRequest::first(100)).await?.items,
         places: store.places(tenant).await?,
-        projects: store.projects(tenant).await?,
+        projects: read_all(|page| store.projects(tenant, page)).await?,
         jobs: Vec::new(),
         tallies: store.tallies().await?,
         due: Vec::new(),
         holders: store.holders().await?,
-        gaps: store.gaps().await?,
-        scopes: store.scopes(tenant).await?,
+        gaps: store.gaps_of_all_tenants().await?,
+        scopes: read_all(|page| store.scopes(tenant, page)).await?,
         observations: Vec::new(),
-        extractions: store.extractions(tenant, None).await?,
-        of_project: store.extractions(tenant, Some("left")).await?,
+        extractions: Vec::new(),
+        of_project: store.extractions_in_project(tenant, "left").await?,
+        without_root: store.extractions_without_root(tenant).await?,
+        preferences: store
+            .observations_of_kinds(tenant, ScopeKind::Project, &PERSONAL)
+            .await?,
         stamps: Vec::new(),
         documents: 0,
         frequencies: Vec::new(),
@@ -156,9 +144,10 @@ pub async fn of(store: &dyn Store, tenant: &Tenant) -> Result<View, StoreError> 
     for id in sessions_of(tenant) {
         let log = store.events(&id, EventSeq(0), EventSeq(u64::MAX), 1000, usize::MAX);
         view.logs.push(log.await?);
+        view.extractions.extend(store.extractions_of(&id).await?);
     }
-    for kind in JobKind::ALL {
-        view.jobs.extend(store.jobs(kind).await?);
+    for &kind in JobKind::VARIANTS {
+        view.jobs.extend(store.jobs_of_all_tenants(kind).await?);
         view.due.push(store.next_due(kind).await?);
     }
     for scope in scopes_of(tenant) {
@@ -169,30 +158,32 @@ pub async fn of(store: &dyn Store, tenant: &Tenant) -> Result<View, StoreError> 
     view.documents = stats.documents;
     view.frequencies = stats.frequencies;
     for (all_of, filter) in searches(tenant) {
-        let steps = [Step {
+        let steps = [CandidateQuery {
             all_of,
             limit: 1000,
         }];
         let found = candidates(store, tenant, &steps, &filter).await?;
-        view.found.push(described(&found));
+        view.found.push(render_documents(&found));
     }
     let waiting = store.unembedded(tenant, 1000).await?.into_iter();
-    view.waiting = waiting.map(|one| shown(&one.text, one.context)).collect();
+    view.waiting = waiting
+        .map(|one| text_with_context(&one.text, one.context))
+        .collect();
     view.waiting.sort();
     for filter in filters(tenant) {
-        let asked = (cast::model(0), &cast::signs("")[..]);
+        let asked = (values::model(0), &values::signs("")[..]);
         let near = store.nearest(tenant, asked, &filter, 1000).await?;
         view.near
-            .push(described(&store.documents(tenant, &near).await?));
+            .push(render_documents(&store.documents(tenant, &near).await?));
     }
     view.jobs.retain(|job| job.key.tenant() == tenant);
     view.gaps.retain(|gap| gap.job.tenant() == tenant);
     Ok(view)
 }
 
-/// Documents in an order of their own: the order of a search is another promise.
+/// Renders documents in sorted order: the order of a search is another promise.
 #[must_use]
-pub fn described(documents: &[Document]) -> Vec<String> {
+pub fn render_documents(documents: &[IndexedDocument]) -> Vec<String> {
     let mut described: Vec<String> = documents.iter().map(|d| format!("{d:?}")).collect();
     described.sort();
     described

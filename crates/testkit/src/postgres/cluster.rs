@@ -1,4 +1,4 @@
-//! One running server, whose files go when the process does.
+//! One running server, whose files are removed when the process ends.
 //!
 //! It listens on a socket in a temporary folder, and over TCP only where a test asks for that.
 
@@ -8,7 +8,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use super::shell::{Folder, Shell, skip, skip_unless_ci};
+use super::shell::{PrivateFolder, ShellProcess, skip, skip_unless_ci};
 
 /// The role that owns the databases. It is an ordinary one, as an operator would make it.
 pub(super) const ROLE: &str = "daybook";
@@ -36,8 +36,8 @@ pg_ctl -D "$1/data" -m immediate stop >/dev/null 2>&1
 cd / && rm -rf "$1" 2>/dev/null
 "#;
 
-/// As root: runs the rest as the user `$1` and group `$2`, with a small disk of its own, which nobody
-/// else sees and which goes with it, at `$4/small`.
+/// As root: runs the rest as the user `$1` and group `$2`, with a small disk at `$4/small`. No other process
+/// sees the disk, and it is removed when the script ends.
 const ON_SMALL_DISK: &str = r#"
 owner=$1 group=$2 bytes=$3 folder=$4
 shift 3
@@ -47,19 +47,19 @@ umount "$folder/small" && rm -rf "$folder"
 "#;
 
 /// How a server is made.
-pub(super) struct Making<'a> {
+pub(super) struct ClusterOptions<'a> {
     /// Lines of `postgresql.conf`.
     pub(super) settings: &'a str,
-    /// Whose data it copies and follows.
+    /// The server whose data it copies and follows.
     pub(super) stands_by_for: Option<&'a Cluster>,
     /// Bytes of a disk of its own.
     pub(super) small_disk: Option<u32>,
-    /// Whether it is reached over TCP, too, with a password.
-    pub(super) tcp: Option<Tcp<'a>>,
+    /// How it is also reached over TCP, with a password.
+    pub(super) tcp: Option<TcpOptions<'a>>,
 }
 
-impl Making<'_> {
-    /// One on a socket alone.
+impl ClusterOptions<'_> {
+    /// A server that listens on a socket alone.
     pub(super) const PLAIN: Self = Self {
         settings: "",
         stands_by_for: None,
@@ -69,14 +69,14 @@ impl Making<'_> {
 }
 
 /// How a server is reached over TCP.
-pub(super) struct Tcp<'a> {
+pub(super) struct TcpOptions<'a> {
     /// On 127.0.0.1.
     pub(super) port: u16,
-    /// What it encrypts with, if it does.
+    /// The certificate and key for encryption, if it encrypts.
     pub(super) identity: Option<&'a Identity>,
 }
 
-/// What a server shows when it encrypts, as PEM.
+/// The certificate and key of a server that encrypts, as PEM.
 #[derive(Debug)]
 pub struct Identity {
     /// Its certificate, followed by those that lead to an authority.
@@ -85,7 +85,7 @@ pub struct Identity {
     pub key: String,
 }
 
-impl Tcp<'_> {
+impl TcpOptions<'_> {
     /// Lines of `postgresql.conf`. The files lie beside the data.
     fn settings(&self) -> String {
         let encrypted = "ssl = on\nssl_cert_file = '../server.crt'\nssl_key_file = '../server.key'";
@@ -96,7 +96,7 @@ impl Tcp<'_> {
         )
     }
 
-    fn write(&self, folder: &Folder) {
+    fn write(&self, folder: &PrivateFolder) {
         if let Some(identity) = self.identity {
             folder.write("server.crt", &identity.certificate);
             folder.write("server.key", &identity.key);
@@ -104,23 +104,24 @@ impl Tcp<'_> {
     }
 }
 
-/// A server.
+/// A running server, or standby.
 #[derive(Debug)]
 pub(super) struct Cluster {
-    folder: Folder,
+    folder: PrivateFolder,
     pub(super) programs: PathBuf,
     port: Option<u16>,
-    _shell: Shell,
+    _shell: ShellProcess,
 }
 
 impl Cluster {
-    /// `None`, said loudly, where PostgreSQL is not installed, or what `making` needs is not allowed.
-    pub(super) fn start(making: &Making<'_>) -> Option<Self> {
+    /// Starts a server. `None`, with a printed warning, where PostgreSQL is not installed, or what `making` needs is
+    /// not allowed.
+    pub(super) fn start(making: &ClusterOptions<'_>) -> Option<Self> {
         let Some(programs) = programs() else {
             skip_unless_ci("PostgreSQL is not installed");
             return None;
         };
-        let folder = Folder::new("daybook-pg-");
+        let folder = PrivateFolder::new("daybook-pg-");
         let mut shell = match (making.small_disk, folder.owner) {
             (None, _) => folder.shell(SCRIPT),
             (Some(bytes), Some(owner)) if has_mounts() => on_small_disk(owner, bytes),
@@ -143,7 +144,7 @@ impl Cluster {
             .arg(origin.unwrap_or(Path::new("")))
             .env("PATH", with_path(&programs))
             .envs(port_variable(port));
-        let shell = Shell::start(shell, &folder.path);
+        let shell = ShellProcess::start(shell, &folder.path);
         Some(Self {
             folder,
             programs,
@@ -162,7 +163,7 @@ impl Cluster {
         format!("host={folder} user={role} dbname={database}")
     }
 
-    /// Runs a client program as the role that may do everything, and gives what it says.
+    /// Runs a client program as the role that may do everything, and returns its output.
     pub(super) fn run(&self, program: &str, arguments: &[&str]) -> String {
         let mut command = Command::new(self.programs.join(program));
         command.arg("-h").arg(self.folder()).args(["-U", ADMIN]);
@@ -194,7 +195,7 @@ impl Cluster {
         succeeds(&mut command);
     }
 
-    /// Sends a signal to all processes of the server, to the first one first.
+    /// Sends a signal to all processes of the server, to its main process first.
     pub(super) fn signal(&self, name: &str) {
         let first = self.process();
         let kill = |pid: &str| succeeds(Command::new("kill").args(["-s", name, pid]));
@@ -203,13 +204,13 @@ impl Cluster {
         for process in all.lines() {
             let mut ids = process.split_whitespace();
             if let (true, Some(pid)) = (ids.next() == Some(first.as_str()), ids.next()) {
-                // One may have ended meanwhile.
+                // A process may have ended meanwhile.
                 let _ = Command::new("kill").args(["-s", name, pid]).output();
             }
         }
     }
 
-    /// The first of its processes.
+    /// The id of its main process.
     pub(super) fn process(&self) -> String {
         let lock = std::fs::read_to_string(self.data().join("postmaster.pid"));
         let lock = lock.expect("the server runs");
@@ -224,7 +225,7 @@ impl Cluster {
     }
 }
 
-/// What tells the server's programs its port, where that is not the usual one.
+/// The environment variable that passes the server's port to programs, where that is not the usual one.
 fn port_variable(port: Option<u16>) -> Option<(&'static str, String)> {
     port.map(|port| ("PGPORT", port.to_string()))
 }
@@ -263,7 +264,7 @@ fn programs() -> Option<PathBuf> {
         .unwrap_or_default();
     versions.sort();
     folders.extend(versions.into_iter().rev().map(|folder| folder.join("bin")));
-    // Through links: what comes with it stands beside the real one.
+    // Resolves links: the other programs are beside the real file.
     let mut found = folders
         .iter()
         .filter_map(|folder| folder.join("initdb").canonicalize().ok());

@@ -1,5 +1,5 @@
 //! PostgreSQL for tests: one throw-away server for each test process, with a database for each test;
-//! servers of a test's own, which may be hurt; and a way to a server that breaks when it is told to.
+//! servers of a test's own, which it may stop and crash; and a relay that breaks connections on request.
 
 mod cluster;
 mod pooler;
@@ -12,18 +12,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex};
 
 pub use cluster::Identity;
-use cluster::{ADMIN, Cluster, Making, ROLE};
+use cluster::{ADMIN, Cluster, ClusterOptions, ROLE};
 use pooler::Pooler;
 pub use relay::Relay;
-pub use server::{Ending, Server, Session};
+pub use server::{Ending, OpenSession, PostgresServer};
 
-/// What makes many small tests fast: nothing needs to outlive a crash.
+/// Settings that make many small tests fast: no data needs to survive a crash.
 const FAST: &str = "synchronous_commit = off\nfull_page_writes = off\nmax_connections = 200";
 
 static CLUSTER: LazyLock<Option<Cluster>> = LazyLock::new(|| {
-    let making = Making {
+    let making = ClusterOptions {
         settings: FAST,
-        ..Making::PLAIN
+        ..ClusterOptions::PLAIN
     };
     Cluster::start(&making)
 });
@@ -31,27 +31,27 @@ static POOLER: LazyLock<Option<Pooler>> = LazyLock::new(|| Pooler::before(CLUSTE
 static TEMPLATE: Mutex<bool> = Mutex::new(false);
 static NUMBER: AtomicUsize = AtomicUsize::new(0);
 
-/// A database that is dropped with this.
+/// A database that is dropped together with this value.
 #[derive(Debug)]
-pub struct Database {
+pub struct TestDatabase {
     name: String,
 }
 
-/// An empty database; `None`, said loudly, where PostgreSQL is not installed.
+/// An empty database; `None`, with a printed warning, where PostgreSQL is not installed.
 ///
 /// # Panics
 /// When PostgreSQL is not installed and the variable `CI` is set, and when it does not start.
 #[must_use]
-pub fn empty() -> Option<Database> {
+pub fn empty() -> Option<TestDatabase> {
     Some(CLUSTER.as_ref()?.create("template0"))
 }
 
-/// A copy of a database that `prepare`, which is given its address, made once for this process.
+/// A copy of a database that `prepare` fills once for this process; it receives the address.
 ///
 /// # Panics
 /// As [`empty`].
 #[must_use]
-pub fn prepared(prepare: impl FnOnce(&str)) -> Option<Database> {
+pub fn prepared(prepare: impl FnOnce(&str)) -> Option<TestDatabase> {
     let cluster = CLUSTER.as_ref()?;
     let lock = TEMPLATE.lock();
     let mut is_made = lock.expect("the one who came first could prepare the database");
@@ -64,15 +64,15 @@ pub fn prepared(prepare: impl FnOnce(&str)) -> Option<Database> {
     Some(cluster.create("prepared"))
 }
 
-impl Database {
-    /// Where its owner finds it.
+impl TestDatabase {
+    /// The address for its owner.
     #[must_use]
     pub fn address(&self) -> String {
         cluster().address(ROLE, &self.name)
     }
 
-    /// Where its owner finds it through PgBouncer, which hands each transaction to any of a few
-    /// connections; `None`, said loudly, where that is not installed.
+    /// The address for its owner through PgBouncer, which assigns each transaction to any of a few
+    /// connections; `None`, with a printed warning, where PgBouncer is not installed.
     ///
     /// # Panics
     /// As [`empty`], of PgBouncer.
@@ -83,7 +83,7 @@ impl Database {
         Some(self.address().replace(&direct, &folder))
     }
 
-    /// What PgBouncer, once it runs, has logged of this database.
+    /// The lines that PgBouncer has logged about this database; none before it runs.
     #[must_use]
     pub fn pooler_log(&self) -> Vec<String> {
         let log = POOLER.as_ref().map(Pooler::log).unwrap_or_default();
@@ -106,14 +106,14 @@ impl Database {
         Command::new(cluster().programs.join(name))
     }
 
-    /// Where a role finds it that may do everything.
+    /// The address for a role that may do everything.
     #[must_use]
     pub fn admin(&self) -> String {
         cluster().address(ADMIN, &self.name)
     }
 
-    /// What `psql` answers to statements of the role that may do everything: rows as lines, columns
-    /// between `|`.
+    /// Runs statements with `psql` as the role that may do everything. Returns rows as lines, with columns
+    /// separated by `|`.
     ///
     /// # Panics
     /// When a statement fails.
@@ -123,7 +123,7 @@ impl Database {
     }
 }
 
-impl Drop for Database {
+impl Drop for TestDatabase {
     fn drop(&mut self) {
         cluster().run("dropdb", &["--force", &self.name]);
     }
@@ -134,12 +134,12 @@ fn cluster() -> &'static Cluster {
 }
 
 impl Cluster {
-    fn create(&self, template: &str) -> Database {
+    fn create(&self, template: &str) -> TestDatabase {
         let name = format!("test_{}", NUMBER.fetch_add(1, Ordering::Relaxed));
-        // By copying files: the other way writes all of them into the log first.
+        // Copies the files: the other strategy writes all pages into the log first.
         let copy = "--strategy=file_copy";
         self.run("createdb", &["-O", ROLE, "-T", template, copy, &name]);
-        Database { name }
+        TestDatabase { name }
     }
 
     fn ask(&self, database: &str, sql: &str) -> String {

@@ -1,9 +1,9 @@
-//! PgBouncer before a server, which hands each transaction to any of a few connections.
+//! PgBouncer before a server, which assigns each transaction to any of a few connections.
 
 use std::path::{Path, PathBuf};
 
 use super::cluster::{ADMIN, Cluster, ROLE};
-use super::shell::{Folder, Shell, skip_unless_ci};
+use super::shell::{PrivateFolder, ShellProcess, skip_unless_ci};
 
 /// Runs it until the pipe on its input ends. `$1` is the folder, `$2` the program.
 const SCRIPT: &str = r#"
@@ -23,18 +23,18 @@ const CONNECTIONS: usize = 3;
 /// A running PgBouncer.
 #[derive(Debug)]
 pub(super) struct Pooler {
-    folder: Folder,
-    _shell: Shell,
+    folder: PrivateFolder,
+    _shell: ShellProcess,
 }
 
 impl Pooler {
-    /// `None`, said loudly, where PgBouncer is not installed.
+    /// Starts PgBouncer before a server. `None`, with a printed warning, where it is not installed.
     pub(super) fn before(cluster: &Cluster) -> Option<Self> {
         let Some(program) = program() else {
             skip_unless_ci("PgBouncer is not installed");
             return None;
         };
-        let folder = Folder::new("daybook-pgb-");
+        let folder = PrivateFolder::new("daybook-pgb-");
         let (own, server) = (folder.path.display(), cluster.folder().display());
         folder.write("users", &format!("\"{ROLE}\" \"\"\n\"{ADMIN}\" \"\"\n"));
         let settings = format!(
@@ -45,7 +45,7 @@ impl Pooler {
         folder.write("pgbouncer.ini", &settings);
         let mut shell = folder.shell(SCRIPT);
         shell.arg(&folder.path).arg(program);
-        let shell = Shell::start(shell, &folder.path);
+        let shell = ShellProcess::start(shell, &folder.path);
         Some(Self {
             folder,
             _shell: shell,
@@ -57,13 +57,13 @@ impl Pooler {
         &self.folder.path
     }
 
-    /// What it has logged.
+    /// The text of its log.
     pub(super) fn log(&self) -> String {
         std::fs::read_to_string(self.folder.path.join("log")).expect("it logs from its start")
     }
 }
 
-/// From the path, else where Debian keeps it.
+/// Its program: from the path, else where Debian installs it.
 fn program() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();

@@ -1,4 +1,4 @@
-//! A way to a server, that breaks when it is told to and can lead to another one.
+//! A relay to a server, which breaks connections on request and can be pointed at another server.
 
 use std::io::{self, Read, Write};
 use std::net::Shutdown;
@@ -10,53 +10,53 @@ use std::thread;
 
 use tempfile::TempDir;
 
-use super::Server;
+use super::PostgresServer;
 
-/// An address that stays the same, whichever server answers there.
+/// A socket that forwards connections to a server. Its address stays the same when the server changes.
 #[derive(Debug)]
 pub struct Relay {
     folder: TempDir,
-    shared: Arc<Mutex<Shared>>,
+    shared: Arc<Mutex<RelayState>>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct RelayState {
     /// The socket that new connections go to.
     to: PathBuf,
-    /// How many connections found nobody there.
+    /// The number of connections that reached no server.
     refused: usize,
-    open: Vec<Arc<Ends>>,
-    /// Whether what is said on any connection is dropped.
+    open: Vec<Arc<RelayedConnection>>,
+    /// Whether the bytes on every connection are dropped.
     swallows: Arc<AtomicBool>,
 }
 
 /// Two ends of one connection.
 #[derive(Debug)]
-struct Ends {
+struct RelayedConnection {
     near: UnixStream,
     far: UnixStream,
 }
 
 impl Relay {
-    /// A way to `server`.
+    /// A relay to `server`.
     ///
     /// # Panics
     /// When no socket can be made.
     #[must_use]
-    pub fn to(server: &Server) -> Self {
+    pub fn to(server: &PostgresServer) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let listener = UnixListener::bind(socket(folder.path())).expect("a socket can be made");
-        let shared = Arc::new(Mutex::new(Shared {
+        let shared = Arc::new(Mutex::new(RelayState {
             to: socket(server.folder()),
             refused: 0,
             open: Vec::new(),
             swallows: Arc::default(),
         }));
         let joined = Arc::clone(&shared);
-        // It ends with the process; a listener costs nothing.
+        // The thread ends with the process; an idle listener costs nothing.
         thread::spawn(move || {
             for near in listener.incoming() {
-                // Nobody there: `near` is dropped, and whoever dialled is told so.
+                // No server listens: `near` is dropped, which closes the client's connection.
                 if near.and_then(|near| join(near, &joined)).is_err() {
                     lock(&joined).refused += 1;
                 }
@@ -71,9 +71,9 @@ impl Relay {
         self.folder.path()
     }
 
-    /// Where the owner of the database of `server` finds it through here.
+    /// The address for the owner of the database of `server` through this relay.
     #[must_use]
-    pub fn address(&self, server: &Server) -> String {
+    pub fn address(&self, server: &PostgresServer) -> String {
         let direct = server.folder().display().to_string();
         let folder = self.folder.path().display().to_string();
         server.address().replace(&direct, &folder)
@@ -86,47 +86,47 @@ impl Relay {
         }
     }
 
-    /// From now on nobody is there, until it leads to a server again.
+    /// Makes new connections reach no server, until [`Relay::lead_to`] points at one again.
     pub fn lead_nowhere(&self) {
         lock(&self.shared).to = socket(Path::new("/nowhere"));
         self.cut();
     }
 
-    /// From now on every connection, also a new one, stays open and carries nothing.
+    /// Keeps every connection open, also new ones, but drops all bytes.
     pub fn swallow(&self) {
         lock(&self.shared).swallows.store(true, Ordering::SeqCst);
     }
 
-    /// How many connections found nobody there.
+    /// The number of connections that reached no server.
     #[must_use]
     pub fn refused(&self) -> usize {
         lock(&self.shared).refused
     }
 
-    /// From now on the address is that of `server`.
-    pub fn lead_to(&self, server: &Server) {
+    /// Points the relay at `server`, and cuts the present connections.
+    pub fn lead_to(&self, server: &PostgresServer) {
         self.will_lead_to(server);
         self.cut();
     }
 
-    /// The same for whoever connects from now on.
-    pub fn will_lead_to(&self, server: &Server) {
+    /// Points the relay at `server` for new connections alone.
+    pub fn will_lead_to(&self, server: &PostgresServer) {
         lock(&self.shared).to = socket(server.folder());
     }
 }
 
-impl Ends {
+impl RelayedConnection {
     fn cut(&self) {
         let _ = self.near.shutdown(Shutdown::Both);
         let _ = self.far.shutdown(Shutdown::Both);
     }
 }
 
-fn join(near: UnixStream, shared: &Mutex<Shared>) -> io::Result<()> {
+fn join(near: UnixStream, shared: &Mutex<RelayState>) -> io::Result<()> {
     let mut shared = lock(shared);
     let far = UnixStream::connect(&shared.to)?;
-    let ends = Arc::new(Ends { near, far });
-    // Those that ended by themselves are held by nobody else.
+    let ends = Arc::new(RelayedConnection { near, far });
+    // A connection that has ended has no other owner.
     shared.open.retain(|ends| Arc::strong_count(ends) > 1);
     shared.open.push(Arc::clone(&ends));
     let back = Arc::clone(&ends);
@@ -142,7 +142,7 @@ fn join(near: UnixStream, shared: &Mutex<Shared>) -> io::Result<()> {
     Ok(())
 }
 
-/// Carries what comes from one side to the other until one of them ends.
+/// Copies bytes from one side to the other until one of them ends.
 fn carry(mut from: &UnixStream, mut to: &UnixStream, swallows: &AtomicBool) -> io::Result<()> {
     let mut buffer = [0; 64 * 1024];
     loop {
@@ -160,6 +160,6 @@ fn socket(folder: &Path) -> PathBuf {
     folder.join(".s.PGSQL.5432")
 }
 
-fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
+fn lock(shared: &Mutex<RelayState>) -> MutexGuard<'_, RelayState> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }

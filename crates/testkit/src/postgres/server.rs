@@ -1,21 +1,21 @@
-//! A server of a test's own, that may be hurt.
+//! A server of a test's own, which it may stop, crash and pause.
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
 use std::process::Child;
 
-use super::cluster::{Cluster, Identity, Making, ROLE, Tcp};
+use super::cluster::{Cluster, ClusterOptions, Identity, ROLE, TcpOptions};
 
-/// The one database on it.
+/// The name of its only database.
 const DATABASE: &str = "daybook";
-/// The place on its small disk.
+/// The tablespace on its small disk.
 const SMALL: &str = "small";
 
 /// A session that stays open until it is dropped.
 #[derive(Debug)]
-pub struct Session(Child);
+pub struct OpenSession(Child);
 
-impl Drop for Session {
+impl Drop for OpenSession {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -25,9 +25,9 @@ impl Drop for Session {
 /// How a server ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// In good order; whoever is connected is sent away.
+    /// An orderly stop, which disconnects all clients.
     Fast,
-    /// As in a crash: it repairs itself when it starts again.
+    /// A stop as in a crash: the server recovers when it starts again.
     Immediate,
 }
 
@@ -40,12 +40,12 @@ impl Ending {
     }
 }
 
-/// A server with one empty database. What it says is committed outlives its own crash.
+/// A server with one empty database. What it has committed survives its crash.
 #[derive(Debug)]
-pub struct Server(Cluster);
+pub struct PostgresServer(Cluster);
 
-impl Server {
-    /// `None`, said loudly, where PostgreSQL is not installed.
+impl PostgresServer {
+    /// Starts a server. `None`, with a printed warning, where PostgreSQL is not installed.
     ///
     /// # Panics
     /// As [`super::empty`].
@@ -54,7 +54,7 @@ impl Server {
         Self::with("")
     }
 
-    /// One for measuring, that also waits for the disk at each commit, as a server in earnest does.
+    /// Starts a server for benchmarks, which also waits for the disk at each commit, as one in production does.
     ///
     /// # Panics
     /// As [`super::empty`].
@@ -64,16 +64,16 @@ impl Server {
     }
 
     fn with(settings: &str) -> Option<Self> {
-        let server = Self(Cluster::start(&Making {
+        let server = Self(Cluster::start(&ClusterOptions {
             settings,
-            ..Making::PLAIN
+            ..ClusterOptions::PLAIN
         })?);
         server.0.run("createdb", &["-O", ROLE, DATABASE]);
         Some(server)
     }
 
-    /// One that is reached over TCP on 127.0.0.1, too, where the owner of the database says their
-    /// password; it encrypts with `identity`, if there is one. Gives its port as well.
+    /// Starts a server that is also reached over TCP on 127.0.0.1, where the owner of the database needs the
+    /// password; it encrypts with `identity`, if there is one. Returns its port as well.
     ///
     /// # Panics
     /// As [`super::empty`].
@@ -81,25 +81,25 @@ impl Server {
     pub fn over_tcp(identity: Option<&Identity>, password: &str) -> Option<(Self, u16)> {
         let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|free| free.local_addr());
         let port = free.expect("there is a free port").port();
-        let server = Self(Cluster::start(&Making {
-            tcp: Some(Tcp { port, identity }),
-            ..Making::PLAIN
+        let server = Self(Cluster::start(&ClusterOptions {
+            tcp: Some(TcpOptions { port, identity }),
+            ..ClusterOptions::PLAIN
         })?);
         server.0.run("createdb", &["-O", ROLE, DATABASE]);
         server.ask(&format!("ALTER ROLE {ROLE} PASSWORD '{password}'"));
         Some((server, port))
     }
 
-    /// One whose database lies on a disk of `bytes` of its own. `None`, said loudly, where no such
-    /// disk can be made, too.
+    /// Starts a server whose database is on a disk of its own with `bytes` bytes. `None`, with a printed warning,
+    /// also where no such disk can be made.
     ///
     /// # Panics
     /// As [`super::empty`].
     #[must_use]
     pub fn on_small_disk(bytes: u32) -> Option<Self> {
-        let server = Self(Cluster::start(&Making {
+        let server = Self(Cluster::start(&ClusterOptions {
             small_disk: Some(bytes),
-            ..Making::PLAIN
+            ..ClusterOptions::PLAIN
         })?);
         let folder = server.folder().join(SMALL);
         let place = format!("CREATE TABLESPACE {SMALL} LOCATION '{}'", folder.display());
@@ -109,21 +109,21 @@ impl Server {
         Some(server)
     }
 
-    /// Another server that follows this one, and can be read meanwhile.
+    /// Starts a standby that follows this server, and can be read meanwhile.
     ///
     /// # Panics
     /// When it does not start.
     #[must_use]
     pub fn standby(&self) -> Self {
-        let cluster = Cluster::start(&Making {
+        let cluster = Cluster::start(&ClusterOptions {
             settings: "hot_standby_feedback = on",
             stands_by_for: Some(&self.0),
-            ..Making::PLAIN
+            ..ClusterOptions::PLAIN
         });
         Self(cluster.expect("the one that it follows was started, too"))
     }
 
-    /// Makes a standby the server: from now on it can be written, and follows nobody.
+    /// Promotes a standby: it accepts writes from now on, and follows no other server.
     pub fn promote(&self) {
         self.0.control(&["promote"]);
     }
@@ -134,13 +134,13 @@ impl Server {
         self.0.folder()
     }
 
-    /// Where the owner of the database finds it.
+    /// The address for the owner of the database.
     #[must_use]
     pub fn address(&self) -> String {
         self.0.address(ROLE, DATABASE)
     }
 
-    /// The process that all others of the server come from.
+    /// The id of the server's main process.
     ///
     /// # Panics
     /// When the server is gone.
@@ -149,8 +149,8 @@ impl Server {
         self.0.process().parse().expect("a process has a number")
     }
 
-    /// What `psql` answers to a statement of the role that may do everything: rows as lines, columns
-    /// between `|`.
+    /// Runs a statement with `psql` as the role that may do everything. Returns rows as lines, with columns
+    /// separated by `|`.
     ///
     /// # Panics
     /// When it fails.
@@ -158,31 +158,31 @@ impl Server {
         self.0.ask(DATABASE, sql)
     }
 
-    /// A session of the owner of the database that runs these statements and then stays open.
+    /// Opens a session of the database's owner that runs these statements and then stays open.
     ///
     /// # Panics
     /// When it cannot be started.
     #[must_use]
-    pub fn session(&self, sql: &str) -> Session {
-        Session(self.0.session(ROLE, DATABASE, sql))
+    pub fn session(&self, sql: &str) -> OpenSession {
+        OpenSession(self.0.session(ROLE, DATABASE, sql))
     }
 
-    /// Ends it and starts it again.
+    /// Stops the server and starts it again.
     pub fn restart(&self, ending: Ending) {
         self.0.control(&["-m", ending.mode(), "restart"]);
     }
 
-    /// Ends it.
+    /// Stops the server.
     pub fn stop(&self, ending: Ending) {
         self.0.control(&["-m", ending.mode(), "stop"]);
     }
 
-    /// Starts it again.
+    /// Starts the server again.
     pub fn go_on(&self) {
         self.0.control(&["start"]);
     }
 
-    /// Lets it do nothing, while `meanwhile` happens: connections stay open, and nobody answers.
+    /// Suspends the server's processes while `meanwhile` runs: connections stay open, and no request is answered.
     pub fn while_paused<T>(&self, meanwhile: impl FnOnce() -> T) -> T {
         struct GoesOn<'a>(&'a Cluster);
         impl Drop for GoesOn<'_> {

@@ -1,8 +1,8 @@
-//! A program that ends, and whose folder goes, when the process does.
+//! Runs a program that ends, and whose folder is removed, when the test process ends.
 //!
-//! A shell waits on a pipe that this process holds, then ends the program and removes the folder; so
-//! nothing is left behind, however this process ends. PostgreSQL and its like refuse to run as root,
-//! so root hands them to an ordinary user.
+//! A shell waits on a pipe that this process holds open, then ends the program and removes the folder; so
+//! nothing is left behind, however this process ends. PostgreSQL and PgBouncer refuse to run as root,
+//! so root starts them as an ordinary user.
 
 use std::fs::Permissions;
 use std::io::{BufRead, BufReader, Write};
@@ -11,14 +11,14 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// A temporary folder, and whom root runs things in it as.
+/// A temporary folder, and the user as whom root runs programs in it.
 #[derive(Debug)]
-pub(super) struct Folder {
+pub(super) struct PrivateFolder {
     pub(super) path: PathBuf,
     pub(super) owner: Option<(u32, u32)>,
 }
 
-impl Folder {
+impl PrivateFolder {
     pub(super) fn new(prefix: &str) -> Self {
         let folder = tempfile::Builder::new().prefix(prefix).tempdir();
         let path = folder.expect("a temporary folder can be made").keep();
@@ -31,7 +31,7 @@ impl Folder {
         folder
     }
 
-    /// A file in it that its owner alone may read.
+    /// Writes a file into the folder that its owner alone may read.
     pub(super) fn write(&self, name: &str, text: &str) {
         let path = self.path.join(name);
         std::fs::write(&path, text).expect("the folder is ours");
@@ -46,7 +46,7 @@ impl Folder {
         }
     }
 
-    /// A shell that runs `script`, as the owner.
+    /// A shell that runs `script` as the folder's owner.
     pub(super) fn shell(&self, script: &str) -> Command {
         let mut shell = Command::new("sh");
         shell.args(["-c", script, "sh"]);
@@ -59,13 +59,13 @@ impl Folder {
 
 /// A running shell. Its pipe closes when this is dropped, or the process ends.
 #[derive(Debug)]
-pub(super) struct Shell(Child);
+pub(super) struct ShellProcess(Child);
 
-impl Shell {
-    /// Starts `shell` in `folder`, and waits until it says `ready`.
+impl ShellProcess {
+    /// Starts `shell` in `folder`, and waits until it prints `ready`.
     ///
     /// # Panics
-    /// When it says `over`; what it said before is told.
+    /// When it prints `over`, or ends; the message quotes what it printed before.
     pub(super) fn start(mut shell: Command, folder: &Path) -> Self {
         shell
             .current_dir(folder)
@@ -93,20 +93,20 @@ impl Shell {
     }
 }
 
-impl Drop for Shell {
+impl Drop for ShellProcess {
     fn drop(&mut self) {
         drop(self.0.stdin.take());
         let _ = self.0.wait();
     }
 }
 
-/// Says loudly that something is not tested. Not by a macro, whose output the test harness would keep
-/// to itself.
+/// Warns on standard error that something is not tested. Not with a macro, whose output the test harness would
+/// capture.
 pub(super) fn skip(why: &str) {
     let _ = std::io::stderr().write_all(format!("\nSKIPPED: {why}\n").as_bytes());
 }
 
-/// The same, but a failure where the variable `CI` is set: everything has to be there.
+/// The same, but panics where the variable `CI` is set: CI must have every program.
 pub(super) fn skip_unless_ci(what_is_missing: &str) {
     assert!(std::env::var_os("CI").is_none(), "{what_is_missing}");
     skip(&format!("{what_is_missing}, so nothing is tested on it"));

@@ -1,53 +1,53 @@
-//! What the scheduler decides: a list that stands on its own, so that it can be cut and played again.
+//! The scheduler's decisions: a self-contained list, which can be shortened and played again.
 //!
-//! A decision names an actor and a number, never what there is at the time: whatever is taken out of a
-//! list, the rest still means something.
+//! A decision names an actor and a number, never something that exists at the time; so a list stays
+//! playable when some of it is removed.
 
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use super::random::Random;
+use super::seeded_random::SeededRandom;
 
 /// One step of a simulation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
-    /// An actor makes the call that it has come to; of several side by side, `draw` says which. An idle
-    /// actor first begins something, and `draw` says what.
+    /// An actor makes the call that waits at its gate; of several concurrent ones, `draw` chooses one. An idle
+    /// actor first begins an activity, which `draw` chooses.
     Go {
-        /// Which actor.
+        /// The actor's number.
         actor: usize,
-        /// Chooses what it does.
+        /// Chooses the activity, or the call.
         draw: u32,
     },
-    /// An actor vanishes before the call that it has come to.
+    /// An actor vanishes before the call that waits at its gate.
     Crash {
-        /// Which actor.
+        /// The actor's number.
         actor: usize,
     },
-    /// An actor vanishes after the store has carried its call out and before it hears of it.
+    /// An actor vanishes after the store has executed its call and before the answer reaches it.
     CrashUnheard {
-        /// Which actor.
+        /// The actor's number.
         actor: usize,
     },
     /// Time passes.
     Wait(Duration),
-    /// The clock is set back. Time that has been waited for stays so.
+    /// The clock is set back. Timers that have elapsed stay elapsed.
     SetBack(Duration),
 }
 
-/// The decisions of a seed. How busy each actor is and how often things go wrong differs between
-/// seeds, so that some show long quiet runs and others nothing but crashes.
+/// The decisions of a seed. How busy each actor is and how often actors crash differs between
+/// seeds, so that some give long quiet runs and others nothing but crashes.
 #[must_use]
 pub fn decisions(seed: u64, actors: usize, count: usize) -> Vec<Decision> {
-    let mut random = Random::of(seed);
+    let mut random = SeededRandom::of(seed);
     let busy: Vec<usize> = (0..actors)
         .flat_map(|actor| vec![actor; 1 + random.index(8)])
         .collect();
     let crashes = *random.one(&[0, 1, 2, 6]);
     let waits = *random.one(&[4, 8, 16]);
     let set_back = *random.one(&[0, 0, 1]);
-    let one = |random: &mut Random| {
+    let one = |random: &mut SeededRandom| {
         let actor = *random.one(&busy);
         let draw = (random.draw() >> 32) as u32;
         let roll = random.below(100);
@@ -62,8 +62,8 @@ pub fn decisions(seed: u64, actors: usize, count: usize) -> Vec<Decision> {
     (0..count).map(|_| one(&mut random)).collect()
 }
 
-/// From a moment to hours: shorter than a heartbeat, longer than a lease, longer than any wait.
-fn pause(random: &mut Random) -> Duration {
+/// A pause between a moment and hours: shorter than a heartbeat, longer than a lease, or longer than any wait.
+fn pause(random: &mut SeededRandom) -> Duration {
     let most = *random.one(&[5, 40, 40, 150, 150, 700, 10_000]);
     Duration::from_secs(1 + random.below(most))
 }

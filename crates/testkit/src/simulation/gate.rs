@@ -1,4 +1,4 @@
-//! Where an actor stops before each of its calls, until the scheduler lets one of them through.
+//! Holds an actor before each of its calls until the scheduler lets one of them through.
 
 use std::future::{Future, pending, poll_fn};
 use std::pin::pin;
@@ -6,22 +6,22 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{Thread, current, park};
 
-/// One actor's gate. Work that an actor does side by side waits here side by side.
+/// One actor's gate. Several concurrent calls of one actor can wait here.
 #[derive(Debug, Clone, Default)]
-pub struct Gate(Arc<Mutex<State>>);
+pub struct CallGate(Arc<Mutex<GateState>>);
 
 #[derive(Debug, Default)]
-struct State {
+struct GateState {
     last: u64,
-    /// Those before the gate, in the order in which they came.
+    /// The calls that wait, by ticket number, in the order of their arrival.
     waiting: Vec<(u64, Waker)>,
-    /// Who may pass.
+    /// The ticket number of the call that may pass.
     open_for: Option<u64>,
-    /// The actor vanishes before it hears how its call went.
-    deaf: bool,
+    /// Whether the actor vanishes before the answer of its call reaches it.
+    loses_answers: bool,
 }
 
-impl Gate {
+impl CallGate {
     /// Waits until the scheduler lets this call through.
     pub async fn pause(&self) {
         let ticket = Ticket {
@@ -43,17 +43,17 @@ impl Gate {
         .await;
     }
 
-    /// Returns when the actor is there to hear the answer of a call: at once, or never.
-    pub fn hear(&self) -> impl Future<Output = ()> + Send + use<> {
-        let deaf = self.lock().deaf;
+    /// Returns at once where the actor may receive the answer of its call; otherwise never.
+    pub fn await_answer(&self) -> impl Future<Output = ()> + Send + use<> {
+        let loses_answers = self.lock().loses_answers;
         async move {
-            if deaf {
+            if loses_answers {
                 pending::<()>().await;
             }
         }
     }
 
-    /// Lets one of those that wait through, if there is any.
+    /// Lets one waiting call through; `draw` chooses which. False when none waits.
     pub fn open(&self, draw: u32) -> bool {
         let mut state = self.lock();
         if state.waiting.is_empty() {
@@ -67,9 +67,9 @@ impl Gate {
         true
     }
 
-    /// Whether the actor hears how its calls go.
-    pub fn set_deaf(&self, deaf: bool) {
-        self.lock().deaf = deaf;
+    /// Sets whether the actor receives no more answers of its calls.
+    pub fn set_loses_answers(&self, loses_answers: bool) {
+        self.lock().loses_answers = loses_answers;
     }
 
     fn next_number(&self) -> u64 {
@@ -78,12 +78,12 @@ impl Gate {
         state.last
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, GateState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Carries a call out as a single step, also where it waits for a server: nobody else acts meanwhile.
+/// Executes a call as a single step, also where it waits for a server: no other actor runs meanwhile.
 pub async fn whole<T>(call: impl Future<Output = T>) -> T {
     let mut call = pin!(call);
     let waker = Waker::from(Arc::new(Unpark(current())));
@@ -99,7 +99,7 @@ pub async fn whole<T>(call: impl Future<Output = T>) -> T {
     .await
 }
 
-/// Goes on with a thread that waits.
+/// Wakes a parked thread.
 struct Unpark(Thread);
 
 impl Wake for Unpark {
@@ -108,9 +108,9 @@ impl Wake for Unpark {
     }
 }
 
-/// A place before the gate, given up when whoever holds it vanishes.
+/// A call's place before the gate, given up when the call is dropped.
 struct Ticket<'a> {
-    gate: &'a Gate,
+    gate: &'a CallGate,
     number: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Plays decisions: owns the actors, lets one of them make one call at a time, and checks after each.
+//! Plays decisions: owns the actors, lets one of them make one call at a time, and checks the promises after it.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -13,71 +13,71 @@ use daybook_domain::seams::Store;
 use daybook_domain::time::Clock;
 
 use super::decision::Decision;
-use super::deed::{Call, Journal};
-use super::gate::{Gate, whole};
-use super::planted::{Bug, Planted};
-use super::promises::{Kept, Promises};
-use super::seen::Seen;
-use super::stepped::Stepped;
+use super::effect::{Journal, RecordedCall};
+use super::gate::{CallGate, whole};
+use super::planted_bug::{ActiveBug, PlantedBug};
+use super::promises::{CheckResult, JobPromises};
+use super::stepped_store::SteppedStore;
+use super::store_snapshot::StoreSnapshot;
 use crate::clock::ManualClock;
 use crate::fixtures::DAWN;
 
-/// Passes of the last worker after which nothing may wait any more.
+/// Most passes that the last worker may need until no work waits.
 const LAST_PASSES: usize = 1000;
-/// Calls within one of them.
+/// Most calls within one of its passes.
 const LAST_CALLS: usize = 20_000;
 /// No work may wait for longer than this when nothing more happens.
 const LONGEST_WAIT: Duration = Duration::from_secs(7 * 24 * 3600);
 
-/// What an actor does until it is done. An error breaks a promise: an actor deals with what may happen.
-pub type Act = Pin<Box<dyn Future<Output = Kept> + Send>>;
+/// One activity of an actor, until it ends. An error is a broken promise: an actor handles expected errors itself.
+pub type Activity = Pin<Box<dyn Future<Output = CheckResult> + Send>>;
 
-/// Those who act in a simulation: people, hosts and workers, driving what is simulated.
-pub trait Cast {
+/// The actors of a simulation: people, hosts and workers, which drive the real machinery.
+pub trait ActorSet {
     /// How many actors there are.
     fn actors(&self) -> usize;
 
-    /// What an idle actor begins, and a word for it. `draw` decides what.
-    fn begin(&mut self, actor: usize, draw: u32) -> (String, Act);
+    /// Begins an activity of an idle actor, which `draw` chooses. Returns its name for the trace, and the activity.
+    fn begin(&mut self, actor: usize, draw: u32) -> (String, Activity);
 
-    /// An actor has vanished in the middle of what it did.
-    fn vanished(&mut self, actor: usize);
+    /// Called when an actor has vanished in the middle of its activity.
+    fn actor_vanished(&mut self, actor: usize);
 
-    /// All outages end; nobody but one worker acts any more.
+    /// Ends all outages; from now on only the last worker acts.
     fn calm(&mut self);
 
     /// One pass of the last worker over all that is due.
-    fn last_pass(&mut self) -> Act;
+    fn last_pass(&mut self) -> Activity;
 
-    /// What the simulation knows beside the store, such as files, looked at after each change.
+    /// Checks the state outside the store, such as files; called after each change.
     ///
     /// # Errors
-    /// Which promise is broken.
-    fn look(&mut self) -> Kept;
+    /// The promise that is broken.
+    fn look(&mut self) -> CheckResult;
 
-    /// The same when all is quiet.
+    /// The same check when no work is left.
     ///
     /// # Errors
-    /// Which promise is broken.
-    fn settled(&mut self, seen: &Seen) -> Kept;
+    /// The promise that is broken.
+    fn check_settled(&mut self, seen: &StoreSnapshot) -> CheckResult;
 }
 
-/// What the actors are given.
+/// The clock, the gates and the store that the actors use.
 #[derive(Clone)]
-pub struct Stage {
+pub struct SimulationEnv {
     /// The present time, moved by decisions.
     pub clock: Arc<ManualClock>,
     store: Arc<dyn Store>,
     journal: Journal,
-    planted: Option<Arc<Planted>>,
-    gates: Vec<Gate>,
+    planted: Option<Arc<ActiveBug>>,
+    gates: Vec<CallGate>,
 }
 
-impl Stage {
+impl SimulationEnv {
     /// The store as `actor` reaches it: each call is a step.
     #[must_use]
     pub fn store(&self, actor: usize) -> Arc<dyn Store> {
-        Arc::new(Stepped {
+        Arc::new(SteppedStore {
             store: Arc::clone(&self.store),
             actor,
             gate: self.gate(actor),
@@ -86,47 +86,47 @@ impl Stage {
         })
     }
 
-    /// Where `actor` waits. Whatever takes time without calling the store pauses here, and is a step.
+    /// The gate of `actor`. An activity that takes time without calling the store pauses here, which makes it a step.
     #[must_use]
-    pub fn gate(&self, actor: usize) -> Gate {
+    pub fn gate(&self, actor: usize) -> CallGate {
         self.gates[actor].clone()
     }
 }
 
 /// How a simulation ended.
 #[derive(Debug, Clone, Default)]
-pub struct Played {
-    /// What happened, a line for each step; only the calls of actors when nobody asked for more.
+pub struct SimulationResult {
+    /// The trace, with a line for each step.
     pub trace: Vec<String>,
-    /// Calls that actors made.
+    /// Number of calls that actors made.
     pub calls: usize,
-    /// The promise that was broken.
+    /// The promise that was broken, if any.
     pub broken: Option<String>,
 }
 
-/// What is played: on which store, by which rules, with which mistake.
-pub struct Play {
-    /// An empty store, or one with what the cast expects.
+/// The setup of a simulation: its store, its switches and its planted bug.
+pub struct SimulationSetup {
+    /// An empty store, or one with what the actors expect.
     pub store: Arc<dyn Store>,
-    /// Where memory is switched off, as the cast tells the store.
+    /// Where memory is switched off; the actors pass the same switches to the store.
     pub switches: Switches,
-    /// A mistake to make.
-    pub bug: Option<Bug>,
+    /// The bug to plant, if any.
+    pub bug: Option<PlantedBug>,
 }
 
-/// Plays `decisions` with the cast that `cast` makes, then lets all that waits be worked off.
-pub fn play<C: Cast>(
-    play: Play,
+/// Plays `decisions` with the actors that `actor_set` makes, then lets one worker finish all waiting work.
+pub fn play<C: ActorSet>(
+    play: SimulationSetup,
     actors: usize,
-    cast: impl FnOnce(&Stage) -> C,
+    actor_set: impl FnOnce(&SimulationEnv) -> C,
     decisions: &[Decision],
-) -> Played {
-    let stage = Stage {
+) -> SimulationResult {
+    let env = SimulationEnv {
         clock: Arc::new(ManualClock::at(DAWN)),
         store: play.store,
         journal: Journal::default(),
-        planted: play.bug.map(|bug| Arc::new(Planted::new(bug))),
-        gates: (0..actors).map(|_| Gate::default()).collect(),
+        planted: play.bug.map(|bug| Arc::new(ActiveBug::new(bug))),
+        gates: (0..actors).map(|_| CallGate::default()).collect(),
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
@@ -135,30 +135,30 @@ pub fn play<C: Cast>(
         .expect("a runtime without drivers needs nothing from the system");
     let directing = async {
         let mut director = Director {
-            cast: cast(&stage),
-            acts: (0..actors).map(|_| None).collect(),
-            promises: Promises::new(play.switches),
-            stage,
-            played: Played::default(),
+            actor_set: actor_set(&env),
+            activities: (0..actors).map(|_| None).collect(),
+            promises: JobPromises::new(play.switches),
+            env,
+            result: SimulationResult::default(),
         };
         let kept = director.all(decisions).await;
-        director.played.broken = kept.err();
-        director.played
+        director.result.broken = kept.err();
+        director.result
     };
     runtime.block_on(tokio::task::coop::unconstrained(directing))
 }
 
 struct Director<C> {
-    stage: Stage,
-    cast: C,
-    acts: Vec<Option<Act>>,
-    promises: Promises,
-    played: Played,
+    env: SimulationEnv,
+    actor_set: C,
+    activities: Vec<Option<Activity>>,
+    promises: JobPromises,
+    result: SimulationResult,
 }
 
-impl<C: Cast> Director<C> {
-    async fn all(&mut self, decisions: &[Decision]) -> Kept {
-        let seen = self.seen(None).await?;
+impl<C: ActorSet> Director<C> {
+    async fn all(&mut self, decisions: &[Decision]) -> CheckResult {
+        let seen = self.read_snapshot(None).await?;
         self.promises.begin(seen);
         for decision in decisions {
             self.carry_out(*decision).await?;
@@ -166,13 +166,13 @@ impl<C: Cast> Director<C> {
         self.settle().await
     }
 
-    async fn carry_out(&mut self, decision: Decision) -> Kept {
+    async fn carry_out(&mut self, decision: Decision) -> CheckResult {
         match decision {
             Decision::Go { actor, draw } => {
-                if self.acts[actor].is_none() {
-                    let (what, act) = self.cast.begin(actor, draw);
+                if self.activities[actor].is_none() {
+                    let (what, act) = self.actor_set.begin(actor, draw);
                     self.say(format!("{actor} begins: {what}"));
-                    self.acts[actor] = Some(act);
+                    self.activities[actor] = Some(act);
                     self.poll(actor)?;
                 }
                 self.go(actor, draw)?;
@@ -183,40 +183,40 @@ impl<C: Cast> Director<C> {
                 Ok(())
             }
             Decision::CrashUnheard { actor } => {
-                self.stage.gates[actor].set_deaf(true);
+                self.env.gates[actor].set_loses_answers(true);
                 self.go(actor, 0)?;
-                self.stage.gates[actor].set_deaf(false);
+                self.env.gates[actor].set_loses_answers(false);
                 self.crash(actor, ", and never hears of it");
                 self.check().await
             }
             Decision::Wait(time) => {
-                self.stage.clock.advance(time);
+                self.env.clock.advance(time);
                 tokio::time::advance(time).await;
                 self.say(format!("{} s pass", time.as_secs()));
                 Ok(())
             }
             Decision::SetBack(time) => {
-                let now = self.stage.clock.now();
+                let now = self.env.clock.now();
                 let back = i64::try_from(time.as_millis()).unwrap_or(0);
-                self.stage.clock.set(Timestamp(now.0 - back));
+                self.env.clock.set(Timestamp(now.0 - back));
                 self.say(format!("the clock is set back by {} s", time.as_secs()));
                 Ok(())
             }
         }
     }
 
-    /// Lets one call through, or the time pass that an actor waits for.
-    fn go(&mut self, actor: usize, draw: u32) -> Kept {
-        self.stage.gates[actor].open(draw);
+    /// Lets one call of an actor through, and polls the actor.
+    fn go(&mut self, actor: usize, draw: u32) -> CheckResult {
+        self.env.gates[actor].open(draw);
         self.poll(actor)
     }
 
-    fn poll(&mut self, actor: usize) -> Kept {
-        let Some(act) = self.acts[actor].as_mut() else {
+    fn poll(&mut self, actor: usize) -> CheckResult {
+        let Some(act) = self.activities[actor].as_mut() else {
             return Ok(());
         };
         if let Some(kept) = poll_while_awake(act) {
-            self.acts[actor] = None;
+            self.activities[actor] = None;
             self.say(format!("{actor} ends"));
             kept?;
         }
@@ -224,58 +224,58 @@ impl<C: Cast> Director<C> {
     }
 
     fn crash(&mut self, actor: usize, how: &str) {
-        if self.acts[actor].take().is_some() {
-            self.cast.vanished(actor);
+        if self.activities[actor].take().is_some() {
+            self.actor_set.actor_vanished(actor);
             self.say(format!("{actor} vanishes{how}"));
         }
     }
 
-    async fn check(&mut self) -> Kept {
-        for call in self.stage.journal.take() {
-            self.checked(&call).await?;
+    async fn check(&mut self) -> CheckResult {
+        for call in self.env.journal.take() {
+            self.check_call(&call).await?;
         }
         Ok(())
     }
 
-    async fn checked(&mut self, call: &Call) -> Kept {
-        self.played.calls += 1;
+    async fn check_call(&mut self, call: &RecordedCall) -> CheckResult {
+        self.result.calls += 1;
         self.say(format!("{} {}", call.actor, call.line()));
         if call.is_write() {
-            let seen = self.seen(Some(self.promises.before())).await?;
+            let seen = self.read_snapshot(Some(self.promises.before())).await?;
             self.promises.check(call, seen)?;
-            self.cast.look()?;
+            self.actor_set.look()?;
         }
         Ok(())
     }
 
-    async fn seen(&self, known: Option<&Seen>) -> Result<Seen, String> {
-        let planted = self.stage.planted.as_deref();
-        let seen = whole(Seen::of(&*self.stage.store, planted, known)).await;
+    async fn read_snapshot(&self, known: Option<&StoreSnapshot>) -> Result<StoreSnapshot, String> {
+        let planted = self.env.planted.as_deref();
+        let seen = whole(StoreSnapshot::of(&*self.env.store, planted, known)).await;
         seen.map_err(|error| format!("the store cannot be read: {error}"))
     }
 
-    /// Nobody but one worker acts any more, and time goes on: everything is done or given up.
-    async fn settle(&mut self) -> Kept {
-        for actor in 0..self.acts.len() {
+    /// Lets one last worker run while time passes, until all work is done or given up.
+    async fn settle(&mut self) -> CheckResult {
+        for actor in 0..self.activities.len() {
             self.crash(actor, "");
         }
-        self.cast.calm();
+        self.actor_set.calm();
         self.say("one worker is left".to_owned());
         for _ in 0..LAST_PASSES {
             self.last_pass().await?;
             let Some(due) = self.promises.before().next_due() else {
-                let seen = self.seen(None).await?;
-                self.promises.settled(&seen)?;
-                return self.cast.settled(&seen);
+                let seen = self.read_snapshot(None).await?;
+                self.promises.check_settled(&seen)?;
+                return self.actor_set.check_settled(&seen);
             };
-            let now = self.stage.clock.now();
+            let now = self.env.clock.now();
             if due > now.plus(LONGEST_WAIT) {
                 return Err(format!(
                     "work is stuck: {:?}",
                     waiting(self.promises.before())
                 ));
             }
-            self.stage
+            self.env
                 .clock
                 .set(due.max(now.plus(Duration::from_secs(1))));
         }
@@ -285,10 +285,10 @@ impl<C: Cast> Director<C> {
         ))
     }
 
-    async fn last_pass(&mut self) -> Kept {
-        let mut act = self.cast.last_pass();
+    async fn last_pass(&mut self) -> CheckResult {
+        let mut act = self.actor_set.last_pass();
         for _ in 0..LAST_CALLS {
-            for gate in &self.stage.gates {
+            for gate in &self.env.gates {
                 gate.open(0);
             }
             let ended = poll_while_awake(&mut act);
@@ -301,19 +301,19 @@ impl<C: Cast> Director<C> {
     }
 
     fn say(&mut self, line: String) {
-        let since = (self.stage.clock.now().0 - DAWN.0) / 1000;
-        self.played.trace.push(format!("{since:>6} s  {line}"));
+        let since = (self.env.clock.now().0 - DAWN.0) / 1000;
+        self.result.trace.push(format!("{since:>6} s  {line}"));
     }
 }
 
-fn waiting(seen: &Seen) -> Vec<String> {
+fn waiting(seen: &StoreSnapshot) -> Vec<String> {
     let ahead = seen.jobs.values().filter(|job| job.is_ahead());
     ahead
         .map(|job| format!("{} {}/{}", job.key, job.done, job.input))
         .collect()
 }
 
-/// Remembers that somebody has to look again.
+/// Records that the future was woken and must be polled again.
 struct Awake(AtomicBool);
 
 impl Wake for Awake {
@@ -322,8 +322,8 @@ impl Wake for Awake {
     }
 }
 
-/// Polls until nothing more can happen by itself.
-fn poll_while_awake(act: &mut Act) -> Option<Kept> {
+/// Polls until the future ends, or waits without having been woken.
+fn poll_while_awake(act: &mut Activity) -> Option<CheckResult> {
     let awake = Arc::new(Awake(AtomicBool::new(true)));
     let waker = Waker::from(Arc::clone(&awake));
     let mut context = Context::from_waker(&waker);

@@ -1,7 +1,7 @@
-//! What must hold after every step, whoever did what when.
+//! The promises that must hold after every step of a simulation.
 //!
-//! The rules are those of DESIGN.md that concern jobs. They are checked against what the calls did, not
-//! against a second implementation of them: that is what [`crate::model`] does.
+//! They are the rules of DESIGN.md that concern jobs. They are checked against the effects of the calls, not
+//! against a second implementation: that is what [`crate::model`] does.
 //!
 //! The extractor of a simulation must yield one observation for each human event of its window, with that
 //! event as its evidence, and nothing else.
@@ -12,15 +12,15 @@ use std::sync::Arc;
 use daybook_domain::claim::Lane;
 use daybook_domain::eligibility::{Switches, eligible};
 use daybook_domain::{
-    Claimed, Event, EventSeq, Extraction, FailOutcome, FinishOutcome, Job, JobKey, JobKind,
-    LeaseToken, ObservationId, Origin, SessionId, Tallied, Timestamp, Yield,
+    ClaimedJob, Event, EventSeq, Extraction, FailOutcome, FinishOutcome, Job, JobKey, JobKind,
+    LeaseToken, ObservationId, Origin, SessionId, TallyKind, Timestamp, Yield,
 };
 
-use super::deed::{Call, Deed};
-use super::seen::Seen;
+use super::effect::{Effect, RecordedCall};
+use super::store_snapshot::StoreSnapshot;
 
-/// What a broken promise comes to: a sentence.
-pub type Kept = Result<(), String>;
+/// The result of a check: the error is a sentence about the broken promise.
+pub type CheckResult = Result<(), String>;
 
 macro_rules! must {
     ($holds:expr, $($what:tt)+) => {
@@ -30,23 +30,23 @@ macro_rules! must {
     };
 }
 
-/// Checks one step after another.
+/// Checks the promises after each step, against the state before it.
 #[derive(Debug, Default)]
-pub(super) struct Promises {
+pub(super) struct JobPromises {
     switches: Switches,
-    before: Seen,
-    counted: BTreeMap<(JobKind, Tallied), u64>,
-    /// What was said while memory was off, or waited when it was switched off.
+    before: StoreSnapshot,
+    counted: BTreeMap<(JobKind, TallyKind), u64>,
+    /// Events that arrived while memory was off, or waited when it was switched off.
     passed: BTreeSet<(SessionId, u64)>,
-    /// Which observation was made of an event.
-    taught: BTreeMap<(SessionId, EventSeq), ObservationId>,
-    /// What a person took back.
+    /// The observation that was made of each event.
+    observed: BTreeMap<(SessionId, EventSeq), ObservationId>,
+    /// Observations that a person retracted.
     retracted: BTreeSet<ObservationId>,
-    /// Grants to others since a lane's work is due and was not taken.
+    /// For each lane with due work: grants to other lanes since then.
     waits: BTreeMap<(JobKind, Lane), usize>,
 }
 
-impl Promises {
+impl JobPromises {
     pub(super) fn new(switches: Switches) -> Self {
         Self {
             switches,
@@ -54,38 +54,38 @@ impl Promises {
         }
     }
 
-    /// What there was after the last step.
-    pub(super) fn before(&self) -> &Seen {
+    /// The state after the last step.
+    pub(super) fn before(&self) -> &StoreSnapshot {
         &self.before
     }
 
-    /// What there is before the first step.
-    pub(super) fn begin(&mut self, seen: Seen) {
+    /// Sets the state before the first step.
+    pub(super) fn begin(&mut self, seen: StoreSnapshot) {
         self.counted.clone_from(&seen.tallies);
         self.before = seen;
     }
 
-    /// Checks what one call has done.
-    pub(super) fn check(&mut self, call: &Call, after: Seen) -> Kept {
-        self.logs(&call.deed, &after)?;
-        self.tokens(&call.deed, &after)?;
-        self.watermarks(&call.deed, &after)?;
-        self.claims(&call.deed, &after)?;
-        self.results(&after)?;
-        self.tallies(&call.deed, &after)?;
-        if let Deed::Refused(why) = &call.deed {
+    /// Checks the promises after one call.
+    pub(super) fn check(&mut self, call: &RecordedCall, after: StoreSnapshot) -> CheckResult {
+        self.check_logs(&call.effect, &after)?;
+        self.check_tokens(&call.effect, &after)?;
+        self.check_watermarks(&call.effect, &after)?;
+        self.check_claims(&call.effect, &after)?;
+        self.check_results(&after)?;
+        self.check_tallies(&call.effect, &after)?;
+        if let Effect::Refused(why) = &call.effect {
             return Err(format!("{} was refused: {why}", call.name));
         }
-        self.note(&call.deed);
+        self.note(&call.effect);
         self.before = after;
         Ok(())
     }
 
-    fn note(&mut self, deed: &Deed) {
-        if let Deed::Retracted { id, .. } = deed {
+    fn note(&mut self, effect: &Effect) {
+        if let Effect::Retracted { id, .. } = effect {
             self.retracted.insert(*id);
         }
-        let Deed::Extracted { extraction, .. } = deed else {
+        let Effect::Extracted { extraction, .. } = effect else {
             return;
         };
         let Yield::Something { observations, .. } = &extraction.yielded else {
@@ -94,13 +94,13 @@ impl Promises {
         for observation in observations {
             for seq in observation.evidence.iter().flat_map(|one| &one.events) {
                 let event = (extraction.session.clone(), *seq);
-                self.taught.insert(event, observation.id);
+                self.observed.insert(event, observation.id);
             }
         }
     }
 
-    /// Promise 1: what was acknowledged is there, once, in order.
-    fn logs(&self, deed: &Deed, after: &Seen) -> Kept {
+    /// Promise 1: acknowledged events are in the log, once, in order.
+    fn check_logs(&self, effect: &Effect, after: &StoreSnapshot) -> CheckResult {
         for (id, log) in &after.logs {
             let known = self.before.logs.get(id);
             if known.is_some_and(|known| Arc::ptr_eq(known, log)) {
@@ -118,7 +118,7 @@ impl Promises {
         for id in self.before.logs.keys() {
             must!(after.logs.contains_key(id), "{id} has vanished");
         }
-        let Deed::Appended { append, appended } = deed else {
+        let Effect::Appended { append, appended } = effect else {
             return Ok(());
         };
         let id = &append.session.id;
@@ -138,30 +138,39 @@ impl Promises {
     }
 
     /// Promise 3: a token that does not hold its job changes nothing.
-    fn tokens(&self, deed: &Deed, after: &Seen) -> Kept {
-        let (token, now, lost) = match deed {
-            Deed::Beat { token, now, held } | Deed::Released { token, now, held } => {
+    fn check_tokens(&self, effect: &Effect, after: &StoreSnapshot) -> CheckResult {
+        let (token, now, lost) = match effect {
+            Effect::Heartbeat { token, now, held } | Effect::Released { token, now, held } => {
                 (token, now, !held)
             }
-            Deed::Finished {
+            Effect::Finished {
                 token,
                 now,
                 outcome,
                 ..
             }
-            | Deed::Extracted {
+            | Effect::Extracted {
                 token,
                 now,
                 outcome,
                 ..
             } => (token, now, *outcome == FinishOutcome::LeaseLost),
-            Deed::Failed {
+            Effect::Failed {
                 token,
                 now,
                 outcome,
                 ..
             } => (token, now, *outcome == FailOutcome::LeaseLost),
-            _ => return Ok(()),
+            Effect::NoEffect
+            | Effect::Changed
+            | Effect::Refused(_)
+            | Effect::Appended { .. }
+            | Effect::Switched { .. }
+            | Effect::Claimed { .. }
+            | Effect::Cancelled { .. }
+            | Effect::JobsChanged
+            | Effect::Redone(_)
+            | Effect::Retracted { .. } => return Ok(()),
         };
         let held = self.holds(token, *now);
         let name = format!("{}#{}", token.job(), token.generation());
@@ -174,7 +183,7 @@ impl Promises {
             "{name}: its lease was lost and it changed something"
         );
         if !held {
-            let unchanged = Seen {
+            let unchanged = StoreSnapshot {
                 tallies: after.tallies.clone(),
                 ..self.before.clone()
             };
@@ -191,8 +200,8 @@ impl Promises {
         job.is_some_and(|job| job.is_held_by(token, now))
     }
 
-    /// Promises 2 and 5: done follows input, input only rises, and each rise of done has its reason.
-    fn watermarks(&mut self, deed: &Deed, after: &Seen) -> Kept {
+    /// Promises 2 and 5: done never passes input, input only rises, and each rise of done has a reason.
+    fn check_watermarks(&mut self, effect: &Effect, after: &StoreSnapshot) -> CheckResult {
         for (key, job) in &after.jobs {
             must!(job.done <= job.input, "{key}: done is ahead of input");
             let new = Job::new(key.clone());
@@ -203,7 +212,7 @@ impl Promises {
                 "{key}: its generation fell"
             );
             let begun_anew =
-                matches!(deed, Deed::Redone(of) if of.as_ref().is_none_or(|of| of == key));
+                matches!(effect, Effect::Redone(of) if of.as_ref().is_none_or(|of| of == key));
             must!(
                 job.done >= before.done || (begun_anew && job.done == 0),
                 "{key}: done fell from {} to {}",
@@ -212,9 +221,9 @@ impl Promises {
             );
             if job.done > before.done {
                 let (from, to) = (before.done + 1, job.done);
-                let reason = self.reason(deed, key, (from, to), after);
+                let reason = self.check_reason(effect, key, (from, to), after);
                 reason.map_err(|why| format!("{key}: done moved over {from}..={to}: {why}"))?;
-                if let (JobKey::Extract(id), true) = (key, passes(deed)) {
+                if let (JobKey::Extract(id), true) = (key, may_pass(effect)) {
                     let passed = (from..=to).map(|seq| (id.clone(), seq));
                     self.passed.extend(passed);
                 }
@@ -248,8 +257,14 @@ impl Promises {
         Ok(())
     }
 
-    /// Why a job's done may have moved over a range.
-    fn reason(&self, deed: &Deed, key: &JobKey, (from, to): (u64, u64), after: &Seen) -> Kept {
+    /// Checks that the call justifies how a job's done moved over a range.
+    fn check_reason(
+        &self,
+        effect: &Effect,
+        key: &JobKey,
+        (from, to): (u64, u64),
+        after: &StoreSnapshot,
+    ) -> CheckResult {
         let given_up = |gap: &daybook_domain::Gap| {
             must!(
                 &gap.job == key && (gap.from, gap.to) == (from, to),
@@ -261,8 +276,8 @@ impl Promises {
             );
             Ok(())
         };
-        match (deed, key) {
-            (Deed::Extracted { extraction, .. }, JobKey::Extract(id)) => {
+        match (effect, key) {
+            (Effect::Extracted { extraction, .. }, JobKey::Extract(id)) => {
                 must!(&extraction.session == id, "another session was extracted");
                 must!(
                     (extraction.from.0, extraction.to.0) == (from, to),
@@ -270,36 +285,53 @@ impl Promises {
                     extraction.from.0,
                     extraction.to.0
                 );
-                self.extracted(extraction, after)
+                self.check_extraction(extraction, after)
             }
-            (Deed::Finished { token, .. }, JobKey::Consolidate(_)) => {
+            (Effect::Finished { token, .. }, JobKey::Consolidate(_)) => {
                 let granted = self.before.jobs.get(key).and_then(|job| job.lease.as_ref());
                 let upto = granted.map_or(0, |lease| lease.upto);
                 must!(token.job() == key && to <= upto, "only {upto} was granted");
                 Ok(())
             }
             (
-                Deed::Failed {
+                Effect::Failed {
                     outcome: FailOutcome::GaveUp(gap),
                     ..
                 }
-                | Deed::Cancelled { gap: Some(gap), .. },
+                | Effect::Cancelled { gap: Some(gap), .. },
                 _,
             ) => given_up(gap),
-            // Switching on passes over what was said meanwhile.
-            (Deed::Switched { .. }, JobKey::Extract(_)) => Ok(()),
-            (Deed::Appended { .. } | Deed::Finished { .. }, JobKey::Extract(id)) => {
+            // Switching memory on passes over the events that arrived while it was off.
+            (Effect::Switched { .. }, JobKey::Extract(_)) => Ok(()),
+            (Effect::Appended { .. } | Effect::Finished { .. }, JobKey::Extract(id)) => {
                 let session = &after.sessions[id];
                 let off = eligible(session, &self.switches).is_err();
                 must!(off, "memory is on, and nobody read it");
                 Ok(())
             }
-            _ => Err("nobody read it".to_owned()),
+            (
+                Effect::NoEffect
+                | Effect::Changed
+                | Effect::Refused(_)
+                | Effect::Claimed { .. }
+                | Effect::Heartbeat { .. }
+                | Effect::Released { .. }
+                | Effect::Failed { .. }
+                | Effect::Cancelled { .. }
+                | Effect::JobsChanged
+                | Effect::Redone(_)
+                | Effect::Retracted { .. },
+                _,
+            )
+            | (
+                Effect::Extracted { .. } | Effect::Switched { .. } | Effect::Appended { .. },
+                JobKey::Consolidate(_),
+            ) => Err("nobody read it".to_owned()),
         }
     }
 
     /// Promises 2 and 6: an extraction reads its whole window, of a session that it may read.
-    fn extracted(&self, extraction: &Extraction, after: &Seen) -> Kept {
+    fn check_extraction(&self, extraction: &Extraction, after: &StoreSnapshot) -> CheckResult {
         let id = &extraction.session;
         let session = &after.sessions[id];
         if let Err(why) = eligible(session, &self.switches) {
@@ -309,33 +341,33 @@ impl Promises {
             .log(id)
             .iter()
             .filter(|(_, event)| event.seq >= extraction.from && event.seq <= extraction.to)
-            .filter(|(_, event)| teaches(event) && !session.is_passed(event.seq))
+            .filter(|(_, event)| yields_observation(event) && !session.is_passed(event.seq))
             .map(|(_, event)| event.seq)
             .collect();
         let observations = match &extraction.yielded {
             Yield::Nothing => &[][..],
             Yield::Something { observations, .. } => observations,
         };
-        let mut taught: Vec<EventSeq> = observations
+        let mut observed: Vec<EventSeq> = observations
             .iter()
             .flat_map(|observation| &observation.evidence)
             .flat_map(|evidence| evidence.events.clone())
             .collect();
-        taught.sort_unstable();
+        observed.sort_unstable();
         must!(
-            said == taught,
-            "of what was said in it, only {taught:?} taught something"
+            said == observed,
+            "of what was said in it, only {observed:?} taught something"
         );
         Ok(())
     }
 
-    /// Promises 3 and 9: no job is granted twice, and no lane waits for long.
-    fn claims(&mut self, deed: &Deed, after: &Seen) -> Kept {
-        let Deed::Claimed { kind, now, claimed } = deed else {
+    /// Promises 3 and 9: no job is granted twice, and no lane waits for too many grants.
+    fn check_claims(&mut self, effect: &Effect, after: &StoreSnapshot) -> CheckResult {
+        let Effect::Claimed { kind, now, claimed } = effect else {
             return Ok(());
         };
         for one in claimed {
-            self.granted(one, *now, after)?;
+            self.check_grant(one, *now, after)?;
         }
         let jobs = || {
             self.before
@@ -368,7 +400,7 @@ impl Promises {
         Ok(())
     }
 
-    fn granted(&self, one: &Claimed, now: Timestamp, after: &Seen) -> Kept {
+    fn check_grant(&self, one: &ClaimedJob, now: Timestamp, after: &StoreSnapshot) -> CheckResult {
         let key = one.token.job();
         let before = self.before.jobs.get(key);
         must!(
@@ -387,8 +419,8 @@ impl Promises {
         Ok(())
     }
 
-    /// Promise 4: no window and no observation is there twice.
-    fn results(&self, after: &Seen) -> Kept {
+    /// Promise 4: no window and no observation exists twice.
+    fn check_results(&self, after: &StoreSnapshot) -> CheckResult {
         for id in after.sessions.keys() {
             let windows = after.windows_of(id);
             for pair in windows.windows(2) {
@@ -399,7 +431,7 @@ impl Promises {
                     pair[1]
                 );
             }
-            self.stays(id, after)?;
+            self.check_stays_extracted(id, after)?;
         }
         let mut carried = BTreeSet::new();
         for (scope, observations) in &after.observations {
@@ -419,8 +451,8 @@ impl Promises {
         Ok(())
     }
 
-    /// Promise 2: what memory was made from stays so, or becomes a gap that is shown.
-    fn stays(&self, id: &SessionId, after: &Seen) -> Kept {
+    /// Promise 2: extracted windows stay extracted, or become a gap that is shown.
+    fn check_stays_extracted(&self, id: &SessionId, after: &StoreSnapshot) -> CheckResult {
         let covered: Vec<(u64, u64)> = after
             .windows_of(id)
             .into_iter()
@@ -436,9 +468,9 @@ impl Promises {
         }
     }
 
-    /// Promise 10: what is counted is what happened.
-    fn tallies(&mut self, deed: &Deed, after: &Seen) -> Kept {
-        for (kind, what) in counted(deed) {
+    /// Promise 10: the tallies agree with the outcomes of the calls.
+    fn check_tallies(&mut self, effect: &Effect, after: &StoreSnapshot) -> CheckResult {
+        for (kind, what) in raised_tallies(effect) {
             *self.counted.entry((kind, what)).or_default() += 1;
         }
         must!(
@@ -450,9 +482,9 @@ impl Promises {
         Ok(())
     }
 
-    /// Promises 2 and 8, when all is quiet: everything is extracted or in a gap that is shown, and what was
-    /// extracted is known.
-    pub(super) fn settled(&self, seen: &Seen) -> Kept {
+    /// Promises 2 and 8, when no work is left: every event is extracted or in a gap that is shown, and every
+    /// extracted event has its observation.
+    pub(super) fn check_settled(&self, seen: &StoreSnapshot) -> CheckResult {
         must!(
             seen == &self.before,
             "something changed that nobody has done"
@@ -477,13 +509,13 @@ impl Promises {
                     "{id}: event {seq} is neither extracted nor in a gap"
                 );
             }
-            self.known(id)?;
+            self.check_observed(id)?;
         }
         Ok(())
     }
 
-    /// What was said in live windows is observed, unless a person took it back.
-    fn known(&self, id: &SessionId) -> Kept {
+    /// Human events in live windows have an observation, unless a person retracted it.
+    fn check_observed(&self, id: &SessionId) -> CheckResult {
         let windows = self.before.windows_of(id);
         for (_, event) in self.before.log(id) {
             let seq = event.seq.0;
@@ -492,7 +524,7 @@ impl Promises {
                 .sessions
                 .get(id)
                 .is_some_and(|s| s.is_passed(event.seq));
-            if !teaches(event)
+            if !yields_observation(event)
                 || passed
                 || !windows
                     .iter()
@@ -507,7 +539,7 @@ impl Promises {
                     .any(|evidence| evidence.events.contains(&event.seq))
             };
             let held = self.before.observations.values().flatten().any(is_about);
-            let observation = self.taught.get(&(id.clone(), event.seq));
+            let observation = self.observed.get(&(id.clone(), event.seq));
             let retracted = observation.is_some_and(|one| self.retracted.contains(one));
             must!(
                 held || retracted,
@@ -520,43 +552,53 @@ impl Promises {
 
 /// Whether an event is one that the extractor of a simulation makes an observation of.
 #[must_use]
-pub fn teaches(event: &Event) -> bool {
+pub fn yields_observation(event: &Event) -> bool {
     event.origin == Origin::Human && !event.sidechain
 }
 
-/// Whether a deed moves done only over what nobody may learn.
-fn passes(deed: &Deed) -> bool {
+/// Whether a call may move done over events that were passed or yielded nothing.
+fn may_pass(effect: &Effect) -> bool {
     matches!(
-        deed,
-        Deed::Switched { .. } | Deed::Appended { .. } | Deed::Finished { .. }
+        effect,
+        Effect::Switched { .. } | Effect::Appended { .. } | Effect::Finished { .. }
     )
 }
 
-/// How a deed is counted.
-fn counted(deed: &Deed) -> Vec<(JobKind, Tallied)> {
-    match deed {
-        Deed::Claimed { kind, claimed, .. } => vec![(*kind, Tallied::Claimed); claimed.len()],
-        Deed::Finished { token, outcome, .. } => {
-            vec![(token.job().kind(), Tallied::finish(*outcome))]
+/// The tallies that a call raises.
+fn raised_tallies(effect: &Effect) -> Vec<(JobKind, TallyKind)> {
+    match effect {
+        Effect::Claimed { kind, claimed, .. } => vec![(*kind, TallyKind::Claimed); claimed.len()],
+        Effect::Finished { token, outcome, .. } => {
+            vec![(token.job().kind(), TallyKind::finish(*outcome))]
         }
-        Deed::Extracted {
+        Effect::Extracted {
             extraction,
             outcome,
             ..
         } => vec![(
             JobKind::Extract,
-            Tallied::extraction(*outcome, &extraction.yielded),
+            TallyKind::extraction(*outcome, &extraction.yielded),
         )],
-        Deed::Failed {
+        Effect::Failed {
             token,
             failed,
             outcome,
             ..
-        } => Tallied::failure(failed.failure.class, outcome)
+        } => TallyKind::failure(failed.failure.class, outcome)
             .into_iter()
             .map(|what| (token.job().kind(), what))
             .collect(),
-        Deed::Cancelled { key, gap: Some(_) } => vec![(key.kind(), Tallied::Cancelled)],
-        _ => Vec::new(),
+        Effect::Cancelled { key, gap: Some(_) } => vec![(key.kind(), TallyKind::Cancelled)],
+        Effect::NoEffect
+        | Effect::Changed
+        | Effect::Refused(_)
+        | Effect::Appended { .. }
+        | Effect::Switched { .. }
+        | Effect::Heartbeat { .. }
+        | Effect::Released { .. }
+        | Effect::Cancelled { gap: None, .. }
+        | Effect::JobsChanged
+        | Effect::Redone(_)
+        | Effect::Retracted { .. } => Vec::new(),
     }
 }

@@ -1,7 +1,7 @@
-//! Many seeds, and what becomes of one that fails: it is printed, shortened and can be played again.
+//! Plays many seeds. A failing one is shortened and printed, and can be played again.
 //!
 //! - `SIMULATION_SEEDS=100..5000` plays these seeds instead of the usual ones,
-//! - `SIMULATION_SECONDS=600` goes on with further seeds for so long,
+//! - `SIMULATION_SECONDS=600` plays further seeds for that long,
 //! - `SIMULATION_REPLAY=1234` plays one seed, `SIMULATION_REPLAY=decisions.txt` the decisions of a file.
 
 use std::fmt::Write as _;
@@ -9,21 +9,21 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use super::decision::{Decision, decisions};
-use super::play::Played;
+use super::play::SimulationResult;
 use super::shrink::shrink;
 
-/// Tries to shorten one failing list.
+/// Most plays that shortening one failing list may take.
 const TRIES: usize = 1500;
-/// Seeds within which a planted mistake is found.
+/// Number of seeds within which a planted bug must be found.
 const SEEDS_TO_FIND: u64 = 200;
-/// Decisions that show it at most.
+/// Most decisions that may be needed to show it.
 const DECISIONS_TO_SHOW: usize = 40;
 
-/// A simulation that can be played with any decisions: always the same way with the same ones.
+/// A simulation that can be played with any decisions; the same decisions give the same play.
 pub struct Simulation<F> {
     /// How many actors there are.
     pub actors: usize,
-    /// How many decisions a seed makes.
+    /// Number of decisions for each seed.
     pub decisions: usize,
     /// Plays decisions on a store of their own.
     pub play: F,
@@ -31,17 +31,17 @@ pub struct Simulation<F> {
 
 /// A seed that broke a promise.
 #[derive(Debug, Clone)]
-pub struct Found {
+pub struct FailingSeed {
     /// The seed; `None` when decisions were replayed from a file.
     pub seed: Option<u64>,
     /// The shortest decisions that were found to break one.
     pub decisions: Vec<Decision>,
-    /// How they are played.
-    pub played: Played,
+    /// The play of these decisions.
+    pub result: SimulationResult,
 }
 
-impl<F: Fn(&[Decision]) -> Played> Simulation<F> {
-    /// Plays `usual` seeds, or what the environment says.
+impl<F: Fn(&[Decision]) -> SimulationResult> Simulation<F> {
+    /// Plays the `usual` seeds, or those that the environment selects.
     ///
     /// # Panics
     /// When one breaks a promise: with the seed, the shortest decisions and their trace.
@@ -66,22 +66,22 @@ impl<F: Fn(&[Decision]) -> Played> Simulation<F> {
 
     /// The first of some seeds that breaks a promise.
     #[must_use]
-    pub fn first_failing(&self, seeds: Range<u64>) -> Option<Found> {
+    pub fn first_failing(&self, seeds: Range<u64>) -> Option<FailingSeed> {
         seeds.into_iter().find_map(|seed| self.fails(seed))
     }
 
-    /// One of the usual seeds breaks a promise, whose sentence contains `because`, in few decisions: so a
-    /// mistake that was planted is noticed, and shown.
+    /// Checks that one of the first seeds breaks a promise, with a message that contains `because`, in few
+    /// decisions: the planted bug is noticed, and shown.
     ///
     /// # Panics
-    /// When it is not.
+    /// When no seed does.
     #[track_caller]
     pub fn must_break(&self, because: &str) {
         let found = self.first_failing(0..SEEDS_TO_FIND);
         let found = found.expect("some seed breaks a promise");
         let report = found.report();
         assert!(found.decisions.len() <= DECISIONS_TO_SHOW, "{report}");
-        let broken = found.played.broken.expect("it is broken at its shortest");
+        let broken = found.result.broken.expect("it is broken at its shortest");
         assert!(broken.contains(because), "{report}");
     }
 
@@ -91,25 +91,25 @@ impl<F: Fn(&[Decision]) -> Played> Simulation<F> {
         decisions(seed, self.actors, self.decisions)
     }
 
-    /// Plays one seed; what it comes to at its shortest, when it breaks a promise.
+    /// Plays one seed. Returns its shortest failing play when it breaks a promise.
     #[must_use]
-    pub fn fails(&self, seed: u64) -> Option<Found> {
+    pub fn fails(&self, seed: u64) -> Option<FailingSeed> {
         let list = self.decisions_of(seed);
-        self.shortened(&list).map(|found| Found {
+        self.shorten(&list).map(|found| FailingSeed {
             seed: Some(seed),
             ..found
         })
     }
 
-    fn shortened(&self, list: &[Decision]) -> Option<Found> {
+    fn shorten(&self, list: &[Decision]) -> Option<FailingSeed> {
         (self.play)(list).broken.as_ref()?;
         let fails = |part: &[Decision]| (self.play)(part).broken.is_some();
         let decisions = shrink(list, TRIES, fails);
-        let played = (self.play)(&decisions);
-        Some(Found {
+        let result = (self.play)(&decisions);
+        Some(FailingSeed {
             seed: None,
             decisions,
-            played,
+            result,
         })
     }
 
@@ -123,18 +123,18 @@ impl<F: Fn(&[Decision]) -> Played> Simulation<F> {
                 .map(|line| line.parse().unwrap_or_else(|error| panic!("{error}")))
                 .collect(),
         };
-        if let Some(found) = self.shortened(&list) {
+        if let Some(found) = self.shorten(&list) {
             panic!("{}", found.report());
         }
     }
 }
 
-impl Found {
-    /// What a person needs to see it happen.
+impl FailingSeed {
+    /// A report with the seed, the decisions and the trace, from which a person can reproduce the failure.
     #[must_use]
     pub fn report(&self) -> String {
         let mut report = String::from("a promise is broken: ");
-        report.push_str(self.played.broken.as_deref().unwrap_or("not any more"));
+        report.push_str(self.result.broken.as_deref().unwrap_or("not any more"));
         if let Some(seed) = self.seed {
             let _ = write!(report, "\nplay it again with SIMULATION_REPLAY={seed}, or");
         }
@@ -143,7 +143,7 @@ impl Found {
             let _ = writeln!(report, "{decision}");
         }
         report.push_str("\nwhat happened:\n");
-        report.push_str(&self.played.trace.join("\n"));
+        report.push_str(&self.result.trace.join("\n"));
         report
     }
 }

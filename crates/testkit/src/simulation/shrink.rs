@@ -1,7 +1,7 @@
-//! The shortest list that still fails, found by taking parts out.
+//! Finds a short list that still fails, by removing parts.
 
-/// Takes parts out of `list`, ever smaller ones, as long as `fails` says that the rest still fails;
-/// asks at most `most` times. Every single item that is left was needed, if the asking sufficed.
+/// Removes parts of `list`, ever smaller ones, as long as `fails` returns true for the rest; calls it
+/// at most `most` times. If these calls suffice, every single item that is left is needed.
 pub(super) fn shrink<T: Clone>(
     list: &[T],
     most: usize,

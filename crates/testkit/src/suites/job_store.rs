@@ -1,5 +1,5 @@
-//! What a store of background work promises. The rules themselves are tested in `daybook-domain`;
-//! here is tested that a store applies them, keeps every field, and grants nothing twice.
+//! The promises of a store of background work. The rules themselves are tested in `daybook-domain`;
+//! these tests show that a store applies them, keeps every field, and grants nothing twice.
 #![allow(missing_docs, reason = "each name is the sentence that it tests")]
 
 use std::time::Duration;
@@ -7,8 +7,8 @@ use std::time::Duration;
 use daybook_domain::limits::TRIES;
 use daybook_domain::seams::Store;
 use daybook_domain::{
-    Claim, ClaimLimits, Claimed, FailOutcome, FailedTry, FailureClass, FinishOutcome, JobKey,
-    JobKind, LeaseToken, Mark, Priority, Scope, SessionId, Tallied, Timestamp,
+    Claim, ClaimLimits, ClaimedJob, DueMark, FailOutcome, FailedTry, FailureClass, FinishOutcome,
+    JobKey, JobKind, LeaseToken, Priority, Scope, SessionId, TallyKind, Timestamp,
 };
 
 use crate::fixtures::*;
@@ -18,18 +18,18 @@ fn key(name: &str) -> JobKey {
 }
 
 async fn mark(store: &dyn Store, name: &str, input: u64, due: Timestamp, priority: Priority) {
-    let mark = Mark::at_once(input, due, priority);
+    let mark = DueMark::at_once(input, due, priority);
     store.mark(&key(name), mark).await.unwrap();
 }
 
-async fn claim(store: &dyn Store, now: Timestamp, limit: usize) -> Vec<Claimed> {
+async fn claim(store: &dyn Store, now: Timestamp, limit: usize) -> Vec<ClaimedJob> {
     store
         .claim(claim_of(JobKind::Extract, now, limit))
         .await
         .unwrap()
 }
 
-/// Fails a job until it gives a range up, and says when that was.
+/// Fails a job until its range is given up, and returns the time of that.
 async fn fail_until_gap(store: &dyn Store, from: Timestamp, engine: &str) -> Timestamp {
     let mut now = from;
     for _ in 0..64 {
@@ -105,8 +105,22 @@ pub async fn kinds_are_claimed_apart(store: &dyn Store) {
         claims[0].token.job(),
         &JobKey::Consolidate(user_scope("ada"))
     );
-    assert_eq!(store.jobs(JobKind::Extract).await.unwrap().len(), 1);
-    assert_eq!(store.jobs(JobKind::Consolidate).await.unwrap().len(), 1);
+    assert_eq!(
+        store
+            .jobs_of_all_tenants(JobKind::Extract)
+            .await
+            .unwrap()
+            .len(),
+        1
+    );
+    assert_eq!(
+        store
+            .jobs_of_all_tenants(JobKind::Consolidate)
+            .await
+            .unwrap()
+            .len(),
+        1
+    );
     assert_eq!(claim(store, at(1), 10).await.len(), 1);
 }
 
@@ -185,7 +199,7 @@ pub async fn every_field_of_a_job_survives(store: &dyn Store) {
     let agrees = async |job: &daybook_domain::Job| {
         assert_eq!(store.job(&job.key).await.unwrap().as_ref(), Some(job));
         assert_eq!(
-            store.jobs(JobKind::Extract).await.unwrap(),
+            store.jobs_of_all_tenants(JobKind::Extract).await.unwrap(),
             std::slice::from_ref(job)
         );
         assert_eq!(
@@ -193,7 +207,7 @@ pub async fn every_field_of_a_job_survives(store: &dyn Store) {
             job.due_at()
         );
     };
-    let first = Mark {
+    let first = DueMark {
         input: 8,
         idle_due: at(3),
         deadline: at(9),
@@ -214,7 +228,7 @@ pub async fn every_field_of_a_job_survives(store: &dyn Store) {
         };
         let granted = job.claim("worker", now, LEASE).unwrap();
         assert_eq!(claim(store, now, 1).await, std::slice::from_ref(&granted));
-        let arrived = Mark::at_once(9 + u64::from(round), now, Priority::Low);
+        let arrived = DueMark::at_once(9 + u64::from(round), now, Priority::Low);
         job.mark(arrived);
         store.mark(&job.key, arrived).await.unwrap();
         agrees(&job).await;
@@ -268,7 +282,7 @@ pub async fn a_failure_waits_and_a_success_forgets_it(store: &dyn Store) {
 pub async fn what_keeps_failing_becomes_a_gap_and_the_job_goes_on(store: &dyn Store) {
     mark(store, "a", 4, at(0), Priority::Normal).await;
     let now = fail_until_gap(store, at(0), "engine/1").await;
-    let gaps = store.gaps().await.unwrap();
+    let gaps = store.gaps_of_all_tenants().await.unwrap();
     assert_eq!(gaps.len(), 1);
     assert_eq!((&gaps[0].job, gaps[0].from, gaps[0].to), (&key("a"), 1, 1));
     assert_eq!(gaps[0].failure, failed(FailureClass::Content).failure);
@@ -287,10 +301,10 @@ pub async fn a_newer_engine_revives_gaps_once(store: &dyn Store) {
     assert_eq!(store.revive_gaps(None, "engine/1", now).await.unwrap(), 0);
     assert!(claim(store, now, 1).await.is_empty());
     assert_eq!(store.revive_gaps(None, "engine/2", now).await.unwrap(), 1);
-    assert!(store.gaps().await.unwrap().is_empty());
+    assert!(store.gaps_of_all_tenants().await.unwrap().is_empty());
     fail_until_gap(store, now, "engine/2").await;
     assert_eq!(store.revive_gaps(None, "engine/2", now).await.unwrap(), 0);
-    assert_eq!(store.gaps().await.unwrap().len(), 1);
+    assert_eq!(store.gaps_of_all_tenants().await.unwrap().len(), 1);
 }
 
 pub async fn gaps_of_one_job_are_revived_together(store: &dyn Store) {
@@ -300,7 +314,7 @@ pub async fn gaps_of_one_job_are_revived_together(store: &dyn Store) {
     mark(store, "b", 1, at(0), Priority::Normal).await;
     let now = fail_until_gap(store, now, "engine/1").await;
     let found: Vec<(JobKey, u64)> = store
-        .gaps()
+        .gaps_of_all_tenants()
         .await
         .unwrap()
         .into_iter()
@@ -314,9 +328,9 @@ pub async fn gaps_of_one_job_are_revived_together(store: &dyn Store) {
     assert_eq!(revived, 2);
     let job = store.job(&key("a")).await.unwrap().unwrap();
     assert_eq!((job.done, job.redo), (0, 1));
-    assert_eq!(store.gaps().await.unwrap().len(), 1);
+    assert_eq!(store.gaps_of_all_tenants().await.unwrap().len(), 1);
     store.redo(&key("b"), now).await.unwrap();
-    assert!(store.gaps().await.unwrap().is_empty());
+    assert!(store.gaps_of_all_tenants().await.unwrap().is_empty());
 }
 
 pub async fn the_next_due_time_is_the_earliest(store: &dyn Store) {
@@ -371,7 +385,13 @@ pub async fn an_unknown_job_loses_nothing(store: &dyn Store) {
     assert_eq!(ended.unwrap(), FailOutcome::LeaseLost);
     assert!(!store.release(&token, at(0)).await.unwrap());
     store.redo(token.job(), at(0)).await.unwrap();
-    assert!(store.jobs(JobKind::Consolidate).await.unwrap().is_empty());
+    assert!(
+        store
+            .jobs_of_all_tenants(JobKind::Consolidate)
+            .await
+            .unwrap()
+            .is_empty()
+    );
 }
 
 fn of(user: &str, agent: &str, name: &str) -> SessionId {
@@ -386,7 +406,7 @@ async fn due_sessions(store: &dyn Store, sessions: &[&str]) {
     for words in sessions {
         let words: Vec<&str> = words.split(' ').collect();
         let id = of(words[0], words[1], words[2]);
-        let mut append = append(&id, vec![event("said").said_at(at(1))]);
+        let mut append = append(&id, vec![event("said").with_time(at(1))]);
         append.session.user = Some(words[0].to_owned());
         store.append(&append).await.unwrap();
     }
@@ -434,7 +454,7 @@ pub async fn a_prompt_raises_what_waits_beside_its_session(store: &dyn Store) {
     let raised = store.reprioritize(&prompted, Some("u"), 1).await.unwrap();
     assert_eq!(raised, 1);
     assert_eq!(store.next_due(JobKind::Extract).await.unwrap(), due);
-    let jobs = store.jobs(JobKind::Extract).await.unwrap();
+    let jobs = store.jobs_of_all_tenants(JobKind::Extract).await.unwrap();
     let raised = jobs.iter().filter(|job| job.priority == Priority::Raised);
     let raised: Vec<&str> = raised.map(|job| job.key.parts().2).collect();
     assert_eq!(raised, ["u-2"]);
@@ -451,7 +471,7 @@ pub async fn cancelled_work_is_a_gap_that_only_a_person_revives(store: &dyn Stor
     let gap = store.cancel(&key("a"), at(2), "1").await.unwrap().unwrap();
     assert_eq!((gap.from, gap.to), (1, 5));
     assert_eq!(gap.failure.class, FailureClass::Cancelled);
-    assert_eq!(store.gaps().await.unwrap(), [gap]);
+    assert_eq!(store.gaps_of_all_tenants().await.unwrap(), [gap]);
     assert_eq!(store.cancel(&key("a"), at(2), "1").await.unwrap(), None);
     assert_eq!(store.cancel(&key("never"), at(2), "1").await.unwrap(), None);
     let ended = store.finish(&held.token, 5, at(3)).await.unwrap();
@@ -503,11 +523,11 @@ pub async fn what_becomes_of_jobs_is_counted(store: &dyn Store) {
     let tallies = store.tallies().await.unwrap();
     let counts = tallies.iter().map(|tally| (tally.what, tally.count));
     let expected = [
-        (Tallied::Claimed, 3),
-        (Tallied::Finished, 1),
-        (Tallied::Partly, 1),
-        (Tallied::Lost, 1),
-        (Tallied::Failed(FailureClass::Content), 1),
+        (TallyKind::Claimed, 3),
+        (TallyKind::Finished, 1),
+        (TallyKind::Partly, 1),
+        (TallyKind::Lost, 1),
+        (TallyKind::FailedContent, 1),
     ];
     assert_eq!(counts.collect::<Vec<_>>(), expected);
 }
@@ -515,7 +535,7 @@ pub async fn what_becomes_of_jobs_is_counted(store: &dyn Store) {
 pub async fn whoever_waits_for_a_change_misses_none(store: &dyn Store) {
     let seen = store.version().await.unwrap();
     mark(store, "a", 1, at(0), Priority::Normal).await;
-    // It came before anybody waited; a lost wake-up would wait for an hour.
+    // The change came before the wait; a lost wake-up would wait for an hour.
     let hour = Duration::from_secs(3600);
     store.until_changed(seen, hour).await.unwrap();
     assert_ne!(store.version().await.unwrap(), seen);

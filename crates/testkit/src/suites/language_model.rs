@@ -1,6 +1,6 @@
-//! What a language model promises its caller, whatever it is like to talk to.
+//! The promises of a language model, over any wire.
 //!
-//! It is asked three plain questions at most for each promise, so that a live model can be held to them too.
+//! Each promise takes at most three plain questions, so that live models can be tested, too.
 #![allow(missing_docs, reason = "each name is the sentence that it tests")]
 
 use std::collections::HashSet;
@@ -11,7 +11,7 @@ use daybook_domain::model::{
 };
 use serde_json::json;
 
-/// Words of several languages and some code: what a count must not fall short of.
+/// Words of several languages and some code, whose tokens a count must not underestimate.
 const WORDS: [&str; 5] = [
     "Hello, agent!",
     " Grüße",

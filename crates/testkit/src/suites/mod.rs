@@ -1,50 +1,59 @@
-//! One promise of a seam each, as a function from an empty store. The macros make tests of them.
+//! Functions that each check one promise of a seam on an empty store. The macros make tests of them.
 
 pub mod extraction_store;
 pub mod index;
+pub mod job_listing;
 pub mod job_store;
 pub mod language_model;
+pub mod listings;
 pub mod session_store;
 pub mod spend_store;
+pub mod tenant_isolation;
 pub mod thread_store;
 pub mod tree_store;
-pub mod walls;
+pub mod use_store;
 
 pub use session_store::extract;
 
 /// Makes one test of each promise of all seams. The argument is a closure or function that makes an
-/// empty store; after the word `maybe`, one that makes it where it can, and otherwise returns `None`
-/// and has said why. So many random sequences are tried as the number behind it says.
+/// empty store; after the word `maybe`, one that makes it where it can, and otherwise prints the reason
+/// and returns `None`. The number after it is how many random sequences are tried.
 #[macro_export]
 macro_rules! store_suite {
     (maybe $make:expr, $sequences:expr) => {
         $crate::session_store_suite!(maybe $make);
         $crate::job_store_suite!(maybe $make);
+        $crate::job_listing_suite!(maybe $make);
+        $crate::listings_suite!(maybe $make);
         $crate::extraction_store_suite!(maybe $make);
+        $crate::use_store_suite!(maybe $make);
         $crate::index_suite!(maybe $make);
-        $crate::walls_suite!(maybe $make, $sequences);
+        $crate::tenant_isolation_suite!(maybe $make, $sequences);
     };
     ($make:expr) => {
-        $crate::store_suite!(maybe || Some(($make)()), $crate::suites::walls::SEQUENCES);
+        $crate::store_suite!(maybe || Some(($make)()), $crate::suites::tenant_isolation::SEQUENCES);
     };
 }
 
-/// Makes tests of the walls between the tenants of one store.
+/// Makes tests of the isolation between the tenants of one store.
 #[macro_export]
-macro_rules! walls_suite {
+macro_rules! tenant_isolation_suite {
     (maybe $make:expr, $sequences:expr) => {
-        $crate::promises! { $make, walls:
+        $crate::promises! { $make, tenant_isolation:
             undoing_an_import_leaves_the_same_file_of_another_tenant,
             assigning_a_root_leaves_the_same_root_of_another_tenant,
         }
 
         #[test]
         fn a_tenant_sees_what_it_would_see_alone() {
-            $crate::suites::walls::check($make, $sequences);
+            $crate::suites::tenant_isolation::check($make, $sequences);
         }
     };
     ($make:expr) => {
-        $crate::walls_suite!(maybe || Some(($make)()), $crate::suites::walls::SEQUENCES);
+        $crate::tenant_isolation_suite!(
+            maybe || Some(($make)()),
+            $crate::suites::tenant_isolation::SEQUENCES
+        );
     };
 }
 
@@ -67,7 +76,7 @@ macro_rules! promises {
     };
 }
 
-/// Makes one test of each promise of `SessionStore`.
+/// Makes one test of each promise of `SessionLog` and its neighbours.
 #[macro_export]
 macro_rules! session_store_suite {
     (maybe $make:expr) => {
@@ -81,6 +90,7 @@ macro_rules! session_store_suite {
             lines_of_a_second_file_are_moved_behind_the_first,
             events_from_no_file_count_on,
             lines_find_their_events,
+            what_events_retract_is_read_by_their_range,
             a_label_is_the_shortest_new_prefix_and_stays,
             sessions_are_found_by_label_or_else_by_beginning,
             the_newest_session_comes_first,
@@ -107,6 +117,7 @@ macro_rules! session_store_suite {
             undoing_an_import_removes_whole_sessions,
             undoing_an_import_keeps_older_events_and_has_them_extracted_anew,
             undoing_an_import_withdraws_what_rests_on_it,
+            undoing_an_import_forgets_what_it_retracted,
             undoing_an_import_frees_the_lease_of_whoever_reads_it,
             undoing_an_import_keeps_later_events_and_their_numbers,
             after_an_undo_the_same_import_adds_the_same_again,
@@ -119,7 +130,7 @@ macro_rules! session_store_suite {
     };
 }
 
-/// Makes one test of each promise of `JobStore`.
+/// Makes one test of each promise of `JobQueue` and its neighbours.
 #[macro_export]
 macro_rules! job_store_suite {
     (maybe $make:expr) => {
@@ -156,11 +167,50 @@ macro_rules! job_store_suite {
     };
 }
 
+/// Makes one test of each promise of `JobListing`.
+#[macro_export]
+macro_rules! job_listing_suite {
+    (maybe $make:expr) => {
+        $crate::promises! { $make, job_listing:
+            jobs_are_listed_page_by_page_in_the_order_of_their_keys,
+            a_page_that_ends_with_the_last_job_is_the_last,
+            a_listing_shows_nothing_of_another_tenant,
+            what_comes_between_two_pages_moves_neither,
+            gaps_are_listed_page_by_page_by_job_and_position,
+        }
+    };
+    ($make:expr) => {
+        $crate::job_listing_suite!(maybe || Some(($make)()));
+    };
+}
+
+/// Makes one test of each promise of the other listings.
+#[macro_export]
+macro_rules! listings_suite {
+    (maybe $make:expr) => {
+        $crate::promises! { $make, listings:
+            files_are_listed_page_by_page_by_path,
+            files_whose_import_failed_are_listed_alone,
+            files_are_found_by_their_paths,
+            files_of_a_session_are_found_by_path,
+            a_root_has_a_project_once_one_is_assigned,
+            sessions_are_listed_page_by_page_by_their_last_activity,
+            imports_are_listed_page_by_page_the_newest_first,
+            scopes_are_listed_page_by_page_in_their_order,
+            projects_are_listed_page_by_page_by_key_and_identity,
+        }
+    };
+    ($make:expr) => {
+        $crate::listings_suite!(maybe || Some(($make)()));
+    };
+}
+
 /// Makes one test of each promise of `ExtractionStore`.
 #[macro_export]
 macro_rules! extraction_store_suite {
     (maybe $make:expr) => {
         $crate::promises! { $make, extraction_store:
+            extractions_of_a_session_are_listed_alone,
             what_was_extracted_holds_and_raises_its_scope,
             a_lost_lease_stores_nothing,
             a_lease_for_another_session_is_refused,
@@ -182,15 +232,42 @@ macro_rules! extraction_store_suite {
             a_digest_raises_the_project_of_its_root,
             touching_a_scope_makes_it_due,
             extractions_are_listed_by_project,
+            extractions_without_a_root_are_listed_by_session_and_window,
+            observations_of_some_kinds_are_listed_over_scopes,
             who_extracted_a_session_is_said_once,
+            a_fallback_is_kept_with_the_extractor_that_it_filled_in_for,
             the_account_before_a_window_is_of_its_own_generation,
             evidence_may_cite_a_session_that_is_not_here,
             staged_writes_land_with_the_finish_and_stay_until_they_are_taken_out,
             staged_writes_go_with_their_window,
+            what_is_quarantined_waits_outside_of_memory_until_it_is_decided_about,
+            what_is_quarantined_goes_with_its_window,
         }
     };
     ($make:expr) => {
         $crate::extraction_store_suite!(maybe || Some(($make)()));
+    };
+}
+
+/// Makes one test of each promise of `UseStore`.
+#[macro_export]
+macro_rules! use_store_suite {
+    (maybe $make:expr) => {
+        $crate::promises! { $make, use_store:
+            a_use_noted_again_is_one_use_with_the_later_time,
+            uses_come_back_in_order_and_of_the_sessions_asked_for,
+            what_is_no_use_of_another_sessions_event_is_passed_over,
+            a_session_may_use_something_before_it_is_there,
+            a_new_citation_raises_what_rests_on_its_event_once,
+            what_does_not_hold_is_not_raised,
+            uses_are_bounded_for_each_kind_of_each_user,
+            no_use_reaches_behind_another_wall,
+            an_undone_import_takes_uses_of_its_events_along,
+            an_undone_import_takes_uses_by_its_events_along,
+        }
+    };
+    ($make:expr) => {
+        $crate::use_store_suite!(maybe || Some(($make)()));
     };
 }
 
@@ -229,6 +306,7 @@ macro_rules! index_suite {
             another_model_begins_with_every_document,
             the_newest_wait_first_for_vectors,
             vectors_are_kept_once_and_of_what_is_there,
+            vectors_of_earlier_words_are_not_kept,
             what_is_indexed_anew_waits_for_vectors_again,
             what_is_gone_is_no_longer_near,
             each_tenant_has_a_model_of_its_own,
@@ -257,7 +335,7 @@ macro_rules! tree_store_suite {
     };
 }
 
-/// Makes one test of each promise of `SpendStore`, and one that tries so many random sequences.
+/// Makes one test of each promise of `SpendStore`, and one that tries random sequences, as many as the number says.
 #[macro_export]
 macro_rules! spend_store_suite {
     (maybe $make:expr, $sequences:expr) => {

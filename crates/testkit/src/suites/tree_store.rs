@@ -1,4 +1,4 @@
-//! What a store of shared histories promises.
+//! The promises of a store of shared histories.
 #![allow(missing_docs, reason = "each name is the sentence that it tests")]
 
 use daybook_domain::limits::TREE_OBJECTS;
@@ -88,7 +88,7 @@ pub async fn a_history_advances_for_whoever_saw_its_end(store: &dyn TreeStore) {
     let second = advance(first.version, 1, "").await.unwrap().unwrap();
     assert!(second.version > first.version);
     assert_eq!((second.commit, &*second.beside), (objects[1].name, ""));
-    // The same commit once more, for what is kept beside it.
+    // Advances to the same commit once more, with other data beside it.
     let third = advance(second.version, 1, "more").await.unwrap();
     assert_eq!(store.tree_head(&ours).await.unwrap(), third);
 }

@@ -1,4 +1,4 @@
-//! `daybook config import`: take over a seed's block of settings.
+//! `daybook config import`: take over another system's block of settings.
 
 use std::fs::File;
 use std::io::Read;
@@ -8,35 +8,37 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use serde_json::json;
 
-use crate::cli::Common;
-use crate::output::{count, dim, json as print_json, warn};
-use crate::root;
+use crate::cli::CommonArgs;
+use crate::folders::data_folder;
 use crate::settings::FILE;
-use crate::settings::import::{Became, Line, MOST_BYTES, Plan, Suggested, plan};
-use crate::setup::Settings as SettingsFile;
-use crate::suggest;
+use crate::settings::import::{
+    ImportPlan, MOST_BYTES, NameOutcome, PlanLine, SuggestedProfile, plan,
+};
+use crate::setup::SettingsFile;
+use crate::terminal::output::{count, dim, json as print_json, warn};
+use crate::terminal::suggest;
 
 /// Take over the settings of Codex or MindRoom, in TOML or YAML.
 #[derive(Args)]
-pub(super) struct Import {
+pub(super) struct ConfigImportCommand {
     /// The file with the block; `-`: standard input
     file: PathBuf,
-    /// Only say what would be done
+    /// Show the outcome, and change nothing
     #[arg(long)]
     dry_run: bool,
 }
 
-impl Import {
-    pub(super) fn run(&self, common: &Common) -> Result<()> {
+impl ConfigImportCommand {
+    pub(super) fn run(&self, common: &CommonArgs) -> Result<()> {
         let (block, name) = self.block()?;
-        let folder = root::locate(common.root.as_deref())?;
+        let folder = data_folder::locate(common.root.as_deref())?;
         let file = SettingsFile::read(folder.join(FILE))?;
         let old = file.text.as_deref().unwrap_or_default();
         let plan = plan(&block, &name, old, &file.path)?;
         let changes = plan.text != old;
         let mut kept = None;
         if changes && !self.dry_run {
-            root::create(&folder)?;
+            data_folder::create(&folder)?;
             let today = jiff::Zoned::now().strftime("%Y-%m-%d").to_string();
             kept = file.write(Some(&plan.text), &today)?;
         }
@@ -49,10 +51,10 @@ impl Import {
                 "backup": kept,
             }));
         }
-        say(&plan);
-        let shown = root::shown(&file.path);
+        print_plan(&plan);
+        let shown = data_folder::display_path(&file.path);
         match (changes, self.dry_run) {
-            (false, _) => anstream::println!("\n{shown} says all of it already."),
+            (false, _) => anstream::println!("\n{shown} has all of it already."),
             (true, true) => {
                 anstream::println!("\nNothing was changed. {shown} would be:\n\n{}", plan.text)
             }
@@ -62,7 +64,10 @@ impl Import {
             }
         }
         if let Some(kept) = kept {
-            anstream::println!("{}", dim(&format!("As it was: {}", root::shown(&kept))));
+            anstream::println!(
+                "{}",
+                dim(&format!("As it was: {}", data_folder::display_path(&kept)))
+            );
         }
         Ok(())
     }
@@ -88,19 +93,21 @@ fn bounded(from: impl Read, name: &str) -> Result<String> {
     Ok(text)
 }
 
-fn say(plan: &Plan) {
+fn print_plan(plan: &ImportPlan) {
     let width = plan.lines.iter().map(|line| line.name.len()).max();
     let width = width.unwrap_or(0);
-    for Line { name, became } in &plan.lines {
-        let says = match became {
-            Became::Taken { setting, value } => format!("taken as {setting} = {value}"),
-            Became::AlreadySo { setting, value } => format!("already so: {setting} = {value}"),
-            Became::Unused { why } => format!("understood, but nothing here uses it yet: {why}"),
-            Became::Unknown => warn("unknown: left out"),
+    for PlanLine { name, outcome } in &plan.lines {
+        let says = match outcome {
+            NameOutcome::Taken { setting, value } => format!("taken as {setting} = {value}"),
+            NameOutcome::AlreadySo { setting, value } => format!("already so: {setting} = {value}"),
+            NameOutcome::Unused { why } => {
+                format!("understood, but nothing here uses it yet: {why}")
+            }
+            NameOutcome::Unknown => warn("unknown: left out"),
         };
         anstream::println!("{name:width$}  {says}");
     }
-    let is_unknown = |line: &&Line| line.became == Became::Unknown;
+    let is_unknown = |line: &&PlanLine| line.outcome == NameOutcome::Unknown;
     let unknown = plan.lines.iter().filter(is_unknown).count();
     if unknown > 0 {
         let names = count(unknown as u64, "name");
@@ -109,20 +116,20 @@ fn say(plan: &Plan) {
         );
     }
     if let Some(suggested) = &plan.profile {
-        say_profile(suggested);
+        print_profile(suggested);
     }
 }
 
-fn say_profile(
-    Suggested {
+fn print_profile(
+    SuggestedProfile {
         name,
         kept,
         already,
-    }: &Suggested,
+    }: &SuggestedProfile,
 ) {
     match (kept, already) {
         (Some(kept), _) => anstream::println!(
-            "\nThe block goes with profile = \"{name}\"; {FILE} says \"{kept}\", which stays."
+            "\nThe block goes with profile = \"{name}\"; {FILE} has \"{kept}\", which stays."
         ),
         (None, true) => {
             anstream::println!("\nThe block goes with profile = \"{name}\": already so.")

@@ -1,4 +1,4 @@
-//! `daybook config`: settings, their meaning, and where each value comes from.
+//! `daybook config`: shows settings, their meaning, and where each value comes from.
 
 mod import;
 mod profiles;
@@ -8,64 +8,66 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
 use serde_json::json;
+use strum::VariantArray;
 
-use super::Common;
-use crate::output::{bold, dim, json as print_json};
-use crate::root;
-use crate::settings::names::{self, Meaning};
-use crate::settings::sources::Source;
-use crate::settings::table::{ALL, Group};
-use crate::settings::{Explained, FILE, Settings, Unused, schema};
-use crate::suggest;
+use super::CommonArgs;
+use crate::folders::data_folder;
+use crate::settings::names::{self, NameMeaning};
+use crate::settings::sources::SettingSource;
+use crate::settings::table::{ALL, SettingGroup};
+use crate::settings::{ExplainedSetting, FILE, Settings, UnusedSetting, schema};
+use crate::terminal::output::{bold, dim, json as print_json};
+use crate::terminal::suggest;
 
-/// Settings, their meaning, and where each value comes from.
+/// Show settings, their meaning, and where each value comes from.
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true)]
-pub(crate) struct Config {
+pub(crate) struct ConfigCommand {
     #[command(subcommand)]
-    what: Option<What>,
+    what: Option<ConfigSubcommand>,
     /// Only these, by their own names or those of the systems that Daybook takes after
     #[arg(value_name = "NAME")]
     names: Vec<String>,
 }
 
 #[derive(Subcommand)]
-enum What {
+enum ConfigSubcommand {
     /// Compare the profiles
-    Profiles(profiles::Profiles),
+    Profiles(profiles::ProfilesCommand),
     /// Print the JSON Schema of daybook.toml
     Schema,
     /// Take over the settings of Codex or MindRoom, in TOML or YAML
-    Import(import::Import),
+    Import(import::ConfigImportCommand),
 }
 
-impl Config {
-    pub(crate) fn run(&self, common: &Common) -> Result<ExitCode> {
+impl ConfigCommand {
+    pub(crate) fn run(&self, common: &CommonArgs) -> Result<ExitCode> {
         match &self.what {
             None => self.explain(common)?,
-            Some(What::Profiles(profiles)) => profiles.run(common)?,
-            Some(What::Schema) => anstream::print!("{}", schema::text()),
-            Some(What::Import(import)) => import.run(common)?,
+            Some(ConfigSubcommand::Profiles(profiles)) => profiles.run(common)?,
+            Some(ConfigSubcommand::Schema) => anstream::print!("{}", schema::text()),
+            Some(ConfigSubcommand::Import(import)) => import.run(common)?,
         }
         Ok(ExitCode::SUCCESS)
     }
 
-    fn explain(&self, common: &Common) -> Result<()> {
-        let wanted = self.wanted()?;
-        let folder = root::locate(common.root.as_deref())?;
+    fn explain(&self, common: &CommonArgs) -> Result<()> {
+        let requested_names = self.requested_names()?;
+        let folder = data_folder::locate(common.root.as_deref())?;
         let settings = Settings::load(&folder, &common.set)?;
-        let is_wanted = |name: &str| wanted.is_empty() || wanted.contains(&name);
+        let is_wanted = |name: &str| requested_names.is_empty() || requested_names.contains(&name);
         let shown = settings.explained.iter();
-        let shown: Vec<&Explained> = shown.filter(|setting| is_wanted(setting.name)).collect();
+        let shown: Vec<&ExplainedSetting> =
+            shown.filter(|setting| is_wanted(setting.name)).collect();
         if common.json {
             return print_json(&json!({"settings": shown, "unused": settings.unused}));
         }
-        for group in Group::ALL {
-            say_group(group, &shown);
+        for &group in SettingGroup::VARIANTS {
+            print_group(group, &shown);
         }
-        if wanted.is_empty() {
-            say_unused(&settings.unused);
-            let file = root::shown(&folder.join(FILE));
+        if requested_names.is_empty() {
+            print_unused(&settings.unused);
+            let file = data_folder::display_path(&folder.join(FILE));
             anstream::println!(
                 "Change them in {file}, for one command with DAYBOOK_<NAME> or --set name=value."
             );
@@ -73,14 +75,14 @@ impl Config {
         Ok(())
     }
 
-    /// The settings' own names for what was asked.
-    fn wanted(&self) -> Result<Vec<&'static str>> {
+    /// The settings' own names of the requested settings.
+    fn requested_names(&self) -> Result<Vec<&'static str>> {
         let own = |name: &String| match names::meaning(name) {
-            Meaning::Setting(setting, _) => Ok(setting.name),
-            Meaning::Unused(why) => {
+            NameMeaning::Setting(setting, _) => Ok(setting.name),
+            NameMeaning::Unused(why) => {
                 bail!("{name} is understood, but nothing here uses it yet: {why}")
             }
-            Meaning::Unknown => {
+            NameMeaning::Unknown => {
                 let config = suggest::command("config");
                 bail!("{name}: there is no such setting; `{config}` lists them")
             }
@@ -89,9 +91,9 @@ impl Config {
     }
 }
 
-fn say_group(group: Group, shown: &[&Explained]) {
+fn print_group(group: SettingGroup, shown: &[&ExplainedSetting]) {
     let of_group = ALL.iter().filter(|setting| setting.group == group);
-    let settings: Vec<&&Explained> = of_group
+    let settings: Vec<&&ExplainedSetting> = of_group
         .filter_map(|known| shown.iter().find(|setting| setting.name == known.name))
         .collect();
     if settings.is_empty() {
@@ -99,35 +101,35 @@ fn say_group(group: Group, shown: &[&Explained]) {
     }
     anstream::println!("{}", bold(group.title()));
     for setting in settings {
-        say(setting);
+        print_setting(setting);
     }
     anstream::println!();
 }
 
-fn say(setting: &Explained) {
+fn print_setting(setting: &ExplainedSetting) {
     let from = match setting.source {
-        Source::Flag => format!("from --set {}", setting.from),
-        Source::Environment => format!("from {}", setting.from),
-        Source::File if setting.from == setting.name => format!("from {FILE}"),
-        Source::File => format!("from {} in {FILE}", setting.from),
-        Source::Profile => format!("from the profile {}", setting.from),
-        Source::Default => "default".to_owned(),
+        SettingSource::Flag => format!("from --set {}", setting.from),
+        SettingSource::Environment => format!("from {}", setting.from),
+        SettingSource::File if setting.from == setting.name => format!("from {FILE}"),
+        SettingSource::File => format!("from {} in {FILE}", setting.from),
+        SettingSource::Profile => format!("from the profile {}", setting.from),
+        SettingSource::Default => "default".to_owned(),
     };
     anstream::println!("  {} = {}  {}", setting.name, setting.value, dim(&from));
     anstream::println!("      {}", setting.about);
     anstream::println!("      {}", dim(&format!("allowed: {}", setting.allowed)));
-    if !setting.seeds.is_empty() {
-        let also = format!("also: {}", setting.seeds.join(", "));
+    if !setting.other_names.is_empty() {
+        let also = format!("also: {}", setting.other_names.join(", "));
         anstream::println!("      {}", dim(&also));
     }
 }
 
-fn say_unused(unused: &[Unused]) {
+fn print_unused(unused: &[UnusedSetting]) {
     if unused.is_empty() {
         return;
     }
     anstream::println!("{}", bold("Understood, but nothing here uses it yet"));
-    for Unused {
+    for UnusedSetting {
         name, value, why, ..
     } in unused
     {

@@ -4,15 +4,15 @@ use anyhow::Result;
 use clap::Args;
 use daybook_engine::profile::Profile;
 
-use crate::cli::Common;
-use crate::output::{bold, json as print_json};
-use crate::settings::compare::{Row, as_json, cell, markdown, rows};
-use crate::settings::table::Group;
+use crate::cli::CommonArgs;
+use crate::settings::compare::{ProfileRow, as_json, cell, markdown, rows};
+use crate::settings::table::SettingGroup;
+use crate::terminal::output::{bold, json as print_json};
 
 /// Compare the profiles.
 #[derive(Args)]
-pub(super) struct Profiles {
-    /// Print docs/profiles.md, which also says where each number comes from
+pub(super) struct ProfilesCommand {
+    /// Print docs/profiles.md, which also lists the origin of each number
     #[arg(long, conflicts_with = "json")]
     markdown: bool,
 }
@@ -20,8 +20,8 @@ pub(super) struct Profiles {
 /// Longest cell that is shown whole.
 const WIDEST: usize = 28;
 
-impl Profiles {
-    pub(super) fn run(&self, common: &Common) -> Result<()> {
+impl ProfilesCommand {
+    pub(super) fn run(&self, common: &CommonArgs) -> Result<()> {
         if self.markdown {
             anstream::print!("{}", markdown());
             return Ok(());
@@ -32,20 +32,20 @@ impl Profiles {
         let rows = rows();
         let widths: Vec<usize> = (0..Profile::NAMES.len())
             .map(|at| {
-                let cells = rows.iter().map(|row| shown(row, at).chars().count());
+                let cells = rows.iter().map(|row| cell_text(row, at).chars().count());
                 cells.max().unwrap_or(0).max(Profile::NAMES[at].len())
             })
             .collect();
         let names: Vec<String> = Profile::NAMES.map(str::to_owned).into();
         anstream::println!("{}", bold(&line("", &names, &widths)));
-        let mut group: Option<Group> = None;
+        let mut group: Option<SettingGroup> = None;
         for row in &rows {
             if row.group != group {
-                let title = row.group.map_or("Who does it", Group::title);
+                let title = row.group.map_or("Who does it", SettingGroup::title);
                 anstream::println!("{}", bold(title));
                 group = row.group;
             }
-            let cells: Vec<String> = (0..widths.len()).map(|at| shown(row, at)).collect();
+            let cells: Vec<String> = (0..widths.len()).map(|at| cell_text(row, at)).collect();
             anstream::println!("{}", line(row.name, &cells, &widths));
         }
         anstream::println!(
@@ -55,7 +55,7 @@ impl Profiles {
     }
 }
 
-fn shown(row: &Row, at: usize) -> String {
+fn cell_text(row: &ProfileRow, at: usize) -> String {
     let text = cell(&row.values[at]);
     if text.chars().count() <= WIDEST {
         return text;

@@ -1,7 +1,8 @@
-//! Checks where memory is kept: the database, and the ledger where jobs have a file of their own.
+//! Checks the database, and the ledger where the jobs of sessions are in a file of their own.
 
 use anyhow::{Result, bail};
-use daybook_engine::ingest::indexed_tokens;
+#[cfg(feature = "postgres")]
+use daybook_domain::page::visit_all;
 use daybook_store::damage::Damage;
 use daybook_store::flush_state::Ledgered;
 use daybook_store::sqlite::SqliteStore;
@@ -10,20 +11,22 @@ use daybook_store::{
     PostgresStore,
     transfer::{Portable as _, Progress, TABLES, Table, checksum},
 };
+use daybook_text::indexed_tokens;
 
-use crate::root;
-use crate::wiring::{Database, Daybook, block_on};
+use crate::folders::data_folder;
+use crate::process::block_on;
+use crate::wiring::{Daybook, MemoryDatabase};
 
-use super::finding::Finding;
+use super::finding::CheckFinding;
 
 const DATABASE: &str = "database";
 
 /// The database is sound.
-pub(super) fn check(daybook: &Daybook) -> Vec<Finding> {
+pub(super) fn check(daybook: &Daybook) -> Vec<CheckFinding> {
     match &daybook.database {
-        Database::File(file) => check_file(file),
+        MemoryDatabase::File(file) => check_file(file),
         #[cfg(feature = "postgres")]
-        Database::Server(server) => check_server(daybook, server),
+        MemoryDatabase::Server(server) => check_server(daybook, server),
     }
 }
 
@@ -39,16 +42,16 @@ pub(super) fn damage_of(file: &SqliteStore) -> Vec<Damage> {
     })
 }
 
-fn check_file(file: &SqliteStore) -> Vec<Finding> {
+fn check_file(file: &SqliteStore) -> Vec<CheckFinding> {
     let damage = damage_of(file);
     if damage.is_empty() {
-        return vec![Finding::of(DATABASE, file.check().map_err(Into::into))];
+        return vec![CheckFinding::of(DATABASE, file.check().map_err(Into::into))];
     }
     damage.iter().map(finding_of).collect()
 }
 
-fn finding_of(damage: &Damage) -> Finding {
-    let finding = Finding::wrong(DATABASE, damage.what.clone());
+fn finding_of(damage: &Damage) -> CheckFinding {
+    let finding = CheckFinding::wrong(DATABASE, damage.what.clone());
     let placed = match damage.table.is_empty() {
         true => finding,
         false => finding.at(damage.place()),
@@ -58,8 +61,8 @@ fn finding_of(damage: &Damage) -> Finding {
 
 /// The server answers, every row of every table can be read, and listings can be decoded.
 #[cfg(feature = "postgres")]
-fn check_server(daybook: &Daybook, server: &PostgresStore) -> Vec<Finding> {
-    let mut findings = vec![Finding::of(
+fn check_server(daybook: &Daybook, server: &PostgresStore) -> Vec<CheckFinding> {
+    let mut findings = vec![CheckFinding::of(
         DATABASE,
         block_on(async { Ok(server.check().await?) }),
     )];
@@ -67,56 +70,56 @@ fn check_server(daybook: &Daybook, server: &PostgresStore) -> Vec<Finding> {
         return findings;
     }
     for table in &TABLES {
-        let read = block_on(async { Ok(checksum(server, table, &Quiet).await?) });
+        let read = block_on(async { Ok(checksum(server, table, &SilentChecksum).await?) });
         findings.extend(read.err().map(|error| {
-            Finding::wrong(DATABASE, format!("{error:#}"))
+            CheckFinding::wrong(DATABASE, format!("{error:#}"))
                 .at(table.name)
                 .with_advice("restore the table from a backup of the server")
         }));
     }
     let listed = block_on(async {
-        daybook.store.sessions(&daybook.tenant, usize::MAX).await?;
-        daybook.store.sources(&daybook.tenant).await?;
-        daybook.store.scopes(&daybook.tenant).await?;
+        visit_all(|page| daybook.store.sessions(&daybook.tenant, page), drop).await?;
+        visit_all(|page| daybook.store.sources(&daybook.tenant, page), drop).await?;
+        visit_all(|page| daybook.store.scopes(&daybook.tenant, page), drop).await?;
         Ok(server.made_at().await?)
     });
     findings.extend(
         listed
             .err()
-            .map(|error| Finding::wrong(DATABASE, format!("{error:#}"))),
+            .map(|error| CheckFinding::wrong(DATABASE, format!("{error:#}"))),
     );
     findings
 }
 
 #[cfg(feature = "postgres")]
-struct Quiet;
+struct SilentChecksum;
 
 #[cfg(feature = "postgres")]
-impl Progress for Quiet {
+impl Progress for SilentChecksum {
     fn rows(&self, _: &Table, _: u64) -> bool {
         true
     }
 }
 
 /// The file of jobs could be read whenever it was opened.
-pub(super) fn check_ledger(daybook: &Daybook) -> Vec<Finding> {
-    let look = |ledger| Finding::of("ledger", block_on(look_over(ledger)));
+pub(super) fn check_ledger(daybook: &Daybook) -> Vec<CheckFinding> {
+    let look = |ledger| CheckFinding::of("ledger", block_on(look_over(ledger)));
     daybook.ledger.as_deref().map(look).into_iter().collect()
 }
 
-/// What stands in the file of jobs and belongs to no session here, and what could not be read of it.
+/// Finds entries in the file of jobs that belong to no known session, and entries that cannot be read.
 async fn look_over(ledger: &Ledgered<SqliteStore>) -> Result<String> {
-    let strangers = ledger.strangers().await?;
-    if let Some(aside) = ledger.set_asides()?.pop() {
+    let foreign_entries = ledger.foreign_entries().await?;
+    if let Some(aside) = ledger.corrupt_files()?.pop() {
         bail!(
-            "it could not be read once and was made anew; the old one is {}: delete it when nothing is missing",
-            root::shown(&aside)
+            "it could not be read once and was recreated; the old one is {}: delete it when nothing is missing",
+            data_folder::display_path(&aside)
         );
     }
-    Ok(match strangers.as_slice() {
+    Ok(match foreign_entries.as_slice() {
         [] => "sound".to_owned(),
         some => format!(
-            "sound; kept for sessions that have not come in: {}",
+            "sound; kept for sessions that were not imported: {}",
             some.join(", ")
         ),
     })

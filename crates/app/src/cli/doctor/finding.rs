@@ -4,11 +4,11 @@
 
 use serde::Serialize;
 
-use crate::suggest;
+use crate::terminal::suggest;
 
 /// The result of checking one thing.
 #[derive(Debug, Serialize)]
-pub(crate) struct Finding {
+pub(crate) struct CheckFinding {
     /// What was checked, in a word or two.
     pub(crate) what: String,
     /// The place that it concerns, if it is narrower than `what`: a file, or a table with key and column.
@@ -21,11 +21,11 @@ pub(crate) struct Finding {
     /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) advice: Option<String>,
-    /// Whether `daybook doctor --repair` can mend it.
+    /// Whether `daybook doctor --repair` can repair it.
     pub(crate) repairable: bool,
 }
 
-impl Finding {
+impl CheckFinding {
     /// A thing that is sound.
     pub(crate) fn fine(what: &str, says: impl Into<String>) -> Self {
         Self {
@@ -64,12 +64,12 @@ impl Finding {
         }
     }
 
-    /// The same, which `daybook doctor --repair` can mend.
+    /// The same, which `daybook doctor --repair` can repair.
     pub(crate) fn with_repair(self) -> Self {
         Self {
             repairable: true,
             ..self.with_advice(format!(
-                "`{}` mends it",
+                "`{}` repairs it",
                 suggest::command("doctor --repair")
             ))
         }

@@ -1,23 +1,23 @@
-//! Checks of the data folder itself: that it is there, private, and has settings that can be read.
+//! Checks the data folder itself: that it exists, is private, and has readable settings.
 
 use std::path::Path;
 
-use crate::cli::Common;
-use crate::root;
+use crate::cli::CommonArgs;
+use crate::folders::data_folder;
 use crate::settings::Settings;
-use crate::suggest;
+use crate::terminal::suggest;
 
-use super::finding::Finding;
+use super::finding::CheckFinding;
 
-/// The folder is there and is its owner's alone.
-pub(super) fn check(folder: &Path) -> Finding {
+/// Checks that the folder exists and only its owner can read it.
+pub(super) fn check(folder: &Path) -> CheckFinding {
     const WHAT: &str = "data folder";
-    let name = root::shown(folder);
+    let name = data_folder::display_path(folder);
     let metadata = match std::fs::metadata(folder) {
         Ok(metadata) => metadata,
         Err(error) => {
-            return Finding::wrong(WHAT, format!("{name}: {error}"))
-                .with_advice(format!("`{}` makes it", suggest::command("import")));
+            return CheckFinding::wrong(WHAT, format!("{name}: {error}"))
+                .with_advice(format!("`{}` creates it", suggest::command("import")));
         }
     };
     #[cfg(unix)]
@@ -26,20 +26,20 @@ pub(super) fn check(folder: &Path) -> Finding {
         let mode = metadata.permissions().mode() & 0o777;
         if mode & 0o077 != 0 {
             let says = format!("{name} can be read by others (mode {mode:o})");
-            return Finding::wrong(WHAT, says).with_advice(format!("chmod 700 {name}"));
+            return CheckFinding::wrong(WHAT, says).with_advice(format!("chmod 700 {name}"));
         }
     }
     if !metadata.is_dir() {
-        return Finding::wrong(WHAT, format!("{name} is not a folder"));
+        return CheckFinding::wrong(WHAT, format!("{name} is not a folder"));
     }
-    Finding::fine(WHAT, format!("{name}, for your eyes alone"))
+    CheckFinding::fine(WHAT, format!("{name}, readable by you alone"))
 }
 
 /// The settings can be read.
-pub(super) fn check_settings(folder: &Path, common: &Common) -> Finding {
+pub(super) fn check_settings(folder: &Path, common: &CommonArgs) -> CheckFinding {
     let settings = Settings::load(folder, &common.set);
-    Finding::of(
+    CheckFinding::of(
         "settings",
-        settings.map(|_| "all settings make sense".to_owned()),
+        settings.map(|_| "all settings are valid".to_owned()),
     )
 }

@@ -1,12 +1,13 @@
-//! Checks background work: who holds it, and what was given up.
+//! Checks background work: the holders of jobs, and given-up ranges.
 
-use crate::suggest;
-use crate::wiring::{Daybook, block_on};
+use crate::process::block_on;
+use crate::terminal::suggest;
+use crate::wiring::Daybook;
 
-use super::finding::Finding;
+use super::finding::CheckFinding;
 
 /// No range of any session was given up.
-pub(super) fn check(daybook: &Daybook) -> Vec<Finding> {
+pub(super) fn check(daybook: &Daybook) -> Vec<CheckFinding> {
     const WHAT: &str = "jobs";
     let counts = block_on(async {
         let holders = daybook.store.holders().await?;
@@ -14,14 +15,14 @@ pub(super) fn check(daybook: &Daybook) -> Vec<Finding> {
         Ok((holders.len(), gaps.len()))
     });
     vec![match counts {
-        Ok((held, 0)) => Finding::fine(
+        Ok((held, 0)) => CheckFinding::fine(
             WHAT,
             format!("{held} held by live or vanished workers, no gaps"),
         ),
-        Ok((_, gaps)) => Finding::wrong(WHAT, format!("{gaps} gaps")).with_advice(format!(
-            "`{}` says which and why",
+        Ok((_, gaps)) => CheckFinding::wrong(WHAT, format!("{gaps} gaps")).with_advice(format!(
+            "`{}` lists them with their reasons",
             suggest::command("status")
         )),
-        Err(error) => Finding::wrong(WHAT, format!("{error:#}")),
+        Err(error) => CheckFinding::wrong(WHAT, format!("{error:#}")),
     }]
 }

@@ -1,9 +1,9 @@
-//! `daybook doctor`: checks the data folder, and mends what can be mended safely.
+//! `daybook doctor`: checks the data folder, and repairs what can be repaired safely.
 //!
 //! A check is a function that looks at one kind of thing and gives findings. [`CHECKS`] lists those that
 //! need an open memory; a new one is a file beside this one and a line there.
 //!
-//! Not here: the rules by which something is sound, which stand with the thing itself.
+//! Not here: the rules by which something is sound, which are in the module of the thing itself.
 
 mod database;
 mod files;
@@ -21,18 +21,18 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 
-use super::Common;
-use crate::output::{bold, count, dim, json as print_json, warn};
-use crate::root;
-use crate::suggest;
+use super::CommonArgs;
+use crate::folders::data_folder;
+use crate::terminal::output::{bold, count, dim, json as print_json, warn};
+use crate::terminal::suggest;
 use crate::wiring::{Daybook, tenant_of};
-use finding::Finding;
+use finding::CheckFinding;
 
 /// Looks at one kind of thing in an open memory.
-type Check = fn(&Daybook) -> Vec<Finding>;
+type DoctorCheck = fn(&Daybook) -> Vec<CheckFinding>;
 
 /// All checks of an open memory, in the order of their findings.
-const CHECKS: &[Check] = &[
+const CHECKS: &[DoctorCheck] = &[
     database::check,
     database::check_ledger,
     transcripts::check,
@@ -42,10 +42,10 @@ const CHECKS: &[Check] = &[
     history::check,
 ];
 
-/// Check the data folder.
+/// Check the data folder; --repair repairs it.
 #[derive(Args)]
-pub(crate) struct Doctor {
-    /// Mend what can be mended safely, after a copy of what is damaged was kept
+pub(crate) struct DoctorCommand {
+    /// Repair what can be repaired safely, after copying what is damaged
     #[arg(long)]
     repair: bool,
     /// Repair without asking
@@ -56,8 +56,8 @@ pub(crate) struct Doctor {
     dry_run: bool,
 }
 
-impl Doctor {
-    pub(crate) fn run(&self, common: &Common) -> Result<ExitCode> {
+impl DoctorCommand {
+    pub(crate) fn run(&self, common: &CommonArgs) -> Result<ExitCode> {
         if self.repair {
             return repair::run(common, self.yes, self.dry_run);
         }
@@ -67,14 +67,14 @@ impl Doctor {
     }
 }
 
-fn exit_code(findings: &[Finding]) -> ExitCode {
+fn exit_code(findings: &[CheckFinding]) -> ExitCode {
     match findings.iter().all(|finding| finding.fine) {
         true => ExitCode::SUCCESS,
         false => ExitCode::FAILURE,
     }
 }
 
-fn print(findings: &[Finding], common: &Common) -> Result<()> {
+fn print(findings: &[CheckFinding], common: &CommonArgs) -> Result<()> {
     if common.json {
         return print_json(&findings);
     }
@@ -94,7 +94,7 @@ fn print(findings: &[Finding], common: &Common) -> Result<()> {
     let repairable = findings.iter().filter(|finding| finding.repairable).count() as u64;
     if repairable > 0 {
         anstream::println!(
-            "`{}` mends {} of these; `--dry-run` with it shows how.",
+            "`{}` repairs {} of these; add `--dry-run` to see the steps.",
             suggest::command("doctor --repair"),
             count(repairable, "finding")
         );
@@ -103,10 +103,10 @@ fn print(findings: &[Finding], common: &Common) -> Result<()> {
 }
 
 /// Runs every check that can be run.
-fn examine(common: &Common) -> Vec<Finding> {
-    let folder = match root::locate(common.root.as_deref()) {
+fn examine(common: &CommonArgs) -> Vec<CheckFinding> {
+    let folder = match data_folder::locate(common.root.as_deref()) {
         Ok(folder) => folder,
-        Err(error) => return vec![Finding::wrong("data folder", format!("{error:#}"))],
+        Err(error) => return vec![CheckFinding::wrong("data folder", format!("{error:#}"))],
     };
     let mut findings = vec![
         folder::check(&folder),
@@ -115,7 +115,7 @@ fn examine(common: &Common) -> Vec<Finding> {
     match Daybook::open_existing(common) {
         Err(error) => {
             let tenant = tenant_of(&folder, &common.set);
-            let finding = Finding::wrong("database", format!("{error:#}"));
+            let finding = CheckFinding::wrong("database", format!("{error:#}"));
             findings.push(match repair::can_salvage(&error, &folder, &tenant) {
                 true => finding.with_repair(),
                 false => finding,

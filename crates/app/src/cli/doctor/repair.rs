@@ -1,10 +1,10 @@
-//! `daybook doctor --repair`: mends what can be mended safely.
+//! `daybook doctor --repair`: repairs what can be repaired safely.
 //!
 //! A copy of everything damaged is kept first, in a folder of the data folder. Each step takes the locks that
 //! other writers take and is safe to interrupt and to repeat: a database is replaced in one transaction, a
-//! history begins anew behind the folder's writer lock. Nothing that can be read is deleted.
+//! history is begun again under the folder's writer lock. Nothing that can be read is deleted.
 //!
-//! Not here: finding damage, and the rules of mending it.
+//! Not here: finding damage, and the rules of repairing it.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,44 +13,46 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use daybook_domain::seams::JobStore;
+use daybook_domain::page::read_all;
+use daybook_domain::seams::JobControl;
 use daybook_domain::{JobKey, Scope, StoreError, Tenant};
-use daybook_engine::files::audit::{Renewed, begin_history_anew, check_history, scopes_on_disk};
+use daybook_engine::files::audit::{RenewOutcome, check_history, restart_history, scopes_on_disk};
 use daybook_engine::files::layout::folder;
 use daybook_engine::files::{FilesConfig, Folder};
-use daybook_engine::ingest::indexed_tokens;
-use daybook_engine::jobs::{self, UpdateReport, Workshop};
+use daybook_engine::jobs::{self, UpdateReport, WorkerContext};
 use daybook_engine::stop::Stop;
 use daybook_store::sqlite::{Salvage, Salvaged, keep_copy};
+use daybook_text::indexed_tokens;
 
-use super::reread::read_again;
-use super::{Common, database, examine, exit_code, files, print};
+use super::reread::reread_events;
+use super::{CommonArgs, database, examine, exit_code, files, print};
 use crate::cli::can_ask;
 use crate::cli::import::line;
-use crate::desk::look_over;
-use crate::output::{count, json as print_json};
-use crate::progress::Learning;
-use crate::root;
-use crate::settings::{Place, Settings};
-use crate::wiring::{DATABASE, Database, Daybook, block_on, tenant_of};
+use crate::folders::data_folder;
+use crate::process::block_on;
+use crate::service::recall::reindex_edited_files;
+use crate::settings::{MemoryPlace, Settings};
+use crate::terminal::output::{count, json as print_json};
+use crate::terminal::progress::UpdateBar;
+use crate::wiring::{DATABASE, Daybook, MemoryDatabase, tenant_of};
 
 /// How often a salvage begins again because another process wrote meanwhile.
 const TRIES: u32 = 5;
-/// How long a history's writer is waited for.
+/// Longest wait for a folder's writer lock.
 const WAIT: Duration = Duration::from_secs(10);
-/// Losses that are named to people; the account in the copy's folder names all.
+/// Most losses that are printed; the account in the copy's folder lists all.
 const NAMED: usize = 20;
 
-/// What is to be mended.
+/// The steps of a repair.
 #[derive(Default)]
-struct Plan {
+struct RepairPlan {
     database: bool,
     histories: Vec<Scope>,
     missing: Vec<Scope>,
     unknown: Vec<Scope>,
 }
 
-impl Plan {
+impl RepairPlan {
     fn is_empty(&self) -> bool {
         !self.database
             && self.histories.is_empty()
@@ -75,7 +77,7 @@ impl Plan {
         };
         steps.extend(each(
             &self.histories,
-            "begin its history anew from the files that are there",
+            "begin a new history from the existing files",
         ));
         steps.extend(each(
             &self.missing,
@@ -101,10 +103,11 @@ fn is_corrupt(error: &anyhow::Error) -> bool {
 }
 
 /// Repairs, after asking.
-pub(super) fn run(common: &Common, yes: bool, dry_run: bool) -> Result<ExitCode> {
-    let root = root::locate(common.root.as_deref())?;
-    fs::metadata(&root).with_context(|| format!("{} cannot be read", root::shown(&root)))?;
-    if Settings::load(&root, &common.set)?.store != Place::Folder {
+pub(super) fn run(common: &CommonArgs, yes: bool, dry_run: bool) -> Result<ExitCode> {
+    let root = data_folder::locate(common.root.as_deref())?;
+    fs::metadata(&root)
+        .with_context(|| format!("{} cannot be read", data_folder::display_path(&root)))?;
+    if Settings::load(&root, &common.set)?.store != MemoryPlace::Folder {
         bail!(
             "this memory is kept on a server: repair it with the server's own tools, then run \
              `daybook checkout`"
@@ -114,15 +117,18 @@ pub(super) fn run(common: &Common, yes: bool, dry_run: bool) -> Result<ExitCode>
     if plan.is_empty() || dry_run {
         return show(&plan, common);
     }
-    if !agreed(&plan, common, yes)? {
+    if !confirm(&plan, common, yes)? {
         anstream::eprintln!("Nothing was changed.");
         return Ok(ExitCode::SUCCESS);
     }
     let copy = make_copy_folder(&root)?;
-    let mut account = carry_out(common, &root, plan.database, &copy)?;
+    let mut account = run_steps(common, &root, plan.database, &copy)?;
     account.insert(
         0,
-        format!("What was damaged is kept in {}", root::shown(&copy)),
+        format!(
+            "What was damaged is kept in {}",
+            data_folder::display_path(&copy)
+        ),
     );
     fs::write(copy.join("account.txt"), account.join("\n") + "\n")?;
     let findings = examine(common);
@@ -144,11 +150,11 @@ pub(super) fn run(common: &Common, yes: bool, dry_run: bool) -> Result<ExitCode>
     Ok(exit_code(&findings))
 }
 
-fn plan(common: &Common, root: &Path) -> Result<Plan> {
+fn plan(common: &CommonArgs, root: &Path) -> Result<RepairPlan> {
     let on_disk = scopes_on_disk(root, &tenant_of(root, &common.set));
-    let mut plan = Plan {
+    let mut plan = RepairPlan {
         histories: broken_histories(root, &on_disk),
-        ..Plan::default()
+        ..RepairPlan::default()
     };
     if !root.join(DATABASE).exists() {
         plan.unknown = on_disk;
@@ -158,7 +164,7 @@ fn plan(common: &Common, root: &Path) -> Result<Plan> {
         Err(error) if is_corrupt(&error) => plan.database = true,
         Err(error) => return Err(error),
         Ok(daybook) => {
-            if let Database::File(file) = &daybook.database {
+            if let MemoryDatabase::File(file) = &daybook.database {
                 plan.database = !database::damage_of(file).is_empty();
             }
             if plan.database
@@ -180,12 +186,12 @@ fn broken_histories(root: &Path, on_disk: &[Scope]) -> Vec<Scope> {
     on_disk.iter().filter(is_broken).cloned().collect()
 }
 
-fn show(plan: &Plan, common: &Common) -> Result<ExitCode> {
+fn show(plan: &RepairPlan, common: &CommonArgs) -> Result<ExitCode> {
     let steps = plan.steps();
     if common.json {
         print_json(&serde_json::json!({"steps": steps}))?;
     } else if steps.is_empty() {
-        anstream::println!("Nothing to repair. `daybook doctor` shows what was looked at.");
+        anstream::println!("Nothing to repair. `daybook doctor` lists what is checked.");
     } else {
         anstream::println!("A repair would keep a copy of what is damaged, and then:");
         steps.iter().for_each(|step| anstream::println!("  {step}"));
@@ -193,12 +199,14 @@ fn show(plan: &Plan, common: &Common) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn agreed(plan: &Plan, common: &Common, yes: bool) -> Result<bool> {
+fn confirm(plan: &RepairPlan, common: &CommonArgs, yes: bool) -> Result<bool> {
     if yes {
         return Ok(true);
     }
     if !can_ask(common) {
-        bail!("nobody can be asked here; say --yes to repair, or --dry-run to see what that does");
+        bail!(
+            "there is no terminal to ask on; pass --yes to repair, or --dry-run to see the steps"
+        );
     }
     anstream::eprintln!("A copy of what is damaged is kept. Then:");
     plan.steps()
@@ -224,30 +232,30 @@ fn make_copy_folder(root: &Path) -> Result<PathBuf> {
         };
         let path = root.join(name);
         if !path.exists() {
-            root::create(&path)?;
+            data_folder::create(&path)?;
             return Ok(path);
         }
         n += 1;
     }
 }
 
-/// Does all steps, and gives the account of them, a line for each.
-fn carry_out(common: &Common, root: &Path, database: bool, copy: &Path) -> Result<Vec<String>> {
+/// Runs all steps. Returns the account of them, a line for each.
+fn run_steps(common: &CommonArgs, root: &Path, database: bool, copy: &Path) -> Result<Vec<String>> {
     let mut account = Vec::new();
     if database {
         let path = root.join(DATABASE);
         keep_copy(&path, &copy.join(DATABASE))?;
         account.extend(account_of(&salvage(&path, copy)?));
     }
-    root::create(root)?;
+    data_folder::create(root)?;
     let daybook = Daybook::open(root.to_owned(), &common.set)?;
     block_on(async {
-        let (shop, _present) = daybook.worker().await?;
+        let (worker, _present) = daybook.worker().await?;
         let on_disk = scopes_on_disk(root, &daybook.tenant);
         for scope in broken_histories(root, &on_disk) {
-            account.push(renew(&shop, root, &scope, copy)?);
+            account.push(renew_history(&worker, root, &scope, copy)?);
         }
-        account.extend(restore_folders(&daybook, &shop, &on_disk, copy).await?);
+        account.extend(restore_folders(&daybook, &worker, &on_disk, copy).await?);
         Ok(())
     })?;
     Ok(account)
@@ -258,7 +266,7 @@ fn salvage(path: &Path, copy: &Path) -> Result<Salvaged> {
     loop {
         let mut salvage = Salvage::begin(path, copy)?;
         let sources = salvage.sources()?;
-        let known = block_on(read_again(&sources))?;
+        let known = block_on(reread_events(&sources))?;
         salvage.restore_events(&known)?;
         match salvage.finish(&indexed_tokens) {
             Err(StoreError::Busy(_)) if tries < TRIES => tries += 1,
@@ -286,19 +294,19 @@ fn account_of(salvaged: &Salvaged) -> Vec<String> {
         salvaged
             .lost
             .iter()
-            .map(|damage| format!("lost: {}", named(damage))),
+            .map(|damage| format!("lost: {}", describe_damage(damage))),
     );
     account.extend(
         salvaged
             .mended
             .iter()
-            .map(|damage| format!("kept in part: {}", named(damage))),
+            .map(|damage| format!("kept in part: {}", describe_damage(damage))),
     );
     account
 }
 
 /// Damage with the session and place of an event.
-fn named(damage: &daybook_store::damage::Damage) -> String {
+fn describe_damage(damage: &daybook_store::damage::Damage) -> String {
     let number = damage
         .key
         .as_deref()
@@ -313,33 +321,38 @@ fn named(damage: &daybook_store::damage::Damage) -> String {
     }
 }
 
-fn renew(shop: &Workshop, root: &Path, scope: &Scope, copy: &Path) -> Result<String> {
+fn renew_history(
+    worker: &WorkerContext,
+    root: &Path,
+    scope: &Scope,
+    copy: &Path,
+) -> Result<String> {
     let path = folder(root, scope);
     let relative = path.strip_prefix(root).unwrap_or(&path);
     let aside = copy.join(relative).join("git");
     Ok(
-        match begin_history_anew(&path, &aside, &shop.stamp(), WAIT)? {
-            Renewed::Begun(Some(aside)) => format!(
-                "{scope}: its history begins anew; the broken one is {}",
-                root::shown(&aside)
+        match restart_history(&path, &aside, &worker.stamp(), WAIT)? {
+            RenewOutcome::Begun(Some(aside)) => format!(
+                "{scope}: a new history was begun; the broken one is {}",
+                data_folder::display_path(&aside)
             ),
-            Renewed::Begun(None) => format!("{scope}: its history begins anew"),
-            Renewed::Busy => {
+            RenewOutcome::Begun(None) => format!("{scope}: a new history was begun"),
+            RenewOutcome::Busy => {
                 format!("{scope}: another process writes its files; repair again later")
             }
         },
     )
 }
 
-/// Makes missing folders again, and unknown ones known. The files of the latter are not written here: sessions
-/// that are imported again find their entries in them.
+/// Writes missing folders again, and registers unknown ones in the database. The files of the latter are not written
+/// here: sessions that are imported again find their entries in them.
 async fn restore_folders(
     daybook: &Daybook,
-    shop: &Workshop,
+    worker: &WorkerContext,
     on_disk: &[Scope],
     copy: &Path,
 ) -> Result<Vec<String>> {
-    let known = daybook.store.scopes(&daybook.tenant).await?;
+    let known = read_all(|page| daybook.store.scopes(&daybook.tenant, page)).await?;
     let is_known = |scope: &&Scope| known.iter().any(|state| &&state.scope == scope);
     let unknown: Vec<&Scope> = on_disk.iter().filter(|scope| !is_known(scope)).collect();
     let missing = daybook_engine::files::audit::missing_folders(
@@ -354,20 +367,20 @@ async fn restore_folders(
         Folder::open(folder(&daybook.root, scope), FilesConfig::default())?;
     }
     for scope in &missing {
-        let now = shop.clock.now();
-        shop.store.touch_scope(scope, now).await?;
+        let now = worker.clock.now();
+        worker.store.touch_scope(scope, now).await?;
         // It may wait because its folder was missing.
-        JobStore::retry(&*shop.store, &JobKey::Consolidate(scope.clone()), now).await?;
+        JobControl::retry(&*worker.store, &JobKey::Consolidate(scope.clone()), now).await?;
     }
     let mut report = UpdateReport::default();
     if !missing.is_empty() {
-        report = jobs::write_due(shop, &Stop::default(), &Learning::quiet()).await?;
+        report = jobs::write_due(worker, &Stop::default(), &UpdateBar::hidden()).await?;
     }
     for scope in &unknown {
-        let now = shop.clock.now();
-        shop.store.touch_scope(scope, now).await?;
+        let now = worker.clock.now();
+        worker.store.touch_scope(scope, now).await?;
     }
-    look_over(daybook).await?;
+    reindex_edited_files(daybook).await?;
     let mut account: Vec<String> = report
         .broken()
         .map(|failed| format!("{}: {}", failed.job, failed.failure.message))
@@ -387,12 +400,12 @@ async fn restore_folders(
     Ok(account)
 }
 
-/// File, heading and text of entries that show no observation.
+/// File, heading and text of entries that a person wrote: those without an observation.
 fn own_entries(daybook: &Daybook, scope: &Scope) -> Result<BTreeSet<(String, String, String)>> {
     match &daybook.database {
-        Database::File(file) => Ok(file.unobserved_entries(scope)?),
+        MemoryDatabase::File(file) => Ok(file.unobserved_entries(scope)?),
         #[cfg(feature = "postgres")]
-        Database::Server(_) => Ok(BTreeSet::new()),
+        MemoryDatabase::Server(_) => Ok(BTreeSet::new()),
     }
 }
 
@@ -419,6 +432,6 @@ fn account_of_folder(
     Ok(format!(
         "{made}; {} that you wrote there are lost from it, and their words as the index had them are in {}",
         count(lost.len() as u64, "entry"),
-        root::shown(&kept)
+        data_folder::display_path(&kept)
     ))
 }

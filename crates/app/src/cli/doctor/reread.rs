@@ -10,25 +10,27 @@ use std::sync::Arc;
 use anyhow::Result;
 use daybook_domain::eligibility::Switches;
 use daybook_domain::limits::{APPEND_BYTES, APPEND_EVENTS};
-use daybook_domain::seams::{SessionStore, Store};
-use daybook_domain::trigger::Patience;
+use daybook_domain::page::read_all;
+use daybook_domain::seams::{SessionCatalog, Store};
+use daybook_domain::trigger::DueLimits;
 use daybook_domain::{Event, EventId, EventSeq, Tenant};
-use daybook_engine::ingest::import::{FileReport, ImportProgress, Intake, import, scan};
-use daybook_engine::ingest::redact::Redactor;
+use daybook_engine::append::IngestContext;
+use daybook_engine::import::{FileReport, ImportProgress, import, scan};
 use daybook_engine::stop::Stop;
 use daybook_store::MemoryStore;
+use daybook_text::redact::Redactor;
 
 use crate::clock::SystemClock;
 
-struct Quiet;
+struct SilentReread;
 
-impl ImportProgress for Quiet {
+impl ImportProgress for SilentReread {
     fn bytes(&self, _: u64) {}
     fn file(&self, _: &FileReport) {}
 }
 
 /// The events of those of the transcripts that are still there, by their identity.
-pub(super) async fn read_again(paths: &[String]) -> Result<HashMap<EventId, Event>> {
+pub(super) async fn reread_events(paths: &[String]) -> Result<HashMap<EventId, Event>> {
     let paths: Vec<PathBuf> = paths
         .iter()
         .map(PathBuf::from)
@@ -40,17 +42,25 @@ pub(super) async fn read_again(paths: &[String]) -> Result<HashMap<EventId, Even
     }
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let tenant = Tenant::local();
-    let intake = Intake {
+    let intake = IngestContext {
         store: Arc::clone(&store),
         clock: Arc::new(SystemClock),
         tenant: tenant.clone(),
-        patience: Patience::default(),
+        patience: DueLimits::default(),
         switches: Switches::default(),
         redactor: Arc::new(Redactor::standard()),
         readers: 1,
     };
-    import(&intake, "repair", scan(&paths), &Stop::default(), &Quiet).await?;
-    for session in SessionStore::sessions(&*store, &tenant, usize::MAX).await? {
+    import(
+        &intake,
+        "repair",
+        scan(&paths),
+        &Stop::default(),
+        &SilentReread,
+    )
+    .await?;
+    let list = |page| SessionCatalog::sessions(&*store, &tenant, page);
+    for session in read_all(list).await? {
         let ids: HashMap<EventSeq, EventId> =
             store.event_ids(&session.id).await?.into_iter().collect();
         let mut after = EventSeq(0);

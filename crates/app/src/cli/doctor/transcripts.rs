@@ -1,29 +1,39 @@
-//! Checks what was taken in: files and notices of hooks that could not be.
+//! Checks that every transcript and every hook event was imported completely.
 
-use crate::overview::failing;
-use crate::suggest;
-use crate::wiring::{Daybook, block_on};
+use daybook_domain::page::visit_all;
 
-use super::finding::Finding;
+use crate::process::block_on;
+use crate::service::overview::failing_inputs;
+use crate::terminal::suggest;
+use crate::wiring::Daybook;
 
-/// Each known transcript and each notice was taken in to its end.
-pub(super) fn check(daybook: &Daybook) -> Vec<Finding> {
+use super::finding::CheckFinding;
+
+/// Each known transcript and each hook event was imported completely.
+pub(super) fn check(daybook: &Daybook) -> Vec<CheckFinding> {
     const WHAT: &str = "transcripts";
-    let sources = block_on(async { Ok(daybook.store.sources(&daybook.tenant).await?) });
-    let sources = match sources {
-        Ok(sources) => sources,
-        Err(error) => return vec![Finding::wrong(WHAT, format!("{error:#}"))],
+    let read = block_on(async {
+        let mut known = 0_u64;
+        visit_all(
+            |page| daybook.store.sources(&daybook.tenant, page),
+            |_| known += 1,
+        )
+        .await?;
+        Ok((known, failing_inputs(daybook).await?))
+    });
+    let (known, failing) = match read {
+        Ok(read) => read,
+        Err(error) => return vec![CheckFinding::wrong(WHAT, format!("{error:#}"))],
     };
-    let failing = failing(&sources, &daybook.spool());
     if failing.is_empty() {
-        let says = format!("{} known, each taken in to its end", sources.len());
-        return vec![Finding::fine(WHAT, says)];
+        let says = format!("{known} known, each imported completely");
+        return vec![CheckFinding::fine(WHAT, says)];
     }
     let wrong = failing.into_iter().map(|failing| {
         let import = suggest::command_of(&["import", &failing.path]);
-        Finding::wrong(WHAT, failing.why)
+        CheckFinding::wrong(WHAT, failing.why)
             .at(failing.path)
-            .with_advice(format!("mend or delete it, then run `{import}`"))
+            .with_advice(format!("repair or delete it, then run `{import}`"))
     });
     wrong.collect()
 }

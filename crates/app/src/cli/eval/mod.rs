@@ -3,6 +3,7 @@
 //! Not here: loading, asking and measuring (`daybook-eval`).
 
 mod memory;
+mod misses;
 mod models;
 mod table;
 
@@ -12,21 +13,22 @@ use std::process::ExitCode;
 use anyhow::{Result, anyhow, bail};
 use clap::{Args, ValueEnum};
 use daybook_domain::Tenant;
-use daybook_domain::index::Layer;
+use daybook_domain::index::MemoryLayer;
 use daybook_domain::seams::Store;
 use daybook_engine::recall::search::ANSWERS;
 use daybook_eval::load::{self, WrittenQuestions};
 use daybook_eval::{
-    Asking, Dataset, EndToEnd, Report, Split, Vectors, calibrate, import_transcripts, run,
-    run_stored,
+    Dataset, EndToEndModels, EvalReport, RecallOptions, Split, VectorOption, calibrate,
+    import_transcripts, run, run_stored,
 };
 
-use self::memory::Memories;
-use super::Common;
-use crate::desk::layer;
-use crate::embedding::built_in;
-use crate::output::json as print_json;
-use crate::wiring::{Daybook, block_on};
+use self::memory::MemoryFactory;
+use super::CommonArgs;
+use crate::models::embedders::{built_in, in_folder};
+use crate::process::block_on;
+use crate::service::recall::parse_layer;
+use crate::terminal::output::json as print_json;
+use crate::wiring::Daybook;
 
 /// Measure recall, on benchmarks and on questions of your own.
 ///
@@ -34,14 +36,14 @@ use crate::wiring::{Daybook, block_on};
 /// shows how much of the evidence is among the first results, beside simple baselines. `--json` has every
 /// question. Your own memory is not touched.
 #[derive(Args)]
-pub(crate) struct Eval {
+pub(crate) struct EvalCommand {
     /// What is measured
     #[arg(value_enum)]
     benchmark: Benchmark,
     /// Its file, or of beam the folder of its chats
     path: PathBuf,
     /// With `questions`: ask about the transcripts in this folder, in a temporary memory. Without it,
-    /// your own memory is asked
+    /// your own memory is searched
     #[arg(long, value_name = "FOLDER")]
     transcripts: Option<PathBuf>,
     /// With `questions`: only those of this split
@@ -51,8 +53,8 @@ pub(crate) struct Eval {
     #[arg(short = 'n', long, default_value_t = 20)]
     limit: usize,
     /// Only this layer: entry, observation or event; may be repeated
-    #[arg(long, value_name = "LAYER", value_parser = layer, default_values = ["event"])]
-    layer: Vec<Layer>,
+    #[arg(long, value_name = "LAYER", value_parser = parse_layer, default_values = ["event"])]
+    layer: Vec<MemoryLayer>,
     /// Have this model answer each question from the first ten results, such as home/small-1. Results are
     /// sent to its provider
     #[arg(long, value_name = "MODEL", requires = "judge_model")]
@@ -63,12 +65,15 @@ pub(crate) struct Eval {
     /// With --answer-model: have so many questions answered, evenly spread, instead of all
     #[arg(long, value_name = "N", requires = "answer_model")]
     answers: Option<usize>,
-    /// Whether vectors take part
-    #[arg(long, value_enum, default_value_t = VectorsSwitch::On)]
-    vectors: VectorsSwitch,
+    /// What turns texts into vectors: built-in, off, or folder:PATH for a sentence model
+    #[arg(long, value_name = "MODEL", default_value = "built-in")]
+    vectors: String,
     /// Fit what confidence is judged by to one part of the questions, and report it on the rest
     #[arg(long)]
     calibrate: bool,
+    /// Show each question without evidence among the first ten results, and what kept it from there
+    #[arg(long)]
+    misses: bool,
 }
 
 /// What can be measured.
@@ -93,17 +98,8 @@ enum SplitName {
     Report,
 }
 
-/// Whether vectors take part.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum VectorsSwitch {
-    /// As in `daybook recall`
-    On,
-    /// Words alone
-    Off,
-}
-
-impl Eval {
-    pub(crate) fn run(&self, common: &Common) -> Result<ExitCode> {
+impl EvalCommand {
+    pub(crate) fn run(&self, common: &CommonArgs) -> Result<ExitCode> {
         if !(1..=ANSWERS).contains(&self.limit) {
             bail!("--limit is 1 to {ANSWERS}");
         }
@@ -124,6 +120,9 @@ impl Eval {
             print_json(&serde_json::to_value(&report)?)?;
         } else {
             table::show(&report);
+            if self.misses {
+                misses::show(&report);
+            }
         }
         if self.calibrate {
             self.calibrate(common, &report)?;
@@ -131,7 +130,7 @@ impl Eval {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn calibrate(&self, common: &Common, report: &Report) -> Result<()> {
+    fn calibrate(&self, common: &CommonArgs, report: &EvalReport) -> Result<()> {
         let Some(calibration) = calibrate(report) else {
             bail!(
                 "there is nothing to calibrate with: some questions must be right, and some unanswerable"
@@ -145,17 +144,18 @@ impl Eval {
     }
 
     /// Every conversation has a memory of its own.
-    fn run_benchmark(&self, common: &Common, dataset: &Dataset) -> Result<Report> {
+    fn run_benchmark(&self, common: &CommonArgs, dataset: &Dataset) -> Result<EvalReport> {
         let models = self.models(common)?;
-        let memories = Memories::start(common, dataset.conversations.len() as u64);
+        let memories = MemoryFactory::start(common, dataset.conversations.len() as u64);
         let fresh = || memories.make();
-        let asking = self.asking();
-        let report = block_on(async { Ok(run(dataset, &fresh, &asking, models.as_ref()).await?) });
+        let recall_options = self.recall_options()?;
+        let report =
+            block_on(async { Ok(run(dataset, &fresh, &recall_options, models.as_ref()).await?) });
         memories.end();
         report
     }
 
-    fn run_questions(&self, common: &Common) -> Result<Report> {
+    fn run_questions(&self, common: &CommonArgs) -> Result<EvalReport> {
         let written = load::load_questions(&self.path)?;
         let models = self.models(common)?;
         let Some(transcripts) = &self.transcripts else {
@@ -163,7 +163,7 @@ impl Eval {
             let memory = (&*daybook.store, &daybook.tenant);
             return block_on(self.ask_stored(&written, memory, models.as_ref()));
         };
-        let memories = Memories::start(common, 1);
+        let memories = MemoryFactory::start(common, 1);
         let report = block_on(async {
             let intake = memories.make().map_err(|error| anyhow!(error))?;
             import_transcripts(&intake, transcripts).await?;
@@ -178,25 +178,25 @@ impl Eval {
         &self,
         written: &WrittenQuestions,
         (store, tenant): (&dyn Store, &Tenant),
-        models: Option<&EndToEnd>,
-    ) -> Result<Report> {
+        models: Option<&EndToEndModels>,
+    ) -> Result<EvalReport> {
         let split = self.split.map(|split| match split {
             SplitName::Tune => Split::Tune,
             SplitName::Report => Split::Report,
         });
         let dataset = written.resolve(store, tenant, split).await?;
-        Ok(run_stored(&dataset, store, tenant, &self.asking(), models).await?)
+        Ok(run_stored(&dataset, store, tenant, &self.recall_options()?, models).await?)
     }
 
     /// The models that answer and judge, where they are named. Their calls are charged and capped like all
     /// others of the data folder.
-    fn models(&self, common: &Common) -> Result<Option<EndToEnd>> {
+    fn models(&self, common: &CommonArgs) -> Result<Option<EndToEndModels>> {
         let (Some(answers), Some(judges)) = (&self.answer_model, &self.judge_model) else {
             return Ok(None);
         };
         let daybook = Daybook::open_or_create(common)?;
         let run = format!("eval-{}-{}", std::process::id(), daybook.clock.now().0);
-        Ok(Some(EndToEnd {
+        Ok(Some(EndToEndModels {
             answer_model: models::metered(&daybook, common, "--answer-model", answers, &run)?,
             judge_model: models::metered(&daybook, common, "--judge-model", judges, &run)?,
             prices: daybook.settings.prices.clone(),
@@ -204,14 +204,20 @@ impl Eval {
         }))
     }
 
-    fn asking(&self) -> Asking {
-        Asking {
+    /// A provider's model is not among those that can be measured: thousands of texts would be sent to it.
+    fn recall_options(&self) -> Result<RecallOptions> {
+        let vectors = match self.vectors.as_str() {
+            "off" => VectorOption::Off,
+            "built-in" | "on" => VectorOption::Of(built_in()),
+            named => match named.strip_prefix("folder:") {
+                Some(folder) => VectorOption::Of(in_folder(folder.as_ref())?),
+                None => bail!("--vectors is built-in, off or folder:PATH, and not {named}"),
+            },
+        };
+        Ok(RecallOptions {
             limit: self.limit,
             layers: self.layer.clone(),
-            vectors: match self.vectors {
-                VectorsSwitch::On => Vectors::Of(built_in()),
-                VectorsSwitch::Off => Vectors::Off,
-            },
-        }
+            vectors,
+        })
     }
 }

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use daybook_domain::model::Model;
 use daybook_engine::spend::Attribution;
 
-use crate::cli::Common;
+use crate::cli::CommonArgs;
 use crate::settings::Settings;
 use crate::wiring::Daybook;
 
@@ -16,7 +16,7 @@ const EVAL: &str = "eval";
 /// The model `name`, which `option` names. Its calls are charged to the person, in the run `run`.
 pub(super) fn metered(
     daybook: &Daybook,
-    common: &Common,
+    common: &CommonArgs,
     option: &str,
     name: &str,
     run: &str,
@@ -40,6 +40,6 @@ pub(super) fn metered(
         session: None,
         scope: None,
     };
-    let model = daybook.in_turn(chosen)?;
-    Ok(Arc::new(daybook.meter(run).metered(model, whom)))
+    let model = daybook.models().limited_model(chosen)?;
+    Ok(Arc::new(daybook.models().meter(run).budgeted(model, whom)))
 }

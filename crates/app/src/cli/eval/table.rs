@@ -3,16 +3,20 @@
 use std::collections::BTreeSet;
 
 use daybook_domain::model::Usage;
-use daybook_eval::{Calibration, ConfidenceReport, Figures, Report, SystemReport, Unanswerable};
+use daybook_eval::{
+    Calibration, ConfidenceReport, EvalReport, RetrievalMetrics, SystemReport, Unanswerable,
+};
 
-use crate::output::{bold, count, dim, grouped, warn};
+use crate::terminal::output::{bold, count, dim, grouped, warn};
 
 /// The columns of figures, after the name.
-const COLUMNS: [&str; 11] = [
+const COLUMNS: [&str; 13] = [
     "questions",
     "R@5",
     "R@10",
     "R@20",
+    "hit@3",
+    "hit@10",
     "all@10",
     "MRR",
     "nDCG@10",
@@ -23,7 +27,7 @@ const COLUMNS: [&str; 11] = [
 ];
 
 /// Prints the figures: Daybook by class, baselines in all, confidence, and what was left out.
-pub(super) fn show(report: &Report) {
+pub(super) fn show(report: &EvalReport) {
     let (conversations, turns) = (report.conversations as u64, report.turns as u64);
     anstream::println!(
         "{}  {}\n",
@@ -44,23 +48,26 @@ pub(super) fn show(report: &Report) {
     anstream::println!(
         "\n{}",
         dim(
-            "R@k: share of the evidence among the first k results. tokens: median of ten results, \
-             estimated at three bytes each. empty: questions without a result."
+            "R@k: share of the evidence among the first k results. hit@k: questions with any of \
+             their evidence there. tokens: median of ten results, estimated at three bytes each. \
+             empty: questions without a result."
         )
     );
 }
 
 fn show_systems(systems: &[SystemReport]) {
-    let mut rows = vec![Row::head()];
+    let mut rows = vec![TableRow::head()];
     let mut systems = systems.iter();
     if let Some(daybook) = systems.next() {
         let classes = daybook.classes.iter();
-        rows.extend(classes.map(|(class, figures)| Row::of(class, figures)));
-        rows.push(Row::of("total", &daybook.total).stressed());
+        rows.extend(classes.map(|(class, figures)| TableRow::of(class, figures)));
+        rows.push(TableRow::of("total", &daybook.total).stressed());
         let apart = daybook.apart.iter();
-        rows.extend(apart.map(|(class, figures)| Row::of(&format!("{class}, apart"), figures)));
+        rows.extend(
+            apart.map(|(class, figures)| TableRow::of(&format!("{class}, apart"), figures)),
+        );
     }
-    rows.extend(systems.map(|system| Row::of(&system.system, &system.total)));
+    rows.extend(systems.map(|system| TableRow::of(&system.system, &system.total)));
     let name = rows.iter().map(|row| row.name.chars().count()).max();
     let name = name.unwrap_or_default();
     let width = |column: usize| {
@@ -82,13 +89,13 @@ fn show_systems(systems: &[SystemReport]) {
 }
 
 /// One line of the table.
-struct Row {
+struct TableRow {
     name: String,
     cells: [String; COLUMNS.len()],
     is_stressed: bool,
 }
 
-impl Row {
+impl TableRow {
     fn head() -> Self {
         Self {
             name: String::new(),
@@ -97,7 +104,7 @@ impl Row {
         }
     }
 
-    fn of(name: &str, figures: &Figures) -> Self {
+    fn of(name: &str, figures: &RetrievalMetrics) -> Self {
         let share = |share: f64| format!("{share:.3}");
         Self {
             name: name.to_owned(),
@@ -106,6 +113,8 @@ impl Row {
                 share(figures.recall_5),
                 share(figures.recall_10),
                 share(figures.recall_20),
+                share(figures.hit_3),
+                share(figures.hit_10),
                 share(figures.all_10),
                 share(figures.mrr),
                 share(figures.ndcg_10),
@@ -126,7 +135,7 @@ impl Row {
     }
 }
 
-/// Prints what was fitted, and how it does on what it was not fitted to.
+/// Prints the fitted weights, and their figures on the part that they were not fitted to.
 pub(super) fn show_calibration(calibration: &Calibration) {
     let [share, score, angle, concepts] = calibration.weights;
     anstream::println!(
@@ -165,7 +174,7 @@ fn show_confidence(confidence: &ConfidenceReport) {
     );
 }
 
-fn show_abstention(report: &Report) {
+fn show_abstention(report: &EvalReport) {
     if let Some(abstention) = &report.abstention {
         anstream::println!(
             "\n{}  {} that nothing was said about: {} not presented as likely, {} without a result",
@@ -177,7 +186,7 @@ fn show_abstention(report: &Report) {
     }
 }
 
-fn show_answers(report: &Report) {
+fn show_answers(report: &EvalReport) {
     let Some(answers) = &report.end_to_end else {
         return;
     };
@@ -215,7 +224,7 @@ fn show_answers(report: &Report) {
     }
 }
 
-fn show_left_out(report: &Report) {
+fn show_left_out(report: &EvalReport) {
     if report.left_out.is_empty() {
         return;
     }

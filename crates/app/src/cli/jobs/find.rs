@@ -1,11 +1,11 @@
-//! The job that a person means.
+//! Finds the job that a person names.
 
 use anyhow::{Result, bail};
 use daybook_domain::eligibility::{Ineligible, eligible};
-use daybook_domain::seams::SessionStore;
+use daybook_domain::seams::SessionCatalog;
 use daybook_domain::{Gap, Job, JobKey, Scope, ScopeKind, SessionId};
 
-use crate::suggest;
+use crate::terminal::suggest;
 use crate::wiring::Daybook;
 
 /// The job of this name: a session's label or the beginning of its id, `extract/` before it or not, or
@@ -18,7 +18,7 @@ pub(super) async fn job(daybook: &Daybook, name: &str) -> Result<Job> {
     match daybook.store.job(&key).await? {
         Some(job) => Ok(job),
         None => {
-            bail!("{key} has never been marked: nothing was said there that memory is made from")
+            bail!("{key} does not exist: no event that memory is made from has arrived there")
         }
     }
 }
@@ -26,7 +26,7 @@ pub(super) async fn job(daybook: &Daybook, name: &str) -> Result<Job> {
 fn consolidation(daybook: &Daybook, scope: &str) -> Result<JobKey> {
     let parsed = scope
         .split_once('/')
-        .and_then(|(kind, name)| Some((ScopeKind::from_word(kind)?, name)));
+        .and_then(|(kind, name)| Some((kind.parse::<ScopeKind>().ok()?, name)));
     let Some((kind, name)) = parsed else {
         bail!("{scope} is not a scope; write for example consolidate/project/tidepool");
     };
@@ -65,9 +65,7 @@ async fn extraction(daybook: &Daybook, name: &str) -> Result<JobKey> {
 
 /// The gaps of a job.
 pub(super) async fn gaps(daybook: &Daybook, key: &JobKey) -> Result<Vec<Gap>> {
-    let mut gaps = daybook.gaps().await?;
-    gaps.retain(|gap| &gap.job == key);
-    Ok(gaps)
+    Ok(daybook.store.gaps_of(key).await?)
 }
 
 /// Why the job's session is never extracted, if it is not.
@@ -75,6 +73,6 @@ pub(super) async fn eligibility(daybook: &Daybook, key: &JobKey) -> Result<Optio
     let JobKey::Extract(id) = key else {
         return Ok(None);
     };
-    let session = SessionStore::session(&*daybook.store, id).await?;
+    let session = SessionCatalog::session(&*daybook.store, id).await?;
     Ok(session.and_then(|session| eligible(&session, &daybook.switches()).err()))
 }

@@ -1,56 +1,58 @@
-//! `daybook jobs`: background work, what each piece of it waits for, and how to move it on.
+//! `daybook jobs`: shows background work and what it waits for, retries and cancels it.
 
 mod find;
-mod shown;
+mod render;
 
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::{Args, Subcommand, ValueEnum};
-use daybook_domain::{Gap, Job, JobKey, JobKind, Standing};
+use daybook_domain::{Gap, Job, JobKey, JobKind, JobStatus};
 use daybook_engine::jobs::ENGINE;
 use serde_json::{Value, json};
+use strum::VariantArray;
 
-use super::Common;
-use crate::output::{bold, count, dim, json as print_json};
-use crate::suggest;
-use crate::wiring::{Daybook, block_on};
-use shown::{Shown, explained, gap_line, line};
+use super::CommonArgs;
+use crate::process::block_on;
+use crate::terminal::output::{bold, count, dim, json as print_json};
+use crate::terminal::suggest;
+use crate::wiring::Daybook;
+use render::{JobShown, explanation, gap_line, line};
 
-/// Most jobs that `list` shows to people unless it is asked for more.
+/// Most jobs that `list` shows to people by default.
 const ROWS: usize = 50;
 
-/// Background work, and what each piece of it waits for.
+/// Show background work and what it waits for; retry and cancel it.
 #[derive(Args)]
-pub(crate) struct Jobs {
+pub(crate) struct JobsCommand {
     #[command(subcommand)]
-    what: Option<What>,
+    what: Option<JobsSubcommand>,
 }
 
 #[derive(Subcommand)]
-enum What {
-    /// Jobs that are not done, the next one first
-    List(List),
-    /// All that is known of a job
+enum JobsSubcommand {
+    /// List jobs that are not done, the next one first
+    List(ListJobsCommand),
+    /// Show all fields of a job
     Show {
         /// A session's label, `extract/<session>`, or `consolidate/<scope>`
         job: String,
     },
-    /// Why a job is not done, and what happens next
+    /// Explain why a job is not done, and what happens next
     Explain {
         /// A session's label, `extract/<session>`, or `consolidate/<scope>`
         job: String,
     },
-    /// Try again now, whatever failed before; gaps of the job are taken up again
+    /// Try again now, whatever failed before; gaps of the job are retried, too
     Retry {
         /// Sessions' labels, `extract/<session>`, or `consolidate/<scope>`
         #[arg(required_unless_present = "failed")]
         jobs: Vec<String>,
-        /// All jobs that failed, and all gaps that nobody gave up by hand
+        /// All jobs that failed, and all gaps but those that were made by `cancel`
         #[arg(long, conflicts_with = "jobs")]
         failed: bool,
     },
-    /// Give up what waits: it becomes a gap, which `retry` takes up again
+    /// Give up the waiting events: they become a gap, which `retry` retries
     Cancel {
         /// Sessions' labels, `extract/<session>`, or `consolidate/<scope>`
         #[arg(required = true)]
@@ -60,20 +62,20 @@ enum What {
 
 /// Jobs that are not done, the next one first.
 #[derive(Args, Default)]
-struct List {
-    /// Done ones, too
+struct ListJobsCommand {
+    /// Include jobs that are done
     #[arg(long)]
     all: bool,
-    /// Only those that stand so
+    /// Only jobs with this status
     #[arg(long, value_enum)]
-    state: Option<State>,
+    state: Option<StateFilter>,
     /// Most jobs to show [default: 50; with --json all]
     #[arg(long)]
     limit: Option<usize>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum State {
+enum StateFilter {
     Due,
     Running,
     Waiting,
@@ -82,54 +84,60 @@ enum State {
     Done,
 }
 
-impl State {
-    fn of(standing: &Standing) -> Self {
-        match standing {
-            Standing::Due { .. } => Self::Due,
-            Standing::Running { .. } => Self::Running,
-            Standing::Waiting { .. } => Self::Waiting,
-            Standing::Resting { .. } => Self::Resting,
-            Standing::SetAside => Self::Aside,
-            Standing::Done => Self::Done,
+impl StateFilter {
+    fn of(status: &JobStatus) -> Self {
+        match status {
+            JobStatus::Due { .. } => Self::Due,
+            JobStatus::Running { .. } => Self::Running,
+            JobStatus::Waiting { .. } => Self::Waiting,
+            JobStatus::Resting { .. } => Self::Resting,
+            JobStatus::SetAside => Self::Aside,
+            JobStatus::Done => Self::Done,
         }
     }
 }
 
-impl Jobs {
-    pub(crate) fn run(&self, common: &Common) -> Result<ExitCode> {
+impl JobsCommand {
+    pub(crate) fn run(&self, common: &CommonArgs) -> Result<ExitCode> {
         let daybook = Daybook::open_existing(common)?;
         block_on(async {
             match &self.what {
-                None => list(common, &daybook, &List::default()).await,
-                Some(What::List(asked)) => list(common, &daybook, asked).await,
-                Some(What::Show { job }) => show(common, &daybook, job).await,
-                Some(What::Explain { job }) => explain(common, &daybook, job).await,
-                Some(What::Retry { jobs, failed }) => retry(common, &daybook, jobs, *failed).await,
-                Some(What::Cancel { jobs }) => cancel(common, &daybook, jobs).await,
+                None => list(common, &daybook, &ListJobsCommand::default()).await,
+                Some(JobsSubcommand::List(command)) => list(common, &daybook, command).await,
+                Some(JobsSubcommand::Show { job }) => show(common, &daybook, job).await,
+                Some(JobsSubcommand::Explain { job }) => explain(common, &daybook, job).await,
+                Some(JobsSubcommand::Retry { jobs, failed }) => {
+                    retry(common, &daybook, jobs, *failed).await
+                }
+                Some(JobsSubcommand::Cancel { jobs }) => cancel(common, &daybook, jobs).await,
             }
         })
     }
 }
 
-async fn list(common: &Common, daybook: &Daybook, asked: &List) -> Result<ExitCode> {
+async fn list(
+    common: &CommonArgs,
+    daybook: &Daybook,
+    command: &ListJobsCommand,
+) -> Result<ExitCode> {
     let now = daybook.clock.now();
     let mut jobs: Vec<Job> = Vec::new();
-    for kind in JobKind::ALL {
+    for &kind in JobKind::VARIANTS {
         jobs.extend(daybook.jobs(kind).await?);
     }
-    jobs.retain(|job| match asked.state {
-        Some(state) => State::of(&job.standing(now)) == state,
-        None => asked.all || job.is_ahead(),
+    jobs.retain(|job| match command.state {
+        Some(state) => StateFilter::of(&job.status(now)) == state,
+        None => command.all || job.is_ahead(),
     });
     jobs.sort_by_key(|job| (job.due_at().is_none(), job.due_at(), job.key.to_string()));
     let gaps = daybook.gaps().await?;
-    let most = asked
+    let most = command
         .limit
         .unwrap_or(if common.json { usize::MAX } else { ROWS });
     let hidden = jobs.len().saturating_sub(most);
     jobs.truncate(most);
     if common.json {
-        let jobs: Vec<Shown> = jobs.iter().map(|job| Shown::of(job, now)).collect();
+        let jobs: Vec<JobShown> = jobs.iter().map(|job| JobShown::of(job, now)).collect();
         print_json(&json!({ "jobs": jobs, "hidden": hidden, "gaps": gaps_json(&gaps) }))?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -151,17 +159,17 @@ async fn list(common: &Common, daybook: &Daybook, asked: &List) -> Result<ExitCo
     Ok(ExitCode::SUCCESS)
 }
 
-async fn show(common: &Common, daybook: &Daybook, name: &str) -> Result<ExitCode> {
+async fn show(common: &CommonArgs, daybook: &Daybook, name: &str) -> Result<ExitCode> {
     let job = find::job(daybook, name).await?;
     let now = daybook.clock.now();
     let gaps = find::gaps(daybook, &job.key).await?;
     if common.json {
-        let shown = Shown::of(&job, now);
+        let shown = JobShown::of(&job, now);
         print_json(&json!({ "job": shown, "row": job, "gaps": gaps_json(&gaps) }))?;
         return Ok(ExitCode::SUCCESS);
     }
     anstream::println!("{}", bold(&job.key.to_string()));
-    for (name, value) in shown::rows(daybook, &job, now) {
+    for (name, value) in render::rows(daybook, &job, now) {
         anstream::println!("  {name:<10} {value}");
     }
     for gap in &gaps {
@@ -170,13 +178,13 @@ async fn show(common: &Common, daybook: &Daybook, name: &str) -> Result<ExitCode
     Ok(ExitCode::SUCCESS)
 }
 
-async fn explain(common: &Common, daybook: &Daybook, name: &str) -> Result<ExitCode> {
+async fn explain(common: &CommonArgs, daybook: &Daybook, name: &str) -> Result<ExitCode> {
     let job = find::job(daybook, name).await?;
     let gaps = find::gaps(daybook, &job.key).await?;
     let eligible = find::eligibility(daybook, &job.key).await?;
-    let said = explained(daybook, &job, &gaps, eligible);
+    let said = explanation(daybook, &job, &gaps, eligible);
     if common.json {
-        let shown = Shown::of(&job, daybook.clock.now());
+        let shown = JobShown::of(&job, daybook.clock.now());
         print_json(&json!({ "job": shown, "explanation": said }))?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -188,7 +196,7 @@ async fn explain(common: &Common, daybook: &Daybook, name: &str) -> Result<ExitC
 }
 
 async fn retry(
-    common: &Common,
+    common: &CommonArgs,
     daybook: &Daybook,
     names: &[String],
     failed: bool,
@@ -203,7 +211,7 @@ async fn retry(
                 .filter(|gap| !by_hand(gap))
                 .map(|gap| gap.job),
         );
-        for kind in JobKind::ALL {
+        for &kind in JobKind::VARIANTS {
             let jobs = daybook.jobs(kind).await?.into_iter();
             keys.extend(
                 jobs.filter(|job| job.last_failure.is_some())
@@ -226,7 +234,7 @@ async fn retry(
     if common.json {
         print_json(&json!({ "due": jobs, "gaps_taken_up": gaps }))?;
     } else if jobs == 0 {
-        anstream::println!("Nothing waits, and there is no gap: there is nothing to try again.");
+        anstream::println!("Nothing to retry: no job waits, and there is no gap.");
     } else {
         anstream::println!(
             "{} due now, {} taken up again; `{}` does it.",
@@ -238,7 +246,7 @@ async fn retry(
     Ok(ExitCode::SUCCESS)
 }
 
-async fn cancel(common: &Common, daybook: &Daybook, names: &[String]) -> Result<ExitCode> {
+async fn cancel(common: &CommonArgs, daybook: &Daybook, names: &[String]) -> Result<ExitCode> {
     let mut keys = Vec::new();
     for name in names {
         // All names are looked up before anything is given up.
@@ -254,7 +262,7 @@ async fn cancel(common: &Common, daybook: &Daybook, names: &[String]) -> Result<
         return Ok(ExitCode::SUCCESS);
     }
     if gaps.is_empty() {
-        bail!("nothing waits there: everything is done already");
+        bail!("nothing to cancel: all events of these jobs are done");
     }
     for gap in &gaps {
         anstream::println!("{}", gap_line(gap));
@@ -273,9 +281,9 @@ fn gaps_json(gaps: &[Gap]) -> Vec<Value> {
             "job": gap.job.to_string(),
             "from": gap.from,
             "to": gap.to,
-            "class": gap.failure.class.word(),
+            "class": gap.failure.class.as_str(),
             "why": gap.failure.message,
-            "at": crate::output::rfc3339(gap.at),
+            "at": crate::terminal::output::rfc3339(gap.at),
             "engine": gap.engine,
         })
     });

@@ -1,77 +1,77 @@
-//! `daybook threads context`: what an agent's model is sent.
+//! `daybook threads context`: prints the messages for an agent's model.
 
 use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
-use daybook_engine::working::context::Style;
+use daybook_working::context::ContextStyle;
 
-use super::One;
-use crate::keeper::catch_up;
-use crate::output::json as print_json;
-use crate::threads::{self, ContextAsked, Manner};
+use super::ThreadName;
+use crate::background::catch_up;
+use crate::terminal::output::json as print_json;
+use crate::threads::{self, MessageFormat, ThreadContextQuery};
 use crate::wiring::Daybook;
 
-/// What an agent's model is sent, within its window. Always JSON.
+/// Print the messages for an agent's model, within its window. Always JSON.
 #[derive(Args)]
-pub(super) struct Context {
+pub(super) struct ThreadContextCommand {
     #[command(flatten)]
-    of: One,
+    of: ThreadName,
     /// The model's whole window
     #[arg(long, value_name = "TOKENS")]
     max_tokens: u32,
-    /// Of these, kept free for the answer
+    /// Tokens of the window that are kept free for the answer
     #[arg(long, value_name = "TOKENS", default_value_t = 1024)]
     answer_tokens: u32,
-    /// Of these, taken by the schemas of tools
+    /// Tokens of the window that the schemas of tools take
     #[arg(long, value_name = "TOKENS", default_value_t = 0)]
     tools_tokens: u32,
     /// The system prompt, or @ and the file that holds it
     #[arg(long, value_name = "TEXT|@FILE")]
     system: Option<String>,
-    /// Put in what memory says about this
+    /// Include what memory holds about this question
     #[arg(long, value_name = "QUESTION")]
     recall: Option<String>,
-    /// Whose way of writing messages
-    #[arg(long, value_enum, default_value_t = Way::Neutral)]
-    wire: Way,
+    /// The format of the messages
+    #[arg(long, value_enum, default_value_t = WireArg::Neutral)]
+    wire: WireArg,
     /// How calls are written: as tool use, or as text in elements
-    #[arg(long, value_enum, default_value_t = Calls::Native)]
-    style: Calls,
+    #[arg(long, value_enum, default_value_t = StyleArg::Native)]
+    style: StyleArg,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum Way {
+enum WireArg {
     Openai,
     Anthropic,
     Neutral,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum Calls {
+enum StyleArg {
     Native,
     Tagged,
 }
 
-impl Context {
+impl ThreadContextCommand {
     pub(super) async fn run(&self, daybook: &Daybook) -> Result<()> {
         if self.recall.is_some() {
             catch_up(daybook).await?;
         }
         let thread = threads::find(daybook, &self.of.thread).await?;
-        let asked = ContextAsked {
+        let asked = ThreadContextQuery {
             max_tokens: self.max_tokens,
             answer_tokens: self.answer_tokens,
             tools_tokens: self.tools_tokens,
             system: self.system()?,
             recall: self.recall.clone(),
             exclude: Vec::new(),
-            manner: match self.wire {
-                Way::Openai => Manner::OpenAi,
-                Way::Anthropic => Manner::Anthropic,
-                Way::Neutral => Manner::Neutral,
+            format: match self.wire {
+                WireArg::Openai => MessageFormat::OpenAi,
+                WireArg::Anthropic => MessageFormat::Anthropic,
+                WireArg::Neutral => MessageFormat::Neutral,
             },
             style: match self.style {
-                Calls::Native => Style::Native,
-                Calls::Tagged => Style::Tagged,
+                StyleArg::Native => ContextStyle::Native,
+                StyleArg::Tagged => ContextStyle::Tagged,
             },
         };
         print_json(&threads::context(daybook, &thread, &asked).await?)

@@ -1,7 +1,7 @@
-//! `daybook threads dispatch`: events in, line by line, and what each came to.
+//! `daybook threads dispatch`: stores events, line by line, and prints the result of each.
 //!
 //! Each line is answered before the next one is read, so that a program may hold both ends of the pipe. A
-//! line that is no event stores nothing, and those behind it go on.
+//! line that is no event stores nothing, and the lines behind it are processed all the same.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -12,13 +12,13 @@ use anyhow::{Context as _, Result};
 use clap::Args;
 use daybook_domain::SessionId;
 use daybook_domain::working::ThreadEvent;
-use daybook_engine::working::manager::MemoryManager;
+use daybook_working::manager::MemoryManager;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use super::One;
-use crate::logging::complain;
-use crate::threads::{self, Applied};
+use super::ThreadName;
+use crate::terminal::logging::print_error;
+use crate::threads::{self, EventResult};
 use crate::wiring::Daybook;
 
 /// Longest line, in bytes. What an event holds beyond a fraction of that is cut anyway.
@@ -26,31 +26,31 @@ const LINE: usize = 8 * 1024 * 1024;
 /// Lines that are read ahead.
 const AHEAD: usize = 16;
 
-/// Store events, one JSON object on each line, and say what each came to. Always JSON, a line for each.
+/// Store events, one JSON object on each line, and print the result of each. Always JSON, a line for each.
 #[derive(Args)]
-pub(super) struct Dispatch {
+pub(super) struct DispatchCommand {
     #[command(flatten)]
-    of: One,
-    /// Where the events are [default: -, standard input]
+    of: ThreadName,
+    /// The file with the events [default: -, standard input]
     #[arg(value_name = "FILE")]
     file: Option<String>,
-    /// Say that they are on disk, and wait for nothing else; nothing is compacted unasked
+    /// Wait only until they are on disk; nothing is compacted automatically
     #[arg(long)]
     no_wait: bool,
 }
 
-/// A line that was read; nothing of one that is too long.
-type Line = io::Result<Option<Vec<u8>>>;
+/// A line that was read; `None` for one that is too long.
+type ReadLine = io::Result<Option<Vec<u8>>>;
 
-impl Dispatch {
+impl DispatchCommand {
     pub(super) async fn run(&self, daybook: &Daybook) -> Result<ExitCode> {
         let thread = threads::find(daybook, &self.of.thread).await?;
         let manager = match self.no_wait {
-            true => daybook.manager_with(false)?,
-            false => daybook.manager()?,
+            true => daybook.new_thread_manager(false)?,
+            false => daybook.thread_manager()?,
         };
-        // Whether there is such a thread is known before anything is read.
-        threads::is_there(&manager, &thread).await?;
+        // A missing thread is an error before anything is read.
+        threads::check_exists(&manager, &thread).await?;
         let mut lines = self.lines()?;
         let (mut number, mut all_fine) = (0, true);
         while let Some(line) = lines.recv().await {
@@ -63,10 +63,10 @@ impl Dispatch {
                 continue;
             }
             let answer = match event(daybook, line.as_deref()) {
-                Ok(event) => self.store(&manager, &thread, event).await,
+                Ok(event) => self.store(daybook, &manager, &thread, event).await,
                 Err(why) => Err(anyhow::Error::msg(why)),
             };
-            all_fine &= say(number, answer)?;
+            all_fine &= print_results(number, answer)?;
         }
         threads::settle(&manager, &thread).await?;
         Ok(match all_fine {
@@ -77,18 +77,19 @@ impl Dispatch {
 
     async fn store(
         &self,
+        daybook: &Daybook,
         manager: &MemoryManager,
         thread: &SessionId,
         event: ThreadEvent,
-    ) -> Result<Vec<Applied>> {
+    ) -> Result<Vec<EventResult>> {
         match self.no_wait {
-            true => threads::append(manager, thread, &[event]).await,
-            false => threads::dispatch(manager, thread, &[event], Duration::MAX).await,
+            true => threads::append(daybook, manager, thread, &[event]).await,
+            false => threads::dispatch(daybook, manager, thread, &[event], Duration::MAX).await,
         }
     }
 
-    /// Lines as they come, read on a thread of their own: compactions go on while nobody writes.
-    fn lines(&self) -> Result<mpsc::Receiver<Line>> {
+    /// Reads lines on a thread of its own, so that compactions continue while no line arrives.
+    fn lines(&self) -> Result<mpsc::Receiver<ReadLine>> {
         let input: Box<dyn Read + Send> = match self.file.as_deref() {
             None | Some("-") => Box::new(io::stdin()),
             Some(file) => {
@@ -109,7 +110,7 @@ impl Dispatch {
     }
 }
 
-/// The next line without its end; nothing at the end of all.
+/// The next line without its end; `None` at the end of the input.
 fn next(input: &mut impl BufRead) -> io::Result<Option<Option<Vec<u8>>>> {
     let mut line = Vec::new();
     let read = input.take(LINE as u64 + 1).read_until(b'\n', &mut line)?;
@@ -128,11 +129,11 @@ fn event(daybook: &Daybook, line: Option<&[u8]>) -> Result<ThreadEvent, String> 
     let line = line.ok_or_else(|| format!("it is longer than {LINE} bytes"))?;
     let value: Value =
         serde_json::from_slice(line).map_err(|error| format!("it is no JSON: {error}"))?;
-    threads::event(value, daybook.clock.now())
+    threads::event_from_json(value, daybook.clock.now())
 }
 
-/// Answers a line; whether all was well.
-fn say(number: u64, answer: Result<Vec<Applied>>) -> Result<bool> {
+/// Prints the results of a line. Returns whether all events were applied without an error.
+fn print_results(number: u64, answer: Result<Vec<EventResult>>) -> Result<bool> {
     let mut out = io::stdout().lock();
     let error = match answer {
         Ok(applied) => {
@@ -141,7 +142,7 @@ fn say(number: u64, answer: Result<Vec<Applied>>) -> Result<bool> {
                 serde_json::to_writer(&mut out, &one)?;
                 out.write_all(b"\n")?;
                 if let Some(note) = one.note {
-                    complain(&format!("line {number}: {note}"));
+                    print_error(&format!("line {number}: {note}"));
                 }
                 error = one.error;
             }
@@ -155,7 +156,7 @@ fn say(number: u64, answer: Result<Vec<Applied>>) -> Result<bool> {
     };
     out.flush()?;
     if let Some(error) = &error {
-        complain(&format!("line {number}: {error}"));
+        print_error(&format!("line {number}: {error}"));
     }
     Ok(error.is_none())
 }

@@ -1,40 +1,40 @@
-//! Whatever a provider does, memory stays as it was or becomes right, the job knows what to do, and the
-//! person is told.
+//! On every fault of a provider, memory stays as it was or becomes right, the job gets the right failure class, and
+//! the person sees a message.
 
 use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use daybook_domain::model::ToolCall;
-use daybook_testkit::llm_server::{Asked, Behaviour, LlmServer, RetryAfter, Script};
+use daybook_testkit::llm_server::{Behaviour, LlmServer, RecordedRequest, RetryAfter, Script};
 use serde_json::{Value, json};
 
-use super::{KEY, parrot, place, provider};
-use crate::fixture::Place;
+use super::{KEY, place, provider, repeat_first_words};
+use crate::fixture::TestPlace;
 
-/// What a fault ends in.
+/// The outcome of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ends {
-    /// The provider is out: it is tried later and costs no try.
+enum FaultOutcome {
+    /// The provider is unavailable: the call is tried later and costs no try.
     Outage,
-    /// Something is wrong with this part of the session, or with what is said about it.
+    /// Something is wrong with this part of the session, or with the model's answer about it.
     Content,
-    /// It was cured within the question.
+    /// A retry within the request succeeded.
     Learned,
 }
 
-/// A provider that does `fault` until it is mended, and repeats the person's words from then on.
-struct Patient {
+/// A provider that does `fault` until `mended` is set, and repeats the person's words from then on.
+struct FaultyProvider {
     server: LlmServer,
     mended: Arc<AtomicBool>,
 }
 
-impl Patient {
-    fn with(fault: impl Fn(&Asked) -> Behaviour + Send + Sync + 'static) -> Self {
+impl FaultyProvider {
+    fn with(fault: impl Fn(&RecordedRequest) -> Behaviour + Send + Sync + 'static) -> Self {
         let mended = Arc::new(AtomicBool::new(false));
         let is_mended = Arc::clone(&mended);
         let script = Script::answering(move |asked| match is_mended.load(Ordering::SeqCst) {
-            true => parrot(asked),
+            true => repeat_first_words(asked),
             false => fault(asked),
         });
         Self {
@@ -44,7 +44,7 @@ impl Patient {
     }
 }
 
-fn run(place: &Place, arguments: &[&str]) -> (bool, String) {
+fn run(place: &TestPlace, arguments: &[&str]) -> (bool, String) {
     let output = place
         .daybook(arguments)
         .env("HOME_KEY", KEY)
@@ -56,7 +56,7 @@ fn run(place: &Place, arguments: &[&str]) -> (bool, String) {
     (output.status.success(), said)
 }
 
-fn take_in(place: &Place) {
+fn import_sample(place: &TestPlace) {
     let root = place.root().display().to_string();
     let (taken, said) = run(
         place,
@@ -66,23 +66,23 @@ fn take_in(place: &Place) {
 }
 
 /// Memory of a place where nothing went wrong.
-fn undisturbed() -> Vec<(String, String)> {
-    let server = LlmServer::start(Script::answering(parrot));
+fn memory_without_faults() -> Vec<(String, String)> {
+    let server = LlmServer::start(Script::answering(repeat_first_words));
     let place = place(&provider("openai", &server));
-    take_in(&place);
+    import_sample(&place);
     assert!(run(&place, &["update", "--all"]).0);
-    own(&place)
+    project_memory(&place)
 }
 
 /// Memory of the projects: the chat of the sample is called after its folder, which differs.
-fn own(place: &Place) -> Vec<(String, String)> {
+fn project_memory(place: &TestPlace) -> Vec<(String, String)> {
     let mut files = place.memory();
     files.retain(|file| file.0.starts_with("projects/"));
     files
 }
 
 /// Sessions, those of them that are covered, and gaps.
-fn counts(place: &Place) -> (u64, u64, usize) {
+fn counts(place: &TestPlace) -> (u64, u64, usize) {
     let status = place.json(&["status"]);
     let sessions = &status["sessions"];
     let count = |name: &str| sessions[name].as_u64().expect("a number");
@@ -93,24 +93,24 @@ fn counts(place: &Place) -> (u64, u64, usize) {
 #[track_caller]
 fn check(
     name: &str,
-    fault: impl Fn(&Asked) -> Behaviour + Send + Sync + 'static,
-    ends: Ends,
+    fault: impl Fn(&RecordedRequest) -> Behaviour + Send + Sync + 'static,
+    outcome: FaultOutcome,
     told: &str,
 ) {
-    let patient = Patient::with(fault);
-    let place = place(&provider("openai", &patient.server));
-    take_in(&place);
+    let provider_under_test = FaultyProvider::with(fault);
+    let place = place(&provider("openai", &provider_under_test.server));
+    import_sample(&place);
     let (succeeded, said) = run(&place, &["update", "--all"]);
     let jobs = place.json(&["jobs"]);
-    match ends {
-        Ends::Learned => assert!(succeeded, "{name}: {said}"),
-        Ends::Outage | Ends::Content => {
+    match outcome {
+        FaultOutcome::Learned => assert!(succeeded, "{name}: {said}"),
+        FaultOutcome::Outage | FaultOutcome::Content => {
             assert!(!succeeded && said.contains(told), "{name}: {said}");
             assert!(
-                own(&place).is_empty(),
+                project_memory(&place).is_empty(),
                 "{name}: nothing was learned, so nothing is written"
             );
-            let class = if ends == Ends::Outage {
+            let class = if outcome == FaultOutcome::Outage {
                 "outage"
             } else {
                 "content"
@@ -124,14 +124,14 @@ fn check(
             );
         }
     }
-    patient.mended.store(true, Ordering::SeqCst);
+    provider_under_test.mended.store(true, Ordering::SeqCst);
     assert!(run(&place, &["jobs", "retry", "--failed"]).0, "{name}");
     let (succeeded, said) = run(&place, &["update", "--all"]);
     assert!(succeeded, "{name}: {said}");
     let (all, covered, gaps) = counts(&place);
     assert_eq!((covered, gaps), (all, 0), "{name}");
-    if ends != Ends::Learned {
-        assert_eq!(own(&place), undisturbed(), "{name}");
+    if outcome != FaultOutcome::Learned {
+        assert_eq!(project_memory(&place), memory_without_faults(), "{name}");
     }
 }
 
@@ -140,26 +140,31 @@ fn an_outage_of_a_provider_waits_and_costs_no_try() {
     check(
         "hang up",
         |_| Behaviour::HangUp,
-        Ends::Outage,
+        FaultOutcome::Outage,
         "could not be reached",
     );
     check(
         "500",
         |_| Behaviour::ServerError(500),
-        Ends::Outage,
+        FaultOutcome::Outage,
         "could not be reached",
     );
-    let limited = |_: &Asked| Behaviour::RateLimit {
+    let limited = |_: &RecordedRequest| Behaviour::RateLimit {
         retry_after: Some(RetryAfter::Seconds(0)),
     };
-    check("429", limited, Ends::Outage, "could not be reached");
+    check("429", limited, FaultOutcome::Outage, "could not be reached");
     check(
         "page",
         |_| Behaviour::HtmlError(502),
-        Ends::Outage,
+        FaultOutcome::Outage,
         "could not be reached",
     );
-    check("key", |_| Behaviour::Denied, Ends::Outage, "check its key");
+    check(
+        "key",
+        |_| Behaviour::Denied,
+        FaultOutcome::Outage,
+        "check its key",
+    );
 }
 
 #[test]
@@ -167,49 +172,49 @@ fn an_answer_that_is_no_good_changes_nothing() {
     check(
         "cut off",
         |_| Behaviour::CutOff,
-        Ends::Content,
+        FaultOutcome::Content,
         "nothing was kept of it",
     );
     check(
         "malformed",
         |_| Behaviour::Malformed,
-        Ends::Content,
+        FaultOutcome::Content,
         "nothing was kept of it",
     );
     check(
         "prose",
         |_| Behaviour::answer("I remember it all."),
-        Ends::Content,
+        FaultOutcome::Content,
         "nothing was kept of it",
     );
     check(
         "refused",
         |_| Behaviour::Refuse("I would rather not.".to_owned()),
-        Ends::Content,
+        FaultOutcome::Content,
         "refuses to answer",
     );
     check(
         "over-long",
         |_| Behaviour::OverLong(9 * 1024 * 1024),
-        Ends::Content,
+        FaultOutcome::Content,
         "nothing was kept of it",
     );
     check(
         "filtered",
         |_| Behaviour::Filtered("{\"observations\": [".to_owned()),
-        Ends::Content,
+        FaultOutcome::Content,
         "nothing was kept of it",
     );
     check(
         "empty",
         |_| Behaviour::answer(""),
-        Ends::Content,
+        FaultOutcome::Content,
         "nothing was kept of it",
     );
     check(
         "too long",
         |_| Behaviour::TooLong,
-        Ends::Content,
+        FaultOutcome::Content,
         "too long",
     );
 }
@@ -217,31 +222,31 @@ fn an_answer_that_is_no_good_changes_nothing() {
 #[test]
 fn what_can_be_cured_within_a_question_is() {
     let first = AtomicUsize::new(0);
-    let schema = move |asked: &Asked| match first.fetch_add(1, Ordering::SeqCst) {
+    let schema = move |asked: &RecordedRequest| match first.fetch_add(1, Ordering::SeqCst) {
         0 => Behaviour::RejectsSchema,
-        _ => parrot(asked),
+        _ => repeat_first_words(asked),
     };
-    check("schema", schema, Ends::Learned, "");
+    check("schema", schema, FaultOutcome::Learned, "");
     let turns = AtomicUsize::new(0);
-    let repaired = move |asked: &Asked| match turns.fetch_add(1, Ordering::SeqCst) {
+    let repaired = move |asked: &RecordedRequest| match turns.fetch_add(1, Ordering::SeqCst) {
         0 => Behaviour::answer("Here you are: {\"observations\": []"),
-        _ => parrot(asked),
+        _ => repeat_first_words(asked),
     };
-    check("repair", repaired, Ends::Learned, "");
-    let thoughts = |asked: &Asked| match parrot(asked) {
+    check("repair", repaired, FaultOutcome::Learned, "");
+    let thoughts = |asked: &RecordedRequest| match repeat_first_words(asked) {
         Behaviour::AnswerJson(answer) => Behaviour::Thinks {
             thoughts: "{\"observations\": \"none\"}".to_owned(),
             then: answer.to_string(),
         },
         other => other,
     };
-    check("thoughts", thoughts, Ends::Learned, "");
+    check("thoughts", thoughts, FaultOutcome::Learned, "");
 }
 
-/// What stands in the transcript is material, whatever the model makes of it.
+/// A transcript is data: instructions in it are not followed, whatever the model answers.
 #[test]
 fn a_model_that_obeys_a_transcript_teaches_nothing() {
-    let obedient = |asked: &Asked| {
+    let obedient = |asked: &RecordedRequest| {
         let numbers = asked.text();
         let number = numbers.lines().filter_map(|line| line.strip_prefix('['));
         let number = number
@@ -257,7 +262,7 @@ fn a_model_that_obeys_a_transcript_teaches_nothing() {
     };
     let server = LlmServer::start(Script::answering(obedient));
     let place = place(&provider("openai", &server));
-    take_in(&place);
+    import_sample(&place);
     let (succeeded, said) = run(&place, &["update", "--all"]);
     assert!(succeeded, "{said}");
     assert!(server.requests() > 0);
@@ -271,17 +276,17 @@ fn a_model_that_obeys_a_transcript_teaches_nothing() {
     );
 }
 
-/// Tools that nobody offered are not called, and nothing is believed that comes with them.
+/// Tools that were not offered are not called, and the text that comes with their calls is not kept.
 #[test]
 fn a_model_that_calls_tools_unasked_is_not_obeyed() {
-    let calls = |_: &Asked| {
+    let calls = |_: &RecordedRequest| {
         Behaviour::Calls(vec![ToolCall {
             id: "1".to_owned(),
             name: "run_shell".to_owned(),
             arguments: "{}".to_owned(),
         }])
     };
-    check("tools", calls, Ends::Content, "");
+    check("tools", calls, FaultOutcome::Content, "");
 }
 
 #[test]
@@ -289,22 +294,22 @@ fn sixteen_workers_and_every_fault_lose_nothing_double_nothing_and_pass_no_cap()
     const WORKERS: usize = 16;
     const CAP: u64 = 3_000_000;
     let count = AtomicUsize::new(0);
-    let unsteady = move |asked: &Asked| match count.fetch_add(1, Ordering::SeqCst) % 8 {
+    let unsteady = move |asked: &RecordedRequest| match count.fetch_add(1, Ordering::SeqCst) % 8 {
         0 => Behaviour::HangUp,
         1 => Behaviour::ServerError(500),
         2 => Behaviour::CutOff,
         3 => Behaviour::RateLimit { retry_after: None },
         4 => Behaviour::answer("no JSON at all"),
-        5 => parrot(asked).without_usage(),
-        _ => parrot(asked),
+        5 => repeat_first_words(asked).without_usage(),
+        _ => repeat_first_words(asked),
     };
-    let patient = Patient::with(unsteady);
+    let provider_under_test = FaultyProvider::with(unsteady);
     let caps = format!(
         "{}[caps]\nday = {{ tokens = {CAP} }}\n",
-        provider("openai", &patient.server)
+        provider("openai", &provider_under_test.server)
     );
     let place = place(&caps);
-    take_in(&place);
+    import_sample(&place);
     let workers: Vec<_> = (0..WORKERS)
         .map(|_| {
             let mut worker = place.daybook(&["update", "--all"]);
@@ -318,20 +323,20 @@ fn sixteen_workers_and_every_fault_lose_nothing_double_nothing_and_pass_no_cap()
     for mut worker in workers {
         worker.wait().expect("a process of ours");
     }
-    patient.mended.store(true, Ordering::SeqCst);
+    provider_under_test.mended.store(true, Ordering::SeqCst);
     assert!(run(&place, &["jobs", "retry", "--failed"]).0);
     let (succeeded, said) = run(&place, &["update", "--all"]);
     assert!(succeeded, "{said}");
     let (all, covered, gaps) = counts(&place);
     assert_eq!((covered, gaps), (all, 0));
-    assert_eq!(own(&place), undisturbed());
+    assert_eq!(project_memory(&place), memory_without_faults());
     let spend = place.json(&["spend"]);
     let spent = &spend["all"];
     let of = |at: &Value| at.as_u64().unwrap_or_else(|| panic!("{spend}"));
     assert!(
-        patient.server.most_at_once() <= 4,
+        provider_under_test.server.most_concurrent_requests() <= 4,
         "{}",
-        patient.server.most_at_once()
+        provider_under_test.server.most_concurrent_requests()
     );
     let total = of(&spent["input"]) + of(&spent["output"]) + of(&spent["reserved"]["tokens"]);
     assert!(total <= CAP, "{spend}");

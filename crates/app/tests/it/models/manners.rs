@@ -1,14 +1,14 @@
-//! Every manner of asking, and what happens at a cap, as whoever runs the command sees it.
+//! Every request mode, and the behaviour at a cap, as the person at the command line sees it.
 
 use daybook_domain::model::ToolCall;
-use daybook_testkit::llm_server::{Asked, AskedForm, Behaviour, LlmServer, Script};
+use daybook_testkit::llm_server::{Behaviour, LlmServer, RecordedRequest, RequestedForm, Script};
 use serde_json::json;
 
-use super::{parrot, place, provider, say};
-use crate::fixture::Place;
+use super::{place, provider, repeat_first_words, stdout_of};
+use crate::fixture::TestPlace;
 
 /// The first words of the person, however they are shown.
-fn first_words(asked: &Asked) -> Option<String> {
+fn first_words(asked: &RecordedRequest) -> Option<String> {
     let text = asked.text();
     let (_, shown) = text.split_once("<transcript>\n")?;
     let mut lines = shown.lines();
@@ -28,8 +28,8 @@ fn first_words(asked: &Asked) -> Option<String> {
     None
 }
 
-/// A model that answers in whatever form it is asked for; with tools, it looks around first.
-fn polyglot(asked: &Asked) -> Behaviour {
+/// A model that answers in the requested form; with tools, it lists entities first.
+fn answer_in_requested_form(asked: &RecordedRequest) -> Behaviour {
     let words = first_words(asked);
     let called = asked
         .messages
@@ -41,17 +41,17 @@ fn polyglot(asked: &Asked) -> Behaviour {
             name: "memory_list_entities".to_owned(),
             arguments: "{}".to_owned(),
         }]),
-        AskedForm::Schema(schema) if schema["properties"]["observations"].is_null() => {
+        RequestedForm::Schema(schema) if schema["properties"]["observations"].is_null() => {
             let words = words.unwrap_or_default();
             Behaviour::AnswerJson(json!({
                 "rollout_summary": words, "rollout_slug": "what_was_said_first", "raw_memory": words,
             }))
         }
-        AskedForm::Schema(_) => parrot(asked),
-        AskedForm::Json | AskedForm::Free if asked.text().contains("NO_REPLY") => {
+        RequestedForm::Schema(_) => repeat_first_words(asked),
+        RequestedForm::Json | RequestedForm::Free if asked.text().contains("NO_REPLY") => {
             Behaviour::answer(words.map_or("NO_REPLY".to_owned(), |words| format!("- {words}")))
         }
-        AskedForm::Json | AskedForm::Free => Behaviour::answer(match words {
+        RequestedForm::Json | RequestedForm::Free => Behaviour::answer(match words {
             None => "<observations/>".to_owned(),
             Some(words) => format!(
                 "<observations><observation><text>{words}</text><context>At the beginning.\
@@ -61,9 +61,9 @@ fn polyglot(asked: &Asked) -> Behaviour {
     }
 }
 
-fn take_in(place: &Place) {
+fn import_sample(place: &TestPlace) {
     let root = place.root().display().to_string();
-    say(
+    stdout_of(
         place,
         &["import", "--sample", "--no-process", "--root", &root],
     );
@@ -71,13 +71,13 @@ fn take_in(place: &Place) {
 
 #[track_caller]
 fn check_profile(profile: &str) {
-    let server = LlmServer::start(Script::answering(polyglot));
+    let server = LlmServer::start(Script::answering(answer_in_requested_form));
     let place = place(&format!(
         "profile = \"{profile}\"\n{}",
         provider("openai", &server)
     ));
-    take_in(&place);
-    say(&place, &["update", "--all"]);
+    import_sample(&place);
+    stdout_of(&place, &["update", "--all"]);
     let status = place.json(&["status"]);
     assert_eq!(
         status["sessions"]["covered"], status["sessions"]["all"],
@@ -111,13 +111,13 @@ fn the_sample_is_read_in_the_manner_of_mindroom() {
     check_profile("mindroom");
 }
 
-/// Says nothing of what it cost, so that the worst case stays spent.
-fn unbilled(asked: &Asked) -> Behaviour {
-    parrot(asked).without_usage()
+/// Answers without usage, so that the worst case stays spent.
+fn answer_without_usage(asked: &RecordedRequest) -> Behaviour {
+    repeat_first_words(asked).without_usage()
 }
 
-/// A place whose model may be asked about some of its sessions today.
-fn capped(server: &LlmServer, at_cap: &str) -> Place {
+/// A place whose cap has room for some of its sessions today.
+fn place_with_cap(server: &LlmServer, at_cap: &str) -> TestPlace {
     let caps = "[caps]\nday = { tokens = 40_000 }\n";
     let settings = format!("at_cap = \"{at_cap}\"\nanswer_tokens = 1_024\nparallel = 1\n");
     place(&format!("{settings}{}{caps}", provider("openai", server)))
@@ -128,33 +128,33 @@ const ROOM: [&str; 2] = ["--set", "caps={ day = { tokens = 100_000_000 } }"];
 
 #[test]
 fn at_a_cap_work_waits_and_goes_on_when_there_is_room() {
-    let server = LlmServer::start(Script::answering(unbilled));
-    let place = capped(&server, "wait");
-    take_in(&place);
-    let said = say(&place, &["update", "--all"]);
+    let server = LlmServer::start(Script::answering(answer_without_usage));
+    let place = place_with_cap(&server, "wait");
+    import_sample(&place);
+    let said = stdout_of(&place, &["update", "--all"]);
     assert!(
         said.contains("at the cap of 40000 tokens for a tenant per day"),
         "{said}"
     );
     let asked = server.requests();
-    let covered = |place: &Place| place.json(&["status"])["sessions"]["covered"].clone();
+    let covered = |place: &TestPlace| place.json(&["status"])["sessions"]["covered"].clone();
     assert!(asked > 0 && asked < 5, "{asked}");
     assert_eq!(covered(&place), asked);
-    // Another run asks no more than there is room for.
-    say(&place, &["update", "--all"]);
+    // Another run sends no more than there is room for.
+    stdout_of(&place, &["update", "--all"]);
     assert_eq!(server.requests(), asked);
     assert_eq!(place.json(&["status"])["gaps"], json!([]));
 
-    say(&place, &[&["update", "--all"], &ROOM[..]].concat());
+    stdout_of(&place, &[&["update", "--all"], &ROOM[..]].concat());
     assert_eq!((server.requests(), covered(&place)), (5, json!(5)));
 }
 
 #[test]
 fn at_a_cap_sessions_are_quoted_and_read_by_the_model_later() {
-    let server = LlmServer::start(Script::answering(unbilled));
-    let place = capped(&server, "stand_in");
-    take_in(&place);
-    say(&place, &["update", "--all"]);
+    let server = LlmServer::start(Script::answering(answer_without_usage));
+    let place = place_with_cap(&server, "stand_in");
+    import_sample(&place);
+    stdout_of(&place, &["update", "--all"]);
     let asked = server.requests();
     assert!(asked > 0 && asked < 5, "{asked}");
     let status = place.json(&["status"]);
@@ -169,21 +169,21 @@ fn at_a_cap_sessions_are_quoted_and_read_by_the_model_later() {
     };
     assert!(headings().contains("without a model"), "{}", headings());
 
-    let said = say(&place, &[&["update", "--redo"], &ROOM[..]].concat());
+    let said = stdout_of(&place, &[&["update", "--redo"], &ROOM[..]].concat());
     assert!(server.requests() >= 5, "{said}");
     assert!(!headings().contains("without a model"), "{}", headings());
     // Once: nothing is left that another extractor made.
     let asked = server.requests();
-    say(&place, &[&["update", "--redo"], &ROOM[..]].concat());
+    stdout_of(&place, &[&["update", "--redo"], &ROOM[..]].concat());
     assert_eq!(server.requests(), asked);
 }
 
-/// What is due is read by whoever works in the background, not by whoever waits for an answer.
+/// Due sessions are read by background work, not by a command that answers a question.
 #[test]
 fn a_question_that_is_asked_meanwhile_waits_for_no_model() {
-    let server = LlmServer::start(Script::answering(parrot));
+    let server = LlmServer::start(Script::answering(repeat_first_words));
     let place = place(&provider("openai", &server));
-    take_in(&place);
+    import_sample(&place);
     let transcript = place.write("told.jsonl", "");
     let notice = json!({
         "session_id": "told",
@@ -191,8 +191,8 @@ fn a_question_that_is_asked_meanwhile_waits_for_no_model() {
         "hook_event_name": "SessionEnd",
     });
     place.hook("claude-code", &notice.to_string());
-    say(&place, &["recall", "cache"]);
+    stdout_of(&place, &["recall", "cache"]);
     assert_eq!(server.requests(), 0);
-    say(&place, &["update"]);
+    stdout_of(&place, &["update"]);
     assert!(server.requests() > 0, "it was due all the time");
 }

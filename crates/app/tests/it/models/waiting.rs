@@ -6,21 +6,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use daybook_testkit::llm_server::{Behaviour, LlmServer, Script};
 use serde_json::Value;
 
-use super::{KEY, parrot, place, provider};
-use crate::fixture::Place;
+use super::{KEY, place, provider, repeat_first_words};
+use crate::fixture::TestPlace;
 
 const HOUR: i64 = 3_600;
 
-/// A place whose provider asks to be left alone in `headers` until `mended` is set.
-fn limited(
+/// A place whose provider sends `headers` that demand a pause, until `mended` is set.
+fn rate_limited_place(
     headers: Vec<(&'static str, String)>,
     more: &str,
-) -> (Place, LlmServer, Arc<AtomicBool>) {
+) -> (TestPlace, LlmServer, Arc<AtomicBool>) {
     let mended = Arc::new(AtomicBool::new(false));
     let is_mended = Arc::clone(&mended);
     let server = LlmServer::start(Script::answering(move |asked| {
         match is_mended.load(Ordering::SeqCst) {
-            true => parrot(asked),
+            true => repeat_first_words(asked),
             false => Behaviour::Raw {
                 status: 429,
                 headers: headers.clone(),
@@ -35,7 +35,7 @@ fn limited(
     (place, server, mended)
 }
 
-fn run(place: &Place, arguments: &[&str]) -> (bool, String) {
+fn run(place: &TestPlace, arguments: &[&str]) -> (bool, String) {
     let output = place
         .daybook(arguments)
         .env("HOME_KEY", KEY)
@@ -48,7 +48,7 @@ fn run(place: &Place, arguments: &[&str]) -> (bool, String) {
     )
 }
 
-fn import_sample(place: &Place) {
+fn import_sample(place: &TestPlace) {
     let root = place.root().display().to_string();
     let (imported, output) = run(
         place,
@@ -58,7 +58,7 @@ fn import_sample(place: &Place) {
 }
 
 /// The longest wait of a session after the last failure, in seconds.
-fn longest_wait(place: &Place) -> i64 {
+fn longest_wait(place: &TestPlace) -> i64 {
     let jobs = place.json(&["jobs", "list", "--state", "waiting"]);
     let due = |job: &Value| {
         let at: jiff::Timestamp = job["due_at"].as_str()?.parse().ok()?;
@@ -74,7 +74,7 @@ fn check(headers: &[(&'static str, &str)], more: &str, from: i64, to: i64) {
     let headers = headers
         .iter()
         .map(|(name, value)| (*name, (*value).to_owned()));
-    let (place, _server, _) = limited(headers.collect(), more);
+    let (place, _server, _) = rate_limited_place(headers.collect(), more);
     import_sample(&place);
     assert!(!run(&place, &["update", "--all"]).0);
     let wait = longest_wait(&place);
@@ -102,7 +102,7 @@ fn no_header_of_a_provider_parks_work_for_longer_than_an_hour() {
 #[test]
 fn status_shows_what_waits_for_whom_and_an_update_tries_it_at_once() {
     let headers = vec![("retry-after", "99999999999".to_owned())];
-    let (place, server, mended) = limited(headers, "");
+    let (place, server, mended) = rate_limited_place(headers, "");
     import_sample(&place);
     assert!(!run(&place, &["update", "--all"]).0);
     let status = place.json(&["status"]);
@@ -117,7 +117,7 @@ fn status_shows_what_waits_for_whom_and_an_update_tries_it_at_once() {
         wait["until"].is_string() && wait["why"].is_string(),
         "{status}"
     );
-    let text = place.say(&["status"]);
+    let text = place.stdout(&["status"]);
     assert!(
         text.contains("5 sessions wait for home/small-1, until "),
         "{text}"
@@ -138,7 +138,7 @@ fn status_shows_what_waits_for_whom_and_an_update_tries_it_at_once() {
 /// An update in the background, as hosts ask for after each turn, leaves a provider alone.
 #[test]
 fn an_update_that_nobody_waits_for_leaves_an_outage_alone() {
-    let (place, server, _) = limited(vec![("retry-after", "600".to_owned())], "");
+    let (place, server, _) = rate_limited_place(vec![("retry-after", "600".to_owned())], "");
     import_sample(&place);
     assert!(!run(&place, &["update", "--all"]).0);
     let asked = server.requests();
@@ -148,7 +148,7 @@ fn an_update_that_nobody_waits_for_leaves_an_outage_alone() {
 
 #[test]
 fn an_import_says_who_is_asked_and_counts_each_session_once() {
-    let (place, _server, mended) = limited(Vec::new(), "");
+    let (place, _server, mended) = rate_limited_place(Vec::new(), "");
     let root = place.root().display().to_string();
     let (_, output) = run(&place, &["import", "--sample", "--root", &root]);
     assert!(

@@ -1,6 +1,6 @@
 //! Everything at once: workers of three machines are killed and started again while importers add
-//! sessions, the server they share ends five times and stands still once, and connections are cut.
-//! Afterwards nothing is missing, nothing is there twice, and all machines have the same files.
+//! sessions, the server they share ends five times and freezes once, and connections are cut.
+//! Afterwards nothing is missing, nothing is stored twice, and all machines have the same files.
 //!
 //! What happens, and in which order, comes from a seed; how it falls in with what the processes do
 //! just then does not. For longer runs,
@@ -14,11 +14,11 @@ use std::ops::Range;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use daybook_testkit::postgres::{self, Ending, Relay, Server};
-use daybook_testkit::simulation::Random;
+use daybook_testkit::postgres::{self, Ending, PostgresServer, Relay};
+use daybook_testkit::simulation::SeededRandom;
 
 use super::histories;
-use crate::fixture::{Place, Session, telling};
+use crate::fixture::{TestPlace, TestSession, teaching_session};
 
 const MACHINES: usize = 3;
 const WORKERS: usize = 8;
@@ -26,15 +26,15 @@ const WORKERS: usize = 8;
 const SESSIONS: u32 = 12;
 /// Sessions that grow while they are read, one for each machine.
 const GROWING: u32 = 100;
-/// Longest pause between two blows.
+/// Longest pause between two disturbances.
 const PAUSE_MS: u64 = 250;
-/// How long the server stands still.
+/// How long the server is frozen.
 const STANDSTILL: Duration = Duration::from_secs(2);
 /// Longest time that working off what is left may take.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 #[derive(Debug, Clone, Copy)]
-enum Blow {
+enum Disturbance {
     Kill,
     Cut,
     Import,
@@ -44,14 +44,14 @@ enum Blow {
 }
 
 /// All that happens, before it is shuffled.
-const BLOWS: [(Blow, usize); 7] = [
-    (Blow::Kill, 24),
-    (Blow::Cut, 8),
-    (Blow::Import, 9),
-    (Blow::Grow, 9),
-    (Blow::Restart(Ending::Fast), 3),
-    (Blow::Restart(Ending::Immediate), 2),
-    (Blow::Pause, 1),
+const DISTURBANCES: [(Disturbance, usize); 7] = [
+    (Disturbance::Kill, 24),
+    (Disturbance::Cut, 8),
+    (Disturbance::Import, 9),
+    (Disturbance::Grow, 9),
+    (Disturbance::Restart(Ending::Fast), 3),
+    (Disturbance::Restart(Ending::Immediate), 2),
+    (Disturbance::Pause, 1),
 ];
 
 #[test]
@@ -83,33 +83,37 @@ fn seeds() -> Range<u64> {
 }
 
 fn check(seed: u64, rounds: usize) {
-    let Some(server) = Server::start() else {
+    let Some(server) = PostgresServer::start() else {
         return;
     };
-    let mut site = Site::new(&server, Random::of(seed));
+    let mut machines = Machines::new(&server, SeededRandom::of(seed));
     for _ in 0..rounds {
-        site.suffer();
+        machines.run_disturbances();
     }
-    site.recover();
+    machines.recover();
 
-    let undisturbed = Undisturbed::new();
+    let reference = ReferenceImport::new();
     assert_processed_once(&server);
-    let (made, expected) = (server.ask(LEARNED), undisturbed.database.ask(LEARNED));
+    let (made, expected) = (server.ask(LEARNED), reference.database.ask(LEARNED));
     assert!(expected.lines().count() > SESSIONS as usize, "{expected}");
     assert_eq!(made, expected);
-    for (machine, place) in site.places.iter().enumerate() {
-        assert_eq!(own(place), own(&undisturbed.place), "machine {machine}");
-        assert_eq!(histories(place), histories(&site.places[0]));
-        assert_eq!(place.memory(), site.places[0].memory());
+    for (machine, place) in machines.places.iter().enumerate() {
+        assert_eq!(
+            comparable_files(place),
+            comparable_files(&reference.place),
+            "machine {machine}"
+        );
+        assert_eq!(histories(place), histories(&machines.places[0]));
+        assert_eq!(place.memory(), machines.places[0].memory());
     }
 }
 
 /// Machines that share a database.
-struct Site<'a> {
-    server: &'a Server,
+struct Machines<'a> {
+    server: &'a PostgresServer,
     relay: Relay,
-    random: Random,
-    places: Vec<Place>,
+    random: SeededRandom,
+    places: Vec<TestPlace>,
     /// One after the other on each machine.
     workers: Vec<Child>,
     importers: Vec<Child>,
@@ -117,7 +121,7 @@ struct Site<'a> {
     turns: [u32; MACHINES],
 }
 
-impl Drop for Site<'_> {
+impl Drop for Machines<'_> {
     fn drop(&mut self) {
         for child in self.workers.iter_mut().chain(&mut self.importers) {
             let _ = child.kill();
@@ -126,14 +130,16 @@ impl Drop for Site<'_> {
     }
 }
 
-impl<'a> Site<'a> {
-    fn new(server: &'a Server, random: Random) -> Self {
+impl<'a> Machines<'a> {
+    fn new(server: &'a PostgresServer, random: SeededRandom) -> Self {
         let relay = Relay::to(server);
         let address = relay.address(server);
-        let places: Vec<Place> = (0..MACHINES).map(|_| Place::sharing(&address)).collect();
+        let places: Vec<TestPlace> = (0..MACHINES)
+            .map(|_| TestPlace::sharing(&address))
+            .collect();
         for n in 0..SESSIONS {
             let place = &places[n as usize % MACHINES];
-            place.write(&format!("{n}.jsonl"), &telling(n).text());
+            place.write(&format!("{n}.jsonl"), &teaching_session(n).text());
         }
         let workers = (0..WORKERS).map(|n| worker(&places[n % MACHINES]));
         Self {
@@ -147,22 +153,24 @@ impl<'a> Site<'a> {
         }
     }
 
-    fn suffer(&mut self) {
-        let blows = BLOWS.iter().flat_map(|(blow, n)| vec![*blow; *n]);
-        let mut blows: Vec<Blow> = blows.collect();
-        while !blows.is_empty() {
-            let next = self.random.index(blows.len());
-            self.strike(blows.swap_remove(next));
-            // A blow at a random instant has to wait for that instant; nothing depends on how long.
+    fn run_disturbances(&mut self) {
+        let disturbances = DISTURBANCES
+            .iter()
+            .flat_map(|(disturbance, n)| vec![*disturbance; *n]);
+        let mut disturbances: Vec<Disturbance> = disturbances.collect();
+        while !disturbances.is_empty() {
+            let next = self.random.index(disturbances.len());
+            self.disturb(disturbances.swap_remove(next));
+            // A disturbance at a random instant has to wait for that instant; nothing depends on how long.
             let pause = self.random.below(PAUSE_MS);
             std::thread::sleep(Duration::from_millis(pause));
         }
     }
 
-    fn strike(&mut self, blow: Blow) {
+    fn disturb(&mut self, disturbance: Disturbance) {
         let machine = self.random.index(MACHINES);
-        match blow {
-            Blow::Kill => {
+        match disturbance {
+            Disturbance::Kill => {
                 let n = self.random.index(WORKERS);
                 let fresh = worker(&self.places[n % MACHINES]);
                 end(std::mem::replace(&mut self.workers[n], fresh));
@@ -170,30 +178,30 @@ impl<'a> Site<'a> {
                     self.importers.pop().into_iter().for_each(end);
                 }
             }
-            Blow::Cut => self.relay.cut(),
-            Blow::Import => {
+            Disturbance::Cut => self.relay.cut(),
+            Disturbance::Import => {
                 let place = &self.places[machine];
                 let folder = place.transcripts().display().to_string();
                 let mut import = place.daybook(&["import", "--no-process", &folder]);
                 import.stdout(Stdio::null()).stderr(Stdio::null());
                 self.importers.push(import.spawn().expect("daybook starts"));
             }
-            Blow::Grow => {
+            Disturbance::Grow => {
                 self.turns[machine] += 1;
                 grow(&self.places[machine], machine, self.turns[machine]);
             }
-            Blow::Restart(ending) => self.server.restart(ending),
-            Blow::Pause => self.server.while_paused(|| std::thread::sleep(STANDSTILL)),
+            Disturbance::Restart(ending) => self.server.restart(ending),
+            Disturbance::Pause => self.server.while_paused(|| std::thread::sleep(STANDSTILL)),
         }
     }
 
-    /// Nothing happens any more; what is left is worked off.
+    /// Ends the disturbances, and completes the remaining work.
     fn recover(&mut self) {
         self.workers.drain(..).for_each(end);
         self.importers.drain(..).for_each(end);
         for (machine, place) in self.places.iter().enumerate() {
             grow(place, machine, self.turns[machine]);
-            place.say(&[
+            place.stdout(&[
                 "import",
                 "--no-process",
                 &place.transcripts().display().to_string(),
@@ -204,15 +212,15 @@ impl<'a> Site<'a> {
             assert!(
                 began.elapsed() < PATIENCE,
                 "{}",
-                self.places[0].say(&["status"])
+                self.places[0].stdout(&["status"])
             );
             for place in &self.places {
-                place.say(&["update", "--all"]);
+                place.stdout(&["update", "--all"]);
             }
         }
         // The first round brings everything to the shared histories, the second one back from there.
         for place in self.places.iter().chain(&self.places) {
-            place.say(&["rebuild"]);
+            place.stdout(&["rebuild"]);
         }
     }
 
@@ -226,7 +234,7 @@ impl<'a> Site<'a> {
     }
 }
 
-fn worker(place: &Place) -> Child {
+fn worker(place: &TestPlace) -> Child {
     let mut worker = place.daybook(&["worker", "--every", "1s"]);
     worker.stdout(Stdio::null()).stderr(Stdio::null());
     worker.spawn().expect("a worker starts")
@@ -237,9 +245,9 @@ fn end(mut child: Child) {
     child.wait().expect("a process of ours");
 }
 
-/// A session that goes on and on in a project of its own, in which nothing is said that holds elsewhere.
-fn grow(place: &Place, machine: usize, turns: u32) {
-    let mut session = Session::new(GROWING + machine as u32);
+/// A session that keeps growing in a project of its own, and teaches nothing that holds elsewhere.
+fn grow(place: &TestPlace, machine: usize, turns: u32) {
+    let mut session = TestSession::new(GROWING + machine as u32);
     for turn in 0..=turns {
         session = session
             .human(&format!(
@@ -252,7 +260,7 @@ fn grow(place: &Place, machine: usize, turns: u32) {
 }
 
 /// Memory files but those of the growing sessions, which differ with where they were cut.
-fn own(place: &Place) -> Vec<(String, String)> {
+fn comparable_files(place: &TestPlace) -> Vec<(String, String)> {
     let mut files = place.memory();
     files.retain(|(name, _)| !name.contains("lagoon"));
     files
@@ -266,25 +274,25 @@ const LEARNED: &str = "SELECT scopes.kind, scopes.name, observations.kind, obser
     WHERE evidence.live AND scopes.name NOT LIKE '%lagoon%'
     ORDER BY 1, 2, 3, 4, 5, 6";
 
-/// What an import comes to that nobody disturbs.
-struct Undisturbed {
-    place: Place,
-    database: postgres::Database,
+/// The result of an import without faults.
+struct ReferenceImport {
+    place: TestPlace,
+    database: postgres::TestDatabase,
 }
 
-impl Undisturbed {
+impl ReferenceImport {
     fn new() -> Self {
         let database = postgres::empty().expect("there was a server a moment ago");
-        let place = Place::sharing(&database.address());
+        let place = TestPlace::sharing(&database.address());
         for n in 0..SESSIONS {
-            place.write(&format!("{n}.jsonl"), &telling(n).text());
+            place.write(&format!("{n}.jsonl"), &teaching_session(n).text());
         }
-        place.say(&["import", &place.transcripts().display().to_string()]);
+        place.stdout(&["import", &place.transcripts().display().to_string()]);
         Self { place, database }
     }
 }
 
-fn assert_processed_once(server: &Server) {
+fn assert_processed_once(server: &PostgresServer) {
     // Nothing of what these select may be there.
     let broken = [
         (

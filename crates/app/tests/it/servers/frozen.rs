@@ -1,4 +1,4 @@
-//! A server that stands still, and a way to it that swallows everything: each caller that waits for an answer has
+//! A frozen server, and a connection to it that swallows everything: each caller that waits for an answer gets
 //! one after a few seconds, which names the server.
 
 use std::io::{BufRead, BufReader};
@@ -6,16 +6,16 @@ use std::process::{Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use daybook_testkit::postgres::{Relay, Server};
+use daybook_testkit::postgres::{PostgresServer, Relay};
 use serde_json::json;
 
-use crate::fixture::{Place, telling};
-use crate::mcp::Client;
+use crate::fixture::{TestPlace, teaching_session};
+use crate::mcp::McpClient;
 use crate::serve;
 
-/// Longest that a door may take: three seconds, and what a busy machine adds.
+/// Longest time of an interface: three seconds, and what a busy machine adds.
 const ANSWER: Duration = Duration::from_secs(8);
-/// What each answer holds.
+/// Part of each answer.
 const NAMED: &str = "database daybook";
 
 /// Does something that has to be over in time.
@@ -28,29 +28,29 @@ fn in_time<T>(what: &str, work: impl FnOnce() -> T) -> T {
     done
 }
 
-fn told(output: &Output) -> String {
+fn output_text(output: &Output) -> String {
     let said = [&output.stdout[..], &output.stderr].concat();
     String::from_utf8(said).expect("output is UTF-8")
 }
 
-/// Every door of a memory, open before its server falls silent.
-struct Doors {
-    http: serve::Server,
-    mcp: Client,
+/// Every interface of a memory, open before its server freezes.
+struct OpenInterfaces {
+    http: serve::DaybookServer,
+    mcp: McpClient,
 }
 
-impl Doors {
+impl OpenInterfaces {
     fn open(address: &str) -> Self {
-        let place = Place::sharing(address);
-        let path = place.write("1.jsonl", &telling(1).text());
-        place.say(&["import", &path.display().to_string()]);
-        let mut mcp = Client::greeted(&place, &[]);
-        mcp.told("recall", json!({"question": "cache"}));
-        let http = serve::Server::start_in(place, &["--no-follow"], Stdio::null());
+        let place = TestPlace::sharing(address);
+        let path = place.write("1.jsonl", &teaching_session(1).text());
+        place.stdout(&["import", &path.display().to_string()]);
+        let mut mcp = McpClient::connect(&place, &[]);
+        mcp.call_ok("recall", json!({"question": "cache"}));
+        let http = serve::DaybookServer::start_in(place, &["--no-follow"], Stdio::null());
         Self { http, mcp }
     }
 
-    /// Asks at every door, at all of them at once.
+    /// Sends requests to all interfaces at once.
     fn check(self) {
         let Self { http, mut mcp } = self;
         let place = &http.place;
@@ -58,7 +58,7 @@ impl Doors {
             for command in COMMANDS {
                 scope.spawn(move || {
                     let output = in_time(&format!("{command:?}"), || place.run(command));
-                    let said = told(&output);
+                    let said = output_text(&output);
                     assert!(!output.status.success(), "{command:?}: {said}");
                     assert!(said.contains(NAMED), "{command:?}: {said}");
                 });
@@ -66,7 +66,7 @@ impl Doors {
             for (what, body) in REQUESTS {
                 let http = &http;
                 scope.spawn(move || {
-                    let answer = in_time(what, || http.ask(what, body));
+                    let answer = in_time(what, || http.send_request(what, body));
                     assert_eq!(answer.code(), (503, "unavailable"), "{what}: {answer:?}");
                     let said = answer.body.to_string();
                     assert!(said.contains(NAMED), "{what}: {said}");
@@ -83,7 +83,7 @@ impl Doors {
                 ("read", json!({"target": "7f78:L1"})),
                 ("remember", json!({"words": "Deploys happen on Tuesdays."})),
             ] {
-                let said = in_time(tool, || mcp.refused(tool, arguments));
+                let said = in_time(tool, || mcp.call_error(tool, arguments));
                 assert!(said.contains(NAMED), "{tool}: {said}");
             }
         });
@@ -112,39 +112,39 @@ const REQUESTS: [(&str, &str); 8] = [
     ),
     ("GET /v1/context?folder=/home/ada/tidepool", ""),
     ("GET /v1/status", ""),
-    ("GET /v1/words?citation=7f78:L1", ""),
+    ("GET /v1/show?citation=7f78:L1", ""),
     ("GET /metrics", ""),
     ("GET /v1/threads", ""),
 ];
 
 #[test]
 fn a_server_that_stands_still_keeps_no_door_waiting() {
-    let Some(server) = Server::start() else {
+    let Some(server) = PostgresServer::start() else {
         return;
     };
-    let doors = Doors::open(&server.address());
-    server.while_paused(|| doors.check());
+    let interfaces = OpenInterfaces::open(&server.address());
+    server.while_paused(|| interfaces.check());
 }
 
 #[test]
 fn a_way_that_swallows_everything_keeps_no_door_waiting() {
-    let Some(server) = Server::start() else {
+    let Some(server) = PostgresServer::start() else {
         return;
     };
     let relay = Relay::to(&server);
-    let doors = Doors::open(&relay.address(&server));
+    let interfaces = OpenInterfaces::open(&relay.address(&server));
     relay.swallow();
-    doors.check();
+    interfaces.check();
 }
 
 #[test]
 fn an_import_that_waits_for_a_lock_says_who_holds_it() {
-    let Some(server) = Server::start() else {
+    let Some(server) = PostgresServer::start() else {
         return;
     };
-    let place = Place::sharing(&server.address());
+    let place = TestPlace::sharing(&server.address());
     let import = |n: u32| {
-        let path = place.write(&format!("{n}.jsonl"), &telling(n).text());
+        let path = place.write(&format!("{n}.jsonl"), &teaching_session(n).text());
         place.daybook(&["import", "--no-process", &path.display().to_string()])
     };
     assert!(import(1).output().expect("daybook starts").status.success());

@@ -1,4 +1,4 @@
-//! Memory on a PostgreSQL server, as those see it who run the command.
+//! Memory on a PostgreSQL server, as the person at the command line sees it.
 
 mod chaos;
 mod faults;
@@ -9,10 +9,10 @@ mod wholeness;
 
 use std::process::Command;
 
-use crate::fixture::Place;
+use crate::fixture::TestPlace;
 
-/// What git itself says of each memory folder of a place: the newest commit of each, by folder.
-fn histories(place: &Place) -> Vec<(String, String)> {
+/// The newest commit of each memory folder of a place, read with git itself, by folder.
+fn histories(place: &TestPlace) -> Vec<(String, String)> {
     let mut heads = Vec::new();
     for kind in ["projects", "users"] {
         for scope in std::fs::read_dir(place.root().join(kind))

@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::Path;
 
-use daybook_testkit::postgres::{self, Database};
+use daybook_testkit::postgres::{self, TestDatabase};
 use serde_json::Value;
 
-use crate::fixture::{Place, telling};
+use crate::fixture::{TestPlace, teaching_session};
 
-/// What somebody who lived through the sample might ask.
+/// Questions that a person of the sample's sessions might ask.
 const QUESTIONS: [&str; 14] = [
     "cache limit",
     "tide table",
@@ -27,10 +27,10 @@ const QUESTIONS: [&str; 14] = [
 ];
 
 /// A file's name and content.
-type File = (String, Vec<u8>);
+type NamedContent = (String, Vec<u8>);
 
 /// All files below a folder but those of git, of databases, and of this one machine.
-fn files(root: &Path) -> Vec<File> {
+fn files(root: &Path) -> Vec<NamedContent> {
     let mut files = Vec::new();
     let mut folders = vec![root.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -50,8 +50,8 @@ fn files(root: &Path) -> Vec<File> {
     files
 }
 
-fn imported(place: &Place) -> (Vec<File>, Vec<Value>, Value) {
-    place.say(&[
+fn import_and_ask(place: &TestPlace) -> (Vec<NamedContent>, Vec<Value>, Value) {
+    place.stdout(&[
         "import",
         "--sample",
         "--root",
@@ -79,28 +79,28 @@ fn the_sample_gives_the_same_files_and_answers_through_a_pooler() {
         return;
     };
     check(&database, &address);
-    let place = Place::sharing(&address);
-    let path = place.write("1.jsonl", &telling(1).text());
-    place.say(&["import", "--no-process", &path.display().to_string()]);
-    place.say(&["update", "--all"]);
+    let place = TestPlace::sharing(&address);
+    let path = place.write("1.jsonl", &teaching_session(1).text());
+    place.stdout(&["import", "--no-process", &path.display().to_string()]);
+    place.stdout(&["update", "--all"]);
     let sessions = &place.json(&["status"])["sessions"];
     assert_eq!(sessions["all"], sessions["covered"]);
-    let doctor = place.say(&["doctor"]);
+    let doctor = place.stdout(&["doctor"]);
     assert!(doctor.contains("through a pooler"), "{doctor}");
 }
 
-fn check(database: &Database, address: &str) {
-    let mut place = Place::new();
-    let (files, answers, status) = imported(&place);
+fn check(database: &TestDatabase, address: &str) {
+    let mut place = TestPlace::new();
+    let (files, answers, status) = import_and_ask(&place);
     assert!(files.iter().any(|(name, _)| name.ends_with("MEMORY.md")));
     let found = |answers: &&Value| answers.to_string().contains("\"text\"");
     let well_asked = answers.iter().filter(found).count();
     assert!(well_asked >= 12, "{well_asked} questions have an answer");
 
-    // At the same path, so that what tells of paths tells the same.
+    // At the same path, so that texts that name paths are the same.
     fs::rename(place.root(), place.home().join("aside")).expect("a folder can be moved");
     place.keep_in(address);
-    let on_server = imported(&place);
+    let on_server = import_and_ask(&place);
     assert_ne!(database.ask("SELECT count(*) FROM events"), "0");
     for ((name, text), (other_name, other)) in files.iter().zip(&on_server.0) {
         assert_eq!(name, other_name);

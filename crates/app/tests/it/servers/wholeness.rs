@@ -7,10 +7,10 @@ use std::process::Command;
 use daybook_testkit::postgres;
 
 use super::histories;
-use crate::fixture::Place;
+use crate::fixture::TestPlace;
 
 /// The one memory folder of a place.
-fn folder(place: &Place) -> PathBuf {
+fn folder(place: &TestPlace) -> PathBuf {
     let all = fs::read_dir(place.root().join("users")).expect("a folder");
     let user = all.map(|user| user.expect("an entry").path()).next();
     user.expect("there is one user").join("memory")
@@ -21,14 +21,14 @@ fn doctor_finds_what_a_shared_history_lacks_and_checkin_mends_it() {
     let Some(database) = postgres::empty() else {
         return;
     };
-    let [here, there] = [(); 2].map(|()| Place::sharing(&database.address()));
-    here.say(&["remember", "Deploys happen on Tuesdays."]);
-    here.say(&["update", "--all"]);
-    here.say(&["remember", "Backups are taken at night."]);
-    here.say(&["update", "--all"]);
-    there.say(&["checkout"]);
+    let [here, there] = [(); 2].map(|()| TestPlace::sharing(&database.address()));
+    here.stdout(&["remember", "Deploys happen on Tuesdays."]);
+    here.stdout(&["update", "--all"]);
+    here.stdout(&["remember", "Backups are taken at night."]);
+    here.stdout(&["update", "--all"]);
+    there.stdout(&["checkout"]);
     assert_eq!(histories(&here), histories(&there));
-    assert!(there.say(&["doctor"]).contains("shared histories"));
+    assert!(there.stdout(&["doctor"]).contains("shared histories"));
 
     let mut git = Command::new("git");
     git.arg("-C").arg(folder(&there));
@@ -47,9 +47,9 @@ fn doctor_finds_what_a_shared_history_lacks_and_checkin_mends_it() {
         "{said}"
     );
     assert!(said.contains("checkin --repair"), "{said}");
-    there.say(&["checkin", "--repair"]);
-    there.say(&["doctor"]);
-    here.say(&["doctor"]);
+    there.stdout(&["checkin", "--repair"]);
+    there.stdout(&["doctor"]);
+    here.stdout(&["doctor"]);
     assert_eq!(histories(&here), histories(&there));
     assert_eq!(
         database.ask("SELECT count(*) FROM tree_objects WHERE nth = 1"),

@@ -1,16 +1,16 @@
-//! Who condenses what threads hold.
+//! Compaction of threads, with a model and without one.
 
 use daybook_testkit::llm_server::{Behaviour, LlmServer, Script};
 use serde_json::{Value, json};
 
 use super::{answers, dispatching, lines, parts, wish};
-use crate::fixture::Place;
+use crate::fixture::TestPlace;
 
 const SUMMARY: &str = "## Progress Summary\n\n### Key Information\n\n- Ada has many wishes.";
 
-/// A place where `server` condenses, with these settings, too.
-fn place(server: &LlmServer, more: &str) -> Place {
-    let place = Place::new();
+/// A place whose threads `server` compacts, with these settings, too.
+fn place(server: &LlmServer, more: &str) -> TestPlace {
+    let place = TestPlace::new();
     std::fs::create_dir_all(place.root()).expect("a folder");
     let settings = format!(
         "compact_model = \"home/small-1\"\ncompact_temperature = 0.5\n{more}\n\
@@ -21,9 +21,9 @@ fn place(server: &LlmServer, more: &str) -> Place {
     place
 }
 
-/// What a thread holds after so many wishes.
-fn after_wishes(place: &Place, wishes: usize) -> Value {
-    place.say(&["threads", "create", "tides"]);
+/// The state of a thread after this many wishes.
+fn after_wishes(place: &TestPlace, wishes: usize) -> Value {
+    place.stdout(&["threads", "create", "tides"]);
     let text = lines((1..=wishes).map(wish));
     let (_, complained, fine) = answers(dispatching(place, &["tides"]), &text);
     assert!(fine, "{complained}");
@@ -43,7 +43,7 @@ fn a_model_that_is_named_condenses_and_its_call_is_charged_to_the_thread() {
     let state = after_wishes(&place, 20);
     assert_eq!(parts(&state)[0], "COMPACTED");
     assert_eq!(summary(&state), SUMMARY);
-    let asked = server.asked();
+    let asked = server.recorded_requests();
     assert_eq!(asked.len(), 1);
     assert_eq!(asked[0].model, "small-1");
     assert!(asked[0].text().contains("Wish number 1:"));

@@ -1,4 +1,4 @@
-//! Working memory as programs in other languages reach it: the command, and the server.
+//! Working memory through the interfaces for programs in other languages: the command, and the server.
 
 mod condensing;
 mod served;
@@ -10,8 +10,8 @@ use std::process::{Child, Stdio};
 use daybook_testkit::postgres;
 use serde_json::{Value, json};
 
-use crate::fixture::Place;
-use crate::serve::Server;
+use crate::fixture::TestPlace;
+use crate::serve::DaybookServer;
 
 /// A person's words of some length, as a line.
 fn wish(number: usize) -> Value {
@@ -25,7 +25,7 @@ fn lines(events: impl IntoIterator<Item = Value>) -> String {
 }
 
 /// `threads dispatch` with these options, with both ends of its pipe in hand.
-fn dispatching(place: &Place, options: &[&str]) -> Child {
+fn dispatching(place: &TestPlace, options: &[&str]) -> Child {
     place
         .daybook(&[&["threads", "dispatch"], options].concat())
         .stdin(Stdio::piped())
@@ -35,7 +35,7 @@ fn dispatching(place: &Place, options: &[&str]) -> Child {
         .expect("daybook starts")
 }
 
-/// Its answers to all of `text`, what it complained of, and whether all was well.
+/// Its answers to all of `text`, its standard error, and whether it succeeded.
 fn answers(mut child: Child, text: &str) -> (Vec<Value>, String, bool) {
     let mut input = child.stdin.take().expect("its input");
     let text = text.to_owned();
@@ -50,7 +50,11 @@ fn answers(mut child: Child, text: &str) -> (Vec<Value>, String, bool) {
     (answers.collect(), complained, output.status.success())
 }
 
-fn dispatch(place: &Place, thread: &str, events: impl IntoIterator<Item = Value>) -> Vec<Value> {
+fn dispatch(
+    place: &TestPlace,
+    thread: &str,
+    events: impl IntoIterator<Item = Value>,
+) -> Vec<Value> {
     let (answers, complained, fine) = answers(dispatching(place, &[thread]), &lines(events));
     assert!(fine, "{complained}");
     answers
@@ -66,7 +70,7 @@ fn parts(state: &Value) -> Vec<&str> {
 
 #[test]
 fn a_thread_takes_events_stays_small_and_is_the_same_in_the_next_process() {
-    let place = Place::new();
+    let place = TestPlace::new();
     let created = place.json(&["threads", "create", "tides", "--agent", "harbour-bot"]);
     assert_eq!(created["thread"], "harbour-bot:tides");
     let call = json!({"type": "LLM_TOOL_CALL", "callId": "c1", "toolName": "grep",
@@ -108,7 +112,7 @@ fn a_thread_takes_events_stays_small_and_is_the_same_in_the_next_process() {
 }
 
 #[track_caller]
-fn check_context(place: &Place, wire: &str) {
+fn check_context(place: &TestPlace, wire: &str) {
     let asked = [
         "threads",
         "context",
@@ -141,8 +145,8 @@ fn check_context(place: &Place, wire: &str) {
 
 #[test]
 fn each_line_is_answered_before_the_next_and_a_bad_one_stores_nothing() {
-    let place = Place::new();
-    place.say(&["threads", "create", "tides"]);
+    let place = TestPlace::new();
+    place.stdout(&["threads", "create", "tides"]);
     let mut child = dispatching(&place, &["tides", "-"]);
     let mut input = child.stdin.take().expect("its input");
     let mut output = BufReader::new(child.stdout.take().expect("its output"));
@@ -179,7 +183,7 @@ fn each_line_is_answered_before_the_next_and_a_bad_one_stores_nothing() {
     let complained = String::from_utf8_lossy(&output.stderr);
     for complaint in [
         "line 3: LLM_TOOL_CALL: missing field",
-        "line 7: USER_MESAGE is no type that Daybook knows",
+        "line 7: USER_MESAGE is not a type of Daybook",
     ] {
         assert!(complained.contains(complaint), "{complained}");
     }
@@ -189,7 +193,7 @@ fn each_line_is_answered_before_the_next_and_a_bad_one_stores_nothing() {
 
 #[test]
 fn two_processes_that_dispatch_to_one_thread_at_once_lose_nothing() {
-    let place = Place::new();
+    let place = TestPlace::new();
     check_at_once(&place, &place);
 }
 
@@ -198,10 +202,10 @@ fn two_machines_that_share_a_database_keep_one_thread() {
     let Some(database) = postgres::empty() else {
         return;
     };
-    let [here, there] = [(); 2].map(|()| Place::sharing(&database.address()));
+    let [here, there] = [(); 2].map(|()| TestPlace::sharing(&database.address()));
     check_at_once(&here, &there);
-    let server = Server::start_in(there, &[], Stdio::inherit());
-    let said = server.ask("POST /v1/threads/agent:tides/events", &wish(61).to_string());
+    let server = DaybookServer::start_in(there, &[], Stdio::inherit());
+    let said = server.send_request("POST /v1/threads/agent:tides/events", &wish(61).to_string());
     assert_eq!(
         said.body["results"][0]["added"].as_array().map(Vec::len),
         Some(1)
@@ -215,8 +219,8 @@ fn two_machines_that_share_a_database_keep_one_thread() {
 }
 
 /// Two processes dispatch to one thread at once, each in its place.
-fn check_at_once(here: &Place, there: &Place) {
-    here.say(&["threads", "create", "tides"]);
+fn check_at_once(here: &TestPlace, there: &TestPlace) {
+    here.stdout(&["threads", "create", "tides"]);
     let (one, other) = (
         dispatching(here, &["tides"]),
         dispatching(there, &["tides"]),
@@ -240,9 +244,9 @@ fn check_at_once(here: &Place, there: &Place) {
 
 #[test]
 fn a_paused_thread_stores_and_says_that_it_waits() {
-    let place = Place::new();
-    place.say(&["threads", "create", "tides"]);
-    place.say(&["threads", "pause", "tides"]);
+    let place = TestPlace::new();
+    place.stdout(&["threads", "create", "tides"]);
+    place.stdout(&["threads", "pause", "tides"]);
     assert_eq!(
         dispatch(&place, "tides", [wish(1)]),
         [json!({"seq": 1, "waits": "PAUSED"})]
@@ -263,8 +267,8 @@ fn a_paused_thread_stores_and_says_that_it_waits() {
 
 #[test]
 fn threads_fork_end_and_are_deleted_and_sessions_go_on_as_threads() {
-    let place = Place::new();
-    place.say(&["threads", "create", "tides"]);
+    let place = TestPlace::new();
+    place.stdout(&["threads", "create", "tides"]);
     let answers = dispatch(&place, "tides", [wish(1), wish(2)]);
     let first = answers[0]["state"].as_str().expect("a state");
     let fork = place.json(&["threads", "create", "--from", "tides", "--state", first]);
@@ -277,10 +281,10 @@ fn threads_fork_end_and_are_deleted_and_sessions_go_on_as_threads() {
     let compacted = place.json(&["threads", "compact", "tides"]);
     assert_eq!(compacted["compaction"]["by"], "extractive");
 
-    place.say(&["threads", "end", "tides"]);
+    place.stdout(&["threads", "end", "tides"]);
     let explained = place.json(&["jobs", "show", "agent:tides"]);
     assert_eq!(explained["job"]["standing"], "due", "{explained}");
-    place.say(&["threads", "delete", "tides"]);
+    place.stdout(&["threads", "delete", "tides"]);
     let gone = place.run(&["threads", "dispatch", "tides"]);
     let says = String::from_utf8_lossy(&gone.stderr).into_owned();
     assert!(says.contains("Thread not found: agent:tides"), "{says}");
@@ -292,7 +296,7 @@ fn threads_fork_end_and_are_deleted_and_sessions_go_on_as_threads() {
     );
 
     let root = place.root().display().to_string();
-    place.say(&["import", "--sample", "--no-process", "--root", &root]);
+    place.stdout(&["import", "--sample", "--no-process", "--root", &root]);
     let sessions = place.json(&["sessions"]);
     let sessions = sessions["sessions"].as_array().expect("sessions");
     let taken_in = |session: &&Value| {
@@ -311,9 +315,9 @@ fn threads_fork_end_and_are_deleted_and_sessions_go_on_as_threads() {
 
 #[test]
 fn what_memory_knows_is_put_before_the_question() {
-    let place = Place::new();
-    place.say(&["remember", "--everywhere", "Deploys happen on Tuesdays."]);
-    place.say(&["threads", "create", "tides"]);
+    let place = TestPlace::new();
+    place.stdout(&["remember", "--everywhere", "Deploys happen on Tuesdays."]);
+    place.stdout(&["threads", "create", "tides"]);
     let ask = json!({"type": "USER_MESSAGE", "content": "When do deploys happen?"});
     dispatch(&place, "tides", [ask]);
     let asked = [
@@ -344,12 +348,12 @@ fn what_memory_knows_is_put_before_the_question() {
 
 #[test]
 fn a_ledger_in_a_file_knows_of_what_threads_say() {
-    let place = Place::new();
+    let place = TestPlace::new();
     std::fs::create_dir_all(place.root()).expect("a folder");
     std::fs::write(place.root().join("daybook.toml"), "ledger = \"json\"\n").expect("a file");
-    place.say(&["threads", "create", "tides"]);
+    place.stdout(&["threads", "create", "tides"]);
     dispatch(&place, "tides", [wish(1)]);
-    place.say(&["threads", "end", "tides"]);
+    place.stdout(&["threads", "end", "tides"]);
     let ledger = place.root().join("memory_flush_state.json");
     let ledger = std::fs::read_to_string(ledger).expect("a ledger");
     assert!(ledger.contains("tides"), "{ledger}");

@@ -1,4 +1,4 @@
-//! The same over `serve`, and the wall between tenants.
+//! The same over `serve`, and tenant isolation.
 
 use std::process::Stdio;
 
@@ -8,25 +8,25 @@ use daybook_store::{SqliteOptions, SqliteStore};
 use serde_json::{Map, Value, json};
 
 use super::{lines, parts, wish};
-use crate::fixture::Place;
-use crate::serve::Server;
+use crate::fixture::TestPlace;
+use crate::serve::DaybookServer;
 
 const EVENTS: &str = "POST /v1/threads/agent:tides/events";
 
 #[test]
 fn a_thread_is_made_fed_condensed_and_read_over_http() {
-    let server = Server::start();
+    let server = DaybookServer::start();
     let created = server.post("/v1/threads", &json!({"name": "tides"}));
     assert_eq!(created["thread"], "agent:tides");
-    let one = server.ask(EVENTS, &wish(1).to_string());
+    let one = server.send_request(EVENTS, &wish(1).to_string());
     assert_eq!(one.body["results"][0]["seq"], 1);
     let several: Vec<Value> = (2..=10).map(wish).collect();
-    let several = server.ask(EVENTS, &json!(several).to_string());
+    let several = server.send_request(EVENTS, &json!(several).to_string());
     assert_eq!(several.body["results"].as_array().map(Vec::len), Some(9));
-    let stored = server.ask(&format!("{EVENTS}?wait=false"), &lines((11..=24).map(wish)));
+    let stored = server.send_request(&format!("{EVENTS}?wait=false"), &lines((11..=24).map(wish)));
     assert_eq!(stored.body["results"][0], json!({"seq": 11}));
 
-    server.ask(EVENTS, &wish(25).to_string());
+    server.send_request(EVENTS, &wish(25).to_string());
     server.post("/v1/threads/tides/compact", &json!({}));
     let state = server.get("/v1/threads/tides/state");
     assert_eq!(parts(&state), ["COMPACTED", "USER"], "{state}");
@@ -42,9 +42,9 @@ fn a_thread_is_made_fed_condensed_and_read_over_http() {
     assert_eq!(context["system"], "Be brief.");
 
     server.post("/v1/threads/tides/pause", &json!({}));
-    let late = server.ask(EVENTS, &wish(26).to_string());
+    let late = server.send_request(EVENTS, &wish(26).to_string());
     assert_eq!(late.body["results"][0]["waits"], "PAUSED");
-    let refused = server.ask("POST /v1/threads/tides/pause", "");
+    let refused = server.send_request("POST /v1/threads/tides/pause", "");
     assert_eq!(refused.code(), (409, "conflict"), "{}", refused.body);
     let resumed = server.post("/v1/threads/tides/resume", &json!({}));
     assert_eq!(resumed["was_paused"], true);
@@ -53,21 +53,21 @@ fn a_thread_is_made_fed_condensed_and_read_over_http() {
     let listed = server.get("/v1/threads");
     assert_eq!(listed["threads"][0]["thread"], "agent:tides");
 
-    // Another server on the same folder tells the same; then it is gone.
-    let server = Server::start_in(server.end(), &[], Stdio::inherit());
+    // Another server on the same folder answers the same; then the thread is deleted.
+    let server = DaybookServer::start_in(server.end(), &[], Stdio::inherit());
     assert_eq!(server.get("/v1/threads/tides/state"), state);
-    let deleted = server.ask("DELETE /v1/threads/tides", "");
+    let deleted = server.send_request("DELETE /v1/threads/tides", "");
     assert_eq!(deleted.body["deleted"], true, "{}", deleted.body);
-    let gone = server.ask("GET /v1/threads/tides/state", "");
+    let gone = server.send_request("GET /v1/threads/tides/state", "");
     assert_eq!(gone.code(), (404, "not_found"));
 }
 
 #[test]
 fn a_bad_event_names_its_field_and_stores_nothing_of_its_request_and_a_strange_one_is_noted() {
-    let server = Server::start();
+    let server = DaybookServer::start();
     server.post("/v1/threads", &json!({"name": "tides"}));
     let check = |body: &str, expected: &str| {
-        let answer = server.ask(EVENTS, body);
+        let answer = server.send_request(EVENTS, body);
         assert_eq!(answer.code(), (400, "invalid_request"), "{}", answer.body);
         let message = answer.body["error"]["message"].as_str().unwrap_or_default();
         assert!(message.contains(expected), "{message}");
@@ -77,23 +77,23 @@ fn a_bad_event_names_its_field_and_stores_nothing_of_its_request_and_a_strange_o
     check(&both, "events[1]: LLM_TOOL_CALL: missing field `toolName`");
     check("{\"type\": \"USER_MESSAGE\"", "events[0]: EOF");
     check("[]", "1 to 512 events");
-    let unknown = server.ask("POST /v1/threads/agent:ebb/events", &wish(1).to_string());
+    let unknown = server.send_request("POST /v1/threads/agent:ebb/events", &wish(1).to_string());
     assert_eq!(unknown.code(), (404, "not_found"));
     let message = unknown.body["error"]["message"]
         .as_str()
         .unwrap_or_default();
     assert!(message.contains("agent:ebb"), "{message}");
-    let misspelt = server.ask(EVENTS, "{\"type\": \"USER_MESAGE\", \"content\": \"b\"}");
+    let misspelt = server.send_request(EVENTS, "{\"type\": \"USER_MESAGE\", \"content\": \"b\"}");
     let note = misspelt.body["results"][0]["note"].as_str();
-    assert!(note.is_some_and(|note| note.contains("USER_MESAGE is no type")));
+    assert!(note.is_some_and(|note| note.contains("USER_MESAGE is not a type")));
     let state = server.get("/v1/threads/tides/state");
     assert_eq!(state["chunkIds"], json!([]));
 }
 
 #[test]
 fn a_tenant_sees_no_thread_of_another() {
-    let place = Place::new();
-    place.say(&["threads", "create", "tides"]);
+    let place = TestPlace::new();
+    place.stdout(&["threads", "create", "tides"]);
     let id = SessionId {
         tenant: Tenant("harbour".to_owned()),
         agent: "agent".to_owned(),
@@ -119,7 +119,7 @@ fn a_tenant_sees_no_thread_of_another() {
         .block_on(store.create_thread(&theirs))
         .expect("a thread");
 
-    let server = Server::start_in(place, &[], Stdio::inherit());
+    let server = DaybookServer::start_in(place, &[], Stdio::inherit());
     let listed = server.get("/v1/threads")["threads"].clone();
     assert_eq!(listed.as_array().map(Vec::len), Some(1), "{listed}");
     for (what, body) in [
@@ -131,12 +131,12 @@ fn a_tenant_sees_no_thread_of_another() {
         ("POST /v1/threads", "{\"from\": \"agent:ebb\"}"),
         ("DELETE /v1/threads/agent:ebb", ""),
     ] {
-        let answer = server.ask(what, body);
+        let answer = server.send_request(what, body);
         assert_eq!(answer.status, 404, "{what}: {}", answer.body);
     }
     let own = server.post("/v1/threads", &json!({"name": "ebb"}));
     assert_eq!(own["thread"], "agent:ebb");
-    server.ask("POST /v1/threads/ebb/events", &wish(1).to_string());
+    server.send_request("POST /v1/threads/ebb/events", &wish(1).to_string());
     let thread = runtime.block_on(store.thread(&id));
     let thread = thread.expect("it is asked").expect("it stands");
     assert_eq!((thread.last.0, thread.block), (0, None));

@@ -1,53 +1,56 @@
-//! Picking: "do B", "the second", "yes, that makes sense".
+//! Finds choices among the agent's options: "do B", "the second", "yes, that makes sense".
 //!
-//! Such words mean nothing alone. They are kept only when the agent's last message holds what they
-//! point at: the option with that label, or a sentence that says how something should be.
+//! Such words mean nothing alone. They are kept only if the agent's last message contains what they
+//! refer to: the option with that label, or a sentence that proposes something.
 //!
-//! Not here: decisions in the person's own words (`acts`).
+//! Not here: decisions in the person's own words (`speech_acts`).
 
 use std::sync::LazyLock;
 
 use daybook_domain::ObservationKind as Kind;
 use regex::Regex;
 
-use super::clauses::{shortened, without_requests};
-use super::finds::Find;
+use super::clauses::{remove_requests, shorten};
 use super::lexicon::{Cue, english};
-use super::prose::floor_str;
-use super::sentences::{QUOTE, agent_sentences, one_line};
-use super::turns::{Talk, Turn};
+use super::prose::prefix_of;
+use super::scored_draft::ScoredDraft;
+use super::sentences::{MAX_QUOTE, agent_sentences, one_line};
+use super::turns::{HumanTurn, WindowConversation};
 use super::words::{content_words, is_concrete};
 
 /// Most bytes of the agent's message that are searched for options.
-const ASKED: usize = 32 * 1024;
+const MAX_SEARCHED_BYTES: usize = 32 * 1024;
 const PICKED: i32 = 80;
 const AGREED: i32 = 55;
 
-/// What was picked or agreed to, at most one thing per message.
-pub(super) fn choices(talk: &Talk<'_>) -> Vec<Find> {
+/// The choices and agreements of the window, at most one per message.
+pub(super) fn find_choices(talk: &WindowConversation<'_>) -> Vec<ScoredDraft> {
     talk.new_turns()
-        .filter_map(|(_, turn)| picked(turn).or_else(|| agreed(turn)))
+        .filter_map(|(_, turn)| find_picked_option(turn).or_else(|| find_agreement(turn)))
         .collect()
 }
 
-fn picked(turn: &Turn<'_>) -> Option<Find> {
-    let asked = floor_str(&turn.before?.text, ASKED);
+fn find_picked_option(turn: &HumanTurn<'_>) -> Option<ScoredDraft> {
+    let asked = prefix_of(&turn.previous_reply?.text, MAX_SEARCHED_BYTES);
     turn.lexicon?;
-    let options = options(asked);
+    let options = offered_options(asked);
     let found = turn.prose.iter().find_map(|s| {
-        let label = pick(&s.text, &s.low)?;
+        let label = picked_label(&s.text, &s.low)?;
         let option = options.iter().find(|o| o.label == label)?;
         Some((s, option))
     });
     let (sentence, option) = found?;
-    let words = without_requests(&sentence.text, 0, turn.lexicon?);
+    let words = remove_requests(&sentence.text, 0, turn.lexicon?);
     let context = format!("{}: {}", option.label, option.text);
-    Some(Find::said(Kind::Decision, PICKED, &[turn.said], &words).in_context(Some(context)))
+    Some(
+        ScoredDraft::from_quote(Kind::Decision, PICKED, &[turn.message], &words)
+            .with_context(Some(context)),
+    )
 }
 
 /// One of the agent's options.
 #[derive(Debug, PartialEq, Eq)]
-struct Choice {
+struct OfferedOption {
     label: String,
     text: String,
 }
@@ -57,9 +60,9 @@ static LABELLED: LazyLock<Regex> = LazyLock::new(|| {
         .expect("the pattern is constant")
 });
 
-/// The options of the last list in `asked`: labels in order, from 1 or A.
-fn options(asked: &str) -> Vec<Choice> {
-    let mut list: Vec<Choice> = Vec::new();
+/// The options of the last list in the agent's message: labels in order, from 1 or A.
+fn offered_options(asked: &str) -> Vec<OfferedOption> {
+    let mut list: Vec<OfferedOption> = Vec::new();
     for line in asked.lines() {
         let Some(found) = LABELLED.captures(line) else {
             continue;
@@ -75,7 +78,7 @@ fn options(asked: &str) -> Vec<Choice> {
             Some(last) => label.chars().next() == char::from_u32(last as u32 + 1),
         };
         if next && !text.is_empty() {
-            list.push(Choice { label, text });
+            list.push(OfferedOption { label, text });
         }
     }
     if list.len() < 2 || !asks_for_choice(asked) {
@@ -85,10 +88,10 @@ fn options(asked: &str) -> Vec<Choice> {
     }
 }
 
-/// A numbered list is a choice only when the agent asks.
+/// Whether the agent asks for a choice. A list alone is none.
 fn asks_for_choice(asked: &str) -> bool {
     let tail = agent_sentences(asked);
-    let asks = tail.iter().rev().take(8).any(|s| s.asks());
+    let asks = tail.iter().rev().take(8).any(|s| s.is_question());
     let low = asked.to_lowercase();
     asks || ["which ", "prefer", "want to:", "options:", "let me know"]
         .iter()
@@ -98,7 +101,7 @@ fn asks_for_choice(asked: &str) -> bool {
 fn option_text(raw: &str) -> String {
     let plain = raw.replace("**", "").replace('|', ": ");
     let plain = one_line(&plain).replace(" : ", ": ");
-    shortened(plain.trim_end_matches([':', ' ', '?']), QUOTE - 4)
+    shorten(plain.trim_end_matches([':', ' ', '?']), MAX_QUOTE - 4)
 }
 
 static PICK: LazyLock<Vec<Regex>> = LazyLock::new(|| {
@@ -113,8 +116,8 @@ static PICK: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     .collect()
 });
 
-/// The label that a sentence picks.
-fn pick(text: &str, low: &str) -> Option<String> {
+/// The label of the option that a sentence picks.
+fn picked_label(text: &str, low: &str) -> Option<String> {
     for pattern in PICK.iter() {
         if let Some(found) = pattern.captures(text) {
             return Some(found[1].to_uppercase());
@@ -144,32 +147,38 @@ fn pick(text: &str, low: &str) -> Option<String> {
     })
 }
 
-/// "Yes, that makes sense", to a sentence that says how something should be.
-fn agreed(turn: &Turn<'_>) -> Option<Find> {
+/// An agreement such as "Yes, that makes sense" to the agent's proposal.
+fn find_agreement(turn: &HumanTurn<'_>) -> Option<ScoredDraft> {
     let lexicon = turn.lexicon?;
     let first = turn.prose.first()?;
-    if !lexicon.shows(Cue::Assent, &first.low) || turn.refused.is_some() || first.asks() {
+    if !lexicon.has_cue(Cue::Assent, &first.low)
+        || turn.refused_call.is_some()
+        || first.is_question()
+    {
         return None;
     }
-    let proposal = proposal(&turn.before?.text)?;
+    let proposal = proposal(&turn.previous_reply?.text)?;
     let words = turn
         .prose
         .iter()
-        .find(|s| !s.asks())
+        .find(|s| !s.is_question())
         .map_or(&first.text, |s| &s.text);
-    Some(Find::said(Kind::Decision, AGREED, &[turn.said], words).in_context(Some(proposal)))
+    Some(
+        ScoredDraft::from_quote(Kind::Decision, AGREED, &[turn.message], words)
+            .with_context(Some(proposal)),
+    )
 }
 
-/// The agent's surest sentence on how something should be, when it asked for agreement.
+/// The agent's proposal with the highest weight, if it asks for agreement.
 pub(super) fn proposal(asked: &str) -> Option<String> {
     let said = agent_sentences(asked);
-    if !said.iter().rev().take(12).any(|s| s.asks()) {
+    if !said.iter().rev().take(12).any(|s| s.is_question()) {
         return None;
     }
     let worth = |low: &str, text: &str| {
         let bare = is_concrete(text) && content_words(low, english()).len() >= 3;
         let weight = english().weight(Cue::Proposal, low);
-        (bare && !english().shows(Cue::Offer, low) && weight > 0 && !text.ends_with(':'))
+        (bare && !english().has_cue(Cue::Offer, low) && weight > 0 && !text.ends_with(':'))
             .then_some(weight)
     };
     let mut best: Option<(i32, &str)> = None;
@@ -188,8 +197,8 @@ mod tests {
     use super::*;
 
     fn check(asked: &str, said: &str, expected: Option<&str>) {
-        let options = options(asked);
-        let label = pick(said, &said.to_lowercase());
+        let options = offered_options(asked);
+        let label = picked_label(said, &said.to_lowercase());
         let found = label.and_then(|l| options.into_iter().find(|o| o.label == l));
         assert_eq!(found.map(|o| o.text).as_deref(), expected, "{said}");
     }

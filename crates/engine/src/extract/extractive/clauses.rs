@@ -1,16 +1,18 @@
-//! Shortening, at borders of clauses only.
+//! Shortens sentences, at clause borders only.
 //!
-//! A quote that is too long loses its asides first, then whole clauses; an ellipsis stands where
-//! something is gone. What made the sentence worth keeping stays in it.
+//! A quote that is too long loses its parentheses first, then whole clauses; an ellipsis marks each
+//! gap. The clause that made the sentence worth keeping stays.
 //!
-//! Not here: what made it so (`acts`).
+//! Not here: finding that clause (`speech_acts`).
 
 use super::lexicon::{Cue, Lexicon};
 use super::words::content_words;
 
-/// Fewest characters that a clause must have to stand for its sentence.
+/// Fewest characters of a clause that may replace its sentence.
 const CLAUSE: usize = 24;
-/// Borders behind which a clause begins.
+/// Fewest content words that remain when a one-time request is removed.
+pub(super) const MIN_CONTENT_WORDS: usize = 2;
+/// Marks after which a clause begins.
 const MARKS: [&str; 8] = [", ", "; ", " - ", " – ", " — ", ": ", ". ", "? "];
 /// Words with which a clause begins.
 const JOINTS: [&str; 13] = [
@@ -47,12 +49,12 @@ fn length(text: &str) -> usize {
     text.chars().count()
 }
 
-/// At most `most` characters of `text`: whole if it fits, else its clauses up to there.
-pub(super) fn shortened(text: &str, most: usize) -> String {
+/// At most `most` characters of `text`: all of it if it fits, else its leading clauses.
+pub(super) fn shorten(text: &str, most: usize) -> String {
     if length(text) <= most {
         return text.to_owned();
     }
-    let bare = without_parentheses(text);
+    let bare = remove_parentheses(text);
     if length(&bare) <= most {
         return bare;
     }
@@ -64,11 +66,11 @@ pub(super) fn shortened(text: &str, most: usize) -> String {
     let cut = clause
         .or_else(|| room.rfind(' '))
         .map_or(room.as_str(), |at| &room[..at]);
-    format!("{} …", closed(cut))
+    format!("{} …", trim_cut(cut))
 }
 
-/// At most `most` characters of `text`, with the clause that `telling` points into.
-pub(super) fn shortened_around(
+/// At most `most` characters of `text`, including the clause at the position that `telling` returns.
+pub(super) fn shorten_around(
     text: &str,
     most: usize,
     telling: impl Fn(&str) -> Option<usize>,
@@ -76,10 +78,10 @@ pub(super) fn shortened_around(
     let bare = if length(text) <= most {
         text.to_owned()
     } else {
-        without_parentheses(text)
+        remove_parentheses(text)
     };
     let Some(at) = telling(&bare).filter(|_| length(&bare) > most) else {
-        return shortened(&bare, most);
+        return shorten(&bare, most);
     };
     let mut borders = clause_starts(&bare);
     borders.push(bare.len());
@@ -91,7 +93,7 @@ pub(super) fn shortened_around(
     let fits = |from: usize, to: usize| length(bare[borders[from]..borders[to]].trim()) + 4 <= most;
     let (mut from, mut to) = (first, first + 1);
     if !fits(from, to) {
-        return shortened(&bare[borders[from]..], most);
+        return shorten(&bare[borders[from]..], most);
     }
     while to + 1 < borders.len() && fits(from, to + 1) {
         to += 1;
@@ -99,11 +101,15 @@ pub(super) fn shortened_around(
     while from > 0 && fits(from - 1, to) {
         from -= 1;
     }
-    while to - from > 1 && to + 1 < borders.len() && hangs(&bare, borders[to]) {
+    while to - from > 1 && to + 1 < borders.len() && is_dependent(&bare, borders[to]) {
         to -= 1;
     }
-    let kept = closed(&bare[borders[from]..borders[to]]);
-    let kept = if from > 0 { without_joint(&kept) } else { kept };
+    let kept = trim_cut(&bare[borders[from]..borders[to]]);
+    let kept = if from > 0 {
+        remove_conjunction(&kept)
+    } else {
+        kept
+    };
     let (before, after) = (
         if from > 0 { "… " } else { "" },
         if to + 1 < borders.len() { " …" } else { "" },
@@ -111,8 +117,8 @@ pub(super) fn shortened_around(
     format!("{before}{kept}{after}")
 }
 
-/// Whether the clause that ends at `end` only leads up to the next: "if …", "when …".
-fn hangs(text: &str, end: usize) -> bool {
+/// Whether the clause that ends at `end` depends on the next: "if …", "when …".
+fn is_dependent(text: &str, end: usize) -> bool {
     let starts = clause_starts(&text[..end]);
     let last = starts.into_iter().rfind(|at| *at < end).unwrap_or(0);
     let word = text[last..end].split(' ').next().unwrap_or("");
@@ -122,15 +128,15 @@ fn hangs(text: &str, end: usize) -> bool {
     )
 }
 
-/// Without the word that joined a clause to one that is gone.
-fn without_joint(kept: &str) -> String {
+/// Removes a leading conjunction, whose other clause is gone.
+fn remove_conjunction(kept: &str) -> String {
     let joints = ["that ", "and ", "but ", "or ", "which "];
     let rest = joints.iter().find_map(|joint| kept.strip_prefix(joint));
     rest.unwrap_or(kept).to_owned()
 }
 
-/// Without what a cut leaves dangling.
-fn closed(cut: &str) -> String {
+/// Removes punctuation and an unpaired backtick that a cut leaves at the ends.
+fn trim_cut(cut: &str) -> String {
     let cut = cut
         .trim_matches([',', ';', ':', '-', '–', '—', '(', ' '])
         .trim_end_matches('.');
@@ -141,8 +147,8 @@ fn closed(cut: &str) -> String {
     }
 }
 
-/// Without asides, but for what a call is given: `f(x)` keeps its own.
-fn without_parentheses(text: &str) -> String {
+/// Removes parentheses, except those of calls: `f(x)` keeps them.
+fn remove_parentheses(text: &str) -> String {
     let (mut kept, mut depth) = (String::new(), 0_u32);
     for c in text.chars() {
         match c {
@@ -160,9 +166,9 @@ fn without_parentheses(text: &str) -> String {
         .replace(" ?", "?")
 }
 
-/// Without "can you …" before or behind what is said: an order of the moment joined to something
-/// that lasts. What stays has at least `least` words of its own.
-pub(super) fn without_requests(text: &str, least: usize, lexicon: &Lexicon) -> String {
+/// Removes "can you …" before or after a statement: a one-time request joined to something
+/// lasting. The rest has at least `least` content words.
+pub(super) fn remove_requests(text: &str, least: usize, lexicon: &Lexicon) -> String {
     let marks: Vec<usize> = MARKS
         .iter()
         .flat_map(|mark| text.match_indices(mark).map(|(at, m)| at + m.len()))
@@ -202,20 +208,20 @@ mod tests {
     #[test]
     fn a_long_quote_ends_at_a_clause() {
         let long = "the importer reads every file twice, which nobody noticed until the folder grew to ten thousand files";
-        assert_eq!(shortened(long, 80), "the importer reads every file twice …");
-        assert_eq!(shortened("short enough", 80), "short enough");
+        assert_eq!(shorten(long, 80), "the importer reads every file twice …");
+        assert_eq!(shorten("short enough", 80), "short enough");
     }
 
     #[test]
     fn asides_go_first() {
         let aside = "keep the ledger (the old one, from before the split) in one file";
-        assert_eq!(shortened(aside, 40), "keep the ledger in one file");
+        assert_eq!(shorten(aside, 40), "keep the ledger in one file");
     }
 
     #[test]
     fn the_telling_clause_stays() {
         let long = "the report prints a total per month, and so far only in euros, but exports should have it too";
-        let kept = shortened_around(long, 64, |t| t.find("should"));
+        let kept = shorten_around(long, 64, |t| t.find("should"));
         assert_eq!(
             kept,
             "… so far only in euros, but exports should have it too"
@@ -224,7 +230,7 @@ mod tests {
 
     #[test]
     fn orders_around_a_statement_go() {
-        let said = |text| without_requests(text, 2, english());
+        let said = |text| remove_requests(text, 2, english());
         assert_eq!(
             said("we should start from main, can you switch"),
             "we should start from main"

@@ -1,76 +1,86 @@
-//! What makes a person's words understandable next month.
+//! Context that makes a person's words understandable next month.
 //!
-//! Words that refuse a call need the call; words that the agent conceded need what it conceded;
-//! a short decision needs the agent's sentence that it answers. The agent's words stand here as
-//! context only, marked as its own, and never as something known.
+//! A refusal needs the refused call; conceded words need the agent's concession;
+//! a short decision needs the agent's sentence that it answers. The agent's words are used as
+//! context only, marked as its own, and never as an observation.
 //!
-//! Not here: whether the words are worth keeping (`acts`).
+//! Not here: whether the words are worth keeping (`speech_acts`).
 
 use std::collections::HashSet;
 
 use daybook_domain::ObservationKind as Kind;
 
-use super::clauses::shortened;
-use super::deeds::{Aim, Deed};
+use super::actions::{ActionKind, AgentAction};
+use super::clauses::shorten;
 use super::lexicon::{Cue, english};
-use super::sentences::{QUOTE, Sentence, agent_sentences, lowered};
-use super::turns::{Talk, Turn};
+use super::sentences::{MAX_QUOTE, Sentence, agent_sentences, lowered};
+use super::turns::{HumanTurn, WindowConversation};
 use super::words::{content_words, is_concrete};
 
-/// Sentences of an answer that may say what was conceded.
+/// Number of leading sentences of a reply that are searched for the conceded point.
 const ANSWER: usize = 5;
 /// Words of a decision above which it explains itself.
 const SHORT: usize = 12;
-/// Words that a sentence of the agent must share with what answers it.
+/// Fewest content words that a sentence of the agent must share with the answer to it.
 const SHARED: usize = 2;
 const MARK: &str = "agent: ";
 
-/// The context of what a person said, when the words need one.
-pub(super) fn context(talk: &Talk<'_>, turn: &Turn<'_>, kind: Kind, words: &str) -> Option<String> {
-    if let Some(call) = turn.refused {
-        let deed = talk.deeds.iter().find(|d| d.call.seq == call.seq);
-        return Some(refusal(deed, call.tool.as_deref()));
+/// The context of a person's words, if they need one.
+pub(super) fn find_context(
+    talk: &WindowConversation<'_>,
+    turn: &HumanTurn<'_>,
+    kind: Kind,
+    words: &str,
+) -> Option<String> {
+    if let Some(call) = turn.refused_call {
+        let action = talk.actions.iter().find(|d| d.call.seq == call.seq);
+        return Some(refusal(action, call.tool.as_deref()));
     }
-    let said = match kind {
-        Kind::Correction | Kind::Decision => admitted(turn).or_else(|| answered(turn, kind, words)),
+    let sentence = match kind {
+        Kind::Correction | Kind::Decision => {
+            conceded_point(turn).or_else(|| answered_sentence(turn, kind, words))
+        }
         Kind::Preference | Kind::Fact | Kind::Value | Kind::Fix | Kind::OpenEnd | Kind::Note => {
             None
         }
     };
-    said.map(|text| marked(&text))
+    sentence.map(|text| mark_as_agent(&text))
 }
 
 /// The agent's words, marked as such.
-pub(super) fn marked(text: &str) -> String {
-    format!("{MARK}{}", shortened(text, QUOTE - MARK.len()))
+pub(super) fn mark_as_agent(text: &str) -> String {
+    format!("{MARK}{}", shorten(text, MAX_QUOTE - MARK.len()))
 }
 
-fn refusal(deed: Option<&Deed<'_>>, tool: Option<&str>) -> String {
-    match deed.map(|d| &d.aim) {
-        Some(Aim::Run(commands)) if !commands.is_empty() => {
+fn refusal(action: Option<&AgentAction<'_>>, tool: Option<&str>) -> String {
+    match action.map(|d| &d.kind) {
+        Some(ActionKind::Run(commands)) if !commands.is_empty() => {
             let label = commands.last().map(|c| c.label()).unwrap_or_default();
             format!("refused `{label}`")
         }
-        Some(Aim::Edit { files, .. }) if !files.is_empty() => {
+        Some(ActionKind::Edit { files, .. }) if !files.is_empty() => {
             format!("refused an edit of {}", files[0])
         }
-        Some(Aim::Run(_) | Aim::Edit { .. } | Aim::Issue(_) | Aim::Other) | None => {
+        Some(
+            ActionKind::Run(_) | ActionKind::Edit { .. } | ActionKind::Issue(_) | ActionKind::Other,
+        )
+        | None => {
             format!("refused a call of {}", tool.unwrap_or("a tool"))
         }
     }
 }
 
-/// What the agent conceded to the person's words, marked as the agent's.
-pub(super) fn conceded(turn: &Turn<'_>) -> Option<String> {
-    admitted(turn).map(|text| marked(&text))
+/// The point that the agent conceded, marked as the agent's words.
+pub(super) fn find_concession(turn: &HumanTurn<'_>) -> Option<String> {
+    conceded_point(turn).map(|text| mark_as_agent(&text))
 }
 
-fn admitted(turn: &Turn<'_>) -> Option<String> {
-    let said = turn.conceded.as_ref()?;
+fn conceded_point(turn: &HumanTurn<'_>) -> Option<String> {
+    let said = turn.concession.as_ref()?;
     said.iter().take(ANSWER).find_map(point)
 }
 
-/// What the agent's sentence says beyond "you're right" and beyond what it does next.
+/// The point of the agent's sentence, without "you're right" and announcements of its next step.
 fn point(sentence: &Sentence) -> Option<String> {
     let text = sentence.text.as_str();
     let low = lowered(text);
@@ -106,14 +116,14 @@ fn point(sentence: &Sentence) -> Option<String> {
     (!empty && content >= 4 && !rest.ends_with('?')).then(|| rest.to_owned())
 }
 
-/// The agent's sentence that a short decision takes up.
-fn answered(turn: &Turn<'_>, kind: Kind, words: &str) -> Option<String> {
+/// The agent's sentence that a short decision answers.
+fn answered_sentence(turn: &HumanTurn<'_>, kind: Kind, words: &str) -> Option<String> {
     if kind != Kind::Decision || words.split(' ').count() > SHORT {
         return None;
     }
     let low = lowered(words);
     let taken: HashSet<&str> = content_words(&low, english()).into_iter().collect();
-    let said = agent_sentences(&turn.before?.text);
+    let said = agent_sentences(&turn.previous_reply?.text);
     let shared = |s: &Sentence| {
         content_words(&s.low, english())
             .iter()

@@ -1,45 +1,50 @@
-//! A window's own account: what was wanted, how it ended, what was said last.
+//! The digest of a window: task, outcome, last words, highlights.
 //!
-//! A session has no account until a person asks for something: warm-ups, bare commands and the harness's
-//! own talk are not work. From then on every window tells what it adds; the accounts of all windows come
-//! to the same, however the log was cut (`consolidate::fold`).
+//! A session has no digest until a person asks for something: warm-ups, bare commands and the harness's
+//! own messages are not work. From then on each window's digest holds what the window adds; joined, the digests
+//! give the same account however the log was cut (`consolidate::session_account`).
 //!
-//! Not here: what was learned; the account only names the best of it.
+//! Not here: the learned observations; the digest only names the best of them.
 
 use std::collections::BTreeMap;
 
-use daybook_domain::extraction::Said;
+use daybook_domain::extraction::CitedText;
 use daybook_domain::{Digest, Event, ObservationKind as Kind, Timestamp};
 
-use super::clauses::shortened;
-use super::finds::{COMPOSED, Find};
+use super::clauses::shorten;
 use super::open_ends::asked_back;
-use super::outcome::{Answer, answer, commits, course};
-use super::sentences::{QUOTE, Sentence, one_line};
-use super::turns::{Talk, Turn};
+use super::outcome::{ReplyStatus, count_commits, course, reply_status};
+use super::scored_draft::{MAX_COMPOSED, ScoredDraft};
+use super::sentences::{MAX_QUOTE, Sentence, one_line};
+use super::turns::{HumanTurn, WindowConversation};
 
 /// Most characters of the task.
 const TASK: usize = 200;
 
-/// Place from which on a session is work: from its first request on. `None` when there was none.
-pub(super) fn work_from(talk: &Talk<'_>) -> Option<usize> {
-    talk.work_from(|turn| task(turn).is_some())
+/// Index at which a session's work begins, with its first request. `None` if there is none.
+pub(super) fn work_from(talk: &WindowConversation<'_>) -> Option<usize> {
+    talk.work_from(|turn| find_task(turn).is_some())
 }
 
-/// The account of a window; `None` while no message has asked for anything.
-pub(super) fn digest(talk: &Talk<'_>, finds: &[Find]) -> Option<Digest> {
+/// The digest of a window; `None` while no message has asked for anything.
+pub(super) fn window_digest(
+    talk: &WindowConversation<'_>,
+    finds: &[ScoredDraft],
+) -> Option<Digest> {
     let work = work_from(talk)?;
     let from = work.max(talk.first);
     let turns = || talk.new_turns().filter(|(_, turn)| turn.at >= from);
     let events = &talk.events[from..];
-    // A call may stand before the window, and its result within it.
-    let commits = commits(talk, work);
+    // A call may come before the window, and its result within it.
+    let commits = count_commits(talk, work);
     let course = course(talk, work, &commits);
-    let last = turns().rev().find_map(|(n, t)| Some((n, last_words(t)?)));
-    let answer = last.as_ref().map(|(n, _)| (*n, answer(talk, *n)));
+    let last = turns()
+        .rev()
+        .find_map(|(n, t)| Some((n, find_last_words(t)?)));
+    let answer = last.as_ref().map(|(n, _)| (*n, reply_status(talk, *n)));
     let asked = match answer {
-        Some((n, Answer::AskedBack)) => asked_back(talk.of_turn(n).iter().copied()),
-        Some((_, Answer::None | Answer::Given)) | None => None,
+        Some((n, ReplyStatus::AskedBack)) => asked_back(talk.events_of_turn(n).iter().copied()),
+        Some((_, ReplyStatus::None | ReplyStatus::Given)) | None => None,
     };
     let place = events.iter().rev().find_map(|e| e.place.as_ref());
     let dated = || {
@@ -50,11 +55,11 @@ pub(super) fn digest(talk: &Talk<'_>, finds: &[Find]) -> Option<Digest> {
     };
     let from_at = dated().next().unwrap_or_default();
     Some(Digest {
-        task: turns().find_map(|(_, turn)| task(turn)),
+        task: turns().find_map(|(_, turn)| find_task(turn)),
         outcome: Some(course.outcome(commits.made)),
         last_words: last.map(|(_, words)| words),
-        answered: answer.is_some_and(|(_, answer)| answer == Answer::Given),
-        asked,
+        answered: answer.is_some_and(|(_, answer)| answer == ReplyStatus::Given),
+        open_question: asked,
         commits: commits.made,
         pushed: commits.pushed,
         highlights: highlights(talk, finds),
@@ -68,17 +73,17 @@ pub(super) fn digest(talk: &Talk<'_>, finds: &[Find]) -> Option<Digest> {
     })
 }
 
-fn said(event: &Event, text: String) -> Said {
-    Said {
+fn statement_of(event: &Event, text: String) -> CitedText {
+    CitedText {
         text,
         events: vec![event.seq],
         lines: vec![event.line],
     }
 }
 
-/// What a message asks for, when it asks for something.
-fn task(turn: &Turn<'_>) -> Option<Said> {
-    if turn.closes() {
+/// The request of a message; `None` if it asks for nothing.
+fn find_task(turn: &HumanTurn<'_>) -> Option<CitedText> {
+    if turn.is_closing() {
         return None;
     }
     let mut text = with_title(turn)?;
@@ -89,14 +94,14 @@ fn task(turn: &Turn<'_>) -> Option<Said> {
         }
         text = both;
     }
-    Some(said(turn.said, shortened(closed(&text), TASK)))
+    Some(statement_of(turn.message, shorten(trim_cut(&text), TASK)))
 }
 
-/// The first sentence, with the title of what it announces: "do the following plan:".
-fn with_title(turn: &Turn<'_>) -> Option<String> {
+/// The first sentence, with the title of the text that it announces: "do the following plan:".
+fn with_title(turn: &HumanTurn<'_>) -> Option<String> {
     let first = &turn.prose.first()?.text;
     let mut lines = turn
-        .said
+        .message
         .text
         .lines()
         .map(str::trim)
@@ -111,19 +116,19 @@ fn with_title(turn: &Turn<'_>) -> Option<String> {
     }))
 }
 
-fn closed(text: &str) -> &str {
+fn trim_cut(text: &str) -> &str {
     text.trim_end_matches([':', ' '])
 }
 
-/// What a message asks or states at its end.
-fn last_words(turn: &Turn<'_>) -> Option<Said> {
-    if turn.closes() {
+/// The last sentences of a message, as many as fit.
+fn find_last_words(turn: &HumanTurn<'_>) -> Option<CitedText> {
+    if turn.is_closing() {
         return None;
     }
     if turn.prose.len() == 1 {
-        return Some(said(
-            turn.said,
-            shortened(closed(&one_line(&with_title(turn)?)), QUOTE),
+        return Some(statement_of(
+            turn.message,
+            shorten(trim_cut(&one_line(&with_title(turn)?)), MAX_QUOTE),
         ));
     }
     let mut text = String::new();
@@ -133,24 +138,27 @@ fn last_words(turn: &Turn<'_>) -> Option<Said> {
         } else {
             format!("{words} {text}")
         };
-        if !text.is_empty() && both.chars().count() > QUOTE {
+        if !text.is_empty() && both.chars().count() > MAX_QUOTE {
             break;
         }
         text = both;
     }
-    Some(said(turn.said, shortened(closed(&text), QUOTE)))
+    Some(statement_of(
+        turn.message,
+        shorten(trim_cut(&text), MAX_QUOTE),
+    ))
 }
 
-/// The best decision, correction, value or fix of each turn, in the order in which they came.
-fn highlights(talk: &Talk<'_>, finds: &[Find]) -> Vec<Said> {
-    let mut by_turn: BTreeMap<usize, Said> = BTreeMap::new();
+/// The best decision, correction, preference, value or fix of each turn, in order.
+fn highlights(talk: &WindowConversation<'_>, finds: &[ScoredDraft]) -> Vec<CitedText> {
+    let mut by_turn: BTreeMap<usize, CitedText> = BTreeMap::new();
     for find in finds {
         let Some(last) = find.draft.events.last() else {
             continue;
         };
         let turn = talk.turn_at(*last);
         let line = match find.draft.subject.as_deref() {
-            Some(subject) => Some(values_of(subject, &of_turn(talk, finds, turn))),
+            Some(subject) => Some(values_of(subject, &drafts_of_turn(talk, finds, turn))),
             None => highlight(find).map(|text| highlighted(&text, &[find])),
         };
         if let Some(line) = line {
@@ -160,31 +168,35 @@ fn highlights(talk: &Talk<'_>, finds: &[Find]) -> Vec<Said> {
     by_turn.into_values().collect()
 }
 
-fn of_turn<'f>(talk: &Talk<'_>, finds: &'f [Find], turn: usize) -> Vec<&'f Find> {
-    let is_there = |find: &&Find| {
+fn drafts_of_turn<'f>(
+    talk: &WindowConversation<'_>,
+    finds: &'f [ScoredDraft],
+    turn: usize,
+) -> Vec<&'f ScoredDraft> {
+    let is_there = |find: &&ScoredDraft| {
         let last = find.draft.events.last();
         last.is_some_and(|last| talk.turn_at(*last) == turn)
     };
     finds.iter().filter(is_there).collect()
 }
 
-fn highlighted(text: &str, on: &[&Find]) -> Said {
+fn highlighted(text: &str, on: &[&ScoredDraft]) -> CitedText {
     let events = on.iter().flat_map(|f| f.draft.events.iter().copied());
     let mut on: Vec<_> = events
         .zip(on.iter().flat_map(|f| f.draft.lines.iter().copied()))
         .collect();
     on.sort_unstable();
     let (events, lines) = on.into_iter().unzip();
-    Said {
-        text: shortened(text, COMPOSED),
+    CitedText {
+        text: shorten(text, MAX_COMPOSED),
         events,
         lines,
     }
 }
 
-/// All values that a turn gave one subject on one line, in the order in which they were set.
-fn values_of(subject: &str, finds: &[&Find]) -> Said {
-    let mut on: Vec<&Find> = finds
+/// All values of one subject in a turn on one line, in the order in which they were set.
+fn values_of(subject: &str, finds: &[&ScoredDraft]) -> CitedText {
+    let mut on: Vec<&ScoredDraft> = finds
         .iter()
         .copied()
         .filter(|f| f.draft.subject.as_deref() == Some(subject))
@@ -194,7 +206,7 @@ fn values_of(subject: &str, finds: &[&Find]) -> Said {
     highlighted(&format!("set: {subject}: {}", values.join(" → ")), &on)
 }
 
-fn highlight(find: &Find) -> Option<String> {
+fn highlight(find: &ScoredDraft) -> Option<String> {
     let draft = &find.draft;
     let text = &draft.text;
     match draft.kind {

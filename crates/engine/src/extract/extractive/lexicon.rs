@@ -1,18 +1,18 @@
-//! Which words show what: the cue words of each language, as data.
+//! The cue words of each language, as data.
 //!
-//! A cue is a pattern with a weight, in a section named for what it shows. The files beside this
+//! A cue is a pattern with a weight, in a section named for its meaning. The files beside this
 //! one hold them; a language is added by adding a file. Text in a language without a file gets no
-//! lexicon, so that nothing is read into words that nobody here understands.
+//! lexicon, so that it yields no observations.
 //!
-//! Not here: what follows from a cue (`acts` and its neighbours decide).
+//! Not here: the rules that use cues (`speech_acts` and its neighbours).
 
 use std::collections::HashSet;
 use std::sync::{LazyLock, OnceLock};
 
 use regex::{Regex, RegexSet, RegexSetBuilder};
 
-/// The languages that the extractive extractor understands, best first. It keeps account of a
-/// session in any other language, but learns nothing from its words.
+/// The languages of the extractive extractor, best first. Sessions in other languages get
+/// a digest, but no observations.
 pub const LANGUAGES: [&str; 4] = ["en", "de", "fr", "es"];
 
 const FILES: [&str; 4] = [
@@ -22,15 +22,15 @@ const FILES: [&str; 4] = [
     include_str!("lexicon/es.txt"),
 ];
 
-/// Words that a text needs before its language counts as known or foreign.
+/// Fewest words of a text whose language is determined by their share of common words.
 const WORDS_TO_JUDGE: usize = 4;
-/// Share of usual words, in percent, below which a longer text is in no language we know.
+/// Share of common words, in percent, below which a longer text is in no supported language.
 const USUAL_SHARE: usize = 12;
 
-/// What each further cue adds to the strongest, for two of them.
+/// Weight that each further cue adds to the strongest, for at most two.
 const FURTHER: i32 = 10;
 
-/// What a cue shows.
+/// The meaning of a cue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cue {
     /// Corrects, forbids or insists.
@@ -59,23 +59,23 @@ pub(super) enum Cue {
     Request,
     /// Agrees.
     Assent,
-    /// Says that it worked.
+    /// States that it worked.
     Praise,
-    /// Says that it did not.
+    /// States that it did not work.
     Trouble,
     /// Reports misbehaviour of what is being built.
     Complaint,
     /// The agent admits that the person is right.
     Concession,
-    /// The agent says why something failed.
+    /// The agent explains a failure.
     Cause,
-    /// The agent says how something should be.
+    /// The agent proposes how something should be.
     Proposal,
     /// The agent offers a next step that decides nothing.
     Offer,
     /// Whole message that asks for nothing new: thanks, assent, "commit this".
     Closing,
-    /// Words before what is said.
+    /// Fillers before a statement.
     Filler,
     /// Asks whether something habitual was done.
     Reminder,
@@ -115,13 +115,13 @@ const SECTIONS: [(Cue, &str); 25] = [
 
 /// The cues of one section. Patterns are built when first needed: most windows need few of them.
 #[derive(Debug)]
-struct Cues {
+struct CueSet {
     lines: Vec<(i32, &'static str)>,
     set: OnceLock<RegexSet>,
     patterns: Vec<OnceLock<Regex>>,
 }
 
-impl Cues {
+impl CueSet {
     fn of(lines: Vec<(i32, &'static str)>) -> Self {
         let patterns = lines.iter().map(|_| OnceLock::new()).collect();
         Self {
@@ -142,7 +142,7 @@ impl Cues {
         self.set().matches(low).into_iter()
     }
 
-    /// Where pattern `i` is in `low`, in bytes.
+    /// The byte range of pattern `i` in `low`.
     fn place(&self, i: usize, low: &str) -> Option<(usize, usize)> {
         let built = || Regex::new(self.lines[i].1).expect("it is in the set");
         let found = self.patterns[i].get_or_init(built).find(low)?;
@@ -155,11 +155,11 @@ impl Cues {
 pub(super) struct Lexicon {
     function: HashSet<&'static str>,
     common: HashSet<&'static str>,
-    sections: Vec<Cues>,
+    sections: Vec<CueSet>,
 }
 
 impl Lexicon {
-    fn read(file: &'static str) -> Self {
+    fn parse(file: &'static str) -> Self {
         let (mut function, mut common) = (HashSet::new(), HashSet::new());
         let mut words = &mut function;
         let mut lines: Vec<Vec<(i32, &'static str)>> = vec![Vec::new(); SECTIONS.len()];
@@ -185,16 +185,16 @@ impl Lexicon {
         Self {
             function,
             common,
-            sections: lines.into_iter().map(Cues::of).collect(),
+            sections: lines.into_iter().map(CueSet::of).collect(),
         }
     }
 
-    fn cues(&self, cue: Cue) -> &Cues {
+    fn cues(&self, cue: Cue) -> &CueSet {
         let at = SECTIONS.iter().position(|(c, _)| *c == cue);
         &self.sections[at.expect("every cue has a section")]
     }
 
-    /// Weight of the strongest cue of its sort in `low`, with a little for each further one.
+    /// Weight of the strongest cue of this kind in `low`, plus [`FURTHER`] for each further one.
     pub(super) fn weight(&self, cue: Cue, low: &str) -> i32 {
         let cues = self.cues(cue);
         let hits: Vec<i32> = cues.hits(low).map(|i| cues.lines[i].0).collect();
@@ -204,12 +204,12 @@ impl Lexicon {
         }
     }
 
-    /// Whether any cue of its sort is in `low`.
-    pub(super) fn shows(&self, cue: Cue, low: &str) -> bool {
+    /// Whether any cue of this kind is in `low`.
+    pub(super) fn has_cue(&self, cue: Cue, low: &str) -> bool {
         self.cues(cue).set().is_match(low)
     }
 
-    /// Where the strongest cue of its sort is in `low`, with its weight; the last of equals.
+    /// Weight and position of the strongest cue of this kind in `low`; the last of equals.
     pub(super) fn strongest(&self, cue: Cue, low: &str) -> Option<(i32, usize)> {
         let cues = self.cues(cue);
         cues.hits(low)
@@ -217,32 +217,32 @@ impl Lexicon {
             .max()
     }
 
-    /// Where the first cue of its sort is in `low`, in bytes.
+    /// The byte range of the first cue of this kind in `low`.
     pub(super) fn find(&self, cue: Cue, low: &str) -> Option<(usize, usize)> {
         let cues = self.cues(cue);
         cues.hits(low).filter_map(|i| cues.place(i, low)).min()
     }
 
-    /// Which cue of its sort is in `low`, by number: two texts that share one are about one thing.
+    /// The number of a cue of this kind in `low`: texts with the same number are about the same thing.
     pub(super) fn which(&self, cue: Cue, low: &str) -> Option<usize> {
         self.cues(cue).hits(low).next()
     }
 
-    /// Whether `word` is a usual one of the language.
-    pub(super) fn is_usual(&self, word: &str) -> bool {
+    /// Whether `word` is common in the language.
+    pub(super) fn is_common_word(&self, word: &str) -> bool {
         self.function.contains(word) || self.common.contains(word)
     }
 
-    /// Whether `word` only holds a sentence together.
+    /// Whether `word` is a function word.
     pub(super) fn is_function_word(&self, word: &str) -> bool {
         self.function.contains(word)
     }
 }
 
 static LEXICONS: LazyLock<Vec<Lexicon>> =
-    LazyLock::new(|| FILES.iter().map(|file| Lexicon::read(file)).collect());
+    LazyLock::new(|| FILES.iter().map(|file| Lexicon::parse(file)).collect());
 
-/// The English lexicon: what agents mostly answer in, and what tools print.
+/// The English lexicon: the language of most agents' answers and tools' output.
 pub(super) fn english() -> &'static Lexicon {
     &LEXICONS[0]
 }
@@ -252,13 +252,13 @@ pub(super) fn is_german(lexicon: &Lexicon) -> bool {
     std::ptr::eq(lexicon, &LEXICONS[1])
 }
 
-/// The lexicon of the language that `low` is in; `None` when it is in none of [`LANGUAGES`].
+/// The lexicon of `low`'s language; `None` if it is none of [`LANGUAGES`].
 pub(super) fn lexicon_of(low: &str) -> Option<&'static Lexicon> {
     let words: Vec<&str> = low
         .split(|c: char| !c.is_alphanumeric() && c != '\'')
         .filter(|word| word.chars().any(char::is_alphabetic))
         .collect();
-    let share = |lexicon: &Lexicon| words.iter().filter(|w| lexicon.is_usual(w)).count();
+    let share = |lexicon: &Lexicon| words.iter().filter(|w| lexicon.is_common_word(w)).count();
     let mut best = english();
     for lexicon in LEXICONS.iter() {
         if share(lexicon) > share(best) {

@@ -1,24 +1,22 @@
-//! Extraction without a model: what a person plainly said, and what plainly happened.
+//! Extraction without a model: from people's plain statements and plain events.
 //!
-//! It cannot paraphrase and does not pretend to. Every line that it yields is the person's own
-//! words, shortened at clause borders, or a dry account of events; and it leaves out whatever is
-//! not sure. Only people's words and the course of events count: what the agent claims, what
-//! tools print, what was pasted, injected or recalled never becomes a memory.
+//! It does not paraphrase. Each text is either a person's own
+//! words, shortened at clause borders, or a dry account of events; doubtful ones are left out.
+//! Only people's messages and the course of events count: the agent's claims, tools'
+//! output, pasted, injected and recalled text never become a memory.
 //!
-//! The same events always yield the same, however they are cut into windows of whole turns: each find
-//! belongs to one turn, and rests on nothing farther back than `LOOK_BACK`. There is no clock and no
-//! model here.
+//! The same events always yield the same result, however they are cut into windows of whole turns: each draft
+//! belongs to one turn, and rests on nothing farther back than `LOOK_BACK`. No clock and no
+//! model is involved.
 //!
-//! Not here: whose memory a draft belongs to, merging with what is known already.
+//! Not here: the scope of a draft, merging with known observations.
 
-mod acts;
-pub(super) mod bearing;
+mod actions;
 mod choices;
+mod classify;
 mod clauses;
 mod context;
-mod deeds;
 mod digest;
-mod finds;
 mod fixes;
 mod insistence;
 mod lexicon;
@@ -27,13 +25,15 @@ mod outcome;
 #[cfg(test)]
 pub(crate) mod properties;
 mod prose;
+mod scored_draft;
 mod sentences;
 mod shell;
+mod speech_acts;
 #[cfg(test)]
 mod tests;
+pub(super) mod text_analysis;
 mod turns;
 mod values;
-mod verdict;
 mod words;
 
 use std::collections::HashSet;
@@ -43,68 +43,73 @@ use daybook_domain::{Digest, EventSeq, ObservationKind};
 
 pub use lexicon::LANGUAGES;
 
-use super::{Draft, ExtractError, Extracted, Extractor, LookBack, Window};
-use finds::{Find, best};
-use turns::{LOOK_BACK, Talk};
+use super::{ExtractError, Extractor, ExtractorOutput, LookBack, ObservationDraft, Window};
+use scored_draft::{ScoredDraft, best_of_each_turn};
+use turns::{LOOK_BACK, WindowConversation};
 
 /// The extractor that asks no model. See the module's documentation for what it keeps.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Extractive;
 
 impl Extractive {
-    /// What the window yields.
+    /// Extracts a window.
     #[must_use]
-    pub fn read(&self, window: Window<'_>) -> Extracted {
-        let talk = Talk::of(window);
+    pub fn extract_window(&self, window: Window<'_>) -> ExtractorOutput {
+        let talk = WindowConversation::of(window);
         let work = digest::work_from(&talk).unwrap_or(talk.events.len());
         let begins = talk.events.get(work).map(|event| event.seq);
-        let mut found = found(&talk);
+        let mut found = find_all(&talk);
         found.retain(|find| find.draft.events.last().copied() >= begins && begins.is_some());
-        let finds = best(found, |seq| talk.turn_at(seq));
-        match digest::digest(&talk, &finds) {
-            None => Extracted::default(),
-            Some(digest) => Extracted {
+        let finds = best_of_each_turn(found, |seq| talk.turn_at(seq));
+        match digest::window_digest(&talk, &finds) {
+            None => ExtractorOutput::default(),
+            Some(digest) => ExtractorOutput {
                 drafts: finds
                     .into_iter()
                     .map(|find| find.draft)
-                    .collect::<Vec<Draft>>(),
+                    .collect::<Vec<ObservationDraft>>(),
                 digest: Some(digest),
-                ..Extracted::default()
+                ..ExtractorOutput::default()
             },
         }
     }
 }
 
-/// The window's own account, without anything learned: what a digest says of events alone.
-pub(super) fn account(window: Window<'_>) -> Option<Digest> {
-    digest::digest(&Talk::of(window), &[])
+/// The digest of a window's events, without highlights of learned observations.
+pub(super) fn digest_of_events(window: Window<'_>) -> Option<Digest> {
+    digest::window_digest(&WindowConversation::of(window), &[])
 }
 
-/// Everything that any rule finds. A message that insists or picks is not told a second time, and
-/// one that sets a value is no other decision.
-fn found(talk: &Talk<'_>) -> Vec<Find> {
-    let mut finds = insistence::insistence(talk);
-    finds.extend(choices::choices(talk));
-    let told = last_events(&finds);
-    let values = values::values(talk);
-    let set = last_events(&values);
-    // What a later turn makes of a message is not known yet when its own turn is read.
-    let ends_in = |find: &Find, events: &HashSet<EventSeq>| {
+/// The drafts of all rules. A message that insists or picks an option yields no further speech act, and
+/// one that sets a value yields no decision besides.
+fn find_all(talk: &WindowConversation<'_>) -> Vec<ScoredDraft> {
+    let mut finds = insistence::find_insistence(talk);
+    finds.extend(choices::find_choices(talk));
+    let repeated = last_events(&finds);
+    let values = values::find_values(talk);
+    let value_messages = last_events(&values);
+    // Compared by last event: a later turn's use of a message is unknown while its own turn is read.
+    let ends_in = |find: &ScoredDraft, events: &HashSet<EventSeq>| {
         let last = find.draft.events.last();
         last.is_some_and(|last| events.contains(last))
     };
-    finds.extend(acts::acts(talk).into_iter().filter(|find| {
-        let only_sets = find.draft.kind == ObservationKind::Decision && ends_in(find, &set);
-        !ends_in(find, &told) && !only_sets
-    }));
+    finds.extend(
+        speech_acts::find_speech_acts(talk)
+            .into_iter()
+            .filter(|find| {
+                let only_sets =
+                    find.draft.kind == ObservationKind::Decision && ends_in(find, &value_messages);
+                !ends_in(find, &repeated) && !only_sets
+            }),
+    );
     finds.extend(values);
-    finds.extend(fixes::fixes(talk));
-    finds.extend(open_ends::open_ends(talk));
+    finds.extend(fixes::find_fixes(talk));
+    finds.extend(open_ends::find_open_ends(talk));
     finds
 }
 
-fn last_events(finds: &[Find]) -> HashSet<EventSeq> {
-    let last = |find: &Find| find.draft.events.last().copied();
+fn last_events(finds: &[ScoredDraft]) -> HashSet<EventSeq> {
+    let last = |find: &ScoredDraft| find.draft.events.last().copied();
     finds.iter().filter_map(last).collect()
 }
 
@@ -121,7 +126,7 @@ impl Extractor for Extractive {
         }
     }
 
-    async fn extract(&self, window: Window<'_>) -> Result<Extracted, ExtractError> {
-        Ok(self.read(window))
+    async fn extract(&self, window: Window<'_>) -> Result<ExtractorOutput, ExtractError> {
+        Ok(self.extract_window(window))
     }
 }

@@ -1,52 +1,52 @@
-//! What was left open: put off in so many words, or filed for later.
+//! Finds open ends: work that a person postponed, or that was filed as an issue.
 //!
-//! Not here: the last words of a session, and what the agent asked last, which its digest shows: where a
-//! session ends is not known while it goes on.
+//! Not here: the last words of a session and the agent's last question, which its digest shows: the end of a
+//! session is unknown while it continues.
 
-use daybook_domain::extraction::Said;
+use daybook_domain::extraction::CitedText;
 use daybook_domain::{Event, ObservationKind as Kind, Origin};
 
-use super::clauses::{shortened, shortened_around};
-use super::context::conceded;
-use super::deeds::{Aim, Deed};
-use super::finds::{COMPOSED, Find};
+use super::actions::{ActionKind, AgentAction};
+use super::classify::refers_elsewhere;
+use super::clauses::{shorten, shorten_around};
+use super::context::find_concession;
 use super::lexicon::{Cue, english};
-use super::sentences::{QUOTE, Sentence, agent_sentences, lowered, one_line};
-use super::turns::{Talk, Turn};
-use super::verdict::points_elsewhere;
+use super::scored_draft::{MAX_COMPOSED, ScoredDraft};
+use super::sentences::{MAX_QUOTE, Sentence, agent_sentences, lowered, one_line};
+use super::turns::{HumanTurn, WindowConversation};
 use super::words::content_words;
 
 const PUT_OFF: i32 = 55;
 const FILED: i32 = 60;
 
-/// Everything that was left open.
-pub(super) fn open_ends(talk: &Talk<'_>) -> Vec<Find> {
+/// The open ends of the window.
+pub(super) fn find_open_ends(talk: &WindowConversation<'_>) -> Vec<ScoredDraft> {
     let turns = talk.new_turns();
-    let mut finds: Vec<Find> = turns.filter_map(|(_, turn)| put_off(turn)).collect();
-    finds.extend(talk.new_deeds().filter_map(filed));
+    let mut finds: Vec<ScoredDraft> = turns.filter_map(|(_, turn)| find_postponed(turn)).collect();
+    finds.extend(talk.new_actions().filter_map(find_filed_issue));
     finds
 }
 
-fn put_off(turn: &Turn<'_>) -> Option<Find> {
+fn find_postponed(turn: &HumanTurn<'_>) -> Option<ScoredDraft> {
     let lexicon = turn.lexicon?;
     let later = |s: &&Sentence| {
-        lexicon.shows(Cue::Later, &s.low)
-            && !lexicon.shows(Cue::NotLater, &s.low)
+        lexicon.has_cue(Cue::Later, &s.low)
+            && !lexicon.has_cue(Cue::NotLater, &s.low)
             && !s.redacted
-            && content_words(&s.low, lexicon).len() >= if points(&s.low) { 4 } else { 2 }
+            && content_words(&s.low, lexicon).len() >= if refers_to_context(&s.low) { 4 } else { 2 }
     };
     let sentence = turn.prose.iter().find(later)?;
-    let words = shortened_around(&sentence.text, QUOTE, |text| {
+    let words = shorten_around(&sentence.text, MAX_QUOTE, |text| {
         lexicon
             .strongest(Cue::Later, &lowered(text))
             .map(|(_, at)| at)
     });
-    let find = Find::said(Kind::OpenEnd, PUT_OFF, &[turn.said], &words);
-    Some(find.in_context(conceded(turn)))
+    let find = ScoredDraft::from_quote(Kind::OpenEnd, PUT_OFF, &[turn.message], &words);
+    Some(find.with_context(find_concession(turn)))
 }
 
-/// Whether the sentence leaves to the talk what it is about.
-fn points(low: &str) -> bool {
+/// Whether only the conversation explains what the sentence is about.
+fn refers_to_context(low: &str) -> bool {
     let objects = [
         "do that",
         "do this",
@@ -57,28 +57,28 @@ fn points(low: &str) -> bool {
         "leave it",
         "leave that",
     ];
-    points_elsewhere(low) || objects.iter().any(|object| low.contains(object))
+    refers_elsewhere(low) || objects.iter().any(|object| low.contains(object))
 }
 
-fn filed(deed: &Deed<'_>) -> Option<Find> {
-    if !deed.succeeded() {
+fn find_filed_issue(action: &AgentAction<'_>) -> Option<ScoredDraft> {
+    if !action.has_succeeded() {
         return None;
     }
-    let title = match &deed.aim {
-        Aim::Issue(title) => title.clone(),
-        Aim::Run(commands) => commands
+    let title = match &action.kind {
+        ActionKind::Issue(title) => title.clone(),
+        ActionKind::Run(commands) => commands
             .iter()
-            .find(|c| c.files_issue())
+            .find(|c| c.is_issue_creation())
             .and_then(|c| c.option(&["--title", "-t"]))?
             .to_owned(),
-        Aim::Edit { .. } | Aim::Other => return None,
+        ActionKind::Edit { .. } | ActionKind::Other => return None,
     };
-    let number = issue_number(&deed.output()).map_or(String::new(), |no| format!("{no}: "));
-    let on: Vec<&Event> = [Some(deed.call), deed.result]
+    let number = issue_number(&action.output()).map_or(String::new(), |no| format!("{no}: "));
+    let on: Vec<&Event> = [Some(action.call), action.result]
         .into_iter()
         .flatten()
         .collect();
-    Some(Find::shown(
+    Some(ScoredDraft::composed(
         Kind::OpenEnd,
         FILED,
         &on,
@@ -86,7 +86,7 @@ fn filed(deed: &Deed<'_>) -> Option<Find> {
     ))
 }
 
-/// The issue's own name in what the tracker answered: `"identifier":"ABC-12"`, `/issues/12`.
+/// The issue's identifier in the tracker's answer: `"identifier":"ABC-12"`, `/issues/12`.
 fn issue_number(output: &str) -> Option<String> {
     let after = |mark: &str| output.split_once(mark).map(|(_, rest)| rest);
     let word = |rest: &str| -> String {
@@ -106,14 +106,16 @@ fn issue_number(output: &str) -> Option<String> {
 }
 
 /// The agent's last question, when it asks how something should be; a polite offer is none.
-pub(super) fn asked_back<'a>(rest: impl DoubleEndedIterator<Item = &'a Event>) -> Option<Said> {
+pub(super) fn asked_back<'a>(
+    rest: impl DoubleEndedIterator<Item = &'a Event>,
+) -> Option<CitedText> {
     let mut spoken = rest.rev().filter(|e| e.origin == Origin::Assistant);
     let asked = spoken.find(|e| !e.text.trim().is_empty())?;
     let said = agent_sentences(&asked.text);
-    let at = said.iter().rposition(Sentence::asks)?;
+    let at = said.iter().rposition(Sentence::is_question)?;
     let (question, before) = (&said[at], said[..at].last());
     let choice = question.low.contains(", or ") || question.low.contains("whether");
-    let offers = english().shows(Cue::Offer, &question.low) && !choice;
+    let offers = english().has_cue(Cue::Offer, &question.low) && !choice;
     let weighs = |s: &Sentence| {
         let low = &s.low;
         ["could", "should", "either", "option", "trade"]
@@ -128,8 +130,8 @@ pub(super) fn asked_back<'a>(rest: impl DoubleEndedIterator<Item = &'a Event>) -
         Some(before) => format!("{} {}", before.text, question.text),
         None => question.text.clone(),
     };
-    Some(Said {
-        text: shortened(&one_line(&text), COMPOSED),
+    Some(CitedText {
+        text: shorten(&one_line(&text), MAX_COMPOSED),
         events: vec![asked.seq],
         lines: vec![asked.line],
     })

@@ -1,8 +1,8 @@
-//! How work ended, from what the person said and what the checks showed. A window notes the facts, which
-//! are joined with those of the windows before ([`Course::outcome`]):
+//! The outcome of work, from the person's verdict, the checks and the commits.
 //!
-//! The person's own verdict wins. Without one, the last check speaks, together with what was
-//! committed; a claim of the agent never does. Where nothing speaks, the outcome is uncertain:
+//! Each window records its facts, which are joined with those of the windows before ([`OutcomeFacts::outcome`]).
+//! The person's own verdict wins. Without one, the last check decides, together with the
+//! commits; a claim of the agent never counts. Without any of these, the outcome is uncertain:
 //!
 //! | last verdict | last check | commits | changed since the last commit | outcome |
 //! |---|---|---|---|---|
@@ -13,20 +13,20 @@
 //! | none | any | some | yes, or broken off | partial |
 //! | none | any | none | | uncertain |
 //!
-//! Not here: what was learned.
+//! Not here: learned observations.
 
 use daybook_domain::Origin;
-use daybook_domain::extraction::Course;
+use daybook_domain::extraction::OutcomeFacts;
 
-use super::deeds::{Aim, Deed};
+use super::actions::{ActionKind, AgentAction};
 use super::lexicon::{Cue, english};
 use super::sentences::{agent_sentences, lowered};
-use super::turns::{Talk, Turn};
+use super::turns::{HumanTurn, WindowConversation, is_interruption};
 
-/// What became of a person's words.
+/// Whether a person's message was answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Answer {
-    /// Nothing: broken off, or the log ends.
+pub(super) enum ReplyStatus {
+    /// No answer: interrupted, or the log ends.
     None,
     /// The agent asked back.
     AskedBack,
@@ -35,9 +35,9 @@ pub(super) enum Answer {
 }
 
 /// Whether the message of turn `n` was answered.
-pub(super) fn answer(talk: &Talk<'_>, n: usize) -> Answer {
-    if talk.turns[n + 1..].iter().any(|t| !is_silent(t)) {
-        return Answer::Given;
+pub(super) fn reply_status(talk: &WindowConversation<'_>, n: usize) -> ReplyStatus {
+    if talk.turns[n + 1..].iter().any(|t| !has_no_text(t)) {
+        return ReplyStatus::Given;
     }
     let turn = &talk.turns[n];
     let rest = &talk.events[turn.at + 1..turn.end];
@@ -45,65 +45,58 @@ pub(super) fn answer(talk: &Talk<'_>, n: usize) -> Answer {
         .iter()
         .rposition(|e| e.origin == Origin::Assistant && !e.text.trim().is_empty());
     let Some(last) = last else {
-        return Answer::None;
+        return ReplyStatus::None;
     };
     let after = &rest[last + 1..];
     if after
         .iter()
         .any(|e| is_interruption(&e.text) || e.origin == Origin::ToolCall)
     {
-        return Answer::None;
+        return ReplyStatus::None;
     }
     if rest[..last]
         .last()
         .is_some_and(|e| is_interruption(&e.text))
     {
-        return Answer::None;
+        return ReplyStatus::None;
     }
     let said = agent_sentences(&rest[last].text);
-    if said.iter().rev().take(2).any(|s| s.asks()) {
-        Answer::AskedBack
+    if said.iter().rev().take(2).any(|s| s.is_question()) {
+        ReplyStatus::AskedBack
     } else {
-        Answer::Given
+        ReplyStatus::Given
     }
 }
 
-/// A message whose words we cannot see, such as a pasted log.
-pub(super) fn is_silent(turn: &Turn<'_>) -> bool {
-    turn.said.text.trim().is_empty()
+/// Whether a message has no text, such as an image alone.
+pub(super) fn has_no_text(turn: &HumanTurn<'_>) -> bool {
+    turn.message.text.trim().is_empty()
 }
 
-/// The marker that a host leaves where a person stopped the agent.
-pub(super) fn is_interruption(text: &str) -> bool {
-    text.trim_start()
-        .starts_with("[Request interrupted by user")
-        || text.trim_start().starts_with("<turn_aborted>")
-}
-
-/// Commits made, how many of them were published, and the place where the last one ended.
+/// Number of commits made and pushed, and the index at which the last one ended.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Commits {
+pub(super) struct CommitCounts {
     pub(super) made: u32,
     pub(super) pushed: u32,
     pub(super) pushes: bool,
     pub(super) last_at: Option<usize>,
 }
 
-/// What was committed and pushed from place `from` on by commands that succeeded.
-pub(super) fn commits(talk: &Talk<'_>, from: usize) -> Commits {
-    let mut commits = Commits::default();
-    for deed in ended_deeds(talk, from)
+/// Counts commits and pushes by successful commands from index `from` on.
+pub(super) fn count_commits(talk: &WindowConversation<'_>, from: usize) -> CommitCounts {
+    let mut commits = CommitCounts::default();
+    for action in ended_actions(talk, from)
         .into_iter()
-        .filter(|d| d.succeeded())
+        .filter(|d| d.has_succeeded())
     {
-        let Aim::Run(commands) = &deed.aim else {
+        let ActionKind::Run(commands) = &action.kind else {
             continue;
         };
         for command in commands {
-            if command.commits() {
+            if command.is_commit() {
                 commits.made = commits.made.saturating_add(1);
-                commits.last_at = Some(deed.done);
-            } else if command.pushes() {
+                commits.last_at = Some(action.done);
+            } else if command.is_push() {
                 commits.pushed = commits.made;
                 commits.pushes = true;
             }
@@ -112,40 +105,55 @@ pub(super) fn commits(talk: &Talk<'_>, from: usize) -> Commits {
     commits
 }
 
-/// What ended in the window and began at place `from` or later, in the order of the ends: a later window
-/// sees only the ends of what began before it.
-fn ended_deeds<'t, 'e>(talk: &'t Talk<'e>, from: usize) -> Vec<&'t Deed<'e>> {
-    let mut deeds: Vec<&Deed<'_>> = talk.new_deeds().filter(|deed| deed.at >= from).collect();
-    deeds.sort_by_key(|deed| deed.done);
-    deeds
+/// Actions that ended in the window and began at index `from` or later, in the order of their ends: a later
+/// window contains only the ends of actions that began before it.
+fn ended_actions<'t, 'e>(
+    talk: &'t WindowConversation<'e>,
+    from: usize,
+) -> Vec<&'t AgentAction<'e>> {
+    let mut actions: Vec<&AgentAction<'_>> = talk
+        .new_actions()
+        .filter(|action| action.at >= from)
+        .collect();
+    actions.sort_by_key(|action| action.done);
+    actions
 }
 
-/// What the window shows from place `from` on of how the work stands.
-pub(super) fn course(talk: &Talk<'_>, from: usize, commits: &Commits) -> Course {
-    let deeds = ended_deeds(talk, from);
+/// The window's facts about the state of the work, from index `from` on.
+pub(super) fn course(
+    talk: &WindowConversation<'_>,
+    from: usize,
+    commits: &CommitCounts,
+) -> OutcomeFacts {
+    let actions = ended_actions(talk, from);
     let turns = || {
         let turns = talk.new_turns().map(|(_, turn)| turn);
         turns.filter(|turn| turn.at >= from)
     };
-    let (verdict, is_open) = verdict(turns().rev());
+    let (verdict, is_open) = persons_verdict(turns().rev());
     let last = talk.events.iter().rev().take(3);
-    Course {
+    OutcomeFacts {
         verdict,
         is_open,
-        spoken: turns().any(|turn| !is_silent(turn)),
-        check: deeds.iter().rev().find_map(|deed| deed.passed()),
-        changed: (deeds.iter())
-            .any(|d| d.edited() && commits.last_at.is_none_or(|last| d.done > last)),
+        spoken: turns().any(|turn| !has_no_text(turn)),
+        check: actions
+            .iter()
+            .rev()
+            .find_map(|action| action.check_passed()),
+        changed: (actions.iter())
+            .any(|d| d.is_successful_edit() && commits.last_at.is_none_or(|last| d.done > last)),
         pushes: commits.pushes,
         broken_off: last.into_iter().any(|e| is_interruption(&e.text)),
     }
 }
 
-/// The person's verdict on the work, when the last words hold one that nothing newer undoes; and whether
-/// an earlier one still stands.
-fn verdict<'t, 'e: 't>(turns: impl Iterator<Item = &'t Turn<'e>>) -> (Option<bool>, bool) {
+/// The person's verdict on the work, if the last messages hold one that no newer request supersedes; and whether
+/// an earlier verdict is still valid.
+fn persons_verdict<'t, 'e: 't>(
+    turns: impl Iterator<Item = &'t HumanTurn<'e>>,
+) -> (Option<bool>, bool) {
     for turn in turns {
-        let whole = lowered(turn.said.text.trim());
+        let whole = lowered(turn.message.text.trim());
         let lexicon = turn.lexicon.unwrap_or_else(english);
         let low = turn.low();
         let text = if low.is_empty() {
@@ -154,13 +162,13 @@ fn verdict<'t, 'e: 't>(turns: impl Iterator<Item = &'t Turn<'e>>) -> (Option<boo
             low.as_str()
         };
         let asks = text.ends_with('?');
-        if !asks && lexicon.shows(Cue::Trouble, text) {
+        if !asks && lexicon.has_cue(Cue::Trouble, text) {
             return (Some(false), false);
         }
-        if !asks && lexicon.shows(Cue::Praise, text) {
+        if !asks && lexicon.has_cue(Cue::Praise, text) {
             return (Some(true), false);
         }
-        if !turn.closes() {
+        if !turn.is_closing() {
             return (None, false);
         }
     }

@@ -1,9 +1,10 @@
-//! What holds for any events whatever: no panic, evidence inside, texts within bounds.
+//! Properties for arbitrary events: no panic, evidence inside the window, texts within bounds.
 
 use daybook_domain::{
     Event, Origin, Session, SessionId, SessionKind, Tenant, Timestamp, ToolStatus,
 };
 use proptest::prelude::*;
+use strum::VariantArray;
 
 use super::*;
 use crate::extract::model::message_chars;
@@ -45,12 +46,12 @@ fn text() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..8).prop_map(|pieces| pieces.join(" "))
 }
 
-/// Any event.
+/// An arbitrary event.
 pub(crate) fn event() -> impl Strategy<Value = Event> {
     let tool = prop::sample::select(vec!["Bash", "Edit", "create_issue", "Read"]);
-    let status = prop::option::of(prop::sample::select(ToolStatus::ALL.to_vec()));
+    let status = prop::option::of(prop::sample::select(ToolStatus::VARIANTS.to_vec()));
     let call = prop::option::of("[ab]");
-    let origin = prop::sample::select(Origin::ALL.to_vec());
+    let origin = prop::sample::select(Origin::VARIANTS.to_vec());
     (origin, text(), tool, status, call, any::<bool>(), 0_u32..4).prop_map(
         |(origin, text, tool, status, call, side, line)| Event {
             seq: EventSeq(0),
@@ -67,7 +68,7 @@ pub(crate) fn event() -> impl Strategy<Value = Event> {
     )
 }
 
-/// The events as a log numbers them.
+/// The events with sequence numbers.
 pub(crate) fn numbered(mut events: Vec<Event>) -> Vec<Event> {
     for (n, event) in events.iter_mut().enumerate() {
         event.seq = EventSeq(n as u64 + 1);
@@ -75,7 +76,7 @@ pub(crate) fn numbered(mut events: Vec<Event>) -> Vec<Event> {
     events
 }
 
-fn read(events: &[Event], from: usize) -> Extracted {
+fn read(events: &[Event], from: usize) -> ExtractorOutput {
     let session = Session {
         id: SessionId {
             tenant: Tenant::local(),
@@ -94,11 +95,11 @@ fn read(events: &[Event], from: usize) -> Extracted {
         last_at: Timestamp::ZERO,
         events: EventSeq(events.len() as u64),
     };
-    Extractive.read(Window {
+    Extractive.extract_window(Window {
         session: &session,
         before: &events[..from],
         events: &events[from..],
-        known: crate::extract::Known::default(),
+        known: crate::extract::KnownMemory::default(),
         is_redone: false,
     })
 }
@@ -126,10 +127,10 @@ proptest! {
             }
             let last = draft.events.last();
             prop_assert!(events[from..].iter().any(|e| Some(&e.seq) == last));
-            let most = if draft.stated { sentences::QUOTE } else { finds::COMPOSED };
+            let most = if draft.stated { sentences::MAX_QUOTE } else { scored_draft::MAX_COMPOSED };
             prop_assert!(fits(&draft.text, most), "{:?}", draft.text);
-            prop_assert!(draft.context.as_ref().is_none_or(|c| fits(c, sentences::QUOTE)));
-            prop_assert!(draft.subject.as_ref().is_none_or(|s| fits(s, sentences::QUOTE)));
+            prop_assert!(draft.context.as_ref().is_none_or(|c| fits(c, sentences::MAX_QUOTE)));
+            prop_assert!(draft.subject.as_ref().is_none_or(|s| fits(s, sentences::MAX_QUOTE)));
         }
         prop_assert!(found.digest.is_some() || found.drafts.is_empty());
         prop_assert_eq!(read(&events, from), found);

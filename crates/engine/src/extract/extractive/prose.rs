@@ -1,12 +1,13 @@
-//! What a person said in a message, apart from what they pasted into it.
+//! Separates a person's own prose in a message from pasted text.
 //!
 //! A message is prose around fences, logs, diffs, stack traces, tables and long pastes. Only the
-//! prose is theirs: the rest is dropped whole, since half a log reads like a statement.
+//! prose is kept: pasted blocks are dropped whole, since half a log reads like a statement.
 //!
-//! Not here: splitting prose into sentences (`sentences`), what they mean (`acts`).
+//! Not here: splitting prose into sentences (`sentences`), their meaning (`speech_acts`).
 
 use std::sync::LazyLock;
 
+use daybook_text::pasted::typed;
 use regex::RegexSet;
 
 /// Messages at least this long hold a paste; only their opening counts.
@@ -15,9 +16,9 @@ const LONG_MESSAGE: usize = 1_500;
 const LONG_OPENING: usize = 600;
 /// Lists longer than this are pasted.
 const LIST_LINES: usize = 6;
-/// Most bytes of any message that are looked at.
+/// Most bytes of a message that are read.
 const MESSAGE_BYTES: usize = 16 * 1024;
-/// Below this share of letters and blanks, in percent, a line is a machine's.
+/// Below this share of letters and blanks, in percent, a line counts as machine output.
 const LETTER_SHARE: usize = 72;
 
 static MACHINE: LazyLock<RegexSet> = LazyLock::new(|| {
@@ -42,29 +43,30 @@ static MACHINE: LazyLock<RegexSet> = LazyLock::new(|| {
     .expect("the patterns are constant")
 });
 
-/// The lines that are a person's own, in order; list items stand alone.
+/// The lines of a person's own prose, in order; each list item is a line.
 pub(super) fn prose_lines(text: &str) -> Vec<String> {
-    let head = opening(text);
+    let typed = typed(text);
+    let head = opening(&typed);
     let unfenced = without_fences(head);
     let mut lines = Vec::new();
     for block in unfenced.split("\n\n") {
-        take_block(block, &mut lines);
+        append_lines_of_block(block, &mut lines);
     }
     lines
 }
 
-/// What of a message is looked at: all of a short one, the words before the paste of a long one.
+/// The part of a message that is read: all of a short one, the text before the paste of a long one.
 fn opening(text: &str) -> &str {
     if text.len() < LONG_MESSAGE {
         return text;
     }
     let fenceless = text.find("```").unwrap_or(text.len());
     let first = text.find("\n\n").unwrap_or(text.len()).min(fenceless);
-    floor_str(text, first.min(LONG_OPENING).min(MESSAGE_BYTES))
+    prefix_of(text, first.min(LONG_OPENING).min(MESSAGE_BYTES))
 }
 
 /// The longest start of `text` of at most `most` bytes.
-pub(super) fn floor_str(text: &str, most: usize) -> &str {
+pub(super) fn prefix_of(text: &str, most: usize) -> &str {
     let mut end = most.min(text.len());
     while !text.is_char_boundary(end) {
         end -= 1;
@@ -85,21 +87,21 @@ fn without_fences(text: &str) -> String {
     kept
 }
 
-/// Takes the lines of one block until a machine's line begins: what follows it is its paste.
-fn take_block(block: &str, lines: &mut Vec<String>) {
+/// Appends the lines of one block up to the first machine line: the rest is its paste.
+fn append_lines_of_block(block: &str, lines: &mut Vec<String>) {
     let raw: Vec<&str> = block.lines().filter(|l| !l.trim().is_empty()).collect();
-    let items = raw.iter().filter(|l| item(l).is_some()).count();
-    let taken = own_lines(&raw);
+    let items = raw.iter().filter(|l| list_item(l).is_some()).count();
+    let taken = count_own_lines(&raw);
     let mut joined: Option<String> = None;
     for line in &raw[..taken] {
-        match item(line) {
+        match list_item(line) {
             Some(_) if items > LIST_LINES => {}
             Some(said) => {
                 lines.extend(joined.take());
                 lines.push(said.to_owned());
             }
             None => match &mut joined {
-                Some(open) if wraps(open, line) => {
+                Some(open) if continues_sentence(open, line) => {
                     open.push(' ');
                     open.push_str(line.trim());
                 }
@@ -113,8 +115,8 @@ fn take_block(block: &str, lines: &mut Vec<String>) {
     lines.extend(joined);
 }
 
-/// How many lines come before a machine's; a terse one directly before is its command.
-fn own_lines(raw: &[&str]) -> usize {
+/// The number of lines before the first machine line, without a terse one directly before it: its command.
+fn count_own_lines(raw: &[&str]) -> usize {
     let taken = raw.iter().take_while(|l| !is_machine(l)).count();
     let terse = |line: &&str| {
         line.split_whitespace().count() < 6 && !line.trim_end().ends_with(['.', '!', '?', ':', ','])
@@ -125,15 +127,15 @@ fn own_lines(raw: &[&str]) -> usize {
     }
 }
 
-/// Whether `line` goes on with the sentence that `open` ends in.
-fn wraps(open: &str, line: &str) -> bool {
+/// Whether `line` continues the last sentence of `open`.
+fn continues_sentence(open: &str, line: &str) -> bool {
     open.len() > 60
         && !open.ends_with(['.', '!', '?', ':'])
         && line.trim_start().starts_with(char::is_lowercase)
 }
 
-/// What a list item says, when the line is one.
-pub(super) fn item(line: &str) -> Option<&str> {
+/// The text of a list item; `None` if the line is none.
+pub(super) fn list_item(line: &str) -> Option<&str> {
     let line = line.trim();
     let rest = ["- ", "* ", "• ", "– ", "+ "]
         .iter()
@@ -148,9 +150,9 @@ pub(super) fn item(line: &str) -> Option<&str> {
     .map(str::trim)
 }
 
-/// Whether a machine wrote the line.
+/// Whether the line looks like machine output.
 pub(super) fn is_machine(line: &str) -> bool {
-    let bare = item(line).unwrap_or(line);
+    let bare = list_item(line).unwrap_or(line);
     if MACHINE.is_match(line) || bare.matches('|').count() > 2 {
         return true;
     }

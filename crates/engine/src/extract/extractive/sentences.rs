@@ -1,16 +1,16 @@
-//! Sentences, each fit for one line of a list.
+//! Splits text into sentences, each fit for one line of a list.
 //!
-//! A sentence keeps its writer's words; only what stands around them goes: fillers, emoji, marks
+//! A sentence keeps its writer's words, without fillers, emoji, and marks
 //! that would break a list line.
 //!
-//! Not here: which sentences are a person's own (`prose`), shortening them (`clauses`).
+//! Not here: separating a person's own sentences from pasted text (`prose`), shortening them (`clauses`).
 
 use super::lexicon::{Cue, Lexicon};
-use super::prose::{floor_str, prose_lines};
+use super::prose::{prefix_of, prose_lines};
 
 /// Most characters of a quote.
-pub(super) const QUOTE: usize = 160;
-/// Sentences of one message that are looked at.
+pub(super) const MAX_QUOTE: usize = 160;
+/// Most sentences of one message.
 const SENTENCES: usize = 60;
 /// Bytes of a sentence's opening.
 const OPENING: usize = 60;
@@ -20,17 +20,17 @@ const OPENING: usize = 60;
 pub(super) struct Sentence {
     /// Its words, on one line, without fillers and emoji.
     pub(super) text: String,
-    /// The same in lower case with straight apostrophes: what cues are looked for in.
+    /// The same in lower case with straight apostrophes, for matching cues.
     pub(super) low: String,
     /// How it opened, fillers and all, in lower case: "no wait, so …".
     pub(super) opening: String,
-    /// A secret was hidden in it, so that nothing may be learned from it.
+    /// It contains a redacted secret, so that it is not extracted.
     pub(super) redacted: bool,
 }
 
 impl Sentence {
-    /// Ends with a question mark.
-    pub(super) fn asks(&self) -> bool {
+    /// Whether it ends with a question mark.
+    pub(super) fn is_question(&self) -> bool {
         self.text.ends_with('?')
     }
 }
@@ -45,15 +45,15 @@ pub(super) fn sentences(message: &str, lexicon: Option<&Lexicon>) -> Vec<Sentenc
         .collect()
 }
 
-/// `raw` as a sentence; `None` when nothing is left of it.
+/// `raw` as a sentence; `None` if nothing remains of it.
 pub(super) fn sentence(raw: &str, lexicon: Option<&Lexicon>) -> Option<Sentence> {
     let line = one_line(raw);
-    let text = lexicon.map_or_else(|| line.clone(), |lexicon| without_filler(&line, lexicon));
+    let text = lexicon.map_or_else(|| line.clone(), |lexicon| remove_fillers(&line, lexicon));
     let low = lowered(&text);
     low.chars().any(char::is_alphanumeric).then(|| Sentence {
         text,
         low,
-        opening: lowered(floor_str(&line, OPENING)),
+        opening: lowered(prefix_of(&line, OPENING)),
         redacted: raw.contains("[REDACTED"),
     })
 }
@@ -65,7 +65,7 @@ pub(super) fn lowered(text: &str) -> String {
         .replace("**", "")
 }
 
-/// Splits at ends of sentences. A full stop inside a name or a number ends nothing.
+/// Splits a line into sentences. A full stop inside a name or a number ends none.
 pub(super) fn split(line: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut open = String::new();
@@ -132,11 +132,11 @@ fn is_emoji(c: char) -> bool {
 }
 
 /// Drops "okay, so" and its like from the front, as long as something is left.
-fn without_filler(text: &str, lexicon: &Lexicon) -> String {
+fn remove_fillers(text: &str, lexicon: &Lexicon) -> String {
     let mut rest = text;
     for _ in 0..4 {
         let low = lowered(rest);
-        // Lower-casing may change lengths beyond ASCII; fillers are cut only where it did not.
+        // Lower-casing may change lengths beyond ASCII; fillers are removed only where it did not.
         let Some((0, end)) = lexicon.find(Cue::Filler, &low) else {
             break;
         };
@@ -154,7 +154,7 @@ fn without_filler(text: &str, lexicon: &Lexicon) -> String {
 
 /// The sentences of an agent's prose, for context: no fences, tables or headings.
 pub(super) fn agent_sentences(text: &str) -> Vec<Sentence> {
-    let lines = without_code(floor_str(text, 16 * 1024));
+    let lines = remove_code(prefix_of(text, 16 * 1024));
     lines
         .iter()
         .flat_map(|line| split(line))
@@ -163,12 +163,12 @@ pub(super) fn agent_sentences(text: &str) -> Vec<Sentence> {
         .collect()
 }
 
-fn without_code(text: &str) -> Vec<String> {
+fn remove_code(text: &str) -> Vec<String> {
     let parts = text.split("```").step_by(2);
     parts
         .flat_map(str::lines)
         .map(str::trim)
         .filter(|l| !l.is_empty() && !l.starts_with(['|', '#', '<', '>']))
-        .map(|l| super::prose::item(l).unwrap_or(l).to_owned())
+        .map(|l| super::prose::list_item(l).unwrap_or(l).to_owned())
         .collect()
 }

@@ -1,11 +1,11 @@
-//! What a shell command does, as far as memory cares: checks, commits, pushes.
+//! Parses shell command lines for checks, commits and pushes.
 //!
-//! A command line is cut into its simple commands, without what is quoted, piped into a pager or
-//! redirected; so a commit message that speaks of `git push` pushes nothing.
+//! A command line is split into its simple commands, without quoted text, pipes into a pager and
+//! redirections; so a commit message that mentions `git push` is no push.
 //!
-//! Not here: whether the command succeeded (`deeds`).
+//! Not here: whether the command succeeded (`actions`).
 
-/// Simple commands of one line that are looked at.
+/// Most simple commands of one line.
 const SEGMENTS: usize = 24;
 /// Most characters of a command in a line of memory.
 const LABEL: usize = 70;
@@ -104,11 +104,11 @@ const WITH_SUBCOMMANDS: [(&str, &[&str]); 20] = [
 
 /// One simple command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Simple {
+pub(super) struct SimpleCommand {
     words: Vec<String>,
 }
 
-impl Simple {
+impl SimpleCommand {
     fn word(&self, at: usize) -> &str {
         self.words.get(at).map_or("", String::as_str)
     }
@@ -133,23 +133,23 @@ impl Simple {
         self.words.iter().any(|w| w == flag)
     }
 
-    /// Makes a new commit.
-    pub(super) fn commits(&self) -> bool {
+    /// Whether it makes a new commit.
+    pub(super) fn is_commit(&self) -> bool {
         self.git() == Some("commit") && !self.has("--amend") && !self.has("--dry-run")
     }
 
-    /// Publishes commits.
-    pub(super) fn pushes(&self) -> bool {
+    /// Whether it publishes commits.
+    pub(super) fn is_push(&self) -> bool {
         let git = self.git() == Some("push") && !self.has("--dry-run") && !self.has("--delete");
         git || (self.word(0) == "gh" && self.word(1) == "pr" && self.word(2) == "create")
     }
 
-    /// Files an issue for later.
-    pub(super) fn files_issue(&self) -> bool {
+    /// Whether it files an issue.
+    pub(super) fn is_issue_creation(&self) -> bool {
         matches!(self.word(0), "gh" | "glab") && self.word(1) == "issue" && self.word(2) == "create"
     }
 
-    /// What an option is set to.
+    /// The value of the first of these options.
     pub(super) fn option(&self, names: &[&str]) -> Option<&str> {
         let at = self
             .words
@@ -158,7 +158,7 @@ impl Simple {
         self.words.get(at + 1).map(String::as_str)
     }
 
-    /// Tests, builds, lints or runs the work: its failure says something about the work.
+    /// Whether it tests, builds, lints or runs the work, so that its failure is a failure of the work.
     pub(super) fn checks(&self) -> bool {
         let program = self.word(0).rsplit('/').next().unwrap_or("");
         let sub = self.git().unwrap_or_else(|| self.word(1));
@@ -177,7 +177,7 @@ impl Simple {
         listed || CHECKERS.contains(&program) || module || script
     }
 
-    /// The command as people would say it.
+    /// The command for people, shortened.
     pub(super) fn label(&self) -> String {
         let words: Vec<&str> = self.words.iter().map(String::as_str).collect();
         let all = words.join(" ").replace(['`', '\n'], " ");
@@ -203,8 +203,8 @@ impl Simple {
 }
 
 /// The simple commands of a command line, in order, without filters at the end of pipes.
-pub(super) fn simple_commands(line: &str) -> Vec<Simple> {
-    let mut scan = Scan::default();
+pub(super) fn simple_commands(line: &str) -> Vec<SimpleCommand> {
+    let mut scan = CommandScanner::default();
     let line = without_heredocs(line);
     let mut chars = line.chars().peekable();
     while let Some(c) = chars.next() {
@@ -233,17 +233,17 @@ pub(super) fn simple_commands(line: &str) -> Vec<Simple> {
             (None, c) if c.is_whitespace() => scan.end_word(),
             (None, c) => scan.word.push(c),
         }
-        if scan.found.len() >= SEGMENTS {
+        if scan.commands.len() >= SEGMENTS {
             break;
         }
     }
     scan.end_command(false);
-    scan.found
+    scan.commands
 }
 
 #[derive(Default)]
-struct Scan {
-    found: Vec<Simple>,
+struct CommandScanner {
+    commands: Vec<SimpleCommand>,
     words: Vec<String>,
     word: String,
     quote: Option<char>,
@@ -251,7 +251,7 @@ struct Scan {
     piped: bool,
 }
 
-impl Scan {
+impl CommandScanner {
     fn end_word(&mut self) {
         let word = std::mem::take(&mut self.word);
         if !word.is_empty() || self.quoted {
@@ -264,7 +264,7 @@ impl Scan {
         self.end_word();
         let words = without_clutter(std::mem::take(&mut self.words));
         if !self.piped && !words.is_empty() {
-            self.found.push(Simple { words });
+            self.commands.push(SimpleCommand { words });
         }
         self.piped = pipe;
     }
@@ -331,7 +331,10 @@ mod tests {
     use super::*;
 
     fn check(line: &str, expected: &[&str]) {
-        let labels: Vec<String> = simple_commands(line).iter().map(Simple::label).collect();
+        let labels: Vec<String> = simple_commands(line)
+            .iter()
+            .map(SimpleCommand::label)
+            .collect();
         assert_eq!(labels, expected);
     }
 
@@ -347,15 +350,15 @@ mod tests {
     fn quoted_text_and_here_documents_run_nothing() {
         let line = "git commit -m \"$(cat <<'EOF'\nsay; git push\nEOF\n)\" && git status";
         let found = simple_commands(line);
-        assert_eq!(found.iter().filter(|s| s.commits()).count(), 1);
-        assert!(!found.iter().any(Simple::pushes));
+        assert_eq!(found.iter().filter(|s| s.is_commit()).count(), 1);
+        assert!(!found.iter().any(SimpleCommand::is_push));
     }
 
     #[test]
     fn git_options_stand_before_the_subcommand() {
         let found = simple_commands("git -C /tmp/x -c a=b push origin main; git commit --amend");
-        assert!(found[0].pushes());
-        assert!(!found[1].commits());
+        assert!(found[0].is_push());
+        assert!(!found[1].is_commit());
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! What the extractor yields from small dialogues, one behaviour each.
+//! The extractor on small dialogues, one behaviour each.
 //!
-//! A dialogue is one event per line, `who: words`; indented lines go on with the event above. A
-//! call's result follows it as `ok`, `failed` or `refused`; words behind `refused` stand on its
-//! line, as they do in transcripts.
+//! A dialogue is one event per line, `who: words`; indented lines continue the event above. A
+//! call's result follows it as `ok`, `failed` or `refused`; a human message after `refused` has its
+//! line number, as in transcripts.
 
 use daybook_domain::{
     Event, Origin, Outcome, Place, Session, SessionId, SessionKind, Tenant, Timestamp, ToolStatus,
@@ -86,18 +86,18 @@ fn events(dialogue: &str) -> Vec<Event> {
     found
 }
 
-fn extracted(events: &[Event]) -> Extracted {
+fn extracted(events: &[Event]) -> ExtractorOutput {
     let session = session(events.len());
-    Extractive.read(Window {
+    Extractive.extract_window(Window {
         session: &session,
         before: &[],
         events,
-        known: crate::extract::Known::default(),
+        known: crate::extract::KnownMemory::default(),
         is_redone: false,
     })
 }
 
-fn shown(draft: &Draft) -> String {
+fn draft_line(draft: &ObservationDraft) -> String {
     let lines: Vec<String> = draft.lines.iter().map(u32::to_string).collect();
     let general = if draft.general { " everywhere" } else { "" };
     let subject = draft
@@ -108,7 +108,7 @@ fn shown(draft: &Draft) -> String {
         .context
         .as_ref()
         .map_or(String::new(), |c| format!(" | {c}"));
-    let (kind, text) = (draft.kind.word(), &draft.text);
+    let (kind, text) = (draft.kind.as_str(), &draft.text);
     format!(
         "{kind}{general} {}: {subject}{text}{context}",
         lines.join(",")
@@ -120,12 +120,12 @@ fn check(dialogue: &str, expected: &[&str]) {
     let drafts: Vec<String> = extracted(&events(dialogue))
         .drafts
         .iter()
-        .map(shown)
+        .map(draft_line)
         .collect();
     assert_eq!(drafts, expected, "{dialogue}");
 }
 
-/// What one sentence of a person yields, when the agent says nothing of note.
+/// Extracts one sentence of a person, with a neutral reply of the agent.
 fn check_said(words: &str, expected: Option<&str>) {
     let found = extracted(&events(&format!(
         "human: {words}\nassistant: I'll look into it."
@@ -136,7 +136,7 @@ fn check_said(words: &str, expected: Option<&str>) {
         .map(|d| {
             format!(
                 "{}{}: {}",
-                d.kind.word(),
+                d.kind.as_str(),
                 if d.general { " everywhere" } else { "" },
                 d.text
             )
@@ -503,7 +503,9 @@ fn the_last_request_is_told_with_whether_it_was_answered() {
 fn the_agents_last_question_is_told_when_it_asks_how_something_should_be() {
     let check = |dialogue: &str, expected: Option<(&str, u32)>| {
         let digest = extracted(&events(dialogue)).digest.unwrap();
-        let asked = digest.asked.map(|asked| (asked.text, asked.lines[0]));
+        let asked = digest
+            .open_question
+            .map(|asked| (asked.text, asked.lines[0]));
         assert_eq!(asked, expected.map(|(text, line)| (text.to_owned(), line)));
     };
     check(
@@ -592,7 +594,7 @@ fn a_session_without_a_request_yields_nothing() {
     ] {
         assert_eq!(
             extracted(&events(dialogue)),
-            Extracted::default(),
+            ExtractorOutput::default(),
             "{dialogue}"
         );
     }
@@ -695,7 +697,10 @@ fn a_turn_yields_no_more_than_its_cap_and_a_window_what_its_turns_yield() {
     let wish = |n: usize| format!("please always run check{n} before a push. ");
     let wishes: String = (0..9).map(wish).collect();
     let turn = format!("human: {wishes}\nassistant: Yes.\n");
-    assert_eq!(extracted(&events(&turn)).drafts.len(), finds::DRAFTS);
+    assert_eq!(
+        extracted(&events(&turn)).drafts.len(),
+        scored_draft::MAX_DRAFTS_PER_TURN
+    );
     let many: String = (0..40)
         .map(|n| format!("human: {}\nassistant: Yes.\n", wish(n)))
         .collect();

@@ -1,81 +1,80 @@
-//! A window as a conversation: each thing a person said, with what came before and after it.
+//! A window as a conversation: each human message with its surroundings.
 //!
-//! What a sentence means depends on its place: said in refusing a call, in answer to a list of
-//! options, conceded by the agent afterwards. A turn holds that place.
+//! The meaning of a sentence depends on its surroundings: it may refuse a call, answer a list of
+//! options, or be conceded by the agent afterwards. A turn holds these.
 //!
-//! Not here: what the sentences mean (`acts`).
+//! Not here: the meaning of sentences (`speech_acts`).
 
 use daybook_domain::{Event, EventSeq, Origin, ToolStatus};
 
-use super::deeds::{Aim, Deed, deeds};
+use super::actions::{ActionKind, AgentAction, actions_of};
 use super::lexicon::{Cue, Lexicon, english, lexicon_of};
-use super::outcome::is_interruption;
 use super::sentences::{Sentence, agent_sentences, lowered, sentences};
 use crate::extract::Window;
 
-/// The agent's messages after a person's that may concede it.
+/// Number of agent messages after a person's that are searched for a concession.
 const REPLIES: usize = 2;
 
-/// Events before a turn that what is found in it may rest on, or be understood by. It is counted from
-/// the turn, so that where a window begins decides nothing.
+/// Events before a turn that its drafts may rest on or take as context. Counted from
+/// the turn, so that the start of the window has no influence.
 pub(super) const LOOK_BACK: u64 = 256;
 
-/// One thing a person said, and its place.
+/// One human message and its surroundings.
 #[derive(Debug)]
-pub(super) struct Turn<'a> {
+pub(super) struct HumanTurn<'a> {
     /// The person's message.
-    pub(super) said: &'a Event,
-    /// Its place among the talk's events.
+    pub(super) message: &'a Event,
+    /// Its index among the conversation's events.
     pub(super) at: usize,
-    /// Where the next message of a person begins.
+    /// The index of the next human message, or the number of events.
     pub(super) end: usize,
-    /// What of it is the person's own, in sentences.
+    /// The sentences of the person's own prose.
     pub(super) prose: Vec<Sentence>,
-    /// The words of its language; `None` when we do not understand it.
+    /// The lexicon of its language; `None` if the language is not supported.
     pub(super) lexicon: Option<&'static Lexicon>,
-    /// The call that these words refused.
-    pub(super) refused: Option<&'a Event>,
-    /// The agent's last message before.
-    pub(super) before: Option<&'a Event>,
-    /// What the agent answered, when it admitted the person right.
-    pub(super) conceded: Option<Vec<Sentence>>,
-    /// The person had stopped the agent to say this.
+    /// The call that this message refused.
+    pub(super) refused_call: Option<&'a Event>,
+    /// The agent's last message before it.
+    pub(super) previous_reply: Option<&'a Event>,
+    /// The agent's reply, if it concedes that the person is right.
+    pub(super) concession: Option<Vec<Sentence>>,
+    /// The person interrupted the agent to send this.
     pub(super) interrupting: bool,
 }
 
-impl Turn<'_> {
-    /// The person's prose as one lower-case line.
+impl HumanTurn<'_> {
+    /// The prose as one line in lower case.
     pub(super) fn low(&self) -> String {
         let all: Vec<&str> = self.prose.iter().map(|s| s.low.as_str()).collect();
         all.join(" ")
     }
 
-    /// Asks for nothing new: thanks, assent, "commit this"; or says nothing at all.
-    pub(super) fn closes(&self) -> bool {
-        let whole = lowered(self.said.text.trim());
+    /// Whether it asks for nothing new: thanks, assent, "commit this", or no prose at all.
+    pub(super) fn is_closing(&self) -> bool {
+        let whole = lowered(self.message.text.trim());
         let lexicon = self.lexicon.unwrap_or_else(english);
         self.prose.is_empty()
-            || lexicon.shows(Cue::Closing, &whole)
-            || english().shows(Cue::Closing, &whole)
+            || lexicon.has_cue(Cue::Closing, &whole)
+            || english().has_cue(Cue::Closing, &whole)
     }
 }
 
-/// A window's conversation, with what came before it.
+/// A window's main conversation, with the events before the window.
 #[derive(Debug)]
-pub(super) struct Talk<'a> {
-    /// The main conversation's events: no side conversation, nothing of ours.
+pub(super) struct WindowConversation<'a> {
+    /// The main conversation's events: no side conversations, no recalled memory, no retractions.
     pub(super) events: Vec<&'a Event>,
-    /// Place of the window's first event. What lies before was read by earlier windows.
+    /// Index of the window's first event. Earlier windows read the events before it.
     pub(super) first: usize,
-    /// What people said.
-    pub(super) turns: Vec<Turn<'a>>,
-    /// What the agent did.
-    pub(super) deeds: Vec<Deed<'a>>,
-    /// What is shown begins where the session begins.
+    /// The human messages.
+    pub(super) turns: Vec<HumanTurn<'a>>,
+    /// The agent's actions.
+    pub(super) actions: Vec<AgentAction<'a>>,
+    /// The events begin at the session's start.
     pub(super) from_start: bool,
 }
 
-impl<'a> Talk<'a> {
+impl<'a> WindowConversation<'a> {
     pub(super) fn of(window: Window<'a>) -> Self {
         let main =
             |e: &&Event| !e.sidechain && !matches!(e.origin, Origin::Recalled | Origin::Retraction);
@@ -85,38 +84,40 @@ impl<'a> Talk<'a> {
         let begins = window.events.first().map_or(0, |event| event.seq.0);
         Self {
             first,
-            turns: turns(&events),
-            deeds: deeds(&events),
+            turns: split_turns(&events),
+            actions: actions_of(&events),
             from_start: begins <= LOOK_BACK + 1,
             events,
         }
     }
 
-    /// The window's own turns, each with its place among all.
-    pub(super) fn new_turns(&self) -> impl DoubleEndedIterator<Item = (usize, &Turn<'a>)> {
+    /// The window's own turns, each with its index among all.
+    pub(super) fn new_turns(&self) -> impl DoubleEndedIterator<Item = (usize, &HumanTurn<'a>)> {
         let turns = self.turns.iter().enumerate();
         turns.filter(|(_, turn)| turn.at >= self.first)
     }
 
-    /// What the agent did that came to its end in the window.
-    pub(super) fn new_deeds(&self) -> impl DoubleEndedIterator<Item = &Deed<'a>> {
-        self.deeds.iter().filter(|deed| deed.done >= self.first)
+    /// The agent's actions that ended in the window.
+    pub(super) fn new_actions(&self) -> impl DoubleEndedIterator<Item = &AgentAction<'a>> {
+        self.actions
+            .iter()
+            .filter(|action| action.done >= self.first)
     }
 
-    /// Place from which on events may tell something of the one at `at`: so many before the turn that it
+    /// Index of the first event that may bear on the one at `at`: [`LOOK_BACK`] before the turn that it
     /// belongs to.
-    pub(super) fn horizon(&self, at: usize) -> usize {
+    pub(super) fn look_back_start(&self, at: usize) -> usize {
         let turn = self.turns.partition_point(|turn| turn.at <= at);
         let begins = match turn.checked_sub(1) {
             Some(n) => self.turns[n].at,
             None => at,
         };
-        horizon(&self.events, begins)
+        look_back_start(&self.events, begins)
     }
 
-    /// Where work begins: what a session holds before its first request is none. `None` while no message has
-    /// asked for anything so far.
-    pub(super) fn work_from(&self, asks: impl Fn(&Turn<'a>) -> bool) -> Option<usize> {
+    /// Index at which work begins, with the session's first request. `None` while no message has
+    /// asked for anything.
+    pub(super) fn work_from(&self, asks: impl Fn(&HumanTurn<'a>) -> bool) -> Option<usize> {
         if !self.from_start {
             return Some(0);
         }
@@ -127,33 +128,37 @@ impl<'a> Talk<'a> {
     }
 
     /// The events of a turn.
-    pub(super) fn of_turn(&self, n: usize) -> &[&'a Event] {
+    pub(super) fn events_of_turn(&self, n: usize) -> &[&'a Event] {
         &self.events[self.turns[n].at..self.turns[n].end]
     }
 
     /// The turn that an event belongs to.
     pub(super) fn turn_at(&self, seq: EventSeq) -> usize {
-        self.turns.partition_point(|turn| turn.said.seq <= seq)
+        self.turns.partition_point(|turn| turn.message.seq <= seq)
     }
 
-    /// Whether the agent did anything between two places, the second excluded.
-    pub(super) fn works_in(&self, from: usize, to: usize) -> bool {
-        self.deeds.iter().any(|d| d.at >= from && d.at < to)
+    /// Whether the agent acted between two indices, the second excluded.
+    pub(super) fn has_actions_in(&self, from: usize, to: usize) -> bool {
+        self.actions.iter().any(|d| d.at >= from && d.at < to)
     }
 
-    /// Deeds between two places, the second excluded, that came to their end there: of others it is not
-    /// known yet what came of them.
-    pub(super) fn deeds_in(&self, from: usize, to: usize) -> impl Iterator<Item = &Deed<'a>> {
-        self.deeds
+    /// Actions that began and ended between two indices, the second excluded. Of others the outcome is
+    /// unknown there.
+    pub(super) fn actions_in(
+        &self,
+        from: usize,
+        to: usize,
+    ) -> impl Iterator<Item = &AgentAction<'a>> {
+        self.actions
             .iter()
             .filter(move |d| d.at >= from && d.done < to)
     }
 
-    /// Files changed between two places, in order, each once.
+    /// Files changed between two indices, in order, each once.
     pub(super) fn files_changed(&self, from: usize, to: usize) -> Vec<&str> {
         let mut files: Vec<&str> = Vec::new();
-        for deed in self.deeds_in(from, to).filter(|d| d.edited()) {
-            if let Aim::Edit { files: named, .. } = &deed.aim {
+        for action in self.actions_in(from, to).filter(|d| d.is_successful_edit()) {
+            if let ActionKind::Edit { files: named, .. } = &action.kind {
                 files.extend(named.iter().map(String::as_str));
             }
         }
@@ -163,34 +168,34 @@ impl<'a> Talk<'a> {
     }
 }
 
-fn horizon(events: &[&Event], at: usize) -> usize {
+fn look_back_start(events: &[&Event], at: usize) -> usize {
     let seq = events.get(at).map_or(0, |event| event.seq.0);
     events[..at].partition_point(|event| event.seq.0 + LOOK_BACK < seq)
 }
 
-fn turns<'a>(events: &[&'a Event]) -> Vec<Turn<'a>> {
+fn split_turns<'a>(events: &[&'a Event]) -> Vec<HumanTurn<'a>> {
     let human = |i: &usize| events[*i].origin == Origin::Human;
     let begins: Vec<usize> = (0..events.len()).filter(human).collect();
     let mut turns = Vec::with_capacity(begins.len());
     for (n, at) in begins.iter().copied().enumerate() {
         let end = begins.get(n + 1).copied().unwrap_or(events.len());
-        // Words that we cannot see end the turn before all the same: a window may begin with them.
+        // A message without text still ends the turn before it: a window may begin with it.
         if events[at].text.trim().is_empty() {
             continue;
         }
-        let earlier = horizon(events, at);
-        let said = events[at];
-        let lexicon = lexicon_of(&own_words(&said.text));
-        turns.push(Turn {
-            said,
+        let earlier = look_back_start(events, at);
+        let message = events[at];
+        let lexicon = lexicon_of(&own_words(&message.text));
+        turns.push(HumanTurn {
+            message,
             at,
             end,
-            prose: sentences(&said.text, lexicon),
+            prose: sentences(&message.text, lexicon),
             lexicon,
-            refused: refused_call(&events[earlier..end], at - earlier),
-            before: last_words_of_agent(&events[earlier..at]),
-            conceded: conceded(&events[at..end]),
-            interrupting: interrupts(&events[earlier..], at - earlier),
+            refused_call: refused_call(&events[earlier..end], at - earlier),
+            previous_reply: last_agent_message(&events[earlier..at]),
+            concession: find_concession_reply(&events[at..end]),
+            interrupting: follows_interruption(&events[earlier..], at - earlier),
         });
     }
     turns
@@ -205,17 +210,17 @@ fn own_words(text: &str) -> String {
         .join(" ")
 }
 
-fn last_words_of_agent<'a>(events: &[&'a Event]) -> Option<&'a Event> {
+fn last_agent_message<'a>(events: &[&'a Event]) -> Option<&'a Event> {
     let spoke = |e: &&&Event| e.origin == Origin::Assistant && !e.text.trim().is_empty();
     events.iter().rfind(spoke).copied()
 }
 
-/// What the agent says first in a turn, when it admits the person right there.
-fn conceded(turn: &[&Event]) -> Option<Vec<Sentence>> {
+/// The agent's first reply in a turn that concedes a point, in sentences.
+fn find_concession_reply(turn: &[&Event]) -> Option<Vec<Sentence>> {
     let spoke = |e: &&&Event| e.origin == Origin::Assistant && !e.text.trim().is_empty();
     for reply in turn.iter().filter(spoke).take(REPLIES) {
         let said = agent_sentences(&reply.text);
-        let admits = |s: &Sentence| english().shows(Cue::Concession, &s.low);
+        let admits = |s: &Sentence| english().has_cue(Cue::Concession, &s.low);
         if said.iter().take(2).any(admits) {
             return Some(said);
         }
@@ -223,15 +228,15 @@ fn conceded(turn: &[&Event]) -> Option<Vec<Sentence>> {
     None
 }
 
-/// Whether the person stopped the agent just before.
-fn interrupts(events: &[&Event], at: usize) -> bool {
+/// Whether the person interrupted the agent just before.
+fn follows_interruption(events: &[&Event], at: usize) -> bool {
     let before = events[..at].iter().rev();
     let noise = |e: &&&Event| e.origin == Origin::Harness;
     before.take_while(noise).any(|e| is_interruption(&e.text))
 }
 
-/// The call that the message at `at` refused: it stands on the refused result's own line, or
-/// directly behind it where no lines are known.
+/// The call that the message at `at` refused: the message has the refused result's line number, or
+/// directly follows it where line numbers are unknown.
 fn refused_call<'a>(events: &[&'a Event], at: usize) -> Option<&'a Event> {
     let said = events[at];
     let refused = |e: &&&Event| {
@@ -250,4 +255,11 @@ fn refused_call<'a>(events: &[&'a Event], at: usize) -> Option<&'a Event> {
             .or(Some(result)),
         None => made.into_iter().next().or(Some(result)),
     }
+}
+
+/// Whether the text is the marker that a host writes where a person interrupted the agent.
+pub(super) fn is_interruption(text: &str) -> bool {
+    text.trim_start()
+        .starts_with("[Request interrupted by user")
+        || text.trim_start().starts_with("<turn_aborted>")
 }

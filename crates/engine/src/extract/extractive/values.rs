@@ -1,8 +1,8 @@
-//! Values: a number that the person set, and set again.
+//! Finds values: numbers that a person set, and set again.
 //!
-//! A number in a sentence says nothing until it is known what it is a number of. That is known
-//! when the sentence names it ("limit the list to 20"), or when an edit that follows gives the
-//! number to a name. Anything else is left out.
+//! A number is kept only with its subject. Either the sentence names the subject
+//! ("limit the list to 20"), or a following edit assigns the
+//! number to a name. Other numbers are left out.
 //!
 //! Not here: numbers that pick an option (`choices`).
 
@@ -11,14 +11,14 @@ use std::sync::LazyLock;
 use daybook_domain::{Event, ObservationKind as Kind};
 use regex::{Captures, Regex};
 
-use super::deeds::{Aim, Deed};
-use super::finds::Find;
+use super::actions::{ActionKind, AgentAction};
+use super::scored_draft::ScoredDraft;
 use super::sentences::Sentence;
-use super::turns::Talk;
+use super::turns::WindowConversation;
 
-/// Messages before an edit among which it may still carry out one, its own turn's counted.
+/// Number of turns, the edit's own included, whose messages an edit may carry out.
 const TURNS_BACK: usize = 12;
-/// Most words of a subject that a sentence names.
+/// Most words of a subject named in a sentence.
 const SUBJECT_WORDS: usize = 5;
 const EDITED: i32 = 75;
 const NAMED: i32 = 60;
@@ -44,40 +44,46 @@ static NAMES: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     .collect()
 });
 
-/// Numbers that were set, one find for each time. A number belongs to the turn in which it is known what
-/// it is of: the person's own, or a later one in which an edit gives it a name.
-pub(super) fn values(talk: &Talk<'_>) -> Vec<Find> {
+/// The values of the window, one draft for each time that a number was set. A value belongs to the turn in which
+/// its subject becomes known: the person's own, or a later one in which an edit assigns it to a name.
+pub(super) fn find_values(talk: &WindowConversation<'_>) -> Vec<ScoredDraft> {
     let mut finds = Vec::new();
     for (n, turn) in talk.new_turns() {
         let earliest = (n + 1).saturating_sub(TURNS_BACK);
-        let horizon = talk.horizon(turn.at);
-        for said in earliest..=n {
-            let by = &talk.turns[said];
+        let horizon = talk.look_back_start(turn.at);
+        for stated_in in earliest..=n {
+            let by = &talk.turns[stated_in];
             if by.lexicon.is_none() || by.at < horizon {
                 continue;
             }
-            let told = by.prose.iter();
-            finds.extend(told.filter_map(|sentence| value(talk, (said, n), sentence)));
+            let sentences = by.prose.iter();
+            finds.extend(
+                sentences.filter_map(|sentence| find_value(talk, (stated_in, n), sentence)),
+            );
         }
     }
     finds
 }
 
-/// The value that a sentence of turn `said` sets, if it is turn `n` in which it becomes known.
-fn value(talk: &Talk<'_>, (said, n): (usize, usize), sentence: &Sentence) -> Option<Find> {
-    let turn = &talk.turns[said];
+/// The value that a sentence of turn `stated_in` sets, if its subject becomes known in turn `n`.
+fn find_value(
+    talk: &WindowConversation<'_>,
+    (stated_in, n): (usize, usize),
+    sentence: &Sentence,
+) -> Option<ScoredDraft> {
+    let turn = &talk.turns[stated_in];
     let low = sentence.low.as_str();
     if !SETS.is_match(low) {
         return None;
     }
     let numbers: Vec<_> = NUMBER.captures_iter(low).collect();
-    let is_told = |number: &&Captures<'_>| {
+    let has_subject = |number: &&Captures<'_>| {
         number
             .get(1)
             .is_some_and(|digits| named_subject(&low[..digits.start()]).is_some())
     };
-    // "Change it to 50, 20 was too few": the number that follows its name is the one that was set.
-    let number = numbers.iter().find(is_told).or(numbers.last())?;
+    // "Change it to 50, 20 was too few": the number that follows its subject is the one that was set.
+    let number = numbers.iter().find(has_subject).or(numbers.last())?;
     let amount = number[1].trim_end_matches(['.', ',']).to_owned();
     let shown = match number.get(2) {
         Some(unit) => format!("{amount} {}", unit.as_str()),
@@ -85,30 +91,30 @@ fn value(talk: &Talk<'_>, (said, n): (usize, usize), sentence: &Sentence) -> Opt
     };
     let named = || {
         let before = &low[..number.get(1)?.start()];
-        named_subject(before).filter(|_| !sentence.asks())
+        named_subject(before).filter(|_| !sentence.is_question())
     };
     let edited = |turns| edited_name(talk, turns, low, &amount);
-    let (subject, score, by) = match edited((said, said)) {
-        Some((name, _)) if said == n => (name, EDITED, None),
+    let (subject, score, by) = match edited((stated_in, stated_in)) {
+        Some((name, _)) if stated_in == n => (name, EDITED, None),
         Some(_) => return None,
         None => match named() {
-            Some(name) if said == n => (name, NAMED, None),
+            Some(name) if stated_in == n => (name, NAMED, None),
             Some(_) => return None,
-            None if said == n || edited((said, n - 1)).is_some() => return None,
+            None if stated_in == n || edited((stated_in, n - 1)).is_some() => return None,
             None => {
-                let (name, edit) = edited((said, n))?;
+                let (name, edit) = edited((stated_in, n))?;
                 (name, EDITED, Some(edit))
             }
         },
     };
-    let on: Vec<&Event> = std::iter::once(turn.said).chain(by).collect();
-    let mut find =
-        Find::said(Kind::Value, score, &on, &shown).in_context(Some(sentence.text.clone()));
+    let on: Vec<&Event> = std::iter::once(turn.message).chain(by).collect();
+    let mut find = ScoredDraft::from_quote(Kind::Value, score, &on, &shown)
+        .with_context(Some(sentence.text.clone()));
     find.draft.subject = Some(subject);
     Some(find)
 }
 
-/// What the sentence itself says that the number is of.
+/// The subject that the sentence itself names before the number.
 fn named_subject(before: &str) -> Option<String> {
     let found = NAMES.iter().find_map(|p| p.captures(before))?;
     let subject = found[1]
@@ -132,27 +138,30 @@ fn named_subject(before: &str) -> Option<String> {
     })
 }
 
-/// The name that the first edit within some turns gave the number to, with its file, and that edit. In
-/// the person's own turn any name will do; later it must share a word with what was said.
+/// The name to which the first edit within these turns assigned the number, with its file, and that edit. In
+/// the person's own turn any name counts; later it must share a word with the sentence.
 fn edited_name<'a>(
-    talk: &Talk<'a>,
-    (said, upto): (usize, usize),
+    talk: &WindowConversation<'a>,
+    (stated_in, upto): (usize, usize),
     low: &str,
     amount: &str,
 ) -> Option<(String, &'a Event)> {
-    for (ahead, turn) in talk.turns[said..=upto].iter().enumerate() {
-        for deed in talk.deeds_in(turn.at, turn.end).filter(|d| d.edited()) {
-            let found = assigned(deed, amount, |name| ahead == 0 || shares_word(name, low));
+    for (ahead, turn) in talk.turns[stated_in..=upto].iter().enumerate() {
+        for action in talk
+            .actions_in(turn.at, turn.end)
+            .filter(|d| d.is_successful_edit())
+        {
+            let found = assigned(action, amount, |name| ahead == 0 || shares_word(name, low));
             if let Some(found) = found {
-                return Some((found, deed.call));
+                return Some((found, action.call));
             }
         }
     }
     None
 }
 
-fn assigned(deed: &Deed<'_>, amount: &str, fits: impl Fn(&str) -> bool) -> Option<String> {
-    let Aim::Edit { files, put } = &deed.aim else {
+fn assigned(action: &AgentAction<'_>, amount: &str, fits: impl Fn(&str) -> bool) -> Option<String> {
+    let ActionKind::Edit { files, put } = &action.kind else {
         return None;
     };
     let file = files.first()?;
@@ -164,7 +173,7 @@ fn assigned(deed: &Deed<'_>, amount: &str, fits: impl Fn(&str) -> bool) -> Optio
     Some(format!("{name} in {file}"))
 }
 
-/// The name that a line of code or configuration gives `amount` to.
+/// The name to which a line of code or configuration assigns `amount`.
 fn name_given(line: &str, amount: &str) -> Option<String> {
     let line = line.trim();
     if line.starts_with("//") || line.starts_with('*') || line.starts_with("# ") {

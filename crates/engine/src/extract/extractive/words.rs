@@ -1,13 +1,13 @@
-//! Which words of a sentence carry it.
+//! The content words of a sentence, and whether it names something concrete.
 //!
-//! A sentence that names something, or that has enough words of its own, can be understood next
+//! A sentence that names something, or that has enough content words, can be understood next
 //! month; one of "this", "it" and "again" cannot.
 //!
 //! Not here: cue words (`lexicon`).
 
 use super::lexicon::Lexicon;
 
-/// Words of `low` that carry meaning of their own.
+/// The words of `low` that carry meaning.
 pub(super) fn content_words<'a>(low: &'a str, lexicon: &Lexicon) -> Vec<&'a str> {
     low.split(|c: char| !(c.is_alphanumeric() || "_-/.'".contains(c)))
         .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()))
@@ -16,7 +16,7 @@ pub(super) fn content_words<'a>(low: &'a str, lexicon: &Lexicon) -> Vec<&'a str>
         .collect()
 }
 
-/// Words that stand in nearly every request and say nothing about its matter.
+/// Words that occur in nearly every request, whatever its subject.
 const FILL: [&str; 49] = [
     "please",
     "just",
@@ -75,10 +75,10 @@ pub(super) fn is_concrete(text: &str) -> bool {
         || text
             .split_whitespace()
             .enumerate()
-            .any(|(i, word)| names(word, i == 0))
+            .any(|(i, word)| is_name(word, i == 0))
 }
 
-fn names(word: &str, first: bool) -> bool {
+fn is_name(word: &str, first: bool) -> bool {
     let word = word.trim_matches(|c: char| !(c.is_alphanumeric() || "-_/.()".contains(c)));
     let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
     let inner = word.trim_end_matches(['.', '?', '!', ',']);

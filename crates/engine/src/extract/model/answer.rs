@@ -1,30 +1,30 @@
-//! What a model answered, before any of it is believed.
+//! A model's parsed answer, before validation.
 
 use daybook_domain::ObservationKind;
 
-use crate::extract::Dropped;
+use crate::extract::DropCounts;
 
-/// Something that a model says is worth keeping.
+/// An observation that a model suggests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Suggestion {
-    /// What sort of thing; a fact where the model does not say.
+    /// Its kind; a fact where the model gives none.
     pub(super) kind: ObservationKind,
-    /// What is to be known.
+    /// Its text.
     pub(super) text: String,
     /// What makes it understandable.
     pub(super) context: Option<String>,
-    /// What a value is of.
+    /// The thing whose value it is, of a value.
     pub(super) subject: Option<String>,
-    /// Numbers of the transcript's events that it is said to rest on.
+    /// Numbers of the transcript's events that it cites.
     pub(super) events: Vec<usize>,
-    /// Whether the model says that a person said it.
+    /// Whether the model claims that a person stated it; `None` if it makes no claim.
     pub(super) stated: Option<bool>,
-    /// Whether it is said to hold beyond the project.
+    /// Whether the model claims that it holds beyond the project.
     pub(super) general: bool,
 }
 
 impl Suggestion {
-    /// A fact of these words alone.
+    /// A fact with this text and nothing else.
     pub(super) fn fact(text: impl Into<String>) -> Self {
         Self {
             kind: ObservationKind::Fact,
@@ -38,21 +38,21 @@ impl Suggestion {
     }
 }
 
-/// A readable answer. With nothing in it, it says that nothing is worth keeping.
+/// A parsed answer. An empty one means that nothing is worth keeping.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Answer {
-    /// What is worth keeping.
+pub(super) struct ModelAnswer {
+    /// The suggested observations.
     pub(super) suggestions: Vec<Suggestion>,
-    /// What of the answer could not be read, or was too much.
-    pub(super) dropped: Dropped,
+    /// Counts of observations that could not be parsed, or exceeded a bound.
+    pub(super) dropped: DropCounts,
     /// The session so far, for people.
     pub(super) summary: Option<String>,
     /// A few words for a file name.
     pub(super) slug: Option<String>,
-    /// What the window holds for later work, for consolidation.
+    /// Notes on the window for consolidation.
     pub(super) raw_memory: Option<String>,
 }
 
-/// What is wrong with an answer that cannot be read; goes on from "the answer".
+/// Why an answer cannot be parsed, in words that complete "the answer …".
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Unusable(pub(super) &'static str);
+pub(super) struct UnusableAnswer(pub(super) &'static str);

@@ -1,8 +1,8 @@
-//! Fuzz targets of what is read from a model's answer.
+//! Fuzz targets: parsers of a model's answer.
 
 use daybook_testkit::mutation::parse_mutated_text;
 
-use super::{cut, no_reply, observations_xml, rollout, stage_one};
+use super::{no_reply, observations_xml, rollout, stage_one, truncate};
 
 #[test]
 fn fuzz_answer_of_a_memory_agent() {
@@ -12,9 +12,9 @@ fn fuzz_answer_of_a_memory_agent() {
     ];
     bolero::check!().for_each(|script: &[u8]| {
         parse_mutated_text(&seeds, script, |answer| {
-            let _ = observations_xml::read(answer);
+            let _ = observations_xml::parse(answer);
             let _ = observations_xml::numbers(answer);
-            let _ = no_reply::read(answer);
+            let _ = no_reply::parse(answer);
         });
     });
 }
@@ -28,8 +28,8 @@ fn fuzz_answer_of_stage_one() {
     bolero::check!().for_each(|script: &[u8]| {
         parse_mutated_text(&seeds, script, |answer| {
             if let Ok(value) = serde_json::from_str::<serde_json::Value>(answer) {
-                let _ = stage_one::read_stage_one(value.clone());
-                let _ = stage_one::read_extract(value);
+                let _ = stage_one::parse_stage_one(value.clone());
+                let _ = stage_one::parse_extract(value);
             }
         });
     });
@@ -40,9 +40,9 @@ fn fuzz_text_that_is_cut_for_a_model() {
     let seeds = ["the first\nthe second\n\n```\ncode\n```\n日本語 and more words than fit"];
     bolero::check!().for_each(|script: &[u8]| {
         parse_mutated_text(&seeds, script, |text| {
-            let _ = cut::tidy(text);
-            let _ = cut::ends(text, 20, 20);
-            let _ = cut::printed(text, 20, 20);
+            let _ = truncate::normalize_lines(text);
+            let _ = truncate::keep_ends(text, 20, 20);
+            let _ = truncate::keep_ends_and_errors(text, 20, 20);
             let _ = rollout::truncated(text, 7);
             assert_eq!(rollout::chunks(text).concat(), text);
         });

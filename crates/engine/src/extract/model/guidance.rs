@@ -1,48 +1,48 @@
-//! What operators and users want kept, and never kept.
+//! Guidance: what operators and users want kept, and never kept.
 //!
-//! Plain words go to the model, as material. What can be held without it is held here too: kinds, and
-//! short phrases that stand in what would be kept.
+//! The model reads it as part of its material. What can be enforced without the model is also enforced here:
+//! excluded kinds, and short phrases that occur in a suggestion.
 
 use daybook_domain::ObservationKind;
 
 use super::answer::Suggestion;
-use crate::extract::extractive::bearing::telling_words;
+use crate::extract::extractive::text_analysis::significant_words;
 
 /// Most wishes of either sort that count.
 const WISHES: usize = 20;
 /// Most characters of one wish that count.
 const WISH: usize = 200;
-/// A phrase of at most this many telling words is looked for in what would be kept.
+/// Phrases of at most this many significant words are enforced here.
 const PHRASE_WORDS: usize = 3;
 
 /// What to keep, and what never to keep.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Guidance {
-    /// What is worth keeping, in plain words. The first 20 count, 200 characters each.
+    /// Wishes to keep, in plain words. The first 20 count, 200 characters each.
     pub keep: Vec<String>,
-    /// What is never to be kept, in plain words, bounded likewise. A phrase of up to three telling words
-    /// drops everything that holds them all, whatever the model thinks.
+    /// Things never to keep, in plain words, bounded likewise. A phrase of up to three
+    /// significant words drops every suggestion that contains them all.
     pub never: Vec<String>,
     /// Kinds that are never kept.
     pub never_kinds: Vec<ObservationKind>,
 }
 
 impl Guidance {
-    /// Whether something is not to be kept.
+    /// Whether the guidance excludes this suggestion.
     pub(super) fn forbids(&self, suggestion: &Suggestion) -> bool {
         if self.never_kinds.contains(&suggestion.kind) {
             return true;
         }
         let context = suggestion.context.as_deref().unwrap_or("");
         let subject = suggestion.subject.as_deref().unwrap_or("");
-        let said = telling_words(&format!("{} {context} {subject}", suggestion.text));
+        let words = significant_words(&format!("{} {context} {subject}", suggestion.text));
         self.never.iter().take(WISHES).any(|never| {
-            let phrase = telling_words(never);
-            (1..=PHRASE_WORDS).contains(&phrase.len()) && phrase.is_subset(&said)
+            let phrase = significant_words(never);
+            (1..=PHRASE_WORDS).contains(&phrase.len()) && phrase.is_subset(&words)
         })
     }
 
-    /// One wish per line, for the model.
+    /// The guidance for the model, one wish per line.
     pub(super) fn lines(&self) -> Vec<String> {
         let line = |word: &str, wish: &String| {
             let wish: String = wish.chars().take(WISH).collect();
@@ -55,7 +55,7 @@ impl Guidance {
             .take(WISHES)
             .map(|wish| line("never", wish));
         let kinds = self.never_kinds.iter();
-        let kinds = kinds.map(|kind| format!("never: anything of kind {}", kind.word()));
+        let kinds = kinds.map(|kind| format!("never: anything of kind {}", kind.as_str()));
         keep.chain(never).chain(kinds).collect()
     }
 }

@@ -1,24 +1,24 @@
-//! A window under headings, as Daycare renders its history (spec D.5, `formatHistoryMessages`).
+//! A window under headings, as Daycare renders its history (D27 to D36).
 //!
-//! Blocks are joined by one blank line. A message that is nothing but a `<system_message>` envelope
-//! becomes a quoted line that says so, and its content. Unlike there, a line of a message that begins
-//! as one of ours begins (`#`, `>`, `</`) gets a backslash, so that no message holds another's turn.
-//! Events have no numbers here: what rests on them is located by its words.
+//! Blocks are joined by one blank line. A message that consists of a `<system_message>` envelope
+//! becomes a quoted line and the envelope's content. Unlike in Daycare, a message's line that begins
+//! like one of ours (`#`, `>`, `</`) gets a backslash, so that no message can forge a turn.
+//! Events have no numbers here: evidence is located by its words.
 
 use std::sync::LazyLock;
 
 use daybook_domain::{Event, Origin};
 use regex::Regex;
 
-use super::cut::{ends, tidy};
-use super::tiers::{Tier, chosen, tiers};
-use super::transcript::{Count, Rendered};
+use super::tiers::{Tier, select_rows, tiers_of};
+use super::transcript::{RenderedTranscript, TokenCounter};
+use super::truncate::{keep_ends, normalize_lines};
 
 /// Bytes of head and of tail that a message keeps.
 const MESSAGE: (usize, usize) = (4_500, 1_500);
 /// Bytes that a note keeps.
 const NOTE: usize = 300;
-/// The longest line that stands for messages without room.
+/// The longest line that replaces omitted messages.
 const WIDEST_GAP: &str = "> Left out: 9999 messages\n\n";
 
 static ENVELOPE: LazyLock<Regex> = LazyLock::new(|| {
@@ -31,14 +31,14 @@ static ORIGIN: LazyLock<Regex> = LazyLock::new(|| {
 static ADJACENT: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r">\s*<").expect("the pattern is constant"));
 
-/// Renders the main conversation; `foreground` says that a person takes part in it.
+/// Renders the main conversation. `foreground`: a person takes part in it.
 pub(super) fn render(
     events: &[Event],
     foreground: bool,
     budget: u32,
-    count: Count<'_>,
-) -> Rendered {
-    let tiers = tiers(events);
+    count: TokenCounter<'_>,
+) -> RenderedTranscript {
+    let tiers = tiers_of(events);
     let blocks: Vec<(usize, Tier, String)> = (events.iter().enumerate())
         .filter_map(|(at, event)| {
             let tier = tiers[at].filter(|_| !event.sidechain)?;
@@ -48,8 +48,8 @@ pub(super) fn render(
     let costs: Vec<(Tier, u32)> = (blocks.iter())
         .map(|(_, tier, text)| (*tier, count(text).saturating_add(1)))
         .collect();
-    let shown = chosen(&costs, budget, count(WIDEST_GAP));
-    let mut rendered = Rendered {
+    let shown = select_rows(&costs, budget, count(WIDEST_GAP));
+    let mut rendered = RenderedTranscript {
         text: String::new(),
         shown: Vec::new(),
         left_out: 0,
@@ -70,7 +70,7 @@ pub(super) fn render(
     rendered
 }
 
-fn gap(rendered: &mut Rendered, missing: &mut u32) -> Option<String> {
+fn gap(rendered: &mut RenderedTranscript, missing: &mut u32) -> Option<String> {
     let left_out = std::mem::take(missing);
     rendered.left_out += left_out;
     (left_out > 0).then(|| format!("> Left out: {left_out} messages"))
@@ -88,8 +88,11 @@ fn block(event: &Event, foreground: bool) -> Option<String> {
             Some(format!("{human}\n\n{}", message(&event.text)))
         }
         Origin::Harness => {
-            let note = ends(&event.text, NOTE, 0);
-            Some(format!("> Note: {}", tidy(&note).replace('\n', " ")))
+            let note = keep_ends(&event.text, NOTE, 0);
+            Some(format!(
+                "> Note: {}",
+                normalize_lines(&note).replace('\n', " ")
+            ))
         }
         Origin::ToolCall
         | Origin::ToolResult
@@ -102,7 +105,7 @@ fn block(event: &Event, foreground: bool) -> Option<String> {
 fn message(text: &str) -> String {
     let text = text.trim();
     let Some(envelope) = ENVELOPE.captures(text) else {
-        return unforged(text);
+        return escape_markup(text);
     };
     let mut opening = match envelope.get(1) {
         Some(_) => "> Silent system message".to_owned(),
@@ -112,21 +115,21 @@ fn message(text: &str) -> String {
     let origin = ORIGIN.captures(attributes);
     let origin = origin.and_then(|found| Some(found.get(1).or(found.get(2))?.as_str().to_owned()));
     if let Some(origin) = origin.as_deref().map(str::trim).filter(|o| !o.is_empty()) {
-        let origin = tidy(origin).replace('\n', " ");
+        let origin = normalize_lines(origin).replace('\n', " ");
         opening.push_str(&format!(" (origin: {origin})"));
     }
     match envelope[3].trim() {
         "" => opening,
         content => format!(
             "{opening}\n\n{}",
-            unforged(&ADJACENT.replace_all(content, ">\n<"))
+            escape_markup(&ADJACENT.replace_all(content, ">\n<"))
         ),
     }
 }
 
-/// The text, with a backslash before what begins a line as only our own lines begin.
-fn unforged(text: &str) -> String {
-    let text = tidy(&ends(text, MESSAGE.0, MESSAGE.1));
+/// The text with a backslash before each line that begins like one of ours.
+fn escape_markup(text: &str) -> String {
+    let text = normalize_lines(&keep_ends(text, MESSAGE.0, MESSAGE.1));
     let lines = text.lines().map(|line| match line.trim_start() {
         ours if ours.starts_with(['#', '>']) || ours.starts_with("</") => format!("\\{line}"),
         _ => line.to_owned(),
@@ -136,17 +139,17 @@ fn unforged(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scene::{event, scene};
+    use super::super::dialogue_test_support::{dialogue_events, event};
     use super::*;
     use proptest::prelude::*;
 
     fn check(dialogue: &str, foreground: bool, expected: &str) {
-        let rendered = render(&scene(dialogue), foreground, u32::MAX, &|_| 1);
+        let rendered = render(&dialogue_events(dialogue), foreground, u32::MAX, &|_| 1);
         assert_eq!(rendered.text, expected);
     }
 
     #[test]
-    fn dc27_to_dc33_messages_stand_under_their_speakers() {
+    fn d27_to_d33_messages_stand_under_their_speakers() {
         check("", true, "");
         check("human: Hello there", true, "## User\n\nHello there");
         check("assistant: Hi!", true, "## Assistant\n\nHi!");
@@ -165,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn dc34_to_dc36_an_envelope_becomes_a_quoted_line() {
+    fn d34_to_d36_an_envelope_becomes_a_quoted_line() {
         check(
             "human: <system_message origin=\"cron\"><timezone>UTC</timezone>  <message>daily check</message></system_message>",
             true,
@@ -183,7 +186,7 @@ mod tests {
         );
     }
 
-    /// There a message with a heading in it forges a turn.
+    /// In Daycare a message with a heading in it forges a turn.
     #[test]
     fn a_message_that_holds_a_heading_forges_no_turn() {
         check(

@@ -1,90 +1,86 @@
-//! Extraction by a language model: one question about a window, and only what its answer can show.
+//! Extraction by a language model: one question about a window, and a validated answer.
 //!
-//! A [`Dialect`] is a prompt and the form of its answers: Daybook's own, or those of the seeds. A
-//! [`Rendering`] is how the window is shown. Whatever the dialect, drafts pass the same validation, and
-//! an answer that cannot be read changes nothing and is reported. A window is asked about at most twice.
+//! A [`Dialect`] is a prompt and the form of its answers: Daybook's own, or another system's. A
+//! [`Rendering`] is the form of the window in the prompt. In every dialect drafts pass the same validation, and
+//! an unusable answer changes nothing and is reported. There are at most two requests about a window.
 //!
 //! Not here: how a model is reached (the seam is `daybook_domain::model`), what may be spent.
 
 pub mod agent;
 mod answer;
-mod cut;
+#[cfg(test)]
+mod dialogue_test_support;
+mod evidence;
+mod extraction_output;
 #[cfg(test)]
 mod fuzz_tests;
-mod grounds;
 mod guidance;
 mod headings;
 mod no_reply;
 mod observations_xml;
-mod outcome;
 mod prompt;
 mod request;
 mod rollout;
-#[cfg(test)]
-mod scene;
 mod stage_one;
 #[cfg(test)]
 mod tests;
 mod tiers;
 mod transcript;
+mod truncate;
 mod validation;
 
 use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
-use daybook_domain::model::{AnswerSchema, Finish, Model, ModelError, ModelReply};
+use daybook_domain::model::{AnswerSchema, FinishReason, Model, ModelError, ModelReply};
+use strum::IntoStaticStr;
 
-pub use crate::asked::AskedAbout;
-pub use crate::prompt::Prompt;
+pub use daybook_domain::model::ModelForSession;
+pub use daybook_text::prompt::Prompt;
 pub use guidance::Guidance;
 pub(super) use no_reply::message_chars;
 
-use super::{Expected, ExtractError, Extracted, Extractor, Window};
+use super::{ExtractError, Extractor, ExtractorOutput, TokenForecast, Window};
 use crate::spend;
-use answer::{Answer, Unusable};
-use request::{Asking, Question, is_foreground};
+use answer::{ModelAnswer, UnusableAnswer};
+use request::{QuestionBuilder, WindowQuestion, is_foreground};
 
-/// What a model is asked, and in what form it answers.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// A prompt and the form of its answers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Dialect {
     /// Daybook's own: observations that cite events, a summary, raw memory; by schema.
     #[default]
     Extract,
-    /// Observations as XML (seed 001).
+    /// Daycare's observations, as XML.
     Observations,
-    /// Raw memory, summary and slug; by schema (seed 002).
+    /// Codex's raw memory, summary and slug, by schema.
     StageOne,
-    /// Lines, or `NO_REPLY` (seed 004).
+    /// MindRoom's lines, or `NO_REPLY`.
     SilentTurn,
-    /// What a memory agent is posted; observations as XML (seed 001).
+    /// What Daycare's memory agent is posted; observations as XML.
     MemoryAgent,
 }
 
-/// How a window is shown.
+/// The form in which a window is shown to a model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Rendering {
     /// Numbered events, which observations can cite.
     #[default]
     Numbered,
-    /// Messages under headings (D.5).
+    /// Messages under headings, as Daycare has them.
     Headings,
-    /// Labelled JSON lines in several messages (two-phase 2.5).
+    /// Labelled JSON lines in several messages, as Codex has them.
     Rollout,
-    /// One short line per message (M.4). How many of them there are is for the window's limits to say.
+    /// One short line per message, as MindRoom has them. Window limits decide how many there are.
     Lines,
 }
 
 impl Dialect {
-    /// The word that an extractor's name begins with.
+    /// The first word of an extractor's name.
     #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Extract => "extract",
-            Self::Observations => "observations",
-            Self::StageOne => "stage_one",
-            Self::SilentTurn => "silent_turn",
-            Self::MemoryAgent => "memory_agent",
-        }
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 
     fn file(self) -> &'static str {
@@ -105,25 +101,25 @@ impl Dialect {
         }
     }
 
-    fn read(self, reply: ModelReply) -> Result<Answer, Unusable> {
+    fn parse(self, reply: ModelReply) -> Result<ModelAnswer, UnusableAnswer> {
         match self {
-            Self::Extract => stage_one::read_extract(demanded(reply)?),
-            Self::StageOne => stage_one::read_stage_one(demanded(reply)?),
-            Self::Observations | Self::MemoryAgent => observations_xml::read(&reply.text),
-            Self::SilentTurn => no_reply::read(&reply.text),
+            Self::Extract => stage_one::parse_extract(json_answer(reply)?),
+            Self::StageOne => stage_one::parse_stage_one(json_answer(reply)?),
+            Self::Observations | Self::MemoryAgent => observations_xml::parse(&reply.text),
+            Self::SilentTurn => no_reply::parse(&reply.text),
         }
     }
 }
 
-fn demanded(reply: ModelReply) -> Result<serde_json::Value, Unusable> {
+fn json_answer(reply: ModelReply) -> Result<serde_json::Value, UnusableAnswer> {
     match reply.answer {
         Some(answer) => Ok(answer),
-        None if reply.text.trim().is_empty() => Err(Unusable("is empty")),
-        None => serde_json::from_str(reply.text.trim()).map_err(|_| Unusable("is no JSON")),
+        None if reply.text.trim().is_empty() => Err(UnusableAnswer("is empty")),
+        None => serde_json::from_str(reply.text.trim()).map_err(|_| UnusableAnswer("is no JSON")),
     }
 }
 
-/// How much a model is shown and may say.
+/// Bounds of a request and its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ModelLimits {
     /// Most tokens of a window's transcript; less where the model reads less. More shows more of what
@@ -145,15 +141,15 @@ impl Default for ModelLimits {
 /// Fewest tokens of a transcript that are worth asking about.
 const LEAST_TRANSCRIPT: u32 = 200;
 
-/// The extractor that asks a model.
+/// An extractor that asks a model.
 pub struct ModelExtractor {
     model: Arc<dyn Model>,
     dialect: Dialect,
     rendering: Rendering,
     guidance: Guidance,
     limits: ModelLimits,
-    asked_about: Option<Arc<AskedAbout>>,
-    /// What is sent whatever a window holds: of work that no person takes part in, and of conversations.
+    session_model: Option<Arc<ModelForSession>>,
+    /// Tokens that are sent with every window: of background work, and of conversations with a person.
     prompt_tokens: [OnceLock<u32>; 2],
     name: String,
 }
@@ -163,37 +159,37 @@ impl ModelExtractor {
     pub fn new(model: Arc<dyn Model>, dialect: Dialect) -> Self {
         let version = Prompt::of(dialect.file()).version;
         Self {
-            name: format!("{}/{version} {}", dialect.word(), model.name()),
+            name: format!("{}/{version} {}", dialect.as_str(), model.name()),
             model,
             dialect,
             rendering: Rendering::default(),
             guidance: Guidance::default(),
             limits: ModelLimits::default(),
-            asked_about: None,
+            session_model: None,
             prompt_tokens: Default::default(),
         }
     }
 
-    /// Asks whom `asked_about` says about each session. Name, context and tokens stay the model's own.
+    /// Asks, for each session, the model that `session_model` returns. Name, context and tokens stay the model's own.
     #[must_use]
-    pub fn asking(self, asked_about: Arc<AskedAbout>) -> Self {
-        let asked_about = Some(asked_about);
+    pub fn with_session_model(self, session_model: Arc<ModelForSession>) -> Self {
+        let session_model = Some(session_model);
         Self {
-            asked_about,
+            session_model,
             ..self
         }
     }
 
-    /// Shows windows otherwise.
+    /// Sets the form in which windows are shown.
     #[must_use]
-    pub fn rendering(self, rendering: Rendering) -> Self {
+    pub fn with_rendering(self, rendering: Rendering) -> Self {
         Self { rendering, ..self }
     }
 
-    /// Minds what operators and users want kept and never kept.
+    /// Applies the guidance of operators and users.
     #[must_use]
-    pub fn guided(self, guidance: Guidance) -> Self {
-        // The guidance is part of what was counted.
+    pub fn with_guidance(self, guidance: Guidance) -> Self {
+        // The counts include the guidance.
         let prompt_tokens = Default::default();
         Self {
             guidance,
@@ -202,26 +198,25 @@ impl ModelExtractor {
         }
     }
 
-    /// Shows and allows so much.
+    /// Sets the bounds of transcript and answer.
     #[must_use]
-    pub fn limited(self, limits: ModelLimits) -> Self {
+    pub fn with_limits(self, limits: ModelLimits) -> Self {
         Self { limits, ..self }
     }
 
-    /// Who is asked about a window.
-    fn asked(&self, window: Window<'_>) -> Arc<dyn Model> {
-        match &self.asked_about {
-            Some(asked_about) => asked_about(window.session),
+    /// The model to ask about a window.
+    fn model_for(&self, window: Window<'_>) -> Arc<dyn Model> {
+        match &self.session_model {
+            Some(session_model) => session_model(window.session),
             None => Arc::clone(&self.model),
         }
     }
 
-    /// What is asked about a window whose transcript may take `budget` tokens; as much as fits if nothing
-    /// is said.
-    fn question(&self, window: Window<'_>, budget: Option<u32>) -> Question {
+    /// The question about a window whose transcript may take `budget` tokens; `None`: as much as fits.
+    fn question(&self, window: Window<'_>, budget: Option<u32>) -> WindowQuestion {
         let count = |text: &str| self.model.count_tokens(text);
         let context = self.model.context_tokens();
-        let mut asking = Asking {
+        let mut with_session_model = QuestionBuilder {
             dialect: self.dialect,
             rendering: self.rendering,
             guidance: &self.guidance,
@@ -230,34 +225,51 @@ impl ModelExtractor {
             count: &count,
         };
         let counted = &self.prompt_tokens[usize::from(is_foreground(window))];
-        asking.prompt_tokens = *counted.get_or_init(|| asking.count_prompt(window));
+        with_session_model.prompt_tokens =
+            *counted.get_or_init(|| with_session_model.count_prompt(window));
         let budget = budget.unwrap_or_else(|| {
-            let besides = asking.prompt_tokens.saturating_add(asking.answer_tokens);
-            // A twentieth is left for how a provider wraps messages, and 30 of 130 for what goes along.
+            let besides = with_session_model
+                .prompt_tokens
+                .saturating_add(with_session_model.answer_tokens);
+            // A twentieth is left for the provider's wrapping of messages, and 30 of 130 for other material.
             let free = (context / 20 * 19).saturating_sub(besides) / 13 * 10;
-            free.min(rollout::room(context))
+            free.min(rollout::token_budget(context))
                 .min(self.limits.transcript_tokens)
         });
-        asking.question(window, budget)
+        with_session_model.question(window, budget)
     }
 
-    fn believe(
+    fn parse_reply(
         &self,
         window: Window<'_>,
-        question: &Question,
+        question: &WindowQuestion,
         reply: ModelReply,
-    ) -> Result<Extracted, ExtractError> {
-        let unusable = |Unusable(what)| outcome::unusable(self.model.name(), what);
+    ) -> Result<ExtractorOutput, ExtractError> {
+        let unusable_answer_error = |UnusableAnswer(what)| {
+            extraction_output::unusable_answer_error(self.model.name(), what)
+        };
         match reply.finish {
-            Finish::Stop => {}
-            Finish::Length => return Err(unusable(Unusable("was cut off at its limit"))),
-            Finish::Filtered => return Err(unusable(Unusable("was cut off by a filter"))),
-            Finish::Tools => return Err(unusable(Unusable("calls tools that nobody offered"))),
+            FinishReason::Stop => {}
+            FinishReason::Length => {
+                return Err(unusable_answer_error(UnusableAnswer(
+                    "was cut off at its limit",
+                )));
+            }
+            FinishReason::Filtered => {
+                return Err(unusable_answer_error(UnusableAnswer(
+                    "was cut off by a filter",
+                )));
+            }
+            FinishReason::Tools => {
+                return Err(unusable_answer_error(UnusableAnswer(
+                    "calls tools that nobody offered",
+                )));
+            }
         }
-        let answer = self.dialect.read(reply).map_err(unusable)?;
+        let answer = self.dialect.parse(reply).map_err(unusable_answer_error)?;
         let is_checked = self.dialect == Dialect::Extract;
         let shown = &question.rendered;
-        Ok(outcome::extracted(
+        Ok(extraction_output::build_output(
             answer,
             window,
             shown,
@@ -277,48 +289,52 @@ impl Extractor for ModelExtractor {
         true
     }
 
-    async fn extract(&self, window: Window<'_>) -> Result<Extracted, ExtractError> {
+    async fn extract(&self, window: Window<'_>) -> Result<ExtractorOutput, ExtractError> {
         let question = self.question(window, None);
         if question.rendered.shown.is_empty() {
-            return outcome::unasked(self.model.name(), &question.rendered);
+            return extraction_output::empty_window_result(self.model.name(), &question.rendered);
         }
         let smaller = Some(question.tokens / 2).filter(|half| *half >= LEAST_TRANSCRIPT);
-        let model = self.asked(window);
+        let model = self.model_for(window);
         match (model.ask(&question.request).await, smaller) {
-            (Ok(reply), Some(budget)) if reply.finish == Finish::Length => {
+            (Ok(reply), Some(budget)) if reply.finish == FinishReason::Length => {
                 self.ask_again(window, budget).await
             }
             (Err(failure), Some(budget)) if matches!(failure.error, ModelError::TooLong { .. }) => {
                 self.ask_again(window, budget).await
             }
-            (Ok(reply), _) => self.believe(window, &question, reply),
-            (Err(failure), _) => Err(outcome::failed(&failure)),
+            (Ok(reply), _) => self.parse_reply(window, &question, reply),
+            (Err(failure), _) => Err(extraction_output::model_failure_error(&failure)),
         }
     }
 
-    fn forecast(&self, window: Window<'_>) -> Option<Expected> {
+    fn forecast(&self, window: Window<'_>) -> Option<TokenForecast> {
         let question = self.question(window, None);
         if question.rendered.shown.is_empty() {
             return None;
         }
-        Some(Expected {
+        Some(TokenForecast {
             model: self.model.name().to_owned(),
-            question: spend::question(&*self.model, &question.request),
+            question: spend::expected_usage(&*self.model, &question.request),
             worst: spend::worst_case(&*self.model, &question.request),
         })
     }
 }
 
 impl ModelExtractor {
-    /// The second and last question about a window, with less of it.
-    async fn ask_again(&self, window: Window<'_>, budget: u32) -> Result<Extracted, ExtractError> {
+    /// Sends the second and last request about a window, with less of it.
+    async fn ask_again(
+        &self,
+        window: Window<'_>,
+        budget: u32,
+    ) -> Result<ExtractorOutput, ExtractError> {
         let question = self.question(window, Some(budget));
         if question.rendered.shown.is_empty() {
-            return outcome::unasked(self.model.name(), &question.rendered);
+            return extraction_output::empty_window_result(self.model.name(), &question.rendered);
         }
-        match self.asked(window).ask(&question.request).await {
-            Ok(reply) => self.believe(window, &question, reply),
-            Err(failure) => Err(outcome::failed(&failure)),
+        match self.model_for(window).ask(&question.request).await {
+            Ok(reply) => self.parse_reply(window, &question, reply),
+            Err(failure) => Err(extraction_output::model_failure_error(&failure)),
         }
     }
 }

@@ -1,27 +1,27 @@
-//! The silent turn of MindRoom's auto-flush (seed 004; spec M.4): lines to remember, or `NO_REPLY`.
+//! The silent turn of MindRoom's auto-flush: lines to remember, or `NO_REPLY`.
 //!
-//! Every line stays a memory of its own, where the seed fuses them into one; and the token is known
-//! however it is dressed, where the seed stores `- NO_REPLY.` as a memory. The window is rendered as
-//! there: short lines of what people and agents said. A cursor moves past it, so nothing is read twice.
+//! Every line stays a memory of its own, where MindRoom fuses them into one (M73). The token is recognized with any
+//! punctuation, where MindRoom stores `- NO_REPLY.` as a memory (M79). The window is rendered as in MindRoom:
+//! short lines of people's and agents' messages. A cursor moves past it, so nothing is read twice.
 
 use std::collections::HashSet;
 
 use daybook_domain::{Event, Origin};
 
-use super::answer::{Answer, Suggestion, Unusable};
-use super::transcript::{Count, Rendered};
+use super::answer::{ModelAnswer, Suggestion, UnusableAnswer};
+use super::transcript::{RenderedTranscript, TokenCounter};
 use crate::extract::DropReason;
 
-/// What a model answers when nothing is worth keeping.
+/// The model's answer when nothing is worth keeping.
 pub(super) const TOKEN: &str = "NO_REPLY";
 /// Most memories of one answer.
 const MEMORIES: usize = 10;
 /// Most characters of one message; longer ones end in an ellipsis.
 const MESSAGE: usize = 500;
 
-/// Renders the newest messages of the main conversation that `budget` has room for, one line each, in
-/// order; the newest always. How many a window holds at all is for its limits to say.
-pub(super) fn render(events: &[Event], budget: u32, count: Count<'_>) -> Rendered {
+/// Renders the newest messages of the main conversation that fit `budget`, one line each, in
+/// order; the newest always. Window limits bound how many there are.
+pub(super) fn render(events: &[Event], budget: u32, count: TokenCounter<'_>) -> RenderedTranscript {
     let messages: Vec<(usize, String)> = (events.iter().enumerate())
         .filter_map(|(at, event)| Some((at, line(event)?)))
         .collect();
@@ -36,14 +36,14 @@ pub(super) fn render(events: &[Event], budget: u32, count: Count<'_>) -> Rendere
     }
     kept.reverse();
     let lines: Vec<&str> = kept.iter().map(|(_, line)| line.as_str()).collect();
-    Rendered {
+    RenderedTranscript {
         text: lines.join("\n"),
         shown: kept.iter().map(|(at, _)| *at).collect(),
         left_out: u32::try_from(messages.len() - kept.len()).unwrap_or(u32::MAX),
     }
 }
 
-/// Characters of the line that a silent turn shows of an event, its end included; nothing if it shows none.
+/// Characters of an event's line in a silent turn, with the line feed; `None` if it has no line.
 pub(in crate::extract) fn message_chars(event: &Event) -> Option<usize> {
     Some(line(event)?.chars().count() + 1)
 }
@@ -71,29 +71,29 @@ fn line(event: &Event) -> Option<String> {
     Some(format!("{role}: {text}"))
 }
 
-/// Reads an answer: nothing, or one memory per line.
-pub(super) fn read(answer: &str) -> Result<Answer, Unusable> {
+/// Parses an answer: the token, or one memory per line.
+pub(super) fn parse(answer: &str) -> Result<ModelAnswer, UnusableAnswer> {
     if answer.trim().is_empty() {
-        return Err(Unusable("is empty"));
+        return Err(UnusableAnswer("is empty"));
     }
-    let mut read = Answer::default();
+    let mut parsed = ModelAnswer::default();
     let mut known = HashSet::new();
-    let lines = answer.lines().map(unmarked);
+    let lines = answer.lines().map(strip_list_markers);
     for line in lines.filter(|line| !line.is_empty() && !is_fence(line) && !is_token(line)) {
         if !known.insert(line.to_lowercase()) {
             continue;
         }
-        if read.suggestions.len() == MEMORIES {
-            read.dropped.count(DropReason::TooMany);
+        if parsed.suggestions.len() == MEMORIES {
+            parsed.dropped.increment(DropReason::TooMany);
             continue;
         }
-        read.suggestions.push(Suggestion::fact(line));
+        parsed.suggestions.push(Suggestion::fact(line));
     }
-    Ok(read)
+    Ok(parsed)
 }
 
-/// The line without its list markers and the blanks around it.
-fn unmarked(line: &str) -> &str {
+/// The line without list markers and surrounding blanks.
+fn strip_list_markers(line: &str) -> &str {
     let mut line = line.trim();
     loop {
         let digits = line.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -116,7 +116,7 @@ fn is_fence(line: &str) -> bool {
     line.starts_with("```")
 }
 
-/// Whether a line is the token, however it is dressed: case, quotes, emphasis, punctuation.
+/// Whether a line is the token, ignoring case, quotes, emphasis and punctuation.
 fn is_token(line: &str) -> bool {
     let bare = |text: &str| -> String {
         let letters = text.chars().filter(|c| c.is_alphanumeric());
@@ -127,17 +127,17 @@ fn is_token(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scene::scene;
+    use super::super::dialogue_test_support::dialogue_events;
     use super::*;
 
     fn lines(answer: &str) -> Vec<String> {
-        let read = read(answer).expect("it is readable");
-        read.suggestions.into_iter().map(|s| s.text).collect()
+        let parsed = parse(answer).expect("it is readable");
+        parsed.suggestions.into_iter().map(|s| s.text).collect()
     }
 
-    /// There `- NO_REPLY` and `NO_REPLY.` become memories.
+    /// In MindRoom `- NO_REPLY` and `NO_REPLY.` become memories.
     #[test]
-    fn m4_the_token_is_nothing_however_it_is_dressed() {
+    fn the_token_is_nothing_however_it_is_dressed() {
         for answer in [
             "NO_REPLY",
             "no_reply",
@@ -153,14 +153,14 @@ mod tests {
             "NO_REPLY\nNO_REPLY",
             "- - NO_REPLY",
         ] {
-            assert_eq!(read(answer), Ok(Answer::default()), "{answer}");
+            assert_eq!(parse(answer), Ok(ModelAnswer::default()), "{answer}");
         }
-        assert_eq!(read(" \n"), Err(Unusable("is empty")));
+        assert_eq!(parse(" \n"), Err(UnusableAnswer("is empty")));
     }
 
     /// There up to ten become one line, joined by ` | `.
     #[test]
-    fn m4_each_line_is_a_memory_of_its_own() {
+    fn each_line_is_a_memory_of_its_own() {
         assert_eq!(
             lines("- ada likes tea\n2. Release is on Friday\n\nNO_REPLY\n* ADA likes tea"),
             ["ada likes tea", "Release is on Friday"]
@@ -173,17 +173,17 @@ mod tests {
     }
 
     #[test]
-    fn m4_of_many_lines_the_first_ten_are_kept_and_the_rest_counted() {
+    fn of_many_lines_the_first_ten_are_kept_and_the_rest_counted() {
         let answer: Vec<String> = (0..15).map(|n| format!("- memory {n}")).collect();
-        let read = read(&answer.join("\n")).expect("it is readable");
-        assert_eq!(read.suggestions.len(), 10);
-        assert_eq!(read.dropped.of(DropReason::TooMany), 5);
+        let parsed = parse(&answer.join("\n")).expect("it is readable");
+        assert_eq!(parsed.suggestions.len(), 10);
+        assert_eq!(parsed.dropped.count_of(DropReason::TooMany), 5);
     }
 
     /// A token is a character here.
     fn check(dialogue: &str, budget: u32, expected: &str, left_out: u32) {
         let count = |text: &str| u32::try_from(text.chars().count()).unwrap();
-        let rendered = render(&scene(dialogue), budget, &count);
+        let rendered = render(&dialogue_events(dialogue), budget, &count);
         assert_eq!(
             (rendered.text.as_str(), rendered.left_out),
             (expected, left_out)
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn m4_the_window_is_the_newest_messages_in_order() {
+    fn the_window_is_the_newest_messages_in_order() {
         check(
             "human: a  b\n  [user: x]\ncall Bash: ls\nok: c\nassistant: d",
             u32::MAX,
@@ -213,8 +213,8 @@ mod tests {
     }
 
     #[test]
-    fn m4_a_long_message_is_cut_to_five_hundred_characters() {
-        let events = scene(&format!("human: {}", "é".repeat(501)));
+    fn a_long_message_is_cut_to_five_hundred_characters() {
+        let events = dialogue_events(&format!("human: {}", "é".repeat(501)));
         let rendered = render(&events, u32::MAX, &|_| 1);
         assert_eq!(rendered.text, format!("user: {}...", "é".repeat(497)));
         assert_eq!(message_chars(&events[0]), Some(507));

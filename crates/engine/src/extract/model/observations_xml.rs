@@ -1,9 +1,9 @@
-//! Reading observations as Daycare's prompt asks for them (seed 001; spec D.6): elements in running text.
+//! Parses observations in the form of Daycare's prompt: elements in running text.
 //!
-//! A scanner of tags, not a parser of XML: names in any case, attributes, prose and fences around are
-//! all right. It differs from the seed's own scanner where that one corrupts what it reads: a field
-//! ends at its own close and not at the last one, a new `<observation>` ends the one before it, what
-//! breaks off is dropped and counted, and the five entities are read. `kind`, `events`, `subject`,
+//! A scanner of tags, not a parser of XML: names in any case, attributes, and prose or fences around them are
+//! accepted. It differs from Daycare's own scanner where that one corrupts its input: a field
+//! ends at its own close and not at the last one, a new `<observation>` ends the one before it, an
+//! unfinished observation is dropped and counted, and the five entities are decoded. `kind`, `events`, `subject`,
 //! `stated` and `general` are ours, as attributes or as elements; without a kind it is a fact.
 
 use std::ops::Range;
@@ -12,12 +12,12 @@ use std::sync::LazyLock;
 use daybook_domain::ObservationKind;
 use regex::Regex;
 
-use super::answer::{Answer, Suggestion, Unusable};
+use super::answer::{ModelAnswer, Suggestion, UnusableAnswer};
 use crate::extract::DropReason;
 
-/// Most bytes of an answer that are looked at.
+/// Most bytes of an answer that are scanned.
 const ANSWER_BYTES: usize = 256 * 1024;
-/// Most observations of an answer that are looked at.
+/// Most observations of an answer that are parsed.
 const OBSERVATIONS: usize = 200;
 /// Most events that one observation cites.
 const EVENTS: usize = 40;
@@ -37,7 +37,7 @@ static ATTRIBUTE: LazyLock<Regex> = LazyLock::new(|| {
 struct Tag<'a> {
     name: String,
     at: Range<usize>,
-    /// Attributes of an opening tag; `None` closes.
+    /// The attributes of an opening tag; `None` for a closing tag.
     opens: Option<&'a str>,
 }
 
@@ -51,27 +51,27 @@ impl Tag<'_> {
     }
 }
 
-/// Reads an answer. One without any element of ours is unusable: nothing tells it from a refusal.
-pub(super) fn read(answer: &str) -> Result<Answer, Unusable> {
+/// Parses an answer. Without any of our elements it is unusable: it cannot be distinguished from a refusal.
+pub(super) fn parse(answer: &str) -> Result<ModelAnswer, UnusableAnswer> {
     if answer.trim().is_empty() {
-        return Err(Unusable("is empty"));
+        return Err(UnusableAnswer("is empty"));
     }
     let scanned = scan(answer);
     let element = |tag: &Tag<'_>| tag.name.starts_with("observation");
     if !tags(answer).iter().any(element) {
-        return Err(Unusable("holds no observations element"));
+        return Err(UnusableAnswer("holds no observations element"));
     }
     if scanned.suggestions.is_empty() && scanned.dropped.total() > 0 {
-        return Err(Unusable("holds no observation that can be read"));
+        return Err(UnusableAnswer("holds no observation that can be read"));
     }
     Ok(scanned)
 }
 
-/// All observations that can be read, in order.
-pub(super) fn scan(answer: &str) -> Answer {
+/// All observations that can be parsed, in order.
+pub(super) fn scan(answer: &str) -> ModelAnswer {
     let text = &answer[..answer.floor_char_boundary(ANSWER_BYTES)];
     let tags = tags(text);
-    let mut read = Answer::default();
+    let mut parsed = ModelAnswer::default();
     let mut blocks = 0;
     let mut next = 0;
     while let Some(begin) = (next..tags.len()).find(|i| tags[*i].opens("observation")) {
@@ -79,17 +79,17 @@ pub(super) fn scan(answer: &str) -> Answer {
         if blocks > OBSERVATIONS {
             let more = tags[begin..].iter().filter(|tag| tag.opens("observation"));
             let more = u32::try_from(more.count()).unwrap_or(u32::MAX);
-            read.dropped.add(DropReason::TooMany, more);
+            parsed.dropped.add(DropReason::TooMany, more);
             break;
         }
-        let (end, block) = block(text, &tags, begin);
+        let (end, block) = parse_block(text, &tags, begin);
         match block {
-            Ok(suggestion) => read.suggestions.push(suggestion),
-            Err(reason) => read.dropped.count(reason),
+            Ok(suggestion) => parsed.suggestions.push(suggestion),
+            Err(reason) => parsed.dropped.increment(reason),
         }
         next = end;
     }
-    read
+    parsed
 }
 
 fn tags(text: &str) -> Vec<Tag<'_>> {
@@ -108,13 +108,17 @@ fn tags(text: &str) -> Vec<Tag<'_>> {
         .collect()
 }
 
-/// Reads the observation whose opening tag is `begin`, and says behind which tag it ends.
-fn block(text: &str, tags: &[Tag<'_>], begin: usize) -> (usize, Result<Suggestion, DropReason>) {
+/// Parses the observation that opens at tag `begin`. Returns the index of the tag after it, and the result.
+fn parse_block(
+    text: &str,
+    tags: &[Tag<'_>],
+    begin: usize,
+) -> (usize, Result<Suggestion, DropReason>) {
     let attributes = tags[begin].opens.unwrap_or("");
-    let mut fields = Fields::default();
+    let mut fields = ObservationFields::default();
     for found in ATTRIBUTE.captures_iter(attributes) {
         let value = (2..5).find_map(|i| found.get(i)).map_or("", |v| v.as_str());
-        fields.take(&found[1].to_ascii_lowercase(), value);
+        fields.set_field(&found[1].to_ascii_lowercase(), value);
     }
     let mut at = begin + 1;
     if attributes.ends_with('/') {
@@ -132,9 +136,9 @@ fn block(text: &str, tags: &[Tag<'_>], begin: usize) -> (usize, Result<Suggestio
         if tag.opens.is_none_or(|attributes| attributes.ends_with('/')) {
             continue;
         }
-        match close(tags, at - 1) {
+        match closing_tag(tags, at - 1) {
             Some(end) => {
-                fields.take(&tag.name, &text[tag.at.end..tags[end].at.start]);
+                fields.set_field(&tag.name, &text[tag.at.end..tags[end].at.start]);
                 at = end + 1;
             }
             None => fields.broken = true,
@@ -143,9 +147,9 @@ fn block(text: &str, tags: &[Tag<'_>], begin: usize) -> (usize, Result<Suggestio
     (at, Err(DropReason::CutOff))
 }
 
-/// The tag that closes the field which `open` opens: its own close, past others of its name within
-/// it; where there is none, the nearest before the observation ends.
-fn close(tags: &[Tag<'_>], open: usize) -> Option<usize> {
+/// The index of the tag that closes the field opened by `open`: its own close, after nested ones of the same
+/// name; where that is missing, the nearest close of that name before the observation ends.
+fn closing_tag(tags: &[Tag<'_>], open: usize) -> Option<usize> {
     let name = tags[open].name.as_str();
     let mut depth = 0_usize;
     for (i, tag) in tags.iter().enumerate().skip(open) {
@@ -165,9 +169,9 @@ fn close(tags: &[Tag<'_>], open: usize) -> Option<usize> {
         .find_map(|(i, tag)| tag.closes(name).then_some(open + 1 + i))
 }
 
-/// What was found of one observation.
+/// The fields of one observation.
 #[derive(Default)]
-struct Fields {
+struct ObservationFields {
     text: Option<String>,
     context: Option<String>,
     kind: Option<String>,
@@ -175,13 +179,13 @@ struct Fields {
     events: Option<String>,
     stated: Option<String>,
     general: Option<String>,
-    /// A field of it has no end.
+    /// One of its fields has no end.
     broken: bool,
 }
 
-impl Fields {
-    /// The first of a name counts.
-    fn take(&mut self, name: &str, value: &str) {
+impl ObservationFields {
+    /// Sets a field; the first value of a name counts.
+    fn set_field(&mut self, name: &str, value: &str) {
         let field = match name {
             "text" => &mut self.text,
             "context" => &mut self.context,
@@ -193,7 +197,7 @@ impl Fields {
             _ => return,
         };
         if field.is_none() {
-            *field = Some(unescaped(value.trim())).filter(|value| !value.is_empty());
+            *field = Some(unescape(value.trim())).filter(|value| !value.is_empty());
         }
     }
 
@@ -204,7 +208,7 @@ impl Fields {
         let kind = self
             .kind
             .map(|kind| kind.to_lowercase().replace([' ', '-'], "_"));
-        let kind = kind.and_then(|kind| ObservationKind::from_word(&kind));
+        let kind = kind.and_then(|kind| kind.parse().ok());
         let yes = |value: String| matches!(value.to_lowercase().as_str(), "true" | "yes" | "1");
         Ok(Suggestion {
             kind: kind.unwrap_or(ObservationKind::Fact),
@@ -235,8 +239,8 @@ pub(super) fn numbers(list: &str) -> Vec<usize> {
     numbers
 }
 
-/// The text with the five entities read, once.
-fn unescaped(text: &str) -> String {
+/// Decodes the five entities, once.
+fn unescape(text: &str) -> String {
     const ENTITIES: [(&str, char); 5] = [
         ("&lt;", '<'),
         ("&gt;", '>'),
@@ -244,18 +248,18 @@ fn unescaped(text: &str) -> String {
         ("&apos;", '\''),
         ("&amp;", '&'),
     ];
-    let mut read = String::with_capacity(text.len());
+    let mut unescaped = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('&') {
-        read.push_str(&rest[..at]);
+        unescaped.push_str(&rest[..at]);
         rest = &rest[at..];
         let entity = ENTITIES.iter().find(|(name, _)| rest.starts_with(name));
         let (len, c) = entity.map_or((1, '&'), |(name, c)| (name.len(), *c));
-        read.push(c);
+        unescaped.push(c);
         rest = &rest[len..];
     }
-    read.push_str(rest);
-    read
+    unescaped.push_str(rest);
+    unescaped
 }
 
 #[cfg(test)]

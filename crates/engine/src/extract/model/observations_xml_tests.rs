@@ -1,10 +1,10 @@
-//! The conformance list of D.9 on observations, and where we differ from the seed's scanner (D.6).
+//! Conformance of observations, D37 to D43, and where Daycare's scanner goes wrong, D84 to D86.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// What is read, as `text | context`, and how many were dropped.
+/// `expected`: the parsed observations as `text | context`; `dropped`: the count of dropped ones.
 fn check(answer: &str, expected: &[&str], dropped: u32) {
     let read = scan(answer);
     let shown: Vec<String> = (read.suggestions.iter())
@@ -19,7 +19,7 @@ fn one(text: &str, context: &str) -> String {
 }
 
 #[test]
-fn dc37_to_dc42_observations_are_read_in_order_and_incomplete_ones_dropped() {
+fn d37_to_d42_observations_are_read_in_order_and_incomplete_ones_dropped() {
     check(
         &format!(
             "<observations>{}\n{}</observations>",
@@ -46,7 +46,7 @@ fn dc37_to_dc42_observations_are_read_in_order_and_incomplete_ones_dropped() {
 }
 
 #[test]
-fn dc43_tags_in_any_case_with_attributes_and_blanks_before_the_bracket() {
+fn d43_tags_in_any_case_with_attributes_and_blanks_before_the_bracket() {
     check(
         "<OBSERVATION x='1'><Text a=b>A</TEXT ><context>a</context\n></Observation>",
         &["A | a"],
@@ -66,7 +66,7 @@ fn dc43_tags_in_any_case_with_attributes_and_blanks_before_the_bracket() {
     check("```xml\n<observations/>\n```", &[], 0);
 }
 
-/// There the first block swallows the second.
+/// In Daycare's the first block swallows the second.
 #[test]
 fn a_new_observation_ends_one_that_was_not_closed() {
     check(
@@ -86,7 +86,7 @@ fn a_new_observation_ends_one_that_was_not_closed() {
     );
 }
 
-/// There it drops the observation, or one field absorbs the other.
+/// Daycare's drops the observation, or one field absorbs the other.
 #[test]
 fn tags_within_a_field_are_its_text() {
     check(
@@ -106,7 +106,7 @@ fn tags_within_a_field_are_its_text() {
     );
 }
 
-/// There entities stay as they are.
+/// In Daycare's entities are not decoded.
 #[test]
 fn five_entities_are_read_once() {
     check(
@@ -126,14 +126,14 @@ fn what_breaks_off_is_dropped_and_counted() {
         one("A", "a")
     ));
     assert_eq!(read.suggestions.len(), 1);
-    assert_eq!(read.dropped.of(DropReason::CutOff), 1);
+    assert_eq!(read.dropped.count_of(DropReason::CutOff), 1);
 }
 
 #[test]
 fn of_very_many_the_first_are_read() {
     let read = scan(&one("A", "a").repeat(500));
     assert_eq!(read.suggestions.len(), OBSERVATIONS);
-    assert_eq!(read.dropped.of(DropReason::TooMany), 300);
+    assert_eq!(read.dropped.count_of(DropReason::TooMany), 300);
 }
 
 #[test]
@@ -168,15 +168,15 @@ fn what_is_ours_stands_in_attributes_or_elements() {
 
 #[test]
 fn an_answer_without_our_elements_is_no_answer() {
-    assert_eq!(read(" \n"), Err(Unusable("is empty")));
+    assert_eq!(parse(" \n"), Err(UnusableAnswer("is empty")));
     assert_eq!(
-        read("I cannot help with that."),
-        Err(Unusable("holds no observations element"))
+        parse("I cannot help with that."),
+        Err(UnusableAnswer("holds no observations element"))
     );
-    assert!(read("<observation><text>A").is_err());
+    assert!(parse("<observation><text>A").is_err());
     assert_eq!(
-        read("Sure!\n<observations></observations>"),
-        Ok(Answer::default())
+        parse("Sure!\n<observations></observations>"),
+        Ok(ModelAnswer::default())
     );
 }
 

@@ -1,29 +1,20 @@
 //! The prompts of extraction: files beside this folder.
 
-use crate::prompt::Prompt;
-
 /// Daybook's own (schema of `stage_one::extract_schema`).
 pub(super) const EXTRACT: &str = include_str!("../prompts/extract.md");
-/// Seed 001's observations.
+/// Daycare's observations.
 pub(super) const OBSERVE: &str = include_str!("../prompts/observe.md");
-/// Seed 002's first stage.
+/// Codex's first stage.
 pub(super) const STAGE_ONE: &str = include_str!("../prompts/stage_one.md");
-/// Seed 004's silent turn.
+/// MindRoom's silent turn.
 pub(super) const SILENT_TURN: &str = include_str!("../prompts/silent_turn.md");
-/// Seed 001's memory agent.
+/// Daycare's memory agent: the whole system prompt, which replaces every other section (D52).
 pub(super) const MEMORY_AGENT: &str = include_str!("../prompts/memory/MEMORY_AGENT.md");
-
-impl Prompt {
-    /// The whole system prompt of a memory agent (seed 001, `memory/MEMORY_AGENT.md`; spec D.4): it
-    /// replaces every other section.
-    #[must_use]
-    pub fn memory_agent() -> Self {
-        Self::of(MEMORY_AGENT)
-    }
-}
 
 #[cfg(test)]
 mod tests {
+    use daybook_text::prompt::Prompt;
+
     use super::*;
 
     /// Bytes that a token stands for, as a cautious estimate for English prose.
@@ -44,8 +35,8 @@ mod tests {
     }
 
     #[test]
-    fn dc52_a_memory_agents_prompt_is_the_file() {
-        let prompt = Prompt::memory_agent();
+    fn d52_a_memory_agents_prompt_is_the_file() {
+        let prompt = Prompt::of(MEMORY_AGENT);
         assert!(MEMORY_AGENT.ends_with(&format!("{}\n", prompt.text)));
     }
 }

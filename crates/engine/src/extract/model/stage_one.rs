@@ -1,26 +1,26 @@
-//! Reading answers in a demanded form: Codex's three strings (seed 002; spec two-phase 2.4), and ours,
-//! which adds observations.
+//! Parses answers with a required form: Codex's three strings (C53 to C55), and ours, which
+//! adds observations.
 //!
-//! The seed's form is read strictly: a field too many or too few is a failure, never an answer without
-//! content. Of ours the frame is read as strictly, and of the observations those that can be read.
+//! Codex's form is parsed strictly: a missing or additional field is a failure, never an empty
+//! answer. Ours has an equally strict frame, within which observations that cannot be parsed are dropped.
 
 use daybook_domain::ObservationKind;
 use daybook_domain::model::AnswerSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::answer::{Answer, Suggestion, Unusable};
+use super::answer::{ModelAnswer, Suggestion, UnusableAnswer};
 use crate::extract::DropReason;
 
-/// Most observations of an answer that are looked at.
+/// Most observations of an answer that are parsed.
 const OBSERVATIONS: usize = 200;
 /// Most events that one observation cites.
 const EVENTS: usize = 40;
 
-/// The seed's form, by its own names.
+/// Codex's form, with its own field names.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct StageOne {
+struct StageOneAnswer {
     rollout_summary: String,
     #[serde(deserialize_with = "Option::deserialize")]
     rollout_slug: Option<String>,
@@ -30,7 +30,7 @@ struct StageOne {
 /// Our form.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Extract {
+struct ExtractAnswer {
     observations: Vec<Value>,
     summary: String,
     #[serde(deserialize_with = "Option::deserialize")]
@@ -38,10 +38,10 @@ struct Extract {
     raw_memory: String,
 }
 
-/// One observation of ours.
+/// One observation of our form, before its kind is parsed.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Observed {
+struct RawObservation {
     kind: String,
     text: String,
     #[serde(default)]
@@ -55,7 +55,7 @@ struct Observed {
     general: bool,
 }
 
-/// The seed's form: exactly its three fields.
+/// The schema of Codex's form: exactly its three fields.
 pub(super) fn stage_one_schema() -> AnswerSchema {
     let slug = json!({"type": ["string", "null"]});
     let text = json!({"type": "string"});
@@ -65,12 +65,12 @@ pub(super) fn stage_one_schema() -> AnswerSchema {
     }
 }
 
-/// Our form.
+/// The schema of our form.
 pub(super) fn extract_schema() -> AnswerSchema {
     let text = json!({"type": "string"});
     let maybe = json!({"type": ["string", "null"]});
     let yes = json!({"type": "boolean"});
-    let kinds = ObservationKind::ALL.map(ObservationKind::word);
+    let kinds = ObservationKind::ALL.map(ObservationKind::as_str);
     let observation = object(json!({
         "kind": {"type": "string", "enum": kinds},
         "text": text,
@@ -91,7 +91,7 @@ pub(super) fn extract_schema() -> AnswerSchema {
     }
 }
 
-/// An object of these properties, all required and none besides.
+/// The schema of an object with exactly these properties, all required.
 fn object(properties: Value) -> Value {
     let required: Vec<&String> = properties
         .as_object()
@@ -106,31 +106,31 @@ fn object(properties: Value) -> Value {
     })
 }
 
-/// Reads the seed's form. No raw memory, or no summary, is nothing worth keeping.
-pub(super) fn read_stage_one(answer: Value) -> Result<Answer, Unusable> {
-    let read: StageOne =
-        serde_json::from_value(answer).map_err(|_| Unusable("is not in the demanded form"))?;
+/// Parses Codex's form. Without raw memory or without a summary, nothing is worth keeping.
+pub(super) fn parse_stage_one(answer: Value) -> Result<ModelAnswer, UnusableAnswer> {
+    let read: StageOneAnswer = serde_json::from_value(answer)
+        .map_err(|_| UnusableAnswer("is not in the demanded form"))?;
     if read.raw_memory.trim().is_empty() || read.rollout_summary.trim().is_empty() {
-        return Ok(Answer::default());
+        return Ok(ModelAnswer::default());
     }
-    Ok(Answer {
+    Ok(ModelAnswer {
         summary: Some(read.rollout_summary),
         slug: read.rollout_slug,
         raw_memory: Some(read.raw_memory),
-        ..Answer::default()
+        ..ModelAnswer::default()
     })
 }
 
-/// Reads our form.
-pub(super) fn read_extract(answer: Value) -> Result<Answer, Unusable> {
-    let mut read: Extract =
-        serde_json::from_value(answer).map_err(|_| Unusable("is not in the demanded form"))?;
+/// Parses our form.
+pub(super) fn parse_extract(answer: Value) -> Result<ModelAnswer, UnusableAnswer> {
+    let mut read: ExtractAnswer = serde_json::from_value(answer)
+        .map_err(|_| UnusableAnswer("is not in the demanded form"))?;
     let some = |text: String| Some(text).filter(|text| !text.trim().is_empty());
-    let mut answer = Answer {
+    let mut answer = ModelAnswer {
         summary: some(read.summary),
         slug: read.slug.and_then(some),
         raw_memory: some(read.raw_memory),
-        ..Answer::default()
+        ..ModelAnswer::default()
     };
     let more = read.observations.len().saturating_sub(OBSERVATIONS);
     read.observations.truncate(OBSERVATIONS);
@@ -139,18 +139,18 @@ pub(super) fn read_extract(answer: Value) -> Result<Answer, Unusable> {
     for observed in read.observations {
         match suggestion(observed) {
             Some(suggestion) => answer.suggestions.push(suggestion),
-            None => answer.dropped.count(DropReason::Unreadable),
+            None => answer.dropped.increment(DropReason::Unreadable),
         }
     }
     Ok(answer)
 }
 
 fn suggestion(observed: Value) -> Option<Suggestion> {
-    let mut observed: Observed = serde_json::from_value(observed).ok()?;
+    let mut observed: RawObservation = serde_json::from_value(observed).ok()?;
     let filled = |text: &String| !text.trim().is_empty();
     observed.events.truncate(EVENTS);
     Some(Suggestion {
-        kind: ObservationKind::from_word(&observed.kind)?,
+        kind: observed.kind.parse::<ObservationKind>().ok()?,
         text: Some(observed.text).filter(filled)?,
         context: observed.context.filter(filled),
         subject: observed.subject.filter(filled),
@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codex_53_three_fields_are_required_and_no_other_allowed() {
+    fn c53_three_fields_are_required_and_no_other_allowed() {
         let schema = stage_one_schema().schema;
         assert_eq!(
             schema["required"],
@@ -179,30 +179,30 @@ mod tests {
     }
 
     #[test]
-    fn codex_54_a_field_too_many_or_too_few_is_a_failure() {
+    fn c54_a_field_too_many_or_too_few_is_a_failure() {
         let whole = json!({"rollout_summary": "s", "rollout_slug": null, "raw_memory": "m"});
-        let read = read_stage_one(whole.clone()).expect("it is in form");
+        let read = parse_stage_one(whole.clone()).expect("it is in form");
         assert_eq!(
             (read.summary.as_deref(), read.raw_memory.as_deref()),
             (Some("s"), Some("m"))
         );
         let mut more = whole.clone();
         more["note"] = json!("x");
-        assert!(read_stage_one(more).is_err());
+        assert!(parse_stage_one(more).is_err());
         for field in ["rollout_summary", "rollout_slug", "raw_memory"] {
             let mut less = whole.clone();
             less.as_object_mut().expect("an object").remove(field);
-            assert!(read_stage_one(less).is_err(), "{field}");
+            assert!(parse_stage_one(less).is_err(), "{field}");
         }
-        assert!(read_stage_one(json!("text")).is_err());
+        assert!(parse_stage_one(json!("text")).is_err());
     }
 
     #[test]
-    fn codex_55_without_memory_or_without_summary_there_is_nothing() {
+    fn c55_without_memory_or_without_summary_there_is_nothing() {
         for (summary, memory) in [("", "m"), ("s", ""), ("", " \n")] {
             let answer =
                 json!({"rollout_summary": summary, "rollout_slug": "x", "raw_memory": memory});
-            assert_eq!(read_stage_one(answer), Ok(Answer::default()));
+            assert_eq!(parse_stage_one(answer), Ok(ModelAnswer::default()));
         }
     }
 
@@ -216,10 +216,10 @@ mod tests {
         blank["text"] = json!(" ");
         let answer = json!({"observations": [good, wrong_kind, blank, 7, {"kind": "fact"}],
                             "summary": "s", "slug": null, "raw_memory": ""});
-        let read = read_extract(answer).expect("its frame is sound");
+        let read = parse_extract(answer).expect("its frame is sound");
         assert_eq!(read.suggestions.len(), 1);
         assert_eq!(read.suggestions[0].subject.as_deref(), Some("cache limit"));
-        assert_eq!(read.dropped.of(DropReason::Unreadable), 4);
+        assert_eq!(read.dropped.count_of(DropReason::Unreadable), 4);
         assert_eq!(
             (read.summary.as_deref(), read.raw_memory),
             (Some("s"), None)
@@ -231,8 +231,8 @@ mod tests {
         let one = json!({"kind": "fact", "text": "a", "events": [1]});
         let answer =
             json!({"observations": vec![one; 500], "summary": "", "slug": null, "raw_memory": ""});
-        let read = read_extract(answer).expect("its frame is sound");
+        let read = parse_extract(answer).expect("its frame is sound");
         assert_eq!(read.suggestions.len(), OBSERVATIONS);
-        assert_eq!(read.dropped.of(DropReason::TooMany), 300);
+        assert_eq!(read.dropped.count_of(DropReason::TooMany), 300);
     }
 }

@@ -1,18 +1,18 @@
-//! Extraction with a model that says what it is told to: whatever it does, what is kept is sound.
+//! Extraction with a scripted model: whatever it answers, only sound drafts are kept.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use daybook_domain::model::{Message, ModelFailure, ModelRequest, Role, Spent};
+use daybook_domain::model::{FailureCost, Message, ModelFailure, ModelRequest, Role};
 use daybook_domain::price::UnknownPrice;
-use daybook_domain::spend::{Amount, AtCap, Cap, Payer, Period};
-use daybook_domain::{Event, FailureClass, ObservationKind as Kind, Session, Timestamp, Wait};
+use daybook_domain::spend::{Amount, Cap, CapReached, Payer, Period};
+use daybook_domain::{Event, FailureClass, ObservationKind as Kind, RetryWait, Session, Timestamp};
 use serde_json::json;
 
-use super::scene::{event, scene, session};
+use super::dialogue_test_support::{dialogue_events, event, session};
 use super::*;
-use crate::extract::{DropReason, Dropped, Known};
+use crate::extract::{DropCounts, DropReason, KnownMemory};
 
 const TALK: &str = "\
 human: from now on run cargo fmt before every commit
@@ -22,15 +22,15 @@ failed: error: no such table: ledger
 assistant: The migration was missing; after adding it the tests pass.
 human: set the cache limit to 50, then commit";
 
-/// A model that answers what it was told to, one answer after another.
-struct Scripted {
+/// A model with scripted replies, used in order.
+struct ScriptedModel {
     context: u32,
     answers: Mutex<VecDeque<Result<ModelReply, ModelFailure>>>,
-    asked: Mutex<Vec<ModelRequest>>,
+    requests: Mutex<Vec<ModelRequest>>,
 }
 
 #[async_trait]
-impl Model for Scripted {
+impl Model for ScriptedModel {
     fn name(&self) -> &str {
         "test/model"
     }
@@ -44,23 +44,23 @@ impl Model for Scripted {
     }
 
     async fn ask(&self, request: &ModelRequest) -> Result<ModelReply, ModelFailure> {
-        self.asked.lock().unwrap().push(request.clone());
+        self.requests.lock().unwrap().push(request.clone());
         let next = self.answers.lock().unwrap().pop_front();
-        next.expect("nobody asks more often than was foreseen")
+        next.expect("a reply for each request")
     }
 }
 
-impl Scripted {
+impl ScriptedModel {
     fn of(answers: Vec<Result<ModelReply, ModelFailure>>) -> Arc<Self> {
         Arc::new(Self {
             context: 128_000,
             answers: Mutex::new(answers.into()),
-            asked: Mutex::default(),
+            requests: Mutex::default(),
         })
     }
 
-    fn asked(&self) -> Vec<ModelRequest> {
-        self.asked.lock().unwrap().clone()
+    fn requests(&self) -> Vec<ModelRequest> {
+        self.requests.lock().unwrap().clone()
     }
 }
 
@@ -69,7 +69,7 @@ fn reply(text: &str) -> ModelReply {
         text: text.to_owned(),
         answer: serde_json::from_str(text).ok(),
         calls: Vec::new(),
-        finish: Finish::Stop,
+        finish: FinishReason::Stop,
         usage: None,
         requests: 1,
     }
@@ -78,7 +78,7 @@ fn reply(text: &str) -> ModelReply {
 fn failure(error: ModelError) -> ModelFailure {
     ModelFailure {
         error,
-        spent: Spent::Nothing,
+        spent: FailureCost::Nothing,
     }
 }
 
@@ -89,7 +89,7 @@ fn too_long() -> ModelFailure {
 
 fn cut_off() -> ModelReply {
     ModelReply {
-        finish: Finish::Length,
+        finish: FinishReason::Length,
         ..reply("{\"observations\": [")
     }
 }
@@ -99,20 +99,20 @@ fn window<'a>(session: &'a Session, events: &'a [Event]) -> Window<'a> {
         session,
         before: &[],
         events,
-        known: Known::default(),
+        known: KnownMemory::default(),
         is_redone: false,
     }
 }
 
-fn run(extractor: &ModelExtractor, events: &[Event]) -> Result<Extracted, ExtractError> {
+fn run(extractor: &ModelExtractor, events: &[Event]) -> Result<ExtractorOutput, ExtractError> {
     let session = session(events);
     daybook_testkit::run(extractor.extract(window(&session, events)))
 }
 
-/// What becomes of one answer about [`TALK`].
-fn told(dialect: Dialect, answer: &str) -> Result<Extracted, ExtractError> {
-    let extractor = ModelExtractor::new(Scripted::of(vec![Ok(reply(answer))]), dialect);
-    run(&extractor, &scene(TALK))
+/// Extracts one answer about [`TALK`].
+fn extract_answer(dialect: Dialect, answer: &str) -> Result<ExtractorOutput, ExtractError> {
+    let extractor = ModelExtractor::new(ScriptedModel::of(vec![Ok(reply(answer))]), dialect);
+    run(&extractor, &dialogue_events(TALK))
 }
 
 fn extract(observations: serde_json::Value) -> String {
@@ -124,7 +124,7 @@ fn observed(kind: &str, text: &str, events: &[usize]) -> serde_json::Value {
            "events": events, "stated": true, "general": false})
 }
 
-fn texts(extracted: &Extracted) -> Vec<&str> {
+fn texts(extracted: &ExtractorOutput) -> Vec<&str> {
     extracted
         .drafts
         .iter()
@@ -134,7 +134,7 @@ fn texts(extracted: &Extracted) -> Vec<&str> {
 
 #[test]
 fn an_extractor_is_named_for_its_prompt_and_its_model() {
-    let extractor = ModelExtractor::new(Scripted::of(vec![]), Dialect::Observations);
+    let extractor = ModelExtractor::new(ScriptedModel::of(vec![]), Dialect::Observations);
     assert_eq!(extractor.name(), "observations/2 test/model");
 }
 
@@ -149,7 +149,7 @@ fn a_good_answer_becomes_drafts_and_a_digest() {
         "slug": "Cache Limit!",
         "raw_memory": "cargo test -p ledger fails without the migration",
     });
-    let extracted = told(Dialect::Extract, &answer.to_string()).expect("it is sound");
+    let extracted = extract_answer(Dialect::Extract, &answer.to_string()).expect("it is sound");
     let drafts: Vec<_> = (extracted.drafts.iter())
         .map(|d| (d.kind, d.stated, d.lines.clone()))
         .collect();
@@ -167,7 +167,7 @@ fn a_good_answer_becomes_drafts_and_a_digest() {
         (digest.branch.as_deref(), digest.human_messages),
         (Some("main"), 2)
     );
-    assert_eq!(extracted.dropped, Dropped::default());
+    assert_eq!(extracted.dropped, DropCounts::default());
 }
 
 #[test]
@@ -181,25 +181,25 @@ fn each_dialect_can_say_nothing() {
         ),
         (Dialect::SilentTurn, "- NO_REPLY.".to_owned()),
     ] {
-        let extracted = told(dialect, &answer).expect("it is an answer");
-        assert_eq!(extracted, Extracted::default(), "{dialect:?}");
+        let extracted = extract_answer(dialect, &answer).expect("it is an answer");
+        assert_eq!(extracted, ExtractorOutput::default(), "{dialect:?}");
     }
 }
 
 #[test]
-fn the_seeds_dialects_become_the_same_extraction() {
+fn the_dialects_of_other_systems_become_the_same_extraction() {
     let xml = "<observation><text>Run cargo fmt before every commit</text><context>asked by Ada</context></observation>";
-    let extracted = told(Dialect::Observations, xml).expect("it is sound");
+    let extracted = extract_answer(Dialect::Observations, xml).expect("it is sound");
     assert_eq!(
         (texts(&extracted), extracted.drafts[0].lines.clone()),
         (vec!["Run cargo fmt before every commit"], vec![1])
     );
     let lines = "- the cache limit is 50\n- ada has a dog called Rex";
-    let extracted = told(Dialect::SilentTurn, lines).expect("it is sound");
+    let extracted = extract_answer(Dialect::SilentTurn, lines).expect("it is sound");
     assert_eq!(texts(&extracted), ["the cache limit is 50"]);
-    assert_eq!(extracted.dropped.of(DropReason::NoEvidence), 1);
+    assert_eq!(extracted.dropped.count_of(DropReason::NoEvidence), 1);
     let stage = json!({"rollout_summary": "# A talk", "rollout_slug": "a talk", "raw_memory": "---\nkeywords: x\n---"});
-    let extracted = told(Dialect::StageOne, &stage.to_string()).expect("it is sound");
+    let extracted = extract_answer(Dialect::StageOne, &stage.to_string()).expect("it is sound");
     let digest = extracted.digest.expect("it taught something");
     assert_eq!(
         (digest.slug.as_deref(), digest.summary.as_deref()),
@@ -224,7 +224,7 @@ fn an_answer_that_cannot_be_read_changes_nothing_and_is_reported() {
         ),
         (Dialect::SilentTurn, ""),
     ] {
-        let error = told(dialect, answer).expect_err(answer);
+        let error = extract_answer(dialect, answer).expect_err(answer);
         assert_eq!(error.class, FailureClass::Content, "{answer}");
         assert!(
             error.message.starts_with("the answer of test/model "),
@@ -241,13 +241,17 @@ fn what_ends_otherwise_than_by_itself_is_not_kept() {
         "Run cargo fmt before every commit",
         &[1]
     )]));
-    for finish in [Finish::Length, Finish::Filtered, Finish::Tools] {
+    for finish in [
+        FinishReason::Length,
+        FinishReason::Filtered,
+        FinishReason::Tools,
+    ] {
         let ended = ModelReply {
             finish,
             ..reply(&whole)
         };
-        let extractor = ModelExtractor::new(Scripted::of(vec![Ok(ended)]), Dialect::Extract);
-        let error = run(&extractor, &scene(TALK)).expect_err("it is a beginning");
+        let extractor = ModelExtractor::new(ScriptedModel::of(vec![Ok(ended)]), Dialect::Extract);
+        let error = run(&extractor, &dialogue_events(TALK)).expect_err("it is a beginning");
         assert_eq!(error.class, FailureClass::Content);
     }
 }
@@ -293,22 +297,29 @@ fn failures_wait_where_waiting_helps_and_tell_no_content() {
         .into_iter()
         .map(|error| (error, FailureClass::Content));
     for (error, class) in waits.chain(content) {
-        let extractor =
-            ModelExtractor::new(Scripted::of(vec![Err(failure(error))]), Dialect::Extract);
-        let error = run(&extractor, &scene(TALK)).expect_err("there is no answer");
+        let extractor = ModelExtractor::new(
+            ScriptedModel::of(vec![Err(failure(error))]),
+            Dialect::Extract,
+        );
+        let error = run(&extractor, &dialogue_events(TALK)).expect_err("there is no answer");
         assert_eq!(error.class, class, "{}", error.message);
         assert!(error.message.contains("test/model") && !error.message.contains("push it"));
     }
 }
 
-/// What a window comes to whose question was not sent for this reason.
-fn unsent(source: impl std::error::Error + Send + Sync + 'static) -> crate::extract::ExtractError {
+/// The error for a window whose request was not sent, for this reason.
+fn error_of_unsent(
+    source: impl std::error::Error + Send + Sync + 'static,
+) -> crate::extract::ExtractError {
     let error = ModelError::Other {
         model: "test/model".to_owned(),
         source: source.into(),
     };
-    let extractor = ModelExtractor::new(Scripted::of(vec![Err(failure(error))]), Dialect::Extract);
-    run(&extractor, &scene(TALK)).expect_err("nothing was sent")
+    let extractor = ModelExtractor::new(
+        ScriptedModel::of(vec![Err(failure(error))]),
+        Dialect::Extract,
+    );
+    run(&extractor, &dialogue_events(TALK)).expect_err("nothing was sent")
 }
 
 #[test]
@@ -318,7 +329,7 @@ fn at_a_cap_a_window_waits_for_the_period_or_for_somebody_to_act() {
         ..Amount::default()
     };
     let until = Some(Timestamp(86_400_000));
-    let at_cap = AtCap {
+    let at_cap = CapReached {
         cap: Cap {
             period: Period::Day,
             of: Payer::Tenant,
@@ -329,27 +340,27 @@ fn at_a_cap_a_window_waits_for_the_period_or_for_somebody_to_act() {
         wanted: tokens(20),
         until,
     };
-    let hour = Wait::For(Duration::from_secs(3600));
-    let never_fits = AtCap {
+    let hour = RetryWait::For(Duration::from_secs(3600));
+    let never_fits = CapReached {
         wanted: tokens(101),
         ..at_cap.clone()
     };
-    let of_a_run = AtCap {
+    let of_a_run = CapReached {
         until: None,
         ..at_cap.clone()
     };
     for (at, wait) in [
-        (at_cap, Wait::Until(Timestamp(86_400_000))),
+        (at_cap, RetryWait::Until(Timestamp(86_400_000))),
         (never_fits, hour),
         (of_a_run, hour),
     ] {
         let said = at.to_string();
-        let error = unsent(at);
-        let told = (error.class, error.message, error.wait);
-        assert_eq!(told, (FailureClass::AtCap, said, wait));
+        let error = error_of_unsent(at);
+        let seen = (error.class, error.message, error.wait);
+        assert_eq!(seen, (FailureClass::AtCap, said, wait));
     }
     let model = "test/model".to_owned();
-    let error = unsent(UnknownPrice { model });
+    let error = error_of_unsent(UnknownPrice { model });
     assert_eq!((error.class, error.wait), (FailureClass::AtCap, hour));
     assert!(error.message.contains("add it to the settings"));
 }
@@ -361,12 +372,15 @@ fn a_provider_that_asks_to_be_left_alone_is() {
         message: "429".to_owned(),
         retry_after: Some(Duration::from_secs(77)),
     };
-    let extractor = ModelExtractor::new(Scripted::of(vec![Err(failure(error))]), Dialect::Extract);
-    let error = run(&extractor, &scene(TALK)).expect_err("there is no answer");
-    assert_eq!(error.wait, Wait::For(Duration::from_secs(77)));
+    let extractor = ModelExtractor::new(
+        ScriptedModel::of(vec![Err(failure(error))]),
+        Dialect::Extract,
+    );
+    let error = run(&extractor, &dialogue_events(TALK)).expect_err("there is no answer");
+    assert_eq!(error.wait, RetryWait::For(Duration::from_secs(77)));
 }
 
-/// A session of many turns, long enough to be shown in part.
+/// A session of many turns, too long to be shown whole.
 fn long() -> Vec<Event> {
     let said = |n: u64| match n % 2 {
         0 => event(
@@ -391,24 +405,28 @@ fn what_is_too_long_is_asked_once_more_with_half_of_it() {
         &[59]
     )]));
     for first in [Err(too_long()), Ok(cut_off())] {
-        let model = Scripted::of(vec![first, Ok(reply(&fact))]);
+        let model = ScriptedModel::of(vec![first, Ok(reply(&fact))]);
         let extractor = ModelExtractor::new(Arc::clone(&model) as Arc<dyn Model>, Dialect::Extract);
         let extracted = run(&extractor, &long()).expect("the second answer is good");
         assert_eq!(texts(&extracted), ["module 58 is to be looked at"]);
         assert!(extracted.left_out > 0);
-        let sizes: Vec<u32> = model.asked().iter().map(|r| sent(&*model, r)).collect();
+        let sizes: Vec<u32> = model
+            .requests()
+            .iter()
+            .map(|r| request_tokens(&*model, r))
+            .collect();
         assert!(sizes.len() == 2 && sizes[1] * 3 < sizes[0] * 2, "{sizes:?}");
     }
-    let model = Scripted::of(vec![Err(too_long()), Err(too_long())]);
+    let model = ScriptedModel::of(vec![Err(too_long()), Err(too_long())]);
     let extractor = ModelExtractor::new(Arc::clone(&model) as Arc<dyn Model>, Dialect::Extract);
     assert_eq!(
         run(&extractor, &long()).expect_err("twice is enough").class,
         FailureClass::Content
     );
-    assert_eq!(model.asked().len(), 2);
+    assert_eq!(model.requests().len(), 2);
 }
 
-fn sent(model: &dyn Model, request: &ModelRequest) -> u32 {
+fn request_tokens(model: &dyn Model, request: &ModelRequest) -> u32 {
     let schema = request
         .answer
         .as_ref()
@@ -441,33 +459,33 @@ fn what_is_sent_fits_the_model_and_stays_within_a_third_more_than_the_transcript
         let session = session(&events);
         let window = Window {
             before: &events[..30],
-            known: Known {
+            known: KnownMemory {
                 recent: &known,
                 relevant: &known,
                 summary: Some("They looked at modules. "),
             },
             ..window(&session, &events)
         };
-        let model = Arc::new(Scripted {
+        let model = Arc::new(ScriptedModel {
             context,
-            ..Arc::into_inner(Scripted::of(vec![])).unwrap()
+            ..Arc::into_inner(ScriptedModel::of(vec![])).unwrap()
         });
         let extractor = ModelExtractor::new(Arc::clone(&model) as Arc<dyn Model>, Dialect::Extract);
         let limits = ModelLimits {
             transcript_tokens,
             ..ModelLimits::default()
         };
-        let extractor = extractor.limited(limits);
+        let extractor = extractor.with_limits(limits);
         let question = extractor.question(window, None);
-        let sent = sent(&*model, &question.request);
+        let tokens = request_tokens(&*model, &question.request);
         assert!(
-            sent + question.request.max_tokens <= context,
-            "{context}: {sent}"
+            tokens + question.request.max_tokens <= context,
+            "{context}: {tokens}"
         );
         if context > 16_000 {
             assert!(
-                sent * 10 <= question.tokens * 13,
-                "{sent} for {}",
+                tokens * 10 <= question.tokens * 13,
+                "{tokens} for {}",
                 question.tokens
             );
         }
@@ -476,23 +494,26 @@ fn what_is_sent_fits_the_model_and_stays_within_a_third_more_than_the_transcript
 
 #[test]
 fn a_model_without_room_is_not_asked_and_said_to_be_too_small() {
-    let model = Arc::new(Scripted {
+    let model = Arc::new(ScriptedModel {
         context: 600,
-        ..Arc::into_inner(Scripted::of(vec![])).unwrap()
+        ..Arc::into_inner(ScriptedModel::of(vec![])).unwrap()
     });
     let extractor = ModelExtractor::new(Arc::clone(&model) as Arc<dyn Model>, Dialect::Extract);
-    let error = run(&extractor, &scene(TALK)).expect_err("nothing fits");
+    let error = run(&extractor, &dialogue_events(TALK)).expect_err("nothing fits");
     assert!(error.message.contains("choose a model that reads more"));
-    assert!(model.asked().is_empty());
+    assert!(model.requests().is_empty());
 }
 
 #[test]
 fn a_window_in_which_nobody_spoke_is_nothing_and_nobody_is_asked() {
-    let extractor = ModelExtractor::new(Scripted::of(vec![]), Dialect::Extract);
-    let extracted = run(&extractor, &scene("recalled: known\nsynthetic: summary"));
+    let extractor = ModelExtractor::new(ScriptedModel::of(vec![]), Dialect::Extract);
+    let extracted = run(
+        &extractor,
+        &dialogue_events("recalled: known\nsynthetic: summary"),
+    );
     assert_eq!(
         extracted.expect("there is nothing to ask"),
-        Extracted::default()
+        ExtractorOutput::default()
     );
 }
 
@@ -506,7 +527,7 @@ fn inventions_and_foreign_events_are_dropped_and_counted_and_the_rest_is_kept() 
         observed("preference", "Commit now", &[6]),
         observed("decision", "The cache limit is 50", &[6, 99]),
     ]));
-    let extracted = told(Dialect::Extract, &answer).expect("some of it is sound");
+    let extracted = extract_answer(Dialect::Extract, &answer).expect("some of it is sound");
     assert_eq!(texts(&extracted), ["The cache limit is 50"]);
     assert_eq!(extracted.drafts[0].lines, [6]);
     assert_eq!(
@@ -520,11 +541,12 @@ fn of_five_hundred_observations_those_that_fit_are_kept_and_the_rest_is_counted(
     let many: Vec<_> = (0..500)
         .map(|_| observed("fact", "The cache limit is 50", &[6]))
         .collect();
-    let extracted = told(Dialect::Extract, &extract(json!(many))).expect("some of it is sound");
+    let extracted =
+        extract_answer(Dialect::Extract, &extract(json!(many))).expect("some of it is sound");
     assert_eq!(
         (
             extracted.drafts.len(),
-            extracted.dropped.of(DropReason::TooMany)
+            extracted.dropped.count_of(DropReason::TooMany)
         ),
         (1, 300)
     );
@@ -534,8 +556,9 @@ fn of_five_hundred_observations_those_that_fit_are_kept_and_the_rest_is_counted(
 fn an_answer_of_any_length_leaves_bounded_texts() {
     let long = "Ada asked for cargo fmt. ".repeat(10_000);
     let answer = json!({"observations": [observed("fact", &long, &[1])], "summary": long, "slug": long, "raw_memory": long});
-    let extracted = told(Dialect::Extract, &answer.to_string()).expect("its frame is sound");
-    assert_eq!(extracted.dropped.of(DropReason::TooLong), 1);
+    let extracted =
+        extract_answer(Dialect::Extract, &answer.to_string()).expect("its frame is sound");
+    assert_eq!(extracted.dropped.count_of(DropReason::TooLong), 1);
     let digest = extracted.digest.expect("it has a summary");
     assert!(
         digest.summary.is_some_and(|s| s.len() < 10_000)
@@ -548,7 +571,7 @@ fn an_answer_of_any_length_leaves_bounded_texts() {
 fn a_summary_keeps_only_lines_whose_names_were_said() {
     let answer = json!({"observations": [], "slug": null, "raw_memory": "deploy with Kubernetes",
                         "summary": "The cache limit became 50.\nIt was deployed to 900 servers.\nkey: sk-a1B2c3D4e5F6g7H8i9J0a1B2c3D4e5F6g7H8i9J0"});
-    let digest = told(Dialect::Extract, &answer.to_string())
+    let digest = extract_answer(Dialect::Extract, &answer.to_string())
         .expect("its frame is sound")
         .digest;
     let digest = digest.expect("one line is left");
@@ -589,15 +612,15 @@ fn a_model_that_obeys_a_page_teaches_nothing_of_it() {
         "raw_memory": format!("- {rule}"),
     });
     let answer = answer.to_string();
-    let model = Scripted::of(vec![Ok(reply(&answer))]);
+    let model = ScriptedModel::of(vec![Ok(reply(&answer))]);
     let extractor = ModelExtractor::new(Arc::clone(&model) as Arc<dyn Model>, Dialect::Extract);
-    let extracted = run(&extractor, &scene(ATTACK)).expect("it is an answer");
+    let extracted = run(&extractor, &dialogue_events(ATTACK)).expect("it is an answer");
     assert_eq!(texts(&extracted), [] as [&str; 0]);
     assert_eq!((extracted.digest, extracted.dropped.total()), (None, 10));
 }
 
-/// What is sent, as one text.
-fn shown(request: &ModelRequest) -> String {
+/// The whole text of a request.
+fn request_text(request: &ModelRequest) -> String {
     let message = |message: &Message| {
         let role = match message.role {
             Role::System => "system",
@@ -622,12 +645,12 @@ fn what_forges_a_speaker_stays_within_its_event() {
         Rendering::Rollout,
         Rendering::Lines,
     ] {
-        let extractor =
-            ModelExtractor::new(Scripted::of(vec![]), Dialect::Extract).rendering(rendering);
-        let events = scene(ATTACK);
+        let extractor = ModelExtractor::new(ScriptedModel::of(vec![]), Dialect::Extract)
+            .with_rendering(rendering);
+        let events = dialogue_events(ATTACK);
         let session = session(&events);
-        let sent = shown(&extractor.question(window(&session, &events), None).request);
-        let ours = |start: &str| sent.lines().filter(|line| line.starts_with(start)).count();
+        let text = request_text(&extractor.question(window(&session, &events), None).request);
+        let ours = |start: &str| text.lines().filter(|line| line.starts_with(start)).count();
         assert_eq!(
             (ours("</transcript>"), ours("[9 human]")),
             (1, 0),
@@ -636,10 +659,10 @@ fn what_forges_a_speaker_stays_within_its_event() {
     }
 }
 
-/// A small session with all that can go along with it.
+/// The request about a small session with every kind of additional material.
 fn snapshot(dialect: Dialect, rendering: Rendering) -> String {
-    let before = scene("human: let us work on the cache\nassistant: Gladly.");
-    let events = scene(&format!(
+    let before = dialogue_events("human: let us work on the cache\nassistant: Gladly.");
+    let events = dialogue_events(&format!(
         "{TALK}\nharness: <reminder>be brief</reminder>\nrecalled: ours"
     ));
     let session = session(&events);
@@ -649,7 +672,7 @@ fn snapshot(dialect: Dialect, rendering: Rendering) -> String {
     );
     let window = Window {
         before: &before,
-        known: Known {
+        known: KnownMemory {
             recent: &recent,
             relevant: &relevant,
             summary: Some("They began with the cache.\n</summary>"),
@@ -661,9 +684,9 @@ fn snapshot(dialect: Dialect, rendering: Rendering) -> String {
         never: vec!["health".into()],
         never_kinds: vec![Kind::Note],
     };
-    let extractor = ModelExtractor::new(Scripted::of(vec![]), dialect);
-    let extractor = extractor.rendering(rendering).guided(guidance);
-    shown(&extractor.question(window, None).request)
+    let extractor = ModelExtractor::new(ScriptedModel::of(vec![]), dialect);
+    let extractor = extractor.with_rendering(rendering).with_guidance(guidance);
+    request_text(&extractor.question(window, None).request)
 }
 
 #[test]
@@ -681,13 +704,13 @@ fn what_is_asked_in_each_dialect() {
 }
 
 #[test]
-fn mr9_what_is_known_is_shown_so_that_it_is_not_told_again() {
-    let events = scene(TALK);
+fn m9_what_is_known_is_shown_so_that_it_is_not_told_again() {
+    let events = dialogue_events(TALK);
     let session = session(&events);
     let recent = ["the release is on Friday".to_owned()];
     let relevant = ["ada likes tea".to_owned()];
     let window = Window {
-        known: Known {
+        known: KnownMemory {
             recent: &recent,
             relevant: &relevant,
             summary: None,
@@ -698,29 +721,30 @@ fn mr9_what_is_known_is_shown_so_that_it_is_not_told_again() {
         (Dialect::Extract, Rendering::Numbered),
         (Dialect::SilentTurn, Rendering::Lines),
     ] {
-        let extractor = ModelExtractor::new(Scripted::of(vec![]), dialect).rendering(rendering);
-        let sent = shown(&extractor.question(window, None).request);
+        let extractor =
+            ModelExtractor::new(ScriptedModel::of(vec![]), dialect).with_rendering(rendering);
+        let text = request_text(&extractor.question(window, None).request);
         let known = "<known>\n - ada likes tea\n - the release is on Friday\n</known>";
-        assert!(sent.contains(known), "{sent}");
+        assert!(text.contains(known), "{text}");
     }
 }
 
 #[test]
-fn dc44_to_dc46_a_background_session_is_told_so_and_no_events_ask_nobody() {
-    let events = scene("human: run task\nassistant: Done.");
+fn d44_to_d46_a_background_session_is_told_so_and_no_events_ask_nobody() {
+    let events = dialogue_events("human: run task\nassistant: Done.");
     let mut session = session(&events);
     session.kind = daybook_domain::SessionKind::SubAgent;
-    let model = Scripted::of(vec![Ok(reply("<observations/>"))]);
+    let model = ScriptedModel::of(vec![Ok(reply("<observations/>"))]);
     let extractor =
         ModelExtractor::new(Arc::clone(&model) as Arc<dyn Model>, Dialect::Observations)
-            .rendering(Rendering::Headings);
+            .with_rendering(Rendering::Headings);
     daybook_testkit::run(extractor.extract(window(&session, &events))).expect("it is an answer");
     daybook_testkit::run(extractor.extract(window(&session, &[]))).expect("nothing is asked");
-    let asked = model.asked();
-    assert_eq!(asked.len(), 1);
-    let sent = shown(&asked[0]);
-    assert!(sent.contains("## System Message") && !sent.contains("## User"));
+    let requests = model.requests();
+    assert_eq!(requests.len(), 1);
+    let text = request_text(&requests[0]);
+    assert!(text.contains("## System Message") && !text.contains("## User"));
     assert!(
-        sent.contains("automated agent") && !sent.contains("between a person and an AI assistant")
+        text.contains("automated agent") && !text.contains("between a person and an AI assistant")
     );
 }

@@ -1,44 +1,33 @@
-//! What is shown when not everything fits: whose words come first, and what a row may cost.
+//! Which events are shown when not all fit: a tier for each event, and the choice of rows within a budget.
 //!
-//! A person's words are the last to go, what tools printed the first (2.5). Within a tier the
-//! newest are kept. What is kept is shown in the order in which it was said.
+//! A person's messages are dropped last, tools' output first (C65). Within a tier the
+//! newest are kept. The kept rows stay in their original order.
 //!
 //! Not here: how a row looks.
 
 use daybook_domain::{Event, Origin};
+use strum::VariantArray;
 
-/// How much an event's words are worth, best first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// The rank of an event when rows are chosen, best first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, VariantArray)]
 pub(super) enum Tier {
     /// A person's own words.
     Human,
-    /// What the agent said last in a turn.
+    /// The agent's last message in a turn.
     Final,
-    /// What another agent said, or was told, in a side conversation.
+    /// A message to or from another agent, in a side conversation.
     OtherAgent,
-    /// What the agent said on the way.
+    /// The agent's earlier messages in a turn.
     Commentary,
-    /// What the harness put in.
+    /// Text inserted by the harness.
     Context,
-    /// Calls of tools and what came of them.
+    /// Tool calls and their results.
     Tool,
 }
 
-impl Tier {
-    /// Best first.
-    pub(super) const ALL: [Self; 6] = [
-        Self::Human,
-        Self::Final,
-        Self::OtherAgent,
-        Self::Commentary,
-        Self::Context,
-        Self::Tool,
-    ];
-}
-
-/// Each event's tier; `None` for what a model is never shown: our own words, what a machine wrote in
-/// a person's place, what was taken back, and silence.
-pub(super) fn tiers(events: &[Event]) -> Vec<Option<Tier>> {
+/// Each event's tier; `None` for events that a model never sees: recalled memory, synthetic messages,
+/// retractions, and events without text.
+pub(super) fn tiers_of(events: &[Event]) -> Vec<Option<Tier>> {
     let mut ends_turn = true;
     let mut tiers: Vec<Option<Tier>> = events
         .iter()
@@ -72,9 +61,9 @@ fn tier(event: &Event, ends_turn: bool) -> Option<Tier> {
     }
 }
 
-/// Which rows are shown, by place. `rows` are tiers and costs in source order; showing any row may
-/// cost one gap line before it, and the end one more. All of the costs together stay within `budget`.
-pub(super) fn chosen(rows: &[(Tier, u32)], budget: u32, gap: u32) -> Vec<bool> {
+/// Selects the rows to show: one flag for each. `rows` are tiers and costs in source order; each shown row may
+/// cost one gap line before it, and the end one more. The sum of all costs stays within `budget`.
+pub(super) fn select_rows(rows: &[(Tier, u32)], budget: u32, gap: u32) -> Vec<bool> {
     let all = rows
         .iter()
         .fold(0_u32, |sum, (_, cost)| sum.saturating_add(*cost));
@@ -83,7 +72,7 @@ pub(super) fn chosen(rows: &[(Tier, u32)], budget: u32, gap: u32) -> Vec<bool> {
     }
     let mut shown = vec![false; rows.len()];
     let mut left = budget.saturating_sub(gap);
-    for tier in Tier::ALL {
+    for &tier in Tier::VARIANTS {
         for (i, (_, cost)) in rows.iter().enumerate().rev().filter(|(_, r)| r.0 == tier) {
             let cost = cost.saturating_add(gap);
             if cost <= left {
@@ -109,10 +98,10 @@ mod tests {
             (Tier::Final, 10),
             (Tier::Tool, 1),
         ];
-        assert_eq!(chosen(&rows, 41, 0), [true; 5]);
-        assert_eq!(chosen(&rows, 30, 0), [true, false, true, true, false]);
-        assert_eq!(chosen(&rows, 15, 1), [false, false, true, false, true]);
-        assert_eq!(chosen(&rows, 0, 1), [false; 5]);
+        assert_eq!(select_rows(&rows, 41, 0), [true; 5]);
+        assert_eq!(select_rows(&rows, 30, 0), [true, false, true, true, false]);
+        assert_eq!(select_rows(&rows, 15, 1), [false, false, true, false, true]);
+        assert_eq!(select_rows(&rows, 0, 1), [false; 5]);
     }
 
     proptest! {
@@ -122,8 +111,8 @@ mod tests {
             budget in 0_u32..400,
             gap in 1_u32..10,
         ) {
-            let rows: Vec<_> = costs.iter().map(|(t, c)| (Tier::ALL[*t], *c)).collect();
-            let shown = chosen(&rows, budget, gap);
+            let rows: Vec<_> = costs.iter().map(|(t, c)| (Tier::VARIANTS[*t], *c)).collect();
+            let shown = select_rows(&rows, budget, gap);
             let mut cost = 0;
             let mut hidden = false;
             for ((_, row), shown) in rows.iter().zip(&shown) {

@@ -1,4 +1,4 @@
-//! A window as a model reads it: every event once, with the number that observations cite.
+//! Renders a window as a transcript: every event once, with the number that observations cite.
 //!
 //! ```text
 //! [day 2026-01-27]
@@ -10,53 +10,52 @@
 //! [16 assistant] Done.
 //! ```
 //!
-//! Only our own lines begin at the left margin. What anybody said stands behind its speaker's
-//! bracket or, from its second line on, behind a blank; so nothing that is said can look like a
+//! Only our own lines begin at the left margin. An event's text follows its speaker's
+//! bracket or, from its second line on, a blank; so no text can look like a
 //! speaker or end the transcript.
 //!
-//! Not here: which words come first when not all fit (`tiers`), what the model is asked.
+//! Not here: which events are kept when not all fit (`tiers`), the rest of the prompt.
 
 use std::fmt::Write;
 
 use daybook_domain::{Event, Origin, Timestamp, ToolStatus};
 
-use super::cut::{ends, printed, tidy};
-use super::tiers::{Tier, chosen, tiers};
+use super::tiers::{Tier, select_rows, tiers_of};
+use super::truncate::{keep_ends, keep_ends_and_errors, normalize_lines};
 
-/// Counts the tokens of a text, or a little more than that.
-pub(super) type Count<'a> = &'a dyn Fn(&str) -> u32;
+/// Counts the tokens of a text. May overestimate a little.
+pub(super) type TokenCounter<'a> = &'a dyn Fn(&str) -> u32;
 
 /// Most characters of a tool's name.
 const TOOL_NAME: usize = 40;
-/// The longest gap line there can be.
+/// The longest possible gap line.
 const WIDEST_GAP: &str = "[9999 left out, about 9999999 tokens]\n";
-/// A day line, for counting.
+/// A day line, to count its tokens.
 const ANY_DAY: &str = "[day 2026-12-28]\n";
-/// Bytes of text that a token stands for, where only an estimate is shown.
+/// Bytes per token, for the estimates in gap lines.
 const BYTES_PER_TOKEN: usize = 4;
 
 /// A window as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Rendered {
-    /// What the model reads; every line ends with a line feed.
+pub(super) struct RenderedTranscript {
+    /// The rendered text; every line ends with a line feed.
     pub(super) text: String,
-    /// Which events of the window it shows, ascending, as places in the window; their numbers are one
-    /// greater.
+    /// The indices of the shown events in the window, ascending; their numbers are one greater.
     pub(super) shown: Vec<usize>,
-    /// Events with words that had no room.
+    /// Number of events with text that did not fit.
     pub(super) left_out: u32,
 }
 
-/// Whether events can be cited.
+/// Whether events have numbers, so that they can be cited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Numbers {
-    /// Each has its number.
+pub(super) enum EventNumbers {
+    /// Each event has its number.
     Shown,
-    /// They are for understanding only.
+    /// The events are context only.
     Hidden,
 }
 
-struct Row {
+struct TranscriptRow {
     at: usize,
     text: String,
     full: usize,
@@ -66,18 +65,18 @@ struct Row {
 /// Renders `events` in at most `budget` tokens.
 pub(super) fn render(
     events: &[Event],
-    numbers: Numbers,
+    numbers: EventNumbers,
     budget: u32,
-    count: Count<'_>,
-) -> Rendered {
-    let tiers = tiers(events);
+    count: TokenCounter<'_>,
+) -> RenderedTranscript {
+    let tiers = tiers_of(events);
     let mut rows = Vec::new();
     for (at, event) in events.iter().enumerate() {
         if let Some(tier) = tiers[at] {
-            rows.push((tier, row(at, event, tier, numbers)));
+            rows.push((tier, render_row(at, event, tier, numbers)));
         }
     }
-    // No token is less than a byte, and counting takes longer than all else: what surely fits is not counted.
+    // A token has at least one byte, and counting tokens is the slowest part: what fits by bytes is not counted.
     let bytes: usize = rows
         .iter()
         .map(|(_, row)| row.text.len() + ANY_DAY.len())
@@ -85,31 +84,31 @@ pub(super) fn render(
     let surely_fits = u32::try_from(bytes).is_ok_and(|bytes| bytes <= budget);
     let (tiers, rows): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
     if surely_fits {
-        return written(&rows, &vec![true; rows.len()]);
+        return write_rows(&rows, &vec![true; rows.len()]);
     }
     let costs = tiers.into_iter().zip(&rows);
     let costs: Vec<_> = costs
-        .map(|(tier, row): (_, &Row)| (tier, count(&row.text)))
+        .map(|(tier, row): (_, &TranscriptRow)| (tier, count(&row.text)))
         .collect();
     let mut days: Vec<_> = rows.iter().filter_map(|row| row.day).collect();
     days.sort_unstable();
     days.dedup();
     let for_days = u32::try_from(days.len()).unwrap_or(u32::MAX);
     let budget = budget.saturating_sub(for_days.saturating_mul(count(ANY_DAY)));
-    let shown = chosen(&costs, budget, count(WIDEST_GAP));
-    written(&rows, &shown)
+    let shown = select_rows(&costs, budget, count(WIDEST_GAP));
+    write_rows(&rows, &shown)
 }
 
-fn written(rows: &[Row], chosen: &[bool]) -> Rendered {
-    let mut rendered = Rendered {
+fn write_rows(rows: &[TranscriptRow], chosen: &[bool]) -> RenderedTranscript {
+    let mut rendered = RenderedTranscript {
         text: String::new(),
         shown: Vec::new(),
         left_out: 0,
     };
     let (mut missing, mut bytes) = (0_u32, 0_usize);
     let mut today = None;
-    for (row, shown) in rows.iter().zip(chosen) {
-        if !shown {
+    for (row, is_shown) in rows.iter().zip(chosen) {
+        if !is_shown {
             missing += 1;
             bytes += row.full;
             continue;
@@ -128,7 +127,7 @@ fn written(rows: &[Row], chosen: &[bool]) -> Rendered {
     rendered
 }
 
-fn gap(rendered: &mut Rendered, missing: &mut u32, bytes: &mut usize) {
+fn gap(rendered: &mut RenderedTranscript, missing: &mut u32, bytes: &mut usize) {
     if *missing == 0 {
         return;
     }
@@ -138,21 +137,21 @@ fn gap(rendered: &mut Rendered, missing: &mut u32, bytes: &mut usize) {
     (*missing, *bytes) = (0, 0);
 }
 
-fn row(at: usize, event: &Event, tier: Tier, numbers: Numbers) -> Row {
+fn render_row(at: usize, event: &Event, tier: Tier, numbers: EventNumbers) -> TranscriptRow {
     let number = match numbers {
-        Numbers::Shown => (at + 1).to_string(),
-        Numbers::Hidden => "-".to_owned(),
+        EventNumbers::Shown => (at + 1).to_string(),
+        EventNumbers::Hidden => "-".to_owned(),
     };
-    let said = said(event, tier).replace('\n', "\n ");
-    Row {
+    let text = shortened_text(event, tier).replace('\n', "\n ");
+    TranscriptRow {
         at,
-        text: format!("[{number} {}] {said}\n", speaker(event)),
+        text: format!("[{number} {}] {text}\n", speaker_label(event)),
         full: event.text.len(),
         day: day(event.at),
     }
 }
 
-/// The day, in UTC, on which something was said.
+/// The UTC day of a time; `None` for an unknown time.
 pub(super) fn day(at: Timestamp) -> Option<jiff::civil::Date> {
     if at == Timestamp::ZERO {
         return None;
@@ -161,8 +160,8 @@ pub(super) fn day(at: Timestamp) -> Option<jiff::civil::Date> {
     Some(at.to_zoned(jiff::tz::TimeZone::UTC).date())
 }
 
-/// Who speaks, in words that cannot hold a bracket.
-fn speaker(event: &Event) -> String {
+/// The speaker's label, which cannot contain a bracket.
+fn speaker_label(event: &Event) -> String {
     match event.origin {
         Origin::Human if event.sidechain => "task".to_owned(),
         Origin::Assistant if event.sidechain => "agent".to_owned(),
@@ -189,23 +188,23 @@ fn tool_name(event: &Event) -> String {
         .collect()
 }
 
-/// What of an event is shown. Bytes of head and tail by how often each sort of words is worth reading.
-fn said(event: &Event, tier: Tier) -> String {
+/// The shown part of an event's text: more bytes of head and tail for tiers that are more often worth reading.
+fn shortened_text(event: &Event, tier: Tier) -> String {
     let text = event.text.as_str();
     let short = match tier {
-        Tier::Human => ends(text, 4_500, 1_500),
-        Tier::Final => ends(text, 1_200, 400),
-        Tier::OtherAgent => ends(text, 300, 100),
-        Tier::Commentary => ends(text, 300, 100),
-        Tier::Context => ends(text, 160, 40),
-        Tier::Tool if event.origin == Origin::ToolCall => ends(text, 160, 40),
+        Tier::Human => keep_ends(text, 4_500, 1_500),
+        Tier::Final => keep_ends(text, 1_200, 400),
+        Tier::OtherAgent => keep_ends(text, 300, 100),
+        Tier::Commentary => keep_ends(text, 300, 100),
+        Tier::Context => keep_ends(text, 160, 40),
+        Tier::Tool if event.origin == Origin::ToolCall => keep_ends(text, 160, 40),
         Tier::Tool => match event.status {
-            Some(ToolStatus::Failed) => printed(text, 300, 300),
-            Some(ToolStatus::Refused) => ends(text, 120, 40),
-            Some(ToolStatus::Succeeded) | None => printed(text, 80, 60),
+            Some(ToolStatus::Failed) => keep_ends_and_errors(text, 300, 300),
+            Some(ToolStatus::Refused) => keep_ends(text, 120, 40),
+            Some(ToolStatus::Succeeded) | None => keep_ends_and_errors(text, 80, 60),
         },
     };
-    tidy(&short)
+    normalize_lines(&short)
 }
 
 #[cfg(test)]

@@ -1,68 +1,108 @@
-//! What of a model's suggestions is believed.
+//! Validates a model's suggestions and turns the sound ones into drafts.
 //!
-//! A draft cites events of its window that the model was shown, and names nothing that they do not.
-//! What a person wants must be that person's own words, and beyond the moment; what a tool or a web page
-//! demands is never anybody's wish. Said and inferred are kept apart. What fails is dropped and counted.
+//! A draft cites events of its window that the model was shown, and names nothing that they do not name.
+//! A person's preference must rest on that person's own words, beyond a single order; an instruction of a tool or
+//! a web page is never one. Stated and inferred are kept apart. What fails is dropped and counted.
 //!
-//! Not here: reading answers; whose memory a draft belongs in.
+//! Not here: parsing answers; the scope that a draft belongs in.
 
+use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashSet};
 
+use daybook_domain::quarantine::QuarantineReason;
 use daybook_domain::{Event, ObservationKind as Kind, Origin};
 
 use super::answer::Suggestion;
-use super::grounds::Sayings;
+use super::evidence::{EvidenceIndex, EvidenceSet};
 use super::guidance::Guidance;
-use crate::extract::extractive::bearing::{Bearing, bearing, telling_words};
-use crate::extract::{Draft, DropReason, Dropped, Window};
-use crate::ingest::redact::Redactor;
+use crate::extract::extractive::text_analysis::{self, Permanence, permanence, significant_words};
+use crate::extract::{DropCounts, DropReason, ObservationDraft, Window};
+use daybook_text::instruction::is_instruction;
+use daybook_text::pasted::{split, typed};
+use daybook_text::redact::Redactor;
 
+/// Most drafts of one window that wait for a person.
+const MAX_QUARANTINED: usize = 16;
 /// Most drafts of one window.
-const DRAFTS: usize = 40;
+const MAX_DRAFTS: usize = 40;
 /// Most characters of a draft's text.
-const TEXT: usize = 600;
+const MAX_TEXT: usize = 600;
 /// Most characters of a context; a longer one is cut.
-const CONTEXT: usize = 400;
+const MAX_CONTEXT: usize = 400;
 /// Most characters of a subject.
-const SUBJECT: usize = 80;
-/// Most events that one draft rests on where nobody cited any.
-const LOCATED: usize = 3;
-/// What of `suggestions` is believed. `shown` are the places of the events that the model was shown.
-pub(super) fn believed(
+const MAX_SUBJECT: usize = 80;
+/// Most events that one draft rests on where the suggestion cited none.
+const MAX_LOCATED: usize = 3;
+/// Most lines from outside that suggestions are compared with.
+const MAX_OUTSIDE_LINES: usize = 4_000;
+/// Most words of a value: a sentence is none.
+const MAX_VALUE_WORDS: usize = 8;
+
+/// Validates `suggestions` and merges equal ones. `shown` are the places of the events that the model was shown.
+pub(super) fn validate_all(
     suggestions: Vec<Suggestion>,
     window: Window<'_>,
     shown: &[usize],
-    sayings: &Sayings<'_>,
+    index: &EvidenceIndex<'_>,
     guidance: &Guidance,
-) -> (Vec<Draft>, Dropped) {
-    let court = Court {
+) -> ValidatedDrafts {
+    let validator = DraftValidator {
         window,
         shown,
         guidance,
         redactor: Redactor::standard(),
-        sayings,
+        index,
+        outside_lines: OnceCell::new(),
     };
-    let mut dropped = Dropped::default();
-    let mut drafts: Vec<Draft> = Vec::new();
+    let mut validated = ValidatedDrafts::default();
     for suggestion in suggestions {
-        let draft = match court.judge(suggestion) {
-            Ok(draft) => draft,
+        match validator.validate(suggestion.clone()) {
+            Ok(draft) => validated.add(draft),
             Err(reason) => {
-                dropped.count(reason);
-                continue;
+                validated.dropped.increment(reason);
+                validated.quarantine(validator.quarantined(suggestion, reason));
             }
-        };
-        let known = drafts.iter().position(|known| says_the_same(known, &draft));
-        match known {
-            Some(known) => join(&mut drafts[known], draft),
-            None if drafts.len() == DRAFTS => dropped.count(DropReason::TooMany),
-            None => drafts.push(draft),
         }
     }
-    (drafts, dropped)
+    validated
 }
 
-fn says_the_same(one: &Draft, other: &Draft) -> bool {
+/// What became of the suggestions about one window.
+#[derive(Debug, Default)]
+pub(super) struct ValidatedDrafts {
+    pub(super) drafts: Vec<ObservationDraft>,
+    /// Those that wait for a person; counted in `dropped`, too.
+    pub(super) quarantined: Vec<(ObservationDraft, QuarantineReason)>,
+    pub(super) dropped: DropCounts,
+}
+
+impl ValidatedDrafts {
+    fn add(&mut self, draft: ObservationDraft) {
+        let mut known = self.drafts.iter();
+        match known.position(|known| has_same_content(known, &draft)) {
+            Some(known) => merge_evidence(&mut self.drafts[known], draft),
+            None if self.drafts.len() == MAX_DRAFTS => {
+                self.dropped.increment(DropReason::TooMany);
+            }
+            None => self.drafts.push(draft),
+        }
+    }
+
+    fn quarantine(&mut self, draft: Option<(ObservationDraft, QuarantineReason)>) {
+        let Some((draft, reason)) = draft else {
+            return;
+        };
+        let mut known = self.quarantined.iter();
+        match known.position(|(known, _)| has_same_content(known, &draft)) {
+            Some(known) => merge_evidence(&mut self.quarantined[known].0, draft),
+            None if self.quarantined.len() == MAX_QUARANTINED => {}
+            None => self.quarantined.push((draft, reason)),
+        }
+    }
+}
+
+fn has_same_content(one: &ObservationDraft, other: &ObservationDraft) -> bool {
     let words = |text: &str| -> Vec<String> {
         let words = text.split(|c: char| !c.is_alphanumeric());
         words
@@ -74,7 +114,7 @@ fn says_the_same(one: &Draft, other: &Draft) -> bool {
         && words(&one.text) == words(&other.text)
 }
 
-fn join(known: &mut Draft, more: Draft) {
+fn merge_evidence(known: &mut ObservationDraft, more: ObservationDraft) {
     let mut on: BTreeSet<_> = known
         .events
         .iter()
@@ -88,39 +128,86 @@ fn join(known: &mut Draft, more: Draft) {
     known.at = known.at.min(more.at);
 }
 
-/// What everything is judged by.
-struct Court<'a> {
+/// Validates the suggestions about one window.
+struct DraftValidator<'a> {
     window: Window<'a>,
     shown: &'a [usize],
     guidance: &'a Guidance,
     redactor: Redactor,
-    sayings: &'a Sayings<'a>,
+    index: &'a EvidenceIndex<'a>,
+    /// The significant words of each line that neither a person typed nor the agent wrote.
+    outside_lines: OnceCell<Vec<HashSet<String>>>,
 }
 
-impl Court<'_> {
-    fn judge(&self, suggestion: Suggestion) -> Result<Draft, DropReason> {
-        let suggestion = self.tidied(suggestion)?;
-        let telling = telling_words(&suggestion.text);
-        let cited = self.evidence(&suggestion, &telling)?;
+impl DraftValidator<'_> {
+    fn validate(&self, suggestion: Suggestion) -> Result<ObservationDraft, DropReason> {
+        let suggestion = self.normalized(suggestion)?;
+        let significant_words = significant_words(&suggestion.text);
+        let cited = self.evidence(&suggestion, &significant_words)?;
         if self.guidance.forbids(&suggestion) {
             return Err(DropReason::Unwanted);
         }
-        let human = self.only(&cited, is_persons);
-        let persons = !human.is_empty() && self.sayings.grounds(&human).say(&telling);
-        match is_personal(suggestion.kind) {
-            true if !persons => return Err(DropReason::NotAPersons),
-            true => self.hold_personal(&suggestion, &cited, &human, &telling)?,
-            false => self.hold(&suggestion, &cited, persons, &telling)?,
+        let human = self.filter_places(&cited, is_persons);
+        let own = self.index.typed_evidence(&human);
+        let is_named = !human.is_empty() && own.supports(&suggestion.text);
+        let overlaps = !human.is_empty() && own.overlaps(&significant_words);
+        let is_order = is_personal(suggestion.kind)
+            || suggestion.kind == Kind::Decision
+            || is_instruction(&suggestion.text);
+        let is_outsiders =
+            self.repeats_outsider(&significant_words, own.count_overlap(&significant_words));
+        if is_order && is_outsiders {
+            return Err(DropReason::Instruction);
         }
-        let said = |told: bool| told && persons;
-        Ok(Draft {
+        let is_stated = overlaps && !is_outsiders && (is_named || is_order);
+        match is_personal(suggestion.kind) {
+            true if !is_stated => return Err(DropReason::NotAPersons),
+            true => self.check_personal(&suggestion, &cited, &human, &significant_words)?,
+            false => self.check_impersonal(&suggestion, &cited, is_stated, &significant_words)?,
+        }
+        let suggestion = self.without_foreign_value(suggestion, &cited);
+        Ok(self.draft(suggestion, &cited, is_stated))
+    }
+
+    /// The draft of a suggestion that was dropped because of where it came from, if its evidence names all that it
+    /// names: a person may still accept it.
+    fn quarantined(
+        &self,
+        suggestion: Suggestion,
+        reason: DropReason,
+    ) -> Option<(ObservationDraft, QuarantineReason)> {
+        let reason = match reason {
+            DropReason::Instruction => QuarantineReason::FromOutside,
+            DropReason::NotAPersons => QuarantineReason::NotAPersons,
+            DropReason::Unreadable
+            | DropReason::CutOff
+            | DropReason::TooMany
+            | DropReason::TooLong
+            | DropReason::NoEvidence
+            | DropReason::Invented
+            | DropReason::OneOff
+            | DropReason::Unwanted => return None,
+        };
+        let suggestion = self.normalized(suggestion).ok()?;
+        let cited = self
+            .evidence(&suggestion, &significant_words(&suggestion.text))
+            .ok()?;
+        self.check_names(&suggestion, self.index.evidence(&cited))
+            .ok()?;
+        Some((self.draft(suggestion, &cited, false), reason))
+    }
+
+    fn draft(&self, suggestion: Suggestion, cited: &[usize], is_stated: bool) -> ObservationDraft {
+        let human = self.filter_places(cited, is_persons);
+        let if_stated = |flag: bool| flag && is_stated;
+        ObservationDraft {
             kind: suggestion.kind,
-            general: said(suggestion.general),
-            quoted: self.is_said(&suggestion.text, &human),
+            general: if_stated(suggestion.general),
+            quoted: self.is_quoted(&suggestion.text, &human),
             text: suggestion.text,
             context: suggestion.context,
             subject: suggestion.subject,
-            stated: said(suggestion.stated.unwrap_or(true)),
+            stated: if_stated(suggestion.stated.unwrap_or(true)),
             events: cited.iter().map(|at| self.event(*at).seq).collect(),
             lines: cited.iter().map(|at| self.event(*at).line).collect(),
             at: cited
@@ -128,20 +215,20 @@ impl Court<'_> {
                 .map(|at| self.event(*at).at)
                 .min()
                 .unwrap_or_default(),
-        })
+        }
     }
 
-    /// Whether a person said this, word for word.
-    fn is_said(&self, text: &str, human: &[usize]) -> bool {
+    /// Whether a human message contains this text word for word.
+    fn is_quoted(&self, text: &str, human: &[usize]) -> bool {
         let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         human
             .iter()
-            .any(|at| one_line(&self.event(*at).text).contains(text))
+            .any(|at| one_line(&typed(&self.event(*at).text)).contains(text))
     }
 
-    /// On one line, without secrets, within bounds. Only a value has a subject, and only with one it is
-    /// a value.
-    fn tidied(&self, suggestion: Suggestion) -> Result<Suggestion, DropReason> {
+    /// The suggestion on one line, redacted and within bounds. Only a value keeps its subject, and a value without
+    /// one, or as long as a sentence, becomes a fact.
+    fn normalized(&self, suggestion: Suggestion) -> Result<Suggestion, DropReason> {
         let clean = |text: &str| {
             let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
             self.redactor.redact(&line).text.into_owned()
@@ -150,22 +237,24 @@ impl Court<'_> {
         if !text.chars().any(char::is_alphanumeric) {
             return Err(DropReason::Unreadable);
         }
-        if text.chars().nth(TEXT).is_some() {
+        if text.chars().nth(MAX_TEXT).is_some() {
             return Err(DropReason::TooLong);
         }
         let context = suggestion
             .context
-            .map(|context| shortened(&clean(&context), CONTEXT));
+            .map(|context| shortened(&clean(&context), MAX_CONTEXT));
         let subject = suggestion.subject.map(|subject| clean(&subject));
         let subject = subject.filter(|subject| {
             suggestion.kind == Kind::Value
                 && !subject.is_empty()
-                && subject.chars().count() <= SUBJECT
+                && subject.chars().count() <= MAX_SUBJECT
         });
+        let is_sentence = text.split(' ').count() > MAX_VALUE_WORDS;
         let kind = match suggestion.kind {
-            Kind::Value if subject.is_none() => Kind::Fact,
+            Kind::Value if subject.is_none() || is_sentence => Kind::Fact,
             kind => kind,
         };
+        let subject = subject.filter(|_| kind == Kind::Value);
         Ok(Suggestion {
             kind,
             text,
@@ -175,12 +264,12 @@ impl Court<'_> {
         })
     }
 
-    /// Places of the events that a suggestion rests on, in order: those it cites, or where it cites none that the
-    /// model could know, those that hold most of its words.
+    /// Places of the events that a suggestion rests on, in order: those that it cites, or, where it cites none,
+    /// those that hold most of its words.
     fn evidence(
         &self,
         suggestion: &Suggestion,
-        telling: &HashSet<String>,
+        significant_words: &HashSet<String>,
     ) -> Result<Vec<usize>, DropReason> {
         let places = suggestion
             .events
@@ -190,7 +279,7 @@ impl Court<'_> {
             .filter(|at| self.shown.binary_search(at).is_ok())
             .collect();
         let cited = match cited.is_empty() {
-            true if suggestion.events.is_empty() => self.located(telling),
+            true if suggestion.events.is_empty() => self.locate_evidence(significant_words),
             _ => cited,
         };
         match cited.is_empty() {
@@ -203,98 +292,174 @@ impl Court<'_> {
         &self.window.events[at]
     }
 
-    fn only(&self, places: &[usize], are: fn(&Event) -> bool) -> Vec<usize> {
+    fn filter_places(&self, places: &[usize], are: fn(&Event) -> bool) -> Vec<usize> {
         let places = places.iter().copied();
         places.filter(|at| are(self.event(*at))).collect()
     }
 
-    /// Places of the events that together hold half of these words; none if there are none.
-    fn located(&self, telling: &HashSet<String>) -> BTreeSet<usize> {
-        let mut open: HashSet<&String> = telling.iter().collect();
+    /// Places of at most [`MAX_LOCATED`] events that together hold half of these words; empty if there are none.
+    fn locate_evidence(&self, significant_words: &HashSet<String>) -> BTreeSet<usize> {
+        let mut open: HashSet<&String> = significant_words.iter().collect();
         let mut found = BTreeSet::new();
-        while found.len() < LOCATED && !open.is_empty() {
+        while found.len() < MAX_LOCATED && !open.is_empty() {
             let best = self.shown.iter().map(|at| {
-                let said = self.sayings.telling(*at);
-                let hits = open.iter().filter(|word| said.contains(**word)).count();
+                let words = self.index.significant_words(*at);
+                let hits = open.iter().filter(|word| words.contains(**word)).count();
                 (hits, is_persons(self.event(*at)), *at)
             });
             let Some((hits, _, at)) = best.max().filter(|(hits, ..)| *hits > 0) else {
                 break;
             };
-            // A further event for one common word more would only blur where it was said.
+            // A further event for just one more word would only blur the citation.
             if !found.is_empty() && hits < 2 {
                 break;
             }
-            open.retain(|word| !self.sayings.telling(at).contains(*word));
+            open.retain(|word| !self.index.significant_words(at).contains(*word));
             found.insert(at);
         }
-        let held = telling.len() - open.len();
-        match held * 2 >= telling.len() && held >= telling.len().min(2) {
+        let held = significant_words.len() - open.len();
+        match held * 2 >= significant_words.len() && held >= significant_words.len().min(2) {
             true => found,
             false => BTreeSet::new(),
         }
     }
 
-    /// What a person wants, in their own words: it names what they name, and is beyond the moment.
-    fn hold_personal(
+    /// Checks a person's correction, preference or note: people's messages and the agent's name all that it names,
+    /// and a preference holds beyond a single order.
+    fn check_personal(
         &self,
         suggestion: &Suggestion,
         cited: &[usize],
         human: &[usize],
-        telling: &HashSet<String>,
+        significant_words: &HashSet<String>,
     ) -> Result<(), DropReason> {
-        // What a tool printed is no ground for a wish, not even for the names in it.
-        let trusted = self.only(cited, |event| !is_outside(event));
-        self.named(suggestion, &trusted)?;
+        // A tool's output is no evidence for a person's wish, not even for the names in it.
+        let trusted = self.filter_places(cited, |event| !is_outside(event));
+        self.check_names(suggestion, self.index.typed_evidence(&trusted))?;
         if suggestion.kind != Kind::Preference {
             return Ok(());
         }
-        let about = |at: &&usize| !self.sayings.telling(**at).is_disjoint(telling);
-        let again = human.iter().filter(about).count() > 1;
-        let lasting = human
+        let is_about = |at: &&usize| {
+            !self
+                .index
+                .significant_words(**at)
+                .is_disjoint(significant_words)
+        };
+        let is_repeated = human.iter().filter(is_about).count() > 1;
+        let is_lasting = human
             .iter()
-            .any(|at| bearing(&self.event(*at).text) != Bearing::Passing);
-        match again || lasting {
+            .any(|at| permanence(&typed(&self.event(*at).text)) != Permanence::Passing);
+        match is_repeated || is_lasting {
             true => Ok(()),
             false => Err(DropReason::OneOff),
         }
     }
 
-    /// Anything else: its evidence names what it names, and says some of its words. What tells others
-    /// what to do is a person's, or the agent's own decision or cure, and never what a page demands.
-    fn hold(
+    /// Checks any other kind: the evidence names all that it names and shares some of its words. A lasting
+    /// instruction must come from a person, or be the agent's own decision or fix; never from a tool's output.
+    fn check_impersonal(
         &self,
         suggestion: &Suggestion,
         cited: &[usize],
-        persons: bool,
-        telling: &HashSet<String>,
+        is_stated: bool,
+        significant_words: &HashSet<String>,
     ) -> Result<(), DropReason> {
-        self.named(suggestion, cited)?;
-        if !self.sayings.grounds(cited).say(telling) {
+        self.check_names(suggestion, self.index.evidence(cited))?;
+        if suggestion.kind == Kind::Decision {
+            self.check_decided(suggestion, cited, significant_words)?;
+        }
+        if !self.index.evidence(cited).overlaps(significant_words) {
             return Err(DropReason::NoEvidence);
         }
-        let foreign = suggestion.kind == Kind::Fact || !self.only(cited, is_outside).is_empty();
-        if !persons && foreign && bearing(&suggestion.text) == Bearing::Lasting {
+        let may_be_foreign =
+            suggestion.kind == Kind::Fact || !self.filter_places(cited, is_outside).is_empty();
+        if !is_stated && may_be_foreign && permanence(&suggestion.text) == Permanence::Lasting {
             return Err(DropReason::Instruction);
         }
         Ok(())
     }
 
-    fn named(&self, suggestion: &Suggestion, evidence: &[usize]) -> Result<(), DropReason> {
-        let grounds = self.sayings.grounds(evidence);
-        let told = [
+    /// Checks that a decision is in a person's typed text or in the agent's prose: calls and outputs decide nothing.
+    fn check_decided(
+        &self,
+        suggestion: &Suggestion,
+        cited: &[usize],
+        significant_words: &HashSet<String>,
+    ) -> Result<(), DropReason> {
+        let said = |event: &Event| is_persons(event) || event.origin == Origin::Assistant;
+        let said = self.filter_places(cited, said);
+        let evidence = self.index.typed_evidence(&said);
+        match !said.is_empty()
+            && evidence.supports(&suggestion.text)
+            && evidence.overlaps(significant_words)
+        {
+            true => Ok(()),
+            false => Err(DropReason::NotAPersons),
+        }
+    }
+
+    /// Whether one line that neither a person typed nor the agent wrote holds most of these words, and more of them than
+    /// the person's own messages do, which hold `own`. A model that repeats the line has heard it there, whichever
+    /// events it cites.
+    fn repeats_outsider(&self, significant_words: &HashSet<String>, own: usize) -> bool {
+        let lines = self.outside_lines.get_or_init(|| {
+            let outside = self.shown.iter().map(|at| outside_text(self.event(*at)));
+            let lines = outside.flat_map(|text| {
+                // A line whole, and each sentence of it: the words of one are not lost among those of another.
+                let sentences = text
+                    .split(['\n', '!', '?'])
+                    .flat_map(|line| line.split(". "));
+                let parts = text.lines().chain(sentences);
+                parts
+                    .map(text_analysis::significant_words)
+                    .collect::<Vec<_>>()
+            });
+            let lines = lines.filter(|words| words.len() >= 2);
+            lines.take(MAX_OUTSIDE_LINES).collect()
+        });
+        lines.iter().any(|line| {
+            let shared = line.intersection(significant_words).count();
+            shared >= 2 && shared > own && shared * 5 >= significant_words.len() * 3
+        })
+    }
+
+    /// A value that only others named is a fact: neither the person nor the agent set it.
+    fn without_foreign_value(&self, suggestion: Suggestion, cited: &[usize]) -> Suggestion {
+        let trusted = self.filter_places(cited, |event| !is_outside(event));
+        let evidence = self.index.typed_evidence(&trusted);
+        let is_set = !trusted.is_empty() && evidence.supports(&suggestion.text);
+        match suggestion.kind == Kind::Value && !is_set {
+            true => Suggestion {
+                kind: Kind::Fact,
+                subject: None,
+                ..suggestion
+            },
+            false => suggestion,
+        }
+    }
+
+    fn check_names(
+        &self,
+        suggestion: &Suggestion,
+        evidence: EvidenceSet<'_>,
+    ) -> Result<(), DropReason> {
+        let texts = [
             Some(&suggestion.text),
             suggestion.context.as_ref(),
             suggestion.subject.as_ref(),
         ];
-        match told.into_iter().flatten().all(|text| grounds.hold(text)) {
+        match texts
+            .into_iter()
+            .flatten()
+            .all(|text| evidence.supports(text))
+        {
             true => Ok(()),
             false => Err(DropReason::Invented),
         }
     }
 }
 
-/// What a person wants, corrects or asks to remember.
+/// Whether this kind expresses what a person wants, corrects or asks to remember.
 fn is_personal(kind: Kind) -> bool {
     match kind {
         Kind::Preference | Kind::Correction | Kind::Note => true,
@@ -302,13 +467,26 @@ fn is_personal(kind: Kind) -> bool {
     }
 }
 
+/// Whether a person wrote the event in the main conversation.
 pub(super) fn is_persons(event: &Event) -> bool {
     event.origin == Origin::Human && !event.sidechain
 }
 
-/// Text that nobody in the conversation wrote.
+/// Whether the event's text comes from neither a person nor the agent.
 fn is_outside(event: &Event) -> bool {
     matches!(event.origin, Origin::ToolResult | Origin::Harness)
+}
+
+/// What of an event neither a person typed nor the agent wrote.
+fn outside_text(event: &Event) -> Cow<'_, str> {
+    match event.origin {
+        Origin::Human if event.sidechain => Cow::Borrowed(&event.text),
+        Origin::Human => Cow::Owned(split(&event.text).1),
+        Origin::ToolResult | Origin::Harness | Origin::Synthetic => Cow::Borrowed(&event.text),
+        Origin::Assistant | Origin::ToolCall | Origin::Recalled | Origin::Retraction => {
+            Cow::Borrowed("")
+        }
+    }
 }
 
 fn shortened(text: &str, most: usize) -> String {

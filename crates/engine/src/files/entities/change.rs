@@ -1,7 +1,6 @@
-//! One change of an entity as texts: what is allowed, what stands in its place, and the files as they
-//! will be.
+//! Computes one change of an entity: whether it is allowed, what it replaces, and the resulting files.
 //!
-//! Not here: where texts are read from and written to.
+//! Not here: reading and writing the files.
 
 use std::collections::BTreeMap;
 
@@ -9,23 +8,23 @@ use daybook_domain::{EntityChange, EntityWrite, EventId};
 
 use super::format::{self, Card};
 use super::{CONTENT, ENTITY, EntityError, RECORD};
-use crate::extract::entity_tools::{DESCRIPTION, NAME};
+use crate::extract::entity_tools::{MAX_DESCRIPTION_CHARS, MAX_NAME_CHARS};
 use crate::files::error::FilesError;
 use crate::files::layout::ENTITY_INDEX;
 use crate::files::name::FileName;
 use crate::files::path::FilePath;
-use crate::ingest::redact::Redactor;
+use daybook_text::redact::Redactor;
 
-/// Reads a file of the memory folder; nothing if there is none.
-pub(super) type Read<'a> = &'a dyn Fn(&FilePath) -> Result<Option<String>, FilesError>;
+/// Reads a file of the memory folder; `None` if it is missing.
+pub(super) type ReadFile<'a> = &'a dyn Fn(&FilePath) -> Result<Option<String>, FilesError>;
 
-/// The change as it may be made, without secrets, and how many were hidden in it.
-pub(super) fn checked(
+/// Validates a change and redacts its secrets. Returns the change and the number of secrets hidden.
+pub(super) fn check_change(
     redactor: &Redactor,
     entity: &str,
     change: &EntityChange,
 ) -> Result<(EntityWrite, usize), EntityError> {
-    let entity = entity_word(entity)?;
+    let entity = parse_entity(entity)?;
     let mut secrets = 0;
     let mut hidden = |text: &str| {
         let redacted = redactor.redact(text);
@@ -34,12 +33,12 @@ pub(super) fn checked(
     };
     let change = match change {
         EntityChange::Card { name, description } => EntityChange::Card {
-            name: one_line("Name", &hidden(name), NAME)?,
-            description: one_line("Description", &hidden(description), DESCRIPTION)?,
+            name: one_line("Name", &hidden(name), MAX_NAME_CHARS)?,
+            description: one_line("Description", &hidden(description), MAX_DESCRIPTION_CHARS)?,
         },
         EntityChange::Record { record, content } => EntityChange::Record {
             record: one_line("Record name", &hidden(record), RECORD)?,
-            content: fitting(hidden(content))?,
+            content: check_length(hidden(content))?,
         },
     };
     let over = None;
@@ -51,7 +50,7 @@ pub(super) fn checked(
     Ok((write, secrets))
 }
 
-fn fitting(content: String) -> Result<String, EntityError> {
+fn check_length(content: String) -> Result<String, EntityError> {
     if content.len() <= CONTENT {
         return Ok(content);
     }
@@ -59,18 +58,21 @@ fn fitting(content: String) -> Result<String, EntityError> {
     Err(EntityError::Refused(limit))
 }
 
-/// A change that was worked out.
-pub(super) struct Made {
-    /// The files as they will be.
+/// The files that a change results in.
+pub(super) struct PlannedChange {
+    /// The files with their new text.
     pub(super) files: Vec<(FilePath, String)>,
-    /// There was no such file, or record, before.
+    /// Whether the file, or the record, is new.
     pub(super) created: bool,
 }
 
-/// Works a change out.
-pub(super) fn made(write: &EntityWrite, read: Read<'_>) -> Result<Made, EntityError> {
+/// Computes the files that a change results in.
+pub(super) fn plan_change(
+    write: &EntityWrite,
+    read: ReadFile<'_>,
+) -> Result<PlannedChange, EntityError> {
     let path = path_of(&write.entity);
-    let index_path = FilePath::owned(ENTITY_INDEX);
+    let index_path = FilePath::engine_file(ENTITY_INDEX);
     let index = read(&index_path)?.unwrap_or_default();
     let old = read(&path)?;
     let (created, text) = match &write.change {
@@ -81,21 +83,23 @@ pub(super) fn made(write: &EntityWrite, read: Read<'_>) -> Result<Made, EntityEr
             (old.is_none(), text)
         }
         EntityChange::Record { record, content } => {
-            let old = known(&write.entity, old, &index)?;
+            let old = require_entity(&write.entity, old, &index)?;
             let (text, added) = format::with_record(&old, record, content);
             (added, text)
         }
     };
     let mut files = vec![(path, text)];
     if write.record().is_none() {
-        files.push((index_path, format::with_listed(&index, &write.entity)));
+        files.push((index_path, format::with_entity(&index, &write.entity)));
     }
-    Ok(Made { files, created })
+    Ok(PlannedChange { files, created })
 }
 
-/// The text of an entity that was made before.
-fn known(entity: &str, text: Option<String>, index: &str) -> Result<String, EntityError> {
-    let is_listed = format::listed(index).iter().any(|listed| listed == entity);
+/// The text of an existing entity; refused if the index does not list it or its file is missing.
+fn require_entity(entity: &str, text: Option<String>, index: &str) -> Result<String, EntityError> {
+    let is_listed = format::parse_index(index)
+        .iter()
+        .any(|listed| listed == entity);
     match text {
         Some(text) if is_listed => Ok(text),
         None if is_listed => Err(EntityError::Refused(format!(
@@ -107,8 +111,11 @@ fn known(entity: &str, text: Option<String>, index: &str) -> Result<String, Enti
     }
 }
 
-/// Fingerprint of what stands where a change would be made; nothing if nothing does.
-pub(super) fn standing(write: &EntityWrite, read: Read<'_>) -> Result<Option<u64>, FilesError> {
+/// Fingerprint of the card or record that a change would replace; `None` if there is none.
+pub(super) fn current_fingerprint(
+    write: &EntityWrite,
+    read: ReadFile<'_>,
+) -> Result<Option<u64>, FilesError> {
     let Some(text) = read(&path_of(&write.entity))? else {
         return Ok(None);
     };
@@ -118,36 +125,37 @@ pub(super) fn standing(write: &EntityWrite, read: Read<'_>) -> Result<Option<u64
     })
 }
 
-/// Fingerprint of what will stand there once it is made.
-fn outcome(write: &EntityWrite) -> u64 {
+/// Fingerprint of the card or record after the change.
+fn new_fingerprint(write: &EntityWrite) -> u64 {
     match &write.change {
         EntityChange::Card { name, description } => fingerprint(&[name, description]),
-        EntityChange::Record { content, .. } => fingerprint(&[&unbroken(content)]),
+        EntityChange::Record { content, .. } => fingerprint(&[&normalized(content)]),
     }
 }
 
-/// The content with line ends as a file's lines are read.
-fn unbroken(content: &str) -> String {
+/// The content trimmed and with `
+/// ` line ends, as it is read back from a file.
+fn normalized(content: &str) -> String {
     let lines: Vec<&str> = content.trim().lines().collect();
     lines.join("\n").trim().to_owned()
 }
 
 fn fingerprint(parts: &[&str]) -> u64 {
     let parts: Vec<&[u8]> = parts.iter().map(|part| part.as_bytes()).collect();
-    // Half of a strong hash is enough to tell two texts of one place apart.
+    // Half of a strong hash is enough to distinguish two texts of one place.
     EventId::of(&parts).0 as u64
 }
 
-/// Files as they will be once some changes are made.
+/// Files with pending changes applied in memory.
 pub(super) struct Overlay<R> {
     read: R,
     texts: BTreeMap<FilePath, String>,
-    /// Places that were written here, with what stood there at first.
+    /// Changed cards and records, each with the fingerprint it had before the first change.
     ours: Vec<(EntityWrite, Option<u64>)>,
 }
 
 impl<R: Fn(&FilePath) -> Result<Option<String>, FilesError>> Overlay<R> {
-    /// Nothing is changed yet.
+    /// An overlay without changes.
     pub(super) fn over(read: R) -> Self {
         Self {
             read,
@@ -163,31 +171,36 @@ impl<R: Fn(&FilePath) -> Result<Option<String>, FilesError>> Overlay<R> {
         }
     }
 
-    /// Whether it would be new, without making it.
-    pub(super) fn would_make(&self, write: &EntityWrite) -> Result<Made, EntityError> {
-        made(write, &|path| self.text(path))
+    /// Computes a change without applying it.
+    pub(super) fn plan(&self, write: &EntityWrite) -> Result<PlannedChange, EntityError> {
+        plan_change(write, &|path| self.text(path))
     }
 
-    pub(super) fn standing(&self, write: &EntityWrite) -> Result<Option<u64>, FilesError> {
-        standing(write, &|path| self.text(path))
+    pub(super) fn current_fingerprint(
+        &self,
+        write: &EntityWrite,
+    ) -> Result<Option<u64>, FilesError> {
+        current_fingerprint(write, &|path| self.text(path))
     }
 
-    /// Makes a change, whatever stands there.
-    pub(super) fn make(&mut self, write: &EntityWrite) -> Result<Made, EntityError> {
-        let before = self.standing(write)?;
-        let made = self.would_make(write)?;
+    /// Applies a change, whatever it replaces.
+    pub(super) fn apply(&mut self, write: &EntityWrite) -> Result<PlannedChange, EntityError> {
+        let before = self.current_fingerprint(write)?;
+        let planned = self.plan(write)?;
         if !self.ours.iter().any(|(ours, _)| ours.is_for(write)) {
             self.ours.push((write.clone(), before));
         }
-        self.texts.extend(made.files.iter().cloned());
-        Ok(made)
+        self.texts.extend(planned.files.iter().cloned());
+        Ok(planned)
     }
 
-    /// Makes a staged change unless somebody has written there since it was staged; says whether it
-    /// stands there now. Of staged changes that were made over the same text, the last one stays.
-    pub(super) fn make_staged(&mut self, write: &EntityWrite) -> Result<bool, FilesError> {
-        let now = self.standing(write)?;
-        if now == Some(outcome(write)) {
+    /// Applies a staged change unless its place was edited since it was staged. Returns whether the change
+    /// is in effect.
+    ///
+    /// Of staged changes that replace the same text, the last one wins.
+    pub(super) fn apply_staged(&mut self, write: &EntityWrite) -> Result<bool, FilesError> {
+        let now = self.current_fingerprint(write)?;
+        if now == Some(new_fingerprint(write)) {
             return Ok(true);
         }
         let ours = self.ours.iter().find(|(ours, _)| ours.is_for(write));
@@ -195,9 +208,9 @@ impl<R: Fn(&FilePath) -> Result<Option<String>, FilesError>> Overlay<R> {
         if now != write.over && !is_over_same {
             return Ok(false);
         }
-        match self.make(write) {
+        match self.apply(write) {
             Ok(_) => Ok(true),
-            // Somebody has taken the entity away.
+            // The entity was deleted meanwhile.
             Err(EntityError::Refused(_)) => Ok(false),
             Err(EntityError::Files(error)) => Err(error),
         }
@@ -212,7 +225,7 @@ pub(super) fn path_of(entity: &str) -> FilePath {
     FilePath::page("entities", &FileName::folder(entity))
 }
 
-pub(super) fn entity_word(entity: &str) -> Result<String, EntityError> {
+pub(super) fn parse_entity(entity: &str) -> Result<String, EntityError> {
     let entity = entity.trim();
     let is_word = !entity.is_empty() && entity.bytes().all(|byte| byte.is_ascii_lowercase());
     if !is_word {

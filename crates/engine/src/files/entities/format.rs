@@ -1,20 +1,20 @@
-//! The text of `entities/<entity>.md` and of `INDEX.md`.
+//! Parses and writes the text of `entities/<entity>.md` and of `INDEX.md`.
 //!
-//! An entity file is a head between two `---` lines, with a name and a description in quotes, and
-//! a body: a title, then one section under `## <record>` for each record. A change touches the
-//! lines that it is about; all others stay as a person left them.
+//! An entity file is a head between two `---` lines, with a name and a description in quotes, and a body: a
+//! title, then one section under `## <record>` for each record. A change touches only the lines of its card
+//! or record; all others stay as a person left them.
 //!
-//! What holds: what was written is what is read. A quote or a backslash in a name is written with
-//! a backslash before it, and so is a line of a record that would else begin another record.
+//! Invariant: every text is read back as it was written. A quote or a backslash in a name is escaped with a
+//! backslash, and so is a line of a record that would otherwise begin another record.
 //!
-//! Not here: files, and what makes a good name.
+//! Not here: file access, and which names are good.
 
-/// What an entity is called, and what it is.
+/// Name and description of an entity.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Card {
-    /// Its name for people.
+    /// Display name.
     pub name: String,
-    /// What it is, in one line.
+    /// One-line description.
     pub description: String,
 }
 
@@ -22,7 +22,7 @@ pub struct Card {
 const INDEX_TITLE: &str = "# Memory Index";
 const FENCE: &str = "---";
 
-/// The card in the head of an entity file; nothing when there is none, or half of one.
+/// Parses the card in the head of an entity file; `None` if the head is missing or incomplete.
 pub(super) fn card(text: &str) -> Option<Card> {
     let (head, _) = split_head(text)?;
     let value = |key: &str| {
@@ -37,8 +37,7 @@ pub(super) fn card(text: &str) -> Option<Card> {
     })
 }
 
-/// The file with this card: a new one, or the one that there is with its body and with whatever
-/// else a person keeps in its head.
+/// The file with this card: a new file, or the old one with its body and with all other lines of its head.
 pub(super) fn with_card(old: Option<&str>, entity: &str, card: &Card) -> String {
     let old = old.unwrap_or_default();
     let (head, body) = split_head(old).unwrap_or((Vec::new(), old));
@@ -49,7 +48,7 @@ pub(super) fn with_card(old: Option<&str>, entity: &str, card: &Card) -> String 
     let others: String = others.map(|line| format!("{line}\n")).collect();
     let body = match body.trim() {
         "" => format!("# {entity}\n"),
-        _ => ended(body),
+        _ => with_line_end(body),
     };
     format!(
         "{FENCE}\nname: {}\ndescription: {}\n{others}{FENCE}\n{body}",
@@ -58,8 +57,8 @@ pub(super) fn with_card(old: Option<&str>, entity: &str, card: &Card) -> String 
     )
 }
 
-/// The file with this record, and whether the record is new. The first of several sections of one
-/// name is the one that is meant.
+/// The file with this record, and whether the record is new. If several sections have the name, the first
+/// one is replaced.
 pub(super) fn with_record(old: &str, record: &str, content: &str) -> (String, bool) {
     let lines: Vec<&str> = old.lines().collect();
     let body = escaped(content.trim());
@@ -89,7 +88,7 @@ pub(super) fn with_record(old: &str, record: &str, content: &str) -> (String, bo
     (new, false)
 }
 
-/// What a file's first record of this name says, as it was given.
+/// The content of a file's first record of this name, unescaped.
 pub(super) fn record(text: &str, record: &str) -> Option<String> {
     let all = records(text).into_iter();
     all.filter(|(name, _)| name == record)
@@ -97,7 +96,7 @@ pub(super) fn record(text: &str, record: &str) -> Option<String> {
         .next()
 }
 
-/// The records of a file, in its order, as they were given.
+/// The records of a file, in its order, unescaped.
 fn records(text: &str) -> Vec<(String, String)> {
     let mut records: Vec<(String, Vec<&str>)> = Vec::new();
     for line in text.lines() {
@@ -107,15 +106,20 @@ fn records(text: &str) -> Vec<(String, String)> {
             (None, None) => {}
         }
     }
-    let joined = |body: Vec<&str>| body.into_iter().map(bare).collect::<Vec<_>>().join("\n");
+    let joined = |body: Vec<&str>| {
+        body.into_iter()
+            .map(unescaped)
+            .collect::<Vec<_>>()
+            .join("\n")
+    };
     records
         .into_iter()
         .map(|(title, body)| (title, joined(body).trim().to_owned()))
         .collect()
 }
 
-/// The entities that an index lists, in its order, each once.
-pub(super) fn listed(index: &str) -> Vec<String> {
+/// The entities that an index lists, in its order, without duplicates.
+pub(super) fn parse_index(index: &str) -> Vec<String> {
     let mut entities: Vec<String> = Vec::new();
     for entity in index.lines().filter_map(item) {
         if !entities.iter().any(|known| known == entity) {
@@ -125,9 +129,9 @@ pub(super) fn listed(index: &str) -> Vec<String> {
     entities
 }
 
-/// The index with this entity, sorted; whatever else stands in it stays.
-pub(super) fn with_listed(index: &str, entity: &str) -> String {
-    let mut entities = listed(index);
+/// The index with this entity added, sorted. All other lines of it stay.
+pub(super) fn with_entity(index: &str, entity: &str) -> String {
+    let mut entities = parse_index(index);
     if entities.iter().any(|known| known == entity) {
         return index.to_owned();
     }
@@ -159,7 +163,7 @@ fn item(line: &str) -> Option<&str> {
     is_entity.then_some(entity)
 }
 
-/// The lines of the head, and what follows it.
+/// The lines of the head, and the text after it.
 fn split_head(text: &str) -> Option<(Vec<&str>, &str)> {
     let mut rest = text;
     let mut head = Vec::new();
@@ -180,7 +184,7 @@ fn split_head(text: &str) -> Option<(Vec<&str>, &str)> {
     None
 }
 
-/// The record that a line begins.
+/// The name of the record that a line begins.
 fn title(line: &str) -> Option<&str> {
     let title = line.strip_prefix("##")?;
     title.starts_with([' ', '\t']).then(|| title.trim())
@@ -194,19 +198,19 @@ fn escaped(content: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-fn bare(line: &str) -> &str {
+fn unescaped(line: &str) -> &str {
     match line.strip_prefix('\\') {
-        Some(bare) if would_begin(bare) => bare,
+        Some(unescaped) if would_begin(unescaped) => unescaped,
         Some(_) | None => line,
     }
 }
 
-/// Whether a line begins a record, once its backslashes are gone.
+/// Whether a line would begin a record without its leading backslashes.
 fn would_begin(line: &str) -> bool {
     title(line.trim_start_matches('\\')).is_some()
 }
 
-fn ended(body: &str) -> String {
+fn with_line_end(body: &str) -> String {
     format!("{}\n", body.trim_end())
 }
 
@@ -293,7 +297,7 @@ mod tests {
         for (n, content) in contents.iter().enumerate() {
             text = with_record(&text, &format!("r{n}"), content).0;
         }
-        // Written again, they are still what they were.
+        // Writing them again keeps them unchanged.
         for (n, content) in contents.iter().enumerate() {
             text = with_record(&text, &format!("r{n}"), content).0;
         }
@@ -330,16 +334,16 @@ mod tests {
 
     #[test]
     fn the_index_is_sorted_and_keeps_other_text() {
-        let one = with_listed("", "tide");
+        let one = with_entity("", "tide");
         assert_eq!(one, "# Memory Index\n\n- tide\n");
-        let two = with_listed(&one, "harbour");
+        let two = with_entity(&one, "harbour");
         assert_eq!(two, "# Memory Index\n\n- harbour\n- tide\n");
-        assert_eq!(with_listed(&two, "tide"), two);
+        assert_eq!(with_entity(&two, "tide"), two);
         let by_hand = "# Mine\n\n- zebra\nsee Ada\n- tide\n- two words\n";
         assert_eq!(
-            with_listed(by_hand, "harbour"),
+            with_entity(by_hand, "harbour"),
             "# Mine\n\n- harbour\n- tide\n- zebra\nsee Ada\n- two words\n"
         );
-        assert_eq!(listed("- a\n -  b \n- a\n- C\n"), ["a", "b"]);
+        assert_eq!(parse_index("- a\n -  b \n- a\n- C\n"), ["a", "b"]);
     }
 }

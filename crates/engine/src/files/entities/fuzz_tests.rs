@@ -2,7 +2,7 @@
 
 use daybook_testkit::mutation::parse_mutated_text;
 
-use super::format::{Card, card, listed, record, with_card, with_listed, with_record};
+use super::format::{Card, card, parse_index, record, with_card, with_entity, with_record};
 
 #[test]
 fn fuzz_entity_file() {
@@ -15,7 +15,7 @@ fn fuzz_entity_file() {
         "Hours",
         "from nine\n## not a record",
     );
-    let index = with_listed(&with_listed("", "pier"), "ferry");
+    let index = with_entity(&with_entity("", "pier"), "ferry");
     bolero::check!().for_each(|script: &[u8]| {
         parse_mutated_text(&[&written, &index], script, |text| {
             assert_eq!(
@@ -25,7 +25,7 @@ fn fuzz_entity_file() {
             let (changed, _) = with_record(text, "Hours", "until six");
             assert_eq!(record(&changed, "Hours").as_deref(), Some("until six"));
             assert!(
-                listed(&with_listed(text, "pier"))
+                parse_index(&with_entity(text, "pier"))
                     .iter()
                     .any(|entity| entity == "pier")
             );

@@ -1,64 +1,64 @@
-//! Posting what memory agents have staged to their person's files, in one commit.
+//! Writes what memory agents have staged to their person's files, in one commit.
 //!
-//! What holds: each write is made once, also if whoever made it vanished before saying so: the commit
-//! names the windows whose writes it holds. What stands otherwise than when a write was staged was
-//! written since, by a person or by another agent, and wins.
+//! Invariants: each write is applied once, also if a worker vanishes before it records the result: the
+//! commit names the windows whose writes it holds. A place that differs from what the staged write replaced
+//! was edited since, by a person or by another agent, and that edit wins.
 //!
-//! Not here: where staged writes wait.
+//! Not here: where staged writes are stored.
 
 use std::collections::BTreeSet;
 
-use daybook_domain::{EventId, Staged};
+use daybook_domain::{EventId, StagedEntityWrite};
 
-use super::change::{Overlay, checked};
-use super::{EntityError, SUBJECT, made_here, text};
-use crate::files::changes::Changes;
+use super::change::{Overlay, check_change};
+use super::{EntityError, SUBJECT, is_entity_commit, text};
+use crate::files::changes::FileChanges;
 use crate::files::error::FilesError;
 use crate::files::lock::WriterLock;
-use crate::files::stamp::Stamp;
+use crate::files::stamp::CommitStamp;
 use crate::files::write::WriteOutcome;
-use crate::ingest::redact::Redactor;
+use daybook_text::redact::Redactor;
 
-/// Most windows whose writes make one commit: their names fit its message.
-pub const WINDOWS: usize = 100;
-/// Most commits that are looked at for windows that were posted before. A worker vanishes between the
-/// commit and its word for it; only what others commit until the job is taken up again lies in between.
-const BACK: usize = 200;
-/// How the line of a commit's message begins that names a window.
+/// Most windows whose writes go into one commit: their names fit its message.
+pub const WINDOWS_PER_COMMIT: usize = 100;
+/// Most commits that are searched for windows written before. A worker vanishes between the commit and
+/// recording it; only other commits made until the job is claimed again lie in between.
+const COMMITS_BACK: usize = 200;
+/// Prefix of a commit message's line that names a window.
 const WINDOW: &str = "Staged: ";
 
-/// What became of staged writes.
+/// Result of writing staged changes.
 #[derive(Debug)]
-pub struct Posted {
+pub struct StagedReport {
     /// The commit, if one was needed.
     pub outcome: WriteOutcome,
-    /// Writes that were not made, as somebody has written there since.
+    /// Number of writes that were skipped because their place was edited since.
     pub passed_over: usize,
 }
 
-/// Posts the writes of at most [`WINDOWS`] windows, in their order.
+/// Writes the staged changes of at most [`WINDOWS_PER_COMMIT`] windows, in their order.
 ///
 /// # Errors
-/// What the disk says.
-pub fn post_staged(
+/// When the memory folder cannot be read or written.
+pub fn commit_staged(
     lock: &WriterLock<'_>,
-    stamp: &Stamp,
+    stamp: &CommitStamp,
     redactor: &Redactor,
-    staged: &[Staged],
+    staged: &[StagedEntityWrite],
     holds_lease: &dyn Fn() -> bool,
-) -> Result<Posted, FilesError> {
-    let posted = posted_before(lock)?;
-    let fresh = staged.iter().take(WINDOWS);
-    let fresh: Vec<&Staged> = fresh
+) -> Result<StagedReport, FilesError> {
+    let posted = committed_windows(lock)?;
+    let fresh = staged.iter().take(WINDOWS_PER_COMMIT);
+    let fresh: Vec<&StagedEntityWrite> = fresh
         .filter(|staged| !posted.contains(&name(staged)))
         .collect();
     let mut passed_over = 0;
     let outcome = lock.write(stamp, &message(&fresh), holds_lease, |snapshot| {
         let mut overlay = Overlay::over(|path| text(snapshot, path));
         for write in fresh.iter().flat_map(|staged| &staged.writes) {
-            // Rules may have become better since it was staged.
-            let stands = match checked(redactor, &write.entity, &write.change) {
-                Ok((again, _)) => overlay.make_staged(&daybook_domain::EntityWrite {
+            // Redaction rules may have improved since it was staged.
+            let stands = match check_change(redactor, &write.entity, &write.change) {
+                Ok((again, _)) => overlay.apply_staged(&daybook_domain::EntityWrite {
                     over: write.over,
                     ..again
                 })?,
@@ -67,19 +67,19 @@ pub fn post_staged(
             };
             passed_over += usize::from(!stands);
         }
-        let mut changes = Changes::none();
+        let mut changes = FileChanges::none();
         for (path, text) in overlay.into_texts() {
             changes.write(path, text);
         }
         Ok(changes)
     })?;
-    Ok(Posted {
+    Ok(StagedReport {
         outcome,
         passed_over,
     })
 }
 
-fn message(staged: &[&Staged]) -> String {
+fn message(staged: &[&StagedEntityWrite]) -> String {
     let mut message = format!("{SUBJECT}post writes of {} windows\n\n", staged.len());
     for one in staged {
         let (from, to) = (one.from.0, one.to.0);
@@ -92,8 +92,8 @@ fn message(staged: &[&Staged]) -> String {
     message
 }
 
-/// By which a window's writes are known.
-fn name(staged: &Staged) -> String {
+/// The name that identifies a window's writes in commit messages.
+fn name(staged: &StagedEntityWrite) -> String {
     let which = format!(
         "{} {} {} {:?}",
         staged.session, staged.from.0, staged.to.0, staged.writes
@@ -101,16 +101,16 @@ fn name(staged: &Staged) -> String {
     format!("{:032x}", EventId::of(&[which.as_bytes()]).0)
 }
 
-/// Names of the windows in the newest commits.
-fn posted_before(lock: &WriterLock<'_>) -> Result<BTreeSet<String>, FilesError> {
+/// Names of the windows that the newest commits hold.
+fn committed_windows(lock: &WriterLock<'_>) -> Result<BTreeSet<String>, FilesError> {
     let folder = lock.folder();
     let mut names = BTreeSet::new();
     let mut next: Vec<_> = folder.head()?.into_iter().collect();
     let mut seen: BTreeSet<_> = next.iter().copied().collect();
-    for _ in 0..BACK {
+    for _ in 0..COMMITS_BACK {
         let Some(id) = next.pop() else { break };
         let commit = folder.commit(id)?;
-        if made_here(&commit.subject) {
+        if is_entity_commit(&commit.subject) {
             let message = folder.message(id)?;
             let lines = message.lines().filter_map(|line| line.strip_prefix(WINDOW));
             names.extend(lines.filter_map(|line| Some(line.split(' ').next()?.to_owned())));

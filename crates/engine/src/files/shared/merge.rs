@@ -1,8 +1,8 @@
-//! Two histories put together in one commit.
+//! Merges two histories into one commit.
 //!
-//! Files that one side alone changed are as that side has them; texts that both changed are put
-//! together by [`union`]; of anything else that both changed, what lies in this folder stays, and
-//! theirs is in the history. A file that one side deleted and the other changed stays.
+//! A file that one side alone changed is as that side has it; texts that both changed are merged by
+//! [`union`]; of anything else that both changed, the version in this folder stays, and the other is in the
+//! history. A file that one side deleted and the other changed stays.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,27 +11,27 @@ use gix::bstr::BString;
 use gix::objs::tree::EntryKind;
 
 use super::union::union;
-use crate::files::commit::{Work, put_commit};
+use crate::files::commit::{CommitContext, stage_commit_object};
 use crate::files::error::FilesError;
 use crate::files::objects::{Staging, read_blob};
-use crate::files::tree::{Edit, TreeFiles, build};
+use crate::files::tree::{TreeEdit, TreeFiles, build_tree};
 
-/// Stages the commit that puts `ours` and `theirs` together. Its first parent is theirs, so that the
-/// history of what is shared reads as one line. It is the person's, because what the engine wrote last
-/// is told from what a person has done since by its commit.
+/// Stages the commit that merges `ours` and `theirs`. Its first parent is theirs, so that the shared
+/// history reads as one line. Its author is the person, because authors distinguish the engine's last write
+/// from a person's later edits.
 pub(super) fn merge(
-    work: &Work<'_>,
+    context: &CommitContext<'_>,
     staging: &mut Staging<'_>,
     ours: ObjectId,
     theirs: ObjectId,
 ) -> Result<ObjectId, FilesError> {
-    let base = work
+    let base = context
         .repo
         .merge_base(ours, theirs)
-        .map_err(FilesError::git("compare histories", work.folder.root()))?;
-    let base = flat(&work.tree_of(base.map(gix::Id::detach))?);
-    let our_files = flat(&work.tree_of(Some(ours))?);
-    let their_files = flat(&work.tree_of(Some(theirs))?);
+        .map_err(FilesError::git("compare histories", context.folder.root()))?;
+    let base = flatten(&context.tree_of(base.map(gix::Id::detach))?);
+    let our_files = flatten(&context.tree_of(Some(ours))?);
+    let their_files = flatten(&context.tree_of(Some(theirs))?);
     let mut edits = Vec::new();
     let paths: BTreeSet<&BString> = our_files.keys().chain(base.keys()).collect();
     for path in paths {
@@ -44,26 +44,26 @@ pub(super) fn merge(
             (here, there) if there == was => here,
             (None, there) => there,
             (here, None) => here,
-            (Some(here), Some(there)) => Some(together(work, staging, was, here, there)?),
+            (Some(here), Some(there)) => Some(merge_contents(context, staging, was, here, there)?),
         };
         if new != there {
             let path = match new {
-                Some(_) => free(path, &their_files),
+                Some(_) => free_path(path, &their_files),
                 None => path.clone(),
             };
-            edits.push(Edit { path, new });
+            edits.push(TreeEdit { path, new });
         }
     }
-    let tree = build(&work.repo, staging, Some(theirs), &edits)?;
-    let who = work.stamp.person_signature();
+    let tree = build_tree(&context.repo, staging, Some(theirs), &edits)?;
+    let who = context.stamp.person_signature();
     let message = "Merge what was written elsewhere";
-    put_commit(staging, tree, vec![theirs, ours], &who, message)
+    stage_commit_object(staging, tree, vec![theirs, ours], &who, message)
 }
 
-/// What stands at a path.
+/// The kind and id of a path's entry.
 type Leaf = (EntryKind, ObjectId);
 
-fn flat(tree: &TreeFiles) -> BTreeMap<BString, Leaf> {
+fn flatten(tree: &TreeFiles) -> BTreeMap<BString, Leaf> {
     let files = tree.files.iter();
     let files = files.map(|(path, file)| (path.as_str().into(), (file.kind, file.id)));
     let foreign = tree.foreign.iter();
@@ -71,8 +71,8 @@ fn flat(tree: &TreeFiles) -> BTreeMap<BString, Leaf> {
     files.chain(foreign).collect()
 }
 
-fn together(
-    work: &Work<'_>,
+fn merge_contents(
+    context: &CommitContext<'_>,
     staging: &mut Staging<'_>,
     was: Option<Leaf>,
     here: Leaf,
@@ -81,7 +81,7 @@ fn together(
     let text = |leaf: Leaf| -> Result<Option<String>, FilesError> {
         match leaf {
             (EntryKind::Blob | EntryKind::BlobExecutable, id) => {
-                Ok(String::from_utf8(read_blob(work.folder, &work.repo, id)?).ok())
+                Ok(String::from_utf8(read_blob(context.folder, &context.repo, id)?).ok())
             }
             (EntryKind::Tree | EntryKind::Link | EntryKind::Commit, _) => Ok(None),
         }
@@ -99,8 +99,8 @@ fn together(
     }
 }
 
-/// The path, or one like it where theirs has a folder of that name, or a file as one of its folders.
-fn free(path: &BString, theirs: &BTreeMap<BString, Leaf>) -> BString {
+/// The path, or a similar free one if `theirs` has a folder of that name, or a file as one of its folders.
+fn free_path(path: &BString, theirs: &BTreeMap<BString, Leaf>) -> BString {
     let is_barred = |path: &BString| {
         let mut inside = path.clone();
         inside.push(b'/');
@@ -114,7 +114,7 @@ fn free(path: &BString, theirs: &BTreeMap<BString, Leaf>) -> BString {
     if !is_barred(path) {
         return path.clone();
     }
-    // Nothing is lost; where it should lie is the person's to say.
+    // Nothing is lost; the person decides where the file belongs.
     let mut free = BString::from("kept-");
     free.extend(path.iter().map(|byte| match byte {
         b'/' => b'-',

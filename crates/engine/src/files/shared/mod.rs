@@ -1,191 +1,191 @@
-//! A folder whose history other machines share.
+//! Synchronizes a folder with the history that several machines share.
 //!
-//! The store keeps git's own objects and where the one branch stands ([`TreeStore`]); every folder is
-//! a checkout of it. [`Shared::bring_together`] commits what a person edited here, takes in what was
-//! written elsewhere, merges the two if both happened, and hands the result over, until both ends are
-//! one commit. What it changes in the folder goes through an intent, like any write; what it hands over
-//! takes effect in one step, by compare-and-set. So it may be stopped anywhere and done again.
+//! The store keeps git's own objects and the head of the one branch ([`TreeStore`]); every folder is a
+//! checkout of it. [`SharedHistory::sync`] commits a person's edits here, fetches what was written
+//! elsewhere, merges the two if both happened, and pushes the result, until both ends are one commit. Its
+//! changes to the folder go through an intent, like any write; a push takes effect in one step, by
+//! compare-and-set. So it may be stopped anywhere and repeated.
 //!
 //! A folder that shares its history stays on the branch `main`: other branches are the person's own.
 //!
-//! Not here: when it is done (`jobs`), how texts are put together (`union`).
+//! Not here: when a folder is synchronized (`jobs`), how texts are merged (`union`).
 
 mod exchange;
-pub mod health;
-mod known;
+mod fetch_state;
 mod merge;
-mod travel;
+pub mod repair;
+mod transfer;
 mod union;
 
 use daybook_domain::seams::TreeStore;
 use daybook_domain::{Scope, StoreError, TreeHead};
 use gix::ObjectId;
 
-use self::known::Known;
-use super::commit::{Head, MAX_ATTEMPTS, Work};
+use self::fetch_state::FetchState;
+use super::commit::{CommitContext, MAX_ATTEMPTS};
 use super::error::FilesError;
 use super::folder::Folder;
-use super::history::CommitId;
-use super::index::Index;
+use super::git_index::GitIndex;
+use super::history::CommitHash;
 use super::intent::Intent;
 use super::lock::WriterLock;
-use super::objects::{StagedFor, read_blob};
+use super::objects::{StagingPurpose, read_blob};
 use super::path::FilePath;
 use super::recover;
-use super::stamp::Stamp;
-use super::tree::changes_between;
+use super::stamp::CommitStamp;
+use super::tree::{Head, changes_between};
 use super::withheld;
-use super::write::{promise, wait};
+use super::write::{persist_intent, stage_file};
 
-/// Where one scope's history is shared.
+/// The shared history of one scope.
 #[derive(Clone, Copy)]
-pub struct Shared<'a> {
+pub struct SharedHistory<'a> {
     /// The store.
     pub trees: &'a dyn TreeStore,
-    /// Whose memory.
+    /// The scope.
     pub scope: &'a Scope,
 }
 
-/// What bringing a folder and the shared history together came to.
+/// Result of synchronizing a folder with the shared history.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Together {
-    /// Where both are now; nothing if nobody ever wrote.
-    pub head: Option<CommitId>,
-    /// Objects that came from elsewhere.
-    pub taken: u64,
-    /// Objects that were handed over.
-    pub given: u64,
-    /// Whether both sides had something new.
+pub struct SyncReport {
+    /// The common head; `None` if neither side has a commit.
+    pub head: Option<CommitHash>,
+    /// Objects that were fetched.
+    pub fetched: u64,
+    /// Objects that were pushed.
+    pub pushed: u64,
+    /// Whether both sides had new commits, which were merged.
     pub merged: bool,
-    /// Files that a person edited here meanwhile: theirs stand.
+    /// Files that a person edited here meanwhile: theirs stay in the work tree.
     pub kept: Vec<FilePath>,
 }
 
-/// Why a folder and the shared history could not be brought together. Nothing is lost; do it again.
+/// Why a folder could not be synchronized. Nothing is lost; repeat it.
 #[derive(Debug, thiserror::Error)]
 pub enum SharedError {
-    /// What the disk or the folder's repository says.
+    /// The disk or the folder's repository failed.
     #[error(transparent)]
     Files(#[from] FilesError),
-    /// What the store says.
+    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-impl Shared<'_> {
-    /// Makes the folder's history and the shared one the same. Safe to repeat.
+impl SharedHistory<'_> {
+    /// Makes the folder's history and the shared one equal. Safe to repeat.
     ///
     /// # Errors
     /// See [`SharedError`].
-    pub async fn bring_together(
+    pub async fn sync(
         &self,
         lock: &WriterLock<'_>,
-        stamp: &Stamp,
-    ) -> Result<Together, SharedError> {
-        let mut together = Together::default();
+        stamp: &CommitStamp,
+    ) -> Result<SyncReport, SharedError> {
+        let mut report = SyncReport::default();
         for _ in 0..MAX_ATTEMPTS {
             lock.settle(stamp)?;
             let there = self.trees.tree_head(self.scope).await?;
             if let Some(there) = &there {
-                together.taken += self.take_in(lock, stamp, there).await?;
+                report.fetched += self.fetch_history(lock, stamp, there).await?;
             }
-            let commit = there.as_ref().map(|there| travel::id_of(there.commit));
-            let Some(met) = meet(lock, stamp, commit, &mut together)? else {
-                return Ok(together);
+            let commit = there.as_ref().map(|there| transfer::id_of(there.commit));
+            let Some(merged) = merge_heads(lock, stamp, commit, &mut report)? else {
+                return Ok(report);
             };
-            together.head = Some(CommitId(met));
-            let beside = beside(lock, there.as_ref())?;
+            report.head = Some(CommitHash(merged));
+            let beside = merge_withheld(lock, there.as_ref())?;
             let is_shared = there
                 .as_ref()
-                .is_some_and(|there| commit == Some(met) && there.beside == beside);
+                .is_some_and(|there| commit == Some(merged) && there.beside == beside);
             if is_shared {
-                return Ok(together);
+                return Ok(report);
             }
-            together.given += self.give(lock, stamp, commit, met).await?;
+            report.pushed += self.push_objects(lock, stamp, commit, merged).await?;
             let seen = there.as_ref().map_or(0, |there| there.version);
-            let name = travel::name_of(met);
+            let name = transfer::name_of(merged);
             let advanced = self.trees.advance_tree(self.scope, seen, name, &beside);
             if advanced.await?.is_some() {
-                let known = Known::load(lock.folder())?;
-                let whole = Some(met);
-                Known { whole, ..known }.save(lock.folder())?;
-                return Ok(together);
+                let state = FetchState::load(lock.folder())?;
+                let complete = Some(merged);
+                FetchState { complete, ..state }.save(lock.folder())?;
+                return Ok(report);
             }
         }
-        let contended = format!("others write the memory of {} all the time", self.scope);
+        let contended = format!("other machines keep changing the memory of {}", self.scope);
         Err(StoreError::Busy(contended.into()).into())
     }
 }
 
-/// Moves the folder to a commit that has both histories in it, and says which; nothing if there is
-/// none on either side.
-fn meet(
+/// Moves the folder to a commit that contains both histories, and returns it; `None` if neither side has
+/// one.
+fn merge_heads(
     lock: &WriterLock<'_>,
-    stamp: &Stamp,
+    stamp: &CommitStamp,
     theirs: Option<ObjectId>,
-    together: &mut Together,
+    report: &mut SyncReport,
 ) -> Result<Option<ObjectId>, FilesError> {
-    let work = Work::new(lock.folder(), stamp)?;
-    work.branch()?.must_be_shared()?;
-    let head = work.head()?;
+    let context = CommitContext::new(lock.folder(), stamp)?;
+    context.branch()?.require_shared()?;
+    let head = context.head()?;
     let Some(theirs) = theirs.filter(|theirs| head.commit != Some(*theirs)) else {
         return Ok(head.commit);
     };
     let base = match head.commit {
         None => None,
-        Some(ours) => work
+        Some(ours) => context
             .repo
             .merge_base(ours, theirs)
-            .map_err(FilesError::git("compare histories", work.folder.root()))?
+            .map_err(FilesError::git("compare histories", context.folder.root()))?
             .map(gix::Id::detach),
     };
     match head.commit {
         Some(_) if base == Some(theirs) => Ok(head.commit),
-        ours if base == ours => go_to(&work, &head, together, |_| Ok(theirs)),
-        None => go_to(&work, &head, together, |_| Ok(theirs)),
+        ours if base == ours => move_folder_to(&context, &head, report, |_| Ok(theirs)),
+        None => move_folder_to(&context, &head, report, |_| Ok(theirs)),
         Some(ours) => {
-            together.merged = true;
-            go_to(&work, &head, together, |staging| {
-                merge::merge(&work, staging, ours, theirs)
+            report.merged = true;
+            move_folder_to(&context, &head, report, |staging| {
+                merge::merge(&context, staging, ours, theirs)
             })
         }
     }
 }
 
-/// Moves the folder to the commit that `make` stages, or that is there already.
-fn go_to(
-    work: &Work<'_>,
+/// Moves the folder to the commit that `make` returns; `make` may stage a new one.
+fn move_folder_to(
+    context: &CommitContext<'_>,
     head: &Head,
-    together: &mut Together,
+    report: &mut SyncReport,
     make: impl FnOnce(&mut super::objects::Staging<'_>) -> Result<ObjectId, FilesError>,
 ) -> Result<Option<ObjectId>, FilesError> {
-    let mut staging = work.staging(StagedFor::Intent);
+    let mut staging = context.staging(StagingPurpose::Intent);
     let new = make(&mut staging)?;
-    // A merge's objects are staged only: published early they are at worst of no use to anybody.
+    // A merge's objects are only staged: if published early they are at worst unused.
     staging.publish()?;
-    let mut staging = work.staging(StagedFor::Intent);
-    let changes = changes_between(&head.tree, &work.tree_of(Some(new))?);
+    let mut staging = context.staging(StagingPurpose::Intent);
+    let changes = changes_between(&head.tree, &context.tree_of(Some(new))?);
     for (number, change) in changes.iter().enumerate() {
         if let Some(id) = change.new {
-            let bytes = read_blob(work.folder, &work.repo, id)?;
-            wait(work, &mut staging, number, &change.path, &bytes)?;
+            let bytes = read_blob(context.folder, &context.repo, id)?;
+            stage_file(context, &mut staging, number, &change.path, &bytes)?;
         }
     }
     let intent = Intent {
         base: head.commit,
         new,
     };
-    promise(work, staging, intent)?;
-    Intent::record(work.folder)?;
-    let carried = recover::carry_out(work, intent)?;
-    together.kept.extend(carried.kept);
-    let after = work.commit_edits()?;
-    Index::follow(work.folder, &after.head.tree, &after.scan)?;
+    persist_intent(context, staging, intent)?;
+    Intent::record(context.folder)?;
+    let applied = recover::apply(context, intent)?;
+    report.kept.extend(applied.kept);
+    let after = context.commit_edits()?;
+    GitIndex::match_head(context.folder, &after.head.tree, &after.scan.files)?;
     Ok(after.head.commit)
 }
 
-/// What is withheld here and there, together; noted here.
-fn beside(lock: &WriterLock<'_>, there: Option<&TreeHead>) -> Result<String, FilesError> {
+/// Merges the withheld entries of both sides, and stores the result here.
+fn merge_withheld(lock: &WriterLock<'_>, there: Option<&TreeHead>) -> Result<String, FilesError> {
     let ours = withheld::load(lock)?;
     let mut both = withheld::parse(there.map_or("", |there| there.beside.as_str()));
     for (file, markers) in &ours {
@@ -196,15 +196,15 @@ fn beside(lock: &WriterLock<'_>, there: Option<&TreeHead>) -> Result<String, Fil
     if both != ours {
         withheld::save(lock, &both)?;
     }
-    Ok(withheld::spelled(&both))
+    Ok(withheld::render(&both))
 }
 
-/// Whether this folder is at the shared commit, with a history that was seen to be whole. Reads the
-/// branch and one note.
-pub(crate) fn is_level(folder: &Folder, shared: &TreeHead) -> Result<bool, FilesError> {
-    let commit = travel::id_of(shared.commit);
-    let is_there = folder.head()? == Some(CommitId(commit));
-    Ok(is_there && Known::load(folder)?.whole == Some(commit))
+/// Whether this folder is at the shared commit, with a history that was found complete. Reads only the
+/// branch and the fetch state.
+pub(crate) fn is_in_sync(folder: &Folder, shared: &TreeHead) -> Result<bool, FilesError> {
+    let commit = transfer::id_of(shared.commit);
+    let is_there = folder.head()? == Some(CommitHash(commit));
+    Ok(is_there && FetchState::load(folder)?.complete == Some(commit))
 }
 
 #[cfg(test)]

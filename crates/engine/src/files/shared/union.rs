@@ -1,38 +1,38 @@
-//! Two versions of a file, made from one, put together so that nobody's words are lost.
+//! Merges two versions of a file made from one base, so that no side's text is lost.
 //!
-//! What one side alone changed is as that side has it. Where both changed the same piece, our version
-//! comes first and what they added follows; what we took out stays out. Pieces are those of
-//! [`blocks`]: an entry with the lines under it is one. Of what the engine wrote on both sides our
-//! version is enough: it writes its entries anew whenever it looks at the page.
+//! What one side alone changed is as that side has it. Where both changed the same piece, our version comes
+//! first and their additions follow; what our side removed stays removed. Pieces are those of
+//! [`parse_blocks`]: an entry with the lines under it is one. Where the engine wrote on both sides, our
+//! version is enough: the engine rewrites its entries at the next look at the page.
 //!
-//! Not here: which files both changed (`merge`).
+//! Not here: which files both sides changed (`merge`).
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use crate::files::entry::{Block, EntryId, bare, blocks, is_own_heading};
-use crate::files::page::deleted;
+use crate::files::entry::{EntryId, PageBlock, is_own_heading, parse_blocks, without_line_end};
+use crate::files::page::deleted_markers;
 
 /// One place where a side differs from the base.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Hunk {
     /// Pieces of the base that it replaces; empty where it only adds.
     base: Range<usize>,
-    /// Pieces of the side that stand there instead.
+    /// Pieces of the side that replace them.
     new: Range<usize>,
 }
 
-/// Puts `ours` and `theirs` together.
+/// Merges `ours` and `theirs`.
 pub(super) fn union(base: &str, ours: &str, theirs: &str) -> String {
-    let withdrawn: BTreeSet<EntryId> = deleted(ours, base).iter().map(|m| m.id()).collect();
+    let withdrawn: BTreeSet<EntryId> = deleted_markers(ours, base).iter().map(|m| m.id()).collect();
     let (base, ours, theirs) = (pieces(base), pieces(ours), pieces(theirs));
     let our_hunks = hunks(&base, &ours);
     let their_hunks = hunks(&base, &theirs);
     let (mut our_hunks, mut their_hunks) = (our_hunks.as_slice(), their_hunks.as_slice());
-    let known = Known::of(&ours);
-    let mut text = Text::default();
+    let known = EngineParts::of(&ours);
+    let mut text = MergedText::default();
     let mut place = 0;
     while !(our_hunks.is_empty() && their_hunks.is_empty()) {
         let starts = [our_hunks, their_hunks].map(|hunks| hunks.first().map(|h| h.base.start));
@@ -42,8 +42,8 @@ pub(super) fn union(base: &str, ours: &str, theirs: &str) -> String {
         // A region grows as long as a hunk of either side touches it.
         loop {
             let before = (our_count, their_count);
-            our_count += reaching(&our_hunks[our_count..], &mut region);
-            their_count += reaching(&their_hunks[their_count..], &mut region);
+            our_count += count_touching(&our_hunks[our_count..], &mut region);
+            their_count += count_touching(&their_hunks[their_count..], &mut region);
             if before == (our_count, their_count) {
                 break;
             }
@@ -69,62 +69,66 @@ pub(super) fn union(base: &str, ours: &str, theirs: &str) -> String {
     text.0.concat()
 }
 
-/// What the engine wrote, of one side.
+/// The engine's pieces of one side.
 #[derive(Default)]
-struct Known {
+struct EngineParts {
     entries: BTreeSet<EntryId>,
     has_heading: bool,
-    /// Lines of the second level.
+    /// Heading lines of the second level.
     titles: BTreeSet<String>,
 }
 
-impl Known {
+impl EngineParts {
     fn of(pieces: &[String]) -> Self {
         let mut known = Self::default();
         for piece in pieces {
             match block(piece) {
-                Some(Block::Ours(marker, _)) => {
+                Some(PageBlock::Ours(marker, _)) => {
                     known.entries.insert(marker.id());
                 }
-                Some(Block::Heading(1, line)) => known.has_heading |= is_own_heading(line),
-                Some(Block::Heading(_, line)) => {
-                    known.titles.insert(bare(line).to_owned());
+                Some(PageBlock::Heading(1, line)) => known.has_heading |= is_own_heading(line),
+                Some(PageBlock::Heading(_, line)) => {
+                    known.titles.insert(without_line_end(line).to_owned());
                 }
-                Some(Block::Altered(..) | Block::Other(_)) | None => {}
+                Some(PageBlock::Altered(..) | PageBlock::Other(_)) | None => {}
             }
         }
         known
     }
 
-    /// Whether a piece of the other side is the engine's, and there is one like it here.
+    /// Whether a piece of the other side is the engine's, and this side has its counterpart.
     fn is_here(&self, piece: &str) -> bool {
         match block(piece) {
-            Some(Block::Ours(marker, _)) => self.entries.contains(&marker.id()),
-            Some(Block::Heading(1, line)) => self.has_heading && is_own_heading(line),
-            Some(Block::Heading(..) | Block::Altered(..) | Block::Other(_)) | None => false,
+            Some(PageBlock::Ours(marker, _)) => self.entries.contains(&marker.id()),
+            Some(PageBlock::Heading(1, line)) => self.has_heading && is_own_heading(line),
+            Some(PageBlock::Heading(..) | PageBlock::Altered(..) | PageBlock::Other(_)) | None => {
+                false
+            }
         }
     }
 
-    /// Whether a piece only sets entries apart: a title that is here, too, or an empty line.
+    /// Whether a piece only separates entries: a title that this side has, too, or an empty line.
     fn is_frame(&self, piece: &str) -> bool {
         match block(piece) {
-            Some(Block::Heading(2, line)) => self.titles.contains(bare(line)),
-            Some(Block::Other(line)) => bare(line).trim().is_empty(),
-            Some(Block::Heading(..) | Block::Altered(..) | Block::Ours(..)) | None => false,
+            Some(PageBlock::Heading(2, line)) => self.titles.contains(without_line_end(line)),
+            Some(PageBlock::Other(line)) => without_line_end(line).trim().is_empty(),
+            Some(PageBlock::Heading(..) | PageBlock::Altered(..) | PageBlock::Ours(..)) | None => {
+                false
+            }
         }
     }
 }
 
-fn block(piece: &str) -> Option<Block<'_>> {
-    blocks(piece).into_iter().next()
+fn block(piece: &str) -> Option<PageBlock<'_>> {
+    parse_blocks(piece).into_iter().next()
 }
 
 fn is_entry(piece: &str) -> bool {
-    matches!(block(piece), Some(Block::Ours(..)))
+    matches!(block(piece), Some(PageBlock::Ours(..)))
 }
 
-/// How many of the hunks, from the first, touch the region, which grows by them.
-fn reaching(hunks: &[Hunk], region: &mut Range<usize>) -> usize {
+/// Counts the leading hunks that touch the region, and grows the region by them.
+fn count_touching(hunks: &[Hunk], region: &mut Range<usize>) -> usize {
     let touching = hunks.iter().take_while(|hunk| {
         let touches = hunk.base.start <= region.end;
         if touches {
@@ -136,21 +140,21 @@ fn reaching(hunks: &[Hunk], region: &mut Range<usize>) -> usize {
 }
 
 fn names_one_of(piece: &str, ids: &BTreeSet<EntryId>) -> bool {
-    blocks(piece).iter().any(|block| match block {
-        Block::Ours(marker, _) | Block::Altered(marker, _) => ids.contains(&marker.id()),
-        Block::Heading(..) | Block::Other(_) => false,
+    parse_blocks(piece).iter().any(|block| match block {
+        PageBlock::Ours(marker, _) | PageBlock::Altered(marker, _) => ids.contains(&marker.id()),
+        PageBlock::Heading(..) | PageBlock::Other(_) => false,
     })
 }
 
 fn pieces(text: &str) -> Vec<String> {
-    let piece = |block: Block<'_>| match block {
-        Block::Ours(_, lines) | Block::Altered(_, lines) => lines.concat(),
-        Block::Heading(_, line) | Block::Other(line) => line.to_owned(),
+    let piece = |block: PageBlock<'_>| match block {
+        PageBlock::Ours(_, lines) | PageBlock::Altered(_, lines) => lines.concat(),
+        PageBlock::Heading(_, line) | PageBlock::Other(line) => line.to_owned(),
     };
-    blocks(text).into_iter().map(piece).collect()
+    parse_blocks(text).into_iter().map(piece).collect()
 }
 
-/// What lies between the runs of pieces that are equal.
+/// The differing runs between the runs of equal pieces.
 fn hunks(base: &[String], side: &[String]) -> Vec<Hunk> {
     let mut hunks = Vec::new();
     let (mut base_at, mut side_at) = (0, 0);
@@ -179,9 +183,9 @@ fn hunks(base: &[String], side: &[String]) -> Vec<Hunk> {
 
 /// A text that grows by whole pieces.
 #[derive(Default)]
-struct Text(Vec<String>);
+struct MergedText(Vec<String>);
 
-impl Text {
+impl MergedText {
     fn add(&mut self, pieces: &[String]) {
         for piece in pieces {
             // The last line of a file may lack its end.
@@ -192,9 +196,9 @@ impl Text {
         }
     }
 
-    /// What they added and we have not. Where all of it is the engine's, its entries follow the last
-    /// one that stands here, so that the page still looks as if nobody but the engine had written it.
-    fn add_theirs(&mut self, added: &[String], known: &Known) {
+    /// Adds their additions that our side lacks. Where all of them are the engine's, its entries follow the
+    /// last entry so far, so that the page still looks as if only the engine had written it.
+    fn add_theirs(&mut self, added: &[String], known: &EngineParts) {
         let is_persons = |piece: &String| !is_entry(piece) && !known.is_frame(piece);
         let last = self.0.iter().rposition(|piece| is_entry(piece));
         match last {
@@ -208,7 +212,7 @@ impl Text {
         }
     }
 
-    /// A region as one side has it.
+    /// Adds a region as one side has it.
     fn add_side(
         &mut self,
         base: &[String],
@@ -231,9 +235,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::consolidate::{Entry, Page, Section};
+    use crate::consolidate::{MemoryEntry, MemoryPage, MemorySection};
     use crate::files::entry::render;
-    use crate::files::page::{fresh, is_untouched};
+    use crate::files::page::{is_untouched, render_page};
 
     fn check(base: &str, ours: &str, theirs: &str, expected: &str) {
         let lined = |text: &str| {
@@ -266,7 +270,7 @@ mod tests {
     #[test]
     fn what_we_took_out_stays_out_however_they_put_it_since() {
         let entry = |words: &str| {
-            let entry = Entry {
+            let entry = MemoryEntry {
                 key: "one".to_owned(),
                 lines: vec![words.to_owned()],
                 observations: Vec::new(),
@@ -285,28 +289,28 @@ mod tests {
     }
 
     #[test]
-    fn what_the_engine_wrote_on_both_sides_stands_there_once() {
+    fn what_the_engine_wrote_on_both_sides_is_kept_once() {
         let page = |heading: &str, keys: &[&str]| {
-            let entries = keys.iter().map(|key| Entry {
+            let entries = keys.iter().map(|key| MemoryEntry {
                 key: (*key).to_owned(),
                 lines: vec![format!("{key} of {heading}")],
                 observations: Vec::new(),
             });
-            Page {
+            MemoryPage {
                 heading: heading.to_owned(),
-                sections: vec![Section {
+                sections: vec![MemorySection {
                     title: "Rules".to_owned(),
                     entries: entries.collect(),
                 }],
             }
         };
-        let written = |page: &Page| fresh(page, &BTreeSet::new());
+        let written = |page: &MemoryPage| render_page(page, &BTreeSet::new());
         let ours = page("2 sessions", &["one", "two"]);
         let theirs = page("3 sessions", &["two", "three"]);
         for base in [String::new(), written(&page("1 session", &["one"]))] {
             let together = union(&base, &written(&ours), &written(&theirs));
             assert!(is_untouched(&ours, &together), "{together}");
-            let ids = |text: &str| deleted("", text).len();
+            let ids = |text: &str| deleted_markers("", text).len();
             assert_eq!(ids(&together), 3, "{together}");
         }
         let edited = written(&theirs) + "My own line.\n";

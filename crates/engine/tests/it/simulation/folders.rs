@@ -1,4 +1,4 @@
-//! What a person does to memory files, and that it stays done.
+//! A person's edits of memory files, and the check that they are respected.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,19 +8,19 @@ use daybook_domain::Scope;
 use daybook_engine::consolidate::SECTION_ENTRIES;
 use daybook_engine::files::layout::{CURATED, folder};
 use daybook_testkit::fixtures::{project_scope, user_scope};
-use daybook_testkit::simulation::{Kept, Random, Seen};
+use daybook_testkit::simulation::{CheckResult, SeededRandom, StoreSnapshot};
 
-/// Begins what a person writes into files.
+/// Prefix of a person's text in files.
 const BY_HAND: &str = "by hand:";
 
-/// The memory files of a simulation, and what a person has done to them.
-pub(super) struct Folders {
+/// The memory files of a simulation, and a person's edits of them.
+pub(super) struct EditedFolders {
     root: PathBuf,
     /// Edits so far.
     edits: u64,
-    /// What a person wrote and did not take out again, by scope.
+    /// A person's text that was not deleted again, by scope.
     written: BTreeSet<(Scope, String)>,
-    /// What a person took out.
+    /// Facts that a person deleted.
     deleted: BTreeSet<(Scope, String)>,
 }
 
@@ -34,7 +34,7 @@ pub(super) fn scopes() -> [Scope; 4] {
     ]
 }
 
-impl Folders {
+impl EditedFolders {
     pub(super) fn new(root: &Path) -> Self {
         Self {
             root: root.to_owned(),
@@ -53,8 +53,8 @@ impl Folders {
         Some(text.lines().map(str::to_owned).collect())
     }
 
-    /// A person opens a file, changes one thing and saves it; says what.
-    pub(super) fn edit(&mut self, random: &mut Random) -> (Scope, String) {
+    /// Makes one edit of a file as a person would, and returns its description.
+    pub(super) fn edit(&mut self, random: &mut SeededRandom) -> (Scope, String) {
         let scope = random.one(&scopes()).clone();
         let Some(mut lines) = self.lines(&scope) else {
             return (scope, "there is no file to edit".to_owned());
@@ -88,8 +88,8 @@ impl Folders {
         (scope, what)
     }
 
-    /// Promise 7: what a person wrote stands there, and what they took out does not.
-    pub(super) fn check_edits(&self) -> Kept {
+    /// Promise 7: a person's text stays in the files, and deleted facts stay away.
+    pub(super) fn check_edits(&self) -> CheckResult {
         for scope in scopes() {
             let text = fs::read_to_string(self.path(&scope)).unwrap_or_default();
             for (_, words) in self.written.iter().filter(|(of, _)| of == &scope) {
@@ -106,8 +106,8 @@ impl Folders {
         Ok(())
     }
 
-    /// Promise 8: files show what holds, and nothing else.
-    pub(super) fn check_shown(&self, seen: &Seen) -> Kept {
+    /// Promise 8: files show all current observations, and no others.
+    pub(super) fn check_shown(&self, seen: &StoreSnapshot) -> CheckResult {
         self.check_edits()?;
         for scope in scopes() {
             let lines = self.lines(&scope).unwrap_or_default();
@@ -133,7 +133,7 @@ impl Folders {
     }
 }
 
-/// A fact that the engine wrote and nobody has changed.
+/// Whether a line is a fact that the engine wrote and that is unchanged.
 fn is_fact(line: &str) -> bool {
     line.starts_with("- ")
         && line.contains(" ^")
@@ -141,7 +141,7 @@ fn is_fact(line: &str) -> bool {
         && !unique_word(line).is_empty()
 }
 
-/// The word that only one event has.
+/// The word that is unique to one event.
 fn unique_word(text: &str) -> String {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric());
     let mut own = words.filter(|word| word.len() == 13 && word.starts_with('x'));

@@ -1,11 +1,11 @@
-//! Everything that happens to jobs, interleaved: writers, hosts, workers, a person and an operator at
-//! work on one data folder, with crashes, outages and clocks that jump.
+//! Simulates jobs: writers, hosts, workers, a person and an operator act interleaved on one data folder,
+//! with crashes, outages and clocks that jump.
 //!
-//! How to play more seeds, or one again: `daybook_testkit::simulation::seeds`.
+//! To run more seeds, or one again: `daybook_testkit::simulation::seeds`.
 
-mod cast;
+mod actors;
+mod fact_extractor;
 mod folders;
-mod scripted;
 mod sessions;
 
 use std::sync::Arc;
@@ -14,36 +14,41 @@ use daybook_domain::Tenant;
 use daybook_domain::eligibility::Switches;
 use daybook_testkit::fixtures::{DAWN, project};
 use daybook_testkit::run;
-use daybook_testkit::simulation::{Bug, Decision, Play, Played, Simulation, play};
+use daybook_testkit::simulation::{
+    Decision, PlantedBug, Simulation, SimulationResult, SimulationSetup, play,
+};
 
-use crate::stores::{Make, in_memory, on_disk, on_server};
-use cast::{ACTORS, Players};
+use crate::stores::{OpenStore, in_memory, on_disk, on_server};
+use actors::{ACTORS, JobActors};
 use sessions::ROOTS;
 
 /// Decisions of one seed.
 const DECISIONS: usize = 300;
 
 /// Plays decisions in a data folder of their own.
-fn played(make: Make, bug: Option<Bug>, decisions: &[Decision]) -> Played {
+fn played(make: OpenStore, bug: Option<PlantedBug>, decisions: &[Decision]) -> SimulationResult {
     let root = tempfile::tempdir().expect("a temporary folder can be made");
     let Some(made) = make() else {
-        return Played::default();
+        return SimulationResult::default();
     };
     let store = Arc::clone(&made.store);
     for (folder, key) in ROOTS {
         run(store.assign_root(&Tenant::local(), folder, &project(key), DAWN))
             .expect("a store can be written");
     }
-    let what = Play {
+    let what = SimulationSetup {
         store,
         switches: Switches::default(),
         bug,
     };
-    let cast = |stage: &_| Players::new(stage, root.path());
-    play(what, ACTORS, cast, decisions)
+    let actors = |env: &_| JobActors::new(env, root.path());
+    play(what, ACTORS, actors, decisions)
 }
 
-fn simulation(make: Make, bug: Option<Bug>) -> Simulation<impl Fn(&[Decision]) -> Played> {
+fn simulation(
+    make: OpenStore,
+    bug: Option<PlantedBug>,
+) -> Simulation<impl Fn(&[Decision]) -> SimulationResult> {
     Simulation {
         actors: ACTORS,
         decisions: DECISIONS,
@@ -61,13 +66,13 @@ fn promises_are_kept_on_disk() {
     simulation(on_disk, None).check(1_000..1_010);
 }
 
-/// Each step waits for a server, and each look at everything waits many times.
+/// Each step waits for a server, and each check of all state waits many times.
 #[test]
 fn promises_are_kept_on_a_server() {
     simulation(on_server, None).check(3_000..3_001);
 }
 
-/// Where there is no server, nothing is played, and it was said loudly.
+/// Without a server nothing is played, and a message was printed.
 #[test]
 fn a_server_plays_a_seed_as_memory_does() {
     let decisions = simulation(in_memory, None).decisions_of(2_000);
@@ -86,7 +91,7 @@ fn a_seed_plays_the_same_each_time_and_on_every_store() {
         let first = played(in_memory, None, &decisions);
         assert_eq!(first.broken, None);
         assert!(first.calls > 100, "seed {seed}: {} calls", first.calls);
-        for make in [in_memory as Make, on_disk] {
+        for make in [in_memory as OpenStore, on_disk] {
             assert_eq!(played(make, None, &decisions).trace, first.trace);
         }
     }
@@ -94,25 +99,25 @@ fn a_seed_plays_the_same_each_time_and_on_every_store() {
 
 #[test]
 fn a_watermark_that_is_read_late_is_noticed() {
-    simulation(in_memory, Some(Bug::WatermarkReadLate)).must_break("was read");
+    simulation(in_memory, Some(PlantedBug::WatermarkReadLate)).must_break("was read");
 }
 
 #[test]
 fn a_token_that_is_not_checked_is_noticed() {
-    simulation(in_memory, Some(Bug::TokenNotChecked)).must_break("its lease was lost");
+    simulation(in_memory, Some(PlantedBug::TokenNotChecked)).must_break("its lease was lost");
 }
 
 #[test]
 fn a_mark_that_is_cleared_is_noticed() {
-    simulation(in_memory, Some(Bug::MarkCleared)).must_break("its input fell");
+    simulation(in_memory, Some(PlantedBug::MarkCleared)).must_break("its input fell");
 }
 
 #[test]
 fn a_job_that_is_granted_twice_is_noticed() {
-    simulation(in_memory, Some(Bug::GrantedTwice)).must_break("somebody holds it");
+    simulation(in_memory, Some(PlantedBug::GrantedTwice)).must_break("somebody holds it");
 }
 
 #[test]
 fn an_append_that_is_marked_separately_is_noticed() {
-    simulation(in_memory, Some(Bug::MarkedSeparately)).must_break("work is stuck");
+    simulation(in_memory, Some(PlantedBug::MarkedSeparately)).must_break("work is stuck");
 }

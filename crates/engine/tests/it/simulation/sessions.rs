@@ -1,24 +1,24 @@
-//! The sessions of a simulation, and what is said in them.
+//! The sessions of a simulation, and their events.
 
 use daybook_domain::seams::Append;
-use daybook_domain::trigger::Patience;
+use daybook_domain::trigger::DueLimits;
 use daybook_domain::{NewEvent, Origin, SessionId, SessionKind, SessionMeta, Timestamp};
-use daybook_testkit::fixtures::{EventShape, append, event, session};
-use daybook_testkit::simulation::Random;
+use daybook_testkit::fixtures::{EventFixture, append, event, session};
+use daybook_testkit::simulation::SeededRandom;
 
 /// Folders that belong to projects, and their keys.
 pub(super) const ROOTS: [(&str, &str); 2] = [("/home/ada/a", "left"), ("/home/ada/b", "right")];
 /// How many sessions there are.
 pub(super) const SESSIONS: usize = 6;
-/// Those that a reset may begin.
+/// Sessions that a reset may start.
 pub(super) const SUCCESSORS: usize = 3;
 
-/// In the text of an event that no extractor gets past.
+/// Marks the text of an event at which extraction always fails.
 pub(super) const POISON: &str = "poison";
-/// In the text of an event at which the first tries fail.
+/// Marks the text of an event at which the first tries fail.
 pub(super) const FLAKY: &str = "flaky";
 
-/// Session number `n`: of two agents and two people, one meant to leave no trace.
+/// Session number `n`: of two agents and two people, one of them ephemeral.
 pub(super) fn meta(n: usize) -> SessionMeta {
     let (agent, host_id, user, kind) = match n % (SESSIONS + SUCCESSORS) {
         0 => ("claude-code", "aaaa-one", None, SessionKind::Root),
@@ -44,10 +44,10 @@ pub(super) fn meta(n: usize) -> SessionMeta {
     }
 }
 
-/// Event number `n` of a session: what is said depends on nothing else, so that it is met again.
-pub(super) fn said(session: usize, n: u64, at: Timestamp) -> NewEvent {
-    let mut random = Random::of(((session as u64) << 32) | n);
-    let manner = match random.below(30) {
+/// Event number `n` of a session. Its text depends on nothing else, so that a repeated event is recognized.
+pub(super) fn session_event(session: usize, n: u64, at: Timestamp) -> NewEvent {
+    let mut random = SeededRandom::of(((session as u64) << 32) | n);
+    let outcome = match random.below(30) {
         0 => POISON,
         1 | 2 => FLAKY,
         _ => "plain",
@@ -58,22 +58,24 @@ pub(super) fn said(session: usize, n: u64, at: Timestamp) -> NewEvent {
         0 => Origin::Assistant,
         _ => Origin::Human,
     };
-    let said = event(&format!("{word} {manner}"))
-        .said_by(origin)
-        .said_at(at);
+    let said = event(&format!("{word} {outcome}"))
+        .with_origin(origin)
+        .with_time(at);
     match session % 3 {
         0 => said,
-        n => said.in_place(ROOTS[n - 1].0),
+        n => said.with_place(ROOTS[n - 1].0),
     }
 }
 
-/// Events `from` and up to `to` of a session, as one append.
-pub(super) fn appended(session: usize, (from, to): (u64, u64), now: Timestamp) -> Append {
-    let events = (from..=to).map(|n| said(session, n, now)).collect();
+/// Events `from` up to `to` of a session, as one append.
+pub(super) fn append_of(session: usize, (from, to): (u64, u64), now: Timestamp) -> Append {
+    let events = (from..=to)
+        .map(|n| session_event(session, n, now))
+        .collect();
     let meta = meta(session);
     Append {
         session: meta.clone(),
-        patience: Patience::default(),
+        patience: DueLimits::default(),
         urgent: None,
         now,
         ..append(&meta.id, events)

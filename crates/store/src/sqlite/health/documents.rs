@@ -1,5 +1,5 @@
-//! The index against the rows that it is made from, both ways: everything that can be found is indexed,
-//! and what is indexed is there. The same holds between documents, their outlines and their vectors.
+//! Checks the index against the rows that it is made from, both ways: every row that should be indexed is, and
+//! every indexed document exists. Documents are checked against their outlines and vectors likewise.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -7,20 +7,20 @@ use daybook_domain::{Origin, Scope, StoreError};
 use rusqlite::Connection;
 
 use super::super::connection::Fault;
-use super::super::names::{find_scope, word};
-use super::super::{SqliteStore, index, outlines, vectors};
-use super::{FINDINGS, Tokens};
+use super::super::names::{find_scope, parse_column};
+use super::super::{SqliteStore, index_words, outlines, vectors};
+use super::{FINDINGS, Tokenize};
 use crate::damage::Damage;
 use crate::documents::{ENTRIES, OBSERVATIONS, SAID, event_doc, observation_doc};
 
-pub(super) fn check(connection: &Connection, tokens: Tokens<'_>) -> Result<Vec<Damage>, Fault> {
+pub(super) fn check(connection: &Connection, tokens: Tokenize<'_>) -> Result<Vec<Damage>, Fault> {
     let mut indexed = documents(connection)?;
     let mut damage = check_outlines(connection, &indexed)?;
     let pending = pending(connection)?;
     let mut expect = |table: &str, key: i64, doc: i64, tokens: &str| {
-        let is_right = pending
-            .get(&doc)
-            .is_none_or(|held| held.starts_with(index::words(tokens, &[]).trim_end().as_bytes()));
+        let is_right = pending.get(&doc).is_none_or(|held| {
+            held.starts_with(index_words::words(tokens, &[]).trim_end().as_bytes())
+        });
         if !is_right && damage.len() < FINDINGS {
             let what = "is in the index with other words";
             damage.push(Damage::of_row(table, key.to_string(), what));
@@ -32,15 +32,18 @@ pub(super) fn check(connection: &Connection, tokens: Tokens<'_>) -> Result<Vec<D
     };
     let mut altered = Vec::new();
     let mut is_own = |doc: i64, words: &str| {
-        if !outlines::is_own(connection, doc, words)? && altered.len() < FINDINGS {
-            altered.push(of_document(doc, "has an outline that is not its own"));
+        if !outlines::is_current(connection, doc, words)? && altered.len() < FINDINGS {
+            altered.push(of_document(
+                doc,
+                "has an outline that does not match its row",
+            ));
         }
         Ok::<(), Fault>(())
     };
     let mut events = connection.prepare("SELECT event_no, origin, text FROM events")?;
     let mut rows = events.query([])?;
     while let Some(row) = rows.next()? {
-        let origin = word(row, 1, Origin::from_word)?;
+        let origin = parse_column::<Origin>(row, 1)?;
         let words = tokens(origin, row.get_ref(2)?.as_str().unwrap_or_default());
         if !words.is_empty() {
             let no = row.get(0)?;
@@ -70,13 +73,13 @@ pub(super) fn check(connection: &Connection, tokens: Tokens<'_>) -> Result<Vec<D
         }
     }
     let stale = indexed.iter().take(FINDINGS);
-    damage.extend(stale.map(|&doc| of_document(doc, "is indexed, and is not there")));
+    damage.extend(stale.map(|&doc| of_document(doc, "is indexed, but does not exist")));
     damage.extend(altered);
     Ok(damage)
 }
 
-/// Documents without outlines, outlines without documents, and vectors without outlines. What was indexed
-/// before there were outlines has none as long as it waits for vectors.
+/// Finds documents without outlines, outlines without documents, and vectors without outlines. A document
+/// indexed before outlines existed has none as long as it waits for vectors.
 fn check_outlines(connection: &Connection, indexed: &HashSet<i64>) -> Result<Vec<Damage>, Fault> {
     let outlined = numbers(connection, "SELECT doc FROM ix_docs")?;
     let waiting = numbers(connection, "SELECT doc FROM ix_unembedded")?;
@@ -89,13 +92,13 @@ fn check_outlines(connection: &Connection, indexed: &HashSet<i64>) -> Result<Vec
         .filter(|doc| !outlined.contains(doc) && !waiting.contains(doc));
     let bare = bare.map(|&doc| of_document(doc, "is indexed without an outline"));
     let stale = outlined.difference(indexed);
-    let stale = stale.map(|&doc| of_document(doc, "has an outline, and is not in the index"));
+    let stale = stale.map(|&doc| of_document(doc, "has an outline, but is not in the index"));
     let lone = embedded.difference(&outlined);
     let lone = lone.map(|&doc| of_document(doc, "has vectors, and no outline"));
     let unpaired = unpaired.iter();
     let unpaired =
         unpaired.map(|&doc| of_document(doc, "has vectors without signs, or signs alone"));
-    let damaged = vectors::damaged(connection)?;
+    let damaged = vectors::find_damaged(connection)?;
     let damaged = damaged
         .iter()
         .map(|&doc| of_document(doc, "has vectors that are damaged"));
@@ -131,7 +134,8 @@ impl SqliteStore {
     }
 }
 
-/// The words of documents that wait to be moved into the full-text index, whose words cannot be read back.
+/// The words of documents that wait to be moved into the full-text index; words in the index itself cannot be
+/// read back.
 fn pending(connection: &Connection) -> Result<HashMap<i64, Vec<u8>>, Fault> {
     let mut find = connection.prepare("SELECT doc, words FROM ix_pending")?;
     let rows = find.query_map([], |row| {

@@ -1,10 +1,8 @@
-//! Examining a database file: every page, every row of every table, what rows say of each other, and
-//! the index.
+//! Examines a database file: every page, every row of every table, references between rows, and the index.
 //!
-//! Nothing here writes. What is found is a list of [`Damage`]; an error means that examining itself
-//! failed.
+//! Nothing here writes. Findings are a list of [`Damage`]; an error means that examining itself failed.
 //!
-//! Not here: mending what was found (`salvage`).
+//! Not here: repairing the damage (`salvage`).
 
 mod documents;
 mod relations;
@@ -23,26 +21,25 @@ use crate::damage::Damage;
 pub(super) use relations::REFERENCES;
 pub(super) use rules::check_row;
 use table::TableInfo;
-pub(super) use table::shown_key;
 use visit::visit;
 
-/// Most findings that one kind of check reports: beyond that a person learns nothing more.
+/// Most findings that one kind of check reports: more would not help a person.
 pub(super) const FINDINGS: usize = 100;
 
-/// The words that an event of this origin is found by; empty for what is not indexed.
-pub type Tokens<'a> = &'a dyn Fn(Origin, &str) -> String;
+/// Returns the words by which an event of this origin is found; empty for events that are not indexed.
+pub type Tokenize<'a> = &'a dyn Fn(Origin, &str) -> String;
 
 impl SqliteStore {
     /// Reads every page and every row, and compares rows with each other and with the index.
     /// `tokens` gives the words of texts.
     ///
     /// # Errors
-    /// When the file cannot be examined at all; damage is what it returns.
-    pub fn examine(&self, tokens: Tokens<'_>) -> Result<Vec<Damage>, StoreError> {
+    /// When the file cannot be examined at all; damage is returned as a value.
+    pub fn examine(&self, tokens: Tokenize<'_>) -> Result<Vec<Damage>, StoreError> {
         self.read(|tx| {
             let mut damage = check_pages(tx)?;
             damage.extend(check_tables(tx)?);
-            // Comparing rows that cannot be read says nothing new.
+            // Comparing rows that cannot be read would find nothing new.
             if damage.is_empty() {
                 damage.extend(relations::check(tx)?);
             }
@@ -54,7 +51,7 @@ impl SqliteStore {
     }
 }
 
-/// The pages, as SQLite checks them; the pieces of the full-text index among them.
+/// Checks the pages, as SQLite does; the pieces of the full-text index among them.
 fn check_pages(connection: &Connection) -> Result<Vec<Damage>, Fault> {
     let mut check = connection.prepare(&format!("PRAGMA integrity_check({FINDINGS})"))?;
     let mut rows = check.query([])?;
@@ -62,10 +59,11 @@ fn check_pages(connection: &Connection) -> Result<Vec<Damage>, Fault> {
     loop {
         match rows.next() {
             Ok(Some(row)) => {
-                let said = row.get_ref(0)?.as_bytes().unwrap_or_default();
-                let said = String::from_utf8_lossy(said);
+                let report = row.get_ref(0)?.as_bytes().unwrap_or_default();
+                let report = String::from_utf8_lossy(report);
                 damage.extend(
-                    said.lines()
+                    report
+                        .lines()
                         .filter(|line| *line != "ok")
                         .map(Damage::of_file),
                 );
@@ -80,7 +78,7 @@ fn check_pages(connection: &Connection) -> Result<Vec<Damage>, Fault> {
     }
 }
 
-/// Every column of every row.
+/// Checks every column of every row.
 fn check_tables(connection: &Connection) -> Result<Vec<Damage>, Fault> {
     let mut damage = Vec::new();
     for table in table::expected()? {

@@ -1,9 +1,9 @@
-//! What rows say of each other: each names rows that are there, and what is derived agrees with what it
-//! is derived from.
+//! Checks references between rows: each references existing rows, and derived values agree with their source.
 
 use rusqlite::Connection;
 
 use super::super::connection::Fault;
+use super::super::raw_values::format_key;
 use super::FINDINGS;
 use crate::damage::Damage;
 
@@ -31,10 +31,12 @@ const fn names(
 }
 
 /// All references; a column has the same name in both tables.
-pub(in crate::sqlite) const REFERENCES: [Reference; 19] = [
+pub(in crate::sqlite) const REFERENCES: [Reference; 21] = [
     names("sessions", "session_no", "tenant_no", "tenants"),
     names("events", "event_no", "session_no", "sessions"),
     names("events", "event_no", "place_no", "places"),
+    names("event_retractions", "event_no", "event_no", "events"),
+    names("uses", "event_no", "event_no", "events"),
     names("threads", "session_no", "session_no", "sessions"),
     names("projects", "identity", "tenant_no", "tenants"),
     names("roots", "root_no", "tenant_no", "tenants"),
@@ -53,7 +55,7 @@ pub(in crate::sqlite) const REFERENCES: [Reference; 19] = [
     names("ix_entries", "entry_no", "file_no", "ix_files"),
 ];
 
-/// What a row says of others that it does not bear out: a query for the keys of such rows, and why.
+/// Derived values that disagree with other rows: a query for the keys of such rows, and the reason.
 const DERIVED: [(&str, &str, &str, &str); 4] = [
     (
         "events",
@@ -101,7 +103,7 @@ pub(super) fn check(connection: &Connection) -> Result<Vec<Damage>, Fault> {
              AND {column} NOT IN (SELECT {column} FROM {target}) LIMIT {FINDINGS}"
         );
         for row in keys(connection, &sql)? {
-            let what = format!("names a row of {target} that is not there");
+            let what = format!("references a row of {target} that does not exist");
             damage.push(Damage::of_row(table, row, what).in_column(column));
         }
     }
@@ -115,6 +117,6 @@ pub(super) fn check(connection: &Connection) -> Result<Vec<Damage>, Fault> {
 
 fn keys(connection: &Connection, sql: &str) -> Result<Vec<String>, Fault> {
     let mut find = connection.prepare(sql)?;
-    let rows = find.query_map([], |row| Ok(super::table::shown(&[row.get_ref(0)?.into()])))?;
+    let rows = find.query_map([], |row| Ok(format_key(&[row.get_ref(0)?.into()])))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }

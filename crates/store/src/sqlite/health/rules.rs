@@ -1,18 +1,20 @@
-//! What a column may hold, beyond its type: our own words, lists of numbers, and JSON, which the store
-//! decodes when it reads a row.
+//! What a column may hold, beyond its type: words of ours, lists of numbers, and JSON, which the store decodes
+//! when it reads a row.
 
 use daybook_domain::working::BlockingReason;
 use daybook_domain::{
     Digest, FailureClass, JobKind, ObservationKind, Origin, Priority, ScopeKind, SessionKind,
-    Tallied, ToolStatus,
+    TallyKind, ToolStatus, UseKind,
 };
 
-use super::table::{ColumnInfo, ColumnKind, Raw, TableInfo};
+use super::super::raw_values::Raw;
+use super::table::{ColumnInfo, ColumnKind, TableInfo};
+use crate::quarantine::quarantined_of;
 use crate::ranges;
 use crate::staged::staged_of;
 use crate::transfer::{Kind, TABLES};
 
-/// What is wrong with a row's columns: each with a reason.
+/// The invalid columns of a row, each with a reason.
 pub(in crate::sqlite) fn check_row<'t>(
     table: &'t TableInfo,
     row: &[Raw],
@@ -64,7 +66,7 @@ fn check_number(table: &str, column: &str, number: i64) -> Option<&'static str> 
     }
     match (table, column) {
         // Identities and fingerprints use all bits; evidence of what a person asked for has generation -1;
-        // roots own documents with numbers below zero, and what is no event has the origin -1.
+        // roots own documents with numbers below zero, and documents that are no events have the origin -1.
         (_, "id" | "fingerprint_head" | "fingerprint_tail" | "observation" | "generation") => None,
         (_, "owner" | "origin") => None,
         ("jobs", "priority") => Priority::from_rank(number)
@@ -89,27 +91,29 @@ fn is_truth(table: &str, column: &str) -> bool {
 
 fn check_text(table: &str, column: &str, text: &str) -> Option<String> {
     let is_sound = match (table, column) {
-        ("events", "origin") => Origin::from_word(text).is_some(),
-        ("events", "status") => ToolStatus::from_word(text).is_some(),
-        ("sessions", "kind") => SessionKind::from_word(text).is_some(),
-        ("sessions", "passed") => ranges::spelled(&ranges::read(text)) == text,
-        ("jobs" | "gaps" | "lanes" | "tallies", "kind") => JobKind::from_word(text).is_some(),
-        ("tallies", "what") => Tallied::from_word(text).is_some(),
-        ("jobs" | "gaps", "failure_class") => FailureClass::from_word(text).is_some(),
-        ("scopes", "kind") => ScopeKind::from_word(text).is_some(),
-        ("observations" | "retractions", "kind") => ObservationKind::from_word(text).is_some(),
+        ("events", "origin") => text.parse::<Origin>().is_ok(),
+        ("events", "status") => text.parse::<ToolStatus>().is_ok(),
+        ("sessions", "kind") => text.parse::<SessionKind>().is_ok(),
+        ("sessions", "passed") => ranges::to_text(&ranges::parse(text)) == text,
+        ("jobs" | "gaps" | "lanes" | "tallies", "kind") => text.parse::<JobKind>().is_ok(),
+        ("tallies", "what") => text.parse::<TallyKind>().is_ok(),
+        ("jobs" | "gaps", "failure_class") => text.parse::<FailureClass>().is_ok(),
+        ("scopes", "kind") => text.parse::<ScopeKind>().is_ok(),
+        ("uses", "kind") => text.parse::<UseKind>().is_ok(),
+        ("observations" | "retractions", "kind") => text.parse::<ObservationKind>().is_ok(),
         ("evidence", "events" | "lines") => are_numbers(text),
         ("extractions", "digest") => serde_json::from_str::<Digest>(text).is_ok(),
         ("extractions", "writes") => staged_of(text).is_ok(),
+        ("extractions", "quarantined") => quarantined_of(text).is_ok(),
         ("events", "entry") | ("threads", "custom") => {
             serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
         }
-        ("threads", "block_reason") => BlockingReason::from_word(text).is_some(),
+        ("threads", "block_reason") => text.parse::<BlockingReason>().is_ok(),
         _ => true,
     };
     (!is_sound).then(|| {
         let head: String = text.chars().take(40).collect();
-        format!("holds {head:?}, which has no meaning here")
+        format!("holds {head:?}, which is not a valid value")
     })
 }
 

@@ -1,10 +1,10 @@
-//! Tables as a sound database has them, and raw values of rows.
+//! The tables of a sound database, and raw values of rows.
 
-use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, Row};
 
 use super::super::connection::Fault;
 use super::super::migrations;
+use super::super::raw_values::{Raw, format_key};
 
 /// One column.
 #[derive(Debug, Clone)]
@@ -17,7 +17,7 @@ pub(in crate::sqlite) struct ColumnInfo {
     key_place: usize,
 }
 
-/// What a column holds.
+/// The type of a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::sqlite) enum ColumnKind {
     Integer,
@@ -32,49 +32,6 @@ pub(in crate::sqlite) struct TableInfo {
     pub(in crate::sqlite) columns: Vec<ColumnInfo>,
     /// What identifies a row, by places in `columns`.
     pub(in crate::sqlite) key: Vec<usize>,
-}
-
-/// A value as it lies in the file, whatever it is.
-#[derive(Debug, Clone, PartialEq)]
-pub(in crate::sqlite) enum Raw {
-    Null,
-    Integer(i64),
-    Real(f64),
-    Text(Vec<u8>),
-    Blob(Vec<u8>),
-}
-
-impl Raw {
-    pub(in crate::sqlite) fn as_integer(&self) -> Option<i64> {
-        match self {
-            Self::Integer(number) => Some(*number),
-            Self::Null | Self::Real(_) | Self::Text(_) | Self::Blob(_) => None,
-        }
-    }
-}
-
-impl From<ValueRef<'_>> for Raw {
-    fn from(value: ValueRef<'_>) -> Self {
-        match value {
-            ValueRef::Null => Self::Null,
-            ValueRef::Integer(number) => Self::Integer(number),
-            ValueRef::Real(number) => Self::Real(number),
-            ValueRef::Text(bytes) => Self::Text(bytes.to_vec()),
-            ValueRef::Blob(bytes) => Self::Blob(bytes.to_vec()),
-        }
-    }
-}
-
-impl ToSql for Raw {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::Borrowed(match self {
-            Self::Null => ValueRef::Null,
-            Self::Integer(number) => ValueRef::Integer(*number),
-            Self::Real(number) => ValueRef::Real(*number),
-            Self::Text(bytes) => ValueRef::Text(bytes),
-            Self::Blob(bytes) => ValueRef::Blob(bytes),
-        }))
-    }
 }
 
 impl TableInfo {
@@ -105,7 +62,7 @@ impl TableInfo {
 
     /// The key of a row for people.
     pub(in crate::sqlite) fn key_text(&self, row: &[Raw]) -> String {
-        shown(&self.key_of(row))
+        format_key(&self.key_of(row))
     }
 
     /// The place of a column.
@@ -142,23 +99,6 @@ impl TableInfo {
     }
 }
 
-/// The values of a row's columns for people.
-pub(in crate::sqlite) fn shown_key(row: &Row<'_>, columns: &[usize]) -> String {
-    let values = columns.iter().filter_map(|&at| row.get_ref(at).ok());
-    shown(&values.map(Raw::from).collect::<Vec<_>>())
-}
-
-/// Key values for people; what is no text is shown as far as it is one.
-pub(in crate::sqlite) fn shown(key: &[Raw]) -> String {
-    let parts = key.iter().map(|value| match value {
-        Raw::Null => "NULL".to_owned(),
-        Raw::Integer(number) => number.to_string(),
-        Raw::Real(number) => number.to_string(),
-        Raw::Text(bytes) | Raw::Blob(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-    });
-    parts.collect::<Vec<_>>().join(" ")
-}
-
 /// The values of a row.
 pub(in crate::sqlite) fn raw(row: &Row<'_>, columns: usize) -> rusqlite::Result<Vec<Raw>> {
     (0..columns)
@@ -166,7 +106,8 @@ pub(in crate::sqlite) fn raw(row: &Row<'_>, columns: usize) -> rusqlite::Result<
         .collect()
 }
 
-/// Tables of the index that are made anew with it. Vectors are among them: what waits for them gets them again.
+/// Tables of the index that are rebuilt with it. Vectors are among them: documents without vectors get them
+/// again.
 pub(in crate::sqlite) const DERIVED: [&str; 4] =
     ["ix_docs", "ix_unembedded", "ix_vectors", "ix_signs"];
 

@@ -1,22 +1,23 @@
-//! Reading all rows of a table of which some pages may be damaged.
+//! Reads all rows of a table of which some pages may be damaged.
 //!
-//! Rows are read in the order of their keys. Where a row cannot be read, the next key that can be read is
-//! searched for, and what lies between is reported. In a table whose rows are numbered, the search doubles
-//! its distance and then halves; elsewhere the rest is read from the other end.
+//! Rows are read in the order of their keys. Where a row cannot be read, the next readable key is searched for,
+//! and the range in between is reported. In a table with numbered rows, the search doubles its distance and
+//! then halves it; in others the rest is read from the other end.
 
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params_from_iter};
 
 use super::super::connection::Fault;
-use super::table::{Raw, TableInfo, raw, shown};
+use super::super::raw_values::{Raw, format_key};
+use super::table::{TableInfo, raw};
 use crate::damage::Damage;
 
-/// Most unreadable places in one table; what comes after them counts as one more.
+/// Most unreadable places in one table; all later ones count as one more.
 const MOST_HOLES: usize = 1000;
 
-/// What is done with each row.
-pub(in crate::sqlite) type Each<'a> = &'a mut dyn FnMut(&[Raw]) -> Result<(), Fault>;
+/// A function called with each row.
+pub(in crate::sqlite) type RowVisitor<'a> = &'a mut dyn FnMut(&[Raw]) -> Result<(), Fault>;
 
-/// Whether an error says that the file itself is damaged.
+/// Whether an error means that the file itself is damaged.
 pub(in crate::sqlite) fn is_damage(error: &rusqlite::Error) -> bool {
     matches!(
         error.sqlite_error_code(),
@@ -24,11 +25,11 @@ pub(in crate::sqlite) fn is_damage(error: &rusqlite::Error) -> bool {
     )
 }
 
-/// Shows every row that can be read to `each`, and returns where rows could not be read.
+/// Calls `each` with every row that can be read, and returns where rows could not be read.
 pub(in crate::sqlite) fn visit(
     connection: &Connection,
     table: &TableInfo,
-    each: Each<'_>,
+    each: RowVisitor<'_>,
 ) -> Result<Vec<Damage>, Fault> {
     let mut holes = Vec::new();
     let mut last: Option<Vec<Raw>> = None;
@@ -64,18 +65,18 @@ fn numbered_hole(table: &TableInfo, from: i64, to: i64, why: &str) -> Damage {
 }
 
 fn hole(table: &TableInfo, after: Option<&[Raw]>, before: Option<&[Raw]>, why: &str) -> Damage {
-    let after = after.map_or("the beginning".to_owned(), shown);
-    let before = before.map_or("the end".to_owned(), shown);
+    let after = after.map_or("the beginning".to_owned(), format_key);
+    let before = before.map_or("the end".to_owned(), format_key);
     let key = format!("between {after} and {before}");
     Damage::of_row(&table.name, key, format!("cannot be read: {why}"))
 }
 
-/// Reads on after `last`, moving it, until the end (`None`) or a row that cannot be read (why).
+/// Reads on after `last`, and moves it, until the end (`None`) or a row that cannot be read (the reason).
 fn read_up(
     connection: &Connection,
     table: &TableInfo,
     last: &mut Option<Vec<Raw>>,
-    each: Each<'_>,
+    each: RowVisitor<'_>,
 ) -> Result<Option<String>, Fault> {
     let marks = vec!["?"; table.key.len()].join(", ");
     let further = match last {
@@ -100,12 +101,12 @@ fn read_up(
     })
 }
 
-/// Reads from the end down to `upto`; the key of the last row that could be read.
+/// Reads from the end down to `upto`; returns the key of the last row that could be read.
 fn read_down(
     connection: &Connection,
     table: &TableInfo,
     upto: Option<&[Raw]>,
-    each: Each<'_>,
+    each: RowVisitor<'_>,
 ) -> Result<Option<Vec<Raw>>, Fault> {
     let sql = format!(
         "SELECT {} FROM \"{}\" NOT INDEXED ORDER BY {}",
@@ -126,10 +127,10 @@ fn read_down(
     Ok(first)
 }
 
-/// What is done with each row, until it gives a reason to end.
+/// A function called with each row, until it returns a reason to end.
 type UntilReason<'a> = &'a mut dyn FnMut(&[Raw]) -> Result<Option<String>, Fault>;
 
-/// Reads rows until `each` gives a reason to end, or the file one.
+/// Reads rows until `each` or the file gives a reason to end.
 fn read(
     connection: &Connection,
     table: &TableInfo,
@@ -158,8 +159,8 @@ fn read(
     }
 }
 
-/// A damaged tree may lead back to where it came from. Only numbers are compared: text may be ordered
-/// otherwise than here, and such tables are never read twice.
+/// Detects a damaged tree that leads back to earlier rows. Compares only numbers: text may be ordered
+/// differently than here, and tables with text keys are never read twice.
 fn is_not_after(key: &[Raw], last: Option<&[Raw]>) -> bool {
     match (key, last) {
         ([Raw::Integer(key)], Some([Raw::Integer(last)])) => key <= last,
@@ -167,7 +168,7 @@ fn is_not_after(key: &[Raw], last: Option<&[Raw]>) -> bool {
     }
 }
 
-/// What stands at a number or after it.
+/// The row at a number or after it.
 enum Probe {
     Row(i64),
     End,
@@ -192,13 +193,13 @@ fn probe(connection: &Connection, table: &TableInfo, at: i64) -> Result<Probe, F
     }
 }
 
-/// The number from which on rows can be read again, after the unreadable one at `from` or behind it.
+/// The first number at which rows can be read again, at or after the unreadable one at `from`.
 fn next_readable(
     connection: &Connection,
     table: &TableInfo,
     from: i64,
 ) -> Result<Option<i64>, Fault> {
-    // The row's number can be read: only what it holds is damaged.
+    // The row's number can be read: only its content is damaged.
     match probe(connection, table, from)? {
         Probe::Row(key) => return Ok(key.checked_add(1)),
         Probe::End => return Ok(None),

@@ -1,16 +1,16 @@
-//! The index of a database that was saved, made from its rows.
+//! Builds the index of a salvaged database from its rows.
 
 use daybook_domain::{Origin, Timestamp};
 use rusqlite::{Connection, params};
 
 use super::super::connection::Fault;
-use super::super::health::Tokens;
-use super::super::index;
-use super::super::names::word;
+use super::super::health::Tokenize;
+use super::super::index_words;
+use super::super::names::parse_column;
 use super::super::outlines::{self, NewDocument};
 
-/// Indexes everything that has something to be found by, in one transaction.
-pub(super) fn fill(fresh: &mut Connection, tokens: Tokens<'_>) -> Result<(), Fault> {
+/// Indexes everything that has tokens, in one transaction.
+pub(super) fn fill(fresh: &mut Connection, tokens: Tokenize<'_>) -> Result<(), Fault> {
     let tx = fresh.transaction()?;
     let mut documents = Documents { tx: &tx };
     documents.add_events(tokens)?;
@@ -25,17 +25,18 @@ struct Documents<'a> {
 }
 
 impl Documents<'_> {
-    fn add_events(&mut self, tokens: Tokens<'_>) -> Result<(), Fault> {
+    fn add_events(&mut self, tokens: Tokenize<'_>) -> Result<(), Fault> {
         let mut find = self.tx.prepare(
             "SELECT event_no, origin, text, tenant_no, root_no, at FROM events
              JOIN sessions USING (session_no) LEFT JOIN places USING (place_no) ORDER BY event_no",
         )?;
         let mut rows = find.query([])?;
         while let Some(row) = rows.next()? {
-            let origin = word(row, 1, Origin::from_word)?;
+            let origin = parse_column::<Origin>(row, 1)?;
             let words = tokens(origin, row.get_ref(2)?.as_str().unwrap_or_default());
-            let said = (origin, Timestamp(row.get(5)?));
-            let document = NewDocument::event(row.get(0)?, row.get(3)?, row.get(4)?, said);
+            let origin_and_time = (origin, Timestamp(row.get(5)?));
+            let document =
+                NewDocument::event(row.get(0)?, row.get(3)?, row.get(4)?, origin_and_time);
             self.add(&document, &words)?;
         }
         Ok(())
@@ -56,7 +57,7 @@ impl Documents<'_> {
         Ok(())
     }
 
-    fn add_entries(&mut self, tokens: Tokens<'_>) -> Result<(), Fault> {
+    fn add_entries(&mut self, tokens: Tokenize<'_>) -> Result<(), Fault> {
         let mut find = self.tx.prepare(
             "SELECT entry_no, heading || ' ' || text, tenant_no, scope_no, at FROM ix_entries
              JOIN ix_files USING (file_no) JOIN scopes USING (scope_no) ORDER BY entry_no",
@@ -71,7 +72,7 @@ impl Documents<'_> {
         Ok(())
     }
 
-    /// Straight into the full-text index: what waits beside it is for writers that are in a hurry.
+    /// Inserts straight into the full-text index: the pending table only serves to keep writes short.
     fn add(&mut self, document: &NewDocument, tokens: &str) -> Result<(), Fault> {
         if tokens.is_empty() {
             return Ok(());
@@ -80,7 +81,7 @@ impl Documents<'_> {
             .prepare_cached("INSERT INTO ix_text (rowid, words) VALUES (?, ?)")?
             .execute(params![
                 document.doc,
-                index::words(tokens, &document.marks())
+                index_words::words(tokens, &document.marks())
             ])?;
         outlines::put(self.tx, document, tokens)
     }

@@ -1,11 +1,11 @@
-//! Saving what can be read of a damaged database into a fresh one, which then takes its place.
+//! Copies the readable rows of a damaged database into a fresh one, which then takes its place.
 //!
-//! [`Salvage::begin`] copies every sound row, and of the others what can be read. The caller may read events
-//! that were lost from where they came from ([`Salvage::restore_events`]). [`Salvage::finish`] settles what
-//! rows say of each other, makes the index, and puts the result in place of the damaged one: in one write
-//! transaction of the file that other processes have open, so that each of them sees the old content or the
-//! new one. What another process commits in between ends the salvage, which may be begun again. Until then
-//! nothing has changed, so it may also be interrupted.
+//! [`Salvage::begin`] copies every sound row, and of the others what can be read. The caller may restore lost
+//! events from their transcripts ([`Salvage::restore_events`]). [`Salvage::finish`] makes the rows consistent,
+//! builds the index, and puts the result in place of the damaged database: in one write transaction of the file
+//! that other processes have open, so that each of them sees the old content or the new one. A commit of
+//! another process in between ends the salvage, which may be begun again. Until then nothing has changed, so it
+//! may also be interrupted.
 //!
 //! Not here: what counts as damage (`health`), and keeping a copy of the damaged file.
 
@@ -23,48 +23,48 @@ use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags, params};
 
 use super::connection::{self, Fault};
-use super::health::Tokens;
+use super::health::Tokenize;
 use super::health::visit::is_damage;
 use super::{LOCK_WAIT, SqliteOptions, migrations};
 use crate::damage::Damage;
 
-/// Looks at a file that is locked before it counts as busy, each after [`LOOK`].
-const LOOKS: u32 = 400;
-/// Between two of them.
-const LOOK: std::time::Duration = std::time::Duration::from_millis(25);
+/// How often a locked file is tried before it counts as busy, each after [`LOCK_PAUSE`].
+const LOCK_TRIES: u32 = 400;
+/// Pause between two tries.
+const LOCK_PAUSE: std::time::Duration = std::time::Duration::from_millis(25);
 
-/// What was saved of a database, and what was not.
+/// The rows of a database that were salvaged, and those that were not.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Salvaged {
     /// Rows that are in the new database.
     pub rows: u64,
     /// Rows that were kept, with a value replaced: what was wrong with it.
     pub mended: Vec<Damage>,
-    /// Rows that are gone, or of which only the place is kept.
+    /// Rows that are gone, or of which only a placeholder is kept.
     pub lost: Vec<Damage>,
     /// Events that were read again from their transcripts.
     pub restored: u64,
 }
 
-/// A damaged database, and the fresh one that it is saved into.
+/// A damaged database, and the fresh one that it is copied into.
 pub struct Salvage {
     path: PathBuf,
     fresh_path: PathBuf,
     fresh: Connection,
-    /// Sees every commit of other connections; `None` where the file cannot be opened at all.
+    /// Notices every commit of other connections; `None` where the file cannot be opened at all.
     watcher: Option<(Connection, i64)>,
     report: Salvaged,
     /// Events whose content could not be read, by number, with their identity.
-    wanted: BTreeMap<i64, Wanted>,
-    /// Sessions whose learned rows were lost.
+    unreadable: BTreeMap<i64, UnreadableEvent>,
+    /// Sessions that lost rows of evidence.
     unlearned: BTreeSet<i64>,
 }
 
 /// An event whose content could not be read.
 #[derive(Debug, Clone)]
-struct Wanted {
+struct UnreadableEvent {
     id: Option<EventId>,
-    /// Its row is in the new database, as far as it could be read.
+    /// Whether its row is in the new database, as far as it could be read.
     is_kept: bool,
 }
 
@@ -91,7 +91,7 @@ pub fn keep_copy(path: &Path, copy: &Path) -> Result<(), StoreError> {
     if copied().map_err(|fault| fault.into_error(copy))? {
         return Ok(());
     }
-    // No process can work with such a file, so its bytes stand still.
+    // No process can open such a file as a database, so its bytes do not change.
     for suffix in ["", "-wal"] {
         let with = |path: &Path| {
             let mut name = path.to_owned().into_os_string();
@@ -124,7 +124,7 @@ impl Salvage {
             fresh,
             watcher: None,
             report: Salvaged::default(),
-            wanted: BTreeMap::new(),
+            unreadable: BTreeMap::new(),
             unlearned: BTreeSet::new(),
         };
         match open_damaged(path) {
@@ -143,12 +143,12 @@ impl Salvage {
         Ok(salvage)
     }
 
-    /// The transcripts that events came from which could not be read.
+    /// The transcripts that unreadable events came from.
     ///
     /// # Errors
     /// When the fresh database fails.
     pub fn sources(&self) -> Result<Vec<String>, StoreError> {
-        let sessions: BTreeSet<i64> = self.wanted.keys().map(|no| no >> 32).collect();
+        let sessions: BTreeSet<i64> = self.unreadable.keys().map(|no| no >> 32).collect();
         let mut paths = BTreeSet::new();
         let mut read = || -> Result<(), Fault> {
             let mut find = self
@@ -164,15 +164,17 @@ impl Salvage {
         Ok(paths.into_iter().collect())
     }
 
-    /// Takes the content of events that could not be read from `known`, by their identity.
+    /// Takes the content of unreadable events from `known`, by their identity.
     ///
     /// # Errors
     /// When the fresh database fails.
     pub fn restore_events(&mut self, known: &HashMap<EventId, Event>) -> Result<(), StoreError> {
         let found: Vec<(i64, EventId)> = self
-            .wanted
+            .unreadable
             .iter()
-            .filter_map(|(no, wanted)| Some((*no, wanted.id.filter(|id| known.contains_key(id))?)))
+            .filter_map(|(no, unreadable)| {
+                Some((*no, unreadable.id.filter(|id| known.contains_key(id))?))
+            })
             .collect();
         for (no, id) in found {
             let Some(event) = known.get(&id) else {
@@ -180,7 +182,7 @@ impl Salvage {
             };
             settle::restore(&self.fresh, no, id, event)
                 .map_err(|fault| fault.into_error(&self.fresh_path))?;
-            self.wanted.remove(&no);
+            self.unreadable.remove(&no);
             self.report.restored += 1;
             let key = no.to_string();
             let is_other = |d: &Damage| d.table != "events" || d.key.as_deref() != Some(&key);
@@ -190,15 +192,16 @@ impl Salvage {
         Ok(())
     }
 
-    /// Settles the fresh database, makes its index from `tokens`, and puts it in place of the damaged one.
+    /// Makes the fresh database consistent, builds its index from `tokens`, and puts it in place of the damaged
+    /// one.
     ///
     /// # Errors
     /// [`StoreError::Busy`] when another process wrote to the damaged one meanwhile: begin again.
-    pub fn finish(mut self, tokens: Tokens<'_>) -> Result<Salvaged, StoreError> {
+    pub fn finish(mut self, tokens: Tokenize<'_>) -> Result<Salvaged, StoreError> {
         let path = self.fresh_path.clone();
         let settled = settle::settle(
             &mut self.fresh,
-            &self.wanted,
+            &self.unreadable,
             &self.unlearned,
             &mut self.report,
         )
@@ -218,7 +221,7 @@ impl Salvage {
         });
         match copied {
             Ok(()) => {
-                // The log now holds the whole content; readers go on meanwhile.
+                // The log now holds the whole content; readers are not blocked.
                 let _ = target.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
                 Ok(())
             }
@@ -227,7 +230,7 @@ impl Salvage {
         }
     }
 
-    /// Puts the fresh file in place of one that no process can work with.
+    /// Puts the fresh file in place of one that no process can open.
     fn replace_file(&mut self) -> Result<(), StoreError> {
         let failed = |source: std::io::Error| StoreError::Unavailable {
             what: self.path.display().to_string(),
@@ -256,7 +259,7 @@ fn memory() -> Result<Connection, StoreError> {
     Connection::open_in_memory().map_err(|error| Fault::from(error).into_error("memory".as_ref()))
 }
 
-/// A fresh database, in place of one that an interrupted repair left.
+/// Creates a fresh database, in place of one that an interrupted repair left.
 fn open_fresh(path: &Path) -> Result<Connection, Fault> {
     for suffix in ["", "-wal", "-shm"] {
         let mut name = path.to_owned().into_os_string();
@@ -268,7 +271,7 @@ fn open_fresh(path: &Path) -> Result<Connection, Fault> {
     Ok(fresh)
 }
 
-/// The damaged database with its version; `None` when SQLite cannot open it for its damage.
+/// Opens the damaged database, with its version; `None` when SQLite cannot open it for its damage.
 fn open_damaged(path: &Path) -> Result<Option<(Connection, i64)>, Fault> {
     let opened = || -> Result<(Connection, i64), Fault> {
         let damaged = open_target(path)?;
@@ -294,8 +297,12 @@ fn version_of(connection: &Connection) -> Result<i64, Fault> {
     Ok(connection.query_row("PRAGMA data_version", [], |row| row.get(0))?)
 }
 
-/// Copies all pages in one write transaction of the target. `is_unchanged` is asked when no one else can
+/// Copies all pages in one write transaction of the target. `is_unchanged` is called once no other process can
 /// write any more.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a lock of SQLite gives no signal"
+)]
 fn copy_over(
     from: &Connection,
     to: &mut Connection,
@@ -303,9 +310,9 @@ fn copy_over(
 ) -> Result<(), Fault> {
     let backup = Backup::new(from, to)?;
     let step = |pages| -> Result<StepResult, Fault> {
-        for _ in 0..LOOKS {
+        for _ in 0..LOCK_TRIES {
             match backup.step(pages)? {
-                StepResult::Busy | StepResult::Locked => std::thread::sleep(LOOK),
+                StepResult::Busy | StepResult::Locked => std::thread::sleep(LOCK_PAUSE),
                 taken => return Ok(taken),
             }
         }
@@ -325,7 +332,7 @@ fn copy_over(
     }
 }
 
-/// Notes a row of the fresh database that is kept.
+/// Adds to the count of rows that are kept.
 fn note_rows(report: &mut Salvaged, rows: u64) {
     report.rows += rows;
 }
@@ -339,7 +346,7 @@ impl std::fmt::Debug for Salvage {
     }
 }
 
-/// Adds a row whose content is gone, so that what cites its place finds that it was lost.
+/// Adds a row for an event whose content is gone, so that citations of it find a placeholder.
 fn insert_placeholder(fresh: &Connection, no: i64, id: Option<EventId>) -> Result<(), Fault> {
     const TEXT: &str = "[This event was damaged in the database and could not be read.]";
     let id = id.unwrap_or_else(|| EventId::of(&[b"lost", &no.to_be_bytes()]));

@@ -1,8 +1,8 @@
-//! Copying rows: sound ones as they are, others as far as they can be read.
+//! Copies rows: sound ones as they are, others as far as they can be read.
 //!
 //! A value that cannot be read is taken from an index of its table, where one holds it. Otherwise text keeps
-//! the characters that are left, and a word or number of ours becomes one that claims nothing. A row whose
-//! key is damaged is lost, and so is one that contradicts another row.
+//! its valid characters, and a word or number of ours gets a neutral value. A row whose key is damaged is lost,
+//! and so is one that contradicts another row.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,17 +10,18 @@ use daybook_domain::EventId;
 use rusqlite::{Connection, ErrorCode, params_from_iter};
 
 use super::super::connection::Fault;
-use super::super::health::table::{self, ColumnKind, Raw, TableInfo, raw};
+use super::super::health::table::{self, ColumnKind, TableInfo, raw};
 use super::super::health::visit::{is_damage, visit};
 use super::super::health::{FINDINGS, check_row};
-use super::{Salvage, Wanted, note_rows};
+use super::super::raw_values::Raw;
+use super::{Salvage, UnreadableEvent, note_rows};
 use crate::damage::Damage;
 
-/// What a table's indexes hold of its numbered rows: by number, values by column.
-type Spare = HashMap<i64, BTreeMap<usize, Raw>>;
+/// The values of a table's numbered rows that its indexes hold: by number, then by column.
+type IndexedValues = HashMap<i64, BTreeMap<usize, Raw>>;
 
 impl Salvage {
-    /// Copies all tables but those that are made anew.
+    /// Copies all tables except those that are rebuilt.
     pub(super) fn copy_rows(&mut self, damaged: &Connection) -> Result<(), Fault> {
         let tables = table::expected()?.into_iter();
         for table in tables.filter(|table| !table::DERIVED.contains(&table.name.as_str())) {
@@ -41,18 +42,18 @@ impl Salvage {
         self.copy_counters(damaged)
     }
 
-    /// Goes on numbering where the damaged database did: a number that was given out once means one row.
+    /// Continues the numbering of the damaged database, so that no number is issued to a second row.
     fn copy_counters(&self, damaged: &Connection) -> Result<(), Fault> {
         let counters = || -> rusqlite::Result<Vec<(String, i64)>> {
             let mut find = damaged.prepare("SELECT name, seq FROM sqlite_sequence")?;
             find.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
                 .collect()
         };
-        // Where they cannot be read, numbers go on after the rows that are left.
+        // Where the counters cannot be read, numbering continues after the remaining rows.
         for (name, last) in counters().unwrap_or_default() {
             let raise = "UPDATE sqlite_sequence SET seq = max(seq, ?2) WHERE name = ?1";
             if self.fresh.execute(raise, rusqlite::params![name, last])? == 0 {
-                // No row was numbered yet.
+                // No row of the table has a number yet.
                 let begin = "INSERT INTO sqlite_sequence (name, seq) SELECT name, ?2
                     FROM sqlite_schema WHERE type = 'table' AND name = ?1
                         AND sql LIKE '%AUTOINCREMENT%'";
@@ -63,9 +64,9 @@ impl Salvage {
     }
 
     fn copy_table(&mut self, damaged: &Connection, table: &TableInfo) -> Result<(), Fault> {
-        let mut spare: Option<Spare> = None;
+        let mut spare: Option<IndexedValues> = None;
         let mut rows = 0;
-        let (mut mended, mut lost, mut wanted) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut mended, mut lost, mut unreadable) = (Vec::new(), Vec::new(), Vec::new());
         let fresh = &self.fresh;
         let holes = visit(damaged, table, &mut |row| {
             let issues = check_row(table, row);
@@ -81,15 +82,15 @@ impl Salvage {
             let issues = issues.into_iter().map(|(column, why)| {
                 Damage::of_row(&table.name, key.as_str(), why).in_column(column)
             });
-            match mend(table, row, spare) {
+            match repair(table, row, spare) {
                 Some(whole) if insert(fresh, table, &whole)?.is_none() => {
                     rows += 1;
                     mended.extend(issues);
-                    wanted.extend(wanted_event(table, &whole, true));
+                    unreadable.extend(unreadable_event(table, &whole, true));
                 }
                 Some(_) | None => {
                     lost.extend(issues);
-                    wanted.extend(wanted_event(table, row, false));
+                    unreadable.extend(unreadable_event(table, row, false));
                 }
             }
             Ok(())
@@ -98,11 +99,11 @@ impl Salvage {
             let spare = spare.get_or_insert_with(|| read_indexes(damaged, table));
             let (found, gone) = restore_lost(fresh, table, spare)?;
             rows += found;
-            wanted.extend(
+            unreadable.extend(
                 gone.iter()
-                    .filter_map(|row| wanted_event(table, row, false)),
+                    .filter_map(|row| unreadable_event(table, row, false)),
             );
-            // Where the rows are known by name, the range says nothing more.
+            // Rows reported by name make the report of their range redundant.
             match gone.is_empty() && found == 0 {
                 true => lost.extend(holes),
                 false => {
@@ -117,11 +118,11 @@ impl Salvage {
         mended.truncate(FINDINGS);
         self.report.mended.extend(mended);
         self.report.lost.extend(lost);
-        self.wanted.extend(wanted);
+        self.unreadable.extend(unreadable);
         Ok(())
     }
 
-    /// Notes the sessions that lost rows of evidence were about.
+    /// Records the sessions of lost rows of evidence.
     fn note_unlearned(&mut self, table: &TableInfo, gone: &[Vec<Raw>]) {
         if table.name != "evidence" {
             return;
@@ -134,7 +135,7 @@ impl Salvage {
     }
 }
 
-/// Inserts a row; why not, if another row is in its way or a value is not as the table demands.
+/// Inserts a row. Returns the reason if another row is in its way or a value does not fit the table.
 fn insert(fresh: &Connection, table: &TableInfo, row: &[Raw]) -> Result<Option<String>, Fault> {
     let marks = vec!["?"; row.len()].join(", ");
     let sql = format!(
@@ -156,9 +157,9 @@ fn insert(fresh: &Connection, table: &TableInfo, row: &[Raw]) -> Result<Option<S
     }
 }
 
-/// The row with what can be read of it; `None` when nothing sound can be made of it.
-fn mend(table: &TableInfo, row: &[Raw], spare: &Spare) -> Option<Vec<Raw>> {
-    // Work that waits is derived from sessions, and made anew.
+/// Repairs a row from the values that can be read; `None` when no sound row can be made of it.
+fn repair(table: &TableInfo, row: &[Raw], spare: &IndexedValues) -> Option<Vec<Raw>> {
+    // Pending work is derived from sessions, and rebuilt.
     if table.name == "jobs" {
         return None;
     }
@@ -186,7 +187,7 @@ fn mend(table: &TableInfo, row: &[Raw], spare: &Spare) -> Option<Vec<Raw>> {
     check_row(table, &whole).is_empty().then_some(whole)
 }
 
-/// What stands in for a value that cannot be read.
+/// The replacement for a value that cannot be read.
 fn substitute(table: &TableInfo, at: usize, value: &Raw, number: Option<i64>) -> Raw {
     let column = &table.columns[at];
     let text = |text: &str| Raw::Text(text.as_bytes().to_vec());
@@ -216,8 +217,12 @@ fn substitute(table: &TableInfo, at: usize, value: &Raw, number: Option<i64>) ->
     }
 }
 
-/// An event whose content is to be read from its transcript, with the identity that is left of it.
-fn wanted_event(table: &TableInfo, row: &[Raw], is_kept: bool) -> Option<(i64, Wanted)> {
+/// An event whose content is to be read from its transcript, with as much of its identity as is left.
+fn unreadable_event(
+    table: &TableInfo,
+    row: &[Raw],
+    is_kept: bool,
+) -> Option<(i64, UnreadableEvent)> {
     if table.name != "events" {
         return None;
     }
@@ -227,22 +232,22 @@ fn wanted_event(table: &TableInfo, row: &[Raw], is_kept: bool) -> Option<(i64, W
         Raw::Null | Raw::Integer(_) | Raw::Real(_) | Raw::Text(_) => None,
     };
     let id = id.map(EventId);
-    Some((no, Wanted { id, is_kept }))
+    Some((no, UnreadableEvent { id, is_kept }))
 }
 
-/// Reads the indexes of a table whose rows are numbered. One that is damaged gives what it can.
-fn read_indexes(damaged: &Connection, table: &TableInfo) -> Spare {
-    let mut spare = Spare::new();
+/// Reads the indexes of a table with numbered rows. A damaged one provides the values that can be read.
+fn read_indexes(damaged: &Connection, table: &TableInfo) -> IndexedValues {
+    let mut spare = IndexedValues::new();
     if table.is_numbered() {
         for (index, columns) in indexes_of(damaged, table).unwrap_or_default() {
-            // What was read before an index broke stays.
+            // Values that were read before the index turned out damaged are kept.
             let _ = read_index(damaged, table, &index, &columns, &mut spare);
         }
     }
     spare
 }
 
-/// Names and columns of the indexes that hold every row.
+/// Names and columns of the indexes that cover every row.
 fn indexes_of(damaged: &Connection, table: &TableInfo) -> Result<Vec<(String, Vec<usize>)>, Fault> {
     let mut find = damaged.prepare("SELECT name FROM pragma_index_list(?) WHERE partial = 0")?;
     let names: Vec<String> = find
@@ -268,7 +273,7 @@ fn read_index(
     table: &TableInfo,
     index: &str,
     columns: &[usize],
-    spare: &mut Spare,
+    spare: &mut IndexedValues,
 ) -> Result<(), Fault> {
     let names: Vec<String> = columns
         .iter()
@@ -294,12 +299,12 @@ fn read_index(
     Ok(())
 }
 
-/// Makes rows that were lost from what indexes hold of them, where that is enough. Gives how many, and what
-/// is known of the others.
+/// Restores lost rows from the values in indexes, where these are enough. Returns how many, and the known
+/// values of the others.
 fn restore_lost(
     fresh: &Connection,
     table: &TableInfo,
-    spare: &Spare,
+    spare: &IndexedValues,
 ) -> Result<(u64, Vec<Vec<Raw>>), Fault> {
     let is_there = format!(
         "SELECT 1 FROM \"{}\" WHERE {} = ?",
@@ -323,7 +328,7 @@ fn restore_lost(
             table.name.as_str(),
             "tenants" | "roots" | "scopes" | "sessions"
         );
-        match enough.then(|| mend(table, &row, spare)).flatten() {
+        match enough.then(|| repair(table, &row, spare)).flatten() {
             Some(whole) if insert(fresh, table, &whole)?.is_none() => restored += 1,
             Some(_) | None => gone.push(row),
         }

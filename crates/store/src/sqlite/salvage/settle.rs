@@ -1,30 +1,30 @@
-//! Bringing rows that were saved into agreement: what names a lost row goes too, and what is derived is
-//! derived again.
+//! Makes salvaged rows consistent: deletes rows that reference lost ones, and derives derived values again.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use daybook_domain::eligibility::{Switches, eligible};
 use daybook_domain::{
-    Event, EventId, JobKey, JobKind, Mark, ObservationId, ObservationKind, Priority, Session,
+    DueMark, Event, EventId, JobKey, JobKind, ObservationId, ObservationKind, Priority, Session,
     Timestamp,
 };
 use rusqlite::{Connection, Transaction, params};
 
 use super::super::connection::Fault;
 use super::super::health::REFERENCES;
-use super::super::names::{scope_named, session_numbered, sessions_where, word};
-use super::super::{job_rows, jobs};
-use super::{Salvaged, Wanted, insert_placeholder};
+use super::super::job_rows;
+use super::super::migrations::FILL_FROM_TEXTS;
+use super::super::names::{parse_column, scope_named, session_numbered, sessions_where};
+use super::{Salvaged, UnreadableEvent, insert_placeholder};
 use crate::damage::Damage;
 use crate::labels;
 
-/// Rows that name lost ones may themselves be named: so often is looked again.
+/// Most rounds of deletion: rows that reference lost ones may be referenced themselves.
 const ROUNDS: usize = 6;
 
-/// Settles all tables, in one transaction.
+/// Makes all tables consistent, in one transaction.
 pub(super) fn settle(
     fresh: &mut Connection,
-    wanted: &BTreeMap<i64, Wanted>,
+    wanted: &BTreeMap<i64, UnreadableEvent>,
     unlearned: &BTreeSet<i64>,
     report: &mut Salvaged,
 ) -> Result<(), Fault> {
@@ -37,6 +37,7 @@ pub(super) fn settle(
             insert_placeholder(&tx, *no, wanted.id)?;
         }
     }
+    tx.execute_batch(FILL_FROM_TEXTS)?;
     settle_words(&tx)?;
     remove_orphans(&tx, report)?;
     settle_sessions(&tx)?;
@@ -45,7 +46,7 @@ pub(super) fn settle(
     Ok(tx.commit()?)
 }
 
-/// Puts the content of an event back.
+/// Restores the content of an event.
 pub(super) fn restore(
     fresh: &Connection,
     no: i64,
@@ -60,11 +61,11 @@ pub(super) fn restore(
             no,
             id.0.to_be_bytes(),
             event.line,
-            event.origin.word(),
+            event.origin.as_str(),
             event.at.0,
             event.tool,
             event.call,
-            event.status.map(|status| status.word()),
+            event.status.map(|status| status.as_str()),
             event.sidechain,
             event.text,
         ],
@@ -81,8 +82,8 @@ pub(super) fn restore(
     Ok(())
 }
 
-/// An observation and the evidence that it shows say the same: where they differ, the text is right that the
-/// observation's identity was made of; else the one that has no replaced character.
+/// Makes the texts of observations and of the evidence that they show agree: where they differ, the text wins
+/// from which the observation's identity was computed; else the one without replaced characters.
 fn settle_words(tx: &Transaction<'_>) -> Result<(), Fault> {
     let mut find = tx.prepare(
         "SELECT observation_no, evidence_no, observations.scope_no, observations.id,
@@ -98,7 +99,7 @@ fn settle_words(tx: &Transaction<'_>) -> Result<(), Fault> {
         let (observation, evidence): (i64, i64) = (row.get(0)?, row.get(1)?);
         let scope = scope_named(tx, row.get(2)?)?;
         let id = ObservationId(row.get::<_, i64>(3)?.cast_unsigned());
-        let kind = word(row, 4, ObservationKind::from_word)?;
+        let kind = parse_column::<ObservationKind>(row, 4)?;
         let (ours, theirs): (String, String) = (row.get(5)?, row.get(6)?);
         let is_right = |text: &str| ObservationId::of(&scope, kind, text) == id;
         let keeps_ours = match (is_right(&ours), is_right(&theirs)) {
@@ -121,7 +122,7 @@ fn settle_words(tx: &Transaction<'_>) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Takes out rows that name lost ones. A place that is lost is only forgotten.
+/// Deletes rows that reference lost ones. A lost place is only cleared.
 fn remove_orphans(tx: &Transaction<'_>, report: &mut Salvaged) -> Result<(), Fault> {
     tx.execute_batch(
         "UPDATE events SET place_no = NULL
@@ -131,7 +132,7 @@ fn remove_orphans(tx: &Transaction<'_>, report: &mut Salvaged) -> Result<(), Fau
     )?;
     for _ in 0..ROUNDS {
         let mut removed = 0;
-        // Jobs are given their lanes below.
+        // Jobs get their lanes below.
         for reference in REFERENCES
             .iter()
             .filter(|reference| reference.table != "jobs")
@@ -162,7 +163,7 @@ fn remove_orphans(tx: &Transaction<'_>, report: &mut Salvaged) -> Result<(), Fau
     Ok(())
 }
 
-/// What a session's row says of its events is derived from them, and each known session has a label.
+/// Derives a session's fields from its events again, and gives each known session a label.
 fn settle_sessions(tx: &Transaction<'_>) -> Result<(), Fault> {
     tx.execute_batch(
         "CREATE TEMP TABLE seen AS SELECT session_no, max(event_no) & 4294967295 AS last,
@@ -195,7 +196,7 @@ fn settle_sessions(tx: &Transaction<'_>) -> Result<(), Fault> {
 }
 
 fn choose_label(tx: &Connection, tenant: i64, host_id: &str) -> Result<String, Fault> {
-    // Evidence carries the label that the session had when it was learned from.
+    // Evidence carries the label that the session had at the extraction.
     let mut find = tx.prepare_cached(
         "SELECT host_id FROM sessions WHERE tenant_no = ? AND known AND host_id <> ?",
     )?;
@@ -209,7 +210,7 @@ fn choose_label(tx: &Connection, tenant: i64, host_id: &str) -> Result<String, F
     })
 }
 
-/// Observations without evidence say nothing; one whose shown evidence is lost shows another piece.
+/// Deletes observations without evidence; one whose shown evidence is lost shows another piece.
 fn settle_observations(tx: &Transaction<'_>) -> Result<(), Fault> {
     tx.execute_batch(
         "DELETE FROM observations
@@ -227,11 +228,11 @@ fn settle_observations(tx: &Transaction<'_>) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Jobs that were lost are made anew: those of sessions from the windows that were read, those of scopes due
-/// at once. What sessions that lost evidence taught is learned again. Lanes follow from jobs.
+/// Rebuilds lost jobs: those of sessions from the windows that were read, those of scopes due at once. Sessions
+/// that lost evidence are extracted again. Lanes follow from jobs.
 fn settle_jobs(tx: &Transaction<'_>, unlearned: &BTreeSet<i64>) -> Result<(), Fault> {
     tx.execute_batch("DELETE FROM lanes")?;
-    save_jobs_anew(tx)?;
+    save_all_jobs(tx)?;
     let missing = "events > 0 AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.kind = 'extract'
         AND jobs.tenant = tenants.tenant AND owner = agent AND name = host_id)";
     for session in sessions_where(tx, missing, [])?.rows {
@@ -249,10 +250,10 @@ fn settle_jobs(tx: &Transaction<'_>, unlearned: &BTreeSet<i64>) -> Result<(), Fa
         .collect::<Result<_, _>>()?;
     for (scope, revision) in scopes {
         let key = JobKey::Consolidate(scope_named(tx, scope)?);
-        jobs::mark(
+        job_rows::mark(
             tx,
             &key,
-            Mark::at_once(revision, Timestamp::ZERO, Priority::Normal),
+            DueMark::at_once(revision, Timestamp::ZERO, Priority::Normal),
         )?;
     }
     for session in unlearned {
@@ -261,8 +262,8 @@ fn settle_jobs(tx: &Transaction<'_>, unlearned: &BTreeSet<i64>) -> Result<(), Fa
     Ok(())
 }
 
-/// Saves every job again, which gives it its lane. One whose name has no meaning is taken out.
-fn save_jobs_anew(tx: &Connection) -> Result<(), Fault> {
+/// Saves every job again, which gives it its lane. Deletes a job whose name is invalid.
+fn save_all_jobs(tx: &Connection) -> Result<(), Fault> {
     let mut find = tx.prepare("SELECT job_no, kind, tenant, owner, name FROM jobs")?;
     type Parts = (i64, String, String, String, String);
     let parts: Vec<Parts> = find
@@ -277,7 +278,7 @@ fn save_jobs_anew(tx: &Connection) -> Result<(), Fault> {
         })?
         .collect::<Result<_, _>>()?;
     for (no, kind, tenant, owner, name) in parts {
-        let kind = JobKind::from_word(&kind);
+        let kind = kind.parse::<JobKind>().ok();
         let key = kind.and_then(|kind| JobKey::from_parts(kind, &tenant, &owner, &name));
         match key.map(|key| job_rows::load(tx, &key)) {
             Some(Ok(Some(job))) => job_rows::save(tx, &job)?,
@@ -289,7 +290,7 @@ fn save_jobs_anew(tx: &Connection) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The job of a session, done as far as its windows were read.
+/// The job of a session, done up to the end of its windows.
 fn make_job(tx: &Connection, session: &Session) -> Result<(), Fault> {
     let mut find = tx.prepare_cached(
         "SELECT ifnull(max(to_seq), 0) FROM extractions JOIN sessions USING (session_no)
@@ -299,8 +300,8 @@ fn make_job(tx: &Connection, session: &Session) -> Result<(), Fault> {
     let id = &session.id;
     let done: u64 = find.query_row(params![id.tenant.0, id.agent, id.host_id], |row| row.get(0))?;
     let key = JobKey::Extract(id.clone());
-    jobs::change_or_create(tx, &key, session.user.as_deref(), |job| {
-        job.mark(Mark::at_once(
+    job_rows::change_or_create(tx, &key, session.user.as_deref(), |job| {
+        job.mark(DueMark::at_once(
             session.events.0,
             Timestamp::ZERO,
             Priority::Normal,

@@ -1,14 +1,14 @@
-//! Lost answers to COMMIT: what was answered with success is there, also after a crash of the server
-//! that gives the numbers of transactions out again.
+//! Lost answers to COMMIT: an append that was answered with success is stored, also after a crash of the server
+//! that issues the numbers of transactions again.
 
 use std::thread;
 use std::time::Duration;
 
 use daybook_domain::JobKind;
-use daybook_domain::seams::{Appended, JobStore};
-use daybook_testkit::postgres::{Ending, Server};
+use daybook_domain::seams::{AppendOutcome, JobQueue};
+use daybook_testkit::postgres::{Ending, PostgresServer};
 
-use super::wire::{Lost, Wire};
+use super::proxy::{BreakingProxy, LostPart};
 use super::*;
 
 /// Transactions whose COMMIT is withheld at once.
@@ -18,20 +18,20 @@ fn three_events(of: &str) -> daybook_domain::seams::Append {
     append(&session(of), events("word", 3))
 }
 
-fn store_along(wire: &Wire, options: PostgresOptions) -> PostgresStore {
-    let opened = PostgresStore::open(wire.address(), &Trust::System, options);
+fn store_along(proxy: &BreakingProxy, options: PostgresOptions) -> PostgresStore {
+    let opened = PostgresStore::open(proxy.address(), &Trust::System, options);
     run(opened).expect("a store can be opened")
 }
 
 /// Uses so many transaction numbers, all of which are committed.
-fn use_numbers(server: &Server, count: u32) {
+fn use_numbers(server: &PostgresServer, count: u32) {
     server.ask(&format!(
         "DO $$ BEGIN FOR n IN 1..{count} LOOP PERFORM txid_current(); COMMIT; END LOOP; END $$"
     ));
 }
 
-/// Settings under which the log of what is not committed stays in memory, so that a crash loses it, and
-/// with it the numbers of its transactions.
+/// Settings under which the log of uncommitted changes stays in memory, so that a crash loses it, and with it
+/// the numbers of its transactions.
 const UNFLUSHED: [&str; 4] = [
     "full_page_writes = off",
     "wal_writer_delay = '10s'",
@@ -39,15 +39,15 @@ const UNFLUSHED: [&str; 4] = [
     "max_wal_senders = 0",
 ];
 
-/// What stores answered to appends whose COMMIT was withheld until `meanwhile` was over. Each has a store of
-/// its own: appends of one store would share one COMMIT.
+/// The stores' answers to appends whose COMMIT was withheld until `meanwhile` was over. Each append has a store
+/// of its own: appends of one store would share one COMMIT.
 fn append_while_withheld(
     stores: &[PostgresStore],
-    wire: &Wire,
+    proxy: &BreakingProxy,
     names: &[String],
     meanwhile: impl FnOnce(),
-) -> Vec<Result<Appended, StoreError>> {
-    wire.lose(&vec![Lost::Silence; names.len()]);
+) -> Vec<Result<AppendOutcome, StoreError>> {
+    proxy.lose(&vec![LostPart::Silence; names.len()]);
     thread::scope(|scope| {
         let appending: Vec<_> = (stores.iter().zip(names))
             .map(|(store, name)| {
@@ -55,9 +55,9 @@ fn append_while_withheld(
                 scope.spawn(move || run(store.append(&append)))
             })
             .collect();
-        wire.wait_until_all_lost();
+        proxy.wait_until_all_lost();
         meanwhile();
-        wire.cut_silent();
+        proxy.cut_silent();
         let ended = appending.into_iter().map(thread::ScopedJoinHandle::join);
         ended.map(|ended| ended.expect("no panic")).collect()
     })
@@ -65,23 +65,25 @@ fn append_while_withheld(
 
 #[test]
 fn what_was_answered_with_success_outlives_a_crash_that_gives_numbers_out_again() {
-    let Some(server) = Server::start() else {
+    let Some(server) = PostgresServer::start() else {
         return;
     };
     for setting in UNFLUSHED {
         server.ask(&format!("ALTER SYSTEM SET {setting}"));
     }
     server.restart(Ending::Fast);
-    let wire = Wire::along(&server.address());
-    let stores: Vec<PostgresStore> = (0..WITHHELD).map(|_| store_along(&wire, OPTIONS)).collect();
+    let proxy = BreakingProxy::along(&server.address());
+    let stores: Vec<PostgresStore> = (0..WITHHELD)
+        .map(|_| store_along(&proxy, OPTIONS))
+        .collect();
     for round in 0..2 {
         let names: Vec<String> = (0..WITHHELD).map(|n| format!("s-{round}-{n}")).collect();
-        // Transactions that make a tenant or a session wait for each other.
+        // Transactions that create a tenant or a session wait for each other.
         let direct = open(&server.address());
         for name in &names {
             run(direct.append(&three_events(name))).unwrap();
         }
-        let answers = append_while_withheld(&stores, &wire, &names, || {
+        let answers = append_while_withheld(&stores, &proxy, &names, || {
             server.restart(Ending::Immediate);
             use_numbers(&server, 100);
         });
@@ -99,48 +101,48 @@ fn what_was_answered_with_success_outlives_a_crash_that_gives_numbers_out_again(
 
 #[test]
 fn a_commit_that_arrives_after_it_was_looked_up_comes_too_late() {
-    let Some(made) = on_server() else { return };
-    let wire = Wire::to(&made.database);
+    let Some(fixture) = on_server() else { return };
+    let proxy = BreakingProxy::to(&fixture.database);
     let store = store_along(
-        &wire,
+        &proxy,
         PostgresOptions {
             statement: Duration::from_millis(200),
             silence: Duration::from_millis(200),
             ..OPTIONS
         },
     );
-    wire.lose(&[Lost::Silence]);
+    proxy.lose(&[LostPart::Silence]);
     let append = three_events("7f78aa01");
     let refused = run(store.append(&append)).expect_err("nothing was answered");
     assert!(
         matches!(&refused, StoreError::Unavailable { what, .. } if !what.contains("nobody knows")),
         "{refused:?}"
     );
-    wire.deliver_silent();
-    let again = run(made.append(&append)).unwrap();
+    proxy.deliver_silent();
+    let again = run(fixture.append(&append)).unwrap();
     assert_eq!((again.added, again.known), (3, 0));
 }
 
 #[test]
 fn a_transaction_that_wrote_nothing_leaves_no_row() {
-    let Some(made) = on_server() else { return };
-    let rows = || made.database.ask("SELECT count(*) FROM commits");
-    let claim = || run(made.claim(claim_of(JobKind::Extract, at(1), 1))).unwrap();
+    let Some(fixture) = on_server() else { return };
+    let rows = || fixture.database.ask("SELECT count(*) FROM commits");
+    let claim = || run(fixture.claim(claim_of(JobKind::Extract, at(1), 1))).unwrap();
     assert!(claim().is_empty());
     assert_eq!(rows(), "0");
-    run(made.append(&three_events("7f78aa01"))).unwrap();
+    run(fixture.append(&three_events("7f78aa01"))).unwrap();
     assert_eq!(rows(), "1");
 }
 
 #[test]
 fn rows_of_old_commits_are_deleted_in_steps() {
-    let Some(made) = on_server() else { return };
-    let ask = |sql: &str| made.database.ask(sql);
+    let Some(fixture) = on_server() else { return };
+    let ask = |sql: &str| fixture.database.ask(sql);
     ask("INSERT INTO commits (id, at, kept)
         SELECT sha256(n::TEXT::BYTEA), 0, TRUE FROM generate_series(1, 5000) AS n");
     for left in ["905", "1"] {
         // The first commit of each store deletes some.
-        let store = open(&made.database.address());
+        let store = open(&fixture.database.address());
         run(store.append(&three_events(&format!("session-{left}")))).unwrap();
         let count = match left {
             "905" => "SELECT count(*) FROM commits",

@@ -1,33 +1,34 @@
-//! The server's own walls: whatever statement a transaction may hold, it is within its tenant. Each
-//! table is tried by raw SQL in the role of the store, which owns the tables.
+//! The server's own tenant isolation: any statement of a transaction stays within its tenant. Each table is
+//! tried by raw SQL in the role of the store, which owns the tables.
 
 use super::*;
+use daybook_domain::PageRequest;
 
-/// Tables that hold nothing of anybody.
+/// Tables without rows of any tenant.
 const OPEN: [&str; 2] = ["schema_migrations", "tallies"];
 
-struct Table {
+struct TenantTable {
     name: String,
-    /// The column that says whose a row is.
+    /// The column that names a row's tenant.
     whose: String,
     /// Columns that must be given, with their types.
     columns: Vec<(String, String)>,
 }
 
-/// All tables, as the server describes them; none is forgotten here when one is added.
-async fn tables(admin: &Client) -> Vec<Table> {
+/// All tables, from the server's catalogue, so that added ones are tested, too.
+async fn tables(admin: &Client) -> Vec<TenantTable> {
     let select = "SELECT table_name::TEXT, column_name::TEXT, data_type::TEXT,
             is_nullable = 'NO' AND is_identity = 'NO'
         FROM information_schema.columns WHERE table_schema = 'public'
         ORDER BY table_name = 'tenants' DESC, table_name, ordinal_position";
-    let mut tables: Vec<Table> = Vec::new();
+    let mut tables: Vec<TenantTable> = Vec::new();
     for row in admin.query(select, &[]).await.unwrap() {
         let (name, column): (String, String) = (row.get(0), row.get(1));
         if OPEN.contains(&name.as_str()) {
             continue;
         }
         if tables.last().is_none_or(|table| table.name != name) {
-            tables.push(Table {
+            tables.push(TenantTable {
                 name,
                 whose: String::new(),
                 columns: Vec::new(),
@@ -45,7 +46,7 @@ async fn tables(admin: &Client) -> Vec<Table> {
     tables
 }
 
-impl Table {
+impl TenantTable {
     /// Adds a row of the tenant with this number, called `name`. Its other columns differ as well.
     fn insert(&self, number: i64, name: &str) -> String {
         let columns: Vec<String> = self
@@ -76,7 +77,7 @@ impl Table {
 }
 
 /// A database in which tenants 1, "one", and 2, "two", have a row in each table.
-async fn filled(database: &Database) -> Vec<Table> {
+async fn fill_tables(database: &TestDatabase) -> Vec<TenantTable> {
     let admin = admin(database).await;
     let tables = tables(&admin).await;
     assert!(tables.len() >= 20, "only {} tables", tables.len());
@@ -97,10 +98,10 @@ async fn count(client: &Client, table: &str) -> i64 {
 
 #[test]
 fn a_transaction_sees_and_changes_only_what_is_its_tenants() {
-    let Some(made) = on_server() else { return };
+    let Some(fixture) = on_server() else { return };
     run(async {
-        let tables = filled(&made.database).await;
-        let client = connect(&made.database.address()).await;
+        let tables = fill_tables(&fixture.database).await;
+        let client = connect(&fixture.database.address()).await;
         let within = "BEGIN; SET LOCAL daybook.tenant = 'one'";
         for table in &tables {
             let name = &table.name;
@@ -126,11 +127,11 @@ fn a_transaction_sees_and_changes_only_what_is_its_tenants() {
 }
 
 #[test]
-fn a_transaction_that_names_nobody_sees_nothing_and_a_workers_everything() {
-    let Some(made) = on_server() else { return };
+fn a_transaction_without_a_tenant_sees_nothing_and_a_workers_everything() {
+    let Some(fixture) = on_server() else { return };
     run(async {
-        let tables = filled(&made.database).await;
-        let client = connect(&made.database.address()).await;
+        let tables = fill_tables(&fixture.database).await;
+        let client = connect(&fixture.database.address()).await;
         let check = async |begin: &str, rows: i64| {
             client.batch_execute(begin).await.unwrap();
             for table in &tables {
@@ -140,7 +141,7 @@ fn a_transaction_that_names_nobody_sees_nothing_and_a_workers_everything() {
         };
         check("BEGIN", 0).await;
         check("BEGIN; SET LOCAL daybook.tenants = 'all'", 2).await;
-        // As a pooled connection is after a transaction that named one.
+        // Like a pooled connection after a transaction that named a tenant.
         check("BEGIN; SET LOCAL daybook.tenant = 'one'", 1).await;
         check("BEGIN", 0).await;
     });
@@ -148,12 +149,14 @@ fn a_transaction_that_names_nobody_sees_nothing_and_a_workers_everything() {
 
 #[test]
 fn a_tenants_name_may_hold_anything() {
-    let Some(made) = on_server() else { return };
+    let Some(fixture) = on_server() else { return };
     for name in ["o'neill", "\\'; --", "all", "", "日本", "two\nlines"] {
         let mut id = session("7f78aa01");
         id.tenant = Tenant(name.to_owned());
-        run(made.append(&append(&id, events("word", 2)))).unwrap();
-        let sessions = run(made.sessions(&id.tenant, 10)).unwrap();
+        run(fixture.append(&append(&id, events("word", 2)))).unwrap();
+        let sessions = run(fixture.sessions(&id.tenant, PageRequest::first(10)))
+            .unwrap()
+            .items;
         assert_eq!(sessions.len(), 1, "{name:?}");
     }
 }

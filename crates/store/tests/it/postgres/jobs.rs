@@ -1,25 +1,26 @@
-//! Claims beside each other, and turns over more lanes than the model of all stores has.
+//! Concurrent claims, and the order of claims over more lanes than the model of all stores has.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
 
-use daybook_domain::seams::JobStore;
+use daybook_domain::seams::{JobQueue, JobWatch, Store};
 use daybook_domain::{
-    Claim, ClaimLimits, Claimed, FailureClass, JobKey, JobKind, LeaseToken, Mark, Priority, Scope,
-    ScopeKind, SessionId, Tenant, Timestamp,
+    Claim, ClaimLimits, ClaimedJob, DueMark, FailureClass, JobKey, JobKind, LeaseToken, Priority,
+    Scope, ScopeKind, SessionId, Tenant, Timestamp,
 };
 use daybook_store::{MemoryStore, PostgresOptions, PostgresStore, Trust};
 use daybook_testkit::fixtures::{LEASE, at, claim_of, failed};
 use daybook_testkit::run;
+use strum::VariantArray;
 
 use super::on_server;
 
 /// Numbers that look random and are the same each time.
-struct Dice(u64);
+struct SeededRandom(u64);
 
-impl Dice {
+impl SeededRandom {
     fn below(&mut self, bound: u64) -> u64 {
         self.0 = self
             .0
@@ -50,7 +51,7 @@ fn extract(tenant: &str, agent: &str, name: &str) -> JobKey {
 }
 
 /// A job of one of three tenants, in one of several lanes each.
-fn some_job(dice: &mut Dice) -> JobKey {
+fn some_job(dice: &mut SeededRandom) -> JobKey {
     let tenant = dice.one_of(&["local", "left", "right"]);
     let name = dice.one_of(&["a", "b", "c", "d", "e"]);
     if dice.below(2) == 0 {
@@ -63,7 +64,7 @@ fn some_job(dice: &mut Dice) -> JobKey {
     })
 }
 
-fn some_mark(dice: &mut Dice, now: Timestamp) -> Mark {
+fn some_mark(dice: &mut SeededRandom, now: Timestamp) -> DueMark {
     let priorities = [
         &Priority::Low,
         &Priority::Normal,
@@ -71,10 +72,10 @@ fn some_mark(dice: &mut Dice, now: Timestamp) -> Mark {
         &Priority::High,
     ];
     let due = now.plus(Duration::from_secs(dice.below(40)));
-    Mark::at_once(1 + dice.below(30), due, *dice.one_of(&priorities))
+    DueMark::at_once(1 + dice.below(30), due, *dice.one_of(&priorities))
 }
 
-fn some_claim(dice: &mut Dice, now: Timestamp) -> Claim<'static> {
+fn some_claim(dice: &mut SeededRandom, now: Timestamp) -> Claim<'static> {
     let limits = ClaimLimits {
         jobs: usize::try_from(dice.below(12)).expect("at most 11"),
         per_agent: dice.bound(),
@@ -97,9 +98,9 @@ fn same<T: PartialEq + Debug>(ours: T, theirs: T) -> T {
     ours
 }
 
-/// Does the same to two stores, and sees the same of both.
-async fn drive(ours: &dyn JobStore, theirs: &dyn JobStore, seed: u64) {
-    let dice = &mut Dice(seed);
+/// Runs the same calls on two stores, and checks that both give the same answers.
+async fn drive(ours: &dyn Store, theirs: &dyn Store, seed: u64) {
+    let dice = &mut SeededRandom(seed);
     let mut now = at(0);
     let mut held: Vec<LeaseToken> = Vec::new();
     for _ in 0..200 {
@@ -139,10 +140,10 @@ async fn drive(ours: &dyn JobStore, theirs: &dyn JobStore, seed: u64) {
                 same(released, theirs.release(&token, now).await.unwrap());
             }
         }
-        for kind in JobKind::ALL {
+        for &kind in JobKind::VARIANTS {
             same(
-                ours.jobs(kind).await.unwrap(),
-                theirs.jobs(kind).await.unwrap(),
+                ours.jobs_of_all_tenants(kind).await.unwrap(),
+                theirs.jobs_of_all_tenants(kind).await.unwrap(),
             );
             same(
                 ours.next_due(kind).await.unwrap(),
@@ -154,11 +155,14 @@ async fn drive(ours: &dyn JobStore, theirs: &dyn JobStore, seed: u64) {
         ours.tallies().await.unwrap(),
         theirs.tallies().await.unwrap(),
     );
-    same(ours.gaps().await.unwrap(), theirs.gaps().await.unwrap());
+    same(
+        ours.gaps_of_all_tenants().await.unwrap(),
+        theirs.gaps_of_all_tenants().await.unwrap(),
+    );
 }
 
 #[test]
-fn turns_over_many_lanes_are_those_of_the_domain() {
+fn the_order_over_many_lanes_is_that_of_the_domain() {
     for seed in 0..6 {
         let Some(store) = on_server() else { return };
         run(drive(&*store, &MemoryStore::new(), seed));
@@ -166,15 +170,15 @@ fn turns_over_many_lanes_are_those_of_the_domain() {
 }
 
 /// So many jobs of one lane, due.
-async fn due_jobs(store: &dyn JobStore, count: usize) {
+async fn due_jobs(store: &dyn Store, count: usize) {
     for no in 0..count {
-        let mark = Mark::at_once(1, at(0), Priority::Normal);
+        let mark = DueMark::at_once(1, at(0), Priority::Normal);
         let key = extract("local", "codex", &format!("{no:05}"));
         store.mark(&key, mark).await.unwrap();
     }
 }
 
-fn names(claimed: &[Claimed]) -> Vec<&str> {
+fn names(claimed: &[ClaimedJob]) -> Vec<&str> {
     claimed
         .iter()
         .map(|one| one.token.job().parts().2)
@@ -247,15 +251,15 @@ fn a_claim_waits_for_no_other() {
     });
 }
 
-/// Another process hears of it at the server, without looking.
+/// Another process is woken by the server, without polling.
 #[test]
-fn a_change_is_said() {
+fn a_change_is_notified() {
     let Some(store) = on_server() else { return };
     run(async {
         let admin = store.database.admin();
         let other = tokio_postgres::connect(&admin, tokio_postgres::NoTls).await;
         let (other, mut connection) = other.unwrap();
-        let (say, mut heard) = tokio::sync::mpsc::unbounded_channel();
+        let (say, mut woken) = tokio::sync::mpsc::unbounded_channel();
         tokio::spawn(async move {
             let mut next = async || std::future::poll_fn(|cx| connection.poll_message(cx)).await;
             while let Some(Ok(message)) = next().await {
@@ -264,13 +268,13 @@ fn a_change_is_said() {
         });
         other.batch_execute("LISTEN daybook").await.unwrap();
         due_jobs(&*store, 1).await;
-        assert!(heard.recv().await.is_some());
+        assert!(woken.recv().await.is_some());
     });
 }
 
-/// By the other store's word or by a look of their own.
+/// By the other store's notification or by polling.
 #[test]
-fn whoever_waits_hears_of_another_stores_change() {
+fn a_waiting_caller_is_woken_by_another_stores_change() {
     let Some(store) = on_server() else { return };
     let address = store.database.address();
     run(async {

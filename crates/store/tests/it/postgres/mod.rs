@@ -1,25 +1,25 @@
 //! PostgreSQL, where it is installed.
 
+mod append_groups;
 mod commits;
 mod encryption;
 mod isolation;
 mod jobs;
 mod opening;
 mod outages;
-mod pooled;
+mod pooler;
+mod proxy;
 mod schema;
 mod statements;
-mod together;
 mod vectors;
-mod wire;
 
+use daybook_domain::seams::{ImportStore, SessionCatalog, SessionLog, SourceStore};
 use std::ops::Deref;
 
-use daybook_domain::seams::SessionStore;
 use daybook_domain::{StoreError, Tenant};
 use daybook_store::{PostgresOptions, PostgresStore, Trust};
 use daybook_testkit::fixtures::*;
-use daybook_testkit::postgres::{self, Database};
+use daybook_testkit::postgres::{self, TestDatabase};
 use daybook_testkit::run;
 use tokio_postgres::{Client, NoTls};
 
@@ -29,13 +29,13 @@ const OPTIONS: PostgresOptions = PostgresOptions {
     ..PostgresOptions::DEFAULT
 };
 
-/// A store in a database of its own, which goes with it.
-pub(super) struct OnServer {
+/// A store in a database of its own, which is deleted with it.
+pub(super) struct ServerStore {
     store: PostgresStore,
-    pub(super) database: Database,
+    pub(super) database: TestDatabase,
 }
 
-impl Deref for OnServer {
+impl Deref for ServerStore {
     type Target = PostgresStore;
 
     fn deref(&self) -> &PostgresStore {
@@ -43,10 +43,10 @@ impl Deref for OnServer {
     }
 }
 
-pub(super) fn on_server() -> Option<OnServer> {
+pub(super) fn on_server() -> Option<ServerStore> {
     let database = postgres::prepared(|address| drop(open(address)))?;
     let store = open(&database.address());
-    Some(OnServer { store, database })
+    Some(ServerStore { store, database })
 }
 
 pub(super) fn open(address: &str) -> PostgresStore {
@@ -59,8 +59,8 @@ daybook_testkit::spend_store_suite!(maybe on_server, 8);
 daybook_testkit::thread_store_suite!(maybe on_server);
 daybook_testkit::model_suite!(maybe on_server, 12);
 
-/// A connection of a role that may do everything, for looking behind the store's back.
-pub(super) async fn admin(database: &Database) -> Client {
+/// A connection of a superuser role, for access that bypasses the store.
+pub(super) async fn admin(database: &TestDatabase) -> Client {
     connect(&database.admin()).await
 }
 

@@ -1,8 +1,9 @@
-//! What opening a database does to it, and what it refuses.
+//! What opening a database changes in it, and which databases it refuses.
 
 use super::*;
+use daybook_domain::PageRequest;
 
-/// Opens a new database, changes it by `sql` as somebody who may do everything, and opens it again.
+/// Opens a new database, changes it by `sql` as a superuser, and opens it again.
 fn reopened_after(sql: &str) -> Option<Result<PostgresStore, StoreError>> {
     let database = postgres::empty()?;
     drop(open(&database.address()));
@@ -29,18 +30,18 @@ fn an_ordinary_role_makes_its_tables_once() {
         versions.collect::<Vec<(i64, String)>>()
     };
     drop(open(&database.address()));
-    let made = run(versions());
-    assert!(!made.is_empty());
+    let fixture = run(versions());
+    assert!(!fixture.is_empty());
     drop(open(&database.address()));
-    assert_eq!(run(versions()), made, "opening again changed something");
+    assert_eq!(run(versions()), fixture, "opening again changed something");
 }
 
 #[test]
 fn what_was_appended_is_there_after_opening_again() {
-    let Some(made) = on_server() else { return };
+    let Some(fixture) = on_server() else { return };
     let append = append(&session("7f78aa01"), events("word", 3));
-    run(made.append(&append)).unwrap();
-    let again = open(&made.database.address());
+    run(fixture.append(&append)).unwrap();
+    let again = open(&fixture.database.address());
     let found = run(again.session(&append.session.id)).unwrap().unwrap();
     assert_eq!(found.events.0, 3);
 }
@@ -61,7 +62,9 @@ fn several_that_open_a_new_database_at_once_make_it_once() {
         }
     });
     let store = open(&database.address());
-    let sessions = run(store.sessions(&Tenant::local(), 10)).unwrap();
+    let sessions = run(store.sessions(&Tenant::local(), PageRequest::first(10)))
+        .unwrap()
+        .items;
     assert_eq!(sessions.len(), 6);
 }
 
@@ -127,7 +130,7 @@ fn the_tables_of_something_else_are_left_alone() {
 }
 
 #[test]
-fn a_role_that_may_make_no_table_is_told_so() {
+fn opening_reports_a_role_that_may_not_create_tables() {
     let Some(database) = postgres::empty() else {
         return;
     };

@@ -1,77 +1,83 @@
-//! Connections that break at the worst moment, and servers that are gone.
+//! Connections that break at the worst moment, and servers that are down.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use daybook_testkit::postgres::{Ending, Relay, Server};
+use daybook_domain::PageRequest;
+use daybook_testkit::postgres::{Ending, PostgresServer, Relay};
 
-use super::wire::{Lost, Wire};
+use super::proxy::{BreakingProxy, LostPart};
 use super::*;
 
-/// A store whose wire breaks at the next commits.
-fn losing(losses: &[Lost]) -> Option<(PostgresStore, Wire, OnServer)> {
-    let made = on_server()?;
-    let wire = Wire::to(&made.database);
-    let store = open(wire.address());
-    wire.lose(losses);
-    Some((store, wire, made))
+/// A store behind a proxy that breaks at the next commits.
+fn losing(losses: &[LostPart]) -> Option<(PostgresStore, BreakingProxy, ServerStore)> {
+    let fixture = on_server()?;
+    let proxy = BreakingProxy::to(&fixture.database);
+    let store = open(proxy.address());
+    proxy.lose(losses);
+    Some((store, proxy, fixture))
 }
 
-fn check(losses: &[Lost]) {
-    if let Some(made) = losing(losses) {
-        check_append(losses, made);
+fn check(losses: &[LostPart]) {
+    if let Some(fixture) = losing(losses) {
+        check_append(losses, fixture);
     }
 }
 
-pub(super) fn check_append(losses: &[Lost], (store, wire, made): (PostgresStore, Wire, OnServer)) {
+pub(super) fn check_append(
+    losses: &[LostPart],
+    (store, proxy, fixture): (PostgresStore, BreakingProxy, ServerStore),
+) {
     let append = append(&session("7f78aa01"), events("word", 3));
     let appended = run(store.append(&append)).expect("a wire that breaks is mended");
-    assert!(wire.has_lost_all());
+    assert!(proxy.has_lost_all());
     assert_eq!((appended.added, appended.known), (3, 0), "{losses:?}");
-    let found = run(made.session(&append.session.id)).unwrap().unwrap();
+    let found = run(fixture.session(&append.session.id)).unwrap().unwrap();
     assert_eq!(found.events.0, 3);
 }
 
 #[test]
-fn a_commit_that_was_not_heard_is_done_again() {
-    check(&[Lost::Request, Lost::Request]);
+fn a_commit_that_the_server_never_received_is_done_again() {
+    check(&[LostPart::Request, LostPart::Request]);
 }
 
 #[test]
 fn a_commit_whose_answer_was_lost_is_not_done_again() {
-    check(&[Lost::Answer]);
-    check(&[Lost::Request, Lost::Answer]);
+    check(&[LostPart::Answer]);
+    check(&[LostPart::Request, LostPart::Answer]);
 }
 
 #[test]
-fn what_cannot_be_told_apart_when_repeated_is_done_once() {
-    let losses = [Lost::Answer, Lost::Request, Lost::Answer];
-    let Some((store, _wire, made)) = losing(&losses) else {
+fn a_change_without_an_identity_is_done_once() {
+    let losses = [LostPart::Answer, LostPart::Request, LostPart::Answer];
+    let Some((store, _wire, fixture)) = losing(&losses) else {
         return;
     };
     let tenant = Tenant::local();
     for what in ["first", "second"] {
         run(store.begin_import(&tenant, what, at(0))).expect("a wire that breaks is mended");
     }
-    let imports = run(made.imports(&tenant, 10)).unwrap();
+    let imports = run(fixture.imports(&tenant, PageRequest::first(10)))
+        .unwrap()
+        .items;
     let begun: Vec<&str> = imports.iter().map(|import| import.what.as_str()).collect();
     assert_eq!(begun, ["second", "first"]);
 }
 
 #[test]
 fn a_server_process_that_is_ended_in_the_middle_leaves_nothing_undone() {
-    let Some(made) = on_server() else { return };
+    let Some(fixture) = on_server() else { return };
     let id = session("7f78aa01");
-    run(made.append(&append(&id, events("word", 1)))).unwrap();
+    run(fixture.append(&append(&id, events("word", 1)))).unwrap();
     run(async {
-        let admin = admin(&made.database).await;
-        let mut blocker = connect(&made.database.admin()).await;
+        let admin = admin(&fixture.database).await;
+        let mut blocker = connect(&fixture.database.admin()).await;
         let lock = blocker.transaction().await.unwrap();
         let select = "SELECT FROM sessions FOR UPDATE";
         lock.execute(select, &[]).await.unwrap();
         let next = append(&id, vec![event("another")]);
         let end = async {
-            // Until it is in its transaction, waiting for the session.
+            // Until it is in its transaction, waiting for the session's lock.
             let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
                 WHERE datname = current_database() AND wait_event_type = 'Lock'";
             while admin.execute(end, &[]).await.unwrap() == 0 {
@@ -79,19 +85,19 @@ fn a_server_process_that_is_ended_in_the_middle_leaves_nothing_undone() {
             }
             lock.rollback().await.unwrap();
         };
-        let (appended, ()) = tokio::join!(made.append(&next), end);
+        let (appended, ()) = tokio::join!(fixture.append(&next), end);
         assert_eq!(appended.expect("it is tried again").added, 1);
     });
 }
 
 #[test]
 fn a_caller_that_goes_away_leaves_no_transaction_behind() {
-    let Some(made) = on_server() else { return };
+    let Some(fixture) = on_server() else { return };
     let id = session("7f78aa01");
-    run(made.append(&append(&id, events("word", 1)))).unwrap();
+    run(fixture.append(&append(&id, events("word", 1)))).unwrap();
     run(async {
-        let admin = admin(&made.database).await;
-        let mut blocker = connect(&made.database.admin()).await;
+        let admin = admin(&fixture.database).await;
+        let mut blocker = connect(&fixture.database.admin()).await;
         let lock = blocker.transaction().await.unwrap();
         let select = "SELECT FROM sessions FOR UPDATE";
         lock.execute(select, &[]).await.unwrap();
@@ -104,26 +110,26 @@ fn a_caller_that_goes_away_leaves_no_transaction_behind() {
             }
         };
         tokio::select! {
-            _ = made.append(&next) => panic!("somebody else holds the lock"),
+            _ = fixture.append(&next) => panic!("somebody else holds the lock"),
             () = waits => {}
         }
         lock.rollback().await.unwrap();
-        let appended = made.append(&append(&id, vec![event("a third")])).await;
+        let appended = fixture.append(&append(&id, vec![event("a third")])).await;
         assert_eq!(appended.unwrap().last.0, 2);
     });
 }
 
-/// The standby knows a transaction of the same number, which is somebody else's.
+/// The standby has another store's transaction of the same number.
 #[test]
 fn a_commit_that_a_failover_lost_is_not_taken_for_another_that_was_kept() {
-    let Some(server) = Server::start() else {
+    let Some(server) = PostgresServer::start() else {
         return;
     };
     drop(open(&server.address()));
     let standby = server.standby();
     server.stop(Ending::Fast);
     standby.promote();
-    // What it does from here on, the old server does not know; and the other way round.
+    // From here on the standby's writes do not reach the old server, nor the other way round.
     server.go_on();
     let next = "SELECT txid_snapshot_xmax(txid_current_snapshot())";
     let used: u64 = server.ask(next).parse().unwrap();
@@ -131,53 +137,53 @@ fn a_commit_that_a_failover_lost_is_not_taken_for_another_that_was_kept() {
         standby.ask("SELECT txid_current()");
     }
     let relay = Relay::to(&server);
-    let wire = Wire::along(&relay.address(&server));
-    let store = open(wire.address());
+    let proxy = BreakingProxy::along(&relay.address(&server));
+    let store = open(proxy.address());
     relay.will_lead_to(&standby);
-    wire.lose(&[Lost::Request]);
+    proxy.lose(&[LostPart::Request]);
     let append = append(&session("7f78aa01"), events("word", 3));
     let appended = run(store.append(&append)).expect("the standby takes it");
-    assert!(wire.has_lost_all());
+    assert!(proxy.has_lost_all());
     assert_eq!((appended.added, appended.known), (3, 0));
     let again = run(open(&standby.address()).append(&append)).unwrap();
     assert_eq!((again.added, again.known), (0, 3), "it is on the standby");
 }
 
-/// The row locks of a client that fell silent are let go of by the server.
+/// The server releases the row locks of a client that went silent.
 #[test]
 fn a_machine_that_vanishes_in_a_transaction_is_waited_for_no_longer_than_it_may_be_idle() {
-    let Some(made) = on_server() else { return };
+    let Some(fixture) = on_server() else { return };
     let id = session("7f78aa01");
-    run(made.append(&append(&id, vec![event("the first")]))).unwrap();
-    let wire = Wire::to(&made.database);
+    run(fixture.append(&append(&id, vec![event("the first")]))).unwrap();
+    let proxy = BreakingProxy::to(&fixture.database);
     let options = PostgresOptions {
         idle: Duration::from_millis(500),
         ..OPTIONS
     };
-    let vanishing = PostgresStore::open(wire.address(), &Trust::System, options);
+    let vanishing = PostgresStore::open(proxy.address(), &Trust::System, options);
     let vanishing = run(vanishing).expect("a store can be opened");
-    wire.lose(&[Lost::Silence]);
+    proxy.lose(&[LostPart::Silence]);
     std::thread::scope(|scope| {
         let lost = append(&id, vec![event("from the one that vanishes")]);
         let vanished = scope.spawn(move || run(vanishing.append(&lost)));
-        wire.wait_until_all_lost();
+        proxy.wait_until_all_lost();
         let began = Instant::now();
         let next = append(&id, vec![event("from another one")]);
-        assert_eq!(run(made.append(&next)).unwrap().added, 1);
+        assert_eq!(run(fixture.append(&next)).unwrap().added, 1);
         assert!(began.elapsed() < Duration::from_secs(10));
-        wire.cut_silent();
+        proxy.cut_silent();
         let back = vanished.join().expect("no panic").unwrap();
         assert_eq!((back.added, back.last.0), (1, 3), "it is done again");
     });
 }
 
 #[test]
-fn whoever_waits_for_a_lock_learns_who_holds_it() {
-    let Some(server) = Server::start() else {
+fn a_call_that_waits_for_a_lock_reports_its_holder() {
+    let Some(server) = PostgresServer::start() else {
         return;
     };
-    let said: Arc<Mutex<Vec<String>>> = Arc::default();
-    let heard = Arc::clone(&said);
+    let messages: Arc<Mutex<Vec<String>>> = Arc::default();
+    let heard = Arc::clone(&messages);
     let options = PostgresOptions {
         lock: Duration::from_millis(100),
         call: Duration::from_secs(4),
@@ -210,8 +216,12 @@ fn whoever_waits_for_a_lock_learns_who_holds_it() {
     for words in ["psql", "idle in transaction"] {
         assert!(why.to_string().contains(words), "{why}");
         assert!(
-            said.lock().unwrap().iter().any(|said| said.contains(words)),
-            "{said:?}"
+            messages
+                .lock()
+                .unwrap()
+                .iter()
+                .any(|messages| messages.contains(words)),
+            "{messages:?}"
         );
     }
     drop(holder);
@@ -220,7 +230,7 @@ fn whoever_waits_for_a_lock_learns_who_holds_it() {
 
 #[test]
 fn one_limit_holds_for_a_whole_call() {
-    let Some(server) = Server::start() else {
+    let Some(server) = PostgresServer::start() else {
         return;
     };
     let options = PostgresOptions {
@@ -252,7 +262,7 @@ fn one_limit_holds_for_a_whole_call() {
 
 #[test]
 fn a_server_that_stands_still_is_given_up_after_a_while() {
-    let Some(server) = Server::start() else {
+    let Some(server) = PostgresServer::start() else {
         return;
     };
     let options = PostgresOptions {

@@ -1,27 +1,29 @@
-//! What is sent to the server, and how often.
+//! The statements that are sent to the server, and how many.
 
-use super::wire::Wire;
+use daybook_domain::PageRequest;
+
+use super::proxy::BreakingProxy;
 use super::*;
 
-/// Statements of an append of so many events to a session that is there, from a file of an import.
+/// Statements of an append of so many events to an existing session, from a file of an import.
 fn statements_of(count: u64) -> Option<usize> {
-    let made = on_server()?;
-    let wire = Wire::to(&made.database);
-    let store = open(wire.address());
+    let fixture = on_server()?;
+    let proxy = BreakingProxy::to(&fixture.database);
+    let store = open(proxy.address());
     let id = session("7f78aa01");
     let tenant = Tenant::local();
     let import = run(store.begin_import(&tenant, "all", at(0))).unwrap();
     let there = |events: Vec<_>| {
         let events = events.into_iter();
-        let events = events.map(|event: daybook_domain::NewEvent| event.in_place("/home/ada/a"));
+        let events = events.map(|event: daybook_domain::NewEvent| event.with_place("/home/ada/a"));
         imported(&id, events.collect(), "/logs/1", import)
     };
     run(store.append(&there(vec![event("the first")]))).unwrap();
-    wire.heard();
+    proxy.traffic();
     let appended = run(store.append(&there(events("word", count)))).unwrap();
     assert_eq!(appended.added, count);
-    let mut statements = wire.heard().statements;
-    // Said now and then of all commits.
+    let mut statements = proxy.traffic().statements;
+    // Notifications, which are sent now and then for all commits.
     let is_its_own = |statement: &String| {
         !statement.starts_with("NOTIFY") && !statement.contains("DELETE FROM commits")
     };
@@ -40,8 +42,8 @@ fn no_statement_is_prepared_under_a_name() {
     let Some(database) = postgres::empty() else {
         return;
     };
-    let wire = Wire::to(&database);
-    let store = open(wire.address());
+    let proxy = BreakingProxy::to(&database);
+    let store = open(proxy.address());
     let id = session("7f78aa01");
     run(async {
         store.append(&append(&id, events("word", 3))).await.unwrap();
@@ -50,11 +52,17 @@ fn no_statement_is_prepared_under_a_name() {
         let append = imported(&id, events("more", 3), "/logs/1", import);
         store.append(&append).await.unwrap();
         store.undo_import(&tenant, import, at(1)).await.unwrap();
-        store.sessions(&tenant, 10).await.unwrap();
+        store
+            .sessions(&tenant, PageRequest::first(10))
+            .await
+            .unwrap();
         store.find_sessions(&tenant, "7f").await.unwrap();
-        store.sources(&tenant).await.unwrap();
+        store
+            .sources(&tenant, PageRequest::first(1000))
+            .await
+            .unwrap();
     });
-    let heard = wire.heard();
-    assert!(heard.statements.len() > 30, "{heard:#?}");
-    assert_eq!(heard.names, Vec::<String>::new());
+    let traffic = proxy.traffic();
+    assert!(traffic.statements.len() > 30, "{traffic:#?}");
+    assert_eq!(traffic.names, Vec::<String>::new());
 }

@@ -1,7 +1,7 @@
-//! Vectors that are kept while others index their documents anew, take them out, or choose another model.
+//! Storing vectors while other callers index their documents again, delete them, or choose another model.
 
-use daybook_domain::index::{Embedded, Filter};
-use daybook_domain::seams::{ExtractionStore, Index};
+use daybook_domain::index::{DocumentVectors, SearchFilter};
+use daybook_domain::seams::{IndexWriter, ObservationStore, VectorStore};
 use daybook_domain::{EventSeq, StoreError};
 use futures_util::future::join;
 
@@ -11,21 +11,22 @@ const MODELS: [&str; 2] = ["ada/small@1", "ada/large@1"];
 const EVENTS: u64 = 20;
 const ROUNDS: u64 = 25;
 
-/// Gives vectors of a model to all that waits.
+/// Stores vectors of a model for all documents that wait for them.
 async fn embed(store: &PostgresStore, model: &str) -> Result<(), StoreError> {
     let tenant = Tenant::local();
     let waiting = store.unembedded(&tenant, 100).await?.into_iter();
-    let vectors = waiting.map(|one| Embedded {
+    let vectors = waiting.map(|one| DocumentVectors {
         doc: one.doc,
+        digest: one.digest(),
         vectors: vec![1],
         signs: vec![7],
         tokens: tokens(&one.text),
     });
-    let vectors: Vec<Embedded> = vectors.collect();
+    let vectors: Vec<DocumentVectors> = vectors.collect();
     store.put_vectors(&tenant, model, &vectors).await
 }
 
-/// Indexes events anew, and lets an observation come and go.
+/// Indexes events again, and adds and retracts an observation.
 async fn disturb(store: &PostgresStore, round: u64) -> Result<(), StoreError> {
     let (id, ada) = (session("5e550001"), user_scope("ada"));
     let some = (1..=EVENTS).filter(|n| n % 3 == round % 3);
@@ -40,12 +41,12 @@ async fn disturb(store: &PostgresStore, round: u64) -> Result<(), StoreError> {
 
 #[test]
 fn vectors_are_kept_of_nothing_that_is_gone_however_calls_meet() {
-    let Some(made) = on_server() else { return };
-    let other_machine = open(&made.database.address());
+    let Some(fixture) = on_server() else { return };
+    let other_machine = open(&fixture.database.address());
     run(async {
         let tenant = Tenant::local();
         let id = session("5e550001");
-        let appended = made.append(&append(&id, events("word", EVENTS))).await;
+        let appended = fixture.append(&append(&id, events("word", EVENTS))).await;
         appended.unwrap();
         let disturbing = async {
             for round in 0..ROUNDS {
@@ -55,8 +56,8 @@ fn vectors_are_kept_of_nothing_that_is_gone_however_calls_meet() {
         let embedding = async {
             for round in 0..2 * ROUNDS {
                 let model = MODELS[usize::from(round % 7 == 3)];
-                made.choose_model(&tenant, model).await.unwrap();
-                embed(&made, model).await.unwrap();
+                fixture.choose_model(&tenant, model).await.unwrap();
+                embed(&fixture, model).await.unwrap();
                 embed(&other_machine, model).await.unwrap();
             }
         };
@@ -65,12 +66,14 @@ fn vectors_are_kept_of_nothing_that_is_gone_however_calls_meet() {
             LEFT JOIN ix_docs USING (doc) LEFT JOIN ix_unembedded USING (doc)
             WHERE ix_docs.doc IS NULL OR ix_unembedded.doc IS NOT NULL
                 OR signs IS NULL OR vectors IS NULL";
-        assert_eq!(made.database.ask(stray), "0");
-        made.choose_model(&tenant, MODELS[0]).await.unwrap();
-        embed(&made, MODELS[0]).await.unwrap();
+        assert_eq!(fixture.database.ask(stray), "0");
+        fixture.choose_model(&tenant, MODELS[0]).await.unwrap();
+        embed(&fixture, MODELS[0]).await.unwrap();
         let asked = (MODELS[0], &[7][..]);
-        let near = made.nearest(&tenant, asked, &Filter::default(), 100).await;
+        let near = fixture
+            .nearest(&tenant, asked, &SearchFilter::default(), 100)
+            .await;
         assert_eq!(near.unwrap().len() as u64, EVENTS);
-        assert_eq!(made.unembedded(&tenant, 100).await.unwrap(), []);
+        assert_eq!(fixture.unembedded(&tenant, 100).await.unwrap(), []);
     });
 }

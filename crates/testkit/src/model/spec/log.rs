@@ -1,20 +1,20 @@
-//! Sessions, their events, the files that they came from and the imports that took them in.
+//! Sessions, their events, the files that they came from and the imports that added them.
 
 use std::collections::BTreeSet;
 
 use daybook_domain::eligibility::eligible;
 use daybook_domain::seams::Append;
-use daybook_domain::source::{Import, ImportNo, Source};
-use daybook_domain::{Event, EventSeq, JobKey, Mark, Origin, Session, SessionId, Timestamp};
+use daybook_domain::source::{ImportNo, ImportRun, TranscriptSource};
+use daybook_domain::{DueMark, Event, EventSeq, JobKey, Origin, Session, SessionId, Timestamp};
 
-use super::{Known, Logged, Pass, Spec, view};
+use super::{ExtractionPass, KnownSession, LoggedEvent, Spec, view};
 
 impl Spec {
-    pub(super) fn known(&self, id: &SessionId) -> Option<&Known> {
+    pub(super) fn known_session(&self, id: &SessionId) -> Option<&KnownSession> {
         self.sessions.iter().find(|known| &known.session.id == id)
     }
 
-    pub(super) fn log_of<'a>(&'a self, id: &'a SessionId) -> impl Iterator<Item = &'a Logged> {
+    pub(super) fn log_of<'a>(&'a self, id: &'a SessionId) -> impl Iterator<Item = &'a LoggedEvent> {
         self.log.iter().filter(move |logged| &logged.session == id)
     }
 
@@ -34,7 +34,7 @@ impl Spec {
     }
 
     pub(super) fn session(&self, id: &SessionId) -> Option<Session> {
-        let mut session = self.known(id)?.session.clone();
+        let mut session = self.known_session(id)?.session.clone();
         let dated = || {
             self.log_of(id)
                 .map(|l| l.event.at)
@@ -46,14 +46,14 @@ impl Spec {
         Some(session)
     }
 
-    /// Appends, and says how many events were added.
+    /// Appends events, and returns how many were new.
     pub fn append(&mut self, append: &Append) -> u64 {
         let id = &append.session.id;
         let before = self.session(id);
         let path = append.source.as_ref().map(|source| source.path.clone());
         if before.is_none() {
             let label = self.label(&id.host_id);
-            self.sessions.push(Known {
+            self.sessions.push(KnownSession {
                 session: Session {
                     id: id.clone(),
                     label,
@@ -80,7 +80,9 @@ impl Spec {
         {
             known.session.memory_off = append.session.memory_off;
         }
-        let own_file = self.known(id).is_some_and(|known| known.first_file == path);
+        let own_file = self
+            .known_session(id)
+            .is_some_and(|known| known.first_file == path);
         let added = self.add_events(append, own_file);
         if let Some(source) = &append.source {
             self.put_source(source, append.import.map(|import| import.0));
@@ -123,7 +125,7 @@ impl Spec {
                 sidechain: false,
                 place: new.place.clone(),
             };
-            self.log.push(Logged {
+            self.log.push(LoggedEvent {
                 session: id.clone(),
                 event,
                 new: new.clone(),
@@ -168,8 +170,8 @@ impl Spec {
             last
         };
         let mark = match append.urgent {
-            Some(priority) => Mark::at_once(after.events.0, append.now, priority),
-            None => Mark::activity(after.events.0, active, append.patience),
+            Some(priority) => DueMark::at_once(after.events.0, append.now, priority),
+            None => DueMark::activity(after.events.0, active, append.patience),
         };
         let newest = self.log.iter().rev().take(added.len());
         let turns = newest.filter(|logged| logged.event.origin == Origin::Human);
@@ -177,9 +179,9 @@ impl Spec {
         self.mark(&key, mark.with_turns(turns));
     }
 
-    /// Switches memory for a session, and says whether there is one.
+    /// Switches memory on or off for a session. False when there is no such session.
     pub fn switch(&mut self, id: &SessionId, on: bool) -> bool {
-        let of_id = |known: &&mut Known| &known.session.id == id;
+        let of_id = |known: &&mut KnownSession| &known.session.id == id;
         let Some(known) = self.sessions.iter_mut().find(of_id) else {
             return false;
         };
@@ -205,16 +207,16 @@ impl Spec {
         free.unwrap_or(host_id).to_owned()
     }
 
-    /// Replaces what is known of a file.
-    pub fn put_source(&mut self, source: &Source, import: Option<i64>) {
+    /// Replaces the record of a file.
+    pub fn put_source(&mut self, source: &TranscriptSource, import: Option<i64>) {
         let states = self.files.entry(source.path.clone()).or_default();
         states.push((import, Some(source.clone())));
     }
 
-    /// Begins an import, and says its number.
+    /// Begins an import, and returns its number.
     pub fn begin_import(&mut self, now: Timestamp) -> i64 {
         self.begun += 1;
-        self.imports.push(Import {
+        self.imports.push(ImportRun {
             no: ImportNo(self.begun),
             began_at: now,
             ended_at: None,
@@ -225,7 +227,7 @@ impl Spec {
         self.begun
     }
 
-    /// The imports that there are.
+    /// The numbers of all imports.
     #[must_use]
     pub fn imports(&self) -> Vec<i64> {
         self.imports.iter().map(|import| import.no.0).collect()
@@ -238,7 +240,7 @@ impl Spec {
         }
     }
 
-    /// Undoes an import: each stretch of events that it added, then the files.
+    /// Undoes an import: first each stretch of events that it added, then the files.
     pub fn undo_import(&mut self, no: i64, now: Timestamp) {
         for id in view::sessions() {
             let own = self.log_of(&id).filter(|logged| logged.import == Some(no));
@@ -280,7 +282,7 @@ impl Spec {
 
     pub(super) fn take_out(&mut self, id: &SessionId, gone: &BTreeSet<u64>, now: Timestamp) {
         let mut concerned = BTreeSet::new();
-        let touches = |pass: &Pass| {
+        let touches = |pass: &ExtractionPass| {
             let window = pass.record.from.0..=pass.record.to.0;
             &pass.record.session == id && gone.iter().any(|seq| window.contains(seq))
         };
@@ -290,7 +292,7 @@ impl Spec {
         self.passes.retain(|pass| !touches(pass));
         self.log
             .retain(|l| &l.session != id || !gone.contains(&l.event.seq.0));
-        concerned.extend(self.cut(id, gone));
+        concerned.extend(self.remove_events(id, gone));
         let key = JobKey::Extract(id.clone());
         let (last, _) = self.end_of(id);
         if last == 0 {

@@ -1,16 +1,16 @@
-//! What a store should have become: lists that are searched from the front.
+//! The expected content of a store, as lists that are searched from the front.
 
-mod beliefs;
-mod embedded;
+mod expected_view;
+mod jobs;
 mod log;
-mod seen;
-mod work;
+mod observations;
+mod vectors;
 
 use std::collections::BTreeMap;
 
 use daybook_domain::claim::Rounds;
-use daybook_domain::index::{Document, FileEntry, Filter, Found};
-use daybook_domain::source::{Import, Source};
+use daybook_domain::index::{DocumentKind, FileEntry, IndexedDocument, SearchFilter};
+use daybook_domain::source::{ImportRun, TranscriptSource};
 use daybook_domain::{
     Event, EventSeq, Evidence, ExtractionRecord, Gap, Job, JobKind, NewEvent, Observation, Project,
     Scope, Session, SessionId, Tally, Tenant, Timestamp,
@@ -22,13 +22,13 @@ use crate::fixtures::project_scope;
 /// A store as it should be.
 #[derive(Debug, Default)]
 pub struct Spec {
-    sessions: Vec<Known>,
-    log: Vec<Logged>,
-    /// What each file was known as over time, the present last, each with the import that said so.
+    sessions: Vec<KnownSession>,
+    log: Vec<LoggedEvent>,
+    /// Each file's records over time, the present one last, each with the import that wrote it.
     files: BTreeMap<String, Vec<FileState>>,
-    imports: Vec<Import>,
+    imports: Vec<ImportRun>,
     begun: i64,
-    /// Sessions that an import brought in.
+    /// Sessions that an import created.
     born: Vec<(i64, SessionId)>,
     roots: BTreeMap<String, Project>,
     projects: BTreeMap<String, Project>,
@@ -37,26 +37,26 @@ pub struct Spec {
     rounds: BTreeMap<JobKind, Rounds>,
     tallies: Vec<Tally>,
     revisions: BTreeMap<Scope, u64>,
-    passes: Vec<Pass>,
-    pieces: Vec<Piece>,
-    taken_back: Vec<TakenBack>,
+    passes: Vec<ExtractionPass>,
+    pieces: Vec<SupportingEvidence>,
+    retractions: Vec<Retraction>,
     entries: Vec<(Scope, String, Timestamp, FileEntry)>,
     model: Option<String>,
-    /// What has vectors, each with the words that they are of.
+    /// The documents with vectors, each with the text that they were made from.
     embedded: Vec<(String, String)>,
 }
 
-/// What a file was known as, and the import that said so.
-type FileState = (Option<i64>, Option<Source>);
+/// The import that wrote a file's record, and the record.
+type FileState = (Option<i64>, Option<TranscriptSource>);
 
 #[derive(Debug)]
-struct Known {
+struct KnownSession {
     session: Session,
     first_file: Option<String>,
 }
 
 #[derive(Debug)]
-struct Logged {
+struct LoggedEvent {
     session: SessionId,
     event: Event,
     new: NewEvent,
@@ -64,15 +64,15 @@ struct Logged {
 }
 
 #[derive(Debug)]
-struct Pass {
+struct ExtractionPass {
     record: ExtractionRecord,
     generation: u32,
     live: bool,
 }
 
-/// One piece of evidence, with the observation that it was brought for.
+/// One piece of evidence, with the observation that it supports.
 #[derive(Debug, Clone)]
-struct Piece {
+struct SupportingEvidence {
     observation: Observation,
     evidence: Evidence,
     generation: Option<u32>,
@@ -80,14 +80,14 @@ struct Piece {
 }
 
 #[derive(Debug, Clone)]
-struct TakenBack {
+struct Retraction {
     observation: Observation,
     session: SessionId,
     seq: EventSeq,
     root: Option<String>,
 }
 
-/// Events of a piece of evidence; position 0 stands for none.
+/// The events of a piece of evidence, or position 0 where it has none.
 fn positions(evidence: &Evidence) -> Vec<EventSeq> {
     match evidence.events.as_slice() {
         [] => vec![EventSeq(0)],
@@ -95,8 +95,8 @@ fn positions(evidence: &Evidence) -> Vec<EventSeq> {
     }
 }
 
-/// The observation that pieces of evidence make: the earliest lends its words.
-fn merged(mut pieces: Vec<&Piece>) -> Observation {
+/// Merges pieces of evidence into one observation, with the text of the earliest piece.
+fn merge_evidence(mut pieces: Vec<&SupportingEvidence>) -> Observation {
     pieces.sort_by_key(|piece| {
         let evidence = &piece.evidence;
         (
@@ -123,7 +123,7 @@ fn merged(mut pieces: Vec<&Piece>) -> Observation {
     }
 }
 
-fn admits(filter: &Filter, document: &Document) -> bool {
+fn admits(filter: &SearchFilter, document: &IndexedDocument) -> bool {
     let scope = filter.scopes.as_ref().is_none_or(|scopes| {
         document
             .scope
@@ -131,8 +131,10 @@ fn admits(filter: &Filter, document: &Document) -> bool {
             .is_some_and(|scope| scopes.contains(scope))
     });
     let origin = match &document.what {
-        Found::Event { origin } => filter.origins.is_empty() || filter.origins.contains(origin),
-        Found::Entry { .. } | Found::Observation { .. } => true,
+        DocumentKind::Event { origin } => {
+            filter.origins.is_empty() || filter.origins.contains(origin)
+        }
+        DocumentKind::Entry { .. } | DocumentKind::Observation { .. } => true,
     };
     scope
         && origin

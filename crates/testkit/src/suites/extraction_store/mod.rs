@@ -1,28 +1,33 @@
-//! What a store of extraction results promises.
+//! The promises of a store of extraction results.
 #![allow(missing_docs, reason = "each name is the sentence that it tests")]
 
 mod accounts;
-mod observed;
+mod evidence;
+mod quarantined;
 mod redo;
 mod staged;
 
+use daybook_domain::page::read_all;
 use daybook_domain::seams::{ScopeState, Store};
 use daybook_domain::{
-    Claimed, Digest, EntityChange, EntityWrite, EventSeq, Extraction, FinishOutcome, JobKey,
-    JobKind, Observation, Scope, SessionId, Staged, StoreError, Tenant, Timestamp, Yield,
+    ClaimedJob, Digest, EntityChange, EntityWrite, EventSeq, Extraction, ExtractionRecord,
+    FallbackFor, FinishOutcome, JobKey, JobKind, Observation, ObservationId, ObservationKind,
+    PageRequest, Provenance, Scope, ScopeKind, SessionId, StagedEntityWrite, StoreError, Tenant,
+    Timestamp, Yield,
 };
 
 pub use accounts::*;
-pub use observed::*;
+pub use evidence::*;
+pub use quarantined::*;
 pub use redo::*;
 pub use staged::*;
 
 use crate::fixtures::*;
 
-/// When these tests work: after everything has rested.
+/// The time at which these tests claim jobs: after every session has rested.
 const LATER: Timestamp = Timestamp(DAWN.0 + 9_000_000);
 
-/// A session of ten events, said a second apart.
+/// A session of ten events, one second apart.
 async fn ten_events(store: &dyn Store, host_id: &str) -> SessionId {
     let id = session(host_id);
     store
@@ -32,7 +37,7 @@ async fn ten_events(store: &dyn Store, host_id: &str) -> SessionId {
     id
 }
 
-async fn claim(store: &dyn Store, id: &SessionId) -> Claimed {
+async fn claim(store: &dyn Store, id: &SessionId) -> ClaimedJob {
     let claims = store
         .claim(claim_of(JobKind::Extract, LATER, 10))
         .await
@@ -44,7 +49,7 @@ async fn claim(store: &dyn Store, id: &SessionId) -> Claimed {
     found.expect("the session is due")
 }
 
-async fn finish(store: &dyn Store, claimed: &Claimed, extraction: &Extraction) -> FinishOutcome {
+async fn finish(store: &dyn Store, claimed: &ClaimedJob, extraction: &Extraction) -> FinishOutcome {
     let ended = store
         .finish_extraction(&claimed.token, extraction, LATER)
         .await;
@@ -62,23 +67,29 @@ async fn extract(
     finish(store, &claimed, &extraction(id, window, observations)).await
 }
 
-async fn held(store: &dyn Store, scope: &Scope) -> Vec<Observation> {
+async fn observations_in(store: &dyn Store, scope: &Scope) -> Vec<Observation> {
     store.observations(scope).await.unwrap()
 }
 
 async fn state(store: &dyn Store, scope: &Scope) -> (u64, u64) {
-    let states = store.scopes(&scope.tenant).await.unwrap();
+    let states = read_all(|page| store.scopes(&scope.tenant, page))
+        .await
+        .unwrap();
     let found = states
         .into_iter()
         .find(|state: &ScopeState| &state.scope == scope);
     found.map_or((0, 0), |state| (state.revision, state.observations))
 }
 
-async fn windows(store: &dyn Store, project: Option<&str>) -> Vec<(String, u64, u64)> {
-    let records = store.extractions(&Tenant::local(), project).await.unwrap();
-    let window =
-        |r: &daybook_domain::ExtractionRecord| (r.session.host_id.clone(), r.from.0, r.to.0);
+/// The windows of extractions, each with its session's name.
+fn windows_of(records: &[ExtractionRecord]) -> Vec<(String, u64, u64)> {
+    let window = |r: &ExtractionRecord| (r.session.host_id.clone(), r.from.0, r.to.0);
     records.iter().map(window).collect()
+}
+
+async fn windows(store: &dyn Store) -> Vec<(String, u64, u64)> {
+    let records = extractions_of_all(store, &Tenant::local()).await;
+    windows_of(&records.unwrap())
 }
 
 pub async fn what_was_extracted_holds_and_raises_its_scope(store: &dyn Store) {
@@ -88,7 +99,7 @@ pub async fn what_was_extracted_holds_and_raises_its_scope(store: &dyn Store) {
     said.subject = Some("indentation".to_owned());
     let ended = extract(store, &id, (1, 6), vec![said.clone()]).await;
     assert_eq!(ended, FinishOutcome::StillDue);
-    assert_eq!(held(store, &scope).await, [said]);
+    assert_eq!(observations_in(store, &scope).await, [said]);
     assert_eq!(state(store, &scope).await, (1, 1));
     let job = store
         .job(&JobKey::Consolidate(scope))
@@ -106,7 +117,7 @@ pub async fn what_was_extracted_holds_and_raises_its_scope(store: &dyn Store) {
         extract(store, &id, (7, 10), Vec::new()).await,
         FinishOutcome::Complete
     );
-    assert_eq!(windows(store, None).await.len(), 2);
+    assert_eq!(windows(store).await.len(), 2);
 }
 
 pub async fn a_lost_lease_stores_nothing(store: &dyn Store) {
@@ -120,14 +131,14 @@ pub async fn a_lost_lease_stores_nothing(store: &dyn Store) {
         finish(store, &stale, &whole).await,
         FinishOutcome::LeaseLost
     );
-    assert!(held(store, &said.scope).await.is_empty());
-    assert!(windows(store, None).await.is_empty());
+    assert!(observations_in(store, &said.scope).await.is_empty());
+    assert!(windows(store).await.is_empty());
     assert_eq!(finish(store, &fresh, &whole).await, FinishOutcome::Complete);
     assert_eq!(
         finish(store, &fresh, &whole).await,
         FinishOutcome::LeaseLost
     );
-    assert_eq!(held(store, &said.scope).await.len(), 1);
+    assert_eq!(observations_in(store, &said.scope).await.len(), 1);
 }
 
 pub async fn a_lease_for_another_session_is_refused(store: &dyn Store) {
@@ -166,6 +177,23 @@ pub async fn an_observation_without_evidence_is_refused(store: &dyn Store) {
     assert!(job.is_held_by(&claimed.token, LATER));
 }
 
+pub async fn extractions_of_a_session_are_listed_alone(store: &dyn Store) {
+    let one = ten_events(store, "7f78aa01").await;
+    let _ = extract(store, &one, (1, 5), Vec::new()).await;
+    let _ = extract(store, &one, (6, 10), Vec::new()).await;
+    let other = ten_events(store, "7f78bb02").await;
+    let _ = extract(store, &other, (1, 10), Vec::new()).await;
+    let records = store.extractions_of(&one).await.unwrap();
+    let windows: Vec<(u64, u64)> = records.iter().map(|it| (it.from.0, it.to.0)).collect();
+    assert_eq!(windows, [(1, 5), (6, 10)]);
+    assert!(records.iter().all(|record| record.session == one));
+    let theirs = SessionId {
+        tenant: Tenant("theirs".to_owned()),
+        ..one
+    };
+    assert!(store.extractions_of(&theirs).await.unwrap().is_empty());
+}
+
 pub async fn nothing_is_recorded_as_nothing(store: &dyn Store) {
     let id = ten_events(store, "7f78aa01").await;
     let said = observation(&user_scope("ada"), "use tabs", vec![evidence(&id, &[2])]);
@@ -173,7 +201,7 @@ pub async fn nothing_is_recorded_as_nothing(store: &dyn Store) {
     let claimed = claim(store, &id).await;
     let ended = finish(store, &claimed, &nothing(&id, (6, 10))).await;
     assert_eq!(ended, FinishOutcome::Complete);
-    let records = store.extractions(&Tenant::local(), None).await.unwrap();
+    let records = extractions_of_all(store, &Tenant::local()).await.unwrap();
     let digests: Vec<bool> = records
         .iter()
         .map(|record| record.digest.is_some())
@@ -184,6 +212,6 @@ pub async fn nothing_is_recorded_as_nothing(store: &dyn Store) {
         (EventSeq(6), EventSeq(10))
     );
     assert_eq!((records[1].label.as_str(), records[1].at), ("7f78", LATER));
-    assert_eq!(records[1].extractor, "test/1");
-    assert_eq!(held(store, &said.scope).await, [said]);
+    assert_eq!(records[1].provenance, Provenance::of("test/1"));
+    assert_eq!(observations_in(store, &said.scope).await, [said]);
 }

@@ -1,4 +1,4 @@
-//! Sessions that are extracted anew.
+//! Redos: sessions that are extracted anew.
 
 use super::*;
 
@@ -13,17 +13,17 @@ pub async fn a_redo_shows_nothing_until_it_has_caught_up(store: &dyn Store) {
         .redo(&JobKey::Extract(id.clone()), LATER)
         .await
         .unwrap();
-    let before = (held(store, &scope).await, windows(store, None).await);
+    let before = (observations_in(store, &scope).await, windows(store).await);
     let _ = extract(store, &id, (1, 5), vec![both.clone(), new.clone()]).await;
     assert_eq!(
-        (held(store, &scope).await, windows(store, None).await),
+        (observations_in(store, &scope).await, windows(store).await),
         before
     );
     assert_eq!(state(store, &scope).await, (1, 2));
     let ended = extract(store, &id, (6, 10), Vec::new()).await;
     assert_eq!(ended, FinishOutcome::Complete);
-    assert_eq!(held(store, &scope).await, [both, new]);
-    assert_eq!(windows(store, None).await.len(), 2);
+    assert_eq!(observations_in(store, &scope).await, [both, new]);
+    assert_eq!(windows(store).await.len(), 2);
     assert_eq!(state(store, &scope).await, (2, 2));
 }
 
@@ -39,8 +39,8 @@ pub async fn a_redo_that_ends_without_results_still_replaces_the_old(store: &dyn
     let claimed = claim(store, &id).await;
     let ended = store.finish(&claimed.token, 10, LATER).await.unwrap();
     assert_eq!(ended, FinishOutcome::Complete);
-    assert!(held(store, &scope).await.is_empty());
-    assert!(windows(store, None).await.is_empty());
+    assert!(observations_in(store, &scope).await.is_empty());
+    assert!(windows(store).await.is_empty());
     assert_eq!(state(store, &scope).await, (2, 0));
 }
 
@@ -58,7 +58,7 @@ pub async fn a_redo_that_is_overtaken_leaves_nothing_behind(store: &dyn Store) {
         .redo(&JobKey::Extract(id.clone()), LATER)
         .await
         .unwrap();
-    assert_eq!(held(store, &scope).await, [said("first")]);
+    assert_eq!(observations_in(store, &scope).await, [said("first")]);
     let _ = extract(store, &id, (1, 10), vec![said("third")]).await;
-    assert_eq!(held(store, &scope).await, [said("third")]);
+    assert_eq!(observations_in(store, &scope).await, [said("third")]);
 }

@@ -1,15 +1,18 @@
-//! What an index promises.
+//! The promises of an index.
 #![allow(missing_docs, reason = "each name is the sentence that it tests")]
 
 mod outlines;
 mod vectors;
 
-use daybook_domain::index::{Document, FileEntry, Filter, Found, Layer, Step, TermStats};
+use daybook_domain::index::{
+    CandidateQuery, DocumentKind, FileEntry, IndexedDocument, MemoryLayer, SearchFilter, TermStats,
+};
 use daybook_domain::seams::Store;
 use daybook_domain::{
-    EventSeq, NewEvent, Observation, ObservationId, ObservationKind, Origin, Scope, SessionId,
-    Tenant,
+    EventSeq, NewEvent, Observation, ObservationId, ObservationKind, Origin, PageRequest, Scope,
+    SessionId, Tenant,
 };
+use strum::VariantArray;
 
 pub use self::outlines::{
     an_outline_follows_the_time_of_what_it_shows, documents_are_opened_by_their_own_tenant_only,
@@ -22,18 +25,19 @@ pub use self::vectors::{
     scopes_layers_and_origins_narrow_what_is_nearest,
     the_nearest_come_first_and_of_equals_the_newest, the_newest_wait_first_for_vectors,
     vectors_are_kept_once_and_of_what_is_there, vectors_are_of_one_model,
-    what_is_gone_is_no_longer_near, what_is_indexed_anew_waits_for_vectors_again,
+    vectors_of_earlier_words_are_not_kept, what_is_gone_is_no_longer_near,
+    what_is_indexed_anew_waits_for_vectors_again,
 };
 use crate::fixtures::*;
 
-fn step(words: &str, limit: usize) -> Step {
-    Step {
+fn step(words: &str, limit: usize) -> CandidateQuery {
+    CandidateQuery {
         all_of: words.split(' ').map(str::to_owned).collect(),
         limit,
     }
 }
 
-async fn found(store: &dyn Store, words: &str, filter: &Filter) -> Vec<String> {
+async fn search_texts(store: &dyn Store, words: &str, filter: &SearchFilter) -> Vec<String> {
     let steps = [step(words, 100)];
     let documents = candidates(store, &Tenant::local(), &steps, filter)
         .await
@@ -45,10 +49,10 @@ async fn found(store: &dyn Store, words: &str, filter: &Filter) -> Vec<String> {
 }
 
 async fn all(store: &dyn Store, words: &str) -> Vec<String> {
-    found(store, words, &Filter::default()).await
+    search_texts(store, words, &SearchFilter::default()).await
 }
 
-async fn said(store: &dyn Store, host_id: &str, events: Vec<NewEvent>) -> SessionId {
+async fn append_session(store: &dyn Store, host_id: &str, events: Vec<NewEvent>) -> SessionId {
     let id = session(host_id);
     store.append(&append(&id, events)).await.unwrap();
     id
@@ -72,7 +76,7 @@ async fn file(store: &dyn Store, scope: &Scope, name: &str, entries: &[FileEntry
         .unwrap();
 }
 
-fn noted(scope: &Scope, id: &SessionId, text: &str) -> Observation {
+fn observation_of(scope: &Scope, id: &SessionId, text: &str) -> Observation {
     observation(scope, text, vec![evidence(id, &[1])])
 }
 
@@ -84,9 +88,9 @@ async fn stats(store: &dyn Store, words: &[&str]) -> (u64, Vec<u64>) {
 
 pub async fn an_appended_event_is_found_at_once(store: &dyn Store) {
     let words = event("Run the tests")
-        .on_line(7)
-        .in_place("/home/ada/engine");
-    let id = said(store, "7f78aa01", vec![event("hello"), words]).await;
+        .with_line(7)
+        .with_place("/home/ada/engine");
+    let id = append_session(store, "7f78aa01", vec![event("hello"), words]).await;
     store
         .assign_root(
             &Tenant::local(),
@@ -97,11 +101,11 @@ pub async fn an_appended_event_is_found_at_once(store: &dyn Store) {
         .await
         .unwrap();
     let steps = [step("tests", 10)];
-    let documents = candidates(store, &Tenant::local(), &steps, &Filter::default())
+    let documents = candidates(store, &Tenant::local(), &steps, &SearchFilter::default())
         .await
         .unwrap();
-    let expected = Document {
-        what: Found::Event {
+    let expected = IndexedDocument {
+        what: DocumentKind::Event {
             origin: Origin::Human,
         },
         scope: Some(project_scope("engine")),
@@ -117,27 +121,27 @@ pub async fn an_appended_event_is_found_at_once(store: &dyn Store) {
 
 pub async fn all_words_of_a_step_must_occur(store: &dyn Store) {
     let texts = ["red green", "green blue", "red blue green"].map(event);
-    said(store, "7f78aa01", texts.to_vec()).await;
+    append_session(store, "7f78aa01", texts.to_vec()).await;
     assert_eq!(
         all(store, "red green").await,
         ["red blue green", "red green"]
     );
     assert_eq!(all(store, "red blue").await, ["red blue green"]);
     assert_eq!(all(store, "blu").await, [""; 0]);
-    let none = [Step {
+    let none = [CandidateQuery {
         all_of: Vec::new(),
         limit: 5,
     }];
-    let nothing = candidates(store, &Tenant::local(), &none, &Filter::default())
+    let nothing = candidates(store, &Tenant::local(), &none, &SearchFilter::default())
         .await
         .unwrap();
     assert!(nothing.is_empty());
 }
 
 pub async fn the_newest_come_first_and_the_limit_holds(store: &dyn Store) {
-    said(store, "a000", events("word", 3)).await;
-    let later = said(store, "b000", vec![event("word b")]).await;
-    said(store, "a000", vec![event("word a")]).await;
+    append_session(store, "a000", events("word", 3)).await;
+    let later = append_session(store, "b000", vec![event("word b")]).await;
+    append_session(store, "a000", vec![event("word a")]).await;
     file(
         store,
         &user_scope("ada"),
@@ -146,7 +150,10 @@ pub async fn the_newest_come_first_and_the_limit_holds(store: &dyn Store) {
     )
     .await;
     store
-        .observe(&[noted(&user_scope("ada"), &later, "word noted")], at(9))
+        .observe(
+            &[observation_of(&user_scope("ada"), &later, "word noted")],
+            at(9),
+        )
         .await
         .unwrap();
     let order = [
@@ -161,7 +168,7 @@ pub async fn the_newest_come_first_and_the_limit_holds(store: &dyn Store) {
     ];
     assert_eq!(all(store, "word").await, order);
     let steps = [step("word", 4)];
-    let few = candidates(store, &Tenant::local(), &steps, &Filter::default())
+    let few = candidates(store, &Tenant::local(), &steps, &SearchFilter::default())
         .await
         .unwrap();
     assert_eq!(
@@ -174,12 +181,12 @@ pub async fn a_limit_takes_the_newest_whoever_said_them(store: &dyn Store) {
     let mut texts = ["word 1", "word 2", "word 3", "word 4"].map(event);
     texts[1].origin = Origin::ToolResult;
     texts[3].origin = Origin::ToolResult;
-    said(store, "7f78aa01", texts.to_vec()).await;
+    append_session(store, "7f78aa01", texts.to_vec()).await;
     let documents = candidates(
         store,
         &Tenant::local(),
         &[step("word", 2)],
-        &Filter::default(),
+        &SearchFilter::default(),
     )
     .await
     .unwrap();
@@ -189,9 +196,9 @@ pub async fn a_limit_takes_the_newest_whoever_said_them(store: &dyn Store) {
 
 pub async fn steps_are_taken_in_turn_and_nothing_comes_twice(store: &dyn Store) {
     let texts = ["red green", "green", "red", "green red blue"].map(event);
-    said(store, "7f78aa01", texts.to_vec()).await;
+    append_session(store, "7f78aa01", texts.to_vec()).await;
     let steps = [step("red green", 10), step("red", 2), step("green", 10)];
-    let documents = candidates(store, &Tenant::local(), &steps, &Filter::default())
+    let documents = candidates(store, &Tenant::local(), &steps, &SearchFilter::default())
         .await
         .unwrap();
     let texts: Vec<&str> = documents
@@ -203,7 +210,7 @@ pub async fn steps_are_taken_in_turn_and_nothing_comes_twice(store: &dyn Store) 
 
 pub async fn frequencies_count_documents(store: &dyn Store) {
     assert_eq!(stats(store, &["red"]).await, (0, vec![0]));
-    let id = said(
+    let id = append_session(
         store,
         "7f78aa01",
         ["red red green", "green", "blue"].map(event).to_vec(),
@@ -211,7 +218,10 @@ pub async fn frequencies_count_documents(store: &dyn Store) {
     .await;
     file(store, &user_scope("ada"), "MEMORY.md", &[entry(1, "red")]).await;
     store
-        .observe(&[noted(&user_scope("ada"), &id, "green blue")], at(1))
+        .observe(
+            &[observation_of(&user_scope("ada"), &id, "green blue")],
+            at(1),
+        )
         .await
         .unwrap();
     let counted = stats(store, &["red", "none", "green", "blue", "red"]).await;
@@ -226,10 +236,10 @@ pub async fn frequencies_follow_what_is_withdrawn(store: &dyn Store) {
     let id = session("7f78aa01");
     let from_file = imported(&id, vec![event("red one"), event("red two")], "/logs/a", no);
     store.append(&from_file).await.unwrap();
-    said(store, "7f78aa01", vec![event("red three")]).await;
+    append_session(store, "7f78aa01", vec![event("red three")]).await;
     let scope = user_scope("ada");
-    let kept = noted(&scope, &session("elsewhere"), "red noted");
-    let withdrawn = noted(&scope, &session("elsewhere"), "red withdrawn");
+    let kept = observation_of(&scope, &session("elsewhere"), "red noted");
+    let withdrawn = observation_of(&scope, &session("elsewhere"), "red withdrawn");
     store
         .observe(&[kept, withdrawn.clone()], at(1))
         .await
@@ -254,7 +264,7 @@ pub async fn frequencies_follow_what_is_withdrawn(store: &dyn Store) {
 
 /// One document of each layer, all with the word `word`.
 async fn one_of_each(store: &dyn Store) -> SessionId {
-    let id = said(store, "7f78aa01", vec![event("word event")]).await;
+    let id = append_session(store, "7f78aa01", vec![event("word event")]).await;
     file(
         store,
         &user_scope("ada"),
@@ -262,41 +272,41 @@ async fn one_of_each(store: &dyn Store) -> SessionId {
         &[entry(3, "word entry")],
     )
     .await;
-    let noted = noted(&user_scope("ada"), &id, "word observed");
+    let noted = observation_of(&user_scope("ada"), &id, "word observed");
     store.observe(&[noted], at(9)).await.unwrap();
     id
 }
 
 pub async fn layers_narrow_a_search(store: &dyn Store) {
     one_of_each(store).await;
-    let only = async |layers: &[Layer]| {
-        let filter = Filter {
+    let only = async |layers: &[MemoryLayer]| {
+        let filter = SearchFilter {
             layers: layers.to_vec(),
-            ..Filter::default()
+            ..SearchFilter::default()
         };
-        found(store, "word", &filter).await
+        search_texts(store, "word", &filter).await
     };
-    assert_eq!(only(&[Layer::Event]).await, ["word event"]);
-    assert_eq!(only(&[Layer::Observation]).await, ["word observed"]);
-    assert_eq!(only(&[Layer::Entry]).await, ["word entry"]);
+    assert_eq!(only(&[MemoryLayer::Event]).await, ["word event"]);
+    assert_eq!(only(&[MemoryLayer::Observation]).await, ["word observed"]);
+    assert_eq!(only(&[MemoryLayer::Entry]).await, ["word entry"]);
     assert_eq!(
-        only(&[Layer::Event, Layer::Entry]).await,
+        only(&[MemoryLayer::Event, MemoryLayer::Entry]).await,
         ["word entry", "word event"]
     );
-    assert_eq!(only(&Layer::ALL).await.len(), 3);
+    assert_eq!(only(MemoryLayer::VARIANTS).await.len(), 3);
 }
 
 pub async fn origins_narrow_events_only(store: &dyn Store) {
     one_of_each(store).await;
-    let reply = event("word reply").said_by(Origin::Assistant);
-    let call = event("word call").said_by(Origin::ToolCall);
-    said(store, "8000", vec![reply, call]).await;
+    let reply = event("word reply").with_origin(Origin::Assistant);
+    let call = event("word call").with_origin(Origin::ToolCall);
+    append_session(store, "8000", vec![reply, call]).await;
     let only = async |origins: &[Origin]| {
-        let filter = Filter {
+        let filter = SearchFilter {
             origins: origins.to_vec(),
-            ..Filter::default()
+            ..SearchFilter::default()
         };
-        found(store, "word", &filter).await
+        search_texts(store, "word", &filter).await
     };
     let digested = ["word entry", "word observed"];
     assert_eq!(only(&[Origin::Human]).await[2..], ["word event"]);
@@ -309,10 +319,10 @@ pub async fn origins_narrow_events_only(store: &dyn Store) {
 pub async fn scopes_narrow_every_layer(store: &dyn Store) {
     let id = one_of_each(store).await;
     let engine = project_scope("engine");
-    said(
+    append_session(
         store,
         "8000",
-        vec![event("word there").in_place("/home/ada/engine")],
+        vec![event("word there").with_place("/home/ada/engine")],
     )
     .await;
     store
@@ -326,15 +336,18 @@ pub async fn scopes_narrow_every_layer(store: &dyn Store) {
         .unwrap();
     file(store, &engine, "MEMORY.md", &[entry(1, "word of engine")]).await;
     store
-        .observe(&[noted(&engine, &id, "word seen in engine")], at(2))
+        .observe(
+            &[observation_of(&engine, &id, "word seen in engine")],
+            at(2),
+        )
         .await
         .unwrap();
     let only = async |scopes: &[Scope]| {
-        let filter = Filter {
+        let filter = SearchFilter {
             scopes: Some(scopes.to_vec()),
-            ..Filter::default()
+            ..SearchFilter::default()
         };
-        found(store, "word", &filter).await
+        search_texts(store, "word", &filter).await
     };
     let ada = user_scope("ada");
     let of_engine = ["word of engine", "word seen in engine", "word there"];
@@ -349,18 +362,18 @@ pub async fn scopes_narrow_every_layer(store: &dyn Store) {
 }
 
 pub async fn an_event_follows_its_root_to_another_project(store: &dyn Store) {
-    said(
+    append_session(
         store,
         "8000",
-        vec![event("word there").in_place("/home/ada/engine")],
+        vec![event("word there").with_place("/home/ada/engine")],
     )
     .await;
     let only = async |key: &str| {
-        let filter = Filter {
+        let filter = SearchFilter {
             scopes: Some(vec![project_scope(key)]),
-            ..Filter::default()
+            ..SearchFilter::default()
         };
-        found(store, "word", &filter).await
+        search_texts(store, "word", &filter).await
     };
     store
         .assign_root(
@@ -410,18 +423,18 @@ pub async fn tenants_are_searched_apart(store: &dyn Store) {
     assert_eq!(all(store, "word").await.len(), 3);
     assert_eq!(stats(store, &["word", "theirs"]).await, (3, vec![3, 0]));
     let steps = [step("word", 10)];
-    let documents = candidates(store, &other, &steps, &Filter::default())
+    let documents = candidates(store, &other, &steps, &SearchFilter::default())
         .await
         .unwrap();
     assert_eq!(documents.len(), 2);
-    let narrowed = Filter {
+    let narrowed = SearchFilter {
         scopes: Some(vec![scope]),
-        ..Filter::default()
+        ..SearchFilter::default()
     };
-    assert_eq!(found(store, "word", &narrowed).await, [""; 0]);
+    assert_eq!(search_texts(store, "word", &narrowed).await, [""; 0]);
     let nobody = Tenant("nobody".to_owned());
     assert!(
-        candidates(store, &nobody, &steps, &Filter::default())
+        candidates(store, &nobody, &steps, &SearchFilter::default())
             .await
             .unwrap()
             .is_empty()
@@ -434,7 +447,7 @@ pub async fn tenants_are_searched_apart(store: &dyn Store) {
 }
 
 pub async fn an_observation_is_found_by_the_words_that_it_shows(store: &dyn Store) {
-    let id = said(store, "7f78aa01", events("spoken", 4)).await;
+    let id = append_session(store, "7f78aa01", events("spoken", 4)).await;
     let scope = user_scope("ada");
     let late = Observation {
         tokens: "late".to_owned(),
@@ -449,11 +462,11 @@ pub async fn an_observation_is_found_by_the_words_that_it_shows(store: &dyn Stor
     store.observe(&[early], at(9)).await.unwrap();
     assert_eq!(all(store, "late").await, [""; 0]);
     let steps = [step("early", 10)];
-    let documents = candidates(store, &Tenant::local(), &steps, &Filter::default())
+    let documents = candidates(store, &Tenant::local(), &steps, &SearchFilter::default())
         .await
         .unwrap();
-    let expected = Document {
-        what: Found::Observation {
+    let expected = IndexedDocument {
+        what: DocumentKind::Observation {
             id: ObservationId::of(&scope, ObservationKind::Preference, "use tabs"),
             kind: ObservationKind::Preference,
         },
@@ -488,11 +501,11 @@ pub async fn a_file_is_replaced_whole(store: &dyn Store) {
         .unwrap();
     assert_eq!(all(store, "word").await, ["word three", "word of bob"]);
     let steps = [step("three", 10)];
-    let documents = candidates(store, &Tenant::local(), &steps, &Filter::default())
+    let documents = candidates(store, &Tenant::local(), &steps, &SearchFilter::default())
         .await
         .unwrap();
-    let expected = Document {
-        what: Found::Entry {
+    let expected = IndexedDocument {
+        what: DocumentKind::Entry {
             file: "MEMORY.md".to_owned(),
             line: 2,
             observation: Some(ObservationId(u64::MAX - 1)),
@@ -528,13 +541,20 @@ pub async fn an_empty_file_is_forgotten(store: &dyn Store) {
             .unwrap()
             .is_empty()
     );
-    assert!(store.scopes(&Tenant::local()).await.unwrap().is_empty());
+    assert!(
+        store
+            .scopes(&Tenant::local(), PageRequest::first(100))
+            .await
+            .unwrap()
+            .items
+            .is_empty()
+    );
 }
 
 pub async fn tokens_with_punctuation_and_other_scripts_are_whole(store: &dyn Store) {
     let mut odd = event("odd");
     odd.tokens = "c++ a_b don't \"quoted\" naïve 東京 x*y ünïcödé".to_owned();
-    said(
+    append_session(
         store,
         "7f78aa01",
         vec![odd, event("c a b don t quoted x y")],
@@ -554,11 +574,11 @@ pub async fn tokens_with_punctuation_and_other_scripts_are_whole(store: &dyn Sto
         assert_eq!(stats(store, &[word]).await.1, [1], "{word}");
     }
     for word in ["東", "nai", "AND", "*", "\"", "NEAR(c b)"] {
-        let steps = [Step {
+        let steps = [CandidateQuery {
             all_of: vec![word.to_owned()],
             limit: 5,
         }];
-        let none = candidates(store, &Tenant::local(), &steps, &Filter::default())
+        let none = candidates(store, &Tenant::local(), &steps, &SearchFilter::default())
             .await
             .unwrap();
         assert!(none.is_empty(), "{word}");
@@ -568,14 +588,14 @@ pub async fn tokens_with_punctuation_and_other_scripts_are_whole(store: &dyn Sto
 pub async fn without_tokens_nothing_is_indexed(store: &dyn Store) {
     let mut silent = event("word");
     silent.tokens = String::new();
-    said(store, "7f78aa01", vec![silent]).await;
+    append_session(store, "7f78aa01", vec![silent]).await;
     assert_eq!(stats(store, &["word"]).await, (0, vec![0]));
     assert!(all(store, "word").await.is_empty());
 }
 
 pub async fn long_texts_are_shown_by_their_head(store: &dyn Store) {
     let text = format!("word {}", "ü".repeat(4000));
-    said(store, "7f78aa01", vec![event(&text)]).await;
+    append_session(store, "7f78aa01", vec![event(&text)]).await;
     let shown = all(store, "word").await.remove(0);
     assert!(text.starts_with(&shown));
     assert_eq!(shown.len(), 4095);
@@ -586,7 +606,7 @@ pub async fn a_rebuilt_index_answers_the_same(store: &dyn Store) {
     let ada = user_scope("ada");
     let answers = async || {
         let steps = [step("word", 10), step("event", 10)];
-        let documents = candidates(store, &Tenant::local(), &steps, &Filter::default()).await;
+        let documents = candidates(store, &Tenant::local(), &steps, &SearchFilter::default()).await;
         (documents.unwrap(), stats(store, &["word", "event"]).await)
     };
     let before = answers().await;

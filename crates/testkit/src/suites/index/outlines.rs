@@ -1,7 +1,7 @@
-//! What is known of documents without reading their text, and what is beside them.
+//! Outlines of documents, and the events around a document.
 
 use daybook_domain::Timestamp;
-use daybook_domain::index::{DocumentNo, Outline, Terms};
+use daybook_domain::index::{DocumentNo, DocumentOutline, Terms};
 
 use super::*;
 
@@ -14,17 +14,17 @@ pub(super) async fn doc(store: &dyn Store, words: &str) -> DocumentNo {
 
 /// All documents with these words, the newest first.
 pub(super) async fn docs(store: &dyn Store, words: &str) -> Vec<DocumentNo> {
-    let (tenant, filter) = (Tenant::local(), Filter::default());
+    let (tenant, filter) = (Tenant::local(), SearchFilter::default());
     let matches = store.matches(&tenant, &[step(words, 1000)], &filter).await;
     matches.unwrap()
 }
 
-pub(super) async fn outlines(store: &dyn Store, docs: &[DocumentNo]) -> Vec<Outline> {
+pub(super) async fn outlines(store: &dyn Store, docs: &[DocumentNo]) -> Vec<DocumentOutline> {
     store.outlines(&Tenant::local(), docs, None).await.unwrap()
 }
 
-fn outline(doc: DocumentNo, origin: Option<Origin>, at: Timestamp, text: &str) -> Outline {
-    Outline {
+fn outline(doc: DocumentNo, origin: Option<Origin>, at: Timestamp, text: &str) -> DocumentOutline {
+    DocumentOutline {
         doc,
         origin,
         at,
@@ -36,11 +36,11 @@ fn outline(doc: DocumentNo, origin: Option<Origin>, at: Timestamp, text: &str) -
 pub async fn outlines_come_in_the_order_asked_without_what_is_gone(store: &dyn Store) {
     let id = one_of_each(store).await;
     let ran = event("word output")
-        .said_by(Origin::ToolResult)
-        .said_at(at(7));
-    said(store, "7f78aa01", vec![ran]).await;
+        .with_origin(Origin::ToolResult)
+        .with_time(at(7));
+    append_session(store, "7f78aa01", vec![ran]).await;
     let scope = user_scope("ada");
-    let gone = noted(&scope, &id, "word gone");
+    let gone = observation_of(&scope, &id, "word gone");
     store
         .observe(std::slice::from_ref(&gone), at(9))
         .await
@@ -59,13 +59,13 @@ pub async fn outlines_come_in_the_order_asked_without_what_is_gone(store: &dyn S
         observed,
         event,
     ];
-    let said = |doc, at, text| outline(doc, Some(Origin::Human), at, text);
+    let of_person = |doc, at, text| outline(doc, Some(Origin::Human), at, text);
     let expected = [
-        said(event, DAWN, "word event"),
+        of_person(event, DAWN, "word event"),
         outline(entry, None, at(5), "word entry"),
         outline(output, Some(Origin::ToolResult), at(7), "word output"),
         outline(observed, None, at(1), "word observed"),
-        said(event, DAWN, "word event"),
+        of_person(event, DAWN, "word event"),
     ];
     assert_eq!(outlines(store, &asked).await, expected);
     let documents = store.documents(&Tenant::local(), &asked).await.unwrap();
@@ -82,8 +82,8 @@ pub async fn outlines_come_in_the_order_asked_without_what_is_gone(store: &dyn S
 
 pub async fn terms_keep_the_order_of_words_and_the_marks_between_them(store: &dyn Store) {
     let mut marked = event("marked");
-    marked.tokens = "ada\tred blue\ngreen red".to_owned();
-    said(store, "7f78aa01", vec![marked]).await;
+    marked.tokens = "ada\tred blue\n\u{b}green red\u{b}\nblue".to_owned();
+    append_session(store, "7f78aa01", vec![marked]).await;
     let term = Terms::of_token;
     let terms = vec![
         term("ada"),
@@ -91,8 +91,12 @@ pub async fn terms_keep_the_order_of_words_and_the_marks_between_them(store: &dy
         term("red"),
         term("blue"),
         Terms::PASSAGE,
+        Terms::OPEN,
         term("green"),
         term("red"),
+        Terms::OPEN,
+        Terms::PASSAGE,
+        term("blue"),
     ];
     for word in ["ada", "red", "blue", "green", "ada red green"] {
         let found = outlines(store, &docs(store, word).await).await;
@@ -103,7 +107,7 @@ pub async fn terms_keep_the_order_of_words_and_the_marks_between_them(store: &dy
 }
 
 pub async fn an_outline_follows_the_time_of_what_it_shows(store: &dyn Store) {
-    let id = said(store, "7f78aa01", events("spoken", 4)).await;
+    let id = append_session(store, "7f78aa01", events("spoken", 4)).await;
     let scope = user_scope("ada");
     let noted_at = |seq| observation(&scope, "use tabs", vec![evidence(&id, &[seq])]);
     store.observe(&[noted_at(3)], at(9)).await.unwrap();
@@ -119,9 +123,9 @@ pub async fn surroundings_are_what_was_said_beside_an_event(store: &dyn Store) {
     let mut events = texts.map(event);
     events[1].origin = Origin::ToolResult;
     events[2].origin = Origin::Assistant;
-    said(store, "a000", events[..3].to_vec()).await;
-    said(store, "b000", vec![event("b one"), event("b two")]).await;
-    said(store, "a000", events[3..].to_vec()).await;
+    append_session(store, "a000", events[..3].to_vec()).await;
+    append_session(store, "b000", vec![event("b one"), event("b two")]).await;
+    append_session(store, "a000", events[3..].to_vec()).await;
     let beside = async |words: &[&str], reach: usize| {
         let mut asked = Vec::new();
         for word in words {
@@ -164,7 +168,7 @@ pub async fn documents_are_opened_by_their_own_tenant_only(store: &dyn Store) {
         assert_eq!(outlines, []);
         assert_eq!(store.documents(&other, &docs).await.unwrap(), []);
         assert_eq!(store.surroundings(&other, &docs, 9).await.unwrap(), []);
-        // Again when there is such a tenant.
+        // Tries again once the other tenant exists.
         store.append(&append).await.unwrap();
     }
 }

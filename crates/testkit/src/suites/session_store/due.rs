@@ -14,7 +14,7 @@ pub async fn an_append_makes_an_eligible_session_due_once_it_rests(store: &dyn S
         .expect("the append marked it");
     assert_eq!((job.input, job.done), (2, 0));
     assert_eq!(job.due_at(), Some(at(2).plus(patience.idle)));
-    add(store, append(&id, vec![event("later").said_at(at(500))])).await;
+    add(store, append(&id, vec![event("later").with_time(at(500))])).await;
     let job = store.job(&key).await.unwrap().unwrap();
     assert_eq!(job.input, 3);
     assert_eq!(job.due_at(), Some(at(2).plus(patience.dirty)));
@@ -35,7 +35,7 @@ pub async fn an_urgent_append_makes_a_session_due_at_once_and_before_others(stor
 
 pub async fn an_event_without_a_time_counts_from_now(store: &dyn Store) {
     let id = session("7f78aa01");
-    let undated = append(&id, vec![event("word").said_at(Timestamp::ZERO)]);
+    let undated = append(&id, vec![event("word").with_time(Timestamp::ZERO)]);
     let undated = Append {
         now: at(77),
         ..undated
@@ -61,14 +61,20 @@ pub async fn an_ineligible_session_is_never_marked(store: &dyn Store) {
         SessionKind::SubAgent,
         SessionKind::MemoryAgent,
     ] {
-        let mut said = append(&session(kind.word()), events("word", 1));
+        let mut said = append(&session(kind.as_str()), events("word", 1));
         said.session.kind = kind;
         add(store, said).await;
     }
     let mut off = append(&session("off"), events("word", 1));
     off.session.memory_off = true;
     add(store, off).await;
-    assert!(store.jobs(JobKind::Extract).await.unwrap().is_empty());
+    assert!(
+        store
+            .jobs_of_all_tenants(JobKind::Extract)
+            .await
+            .unwrap()
+            .is_empty()
+    );
 }
 
 pub async fn switching_memory_on_makes_the_whole_session_due(store: &dyn Store) {
@@ -134,14 +140,14 @@ pub async fn with_the_sixth_turn_a_busy_session_is_due(store: &dyn Store) {
     let id = session("7f78aa01");
     let due = async || store.next_due(JobKind::Extract).await.unwrap();
     for n in 1..=5 {
-        let turn = event(&format!("turn {n}")).said_at(at(n));
+        let turn = event(&format!("turn {n}")).with_time(at(n));
         let answer = event(&format!("answer {n}"))
-            .said_at(at(n))
-            .said_by(Origin::Assistant);
+            .with_time(at(n))
+            .with_origin(Origin::Assistant);
         add(store, append(&id, vec![turn, answer])).await;
     }
     let idle = append(&id, Vec::new()).patience.idle;
     assert_eq!(due().await, Some(at(5).plus(idle)));
-    add(store, append(&id, vec![event("turn 6").said_at(at(6))])).await;
+    add(store, append(&id, vec![event("turn 6").with_time(at(6))])).await;
     assert_eq!(due().await, Some(at(6)));
 }

@@ -1,4 +1,4 @@
-//! What an import added, and what undoing it takes back.
+//! Imports: the events that one adds, and what undoing it removes.
 
 use super::*;
 
@@ -20,7 +20,11 @@ pub async fn an_import_counts_what_it_adds(store: &dyn Store) {
         .begin_import(&Tenant::local(), "again", at(10))
         .await
         .unwrap();
-    let imports = store.imports(&Tenant::local(), 10).await.unwrap();
+    let imports = store
+        .imports(&Tenant::local(), PageRequest::first(10))
+        .await
+        .unwrap()
+        .items;
     assert_eq!((imports[0].no, imports[0].ended_at), (later, None));
     assert_eq!((imports[1].no, imports[1].ended_at), (no, Some(at(9))));
     assert_eq!((imports[1].events, imports[1].files), (6, 3));
@@ -28,7 +32,15 @@ pub async fn an_import_counts_what_it_adds(store: &dyn Store) {
         (imports[1].what.as_str(), imports[1].began_at),
         ("~/.claude", at(0))
     );
-    assert_eq!(store.imports(&Tenant::local(), 1).await.unwrap().len(), 1);
+    assert_eq!(
+        store
+            .imports(&Tenant::local(), PageRequest::first(1))
+            .await
+            .unwrap()
+            .items
+            .len(),
+        1
+    );
 }
 
 pub async fn undoing_an_import_removes_whole_sessions(store: &dyn Store) {
@@ -39,14 +51,14 @@ pub async fn undoing_an_import_removes_whole_sessions(store: &dyn Store) {
         .unwrap();
     let there = events("word", 3)
         .into_iter()
-        .map(|event| event.in_place("/tmp"));
+        .map(|event| event.with_place("/tmp"));
     add(store, imported(&id, there.collect(), "/logs/a", no)).await;
     add(store, append(&session("8000"), events("kept", 1))).await;
     let undone = store
         .undo_import(&Tenant::local(), no, at(9))
         .await
         .unwrap();
-    let expected = Undone {
+    let expected = UndoneImport {
         events: 3,
         sessions: 1,
         shortened: 0,
@@ -55,24 +67,41 @@ pub async fn undoing_an_import_removes_whole_sessions(store: &dyn Store) {
     assert_eq!(undone, expected);
     assert!(store.session(&id).await.unwrap().is_none());
     assert!(log(store, &id).await.is_empty());
-    assert!(store.sources(&Tenant::local()).await.unwrap().is_empty());
     assert!(
         store
-            .imports(&Tenant::local(), 10)
+            .sources(&Tenant::local(), PageRequest::first(1000))
             .await
             .unwrap()
+            .items
+            .is_empty()
+    );
+    assert!(
+        store
+            .imports(&Tenant::local(), PageRequest::first(10))
+            .await
+            .unwrap()
+            .items
             .is_empty()
     );
     assert!(store.places(&Tenant::local()).await.unwrap().is_empty());
     assert!(store.job(&JobKey::Extract(id)).await.unwrap().is_none());
-    assert_eq!(store.sessions(&Tenant::local(), 10).await.unwrap().len(), 1);
+    assert_eq!(
+        store
+            .sessions(&Tenant::local(), PageRequest::first(10))
+            .await
+            .unwrap()
+            .items
+            .len(),
+        1
+    );
     assert_eq!(texts(store, &session("8000")).await, ["kept 1"]);
 }
 
 pub async fn undoing_an_import_keeps_older_events_and_has_them_extracted_anew(store: &dyn Store) {
     let id = session("7f78aa01");
-    let failing = Source {
+    let failing = TranscriptSource {
         failure: Some("refused: too long".to_owned()),
+        claimed_id: Some("7f78".to_owned()),
         ..source("/logs/a", &id, 2)
     };
     let first = Append {
@@ -97,20 +126,22 @@ pub async fn undoing_an_import_keeps_older_events_and_has_them_extracted_anew(st
     assert_eq!(texts(store, &id).await, ["word 1", "word 2"]);
     let kept = store.session(&id).await.unwrap().unwrap();
     assert_eq!((kept.events, kept.last_at), (EventSeq(2), at(2)));
-    assert_eq!(store.sources(&Tenant::local()).await.unwrap(), [failing]);
+    assert_eq!(
+        store
+            .sources(&Tenant::local(), PageRequest::first(1000))
+            .await
+            .unwrap()
+            .items,
+        [failing]
+    );
     let job = store
         .job(&JobKey::Extract(id.clone()))
         .await
         .unwrap()
         .unwrap();
     assert_eq!((job.input, job.done, job.due_at()), (2, 0, Some(at(9_100))));
-    assert!(
-        store
-            .extractions(&Tenant::local(), None)
-            .await
-            .unwrap()
-            .is_empty()
-    );
+    let left = extractions_of_all(store, &Tenant::local()).await;
+    assert_eq!(left.unwrap(), []);
 }
 
 pub async fn undoing_an_import_withdraws_what_rests_on_it(store: &dyn Store) {
@@ -125,7 +156,12 @@ pub async fn undoing_an_import_withdraws_what_rests_on_it(store: &dyn Store) {
     let gone = observation(&scope, "use tabs", vec![evidence(&id, &[3, 4])]);
     let both = observation(&scope, "be brief", vec![evidence(&id, &[2, 3])]);
     extract(store, &id, vec![gone, both]).await;
-    let before = store.scopes(&Tenant::local()).await.unwrap()[0].revision;
+    let before = store
+        .scopes(&Tenant::local(), PageRequest::first(100))
+        .await
+        .unwrap()
+        .items[0]
+        .revision;
     let undone = store
         .undo_import(&Tenant::local(), no, at(9_100))
         .await
@@ -133,7 +169,41 @@ pub async fn undoing_an_import_withdraws_what_rests_on_it(store: &dyn Store) {
     assert_eq!(undone.observations, 1);
     let left = observation(&scope, "be brief", vec![evidence(&id, &[2])]);
     assert_eq!(store.observations(&scope).await.unwrap(), [left]);
-    assert!(store.scopes(&Tenant::local()).await.unwrap()[0].revision > before);
+    assert!(
+        store
+            .scopes(&Tenant::local(), PageRequest::first(100))
+            .await
+            .unwrap()
+            .items[0]
+            .revision
+            > before
+    );
+}
+
+pub async fn undoing_an_import_forgets_what_it_retracted(store: &dyn Store) {
+    let id = session("7f78aa01");
+    let mut said = events("word", 3);
+    said.push(retraction("the first", &[1]));
+    add(store, append(&id, said)).await;
+    let no = store
+        .begin_import(&Tenant::local(), "all", at(0))
+        .await
+        .unwrap();
+    let more = vec![retraction("the second", &[2])];
+    add(store, imported(&id, more, "/logs/a", no)).await;
+    let retracted = async || {
+        let found = store.retracted_seqs(&id, EventSeq(0), EventSeq(9));
+        found.await.unwrap().into_iter().collect::<Vec<_>>()
+    };
+    assert_eq!(retracted().await, [EventSeq(1), EventSeq(2)]);
+    store
+        .undo_import(&Tenant::local(), no, at(9))
+        .await
+        .unwrap();
+    assert_eq!(retracted().await, [EventSeq(1)]);
+    // Its position is given again, and the event there retracts nothing.
+    add(store, append(&id, vec![event("later")])).await;
+    assert_eq!(retracted().await, [EventSeq(1)]);
 }
 
 pub async fn undoing_an_import_frees_the_lease_of_whoever_reads_it(store: &dyn Store) {
@@ -202,7 +272,11 @@ pub async fn after_an_undo_the_same_import_adds_the_same_again(store: &dyn Store
         results.push((
             session,
             log(store, &id).await,
-            store.sources(&Tenant::local()).await.unwrap(),
+            store
+                .sources(&Tenant::local(), PageRequest::first(1000))
+                .await
+                .unwrap()
+                .items,
         ));
         assert_eq!(
             store
@@ -233,13 +307,27 @@ pub async fn undoing_the_first_of_two_imports_forgets_the_file_for_both(store: &
         .undo_import(&Tenant::local(), first, at(2))
         .await
         .unwrap();
-    assert!(store.sources(&Tenant::local()).await.unwrap().is_empty());
+    assert!(
+        store
+            .sources(&Tenant::local(), PageRequest::first(1000))
+            .await
+            .unwrap()
+            .items
+            .is_empty()
+    );
     store
         .undo_import(&Tenant::local(), second, at(3))
         .await
         .unwrap();
-    // What the first one read is not there any more, so the file must be read from its start.
-    assert!(store.sources(&Tenant::local()).await.unwrap().is_empty());
+    // The events of the first import are gone, so the file must be read from its start.
+    assert!(
+        store
+            .sources(&Tenant::local(), PageRequest::first(1000))
+            .await
+            .unwrap()
+            .items
+            .is_empty()
+    );
     assert!(store.session(&id).await.unwrap().is_none());
 }
 

@@ -1,4 +1,4 @@
-//! What a session log promises.
+//! The promises of a session log.
 #![allow(missing_docs, reason = "each name is the sentence that it tests")]
 
 mod due;
@@ -7,13 +7,14 @@ mod names;
 mod places;
 
 use daybook_domain::eligibility::Switches;
-use daybook_domain::limits::{APPEND_BYTES, APPEND_EVENTS};
-use daybook_domain::seams::{Append, Appended, Store};
-use daybook_domain::source::{Source, Undone};
+use daybook_domain::limits::{APPEND_BYTES, APPEND_EVENTS, RETRACTED_AT_ONCE};
+use daybook_domain::page::read_all;
+use daybook_domain::seams::{Append, AppendOutcome, Store};
+use daybook_domain::source::{TranscriptSource, UndoneImport};
 use daybook_domain::{
-    EventId, EventSeq, Evidence, JobKey, JobKind, Observation, Origin, Place, Priority, Project,
-    RemoteEvidence, RemoteSource, RootRecord, ScopeKind, SessionId, SessionKind, StoreError,
-    Tenant, Timestamp, ToolStatus,
+    EventId, EventSeq, Evidence, JobKey, JobKind, Observation, Origin, PageRequest, Place,
+    Priority, Project, RemoteEvidence, RemoteSource, RootRecord, ScopeKind, SessionId, SessionKind,
+    StoreError, Tenant, Timestamp, ToolStatus,
 };
 
 pub use due::*;
@@ -31,7 +32,7 @@ pub(super) async fn log(store: &dyn Store, id: &SessionId) -> Vec<daybook_domain
     all.expect("a session can be read")
 }
 
-async fn add(store: &dyn Store, append: Append) -> Appended {
+async fn add(store: &dyn Store, append: Append) -> AppendOutcome {
     store
         .append(&append)
         .await
@@ -54,7 +55,7 @@ async fn texts(store: &dyn Store, id: &SessionId) -> Vec<String> {
         .collect()
 }
 
-/// Has a session extracted to its end, yielding `observations`.
+/// Extracts a session to its end, with `observations` as the result.
 ///
 /// # Panics
 /// When the store refuses.
@@ -76,13 +77,13 @@ pub async fn extract(store: &dyn Store, id: &SessionId, observations: Vec<Observ
 pub async fn events_come_back_in_order_and_whole(store: &dyn Store) {
     let id = session("7f78aa01");
     let mut call = event("cargo test")
-        .said_by(Origin::ToolCall)
-        .in_place("/home/ada/engine");
+        .with_origin(Origin::ToolCall)
+        .with_place("/home/ada/engine");
     call.tool = Some("Bash".to_owned());
     call.call = Some("call-1".to_owned());
     let mut result = event("failed")
-        .said_by(Origin::ToolResult)
-        .said_at(Timestamp::ZERO);
+        .with_origin(Origin::ToolResult)
+        .with_time(Timestamp::ZERO);
     result.status = Some(ToolStatus::Failed);
     result.sidechain = true;
     result.place = Some(Place {
@@ -155,7 +156,13 @@ pub async fn an_append_without_events_still_creates_its_session(store: &dyn Stor
         (EventSeq(0), Timestamp::ZERO)
     );
     assert!(store.session(&session("other")).await.unwrap().is_none());
-    assert!(store.jobs(JobKind::Extract).await.unwrap().is_empty());
+    assert!(
+        store
+            .jobs_of_all_tenants(JobKind::Extract)
+            .await
+            .unwrap()
+            .is_empty()
+    );
 }
 
 pub async fn an_append_that_is_too_large_is_refused_whole(store: &dyn Store) {
@@ -172,9 +179,41 @@ pub async fn an_append_that_is_too_large_is_refused_whole(store: &dyn Store) {
         store.append(&heavy).await,
         Err(StoreError::Refused(_))
     ));
+    let all: Vec<u64> = (0..RETRACTED_AT_ONCE as u64).collect();
+    let sweeping = [retraction("all", &all), retraction("one more", &[1])];
+    assert!(matches!(
+        store.append(&append(&id, sweeping.to_vec())).await,
+        Err(StoreError::Refused(_))
+    ));
     assert!(store.session(&id).await.unwrap().is_none());
     let whole = append(&id, events("word", APPEND_EVENTS as u64));
     assert_eq!(add(store, whole).await.added, APPEND_EVENTS as u64);
+}
+
+pub async fn what_events_retract_is_read_by_their_range(store: &dyn Store) {
+    let (id, other) = (session("7f78aa01"), session("8000"));
+    let mut said = events("word", 4);
+    said.push(retraction("first", &[3, 1, 3]));
+    said.push(retraction("nothing", &[]));
+    said.push(retraction("second", &[4, 3]));
+    add(store, append(&id, said.clone())).await;
+    add(store, append(&other, vec![retraction("first", &[2])])).await;
+    let retracted = async |id: &SessionId, after, upto| {
+        let found = store.retracted_seqs(id, EventSeq(after), EventSeq(upto));
+        let found = found.await.unwrap();
+        found.into_iter().map(|seq| seq.0).collect::<Vec<u64>>()
+    };
+    assert_eq!(retracted(&id, 0, 7).await, [1, 3, 4]);
+    assert_eq!(retracted(&id, 4, 5).await, [1, 3]);
+    assert_eq!(retracted(&id, 5, 6).await, [0; 0]);
+    assert_eq!(retracted(&id, 5, 99).await, [3, 4]);
+    assert_eq!(retracted(&id, 0, 4).await, [0; 0]);
+    assert_eq!(retracted(&other, 0, 7).await, [2]);
+    assert_eq!(retracted(&session("unknown"), 0, 7).await, [0; 0]);
+    // A known event is not added again, and retracts what it did.
+    said[4].retracts = vec![EventSeq(2)];
+    assert_eq!(add(store, append(&id, said)).await.added, 0);
+    assert_eq!(retracted(&id, 0, 7).await, [1, 3, 4]);
 }
 
 pub async fn a_window_is_bounded_by_count_and_bytes_but_never_empty(store: &dyn Store) {
@@ -198,9 +237,9 @@ pub async fn several_events_of_one_line_share_its_number(store: &dyn Store) {
     let id = session("7f78aa01");
     let source = Some(source("/logs/a.jsonl", &id, 3));
     let lines = [
-        event("a").on_line(1),
-        event("b").on_line(4),
-        event("c").on_line(4),
+        event("a").with_line(1),
+        event("b").with_line(4),
+        event("c").with_line(4),
     ];
     let first = append(&id, lines.to_vec());
     add(
@@ -211,7 +250,7 @@ pub async fn several_events_of_one_line_share_its_number(store: &dyn Store) {
         },
     )
     .await;
-    let rest = append(&id, vec![event("d").on_line(4), event("e").on_line(9)]);
+    let rest = append(&id, vec![event("d").with_line(4), event("e").with_line(9)]);
     add(store, Append { source, ..rest }).await;
     assert_eq!(
         numbers(store, &id).await,
@@ -229,24 +268,24 @@ pub async fn lines_of_a_second_file_are_moved_behind_the_first(store: &dyn Store
         store,
         from(
             "/logs/main",
-            vec![event("a").on_line(1), event("b").on_line(10)],
+            vec![event("a").with_line(1), event("b").with_line(10)],
         ),
     )
     .await;
     let side = vec![
-        event("c").on_line(2),
-        event("d").on_line(2),
-        event("e").on_line(5),
+        event("c").with_line(2),
+        event("d").with_line(2),
+        event("e").with_line(5),
     ];
     add(store, from("/logs/side", side)).await;
     assert_eq!(numbers(store, &id).await[2..], [(3, 11), (4, 11), (5, 14)]);
-    // The same line of another file is a coincidence; a greater one needs no move.
-    add(store, from("/logs/other", vec![event("f").on_line(14)])).await;
+    // The same line number in another file is a coincidence; a greater one needs no move.
+    add(store, from("/logs/other", vec![event("f").with_line(14)])).await;
     add(
         store,
         from(
             "/logs/other",
-            vec![event("g").on_line(40), event("h").on_line(41)],
+            vec![event("g").with_line(40), event("h").with_line(41)],
         ),
     )
     .await;
@@ -255,7 +294,7 @@ pub async fn lines_of_a_second_file_are_moved_behind_the_first(store: &dyn Store
         store,
         from(
             "/logs/main",
-            vec![event("i").on_line(11), event("j").on_line(12)],
+            vec![event("i").with_line(11), event("j").with_line(12)],
         ),
     )
     .await;
@@ -265,7 +304,7 @@ pub async fn lines_of_a_second_file_are_moved_behind_the_first(store: &dyn Store
 pub async fn events_from_no_file_count_on(store: &dyn Store) {
     let id = session("7f78aa01");
     add(store, append(&id, events("word", 2))).await;
-    let mixed = vec![event("a").on_line(7), event("b"), event("c").on_line(7)];
+    let mixed = vec![event("a").with_line(7), event("b"), event("c").with_line(7)];
     add(store, append(&id, mixed)).await;
     let numbers = numbers(store, &id).await;
     assert_eq!(numbers, [(1, 1), (2, 2), (3, 7), (4, 8), (5, 9)]);
@@ -275,11 +314,11 @@ pub async fn lines_find_their_events(store: &dyn Store) {
     let id = session("7f78aa01");
     let lines = [1, 3, 3, 3, 8, 9, 20];
     let events = lines.iter().enumerate();
-    let events = events.map(|(n, &line)| event(&format!("word {n}")).on_line(line));
+    let events = events.map(|(n, &line)| event(&format!("word {n}")).with_line(line));
     add(store, append(&id, events.collect())).await;
     add(
         store,
-        append(&session("7f79"), vec![event("elsewhere").on_line(5)]),
+        append(&session("7f79"), vec![event("elsewhere").with_line(5)]),
     )
     .await;
     let cited = async |from, to, limit| {

@@ -1,4 +1,4 @@
-//! How sessions are named, found and told apart.
+//! How sessions are labelled, found and distinguished.
 
 use super::*;
 
@@ -51,11 +51,15 @@ pub async fn sessions_are_found_by_label_or_else_by_beginning(store: &dyn Store)
 
 pub async fn the_newest_session_comes_first(store: &dyn Store) {
     for (host_id, seconds) in [("b", 5), ("c", 9), ("a", 5), ("d", 1)] {
-        let said = event("word").said_at(at(seconds));
+        let said = event("word").with_time(at(seconds));
         add(store, append(&session(host_id), vec![said])).await;
     }
     let listed = async |limit| {
-        let sessions = store.sessions(&Tenant::local(), limit).await.unwrap();
+        let sessions = store
+            .sessions(&Tenant::local(), PageRequest::first(limit))
+            .await
+            .unwrap()
+            .items;
         sessions
             .into_iter()
             .map(|session| session.id.host_id)
@@ -63,7 +67,7 @@ pub async fn the_newest_session_comes_first(store: &dyn Store) {
     };
     assert_eq!(listed(10).await, ["c", "a", "b", "d"]);
     assert_eq!(listed(2).await, ["c", "a"]);
-    let old = event("an older one").said_at(at(2));
+    let old = event("an older one").with_time(at(2));
     add(store, append(&session("c"), vec![old])).await;
     let c = store.session(&session("c")).await.unwrap().unwrap();
     assert_eq!((c.first_at, c.last_at), (at(2), at(9)));
@@ -79,7 +83,11 @@ pub async fn tenants_do_not_see_each_other(store: &dyn Store) {
     assert_eq!(texts(store, &session("7f78aa01")).await, ["mine 1"]);
     assert_eq!(texts(store, &other).await, ["theirs 1", "theirs 2"]);
     for tenant in [Tenant::local(), other.tenant.clone()] {
-        let sessions = store.sessions(&tenant, 10).await.unwrap();
+        let sessions = store
+            .sessions(&tenant, PageRequest::first(10))
+            .await
+            .unwrap()
+            .items;
         let labels: Vec<&str> = sessions
             .iter()
             .map(|session| session.label.as_str())
@@ -124,7 +132,7 @@ pub async fn a_known_kind_stays_known(store: &dyn Store) {
 
 pub async fn sessions_are_found_by_their_last_activity(store: &dyn Store) {
     for n in 1..=4 {
-        let said = vec![event("word").said_at(at(n * 10))];
+        let said = vec![event("word").with_time(at(n * 10))];
         add(store, append(&session(&format!("{n}aaa")), said)).await;
     }
     let active = async |from, to, limit| {

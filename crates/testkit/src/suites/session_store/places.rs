@@ -1,4 +1,4 @@
-//! Where events happened, and whose project that is.
+//! The places of events, and the projects that these belong to.
 
 use super::*;
 
@@ -29,22 +29,26 @@ pub async fn a_file_moves_on_with_its_events(store: &dyn Store) {
         .await
         .unwrap();
     assert_eq!(
-        store.sources(&Tenant::local()).await.unwrap(),
+        store
+            .sources(&Tenant::local(), PageRequest::first(1000))
+            .await
+            .unwrap()
+            .items,
         [unread, first]
     );
 }
 
 pub async fn places_belong_to_projects_once_they_are_assigned(store: &dyn Store) {
     let id = session("7f78aa01");
-    let mut elsewhere = event("b").in_place("/home/ada/engine");
+    let mut elsewhere = event("b").with_place("/home/ada/engine");
     elsewhere.place = Some(Place {
         root: "/home/ada/engine".to_owned(),
         branch: None,
     });
     let said = vec![
-        event("a").in_place("/home/ada/engine"),
+        event("a").with_place("/home/ada/engine"),
         elsewhere,
-        event("c").in_place("/elsewhere"),
+        event("c").with_place("/elsewhere"),
     ];
     add(store, append(&id, said)).await;
     store
@@ -73,14 +77,21 @@ pub async fn places_belong_to_projects_once_they_are_assigned(store: &dyn Store)
         .assign_root(&Tenant::local(), "/elsewhere", &known, at(2))
         .await
         .unwrap();
-    // Another identity joins the project; the first still stands for it.
+    // Another identity joins the project; the first one still names it.
     let both = [project("engine"), known];
-    assert_eq!(store.projects(&Tenant::local()).await.unwrap(), both);
-    // A root without events is not a place that events happened in.
+    assert_eq!(
+        store
+            .projects(&Tenant::local(), PageRequest::first(100))
+            .await
+            .unwrap()
+            .items,
+        both
+    );
+    // A root without events is not listed among the places.
     assert_eq!(store.places(&Tenant::local()).await.unwrap().len(), 3);
 }
 
-fn seen_at(root: &str, evidence: Evidence) -> Evidence {
+fn with_root(root: &str, evidence: Evidence) -> Evidence {
     Evidence {
         root: Some(root.to_owned()),
         ..evidence
@@ -91,7 +102,7 @@ fn seen_at(root: &str, evidence: Evidence) -> Evidence {
 async fn guessed_project(store: &dyn Store, id: &SessionId) {
     let there = events("word", 2)
         .into_iter()
-        .map(|event| event.in_place("/home/ada/engine"));
+        .map(|event| event.with_place("/home/ada/engine"));
     add(store, append(id, there.collect())).await;
     store
         .assign_root(
@@ -108,12 +119,16 @@ pub async fn assigning_a_root_moves_what_was_observed_there(store: &dyn Store) {
     let id = session("7f78aa01");
     guessed_project(store, &id).await;
     let (guess, engine) = (project_scope("guess"), project_scope("engine"));
-    let here = seen_at("/home/ada/engine", evidence(&id, &[1]));
-    let there = seen_at("/home/ada/other", evidence(&id, &[2]));
+    let here = with_root("/home/ada/engine", evidence(&id, &[1]));
+    let there = with_root("/home/ada/other", evidence(&id, &[2]));
     let both = observation(&guess, "use tabs", vec![here.clone(), there.clone()]);
     let mine = observation(&user_scope("ada"), "be brief", vec![here.clone()]);
     extract(store, &id, vec![both, mine.clone()]).await;
-    let before = store.scopes(&Tenant::local()).await.unwrap();
+    let before = store
+        .scopes(&Tenant::local(), PageRequest::first(100))
+        .await
+        .unwrap()
+        .items;
     store
         .assign_root(
             &Tenant::local(),
@@ -128,7 +143,11 @@ pub async fn assigning_a_root_moves_what_was_observed_there(store: &dyn Store) {
     assert_eq!(store.observations(&guess).await.unwrap(), [left]);
     assert_eq!(store.observations(&engine).await.unwrap(), [moved]);
     assert_eq!(store.observations(&mine.scope).await.unwrap(), [mine]);
-    let after = store.scopes(&Tenant::local()).await.unwrap();
+    let after = store
+        .scopes(&Tenant::local(), PageRequest::first(100))
+        .await
+        .unwrap()
+        .items;
     let revision = |states: &[daybook_domain::seams::ScopeState], scope| {
         states
             .iter()
@@ -147,14 +166,21 @@ pub async fn assigning_a_root_moves_what_was_observed_there(store: &dyn Store) {
         )
         .await
         .unwrap();
-    assert_eq!(store.scopes(&Tenant::local()).await.unwrap(), after);
+    assert_eq!(
+        store
+            .scopes(&Tenant::local(), PageRequest::first(100))
+            .await
+            .unwrap()
+            .items,
+        after
+    );
 }
 
 pub async fn what_was_taken_back_stays_so_under_a_new_project(store: &dyn Store) {
     let id = session("7f78aa01");
     guessed_project(store, &id).await;
     let (guess, engine) = (project_scope("guess"), project_scope("engine"));
-    let here = seen_at("/home/ada/engine", evidence(&id, &[1]));
+    let here = with_root("/home/ada/engine", evidence(&id, &[1]));
     let said = observation(&guess, "use tabs", vec![here.clone()]);
     extract(store, &id, vec![said.clone()]).await;
     assert!(store.retract(&guess, said.id, at(3)).await.unwrap());
@@ -172,7 +198,7 @@ pub async fn what_was_taken_back_stays_so_under_a_new_project(store: &dyn Store)
     assert!(store.observations(&engine).await.unwrap().is_empty());
 }
 
-fn shown(event: Option<EventId>, remote: &str) -> RemoteEvidence {
+fn remote_evidence(event: Option<EventId>, remote: &str) -> RemoteEvidence {
     RemoteEvidence {
         event,
         root: "/home/ada/engine".to_owned(),
@@ -195,7 +221,7 @@ async fn remotes(store: &dyn Store) -> Vec<(String, Vec<(String, u64)>)> {
 
 pub async fn what_shows_a_remote_stays_with_its_event(store: &dyn Store) {
     let id = session("7f78aa01");
-    let said = vec![event("a").in_place("/home/ada/engine"), event("b")];
+    let said = vec![event("a").with_place("/home/ada/engine"), event("b")];
     let (first, last) = (said[0].id, said[1].id);
     add(store, append(&id, said.clone())).await;
     let engine = "/home/ada/engine".to_owned();
@@ -204,7 +230,7 @@ pub async fn what_shows_a_remote_stays_with_its_event(store: &dyn Store) {
         .begin_import(&Tenant::local(), "all", at(0))
         .await
         .unwrap();
-    // Of an event that is known, of a new one, of the last one, and of one that is not there.
+    // Evidence of a known event, a new one, the last one, and one that does not exist.
     let mut more = said;
     more.push(event("c"));
     let new = more[2].id;
@@ -212,11 +238,11 @@ pub async fn what_shows_a_remote_stays_with_its_event(store: &dyn Store) {
         store,
         Append {
             remotes: vec![
-                shown(Some(first), "github.com/ada/engine"),
-                shown(Some(last), "github.com/ada/engine"),
-                shown(Some(new), "github.com/ada/fork"),
-                shown(None, "github.com/ada/engine"),
-                shown(Some(EventId(7)), "github.com/ada/none"),
+                remote_evidence(Some(first), "github.com/ada/engine"),
+                remote_evidence(Some(last), "github.com/ada/engine"),
+                remote_evidence(Some(new), "github.com/ada/fork"),
+                remote_evidence(None, "github.com/ada/engine"),
+                remote_evidence(Some(EventId(7)), "github.com/ada/none"),
             ],
             ..imported(&id, more, "/logs/a", no)
         },
@@ -229,9 +255,9 @@ pub async fn what_shows_a_remote_stays_with_its_event(store: &dyn Store) {
         ]
     };
     assert_eq!(remotes(store).await, [(engine.clone(), both(1, 1))]);
-    let other = event("d").in_place("/home/ada/engine");
+    let other = event("d").with_place("/home/ada/engine");
     let told = Append {
-        remotes: vec![shown(Some(other.id), "github.com/ada/fork")],
+        remotes: vec![remote_evidence(Some(other.id), "github.com/ada/fork")],
         ..append(&session("8000"), vec![other])
     };
     add(store, told.clone()).await;
@@ -246,7 +272,7 @@ pub async fn what_shows_a_remote_stays_with_its_event(store: &dyn Store) {
 
 pub async fn a_root_says_whether_its_project_follows_from_evidence(store: &dyn Store) {
     let (local, root) = (Tenant::local(), "/home/ada/engine");
-    let said = vec![event("a").in_place(root)];
+    let said = vec![event("a").with_place(root)];
     add(store, append(&session("7f78aa01"), said)).await;
     let guess = Project {
         guessed: true,
@@ -282,5 +308,8 @@ pub async fn a_root_says_whether_its_project_follows_from_evidence(store: &dyn S
             .await
             .unwrap()
     );
-    assert_eq!(store.projects(&local).await.unwrap(), []);
+    assert_eq!(
+        read_all(|page| store.projects(&local, page)).await.unwrap(),
+        []
+    );
 }

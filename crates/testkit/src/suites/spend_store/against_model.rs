@@ -1,4 +1,4 @@
-//! Random calls of a store, compared with a list of what was done.
+//! Random calls of a store of spending, compared with a list of the calls.
 
 use std::ops::Deref;
 
@@ -6,7 +6,7 @@ use daybook_domain::calendar::{Day, Month};
 use daybook_domain::model::Usage;
 use daybook_domain::seams::SpendStore;
 use daybook_domain::spend::{
-    Amount, Cap, Charge, Payer, Period, Purse, ReservationId, ReserveOutcome, SettleOutcome,
+    Amount, BudgetPeriod, Cap, Charge, Payer, Period, ReservationId, ReserveOutcome, SettleOutcome,
     SpendBy,
 };
 use daybook_domain::{Money, Tenant, Timestamp};
@@ -16,13 +16,13 @@ use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use super::{DAY, charge, money_per, tokens_per};
 use crate::fixtures::at;
 
-/// Sequences that one check tries.
+/// Number of sequences that one check tries.
 pub const SEQUENCES: u32 = 48;
 /// Most steps in a sequence.
 const LONGEST: usize = 40;
 
 #[derive(Debug, Clone)]
-enum Step {
+enum SpendStep {
     Reserve {
         who: (usize, usize, usize),
         tokens: u64,
@@ -37,9 +37,9 @@ enum Step {
     Wait(u64),
 }
 
-/// What was done: a call, when, and what it counts.
+/// A call of a model: its charge, its time, and the amount that it counts.
 #[derive(Debug)]
-struct Done {
+struct CallRecord {
     id: ReservationId,
     charge: Charge,
     at: Timestamp,
@@ -47,17 +47,17 @@ struct Done {
     open: bool,
 }
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
+fn steps() -> impl Strategy<Value = Vec<SpendStep>> {
     let who = (0..2_usize, 0..2_usize, 0..2_usize);
     let money = prop::option::weighted(0.9, 0..40_u64);
     let step = prop_oneof![
         6 => (who, 0..40_u64, money)
-            .prop_map(|(who, tokens, money)| Step::Reserve { who, tokens, money }),
+            .prop_map(|(who, tokens, money)| SpendStep::Reserve { who, tokens, money }),
         3 => (0..9_usize, (0..30_u64, 0..20_u64), prop::option::of(0..50_u64))
-            .prop_map(|(which, usage, cost)| Step::Settle { which, usage, cost }),
-        1 => (0..9_usize).prop_map(Step::Release),
+            .prop_map(|(which, usage, cost)| SpendStep::Settle { which, usage, cost }),
+        1 => (0..9_usize).prop_map(SpendStep::Release),
         // Five days make a month's end likely.
-        1 => (0..5 * DAY).prop_map(Step::Wait),
+        1 => (0..5 * DAY).prop_map(SpendStep::Wait),
     ];
     prop::collection::vec(step, 1..=LONGEST)
 }
@@ -73,10 +73,10 @@ fn caps() -> [Cap; 6] {
     ]
 }
 
-/// Does random things in stores that `make` makes, empty. Where it makes none, nothing is checked.
+/// Runs random steps on empty stores that `make` makes. Where it returns `None`, nothing is checked.
 ///
 /// # Panics
-/// When an answer differs from the list's: with the shortest sequence found that shows it.
+/// When an answer differs from the list's, with the shortest sequence found that shows it.
 pub fn check<S>(make: impl Fn() -> Option<S>, sequences: u32)
 where
     S: Deref,
@@ -96,23 +96,23 @@ where
     }
 }
 
-async fn play(store: &dyn SpendStore, steps: &[Step]) -> Result<(), TestCaseError> {
+async fn play(store: &dyn SpendStore, steps: &[SpendStep]) -> Result<(), TestCaseError> {
     // The last days of a month and of a year.
     let mut now = at(DAY * 57);
-    let mut all: Vec<Done> = Vec::new();
+    let mut all: Vec<CallRecord> = Vec::new();
     for step in steps {
         match step {
-            Step::Wait(seconds) => now = now.plus(std::time::Duration::from_secs(*seconds)),
-            Step::Reserve { who, tokens, money } => {
-                let charge = charged(*who, *tokens, *money);
+            SpendStep::Wait(seconds) => now = now.plus(std::time::Duration::from_secs(*seconds)),
+            SpendStep::Reserve { who, tokens, money } => {
+                let charge = charge_for(*who, *tokens, *money);
                 reserve(store, &mut all, charge, now).await?;
             }
-            Step::Settle { which, usage, cost } => {
+            SpendStep::Settle { which, usage, cost } => {
                 if let Some(done) = nth(&mut all, *which) {
                     settle(store, done, *usage, *cost, now).await?;
                 }
             }
-            Step::Release(which) => {
+            SpendStep::Release(which) => {
                 if let Some(done) = nth(&mut all, *which) {
                     let released = store.release(&done.id).await.unwrap();
                     prop_assert_eq!(released, done.open);
@@ -127,12 +127,16 @@ async fn play(store: &dyn SpendStore, steps: &[Step]) -> Result<(), TestCaseErro
     Ok(())
 }
 
-fn nth(all: &mut [Done], which: usize) -> Option<&mut Done> {
+fn nth(all: &mut [CallRecord], which: usize) -> Option<&mut CallRecord> {
     let count = all.len();
     all.get_mut(which.checked_rem(count)?)
 }
 
-fn charged((tenant, user, run): (usize, usize, usize), tokens: u64, money: Option<u64>) -> Charge {
+fn charge_for(
+    (tenant, user, run): (usize, usize, usize),
+    tokens: u64,
+    money: Option<u64>,
+) -> Charge {
     Charge {
         tenant: Tenant(["left", "right"][tenant].to_owned()),
         user: ["ada", "bob"][user].to_owned(),
@@ -144,7 +148,7 @@ fn charged((tenant, user, run): (usize, usize, usize), tokens: u64, money: Optio
 
 async fn reserve(
     store: &dyn SpendStore,
-    all: &mut Vec<Done>,
+    all: &mut Vec<CallRecord>,
     charge: Charge,
     now: Timestamp,
 ) -> Result<(), TestCaseError> {
@@ -157,7 +161,7 @@ async fn reserve(
         money: charge.money.unwrap_or_default(),
     };
     let passes = |cap: &Cap| {
-        let after = counted(all, cap.of, cap.period, &charge, now).plus(wanted);
+        let after = counted_amount(all, cap.of, cap.period, &charge, now).plus(wanted);
         cap.tokens.is_some_and(|most| after.tokens > most)
             || cap.money.is_some_and(|most| after.money > most)
     };
@@ -166,7 +170,7 @@ async fn reserve(
         ReserveOutcome::Reserved(id) => {
             prop_assert!(passed.is_empty(), "{passed:?} passed by {charge:?}");
             prop_assert!(all.iter().all(|done| done.id != id));
-            all.push(Done {
+            all.push(CallRecord {
                 id,
                 charge,
                 at: now,
@@ -179,7 +183,7 @@ async fn reserve(
                 passed.contains(&at_cap.cap),
                 "{at_cap:?}, not one of {passed:?}"
             );
-            let used = counted(all, at_cap.cap.of, at_cap.cap.period, &charge, now);
+            let used = counted_amount(all, at_cap.cap.of, at_cap.cap.period, &charge, now);
             prop_assert_eq!(at_cap.used, used);
         }
     }
@@ -188,7 +192,7 @@ async fn reserve(
 
 async fn settle(
     store: &dyn SpendStore,
-    done: &mut Done,
+    done: &mut CallRecord,
     (input, output): (u64, u64),
     cost: Option<u64>,
     now: Timestamp,
@@ -215,8 +219,14 @@ async fn settle(
     Ok(())
 }
 
-/// What counts in a purse, added up over all calls.
-fn counted(all: &[Done], of: Payer, period: Period, like: &Charge, now: Timestamp) -> Amount {
+/// The amount that counts in a budget, added up over all calls.
+fn counted_amount(
+    all: &[CallRecord],
+    of: Payer,
+    period: Period,
+    like: &Charge,
+    now: Timestamp,
+) -> Amount {
     let counts = all.iter().filter(|done| {
         let its_payer = match of {
             Payer::Tenant => true,
@@ -234,16 +244,16 @@ fn counted(all: &[Done], of: Payer, period: Period, like: &Charge, now: Timestam
 
 async fn compare(
     store: &dyn SpendStore,
-    all: &[Done],
+    all: &[CallRecord],
     now: Timestamp,
 ) -> Result<(), TestCaseError> {
     for who in [(0, 0, 0), (0, 1, 1), (1, 0, 1)] {
-        let like = charged(who, 0, None);
-        let purses = Purse::all(&like.user, &like.run, now);
-        let used = store.used(&like.tenant, &purses).await.unwrap();
-        let counted: Vec<Amount> = purses
+        let like = charge_for(who, 0, None);
+        let budgets = BudgetPeriod::all(&like.user, &like.run, now);
+        let used = store.used(&like.tenant, &budgets).await.unwrap();
+        let counted: Vec<Amount> = budgets
             .iter()
-            .map(|purse| counted(all, purse.of, purse.period, &like, now))
+            .map(|budget| counted_amount(all, budget.of, budget.period, &like, now))
             .collect();
         prop_assert_eq!(used, counted);
         let always = (Timestamp::ZERO, Timestamp::MAX);

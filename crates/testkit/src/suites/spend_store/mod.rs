@@ -1,4 +1,4 @@
-//! What a store of spending promises.
+//! The promises of a store of spending.
 #![allow(missing_docs, reason = "each name is the sentence that it tests")]
 
 mod against_model;
@@ -7,17 +7,18 @@ use daybook_domain::limits::CALL_TOKENS;
 use daybook_domain::model::Usage;
 use daybook_domain::seams::SpendStore;
 use daybook_domain::spend::{
-    Amount, AtCap, Cap, Charge, Payer, Period, Purse, ReservationId, ReserveOutcome, SettleOutcome,
-    SpendBy, SpendSum,
+    Amount, BudgetPeriod, Cap, CapReached, Charge, Payer, Period, ReservationId, ReserveOutcome,
+    SettleOutcome, SpendBy, SpendSum,
 };
 use daybook_domain::{Money, Scope, ScopeKind, StoreError, Tenant, Timestamp};
+use strum::VariantArray;
 
 pub use against_model::{SEQUENCES, check};
 
 use crate::fixtures::{DAWN, at, project_scope, session};
 
 const DAY: u64 = 86_400;
-/// Those who reserve at once.
+/// Number of workers that reserve at once.
 const WORKERS: u64 = 16;
 
 fn charge(tokens: u64, money: u64) -> Charge {
@@ -72,23 +73,23 @@ async fn reserve(
     charge: &Charge,
     caps: &[Cap],
     now: Timestamp,
-) -> Result<ReservationId, AtCap> {
+) -> Result<ReservationId, CapReached> {
     match store.reserve(charge, caps, now).await.unwrap() {
         ReserveOutcome::Reserved(id) => Ok(id),
         ReserveOutcome::AtCap(at_cap) => Err(*at_cap),
     }
 }
 
-/// What counts in each of a tenant's and a user's purses: run, day and month.
-async fn used(store: &dyn SpendStore, charge: &Charge, now: Timestamp) -> Vec<(u64, u64)> {
-    let purses = Purse::all(&charge.user, &charge.run, now);
-    let used = store.used(&charge.tenant, &purses).await.unwrap();
+/// The amounts that count in each budget of a tenant and a user: run, day and month.
+async fn amounts_used(store: &dyn SpendStore, charge: &Charge, now: Timestamp) -> Vec<(u64, u64)> {
+    let budgets = BudgetPeriod::all(&charge.user, &charge.run, now);
+    let used = store.used(&charge.tenant, &budgets).await.unwrap();
     used.iter()
         .map(|used| (used.tokens, used.money.0))
         .collect()
 }
 
-async fn spent(store: &dyn SpendStore, by: SpendBy) -> Vec<SpendSum> {
+async fn spend_sums(store: &dyn SpendStore, by: SpendBy) -> Vec<SpendSum> {
     let always = (Timestamp::ZERO, Timestamp::MAX);
     let spent = store.spent(&Tenant::local(), always, by, 100).await;
     spent.unwrap()
@@ -105,7 +106,7 @@ pub async fn a_cap_is_reached_and_never_passed(store: &dyn SpendStore) {
     let refused = reserve(store, &charge(21, 10), &caps, DAWN)
         .await
         .unwrap_err();
-    let expected = AtCap {
+    let expected = CapReached {
         cap: caps[0],
         used: Amount {
             tokens: 80,
@@ -122,7 +123,10 @@ pub async fn a_cap_is_reached_and_never_passed(store: &dyn SpendStore) {
     assert_eq!(refused.unwrap_err().cap, caps[1]);
     assert!(reserve(store, &charge(20, 980), &caps, DAWN).await.is_ok());
     assert!(reserve(store, &charge(1, 0), &caps, DAWN).await.is_err());
-    assert_eq!(used(store, &charge(0, 0), DAWN).await, [(100, 1_000); 6]);
+    assert_eq!(
+        amounts_used(store, &charge(0, 0), DAWN).await,
+        [(100, 1_000); 6]
+    );
 }
 
 pub async fn each_user_has_a_cap_and_the_tenant_has_one_over_all(store: &dyn SpendStore) {
@@ -180,10 +184,10 @@ pub async fn what_is_reported_takes_the_place_of_what_was_reserved(store: &dyn S
     let caps = [tokens_per(Period::Day, Payer::User, 100)];
     let id = reserve(store, &charge(100, 50), &caps, DAWN).await.unwrap();
     assert!(reserve(store, &charge(1, 0), &caps, DAWN).await.is_err());
-    // Whenever it is settled, it counts in the day in which it was reserved.
+    // It counts in the day in which it was reserved, whenever it is settled.
     let settled = store.settle(&id, usage(20, 10), Some(Money(7)), at(DAY));
     assert_eq!(settled.await.unwrap(), SettleOutcome::Settled);
-    assert_eq!(used(store, &charge(0, 0), DAWN).await, [(30, 7); 6]);
+    assert_eq!(amounts_used(store, &charge(0, 0), DAWN).await, [(30, 7); 6]);
     assert!(reserve(store, &charge(71, 0), &caps, DAWN).await.is_err());
     assert!(reserve(store, &charge(70, 0), &caps, DAWN).await.is_ok());
 }
@@ -193,15 +197,18 @@ pub async fn more_than_was_reserved_is_counted_as_it_is(store: &dyn SpendStore) 
     let id = reserve(store, &charge(10, 100), &caps, DAWN).await.unwrap();
     let settled = store.settle(&id, usage(8, 3), Some(Money(120)), DAWN);
     assert_eq!(settled.await.unwrap(), SettleOutcome::Exceeded);
-    assert_eq!(used(store, &charge(0, 0), DAWN).await, [(11, 120); 6]);
+    assert_eq!(
+        amounts_used(store, &charge(0, 0), DAWN).await,
+        [(11, 120); 6]
+    );
     assert!(reserve(store, &charge(1, 0), &caps, DAWN).await.is_err());
-    assert_eq!(spent(store, SpendBy::Day).await[0].exceeded, 1);
-    // A provider may say anything, and sums go on.
+    assert_eq!(spend_sums(store, SpendBy::Day).await[0].exceeded, 1);
+    // A provider may report any number, and the sums stay usable.
     let id = reserve(store, &charge(1, 1), &[], DAWN).await.unwrap();
     let absurd = usage(u64::MAX, u64::MAX);
     let settled = store.settle(&id, absurd, Some(Money(u64::MAX)), DAWN);
     assert_eq!(settled.await.unwrap(), SettleOutcome::Exceeded);
-    let all = spent(store, SpendBy::Day).await;
+    let all = spend_sums(store, SpendBy::Day).await;
     assert_eq!(all[0].usage.input, CALL_TOKENS + 8);
 }
 
@@ -212,8 +219,8 @@ pub async fn settling_or_releasing_again_changes_nothing(store: &dyn SpendStore)
     assert_eq!(first.await.unwrap(), SettleOutcome::Settled);
     assert!(store.release(&released).await.unwrap());
     let before = (
-        used(store, &charge(0, 0), DAWN).await,
-        spent(store, SpendBy::Day).await,
+        amounts_used(store, &charge(0, 0), DAWN).await,
+        spend_sums(store, SpendBy::Day).await,
     );
     assert_eq!(before.0, [(6, 3); 6]);
     let never = ReservationId {
@@ -226,8 +233,8 @@ pub async fn settling_or_releasing_again_changes_nothing(store: &dyn SpendStore)
         assert!(!store.release(id).await.unwrap());
     }
     let after = (
-        used(store, &charge(0, 0), DAWN).await,
-        spent(store, SpendBy::Day).await,
+        amounts_used(store, &charge(0, 0), DAWN).await,
+        spend_sums(store, SpendBy::Day).await,
     );
     assert_eq!(before, after);
 }
@@ -247,15 +254,15 @@ pub async fn what_nobody_settles_stays_spent(store: &dyn SpendStore) {
         },
         ..SpendSum::default()
     };
-    assert_eq!(spent(store, SpendBy::Day).await, [expected]);
+    assert_eq!(spend_sums(store, SpendBy::Day).await, [expected]);
 }
 
 pub async fn a_released_reservation_leaves_nothing(store: &dyn SpendStore) {
     let caps = [tokens_per(Period::Day, Payer::Tenant, 10)];
     let first = reserve(store, &charge(10, 9), &caps, DAWN).await.unwrap();
     assert!(store.release(&first).await.unwrap());
-    assert_eq!(used(store, &charge(0, 0), DAWN).await, [(0, 0); 6]);
-    assert_eq!(spent(store, SpendBy::Model).await, []);
+    assert_eq!(amounts_used(store, &charge(0, 0), DAWN).await, [(0, 0); 6]);
+    assert_eq!(spend_sums(store, SpendBy::Model).await, []);
     let second = reserve(store, &charge(10, 9), &caps, DAWN).await.unwrap();
     assert_ne!(
         first, second,
@@ -271,7 +278,7 @@ pub async fn nobody_spends_or_sees_behind_another_wall(store: &dyn SpendStore) {
         tenant: other.clone(),
         ..charge(10, 9)
     };
-    assert_eq!(used(store, &theirs, DAWN).await, [(0, 0); 6]);
+    assert_eq!(amounts_used(store, &theirs, DAWN).await, [(0, 0); 6]);
     let their_id = ReservationId {
         tenant: other.clone(),
         ..id.clone()
@@ -283,7 +290,7 @@ pub async fn nobody_spends_or_sees_behind_another_wall(store: &dyn SpendStore) {
     let seen = store.spent(&other, always, SpendBy::Day, 9).await;
     assert_eq!(seen.unwrap(), []);
     assert!(reserve(store, &theirs, &caps, DAWN).await.is_ok());
-    assert_eq!(used(store, &charge(0, 0), DAWN).await, [(10, 9); 6]);
+    assert_eq!(amounts_used(store, &charge(0, 0), DAWN).await, [(10, 9); 6]);
 }
 
 pub async fn what_no_cap_can_judge_is_refused(store: &dyn SpendStore) {
@@ -304,13 +311,13 @@ pub async fn what_no_cap_can_judge_is_refused(store: &dyn SpendStore) {
     };
     let refused = store.reserve(&foreign, &[], DAWN).await;
     assert!(matches!(refused, Err(StoreError::Refused(_))));
-    assert_eq!(used(store, &charge(0, 0), DAWN).await, [(0, 0); 6]);
-    // Tokens can be counted without a price.
+    assert_eq!(amounts_used(store, &charge(0, 0), DAWN).await, [(0, 0); 6]);
+    // A cap on tokens needs no price.
     let tokens = [tokens_per(Period::Day, Payer::Tenant, 5)];
     let id = reserve(store, &unpriced, &tokens, DAWN).await.unwrap();
     let settled = store.settle(&id, usage(2, 1), None, DAWN).await;
     assert_eq!(settled.unwrap(), SettleOutcome::Settled);
-    assert_eq!(spent(store, SpendBy::Day).await[0].unpriced, 1);
+    assert_eq!(spend_sums(store, SpendBy::Day).await[0].unpriced, 1);
 }
 
 pub async fn calls_are_added_up_by_what_is_asked(store: &dyn SpendStore) {
@@ -332,8 +339,8 @@ pub async fn calls_are_added_up_by_what_is_asked(store: &dyn SpendStore) {
         assert!(reserve(store, &charge, &[], now).await.is_ok());
     }
     let mut said = Vec::new();
-    for by in SpendBy::ALL {
-        let sums = spent(store, by).await;
+    for &by in SpendBy::VARIANTS {
+        let sums = spend_sums(store, by).await;
         let sums = sums.iter().map(|sum| {
             let SpendSum {
                 name, calls, open, ..
@@ -354,7 +361,7 @@ pub async fn calls_are_added_up_by_what_is_asked(store: &dyn SpendStore) {
             "claude-code:aaaa=2/1/700 =2/2/180",
         ]
     );
-    let large = &spent(store, SpendBy::Model).await[0];
+    let large = &spend_sums(store, SpendBy::Model).await[0];
     assert_eq!((large.usage, large.money), (usage(20, 5), Money(300)));
 }
 
@@ -379,7 +386,7 @@ pub async fn sums_are_of_the_time_that_is_asked_and_bounded(store: &dyn SpendSto
     assert_eq!(asked(3, 3, 9).await, [""; 0]);
 }
 
-/// Each on a thread with a runtime of its own.
+/// Each worker runs on a thread with a runtime of its own.
 pub async fn sixteen_that_reserve_at_once_never_pass_a_cap(store: &dyn SpendStore) {
     let caps = [
         tokens_per(Period::Day, Payer::Tenant, 100),
@@ -413,13 +420,13 @@ pub async fn sixteen_that_reserve_at_once_never_pass_a_cap(store: &dyn SpendStor
             .map(|worker| worker.join().unwrap())
             .sum()
     });
-    let counted = used(store, &charge(0, 0), DAWN).await[0].0;
+    let counted = amounts_used(store, &charge(0, 0), DAWN).await[0].0;
     assert_eq!(counted, granted, "nothing is lost or doubled");
-    // Four work for each user and hold at most 12, so nobody is refused before a user has 19.
+    // Four workers serve each user and hold at most 12, so none is refused before a user has 19.
     assert!((19..=100).contains(&granted), "{granted} of a cap of 100");
     for user in 0..5 {
         let theirs = of_user(&format!("user-{user}"), charge(0, 0));
-        let day = Purse::at(Payer::User, &theirs.user, Period::Day, "", DAWN);
+        let day = BudgetPeriod::at(Payer::User, &theirs.user, Period::Day, "", DAWN);
         let used = store.used(&theirs.tenant, &[day]).await.unwrap();
         assert!(used[0].tokens <= 30, "{used:?}");
     }

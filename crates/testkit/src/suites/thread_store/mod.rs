@@ -1,27 +1,27 @@
-//! What a store of threads promises.
+//! The promises of a store of threads.
 #![allow(missing_docs, reason = "each name is the sentence that it tests")]
 
 mod blocks;
-mod life;
+mod life_cycle;
 
 use std::sync::Arc;
 
 use daybook_domain::limits::{APPEND_EVENTS, THREAD_ENTRY};
-use daybook_domain::seams::Append;
+use daybook_domain::seams::{Append, ImportStore, PlaceStore};
 use daybook_domain::working::{
-    BlockToken, BlockingReason, LogEntry, LogPage, NewThread, Thread, ThreadAppend, ThreadAppended,
-    ThreadStore,
+    BlockToken, BlockingReason, LogEntry, LogPage, NewThread, Thread, ThreadAppend,
+    ThreadAppendOutcome, ThreadStore,
 };
 use daybook_domain::{EventSeq, NewEvent, Place, SessionId, StoreError, Timestamp};
 
 pub use blocks::*;
-pub use life::*;
+pub use life_cycle::*;
 
-use crate::fixtures::{EventShape, append, at, event, events, meta, session};
+use crate::fixtures::{EventFixture, append, at, event, events, meta, session};
 
-/// Those who append at once.
+/// Number of writers that append at once.
 const APPENDERS: u64 = 16;
-/// What each of them appends, one by one.
+/// Number of events that each of them appends, one by one.
 const APPENDS: u64 = 12;
 
 fn thread_of(id: &SessionId) -> NewThread {
@@ -32,12 +32,17 @@ fn thread_of(id: &SessionId) -> NewThread {
     }
 }
 
+/// A store of threads whose imports can be undone and whose places can be listed.
+pub trait ThreadSuiteStore: ThreadStore + ImportStore + PlaceStore {}
+
+impl<T: ThreadStore + ImportStore + PlaceStore> ThreadSuiteStore for T {}
+
 async fn create(store: &dyn ThreadStore, id: &SessionId) -> Thread {
     let created = store.create_thread(&thread_of(id)).await;
     created.expect("a thread can be created")
 }
 
-/// Events with an entry beside each: `<text>` beside the event that says so.
+/// Events with an entry beside each: `<text>` beside the event with that text.
 fn entries(id: &SessionId, events: Vec<NewEvent>, now: Timestamp) -> ThreadAppend {
     let beside = events.iter().map(|event| format!("<{}>", event.text));
     ThreadAppend {
@@ -50,20 +55,24 @@ fn entries(id: &SessionId, events: Vec<NewEvent>, now: Timestamp) -> ThreadAppen
     }
 }
 
-fn ending(append: ThreadAppend, token: BlockToken) -> ThreadAppend {
+fn with_block_end(append: ThreadAppend, token: BlockToken) -> ThreadAppend {
     ThreadAppend {
         ends: Some(token),
         ..append
     }
 }
 
-async fn add(store: &dyn ThreadStore, id: &SessionId, events: Vec<NewEvent>) -> ThreadAppended {
+async fn add(
+    store: &dyn ThreadStore,
+    id: &SessionId,
+    events: Vec<NewEvent>,
+) -> ThreadAppendOutcome {
     let appended = store.append_entries(&entries(id, events, at(1))).await;
     appended.expect("entries within bounds are stored")
 }
 
-fn stored(seqs: &[u64], before: u64) -> ThreadAppended {
-    ThreadAppended::Stored {
+fn stored_outcome(seqs: &[u64], before: u64) -> ThreadAppendOutcome {
+    ThreadAppendOutcome::Stored {
         seqs: seqs.iter().map(|&seq| EventSeq(seq)).collect(),
         before: EventSeq(before),
         block: None,
@@ -75,7 +84,7 @@ async fn page(store: &dyn ThreadStore, id: &SessionId) -> LogPage {
     page.expect("a thread's log can be read")
 }
 
-fn told(entries: &[LogEntry]) -> Vec<(u64, &str, Option<&str>)> {
+fn stored_entries(entries: &[LogEntry]) -> Vec<(u64, &str, Option<&str>)> {
     let told = entries.iter().map(|entry| {
         let event = &entry.event;
         (event.seq.0, event.text.as_str(), entry.entry.as_deref())
@@ -86,15 +95,21 @@ fn told(entries: &[LogEntry]) -> Vec<(u64, &str, Option<&str>)> {
 pub async fn entries_come_back_in_order_beside_their_events(store: &dyn ThreadStore) {
     let id = session("7f78aa01");
     create(store, &id).await;
-    assert_eq!(add(store, &id, events("word", 2)).await, stored(&[1, 2], 0));
-    assert_eq!(add(store, &id, events("more", 1)).await, stored(&[3], 2));
+    assert_eq!(
+        add(store, &id, events("word", 2)).await,
+        stored_outcome(&[1, 2], 0)
+    );
+    assert_eq!(
+        add(store, &id, events("more", 1)).await,
+        stored_outcome(&[3], 2)
+    );
     let page = page(store, &id).await;
     let expected = [
         (1, "word 1", Some("<word 1>")),
         (2, "word 2", Some("<word 2>")),
         (3, "more 1", Some("<more 1>")),
     ];
-    assert_eq!(told(&page.entries), expected);
+    assert_eq!(stored_entries(&page.entries), expected);
     assert_eq!((page.last, page.block), (EventSeq(3), None));
     let log = store.events(&id, EventSeq(0), EventSeq(9), 9, 999).await;
     let beside: Vec<_> = page.entries.into_iter().map(|entry| entry.event).collect();
@@ -111,7 +126,7 @@ pub async fn an_event_known_already_keeps_its_place_and_its_entry(store: &dyn Th
     append.events.push(append.events[0].clone());
     again.entries = ["a", "b", "c", "d", "e"].map(str::to_owned).into();
     let appended = store.append_entries(&again).await.unwrap();
-    assert_eq!(appended, stored(&[4, 2, 3, 1, 4], 3));
+    assert_eq!(appended, stored_outcome(&[4, 2, 3, 1, 4], 3));
     let page = page(store, &id).await;
     let expected = [
         (1, "word 1", Some("<word 1>")),
@@ -119,10 +134,10 @@ pub async fn an_event_known_already_keeps_its_place_and_its_entry(store: &dyn Th
         (3, "word 3", Some("<word 3>")),
         (4, "word 4", Some("a")),
     ];
-    assert_eq!(told(&page.entries), expected);
+    assert_eq!(stored_entries(&page.entries), expected);
     assert_eq!(
         store.append_entries(&again).await.unwrap(),
-        stored(&[4, 2, 3, 1, 4], 4)
+        stored_outcome(&[4, 2, 3, 1, 4], 4)
     );
 }
 
@@ -133,20 +148,20 @@ pub async fn what_came_in_another_way_has_no_entry(store: &dyn ThreadStore) {
     let imported = append(&id, vec![event("two")]);
     assert_eq!(store.append(&imported).await.unwrap().last, EventSeq(2));
     let both = vec![event("two"), event("three")];
-    assert_eq!(add(store, &id, both).await, stored(&[2, 3], 2));
+    assert_eq!(add(store, &id, both).await, stored_outcome(&[2, 3], 2));
     let page = page(store, &id).await;
     let expected = [
         (1, "one", Some("<one>")),
         (2, "two", None),
         (3, "three", Some("<three>")),
     ];
-    assert_eq!(told(&page.entries), expected);
+    assert_eq!(stored_entries(&page.entries), expected);
 }
 
 pub async fn a_page_of_entries_is_bounded_but_never_empty(store: &dyn ThreadStore) {
     let id = session("7f78aa01");
     create(store, &id).await;
-    // 6 bytes of text each, and 8 of what is kept beside it.
+    // Each has 6 bytes of text, and an entry of 8 bytes.
     add(store, &id, events("word", 6)).await;
     let read = async |after, limit, bytes| {
         let page = store.entries(&id, EventSeq(after), limit, bytes).await;
@@ -189,18 +204,18 @@ pub async fn entries_that_break_a_bound_are_refused_whole(store: &dyn ThreadStor
     Arc::make_mut(&mut long.entries)[1].pop();
     assert_eq!(
         store.append_entries(&long).await.unwrap(),
-        stored(&[1, 2], 0)
+        stored_outcome(&[1, 2], 0)
     );
     let page = page(store, &id).await;
     assert_eq!(page.entries[1].entry.as_ref(), Some(&long.entries[1]));
 }
 
-pub async fn entries_do_all_that_an_append_does(store: &dyn ThreadStore) {
+pub async fn entries_do_all_that_an_append_does(store: &dyn ThreadSuiteStore) {
     let id = session("7f78aa01");
     create(store, &id).await;
     let said = event("use tabs")
-        .said_at(at(7))
-        .in_place("/home/ada/engine");
+        .with_time(at(7))
+        .with_place("/home/ada/engine");
     add(store, &id, vec![said]).await;
     let found = store.session(&id).await.unwrap().unwrap();
     assert_eq!((found.events, found.last_at), (EventSeq(1), at(7)));
@@ -235,15 +250,15 @@ pub async fn whoever_appends_at_once_gets_each_a_place_without_holes(store: &dyn
         let mut seqs = Vec::new();
         for n in 0..APPENDS {
             let word = format!("{appender} {n}");
-            // Now and then one that is refused, beside those that are not.
+            // Every fifth is followed by an append that is refused.
             if n % 5 == 0 {
                 let nobody = entries(&session("nobody"), vec![event(&word)], at(1));
                 let outcome = store.append_entries(&nobody).await;
                 assert!(matches!(outcome, Err(StoreError::NotFound(_))));
             }
             match add(store, id, vec![event(&word)]).await {
-                ThreadAppended::Stored { seqs: one, .. } => seqs.push((one[0], word)),
-                ThreadAppended::BlockLost => panic!("no block was to end"),
+                ThreadAppendOutcome::Stored { seqs: one, .. } => seqs.push((one[0], word)),
+                ThreadAppendOutcome::BlockLost => panic!("no block was to end"),
             }
         }
         assert!(seqs.is_sorted(), "{seqs:?}");

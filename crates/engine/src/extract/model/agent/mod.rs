@@ -1,157 +1,168 @@
-//! The memory agent of seed 001: one for each source agent, which is posted what happened in that agent's
-//! sessions and answers with observations (spec D.4).
+//! Daycare's memory agent: one for each source agent, whose transcripts it answers with observations
+//! (D20 to D22, D52).
 //!
-//! Its whole system prompt is `prompts/memory/MEMORY_AGENT.md`. Before it answers it may look at what is
-//! known, and write entities, with the tools on its list; what they write is staged and lands with the
-//! extraction, or never. Each delivery is a conversation of its own: what an agent is to know of earlier ones
-//! it reads with its tools, so that its context never grows and nothing said in one session can
+//! Its whole system prompt is `prompts/memory/MEMORY_AGENT.md`. Before it answers it may read what memory
+//! holds, and write entities, with the tools on its list. Its writes are staged and stored with the
+//! extraction, or not at all. Each delivery is a conversation of its own: for anything earlier the agent
+//! uses its tools, so that its context never grows and no text of one session can
 //! instruct it in the next.
 //!
-//! Not here: how a window is asked about and what of an answer is believed (`super`), the files.
+//! Not here: the question about a window and the validation of an answer (`super`), the files.
 
-mod desk;
-mod judge;
 #[cfg(test)]
 mod tests;
+mod tool_session;
 mod tools;
+mod write_validation;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use daybook_domain::model::{Finish, Message, Model, ModelError, ModelFailure, ModelReply, Role};
+use daybook_domain::model::{
+    FinishReason, Message, Model, ModelError, ModelFailure, ModelReply, Role,
+};
 use daybook_domain::time::Clock;
 use daybook_domain::{Descriptor, Tenant};
 
-use super::request::Question;
+use super::request::WindowQuestion;
 use super::{
-    AskedAbout, Dialect, Guidance, LEAST_TRANSCRIPT, ModelExtractor, ModelLimits, Rendering,
-    outcome,
+    Dialect, Guidance, LEAST_TRANSCRIPT, ModelExtractor, ModelForSession, ModelLimits, Rendering,
+    extraction_output,
 };
-use crate::extract::entity_tools::Shelves;
-use crate::extract::{Expected, ExtractError, Extracted, Extractor, Window};
-use desk::Desk;
+use crate::extract::entity_tools::EntityRepositories;
+use crate::extract::{ExtractError, Extractor, ExtractorOutput, TokenForecast, Window};
+use tool_session::ToolSession;
 pub use tools::AgentKind;
 
-/// Most answers of a delivery that may call tools; then the agent is asked once for its answer, without
-/// any. More lets it look around more, and each costs the whole conversation anew.
-const ROUNDS: usize = 6;
+/// Most rounds of tool calls in a delivery; then the agent is asked once for its answer, without
+/// tools. More lets it look up more, and each round is billed with the whole conversation.
+const MAX_ROUNDS: usize = 6;
 /// Most calls of one answer that are carried out.
-const CALLS: usize = 8;
-/// The part of what a model reads that a transcript may take, in fifths: the rest is for its tools.
+const MAX_CALLS: usize = 8;
+/// The part of the model's context that a transcript may take, in fifths: the rest is for its tools.
 const TRANSCRIPT_FIFTHS: u32 = 2;
-/// The part of what a model reads that calls and their outcomes may take, as a divisor.
+/// The part of the model's context that calls and their outcomes may take, as a divisor.
 const TOOLS_PART: u32 = 8;
-/// Most agents that are kept; there are hardly more source agents, and another is as good.
-const KEPT: usize = 1_000;
+/// Most agents in the cache. There are hardly more source agents, and an evicted one is built anew.
+const MAX_AGENTS: usize = 1_000;
 
 /// The memory of one source agent of one tenant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryAgent {
-    /// Behind which wall.
+    /// The tenant of the source agent.
     pub tenant: Tenant,
-    /// Whose memory it is.
+    /// Identifies the source agent.
     pub descriptor: Descriptor,
 }
 
-/// Memory agents, each made when its source agent's first window comes. An extractor like others: what
-/// it believes of an answer is judged as theirs is.
+/// An extractor that posts each window to the memory agent of its source agent, which is created on first use.
+/// Answers pass the same validation as those of [`ModelExtractor`].
 pub struct MemoryAgents {
-    asks: ModelExtractor,
-    shelves: Arc<dyn Shelves>,
+    extractor: ModelExtractor,
+    repositories: Arc<dyn EntityRepositories>,
     clock: Arc<dyn Clock>,
-    kept: Mutex<BTreeMap<(Tenant, String), Arc<MemoryAgent>>>,
+    agents: Mutex<BTreeMap<(Tenant, String), Arc<MemoryAgent>>>,
 }
 
 impl MemoryAgents {
-    /// Agents that think with `model`, keep the entities on `shelves` and are told the time by `clock`.
-    pub fn new(model: Arc<dyn Model>, shelves: Arc<dyn Shelves>, clock: Arc<dyn Clock>) -> Self {
-        let asks = ModelExtractor::new(model, Dialect::MemoryAgent);
+    /// Memory agents that ask `model`, keep entities in `repositories` and read the time from `clock`.
+    pub fn new(
+        model: Arc<dyn Model>,
+        repositories: Arc<dyn EntityRepositories>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        let extractor = ModelExtractor::new(model, Dialect::MemoryAgent);
         Self {
-            asks: asks.rendering(Rendering::Headings),
-            shelves,
+            extractor: extractor.with_rendering(Rendering::Headings),
+            repositories,
             clock,
-            kept: Mutex::default(),
+            agents: Mutex::default(),
         }
     }
 
-    /// Minds what operators and users want kept and never kept.
+    /// Applies the guidance of operators and users.
     #[must_use]
-    pub fn guided(self, guidance: Guidance) -> Self {
-        let asks = self.asks.guided(guidance);
-        Self { asks, ..self }
+    pub fn with_guidance(self, guidance: Guidance) -> Self {
+        let extractor = self.extractor.with_guidance(guidance);
+        Self { extractor, ..self }
     }
 
-    /// Shows and allows so much.
+    /// Sets the bounds of transcript and answer.
     #[must_use]
-    pub fn limited(self, limits: ModelLimits) -> Self {
-        let asks = self.asks.limited(limits);
-        Self { asks, ..self }
+    pub fn with_limits(self, limits: ModelLimits) -> Self {
+        let extractor = self.extractor.with_limits(limits);
+        Self { extractor, ..self }
     }
 
-    /// Asks whom `asked_about` says about each session.
+    /// Asks, for each session, the model that `session_model` returns.
     #[must_use]
-    pub fn asking(self, asked_about: Arc<AskedAbout>) -> Self {
-        let asks = self.asks.asking(asked_about);
-        Self { asks, ..self }
+    pub fn with_session_model(self, session_model: Arc<ModelForSession>) -> Self {
+        let extractor = self.extractor.with_session_model(session_model);
+        Self { extractor, ..self }
     }
 
-    /// The memory agent of a source agent; made now if it is the first time.
-    pub fn of(&self, tenant: &Tenant, source: &str) -> Arc<MemoryAgent> {
+    /// The memory agent of a source agent, created on first use.
+    pub fn agent_of(&self, tenant: &Tenant, source: &str) -> Arc<MemoryAgent> {
         let descriptor = Descriptor::memory_of(source);
         let key = (tenant.clone(), descriptor.cache_key());
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if !kept.contains_key(&key) && kept.len() == KEPT {
-            kept.pop_first();
+        let mut agents = self.agents.lock().unwrap_or_else(PoisonError::into_inner);
+        if !agents.contains_key(&key) && agents.len() == MAX_AGENTS {
+            agents.pop_first();
         }
         let tenant = tenant.clone();
         let agent = || Arc::new(MemoryAgent { tenant, descriptor });
-        Arc::clone(kept.entry(key).or_insert_with(agent))
+        Arc::clone(agents.entry(key).or_insert_with(agent))
     }
 
-    /// What is posted about a window, with room left for what tools say.
-    fn posted(&self, model: &dyn Model, window: Window<'_>, budget: Option<u32>) -> Question {
-        let tools = tools::offered(AgentKind::Memory).into_iter();
+    /// The question about a window, with room left in the context for the output of tools.
+    fn build_question(
+        &self,
+        model: &dyn Model,
+        window: Window<'_>,
+        budget: Option<u32>,
+    ) -> WindowQuestion {
+        let tools = tools::offered_tools(AgentKind::Memory).into_iter();
         let tools = tools
             .map(|t| model.count_tokens(&format!("{} {} {}", t.name, t.description, t.arguments)));
         let most = model.context_tokens() / 5 * TRANSCRIPT_FIFTHS;
         let most = tools.fold(most, u32::saturating_sub);
-        let question = self.asks.question(window, budget);
+        let question = self.extractor.question(window, budget);
         match question.tokens > most {
-            true => self.asks.question(window, Some(most)),
+            true => self.extractor.question(window, Some(most)),
             false => question,
         }
     }
 
-    /// One delivery: asks, carries out what is called, and asks again, until there is an answer.
+    /// One delivery: asks, runs the called tools, and asks again, until there is an answer.
     async fn deliver(
         &self,
         model: &dyn Model,
         window: Window<'_>,
-        question: &Question,
-    ) -> Result<Extracted, Stopped> {
-        let shelf = self.shelves.open(window.session).await?;
-        let mut desk = Desk::new(AgentKind::Memory, shelf, self.clock.now());
+        question: &WindowQuestion,
+    ) -> Result<ExtractorOutput, DeliveryFailure> {
+        let repository = self.repositories.open(window.session).await?;
+        let mut session = ToolSession::new(AgentKind::Memory, repository, self.clock.now());
         let mut request = question.request.clone();
-        request.tools = tools::offered(AgentKind::Memory);
+        request.tools = tools::offered_tools(AgentKind::Memory);
         let room = model.context_tokens() / TOOLS_PART;
         let mut used = 0_u32;
-        for _ in 0..ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             let mut reply = model.ask(&request).await?;
             if reply.calls.is_empty() {
-                match self.answered(window, question, reply)? {
-                    Some(extracted) => return Ok(desk.cleared(extracted)),
+                match self.parse_answer(window, question, reply)? {
+                    Some(extracted) => return Ok(session.finish(extracted)),
                     None => break,
                 }
             }
             let shown = &question.rendered.shown;
-            let guidance = &self.asks.guidance;
-            let beyond = reply.calls.split_off(reply.calls.len().min(CALLS));
-            let outcomes = desk.carry_out(&reply.calls, beyond.len(), window, shown, guidance);
+            let guidance = &self.extractor.guidance;
+            let beyond = reply.calls.split_off(reply.calls.len().min(MAX_CALLS));
+            let outcomes = session.carry_out(&reply.calls, beyond.len(), window, shown, guidance);
             let calls = reply.calls.iter().map(|call| call.arguments.as_str());
-            let said = outcomes.iter().map(|outcome| outcome.text.as_str());
+            let outcome_texts = outcomes.iter().map(|outcome| outcome.text.as_str());
             used = calls
-                .chain(said)
+                .chain(outcome_texts)
                 .chain([reply.text.as_str()])
                 .fold(used, |sum, text| {
                     sum.saturating_add(model.count_tokens(text))
@@ -165,58 +176,58 @@ impl MemoryAgents {
             });
             request.messages.extend(outcomes);
         }
-        // What tools said goes along as text: providers take no outcomes where no tools are offered.
+        // The tools' outcomes are sent as text: providers accept no outcomes where no tools are offered.
         let mut last = question.request.clone();
         let budget = room.min(question.tokens.max(LEAST_TRANSCRIPT));
         last.messages
-            .push(desk.farewell(budget, &|text| model.count_tokens(text)));
+            .push(session.final_question(budget, &|text| model.count_tokens(text)));
         let reply = model.ask(&last).await?;
-        let is_cut_off = reply.finish == Finish::Length;
-        match self.asks.believe(window, question, reply) {
-            Ok(extracted) => Ok(desk.cleared(extracted)),
-            Err(error) if is_cut_off => Err(Stopped::NoRoom(error)),
-            Err(error) => Err(Stopped::Failed(error)),
+        let is_cut_off = reply.finish == FinishReason::Length;
+        match self.extractor.parse_reply(window, question, reply) {
+            Ok(extracted) => Ok(session.finish(extracted)),
+            Err(error) if is_cut_off => Err(DeliveryFailure::NoRoom(error)),
+            Err(error) => Err(DeliveryFailure::Failed(error)),
         }
     }
 
-    /// What an answer without calls comes to; nothing if it cannot be read.
-    fn answered(
+    /// Parses an answer without calls; `None` if it is unusable.
+    fn parse_answer(
         &self,
         window: Window<'_>,
-        question: &Question,
+        question: &WindowQuestion,
         mut reply: ModelReply,
-    ) -> Result<Option<Extracted>, Stopped> {
+    ) -> Result<Option<ExtractorOutput>, DeliveryFailure> {
         let finish = reply.finish;
-        if finish == Finish::Tools {
-            // It says that it wants tools called, and calls none.
-            reply.finish = Finish::Stop;
+        if finish == FinishReason::Tools {
+            // The reply announces tool calls and holds none.
+            reply.finish = FinishReason::Stop;
         }
-        match (self.asks.believe(window, question, reply), finish) {
+        match (self.extractor.parse_reply(window, question, reply), finish) {
             (Ok(extracted), _) => Ok(Some(extracted)),
-            (Err(_), Finish::Stop | Finish::Tools) => Ok(None),
-            (Err(error), Finish::Length) => Err(Stopped::NoRoom(error)),
-            (Err(error), Finish::Filtered) => Err(Stopped::Failed(error)),
+            (Err(_), FinishReason::Stop | FinishReason::Tools) => Ok(None),
+            (Err(error), FinishReason::Length) => Err(DeliveryFailure::NoRoom(error)),
+            (Err(error), FinishReason::Filtered) => Err(DeliveryFailure::Failed(error)),
         }
     }
 }
 
 /// Why a delivery has no answer.
-enum Stopped {
-    /// There was no room; with less of the window there may be.
+enum DeliveryFailure {
+    /// The context was too small; a smaller part of the window may fit.
     NoRoom(ExtractError),
-    /// Asking again at once does not help.
+    /// An immediate retry does not help.
     Failed(ExtractError),
 }
 
-impl From<ExtractError> for Stopped {
+impl From<ExtractError> for DeliveryFailure {
     fn from(error: ExtractError) -> Self {
         Self::Failed(error)
     }
 }
 
-impl From<ModelFailure> for Stopped {
+impl From<ModelFailure> for DeliveryFailure {
     fn from(failure: ModelFailure) -> Self {
-        let error = outcome::failed(&failure);
+        let error = extraction_output::model_failure_error(&failure);
         match failure.error {
             ModelError::TooLong { .. } => Self::NoRoom(error),
             ModelError::Unavailable { .. }
@@ -233,40 +244,44 @@ impl From<ModelFailure> for Stopped {
 #[async_trait]
 impl Extractor for MemoryAgents {
     fn name(&self) -> &str {
-        self.asks.name()
+        self.extractor.name()
     }
 
-    /// Of the transcript that is posted; how often the agent looks something up is not foreseen.
-    fn forecast(&self, window: Window<'_>) -> Option<Expected> {
-        self.asks.forecast(window)
+    /// Covers the posted transcript alone: the number of tool calls cannot be foreseen.
+    fn forecast(&self, window: Window<'_>) -> Option<TokenForecast> {
+        self.extractor.forecast(window)
     }
 
     fn wants_known(&self) -> bool {
-        self.asks.wants_known()
+        self.extractor.wants_known()
     }
 
-    async fn extract(&self, window: Window<'_>) -> Result<Extracted, ExtractError> {
+    async fn extract(&self, window: Window<'_>) -> Result<ExtractorOutput, ExtractError> {
         let id = &window.session.id;
-        let agent = self.of(&id.tenant, &id.agent);
+        let agent = self.agent_of(&id.tenant, &id.agent);
         tracing::debug!(agent = agent.descriptor.cache_key(), "posting a transcript");
-        // All that is asked about a window is asked of this one.
-        let model = &*self.asks.asked(window);
-        let question = self.posted(model, window, None);
+        // All requests about the window go to this model, so that all are charged to its session.
+        let model = &*self.extractor.model_for(window);
+        let question = self.build_question(model, window, None);
         if question.rendered.shown.is_empty() {
-            return outcome::unasked(model.name(), &question.rendered);
+            return extraction_output::empty_window_result(model.name(), &question.rendered);
         }
         let smaller = Some(question.tokens / 2).filter(|half| *half >= LEAST_TRANSCRIPT);
         let again = match (self.deliver(model, window, &question).await, smaller) {
             (Ok(extracted), _) => return Ok(extracted),
-            (Err(Stopped::NoRoom(_)), Some(half)) => self.posted(model, window, Some(half)),
-            (Err(Stopped::NoRoom(error) | Stopped::Failed(error)), _) => return Err(error),
+            (Err(DeliveryFailure::NoRoom(_)), Some(half)) => {
+                self.build_question(model, window, Some(half))
+            }
+            (Err(DeliveryFailure::NoRoom(error) | DeliveryFailure::Failed(error)), _) => {
+                return Err(error);
+            }
         };
         if again.rendered.shown.is_empty() {
-            return outcome::unasked(model.name(), &again.rendered);
+            return extraction_output::empty_window_result(model.name(), &again.rendered);
         }
         match self.deliver(model, window, &again).await {
             Ok(extracted) => Ok(extracted),
-            Err(Stopped::NoRoom(error) | Stopped::Failed(error)) => Err(error),
+            Err(DeliveryFailure::NoRoom(error) | DeliveryFailure::Failed(error)) => Err(error),
         }
     }
 }

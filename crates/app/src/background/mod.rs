@@ -1,0 +1,16 @@
+//! Background work: applies hook events, imports what hosts write, and does due jobs, a bounded share at a time.
+//!
+//! Every process that runs for a while does its share. One process at a time works for all, under the lock of
+//! `election`. No agent waits for this work.
+
+mod folder_watch;
+pub(crate) mod outage;
+mod pending;
+mod server;
+
+pub(crate) use folder_watch::{FolderWatch, host_folders};
+pub(crate) use pending::{
+    PendingReport, catch_up, import_changed, is_due, process_pending, process_pending_exclusively,
+    stop_after, wait_for_work,
+};
+pub(crate) use server::start;

@@ -1,0 +1,147 @@
+//! Runs the work of requests on blocking threads, a bounded number at once.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::sync::Arc;
+
+use anyhow::Result;
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use daybook_domain::Tenant;
+use daybook_engine::recall::interface_use::InterfaceUse;
+use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
+use tracing::{Instrument, Span};
+
+use super::fault::HttpFault;
+use super::traffic::RequestCounts;
+use crate::service::shown_uses::{Interface, ShownUse};
+use crate::wiring::Daybook;
+
+/// Most records of shown memories that are written at once.
+const MAX_RECORDS: usize = 4;
+
+/// The executors of all tenants.
+#[derive(Clone)]
+pub(super) struct TenantExecutors {
+    own: RequestExecutor,
+    tenants: Arc<BTreeMap<Tenant, Arc<Daybook>>>,
+}
+
+/// Executes the requests of one tenant. All tenants share one limit on concurrent requests.
+#[derive(Clone)]
+pub(super) struct RequestExecutor {
+    daybook: Arc<Daybook>,
+    /// Whether the tenant is the server's own, which may see what concerns the whole server.
+    is_own: bool,
+    request_permits: Arc<Semaphore>,
+    /// Permits for records of shown memories, so that these take none from requests.
+    record_permits: Arc<Semaphore>,
+    traffic: Arc<RequestCounts>,
+}
+
+impl TenantExecutors {
+    /// Executors for the server's own tenant and for `tenants`, which share `most` concurrent requests.
+    pub(super) fn new<'a>(
+        own: &Arc<Daybook>,
+        tenants: impl Iterator<Item = &'a Tenant>,
+        most: usize,
+    ) -> Self {
+        let others = tenants.filter(|tenant| **tenant != own.tenant);
+        let tenants = others.map(|tenant| (tenant.clone(), Arc::new(own.for_tenant(tenant))));
+        Self {
+            own: RequestExecutor {
+                daybook: Arc::clone(own),
+                is_own: true,
+                request_permits: Arc::new(Semaphore::new(most)),
+                record_permits: Arc::new(Semaphore::new(MAX_RECORDS)),
+                traffic: Arc::default(),
+            },
+            tenants: Arc::new(tenants.collect()),
+        }
+    }
+
+    /// Counts of the requests so far.
+    pub(super) fn traffic(&self) -> Arc<RequestCounts> {
+        self.own.traffic()
+    }
+}
+
+/// Finds the executor of the tenant whose token the request carries. The gate has identified the tenant; a route without a
+/// token gets no executor, and so no memory.
+impl FromRequestParts<TenantExecutors> for RequestExecutor {
+    type Rejection = HttpFault;
+
+    async fn from_request_parts(
+        parts: &mut Parts,
+        executors: &TenantExecutors,
+    ) -> Result<Self, HttpFault> {
+        let tenant = parts.extensions.get::<Tenant>();
+        let tenant = tenant.ok_or_else(|| HttpFault::unauthorized("a token is needed"))?;
+        if *tenant == executors.own.daybook.tenant {
+            return Ok(executors.own.clone());
+        }
+        let daybook = executors.tenants.get(tenant);
+        let daybook =
+            daybook.ok_or_else(|| HttpFault::unauthorized("the token is not this server's"))?;
+        Ok(Self {
+            daybook: Arc::clone(daybook),
+            is_own: false,
+            ..executors.own.clone()
+        })
+    }
+}
+
+impl RequestExecutor {
+    /// Counts of the requests so far.
+    pub(super) fn traffic(&self) -> Arc<RequestCounts> {
+        Arc::clone(&self.traffic)
+    }
+
+    /// Whether the request may see what concerns all tenants of the server.
+    pub(super) fn is_own(&self) -> bool {
+        self.is_own
+    }
+
+    /// Records what an answer showed, on a blocking thread. The record is dropped when [`MAX_RECORDS`] are being written
+    /// already.
+    pub(super) fn record_use(&self, used: InterfaceUse) {
+        let Ok(permit) = Arc::clone(&self.record_permits).try_acquire_owned() else {
+            return;
+        };
+        let (record, runtime) = (
+            ShownUse::new(&self.daybook, Interface::Http, used),
+            Handle::current(),
+        );
+        tokio::task::spawn_blocking(move || {
+            runtime.block_on(record.record());
+            drop(permit);
+        });
+    }
+
+    /// Runs `work` on a blocking thread. Its permit is held until the work has ended, even when the request was cancelled
+    /// meanwhile.
+    pub(super) async fn run<T, F>(
+        &self,
+        work: impl FnOnce(Arc<Daybook>) -> F + Send + 'static,
+    ) -> Result<T, HttpFault>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T>>,
+    {
+        let Ok(permit) = Arc::clone(&self.request_permits).try_acquire_owned() else {
+            return Err(HttpFault::busy("too many requests at once"));
+        };
+        let (daybook, runtime) = (Arc::clone(&self.daybook), Handle::current());
+        let request = Span::current();
+        let done = tokio::task::spawn_blocking(move || {
+            let done = runtime.block_on(work(daybook).instrument(request));
+            drop(permit);
+            done
+        });
+        match done.await {
+            Ok(done) => Ok(done?),
+            Err(_) => Err(anyhow::anyhow!("the work broke off").into()),
+        }
+    }
+}

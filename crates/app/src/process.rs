@@ -1,0 +1,58 @@
+//! This process: its runtime, signals, priority, start and randomness.
+
+use std::future::Future;
+use std::sync::OnceLock;
+use std::time::Instant;
+
+use anyhow::{Context, Result, anyhow};
+use daybook_engine::stop::Stop;
+
+/// The time at which this process began: that of the first call, which `main` makes before anything else.
+pub(crate) fn start_time() -> Instant {
+    static START: OnceLock<Instant> = OnceLock::new();
+    *START.get_or_init(Instant::now)
+}
+
+/// Random bytes from the operating system. All randomness of the program comes from here.
+pub(crate) fn random_bytes<const N: usize>() -> Result<[u8; N]> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Runs `work` to its end on this thread.
+pub(crate) fn block_on<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .context("cannot start")?;
+    runtime.block_on(work)
+}
+
+/// Runs `work` on a thread of its own, because a caller may be inside a runtime, where [`block_on`] would panic.
+pub(crate) fn run_on_new_thread<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+    let done = std::thread::scope(|scope| scope.spawn(work).join());
+    done.unwrap_or_else(|_| Err(anyhow!("opening broke off")))
+}
+
+/// Lowers the priority of this process below all others on the machine: agents wait for hooks, and no caller waits for
+/// extraction.
+pub(crate) fn lower_priority() {
+    // Where this is not allowed, work continues at the normal priority.
+    #[cfg(unix)]
+    let _ = rustix::process::nice(15);
+}
+
+/// A stop that Ctrl-C, and the end signal of service managers, request. A second signal ends the process at once.
+pub(crate) fn stop_on_interrupt() -> Result<Stop> {
+    let stop = Stop::default();
+    let requested = stop.clone();
+    ctrlc::set_handler(move || {
+        if requested.is_end_requested() {
+            std::process::exit(130);
+        }
+        requested.request_end();
+    })
+    .context("cannot listen for Ctrl-C")?;
+    Ok(stop)
+}

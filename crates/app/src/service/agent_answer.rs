@@ -1,0 +1,141 @@
+//! Renders recalled memory as compact text for agents, with its JSON; both are cut at the same limit.
+//!
+//! Recalled text is always enclosed in Daybook's element, and JSON has a member of its name: some hosts show an agent
+//! the one, some the other.
+
+use daybook_engine::files::layout::folder;
+use daybook_engine::recall::confidence::Likelihood;
+use daybook_engine::recall::search::{RankedAnswer, RecallResult};
+use daybook_text::element::{NOTICE, enclose};
+use daybook_text::recalled::ELEMENT;
+use serde_json::{Value, json};
+
+use super::format_time;
+use super::recall::{answer_json, no_answer_message, recall_json};
+use crate::wiring::Daybook;
+
+/// Longest answer, in bytes of text. More gives an agent more memory and costs it more tokens.
+pub(crate) const MAX_BYTES: usize = 24 * 1024;
+/// What of [`MAX_BYTES`] is left for recalled memory; the rest is for the lines around it.
+pub(crate) const MAX_MEMORY_BYTES: usize = MAX_BYTES - 1024;
+/// Longest single answer to a question, and longest context of one, in bytes; `show` returns the rest.
+const MAX_EXCERPT_BYTES: usize = 1_500;
+
+/// An answer for an agent.
+#[derive(Debug)]
+pub(crate) struct AgentAnswer {
+    pub(crate) text: String,
+    pub(crate) data: Value,
+}
+
+/// Renders the answers to a question, as many as fit.
+pub(crate) fn render_recalled(daybook: &Daybook, recalled: &RecallResult) -> AgentAnswer {
+    let mut shown = RecallResult {
+        confidence: recalled.confidence,
+        answers: Vec::new(),
+        without_vectors: recalled.without_vectors.clone(),
+    };
+    if recalled.answers.is_empty() {
+        return AgentAnswer {
+            text: no_answer_message(recalled).to_owned(),
+            data: with_notice(recall_json(&shown)),
+        };
+    }
+    let mut body = match recalled.confidence.label {
+        Likelihood::Likely => format!("Remembered ({NOTICE}), best first:\n"),
+        Likelihood::Weak => format!("Remembered ({NOTICE}); this may answer it, best first:\n"),
+        Likelihood::Unlikely => format!(
+            "Nothing remembered clearly answers this; do not take the following for an answer. \
+             Nearest ({NOTICE}):\n"
+        ),
+    };
+    if recalled.without_vectors.is_some() {
+        body.push_str("(Found by words alone: the model of vectors could not be used.)\n");
+    }
+    let mut used = 0;
+    for (n, answer) in recalled.answers.iter().enumerate() {
+        let answer = excerpt(answer);
+        let item = render_item(daybook, n + 1, &answer);
+        let as_json = answer_json(&answer).to_string().len();
+        used += item.len().max(as_json);
+        if used > MAX_MEMORY_BYTES {
+            break;
+        }
+        body.push_str(&item);
+        shown.answers.push(answer);
+    }
+    let left_out = recalled.answers.len() - shown.answers.len();
+    let mut data = recall_json(&shown);
+    if left_out > 0 {
+        body.push_str(&format!(
+            "{left_out} more answers did not fit: ask something narrower, or for one scope or layer.\n"
+        ));
+        data["left_out"] = json!(left_out);
+    }
+    AgentAnswer {
+        text: enclose(&body),
+        data: with_notice(data),
+    }
+}
+
+fn excerpt(answer: &RankedAnswer) -> RankedAnswer {
+    let cut_to_excerpt = |text: &String| cut(text, MAX_EXCERPT_BYTES);
+    RankedAnswer {
+        text: cut_to_excerpt(&answer.text),
+        context: answer.context.as_ref().map(cut_to_excerpt),
+        ..answer.clone()
+    }
+}
+
+fn render_item(daybook: &Daybook, n: usize, answer: &RankedAnswer) -> String {
+    let file = answer.file.as_ref().zip(answer.scope.as_ref());
+    let file = file.and_then(|(file, scope)| {
+        let folder = folder(&daybook.root, scope);
+        let below = folder.strip_prefix(&daybook.root).ok()?;
+        Some(format!("{}/{file}", below.display()))
+    });
+    let parts = [
+        answer
+            .citation
+            .as_ref()
+            .map(|citation| format!("[{citation}]")),
+        answer.scope.as_ref().map(ToString::to_string),
+        answer
+            .origin
+            .map(|origin| origin.as_str().replace('_', " ")),
+        file,
+        format_time(daybook, answer.time, "%-d %b %Y"),
+    ];
+    let source: Vec<String> = parts.into_iter().flatten().collect();
+    let mut item = format!("{n}. {}\n", answer.text.trim());
+    if let Some(context) = &answer.context {
+        item.push_str(&format!("   {}\n", context.trim()));
+    }
+    item.push_str(&format!("   {}\n", source.join(" · ")));
+    item
+}
+
+/// Adds the notice that what follows is recalled memory, and no instruction.
+pub(crate) fn with_notice(mut data: Value) -> Value {
+    data[ELEMENT] = json!(NOTICE);
+    data
+}
+
+/// Cuts a text to at most `limit` bytes, and marks it as cut.
+pub(crate) fn cut(text: &str, limit: usize) -> String {
+    if text.len() <= limit {
+        return text.to_owned();
+    }
+    format!("{}… (cut)", &text[..text.floor_char_boundary(limit)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cut_says_so_and_splits_no_letter() {
+        assert_eq!(cut("äää", 3), "ä… (cut)");
+        assert_eq!(cut("ä", 2), "ä");
+    }
+}

@@ -1,0 +1,308 @@
+//! Counts what of the memory is covered, pending or in gaps, and why. Every interface shows these numbers.
+//!
+//! Not here: rendering.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use anyhow::Result;
+use daybook_domain::eligibility::{Switches, eligible};
+use daybook_domain::page::{read_all, read_first, visit_all};
+use daybook_domain::seams::ScopeState;
+use daybook_domain::source::{ImportRun, TranscriptSource};
+use daybook_domain::{Gap, Job, JobKey, JobKind, Session, SessionId, Timestamp};
+use daybook_engine::hook_events::failed::FailedHookEvent;
+use daybook_engine::jobs::quarantine;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::service::refusals::{RefusedFile, refused_files};
+use crate::service::waits::{JobWait, group_waits};
+use crate::terminal::suggest;
+use crate::wiring::Daybook;
+
+/// The state of a tenant's memory, read from store, spool and memory folders.
+pub(crate) struct TenantMemoryState {
+    /// How far sessions have been learned from.
+    pub(crate) coverage: Coverage,
+    /// Events in all sessions.
+    pub(crate) events: u64,
+    pub(crate) extract: Vec<Job>,
+    pub(crate) consolidate: Vec<Job>,
+    pub(crate) gaps: Vec<Gap>,
+    pub(crate) scopes: Vec<ScopeState>,
+    pub(crate) imports: Vec<ImportRun>,
+    /// Hook events in the spool that no process has applied yet.
+    pub(crate) waiting_hook_events: usize,
+    /// Files and hook events that could not be imported.
+    pub(crate) failing: Vec<FailingInput>,
+    /// Jobs that wait after a failure, grouped by reason.
+    pub(crate) waits: Vec<JobWait>,
+    /// Observations that wait for a person's decision.
+    pub(crate) quarantined: usize,
+    /// Files in memory folders that are not used as memory.
+    pub(crate) refused: Vec<RefusedFile>,
+    /// Sessions that wait although they have rested for longer than this are stale.
+    pub(crate) stale_after: Duration,
+}
+
+/// How far sessions have been learned from.
+#[derive(Clone, Default, Serialize, ToSchema)]
+pub(crate) struct Coverage {
+    /// All sessions.
+    pub(crate) all: u64,
+    /// Sessions of which every event was extracted, or lies in a shown gap.
+    pub(crate) covered: u64,
+    /// Sessions with events that wait.
+    pub(crate) pending: u64,
+    /// Sessions whose last extraction failed, and is tried again.
+    pub(crate) failing: u64,
+    /// Sessions of the two before that have rested for longer than the setting `stale_after`: kept,
+    /// however old they are.
+    pub(crate) stale: u64,
+    /// Sessions that memory is never made from, by reason.
+    pub(crate) never: BTreeMap<&'static str, u64>,
+}
+
+/// The state of the memory, for programs.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Overview {
+    /// How far sessions have been learned from.
+    sessions: Coverage,
+    /// Events in all sessions.
+    events: u64,
+    /// Ranges that were given up.
+    gaps: Vec<GapShown>,
+    /// The scopes with memory.
+    scopes: Vec<ScopeShown>,
+    /// Scopes whose memory files do not show everything yet.
+    waiting_to_be_written: usize,
+    /// Hook events in the spool that are not processed yet.
+    notices: usize,
+    /// Files and hook events that could not be imported, until an import succeeds.
+    failing: Vec<FailingInput>,
+    /// Jobs that wait after a failure: for which model, until when, and why.
+    waits: Vec<JobWait>,
+    /// Observations that wait for the person's decision.
+    quarantined: usize,
+    /// Files in memory folders that are not read, written or committed.
+    refused: Vec<RefusedFile>,
+}
+
+/// A file or a hook event that could not be imported. The others are imported all the same.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub(crate) struct FailingInput {
+    /// The transcript, or the file of the hook event.
+    #[schema(example = "/home/ada/.claude/projects/tidepool/7f78.jsonl")]
+    pub(crate) path: String,
+    /// Why.
+    #[schema(example = "the line ends within a frame")]
+    pub(crate) why: String,
+}
+
+/// A range that could not be processed.
+#[derive(Serialize, ToSchema)]
+struct GapShown {
+    /// The job that it is a gap of.
+    #[schema(example = "extract/harbour-bot:2026-03-02")]
+    job: String,
+    /// First position inside.
+    from: u64,
+    /// Last position inside.
+    to: u64,
+    /// Why, as a word: `outage`, `content` or `vanished`.
+    class: &'static str,
+    /// Why, for people.
+    why: String,
+}
+
+/// One scope.
+#[derive(Serialize, ToSchema)]
+struct ScopeShown {
+    /// Its name.
+    #[schema(example = "project/tidepool")]
+    scope: String,
+    /// Observations that hold.
+    observations: u64,
+    /// How often something has changed that its files must show.
+    revision: u64,
+}
+
+impl TenantMemoryState {
+    /// Reads the state; of past imports, the newest `imports`.
+    pub(crate) async fn load(daybook: &Daybook, imports: usize) -> Result<Self> {
+        let store = &*daybook.store;
+        let extract = daybook.jobs(JobKind::Extract).await?;
+        let consolidate = daybook.jobs(JobKind::Consolidate).await?;
+        let jobs = extract.iter().chain(&consolidate);
+        let SessionCounts {
+            coverage, events, ..
+        } = SessionCounts::load(daybook, &extract).await?;
+        let waits = group_waits(jobs, &daybook.settings, daybook.clock.now());
+        Ok(Self {
+            failing: failing_inputs(daybook).await?,
+            waiting_hook_events: daybook.spool().count(),
+            coverage,
+            events,
+            extract,
+            consolidate,
+            waits,
+            gaps: daybook.gaps().await?,
+            scopes: read_all(|page| store.scopes(&daybook.tenant, page)).await?,
+            imports: read_first(imports, |page| store.imports(&daybook.tenant, page)).await?,
+            quarantined: quarantine::waiting(store, &daybook.tenant).await?.len(),
+            refused: refused_files(daybook).await?,
+            stale_after: daybook.settings.profile.work.stale_after,
+        })
+    }
+
+    /// The jobs of a kind.
+    pub(crate) fn jobs(&self, kind: JobKind) -> &[Job] {
+        match kind {
+            JobKind::Extract => &self.extract,
+            JobKind::Consolidate => &self.consolidate,
+        }
+    }
+
+    /// Jobs of scopes whose files do not show everything yet.
+    pub(crate) fn unwritten(&self) -> Vec<&Job> {
+        self.consolidate
+            .iter()
+            .filter(|job| job.is_ahead())
+            .collect()
+    }
+
+    /// The state as every interface shows it to programs.
+    pub(crate) fn overview(&self) -> Overview {
+        Overview {
+            sessions: self.coverage.clone(),
+            events: self.events,
+            gaps: self.gaps.iter().map(GapShown::from).collect(),
+            scopes: self.scopes.iter().map(ScopeShown::from).collect(),
+            waiting_to_be_written: self.unwritten().len(),
+            notices: self.waiting_hook_events,
+            failing: self.failing.clone(),
+            waits: self.waits.clone(),
+            quarantined: self.quarantined,
+            refused: self.refused.clone(),
+        }
+    }
+}
+
+/// Counts sessions one by one, so that no more than a page of them is held.
+struct SessionCounts<'a> {
+    coverage: Coverage,
+    events: u64,
+    jobs: BTreeMap<&'a SessionId, &'a Job>,
+    switches: Switches,
+    stale_after: Duration,
+    now: Timestamp,
+}
+
+impl<'a> SessionCounts<'a> {
+    async fn load(daybook: &Daybook, extract: &'a [Job]) -> Result<Self> {
+        let job = |job: &'a Job| match &job.key {
+            JobKey::Extract(session) => Some((session, job)),
+            JobKey::Consolidate(_) => None,
+        };
+        let mut counts = Self {
+            coverage: Coverage::default(),
+            events: 0,
+            jobs: extract.iter().filter_map(job).collect(),
+            switches: daybook.switches(),
+            stale_after: daybook.settings.profile.work.stale_after,
+            now: daybook.clock.now(),
+        };
+        let (store, tenant) = (&daybook.store, &daybook.tenant);
+        let count = |session: Session| counts.count(&session);
+        visit_all(|page| store.sessions(tenant, page), count).await?;
+        Ok(counts)
+    }
+
+    /// Counts a session once, by how far it was extracted.
+    fn count(&mut self, session: &Session) {
+        let job = self.jobs.get(&session.id).copied();
+        let is_eligible = eligible(session, &self.switches);
+        let coverage = &mut self.coverage;
+        coverage.all += 1;
+        self.events += session.events.0;
+        let waits = job.is_some_and(Job::is_ahead) && is_eligible.is_ok();
+        let rested = self.now.since(session.last_at);
+        coverage.stale += u64::from(waits && rested > self.stale_after);
+        match is_eligible {
+            Err(why) => *coverage.never.entry(why.reason()).or_default() += 1,
+            Ok(()) => match job {
+                Some(job) if !job.is_ahead() => coverage.covered += 1,
+                Some(job) if job.last_failure.is_some() && !job.is_at_cap() => {
+                    coverage.failing += 1;
+                }
+                Some(_) | None => coverage.pending += 1,
+            },
+        }
+    }
+}
+
+/// Lists files whose last import failed, and hook events that were set aside for another reason than such a file.
+pub(crate) async fn failing_inputs(daybook: &Daybook) -> Result<Vec<FailingInput>> {
+    let mut failing: Vec<FailingInput> = Vec::new();
+    let add = |source: TranscriptSource| {
+        failing.extend(source.failure.map(|why| FailingInput {
+            path: source.path,
+            why,
+        }));
+    };
+    visit_all(
+        |page| daybook.store.failing_sources(&daybook.tenant, page),
+        add,
+    )
+    .await?;
+    let hook_events = daybook.spool().failed().into_iter().filter_map(|file| {
+        let why = match file.content {
+            Ok(failed) if failed.failed_transcript.is_some() => return None,
+            Ok(FailedHookEvent { event, reason, .. }) => format!(
+                "a hook event of {}/{}: {reason}; `{}` tries it again",
+                event.agent,
+                event.session,
+                suggest::command("update"),
+            ),
+            Err(why) => format!("not a hook event: {why}; delete it"),
+        };
+        Some(FailingInput {
+            path: file.path.display().to_string(),
+            why,
+        })
+    });
+    failing.extend(hook_events);
+    Ok(failing)
+}
+
+impl From<&Gap> for GapShown {
+    fn from(gap: &Gap) -> Self {
+        Self {
+            job: gap.job.to_string(),
+            from: gap.from,
+            to: gap.to,
+            class: gap.failure.class.as_str(),
+            why: gap.failure.message.clone(),
+        }
+    }
+}
+
+impl From<&ScopeState> for ScopeShown {
+    fn from(state: &ScopeState) -> Self {
+        Self {
+            scope: state.scope.to_string(),
+            observations: state.observations,
+            revision: state.revision,
+        }
+    }
+}
+
+/// Indexes extraction jobs by their session.
+pub(crate) fn by_session(jobs: Vec<Job>) -> BTreeMap<SessionId, Job> {
+    let session = |job: Job| match job.key.clone() {
+        JobKey::Extract(session) => Some((session, job)),
+        JobKey::Consolidate(_) => None,
+    };
+    jobs.into_iter().filter_map(session).collect()
+}

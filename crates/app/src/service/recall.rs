@@ -1,0 +1,138 @@
+//! Questions to memory.
+
+use anyhow::{Result, bail};
+use daybook_domain::Scope;
+use daybook_domain::index::MemoryLayer;
+use daybook_domain::page::read_all;
+use daybook_engine::files::reindex::reindex_all;
+use daybook_engine::recall::search::{RankedAnswer, RecallQuestion, RecallResult, recall};
+use serde_json::{Value, json};
+
+use super::RequestError;
+use super::search_result::SearchResult;
+use crate::models::embedding::embed_before_answering;
+use crate::wiring::Daybook;
+
+/// A question to memory.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RecallQuery {
+    /// The question, in plain words.
+    pub(crate) text: String,
+    /// Most answers.
+    pub(crate) limit: usize,
+    /// Only these layers; empty for all.
+    pub(crate) layers: Vec<MemoryLayer>,
+    /// Only these scopes, such as `project/tidepool`; empty for all.
+    pub(crate) scopes: Vec<String>,
+    /// Whether arguments and results of tools are searched, too.
+    pub(crate) tools: bool,
+    /// No answers, unless the question was likely discussed.
+    pub(crate) strict: bool,
+}
+
+/// Answers a question, best answers first, with the confidence that it was discussed at all.
+pub(crate) async fn answer_query(daybook: &Daybook, query: &RecallQuery) -> Result<RecallResult> {
+    reindex_edited_files(daybook).await?;
+    let scopes = resolve_scopes(daybook, &query.scopes).await?;
+    answer_query_in(daybook, query, scopes).await
+}
+
+/// [`answer_query`] in `scopes` instead of those that the query names; `None` for all. Edits of memory files since
+/// the last [`reindex_edited_files`] are not seen.
+pub(crate) async fn answer_query_in(
+    daybook: &Daybook,
+    query: &RecallQuery,
+    scopes: Option<Vec<Scope>>,
+) -> Result<RecallResult> {
+    let models = daybook.models();
+    let (model, unusable) = match models.embedders() {
+        Ok(embedders) => (embedders.map(|it| &*it.questions), None),
+        Err(why) => (None, Some(why)),
+    };
+    if let Some(model) = model {
+        embed_before_answering(&models, model).await?;
+    }
+    let question = RecallQuestion {
+        text: &query.text,
+        scopes,
+        layers: query.layers.clone(),
+        tools: query.tools,
+        limit: query.limit,
+        rare: false,
+        embedder: model,
+        now: daybook.clock.now(),
+    };
+    let mut recalled = recall(&*daybook.store, &daybook.tenant, &question).await?;
+    recalled.without_vectors = recalled.without_vectors.or(unusable);
+    Ok(if query.strict {
+        recalled.strict()
+    } else {
+        recalled
+    })
+}
+
+/// Indexes edits of memory files, so that recall finds them. Where several machines share the files, only what was
+/// checked in counts, and the machine that checked it in has indexed it.
+pub(crate) async fn reindex_edited_files(daybook: &Daybook) -> Result<()> {
+    if daybook.trees.is_none() {
+        let (store, root, now) = (&*daybook.store, &daybook.root, daybook.clock.now());
+        reindex_all(store, root, &daybook.tenant, now).await?;
+    }
+    Ok(())
+}
+
+/// Parses the name of a layer; its plural is accepted.
+pub(crate) fn parse_layer(text: &str) -> Result<MemoryLayer, String> {
+    let known = text.trim_end_matches('s').parse();
+    known.map_err(|_| "a layer is one of: entry, observation, event".to_owned())
+}
+
+async fn resolve_scopes(daybook: &Daybook, names: &[String]) -> Result<Option<Vec<Scope>>> {
+    if names.is_empty() {
+        return Ok(None);
+    }
+    let known = read_all(|page| daybook.store.scopes(&daybook.tenant, page)).await?;
+    let mut scopes = Vec::new();
+    for name in names {
+        match known.iter().find(|state| state.scope.to_string() == *name) {
+            Some(state) => scopes.push(state.scope.clone()),
+            None => {
+                let names: Vec<String> =
+                    known.iter().map(|state| state.scope.to_string()).collect();
+                bail!(RequestError::NotFound(format!(
+                    "there is no scope {name}; there are: {}",
+                    names.join(", ")
+                )));
+            }
+        }
+    }
+    Ok(Some(scopes))
+}
+
+/// The message for a question without answers. With `strict`, near ones may have been left out.
+pub(crate) fn no_answer_message(recalled: &RecallResult) -> &'static str {
+    match recalled.confidence.signals.score > 0.0 {
+        true => "Nothing that is remembered clearly answers that.",
+        false => "Nothing is remembered about that.",
+    }
+}
+
+/// One answer as JSON.
+pub(crate) fn answer_json(answer: &RankedAnswer) -> Value {
+    json!(SearchResult::from(answer))
+}
+
+/// All answers to a question as JSON.
+pub(crate) fn recall_json(recalled: &RecallResult) -> Value {
+    let answers: Vec<Value> = recalled.answers.iter().map(answer_json).collect();
+    let confidence = &recalled.confidence;
+    let mut shown = json!({
+        "confidence": confidence.label.as_str(),
+        "confidence_score": confidence.score,
+        "results": answers,
+    });
+    if let Some(why) = &recalled.without_vectors {
+        shown["without_vectors"] = json!(why);
+    }
+    shown
+}

@@ -1,0 +1,69 @@
+//! One answer of recall, as JSON.
+
+use daybook_engine::recall::rank::ScoreParts;
+use daybook_engine::recall::search::RankedAnswer;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::terminal::output::rfc3339;
+
+/// One thing that is remembered, with its source.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct SearchResult {
+    /// What is remembered.
+    text: String,
+    /// Context that makes it understandable.
+    context: Option<String>,
+    /// How well it answers, from 0 to 1; comparable within one question only.
+    #[schema(minimum = 0.0, maximum = 1.0)]
+    score: f64,
+    /// Whose memory it is from, such as `project/tidepool`.
+    #[schema(example = "project/tidepool")]
+    scope: Option<String>,
+    /// Where it was found: `entry` (a memory file), `observation` or `event` (the original words).
+    layer: &'static str,
+    /// The origin, for events: `human`, `assistant`, `tool_call`, `tool_result` and so on.
+    origin: Option<&'static str>,
+    /// The memory file that contains it, for entries.
+    file: Option<String>,
+    /// The citation, for `/v1/show`.
+    #[schema(example = "7f78:L382,476-480")]
+    citation: Option<String>,
+    /// The session that it is from, as `agent:session`.
+    session: Option<String>,
+    /// Sequence numbers of the events that it rests on.
+    events: Vec<u64>,
+    /// The time of its source, RFC 3339; `null` when unknown.
+    #[schema(format = DateTime)]
+    time: Option<String>,
+    /// The parts of the score, when they were requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    parts: Option<ScoreParts>,
+}
+
+impl SearchResult {
+    /// Adds the parts of the score.
+    pub(crate) fn explain(&mut self, answer: &RankedAnswer) {
+        self.parts = Some(answer.parts);
+    }
+}
+
+impl From<&RankedAnswer> for SearchResult {
+    fn from(answer: &RankedAnswer) -> Self {
+        Self {
+            text: answer.text.clone(),
+            context: answer.context.clone(),
+            score: answer.score,
+            scope: answer.scope.as_ref().map(ToString::to_string),
+            layer: answer.layer.as_str(),
+            origin: answer.origin.map(|origin| origin.as_str()),
+            file: answer.file.clone(),
+            citation: answer.citation.clone(),
+            session: answer.session.as_ref().map(ToString::to_string),
+            events: answer.events.iter().map(|seq| seq.0).collect(),
+            time: rfc3339(answer.time),
+            parts: None,
+        }
+    }
+}

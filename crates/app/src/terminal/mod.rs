@@ -1,0 +1,8 @@
+//! Input and output of a command: common arguments, printing, progress, logs and suggested commands.
+
+pub(crate) mod common_args;
+pub(crate) mod logging;
+pub(crate) mod output;
+pub(crate) mod progress;
+pub(crate) mod shell;
+pub(crate) mod suggest;

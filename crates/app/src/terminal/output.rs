@@ -1,0 +1,63 @@
+//! Output: for people on a terminal, and JSON alone with `--json`.
+
+use anstyle::{AnsiColor, Style};
+use anyhow::Result;
+use daybook_domain::Timestamp;
+use serde::Serialize;
+
+/// Prints one JSON document to standard output.
+pub(crate) fn json(value: &impl Serialize) -> Result<()> {
+    anstream::println!("{}", serde_json::to_string_pretty(value)?);
+    Ok(())
+}
+
+/// A time as RFC 3339; `None` when it is unknown.
+pub(crate) fn rfc3339(at: Timestamp) -> Option<String> {
+    let known = (at != Timestamp::ZERO).then_some(at.0)?;
+    jiff::Timestamp::from_millisecond(known)
+        .ok()
+        .map(|at| at.to_string())
+}
+
+/// Emphasized text.
+pub(crate) fn bold(text: &str) -> String {
+    styled(Style::new().bold(), text)
+}
+
+/// Text of less importance.
+pub(crate) fn dim(text: &str) -> String {
+    styled(Style::new().dimmed(), text)
+}
+
+/// Text of a warning.
+pub(crate) fn warn(text: &str) -> String {
+    styled(Style::new().fg_color(Some(AnsiColor::Yellow.into())), text)
+}
+
+fn styled(style: Style, text: &str) -> String {
+    format!("{style}{text}{style:#}")
+}
+
+/// `25.3 MB`
+pub(crate) fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_000 => format!("{bytes} B"),
+        1_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", bytes as f64 / 1e6),
+        _ => format!("{:.1} GB", bytes as f64 / 1e9),
+    }
+}
+
+/// `1 file`, `36 files`, `2 memories`
+pub(crate) fn count(n: u64, noun: &str) -> String {
+    match (n, noun.strip_suffix('y')) {
+        (1, _) => format!("1 {noun}"),
+        (_, Some(stem)) => format!("{} {stem}ies", grouped(n)),
+        (_, None) => format!("{} {noun}s", grouped(n)),
+    }
+}
+
+/// `12,345`
+pub(crate) fn grouped(n: u64) -> String {
+    indicatif::HumanCount(n).to_string()
+}

@@ -1,0 +1,260 @@
+//! Opens data folders and the databases that their settings name.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+#[cfg(feature = "postgres")]
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+#[cfg(feature = "postgres")]
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+use daybook_domain::Timestamp;
+#[cfg(feature = "postgres")]
+use daybook_domain::seams::TreeStore;
+use daybook_domain::seams::{SpendStore, Store};
+use daybook_domain::time::Clock;
+use daybook_domain::working::ThreadStore;
+use daybook_engine::files::audit::scopes_on_disk;
+use daybook_engine::profile::Ledger;
+use daybook_store::flush_state::{self, Ledgered};
+use daybook_store::sqlite::{self, SqliteOptions, SqliteStore};
+#[cfg(feature = "postgres")]
+use daybook_store::{PostgresOptions, PostgresStore, Trust, WaitObserver};
+
+use super::settled_roots::SettledRoots;
+use super::{DATABASE, Daybook, MemoryDatabase, spool_of, tenant_of};
+#[cfg(feature = "postgres")]
+use crate::clock::ServerClock;
+use crate::clock::SystemClock;
+use crate::folders::data_folder;
+use crate::models::ModelCache;
+use crate::process::{block_on, run_on_new_thread};
+use crate::settings::{DurabilityChoice, MemoryPlace, Settings, masked};
+use crate::terminal::common_args::{CommonArgs, ServerTimeout};
+#[cfg(feature = "postgres")]
+use crate::terminal::logging::print_notice;
+use crate::terminal::output::count;
+use crate::terminal::suggest;
+
+/// Least time between two reports that work waits for a server.
+#[cfg(feature = "postgres")]
+const BETWEEN_REPORTS: Duration = Duration::from_secs(10);
+
+impl Daybook {
+    /// Opens the data folder, creating it when it is new.
+    pub(crate) fn open_or_create(common: &CommonArgs) -> Result<Self> {
+        let folder = data_folder::locate(common.root.as_deref())?;
+        data_folder::create(&folder)?;
+        Self::open_for(common.server_timeout, folder, &common.set)
+    }
+
+    /// Whether there may be a memory: in the data folder at `folder`, or on the server that its settings, overridden by
+    /// `set`, name.
+    pub(crate) fn may_exist(folder: &Path, set: &[String]) -> bool {
+        let is_on_server =
+            || Settings::load(folder, set).is_ok_and(|s| s.store != MemoryPlace::Folder);
+        folder.join(DATABASE).is_file() || is_on_server()
+    }
+
+    /// Opens the data folder, which must hold a memory already.
+    pub(crate) fn open_existing(common: &CommonArgs) -> Result<Self> {
+        let folder = data_folder::locate(common.root.as_deref())?;
+        check_readable(&folder)?;
+        // Hook events in the spool are a memory, too, although they are not imported yet.
+        let has_spool = |settings: Settings| !spool_of(&folder, &settings).is_empty();
+        let has_hook_events = || Settings::load(&folder, &common.set).is_ok_and(has_spool);
+        if !Self::may_exist(&folder, &common.set) && !has_hook_events() {
+            let scopes = scopes_on_disk(&folder, &tenant_of(&folder, &common.set)).len() as u64;
+            if scopes > 0 {
+                bail!(
+                    "{} has memory files of {} and no database: `{}` brings a backup back, \
+                     `{}` makes the files known to a new one",
+                    data_folder::display_path(&folder),
+                    count(scopes, "scope"),
+                    suggest::command("restore"),
+                    suggest::command("doctor --repair")
+                );
+            }
+            bail!(
+                "there is no memory in {} yet; `{}` creates one",
+                data_folder::display_path(&folder),
+                suggest::command("import"),
+            );
+        }
+        Self::open_for(common.server_timeout, folder, &common.set)
+    }
+
+    /// Opens the data folder at `folder` for background work, with settings overridden by `set`.
+    pub(crate) fn open(folder: PathBuf, set: &[String]) -> Result<Self> {
+        Self::open_for(ServerTimeout::Background, folder, set)
+    }
+
+    /// Opens the data folder at `folder`, with settings overridden by `set`.
+    pub(crate) fn open_for(
+        timeout: ServerTimeout,
+        folder: PathBuf,
+        set: &[String],
+    ) -> Result<Self> {
+        let settings = Settings::load(&folder, set)?;
+        match settings.store.clone() {
+            MemoryPlace::Folder => Self::open_file(folder, settings),
+            MemoryPlace::Server { address, ca } => {
+                Self::open_server(timeout, folder, settings, &address, ca)
+            }
+        }
+    }
+
+    fn open_file(folder: PathBuf, settings: Settings) -> Result<Self> {
+        let durability = match settings.durability {
+            DurabilityChoice::Process => sqlite::Durability::Process,
+            DurabilityChoice::Power => sqlite::Durability::Power,
+        };
+        let path = folder.join(DATABASE);
+        let tenant = settings.tenant.clone();
+        let store = SqliteStore::open(&path, SqliteOptions { durability })
+            .with_context(|| format!("cannot open {}", data_folder::display_path(&path)))?;
+        let database = Arc::new(store);
+        let clock = Arc::new(SystemClock);
+        let profile = &settings.profile;
+        let ledger = match profile.ledger {
+            Ledger::Database => None,
+            Ledger::Json => {
+                let stale = profile.work.stale_after;
+                Some(open_ledger(&folder, &database, stale, clock.now())?)
+            }
+        };
+        let (store, threads): (Arc<dyn Store>, Arc<dyn ThreadStore>) = match &ledger {
+            Some(ledger) => (Arc::clone(ledger) as _, Arc::clone(ledger) as _),
+            None => (Arc::clone(&database) as _, Arc::clone(&database) as _),
+        };
+        Ok(Self {
+            root: folder,
+            settings,
+            store,
+            threads,
+            spending: Arc::clone(&database) as Arc<dyn SpendStore>,
+            trees: None,
+            database: MemoryDatabase::File(database),
+            ledger,
+            clock,
+            tenant,
+            model_cache: ModelCache::default(),
+            thread_manager: OnceLock::new(),
+            settled_roots: SettledRoots::default(),
+        })
+    }
+
+    #[cfg(feature = "postgres")]
+    fn open_server(
+        timeout: ServerTimeout,
+        folder: PathBuf,
+        settings: Settings,
+        address: &str,
+        ca: Option<PathBuf>,
+    ) -> Result<Self> {
+        if settings.profile.ledger == Ledger::Json {
+            bail!(
+                "ledger = \"json\" keeps jobs in a file of this machine, and a PostgreSQL database is \
+                 for several; set ledger = \"database\", or keep memory in the data folder with \
+                 store = \"sqlite\""
+            );
+        }
+        let trust = ca.map_or(Trust::System, Trust::File);
+        let (options, observer) = match timeout {
+            ServerTimeout::Background => (PostgresOptions::DEFAULT, Some(wait_reporter())),
+            ServerTimeout::Interactive => (PostgresOptions::ANSWERING, None),
+        };
+        let opening = || {
+            let opening = PostgresStore::open_observed(address, &trust, options, observer);
+            let store = Arc::new(block_on(async { Ok(opening.await?) })?);
+            let clock = ServerClock::synchronized_with(&store)?;
+            Ok((store, clock))
+        };
+        let (database, clock) = run_on_new_thread(opening)
+            .with_context(|| format!("cannot use the memory in {}", masked(address)))?;
+        let tenant = settings.tenant.clone();
+        Ok(Self {
+            root: folder,
+            settings,
+            store: Arc::clone(&database) as Arc<dyn Store>,
+            threads: Arc::clone(&database) as Arc<dyn ThreadStore>,
+            spending: Arc::clone(&database) as Arc<dyn SpendStore>,
+            trees: Some(Arc::clone(&database) as Arc<dyn TreeStore>),
+            database: MemoryDatabase::Server(database),
+            ledger: None,
+            clock: Arc::new(clock),
+            tenant,
+            model_cache: ModelCache::default(),
+            thread_manager: OnceLock::new(),
+            settled_roots: SettledRoots::default(),
+        })
+    }
+
+    #[cfg(not(feature = "postgres"))]
+    fn open_server(
+        _: ServerTimeout,
+        _: PathBuf,
+        _: Settings,
+        address: &str,
+        _: Option<PathBuf>,
+    ) -> Result<Self> {
+        bail!(
+            "{} is a PostgreSQL database, and this daybook was built without the feature `postgres`",
+            masked(address)
+        );
+    }
+}
+
+/// An observer that prints what work waits for, at most once in [`BETWEEN_REPORTS`].
+#[cfg(feature = "postgres")]
+fn wait_reporter() -> WaitObserver {
+    let last = Mutex::new(None::<Instant>);
+    Arc::new(move |what: &str| {
+        let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.is_none_or(|last| last.elapsed() >= BETWEEN_REPORTS) {
+            *last = Some(Instant::now());
+            print_notice(&format!("waiting for {what}"));
+        }
+    })
+}
+
+fn open_ledger(
+    folder: &Path,
+    database: &Arc<SqliteStore>,
+    stale: Duration,
+    now: Timestamp,
+) -> Result<Arc<Ledgered<SqliteStore>>> {
+    let path = folder.join(flush_state::FILE);
+    let opening = || {
+        let inner = Arc::clone(database);
+        block_on(async { Ok(Ledgered::open(&path, inner, stale, now).await?) })
+    };
+    let ledger = run_on_new_thread(opening)
+        .with_context(|| format!("cannot open {}", data_folder::display_path(&path)))?;
+    Ok(Arc::new(ledger))
+}
+
+/// Fails for a folder without read permission, which would otherwise look like one without a memory.
+fn check_readable(folder: &Path) -> Result<()> {
+    let failed = || {
+        format!(
+            "the data folder {} cannot be read; check its owner and permissions",
+            data_folder::display_path(folder)
+        )
+    };
+    for path in [folder.to_owned(), folder.join(DATABASE)] {
+        match std::fs::metadata(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(error).with_context(failed);
+            }
+            Ok(_) | Err(_) => {}
+        }
+    }
+    match std::fs::read_dir(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error).with_context(failed)
+        }
+        Ok(_) | Err(_) => Ok(()),
+    }
+}

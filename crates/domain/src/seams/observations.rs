@@ -1,0 +1,66 @@
+//! Observations, and the scopes that they belong to.
+
+use async_trait::async_trait;
+
+use crate::error::StoreError;
+use crate::ids::{Scope, ScopeKind, Tenant};
+use crate::observation::{Observation, ObservationId, ObservationKind};
+use crate::page::{Page, PageRequest};
+use crate::time::Timestamp;
+
+/// A scope and how often what matters to it has changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScopeState {
+    /// The scope.
+    pub scope: Scope,
+    /// Raised with every change that its files must show.
+    pub revision: u64,
+    /// Observations that hold.
+    pub observations: u64,
+}
+
+/// Observations of scopes: added, withdrawn and listed.
+#[async_trait]
+pub trait ObservationStore: Send + Sync {
+    /// Stores observations that come from no extraction (what a person asked to remember), and
+    /// raises their scopes.
+    async fn observe(&self, observations: &[Observation], now: Timestamp)
+    -> Result<(), StoreError>;
+
+    /// Withdraws an observation from its scope: a person took it back. It does not return with
+    /// evidence from the same events; an event that was not among them brings it back. False when
+    /// there is none.
+    async fn retract(
+        &self,
+        scope: &Scope,
+        id: ObservationId,
+        now: Timestamp,
+    ) -> Result<bool, StoreError>;
+
+    /// Observations that hold in a scope, ordered by first time, then id.
+    async fn observations(&self, scope: &Scope) -> Result<Vec<Observation>, StoreError>;
+
+    /// Observations of `kinds` that hold in the tenant's scopes of kind `scopes`, ordered by scope, first
+    /// time and id. All at once: what occurs in several scopes is found by comparing them.
+    async fn observations_of_kinds(
+        &self,
+        tenant: &Tenant,
+        scopes: ScopeKind,
+        kinds: &[ObservationKind],
+    ) -> Result<Vec<Observation>, StoreError>;
+}
+
+/// Scopes and their revisions.
+#[async_trait]
+pub trait ScopeStore: Send + Sync {
+    /// Raises a scope's revision: something outside the database changed that its files must show.
+    async fn touch_scope(&self, scope: &Scope, now: Timestamp) -> Result<u64, StoreError>;
+
+    /// Scopes of a tenant that were ever raised, in the order of [`Scope`]. Whatever was observed
+    /// raised its scope.
+    async fn scopes(
+        &self,
+        tenant: &Tenant,
+        page: PageRequest<Scope>,
+    ) -> Result<Page<ScopeState, Scope>, StoreError>;
+}

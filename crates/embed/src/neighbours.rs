@@ -1,0 +1,109 @@
+//! Words of the vocabulary that mean nearly what another does.
+//!
+//! The signs of two vectors differ in about as many places as the angle between them is wide. So they are
+//! compared first, and whole vectors only where they may be near enough.
+
+use std::collections::HashMap;
+use std::f64::consts::PI;
+use std::sync::{Mutex, PoisonError};
+
+use daybook_domain::vector::{cosine, quantise, signs};
+
+use crate::file::ModelFile;
+
+/// Signs that may differ beyond those of the angle, in standard deviations of as many fair coins.
+const SLACK: f64 = 1.0;
+/// Shorter words are too ambiguous.
+const SHORTEST: usize = 3;
+/// Words whose neighbours are kept, about a kilobyte each: questions use the same few thousand.
+const KEPT: usize = 4096;
+
+/// Words, each with the cosine of the angle between its vector and another's.
+pub(crate) type Neighbours = Vec<(String, f32)>;
+
+/// The rows that are whole words, with their signs.
+#[derive(Debug, Default)]
+pub(crate) struct WordNeighbours {
+    rows: Vec<u16>,
+    signs: Vec<u64>,
+    /// Neighbours of a word by the bits of a floor: searching takes a third of a millisecond.
+    known: Mutex<HashMap<(String, u32), Neighbours>>,
+}
+
+impl WordNeighbours {
+    pub(crate) fn of(file: &ModelFile<'_>) -> Self {
+        let mut words = Self::default();
+        for row in 0..file.rows() {
+            let name = str::from_utf8(file.vocabulary.name(row)).unwrap_or_default();
+            let is_word = name.chars().count() >= SHORTEST && name.chars().all(char::is_alphabetic);
+            if let (true, Ok(row)) = (is_word, u16::try_from(row)) {
+                words.rows.push(row);
+                words.signs.extend(signs(&codes(file.row(row.into()))));
+            }
+        }
+        words
+    }
+
+    /// The words whose vectors lie near that of `word`, with the cosine of the angle between them, where that is at
+    /// least `floor`; in the order of the vocabulary. `vector` gives the word's own vector, `None` if it is unknown.
+    pub(crate) fn near(
+        &self,
+        file: &ModelFile<'_>,
+        word: &str,
+        floor: f32,
+        vector: impl FnOnce() -> Option<Vec<f32>>,
+    ) -> Neighbours {
+        let asked = (word.to_owned(), floor.to_bits());
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(near) = known().get(&asked) {
+            return near.clone();
+        }
+        let near =
+            vector().map_or_else(Vec::new, |vector| self.look_for_near(file, &vector, floor));
+        let mut known = known();
+        if known.len() == KEPT {
+            known.clear();
+        }
+        known.insert(asked, near.clone());
+        near
+    }
+
+    fn look_for_near(&self, file: &ModelFile<'_>, vector: &[f32], floor: f32) -> Neighbours {
+        let asked = quantise(vector);
+        let asked_signs = signs(&asked);
+        let most = most_apart(floor, file.dimensions);
+        let mut near = Vec::new();
+        for (row, signs) in self
+            .rows
+            .iter()
+            .zip(self.signs.chunks_exact(asked_signs.len()))
+        {
+            let apart: u32 = signs
+                .iter()
+                .zip(&asked_signs)
+                .map(|(a, b)| (a ^ b).count_ones())
+                .sum();
+            if apart > most {
+                continue;
+            }
+            let row = usize::from(*row);
+            let angle = cosine(&asked, &codes(file.row(row))) as f32;
+            if angle >= floor {
+                let name = String::from_utf8_lossy(file.vocabulary.name(row));
+                near.push((name.into_owned(), angle));
+            }
+        }
+        near
+    }
+}
+
+fn codes(bytes: &[u8]) -> Vec<i8> {
+    bytes.iter().map(|byte| byte.cast_signed()).collect()
+}
+
+/// Most signs in which two vectors differ whose cosine is at least `floor`.
+fn most_apart(floor: f32, dimensions: usize) -> u32 {
+    let dimensions = dimensions as f64;
+    let share = f64::from(floor).clamp(-1.0, 1.0).acos() / PI;
+    (dimensions * share + SLACK * dimensions.sqrt() / 2.0) as u32
+}

@@ -1,0 +1,329 @@
+//! Builds the diary, the pages of sessions, and the pages of notes.
+
+use std::collections::BTreeMap;
+
+use daybook_domain::{EventId, ObservationKind, SessionId};
+
+use super::merge::MergedObservation;
+use super::phrase::{citations, cite, cite_statement, commits, date, hour, quoted, shorten};
+use super::session_account::SessionAccount;
+use super::{MemoryEntry, MemoryInput, MemoryPage, MemorySection};
+
+/// Most characters of a task in the diary.
+const TASK: usize = 120;
+/// Most learned lines of one session in the diary.
+const DIARY_LINES: usize = 4;
+/// Most highlights on a session's page: the newest.
+const HIGHLIGHTS: usize = 12;
+/// Most characters of a model's summary of a session.
+const SUMMARY: usize = 1_200;
+/// Most characters of a session's slug.
+const SLUG: usize = 48;
+
+/// `daily/<date>.md`: one entry per session, on the day it began.
+pub(super) fn daily_pages(
+    input: &MemoryInput,
+    accounts: &[SessionAccount],
+    observations: &[MergedObservation],
+) -> BTreeMap<String, MemoryPage> {
+    let mut days: BTreeMap<String, Vec<MemoryEntry>> = BTreeMap::new();
+    for account in accounts {
+        let entry = diary_entry(input, account, observations);
+        days.entry(date(account.from_at, &input.zone))
+            .or_default()
+            .push(entry);
+    }
+    days.into_iter()
+        .map(|(day, entries)| {
+            (
+                day.clone(),
+                page_without_titles(format!("{} · {day}", input.title), entries),
+            )
+        })
+        .collect()
+}
+
+fn diary_entry(
+    input: &MemoryInput,
+    account: &SessionAccount,
+    observations: &[MergedObservation],
+) -> MemoryEntry {
+    let hours = format!(
+        "{}–{}",
+        hour(account.from_at, &input.zone),
+        hour(account.to_at, &input.zone)
+    );
+    let task = account.task.as_ref().map(|task| shorten(&task.text, TASK));
+    let on = account
+        .branch
+        .as_ref()
+        .map(|branch| format!(" on {branch}"))
+        .unwrap_or_default();
+    let mut parts = vec![
+        format!(
+            "{hours} {}{on}",
+            task.unwrap_or_else(|| "session".to_owned())
+        ),
+        account.outcome.as_str().to_owned(),
+        commits(account.commits, account.pushed),
+    ];
+    parts.retain(|part| !part.is_empty());
+    let mut lines = vec![format!("{} [{}]", parts.join(" · "), account.label)];
+    lines.extend(
+        learned_lines(account, observations)
+            .into_iter()
+            .take(DIARY_LINES),
+    );
+    MemoryEntry {
+        key: format!("session/{}", account.session),
+        lines,
+        observations: Vec::new(),
+    }
+}
+
+/// A line for each observation with evidence in the session, in the order of the evidence.
+fn learned_lines(account: &SessionAccount, observations: &[MergedObservation]) -> Vec<String> {
+    let taught =
+        |merged: &&MergedObservation| merged.evidence.iter().any(|e| e.session == account.session);
+    let mut lines: Vec<(u32, String)> = observations
+        .iter()
+        .filter(taught)
+        .filter_map(|merged| {
+            let here: Vec<u32> = merged
+                .evidence
+                .iter()
+                .filter(|e| e.session == account.session)
+                .flat_map(|e| e.lines.iter().copied())
+                .collect();
+            let first = here.iter().min().copied()?;
+            let said = merged_text(merged);
+            Some((
+                first,
+                format!(
+                    "{}: {said} {}",
+                    verb(merged.kind),
+                    cite(&account.label, here)
+                ),
+            ))
+        })
+        .collect();
+    lines.sort();
+    lines.into_iter().map(|(_, line)| line).collect()
+}
+
+fn merged_text(merged: &MergedObservation) -> String {
+    match (merged.kind, &merged.subject) {
+        (ObservationKind::Fix, _) => merged.text.clone(),
+        (ObservationKind::Value, Some(subject)) => format!("{subject} {}", merged.text),
+        _ => merged.words(),
+    }
+}
+
+fn verb(kind: ObservationKind) -> &'static str {
+    match kind {
+        ObservationKind::Correction => "corrected",
+        ObservationKind::Preference => "preferred",
+        ObservationKind::Fact => "stated",
+        ObservationKind::Decision => "decided",
+        ObservationKind::Value => "set",
+        ObservationKind::Fix => "fixed",
+        ObservationKind::OpenEnd => "left open",
+        ObservationKind::Note => "to remember",
+    }
+}
+
+/// `sessions/<date>-<slug>.md`: one page per session.
+pub(super) fn session_pages(
+    input: &MemoryInput,
+    accounts: &[SessionAccount],
+    observations: &[MergedObservation],
+) -> BTreeMap<String, MemoryPage> {
+    let mut pages = BTreeMap::new();
+    for account in accounts {
+        let mut name = file_name(input, account);
+        if pages.contains_key(&name) {
+            // Another task and label can give the same words.
+            let SessionId { agent, host_id, .. } = &account.session;
+            let print = EventId::of(&[agent.as_bytes(), host_id.as_bytes()]).0;
+            name = format!("{name}~{print:032x}");
+        }
+        pages.insert(name, session_page(input, account, observations));
+    }
+    pages
+}
+
+fn file_name(input: &MemoryInput, account: &SessionAccount) -> String {
+    let words = account.slug.as_deref();
+    let words = words.or(account.task.as_ref().map(|task| task.text.as_str()));
+    let slug = words.map(slug).unwrap_or_default();
+    let day = date(account.from_at, &input.zone);
+    // The label keeps two sessions of one day and one task apart.
+    format!(
+        "{day}-{}",
+        [slug.as_str(), &account.label]
+            .join("-")
+            .trim_start_matches('-')
+    )
+}
+
+fn slug(text: &str) -> String {
+    let mut slug = String::new();
+    for word in text
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+    {
+        if slug.len() + word.len() + 1 > SLUG {
+            break;
+        }
+        if !slug.is_empty() {
+            slug.push('-');
+        }
+        slug.push_str(&word.to_lowercase());
+    }
+    slug
+}
+
+fn session_page(
+    input: &MemoryInput,
+    account: &SessionAccount,
+    observations: &[MergedObservation],
+) -> MemoryPage {
+    let mut facts = Vec::new();
+    let mut fact = |key: &str, line: String| {
+        facts.push(MemoryEntry {
+            key: format!("{}/{key}", account.session),
+            lines: vec![line],
+            observations: Vec::new(),
+        });
+    };
+    let from = account.from_at;
+    fact(
+        "when",
+        format!(
+            "{} {}–{}",
+            date(from, &input.zone),
+            hour(from, &input.zone),
+            hour(account.to_at, &input.zone)
+        ),
+    );
+    if let Some(branch) = &account.branch {
+        fact("branch", format!("branch {branch}"));
+    }
+    let made = commits(account.commits, account.pushed);
+    let outcome = account.outcome.as_str();
+    let separator = if made.is_empty() { "" } else { " · " };
+    fact("outcome", format!("outcome: {outcome}{separator}{made}"));
+    if let Some(summary) = &account.summary {
+        let line = summary.split_whitespace().collect::<Vec<_>>().join(" ");
+        fact("summary", format!("summary: {}", shorten(&line, SUMMARY)));
+    }
+    if let Some(words) = &account.last_words {
+        let answered = if account.answered {
+            "answered"
+        } else {
+            "unanswered"
+        };
+        let said = quoted(&words.text);
+        fact(
+            "last",
+            format!(
+                "last words: {said} — {answered} {}",
+                cite_statement(&account.label, words)
+            ),
+        );
+    }
+    if let Some(open_question) = &account.open_question {
+        let said = quoted(&open_question.text);
+        let cited = cite_statement(&account.label, open_question);
+        fact(
+            "asked",
+            format!("the agent asked: {said} — unanswered {cited}"),
+        );
+    }
+    let most = account.highlights.len().saturating_sub(HIGHLIGHTS);
+    let happened = account.highlights[most..]
+        .iter()
+        .enumerate()
+        .map(|(n, said)| MemoryEntry {
+            key: format!("{}/highlight/{n}", account.session),
+            lines: vec![format!(
+                "{} {}",
+                said.text,
+                cite_statement(&account.label, said)
+            )],
+            observations: Vec::new(),
+        });
+    let taught = learned_lines(account, observations)
+        .into_iter()
+        .enumerate()
+        .map(|(n, line)| MemoryEntry {
+            key: format!("{}/taught/{n}", account.session),
+            lines: vec![line],
+            observations: Vec::new(),
+        });
+    let task = account
+        .task
+        .as_ref()
+        .map_or("A session without a task", |task| &task.text);
+    let sections = vec![
+        MemorySection {
+            title: String::new(),
+            entries: facts,
+        },
+        MemorySection {
+            title: "What happened".to_owned(),
+            entries: happened.collect(),
+        },
+        MemorySection {
+            title: "What it taught".to_owned(),
+            entries: taught.collect(),
+        },
+    ];
+    MemoryPage {
+        heading: format!("{task} [{}]", account.label),
+        sections,
+    }
+}
+
+/// `notes/<date>.md`: a person's notes, by day.
+pub(super) fn note_pages(
+    input: &MemoryInput,
+    observations: &[MergedObservation],
+) -> BTreeMap<String, MemoryPage> {
+    let mut days: BTreeMap<String, Vec<MemoryEntry>> = BTreeMap::new();
+    for note in observations
+        .iter()
+        .filter(|merged| merged.kind == ObservationKind::Note)
+    {
+        let entry = MemoryEntry {
+            key: note
+                .observations
+                .first()
+                .map(ToString::to_string)
+                .unwrap_or_default(),
+            lines: vec![format!("{} {}", note.text, citations(&note.evidence))],
+            observations: note.observations.clone(),
+        };
+        days.entry(date(note.first_at(), &input.zone))
+            .or_default()
+            .push(entry);
+    }
+    days.into_iter()
+        .map(|(day, entries)| {
+            (
+                day.clone(),
+                page_without_titles(format!("Notes · {day}"), entries),
+            )
+        })
+        .collect()
+}
+
+fn page_without_titles(heading: String, entries: Vec<MemoryEntry>) -> MemoryPage {
+    MemoryPage {
+        heading,
+        sections: vec![MemorySection {
+            title: String::new(),
+            entries,
+        }],
+    }
+}

@@ -1,0 +1,248 @@
+//! Scores whether a sentence corrects, wishes, decides or states a fact.
+//!
+//! The score depends on cue words and on the context: whether the sentence refused a call or interrupted the
+//! agent, whether the agent conceded it afterwards, whether it is about the moment alone. A sentence that cannot be
+//! understood without the conversation around it is no speech act.
+//!
+//! Not here: which sentences of a message are kept, and in which words (`speech_acts`).
+
+use daybook_domain::ObservationKind as Kind;
+
+use super::clauses::{MIN_CONTENT_WORDS, remove_requests};
+use super::lexicon::{Cue, Lexicon};
+use super::sentences::{Sentence, lowered};
+use super::words::{content_words, is_concrete};
+
+/// Fewest content words of a sentence that can stand alone.
+const CONTENT: usize = 3;
+/// Number of content words that compensates for a missing name.
+const RICH: usize = 5;
+const REFUSING: i32 = 40;
+const STOPPING: i32 = 20;
+const CONCEDED: i32 = 25;
+const CLEAR: i32 = 10;
+const MOMENTARY: i32 = -40;
+const ONLY_ASKED: i32 = -25;
+const REFERS_ELSEWHERE: i32 = -20;
+/// Weight below which a wish needs a name or a habit, not only words.
+const STRONG: i32 = 45;
+/// Weight of a cue that needs only one content word.
+const FIRM: i32 = 55;
+/// Weight added to a wish that holds everywhere, and the least weight of one.
+const GENERAL: i32 = 30;
+/// Weight from which a fact needs no name.
+const PLAIN: i32 = 50;
+
+/// The context of a sentence that bears on its score.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SentenceContext {
+    /// Its message refused a call.
+    pub(super) refused: bool,
+    /// Its message interrupted the agent.
+    pub(super) stopped: bool,
+    /// The agent conceded it.
+    pub(super) conceded: bool,
+}
+
+/// The speech act of a sentence, with its score.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SpeechAct {
+    pub(super) kind: Kind,
+    pub(super) score: i32,
+    /// A wish that holds everywhere.
+    pub(super) general: bool,
+}
+
+/// Features of a sentence that scores are computed from.
+struct SentenceFeatures<'a> {
+    /// Its text without one-time requests, in lower case.
+    low: String,
+    opening: &'a str,
+    content: usize,
+    /// It names something concrete.
+    concrete: bool,
+    /// It is about a habitual practice, such as writing tests.
+    habit: bool,
+}
+
+impl SentenceFeatures<'_> {
+    fn of<'a>(
+        sentence: &'a Sentence,
+        context: SentenceContext,
+        lexicon: &Lexicon,
+    ) -> SentenceFeatures<'a> {
+        let low = if context.refused {
+            sentence.low.clone()
+        } else {
+            lowered(&remove_requests(&sentence.text, MIN_CONTENT_WORDS, lexicon))
+        };
+        SentenceFeatures {
+            opening: &sentence.opening,
+            content: content_words(&low, lexicon).len(),
+            concrete: is_concrete(&sentence.text),
+            habit: lexicon.has_cue(Cue::Practice, &low),
+            low,
+        }
+    }
+
+    /// The bonus for clarity: a name, a practice, or enough content words where these suffice.
+    fn clarity_bonus(&self, words_suffice: bool) -> i32 {
+        let rich = words_suffice && self.content >= RICH;
+        if self.concrete || self.habit || rich {
+            CLEAR
+        } else {
+            0
+        }
+    }
+
+    /// The penalties that apply to every kind.
+    fn penalties(&self, lexicon: &Lexicon) -> i32 {
+        let mut penalties = 0;
+        if lexicon.has_cue(Cue::Momentary, &self.low) {
+            penalties += MOMENTARY;
+        }
+        if refers_elsewhere(&self.low) && !self.concrete && self.content < RICH {
+            penalties += REFERS_ELSEWHERE;
+        }
+        penalties
+    }
+
+    /// Whether it has enough content words: the stronger the cue, the fewer it needs.
+    fn has_enough_words(&self, weight: i32) -> bool {
+        self.content
+            >= match weight {
+                ..STRONG => CONTENT,
+                STRONG..FIRM => 2,
+                FIRM.. => 1,
+            }
+    }
+}
+
+/// The speech act with the highest score, however low; `None` if the sentence is none.
+pub(super) fn classify(
+    sentence: &Sentence,
+    context: SentenceContext,
+    lexicon: &Lexicon,
+) -> Option<SpeechAct> {
+    let features = SentenceFeatures::of(sentence, context, lexicon);
+    let penalties = features.penalties(lexicon);
+    let is_general = lexicon.has_cue(Cue::General, &features.low) && !features.low.ends_with('?');
+    let corrects = lexicon.weight(Cue::Correction, &features.low);
+    let wishes = score_wish(&features, is_general, lexicon);
+    let decides = score_decision(&features, context, lexicon);
+    let states = score_fact(&features, lexicon);
+    let refused = context.refused && features.concrete;
+    let scored = [
+        (
+            Kind::Correction,
+            score_correction(&features, context, lexicon),
+            features.clarity_bonus(true),
+            refused || features.has_enough_words(corrects),
+        ),
+        (
+            Kind::Preference,
+            wishes,
+            features.clarity_bonus(wishes >= STRONG),
+            features.has_enough_words(wishes),
+        ),
+        (
+            Kind::Decision,
+            decides,
+            features.clarity_bonus(true),
+            features.has_enough_words(decides),
+        ),
+        (Kind::Fact, states, 0, features.has_enough_words(states)),
+    ];
+    let scored = scored
+        .into_iter()
+        .filter(|(_, weight, _, enough)| *weight > 0 && *enough);
+    let acts = scored.map(|(kind, weight, bonus, _)| SpeechAct {
+        kind,
+        score: weight + bonus + penalties,
+        general: is_general && kind == Kind::Preference,
+    });
+    // Of equal scores the first wins, so that corrections come first.
+    acts.reduce(|best, next| if next.score > best.score { next } else { best })
+}
+
+fn score_correction(
+    features: &SentenceFeatures<'_>,
+    context: SentenceContext,
+    lexicon: &Lexicon,
+) -> i32 {
+    let by_opening = lexicon.weight(Cue::Correction, features.opening);
+    let mut score = lexicon
+        .weight(Cue::Correction, &features.low)
+        .max(by_opening);
+    if context.refused {
+        score += REFUSING;
+    }
+    if context.stopped && score > 0 {
+        score += STOPPING;
+    }
+    if context.conceded && score > 0 {
+        score += CONCEDED;
+    }
+    if lexicon.has_cue(Cue::Request, &features.low) && !context.refused {
+        score += ONLY_ASKED;
+    }
+    score
+}
+
+fn score_wish(features: &SentenceFeatures<'_>, is_general: bool, lexicon: &Lexicon) -> i32 {
+    let is_asked = features.low.ends_with('?') && !begins_with_request(&features.low, lexicon);
+    if is_asked || lexicon.has_cue(Cue::NotStanding, &features.low) {
+        return 0;
+    }
+    let weight = lexicon.weight(Cue::Preference, &features.low);
+    if is_general {
+        weight.max(GENERAL) + GENERAL
+    } else {
+        weight
+    }
+}
+
+fn score_decision(
+    features: &SentenceFeatures<'_>,
+    context: SentenceContext,
+    lexicon: &Lexicon,
+) -> i32 {
+    let low = features.low.as_str();
+    let only_tags = ["right?", "yes?", "ok?", "no?"];
+    let is_open = low.ends_with('?') && !only_tags.iter().any(|end| low.ends_with(end));
+    let weight = lexicon.weight(Cue::Decision, low);
+    let is_asked = begins_with_request(low, lexicon);
+    if is_open || is_asked || weight == 0 || lexicon.has_cue(Cue::NotDecision, low) {
+        return 0;
+    }
+    weight + if context.conceded { CLEAR } else { 0 }
+}
+
+/// Scores a statement of fact: plain, about something named, no question, no hedge, no news of the day.
+fn score_fact(features: &SentenceFeatures<'_>, lexicon: &Lexicon) -> i32 {
+    let weight = lexicon.weight(Cue::Fact, &features.low);
+    let plain = !lexicon.has_cue(Cue::NotFact, &features.low);
+    // An end of life is worth keeping in spite of any hedge.
+    let sure =
+        (features.concrete && weight >= FIRM) || (plain && (features.concrete || weight >= PLAIN));
+    if sure && weight > 0 && !features.low.ends_with('?') {
+        weight + CLEAR
+    } else {
+        0
+    }
+}
+
+fn begins_with_request(low: &str, lexicon: &Lexicon) -> bool {
+    lexicon
+        .find(Cue::Request, low)
+        .is_some_and(|(at, _)| at == 0)
+}
+
+/// Whether the sentence begins with "this" or "that", which only the conversation explains.
+pub(super) fn refers_elsewhere(low: &str) -> bool {
+    let first = low.split([' ', '\'', ',']).next().unwrap_or("");
+    matches!(
+        first,
+        "this" | "that" | "it" | "they" | "these" | "those" | "there" | "he" | "she"
+    )
+}

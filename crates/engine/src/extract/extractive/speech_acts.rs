@@ -1,0 +1,144 @@
+//! Finds the speech acts of a person's messages: corrections, wishes, decisions, statements of fact.
+//!
+//! Of each message the sentences with the highest scores are kept, in words that can stand alone. Other orders and
+//! questions are left out.
+//!
+//! Not here: the score of a sentence (`classify`), choices among the agent's options (`choices`),
+//! repeated reminders (`insistence`), context from the agent's messages (`context`).
+
+use daybook_domain::ObservationKind as Kind;
+
+use super::classify::{SentenceContext, SpeechAct, classify};
+use super::clauses::{MIN_CONTENT_WORDS, remove_requests, shorten_around};
+use super::context::find_context;
+use super::lexicon::{Cue, Lexicon};
+use super::scored_draft::{MIN_SCORE, ScoredDraft};
+use super::sentences::{MAX_QUOTE, Sentence, lowered};
+use super::turns::{HumanTurn, WindowConversation};
+
+/// Most drafts of one message.
+const MAX_PER_MESSAGE: usize = 2;
+/// Least score of a correction or decision in a conversation without tool calls.
+const MIN_SCORE_WITHOUT_WORK: i32 = 60;
+
+/// The speech acts of the window's messages, in order.
+pub(super) fn find_speech_acts(talk: &WindowConversation<'_>) -> Vec<ScoredDraft> {
+    talk.new_turns()
+        .flat_map(|(_, turn)| find_in_turn(talk, turn))
+        .collect()
+}
+
+fn find_in_turn(talk: &WindowConversation<'_>, turn: &HumanTurn<'_>) -> Vec<ScoredDraft> {
+    let Some(lexicon) = turn.lexicon.filter(|_| !turn.is_closing()) else {
+        return Vec::new();
+    };
+    let working = talk.has_actions_in(talk.look_back_start(turn.at), turn.end);
+    let classified = classify_sentences(turn, lexicon, working);
+    let alone = classified.len() == 1;
+    let finds = classified.into_iter().map(|(i, verdict)| {
+        let words = quote_words(turn, i, alone, verdict.kind, lexicon);
+        let context = find_context(talk, turn, verdict.kind, &words);
+        let find = ScoredDraft::from_quote(verdict.kind, verdict.score, &[turn.message], &words);
+        let mut find = find.with_context(context);
+        find.draft.general = verdict.general;
+        find
+    });
+    finds.collect()
+}
+
+/// The sentences of a message with the highest scores: one of each kind, but any number of wishes and facts.
+fn classify_sentences(
+    turn: &HumanTurn<'_>,
+    lexicon: &Lexicon,
+    working: bool,
+) -> Vec<(usize, SpeechAct)> {
+    let surroundings = SentenceContext {
+        refused: turn.refused_call.is_some(),
+        stopped: turn.interrupting,
+        conceded: turn.concession.is_some(),
+    };
+    let sentences = turn.prose.iter().enumerate().filter(|(_, s)| !s.redacted);
+    let mut classified: Vec<(usize, SpeechAct)> = sentences
+        .filter_map(|(i, s)| Some((i, classify(s, surroundings, lexicon)?)))
+        .filter(|(_, verdict)| {
+            verdict.score >= MIN_SCORE
+                && (working
+                    || verdict.score >= MIN_SCORE_WITHOUT_WORK
+                    || !requires_work(verdict.kind))
+        })
+        .collect();
+    classified.sort_by_key(|(i, verdict)| (-verdict.score, *i));
+    let mut kinds = Vec::new();
+    classified.retain(|(_, v)| {
+        let first = !kinds.contains(&v.kind);
+        kinds.push(v.kind);
+        first || matches!(v.kind, Kind::Preference | Kind::Fact)
+    });
+    classified.truncate(MAX_PER_MESSAGE);
+    classified
+}
+
+/// Kinds about work: without work in the conversation they need a higher score.
+fn requires_work(kind: Kind) -> bool {
+    matches!(kind, Kind::Correction | Kind::Decision)
+}
+
+/// The sentence to quote: with its neighbours if the whole message fits, or with a reason that follows it.
+fn quote_words(
+    turn: &HumanTurn<'_>,
+    at: usize,
+    alone: bool,
+    kind: Kind,
+    lexicon: &Lexicon,
+) -> String {
+    let prose = &turn.prose;
+    let whole: Vec<&str> = prose.iter().map(|s| s.text.as_str()).collect();
+    let whole = whole.join(" ");
+    let fits = whole.chars().count() <= MAX_QUOTE && !prose.iter().any(|s| s.redacted);
+    if turn.refused_call.is_some() && fits {
+        return whole;
+    }
+    let plain = |s: &Sentence| remove_requests(&s.text, MIN_CONTENT_WORDS, lexicon);
+    if alone && fits {
+        return prose.iter().map(plain).collect::<Vec<_>>().join(" ");
+    }
+    let own = plain(&prose[at]);
+    let reason = prose
+        .get(at + 1)
+        .filter(|next| gives_reason(&next.low) && !next.redacted);
+    match reason.map(|next| format!("{own} {}", next.text)) {
+        Some(both) if both.chars().count() <= MAX_QUOTE => both,
+        _ => shorten_around(&own, MAX_QUOTE, |text| cue_position(text, kind, lexicon)),
+    }
+}
+
+/// The position of the strongest cue for this kind.
+fn cue_position(text: &str, kind: Kind, lexicon: &Lexicon) -> Option<usize> {
+    let low = lowered(text);
+    let cues: &[Cue] = match kind {
+        Kind::Preference => &[Cue::Preference, Cue::General],
+        Kind::Fact => &[Cue::Fact],
+        Kind::OpenEnd => &[Cue::Later],
+        Kind::Correction | Kind::Decision | Kind::Value | Kind::Fix | Kind::Note => {
+            &[Cue::Correction, Cue::Decision]
+        }
+    };
+    cues.iter()
+        .filter_map(|cue| lexicon.strongest(*cue, &low))
+        .max()
+        .map(|(_, at)| at)
+}
+
+fn gives_reason(low: &str) -> bool {
+    let starts = [
+        "because",
+        "otherwise",
+        "that'll",
+        "that will",
+        "that way",
+        "it makes",
+        "so that",
+        "since",
+    ];
+    starts.iter().any(|start| low.starts_with(start))
+}

@@ -1,0 +1,10 @@
+//! Where events happened: folders, the checkouts that they lie in, branches and remotes.
+//!
+//! [`folding`] works out a checkout's main folder from a working directory; [`mod@checkout`] reads what a folder
+//! on this machine shows of its repository; [`stored_path`] is the form of a path that is stored.
+//!
+//! Not here: projects. Several folders may turn out to belong to one.
+
+pub mod checkout;
+pub mod folding;
+pub mod stored_path;

@@ -1,0 +1,221 @@
+//! Finds folders whose stored project differs from the one that follows from the stored evidence.
+//!
+//! The evidence is stored beside the events that show it, so that any process can settle projects at any
+//! time, with the same result.
+//!
+//! Not here: moving observations along with a folder (`jobs`).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use daybook_domain::page::read_all;
+use daybook_domain::seams::PlaceStore;
+use daybook_domain::{
+    Origin, Place, Project, RemoteCount, RemoteEvidence, RemoteSource, RootRecord, StoreError,
+    Tenant, Timestamp,
+};
+
+use super::assign::{ProjectAssignment, RootFacts, assign, key_apart, shown_remote, stale};
+use crate::places::checkout::checkout;
+use crate::places::stored_path::{path_on_disk, stored_path};
+use daybook_text::RawEvent;
+use daybook_text::names::redact_key;
+use daybook_text::redact::Redactor;
+
+/// A folder whose project has to change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RootChange {
+    /// The folder.
+    pub root: String,
+    /// Key of its stored project.
+    pub from: Option<String>,
+    /// Its new project.
+    pub to: ProjectAssignment,
+}
+
+/// The changes that settling a tenant's projects requires.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ProjectChanges {
+    /// Folders whose project changes.
+    pub changes: Vec<RootChange>,
+    /// Keys of folders that keep theirs.
+    pub stay: BTreeSet<String>,
+    /// Identities that no folder has any more.
+    pub stale: Vec<String>,
+}
+
+/// Compares the stored projects of a tenant's folders with those that follow from the evidence.
+///
+/// # Errors
+/// When the store fails.
+pub async fn find_project_changes(
+    store: &dyn PlaceStore,
+    tenant: &Tenant,
+) -> Result<ProjectChanges, StoreError> {
+    let records = store.roots(tenant).await?;
+    let known = read_all(|page| store.projects(tenant, page)).await?;
+    let roots: BTreeMap<String, RootFacts> = records
+        .into_iter()
+        .map(|record| (record.root.clone(), facts(record, &known)))
+        .collect();
+    let assigned = assign(&roots, &known);
+    let mut unsettled = ProjectChanges {
+        stale: stale(&assigned, &known)
+            .into_iter()
+            .map(|project| project.identity.clone())
+            .collect(),
+        ..ProjectChanges::default()
+    };
+    for (root, to) in assigned {
+        let facts = &roots[&root];
+        let stays = facts.project.as_ref() == Some(&to.project.key);
+        if stays {
+            unsettled.stay.insert(to.project.key.clone());
+        }
+        if !stays || facts.derived != to.derived || !known.contains(&to.project) {
+            let from = facts.project.clone();
+            unsettled.changes.push(RootChange { root, from, to });
+        }
+    }
+    Ok(unsettled)
+}
+
+/// Assigns a project to each folder without one, before anything is learned from it. Moves no observation,
+/// so that every interface may call it.
+///
+/// # Errors
+/// When the store fails.
+pub async fn settle_new_roots(
+    store: &dyn PlaceStore,
+    tenant: &Tenant,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let unsettled = find_project_changes(store, tenant).await?;
+    let known = read_all(|page| store.projects(tenant, page)).await?;
+    let new = unsettled.changes.into_iter().filter(|c| c.from.is_none());
+    for RootChange { root, to, .. } in new {
+        let mut project = to.project;
+        let is_other = |other: &Project| other.key == project.key && *other != project;
+        if known
+            .iter()
+            .any(|other| other.identity == project.identity && other.key != project.key)
+        {
+            // The project has another key, which it keeps until all of it moves.
+            let other = known
+                .iter()
+                .find(|other| other.identity == project.identity);
+            project.key = other.map_or(project.key, |other| other.key.clone());
+        } else if known
+            .iter()
+            .any(|other| other.identity != project.identity && is_other(other))
+        {
+            project.key = key_apart(&project.identity);
+        }
+        apply(
+            store,
+            tenant,
+            &root,
+            &ProjectAssignment { project, ..to },
+            now,
+        )
+        .await?;
+    }
+    Ok(())
+}
+
+/// Stores a folder's project; the observations made there move with it.
+///
+/// # Errors
+/// When the store fails.
+pub async fn apply(
+    store: &dyn PlaceStore,
+    tenant: &Tenant,
+    root: &str,
+    to: &ProjectAssignment,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    if to.derived {
+        store.derive_root(tenant, root, &to.project, now).await
+    } else {
+        store.assign_root(tenant, root, &to.project, now).await
+    }
+}
+
+/// The evidence that an event gives of its folder's remote. A remote that holds a secret is no evidence: it
+/// would be stored unredacted.
+#[must_use]
+pub fn output_evidence(redactor: &Redactor, event: &RawEvent) -> Option<RemoteEvidence> {
+    let evidence = RemoteEvidence {
+        event: Some(event.id),
+        ..shown_by_output(event.origin, event.place.as_ref(), &event.text)?
+    };
+    redact_evidence(redactor, evidence)
+}
+
+/// The evidence that a stored text gives of its folder's remote, whichever event it belongs to.
+#[must_use]
+pub fn shown_by_output(
+    origin: Origin,
+    place: Option<&Place>,
+    text: &str,
+) -> Option<RemoteEvidence> {
+    if origin != Origin::ToolResult {
+        return None;
+    }
+    Some(RemoteEvidence {
+        event: None,
+        root: place?.root.clone(),
+        remote: shown_remote(text)?,
+        source: RemoteSource::Output,
+    })
+}
+
+/// The evidence as it is stored: its folder as in the places of events. `None` if its remote holds a secret.
+#[must_use]
+pub fn redact_evidence(redactor: &Redactor, evidence: RemoteEvidence) -> Option<RemoteEvidence> {
+    let is_plain = redactor.redact(&evidence.remote).findings.is_empty();
+    is_plain.then(|| RemoteEvidence {
+        root: redact_key(redactor, &evidence.root).into_owned(),
+        ..evidence
+    })
+}
+
+fn facts(record: RootRecord, known: &[Project]) -> RootFacts {
+    let is_settled = !record.derived
+        && record.project.as_ref().is_some_and(|key| {
+            known
+                .iter()
+                .any(|project| project.key == *key && !project.guessed)
+        });
+    // A folder that was settled for good is not read again: another may have its path by now.
+    let found = (!is_settled)
+        .then(|| checkout(&path_on_disk(&record.root)))
+        .flatten();
+    let (seen_remote, common_dir) = match found {
+        Some(found) => (found.remote, Some(stored_path(&found.common_dir))),
+        None => (None, None),
+    };
+    RootFacts {
+        seen_remote,
+        shown_remote: strongest(&record.remotes),
+        common_dir,
+        project: record.project,
+        derived: record.derived,
+        first_at: record.first_at,
+    }
+}
+
+/// The remote with the strongest source; of equal ones, the one that most sessions show.
+fn strongest(remotes: &[RemoteCount]) -> Option<String> {
+    let weight = |count: &&RemoteCount| {
+        let RemoteCount {
+            source,
+            remote,
+            sessions,
+        } = *count;
+        (*source, std::cmp::Reverse(*sessions), remote.clone())
+    };
+    remotes
+        .iter()
+        .min_by_key(weight)
+        .map(|count| count.remote.clone())
+}

@@ -1,0 +1,210 @@
+//! Turns ranked candidates into answers with their sources, without duplicates.
+//!
+//! Not here: fetching and scoring candidates.
+
+use daybook_domain::index::{DocumentKind, DocumentNo, IndexedDocument, MemoryLayer};
+use daybook_domain::{Citation, StoreError};
+
+use super::candidates::CandidateFetcher;
+use super::deduplicate::{AnswerDeduplicator, order_digested_first};
+use super::{ANSWERS, RankedAnswer, RecallQuestion, stepped};
+use crate::recall::phrases::has_phrases;
+use crate::recall::rank::RecallCandidate;
+
+/// Most ranges of lines, and most events of a range, that an entry's answer names.
+const EVENTS_SHOWN: usize = 50;
+
+impl CandidateFetcher<'_> {
+    /// The best answers without duplicates. `ranked` is in descending order.
+    pub(super) async fn answers(
+        &self,
+        ranked: &[&RecallCandidate],
+        question: &RecallQuestion<'_>,
+    ) -> Result<Vec<RankedAnswer>, StoreError> {
+        let limit = question.limit.min(ANSWERS);
+        let mut answers = Vec::new();
+        let mut seen = AnswerDeduplicator::default();
+        for group in groups(ranked, limit + limit / 2 + 8) {
+            if answers.len() >= limit {
+                break;
+            }
+            let mut found = Vec::with_capacity(group.len());
+            for (document, candidate) in self.load_documents(group).await? {
+                let answer = self.answer(&document, candidate).await?;
+                found.push((document, answer));
+            }
+            order_digested_first(&mut found);
+            let new = found
+                .into_iter()
+                .filter(|(d, answer)| seen.insert_if_new(d, answer));
+            answers.extend(new.map(|(_, answer)| answer));
+        }
+        answers.truncate(limit);
+        Ok(answers)
+    }
+
+    /// Loads the documents of candidates that are in scope and contain the required phrases, in answer order.
+    async fn load_documents<'c>(
+        &self,
+        group: &[&'c RecallCandidate],
+    ) -> Result<Vec<(IndexedDocument, &'c RecallCandidate)>, StoreError> {
+        let mut loaded = self.documents(group).await?;
+        loaded.retain(|(document, _)| {
+            self.is_in_scope(document) && has_phrases(self.ranking.lexical.query(), document)
+        });
+        loaded.sort_by(|(first, a), (second, b)| {
+            let newest = || second.at.cmp(&first.at);
+            let by_name = || tie_break_key(first).cmp(&tie_break_key(second));
+            stepped(b)
+                .total_cmp(&stepped(a))
+                .then_with(newest)
+                .then_with(by_name)
+        });
+        Ok(loaded)
+    }
+
+    /// Loads the documents of candidates, paired with them.
+    async fn documents<'c>(
+        &self,
+        group: &[&'c RecallCandidate],
+    ) -> Result<Vec<(IndexedDocument, &'c RecallCandidate)>, StoreError> {
+        let docs: Vec<DocumentNo> = group.iter().map(|c| c.outline.doc).collect();
+        let documents = self.store.documents(self.tenant, &docs).await?;
+        if documents.len() == group.len() {
+            return Ok(documents.into_iter().zip(group.iter().copied()).collect());
+        }
+        // Some documents are gone, and the rest do not carry their numbers: load them one by one.
+        let mut loaded = Vec::with_capacity(group.len());
+        for (doc, candidate) in docs.chunks(1).zip(group) {
+            let document = self.store.documents(self.tenant, doc).await?;
+            loaded.extend(document.into_iter().map(|document| (document, *candidate)));
+        }
+        Ok(loaded)
+    }
+
+    fn is_in_scope(&self, document: &IndexedDocument) -> bool {
+        self.filter.scopes.as_ref().is_none_or(|scopes| {
+            document
+                .scope
+                .as_ref()
+                .is_some_and(|scope| scopes.contains(scope))
+        })
+    }
+
+    async fn answer(
+        &self,
+        document: &IndexedDocument,
+        candidate: &RecallCandidate,
+    ) -> Result<RankedAnswer, StoreError> {
+        let total = stepped(candidate).max(0.0);
+        let mut answer = RankedAnswer {
+            text: document.text.clone(),
+            context: document.context.clone(),
+            score: total / (1.0 + total),
+            parts: candidate.parts,
+            scope: document.scope.clone(),
+            layer: MemoryLayer::Event,
+            origin: None,
+            file: None,
+            citation: citation_of(document),
+            session: document.session.as_ref().map(|(id, _)| id.clone()),
+            events: document.events.clone(),
+            time: document.at,
+        };
+        match &document.what {
+            DocumentKind::Event { origin } => answer.origin = Some(*origin),
+            DocumentKind::Observation { .. } => answer.layer = MemoryLayer::Observation,
+            DocumentKind::Entry { file, citation, .. } => {
+                answer.layer = MemoryLayer::Entry;
+                answer.file = Some(file.clone());
+                answer.citation.clone_from(citation);
+                if let Some(cited) = citation.as_deref().and_then(Citation::parse) {
+                    self.resolve(&cited, &mut answer).await?;
+                }
+            }
+        }
+        Ok(answer)
+    }
+
+    /// Resolves an entry's citation to its session, events and time.
+    async fn resolve(&self, cited: &Citation, answer: &mut RankedAnswer) -> Result<(), StoreError> {
+        let found = self
+            .store
+            .find_sessions(self.tenant, &cited.session)
+            .await?;
+        let [session] = found.as_slice() else {
+            return Ok(());
+        };
+        answer.session = Some(session.id.clone());
+        answer.time = session.last_at;
+        for (n, lines) in cited.lines.iter().take(EVENTS_SHOWN).enumerate() {
+            let events = self
+                .store
+                .events_at(&session.id, *lines, EVENTS_SHOWN)
+                .await?;
+            if let (0, Some(first)) = (n, events.first()) {
+                answer.time = first.at;
+            }
+            answer.events.extend(events.iter().map(|event| event.seq));
+        }
+        answer.events.dedup();
+        Ok(())
+    }
+}
+
+/// Splits candidates into groups of about `size` that end where scores differ, so that equals are sorted together.
+fn groups<'a, 'c>(
+    ranked: &'a [&'c RecallCandidate],
+    size: usize,
+) -> impl Iterator<Item = &'a [&'c RecallCandidate]> {
+    let mut rest = ranked;
+    std::iter::from_fn(move || {
+        let last = rest.len().checked_sub(1)?.min(size);
+        let equal = |c: &&&RecallCandidate| stepped(c) == stepped(rest[last]);
+        let end = last + rest[last..].iter().take_while(equal).count();
+        let (group, left) = rest.split_at(end);
+        rest = left;
+        Some(group)
+    })
+}
+
+/// A key that orders documents of equal score and time the same way in every store.
+fn tie_break_key(document: &IndexedDocument) -> String {
+    let place = match &document.what {
+        DocumentKind::Entry { file, line, .. } => format!("1/{file}/{line:08}"),
+        DocumentKind::Observation { id, .. } => format!("2/{id}"),
+        DocumentKind::Event { .. } => {
+            let seq = document.events.first().copied().unwrap_or_default();
+            format!("3/{:012}", seq.0)
+        }
+    };
+    let session = document
+        .session
+        .as_ref()
+        .map(|(id, _)| id.to_string())
+        .unwrap_or_default();
+    let scope = document
+        .scope
+        .as_ref()
+        .map(ToString::to_string)
+        .unwrap_or_default();
+    format!("{place}/{session}/{scope}")
+}
+
+fn citation_of(document: &IndexedDocument) -> Option<String> {
+    let (_, label) = document.session.as_ref()?;
+    let mut lines: Vec<(u32, u32)> = Vec::new();
+    for line in &document.lines {
+        match lines.last_mut() {
+            Some((_, to)) if *to == *line || *to + 1 == *line => *to = *line,
+            _ => lines.push((*line, *line)),
+        }
+    }
+    Some(
+        Citation {
+            session: label.clone(),
+            lines,
+        }
+        .to_string(),
+    )
+}

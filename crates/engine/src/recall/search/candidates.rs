@@ -1,0 +1,118 @@
+//! Fetches candidates: texts with a question's words, those nearest to its vector, and the messages around the best of
+//! both.
+//!
+//! Not here: scores (`rank`), and answers.
+
+use std::collections::HashSet;
+
+use daybook_domain::index::{CandidateQuery, DocumentNo, MemoryLayer, SearchFilter};
+use daybook_domain::seams::RecallStore;
+use daybook_domain::{StoreError, Tenant, vector};
+
+use crate::recall::rank::{REACH, RankingQuery, RecallCandidate, score};
+
+/// Documents nearest to the question's vector that become candidates.
+const NEAREST: usize = 100;
+/// The best messages among the candidates, whose neighbours become candidates too.
+const EXPANDED: usize = 32;
+
+/// Fetches the candidates of one question from one tenant's memory.
+pub(super) struct CandidateFetcher<'a> {
+    pub(super) store: &'a dyn RecallStore,
+    pub(super) tenant: &'a Tenant,
+    pub(super) filter: SearchFilter,
+    /// The model of the question's vector; `None` without one.
+    pub(super) model: Option<&'a str>,
+    pub(super) ranking: &'a RankingQuery<'a>,
+}
+
+impl CandidateFetcher<'_> {
+    /// Fetches texts by the steps of a plan, and those nearest to the question's vector.
+    pub(super) async fn candidates(
+        &self,
+        steps: &[CandidateQuery],
+    ) -> Result<Vec<RecallCandidate>, StoreError> {
+        let mut docs = self.store.matches(self.tenant, steps, &self.filter).await?;
+        if let Some(model) = self.model {
+            let signs = vector::signs(self.ranking.vector);
+            let near = (model, signs.as_slice());
+            docs.extend(
+                self.store
+                    .nearest(self.tenant, near, &self.filter, NEAREST)
+                    .await?,
+            );
+        }
+        docs.sort_unstable();
+        docs.dedup();
+        self.load_candidates(&docs).await
+    }
+
+    async fn load_candidates(
+        &self,
+        docs: &[DocumentNo],
+    ) -> Result<Vec<RecallCandidate>, StoreError> {
+        let outlines = self.store.outlines(self.tenant, docs, self.model).await?;
+        let candidates = outlines
+            .into_iter()
+            .map(|outline| RecallCandidate::new(self.ranking, outline));
+        Ok(candidates.collect())
+    }
+
+    /// Adds the messages around the best candidates, and scores all.
+    pub(super) async fn expand_and_score(
+        &self,
+        candidates: &mut Vec<RecallCandidate>,
+    ) -> Result<(), StoreError> {
+        let mut best: Vec<&RecallCandidate> = candidates
+            .iter()
+            .filter(|c| c.outline.doc.is_said())
+            .collect();
+        best.sort_by(|a, b| {
+            b.own_score()
+                .total_cmp(&a.own_score())
+                .then(b.outline.doc.cmp(&a.outline.doc))
+        });
+        best.truncate(EXPANDED);
+        let best: HashSet<DocumentNo> = best.into_iter().map(|c| c.outline.doc).collect();
+        let mut centres: Vec<DocumentNo> = best.iter().copied().collect();
+        centres.sort_unstable();
+        let around = self
+            .store
+            .surroundings(self.tenant, &centres, 2 * REACH)
+            .await?;
+        let known: HashSet<DocumentNo> = candidates.iter().map(|c| c.outline.doc).collect();
+        let new: Vec<DocumentNo> = around
+            .iter()
+            .copied()
+            .filter(|doc| !known.contains(doc))
+            .collect();
+        let surrounded = surrounded(&around, &best);
+        let mut added = self.load_candidates(&new).await?;
+        for candidate in &mut added {
+            candidate.is_ranked = surrounded.contains(&candidate.outline.doc)
+                && (self.filter.layers.is_empty()
+                    || self.filter.layers.contains(&MemoryLayer::Event));
+        }
+        candidates.extend(added);
+        candidates.sort_unstable_by_key(|candidate| candidate.outline.doc);
+        score(self.ranking, candidates, |doc| surrounded.contains(&doc));
+        Ok(())
+    }
+}
+
+/// The messages whose neighbours up to [`REACH`] are all in `around`, which holds the neighbours of `best` up to twice
+/// that distance.
+fn surrounded(around: &[DocumentNo], best: &HashSet<DocumentNo>) -> HashSet<DocumentNo> {
+    let mut surrounded = HashSet::new();
+    for (at, doc) in around.iter().enumerate() {
+        if best.contains(doc) {
+            let from = at.saturating_sub(REACH);
+            let to = (at + REACH + 1).min(around.len());
+            let own = around[from..to]
+                .iter()
+                .filter(|beside| beside.session() == doc.session());
+            surrounded.extend(own.copied());
+        }
+    }
+    surrounded
+}

@@ -1,0 +1,314 @@
+//! Searches memory for a question, and returns ranked answers with their sources.
+//!
+//! The store fetches bounded candidates: texts with the question's words, rarest first, and those nearest to its vector.
+//! The engine ranks them, so answers do not depend on the database. The nearest answers are always returned; a label
+//! beside them says whether the question was probably discussed at all.
+//!
+//! Not here: the index's upkeep, and how answers are shown.
+
+mod answers;
+mod candidates;
+mod deduplicate;
+mod question_vector;
+
+use std::collections::HashMap;
+
+use candidates::CandidateFetcher;
+use daybook_domain::index::{MemoryLayer, SearchFilter};
+use daybook_domain::seams::{Embedder, RecallStore};
+use daybook_domain::{EventSeq, Origin, Scope, SessionId, StoreError, Tenant, Timestamp};
+use question_vector::{QuestionVector, question_vector};
+
+use tracing::field::Empty;
+use tracing::{Span, debug_span};
+
+use super::confidence::{ConfidenceSignals, Likelihood, RecallConfidence};
+use super::dates::Dates;
+use super::lexical::{AkinWords, LexicalQuery};
+use super::plan::{plan, plan_rare};
+use super::query::Query;
+use super::rank::{RankingQuery, RecallCandidate, ScoreParts, speakers};
+use super::relevance::{QueryWeights, RELEVANT_SHARE};
+use crate::stage::within;
+
+/// Most answers to one question.
+pub const ANSWERS: usize = 100;
+/// Most concepts of a question that count for its confidence: further ones only make a question longer.
+const CONCEPTS: usize = 8;
+/// Scores are rounded down to multiples of this. Answers of equal score are ordered by time, newest first.
+const SCORE_STEP: f64 = 0.0001;
+
+/// A question to memory.
+#[derive(Clone)]
+pub struct RecallQuestion<'a> {
+    /// The question's words.
+    pub text: &'a str,
+    /// Only these scopes; `None` for all.
+    pub scopes: Option<Vec<Scope>>,
+    /// Only these layers; empty for all.
+    pub layers: Vec<MemoryLayer>,
+    /// Whether results of tools and text of the harness are outcome too, besides messages and calls of tools.
+    pub tools: bool,
+    /// Most answers, at most [`ANSWERS`].
+    pub limit: usize,
+    /// Search by rare words alone, for questions of many words that need no loosely matching answers.
+    pub rare: bool,
+    /// Embeds the question; `None` to search by words alone. A timer bounds the wait for an embedder that is not
+    /// instant, so the runtime must have tokio's time enabled.
+    pub embedder: Option<&'a dyn Embedder>,
+    /// When the question is asked, to resolve `yesterday` and the like; [`Timestamp::ZERO`] ignores those.
+    pub now: Timestamp,
+}
+
+/// One answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RankedAnswer {
+    /// The remembered text.
+    pub text: String,
+    /// Context that makes the text understandable.
+    pub context: Option<String>,
+    /// From 0 to 1; comparable within one question only.
+    pub score: f64,
+    /// The parts of the score.
+    pub parts: ScoreParts,
+    /// The scope of the memory that holds it.
+    pub scope: Option<Scope>,
+    /// The layer that holds it.
+    pub layer: MemoryLayer,
+    /// The origin, for events.
+    pub origin: Option<Origin>,
+    /// The file that holds it, for entries.
+    pub file: Option<String>,
+    /// The citation, which `show` takes.
+    pub citation: Option<String>,
+    /// The session of the events it rests on.
+    pub session: Option<SessionId>,
+    /// The events that it rests on.
+    pub events: Vec<EventSeq>,
+    /// The time of its first event; [`Timestamp::ZERO`] if unknown.
+    pub time: Timestamp,
+}
+
+/// The outcome of one question.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RecallResult {
+    /// How confident recall is that the question was discussed at all.
+    pub confidence: RecallConfidence,
+    /// The nearest answers, best first, whatever the confidence.
+    pub answers: Vec<RankedAnswer>,
+    /// Why the search used words alone although the question has an embedder.
+    pub without_vectors: Option<String>,
+}
+
+impl RecallResult {
+    /// Drops all answers unless the confidence is `likely`.
+    #[must_use]
+    pub fn strict(mut self) -> Self {
+        if self.confidence.label < Likelihood::Likely {
+            self.answers.clear();
+        }
+        self
+    }
+}
+
+/// Searches memory for a question. Answers are returned best first.
+///
+/// # Errors
+/// When the store fails.
+pub async fn recall(
+    store: &dyn RecallStore,
+    tenant: &Tenant,
+    question: &RecallQuestion<'_>,
+) -> Result<RecallResult, StoreError> {
+    recall_filtered(store, tenant, question, filter(question)).await
+}
+
+/// As [`recall`], without calls of tools: only messages of people and agents, and what was made of them. For prompts,
+/// whose hook has little time.
+///
+/// # Errors
+/// When the store fails.
+pub async fn recall_conversation(
+    store: &dyn RecallStore,
+    tenant: &Tenant,
+    question: &RecallQuestion<'_>,
+) -> Result<RecallResult, StoreError> {
+    let filter = SearchFilter {
+        origins: vec![Origin::Human, Origin::Assistant],
+        ..filter(question)
+    };
+    recall_filtered(store, tenant, question, filter).await
+}
+
+async fn recall_filtered(
+    store: &dyn RecallStore,
+    tenant: &Tenant,
+    question: &RecallQuestion<'_>,
+    filter: SearchFilter,
+) -> Result<RecallResult, StoreError> {
+    let span = debug_span!(
+        "recall",
+        candidates = Empty,
+        answers = Empty,
+        confidence = Empty,
+        outcome = Empty
+    );
+    let outcome = within(span, search(store, tenant, question, filter), record_fields).await?;
+    Ok(outcome.recalled)
+}
+
+/// A search's result, with what the log records of it.
+#[derive(Default)]
+struct SearchOutcome {
+    /// Documents that were ranked.
+    candidates: usize,
+    recalled: RecallResult,
+}
+
+fn record_fields(span: &Span, search: &SearchOutcome) {
+    let RecallResult {
+        confidence,
+        answers,
+        without_vectors: _,
+    } = &search.recalled;
+    span.record("candidates", search.candidates);
+    span.record("answers", answers.len());
+    span.record("confidence", confidence.label.as_str());
+    let outcome = if answers.is_empty() {
+        "nothing"
+    } else {
+        "found"
+    };
+    span.record("outcome", outcome);
+}
+
+async fn search(
+    store: &dyn RecallStore,
+    tenant: &Tenant,
+    question: &RecallQuestion<'_>,
+    filter: SearchFilter,
+) -> Result<SearchOutcome, StoreError> {
+    let query = Query::parse(question.text);
+    if query.is_empty() {
+        return Ok(SearchOutcome::default());
+    }
+    let search = Search {
+        store,
+        tenant,
+        question,
+        filter,
+        vector: question_vector(question).await,
+    };
+    let exact = search.find(&query).await?;
+    if !exact.recalled.answers.is_empty() || query.phrases().is_empty() || question.rare {
+        return Ok(exact);
+    }
+    // No text holds the quotation. The nearest texts may still answer.
+    let mut nearest = search.find(&query.without_phrases()).await?;
+    let confidence = &mut nearest.recalled.confidence;
+    confidence.label = confidence.label.min(Likelihood::Weak);
+    Ok(nearest)
+}
+
+/// A question with its filter and vector, for searches with and without its phrases.
+struct Search<'a> {
+    store: &'a dyn RecallStore,
+    tenant: &'a Tenant,
+    question: &'a RecallQuestion<'a>,
+    filter: SearchFilter,
+    vector: QuestionVector,
+}
+
+impl Search<'_> {
+    async fn find(&self, query: &Query) -> Result<SearchOutcome, StoreError> {
+        let (store, question, vector) = (self.store, self.question, &self.vector);
+        let stats = store.term_stats(self.tenant, query.terms()).await?;
+        let terms = query.terms().iter().cloned();
+        let frequencies: HashMap<String, u64> = terms.zip(stats.frequencies).collect();
+        let plan = if question.rare { plan_rare } else { plan };
+        let steps = plan(query, &frequencies);
+        let weights = QueryWeights::of(query, stats.documents, &frequencies);
+        let dates = Dates::of(question.text, question.now);
+        let lexical = LexicalQuery::new(query, &weights);
+        let ranking = RankingQuery {
+            lexical: match question.embedder {
+                Some(embedder) => lexical.with_akin(AkinWords::of(query, embedder)),
+                None => lexical,
+            },
+            vector: &vector.codes,
+            dates: &dates,
+        };
+        let fetcher = CandidateFetcher {
+            store,
+            tenant: self.tenant,
+            filter: self.filter.clone(),
+            model: question
+                .embedder
+                .filter(|_| !vector.codes.is_empty())
+                .map(Embedder::id),
+            ranking: &ranking,
+        };
+        let mut candidates = fetcher.candidates(&steps).await?;
+        if question.rare {
+            let is_relevant = |c: &RecallCandidate| {
+                ranking.lexical.share(&c.stats.whole, |_| false) >= RELEVANT_SHARE
+            };
+            candidates.retain(is_relevant);
+        } else {
+            fetcher.expand_and_score(&mut candidates).await?;
+        }
+        let confidence = confidence(&ranking, &candidates);
+        let mut ranked: Vec<&RecallCandidate> = candidates.iter().filter(|c| c.is_ranked).collect();
+        ranked.sort_by(|a, b| {
+            let newest = || b.outline.doc.age().cmp(&a.outline.doc.age());
+            stepped(b).total_cmp(&stepped(a)).then_with(newest)
+        });
+        let answers = fetcher.answers(&ranked, question).await?;
+        Ok(SearchOutcome {
+            candidates: ranked.len(),
+            recalled: RecallResult {
+                confidence,
+                answers,
+                without_vectors: vector.missing.clone(),
+            },
+        })
+    }
+}
+
+fn stepped(candidate: &RecallCandidate) -> f64 {
+    (candidate.parts.total() / SCORE_STEP).floor() * SCORE_STEP
+}
+
+/// The filter of a question. Without `tools`, results of tools are excluded, which are mostly noise; calls are kept,
+/// because agents write their plans in them.
+fn filter(question: &RecallQuestion<'_>) -> SearchFilter {
+    let origins = match question.tools {
+        true => Vec::new(),
+        false => vec![Origin::Human, Origin::Assistant, Origin::ToolCall],
+    };
+    SearchFilter {
+        scopes: question.scopes.clone(),
+        layers: question.layers.clone(),
+        origins,
+    }
+}
+
+/// Computes the confidence from all candidates.
+fn confidence(ranking: &RankingQuery<'_>, candidates: &[RecallCandidate]) -> RecallConfidence {
+    let lexical = &ranking.lexical;
+    let names = speakers(candidates);
+    let is_name = |concept: &_| names.iter().any(|name| lexical.is_term(concept, *name));
+    let ranked = || candidates.iter().filter(|candidate| candidate.is_ranked);
+    let most = |scores: &mut dyn Iterator<Item = f64>| scores.fold(0.0, f64::max);
+    RecallConfidence::of(ConfidenceSignals {
+        share: most(&mut ranked().map(|c| lexical.share(&c.window_counts, is_name))),
+        score: most(&mut ranked().map(|c| c.parts.all_but_session())),
+        angle: (!ranking.vector.is_empty())
+            .then(|| most(&mut ranked().map(RecallCandidate::best_cosine))),
+        concepts: lexical.query().concepts().len().min(CONCEPTS),
+    })
+}
+
+#[cfg(test)]
+#[path = "search_tests.rs"]
+mod tests;

@@ -1,0 +1,244 @@
+//! Detects a transcript's format by its content, never by its name.
+//!
+//! Each of the first lines is sketched: the keys of its outermost object and the few values that
+//! matter. The first line that is evidence of a format decides. Detection reads a bounded number of
+//! bytes, so a line that is cut off is evaluated as far as it goes.
+//!
+//! Not here: reading. A file of another agent is recognised only to be named in the report.
+
+use serde::de::{Deserializer, IgnoredAny};
+use strum::IntoStaticStr;
+
+use super::sketch::{FirstOf, Sketch};
+
+/// Bytes of a file's text that detection reads.
+pub const HEAD: usize = 64 * 1024;
+/// Lines of it that detection reads.
+const LINES: usize = 20;
+
+/// The format of a file.
+#[derive(Debug, Clone, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
+pub enum TranscriptFormat {
+    /// A rollout of Codex, with or without envelopes around its items.
+    Codex,
+    /// A session of Claude Code, or of one of its sub-agents.
+    ClaudeCode,
+    /// Messages with a role and content, as chat interfaces take them.
+    Chat(ChatShape),
+    /// Something else, with a description of it.
+    Unknown(String),
+}
+
+/// How messages are laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChatShape {
+    /// One message on each line.
+    Lines,
+    /// One JSON document: a list of messages, or an object that has one as `messages`.
+    Document,
+}
+
+impl TranscriptFormat {
+    /// The word that stands for it in columns and listings.
+    #[must_use]
+    pub fn as_str(&self) -> &'static str {
+        self.into()
+    }
+}
+
+/// Detects a file's format by the first [`HEAD`] bytes of its text.
+#[must_use]
+pub fn detect(head: &[u8]) -> TranscriptFormat {
+    let head = &head[..head.len().min(HEAD)];
+    let text = head
+        .strip_prefix(b"\xEF\xBB\xBF")
+        .unwrap_or(head)
+        .trim_ascii_start();
+    match text.first() {
+        None => TranscriptFormat::Unknown("empty".to_owned()),
+        Some(b'[') => list(text),
+        Some(b'{') => objects(text),
+        Some(_) => TranscriptFormat::Unknown("not JSON".to_owned()),
+    }
+}
+
+/// A document that is a list.
+fn list(text: &[u8]) -> TranscriptFormat {
+    let mut sketch = Sketch::default();
+    let mut json = serde_json::Deserializer::from_slice(text);
+    let _ = json.deserialize_any(FirstOf(&mut sketch));
+    match sketch.is_message() {
+        true => TranscriptFormat::Chat(ChatShape::Document),
+        false => TranscriptFormat::Unknown(sketch.described("a list of ")),
+    }
+}
+
+/// Lines of objects, or one object that takes several lines.
+fn objects(text: &[u8]) -> TranscriptFormat {
+    let first = Sketch::of_beginning(text);
+    if let Some(format) = first.format() {
+        return format;
+    }
+    if !takes_several_lines(text) {
+        let lines = text.split(|byte| *byte == b'\n').skip(1).take(LINES - 1);
+        for line in lines.map(<[u8]>::trim_ascii) {
+            if let Some(format) = Sketch::of_beginning(line).format() {
+                return format;
+            }
+        }
+    }
+    TranscriptFormat::Unknown(first.described(""))
+}
+
+/// Whether the first object continues after its first line.
+fn takes_several_lines(text: &[u8]) -> bool {
+    let line = memchr::memchr(b'\n', text).unwrap_or(text.len());
+    let mut json = serde_json::Deserializer::from_slice(text).into_iter::<IgnoredAny>();
+    match json.next() {
+        Some(Ok(_)) => json.byte_offset() > line,
+        // No text within JSON holds a line end as it is.
+        Some(Err(error)) => error.is_eof() && line < text.len(),
+        None => false,
+    }
+}
+
+/// Kinds of lines that Codex writes in an envelope.
+const CODEX_KINDS: &[&str] = &[
+    "session_meta",
+    "response_item",
+    "event_msg",
+    "turn_context",
+    "compacted",
+    "world_state",
+    "inter_agent_communication",
+    "inter_agent_communication_metadata",
+    "token_usage_record",
+    "retained_context",
+];
+
+/// Kinds of lines that only Claude Code writes, together with a session's id.
+const CLAUDE_KINDS: &[&str] = &[
+    "user",
+    "assistant",
+    "system",
+    "progress",
+    "attachment",
+    "queue-operation",
+    "pr-link",
+    "custom-title",
+    "ai-title",
+    "agent-name",
+    "last-prompt",
+    "permission-mode",
+    "mode",
+    "worktree-state",
+    "relocated",
+];
+
+impl Sketch {
+    /// The format that the line is evidence of, if any.
+    fn format(&self) -> Option<TranscriptFormat> {
+        let kind = &*self.kind;
+        if self.payload.is_some() && CODEX_KINDS.contains(&kind) || self.is_legacy_codex() {
+            return Some(TranscriptFormat::Codex);
+        }
+        if self.is_claude() {
+            return Some(TranscriptFormat::ClaudeCode);
+        }
+        if let Some(agent) = self.other_agent() {
+            return Some(TranscriptFormat::Unknown(format!(
+                "a session of {agent}, which is not read yet"
+            )));
+        }
+        if self.is_message() {
+            return Some(TranscriptFormat::Chat(ChatShape::Lines));
+        }
+        let first = self.first_message.as_ref()?;
+        first
+            .is_message()
+            .then_some(TranscriptFormat::Chat(ChatShape::Document))
+    }
+
+    /// The first line of a rollout from before envelopes.
+    fn is_legacy_codex(&self) -> bool {
+        let meta = self.has("id") && self.has("timestamp") && self.kind.is_empty();
+        meta && (self.has("instructions") || self.has("git")) && self.role.is_empty()
+            || self.has("record_type") && self.keys.len() == 1
+    }
+
+    fn is_claude(&self) -> bool {
+        match &*self.kind {
+            "summary" => self.has("summary") && self.has("leafUuid"),
+            "file-history-snapshot" => self.has("messageId") && self.has("snapshot"),
+            "user" | "assistant" => {
+                // A cut-off line may end before its content.
+                let content = |message: &Sketch| message.has("content") || !message.has("parts");
+                self.has("sessionId") && self.message.as_deref().is_some_and(content)
+            }
+            "system" if !self.has("uuid") || self.has("systemPayload") => false,
+            kind => self.has("sessionId") && CLAUDE_KINDS.contains(&kind),
+        }
+    }
+
+    /// A message with a role and content, as chat interfaces take it.
+    fn is_message(&self) -> bool {
+        let role = matches!(
+            &*self.role,
+            "user"
+                | "assistant"
+                | "system"
+                | "developer"
+                | "tool"
+                | "function"
+                | "human"
+                | "ai"
+                | "model"
+        );
+        role && (self.has("content") || self.has("tool_calls") || self.has("function_call"))
+            && !self.has("sessionID")
+    }
+
+    /// Another agent's name, if the line has its unmistakable keys.
+    fn other_agent(&self) -> Option<&'static str> {
+        let kind = &*self.kind;
+        let begins = |prefix: &str| kind.starts_with(prefix);
+        Some(match () {
+            () if self.has("projectHash") || kind == "gemini" => "Gemini CLI",
+            () if self.has("history") && self.has("start_time") => "Gemini CLI",
+            () if self.has("systemPayload") => "Qwen Code",
+            () if self.has("sessionId")
+                && self.message.as_ref().is_some_and(|m| m.has("parts")) =>
+            {
+                "Qwen Code"
+            }
+            () if self.has("data")
+                && (begins("session.") || begins("user.") || begins("assistant.")) =>
+            {
+                "Copilot"
+            }
+            () if !self.role.is_empty() && self.message.is_some() => "Cursor",
+            () if kind == "session" && self.has("version") => "OpenClaw or pi",
+            () if kind == "session_start" => "Droid",
+            () if kind == "message" && (self.has("session_id") || self.has("sessionId")) => "Droid",
+            () if kind == "system" && self.has("model") && self.has("cwd") => "Droid",
+            () if kind == "metadata" && self.has("protocol_version") => "Kimi",
+            () if self.has("step_index") && self.has("source") => "Antigravity",
+            () if self.has("sessionID") || self.has("messageID") || self.has("projectID") => {
+                "OpenCode"
+            }
+            () if self.role.is_empty()
+                && matches!(kind, "system" | "user" | "assistant")
+                && self.has("content")
+                && self.message.is_none() =>
+            {
+                "Grok"
+            }
+            () => return None,
+        })
+    }
+}
+
+#[cfg(test)]
+#[path = "detect_tests.rs"]
+mod tests;

@@ -1,0 +1,21 @@
+//! Numbers of rows of events, by their session and their place in it.
+
+use daybook_domain::EventSeq;
+
+/// Number of an event's row: one tree holds all sessions, each in one range.
+pub(super) fn event_no(session: i64, seq: EventSeq) -> i64 {
+    let seq = i64::try_from(seq.0)
+        .unwrap_or(i64::MAX)
+        .min(i64::from(u32::MAX));
+    (session << 32) | seq
+}
+
+/// The numbers between which all events of a session lie.
+pub(super) fn event_nos(session: i64) -> (i64, i64) {
+    (session << 32, (session << 32) | i64::from(u32::MAX))
+}
+
+/// The position in its session of the event with this row number.
+pub(super) fn seq_of(event_no: i64) -> EventSeq {
+    EventSeq(event_no.cast_unsigned() & u64::from(u32::MAX))
+}

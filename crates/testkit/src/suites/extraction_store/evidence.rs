@@ -1,0 +1,246 @@
+//! The evidence of observations, and how its loss withdraws them.
+
+use super::*;
+
+pub async fn the_same_thing_learned_twice_is_one_observation(store: &dyn Store) {
+    let scope = user_scope("ada");
+    let a = ten_events(store, "7f78aa01").await;
+    let b = ten_events(store, "8000").await;
+    let first = observation(&scope, "use tabs", vec![evidence(&a, &[2])]);
+    let again = observation(&scope, "Use tabs!", vec![evidence(&b, &[4])]);
+    let _ = extract(store, &a, (1, 10), vec![first]).await;
+    store.abandon("worker").await.unwrap();
+    let _ = extract(store, &b, (1, 10), vec![again]).await;
+    let both = observation(
+        &scope,
+        "use tabs",
+        vec![evidence(&a, &[2]), evidence(&b, &[4])],
+    );
+    assert_eq!(observations_in(store, &scope).await, [both]);
+    assert_eq!(state(store, &scope).await, (2, 1));
+}
+
+pub async fn observations_of_some_kinds_are_listed_over_scopes(store: &dyn Store) {
+    let id = ten_events(store, "7f78aa01").await;
+    let kept = |scope: &Scope, kind: ObservationKind, text: &str, seq: u64| Observation {
+        id: ObservationId::of(scope, kind, text),
+        kind,
+        ..observation(scope, text, vec![evidence(&id, &[seq])])
+    };
+    let (left, right) = (project_scope("left"), project_scope("right"));
+    let (tabs, fix) = (ObservationKind::Preference, ObservationKind::Fix);
+    let [late, early] = [kept(&left, tabs, "late", 7), kept(&left, tabs, "early", 3)];
+    let over = kept(&right, ObservationKind::Correction, "never force", 1);
+    let others = [
+        kept(&right, fix, "raise the limit", 2),
+        kept(&user_scope("ada"), tabs, "use tabs", 2),
+    ];
+    let gone = kept(&right, tabs, "gone", 5);
+    let all = [&over, &late, &early, &gone, &others[0], &others[1]].map(Clone::clone);
+    store.observe(&all, LATER).await.unwrap();
+    assert!(store.retract(&right, gone.id, LATER).await.unwrap());
+    let kinds = [tabs, ObservationKind::Correction];
+    let of = async |tenant: &Tenant, kinds: &[ObservationKind]| {
+        let listed = store.observations_of_kinds(tenant, ScopeKind::Project, kinds);
+        listed.await.unwrap()
+    };
+    let local = Tenant::local();
+    assert_eq!(of(&local, &kinds).await, [early, late, over]);
+    assert_eq!(of(&local, &[fix]).await, others[..1]);
+    assert_eq!(of(&local, &[]).await, []);
+    assert_eq!(of(&Tenant("elsewhere".to_owned()), &kinds).await, []);
+}
+
+pub async fn the_earliest_evidence_lends_its_words_whatever_came_first(store: &dyn Store) {
+    let scope = user_scope("ada");
+    let id = ten_events(store, "7f78aa01").await;
+    let mut late = observation(&scope, "Use TABS", vec![evidence(&id, &[9])]);
+    late.stated = false;
+    late.subject = Some("late".to_owned());
+    let early = observation(&scope, "use tabs", vec![evidence(&id, &[3])]);
+    store.observe(&[late.clone()], LATER).await.unwrap();
+    store
+        .observe(std::slice::from_ref(&early), LATER)
+        .await
+        .unwrap();
+    let mut both = early.clone();
+    both.evidence.extend(late.evidence.clone());
+    assert_eq!(observations_in(store, &scope).await, [both.clone()]);
+    let other = user_scope("bob");
+    let file = |from: &Observation| Observation {
+        id: daybook_domain::ObservationId::of(&other, from.kind, &from.text),
+        scope: other.clone(),
+        ..from.clone()
+    };
+    store
+        .observe(&[file(&early), file(&late)], LATER)
+        .await
+        .unwrap();
+    assert_eq!(observations_in(store, &other).await, [file(&both)]);
+}
+
+pub async fn a_window_stored_twice_counts_once(store: &dyn Store) {
+    let id = ten_events(store, "7f78aa01").await;
+    let scope = user_scope("ada");
+    let said = |text: &str, seq| observation(&scope, text, vec![evidence(&id, &[seq])]);
+    let _ = extract(
+        store,
+        &id,
+        (1, 5),
+        vec![said("use tabs", 2), said("be brief", 4)],
+    )
+    .await;
+    // The same generation reads the window again, and more: its new results replace the old.
+    let _ = extract(
+        store,
+        &id,
+        (1, 10),
+        vec![said("use tabs", 2), said("be kind", 9)],
+    )
+    .await;
+    let texts: Vec<String> = observations_in(store, &scope)
+        .await
+        .into_iter()
+        .map(|o| o.text)
+        .collect();
+    assert_eq!(texts, ["use tabs", "be kind"]);
+    assert_eq!(windows(store).await, [("7f78aa01".to_owned(), 1, 10)]);
+}
+
+pub async fn of_pieces_on_the_same_events_the_first_one_stays(store: &dyn Store) {
+    let id = ten_events(store, "7f78aa01").await;
+    let scope = user_scope("ada");
+    let texts = ["use tabs", "be brief", "be kind", "ask first", "say why"];
+    let roots = ["/home/ada/a", "/home/ada/b", "/home/ada/c"];
+    let said = |(text, root): (&str, &str)| {
+        let mut piece = evidence(&id, &[2]);
+        piece.root = Some(root.to_owned());
+        observation(&scope, text, vec![piece])
+    };
+    let all = texts
+        .iter()
+        .flat_map(|text| roots.map(|root| (*text, root)));
+    let _ = extract(store, &id, (1, 10), all.map(said).collect()).await;
+    let held = observations_in(store, &scope).await;
+    let pieces = held.iter().flat_map(|observation| &observation.evidence);
+    let found: Vec<Option<&str>> = pieces.map(|piece| piece.root.as_deref()).collect();
+    assert_eq!(found, [Some("/home/ada/a"); 5]);
+}
+
+pub async fn a_retracted_event_takes_its_observations_along(store: &dyn Store) {
+    let id = ten_events(store, "7f78aa01").await;
+    let scope = user_scope("ada");
+    let only = observation(&scope, "use tabs", vec![evidence(&id, &[2])]);
+    let both = observation(&scope, "be brief", vec![evidence(&id, &[2, 4])]);
+    let _ = extract(store, &id, (1, 5), vec![only, both]).await;
+    let claimed = claim(store, &id).await;
+    let mut taken_back = nothing(&id, (6, 10));
+    taken_back.retracted = vec![EventSeq(2)];
+    let _ = finish(store, &claimed, &taken_back).await;
+    let left = Observation {
+        evidence: vec![evidence(&id, &[4])],
+        ..observation(&scope, "be brief", Vec::new())
+    };
+    assert_eq!(observations_in(store, &scope).await, [left]);
+    assert_eq!(state(store, &scope).await, (2, 1));
+}
+
+pub async fn evidence_that_loses_its_first_event_is_as_old_as_the_next(store: &dyn Store) {
+    let id = ten_events(store, "7f78aa01").await;
+    let scope = user_scope("ada");
+    let early = observation(&scope, "Use tabs", vec![evidence(&id, &[2, 8])]);
+    let late = observation(&scope, "use tabs!", vec![evidence(&id, &[5])]);
+    let _ = extract(store, &id, (1, 9), vec![early, late]).await;
+    let claimed = claim(store, &id).await;
+    let mut taken_back = nothing(&id, (10, 10));
+    taken_back.retracted = vec![EventSeq(2)];
+    let _ = finish(store, &claimed, &taken_back).await;
+    let left = observation(
+        &scope,
+        "use tabs!",
+        vec![evidence(&id, &[5]), evidence(&id, &[8])],
+    );
+    let left = Observation {
+        context: Some("context of use tabs!".to_owned()),
+        ..left
+    };
+    assert_eq!(observations_in(store, &scope).await, [left]);
+}
+
+pub async fn what_a_person_took_back_stays_away_until_new_evidence_comes(store: &dyn Store) {
+    let id = ten_events(store, "7f78aa01").await;
+    let scope = user_scope("ada");
+    let said = |events: &[u64]| observation(&scope, "use tabs", vec![evidence(&id, events)]);
+    assert!(!store.retract(&scope, said(&[2]).id, LATER).await.unwrap());
+    let _ = extract(store, &id, (1, 10), vec![said(&[2, 4])]).await;
+    assert!(store.retract(&scope, said(&[2]).id, LATER).await.unwrap());
+    assert!(!store.retract(&scope, said(&[2]).id, LATER).await.unwrap());
+    assert!(observations_in(store, &scope).await.is_empty());
+    assert_eq!(state(store, &scope).await, (2, 0));
+    store
+        .redo(&JobKey::Extract(id.clone()), LATER)
+        .await
+        .unwrap();
+    let _ = extract(store, &id, (1, 10), vec![said(&[2])]).await;
+    store.observe(&[said(&[2, 4])], LATER).await.unwrap();
+    assert!(observations_in(store, &scope).await.is_empty());
+    store.observe(&[said(&[4, 7])], LATER).await.unwrap();
+    assert_eq!(observations_in(store, &scope).await, [said(&[4, 7])]);
+}
+
+pub async fn what_a_person_asked_to_remember_survives_a_redo(store: &dyn Store) {
+    let id = ten_events(store, "7f78aa01").await;
+    let scope = user_scope("ada");
+    let note = observation(&scope, "use tabs", vec![evidence(&id, &[2])]);
+    store
+        .observe(std::slice::from_ref(&note), LATER)
+        .await
+        .unwrap();
+    let _ = extract(store, &id, (1, 10), vec![note.clone()]).await;
+    assert_eq!(
+        observations_in(store, &scope).await,
+        std::slice::from_ref(&note)
+    );
+    store
+        .redo(&JobKey::Extract(id.clone()), LATER)
+        .await
+        .unwrap();
+    let _ = extract(store, &id, (1, 10), Vec::new()).await;
+    assert_eq!(observations_in(store, &scope).await, [note]);
+}
+
+pub async fn evidence_may_cite_a_session_that_is_not_here(store: &dyn Store) {
+    let lost = session("7f78aa01");
+    let scope = user_scope("ada");
+    let said = observation(&scope, "use tabs", vec![evidence(&lost, &[700])]);
+    store
+        .observe(std::slice::from_ref(&said), LATER)
+        .await
+        .unwrap();
+    assert_eq!(
+        observations_in(store, &scope).await,
+        std::slice::from_ref(&said)
+    );
+    assert!(store.session(&lost).await.unwrap().is_none());
+    assert!(
+        store
+            .sessions(&Tenant::local(), PageRequest::first(10))
+            .await
+            .unwrap()
+            .items
+            .is_empty()
+    );
+    assert!(
+        store
+            .find_sessions(&Tenant::local(), "7f")
+            .await
+            .unwrap()
+            .is_empty()
+    );
+    store
+        .append(&append(&lost, events("word", 1)))
+        .await
+        .unwrap();
+    assert_eq!(store.session(&lost).await.unwrap().unwrap().label, "7f78");
+    assert_eq!(observations_in(store, &scope).await, [said]);
+}

@@ -1,0 +1,40 @@
+//! Texts on their way into a log: secrets out, cut to size, made into tokens.
+//!
+//! The pipeline and working memory share these steps, so that an event reads the same whichever way it came.
+//! [`prepare_event`] is the last step of every event before the log: [`redact`] hides secrets in its text, [`names`] in
+//! the names of folders, tools and sessions, [`cut`] bounds the length, [`tokens`] makes it searchable. [`element`]
+//! encloses what Daybook itself puts before an agent, and [`recalled`] takes it out again. [`instruction`] recognises text
+//! that gives orders, [`pasted`] what a person did not type. [`calls`] words tool calls, [`mentions`] finds citations,
+//! [`lenient`] reads JSON whose writers we do not control, [`prompt`] loads prompts.
+//!
+//! Not here: transcript formats, stores, models.
+
+#![cfg_attr(
+    test,
+    allow(
+        clippy::disallowed_methods,
+        clippy::disallowed_types,
+        reason = "tests use this machine's clock, folders and processes"
+    )
+)]
+
+pub mod calls;
+pub mod cut;
+pub mod element;
+pub mod indexed;
+pub mod instruction;
+pub mod lenient;
+pub mod mentions;
+pub mod names;
+pub mod pasted;
+pub mod prompt;
+pub mod raw;
+pub mod recalled;
+pub mod redact;
+pub mod tokens;
+
+mod prepare;
+
+pub use indexed::indexed_tokens;
+pub use prepare::prepare_event;
+pub use raw::{RawEvent, Via};

@@ -1,0 +1,227 @@
+//! Tells what a person typed from what they pasted: mails, chats, quotations, listings, pages.
+//!
+//! What is pasted was written by others, so nothing in it is the person's wish, decision or statement. Marks that the
+//! sender's program leaves decide: fences, marks of quotation, headers of a mail, times beside speakers. After a sentence
+//! that announces a mail or a page, all that follows is that. What could be either is taken for pasted.
+//!
+//! Not here: logs and code without a fence, which only the extraction without a model tells apart.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use regex::{Regex, RegexSet};
+
+/// Lines that begin a mail of which the rest of the message is a part.
+static MAIL: LazyLock<RegexSet> = LazyLock::new(|| {
+    RegexSet::new([
+        r"(?i)^\s*-{3,}\s*(original message|forwarded message|ursprüngliche nachricht|weitergeleitete nachricht)",
+        r"(?i)^\s*(begin forwarded message|anfang der weitergeleiteten nachricht)",
+        r"(?i)^\s*on .{6,80}\bwrote:\s*$",
+        r"(?i)^\s*am .{6,80}\bschrieb\b.{0,60}:\s*$",
+        r"(?i)^\s*le .{6,80}\ba écrit\s*:\s*$",
+    ])
+    .expect("the patterns are constant")
+});
+
+/// A line of a mail's header.
+static HEADER: LazyLock<Regex> = LazyLock::new(|| {
+    let names =
+        "from|to|cc|bcc|subject|date|sent|reply-to|von|an|betreff|datum|gesendet|de|à|objet";
+    Regex::new(&format!(r"(?i)^\s*\*{{0,2}}({names})\s?:\*{{0,2}}\s+\S"))
+        .expect("the pattern is constant")
+});
+
+/// Lines of a chat: a time with a speaker, or a speaker in angle brackets.
+static CHAT: LazyLock<RegexSet> = LazyLock::new(|| {
+    RegexSet::new([
+        r"^\s*[\[(]?(\d{1,4}[-./]\d{1,2}[-./]\d{1,4},?[ T])?\d{1,2}:\d{2}(:\d{2})?( ?[AaPp][Mm])?[\])]?\s*[-–]?\s*<?[\p{L}@][\p{L}\p{N}_ .@-]{0,30}>?:\s",
+        r"^\s*<@?[\p{L}][\p{L}\p{N}_.-]{0,30}> \S",
+        r"^\s*[\p{L}@][\p{L}\p{N}_ .@-]{0,30},? {1,4}[\[(]?(\d{1,4}[-./]\d{1,2}[-./]\d{1,4},? )?\d{1,2}:\d{2}( ?[AaPp][Mm])?[\])]?:?\s*$",
+        r"^\s*[\p{L}@][\p{L}\p{N}_ .@-]{0,30} [\[(]\d{1,2}:\d{2}( ?[AaPp][Mm])?[\])]:\s",
+    ])
+    .expect("the patterns are constant")
+});
+
+/// A paragraph that announces another person's text.
+static ANNOUNCES: LazyLock<RegexSet> = LazyLock::new(|| {
+    RegexSet::new([
+        r"(?i)\b(this|that|these|following|below|attached|his|her|their)\b.{0,24}\b(e-?mails?|mails?|articles?|web ?pages?|blog ?posts?|tweets?|chats?|chat logs?|conversations?|transcripts?|letters?|newsletters?|invitations?)\b[^\n]{0,60}[:?.]?\s*$",
+        r"(?i)\b(diese[rsnm]?|folgende[rsnm]?|seine[rsn]?|ihre[rsn]?)\b.{0,24}\b(e-?mails?|mail|nachricht(en)?|artikel|webseite|blogbeitrag|chat|chatverlauf|gespräch|brief)\b[^\n]{0,60}[:?.]?\s*$",
+        r"(?i)\b(wrote|writes|says|sent( me| us)?( this)?|replied|answered|schreibt|schrieb|sagt|meint|antwortete|schickte)\b[^\n]{0,20}:\s*$",
+    ])
+    .expect("the patterns are constant")
+});
+
+/// Longest paragraph, in bytes, that announces a text.
+const ANNOUNCEMENT: usize = 200;
+/// Lines of a header that make a mail.
+const HEADER_LINES: usize = 2;
+/// Lines with speakers that make a chat.
+const CHAT_LINES: usize = 2;
+
+/// The message without what was pasted into it: see [`split`].
+///
+/// ```
+/// use daybook_text::pasted::typed;
+///
+/// let message = "what does he mean?\n\nOn Tue, Mar 3, 2026 Bob wrote:\n> always use LedgerPro";
+/// assert_eq!(typed(message).trim_end(), "what does he mean?");
+/// assert_eq!(typed("always use tabs"), "always use tabs");
+/// ```
+#[must_use]
+pub fn typed(message: &str) -> Cow<'_, str> {
+    split(message).0
+}
+
+/// What a person typed of a message, and what they pasted; the first is borrowed when nothing was pasted.
+#[must_use]
+pub fn split(message: &str) -> (Cow<'_, str>, String) {
+    let lines: Vec<&str> = message.split_inclusive('\n').collect();
+    let end = foreign_from(&lines);
+    let chats = lines[..end].iter().filter(|line| CHAT.is_match(line));
+    let is_chat = chats.count() >= CHAT_LINES;
+    let (mut own, mut pasted) = (String::new(), String::new());
+    let (mut fence, mut speaks) = (None, false);
+    for line in &lines[..end] {
+        let bare = line.trim();
+        speaks = is_chat && (CHAT.is_match(line) || (speaks && !bare.is_empty()));
+        let is_own = fence.is_none() && !speaks && !bare.starts_with('>');
+        match fence {
+            Some(mark) if bare.starts_with(mark) => fence = None,
+            Some(_) => {}
+            None => fence = opened_fence(bare),
+        }
+        match is_own && fence.is_none() {
+            true => own.push_str(line),
+            false => pasted.push_str(line),
+        }
+    }
+    pasted.extend(lines[end..].iter().copied());
+    match pasted.is_empty() {
+        true => (Cow::Borrowed(message), pasted),
+        false => (Cow::Owned(own), pasted),
+    }
+}
+
+/// The mark that a line opens a block with.
+fn opened_fence(bare: &str) -> Option<&'static str> {
+    let marks = ["```", "~~~", "\"\"\"", "'''", "“““", "<<<<"];
+    let mark = marks.into_iter().find(|mark| bare.starts_with(mark))?;
+    // A fence that closes in its own line is a word.
+    (!bare[mark.len()..].contains(mark)).then_some(mark)
+}
+
+/// The line from which on the message is another's: the first of a mail, or the one after an announcement.
+fn foreign_from(lines: &[&str]) -> usize {
+    let mut paragraph = 0;
+    for (at, line) in lines.iter().enumerate() {
+        if MAIL.is_match(line) || opens_header(&lines[at..]) {
+            return at;
+        }
+        if line.trim().is_empty() {
+            let announced = announces(&lines[paragraph..at]);
+            if announced && lines[at..].iter().any(|rest| !rest.trim().is_empty()) {
+                return at;
+            }
+            paragraph = at + 1;
+        } else if line.trim_end().ends_with(':') && announces(&lines[paragraph..=at]) {
+            return at + 1;
+        }
+    }
+    lines.len()
+}
+
+fn opens_header(lines: &[&str]) -> bool {
+    HEADER.is_match(lines[0])
+        && lines
+            .iter()
+            .take(4)
+            .filter(|line| HEADER.is_match(line))
+            .count()
+            >= HEADER_LINES
+}
+
+fn announces(paragraph: &[&str]) -> bool {
+    let text: String = paragraph.concat();
+    let text = text.trim();
+    text.len() <= ANNOUNCEMENT && ANNOUNCES.is_match(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::typed;
+
+    #[track_caller]
+    fn check(message: &str, expected: &str) {
+        assert_eq!(typed(message).trim_end(), expected, "{message}");
+    }
+
+    #[test]
+    fn what_a_person_types_stays_whole() {
+        for message in [
+            "always use tabs",
+            "# Task\n\nWrite the page.\n\n## Rules\n- never push\n- always sign",
+            "note: we use SQLite\nresult: it works",
+            "the page is slow. we decided to cache it\n\nalways measure first",
+            "reply to the mail and from now on sign as Ada",
+            "I wrote the article.\n\nPlease check it.",
+            "start at 10:30: always at that time",
+            "use `a > b` here\n\nand ```this``` too",
+        ] {
+            check(message, message);
+        }
+    }
+
+    #[test]
+    fn mails_are_of_their_senders() {
+        let mail = "From: Bob <bob@example.org>\nSubject: ledger\n\nalways use X\n\nBob";
+        check(&format!("look\n{mail}"), "look");
+        check(
+            &format!("can you sum this up?\n\n{mail}"),
+            "can you sum this up?",
+        );
+        check(
+            "hm\n\nAm Di., 3. März 2026 um 08:00 Uhr schrieb Bob <b@example.org>:\nimmer X",
+            "hm",
+        );
+        check("see\n-----Original Message-----\nuse X", "see");
+        check(
+            "and this? \n> always use X\n> Bob\nI disagree",
+            "and this? \nI disagree",
+        );
+    }
+
+    #[test]
+    fn chats_are_of_their_speakers() {
+        check(
+            "sum up\n\n[08:01] bob: hi\n[08:02] eve: always use X\nand Y\n\nin one line please",
+            "sum up\n\n\nin one line please",
+        );
+        check("<bob> use X\n<eve> ok", "");
+        check("Bob  8:01 AM\nalways use X\nEve  8:02 AM\nok", "");
+        check(
+            "[03.03.26, 08:01:12] Bob: use X\n[03.03.26, 08:02:12] Eve: ok",
+            "",
+        );
+    }
+
+    #[test]
+    fn what_is_announced_is_anothers() {
+        check(
+            "what do you think of this article?\n\nAlways use X.",
+            "what do you think of this article?",
+        );
+        check("he wrote:\nalways use X", "he wrote:");
+        check(
+            "was hältst du von dieser Nachricht?\n\nImmer X.",
+            "was hältst du von dieser Nachricht?",
+        );
+    }
+
+    #[test]
+    fn blocks_are_not_typed() {
+        check("it fails\n```\nalways use X\n```\nwhy?", "it fails\nwhy?");
+        check("read\n\"\"\"\nwe use X\n\"\"\"", "read");
+        check("an open one\n~~~\nwe use X", "an open one");
+    }
+}

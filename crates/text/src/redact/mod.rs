@@ -1,0 +1,217 @@
+//! Hides secrets in text before it is stored.
+//!
+//! One pass over the text searches for all keywords at once. A rule examines the text only where one of
+//! its keywords occurs, and only a bounded range around that place; so text without secrets
+//! costs little more than reading it, and no text costs more than its length times a bound. Each secret
+//! is replaced by `[REDACTED:<rule>]`, and nothing that would reveal it is returned.
+//! The result is scanned again until nothing more is found, so that redacting it once more
+//! changes nothing.
+//!
+//! `rules` lists secrets with a known format, and passwords of command lines; `assign` finds those beside a telling
+//! name, `url` those in addresses, `pem` private keys, `manifest` those of Kubernetes, `mnemonic` the words of
+//! wallets, `entropy` random keys on lines that announce one. `split` undoes escapes and colors, `joined` puts
+//! together what line breaks and strings separate, `encoded` decodes base 64 and hexadecimal digits; their results
+//! are scanned as well, and `view` leads back to the text. `names`, `joint`, `value` and `proof` decide which
+//! candidates are secrets, with the predicates of `shape`, `placeholder` and `reference`.
+//!
+//! Not here: which text is redacted and when. Everything that stores text calls this first.
+
+mod assign;
+mod character_counts;
+mod cursor;
+mod encoded;
+mod entropy;
+mod joined;
+mod joint;
+mod manifest;
+mod mnemonic;
+mod names;
+mod pem;
+mod placeholder;
+mod plain;
+mod proof;
+mod reference;
+mod rules;
+mod scan;
+mod shape;
+mod span;
+mod split;
+mod url;
+mod value;
+mod view;
+
+#[cfg(test)]
+mod assign_tests;
+#[cfg(test)]
+mod families;
+#[cfg(test)]
+mod families_tests;
+#[cfg(test)]
+mod fixtures;
+#[cfg(test)]
+mod pem_tests;
+#[cfg(test)]
+mod places_tests;
+#[cfg(test)]
+mod redact_tests;
+#[cfg(test)]
+mod rules_tests;
+#[cfg(test)]
+mod split_tests;
+#[cfg(test)]
+mod transcripts_tests;
+#[cfg(test)]
+mod url_tests;
+
+use std::borrow::Cow;
+use std::fmt::Write;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+pub use entropy::HIGH_ENTROPY;
+use scan::Scanner;
+use span::Span;
+
+/// Grows with every rule that is added or widened, and with every change of what a rule accepts.
+/// Text redacted under a smaller number is due to be redacted again.
+pub const RULES_REVISION: u32 = 2;
+
+/// Most scans of one text. Only text with secrets is scanned twice: a marker is the edge of a word, which may
+/// expose a neighbouring secret that the first scan took for part of that word.
+const MAX_PASSES: usize = 6;
+
+/// Finds secrets in text and hides them. Cloning shares the compiled rules.
+///
+/// ```
+/// use daybook_text::redact::Redactor;
+///
+/// let redactor = Redactor::standard();
+/// let redacted = redactor.redact("export DB_PASSWORD='Tr0ub4dor&3'");
+///
+/// assert_eq!(redacted.text, "export DB_PASSWORD='[REDACTED:password]'");
+/// assert_eq!(redacted.findings[0].rule, "password");
+/// assert_eq!(&redacted.text[redacted.findings[0].range.clone()], "[REDACTED:password]");
+/// ```
+#[derive(Debug, Clone)]
+pub struct Redactor {
+    /// Built when it is first needed.
+    scanner: Arc<OnceLock<Scanner>>,
+}
+
+/// A text without its secrets.
+#[must_use]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Redacted<'a> {
+    /// Borrowed if nothing was found.
+    pub text: Cow<'a, str>,
+    /// In the order of the text; none overlaps another. Markers that the text already had are not
+    /// among them.
+    pub findings: Vec<RedactionFinding>,
+}
+
+/// One secret that was hidden: its position and its kind, never its text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RedactionFinding {
+    /// The rule's name, as the marker shows it: lower case, digits and dashes.
+    pub rule: &'static str,
+    /// Bytes of the marker within [`Redacted::text`].
+    pub range: Range<usize>,
+}
+
+impl Redactor {
+    /// The rules that come with the engine. The keyword table is built at the first text of a process that is more
+    /// than a plain name, which takes a few milliseconds; each rule is compiled when its keyword is first met.
+    pub fn standard() -> Self {
+        static STANDARD: OnceLock<Redactor> = OnceLock::new();
+        STANDARD
+            .get_or_init(|| Self {
+                scanner: Arc::default(),
+            })
+            .clone()
+    }
+
+    /// Replaces every secret that a rule finds. Never fails, never panics, and takes time
+    /// proportional to the text's length.
+    ///
+    /// In an assignment the name, the joint and the quotation marks are kept, so that the text
+    /// still shows what was set. A secret cut in two by the end of the text may pass: redact
+    /// before truncating.
+    pub fn redact<'a>(&self, text: &'a str) -> Redacted<'a> {
+        if self.scanner.get().is_none() && plain::is_plain(text) {
+            return Redacted {
+                text: Cow::Borrowed(text),
+                findings: Vec::new(),
+            };
+        }
+        self.scan_all(text)
+    }
+
+    fn scan_all<'a>(&self, text: &'a str) -> Redacted<'a> {
+        let mut redacted = Redacted {
+            text: Cow::Borrowed(text),
+            findings: Vec::new(),
+        };
+        for _ in 0..MAX_PASSES {
+            let spans = self.find_spans(&redacted.text);
+            if spans.is_empty() {
+                break;
+            }
+            let (text, findings) = hide(&redacted.text, &spans, &redacted.findings);
+            redacted = Redacted {
+                text: Cow::Owned(text),
+                findings,
+            };
+        }
+        redacted
+    }
+
+    /// The spans that one pass hides.
+    fn find_spans(&self, text: &str) -> Vec<Span> {
+        self.scanner.get_or_init(Scanner::new).scan(text)
+    }
+}
+
+/// Replaces `spans`, which are sorted and do not overlap, by markers, and moves earlier findings
+/// to the new positions of their markers. A marker inside a span is removed with it.
+fn hide(
+    text: &str,
+    spans: &[Span],
+    earlier: &[RedactionFinding],
+) -> (String, Vec<RedactionFinding>) {
+    let mut hidden = String::with_capacity(text.len());
+    let mut findings = Vec::with_capacity(spans.len() + earlier.len());
+    let mut earlier = earlier.iter().peekable();
+    let mut kept_from = 0;
+    for span in spans {
+        let range =
+            text.floor_char_boundary(span.range.start)..text.ceil_char_boundary(span.range.end);
+        while let Some(finding) = earlier.next_if(|finding| finding.range.end <= range.start) {
+            findings.push(shift_finding(finding, kept_from, hidden.len()));
+        }
+        while earlier
+            .next_if(|finding| finding.range.start < range.end)
+            .is_some()
+        {}
+        hidden.push_str(&text[kept_from..range.start]);
+        let start = hidden.len();
+        // Writing to a string cannot fail.
+        let _ = write!(hidden, "[REDACTED:{}]", span.rule);
+        findings.push(RedactionFinding {
+            rule: span.rule,
+            range: start..hidden.len(),
+        });
+        kept_from = range.end;
+    }
+    findings.extend(earlier.map(|finding| shift_finding(finding, kept_from, hidden.len())));
+    hidden.push_str(&text[kept_from..]);
+    (hidden, findings)
+}
+
+/// The finding's new position after the text from `old` on has moved to `new`.
+fn shift_finding(finding: &RedactionFinding, old: usize, new: usize) -> RedactionFinding {
+    let range = finding.range.start - old + new..finding.range.end - old + new;
+    RedactionFinding {
+        rule: finding.rule,
+        range,
+    }
+}
