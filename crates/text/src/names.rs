@@ -4,13 +4,13 @@
 //! identity then: a fingerprint stands beside the marker, so that the same folder, file or session is found again and
 //! two of them stay apart. The same name always gives the same result, and a result gives itself.
 //!
-//! The fingerprint is short on purpose: it tells names apart, and confirms few guesses of a weak secret.
+//! The fingerprint has 32 bits on purpose: it tells the few names with secrets apart, and confirms few guesses.
 //!
 //! Not here: texts of events (`prepare`).
 
 use std::borrow::Cow;
 
-use daybook_domain::{EventId, Place, SessionId, SessionMeta};
+use daybook_domain::{Place, SessionId, SessionMeta};
 
 use super::redact::{HIGH_ENTROPY, Redactor};
 
@@ -24,7 +24,9 @@ pub fn redact_name<'a>(redactor: &Redactor, name: &'a str) -> Cow<'a, str> {
 #[must_use]
 pub fn redact_key<'a>(redactor: &Redactor, key: &'a str) -> Cow<'a, str> {
     match redactor.redact(key).text {
-        Cow::Owned(hidden) => Cow::Owned(format!("{hidden}~{:08x}", fingerprint(key))),
+        Cow::Owned(hidden) => {
+            Cow::Owned(format!("{hidden}~{:08x}", redactor.name_fingerprint(key)))
+        }
         plain @ Cow::Borrowed(_) => plain,
     }
 }
@@ -35,7 +37,7 @@ pub fn redact_key<'a>(redactor: &Redactor, key: &'a str) -> Cow<'a, str> {
 pub fn redact_id<'a>(redactor: &Redactor, id: &'a str) -> Cow<'a, str> {
     let findings = redactor.redact(id).findings;
     match findings.iter().any(|found| found.rule != HIGH_ENTROPY) {
-        true => Cow::Owned(format!("redacted-{:08x}", fingerprint(id))),
+        true => Cow::Owned(format!("redacted-{:08x}", redactor.name_fingerprint(id))),
         false => Cow::Borrowed(id),
     }
 }
@@ -74,11 +76,6 @@ pub fn redact_session(redactor: &Redactor, meta: SessionMeta) -> SessionMeta {
             .map(|it| redact_name(redactor, &it).into_owned()),
         ..meta
     }
-}
-
-/// 32 bits: enough to tell the few names with secrets apart.
-fn fingerprint(name: &str) -> u32 {
-    EventId::of(&[b"name", name.as_bytes()]).0 as u32
 }
 
 #[cfg(test)]

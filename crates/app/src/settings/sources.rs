@@ -180,11 +180,12 @@ impl SettingsLayer {
 
 /// Whether both values are switches of another system, which must all be on, as in MindRoom.
 fn both_must_allow(one: &SettingValue, other: &SettingValue) -> bool {
-    let by_seed = |taken: &SettingValue| {
-        let own = taken.setting.name;
-        taken.source_value.name != own && taken.source_value.name != names::variable(own)
+    let has_foreign_name = |value: &SettingValue| {
+        let own = value.setting.name;
+        value.source_value.name != own && value.source_value.name != names::variable(own)
     };
-    matches!(one.setting.kind, ValueKind::Switch { .. }) && by_seed(one) && by_seed(other)
+    let is_switch = matches!(one.setting.kind, ValueKind::Switch { .. });
+    is_switch && has_foreign_name(one) && has_foreign_name(other)
 }
 
 /// Parses a value as `setting` requires.
@@ -195,12 +196,12 @@ pub(crate) fn parse_value(
 ) -> Result<SettingValue> {
     let mut scratch = SettingChoices::of(daybook_engine::profile::Profile::default(), "");
     if let Err(reason) = setting.kind.put(&given.value, unit, &mut scratch) {
-        let seed = if unit != NameUnit::Own {
+        let own_name = if unit != NameUnit::Own {
             format!(" (it sets {})", setting.name)
         } else {
             String::new()
         };
-        bail!("{given}{seed}: {reason}");
+        bail!("{given}{own_name}: {reason}");
     }
     Ok(SettingValue {
         setting,

@@ -10,6 +10,7 @@
 use std::ops::Range;
 
 use super::cursor::Cursor;
+use super::finding::FindingReason;
 use super::joint::{Joint, MAX_BLANKS, eat_joint};
 use super::names::bar_for;
 use super::shape::is_one_of;
@@ -79,12 +80,9 @@ pub(super) fn find(text: &[u8], hit: Range<usize>) -> Option<Span> {
         Bar::Password if joint == Joint::Flag && ends_command(text, value.clone()) => Bar::Typed,
         bar => bar,
     };
-    is_secret(&text[value.clone()], bar, form).then(|| Span {
-        range: value,
-        rule: rule_name(bar),
-        rank: RuleRank::Named,
-        row: usize::MAX,
-    })
+    let reason = FindingReason::Name;
+    is_secret(&text[value.clone()], bar, form)
+        .then(|| Span::new(value, rule_name(bar), RuleRank::Named, reason))
 }
 
 /// Whether a flag's value ends its command, or another flag follows it, as in no sentence about the flag.

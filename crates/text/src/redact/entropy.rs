@@ -12,6 +12,7 @@ use std::ops::Range;
 
 use super::character_counts::{CharacterCounts, entropy};
 use super::cursor::Cursor;
+use super::finding::FindingReason;
 use super::placeholder::is_placeholder;
 use super::shape::{is_one_of, is_random, words};
 use super::span::{RuleRank, Span};
@@ -41,24 +42,16 @@ const HARMLESS: &str = "cache id ids uuid guid hash hashes sha sha1 sha256 sha38
 /// The run at `run`, if it is a key.
 pub(super) fn find(text: &[u8], run: &Range<usize>) -> Option<Span> {
     if let Some(range) = bot_token(text, run) {
-        return Some(Span {
-            range,
-            rule: "discord-token",
-            rank: RuleRank::Issuer,
-            row: usize::MAX,
-        });
+        let reason = FindingReason::Format;
+        return Some(Span::new(range, "discord-token", RuleRank::Issuer, reason));
     }
     let value = &text[run.clone()];
     let is_secret = LENGTHS.contains(&value.len())
         && stands_apart(text, run)
         && is_drawn(value)
         && (is_whole_text(text, run) || is_announced(text, run.start));
-    is_secret.then(|| Span {
-        range: run.clone(),
-        rule: HIGH_ENTROPY,
-        rank: RuleRank::Named,
-        row: usize::MAX,
-    })
+    let reason = FindingReason::Announced;
+    is_secret.then(|| Span::new(run.clone(), HIGH_ENTROPY, RuleRank::Named, reason))
 }
 
 /// The token of a bot on Discord whose first part ends the run: the bot's number in base 64, six characters for a

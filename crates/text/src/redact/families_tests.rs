@@ -87,7 +87,7 @@ fn hides(text: &str, name: &str, secret: &str) -> bool {
     let names: Vec<_> = redacted
         .findings
         .iter()
-        .map(|finding| finding.rule)
+        .map(|finding| &*finding.rule)
         .collect();
     let tail = &secret[secret.len() - 6..];
     !names.is_empty() && names.iter().all(|found| *found == name) && !redacted.text.contains(tail)

@@ -57,7 +57,7 @@ pub(super) fn check_hidden(rule: &'static str, before: &str, secret: &str, after
     let found: Vec<_> = redacted
         .findings
         .iter()
-        .map(|finding| finding.rule)
+        .map(|finding| &*finding.rule)
         .collect();
     assert_eq!(found, [rule]);
 }

@@ -10,6 +10,7 @@ use std::sync::OnceLock;
 
 use regex::bytes::Regex;
 
+use super::finding::FindingReason;
 use super::placeholder::is_placeholder;
 use super::span::{RuleRank, Span};
 
@@ -46,12 +47,9 @@ pub(super) fn find(text: &[u8], hit: Range<usize>) -> (Vec<Span>, usize) {
             values.filter(|value| value.len() >= SHORTEST && !is_placeholder(value.as_bytes()));
         spans.extend(secrets.map(|value| {
             let start = document.start + entries.start() + value.start();
-            Span {
-                range: start..start + value.len(),
-                rule: "kubernetes-secret",
-                rank: RuleRank::Named,
-                row: 0,
-            }
+            let range = start..start + value.len();
+            let reason = FindingReason::Manifest;
+            Span::new(range, "kubernetes-secret", RuleRank::Named, reason).in_row(0)
         }));
     }
     (spans, document.end)

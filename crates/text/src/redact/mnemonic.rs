@@ -8,6 +8,7 @@
 use std::ops::Range;
 
 use super::cursor::Cursor;
+use super::finding::FindingReason;
 use super::shape::is_one_of;
 use super::span::{RuleRank, Span};
 
@@ -53,12 +54,9 @@ pub(super) fn find(text: &[u8], hit: Range<usize>) -> Option<Span> {
             break;
         }
     }
-    LENGTHS.contains(&words).then_some(Span {
-        range: start..end,
-        rule: "seed-phrase",
-        rank: RuleRank::Shared,
-        row: usize::MAX,
-    })
+    let reason = FindingReason::Mnemonic;
+    let is_phrase = LENGTHS.contains(&words);
+    is_phrase.then(|| Span::new(start..end, "seed-phrase", RuleRank::Shared, reason))
 }
 
 /// Steps over `: "`, ` is `, `=` and the like, and over the number of the first word.

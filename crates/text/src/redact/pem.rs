@@ -8,6 +8,7 @@
 use std::ops::Range;
 
 use super::cursor::Cursor;
+use super::finding::FindingReason;
 use super::span::{RuleRank, Span};
 
 /// Texts of which every header and footer of a private key contains one.
@@ -36,12 +37,8 @@ pub(super) fn find(text: &[u8], hit: Range<usize>) -> Option<Span> {
         line if line.starts_with(b"-----END ") => body_start(text, start)?..hit.end,
         _ => return None,
     };
-    Some(Span {
-        range,
-        rule: "private-key",
-        rank: RuleRank::Issuer,
-        row: 0,
-    })
+    let reason = FindingReason::PrivateKey;
+    Some(Span::new(range, "private-key", RuleRank::Issuer, reason).in_row(0))
 }
 
 /// Where the dashes of the line start whose label ends `before`.

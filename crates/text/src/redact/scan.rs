@@ -8,9 +8,12 @@ use std::sync::OnceLock;
 
 use aho_corasick::dfa::DFA;
 use aho_corasick::{Input, MatchKind, automaton::Automaton};
+use memchr::memmem;
 use regex::bytes::{Regex, RegexBuilder};
 
+use super::finding::{FindingReason, FindingView};
 use super::names::{FOREIGN_KEYS, FOREIGN_PASSWORDS};
+use super::proof::Proof;
 use super::rules::{RULES, Rule};
 use super::shape::starts_with;
 use super::span::{self, RuleRank, Span};
@@ -77,19 +80,22 @@ impl Scanner {
         let plain = spans.len();
         if let Some(view) = split::view(text) {
             let found = self.scan_bytes(&view.text).into_iter();
-            spans.extend(found.filter_map(|span| span.moved(view.source(&span.range)?)));
+            let found = found.filter_map(|span| span.moved(view.source(&span.range)?));
+            spans.extend(found.map(|span| span.seen(FindingView::Unescaped)));
         }
         if let Some(view) = joined::view(text) {
             let (known, _) = spans.split_at(plain);
             let found = self.scan_joined(&view, known);
-            spans.extend(found);
+            let found = found.into_iter();
+            spans.extend(found.map(|span| span.seen(FindingView::Joined)));
         }
         for run in encoded::runs(text) {
             let span = match encoded::decode(&text[run.clone()]) {
                 Some(decoded) => self
                     .scan_bytes(&decoded)
                     .first()
-                    .and_then(|span| span.moved(run)),
+                    .and_then(|span| span.moved(run))
+                    .map(|span| span.seen(FindingView::Decoded)),
                 None => entropy::find(text, &run)
                     .filter(|span| span::covering(&spans[..plain], &span.range).is_none()),
             };
@@ -178,12 +184,14 @@ impl Scanner {
         let start = window.start + found.start();
         let range = start..start + secret.len();
         let is_alone = !rule.alone || !is_inside_base64(text, &range);
-        (is_alone && rule.proof.holds_for(secret)).then_some(Span {
-            range,
-            rule: rule.name,
-            rank: rule.rank,
-            row,
-        })
+        let reason = match rule.proof {
+            Proof::Named(_) => FindingReason::Command,
+            Proof::Format | Proof::Unspelled | Proof::Drawn | Proof::Mixed | Proof::BasicPair => {
+                FindingReason::Format
+            }
+        };
+        (is_alone && rule.proof.holds_for(secret))
+            .then(|| Span::new(range, rule.name, rule.rank, reason).in_row(row))
     }
 
     fn pattern(&self, row: usize) -> &Regex {
@@ -265,6 +273,15 @@ fn is_inside_last(spans: &[Span], finder: Finder, at: usize) -> bool {
         return false;
     };
     matches!(finder, Finder::Row(row, _) if last.row == row)
+}
+
+/// Whether `range` shares a byte with a marker, which hides its secret already.
+pub(super) fn touches_marker(text: &[u8], range: &Range<usize>) -> bool {
+    const OWN_MARKER: &[u8] = b"[REDACTED:";
+    let from = range.start.saturating_sub(MAX_MARKER);
+    let to = text.len().min(range.end + OWN_MARKER.len() - 1);
+    let mut markers = memmem::find_iter(&text[from..to], OWN_MARKER);
+    markers.any(|at| end_of_marker(text, from + at) > range.start)
 }
 
 fn end_of_marker(text: &[u8], start: usize) -> usize {

@@ -1,6 +1,9 @@
 //! The spans that rules want hidden, and how overlapping ones are merged.
 
+use std::borrow::Cow;
 use std::ops::Range;
+
+use super::finding::{FindingReason, FindingView};
 
 /// How specific a rule is. Of overlapping spans the least rank, which is the most specific, gives the name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -11,16 +14,22 @@ pub(super) enum RuleRank {
     Shared,
     /// Found by a name, or a telling word, alone.
     Named,
+    /// Matched by a rule of the user's own.
+    Own,
+    /// Personal data, which is no secret by itself.
+    Personal,
 }
 
 /// Bytes of a text to be hidden. Starts and ends between characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Span {
     pub(super) range: Range<usize>,
-    pub(super) rule: &'static str,
+    pub(super) rule: Cow<'static, str>,
     pub(super) rank: RuleRank,
     /// Place among rules of the same rank; earlier ones are more specific.
     pub(super) row: usize,
+    pub(super) reason: FindingReason,
+    pub(super) view: FindingView,
 }
 
 /// Sorts spans and joins those that share a byte; the most specific rule names the union.
@@ -43,6 +52,32 @@ pub(super) fn covering<'s>(spans: &'s [Span], range: &Range<usize>) -> Option<&'
 }
 
 impl Span {
+    pub(super) fn new(
+        range: Range<usize>,
+        rule: impl Into<Cow<'static, str>>,
+        rank: RuleRank,
+        reason: FindingReason,
+    ) -> Self {
+        Self {
+            range,
+            rule: rule.into(),
+            rank,
+            row: usize::MAX,
+            reason,
+            view: FindingView::Plain,
+        }
+    }
+
+    /// The same, of the rule in this row.
+    pub(super) fn in_row(self, row: usize) -> Self {
+        Self { row, ..self }
+    }
+
+    /// The same, found in another view of the text.
+    pub(super) fn seen(self, view: FindingView) -> Self {
+        Self { view, ..self }
+    }
+
     /// The same finding at another place.
     pub(super) fn moved(&self, range: Range<usize>) -> Option<Self> {
         (!range.is_empty()).then(|| Self {
@@ -54,9 +89,8 @@ impl Span {
     fn absorb(&mut self, other: Self) {
         self.range.end = self.range.end.max(other.range.end);
         if (other.rank, other.row) < (self.rank, self.row) {
-            self.rule = other.rule;
-            self.rank = other.rank;
-            self.row = other.row;
+            let range = self.range.clone();
+            *self = Self { range, ..other };
         }
     }
 }

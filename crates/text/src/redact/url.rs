@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use super::finding::FindingReason;
 use super::placeholder::is_placeholder;
 use super::shape::ValueForm;
 use super::span::{RuleRank, Span};
@@ -36,12 +37,9 @@ pub(super) fn find(text: &[u8], hit: Range<usize>) -> Option<Span> {
         None if is_lone_token(user_info) => 0..at,
         Some(_) | None => return None,
     };
-    Some(Span {
-        range: hit.end + secret.start..hit.end + secret.end,
-        rule: "url-password",
-        rank: RuleRank::Shared,
-        row: usize::MAX,
-    })
+    let range = hit.end + secret.start..hit.end + secret.end;
+    let reason = FindingReason::Address;
+    Some(Span::new(range, "url-password", RuleRank::Shared, reason))
 }
 
 /// Where a password ends that has a `/`, `#` or `?` in it, which should have been escaped. `end` is where the
