@@ -19,13 +19,18 @@ use anyhow::Result;
 use daybook_store::transfer::{self, Checksum, Portable, TABLES, Table};
 use serde::{Deserialize, Serialize};
 
+use crate::settings::rules_file;
+use crate::wiring::redaction;
+
 /// The version of the format of backups.
 const FORM: u32 = 1;
 /// The name of the manifest in a backup.
 const MANIFEST: &str = "manifest.json";
 /// What a backup contains of the data folder, beside the database.
-const PARTS: [&str; 9] = [
+const PARTS: [&str; 11] = [
     "daybook.toml",
+    rules_file::FILE,
+    redaction::KEY_FILE,
     daybook_store::flush_state::FILE,
     "users",
     "agents",

@@ -20,6 +20,7 @@ mod next_steps;
 mod projects;
 mod quarantine;
 mod recall;
+mod redact;
 mod remember;
 mod serve;
 mod sessions;
@@ -59,6 +60,7 @@ Inspect
   show         the original text behind a citation
   jobs         background work, what it waits for; retry and cancel
   spend        calls of models, their cost, and what is left under caps
+  redact       print text without its secrets; --explain says why
   doctor       check the data folder; --repair repairs it
   eval         measure recall, on benchmarks and on questions of your own
 
@@ -156,6 +158,8 @@ enum CliCommand {
     Restore(backup::RestoreCommand),
     /// Move memory into a PostgreSQL database, or back into the data folder
     MoveStore(move_store::MoveStoreCommand),
+    /// Print text without its secrets; explain what is hidden, and try rules of your own
+    Redact(redact::RedactCommand),
     /// Check the data folder; --repair repairs it
     Doctor(doctor::DoctorCommand),
     /// Measure recall, on benchmarks and on questions of your own
@@ -237,6 +241,7 @@ fn answer(cli: Cli) -> Result<ExitCode> {
         CliCommand::Checkin(command) => command.run(common),
         CliCommand::Rebuild(command) => command.run(common),
         CliCommand::Doctor(command) => command.run(common),
+        CliCommand::Redact(command) => command.run(common),
         CliCommand::Eval(command) => command.run(common),
         CliCommand::Backup(command) => command.run(common),
         CliCommand::Restore(command) => command.run(common),
@@ -288,6 +293,7 @@ impl CliCommand {
             | Self::Projects(_)
             | Self::Jobs(_)
             | Self::Quarantine(_)
+            | Self::Redact(_)
             | Self::Show(_)
             | Self::Spend(_)
             | Self::Status(_)

@@ -41,6 +41,7 @@ use crate::service::host_files::loaded_by_host;
 use crate::settings::Settings;
 use crate::terminal::logging::print_error;
 use crate::terminal::suggest;
+use crate::wiring::redaction;
 
 /// Answers one call. Its payload is `argument`, else standard input; `set` overrides settings.
 pub(crate) fn answer(
@@ -51,12 +52,24 @@ pub(crate) fn answer(
 ) {
     let answer = root.and_then(|root| {
         let payload = argument.map_or_else(input::read, Ok)?;
-        HookCall::parse(host, &payload)?.map_or(Ok(None), |call| call.answer(&root, set))
+        let settings = Settings::load(&root, set);
+        if let Ok(settings) = &settings {
+            install_redactor(&root, settings);
+        }
+        HookCall::parse(host, &payload)?.map_or(Ok(None), |call| call.answer(&root, settings))
     });
     match answer {
         Ok(Some(text)) => anstream::println!("{text}"),
         Ok(None) => {}
         Err(error) => print_error(&format!("{error:#}")),
+    }
+}
+
+/// Installs the redactor of the data folder. Where its rules cannot be used, the standard ones apply: a hook stores names
+/// alone, and the command that processes its event stops at the same fault.
+fn install_redactor(root: &Path, settings: &Settings) {
+    if let Err(error) = redaction::install_for_hook(root, settings) {
+        print_error(&format!("{error:#}"));
     }
 }
 
@@ -141,7 +154,7 @@ impl HookCall {
         };
         let event = HookEvent {
             agent: host.agent().to_owned(),
-            session: redact_id(&Redactor::standard(), &payload.session).into_owned(),
+            session: redact_id(&Redactor::current(), &payload.session).into_owned(),
             kind,
             transcript: payload.transcript,
             folder: payload.folder,
@@ -155,13 +168,13 @@ impl HookCall {
     }
 
     /// Records the event, and returns the text for standard output.
-    fn answer(&self, root: &Path, set: &[String]) -> Result<Option<String>> {
+    fn answer(&self, root: &Path, settings: Result<Settings>) -> Result<Option<String>> {
         let (agent, session) = (self.host.agent(), &self.event.session);
         let session = format_args!("{agent}:{session}");
         let span = debug_span!("hook", %session, outcome = Empty);
         inside(
             span,
-            || self.record_and_answer(root, set),
+            || self.record_and_answer(root, settings),
             |span, text| {
                 let outcome = if text.is_some() { "told" } else { "kept" };
                 span.record("outcome", outcome);
@@ -169,8 +182,7 @@ impl HookCall {
         )
     }
 
-    fn record_and_answer(&self, root: &Path, set: &[String]) -> Result<Option<String>> {
-        let settings = Settings::load(root, set);
+    fn record_and_answer(&self, root: &Path, settings: Result<Settings>) -> Result<Option<String>> {
         let recorded = tenant_of(root, &settings).and_then(|tenant| self.record(root, &tenant));
         let text = match (&self.output, settings) {
             (HookOutput::Nothing, _) | (HookOutput::PromptLines(_), Err(_)) => Ok(None),

@@ -82,7 +82,7 @@ impl IntoResponse for HttpFault {
             error: ErrorShown {
                 code: self.code,
                 // It may quote the request.
-                message: Redactor::standard().redact(&self.message).text.into_owned(),
+                message: Redactor::current().redact(&self.message).text.into_owned(),
             },
         };
         let mut response = (self.status, Json(body)).into_response();

@@ -37,7 +37,7 @@ pub(super) fn failure(tool: &str, error: &Error) -> String {
         Some(EntityError::Files(_)) | None => format!("{tool} failed: {error:#}"),
     };
     // It may quote an argument.
-    cut(&Redactor::standard().redact(&why).text, FAILURE)
+    cut(&Redactor::current().redact(&why).text, FAILURE)
 }
 
 /// The answer to `remember`.

@@ -63,7 +63,7 @@ pub(super) fn upsert(call: &McpCall<'_>, given: &UpsertRecordArguments) -> Resul
     let (saved, path) = write(call, |lock, stamp, redactor| {
         kept::upsert(lock, stamp, redactor, entity, record, &given.content)
     })?;
-    let record = &*redact_name(&Redactor::standard(), record);
+    let record = &*redact_name(&Redactor::current(), record);
     let text = kept::change_message(entity, Some(record), saved.created, saved.secrets);
     let data = json!({
         "summary": text, "entity": entity, "record": record, "created": saved.created,
@@ -133,7 +133,7 @@ fn write(
     if let Some(sharing) = daybook.sharing() {
         block_on(async { Ok(sharing.sync(&scope, &lock, &stamp).await?) })?;
     }
-    let saved = work(&lock, &stamp, &Redactor::standard())?;
+    let saved = work(&lock, &stamp, &Redactor::current())?;
     block_on(index_saved_entity(&daybook, &scope, lock, &stamp))?;
     let path = below(&daybook, &scope, &saved.path);
     Ok((saved, path))

@@ -154,7 +154,7 @@ impl ServerHandler for MemoryServer {
         let Some(tool) = self.tools.iter().find(|tool| tool.name() == name) else {
             let known: Vec<&str> = self.tools.iter().map(NamedTool::name).collect();
             let known = known.join(", ");
-            let redactor = Redactor::standard();
+            let redactor = Redactor::current();
             let name = redact_name(&redactor, &request.name);
             let message = format!("there is no tool {name}; there are: {known}");
             return Err(ErrorData::invalid_params(message, None));

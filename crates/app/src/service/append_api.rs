@@ -50,7 +50,7 @@ pub(crate) struct SessionAppend {
 
 /// Appends to a session, creating it when it is new. Events are on disk when this returns.
 pub(crate) async fn append(daybook: &Daybook, append: SessionAppend) -> Result<AppendOutcome> {
-    let redactor = Redactor::standard();
+    let redactor = Redactor::current();
     let place = resolve_place(&redactor, &append.at)?;
     check_user(&redactor, append.user.as_deref())?;
     let telling = AppendBatch {
@@ -87,7 +87,7 @@ pub(crate) async fn apply_trigger(
         trigger,
         successor,
     } = reported;
-    check_user(&Redactor::standard(), user.as_deref())?;
+    check_user(&Redactor::current(), user.as_deref())?;
     let triggers = daybook.triggers();
     let Some(successor) = successor else {
         return Ok(triggers.handle(&session, user.as_deref(), trigger).await?);
@@ -130,7 +130,7 @@ pub(crate) fn session_id(daybook: &Daybook, agent: &str, id: &str) -> Result<Ses
             "session is 1 to {MAX_SESSION_BYTES} letters, digits and . _ ~ : @ + | = # / -"
         )));
     }
-    let redactor = Redactor::standard();
+    let redactor = Redactor::current();
     for (field, text) in [("agent", agent), ("session", id)] {
         if !redactor.redact(text).findings.is_empty() {
             bail!(secret_error(field));

@@ -76,7 +76,7 @@ async fn store_note(
         (NoteScope::Current, None) | (NoteScope::Person, _) => person_scope(daybook),
     };
     let place = current.project.is_some().then_some(current.place);
-    let redactor = Redactor::standard();
+    let redactor = Redactor::current();
     let switches = daybook.switches();
     let target = NoteTarget {
         store: &*daybook.store,
@@ -93,7 +93,7 @@ async fn store_note(
 
 fn named_scope(daybook: &Daybook, name: &str) -> Result<Scope> {
     let (kind, name) = parse_scope(name)?;
-    if !Redactor::standard().redact(name).findings.is_empty() {
+    if !Redactor::current().redact(name).findings.is_empty() {
         bail!(RequestError::Invalid(
             "the scope's name holds a secret, and it would be stored as it is; choose another name"
                 .to_owned()

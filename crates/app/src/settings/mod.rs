@@ -16,6 +16,7 @@ mod lineage;
 pub(crate) mod models;
 pub(crate) mod names;
 pub(crate) mod providers;
+pub(crate) mod rules_file;
 pub(crate) mod schema;
 pub(crate) mod sources;
 mod spend;
@@ -36,6 +37,7 @@ use daybook_domain::spend::Cap;
 use daybook_domain::{PriceTable, Scope, ScopeKind, Tenant};
 use daybook_engine::bounded;
 use daybook_engine::profile::Profile;
+use daybook_text::redact::PersonalData;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 use serde_json::Value;
@@ -104,6 +106,8 @@ pub(crate) struct Settings {
     pub(crate) context_tokens: usize,
     /// Longest time from its start that the hook of a prompt may search.
     pub(crate) prompt_recall: Duration,
+    /// The kinds of personal data that are hidden.
+    pub(crate) personal_data: Vec<PersonalData>,
     /// The models that are used, and how.
     pub(crate) models: ModelChoices,
     /// Prices of models.
@@ -243,6 +247,11 @@ impl Settings {
             tenant: Tenant(choices.tenant.clone()),
             context_tokens: choices.context_tokens,
             prompt_recall: choices.prompt_recall,
+            personal_data: choices
+                .personal_data
+                .iter()
+                .filter_map(|kind| kind.parse().ok())
+                .collect(),
             models: ModelChoices::of(choices)?,
             prices: spend::prices(&choices.prices).map_err(anyhow::Error::msg)?,
             caps: spend::caps(&choices.caps).map_err(anyhow::Error::msg)?,

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use daybook_engine::profile::{ExtractorKind, Ledger, Profile};
+use daybook_text::redact::PersonalData;
 use strum::{VariantArray, VariantNames};
 
 use super::choices::{AT_CAP, URGENT};
@@ -79,7 +80,7 @@ const DAY: Duration = Duration::from_secs(86_400);
 const PERSON: usize = 200;
 
 /// All settings, in the order in which they are shown.
-pub(crate) static ALL: [Setting; 58] = [
+pub(crate) static ALL: [Setting; 59] = [
     Setting {
         name: "person",
         group: SettingGroup::You,
@@ -124,6 +125,18 @@ pub(crate) static ALL: [Setting; 58] = [
         },
         about: "longest time that the hook of a prompt searches memory, from the start of its \
                 process; lines that are not found by then are left out. `0s` turns the search off",
+        also: &[],
+    },
+    Setting {
+        name: "personal_data",
+        group: SettingGroup::You,
+        kind: ValueKind::List {
+            allowed: "email, phone, card, iban, government_id, or nothing",
+            fits: |kind| kind.parse::<PersonalData>().is_ok(),
+            at: |c| &mut c.personal_data,
+        },
+        about: "personal data that is hidden like secrets are, before anything is stored; memory knows less of people \
+                then. Taken up when a process starts",
         also: &[],
     },
     Setting {

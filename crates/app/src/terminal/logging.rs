@@ -117,7 +117,7 @@ pub(crate) fn print_notice(message: &str) {
 
 /// A message may quote its cause's input, so it is redacted like the fields of the log.
 fn print_message(level: Level, message: &str) {
-    let message = &*Redactor::standard().redact(message).text;
+    let message = &*Redactor::current().redact(message).text;
     if FORMAT.get() == Some(&LogFormat::Json) {
         let fields = Map::from_iter([("message".to_owned(), json!(message))]);
         LineLayer(LogFormat::Json).write(level, None, fields);
@@ -273,7 +273,7 @@ impl LogFields {
 
     /// Fields hold no text of transcripts, but ids, paths and errors that may repeat a secret of one.
     fn put_text(&mut self, field: &Field, text: &str) {
-        self.put(field, Redactor::standard().redact(text).text.into());
+        self.put(field, Redactor::current().redact(text).text.into());
     }
 }
 

@@ -165,7 +165,7 @@ pub(crate) fn event_from_json(value: Value, now: Timestamp) -> Result<ThreadEven
 
 /// A message that may quote an event.
 fn without_secrets(message: &str) -> String {
-    Redactor::standard().redact(message).text.into_owned()
+    Redactor::current().redact(message).text.into_owned()
 }
 
 fn parse_event(fields: Map<String, Value>) -> Result<ThreadEvent, String> {

@@ -3,6 +3,7 @@
 //! Not here: requests to memory (`service`), background work (`background`).
 
 mod opening;
+pub(crate) mod redaction;
 mod settled_roots;
 mod sharing;
 pub(crate) mod thread_manager;
@@ -167,7 +168,7 @@ impl Daybook {
             tenant: self.tenant.clone(),
             patience: self.settings.profile.triggers.patience,
             switches: self.switches(),
-            redactor: Arc::new(Redactor::standard()),
+            redactor: Arc::new(Redactor::current()),
             readers: cores.min(4),
         }
     }

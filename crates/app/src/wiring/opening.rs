@@ -23,7 +23,7 @@ use daybook_store::sqlite::{self, SqliteOptions, SqliteStore};
 use daybook_store::{PostgresOptions, PostgresStore, Trust, WaitObserver};
 
 use super::settled_roots::SettledRoots;
-use super::{DATABASE, Daybook, MemoryDatabase, spool_of, tenant_of};
+use super::{DATABASE, Daybook, MemoryDatabase, redaction, spool_of, tenant_of};
 #[cfg(feature = "postgres")]
 use crate::clock::ServerClock;
 use crate::clock::SystemClock;
@@ -97,6 +97,7 @@ impl Daybook {
         set: &[String],
     ) -> Result<Self> {
         let settings = Settings::load(&folder, set)?;
+        redaction::install(&folder, &settings)?;
         match settings.store.clone() {
             MemoryPlace::Folder => Self::open_file(folder, settings),
             MemoryPlace::Server { address, ca } => {

@@ -79,7 +79,7 @@ impl Daybook {
             kind: SessionKind::Root,
             patience: self.settings.profile.triggers.patience,
             switches: self.switches(),
-            redactor: Redactor::standard(),
+            redactor: Redactor::current(),
             ..MemoryManagerConfig::default()
         }
     }

@@ -29,6 +29,7 @@ mod projects;
 mod prompts;
 mod reach;
 mod recall;
+mod redaction;
 mod secret_names;
 mod serve;
 mod server;

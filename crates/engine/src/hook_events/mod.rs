@@ -51,7 +51,7 @@ impl HookEvent {
     /// [`path_on_disk`](crate::places::stored_path::path_on_disk).
     #[must_use]
     pub fn redacted(&self) -> Self {
-        let redactor = Redactor::standard();
+        let redactor = Redactor::current();
         let path = |path: &String| stored_path(Path::new(path));
         Self {
             agent: redact_name(&redactor, &self.agent).into_owned(),

@@ -94,7 +94,7 @@ impl ProjectCache {
         let root = found.as_ref().map_or(folder, |found| found.root.as_path());
         let branch = found.as_ref().and_then(|found| found.branch.clone());
         let root = root.to_string_lossy().into_owned();
-        let place = redact_place(&Redactor::standard(), Place { root, branch });
+        let place = redact_place(&Redactor::current(), Place { root, branch });
         let by_identity = |identity: String| self.identities.get(&identity).cloned();
         let project = self.folders.get(&place.root).cloned().or_else(|| {
             let found = found?;

@@ -179,7 +179,7 @@ impl<'a> FileParser<'a> {
         let (event, found) = prepare_event(self.context.redactor, event);
         self.progress.secrets += u32::try_from(found.len()).unwrap_or(u32::MAX);
         for finding in found {
-            *self.secrets.entry(finding.rule.to_owned()).or_default() += 1;
+            *self.secrets.entry(finding.rule.to_string()).or_default() += 1;
         }
         self.bytes += event.text.len();
         self.events.push(event);

@@ -90,7 +90,7 @@ pub(super) async fn write_staged(
         .cloned()
         .partition(|staged| is_blocked(staged, &skipped));
     for some in free.chunks(WINDOWS_PER_COMMIT) {
-        let posted = commit_staged(lock, stamp, &Redactor::standard(), some, holds_lease)?;
+        let posted = commit_staged(lock, stamp, &Redactor::current(), some, holds_lease)?;
         if posted.passed_over > 0 {
             let passed_over = posted.passed_over;
             warn!(

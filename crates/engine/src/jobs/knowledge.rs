@@ -78,7 +78,7 @@ impl Knowledge {
         events: &[Event],
         projects: &FolderProjects,
     ) -> Result<Self, StoreError> {
-        let redactor = Redactor::standard();
+        let redactor = Redactor::current();
         let hide = |text: String| redactor.redact(&text).text.into_owned();
         let next = EventSeq(at.after + 1);
         let digest = worker.store.digest_before(&session.id, at.redo, next);

@@ -80,7 +80,7 @@ fn remote(repository: &gix::Repository) -> Option<String> {
     })?;
     let remote = normalised_remote(&url.to_string())?;
     // It identifies a project, so it is stored and shown.
-    let is_plain = Redactor::standard().redact(&remote).findings.is_empty();
+    let is_plain = Redactor::current().redact(&remote).findings.is_empty();
     is_plain.then_some(remote)
 }
 

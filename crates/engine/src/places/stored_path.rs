@@ -22,13 +22,13 @@ const CANDIDATES: usize = 64;
 /// The path as it is stored. The same on every call and for every process, so it uses the standard rules.
 #[must_use]
 pub fn stored_path(path: &Path) -> String {
-    redact_key(&Redactor::standard(), &path.to_string_lossy()).into_owned()
+    redact_key(&Redactor::current(), &path.to_string_lossy()).into_owned()
 }
 
 /// The path without secrets and without what tells it from others, for comparing folders.
 pub(crate) fn shown_path(path: &Path) -> String {
     let path = path.to_string_lossy();
-    Redactor::standard().redact(&path).text.into_owned()
+    Redactor::current().redact(&path).text.into_owned()
 }
 
 /// The file of a stored path. Returns the path itself where it hides nothing, or where no such file exists.
@@ -63,7 +63,7 @@ fn find(stored: &str) -> Option<PathBuf> {
 }
 
 fn matching_entries(folder: &Path, name: &str) -> Vec<PathBuf> {
-    let redactor = Redactor::standard();
+    let redactor = Redactor::current();
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let is_match = |entry: &fs::DirEntry| {
         let plain = entry.file_name();

@@ -39,7 +39,7 @@ impl Sketch {
         if self.keys.is_empty() {
             return "no JSON objects".to_owned();
         }
-        let redactor = Redactor::standard();
+        let redactor = Redactor::current();
         // Redacts before it cuts: a key of a foreign file may be a secret.
         let short = |text: &str| -> String {
             let hidden = redactor.redact(text).text;

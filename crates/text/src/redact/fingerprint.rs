@@ -1,7 +1,7 @@
 //! Marks the same secret with the same letters, so that a reader sees that two places hold one secret.
 //!
 //! The letters depend on a key that never leaves its data folder. They are few on purpose: they tell the secrets of one
-//! memory apart, and confirm next to no guess of a weak one, even to somebody who has the key.
+//! memory apart, and confirm next to no guess of a weak one, even with the key.
 
 use std::fmt;
 

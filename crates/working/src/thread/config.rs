@@ -100,7 +100,7 @@ impl Default for MemoryManagerConfig {
             kind: SessionKind::Root,
             patience: DueLimits::default(),
             switches: Switches::default(),
-            redactor: Redactor::standard(),
+            redactor: Redactor::current(),
             random: Arc::new(system_random),
         }
     }

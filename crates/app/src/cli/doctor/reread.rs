@@ -48,7 +48,7 @@ pub(super) async fn reread_events(paths: &[String]) -> Result<HashMap<EventId, E
         tenant: tenant.clone(),
         patience: DueLimits::default(),
         switches: Switches::default(),
-        redactor: Arc::new(Redactor::standard()),
+        redactor: Arc::new(Redactor::current()),
         readers: 1,
     };
     import(

@@ -153,7 +153,7 @@ fn budget_error(failure: &ModelFailure) -> Option<ExtractError> {
 }
 
 fn sanitized(message: &str) -> String {
-    let redacted = Redactor::standard().redact(message).text.into_owned();
+    let redacted = Redactor::current().redact(message).text.into_owned();
     redacted
         .split_whitespace()
         .collect::<Vec<_>>()
@@ -208,7 +208,7 @@ fn sanitize_prose(
     checker: Option<&ProseChecker<'_>>,
     dropped: &mut DropCounts,
 ) -> Option<String> {
-    let redacted = Redactor::standard().redact(text.trim()).text.into_owned();
+    let redacted = Redactor::current().redact(text.trim()).text.into_owned();
     let text = keep_ends(&redacted, most, 0);
     let sound = |line: &&str| {
         let rejection = checker.and_then(|checker| checker.rejection_reason(line));

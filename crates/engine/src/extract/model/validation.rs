@@ -51,7 +51,7 @@ pub(super) fn validate_all(
         window,
         shown,
         guidance,
-        redactor: Redactor::standard(),
+        redactor: Redactor::current(),
         index,
         outside_lines: OnceCell::new(),
     };

@@ -42,7 +42,7 @@ impl FolderEntityRepository {
         }
         Ok(Self {
             overlay,
-            redactor: Redactor::standard(),
+            redactor: Redactor::current(),
             staged: Vec::new(),
         })
     }
