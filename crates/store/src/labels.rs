@@ -32,10 +32,14 @@ pub(crate) fn choose<E>(
     Ok(label)
 }
 
-/// `host_id` with `-` for each character that would end a citation or its line.
+/// `host_id` with `-` for each character that would end a citation or its line, or that is not shown.
 fn citable(host_id: &str) -> String {
-    let ends = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '[' | ']');
-    let plain = host_id.chars().map(|c| if ends(c) { '-' } else { c });
+    let is_blank_letter = |c: char| matches!(c, '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}');
+    let stays = |c: char| match c {
+        '[' | ']' => false,
+        c => c.is_ascii_graphic() || (c.is_alphanumeric() && !is_blank_letter(c)),
+    };
+    let plain = host_id.chars().map(|c| if stays(c) { c } else { '-' });
     plain.collect()
 }
 
@@ -73,6 +77,7 @@ mod tests {
     fn a_label_never_ends_the_citation_or_the_line_that_it_stands_in() {
         check("a\n]b\0c", &[], &[], "a--b");
         check("\u{2028}[x", &[], &["--x"], "--x~2");
+        check("a\u{200b}\u{3164}\u{e0041}ä", &[], &[], "a---");
     }
 
     #[test]

@@ -2,8 +2,8 @@
 //!
 //! The pipeline and working memory share these steps, so that an event reads the same whichever way it came.
 //! [`prepare_event`] is the last step of every event before the log: [`redact`] hides secrets in its text, [`names`] in
-//! the names of folders, tools and sessions, [`cut`] bounds the length, [`tokens`] makes it searchable. [`element`]
-//! encloses what Daybook itself puts before an agent, and [`recalled`] takes it out again. [`instruction`] recognises text
+//! the names of folders, tools and sessions, [`cut`] bounds the length, [`tokens`] makes it searchable. [`fence`]
+//! keeps text in its place wherever it is shown, and [`recalled`] takes Daybook's own out again. [`instruction`] recognises text
 //! that gives orders, [`pasted`] what a person did not type. [`calls`] words tool calls, [`mentions`] finds citations,
 //! [`lenient`] reads JSON whose writers we do not control, [`prompt`] loads prompts.
 //!
@@ -20,7 +20,7 @@
 
 pub mod calls;
 pub mod cut;
-pub mod element;
+pub mod fence;
 pub mod indexed;
 pub mod instruction;
 pub mod lenient;

@@ -3,7 +3,7 @@
 //! All text that Daybook puts before an agent is enclosed in one [`ELEMENT`]. Readers remove it from
 //! every event; an event of which nothing else is left is [`Origin::Recalled`].
 //!
-//! Not here: how that element is written (`element`).
+//! Not here: how that element is written (`fence`).
 
 use std::borrow::Cow;
 

@@ -11,7 +11,7 @@ use super::CommonArgs;
 use crate::backup::{Manifest, restore, write};
 use crate::folders::data_folder::{self, display_path};
 use crate::settings::{MemoryPlace, Settings, masked};
-use crate::terminal::output::{bold, count, json as print_json};
+use crate::terminal::output::{bold, count, json as print_json, print_line};
 use crate::wiring::{Daybook, MemoryDatabase};
 
 /// Write the whole memory to one file, while agents keep working.
@@ -93,7 +93,7 @@ fn print_summary(
         )?;
     } else {
         let (rows, files) = (count(rows, "row"), count(files, "file"));
-        anstream::println!("{} and {} {did} {place}.", bold(&rows), bold(&files));
+        print_line!("{} and {} {did} {place}.", bold(&rows), bold(&files));
     }
     Ok(ExitCode::SUCCESS)
 }

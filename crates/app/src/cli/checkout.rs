@@ -20,7 +20,9 @@ use crate::folders::data_folder;
 use crate::process::block_on;
 use crate::service::refusals;
 use crate::terminal::logging::print_error;
-use crate::terminal::output::{bold, count, dim, json as print_json, warn};
+use crate::terminal::output::{
+    bold, count, dim, eprint_line, json as print_json, print_line, warn,
+};
 use crate::wiring::Daybook;
 
 /// Bring the memory folders of this machine up to date with the edits of others.
@@ -122,7 +124,7 @@ async fn repair(sharing: &FolderSync<'_>, scope: &Scope, stamp: &CommitStamp) ->
         count(repaired.fetched, "object"),
         count(repaired.restored, "object"),
     );
-    anstream::eprintln!("{scope}: fetched {fetched}, put {restored} into the store");
+    eprint_line!("{scope}: fetched {fetched}, put {restored} into the store");
     let left = sharing.check_history(scope).await?;
     if let Some(left) = left.filter(|found| !found.is_intact()) {
         bail!(
@@ -158,10 +160,10 @@ fn print_outcomes(
             .collect();
         print_json(&folders)?;
     } else if outcomes.is_empty() {
-        anstream::println!("{nothing}");
+        print_line!("{nothing}");
     } else {
         for outcome in outcomes {
-            anstream::println!("{}", line(below, outcome));
+            print_line!("{}", line(below, outcome));
         }
     }
     Ok(match is_busy {

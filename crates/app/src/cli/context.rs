@@ -13,7 +13,7 @@ use crate::process::block_on;
 use crate::service::context::{AgentContext, ContextQuery, context_in, context_json};
 use crate::service::shown_uses::{Interface, ShownUse};
 use crate::terminal::logging::print_error;
-use crate::terminal::output::{dim, json as print_json};
+use crate::terminal::output::{dim, json as print_json, print_line};
 use crate::wiring::Daybook;
 
 /// Print the context that an agent in this folder is given.
@@ -74,11 +74,11 @@ impl ContextCommand {
 fn print_context(context: &AgentContext) {
     if context.assembled.text.is_empty() {
         let place = &context.at.place.root;
-        anstream::println!(
+        print_line!(
             "{}",
             dim(&format!("Nothing is remembered that applies in {place}."))
         );
         return;
     }
-    anstream::print!("{}", context.assembled.text);
+    print_line!("{}", context.assembled.text.trim_end());
 }

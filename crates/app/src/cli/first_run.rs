@@ -16,7 +16,7 @@ use super::account::OutcomeCounts;
 use super::import_summary::ImportSummary;
 use super::next_steps;
 use crate::service::waits;
-use crate::terminal::output::{bold, count, dim, warn};
+use crate::terminal::output::{bold, count, dim, print_line, warn};
 use crate::terminal::suggest;
 use crate::wiring::Daybook;
 
@@ -33,7 +33,7 @@ pub(crate) async fn print_summary(daybook: &Daybook, summary: &ImportSummary<'_>
             .iter()
             .filter(|file| file.status != FileStatus::Stopped)
             .count();
-        anstream::println!(
+        print_line!(
             "Stopped after {done} of {}; nothing is lost. Run it again to continue.",
             count(report.files.len() as u64, "file")
         );
@@ -46,7 +46,7 @@ pub(crate) async fn print_summary(daybook: &Daybook, summary: &ImportSummary<'_>
     let is_new = report.added() > 0 || !unchanged;
     match is_new {
         true => print_files(report, summary.seconds),
-        false => anstream::println!(
+        false => print_line!(
             "Nothing new in {}. {}, {}. {:.2} s",
             count(report.files.len() as u64, "file"),
             count(memory.sessions.len() as u64, "session"),
@@ -61,7 +61,7 @@ pub(crate) async fn print_summary(daybook: &Daybook, summary: &ImportSummary<'_>
     }
     memory.print();
     print_secrets(report);
-    anstream::println!();
+    print_line!();
     next_steps::print_suggestions(daybook, memory.largest(), summary).await
 }
 
@@ -78,7 +78,7 @@ fn print_files(report: &ImportReport, seconds: f64) {
         .iter()
         .filter(|file| file.added + file.known > 0)
         .count();
-    anstream::println!(
+    print_line!(
         "{} from {} of {}  {}",
         bold(&count(report.sessions.len() as u64, "session")),
         read,
@@ -94,7 +94,7 @@ fn print_files(report: &ImportReport, seconds: f64) {
         .filter(|file| file.added == 0 && file.known > 0)
         .count() as u64;
     if copies > 0 {
-        anstream::println!(
+        print_line!(
             "   {} of sessions already imported",
             count(copies, "duplicate")
         );
@@ -110,16 +110,16 @@ fn print_unusual(report: &ImportReport) {
     let more = lines.len().saturating_sub(NAMED);
     lines.truncate(NAMED);
     for line in lines {
-        anstream::println!("   {line}");
+        print_line!("   {line}");
     }
     if more > 0 {
         let more = count(more as u64, "more file");
         let files = suggest::command("status --files");
-        anstream::println!("   … and {more}; `{files}` lists all");
+        print_line!("   … and {more}; `{files}` lists all");
     }
     let failed = report.failed().count() as u64;
     if failed > 0 {
-        anstream::println!(
+        print_line!(
             "   {} failed; all others were imported. `{}` names what failed until a later import of it \
              succeeds",
             count(failed, "file"),
@@ -162,19 +162,17 @@ async fn print_learned(
 ) -> Result<()> {
     let Some(learned) = summary.learned else {
         let update = suggest::command("update");
-        anstream::println!(
-            "   not learned from yet: `{update}` does it once the sessions have rested"
-        );
+        print_line!("   not learned from yet: `{update}` does it once the sessions have rested");
         return Ok(());
     };
     let (outcomes, imported) = (learned.outcomes(), &summary.report.sessions);
     let account = OutcomeCounts::of(imported, &outcomes, &memory.never);
     if account.total() > 0 {
-        anstream::println!("   {}", account.line());
+        print_line!("   {}", account.line());
     }
     if account.later() > 0 {
         let update = suggest::command("update --all");
-        anstream::println!("   what is not read yet is due later; `{update}` reads it now");
+        print_line!("   what is not read yet is due later; `{update}` reads it now");
     }
     let others = outcomes
         .keys()
@@ -183,7 +181,7 @@ async fn print_learned(
     let others = OutcomeCounts::of(others, &outcomes, &memory.never);
     if others.total() > 0 {
         let sessions = count(others.total(), "session");
-        anstream::println!("   of {sessions} imported before: {}", others.line());
+        print_line!("   of {sessions} imported before: {}", others.line());
     }
     print_failures(daybook, learned, "   ").await
 }
@@ -199,7 +197,7 @@ pub(super) async fn print_failures(
     }
     let waits = waits::load_waits(daybook).await?;
     for line in waits::wait_lines(daybook, &waits) {
-        anstream::println!("{indent}{} {line}", warn("waiting"));
+        print_line!("{indent}{} {line}", warn("waiting"));
     }
     let is_shown =
         |failed: &&FailedJob| waits.iter().any(|wait| wait.why == failed.failure.message);
@@ -209,12 +207,12 @@ pub(super) async fn print_failures(
         .collect();
     for failed in others.iter().take(NAMED) {
         let (job, why) = (&failed.job, &failed.failure.message);
-        anstream::println!("{indent}{} {job}: {why}", warn("failed"));
+        print_line!("{indent}{} {job}: {why}", warn("failed"));
     }
     if let Some(more) = others.len().checked_sub(NAMED + 1) {
         let more = count(more as u64 + 1, "more job");
         let jobs = suggest::command("jobs");
-        anstream::println!("{indent}… and {more} failed; `{jobs}` lists them");
+        print_line!("{indent}… and {more} failed; `{jobs}` lists them");
     }
     Ok(())
 }
@@ -222,7 +220,7 @@ pub(super) async fn print_failures(
 fn print_secrets(report: &ImportReport) {
     let hidden: u64 = report.secrets.values().sum();
     if hidden > 0 {
-        anstream::println!(
+        print_line!(
             " {} hidden before anything was written   {}",
             bold(&count(hidden, "secret")),
             dim(&suggest::command("status --secrets"))
@@ -289,11 +287,11 @@ impl MemoryTotals {
         if !projects.is_empty() {
             let all = count(projects.len() as u64, "project");
             let named = largest_scopes(projects, |scope| scope.name.clone());
-            anstream::println!(" {}  {named}", bold(&all));
+            print_line!(" {}  {named}", bold(&all));
         }
         if !others.is_empty() {
             let named = largest_scopes(others, ToString::to_string);
-            anstream::println!(" {}  {named}", bold("elsewhere"));
+            print_line!(" {}  {named}", bold("elsewhere"));
         }
         let kinds: Vec<String> = ObservationKind::ALL
             .iter()
@@ -301,8 +299,8 @@ impl MemoryTotals {
             .collect();
         let all = bold(&count(self.all(), "memory"));
         match kinds.is_empty() {
-            true => anstream::println!(" {all}"),
-            false => anstream::println!(" {all}  {}", kinds.join(" · ")),
+            true => print_line!(" {all}"),
+            false => print_line!(" {all}  {}", kinds.join(" · ")),
         }
     }
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::CommonArgs;
 use crate::process::block_on;
-use crate::terminal::output::{bold, count, grouped, json as print_json, warn};
+use crate::terminal::output::{bold, count, grouped, json as print_json, print_line, warn};
 use crate::wiring::Daybook;
 
 /// Prints the forecast for due jobs, or for all that wait. Calls no model, and changes nothing.
@@ -28,7 +28,7 @@ pub(crate) fn dry_run(common: &CommonArgs, all: bool) -> Result<ExitCode> {
     match common.json {
         true => print_json(&as_json(&foreseen, currency))?,
         false => lines(&foreseen, currency).iter().for_each(|line| {
-            anstream::println!("{line}");
+            print_line!("{line}");
         }),
     }
     Ok(ExitCode::SUCCESS)

@@ -29,7 +29,9 @@ use crate::models::embedding::embed_waiting;
 use crate::process::{block_on, lower_priority, stop_on_interrupt};
 use crate::service::damage;
 use crate::settings::Settings;
-use crate::terminal::output::{count, dim, json as print_json, size, warn};
+use crate::terminal::output::{
+    count, dim, eprint_line, json as print_json, print_line, size, warn,
+};
 use crate::terminal::progress::{ImportBar, UpdateBar};
 use crate::terminal::suggest;
 use crate::wiring::Daybook;
@@ -162,7 +164,7 @@ impl ImportCommand {
     fn disclose(&self, settings: &Settings, candidates: &[ImportCandidate]) {
         let sizes: Vec<u64> = candidates.iter().map(ImportCandidate::size).collect();
         for line in disclosure::lines(settings, &sizes, !self.no_process) {
-            anstream::eprintln!("{line}");
+            eprint_line!("{line}");
         }
     }
 
@@ -178,7 +180,7 @@ impl ImportCommand {
         let lines = disclosure::lines(&settings, &sizes, !self.no_process);
         dry_run(candidates);
         for line in lines {
-            anstream::println!("{line}");
+            print_line!("{line}");
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -291,7 +293,7 @@ impl ImportCommand {
         let filter = self.filter()?;
         let say = !common.json;
         if say {
-            anstream::eprintln!("Looking where agents keep their sessions …");
+            eprint_line!("Looking where agents keep their sessions …");
         }
         let mut all: Vec<TranscriptFile> = Vec::new();
         for folder in transcript_folders() {
@@ -300,7 +302,7 @@ impl ImportCommand {
                 .filter(|found| filter.keeps(found))
                 .collect();
             if say && !found.is_empty() {
-                anstream::eprintln!(
+                eprint_line!(
                     "  {}",
                     found_line(
                         folder.host.name(),
@@ -312,14 +314,14 @@ impl ImportCommand {
             all.extend(found);
         }
         if all.is_empty() {
-            anstream::eprintln!(
+            eprint_line!(
                 "No sessions of Claude Code or Codex were found. Name files or folders to import, \
                  or try `daybook import --sample`."
             );
             return Ok(None);
         }
         if say {
-            anstream::eprintln!("  {}", dim(&projects_line(&all)));
+            eprint_line!("  {}", dim(&projects_line(&all)));
         }
         if !self.yes && !self.dry_run {
             let into = data_folder::display_path(&data_folder::locate(common.root.as_deref())?);
@@ -327,7 +329,7 @@ impl ImportCommand {
                 Settings::load(&data_folder::locate(common.root.as_deref())?, &common.set)?;
             let sizes: Vec<u64> = all.iter().map(|found| found.size).collect();
             for line in disclosure::lines(&settings, &sizes, !self.no_process) {
-                anstream::eprintln!("{line}");
+                eprint_line!("{line}");
             }
             match ask(&into, &all)? {
                 Some(chosen) => all.retain(|found| chosen.contains(found.project())),
@@ -406,14 +408,14 @@ fn undo(common: &CommonArgs, number: i64) -> Result<ExitCode> {
                 "learned": as_json(&learned),
             }))?;
         } else {
-            anstream::println!(
+            print_line!(
                 "Import {} is undone: {} of {} removed, {} withdrawn.",
                 import.0,
                 count(undone.events, "event"),
                 count(undone.sessions + undone.shortened, "session"),
                 count(undone.observations, "observation"),
             );
-            anstream::println!(
+            print_line!(
                 "{}",
                 dim("Memory files keep what you wrote yourself, and their history.")
             );
@@ -437,10 +439,10 @@ fn dry_run(candidates: &[ImportCandidate]) {
     let bytes: u64 = candidates.iter().map(ImportCandidate::size).sum();
     let paths = paths(candidates);
     for path in &paths {
-        anstream::println!("  {}", data_folder::display_path(path));
+        print_line!("  {}", data_folder::display_path(path));
     }
     let files = count(paths.len() as u64, "file");
-    anstream::println!("{files}, {}, would be imported. Nothing was.", size(bytes));
+    print_line!("{files}, {}, would be imported. Nothing was.", size(bytes));
 }
 
 fn paths(candidates: &[ImportCandidate]) -> Vec<&PathBuf> {
@@ -511,7 +513,7 @@ fn ask(into: &str, found: &[TranscriptFile]) -> Result<Option<BTreeSet<String>>>
             "" | "y" | "yes" => return Ok(Some(all())),
             "n" | "no" => return Ok(None),
             "c" | "choose" => break,
-            _ => anstream::eprintln!("Please answer y, c or n."),
+            _ => eprint_line!("Please answer y, c or n."),
         }
     }
     let mut chosen = BTreeSet::new();
@@ -526,7 +528,7 @@ fn ask(into: &str, found: &[TranscriptFile]) -> Result<Option<BTreeSet<String>>>
         }
     }
     if chosen.is_empty() {
-        anstream::eprintln!("{}", warn("Nothing was chosen, so nothing is imported."));
+        eprint_line!("{}", warn("Nothing was chosen, so nothing is imported."));
         return Ok(None);
     }
     Ok(Some(chosen))

@@ -13,7 +13,7 @@ use crate::folders::data_folder;
 use crate::process::{block_on, stop_on_interrupt};
 use crate::settings::{FILE, SettingSource, masked, with_setting};
 use crate::setup::SettingsFile;
-use crate::terminal::output::{bold, count, dim, grouped, json as print_json};
+use crate::terminal::output::{bold, count, dim, grouped, json as print_json, print_line};
 
 /// Move memory into a PostgreSQL database, or back into the data folder.
 ///
@@ -101,21 +101,21 @@ impl MoveStoreCommand {
         }
         for table in tables {
             let rows = grouped(table.checksum.rows);
-            anstream::println!(
+            print_line!(
                 "  {:<16} {rows:>12}  {}",
                 table.table,
                 dim(&table.checksum.hash)
             );
         }
-        anstream::println!(
+        print_line!(
             "{} of {} and {} moved to {}; both sides are the same.",
             bold(&count(rows, "row")),
             count(tables.len() as u64, "table"),
             count(folders as u64, "memory folder"),
             masked(&self.to),
         );
-        anstream::println!("{setting}");
-        anstream::println!("Start again every agent, server and worker that uses this memory.");
+        print_line!("{setting}");
+        print_line!("Start again every agent, server and worker that uses this memory.");
         Ok(())
     }
 }

@@ -17,7 +17,7 @@ use super::import_summary::ImportSummary;
 use super::recall;
 use crate::folders::data_folder;
 use crate::service::recall::{RecallQuery, answer_query};
-use crate::terminal::output::{bold, dim};
+use crate::terminal::output::{bold, dim, print_line};
 use crate::terminal::suggest;
 use crate::wiring::Daybook;
 
@@ -48,10 +48,10 @@ pub(super) async fn print_suggestions(
     let text = text.ok().flatten().unwrap_or_default();
     let entry = first_entry(&text);
     if let Some(entry) = &entry {
-        anstream::println!("{}   {entry}", bold("Where you left off"));
+        print_line!("{}   {entry}", bold("Where you left off"));
     }
     if !text.is_empty() {
-        anstream::println!(
+        print_line!(
             "{}              {}",
             bold("Read it"),
             data_folder::display_path(&memory.join(CURATED))
@@ -59,7 +59,7 @@ pub(super) async fn print_suggestions(
     }
     if let Some((question, recalled)) = answered_question(daybook, summary.sample, entry).await? {
         let command = suggest::command_of(&["recall", &question]);
-        anstream::println!("{}               {command}", bold("Ask it"));
+        print_line!("{}               {command}", bold("Ask it"));
         if summary.sample {
             recall::show(daybook, &recalled);
         }
@@ -69,7 +69,7 @@ pub(super) async fn print_suggestions(
         words.extend(["--project", &largest.name]);
     }
     let context = suggest::command_of(&words);
-    anstream::println!("{}        {context}", bold("Tell an agent"));
+    print_line!("{}        {context}", bold("Tell an agent"));
     print_undo(summary);
     Ok(())
 }
@@ -86,7 +86,7 @@ fn print_nothing_learned(summary: &ImportSummary<'_>) {
         }
         Some(_) | None => "Nothing was learned yet, so there is nothing to read yet.",
     };
-    anstream::println!("{}", dim(why));
+    print_line!("{}", dim(why));
     print_undo(summary);
 }
 
@@ -96,7 +96,7 @@ fn print_undo(summary: &ImportSummary<'_>) {
     };
     let undo = suggest::command_of(&["import", "--undo", &import.0.to_string()]);
     let what = dim("(removes exactly what this import added)");
-    anstream::println!("{}           {undo}   {what}", bold("Not happy?"));
+    print_line!("{}           {undo}   {what}", bold("Not happy?"));
 }
 
 /// The first entry of a memory file, without its mark.

@@ -18,7 +18,7 @@ use crate::background::process_pending;
 use crate::folders::data_folder;
 use crate::models::embedding::embed_waiting;
 use crate::process::{block_on, stop_on_interrupt};
-use crate::terminal::output::{bold, count, dim, json as print_json};
+use crate::terminal::output::{bold, count, dim, json as print_json, print_line};
 use crate::terminal::progress::UpdateBar;
 use crate::terminal::suggest;
 use crate::wiring::Daybook;
@@ -121,19 +121,19 @@ fn print_join(common: &CommonArgs, from: &str, into: &str, report: &JoinReport) 
             "set_aside": report.set_aside,
         }));
     }
-    anstream::println!(
+    print_line!(
         "{from} is {into} now: {} moved.",
         count(report.checkouts as u64, "checkout")
     );
     if report.words > 0 {
-        anstream::println!(
+        print_line!(
             "{} of your own moved, too.",
             count(report.words as u64, "line")
         );
     }
     if let Some(aside) = &report.set_aside {
         let aside = data_folder::display_path(aside);
-        anstream::println!(
+        print_line!(
             "{}",
             dim(&format!("The old files and their history are in {aside}."))
         );
@@ -181,7 +181,7 @@ fn list(common: &CommonArgs, daybook: &Daybook) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     if projects.is_empty() {
-        anstream::println!("No project is known yet: no imported session names its folder.");
+        print_line!("No project is known yet: no imported session names its folder.");
     }
     for (key, facts) in &projects {
         let gone = match facts.gone.len() {
@@ -193,14 +193,14 @@ fn list(common: &CommonArgs, daybook: &Daybook) -> Result<ExitCode> {
         } else {
             ""
         };
-        anstream::println!(
+        print_line!(
             "{}  {}{gone} · {}{guessed}",
             bold(key),
             count(facts.checkouts.len() as u64, "checkout"),
             branches(facts.branches.len()),
         );
         for identity in &facts.identities {
-            anstream::println!("   {identity}");
+            print_line!("   {identity}");
         }
         for checkout in facts.checkouts.difference(&facts.identities) {
             let shown = data_folder::display_path(Path::new(checkout));
@@ -209,7 +209,7 @@ fn list(common: &CommonArgs, daybook: &Daybook) -> Result<ExitCode> {
             } else {
                 ""
             };
-            anstream::println!("   {}", dim(&format!("{shown}{gone}")));
+            print_line!("   {}", dim(&format!("{shown}{gone}")));
         }
     }
     Ok(ExitCode::SUCCESS)

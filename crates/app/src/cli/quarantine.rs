@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::CommonArgs;
 use crate::process::block_on;
-use crate::terminal::output::{bold, count, dim, json as print_json};
+use crate::terminal::output::{bold, count, dim, json as print_json, print_line};
 use crate::terminal::progress::UpdateBar;
 use crate::terminal::suggest;
 use crate::wiring::Daybook;
@@ -121,7 +121,7 @@ async fn accept(
         print_json(&json!({ "accepted": ids }))?;
     } else {
         for observation in accepted {
-            anstream::println!("Remembered in {}: {}", observation.scope, observation.text);
+            print_line!("Remembered in {}: {}", observation.scope, observation.text);
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -139,7 +139,7 @@ async fn reject(
         let ids = chosen.iter().map(|one| one.observation.id.to_string());
         print_json(&json!({ "rejected": ids.collect::<Vec<String>>() }))?;
     } else {
-        anstream::println!("{} stay out.", count(chosen.len() as u64, "observation"));
+        print_line!("{} stay out.", count(chosen.len() as u64, "observation"));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -151,13 +151,13 @@ fn list(common: &CommonArgs, waiting: &[QuarantinedObservation]) -> Result<ExitC
         return Ok(ExitCode::SUCCESS);
     }
     if waiting.is_empty() {
-        anstream::println!("Nothing waits for your decision.");
+        print_line!("Nothing waits for your decision.");
         return Ok(ExitCode::SUCCESS);
     }
     for one in waiting.iter().take(ROWS) {
         let observation = &one.observation;
         let id = observation.id.to_string();
-        anstream::println!("{}  {}", bold(&id[..ID_DIGITS]), observation.text);
+        print_line!("{}  {}", bold(&id[..ID_DIGITS]), observation.text);
         let cited = observation.evidence.first().map(cite).unwrap_or_default();
         let why = format!(
             "{} · {} · {} {cited}",
@@ -165,14 +165,14 @@ fn list(common: &CommonArgs, waiting: &[QuarantinedObservation]) -> Result<ExitC
             observation.scope,
             reason(one.reason),
         );
-        anstream::println!("          {}", dim(&why));
+        print_line!("          {}", dim(&why));
     }
     if let Some(more) = waiting.len().checked_sub(ROWS).filter(|more| *more > 0) {
-        anstream::println!("… and {more} more; --json lists all");
+        print_line!("… and {more} more; --json lists all");
     }
     let accept = suggest::command_of(&["quarantine", "accept", "ID"]);
     let reject = suggest::command_of(&["quarantine", "reject", "ID"]);
-    anstream::println!("`{accept}` remembers one, `{reject}` keeps it out.");
+    print_line!("`{accept}` remembers one, `{reject}` keeps it out.");
     Ok(ExitCode::SUCCESS)
 }
 

@@ -22,7 +22,7 @@ use crate::service::recall::{
 use crate::service::refusals;
 use crate::service::shown_uses::{Interface, ShownUse};
 use crate::terminal::logging::print_error;
-use crate::terminal::output::{bold, count, dim, json as print_json};
+use crate::terminal::output::{bold, count, dim, json as print_json, print_line};
 use crate::wiring::Daybook;
 
 /// Find what is remembered, with its source.
@@ -105,39 +105,39 @@ const SHOWN: usize = 320;
 /// Prints answers for people, after a line about how likely they answer the question.
 pub(crate) fn show(daybook: &Daybook, recalled: &RecallResult) {
     if recalled.answers.is_empty() {
-        anstream::println!("{}", no_answer_message(recalled));
+        print_line!("{}", no_answer_message(recalled));
         return;
     }
     match recalled.confidence.label {
         Likelihood::Likely => {}
-        Likelihood::Weak => anstream::println!("{}", dim("This may answer it:")),
+        Likelihood::Weak => print_line!("{}", dim("This may answer it:")),
         Likelihood::Unlikely => {
-            anstream::println!("{}", dim("Nothing clearly answers this. Nearest:"));
+            print_line!("{}", dim("Nothing clearly answers this. Nearest:"));
         }
     }
     for (n, answer) in recalled.answers.iter().enumerate() {
-        anstream::println!(
+        print_line!(
             "{} {}",
             bold(&format!("{:>2}", n + 1)),
             excerpt(&answer.text)
         );
         if let Some(context) = &answer.context {
-            anstream::println!("   {}", excerpt(context));
+            print_line!("   {}", excerpt(context));
         }
-        anstream::println!("   {}", dim(&source(daybook, answer)));
+        print_line!("   {}", dim(&source(daybook, answer)));
     }
 }
 
 /// Prints the parts of the scores, a line for each answer, and the signals behind the label.
 fn explain(recalled: &RecallResult) {
-    anstream::println!();
+    print_line!();
     for (n, answer) in recalled.answers.iter().enumerate() {
         let parts = parts(answer);
         let shown = parts
             .iter()
             .map(|(name, value)| format!("{name} {value:.2}"));
         let shown: Vec<String> = shown.collect();
-        anstream::println!("{} {}", bold(&format!("{:>2}", n + 1)), shown.join(" · "));
+        print_line!("{} {}", bold(&format!("{:>2}", n + 1)), shown.join(" · "));
     }
     let signs = &recalled.confidence.signals;
     let angle = signs
@@ -151,7 +151,7 @@ fn explain(recalled: &RecallResult) {
         signs.score,
         count(signs.concepts as u64, "thing"),
     );
-    anstream::println!("{}", dim(&judged));
+    print_line!("{}", dim(&judged));
 }
 
 /// The parts of an answer's score that are not zero, by name.

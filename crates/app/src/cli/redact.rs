@@ -17,7 +17,7 @@ use crate::folders::data_folder;
 use crate::settings::Settings;
 use crate::settings::rules_file::RulesFile;
 use crate::terminal::logging::{print_error, print_notice};
-use crate::terminal::output::{bold, count, dim, json as print_json};
+use crate::terminal::output::{bold, count, dim, json as print_json, print_line};
 use crate::wiring::redaction;
 
 /// Longest file that is read, in bytes.
@@ -99,14 +99,14 @@ impl RedactCommand {
         }
         for finding in &findings {
             let place = format!("{}:{}", finding.file, finding.line);
-            anstream::println!("{}  {}: {}", bold(&place), finding.rule, finding.reason);
-            anstream::println!("   {}", dim(&finding.shown));
+            print_line!("{}  {}: {}", bold(&place), finding.rule, finding.reason);
+            print_line!("   {}", dim(&finding.shown));
         }
         let of_rule = of_rule
             .iter()
             .map(|(rule, count)| format!("{rule} {count}"));
         let summary: Vec<String> = of_rule.collect();
-        anstream::println!(
+        print_line!(
             "{} in {}{}{}",
             count(findings.len() as u64, "secret"),
             count(texts, "text"),

@@ -11,7 +11,7 @@ use daybook_engine::stop::Stop;
 use super::CommonArgs;
 use crate::process::block_on;
 use crate::service::notes::{NoteScope, note_json, save_note};
-use crate::terminal::output::{json as print_json, warn};
+use crate::terminal::output::{json as print_json, print_line, warn};
 use crate::terminal::suggest;
 use crate::wiring::Daybook;
 
@@ -44,9 +44,9 @@ impl RememberCommand {
         if common.json {
             print_json(&note_json(&note))?;
         } else {
-            anstream::println!("Remembered in {}.", note.observation.scope);
+            print_line!("Remembered in {}.", note.observation.scope);
             if note.secrets > 0 {
-                anstream::println!("{}", warn("A secret in it was hidden before it was kept."));
+                print_line!("{}", warn("A secret in it was hidden before it was kept."));
             }
         }
         Ok(ExitCode::SUCCESS)

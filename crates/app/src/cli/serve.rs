@@ -12,7 +12,7 @@ use crate::background;
 use crate::folders::data_folder;
 use crate::http::{self, Listening};
 use crate::process::stop_on_interrupt;
-use crate::terminal::output::{dim, json as print_json};
+use crate::terminal::output::{dim, json as print_json, print_line};
 use crate::wiring::Daybook;
 
 /// Answer agents over HTTP, on this machine.
@@ -83,9 +83,9 @@ fn print_listening(common: &CommonArgs, listening: &Listening) -> Result<()> {
         return print_json(listening);
     }
     let token = data_folder::display_path(&listening.token_file);
-    anstream::println!("Listening on {}", listening.address);
-    anstream::println!("  token        {token}");
-    anstream::println!("  description  {}/openapi.json", listening.address);
-    anstream::println!("{}", dim("Ctrl-C ends it; nothing is lost."));
+    print_line!("Listening on {}", listening.address);
+    print_line!("  token        {token}");
+    print_line!("  description  {}/openapi.json", listening.address);
+    print_line!("{}", dim("Ctrl-C ends it; nothing is lost."));
     Ok(())
 }

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::CommonArgs;
 use crate::process::block_on;
 use crate::service::overview::by_session;
-use crate::terminal::output::{bold, count, dim, grouped, json as print_json, rfc3339};
+use crate::terminal::output::{bold, count, dim, grouped, json as print_json, print_line, rfc3339};
 use crate::terminal::suggest;
 use crate::wiring::Daybook;
 
@@ -77,7 +77,7 @@ impl SessionsCommand {
                 .and_then(|digest| digest.task.as_ref())
                 .map(|task| task.text.clone());
             let branch = digest.and_then(|digest| digest.branch.clone());
-            anstream::println!(
+            print_line!(
                 "{}  {}  {} · {} · {} events · {state}",
                 bold(&format!("{:<8}", session.label)),
                 day(&daybook, session.last_at),
@@ -86,12 +86,12 @@ impl SessionsCommand {
                 grouped(session.events.0),
             );
             if let Some(task) = task {
-                anstream::println!("          {}", dim(&task));
+                print_line!("          {}", dim(&task));
             }
         }
         if sessions.is_empty() {
             let import = suggest::command("import");
-            anstream::println!("No session was imported yet; `{import}` imports them.");
+            print_line!("No session was imported yet; `{import}` imports them.");
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -113,9 +113,9 @@ async fn switch(common: &CommonArgs, daybook: &Daybook, name: &str, on: bool) ->
     if common.json {
         print_json(&json!({ "session": session.id.to_string(), "memory": on }))?;
     } else if on {
-        anstream::println!("Events of {} from now on are learned from.", session.id);
+        print_line!("Events of {} from now on are learned from.", session.id);
     } else {
-        anstream::println!(
+        print_line!(
             "Nothing more is learned from {}. What was learned before stays; `{}` ends it.",
             session.id,
             suggest::command_of(&["sessions", "--on", name]),

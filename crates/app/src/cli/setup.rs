@@ -15,7 +15,7 @@ use crate::setup::{
     DiffLine, Program, SettingsChange, SetupAction, SetupPlan, diff_lines, diff_text,
     installed_hosts, plan,
 };
-use crate::terminal::output::{bold, dim, json as print_json, warn};
+use crate::terminal::output::{bold, dim, eprint_line, json as print_json, print_line, warn};
 use crate::terminal::suggest;
 
 /// Add Daybook to the settings of the agents on this machine
@@ -64,7 +64,7 @@ impl SetupCommand {
             return self.print_outcome(common, &hosts, &plan, &[]);
         }
         if !self.confirm(common, &plan)? {
-            anstream::eprintln!("Nothing was changed.");
+            eprint_line!("Nothing was changed.");
             return Ok(ExitCode::SUCCESS);
         }
         let backups = write(&plan.changes)?;
@@ -101,7 +101,7 @@ impl SetupCommand {
             match answer.to_lowercase().as_str() {
                 "" | "y" | "yes" => return Ok(true),
                 "n" | "no" => return Ok(false),
-                _ => anstream::eprintln!("Please answer y or n."),
+                _ => eprint_line!("Please answer y or n."),
             }
         }
     }
@@ -119,23 +119,23 @@ impl SetupCommand {
             return Ok(ExitCode::SUCCESS);
         }
         for backup in backups.iter().flatten() {
-            anstream::println!("{}", dim(&format!("kept      {}", display_path(backup))));
+            print_line!("{}", dim(&format!("kept      {}", display_path(backup))));
         }
         for note in &plan.notes {
-            anstream::println!("{} {note}.", warn("note:"));
+            print_line!("{} {note}.", warn("note:"));
         }
         let names: Vec<&str> = hosts.iter().map(|host| host.name()).collect();
         let names = names.join(" and ");
         match (done, self.undo) {
-            (false, _) if !plan.changes.is_empty() => anstream::println!("Nothing was changed."),
+            (false, _) if !plan.changes.is_empty() => print_line!("Nothing was changed."),
             (false, false) => {
-                anstream::println!("Nothing to change: Daybook is set up for {names}.")
+                print_line!("Nothing to change: Daybook is set up for {names}.")
             }
             (false, true) => {
-                anstream::println!("Nothing to undo: Daybook is not set up for {names}.")
+                print_line!("Nothing to undo: Daybook is not set up for {names}.")
             }
             (true, true) => {
-                anstream::println!("Taken back. Sessions that run keep their hooks until they end.")
+                print_line!("Taken back. Sessions that run keep their hooks until they end.")
             }
             (true, false) => print_next_steps(hosts),
         }
@@ -170,32 +170,30 @@ fn show(plan: &SetupPlan) {
             _ => "",
         };
         let name = display_path(&file.path);
-        anstream::println!("{}  {}{what}", bold(host.name()), name);
+        print_line!("{}  {}{what}", bold(host.name()), name);
         let [before, after] = [&file.text, after].map(|text| text.as_deref().unwrap_or_default());
         for line in diff_lines(before, after) {
             let text = diff_text(&[line]);
             let text = text.trim_end();
             match line {
-                DiffLine::New(_) => anstream::println!("{}", bold(text)),
-                DiffLine::Gone(_) => anstream::println!("{}", warn(text)),
-                DiffLine::Same(_) | DiffLine::Skipped => anstream::println!("{}", dim(text)),
+                DiffLine::New(_) => print_line!("{}", bold(text)),
+                DiffLine::Gone(_) => print_line!("{}", warn(text)),
+                DiffLine::Same(_) | DiffLine::Skipped => print_line!("{}", dim(text)),
             }
         }
-        anstream::println!();
+        print_line!();
     }
 }
 
 fn print_next_steps(hosts: &[AgentHost]) {
-    anstream::println!(
-        "Done. From the next session on, your agents start with what is remembered."
-    );
+    print_line!("Done. From the next session on, your agents start with what is remembered.");
     if hosts.contains(&AgentHost::Codex) {
-        anstream::println!(
+        print_line!(
             "Codex         start it and enter /hooks: it runs new hooks only when you trust them"
         );
     }
-    anstream::println!("See it        {}", suggest::command("context"));
-    anstream::println!("Take it back  {}", suggest::command("setup --undo"));
+    print_line!("See it        {}", suggest::command("context"));
+    print_line!("Take it back  {}", suggest::command("setup --undo"));
 }
 
 /// A warning where `DAYBOOK_HOME` is set here: agents do not see the environment of this terminal.

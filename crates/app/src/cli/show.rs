@@ -13,7 +13,7 @@ use super::CommonArgs;
 use crate::process::block_on;
 use crate::service::show::{MAX_EVENTS, byline, load_cited};
 use crate::service::shown_uses::{Interface, ShownUse};
-use crate::terminal::output::{bold, count, dim, json as print_json};
+use crate::terminal::output::{bold, count, dim, json as print_json, print_line};
 use crate::wiring::Daybook;
 
 /// Show the original text behind a citation.
@@ -41,7 +41,7 @@ impl ShowCommand {
             print(&daybook, &session, &events);
             if cited_in > 0 {
                 let sessions = count(cited_in, "other session");
-                anstream::println!("\n{}", dim(&format!("cited in {sessions}")));
+                print_line!("\n{}", dim(&format!("cited in {sessions}")));
             }
         }
         let used = InterfaceUse::of_words(&self.citation, &session.id, &events);
@@ -66,12 +66,12 @@ async fn sessions_citing(daybook: &Daybook, session: &Session, events: &[Event])
 }
 
 fn print(daybook: &Daybook, session: &Session, events: &[Event]) {
-    anstream::println!("{}", bold(&session.id.to_string()));
+    print_line!("{}", bold(&session.id.to_string()));
     for event in events {
         print_event(daybook, event);
     }
     if events.len() == MAX_EVENTS {
-        anstream::println!(
+        print_line!(
             "{}",
             dim("… cut here; ask for a range of lines to see more")
         );
@@ -79,6 +79,6 @@ fn print(daybook: &Daybook, session: &Session, events: &[Event]) {
 }
 
 fn print_event(daybook: &Daybook, event: &Event) {
-    anstream::println!("\n{}", dim(&byline(daybook, event)));
-    anstream::println!("{}", event.text.trim_end());
+    print_line!("\n{}", dim(&byline(daybook, event)));
+    print_line!("{}", event.text.trim_end());
 }

@@ -14,7 +14,9 @@ use serde_json::{Value, json};
 use super::CommonArgs;
 use super::import::since;
 use crate::process::block_on;
-use crate::terminal::output::{bold, count, dim, grouped, json as print_json, rfc3339, warn};
+use crate::terminal::output::{
+    bold, count, dim, grouped, json as print_json, print_line, rfc3339, warn,
+};
 use crate::wiring::Daybook;
 
 /// Show calls of models, their cost, and what is left under caps.
@@ -139,19 +141,19 @@ fn sum_all(sums: &[SpendSum]) -> SpendSum {
 fn print_report(report: &SpendReport, daybook: &Daybook) {
     let from = Day::of(report.from);
     if report.sums.is_empty() {
-        anstream::println!("No model was called since {from}.");
+        print_line!("No model was called since {from}.");
     } else {
         let heading = format!("Spent since {from}, by {}", report.by.as_str());
-        anstream::println!("{}", bold(&heading));
+        print_line!("{}", bold(&heading));
         print_sums(report, daybook);
     }
     if report.sums.len() == SPEND_SUMS {
         let what = format!("These are the first {SPEND_SUMS}; there may be more.");
-        anstream::println!("{}", warn(&what));
+        print_line!("{}", warn(&what));
     }
     let currency = &daybook.settings.currency;
     if report.all.open > 0 {
-        anstream::println!(
+        print_line!(
             "\n{} open: under way, or cut off before its cost was known. A call that is cut off counts for good with \
              the most that it can have cost; now that is {} tokens and {} {currency}.",
             count(report.all.open, "call"),
@@ -160,7 +162,7 @@ fn print_report(report: &SpendReport, daybook: &Daybook) {
         );
     }
     if !report.caps.is_empty() {
-        anstream::println!("\n{}", bold("Caps"));
+        print_line!("\n{}", bold("Caps"));
     }
     for left in &report.caps {
         print_cap(left, daybook);
@@ -192,7 +194,7 @@ fn print_sums(report: &SpendReport, daybook: &Daybook) {
             "" => String::new(),
             remarks => format!("  {}", dim(remarks)),
         };
-        anstream::println!(
+        print_line!(
             "  {a:<name$}  {b:>calls$}  {c:>input$}  {d:>cached$}  {e:>output$}  {f:>money$}{remarks}"
         );
     }
@@ -247,8 +249,8 @@ fn print_cap(left: &CapUsage, daybook: &Daybook) {
     let until = left.until.map(|until| Day::of(until).to_string());
     let until = until.map_or_else(String::new, |until| format!(", until {until}"));
     let line = |used: Option<String>, rest: String, cap: String, unit: &str| match used {
-        Some(used) => anstream::println!("  {whose}: {used} of {cap} {unit}, {rest} left{until}"),
-        None => anstream::println!("  {whose}: {cap} {unit}"),
+        Some(used) => print_line!("  {whose}: {used} of {cap} {unit}, {rest} left{until}"),
+        None => print_line!("  {whose}: {cap} {unit}"),
     };
     if let Some(cap) = tokens {
         let used = left.used.map(|used| used.tokens);

@@ -19,7 +19,9 @@ use crate::service::damage::find_damage;
 use crate::service::overview::TenantMemoryState;
 use crate::service::refusals::RefusedFile;
 use crate::service::waits;
-use crate::terminal::output::{bold, count, dim, json as print_json, rfc3339, size, warn};
+use crate::terminal::output::{
+    bold, count, dim, json as print_json, print_line, rfc3339, size, warn,
+};
 use crate::terminal::suggest;
 use crate::wiring::Daybook;
 
@@ -52,16 +54,16 @@ impl StatusCommand {
             return Ok(ExitCode::SUCCESS);
         }
         let sources = block_on(SourceSummary::load(&daybook))?;
-        anstream::println!("{}", bold(&data_folder::display_path(&daybook.root)));
+        print_line!("{}", bold(&data_folder::display_path(&daybook.root)));
         for warning in &damaged {
-            anstream::println!("  {}    {warning}", warn("damaged"));
+            print_line!("  {}    {warning}", warn("damaged"));
         }
         print_sessions(&facts, &daybook);
         print_sources(&sources);
         print_failing(&facts);
         print_memory(&facts);
         if let Some(line) = unfinished_import(&facts.imports) {
-            anstream::println!("  {} {line}", warn("imports   "));
+            print_line!("  {} {line}", warn("imports   "));
         }
         print_refused(&facts);
         if self.files {
@@ -157,23 +159,23 @@ fn print_sessions(facts: &TenantMemoryState, daybook: &Daybook) {
     for (reason, n) in &coverage.never {
         parts.push(format!("{n} not extracted ({reason})"));
     }
-    anstream::println!("  sessions   {all}: {}", parts.join(", "));
+    print_line!("  sessions   {all}: {}", parts.join(", "));
     print_waits(facts, daybook);
     if facts.waiting_hook_events > 0 {
         let waiting = count(facts.waiting_hook_events as u64, "hook event");
         let update = suggest::command("update");
-        anstream::println!("  hooks      {waiting} not processed yet; `{update}` processes them");
+        print_line!("  hooks      {waiting} not processed yet; `{update}` processes them");
     }
     if facts.quarantined > 0 {
         let waiting = count(facts.quarantined as u64, "observation");
         let list = suggest::command("quarantine");
-        anstream::println!("  quarantine {waiting} for you to decide about; `{list}` lists them");
+        print_line!("  quarantine {waiting} for you to decide about; `{list}` lists them");
     }
     if facts.gaps.is_empty() {
-        anstream::println!("  gaps       none");
+        print_line!("  gaps       none");
     }
     for gap in &facts.gaps {
-        anstream::println!(
+        print_line!(
             "  {}        {} events {}–{}: {}",
             warn("gap"),
             gap.job,
@@ -187,14 +189,14 @@ fn print_sessions(facts: &TenantMemoryState, daybook: &Daybook) {
 /// Prints failures: jobs that wait, one line for each reason, and jobs that are due again.
 fn print_waits(facts: &TenantMemoryState, daybook: &Daybook) {
     for line in waits::wait_lines(daybook, &facts.waits) {
-        anstream::println!("    {} {line}", warn("waiting"));
+        print_line!("    {} {line}", warn("waiting"));
     }
     let jobs = facts.extract.iter().chain(&facts.consolidate);
     let now = daybook.clock.now();
     let is_due = |job: &&Job| !matches!(job.status(now), JobStatus::Waiting { .. });
     for job in jobs.filter(|job| job.is_ahead()).filter(is_due) {
         if let Some(failure) = &job.last_failure {
-            anstream::println!("    {} {}: {}", warn("failing"), job.key, failure.message);
+            print_line!("    {} {}: {}", warn("failing"), job.key, failure.message);
         }
     }
 }
@@ -206,18 +208,18 @@ fn print_sources(summary: &SourceSummary) {
         } else {
             format
         };
-        anstream::println!("  {label:<12} {}, {}", count(files, "file"), size(bytes));
+        print_line!("  {label:<12} {}, {}", count(files, "file"), size(bytes));
     }
     for source in &summary.unknown {
         let why = source
             .first_bad
             .as_ref()
             .map_or("", |(_, why)| why.as_str());
-        anstream::println!("    {} {}", source.path, dim(why));
+        print_line!("    {} {}", source.path, dim(why));
     }
     let more = summary.all_unknown - summary.unknown.len();
     if more > 0 {
-        anstream::println!(
+        print_line!(
             "    {}",
             dim(&format!("… and {more} more; --files lists all"))
         );
@@ -225,14 +227,14 @@ fn print_sources(summary: &SourceSummary) {
     for source in &summary.with_bad_lines {
         if let Some((line, why)) = &source.first_bad {
             let lines = count(u64::from(source.bad_lines), "unreadable line");
-            anstream::println!(
+            print_line!(
                 "    {} {lines}; the first is line {line}: {why}",
                 source.path
             );
         }
     }
     if summary.secrets > 0 {
-        anstream::println!(
+        print_line!(
             "  secrets    {} hidden before anything was written  {}",
             summary.secrets,
             dim(&suggest::command("status --secrets"))
@@ -246,16 +248,16 @@ fn print_failing(facts: &TenantMemoryState) {
         return;
     }
     let all = count(facts.failing.len() as u64, "file");
-    anstream::println!(
+    print_line!(
         "  {}     {all} not imported completely; repair and import it again, or delete it",
         warn("failed")
     );
     for failing in facts.failing.iter().take(ROWS) {
-        anstream::println!("    {}: {}", failing.path, failing.why);
+        print_line!("    {}: {}", failing.path, failing.why);
     }
     if facts.failing.len() > ROWS {
         let more = facts.failing.len() - ROWS;
-        anstream::println!(
+        print_line!(
             "    {}",
             dim(&format!("… and {more} more; --json lists all"))
         );
@@ -270,11 +272,11 @@ fn print_memory(facts: &TenantMemoryState) {
         .take(ROWS)
     {
         let memories = count(state.observations, "memory");
-        anstream::println!("  {:<24} {memories}", state.scope.to_string());
+        print_line!("  {:<24} {memories}", state.scope.to_string());
     }
     let unwritten = facts.unwritten().len() as u64;
     if unwritten > 0 {
-        anstream::println!(
+        print_line!(
             "  files      those of {} wait to be written; `{}` writes them",
             count(unwritten, "scope"),
             suggest::command("update"),
@@ -284,18 +286,18 @@ fn print_memory(facts: &TenantMemoryState) {
 
 fn print_refused(facts: &TenantMemoryState) {
     for RefusedFile { path, why, .. } in facts.refused.iter().take(ROWS) {
-        anstream::println!("  {}     {path}: {why}", warn("not used"));
+        print_line!("  {}     {path}: {why}", warn("not used"));
     }
     if facts.refused.len() > ROWS {
         let more = format!(
             "… and {} more; --json lists all",
             facts.refused.len() - ROWS
         );
-        anstream::println!("    {}", dim(&more));
+        print_line!("    {}", dim(&more));
     }
     if !facts.refused.is_empty() {
         let what = "put regular files in their place, or move them out of the memory folders";
-        anstream::println!("    {}", dim(what));
+        print_line!("    {}", dim(what));
     }
 }
 
@@ -305,7 +307,7 @@ fn print_file(source: TranscriptSource) {
         .as_ref()
         .map(ToString::to_string)
         .unwrap_or_default();
-    anstream::println!(
+    print_line!(
         "  {:<12} {:>9}  {}  {}",
         source.format,
         size(source.size),
@@ -316,7 +318,7 @@ fn print_file(source: TranscriptSource) {
 
 fn print_secrets(source: TranscriptSource) {
     if source.secrets > 0 {
-        anstream::println!("  {:>5} hidden in {}", source.secrets, source.path);
+        print_line!("  {:>5} hidden in {}", source.secrets, source.path);
     }
 }
 
@@ -327,7 +329,7 @@ fn print_imports(facts: &TenantMemoryState, daybook: &Daybook) {
         } else {
             " (interrupted)"
         };
-        anstream::println!(
+        print_line!(
             "  import {:>3}  {}  {} from {}{ended}  {}",
             import.no.0,
             day(daybook, import.began_at),

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::CommonArgs;
 use crate::process::block_on;
 use crate::service::append_api::{self, SessionTrigger};
-use crate::terminal::output::{count, json as print_json, rfc3339};
+use crate::terminal::output::{count, json as print_json, print_line, rfc3339};
 use crate::wiring::Daybook;
 
 /// Report what happened to a session.
@@ -83,7 +83,7 @@ impl TriggerCommand {
         if common.json {
             print_json(&as_json(&triggered))?;
         } else {
-            anstream::println!("{}", sentence(&triggered));
+            print_line!("{}", sentence(&triggered));
         }
         Ok(ExitCode::SUCCESS)
     }

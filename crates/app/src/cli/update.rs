@@ -30,7 +30,7 @@ use crate::process::{block_on, lower_priority, stop_on_interrupt};
 use crate::service::refusals;
 use crate::service::waits;
 use crate::terminal::logging;
-use crate::terminal::output::{count, json as print_json};
+use crate::terminal::output::{count, json as print_json, print_line};
 use crate::terminal::progress::UpdateBar;
 use crate::terminal::suggest;
 use crate::wiring::Daybook;
@@ -114,7 +114,7 @@ fn update_exclusively(common: &CommonArgs, stop: &Stop, longest: Duration) -> Re
         Ok(done)
     })?;
     if done.is_none() && !common.json {
-        anstream::println!("Another process is updating this memory.");
+        print_line!("Another process is updating this memory.");
         return Ok(ExitCode::SUCCESS);
     }
     block_on(print_outcome(
@@ -247,19 +247,19 @@ impl RebuildCommand {
                     "failed": as_json(&report)["failed"],
                 }))?;
             } else {
-                anstream::println!(
+                print_line!(
                     "Indexed {} and {} again; checked the files of {}.",
                     count(rebuilt.events, "event"),
                     count(rebuilt.observations, "observation"),
                     count(report.scopes.len() as u64, "scope"),
                 );
                 for (session, why) in &rebuilt.unread {
-                    anstream::println!(
+                    print_line!(
                         "  not indexed again: session {session}: {why}; `daybook doctor --repair` repairs it"
                     );
                 }
                 for failed in report.broken() {
-                    anstream::println!("  failed: {}: {}", failed.job, failed.failure.message);
+                    print_line!("  failed: {}: {}", failed.job, failed.failure.message);
                 }
             }
             let is_whole = rebuilt.unread.is_empty() && report.broken().next().is_none();
@@ -301,7 +301,7 @@ async fn make_all_due(worker: &WorkerContext) -> Result<()> {
 
 fn print_redo(sessions: u64, extractor: &str) {
     let verb = if sessions == 1 { "begins" } else { "begin" };
-    anstream::println!(
+    print_line!(
         "{} {verb} again with {extractor}; what was learned before stays until then.",
         count(sessions, "session"),
     );
@@ -337,45 +337,45 @@ async fn print_report(daybook: &Daybook, done: &PendingReport) -> Result<()> {
         update: report,
     } = done;
     if hook_events.processed > 0 {
-        anstream::println!(
+        print_line!(
             "{} processed, {} added.",
             count(hook_events.processed as u64, "hook event"),
             count(hook_events.added, "event"),
         );
     }
     for (path, why) in &hook_events.unreadable {
-        anstream::println!("  not a hook event: {}: {why}", path.display());
+        print_line!("  not a hook event: {}: {why}", path.display());
     }
     for (path, why) in &hook_events.failed_files {
-        anstream::println!("  failed: {path}: {why}");
+        print_line!("  failed: {path}: {why}");
     }
     for (session, why) in &hook_events.set_aside {
-        anstream::println!(
+        print_line!(
             "  set aside: a hook event of {session}: {why}; the next `{}` tries it again",
             suggest::command("update"),
         );
     }
     for path in &hook_events.missing {
-        anstream::println!("  no transcript is at {}", path.display());
+        print_line!("  no transcript is at {}", path.display());
     }
     if report.read.is_empty() && report.scopes.is_empty() && report.failed.is_empty() {
-        anstream::println!("Nothing is due.");
+        print_line!("Nothing is due.");
         return print_waiting_work(daybook).await;
     }
     let outcomes = report.outcomes();
     let account = OutcomeCounts::of(outcomes.keys().copied(), &outcomes, &BTreeMap::new());
-    anstream::println!(
+    print_line!(
         "{}: {}; files of {} checked.",
         count(account.total(), "session"),
         account.line(),
         count(report.scopes.len() as u64, "scope"),
     );
     if let Some(said) = not_kept(report) {
-        anstream::println!("  {said}");
+        print_line!("  {said}");
     }
     print_failures(daybook, report, "  ").await?;
     if report.stopped {
-        anstream::println!("Stopped; nothing is lost. What is still due waits.");
+        print_line!("Stopped; nothing is lost. What is still due waits.");
     }
     Ok(())
 }
@@ -383,19 +383,19 @@ async fn print_report(daybook: &Daybook, done: &PendingReport) -> Result<()> {
 /// Prints the work that is left where nothing is due: jobs that wait after a failure, and resting sessions.
 async fn print_waiting_work(daybook: &Daybook) -> Result<()> {
     for line in waits::wait_lines(daybook, &waits::load_waits(daybook).await?) {
-        anstream::println!("  {line}");
+        print_line!("  {line}");
     }
     let (store, tenant) = (&daybook.store, &daybook.tenant);
     let newest = read_first(1, |page| store.imports(tenant, page)).await?;
     if let Some(line) = unfinished_import(&newest) {
-        anstream::println!("  {line}");
+        print_line!("  {line}");
     }
     let (jobs, now) = (daybook.jobs(JobKind::Extract).await?, daybook.clock.now());
     let rests = |job: &&Job| matches!(job.status(now), JobStatus::Resting { .. });
     let resting = jobs.iter().filter(rests).count() as u64;
     if resting > 0 {
         let (sessions, all) = (count(resting, "session"), suggest::command("update --all"));
-        anstream::println!(
+        print_line!(
             "  {sessions} may continue, and are read once they have rested; `{all}` reads them now"
         );
     }

@@ -17,7 +17,7 @@ use crate::background::{
 use crate::folders::data_folder;
 use crate::models::embedding::embed_share;
 use crate::process::block_on;
-use crate::terminal::output::{count, dim, warn};
+use crate::terminal::output::{count, dim, eprint_line, print_line, warn};
 use crate::terminal::progress::UpdateBar;
 use crate::wiring::Daybook;
 
@@ -37,7 +37,7 @@ pub(crate) fn watch(
             .iter()
             .map(|folder| data_folder::display_path(folder))
             .collect();
-        anstream::eprintln!(
+        eprint_line!(
             "{}",
             dim(&format!("Watching {}; Ctrl-C ends it.", shown.join(", ")))
         );
@@ -105,7 +105,7 @@ fn print_changes(common: &CommonArgs, report: &ImportReport, done: &PendingRepor
         return Ok(());
     }
     for (path, why) in &failing {
-        anstream::eprintln!("{}", warn(&format!("failed: {path}: {why}")));
+        eprint_line!("{}", warn(&format!("failed: {path}: {why}")));
     }
     if events == 0 && done.update.read.is_empty() {
         return Ok(());
@@ -119,6 +119,6 @@ fn print_changes(common: &CommonArgs, report: &ImportReport, done: &PendingRepor
             done.update.taught.len()
         ),
     };
-    anstream::println!("{} {} added{learned}", dim(&now), count(events, "event"));
+    print_line!("{} {} added{learned}", dim(&now), count(events, "event"));
     Ok(())
 }

@@ -7,7 +7,7 @@
 use anyhow::{Error, Result, bail};
 use daybook_domain::Event;
 use daybook_engine::files::entities::EntityError;
-use daybook_text::element::{NOTICE, enclose};
+use daybook_text::fence::{NOTICE, enclose, one_line, with_margin};
 use daybook_text::redact::Redactor;
 use serde_json::{Value, json};
 
@@ -19,6 +19,8 @@ use crate::wiring::Daybook;
 
 /// Most tokens of a context; an answer holds no more.
 pub(super) const BUDGET: usize = 7_500;
+/// What stands before each line of an event.
+const TEXT_MARGIN: &str = "> ";
 /// Longest message of a failure, in bytes.
 const FAILURE: usize = 2_000;
 
@@ -65,11 +67,15 @@ pub(super) fn context(context: &AgentContext) -> AgentAnswer {
     }
 }
 
-/// Joins the text of events into one text for [`page`].
+/// Joins the text of events into one text for [`page`]. Their lines have a margin, so that none looks like the line that
+/// names a speaker.
 pub(super) fn events_text(daybook: &Daybook, events: &[Event]) -> String {
     let mut text: String = events
         .iter()
-        .map(|event| format!("{}\n{}\n\n", byline(daybook, event), event.text.trim_end()))
+        .map(|event| {
+            let byline = one_line(&byline(daybook, event));
+            format!("{byline}\n{}\n\n", with_margin(&event.text, TEXT_MARGIN))
+        })
         .collect();
     if events.len() == MAX_EVENTS {
         text.push_str("More lines follow: cite a range of lines to read them.\n");

@@ -6,7 +6,7 @@
 use daybook_engine::files::layout::folder;
 use daybook_engine::recall::confidence::Likelihood;
 use daybook_engine::recall::search::{RankedAnswer, RecallResult};
-use daybook_text::element::{NOTICE, enclose};
+use daybook_text::fence::{NOTICE, enclose, one_line, with_margin};
 use daybook_text::recalled::ELEMENT;
 use serde_json::{Value, json};
 
@@ -20,6 +20,9 @@ pub(crate) const MAX_BYTES: usize = 24 * 1024;
 pub(crate) const MAX_MEMORY_BYTES: usize = MAX_BYTES - 1024;
 /// Longest single answer to a question, and longest context of one, in bytes; `show` returns the rest.
 const MAX_EXCERPT_BYTES: usize = 1_500;
+
+/// What stands before each further line of an answer, and before its context.
+const TEXT_MARGIN: &str = "   > ";
 
 /// An answer for an agent.
 #[derive(Debug)]
@@ -107,11 +110,14 @@ fn render_item(daybook: &Daybook, n: usize, answer: &RankedAnswer) -> String {
         format_time(daybook, answer.time, "%-d %b %Y"),
     ];
     let source: Vec<String> = parts.into_iter().flatten().collect();
-    let mut item = format!("{n}. {}\n", answer.text.trim());
+    // Its further lines have a margin, so that none looks like the next answer or like a source.
+    let text = with_margin(answer.text.trim(), TEXT_MARGIN);
+    let mut item = format!("{n}. {}\n", text.strip_prefix(TEXT_MARGIN).unwrap_or(&text));
     if let Some(context) = &answer.context {
-        item.push_str(&format!("   {}\n", context.trim()));
+        item.push_str(&with_margin(context.trim(), TEXT_MARGIN));
+        item.push('\n');
     }
-    item.push_str(&format!("   {}\n", source.join(" · ")));
+    item.push_str(&format!("   {}\n", one_line(&source.join(" · "))));
     item
 }
 

@@ -100,7 +100,7 @@ impl RulesFile {
         Self::parse(&text).with_context(failed)
     }
 
-    fn parse(text: &str) -> Result<Self> {
+    pub(super) fn parse(text: &str) -> Result<Self> {
         let tables: FileTables = parse_table(text)?.try_into()?;
         if tables.rules.len() > MOST_RULES {
             bail!("it has more than {MOST_RULES} rules");

@@ -9,6 +9,7 @@ use serde_json::json;
 
 use super::kind::{NameUnit, ValueKind};
 use super::names::NameMeaning;
+use super::rules_file::RulesFile;
 use super::*;
 
 /// Compares a published document with the committed one; `UPDATE_DOCS=1` writes it.
@@ -442,8 +443,17 @@ fn prices_and_caps_are_read_from_tables() {
 #[test]
 fn the_examples_of_the_manual_make_sense() {
     let manual = include_str!("../../../../docs/operating.md");
-    let examples = manual.split("```toml\n").skip(1).map(|rest| {
-        let (example, _) = rest.split_once("```").expect("its end");
+    let examples = manual.split("```toml\n").skip(1);
+    let examples = examples.map(|rest| rest.split_once("```").expect("its end").0);
+    let (rules, settings): (Vec<_>, Vec<_>) =
+        examples.partition(|example| example.starts_with("# redaction.toml"));
+    for rules in rules {
+        assert_eq!(
+            RulesFile::parse(rules).expect("it makes sense").rules.len(),
+            1
+        );
+    }
+    let examples = settings.into_iter().map(|example| {
         let settings = read(&[], &[], example).expect("it makes sense");
         (settings.caps.len(), settings.prices.iter().count())
     });

@@ -16,6 +16,7 @@ use clap::ValueEnum;
 use daybook_domain::StoreError;
 use daybook_domain::time::Clock;
 use daybook_engine::jobs::WorkError;
+use daybook_text::fence::for_terminal;
 use daybook_text::redact::Redactor;
 use serde_json::{Map, Value, json};
 use tracing::field::{Field, Visit};
@@ -127,7 +128,7 @@ fn print_message(level: Level, message: &str) {
         Level::ERROR => warn("daybook:"),
         _ => dim("daybook:"),
     };
-    anstream::eprintln!("{name} {message}");
+    anstream::eprintln!("{name} {}", for_terminal(message));
 }
 
 /// The store's error in the chain of causes, if there is one.

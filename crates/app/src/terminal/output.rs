@@ -5,6 +5,24 @@ use anyhow::Result;
 use daybook_domain::Timestamp;
 use serde::Serialize;
 
+/// Prints a line for people to standard output. Everything that they read goes this way, since most of it holds names
+/// or texts of others.
+macro_rules! print_line {
+    () => { anstream::println!() };
+    ($($arg:tt)*) => {
+        anstream::println!("{}", daybook_text::fence::for_terminal(&format!($($arg)*)))
+    };
+}
+
+/// [`print_line`] to standard error.
+macro_rules! eprint_line {
+    ($($arg:tt)*) => {
+        anstream::eprintln!("{}", daybook_text::fence::for_terminal(&format!($($arg)*)))
+    };
+}
+
+pub(crate) use {eprint_line, print_line};
+
 /// Prints one JSON document to standard output.
 pub(crate) fn json(value: &impl Serialize) -> Result<()> {
     anstream::println!("{}", serde_json::to_string_pretty(value)?);

@@ -13,6 +13,7 @@ mod config;
 mod doctor;
 mod eval;
 mod failing;
+mod fences;
 #[cfg(unix)]
 mod first_run;
 mod fixture;

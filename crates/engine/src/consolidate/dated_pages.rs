@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use daybook_domain::{EventId, ObservationKind, SessionId};
+use daybook_text::fence::{one_line, without_citations};
 
 use super::merge::MergedObservation;
 use super::phrase::{citations, cite, cite_statement, commits, date, hour, quoted, shorten};
@@ -214,7 +215,7 @@ fn session_page(
     let separator = if made.is_empty() { "" } else { " · " };
     fact("outcome", format!("outcome: {outcome}{separator}{made}"));
     if let Some(summary) = &account.summary {
-        let line = summary.split_whitespace().collect::<Vec<_>>().join(" ");
+        let line = one_line(&without_citations(summary));
         fact("summary", format!("summary: {}", shorten(&line, SUMMARY)));
     }
     if let Some(words) = &account.last_words {

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use daybook_domain::{
     Evidence, Observation, ObservationId, ObservationKind, Scope, SessionId, Timestamp, Use,
 };
+use daybook_text::fence::without_citations;
 
 use super::phrase::quoted;
 use super::usage::{UsageSources, UsesByEvent};
@@ -153,10 +154,16 @@ pub(super) fn promoted(observations: Vec<Observation>, person: &Scope) -> Vec<Ob
 fn new_merged(observation: &Observation) -> MergedObservation {
     MergedObservation {
         kind: observation.kind,
-        text: observation.text.clone(),
+        text: without_citations(&observation.text).into_owned(),
         quoted: observation.quoted,
-        context: observation.context.clone(),
-        subject: observation.subject.clone(),
+        context: observation
+            .context
+            .as_deref()
+            .map(|context| without_citations(context).into_owned()),
+        subject: observation
+            .subject
+            .as_deref()
+            .map(|subject| without_citations(subject).into_owned()),
         observations: vec![observation.id],
         evidence: observation.evidence.clone(),
         usage: UsageSources::default(),

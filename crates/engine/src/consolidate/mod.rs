@@ -18,6 +18,7 @@ mod usage;
 use std::collections::BTreeMap;
 
 use daybook_domain::{ExtractionRecord, Observation, ObservationId, Scope, Use};
+use daybook_text::fence::{is_hidden, is_line_break, visible, without_citations};
 use jiff::tz::TimeZone;
 
 pub use branches::DECIDED;
@@ -133,8 +134,8 @@ impl ScopeMemory {
     }
 }
 
-/// Replaces each character that ends a line or moves the cursor by a blank. Names of sessions
-/// and branches may contain any, and a broken line would be read back as two entries.
+/// Makes each line one line of visible characters. Names of sessions and branches may contain any, and a broken line
+/// would be read back as two entries.
 fn keep_lines_whole(page: &mut MemoryPage) {
     let lines = page.sections.iter_mut().flat_map(|section| {
         let lines = section
@@ -144,9 +145,13 @@ fn keep_lines_whole(page: &mut MemoryPage) {
         lines.chain([&mut section.title])
     });
     for line in lines.chain([&mut page.heading]) {
-        let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
-        if line.contains(breaks) {
-            *line = line.replace(breaks, " ");
+        if line.contains(|c| is_hidden(c) || is_line_break(c)) {
+            *line = visible(&line.replace(is_line_break, " ")).into_owned();
         }
+    }
+    // They name projects and branches, and cite nothing.
+    let titles = page.sections.iter_mut().map(|section| &mut section.title);
+    for title in titles.chain([&mut page.heading]) {
+        *title = without_citations(title).into_owned();
     }
 }

@@ -2,6 +2,7 @@
 
 use daybook_domain::extraction::CitedText;
 use daybook_domain::{Citation, Evidence, Timestamp};
+use daybook_text::fence::without_citations;
 use jiff::tz::TimeZone;
 
 /// Most sessions that one entry cites.
@@ -56,9 +57,10 @@ pub(super) fn cite_statement(label: &str, said: &CitedText) -> String {
     cite(label, said.lines.clone())
 }
 
-/// Words in straight quotes; quotes inside become single, so that the end is unambiguous.
+/// Words in straight quotes; quotes inside become single, so that the end is unambiguous, and what looks like a citation
+/// is none.
 pub(super) fn quoted(words: &str) -> String {
-    format!("\"{}\"", words.replace('"', "'"))
+    format!("\"{}\"", without_citations(words).replace('"', "'"))
 }
 
 /// `27 Jan`

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use daybook_domain::{ObservationKind, Outcome};
+use daybook_text::fence::without_citations;
 
 use super::merge::MergedObservation;
 use super::phrase::{citations, cite_statement, commits, count, day, quoted, shorten, span};
@@ -317,7 +318,7 @@ fn time_and_branch_suffix(input: &MemoryInput, merged: &MergedObservation) -> St
     let day = day(merged.last_at(), &input.zone);
     match merged.branches().as_slice() {
         [] => format!(" · {day}"),
-        [branch] => format!(" · {branch}, {day}"),
+        [branch] => format!(" · {}, {day}", without_citations(branch)),
         branches => format!(" · {} branches, {day}", branches.len()),
     }
 }

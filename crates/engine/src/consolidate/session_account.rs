@@ -2,6 +2,7 @@
 
 use daybook_domain::extraction::{CitedText, OutcomeFacts};
 use daybook_domain::{ExtractionRecord, Outcome, SessionId, Timestamp};
+use daybook_text::fence::without_citations;
 
 /// The account of one session, over all its windows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,7 +80,7 @@ fn first_window(record: &ExtractionRecord) -> Option<SessionAccount> {
         commits: digest.commits,
         pushed: digest.pushed,
         highlights: digest.highlights,
-        branch: digest.branch,
+        branch: digest.branch.map(uncited),
         from_at: digest.from_at,
         to_at: digest.to_at,
         summary: digest.summary,
@@ -120,7 +121,7 @@ fn next_window(account: &mut SessionAccount, record: &ExtractionRecord) {
     };
     account.highlights.extend(digest.highlights);
     if digest.root.is_some() {
-        account.branch = digest.branch.or_else(|| account.branch.take());
+        account.branch = digest.branch.map(uncited).or_else(|| account.branch.take());
     }
     if account.from_at == Timestamp::ZERO {
         account.from_at = digest.from_at;
@@ -129,6 +130,11 @@ fn next_window(account: &mut SessionAccount, record: &ExtractionRecord) {
     account.summary = digest.summary.or_else(|| account.summary.take());
     account.slug = account.slug.take().or(digest.slug);
     account.raw_memory.extend(digest.raw_memory);
+}
+
+/// A name that cites nothing.
+fn uncited(name: String) -> String {
+    without_citations(&name).into_owned()
 }
 
 #[cfg(test)]

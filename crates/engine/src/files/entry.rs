@@ -9,6 +9,8 @@
 
 use daybook_domain::EventId;
 
+use daybook_text::fence::one_line;
+
 use crate::consolidate::MemoryEntry;
 
 const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
@@ -184,9 +186,4 @@ fn letters(mut bits: u128, count: usize) -> String {
         bits >>= 5;
     }
     text
-}
-
-/// Joins the words into one line, without characters that would end it.
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -9,6 +9,7 @@ use daybook_domain::{
     ClaimedJob, Failure, FailureClass, FinishOutcome, JobKey, Observation, ObservationId,
     ObservationKind, RetryWait, Scope, ScopeKind, SessionId, StoreError, Tenant, Use,
 };
+use daybook_text::fence::without_citations;
 
 use tracing::field::Empty;
 use tracing::{Span, info_span, warn};
@@ -311,7 +312,7 @@ async fn load_memory(worker: &WorkerContext, scope: &Scope) -> Result<ScopeMemor
     }
     Ok(build(&MemoryInput {
         scope: scope.clone(),
-        title,
+        title: without_citations(&title).into_owned(),
         person: match scope.kind {
             ScopeKind::User => scope.name.clone(),
             ScopeKind::Agent | ScopeKind::Team | ScopeKind::Room | ScopeKind::Project => {

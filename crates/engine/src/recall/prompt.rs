@@ -11,7 +11,7 @@ use super::confidence::Likelihood;
 use super::host_text::{HostText, plain};
 use super::query::Query;
 use super::search::{RankedAnswer, RecallResult};
-use daybook_text::element::{enclose, escape};
+use daybook_text::fence::{enclose, escape};
 use daybook_text::recalled::{Stripped, strip};
 
 /// Most lines for one prompt.

@@ -9,7 +9,7 @@ use daybook_domain::model::{Message, Role, ToolCall};
 use daybook_domain::working::{Chunk, ChunkId, ChunkType, RetentionStrategy, WorkingFlowSubType};
 
 use super::{ContextOptions, ContextStyle, rendering, tags};
-use daybook_text::element::enclose;
+use daybook_text::fence::enclose;
 use daybook_text::recalled::{Stripped, strip};
 
 /// The order in which units are left out: the least first, and the oldest of equals.

@@ -15,7 +15,7 @@ use crate::settings::import::{
     ImportPlan, MOST_BYTES, NameOutcome, PlanLine, SuggestedProfile, plan,
 };
 use crate::setup::SettingsFile;
-use crate::terminal::output::{count, dim, json as print_json, warn};
+use crate::terminal::output::{count, dim, json as print_json, print_line, warn};
 use crate::terminal::suggest;
 
 /// Take over the settings of Codex or MindRoom, in TOML or YAML.
@@ -54,17 +54,17 @@ impl ConfigImportCommand {
         print_plan(&plan);
         let shown = data_folder::display_path(&file.path);
         match (changes, self.dry_run) {
-            (false, _) => anstream::println!("\n{shown} has all of it already."),
+            (false, _) => print_line!("\n{shown} has all of it already."),
             (true, true) => {
-                anstream::println!("\nNothing was changed. {shown} would be:\n\n{}", plan.text)
+                print_line!("\nNothing was changed. {shown} would be:\n\n{}", plan.text)
             }
             (true, false) => {
                 let config = suggest::command("config");
-                anstream::println!("\n{shown} is written; `{config}` explains it.")
+                print_line!("\n{shown} is written; `{config}` explains it.")
             }
         }
         if let Some(kept) = kept {
-            anstream::println!(
+            print_line!(
                 "{}",
                 dim(&format!("As it was: {}", data_folder::display_path(&kept)))
             );
@@ -105,15 +105,13 @@ fn print_plan(plan: &ImportPlan) {
             }
             NameOutcome::Unknown => warn("unknown: left out"),
         };
-        anstream::println!("{name:width$}  {says}");
+        print_line!("{name:width$}  {says}");
     }
     let is_unknown = |line: &&PlanLine| line.outcome == NameOutcome::Unknown;
     let unknown = plan.lines.iter().filter(is_unknown).count();
     if unknown > 0 {
         let names = count(unknown as u64, "name");
-        anstream::println!(
-            "\n{names} of the block mean nothing here; the rest does not depend on them."
-        );
+        print_line!("\n{names} of the block mean nothing here; the rest does not depend on them.");
     }
     if let Some(suggested) = &plan.profile {
         print_profile(suggested);
@@ -128,14 +126,14 @@ fn print_profile(
     }: &SuggestedProfile,
 ) {
     match (kept, already) {
-        (Some(kept), _) => anstream::println!(
+        (Some(kept), _) => print_line!(
             "\nThe block goes with profile = \"{name}\"; {FILE} has \"{kept}\", which stays."
         ),
         (None, true) => {
-            anstream::println!("\nThe block goes with profile = \"{name}\": already so.")
+            print_line!("\nThe block goes with profile = \"{name}\": already so.")
         }
         (None, false) => {
-            anstream::println!("\nThe block goes with profile = \"{name}\": taken, too.")
+            print_line!("\nThe block goes with profile = \"{name}\": taken, too.")
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::settings::names::{self, NameMeaning};
 use crate::settings::sources::SettingSource;
 use crate::settings::table::{ALL, SettingGroup};
 use crate::settings::{ExplainedSetting, FILE, Settings, UnusedSetting, schema};
-use crate::terminal::output::{bold, dim, json as print_json};
+use crate::terminal::output::{bold, dim, json as print_json, print_line};
 use crate::terminal::suggest;
 
 /// Show settings, their meaning, and where each value comes from.
@@ -68,7 +68,7 @@ impl ConfigCommand {
         if requested_names.is_empty() {
             print_unused(&settings.unused);
             let file = data_folder::display_path(&folder.join(FILE));
-            anstream::println!(
+            print_line!(
                 "Change them in {file}, for one command with DAYBOOK_<NAME> or --set name=value."
             );
         }
@@ -99,11 +99,11 @@ fn print_group(group: SettingGroup, shown: &[&ExplainedSetting]) {
     if settings.is_empty() {
         return;
     }
-    anstream::println!("{}", bold(group.title()));
+    print_line!("{}", bold(group.title()));
     for setting in settings {
         print_setting(setting);
     }
-    anstream::println!();
+    print_line!();
 }
 
 fn print_setting(setting: &ExplainedSetting) {
@@ -115,12 +115,12 @@ fn print_setting(setting: &ExplainedSetting) {
         SettingSource::Profile => format!("from the profile {}", setting.from),
         SettingSource::Default => "default".to_owned(),
     };
-    anstream::println!("  {} = {}  {}", setting.name, setting.value, dim(&from));
-    anstream::println!("      {}", setting.about);
-    anstream::println!("      {}", dim(&format!("allowed: {}", setting.allowed)));
+    print_line!("  {} = {}  {}", setting.name, setting.value, dim(&from));
+    print_line!("      {}", setting.about);
+    print_line!("      {}", dim(&format!("allowed: {}", setting.allowed)));
     if !setting.other_names.is_empty() {
         let also = format!("also: {}", setting.other_names.join(", "));
-        anstream::println!("      {}", dim(&also));
+        print_line!("      {}", dim(&also));
     }
 }
 
@@ -128,12 +128,12 @@ fn print_unused(unused: &[UnusedSetting]) {
     if unused.is_empty() {
         return;
     }
-    anstream::println!("{}", bold("Understood, but nothing here uses it yet"));
+    print_line!("{}", bold("Understood, but nothing here uses it yet"));
     for UnusedSetting {
         name, value, why, ..
     } in unused
     {
-        anstream::println!("  {name} = {value}  {}", dim(why));
+        print_line!("  {name} = {value}  {}", dim(why));
     }
-    anstream::println!();
+    print_line!();
 }

@@ -7,7 +7,7 @@ use daybook_engine::profile::Profile;
 use crate::cli::CommonArgs;
 use crate::settings::compare::{ProfileRow, as_json, cell, markdown, rows};
 use crate::settings::table::SettingGroup;
-use crate::terminal::output::{bold, json as print_json};
+use crate::terminal::output::{bold, json as print_json, print_line};
 
 /// Compare the profiles.
 #[derive(Args)]
@@ -37,18 +37,18 @@ impl ProfilesCommand {
             })
             .collect();
         let names: Vec<String> = Profile::NAMES.map(str::to_owned).into();
-        anstream::println!("{}", bold(&line("", &names, &widths)));
+        print_line!("{}", bold(&line("", &names, &widths)));
         let mut group: Option<SettingGroup> = None;
         for row in &rows {
             if row.group != group {
                 let title = row.group.map_or("Who does it", SettingGroup::title);
-                anstream::println!("{}", bold(title));
+                print_line!("{}", bold(title));
                 group = row.group;
             }
             let cells: Vec<String> = (0..widths.len()).map(|at| cell_text(row, at)).collect();
-            anstream::println!("{}", line(row.name, &cells, &widths));
+            print_line!("{}", line(row.name, &cells, &widths));
         }
-        anstream::println!(
+        print_line!(
             "\nChoose one with profile = \"…\" in daybook.toml, or --set profile=… for one command."
         );
         Ok(())

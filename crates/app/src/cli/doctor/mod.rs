@@ -23,7 +23,7 @@ use clap::Args;
 
 use super::CommonArgs;
 use crate::folders::data_folder;
-use crate::terminal::output::{bold, count, dim, json as print_json, warn};
+use crate::terminal::output::{bold, count, dim, json as print_json, print_line, warn};
 use crate::terminal::suggest;
 use crate::wiring::{Daybook, tenant_of};
 use finding::CheckFinding;
@@ -89,11 +89,11 @@ fn print(findings: &[CheckFinding], common: &CommonArgs) -> Result<()> {
             None => String::new(),
         };
         let says = dim(&format!("{place}{}", finding.says));
-        anstream::println!("{mark}  {:<22} {says}", finding.what);
+        print_line!("{mark}  {:<22} {says}", finding.what);
     }
     let repairable = findings.iter().filter(|finding| finding.repairable).count() as u64;
     if repairable > 0 {
-        anstream::println!(
+        print_line!(
             "`{}` repairs {} of these; add `--dry-run` to see the steps.",
             suggest::command("doctor --repair"),
             count(repairable, "finding")

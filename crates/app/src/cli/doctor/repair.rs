@@ -32,7 +32,7 @@ use crate::folders::data_folder;
 use crate::process::block_on;
 use crate::service::recall::reindex_edited_files;
 use crate::settings::{MemoryPlace, Settings};
-use crate::terminal::output::{count, json as print_json};
+use crate::terminal::output::{count, eprint_line, json as print_json, print_line};
 use crate::terminal::progress::UpdateBar;
 use crate::wiring::{DATABASE, Daybook, MemoryDatabase, tenant_of};
 
@@ -118,7 +118,7 @@ pub(super) fn run(common: &CommonArgs, yes: bool, dry_run: bool) -> Result<ExitC
         return show(&plan, common);
     }
     if !confirm(&plan, common, yes)? {
-        anstream::eprintln!("Nothing was changed.");
+        eprint_line!("Nothing was changed.");
         return Ok(ExitCode::SUCCESS);
     }
     let copy = make_copy_folder(&root)?;
@@ -138,9 +138,9 @@ pub(super) fn run(common: &CommonArgs, yes: bool, dry_run: bool) -> Result<ExitC
         let shown = account.len().min(NAMED);
         account[..shown]
             .iter()
-            .for_each(|said| anstream::println!("{said}"));
+            .for_each(|said| print_line!("{said}"));
         if account.len() > shown {
-            anstream::println!(
+            print_line!(
                 "… and {} more lines in account.txt there",
                 account.len() - shown
             );
@@ -191,10 +191,10 @@ fn show(plan: &RepairPlan, common: &CommonArgs) -> Result<ExitCode> {
     if common.json {
         print_json(&serde_json::json!({"steps": steps}))?;
     } else if steps.is_empty() {
-        anstream::println!("Nothing to repair. `daybook doctor` lists what is checked.");
+        print_line!("Nothing to repair. `daybook doctor` lists what is checked.");
     } else {
-        anstream::println!("A repair would keep a copy of what is damaged, and then:");
-        steps.iter().for_each(|step| anstream::println!("  {step}"));
+        print_line!("A repair would keep a copy of what is damaged, and then:");
+        steps.iter().for_each(|step| print_line!("  {step}"));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -208,15 +208,15 @@ fn confirm(plan: &RepairPlan, common: &CommonArgs, yes: bool) -> Result<bool> {
             "there is no terminal to ask on; pass --yes to repair, or --dry-run to see the steps"
         );
     }
-    anstream::eprintln!("A copy of what is damaged is kept. Then:");
+    eprint_line!("A copy of what is damaged is kept. Then:");
     plan.steps()
         .iter()
-        .for_each(|step| anstream::eprintln!("  {step}"));
+        .for_each(|step| eprint_line!("  {step}"));
     loop {
         match line("Repair?  [Y]es / [n]o   ")?.to_lowercase().as_str() {
             "" | "y" | "yes" => return Ok(true),
             "n" | "no" => return Ok(false),
-            _ => anstream::eprintln!("Please answer y or n."),
+            _ => eprint_line!("Please answer y or n."),
         }
     }
 }

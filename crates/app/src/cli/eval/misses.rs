@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use daybook_eval::{EvalReport, Miss, MissReason, misses};
 use strum::VariantArray;
 
-use crate::terminal::output::{bold, count, dim};
+use crate::terminal::output::{bold, count, dim, print_line};
 
 /// Prints how many questions of each class were missed for which reason, and then each of them.
 pub(super) fn show(report: &EvalReport) {
     let misses = misses(report);
     let questions = count(misses.len() as u64, "question");
-    anstream::println!(
+    print_line!(
         "\n{}  {questions} without evidence among the first ten results",
         bold("Misses")
     );
@@ -20,14 +20,14 @@ pub(super) fn show(report: &EvalReport) {
         if of_reason.is_empty() {
             continue;
         }
-        anstream::println!(
+        print_line!(
             "\n{}: {}  {}",
             bold(why(reason)),
             of_reason.len(),
             dim(&classes(&of_reason))
         );
         for miss in of_reason {
-            anstream::println!("   {}", described(miss));
+            print_line!("   {}", described(miss));
         }
     }
 }

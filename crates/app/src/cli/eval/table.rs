@@ -7,7 +7,7 @@ use daybook_eval::{
     Calibration, ConfidenceReport, EvalReport, RetrievalMetrics, SystemReport, Unanswerable,
 };
 
-use crate::terminal::output::{bold, count, dim, grouped, warn};
+use crate::terminal::output::{bold, count, dim, grouped, print_line, warn};
 
 /// The columns of figures, after the name.
 const COLUMNS: [&str; 13] = [
@@ -29,7 +29,7 @@ const COLUMNS: [&str; 13] = [
 /// Prints the figures: Daybook by class, baselines in all, confidence, and what was left out.
 pub(super) fn show(report: &EvalReport) {
     let (conversations, turns) = (report.conversations as u64, report.turns as u64);
-    anstream::println!(
+    print_line!(
         "{}  {}\n",
         bold(report.benchmark),
         dim(&format!(
@@ -45,7 +45,7 @@ pub(super) fn show(report: &EvalReport) {
     show_abstention(report);
     show_answers(report);
     show_left_out(report);
-    anstream::println!(
+    print_line!(
         "\n{}",
         dim(
             "R@k: share of the evidence among the first k results. hit@k: questions with any of \
@@ -82,8 +82,8 @@ fn show_systems(systems: &[SystemReport]) {
             .collect();
         let line = format!("{:<name$}{cells}", row.name);
         match row.is_stressed {
-            true => anstream::println!("{}", bold(&line)),
-            false => anstream::println!("{line}"),
+            true => print_line!("{}", bold(&line)),
+            false => print_line!("{line}"),
         }
     }
 }
@@ -138,7 +138,7 @@ impl TableRow {
 /// Prints the fitted weights, and their figures on the part that they were not fitted to.
 pub(super) fn show_calibration(calibration: &Calibration) {
     let [share, score, angle, concepts] = calibration.weights;
-    anstream::println!(
+    print_line!(
         "\n{}  share {share:.2} · score {score:.2} · angle {angle:.2} · concepts {concepts:.3} · \
          likely from {:.2} · weak from {:.2}",
         bold("Fitted"),
@@ -146,13 +146,13 @@ pub(super) fn show_calibration(calibration: &Calibration) {
         calibration.weak
     );
     if let Some(report) = &calibration.report {
-        anstream::println!("   on the part that it was not fitted to:");
+        print_line!("   on the part that it was not fitted to:");
         show_confidence(report);
     }
 }
 
 fn show_confidence(confidence: &ConfidenceReport) {
-    anstream::println!(
+    print_line!(
         "\n{}  AUC {:.3} over {} rightly answered and {} {}",
         bold("Confidence"),
         confidence.auc,
@@ -163,12 +163,12 @@ fn show_confidence(confidence: &ConfidenceReport) {
             Unanswerable::NeverDiscussed => "never discussed",
         },
     );
-    anstream::println!(
+    print_line!(
         "   presented as likely: {} of the right ones, {} of the others",
         percent(confidence.right_likely),
         percent(1.0 - confidence.foreign_below_likely),
     );
-    anstream::println!(
+    print_line!(
         "   a threshold that keeps 95 % of the right ones rejects {} of the others",
         percent(confidence.foreign_rejected_at_95),
     );
@@ -176,7 +176,7 @@ fn show_confidence(confidence: &ConfidenceReport) {
 
 fn show_abstention(report: &EvalReport) {
     if let Some(abstention) = &report.abstention {
-        anstream::println!(
+        print_line!(
             "\n{}  {} that nothing was said about: {} not presented as likely, {} without a result",
             bold("Abstention"),
             count(abstention.questions as u64, "question"),
@@ -202,9 +202,9 @@ fn show_answers(report: &EvalReport) {
             format!("{right} of {} {name} (95 %: {low} to {high})", share.of)
         })
         .collect();
-    anstream::println!("\n{}  {}", bold("Answers"), shares.join("; "));
+    print_line!("\n{}  {}", bold("Answers"), shares.join("; "));
     let tokens = |usage: Usage| format!("{} + {}", grouped(usage.input), grouped(usage.output));
-    anstream::println!(
+    print_line!(
         "   {} answers: {} tokens; {} judges: {} tokens; cost {}",
         answers.answer_model,
         tokens(answers.answer_usage),
@@ -217,10 +217,10 @@ fn show_answers(report: &EvalReport) {
     );
     if answers.failed > 0 {
         let failed = count(answers.failed as u64, "question");
-        anstream::println!("   {failed} without an answer, because a model failed");
+        print_line!("   {failed} without an answer, because a model failed");
     }
     if let Some(why) = &answers.stopped {
-        anstream::println!("   {} {why}", warn("stopped early:"));
+        print_line!("   {} {why}", warn("stopped early:"));
     }
 }
 
@@ -238,7 +238,7 @@ fn show_left_out(report: &EvalReport) {
         .filter_map(|left| left.evidence.as_ref());
     let reasons: BTreeSet<&str> = report.left_out.iter().map(|left| left.reason).collect();
     let reasons: Vec<&str> = reasons.into_iter().collect();
-    anstream::println!(
+    print_line!(
         "\n{}  {} and {} of evidence: {}",
         bold("Left out"),
         count(whole.count() as u64, "question"),

@@ -14,7 +14,7 @@ use strum::VariantArray;
 
 use super::CommonArgs;
 use crate::process::block_on;
-use crate::terminal::output::{bold, count, dim, json as print_json};
+use crate::terminal::output::{bold, count, dim, json as print_json, print_line};
 use crate::terminal::suggest;
 use crate::wiring::Daybook;
 use render::{JobShown, explanation, gap_line, line};
@@ -142,19 +142,19 @@ async fn list(
         return Ok(ExitCode::SUCCESS);
     }
     if jobs.is_empty() {
-        anstream::println!("Nothing waits.");
+        print_line!("Nothing waits.");
     }
     for job in &jobs {
-        anstream::println!("{}", line(daybook, job, now));
+        print_line!("{}", line(daybook, job, now));
     }
     if hidden > 0 {
-        anstream::println!(
+        print_line!(
             "{}",
             dim(&format!("… and {hidden} more; --limit shows them"))
         );
     }
     for gap in &gaps {
-        anstream::println!("{}", gap_line(gap));
+        print_line!("{}", gap_line(gap));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -168,12 +168,12 @@ async fn show(common: &CommonArgs, daybook: &Daybook, name: &str) -> Result<Exit
         print_json(&json!({ "job": shown, "row": job, "gaps": gaps_json(&gaps) }))?;
         return Ok(ExitCode::SUCCESS);
     }
-    anstream::println!("{}", bold(&job.key.to_string()));
+    print_line!("{}", bold(&job.key.to_string()));
     for (name, value) in render::rows(daybook, &job, now) {
-        anstream::println!("  {name:<10} {value}");
+        print_line!("  {name:<10} {value}");
     }
     for gap in &gaps {
-        anstream::println!("  {}", gap_line(gap));
+        print_line!("  {}", gap_line(gap));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -188,9 +188,9 @@ async fn explain(common: &CommonArgs, daybook: &Daybook, name: &str) -> Result<E
         print_json(&json!({ "job": shown, "explanation": said }))?;
         return Ok(ExitCode::SUCCESS);
     }
-    anstream::println!("{}", bold(&job.key.to_string()));
+    print_line!("{}", bold(&job.key.to_string()));
     for sentence in said {
-        anstream::println!("  {sentence}");
+        print_line!("  {sentence}");
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -234,9 +234,9 @@ async fn retry(
     if common.json {
         print_json(&json!({ "due": jobs, "gaps_taken_up": gaps }))?;
     } else if jobs == 0 {
-        anstream::println!("Nothing to retry: no job waits, and there is no gap.");
+        print_line!("Nothing to retry: no job waits, and there is no gap.");
     } else {
-        anstream::println!(
+        print_line!(
             "{} due now, {} taken up again; `{}` does it.",
             count(jobs, "job"),
             count(gaps, "gap"),
@@ -265,13 +265,13 @@ async fn cancel(common: &CommonArgs, daybook: &Daybook, names: &[String]) -> Res
         bail!("nothing to cancel: all events of these jobs are done");
     }
     for gap in &gaps {
-        anstream::println!("{}", gap_line(gap));
+        print_line!("{}", gap_line(gap));
     }
     let mut words = vec!["jobs".to_owned(), "retry".to_owned()];
     words.extend(keys.iter().map(ToString::to_string));
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let retry = suggest::command_of(&words);
-    anstream::println!("Given up. `{retry}` takes it up again.");
+    print_line!("Given up. `{retry}` takes it up again.");
     Ok(ExitCode::SUCCESS)
 }
 

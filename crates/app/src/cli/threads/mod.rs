@@ -14,7 +14,7 @@ use serde_json::json;
 
 use super::CommonArgs;
 use crate::process::block_on;
-use crate::terminal::output::json as print_json;
+use crate::terminal::output::{json as print_json, print_line};
 use crate::terminal::suggest;
 use crate::threads::{self, LISTED, ThreadRequest};
 use crate::wiring::Daybook;
@@ -152,7 +152,7 @@ async fn create(
     if common.json {
         return print_json(&created);
     }
-    anstream::println!("{}  {}", created.thread, created.state);
+    print_line!("{}  {}", created.thread, created.state);
     Ok(())
 }
 
@@ -199,7 +199,7 @@ async fn pause(common: &CommonArgs, daybook: &Daybook, one: &ThreadName) -> Resu
     if common.json {
         return print_json(&json!({ "thread": thread.to_string(), "paused": true }));
     }
-    anstream::println!(
+    print_line!(
         "{thread} is paused: events are stored, and wait. `{}` resumes it.",
         suggest::command_of(&["threads", "resume", &one.thread]),
     );
@@ -215,8 +215,8 @@ async fn resume(common: &CommonArgs, daybook: &Daybook, one: &ThreadName) -> Res
         return print_json(&json!({ "thread": id, "paused": false, "was_paused": was_paused }));
     }
     match was_paused {
-        true => anstream::println!("{thread} is resumed; waiting events are applied."),
-        false => anstream::println!("{thread} was not paused."),
+        true => print_line!("{thread} is resumed; waiting events are applied."),
+        false => print_line!("{thread} was not paused."),
     }
     Ok(())
 }
@@ -228,7 +228,7 @@ async fn end(common: &CommonArgs, daybook: &Daybook, one: &ThreadName) -> Result
         return print_json(&ended);
     }
     let update = suggest::command("update");
-    anstream::println!("{thread} has ended; `{update}` learns from it.");
+    print_line!("{thread} has ended; `{update}` learns from it.");
     Ok(())
 }
 
@@ -247,6 +247,6 @@ async fn delete(common: &CommonArgs, daybook: &Daybook, one: &ThreadName) -> Res
     if common.json {
         return print_json(&json!({ "thread": thread.to_string(), "deleted": true }));
     }
-    anstream::println!("{thread} is deleted; its events stay in their session.");
+    print_line!("{thread} is deleted; its events stay in their session.");
     Ok(())
 }

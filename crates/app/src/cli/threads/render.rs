@@ -3,7 +3,7 @@
 use daybook_domain::working::ThreadState;
 
 use super::super::sessions::day;
-use crate::terminal::output::{bold, count, dim, grouped, warn};
+use crate::terminal::output::{bold, count, dim, grouped, print_line, warn};
 use crate::terminal::suggest;
 use crate::threads::{PastState, ThreadChange, ThreadListing};
 use crate::wiring::Daybook;
@@ -14,11 +14,11 @@ const SHOWN: usize = 160;
 pub(super) fn list(threads: &[ThreadListing]) {
     if threads.is_empty() {
         let create = suggest::command("threads create");
-        anstream::println!("There is no thread yet; `{create}` creates one.");
+        print_line!("There is no thread yet; `{create}` creates one.");
     }
     for thread in threads {
         let waits = thread.waits.map(|why| format!(" · {}", warn(why)));
-        anstream::println!(
+        print_line!(
             "{}  {} · {} events · {}{}",
             bold(&format!("{:<8}", thread.label)),
             thread.thread,
@@ -30,7 +30,7 @@ pub(super) fn list(threads: &[ThreadListing]) {
 }
 
 pub(super) fn state(state: &ThreadState) {
-    anstream::println!(
+    print_line!(
         "{} {}",
         bold(&state.id.to_string()),
         dim(&count(state.len() as u64, "chunk"))
@@ -38,8 +38,8 @@ pub(super) fn state(state: &ThreadState) {
     for chunk in state.chunks() {
         let part = chunk.sub_type.map(|part| format!("/{}", part.as_str()));
         let kind = format!("{}{}", chunk.kind.as_str(), part.unwrap_or_default());
-        anstream::println!("  {kind:<28} {}", excerpt(&chunk.content.to_text()));
-        anstream::println!("  {:<28} {}", "", dim(&chunk.id.to_string()));
+        print_line!("  {kind:<28} {}", excerpt(&chunk.content.to_text()));
+        print_line!("  {:<28} {}", "", dim(&chunk.id.to_string()));
     }
 }
 
@@ -50,7 +50,7 @@ pub(super) fn history(daybook: &Daybook, states: &[PastState]) {
             || format!("{:?}", from.source).to_lowercase(),
             str::to_owned,
         );
-        anstream::println!(
+        print_line!(
             "{}  {:>6}  {what}  {}",
             day(daybook, past.metadata.created_at),
             from.seq.0,
@@ -62,7 +62,7 @@ pub(super) fn history(daybook: &Daybook, states: &[PastState]) {
 pub(super) fn compaction(compacted: &ThreadChange) {
     let (added, removed) = compacted.chunks();
     match &compacted.compaction {
-        Some(by) => anstream::println!(
+        Some(by) => print_line!(
             "{} became {}, {} tokens became {}; by {}.",
             count(removed as u64, "chunk"),
             added,
@@ -70,7 +70,7 @@ pub(super) fn compaction(compacted: &ThreadChange) {
             grouped(by.tokens_after),
             by.by
         ),
-        None => anstream::println!("There is nothing to compact."),
+        None => print_line!("There is nothing to compact."),
     }
 }
 

@@ -104,6 +104,10 @@ fn check(database: &TestDatabase, address: &str) {
     assert_ne!(database.ask("SELECT count(*) FROM events"), "0");
     for ((name, text), (other_name, other)) in files.iter().zip(&on_server.0) {
         assert_eq!(name, other_name);
+        // Each data folder draws a key of its own.
+        if name == "redaction.key" {
+            continue;
+        }
         let shown = |text| String::from_utf8_lossy(text).into_owned();
         assert_eq!(shown(text), shown(other), "{name}");
     }

@@ -40,7 +40,7 @@ fn fuzz_text_that_is_cut_for_a_model() {
     let seeds = ["the first\nthe second\n\n```\ncode\n```\n日本語 and more words than fit"];
     bolero::check!().for_each(|script: &[u8]| {
         parse_mutated_text(&seeds, script, |text| {
-            let _ = truncate::normalize_lines(text);
+            let _ = daybook_text::fence::normalize_lines(text);
             let _ = truncate::keep_ends(text, 20, 20);
             let _ = truncate::keep_ends_and_errors(text, 20, 20);
             let _ = rollout::truncated(text, 7);

@@ -12,7 +12,8 @@ use regex::Regex;
 
 use super::tiers::{Tier, select_rows, tiers_of};
 use super::transcript::{RenderedTranscript, TokenCounter};
-use super::truncate::{keep_ends, normalize_lines};
+use super::truncate::keep_ends;
+use daybook_text::fence::normalize_lines;
 
 /// Bytes of head and of tail that a message keeps.
 const MESSAGE: (usize, usize) = (4_500, 1_500);

@@ -7,6 +7,7 @@
 use std::collections::HashSet;
 
 use daybook_domain::{Event, Origin};
+use daybook_text::fence::one_line;
 
 use super::answer::{ModelAnswer, Suggestion, UnusableAnswer};
 use super::transcript::{RenderedTranscript, TokenCounter};
@@ -59,8 +60,7 @@ fn line(event: &Event) -> Option<String> {
         | Origin::Recalled
         | Origin::Retraction => return None,
     };
-    let words: Vec<&str> = event.text.split_whitespace().collect();
-    let text = words.join(" ");
+    let text = one_line(&event.text);
     if text.is_empty() || event.sidechain {
         return None;
     }

@@ -11,9 +11,10 @@ use daybook_domain::model::{Message, ModelRequest, Role};
 
 use super::guidance::Guidance;
 use super::transcript::{EventNumbers, RenderedTranscript, TokenCounter, render};
-use super::truncate::{keep_ends, normalize_lines};
+use super::truncate::keep_ends;
 use super::{Dialect, Rendering, headings, no_reply, rollout};
 use crate::extract::Window;
+use daybook_text::fence::normalize_lines;
 use daybook_text::prompt::Prompt;
 
 /// Most lines of the diary.

@@ -4,6 +4,7 @@
 //! a line. Over budget, tools' items are dropped first; one line marks each gap.
 
 use daybook_domain::{Event, Origin};
+use daybook_text::fence::visible;
 use serde_json::{Value, json};
 
 use super::tiers::{Tier, select_rows, tiers_of};
@@ -109,15 +110,17 @@ fn render_row(event: &Event, tier: Tier) -> String {
 
 fn response_item(event: &Event) -> Value {
     let most = u32::try_from(ROW_BYTES).unwrap_or(u32::MAX) / BYTES_PER_TOKEN;
-    let text = truncated(&event.text, most);
+    let shown = visible(&event.text);
+    let text = truncated(&shown, most);
     let message = |role: &str| json!({"type": "message", "role": role, "content": text});
     match event.origin {
         Origin::Assistant => message("assistant"),
         Origin::ToolCall => {
-            json!({"type": "function_call", "name": event.tool, "arguments": text})
+            let name = event.tool.as_deref().map(visible);
+            json!({"type": "function_call", "name": name, "arguments": text})
         }
         Origin::ToolResult => {
-            let output = truncated(&event.text, TOOL_TOKENS);
+            let output = truncated(&shown, TOOL_TOKENS);
             json!({"type": "function_call_output", "output": output})
         }
         Origin::Human

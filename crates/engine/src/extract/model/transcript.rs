@@ -21,7 +21,8 @@ use std::fmt::Write;
 use daybook_domain::{Event, Origin, Timestamp, ToolStatus};
 
 use super::tiers::{Tier, select_rows, tiers_of};
-use super::truncate::{keep_ends, keep_ends_and_errors, normalize_lines};
+use super::truncate::{keep_ends, keep_ends_and_errors};
+use daybook_text::fence::normalize_lines;
 
 /// Counts the tokens of a text. May overestimate a little.
 pub(super) type TokenCounter<'a> = &'a dyn Fn(&str) -> u32;

@@ -28,39 +28,6 @@ static ERRORS: LazyLock<AhoCorasick> = LazyLock::new(|| {
         .expect("the words are constant")
 });
 
-/// The text with `\n` as its only line break, without blank lines, trailing blanks and control
-/// characters, so that no other character can pass for the end of a line.
-pub(super) fn normalize_lines(text: &str) -> String {
-    let mut tidied = String::with_capacity(text.len());
-    for line in text.split(is_break) {
-        let line = line.trim_end();
-        if line.is_empty() {
-            continue;
-        }
-        if !tidied.is_empty() {
-            tidied.push('\n');
-        }
-        tidied.extend(line.chars().filter(|c| !is_hidden(*c)).map(|c| match c {
-            '\t' => ' ',
-            c => c,
-        }));
-    }
-    tidied
-}
-
-fn is_break(c: char) -> bool {
-    matches!(
-        c,
-        '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}'
-    )
-}
-
-/// Whether the character is a control character, has no width, or changes the text's direction.
-fn is_hidden(c: char) -> bool {
-    (c.is_control() && c != '\t')
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
-}
-
 /// At most about `head + tail` bytes of `text`, with a mark where the middle was. Returned as it is
 /// when cutting would save nothing.
 pub(super) fn keep_ends(text: &str, head: usize, tail: usize) -> String {
@@ -109,14 +76,6 @@ fn middle(text: &str, head: usize, tail: usize) -> Option<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn nothing_in_a_tidy_text_ends_a_line_but_a_line_feed() {
-        assert_eq!(
-            normalize_lines("a\r\nb\u{2028}c\u{b}\n\n  \nd \u{1b}[0m\u{202e}e"),
-            "a\nb\nc\nd [0me"
-        );
-    }
 
     #[test]
     fn a_long_text_keeps_its_ends_and_a_short_one_all() {

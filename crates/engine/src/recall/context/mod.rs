@@ -18,7 +18,7 @@ use entries::{ContextEntry, LINES, branch_entries, comparable, entries};
 use super::host_text::HostText;
 use super::prompt::{LineFingerprints, MemoryLine, PROMPT_LINES};
 use super::worked_file::WorkedFile;
-use daybook_text::element::escape;
+use daybook_text::fence::escape;
 use daybook_text::recalled::ELEMENT;
 
 /// Bytes counted as one token: fewer than the usual four, so that estimates never fall short.
