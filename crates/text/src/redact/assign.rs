@@ -78,6 +78,9 @@ pub(super) fn find(text: &[u8], hit: Range<usize>) -> Option<Span> {
     }
     let bar = match bar_through(joint, bar, name) {
         Bar::Password if joint == Joint::Flag && ends_command(text, value.clone()) => Bar::Typed,
+        Bar::Password if joint == Joint::Env && sets_variable(name, &text[value.clone()], form) => {
+            Bar::Typed
+        }
         bar => bar,
     };
     let reason = FindingReason::Name;
@@ -116,13 +119,22 @@ fn rule_name(bar: Bar) -> &'static str {
     }
 }
 
+/// `DB_PASSWORD='…'` in a shell sets a password, however much it looks like a name. `"DB_PASSWORD=" + password` does not.
+fn sets_variable(name: &[u8], value: &[u8], form: ValueForm) -> bool {
+    is_variable(name) && form == ValueForm::Quoted && !value.iter().any(u8::is_ascii_whitespace)
+}
+
+/// `DB_PASSWORD`, as environments have it.
+fn is_variable(name: &[u8]) -> bool {
+    name.contains(&b'_') && !name.iter().any(u8::is_ascii_lowercase)
+}
+
 /// Raises the bar for a value whose joint is weaker evidence of a secret.
 fn bar_through(joint: Joint, bar: Bar, name: &[u8]) -> Bar {
-    let is_variable = name.contains(&b'_') && !name.iter().any(u8::is_ascii_lowercase);
     match joint {
         Joint::Assigned | Joint::Env | Joint::Flag | Joint::Call => bar,
         // `["password", "oauth2"]` is a list; `("DB_PASSWORD", "…")` sets a variable.
-        Joint::Listed if is_variable => bar,
+        Joint::Listed if is_variable(name) => bar,
         Joint::Stated => match bar {
             Bar::Password => Bar::StatedPassword,
             Bar::Key => Bar::StatedKey,

@@ -41,9 +41,8 @@ const HARMLESS: &str = "cache id ids uuid guid hash hashes sha sha1 sha256 sha38
 
 /// The run at `run`, if it is a key.
 pub(super) fn find(text: &[u8], run: &Range<usize>) -> Option<Span> {
-    if let Some(range) = bot_token(text, run) {
-        let reason = FindingReason::Format;
-        return Some(Span::new(range, "discord-token", RuleRank::Issuer, reason));
+    if let Some(token) = find_bot_token(text, run) {
+        return Some(token);
     }
     let value = &text[run.clone()];
     let is_secret = LENGTHS.contains(&value.len())
@@ -52,6 +51,13 @@ pub(super) fn find(text: &[u8], run: &Range<usize>) -> Option<Span> {
         && (is_whole_text(text, run) || is_announced(text, run.start));
     let reason = FindingReason::Announced;
     is_secret.then(|| Span::new(run.clone(), HIGH_ENTROPY, RuleRank::Named, reason))
+}
+
+/// The token of a bot on Discord that begins in the run at `run`.
+pub(super) fn find_bot_token(text: &[u8], run: &Range<usize>) -> Option<Span> {
+    let reason = FindingReason::Format;
+    let token = |range| Span::new(range, "discord-token", RuleRank::Issuer, reason);
+    bot_token(text, run).map(token)
 }
 
 /// The token of a bot on Discord whose first part ends the run: the bot's number in base 64, six characters for a

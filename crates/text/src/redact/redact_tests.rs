@@ -95,6 +95,10 @@ fn a_token_of_a_bot_is_hidden_though_it_has_no_start() {
     check_hidden("discord-token", "", &token, "");
     check_hidden("discord-token", "client.login('", &token, "')");
     check_hidden("discord-token", "/srv/", &token, "/app");
+    // The first part of a real one is the base 64 of a number.
+    let token = format!("MTE5ODYyMjQ4MzQ3MTkyNTI0OA.{}.{}", part(6), part(38));
+    check_hidden("discord-token", "", &token, "");
+    check_hidden("discord-token", "{\"", &token, "\": 1}");
     check_untouched(&format!("com.example.Main.{}.Name", part(6)));
 }
 

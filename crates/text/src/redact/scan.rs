@@ -94,8 +94,10 @@ impl Scanner {
                 Some(decoded) => self
                     .scan_bytes(&decoded)
                     .first()
-                    .and_then(|span| span.moved(run))
-                    .map(|span| span.seen(FindingView::Decoded)),
+                    .and_then(|span| span.moved(run.clone()))
+                    .map(|span| span.seen(FindingView::Decoded))
+                    // The number of a bot is text, too.
+                    .or_else(|| entropy::find_bot_token(text, &run)),
                 None => entropy::find(text, &run)
                     .filter(|span| span::covering(&spans[..plain], &span.range).is_none()),
             };

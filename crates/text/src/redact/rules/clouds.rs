@@ -14,7 +14,7 @@ pub(super) const RULES: &[Rule] = &[
     .reach(160)
     .proof(Proof::Drawn),
     rule("aws-bedrock-key", &["ABSK"], r"ABSK[A-Za-z0-9+/]{100,}={0,2}"),
-    rule("google-api-key", &["AIza"], r"(AIza[A-Za-z0-9_-]{35})(?:[^A-Za-z0-9_-]|\z)"),
+    rule("google-api-key", &["AIza"], r"(AIza[A-Za-z0-9_-]{35})(?:[^A-Za-z0-9_]|\z)"),
     rule("google-api-key", &["AQ.Ab8"], r"AQ\.Ab8[A-Za-z0-9_-]{40,}"),
     rule("google-oauth-secret", &["GOCSPX-"], r"GOCSPX-[A-Za-z0-9_-]{20,}"),
     rule("google-oauth-token", &["ya29."], r"ya29\.[A-Za-z0-9._-]{30,}").reach(4096),
