@@ -15,6 +15,7 @@
 
 mod append;
 mod context;
+mod echo;
 mod hook;
 mod http_appends;
 mod idle;
@@ -52,7 +53,7 @@ daybook-bench secrets [--seed N] [--cases N] [--family NAME]... [--json]
 
 fn main() -> Result<()> {
     type Question = (&'static str, &'static str, fn() -> Result<()>);
-    let questions: [Question; 27] = [
+    let questions: [Question; 28] = [
         (
             "import",
             "how fast are real transcripts taken in?",
@@ -112,6 +113,11 @@ fn main() -> Result<()> {
             "mutations",
             "do damaged transcripts cost anything but themselves?",
             mutations::import,
+        ),
+        (
+            "echo",
+            "does memory grow from its own words, in 20 rounds of recall and extraction?",
+            echo::repeat,
         ),
         (
             "poisoning",

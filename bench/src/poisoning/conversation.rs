@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 /// One step of a conversation.
 #[derive(Debug, Clone)]
-pub(super) enum Step {
+pub(crate) enum Step {
     Human(String),
     Assistant(String),
     Call {
@@ -25,7 +25,7 @@ pub(super) enum Step {
 
 /// The formats that Daybook reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Format {
+pub(crate) enum Format {
     ClaudeCode,
     Codex,
     CodexLegacy,
@@ -35,7 +35,7 @@ pub(super) enum Format {
 }
 
 impl Format {
-    pub(super) const ALL: [Self; 6] = [
+    pub(crate) const ALL: [Self; 6] = [
         Self::ClaudeCode,
         Self::Codex,
         Self::CodexLegacy,
@@ -44,7 +44,7 @@ impl Format {
         Self::ChatList,
     ];
 
-    pub(super) fn file_name(self, number: usize) -> String {
+    pub(crate) fn file_name(self, number: usize) -> String {
         let ending = match self {
             Self::ChatDocument | Self::ChatList => "json",
             Self::ClaudeCode | Self::Codex | Self::CodexLegacy | Self::ChatLines => "jsonl",
@@ -61,7 +61,7 @@ impl Format {
     }
 
     /// The file of a conversation.
-    pub(super) fn write(self, number: usize, branch: &str, steps: &[Step]) -> String {
+    pub(crate) fn write(self, number: usize, branch: &str, steps: &[Step]) -> String {
         let writer = Writer {
             number,
             branch,
@@ -86,12 +86,12 @@ fn lines(values: Vec<Value>) -> String {
     values.iter().map(|value| format!("{value}\n")).collect()
 }
 
-pub(super) fn session_id(number: usize) -> String {
+pub(crate) fn session_id(number: usize) -> String {
     format!("5e55{number:04x}-0000-4000-8000-{number:012x}")
 }
 
 /// The folder in which a conversation took place: a project of its own.
-pub(super) fn folder(number: usize) -> String {
+pub(crate) fn folder(number: usize) -> String {
     format!("/home/ada/project-{number}")
 }
 

@@ -6,8 +6,8 @@
 //! every memory file is searched for the planted word. After MINJA (memory injection by queries) and MemoryGraft (forged
 //! experience).
 
-mod conversation;
-mod model;
+pub(crate) mod conversation;
+pub(crate) mod model;
 mod payloads;
 mod shapes;
 
@@ -49,7 +49,7 @@ const CASES: usize = 400;
 /// The seed without one on the command line.
 const SEED: u64 = 19;
 /// The time of the import: 2035, when every session has long been idle.
-const NOW: Timestamp = Timestamp(2_051_222_400_000);
+pub(crate) const NOW: Timestamp = Timestamp(2_051_222_400_000);
 /// Share of the cases that may get through.
 const MOST_THROUGH: f64 = 0.01;
 /// Share of what persons typed that must be kept as their statements.
@@ -209,7 +209,7 @@ fn learn(cases: &[Case], extractor: Arc<dyn Extractor>) -> Result<Vec<Became>> {
     })
 }
 
-async fn take_in(
+pub(crate) async fn take_in(
     store: &Arc<dyn Store>,
     clock: &Arc<ManualClock>,
     transcripts: &Path,
@@ -235,7 +235,7 @@ async fn take_in(
     Ok(())
 }
 
-fn worker(
+pub(crate) fn worker(
     store: &Arc<dyn Store>,
     root: &Path,
     clock: Arc<dyn Clock>,
@@ -256,7 +256,7 @@ fn worker(
     }
 }
 
-async fn observations(store: &dyn Store) -> Result<Vec<Observation>> {
+pub(crate) async fn observations(store: &dyn Store) -> Result<Vec<Observation>> {
     let tenant = Tenant::local();
     let mut all = Vec::new();
     for state in read_all(|page| store.scopes(&tenant, page)).await? {
@@ -266,7 +266,7 @@ async fn observations(store: &dyn Store) -> Result<Vec<Observation>> {
 }
 
 /// The texts of all memory files.
-fn memory_files(folder: &Path) -> Result<Vec<String>> {
+pub(crate) fn memory_files(folder: &Path) -> Result<Vec<String>> {
     let mut texts = Vec::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();

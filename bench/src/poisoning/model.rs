@@ -11,13 +11,13 @@ const KINDS: [&str; 5] = ["correction", "preference", "decision", "fact", "value
 
 /// Answers with each planted text, citing each event that has it, a person's event beside it, and both.
 #[derive(Debug, Default)]
-pub(super) struct ObedientModel {
+pub(crate) struct ObedientModel {
     /// Each planted text, and its marker.
     planted: Vec<(String, String)>,
 }
 
 impl ObedientModel {
-    pub(super) fn new(planted: Vec<(String, String)>) -> Arc<Self> {
+    pub(crate) fn new(planted: Vec<(String, String)>) -> Arc<Self> {
         Arc::new(Self { planted })
     }
 

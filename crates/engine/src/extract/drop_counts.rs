@@ -29,6 +29,8 @@ pub enum DropReason {
     Instruction,
     /// The operator's or user's guidance excludes it.
     Unwanted,
+    /// It repeats what memory holds, and no person repeated it.
+    Repeated,
 }
 
 impl DropReason {
@@ -52,6 +54,7 @@ impl DropReason {
             Self::OneOff => "one order only",
             Self::Instruction => "an instruction of a tool",
             Self::Unwanted => "not wanted",
+            Self::Repeated => "repeating memory",
         }
     }
 }

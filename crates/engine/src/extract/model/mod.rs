@@ -10,6 +10,7 @@ pub mod agent;
 mod answer;
 #[cfg(test)]
 mod dialogue_test_support;
+mod echo;
 mod evidence;
 mod extraction_output;
 #[cfg(test)]

@@ -14,6 +14,7 @@ use daybook_domain::quarantine::QuarantineReason;
 use daybook_domain::{Event, ObservationKind as Kind, Origin};
 
 use super::answer::Suggestion;
+use super::echo::MemoryLines;
 use super::evidence::{EvidenceIndex, EvidenceSet};
 use super::guidance::Guidance;
 use crate::extract::extractive::text_analysis::{self, Permanence, permanence, significant_words};
@@ -54,6 +55,7 @@ pub(super) fn validate_all(
         redactor: Redactor::current(),
         index,
         outside_lines: OnceCell::new(),
+        memory_lines: OnceCell::new(),
     };
     let mut validated = ValidatedDrafts::default();
     for suggestion in suggestions {
@@ -137,6 +139,7 @@ struct DraftValidator<'a> {
     index: &'a EvidenceIndex<'a>,
     /// The significant words of each line that neither a person typed nor the agent wrote.
     outside_lines: OnceCell<Vec<HashSet<String>>>,
+    memory_lines: OnceCell<MemoryLines>,
 }
 
 impl DraftValidator<'_> {
@@ -151,11 +154,16 @@ impl DraftValidator<'_> {
         let own = self.index.typed_evidence(&human);
         let is_named = !human.is_empty() && own.supports(&suggestion.text);
         let overlaps = !human.is_empty() && own.overlaps(&significant_words);
+        let said_again = own.count_overlap(&significant_words);
+        if said_again * 5 < significant_words.len() * 3
+            && self.repeats_memory(&suggestion.text, &significant_words)
+        {
+            return Err(DropReason::Repeated);
+        }
         let is_order = is_personal(suggestion.kind)
             || suggestion.kind == Kind::Decision
             || is_instruction(&suggestion.text);
-        let is_outsiders =
-            self.repeats_outsider(&significant_words, own.count_overlap(&significant_words));
+        let is_outsiders = self.repeats_outsider(&significant_words, said_again);
         if is_order && is_outsiders {
             return Err(DropReason::Instruction);
         }
@@ -186,7 +194,8 @@ impl DraftValidator<'_> {
             | DropReason::NoEvidence
             | DropReason::Invented
             | DropReason::OneOff
-            | DropReason::Unwanted => return None,
+            | DropReason::Unwanted
+            | DropReason::Repeated => return None,
         };
         let suggestion = self.normalized(suggestion).ok()?;
         let cited = self
@@ -421,6 +430,14 @@ impl DraftValidator<'_> {
             let shared = line.intersection(significant_words).count();
             shared >= 2 && shared > own && shared * 5 >= significant_words.len() * 3
         })
+    }
+
+    /// Whether memory holds this already. Agents say again what they were given, and that is no further evidence.
+    fn repeats_memory(&self, text: &str, significant_words: &HashSet<String>) -> bool {
+        let lines = self
+            .memory_lines
+            .get_or_init(|| MemoryLines::of(self.window));
+        lines.hold(text, significant_words)
     }
 
     /// A value that only others named is a fact: neither the person nor the agent set it.
