@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::chunk::Chunk;
 use super::ids::{ChunkId, IdSource, OperationId, StateId};
-use super::state::{Held, StateMetadata, ThreadState};
+use super::state::{StateChunks, StateMetadata, ThreadState};
 use crate::time::Timestamp;
 
 /// What an operation does.
@@ -128,9 +128,9 @@ pub enum OperationError {
 
 impl StateDelta {
     /// Leaves out chunks that were added and removed within one result.
-    fn forget_transient(&mut self, held: &Held) {
+    fn forget_transient(&mut self, contents: &StateChunks) {
         let came = |id: &ChunkId| self.added.iter().any(|chunk| chunk.id == *id);
-        let stands = |id: &ChunkId| held.chunks.contains_key(id);
+        let stands = |id: &ChunkId| contents.chunks.contains_key(id);
         self.removed = std::mem::take(&mut self.removed)
             .into_iter()
             .filter(|id| !stands(id) && !came(id))
@@ -228,10 +228,10 @@ impl ThreadState {
         let before = match operations {
             [] => None,
             [single] if is_single(single) => None,
-            _ => Some(Arc::clone(&self.held)),
+            _ => Some(Arc::clone(&self.contents)),
         };
         let mut change = Change {
-            held: Arc::make_mut(&mut self.held),
+            contents: Arc::make_mut(&mut self.contents),
             pending,
             applied: StateDelta::default(),
         };
@@ -239,12 +239,12 @@ impl ThreadState {
         let mut applied = change.applied;
         if let Err(error) = done {
             if let Some(before) = before {
-                self.held = before;
+                self.contents = before;
             }
             return Err(error);
         }
         if before.is_some() {
-            applied.forget_transient(&self.held);
+            applied.forget_transient(&self.contents);
         }
         let previous = std::mem::replace(&mut self.id, id);
         metadata.previous_state_id = Some(previous);
@@ -255,7 +255,7 @@ impl ThreadState {
 }
 
 struct Change<'a> {
-    held: &'a mut Held,
+    contents: &'a mut StateChunks,
     pending: &'a [Arc<Chunk>],
     applied: StateDelta,
 }
@@ -264,7 +264,7 @@ impl Change<'_> {
     fn apply(&mut self, operation: &Operation) -> Result<(), OperationError> {
         match &operation.kind {
             OperationKind::Add { chunk_id, position } => {
-                let end = self.held.order.len();
+                let end = self.contents.order.len();
                 let position = position.and_then(|at| usize::try_from(at).ok());
                 let chunk = self.brought(chunk_id, None)?;
                 self.insert(chunk, position.unwrap_or(end), operation);
@@ -312,7 +312,7 @@ impl Change<'_> {
     ) -> Result<Arc<Chunk>, OperationError> {
         let chunk = self.pending.iter().find(|chunk| chunk.id == *id);
         let chunk = chunk.ok_or_else(|| OperationError::Missing(id.clone()))?;
-        if instead != Some(id) && self.held.chunks.contains_key(id) {
+        if instead != Some(id) && self.contents.chunks.contains_key(id) {
             return Err(OperationError::Present(id.clone()));
         }
         Ok(Arc::clone(chunk))
@@ -322,9 +322,9 @@ impl Change<'_> {
         if chunk.metadata.source_operation.is_none() {
             Arc::make_mut(&mut chunk).metadata.source_operation = Some(operation.id.clone());
         }
-        let order = &mut self.held.order;
+        let order = &mut self.contents.order;
         order.insert(at.min(order.len()), chunk.id.clone());
-        self.held
+        self.contents
             .chunks
             .insert(chunk.id.clone(), Arc::clone(&chunk));
         self.applied.added.push(chunk);
@@ -332,19 +332,19 @@ impl Change<'_> {
 
     fn remove(&mut self, id: &ChunkId) -> Result<usize, OperationError> {
         let absent = || OperationError::Absent(id.clone());
-        let at = self.held.position(id).ok_or_else(absent)?;
-        self.held.order.remove(at);
-        self.held.chunks.remove(id);
+        let at = self.contents.position(id).ok_or_else(absent)?;
+        self.contents.order.remove(at);
+        self.contents.chunks.remove(id);
         self.applied.removed.push(id.clone());
         Ok(at)
     }
 
     fn reorder(&mut self, id: &ChunkId, to: usize) -> Result<(), OperationError> {
         let absent = || OperationError::Absent(id.clone());
-        let at = self.held.position(id).ok_or_else(absent)?;
-        let id = self.held.order.remove(at);
-        let to = to.min(self.held.order.len());
-        self.held.order.insert(to, id);
+        let at = self.contents.position(id).ok_or_else(absent)?;
+        let id = self.contents.order.remove(at);
+        let to = to.min(self.contents.order.len());
+        self.contents.order.insert(to, id);
         Ok(())
     }
 }

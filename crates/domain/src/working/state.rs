@@ -59,7 +59,7 @@ pub struct Provenance {
     pub event_type: Option<Cow<'static, str>>,
 }
 
-/// A state's descent.
+/// When a state was made, and from what.
 ///
 /// ```
 /// # use daybook_domain::{EventSeq, Timestamp};
@@ -114,19 +114,19 @@ pub struct StateMetadata {
 pub struct ThreadState {
     /// Its name.
     pub id: StateId,
-    /// Its descent.
+    /// When it was made, and from what.
     pub metadata: StateMetadata,
-    pub(super) held: Arc<Held>,
+    pub(super) contents: Arc<StateChunks>,
 }
 
 /// The chunks of a state, shared by its copies.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Held {
+pub(super) struct StateChunks {
     pub(super) order: Vec<ChunkId>,
     pub(super) chunks: HashMap<ChunkId, Arc<Chunk>>,
 }
 
-impl Held {
+impl StateChunks {
     pub(super) fn position(&self, id: &ChunkId) -> Option<usize> {
         self.chunks.contains_key(id).then_some(())?;
         // Callers most often look up one of the last.
@@ -138,60 +138,63 @@ impl ThreadState {
     /// A state of these chunks, in their order; of chunks with one name the first counts.
     #[must_use]
     pub fn new(id: StateId, metadata: StateMetadata, chunks: Vec<Arc<Chunk>>) -> Self {
-        let mut held = Held::default();
+        let mut contents = StateChunks::default();
         for chunk in chunks {
-            if !held.chunks.contains_key(&chunk.id) {
-                held.order.push(chunk.id.clone());
-                held.chunks.insert(chunk.id.clone(), chunk);
+            if !contents.chunks.contains_key(&chunk.id) {
+                contents.order.push(chunk.id.clone());
+                contents.chunks.insert(chunk.id.clone(), chunk);
             }
         }
         Self {
             id,
             metadata,
-            held: Arc::new(held),
+            contents: Arc::new(contents),
         }
     }
 
     /// How many chunks it holds.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.held.order.len()
+        self.contents.order.len()
     }
 
     /// Whether it holds none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.held.order.is_empty()
+        self.contents.order.is_empty()
     }
 
     /// The chunks' names, in order.
     #[must_use]
     pub fn chunk_ids(&self) -> &[ChunkId] {
-        &self.held.order
+        &self.contents.order
     }
 
     /// The chunk of that name, if the state holds it.
     #[must_use]
     pub fn chunk(&self, id: &ChunkId) -> Option<&Arc<Chunk>> {
-        self.held.chunks.get(id)
+        self.contents.chunks.get(id)
     }
 
     /// The chunks, in order.
     pub fn chunks(&self) -> impl DoubleEndedIterator<Item = &Arc<Chunk>> {
-        let held = &self.held;
-        held.order.iter().filter_map(|id| held.chunks.get(id))
+        let contents = &self.contents;
+        contents
+            .order
+            .iter()
+            .filter_map(|id| contents.chunks.get(id))
     }
 
     /// The position of a chunk, counted from 0.
     #[must_use]
     pub fn position(&self, id: &ChunkId) -> Option<usize> {
-        self.held.position(id)
+        self.contents.position(id)
     }
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Spelled<Chunks> {
+struct SerializedState<Chunks> {
     id: StateId,
     chunk_ids: Vec<ChunkId>,
     chunks: Chunks,
@@ -206,9 +209,9 @@ impl Serialize for ThreadState {
                 serializer.collect_map(self.0.chunks().map(|chunk| (&chunk.id, &**chunk)))
             }
         }
-        Spelled {
+        SerializedState {
             id: self.id.clone(),
-            chunk_ids: self.held.order.clone(),
+            chunk_ids: self.contents.order.clone(),
             chunks: InOrder(self),
             metadata: self.metadata.clone(),
         }
@@ -218,13 +221,13 @@ impl Serialize for ThreadState {
 
 impl<'de> Deserialize<'de> for ThreadState {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let spelled = Spelled::<HashMap<ChunkId, Chunk>>::deserialize(deserializer)?;
-        let mut chunks = spelled.chunks;
+        let serialized = SerializedState::<HashMap<ChunkId, Chunk>>::deserialize(deserializer)?;
+        let mut chunks = serialized.chunks;
         let mut ordered = Vec::with_capacity(chunks.len());
-        for id in spelled.chunk_ids {
+        for id in serialized.chunk_ids {
             let missing = || serde::de::Error::custom(format!("{id} is named and not there"));
             ordered.push(Arc::new(chunks.remove(&id).ok_or_else(missing)?));
         }
-        Ok(Self::new(spelled.id, spelled.metadata, ordered))
+        Ok(Self::new(serialized.id, serialized.metadata, ordered))
     }
 }
