@@ -21,3 +21,24 @@ fn fuzz_flush_state() {
         });
     });
 }
+
+/// Two entries of one session are found in a damaged file alone. What is read must be what is written again.
+#[test]
+fn of_two_entries_of_a_session_the_one_under_its_name_counts() {
+    let entry = |input: u8| {
+        let job = format!(r#"{{"tenant":"local","job":{{"input":{input},"done":3}}}}"#);
+        format!(
+            r#"{{"agent_name":"harbour","session_id":"s1","dirty":true,"in_flight":false,"last_seen_at":1,"last_session_updated_at":2,"last_flushed_at":3,"last_flushed_session_updated_at":4,"room_id":null,"thread_id":null,"daybook":{job}}}"#
+        )
+    };
+    let file = format!(
+        r#"{{"version":1,"sessions":{{"":{},"harbour:s1":{}}}}}"#,
+        entry(5),
+        entry(7)
+    );
+    let state = parse(file.as_bytes()).expect("it can be read");
+    let inputs: Vec<u64> = state.entries.values().map(|it| it.job.input).collect();
+    assert_eq!((inputs, state.foreign_entries.len()), (vec![7], 1));
+    let written = to_json(&state).expect("it can be written");
+    assert_eq!(parse(written.as_bytes()), Ok(state));
+}

@@ -234,13 +234,34 @@ pub(super) fn parse(text: &[u8]) -> Result<FlushState, Unreadable> {
         rest,
         ..FlushState::default()
     };
-    for (name, value) in sessions {
-        match parse_own_entry(&value).filter(|entry| !state.entries.contains_key(&entry.job.key)) {
+    let parsed = sessions.into_iter().map(|(name, value)| {
+        let entry = parse_own_entry(&value);
+        (name, value, entry)
+    });
+    // Of several entries of one session, the one under its own name counts: it is written under that name again.
+    let (named, others): (Vec<_>, Vec<_>) = parsed.partition(|(name, _, entry)| {
+        let own_name = entry.as_ref().and_then(own_name);
+        own_name.as_ref() == Some(name)
+    });
+    for (name, value, entry) in named.into_iter().chain(others) {
+        match entry.filter(|entry| !state.entries.contains_key(&entry.job.key)) {
             Some(entry) => drop(state.entries.insert(entry.job.key.clone(), entry)),
             None => drop(state.foreign_entries.insert(name, value)),
         }
     }
+    // What stands under the name of a session that is found elsewhere is written over.
+    for name in state.entries.values().filter_map(own_name) {
+        state.foreign_entries.remove(&name);
+    }
     Ok(state)
+}
+
+/// The name under which an entry is written.
+fn own_name(entry: &LedgerEntry) -> Option<String> {
+    match &entry.job.key {
+        JobKey::Extract(id) => Some(entry_name(id)),
+        JobKey::Consolidate(_) => None,
+    }
 }
 
 fn rounds(served: Vec<ServedLane>) -> Rounds {
