@@ -16,6 +16,7 @@ use super::update::unfinished_import;
 use crate::folders::data_folder;
 use crate::process::block_on;
 use crate::service::damage::find_damage;
+use crate::service::hidden_secrets::{HiddenSecrets, count_hidden};
 use crate::service::overview::TenantMemoryState;
 use crate::service::refusals::RefusedFile;
 use crate::service::waits;
@@ -36,7 +37,7 @@ pub(crate) struct StatusCommand {
     /// List every file that was looked at
     #[arg(long)]
     files: bool,
-    /// List how many secrets were hidden, by file
+    /// List how many secrets were hidden, by rule and place, and by file
     #[arg(long)]
     secrets: bool,
     /// List past imports
@@ -50,7 +51,11 @@ impl StatusCommand {
         let facts = block_on(TenantMemoryState::load(&daybook, IMPORTS))?;
         let damaged = block_on(find_damage(&daybook))?;
         if common.json {
-            print_json(&block_on(as_json(&daybook, &facts, &damaged))?)?;
+            let mut all = block_on(as_json(&daybook, &facts, &damaged))?;
+            if self.secrets {
+                all["hidden_secrets"] = json!(block_on(count_hidden(&daybook))?);
+            }
+            print_json(&all)?;
             return Ok(ExitCode::SUCCESS);
         }
         let sources = block_on(SourceSummary::load(&daybook))?;
@@ -70,6 +75,7 @@ impl StatusCommand {
             block_on(visit_sources(&daybook, print_file))?;
         }
         if self.secrets {
+            print_hidden(&block_on(count_hidden(&daybook))?);
             block_on(visit_sources(&daybook, print_secrets))?;
         }
         if self.imports {
@@ -314,6 +320,23 @@ fn print_file(source: TranscriptSource) {
         source.path,
         dim(&session)
     );
+}
+
+/// `password      14, 3 different: tool results 9 · messages of people 5`
+fn print_hidden(hidden: &HiddenSecrets) {
+    for (rule, by_rule) in hidden {
+        let all: u64 = by_rule.places.values().sum();
+        let different = match by_rule.different {
+            0 => String::new(),
+            different => format!(", {different} different"),
+        };
+        let places = by_rule.places.iter();
+        let places: Vec<String> = places.map(|(place, n)| format!("{place} {n}")).collect();
+        print_line!(
+            "  {rule:<24} {all}{different}: {}",
+            dim(&places.join(" · "))
+        );
+    }
 }
 
 fn print_secrets(source: TranscriptSource) {

@@ -144,3 +144,27 @@ fn a_file_that_cannot_be_read_does_not_cost_the_others() {
     );
     assert!(String::from_utf8_lossy(&output.stderr).contains("missing"));
 }
+
+#[test]
+fn status_counts_what_was_hidden_by_rule_and_place() {
+    let place = TestPlace::new();
+    let chat = serde_json::json!([
+        {"role": "user", "content": "use DB_PASSWORD=Tr0ub4dor&3, and again PGPASSWORD=Tr0ub4dor&3 psql"},
+        {"role": "assistant", "content": "I ran it with DB_PASSWORD=c0rrectH0rse!"},
+    ]);
+    let file = place.write("chat.json", &chat.to_string());
+    place.stdout(&["import", &file.display().to_string()]);
+    let shown = place.stdout(&["status", "--secrets"]);
+    assert!(
+        shown.contains(
+            "password                 3, 2 different: messages of agents 1 · messages of people 2"
+        ),
+        "{shown}"
+    );
+    let status = place.json(&["status", "--secrets"]);
+    assert_eq!(
+        status["hidden_secrets"]["password"]["places"]["messages of people"],
+        2
+    );
+    assert!(place.json(&["status"])["hidden_secrets"].is_null());
+}
