@@ -40,7 +40,6 @@ use crate::service::current_place::CurrentPlace;
 use crate::service::host_files::loaded_by_host;
 use crate::settings::Settings;
 use crate::terminal::logging::print_error;
-use crate::terminal::output::print_line;
 use crate::terminal::suggest;
 use crate::wiring::redaction;
 
@@ -60,7 +59,8 @@ pub(crate) fn answer(
         HookCall::parse(host, &payload)?.map_or(Ok(None), |call| call.answer(&root, settings))
     });
     match answer {
-        Ok(Some(text)) => print_line!("{text}"),
+        // For a program, as it is.
+        Ok(Some(text)) => anstream::println!("{text}"),
         Ok(None) => {}
         Err(error) => print_error(&format!("{error:#}")),
     }

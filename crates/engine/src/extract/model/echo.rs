@@ -38,7 +38,7 @@ impl MemoryLines {
         let shown = shown.flat_map(|event| {
             let is_recalled = event.origin == Origin::Recalled;
             let lines = event.text.lines();
-            lines.filter(move |line| is_recalled || is_memory_line(line))
+            lines.filter(move |line| is_recalled || cited_words(line).is_some())
         });
         let known = window.known.relevant.iter().chain(window.known.recent);
         Self::of_lines(shown.chain(known.flat_map(|text| text.lines())))
@@ -65,6 +65,8 @@ impl MemoryLines {
 
 impl MemoryLine {
     fn of(line: &str) -> Self {
+        // The numbers of a citation are none of what it says.
+        let line = cited_words(line).unwrap_or(line);
         Self {
             words: significant_words(line),
             changes: changes(line),
@@ -73,19 +75,24 @@ impl MemoryLine {
     }
 }
 
-/// Whether a line has the form of an entry of a memory file or of a context: it ends in our citation.
-fn is_memory_line(line: &str) -> bool {
+/// The words of a line that has the form of an entry of a memory file or of a context: it ends in our citations.
+fn cited_words(line: &str) -> Option<&str> {
     let is_marker =
         |mark: &str| mark.len() == 10 && mark.chars().all(|c| c.is_ascii_alphanumeric());
-    let line = match line.trim_end().rsplit_once(" ^") {
+    let mut words = match line.trim_end().rsplit_once(" ^") {
         Some((words, mark)) if is_marker(mark) => words,
         Some(_) | None => line.trim_end(),
     };
-    let cited = line
+    let mut is_cited = false;
+    while let Some((before, _)) = words
         .strip_suffix(']')
-        .and_then(|line| line.rsplit_once('['));
-    let cited = cited.and_then(|(_, inside)| Citation::parse(inside));
-    cited.is_some_and(|cited| !cited.lines.is_empty())
+        .and_then(|open| open.rsplit_once('['))
+        .filter(|(_, inside)| Citation::parse(inside).is_some_and(|it| !it.lines.is_empty()))
+    {
+        is_cited = true;
+        words = before.trim_end();
+    }
+    is_cited.then_some(words)
 }
 
 /// The words of change in a text, each once.
@@ -137,9 +144,27 @@ mod tests {
 
     #[test]
     fn lines_of_memory_files_are_known_by_their_citations() {
-        assert!(is_memory_line("- Use tabs. [7f78:L3,9-12] ^abcdef2345"));
-        assert!(is_memory_line("Use tabs. [7f78:L3]"));
-        assert!(!is_memory_line("let a = b[0]"));
-        assert!(!is_memory_line("see [the manual]"));
+        let check = |line: &str, words: Option<&str>| assert_eq!(cited_words(line), words);
+        check(
+            "- Use tabs. [7f78:L3,9-12] [ca:L1] ^abcdef2345",
+            Some("- Use tabs."),
+        );
+        check("Use tabs. [7f78:L3]", Some("Use tabs."));
+        check("let a = b[0]", None);
+        check("see [the manual]", None);
+    }
+
+    #[test]
+    fn the_numbers_of_a_citation_are_not_those_of_its_line() {
+        let lines = MemoryLines::of_lines(
+            [format!("- {LINE} [7f78:L3,8] ^abcdef2345").as_str()].into_iter(),
+        );
+        let held = |said: &str| lines.hold(said, &significant_words(said));
+        assert!(held(
+            "the staging server is called pelican and has 4 GB of memory"
+        ));
+        assert!(!held(
+            "the staging server is called pelican and has 8 GB of memory"
+        ));
     }
 }
