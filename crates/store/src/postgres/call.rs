@@ -63,8 +63,13 @@ pub(super) struct CallState {
 }
 
 impl CallState {
+    /// A holder that was found once is kept when the next look-up ends without one.
     pub(super) fn note_fault(&self, fault: &Fault) {
         let mut last = self.last();
+        let was_locked = matches!(*last, Some((Remedy::Again, _)));
+        if was_locked && matches!(fault, Fault::Locked(None)) {
+            return;
+        }
         *last = Some((fault.remedy(), fault.to_string()));
     }
 
