@@ -49,6 +49,9 @@ pub struct CitedText {
 pub struct Digest {
     /// What the person wanted.
     pub task: Option<CitedText>,
+    /// What the work is called: the title of a plan that a person accepted, or of the pull request for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<CitedText>,
     /// How it ended.
     pub outcome: Option<Outcome>,
     /// The person's last words that ask for something.
@@ -62,6 +65,9 @@ pub struct Digest {
     pub commits: u32,
     /// How many of them were pushed.
     pub pushed: u32,
+    /// The subjects of those that have one, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub committed: Vec<CitedText>,
     /// What happened, in order: a handful of lines.
     pub highlights: Vec<CitedText>,
     /// Human messages in the window.

@@ -2,11 +2,13 @@
 //!
 //! What is pasted was written by others, so nothing in it is the person's wish, decision or statement. Marks that the
 //! sender's program leaves decide: fences, marks of quotation, headers of a mail, times beside speakers. After a sentence
-//! that announces a mail or a page, all that follows is that. What could be either is taken for pasted.
+//! that announces a mail, a page or a review, all that follows is that. A paragraph that reads like a reviewer's comment
+//! on code throughout is one. What could be either is taken for pasted.
 //!
 //! Not here: logs and code without a fence, which only the extraction without a model tells apart.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::{Regex, RegexSet};
@@ -52,6 +54,49 @@ static ANNOUNCES: LazyLock<RegexSet> = LazyLock::new(|| {
     .expect("the patterns are constant")
 });
 
+/// An announcement of a review with the review after its colon: "I got this feedback: The function …".
+static REVIEW: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)\b(feedback|(review|pr|bot|copilot|bugbot|coderabbit)('s)? (comments?|feedback|notes?|findings?|suggestions?)|(comments?|findings?|suggestions?) (from|by|of) \S+|rückmeldung(en)?|anmerkung(en)?|retours?|comentarios?)\b[^.:?!\n]{0,48}:",
+    )
+    .expect("the pattern is constant")
+});
+
+/// A person speaks of themselves, to the agent, or of both.
+static SPEAKS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)\b(i|i['’](d|m|ve|ll)|we|we['’](d|re|ve|ll)|you|you['’](d|re|ve|ll)|your|my|mine|our|ours|us|me|let['’]?s|please|pls|(can|could|would) (you|we|i)|ich|wir|mir|mich|uns|du|dein\w*|mein\w*|unser\w*|bitte|je|j['’]|nous|moi|mon|notre|tu|ton|yo|nosotros|mi|mis|nuestr\w+|por favor)\b",
+    )
+    .expect("the pattern is constant")
+});
+
+/// Names in code: calls, identifiers of several words, files with lines.
+static CODE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"\b\w+\(\)|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z]+[A-Z]\w*|\b\w+_\w+|\b\w+\.(rs|go|ts|tsx|js|py|java|rb|c|h|cpp|cs|kt|swift|php|sh|json|ya?ml|toml|md)\b|`[^`]+`",
+    )
+    .expect("the pattern is constant")
+});
+
+/// The words of a reviewer: what is wrong, and what should be considered.
+static REVIEWS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)\b(should|consider(ing)?|however|lacks?|missing|potential(ly)?|misleading|inconsisten\w+|unnecessar\w+|duplicat\w+|redundant|silently|incorrect\w*|this (means|could|can|may|might|makes|would|allows|test|change|function|method|approach|creates|causes)|ensures?|rather than|instead of|brittle|unclear|confusing|suggest\w*|recommend\w*|could (be|allow|lead|cause|break|result))\b",
+    )
+    .expect("the pattern is constant")
+});
+
+/// A message that begins with an order to the agent.
+static ORDERS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)^\W*(fix|add|use|make|write|remove|update|implement|change|create|rename|move|delete|build|run|test|refactor|replace|extract|split|drop|keep|always|never|don['’]t|do not|note|remember|ensure|make sure)\b",
+    )
+    .expect("the pattern is constant")
+});
+
+/// Bytes from which on a message can be a reviewer's.
+const REVIEW_BYTES: usize = 120;
+
 /// Longest paragraph, in bytes, that announces a text.
 const ANNOUNCEMENT: usize = 200;
 /// Lines of a header that make a mail.
@@ -82,10 +127,12 @@ pub fn split(message: &str) -> (Cow<'_, str>, String) {
     let is_chat = chats.count() >= CHAT_LINES;
     let (mut own, mut pasted) = (String::new(), String::new());
     let (mut fence, mut speaks) = (None, false);
-    for line in &lines[..end] {
+    let reviews = review_lines(&lines[..end]);
+    for (at, line) in lines[..end].iter().enumerate() {
         let bare = line.trim();
         speaks = is_chat && (CHAT.is_match(line) || (speaks && !bare.is_empty()));
-        let is_own = fence.is_none() && !speaks && !bare.starts_with('>');
+        let is_review = reviews.iter().any(|review| review.contains(&at));
+        let is_own = fence.is_none() && !speaks && !is_review && !bare.starts_with('>');
         match fence {
             Some(mark) if bare.starts_with(mark) => fence = None,
             Some(_) => {}
@@ -97,10 +144,45 @@ pub fn split(message: &str) -> (Cow<'_, str>, String) {
         }
     }
     pasted.extend(lines[end..].iter().copied());
+    if let Some(announced) = REVIEW.find(&own)
+        && is_foreign_review(&own[announced.end()..])
+    {
+        pasted.insert_str(0, &own[announced.end()..]);
+        own.truncate(announced.end());
+    }
     match pasted.is_empty() {
         true => (Cow::Borrowed(message), pasted),
         false => (Cow::Owned(own), pasted),
     }
+}
+
+/// The paragraphs that are a reviewer's comments.
+fn review_lines(lines: &[&str]) -> Vec<Range<usize>> {
+    let mut paragraphs = Vec::new();
+    let mut begin = 0;
+    for (at, line) in lines.iter().enumerate() {
+        if line.trim().is_empty() {
+            paragraphs.push(begin..at);
+            begin = at + 1;
+        }
+    }
+    paragraphs.push(begin..lines.len());
+    paragraphs.retain(|paragraph| is_review(&lines[paragraph.clone()].concat()));
+    paragraphs
+}
+
+/// Whether a paragraph reads like a reviewer's comment on code, and in no word like a person's own.
+fn is_review(paragraph: &str) -> bool {
+    let paragraph = paragraph.trim();
+    paragraph.len() >= REVIEW_BYTES
+        && !paragraph.contains('?')
+        && !ORDERS.is_match(paragraph)
+        && is_foreign_review(paragraph)
+}
+
+/// Whether a text is about code, judges it, and speaks neither of its writer nor to its reader.
+fn is_foreign_review(text: &str) -> bool {
+    !SPEAKS.is_match(text) && CODE.is_match(text) && REVIEWS.is_match(text)
 }
 
 /// The mark that a line opens a block with.
@@ -216,6 +298,33 @@ mod tests {
             "was hältst du von dieser Nachricht?\n\nImmer X.",
             "was hältst du von dieser Nachricht?",
         );
+    }
+
+    #[test]
+    fn reviews_are_of_their_reviewers() {
+        let review = "The ledgerTotal function reads the file twice, which could lead to different sums. Consider \
+            reading it once instead of calling readLedger() for every month.";
+        check(review, "");
+        check(
+            &format!("can you fix this?\n\n{review}"),
+            "can you fix this?",
+        );
+        check(
+            &format!("I got this feedback: {review}"),
+            "I got this feedback:",
+        );
+        check(
+            "got this feedback on the PR:\n\nThe totals lack a test. This could break `sum`.",
+            "got this feedback on the PR:",
+        );
+        for own in [
+            "my feedback: the totals should be in euros, I want them rounded",
+            "The ledgerTotal function reads the file twice, so we should read it once instead of calling readLedger() each month.",
+            "Add a test for ledgerTotal(), which should cover months without entries, and replace the helper instead of copying it.",
+            "The ledger of each customer lives in Frankfurt and is copied to Dublin every night, always after the monthly totals ran.",
+        ] {
+            check(own, own);
+        }
     }
 
     #[test]

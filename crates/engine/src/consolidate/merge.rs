@@ -3,7 +3,7 @@
 //! Two observations of one kind have the same content if nearly all their significant words agree. The merge
 //! processes them in a fixed order (time of first evidence, then id), so that the order of arrival cannot matter.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use daybook_domain::{
     Evidence, Observation, ObservationId, ObservationKind, Scope, SessionId, Timestamp, Use,
@@ -102,25 +102,60 @@ pub(super) fn merge_observations(
 ) -> Vec<MergedObservation> {
     let mut ordered: Vec<&Observation> = observations.iter().collect();
     ordered.sort_by_key(|o| (o.first_at(), o.id));
-    let mut merged_observations: Vec<(BTreeSet<String>, MergedObservation)> = Vec::new();
+    let mut known = KnownContents::default();
+    let mut merged_observations: Vec<MergedObservation> = Vec::new();
     for observation in ordered {
         let words = significant_words(&observation.text);
-        let same = merged_observations.iter_mut().find(|(known, merged)| {
-            merged.kind == observation.kind
-                && merged.subject == observation.subject
-                && have_same_content(known, &words)
-        });
-        match same {
-            Some((_, merged)) => add_observation(merged, observation),
-            None => merged_observations.push((words, new_merged(observation))),
+        let is_same = |at: usize| {
+            let merged: &MergedObservation = &merged_observations[at];
+            merged.kind == observation.kind && merged.subject == observation.subject
+        };
+        match known.find(&words, is_same) {
+            Some(at) => add_observation(&mut merged_observations[at], observation),
+            None => {
+                known.add(words);
+                merged_observations.push(new_merged(observation));
+            }
         }
     }
     let uses = UsesByEvent::new(uses);
-    let merged_observations = merged_observations.into_iter().map(|(_, mut merged)| {
+    for merged in &mut merged_observations {
         merged.usage = uses.of(&merged.evidence);
-        merged
-    });
-    merged_observations.collect()
+    }
+    merged_observations
+}
+
+/// The significant words of merged observations, by word, so that only those that share one are compared.
+#[derive(Default)]
+struct KnownContents {
+    contents: Vec<BTreeSet<String>>,
+    by_word: HashMap<String, Vec<usize>>,
+}
+
+impl KnownContents {
+    /// The first known content that has the same content as `words` and fits.
+    fn find(&self, words: &BTreeSet<String>, fits: impl Fn(usize) -> bool) -> Option<usize> {
+        // Two contents that agree in four fifths of their words share one of any two fifths of them: the rarest.
+        let mut of_word: Vec<&[usize]> = words
+            .iter()
+            .map(|word| self.by_word.get(word).map_or(&[][..], Vec::as_slice))
+            .collect();
+        of_word.sort_by_key(|known| known.len());
+        of_word.truncate(words.len() * 2 / 5 + 1);
+        let mut candidates: Vec<usize> = of_word.concat();
+        candidates.sort_unstable();
+        candidates.dedup();
+        let mut same = candidates.into_iter();
+        same.find(|at| fits(*at) && have_same_content(&self.contents[*at], words))
+    }
+
+    fn add(&mut self, words: BTreeSet<String>) {
+        for word in &words {
+            let of_word = self.by_word.entry(word.clone()).or_default();
+            of_word.push(self.contents.len());
+        }
+        self.contents.push(words);
+    }
 }
 
 /// Observations that occur in more than one scope, as observations of `person`'s own scope.

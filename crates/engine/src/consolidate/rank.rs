@@ -6,11 +6,20 @@
 //! otherwise outrank everything newer merely by being there.
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use daybook_domain::{ObservationKind, SessionId};
+use regex::Regex;
 
 use super::merge::MergedObservation;
 
-/// The best `most` observations in display order: by relevant sessions,
-/// then by number of events, then by recency, then by how often they were shown, then by text.
+/// Most observations of one session before others have their turn.
+const OF_ONE_SESSION: usize = 3;
+
+/// The best `most` observations in display order: by relevant sessions, then statements before questions and rules
+/// before corrections of the moment, then by number of events, then by recency, then by how often they were shown, then by text. Of one
+/// session the best few come first and the others after those of all sessions, so that a long one leaves room.
 pub(super) fn top_ranked(
     observations: &[&MergedObservation],
     most: usize,
@@ -23,13 +32,47 @@ pub(super) fn top_ranked(
                     .usage
                     .relevant_sessions(&merged.sessions_of_evidence()),
             ),
+            is_question(&merged.text),
+            merged.kind == ObservationKind::Correction && !is_standing(&merged.text),
             Reverse(merged.times().min(5)),
             Reverse(merged.last_at()),
             Reverse(merged.usage.times_shown()),
             merged.text.clone(),
         )
     });
-    ranked.into_iter().take(most).cloned().collect()
+    let mut of_session: HashMap<&SessionId, usize> = HashMap::new();
+    let (first, others): (Vec<_>, Vec<_>) = ranked.into_iter().partition(|merged| {
+        let Some(first) = merged.evidence.first() else {
+            return true;
+        };
+        let known = of_session.entry(&first.session).or_default();
+        *known += 1;
+        *known <= OF_ONE_SESSION
+    });
+    first
+        .into_iter()
+        .chain(others)
+        .take(most)
+        .cloned()
+        .collect()
+}
+
+/// Words of a rule, in the languages of the extraction without a model.
+static RULE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)\b(always|never|don['’]t|do not|prefer|instead of|rather than|avoid|must|only when|immer|nie(mals)?|statt|kein\w*|nur wenn|toujours|jamais|plutôt|siempre|nunca|en vez de)\b",
+    )
+    .expect("the pattern is constant")
+});
+
+fn is_standing(text: &str) -> bool {
+    RULE.is_match(text)
+}
+
+/// Whether a text asks: it is in a person's words, which are about the moment rather than for long.
+fn is_question(text: &str) -> bool {
+    text.trim_end_matches(['"', '”', ')', ' '])
+        .ends_with(['?', '？'])
 }
 
 #[cfg(test)]

@@ -3,11 +3,12 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use daybook_domain::extraction::CitedText;
 use daybook_domain::{ObservationKind, Outcome};
 use daybook_text::fence::without_citations;
 
 use super::merge::MergedObservation;
-use super::phrase::{citations, cite_statement, commits, count, day, quoted, shorten, span};
+use super::phrase::{citations, cite, commits, count, day, quoted, shorten, span};
 use super::rank::top_ranked;
 use super::session_account::SessionAccount;
 use super::{
@@ -19,6 +20,10 @@ use super::{
 pub(super) const LEFT_OFF: &str = "Where we left off";
 /// Most characters of quoted last words.
 const LAST_WORDS: usize = 200;
+/// Most characters of what the work is called.
+const NAME: usize = 100;
+/// Most subjects of commits in one line.
+const SUBJECTS: usize = 2;
 
 /// `MEMORY.md`.
 pub(super) fn curated_page(
@@ -44,8 +49,10 @@ pub(super) fn curated_page(
                 .collect(),
         };
     let person = &input.person;
+    let left_off = left_off_section(input, accounts, &of(&[Kind::OpenEnd]));
+    let done = done_section(input, accounts, &left_off);
     let sections = vec![
-        left_off_section(input, accounts, &of(&[Kind::OpenEnd])),
+        left_off,
         section(
             format!("What {person} asked to remember"),
             &[Kind::Note],
@@ -71,6 +78,7 @@ pub(super) fn curated_page(
             &[Kind::Fact],
             statement_entry,
         ),
+        done,
     ];
     MemoryPage {
         heading: page_heading(input, accounts),
@@ -132,8 +140,8 @@ fn left_off_section(
             on_branch.sort_by_key(|account| (account.to_at, account.label.clone()));
             on_branch.last().map(|last| (*last, on_branch.len()))
         })
-        // Finished work is no open end, but the newest session is always shown.
-        .filter(|(last, _)| !is_finished(last) || Some(last.to_at) == newest)
+        // Finished work is no open end, and a question that was answered is none, but the newest session is always shown.
+        .filter(|(last, _)| has_open_work(last) || Some(last.to_at) == newest)
         .collect();
     // Unanswered and unfinished work comes before work with any other end.
     lasts.sort_by_key(|(last, _)| (!is_open(last), Reverse(last.to_at), last.label.clone()));
@@ -162,52 +170,152 @@ fn left_off_section(
     }
 }
 
-fn is_finished(account: &SessionAccount) -> bool {
-    account.outcome == Outcome::Success && account.answered
+/// Whether something may be left to do: an open question, an unanswered request, or work without an end.
+fn has_open_work(account: &SessionAccount) -> bool {
+    let has_work = account.commits > 0
+        || account.title.is_some()
+        || matches!(account.outcome, Outcome::Partial | Outcome::Fail);
+    let is_finished = account.outcome == Outcome::Success;
+    is_unanswered(account) || (has_work && !is_finished)
+}
+
+fn is_unanswered(account: &SessionAccount) -> bool {
+    account.open_question.is_some() || (account.last_words.is_some() && !account.answered)
 }
 
 fn is_open(account: &SessionAccount) -> bool {
-    !account.answered || matches!(account.outcome, Outcome::Partial | Outcome::Fail)
+    is_unanswered(account) || matches!(account.outcome, Outcome::Partial | Outcome::Fail)
 }
 
+/// Where a branch stands after its last session: what the work is called, its commits, and what is open.
 pub(super) fn branch_entry(
     input: &MemoryInput,
     last: &SessionAccount,
     sessions: usize,
 ) -> MemoryEntry {
-    let mut parts = vec![match (&last.branch, &last.task) {
-        (Some(branch), _) => branch.clone(),
-        (None, Some(task)) => quoted(&shorten(&task.text, 80)),
-        (None, None) => format!("session {}", last.label),
-    }];
-    parts.push(day(last.to_at, &input.zone));
-    parts.push(last.outcome.as_str().to_owned());
+    let named = last.title.as_ref().or(last.task.as_ref());
+    let named = named.filter(|name| name.text.contains(' '));
+    let named = named.map(|name| quoted(&shorten(&name.text, NAME)));
+    let mut parts = match &last.branch {
+        Some(branch) => vec![branch.clone(), day(last.to_at, &input.zone)],
+        None => vec![day(last.to_at, &input.zone)],
+    };
     if sessions > 1 {
         parts.push(format!("last of {sessions} sessions"));
     }
-    parts.push(commits(last.commits, last.pushed));
-    let cited = match &last.last_words {
-        Some(words) => {
-            let answered = if last.answered {
-                "answered"
-            } else {
-                "unanswered"
-            };
-            let said = quoted(&shorten(&words.text, LAST_WORDS));
-            parts.push(format!("last words: {said} — {answered}"));
-            if let Some(open_question) = &last.open_question {
-                let open_question = quoted(&shorten(&open_question.text, LAST_WORDS));
-                parts.push(format!("the agent asked {open_question}"));
-            }
-            cite_statement(&last.label, words)
-        }
-        None => format!("[{}]", last.label),
-    };
+    parts.extend(named);
+    if last.outcome != Outcome::Uncertain {
+        parts.push(last.outcome.as_str().to_owned());
+    }
+    parts.push(commits_with_last_subject(last));
+    let mut cited: Vec<u32> = Vec::new();
+    if let Some(open) = &last.open_question {
+        let open_question = quoted(&shorten(&open.text, LAST_WORDS));
+        parts.push(format!("open: the agent asked {open_question}"));
+        cited.extend(&open.lines);
+    } else if let Some(words) = last.last_words.as_ref().filter(|_| !last.answered) {
+        let said = quoted(&shorten(&words.text, LAST_WORDS));
+        parts.push(format!("last words: {said} — unanswered"));
+    }
+    if let Some(words) = last.last_words.as_ref().or(last.task.as_ref()) {
+        cited.extend(&words.lines);
+    }
     parts.retain(|part| !part.is_empty());
     let branch = last.branch.as_deref().unwrap_or(&last.label);
     MemoryEntry {
         key: format!("left-off/{branch}"),
-        lines: vec![format!("{} {cited}", parts.join(" · "))],
+        lines: vec![format!(
+            "{} {}",
+            parts.join(" · "),
+            cite(&last.label, cited)
+        )],
+        observations: Vec::new(),
+    }
+}
+
+/// `3 commits, 1 pushed; last "Round the totals"`
+fn commits_with_last_subject(last: &SessionAccount) -> String {
+    let made = commits(last.commits, last.pushed);
+    match last.committed.last() {
+        Some(subject) if !made.is_empty() => format!("{made}; last {}", quoted(&subject.text)),
+        _ => made,
+    }
+}
+
+/// What was committed, by branch, or by session where there is none or it is the main one; the newest first. Work that
+/// "Where we left off" shows is left out.
+fn done_section(
+    input: &MemoryInput,
+    accounts: &[SessionAccount],
+    left_off: &MemorySection,
+) -> MemorySection {
+    let mut groups: BTreeMap<(&str, &str), Vec<&SessionAccount>> = BTreeMap::new();
+    for account in accounts.iter().filter(|a| !a.committed.is_empty()) {
+        let branch = account.branch.as_deref().unwrap_or_default();
+        let own = !matches!(branch, "" | "main" | "master" | "develop" | "trunk");
+        let session = if own { "" } else { account.label.as_str() };
+        groups.entry((branch, session)).or_default().push(account);
+    }
+    let shown: BTreeSet<&str> = left_off.entries.iter().map(|e| e.key.as_str()).collect();
+    let mut groups: Vec<Vec<&SessionAccount>> = groups
+        .into_iter()
+        .filter(|((branch, _), _)| !shown.contains(format!("left-off/{branch}").as_str()))
+        .map(|(_, group)| group)
+        .collect();
+    groups.sort_by_key(|group| {
+        let last = group.iter().map(|account| account.to_at).max();
+        (Reverse(last), group[0].label.clone())
+    });
+    groups.truncate(SECTION_ENTRIES);
+    MemorySection {
+        title: "What was done".to_owned(),
+        entries: groups
+            .iter()
+            .map(|group| done_entry(input, group))
+            .collect(),
+    }
+}
+
+fn done_entry(input: &MemoryInput, group: &[&SessionAccount]) -> MemoryEntry {
+    let last = group[group.len() - 1];
+    let mut seen = BTreeSet::new();
+    let mut subjects: Vec<(&SessionAccount, &CitedText)> = group
+        .iter()
+        .flat_map(|account| account.committed.iter().map(|subject| (*account, subject)))
+        .filter(|(_, subject)| seen.insert(subject.text.as_str()))
+        .collect();
+    let more = subjects.len().saturating_sub(SUBJECTS);
+    // The last ones hold what the earlier ones came to.
+    subjects.drain(..more);
+    let named: Vec<String> = subjects
+        .iter()
+        .map(|(_, subject)| quoted(&subject.text))
+        .collect();
+    let more = match more {
+        0 => String::new(),
+        more => format!(" · {more} more"),
+    };
+    let mut cited: Vec<(&str, Vec<u32>)> = Vec::new();
+    for (account, subject) in &subjects {
+        match cited.iter_mut().find(|(label, _)| *label == account.label) {
+            Some((_, lines)) => lines.extend(&subject.lines),
+            None => cited.push((&account.label, subject.lines.clone())),
+        }
+    }
+    let cited: Vec<String> = cited
+        .into_iter()
+        .map(|(label, lines)| cite(label, lines))
+        .collect();
+    let branch = last.branch.as_deref();
+    let on = branch.map_or(String::new(), |branch| format!("{branch} · "));
+    MemoryEntry {
+        key: format!("done/{}", last.label),
+        lines: vec![format!(
+            "{on}{} · {}{more} {}",
+            day(last.to_at, &input.zone),
+            named.join(", "),
+            cited.join(" ")
+        )],
         observations: Vec::new(),
     }
 }
@@ -403,5 +511,115 @@ fn pointer_entry(input: &MemoryInput, accounts: &[SessionAccount], more: usize) 
             input.title
         )],
         observations: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use daybook_domain::{Digest, EventSeq, ExtractionRecord, Provenance, Timestamp};
+    use daybook_testkit::fixtures::{session, user_scope};
+    use jiff::tz::TimeZone;
+
+    use super::super::accounts;
+    use super::*;
+
+    fn cited(text: &str) -> CitedText {
+        CitedText {
+            text: text.to_owned(),
+            events: vec![EventSeq(3)],
+            lines: vec![3],
+        }
+    }
+
+    fn record(label: &str, hour: i64, digest: Digest) -> ExtractionRecord {
+        ExtractionRecord {
+            session: session(label),
+            label: label.to_owned(),
+            from: EventSeq(1),
+            to: EventSeq(9),
+            digest: Some(Digest {
+                task: Some(cited("round the totals")),
+                from_at: Timestamp(hour * 3_600_000),
+                to_at: Timestamp(hour * 3_600_000 + 1),
+                ..digest
+            }),
+            provenance: Provenance::of("extractive/1"),
+            at: Timestamp::ZERO,
+        }
+    }
+
+    fn check(records: Vec<ExtractionRecord>, title: &str, expected: &[&str]) {
+        let input = MemoryInput {
+            scope: user_scope("ada"),
+            title: "ledger".to_owned(),
+            person: "ada".to_owned(),
+            observations: Vec::new(),
+            extractions: records,
+            uses: Vec::new(),
+            zone: TimeZone::UTC,
+        };
+        let page = curated_page(&input, &accounts(&input.extractions), &[]);
+        let section = page.sections.iter().find(|section| section.title == title);
+        let lines: Vec<&str> = section
+            .iter()
+            .flat_map(|section| &section.entries)
+            .flat_map(|entry| entry.lines.iter().map(String::as_str))
+            .collect();
+        assert_eq!(lines, expected);
+    }
+
+    fn committed(branch: &str, subject: &str) -> Digest {
+        Digest {
+            branch: Some(branch.to_owned()),
+            commits: 1,
+            pushed: 1,
+            committed: vec![cited(subject)],
+            outcome: Some(Outcome::Success),
+            answered: true,
+            ..Digest::default()
+        }
+    }
+
+    #[test]
+    fn what_was_committed_is_listed_by_branch_and_on_the_main_one_by_session() {
+        let records = vec![
+            record("a1", 500_000, committed("cents", "Round the totals")),
+            record("a2", 500_001, committed("cents", "Test the rounding")),
+            record("b1", 500_002, committed("main", "Fix the header")),
+            record("b2", 500_003, committed("main", "Drop the footer")),
+            record("c1", 500_004, committed("newest", "Name the columns")),
+        ];
+        check(
+            records,
+            "What was done",
+            &[
+                "main · 15 Jan · \"Drop the footer\" [b2:L3]",
+                "main · 15 Jan · \"Fix the header\" [b1:L3]",
+                "cents · 15 Jan · \"Round the totals\", \"Test the rounding\" [a1:L3] [a2:L3]",
+            ],
+        );
+    }
+
+    #[test]
+    fn open_work_is_named_by_its_plan_and_its_last_commit() {
+        let open = Digest {
+            title: Some(cited("Round the totals to cents")),
+            open_question: Some(cited("Half up, or half even?")),
+            outcome: Some(Outcome::Partial),
+            ..committed("cents", "Round the totals")
+        };
+        let talk = Digest {
+            branch: Some("talk".to_owned()),
+            last_words: Some(cited("what is a cent?")),
+            answered: true,
+            ..Digest::default()
+        };
+        check(
+            vec![record("b1", 500_000, talk), record("a1", 500_001, open)],
+            LEFT_OFF,
+            &[
+                "cents · 15 Jan · \"Round the totals to cents\" · partial · 1 commit, pushed; last \"Round the totals\" · open: the agent asked \"Half up, or half even?\" [a1:L3]",
+            ],
+        );
     }
 }

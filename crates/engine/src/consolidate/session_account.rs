@@ -13,6 +13,8 @@ pub struct SessionAccount {
     pub label: String,
     /// The person's first request.
     pub task: Option<CitedText>,
+    /// What the work is called, by the newest accepted plan or pull request.
+    pub title: Option<CitedText>,
     /// The outcome of the work.
     pub outcome: Outcome,
     /// The person's last message that asks for something.
@@ -27,6 +29,8 @@ pub struct SessionAccount {
     pub commits: u32,
     /// Number of commits pushed.
     pub pushed: u32,
+    /// The subjects of commits, in order.
+    pub committed: Vec<CitedText>,
     /// Highlights, in order.
     pub highlights: Vec<CitedText>,
     /// The branch at the end.
@@ -72,6 +76,7 @@ fn first_window(record: &ExtractionRecord) -> Option<SessionAccount> {
         session: record.session.clone(),
         label: record.label.clone(),
         task: digest.task,
+        title: digest.title,
         outcome: digest.outcome.unwrap_or(Outcome::Uncertain),
         last_words: digest.last_words,
         answered: digest.answered,
@@ -79,6 +84,7 @@ fn first_window(record: &ExtractionRecord) -> Option<SessionAccount> {
         course: digest.course,
         commits: digest.commits,
         pushed: digest.pushed,
+        committed: digest.committed,
         highlights: digest.highlights,
         branch: digest.branch.map(uncited),
         from_at: digest.from_at,
@@ -94,8 +100,9 @@ fn next_window(account: &mut SessionAccount, record: &ExtractionRecord) {
         return;
     };
     account.task = account.task.take().or(digest.task);
+    account.title = digest.title.or_else(|| account.title.take());
     if digest.course.as_ref().is_some_and(|course| course.spoken) {
-        account.answered = true;
+        account.answered = account.last_words.is_some();
         account.open_question = None;
     }
     if digest.last_words.is_some() {
@@ -111,6 +118,7 @@ fn next_window(account: &mut SessionAccount, record: &ExtractionRecord) {
         _ => account.pushed + digest.pushed,
     };
     account.commits += digest.commits;
+    account.committed.extend(digest.committed);
     account.course = match (account.course.take(), digest.course) {
         (Some(before), Some(next)) => Some(before.then(&next, digest.commits)),
         (_, next) => next,

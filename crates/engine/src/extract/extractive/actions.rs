@@ -27,6 +27,8 @@ pub(super) enum ActionKind {
     Edit { files: Vec<String>, put: String },
     /// Filed an issue for later: its title.
     Issue(String),
+    /// Showed a plan to a person, who accepts or refuses it: its text.
+    Plan(String),
     /// Anything else: reading, searching, asking.
     Other,
 }
@@ -60,7 +62,10 @@ impl AgentAction<'_> {
     pub(super) fn checks(&self) -> Vec<&SimpleCommand> {
         match &self.kind {
             ActionKind::Run(commands) => commands.iter().filter(|c| c.checks()).collect(),
-            ActionKind::Edit { .. } | ActionKind::Issue(_) | ActionKind::Other => Vec::new(),
+            ActionKind::Edit { .. }
+            | ActionKind::Issue(_)
+            | ActionKind::Plan(_)
+            | ActionKind::Other => Vec::new(),
         }
     }
 
@@ -79,6 +84,11 @@ impl AgentAction<'_> {
     /// Whether it changed files.
     pub(super) fn is_successful_edit(&self) -> bool {
         matches!(self.kind, ActionKind::Edit { .. }) && self.has_succeeded()
+    }
+
+    /// The command line of a shell call.
+    pub(super) fn call_text(&self) -> String {
+        command_of(&self.call.text)
     }
 
     /// Head and tail of the tool's output.
@@ -190,6 +200,10 @@ fn action_kind(call: &Event) -> ActionKind {
         return edit_of(&call.text);
     }
     let last = tool.rsplit("__").next().unwrap_or("");
+    if matches!(last, "exitplanmode" | "exit_plan_mode") {
+        let plan = field(&call.text, &["plan"]);
+        return plan.map_or(ActionKind::Other, ActionKind::Plan);
+    }
     if matches!(
         last,
         "create_issue" | "issue_write" | "create_ticket" | "jira_create_issue" | "save_issue"

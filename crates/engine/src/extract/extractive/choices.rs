@@ -1,7 +1,8 @@
 //! Finds choices among the agent's options: "do B", "the second", "yes, that makes sense".
 //!
-//! Such words mean nothing alone. They are kept only if the agent's last message contains what they
-//! refer to: the option with that label, or a sentence that proposes something.
+//! Such words mean nothing alone. What is kept is what they accept, in the agent's words: the option with that
+//! label, or a sentence that proposes something; the person's words are its context. So two answers "1" to different
+//! questions are two decisions. An option that only tells the agent how to go on decides nothing.
 //!
 //! Not here: decisions in the person's own words (`speech_acts`).
 
@@ -12,9 +13,10 @@ use regex::Regex;
 
 use super::clauses::{remove_requests, shorten};
 use super::lexicon::{Cue, english};
+use super::outside::is_from_outside;
 use super::prose::prefix_of;
-use super::scored_draft::ScoredDraft;
-use super::sentences::{MAX_QUOTE, agent_sentences, one_line};
+use super::scored_draft::{ScoredDraft, quote};
+use super::sentences::{MAX_QUOTE, agent_sentences, lowered, one_line};
 use super::turns::{HumanTurn, WindowConversation};
 use super::words::{content_words, is_concrete};
 
@@ -26,8 +28,34 @@ const AGREED: i32 = 55;
 /// The choices and agreements of the window, at most one per message.
 pub(super) fn find_choices(talk: &WindowConversation<'_>) -> Vec<ScoredDraft> {
     talk.new_turns()
-        .filter_map(|(_, turn)| find_picked_option(turn).or_else(|| find_agreement(turn)))
+        .filter_map(|(_, turn)| {
+            find_answer(turn)
+                .or_else(|| find_picked_option(turn))
+                .or_else(|| find_agreement(turn))
+                .map(|find| (turn, find))
+        })
+        .map(|(turn, mut find)| {
+            find.from_outside = is_from_outside(talk, turn.at, &find.draft.text);
+            find
+        })
         .collect()
+}
+
+/// The answer to a question that the host put to the person, as importers write it: "Q: …", then "A: …".
+fn find_answer(turn: &HumanTurn<'_>) -> Option<ScoredDraft> {
+    let (question, answer) = question_and_answer(&turn.message.text)?;
+    let answer = answer.trim_end_matches("(Recommended)").trim();
+    let decides = !english().has_cue(Cue::Errand, &lowered(answer));
+    let text = format!("{} → {answer}", shorten(&one_line(question), MAX_QUOTE));
+    let mut find = ScoredDraft::composed(Kind::Decision, PICKED, &[turn.message], &text);
+    find.draft.stated = true;
+    (decides && !answer.is_empty()).then_some(find)
+}
+
+/// The parts of a message that holds a question of the agent and the person's answer, and nothing else.
+pub(super) fn question_and_answer(message: &str) -> Option<(&str, &str)> {
+    let (question, answer) = message.trim().strip_prefix("Q: ")?.split_once("\nA: ")?;
+    (!answer.contains("\nQ: ")).then_some((question, answer))
 }
 
 fn find_picked_option(turn: &HumanTurn<'_>) -> Option<ScoredDraft> {
@@ -41,11 +69,32 @@ fn find_picked_option(turn: &HumanTurn<'_>) -> Option<ScoredDraft> {
     });
     let (sentence, option) = found?;
     let words = remove_requests(&sentence.text, 0, turn.lexicon?);
-    let context = format!("{}: {}", option.label, option.text);
-    Some(
-        ScoredDraft::from_quote(Kind::Decision, PICKED, &[turn.message], &words)
-            .with_context(Some(context)),
-    )
+    let accepts = !words.ends_with('?') && !REFUSES.is_match(&sentence.low);
+    (accepts && is_decision(&option.text)).then(|| accepted(turn, PICKED, &option.text, &words))
+}
+
+/// A decision in the agent's words, which the person's words accepted.
+fn accepted(turn: &HumanTurn<'_>, score: i32, option: &str, words: &str) -> ScoredDraft {
+    let mut find = ScoredDraft::composed(Kind::Decision, score, &[turn.message], option);
+    find.draft.stated = true;
+    find.with_context(Some(format!("accepted: “{}”", quote(words))))
+}
+
+/// Words that turn an option down instead of choosing it.
+static REFUSES: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"\b(doesn't|don't|do not|does not|not|isn't|won't|can't|cannot|neither|never|wrong|drop|skip|without)\b")
+        .expect("the pattern is constant")
+});
+
+/// Whether an option says how something is to be. Others say how the agent goes on: which step is next, who does it.
+fn is_decision(option: &str) -> bool {
+    let low = lowered(option);
+    let speaks_of_itself = low
+        .split(|c: char| !(c.is_alphanumeric() || c == '\''))
+        .any(|word| matches!(word, "i" | "i'll" | "i'd" | "me" | "session" | "subagent"));
+    !speaks_of_itself
+        && !english().has_cue(Cue::Errand, &low)
+        && content_words(&low, english()).len() >= 2
 }
 
 /// One of the agent's options.
@@ -158,15 +207,11 @@ fn find_agreement(turn: &HumanTurn<'_>) -> Option<ScoredDraft> {
         return None;
     }
     let proposal = proposal(&turn.previous_reply?.text)?;
-    let words = turn
-        .prose
-        .iter()
-        .find(|s| !s.is_question())
-        .map_or(&first.text, |s| &s.text);
-    Some(
-        ScoredDraft::from_quote(Kind::Decision, AGREED, &[turn.message], words)
-            .with_context(Some(proposal)),
-    )
+    if proposal.ends_with('?') || !is_decision(&proposal) {
+        return None;
+    }
+    let words: Vec<&str> = turn.prose.iter().map(|s| s.text.as_str()).collect();
+    Some(accepted(turn, AGREED, &proposal, &words.join(" ")))
 }
 
 /// The agent's proposal with the highest weight, if it asks for agreement.

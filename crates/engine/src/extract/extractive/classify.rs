@@ -195,6 +195,9 @@ fn score_wish(features: &SentenceFeatures<'_>, is_general: bool, lexicon: &Lexic
         return 0;
     }
     let weight = lexicon.weight(Cue::Preference, &features.low);
+    if features.low.ends_with('?') && weight < STRONG {
+        return 0;
+    }
     if is_general {
         weight.max(GENERAL) + GENERAL
     } else {
@@ -208,8 +211,7 @@ fn score_decision(
     lexicon: &Lexicon,
 ) -> i32 {
     let low = features.low.as_str();
-    let only_tags = ["right?", "yes?", "ok?", "no?"];
-    let is_open = low.ends_with('?') && !only_tags.iter().any(|end| low.ends_with(end));
+    let is_open = low.ends_with('?');
     let weight = lexicon.weight(Cue::Decision, low);
     let is_asked = begins_with_request(low, lexicon);
     if is_open || is_asked || weight == 0 || lexicon.has_cue(Cue::NotDecision, low) {

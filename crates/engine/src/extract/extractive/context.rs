@@ -12,6 +12,7 @@ use daybook_domain::ObservationKind as Kind;
 
 use super::actions::{ActionKind, AgentAction};
 use super::clauses::shorten;
+use super::done::plan_title;
 use super::lexicon::{Cue, english};
 use super::sentences::{MAX_QUOTE, Sentence, agent_sentences, lowered};
 use super::turns::{HumanTurn, WindowConversation};
@@ -61,6 +62,10 @@ fn refusal(action: Option<&AgentAction<'_>>, tool: Option<&str>) -> String {
         Some(ActionKind::Edit { files, .. }) if !files.is_empty() => {
             format!("refused an edit of {}", files[0])
         }
+        Some(ActionKind::Plan(plan)) => match plan_title(plan) {
+            Some(title) => format!("refused the plan “{}”", shorten(&title, MAX_QUOTE / 2)),
+            None => "refused a plan".to_owned(),
+        },
         Some(
             ActionKind::Run(_) | ActionKind::Edit { .. } | ActionKind::Issue(_) | ActionKind::Other,
         )

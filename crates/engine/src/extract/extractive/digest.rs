@@ -12,12 +12,19 @@ use daybook_domain::extraction::CitedText;
 use daybook_domain::{Digest, Event, ObservationKind as Kind, Timestamp};
 
 use super::clauses::shorten;
+use super::done;
+use super::lexicon::english;
 use super::open_ends::asked_back;
 use super::outcome::{ReplyStatus, count_commits, course, reply_status};
 use super::scored_draft::{MAX_COMPOSED, ScoredDraft};
 use super::sentences::{MAX_QUOTE, Sentence, one_line};
 use super::turns::{HumanTurn, WindowConversation};
+use super::words::content_words;
 
+/// Fewest content words of last words.
+const LAST_WORDS: usize = 2;
+/// The task of a message that holds nothing but another's text.
+const PASTED: &str = "work on a pasted text";
 /// Most characters of the task.
 const TASK: usize = 200;
 
@@ -60,8 +67,10 @@ pub(super) fn window_digest(
         last_words: last.map(|(_, words)| words),
         answered: answer.is_some_and(|(_, answer)| answer == ReplyStatus::Given),
         open_question: asked,
+        title: done::title(talk, from),
         commits: commits.made,
         pushed: commits.pushed,
+        committed: done::commit_subjects(talk, from),
         highlights: highlights(talk, finds),
         human_messages: u32::try_from(turns().count()).unwrap_or(u32::MAX),
         branch: place.and_then(|p| p.branch.clone()),
@@ -81,8 +90,11 @@ fn statement_of(event: &Event, text: String) -> CitedText {
     }
 }
 
-/// The request of a message; `None` if it asks for nothing.
+/// The request of a message; `None` if it asks for nothing. What was pasted is not quoted.
 fn find_task(turn: &HumanTurn<'_>) -> Option<CitedText> {
+    if turn.prose.is_empty() && turn.is_pasted() {
+        return Some(statement_of(turn.message, PASTED.to_owned()));
+    }
     if turn.is_closing() {
         return None;
     }
@@ -120,9 +132,10 @@ fn trim_cut(text: &str) -> &str {
     text.trim_end_matches([':', ' '])
 }
 
-/// The last sentences of a message, as many as fit.
+/// The last sentences of a message, as many as fit; `None` if they mean nothing alone: "all four".
 fn find_last_words(turn: &HumanTurn<'_>) -> Option<CitedText> {
-    if turn.is_closing() {
+    let lexicon = turn.lexicon.unwrap_or_else(english);
+    if turn.is_closing() || content_words(&turn.low(), lexicon).len() < LAST_WORDS {
         return None;
     }
     if turn.prose.len() == 1 {

@@ -1,9 +1,10 @@
 //! Finds fixes: what failed, and what then worked.
 //!
-//! A fix needs a check that failed with a meaningful error, a change after it, and
-//! the same check passing. "Failed, then succeeded" alone is none, and neither is a typing
+//! A fix needs a check that failed with a meaningful error, a cause that the agent named, a change after it, and
+//! the same check passing. "Failed, then succeeded" alone is none, since it teaches nothing, and neither is a typing
 //! mistake that the compiler caught. A person's complaint counts too, if the agent named the
-//! cause, changed something, a check passed and the person did not object.
+//! cause, changed something, a check passed and the person did not object. The cause is the text; what showed it is the
+//! context.
 //!
 //! Not here: the outcome of a session (`outcome`).
 
@@ -16,7 +17,7 @@ use regex::Regex;
 use super::actions::{AgentAction, base};
 use super::lexicon::{Cue, english};
 use super::scored_draft::{ScoredDraft, quote};
-use super::sentences::{Sentence, agent_sentences, one_line};
+use super::sentences::{Sentence, agent_sentences, lowered, one_line};
 use super::turns::{HumanTurn, WindowConversation};
 use super::words::{content_words, is_concrete};
 
@@ -30,7 +31,6 @@ const ERROR: usize = 100;
 const OUTPUT_LINES: usize = 400;
 /// Number of turns after a complaint within which a check may confirm the fix.
 const CHECKED: usize = 2;
-const PASSED: i32 = 50;
 const WITH_CAUSE: i32 = 65;
 const COMPLAINED: i32 = 60;
 
@@ -101,41 +101,20 @@ fn fix_between(
         return None;
     }
     let label = failed.checks().last()?.label();
-    let exit = exit_code(&failed.output()).map_or(String::new(), |code| format!("exit {code}: "));
+    let cause = cause_between(talk, failed.done, passed.at)?;
     let named = if files.len() > FILES {
-        format!(
-            "{} and {} more",
-            files[..FILES].join(", "),
-            files.len() - FILES
-        )
+        let more = files.len() - FILES;
+        format!("{} and {more} more", files[..FILES].join(", "))
     } else {
         files.join(", ")
     };
-    let text = format!("`{label}` failed ({exit}\"{error}\") → passed after an edit of {named}");
-    let cause = cause_between(talk, failed.done, passed.at);
-    if cause.is_none() && was_expected_to_fail(talk, failed.done, passed.at) {
-        return None;
-    }
+    let shown = format!("`{label}` failed: \"{error}\"; passed after an edit of {named}");
     let on: Vec<&Event> = [failed.result, passed.result]
         .into_iter()
         .flatten()
         .collect();
-    let score = if cause.is_some() { WITH_CAUSE } else { PASSED };
-    let find = ScoredDraft::composed(Kind::Fix, score, &on, &text);
-    Some((label, find.with_context(cause.map(|c| c.text))))
-}
-
-/// Whether the agent expected the failure: a test that was written first.
-fn was_expected_to_fail(talk: &WindowConversation<'_>, from: usize, to: usize) -> bool {
-    let spoken = talk.events[from..to]
-        .iter()
-        .find(|e| e.origin == Origin::Assistant);
-    spoken.is_some_and(|e| {
-        let low = e.text.to_lowercase();
-        ["as expected", "expected to fail", "expected failure"]
-            .iter()
-            .any(|mark| low.contains(mark))
-    })
+    let find = ScoredDraft::composed(Kind::Fix, WITH_CAUSE, &on, &cause);
+    Some((label, find.with_long_context(&shown)))
 }
 
 /// Whether `later` runs at least the last check of `failed`.
@@ -144,19 +123,6 @@ fn same_check(failed: &AgentAction<'_>, later: &AgentAction<'_>) -> bool {
         |d: &AgentAction<'_>| -> Vec<String> { d.checks().iter().map(|c| c.label()).collect() };
     let (before, after) = (labels(failed), labels(later));
     before.last().is_some_and(|last| after.contains(last))
-}
-
-static EXIT: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)^\s*(?:exit code|exited with code|process exited with code)[: ]+(\d+)")
-        .expect("the pattern is constant")
-});
-
-fn exit_code(output: &str) -> Option<String> {
-    output
-        .lines()
-        .take(6)
-        .find_map(|line| EXIT.captures(line))
-        .map(|c| c[1].to_owned())
 }
 
 static ERROR_WORDS: LazyLock<Regex> = LazyLock::new(|| {
@@ -209,24 +175,84 @@ fn cut_words(line: &str, most: usize) -> String {
     format!("{} …", cut.trim_end_matches([',', ':', ';', '-']))
 }
 
-fn cause_between(talk: &WindowConversation<'_>, from: usize, to: usize) -> Option<Sentence> {
+fn cause_between(talk: &WindowConversation<'_>, from: usize, to: usize) -> Option<String> {
     let spoken = talk.events[from..to]
         .iter()
         .filter(|e| e.origin == Origin::Assistant);
-    spoken.flat_map(|e| agent_sentences(&e.text)).find(is_cause)
+    let mut said = spoken.flat_map(|e| agent_sentences(&e.text));
+    said.find_map(|sentence| cause(&sentence))
 }
 
-/// Whether the agent names a cause in this sentence, without hedging and with enough content words.
-fn is_cause(sentence: &Sentence) -> bool {
+static ANNOUNCEMENT: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)^(ah|oh|ok|okay|now|good|great|hm+)?[,!.]?\s*(now )?(i (can )?(now )?(see|found|understand|know)|found|got|here's|this is|that's|there's)( exactly)?( it| (the|what the) (actual |real |root )?(issue|problem|bug|cause|error)( is| was)?( clear| clearly| now)?)?\s*(:|-|–|—|\.)\s+")
+        .expect("the pattern is constant")
+});
+
+static PLACE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^(the|this) (actual |real |root |underlying )?(issue|problem|bug|error|failure|cause) (is|was|comes from|occurs|lies) (in|at|with|on|here|from|inside|around)\b")
+        .expect("the pattern is constant")
+});
+
+/// The cause that the agent names in a sentence, without hedging and with enough content words, and without the
+/// announcement before it. What the agent is going to do, what it expected and a mere place are no causes.
+fn cause(sentence: &Sentence) -> Option<String> {
+    let announced = ANNOUNCEMENT.find(&sentence.text).map_or(0, |m| m.end());
+    let text = sentence.text[announced..].trim();
+    let low = lowered(text);
     let hedged = [
-        "might", "maybe", "could be", "let me", "let's", "probably", "possibly", "likely", "i'll",
-        "perhaps", "?",
+        "might",
+        "maybe",
+        "could be",
+        "let me",
+        "let's",
+        "probably",
+        "possibly",
+        "likely",
+        "i'll",
+        "perhaps",
+        "?",
+        "i need to",
+        "we need to",
+        "as expected",
+        "simplest",
+        "i should",
+        "i was",
+        "i'm",
+        "i am ",
+        "you ",
+        "your ",
     ];
-    english().weight(Cue::Cause, &sentence.low) >= 45
-        && !hedged.iter().any(|h| sentence.low.contains(h))
-        && content_words(&sentence.low, english()).len()
-            >= if is_concrete(&sentence.text) { 5 } else { 6 }
-        && !sentence.text.ends_with(':')
+    let explains = [
+        "because",
+        "since",
+        "due to",
+        "but ",
+        "which",
+        "instead of",
+        "doesn't",
+        "does not",
+        "isn't",
+        "not ",
+        "never",
+        " - ",
+        " – ",
+        " — ",
+        ": ",
+        "before",
+        "after ",
+        "still",
+        "only",
+    ];
+    let contains = |words: &[&str]| words.iter().any(|word| low.contains(word));
+    let weight = english().weight(Cue::Cause, &lowered(&sentence.text));
+    let is_place_alone = PLACE.is_match(&low) && !contains(&explains);
+    let is_cause = weight >= 45
+        && !contains(&hedged)
+        && !is_place_alone
+        && is_concrete(text)
+        && content_words(&low, english()).len() >= 5
+        && !text.ends_with(':');
+    is_cause.then(|| text.to_owned())
 }
 
 /// The fix of a person's complaint in turn `n`, whose cause the agent named and removed without objection. It
@@ -259,12 +285,12 @@ fn find_explained_fix(talk: &WindowConversation<'_>, n: usize) -> Option<ScoredD
         return None;
     }
     let on = [turn.message, talk.events[cause_at], next.message];
-    let find = ScoredDraft::composed(Kind::Fix, COMPLAINED, &on, &cause.text);
+    let find = ScoredDraft::composed(Kind::Fix, COMPLAINED, &on, &cause);
     Some(find.with_context(Some(format!("“{}”", quote(&complaint.text)))))
 }
 
 /// The last cause that the agent named in a turn before its last edit, with its index.
-fn last_cause(talk: &WindowConversation<'_>, turn: &HumanTurn<'_>) -> Option<(usize, Sentence)> {
+fn last_cause(talk: &WindowConversation<'_>, turn: &HumanTurn<'_>) -> Option<(usize, String)> {
     let last_edit = talk
         .actions_in(turn.at, turn.end)
         .filter(|d| d.is_successful_edit())
@@ -275,7 +301,7 @@ fn last_cause(talk: &WindowConversation<'_>, turn: &HumanTurn<'_>) -> Option<(us
         .filter(|i| talk.events[*i].origin == Origin::Assistant);
     spoken.into_iter().find_map(|i| {
         let said = agent_sentences(&talk.events[i].text);
-        said.into_iter().find(is_cause).map(|cause| (i, cause))
+        said.iter().find_map(cause).map(|cause| (i, cause))
     })
 }
 

@@ -73,6 +73,10 @@ pub(super) enum Cue {
     Proposal,
     /// The agent offers a next step that decides nothing.
     Offer,
+    /// An option that only says which step comes next, or who takes it.
+    Errand,
+    /// Words that only the conversation around them explains.
+    Pointer,
     /// Whole message that asks for nothing new: thanks, assent, "commit this".
     Closing,
     /// Fillers before a statement.
@@ -85,7 +89,7 @@ pub(super) enum Cue {
     Slip,
 }
 
-const SECTIONS: [(Cue, &str); 25] = [
+const SECTIONS: [(Cue, &str); 27] = [
     (Cue::Correction, "correction"),
     (Cue::Preference, "preference"),
     (Cue::General, "general"),
@@ -106,6 +110,8 @@ const SECTIONS: [(Cue, &str); 25] = [
     (Cue::Cause, "cause"),
     (Cue::Proposal, "proposal"),
     (Cue::Offer, "offer"),
+    (Cue::Errand, "errand"),
+    (Cue::Pointer, "pointer"),
     (Cue::Closing, "closing"),
     (Cue::Filler, "filler"),
     (Cue::Reminder, "reminder"),

@@ -3,7 +3,8 @@
 //! It does not paraphrase. Each text is either a person's own
 //! words, shortened at clause borders, or a dry account of events; doubtful ones are left out.
 //! Only people's messages and the course of events count: the agent's claims, tools'
-//! output, pasted, injected and recalled text never become a memory.
+//! output, pasted, injected and recalled text never become a memory. What the agent proposed does, in its words, once
+//! a person accepted it.
 //!
 //! The same events always yield the same result, however they are cut into windows of whole turns: each draft
 //! belongs to one turn, and rests on nothing farther back than `LOOK_BACK`. No clock and no
@@ -17,11 +18,13 @@ mod classify;
 mod clauses;
 mod context;
 mod digest;
+mod done;
 mod fixes;
 mod insistence;
 mod lexicon;
 mod open_ends;
 mod outcome;
+mod outside;
 #[cfg(test)]
 pub(crate) mod properties;
 mod prose;
@@ -39,11 +42,14 @@ mod words;
 use std::collections::HashSet;
 
 use async_trait::async_trait;
+use daybook_domain::quarantine::QuarantineReason;
 use daybook_domain::{Digest, EventSeq, ObservationKind};
 
 pub use lexicon::LANGUAGES;
 
-use super::{ExtractError, Extractor, ExtractorOutput, LookBack, ObservationDraft, Window};
+#[cfg(test)]
+use super::ObservationDraft;
+use super::{ExtractError, Extractor, ExtractorOutput, LookBack, Window};
 use scored_draft::{ScoredDraft, best_of_each_turn};
 use turns::{LOOK_BACK, WindowConversation};
 
@@ -61,16 +67,23 @@ impl Extractive {
         let mut found = find_all(&talk);
         found.retain(|find| find.draft.events.last().copied() >= begins && begins.is_some());
         let finds = best_of_each_turn(found, |seq| talk.turn_at(seq));
-        match digest::window_digest(&talk, &finds) {
+        // What waits in quarantine is in no account of the session either.
+        let shown: Vec<ScoredDraft> = finds.iter().filter(|f| !f.from_outside).cloned().collect();
+        match digest::window_digest(&talk, &shown) {
             None => ExtractorOutput::default(),
-            Some(digest) => ExtractorOutput {
-                drafts: finds
-                    .into_iter()
-                    .map(|find| find.draft)
-                    .collect::<Vec<ObservationDraft>>(),
-                digest: Some(digest),
-                ..ExtractorOutput::default()
-            },
+            Some(digest) => {
+                let (outside, own): (Vec<ScoredDraft>, Vec<ScoredDraft>) =
+                    finds.into_iter().partition(|find| find.from_outside);
+                let quarantined = outside.into_iter();
+                ExtractorOutput {
+                    drafts: own.into_iter().map(|find| find.draft).collect(),
+                    quarantined: quarantined
+                        .map(|find| (find.draft, QuarantineReason::FromOutside))
+                        .collect(),
+                    digest: Some(digest),
+                    ..ExtractorOutput::default()
+                }
+            }
         }
     }
 }

@@ -71,7 +71,7 @@ fn find_filed_issue(action: &AgentAction<'_>) -> Option<ScoredDraft> {
             .find(|c| c.is_issue_creation())
             .and_then(|c| c.option(&["--title", "-t"]))?
             .to_owned(),
-        ActionKind::Edit { .. } | ActionKind::Other => return None,
+        ActionKind::Edit { .. } | ActionKind::Plan(_) | ActionKind::Other => return None,
     };
     let number = issue_number(&action.output()).map_or(String::new(), |no| format!("{no}: "));
     let on: Vec<&Event> = [Some(action.call), action.result]

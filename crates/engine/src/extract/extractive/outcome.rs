@@ -15,8 +15,8 @@
 //!
 //! Not here: learned observations.
 
-use daybook_domain::Origin;
 use daybook_domain::extraction::OutcomeFacts;
+use daybook_domain::{Event, Origin};
 
 use super::actions::{ActionKind, AgentAction};
 use super::lexicon::{Cue, english};
@@ -44,15 +44,21 @@ pub(super) fn reply_status(talk: &WindowConversation<'_>, n: usize) -> ReplyStat
     let last = rest
         .iter()
         .rposition(|e| e.origin == Origin::Assistant && !e.text.trim().is_empty());
+    let interrupted = |events: &[&Event]| events.iter().any(|e| is_interruption(&e.text));
+    let acted = |events: &[&Event]| events.iter().any(|e| e.origin == Origin::ToolCall);
     let Some(last) = last else {
-        return ReplyStatus::None;
+        // Work that began is an answer, also when the log ends before its last words.
+        return match acted(rest) && !interrupted(rest) {
+            true => ReplyStatus::Given,
+            false => ReplyStatus::None,
+        };
     };
     let after = &rest[last + 1..];
-    if after
-        .iter()
-        .any(|e| is_interruption(&e.text) || e.origin == Origin::ToolCall)
-    {
+    if interrupted(after) {
         return ReplyStatus::None;
+    }
+    if acted(after) {
+        return ReplyStatus::Given;
     }
     if rest[..last]
         .last()

@@ -30,6 +30,8 @@ pub(super) const MAX_COMPOSED: usize = 280;
 pub(super) struct ScoredDraft {
     pub(super) score: i32,
     pub(super) draft: ObservationDraft,
+    /// Its words are an outsider's, although a person accepted them: it waits in quarantine.
+    pub(super) from_outside: bool,
 }
 
 impl ScoredDraft {
@@ -70,7 +72,11 @@ impl ScoredDraft {
             lines: on.iter().map(|e| e.line).collect(),
             at: on.first().map(|e| e.at).unwrap_or_default(),
         };
-        Self { score, draft }
+        Self {
+            score,
+            draft,
+            from_outside: false,
+        }
     }
 
     /// Adds the evidence of `other`.
@@ -91,6 +97,12 @@ impl ScoredDraft {
         all.dedup_by_key(|(seq, _)| *seq);
         (self.draft.events, self.draft.lines) = all.into_iter().unzip();
         self.draft.at = self.draft.at.min(other.at);
+    }
+
+    /// Sets a context that is composed from events, and not a quotation.
+    pub(super) fn with_long_context(mut self, context: &str) -> Self {
+        self.draft.context = Some(shorten(&one_line(context), MAX_COMPOSED));
+        self
     }
 
     /// Sets the context that makes the draft understandable.

@@ -141,7 +141,15 @@ impl SimpleCommand {
     /// Whether it publishes commits.
     pub(super) fn is_push(&self) -> bool {
         let git = self.git() == Some("push") && !self.has("--dry-run") && !self.has("--delete");
-        git || (self.word(0) == "gh" && self.word(1) == "pr" && self.word(2) == "create")
+        git || self.is_pull_request()
+    }
+
+    /// Whether it opens a pull request.
+    pub(super) fn is_pull_request(&self) -> bool {
+        matches!(
+            (self.word(0), self.word(1), self.word(2)),
+            ("gh", "pr", "create") | ("glab", "mr", "create")
+        )
     }
 
     /// Whether it files an issue.

@@ -20,6 +20,8 @@ use super::turns::{HumanTurn, WindowConversation};
 const MAX_PER_MESSAGE: usize = 2;
 /// Least score of a correction or decision in a conversation without tool calls.
 const MIN_SCORE_WITHOUT_WORK: i32 = 60;
+/// Least weight of one cue of a correction that neither refused a call nor was conceded.
+const SURE_CORRECTION: i32 = 45;
 
 /// The speech acts of the window's messages, in order.
 pub(super) fn find_speech_acts(talk: &WindowConversation<'_>) -> Vec<ScoredDraft> {
@@ -35,15 +37,30 @@ fn find_in_turn(talk: &WindowConversation<'_>, turn: &HumanTurn<'_>) -> Vec<Scor
     let working = talk.has_actions_in(talk.look_back_start(turn.at), turn.end);
     let classified = classify_sentences(turn, lexicon, working);
     let alone = classified.len() == 1;
-    let finds = classified.into_iter().map(|(i, verdict)| {
+    let finds = classified.into_iter().filter_map(|(i, verdict)| {
         let words = quote_words(turn, i, alone, verdict.kind, lexicon);
         let context = find_context(talk, turn, verdict.kind, &words);
+        if context.is_none() && !stands_alone(&turn.prose[i], verdict.kind, lexicon) {
+            return None;
+        }
         let find = ScoredDraft::from_quote(verdict.kind, verdict.score, &[turn.message], &words);
         let mut find = find.with_context(context);
         find.draft.general = verdict.general;
-        find
+        Some(find)
     });
     finds.collect()
+}
+
+/// Whether a sentence without context is understood next month: it points at nothing in the conversation, and a
+/// correction is no mere question and has a cue that suffices without an answer of the agent.
+fn stands_alone(sentence: &Sentence, kind: Kind, lexicon: &Lexicon) -> bool {
+    let points = lexicon.has_cue(Cue::Pointer, without_verdict(&sentence.low, lexicon));
+    let corrects = || {
+        let strongest = |text| lexicon.strongest(Cue::Correction, text);
+        let cue = strongest(&sentence.low).max(strongest(&sentence.opening));
+        !sentence.is_question() && cue.is_some_and(|(weight, _)| weight >= SURE_CORRECTION)
+    };
+    !points && (kind != Kind::Correction || corrects())
 }
 
 /// The sentences of a message with the highest scores: one of each kind, but any number of wishes and facts.
@@ -78,6 +95,14 @@ fn classify_sentences(
     classified
 }
 
+/// "that's wrong, the key must …" without the verdict, which points at what it rejects.
+fn without_verdict<'s>(low: &'s str, lexicon: &Lexicon) -> &'s str {
+    match low.split_once(", ") {
+        Some((verdict, rest)) if lexicon.weight(Cue::Correction, verdict) > 0 => rest,
+        _ => low,
+    }
+}
+
 /// Kinds about work: without work in the conversation they need a higher score.
 fn requires_work(kind: Kind) -> bool {
     matches!(kind, Kind::Correction | Kind::Decision)
@@ -100,7 +125,10 @@ fn quote_words(
     }
     let plain = |s: &Sentence| remove_requests(&s.text, MIN_CONTENT_WORDS, lexicon);
     if alone && fits {
-        return prose.iter().map(plain).collect::<Vec<_>>().join(" ");
+        // Questions beside it are about the moment.
+        let kept = prose.iter().enumerate();
+        let kept = kept.filter(|(i, s)| *i == at || !s.is_question());
+        return kept.map(|(_, s)| plain(s)).collect::<Vec<_>>().join(" ");
     }
     let own = plain(&prose[at]);
     let reason = prose

@@ -6,10 +6,13 @@
 //! Not here: the meaning of sentences (`speech_acts`).
 
 use daybook_domain::{Event, EventSeq, Origin, ToolStatus};
+use daybook_text::pasted::split;
 
 use super::actions::{ActionKind, AgentAction, actions_of};
+use super::choices::question_and_answer;
 use super::lexicon::{Cue, Lexicon, english, lexicon_of};
 use super::sentences::{Sentence, agent_sentences, lowered, sentences};
+use super::words::content_words;
 use crate::extract::Window;
 
 /// Number of agent messages after a person's that are searched for a concession.
@@ -18,6 +21,9 @@ const REPLIES: usize = 2;
 /// Events before a turn that its drafts may rest on or take as context. Counted from
 /// the turn, so that the start of the window has no influence.
 pub(super) const LOOK_BACK: u64 = 256;
+
+/// Fewest content words of a pasted text that is worked on.
+const PASTED_WORDS: usize = 8;
 
 /// One human message and its surroundings.
 #[derive(Debug)]
@@ -47,6 +53,12 @@ impl HumanTurn<'_> {
     pub(super) fn low(&self) -> String {
         let all: Vec<&str> = self.prose.iter().map(|s| s.low.as_str()).collect();
         all.join(" ")
+    }
+
+    /// Whether another's text was pasted, and nothing typed.
+    pub(super) fn is_pasted(&self) -> bool {
+        let (typed, pasted) = split(&self.message.text);
+        typed.trim().is_empty() && content_words(&lowered(&pasted), english()).len() >= PASTED_WORDS
     }
 
     /// Whether it asks for nothing new: thanks, assent, "commit this", or no prose at all.
@@ -190,7 +202,11 @@ fn split_turns<'a>(events: &[&'a Event]) -> Vec<HumanTurn<'a>> {
             message,
             at,
             end,
-            prose: sentences(&message.text, lexicon),
+            // A question that the host put to the person is the agent's, and its answer is a choice.
+            prose: match question_and_answer(&message.text) {
+                Some(_) => Vec::new(),
+                None => sentences(&message.text, lexicon),
+            },
             lexicon,
             refused_call: refused_call(&events[earlier..end], at - earlier),
             previous_reply: last_agent_message(&events[earlier..at]),

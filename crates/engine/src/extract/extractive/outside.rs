@@ -1,0 +1,43 @@
+//! Recognises words of the agent that it has from outside: from a tool's output, a page, a listing.
+//!
+//! An option that a person accepts is the agent's, unless a tool's output holds the same words. Then an outsider may
+//! have written it, and it waits in quarantine for a person who reads it.
+//!
+//! Not here: which words were accepted (`choices`).
+
+use daybook_domain::Origin;
+
+use super::prose::prefix_of;
+use super::turns::WindowConversation;
+
+/// Words in a row that both texts hold. Fewer are shared by chance: names of code, of files, of commands.
+const RUN: usize = 6;
+/// Most bytes of one output that are compared.
+const OUTPUT: usize = 256 * 1024;
+
+/// Whether an output before the event at index `at` holds `RUN` words of `text` in a row, or all of a shorter one.
+pub(super) fn is_from_outside(talk: &WindowConversation<'_>, at: usize, text: &str) -> bool {
+    let words = plain_words(text);
+    let words: Vec<&str> = words.split(' ').collect();
+    let runs: Vec<String> = words
+        .windows(RUN.min(words.len()))
+        .map(|run| format!(" {} ", run.join(" ")))
+        .collect();
+    talk.events[talk.look_back_start(at)..at]
+        .iter()
+        .filter(|event| event.origin == Origin::ToolResult)
+        .any(|event| {
+            let output = format!(" {} ", plain_words(prefix_of(&event.text, OUTPUT)));
+            runs.iter().any(|run| output.contains(run))
+        })
+}
+
+/// The words of a text in lower case, one blank apart.
+fn plain_words(text: &str) -> String {
+    let words: Vec<String> = text
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect();
+    words.join(" ")
+}
