@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 
 use daybook_domain::ObservationKind;
 
+use super::left_off::{branch_entry, open_end_entry};
 use super::merge::MergedObservation;
-use super::sections::{branch_entry, decision_entry, open_end_entry};
+use super::sections::decision_entry;
 use super::session_account::SessionAccount;
 use super::{MemoryEntry, MemoryInput, MemoryPage, MemorySection};
 

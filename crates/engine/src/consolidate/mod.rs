@@ -8,6 +8,8 @@
 
 mod branches;
 mod dated_pages;
+mod done;
+mod left_off;
 mod merge;
 mod phrase;
 mod rank;

@@ -1,29 +1,20 @@
-//! The sections of `MEMORY.md` and `memory_summary.md`.
+//! `MEMORY.md` and `memory_summary.md`, and the sections of observations.
+//!
+//! Not here: the sections about work (`left_off`, `done`).
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use daybook_domain::extraction::CitedText;
-use daybook_domain::{ObservationKind, Outcome};
+use daybook_domain::ObservationKind;
 use daybook_text::fence::without_citations;
 
+use super::done::done_section;
+use super::left_off::{LEFT_OFF, left_off_section};
 use super::merge::MergedObservation;
-use super::phrase::{citations, cite, commits, count, day, quoted, shorten, span};
+use super::phrase::{citations, count, day, span};
 use super::rank::top_ranked;
 use super::session_account::SessionAccount;
-use super::{
-    LEFT_OFF_ENTRIES, MemoryEntry, MemoryInput, MemoryPage, MemorySection, SECTION_ENTRIES,
-    SUMMARY_RULES,
-};
-
-/// Heading of the first section.
-pub(super) const LEFT_OFF: &str = "Where we left off";
-/// Most characters of quoted last words.
-const LAST_WORDS: usize = 200;
-/// Most characters of what the work is called.
-const NAME: usize = 100;
-/// Most subjects of commits in one line.
-const SUBJECTS: usize = 2;
+use super::{MemoryEntry, MemoryInput, MemoryPage, MemorySection, SECTION_ENTRIES, SUMMARY_RULES};
 
 /// `MEMORY.md`.
 pub(super) fn curated_page(
@@ -121,216 +112,6 @@ fn extracted_by(input: &MemoryInput) -> String {
     }
 }
 
-fn left_off_section(
-    input: &MemoryInput,
-    accounts: &[SessionAccount],
-    open_ends: &[&MergedObservation],
-) -> MemorySection {
-    let mut by_branch: BTreeMap<Option<&str>, Vec<&SessionAccount>> = BTreeMap::new();
-    for account in accounts {
-        by_branch
-            .entry(account.branch.as_deref())
-            .or_default()
-            .push(account);
-    }
-    let newest = accounts.iter().map(|account| account.to_at).max();
-    let mut lasts: Vec<(&SessionAccount, usize)> = by_branch
-        .into_values()
-        .filter_map(|mut on_branch| {
-            on_branch.sort_by_key(|account| (account.to_at, account.label.clone()));
-            on_branch.last().map(|last| (*last, on_branch.len()))
-        })
-        // Finished work is no open end, and a question that was answered is none, but the newest session is always shown.
-        .filter(|(last, _)| has_open_work(last) || Some(last.to_at) == newest)
-        .collect();
-    // Unanswered and unfinished work comes before work with any other end.
-    lasts.sort_by_key(|(last, _)| (!is_open(last), Reverse(last.to_at), last.label.clone()));
-    lasts.truncate(LEFT_OFF_ENTRIES);
-    let shown: Vec<&str> = lasts
-        .iter()
-        .filter_map(|(last, _)| Some(last.last_words.as_ref()?.text.as_str()))
-        .collect();
-    let open: Vec<&MergedObservation> = open_ends
-        .iter()
-        .copied()
-        .filter(|open| !shown.contains(&open.text.as_str()))
-        .collect();
-    let mut entries: Vec<MemoryEntry> = lasts
-        .iter()
-        .map(|(last, n)| branch_entry(input, last, *n))
-        .collect();
-    entries.extend(
-        top_ranked(&open, LEFT_OFF_ENTRIES)
-            .iter()
-            .map(|open| open_end_entry(input, open)),
-    );
-    MemorySection {
-        title: LEFT_OFF.to_owned(),
-        entries,
-    }
-}
-
-/// Whether something may be left to do: an open question, an unanswered request, or work without an end.
-fn has_open_work(account: &SessionAccount) -> bool {
-    let has_work = account.commits > 0
-        || account.title.is_some()
-        || matches!(account.outcome, Outcome::Partial | Outcome::Fail);
-    let is_finished = account.outcome == Outcome::Success;
-    is_unanswered(account) || (has_work && !is_finished)
-}
-
-fn is_unanswered(account: &SessionAccount) -> bool {
-    account.open_question.is_some() || (account.last_words.is_some() && !account.answered)
-}
-
-fn is_open(account: &SessionAccount) -> bool {
-    is_unanswered(account) || matches!(account.outcome, Outcome::Partial | Outcome::Fail)
-}
-
-/// Where a branch stands after its last session: what the work is called, its commits, and what is open.
-pub(super) fn branch_entry(
-    input: &MemoryInput,
-    last: &SessionAccount,
-    sessions: usize,
-) -> MemoryEntry {
-    let named = last.title.as_ref().or(last.task.as_ref());
-    let named = named.filter(|name| name.text.contains(' '));
-    let named = named.map(|name| quoted(&shorten(&name.text, NAME)));
-    let mut parts = match &last.branch {
-        Some(branch) => vec![branch.clone(), day(last.to_at, &input.zone)],
-        None => vec![day(last.to_at, &input.zone)],
-    };
-    if sessions > 1 {
-        parts.push(format!("last of {sessions} sessions"));
-    }
-    parts.extend(named);
-    if last.outcome != Outcome::Uncertain {
-        parts.push(last.outcome.as_str().to_owned());
-    }
-    parts.push(commits_with_last_subject(last));
-    let mut cited: Vec<u32> = Vec::new();
-    if let Some(open) = &last.open_question {
-        let open_question = quoted(&shorten(&open.text, LAST_WORDS));
-        parts.push(format!("open: the agent asked {open_question}"));
-        cited.extend(&open.lines);
-    } else if let Some(words) = last.last_words.as_ref().filter(|_| !last.answered) {
-        let said = quoted(&shorten(&words.text, LAST_WORDS));
-        parts.push(format!("last words: {said} — unanswered"));
-    }
-    if let Some(words) = last.last_words.as_ref().or(last.task.as_ref()) {
-        cited.extend(&words.lines);
-    }
-    parts.retain(|part| !part.is_empty());
-    let branch = last.branch.as_deref().unwrap_or(&last.label);
-    MemoryEntry {
-        key: format!("left-off/{branch}"),
-        lines: vec![format!(
-            "{} {}",
-            parts.join(" · "),
-            cite(&last.label, cited)
-        )],
-        observations: Vec::new(),
-    }
-}
-
-/// `3 commits, 1 pushed; last "Round the totals"`
-fn commits_with_last_subject(last: &SessionAccount) -> String {
-    let made = commits(last.commits, last.pushed);
-    match last.committed.last() {
-        Some(subject) if !made.is_empty() => format!("{made}; last {}", quoted(&subject.text)),
-        _ => made,
-    }
-}
-
-/// What was committed, by branch, or by session where there is none or it is the main one; the newest first. Work that
-/// "Where we left off" shows is left out.
-fn done_section(
-    input: &MemoryInput,
-    accounts: &[SessionAccount],
-    left_off: &MemorySection,
-) -> MemorySection {
-    let mut groups: BTreeMap<(&str, &str), Vec<&SessionAccount>> = BTreeMap::new();
-    for account in accounts.iter().filter(|a| !a.committed.is_empty()) {
-        let branch = account.branch.as_deref().unwrap_or_default();
-        let own = !matches!(branch, "" | "main" | "master" | "develop" | "trunk");
-        let session = if own { "" } else { account.label.as_str() };
-        groups.entry((branch, session)).or_default().push(account);
-    }
-    let shown: BTreeSet<&str> = left_off.entries.iter().map(|e| e.key.as_str()).collect();
-    let mut groups: Vec<Vec<&SessionAccount>> = groups
-        .into_iter()
-        .filter(|((branch, _), _)| !shown.contains(format!("left-off/{branch}").as_str()))
-        .map(|(_, group)| group)
-        .collect();
-    groups.sort_by_key(|group| {
-        let last = group.iter().map(|account| account.to_at).max();
-        (Reverse(last), group[0].label.clone())
-    });
-    groups.truncate(SECTION_ENTRIES);
-    MemorySection {
-        title: "What was done".to_owned(),
-        entries: groups
-            .iter()
-            .map(|group| done_entry(input, group))
-            .collect(),
-    }
-}
-
-fn done_entry(input: &MemoryInput, group: &[&SessionAccount]) -> MemoryEntry {
-    let last = group[group.len() - 1];
-    let mut seen = BTreeSet::new();
-    let mut subjects: Vec<(&SessionAccount, &CitedText)> = group
-        .iter()
-        .flat_map(|account| account.committed.iter().map(|subject| (*account, subject)))
-        .filter(|(_, subject)| seen.insert(subject.text.as_str()))
-        .collect();
-    let more = subjects.len().saturating_sub(SUBJECTS);
-    // The last ones hold what the earlier ones came to.
-    subjects.drain(..more);
-    let named: Vec<String> = subjects
-        .iter()
-        .map(|(_, subject)| quoted(&subject.text))
-        .collect();
-    let more = match more {
-        0 => String::new(),
-        more => format!(" · {more} more"),
-    };
-    let mut cited: Vec<(&str, Vec<u32>)> = Vec::new();
-    for (account, subject) in &subjects {
-        match cited.iter_mut().find(|(label, _)| *label == account.label) {
-            Some((_, lines)) => lines.extend(&subject.lines),
-            None => cited.push((&account.label, subject.lines.clone())),
-        }
-    }
-    let cited: Vec<String> = cited
-        .into_iter()
-        .map(|(label, lines)| cite(label, lines))
-        .collect();
-    let branch = last.branch.as_deref();
-    let on = branch.map_or(String::new(), |branch| format!("{branch} · "));
-    MemoryEntry {
-        key: format!("done/{}", last.label),
-        lines: vec![format!(
-            "{on}{} · {}{more} {}",
-            day(last.to_at, &input.zone),
-            named.join(", "),
-            cited.join(" ")
-        )],
-        observations: Vec::new(),
-    }
-}
-
-pub(super) fn open_end_entry(input: &MemoryInput, open: &MergedObservation) -> MemoryEntry {
-    observation_entry(
-        open,
-        format!(
-            "open: {}{}",
-            open.words(),
-            time_and_branch_suffix(input, open)
-        ),
-    )
-}
-
 fn statement_entry(_: &MemoryInput, merged: &MergedObservation) -> MemoryEntry {
     let times = match (merged.times(), merged.sessions()) {
         (0 | 1, _) => String::new(),
@@ -422,7 +203,7 @@ fn context_suffix(merged: &MergedObservation) -> String {
         .unwrap_or_default()
 }
 
-fn time_and_branch_suffix(input: &MemoryInput, merged: &MergedObservation) -> String {
+pub(super) fn time_and_branch_suffix(input: &MemoryInput, merged: &MergedObservation) -> String {
     let day = day(merged.last_at(), &input.zone);
     match merged.branches().as_slice() {
         [] => format!(" · {day}"),
@@ -431,7 +212,7 @@ fn time_and_branch_suffix(input: &MemoryInput, merged: &MergedObservation) -> St
     }
 }
 
-fn observation_entry(merged: &MergedObservation, line: String) -> MemoryEntry {
+pub(super) fn observation_entry(merged: &MergedObservation, line: String) -> MemoryEntry {
     MemoryEntry {
         key: merged
             .observations
@@ -516,12 +297,13 @@ fn pointer_entry(input: &MemoryInput, accounts: &[SessionAccount], more: usize) 
 
 #[cfg(test)]
 mod tests {
-    use daybook_domain::{Digest, EventSeq, ExtractionRecord, Provenance, Timestamp};
+    use daybook_domain::extraction::CitedText;
+    use daybook_domain::{Digest, EventSeq, ExtractionRecord, Outcome, Provenance, Timestamp};
     use daybook_testkit::fixtures::{session, user_scope};
     use jiff::tz::TimeZone;
 
-    use super::super::accounts;
     use super::*;
+    use crate::consolidate::accounts;
 
     fn cited(text: &str) -> CitedText {
         CitedText {
