@@ -1,8 +1,9 @@
 //! Builds the diary, the pages of sessions, and the pages of notes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use daybook_domain::{EventId, ObservationKind, SessionId};
+use daybook_domain::extraction::CitedText;
+use daybook_domain::{EventId, EventSeq, ObservationKind, SessionId};
 use daybook_text::fence::{one_line, without_citations};
 
 use super::merge::MergedObservation;
@@ -12,6 +13,8 @@ use super::{MemoryEntry, MemoryInput, MemoryPage, MemorySection};
 
 /// Most characters of a task in the diary.
 const TASK: usize = 120;
+/// Most commits of one session in the diary: the last ones.
+const DIARY_COMMITS: usize = 2;
 /// Most learned lines of one session in the diary.
 const DIARY_LINES: usize = 4;
 /// Most highlights on a session's page: the newest.
@@ -54,7 +57,8 @@ fn diary_entry(
         hour(account.from_at, &input.zone),
         hour(account.to_at, &input.zone)
     );
-    let task = account.task.as_ref().map(|task| shorten(&task.text, TASK));
+    let named = account.title.as_ref().or(account.task.as_ref());
+    let task = named.map(|named| shorten(&named.text, TASK));
     let on = account
         .branch
         .as_ref()
@@ -70,6 +74,12 @@ fn diary_entry(
     ];
     parts.retain(|part| !part.is_empty());
     let mut lines = vec![format!("{} [{}]", parts.join(" · "), account.label)];
+    let earlier = account.committed.len().saturating_sub(DIARY_COMMITS);
+    lines.extend(
+        account.committed[earlier..]
+            .iter()
+            .map(|subject| committed_line(account, subject)),
+    );
     lines.extend(
         learned_lines(account, observations)
             .into_iter()
@@ -80,6 +90,26 @@ fn diary_entry(
         lines,
         observations: Vec::new(),
     }
+}
+
+fn committed_line(account: &SessionAccount, subject: &CitedText) -> String {
+    let cited = cite_statement(&account.label, subject);
+    format!("committed: {} {cited}", quoted(&subject.text))
+}
+
+/// The highlights that no observation of the session says better.
+fn untaught_highlights<'a>(
+    account: &'a SessionAccount,
+    observations: &[MergedObservation],
+) -> Vec<&'a CitedText> {
+    let taught: BTreeSet<EventSeq> = observations
+        .iter()
+        .flat_map(|merged| &merged.evidence)
+        .filter(|evidence| evidence.session == account.session)
+        .flat_map(|evidence| evidence.events.iter().copied())
+        .collect();
+    let is_new = |said: &&CitedText| said.events.iter().any(|event| !taught.contains(event));
+    account.highlights.iter().filter(is_new).collect()
 }
 
 /// A line for each observation with evidence in the session, in the order of the evidence.
@@ -214,6 +244,10 @@ fn session_page(
     let outcome = account.outcome.as_str();
     let separator = if made.is_empty() { "" } else { " · " };
     fact("outcome", format!("outcome: {outcome}{separator}{made}"));
+    if let Some(title) = &account.title {
+        let cited = cite_statement(&account.label, title);
+        fact("title", format!("title: {} {cited}", quoted(&title.text)));
+    }
     if let Some(summary) = &account.summary {
         let line = one_line(&without_citations(summary));
         fact("summary", format!("summary: {}", shorten(&line, SUMMARY)));
@@ -241,17 +275,20 @@ fn session_page(
             format!("the agent asked: {said} — unanswered {cited}"),
         );
     }
-    let most = account.highlights.len().saturating_sub(HIGHLIGHTS);
-    let happened = account.highlights[most..]
-        .iter()
+    let highlights = untaught_highlights(account, observations);
+    let most = highlights.len().saturating_sub(HIGHLIGHTS);
+    let highlights = highlights[most..].iter().map(|said| {
+        let cited = cite_statement(&account.label, said);
+        format!("{} {cited}", said.text)
+    });
+    let committed = account.committed.iter();
+    let committed = committed.map(|subject| committed_line(account, subject));
+    let happened = committed
+        .chain(highlights)
         .enumerate()
-        .map(|(n, said)| MemoryEntry {
+        .map(|(n, line)| MemoryEntry {
             key: format!("{}/highlight/{n}", account.session),
-            lines: vec![format!(
-                "{} {}",
-                said.text,
-                cite_statement(&account.label, said)
-            )],
+            lines: vec![line],
             observations: Vec::new(),
         });
     let taught = learned_lines(account, observations)

@@ -248,3 +248,27 @@ fn have_same_content(a: &BTreeSet<String>, b: &BTreeSet<String>) -> bool {
     let both = a.intersection(b).count() as f64;
     agree && both / (a.len() + b.len()) as f64 * 2.0 >= MIN_SHARED
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::{btree_set, vec};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Contents with the same content are found through the words that they share, whatever the others are.
+        #[test]
+        fn the_index_finds_what_a_comparison_with_all_finds(
+            contents in vec(btree_set("[a-h]|not|1|2", 1..9), 0..24),
+            words in btree_set("[a-h]|not|1|2", 1..9),
+        ) {
+            let mut known = KnownContents::default();
+            for content in &contents {
+                known.add(content.clone());
+            }
+            let compared = contents.iter().position(|content| have_same_content(content, &words));
+            prop_assert_eq!(known.find(&words, |_| true), compared);
+        }
+    }
+}
