@@ -1,7 +1,9 @@
-//! Undoes what programs write into the middle of secrets: escapes of JSON and of addresses, colors, invisible marks.
+//! Undoes what programs write into the middle of secrets: escapes of JSON, of addresses and of HTML, colors, invisible
+//! marks.
 //!
-//! `\u002d`, `\/`, `\x2d`, `%2D` become the characters they stand for; color codes and characters without width go.
-//! Only visible ASCII is decoded, and no quotation mark, so that what encloses a value still does.
+//! `\u002d`, `\/`, `\x2d`, `%2D`, `&#45;` become the characters they stand for; color codes and characters without width
+//! go. Only visible ASCII is decoded, and no quotation mark, so that what encloses a value still does. In HTML it is
+//! `&quot;` that encloses a value, so there quotation marks and brackets are decoded too.
 //!
 //! Not here: line breaks and strings in pieces. `joined` puts those together.
 
@@ -14,6 +16,8 @@ const BEFORE: usize = 160;
 const AFTER: usize = 1024;
 /// Backslashes before an escape, of JSON within JSON within JSON.
 const MAX_BACKSLASHES: usize = 4;
+/// Bytes of the number of a character, with the mark after it.
+const MAX_DIGITS: usize = 6;
 /// Bytes of the parameters of a color code.
 const MAX_PARAMETERS: usize = 16;
 
@@ -86,6 +90,7 @@ const OPENS_EDIT: [bool; 256] = {
     opens[0x1b] = true;
     opens[b'\\' as usize] = true;
     opens[b'%' as usize] = true;
+    opens[b'&' as usize] = true;
     opens[0xc2] = true;
     opens[0xe2] = true;
     opens[0xef] = true;
@@ -97,6 +102,7 @@ fn edit_at(rest: &[u8]) -> Option<(usize, Option<u8>)> {
     match rest {
         [0x1b, ..] => Some((1 + color_len(&rest[1..])?, None)),
         [b'%', ..] => percent(rest),
+        [b'&', ..] => entity(rest),
         [b'\\', ..] => escape(rest),
         _ => {
             let invisible = [
@@ -129,6 +135,35 @@ fn percent(rest: &[u8]) -> Option<(usize, Option<u8>)> {
         .or_else(|| rest.strip_prefix(b"%"))?;
     let byte = hex_byte(digits.get(..2)?)?;
     decoded(byte, rest.len() - digits.len() + 2)
+}
+
+/// `&quot;`, `&#39;`, `&#x3d;`.
+fn entity(rest: &[u8]) -> Option<(usize, Option<u8>)> {
+    const NAMED: [(&str, u8); 7] = [
+        ("&quot;", b'"'),
+        ("&apos;", b'\''),
+        ("&lt;", b'<'),
+        ("&gt;", b'>'),
+        ("&amp;", b'&'),
+        ("&equals;", b'='),
+        ("&colon;", b':'),
+    ];
+    let named = |(name, _): &&(&str, u8)| rest.starts_with(name.as_bytes());
+    if let Some((name, byte)) = NAMED.iter().find(named) {
+        return Some((name.len(), Some(*byte)));
+    }
+    let digits = rest.strip_prefix(b"&#")?;
+    let len = digits
+        .iter()
+        .take(MAX_DIGITS)
+        .position(|byte| *byte == b';')?;
+    let digits = std::str::from_utf8(&digits[..len]).ok()?;
+    let code = match digits.strip_prefix(['x', 'X']) {
+        Some(hex) => u8::from_str_radix(hex, 16),
+        None => digits.parse(),
+    };
+    let byte = code.ok().filter(u8::is_ascii_graphic)?;
+    Some(("&#;".len() + len, Some(byte)))
 }
 
 /// `\u002d`, `\x2d`, `\/`, `\u200b`, `\u001b[31m`, `\033[31m`.

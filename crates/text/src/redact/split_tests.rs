@@ -205,3 +205,30 @@ fn text_in_pieces_without_a_key_stays() {
         check_untouched(&text);
     }
 }
+
+#[test]
+fn values_in_html_are_hidden_within_their_entities() {
+    for seed in 0..SEEDS {
+        let password = Random::new(seed).chars(BASE62, 14);
+        for (before, after) in [
+            ("password=&quot;", "&quot;"),
+            ("password = &#39;", "&#39;"),
+            ("db_password&#x3d;&apos;", "&apos;"),
+            ("&lt;password&gt;", "&lt;/password&gt;"),
+        ] {
+            let text = format!("{before}{password}{after} end");
+            let redacted = Redactor::standard().redact(&text);
+            assert!(!redacted.text.contains(&password), "{}", redacted.text);
+            assert!(redacted.text.starts_with(before), "{}", redacted.text);
+            assert!(redacted.text.ends_with(" end"), "{}", redacted.text);
+        }
+    }
+    for text in [
+        "a &amp;&amp; b &lt; c",
+        "if (token &gt; 0) return &quot;none&quot;",
+        "&#8212; and &#; &#x; &unknown;",
+        "&lt;password&gt;…&lt;/password&gt;",
+    ] {
+        assert_eq!(Redactor::standard().redact(text).text, text);
+    }
+}
