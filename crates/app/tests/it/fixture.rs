@@ -258,6 +258,7 @@ pub(crate) fn teaching_session(n: u32) -> TestSession {
             "running 3 tests\ntest cache::evicts_oldest ... FAILED\nerror: assertion failed: expected 20 entries, found 21",
             true,
         )
+        .agent("The issue is that `evicts_oldest` counts a new entry before the oldest one is gone.")
         .edit("/nowhere/ada/tidepool/src/cache.rs")
         .command("cargo test", "running 3 tests\ntest result: ok. 3 passed; 0 failed", false);
     for turn in 0..12 {

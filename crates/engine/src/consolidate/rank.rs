@@ -60,7 +60,7 @@ pub(super) fn top_ranked(
 /// Words of a rule, in the languages of the extraction without a model.
 static RULE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
-        r"(?i)\b(always|never|don['’]t|do not|prefer|instead of|rather than|avoid|must|only when|immer|nie(mals)?|statt|kein\w*|nur wenn|toujours|jamais|plutôt|siempre|nunca|en vez de)\b",
+        r"(?i)(^|[.,;:!] |\bplease |\band |\bno )(don['’]t|do not)\b|\b(always|never|prefer|instead of|rather than|avoid|must|only when|immer|nie(mals)?|statt|kein\w*|nur wenn|toujours|jamais|plutôt|siempre|nunca|en vez de)\b",
     )
     .expect("the pattern is constant")
 });

@@ -228,6 +228,9 @@ pub(super) fn simple_commands(line: &str) -> Vec<SimpleCommand> {
                 Some('\n') | None => {}
                 Some(next) => scan.word.push(next),
             },
+            (None, '#') if scan.is_between_words() => {
+                while chars.next_if(|c| *c != '\n').is_some() {}
+            }
             (None, '\n' | ';') => scan.end_command(false),
             (None, '|') => {
                 let or = chars.next_if_eq(&'|').is_some();
@@ -260,6 +263,11 @@ struct CommandScanner {
 }
 
 impl CommandScanner {
+    /// Whether a `#` begins a comment here.
+    fn is_between_words(&self) -> bool {
+        self.word.is_empty() && !self.quoted
+    }
+
     fn end_word(&mut self) {
         let word = std::mem::take(&mut self.word);
         if !word.is_empty() || self.quoted {
@@ -344,6 +352,12 @@ mod tests {
             .map(SimpleCommand::label)
             .collect();
         assert_eq!(labels, expected);
+    }
+
+    #[test]
+    fn comments_are_no_commands() {
+        check("# Run all tests\nmake test # slow", &["make test"]);
+        check("echo a#b \"# c\"", &["echo a#b # c"]);
     }
 
     #[test]
