@@ -18,8 +18,10 @@ mod person_sessions;
 pub mod projects;
 pub mod quarantine;
 mod rebuild;
+mod redact_files;
 mod redo;
 mod remember;
+mod rescan;
 mod settle;
 mod thread_uses;
 mod update;
@@ -64,6 +66,7 @@ use crate::extract::window::WindowLimits;
 use crate::files::FilesError;
 use crate::files::shared::SharedError;
 use crate::files::stamp::{CommitStamp, Person};
+use daybook_text::redact::Redactor;
 
 /// This engine's version, as stored with gaps and extractions: a newer engine retries what an older one
 /// gave up.
@@ -92,6 +95,8 @@ pub struct WorkerContext {
     pub tenant: Tenant,
     /// Where memory is switched off.
     pub switches: Switches,
+    /// The rules by which everything stored is redacted; what other rules redacted is rescanned.
+    pub redactor: Redactor,
     /// Bounds of the work.
     pub limits: WorkLimits,
 }
