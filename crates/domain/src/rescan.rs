@@ -5,38 +5,12 @@
 //!
 //! Not here: the rules (`daybook_text::redact`), the job that applies them (`engine`).
 
-use serde::{Deserialize, Serialize};
 use strum::VariantArray;
 
-use crate::ids::{EventId, Scope};
+use crate::event::Event;
+use crate::ids::Scope;
 use crate::observation::{ObservationId, ObservationKind};
-use crate::working::LogEntry;
-
-/// Identifies rules for secrets: a fingerprint of the standard rules' revision, a user's own rules, and the kinds of
-/// personal data that are hidden. Equal rules have equal revisions; revisions have no order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct RulesRevision(pub u64);
-
-impl RulesRevision {
-    /// Texts of unknown or different rules. No rules have this revision.
-    pub const UNKNOWN: Self = Self(0);
-
-    /// The revision of the rules that `parts` describe. It fits into a signed column.
-    #[must_use]
-    pub fn of(parts: &[&[u8]]) -> Self {
-        let half = EventId::of(parts).0 & u128::from(u64::MAX);
-        Self(((half as u64) >> 1).max(1))
-    }
-
-    /// The revision of texts of which some were redacted by these rules and some by others.
-    #[must_use]
-    pub fn joined(self, other: Self) -> Self {
-        match self == other {
-            true => self,
-            false => Self::UNKNOWN,
-        }
-    }
-}
+use crate::rules::RulesRevision;
 
 /// A kind of text that is stored beside a session's events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, VariantArray)]
@@ -123,13 +97,22 @@ pub struct SessionTexts {
     pub texts: Vec<(TextField, String)>,
 }
 
+/// An event with what its session's thread keeps beside it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredEvent {
+    /// The event of the session's log.
+    pub event: Event,
+    /// What the thread keeps beside it, if the session has one.
+    pub entry: Option<String>,
+}
+
 /// An event with a secret, and what is stored in its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventRewrite {
     /// The event as it was read. One that differs by now stays.
-    pub before: LogEntry,
+    pub before: StoredEvent,
     /// The event as it is stored now.
-    pub after: LogEntry,
+    pub after: StoredEvent,
     /// What the index keeps of it.
     pub tokens: String,
 }

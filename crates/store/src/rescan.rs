@@ -5,7 +5,8 @@
 //!
 //! Not here: events and evidence, which have more than one text and are indexed.
 
-use daybook_domain::rescan::TextField;
+use daybook_domain::rescan::{StoredEvent, TextField};
+use daybook_domain::working::LogEntry;
 
 /// Rows of a session, with its number as parameter 1.
 const OF_SESSION: &str = "session_no = ?1";
@@ -92,6 +93,15 @@ fn column_of(field: TextField) -> TextColumn {
         TextField::JobFailure => of_extraction("jobs"),
         TextField::GapFailure => of_extraction("gaps"),
     }
+}
+
+/// Events of the log, as a rescan reads them.
+pub(crate) fn stored_events(entries: Vec<LogEntry>) -> Vec<StoredEvent> {
+    let stored = entries.into_iter().map(|logged| StoredEvent {
+        event: logged.event,
+        entry: logged.entry,
+    });
+    stored.collect()
 }
 
 /// Reads the values of a field, each once. Parameter 1 is the session's number.

@@ -7,8 +7,7 @@
 
 use std::borrow::Cow;
 
-use daybook_domain::rescan::EventRewrite;
-use daybook_domain::working::LogEntry;
+use daybook_domain::rescan::{EventRewrite, StoredEvent};
 use daybook_domain::{Event, Place};
 use serde_json::{Map, Value};
 
@@ -55,7 +54,7 @@ fn owned(text: Cow<'_, str>) -> Option<String> {
 
 /// An event of the log, with what a thread keeps beside it.
 #[must_use]
-pub fn rescan_event(redactor: &Redactor, before: &LogEntry) -> Option<EventRewrite> {
+pub fn rescan_event(redactor: &Redactor, before: &StoredEvent) -> Option<EventRewrite> {
     let event = &before.event;
     let text = rescan_text(redactor, &event.text);
     let text = text.map(|text| event_text(Cow::Owned(text)));
@@ -81,7 +80,7 @@ pub fn rescan_event(redactor: &Redactor, before: &LogEntry) -> Option<EventRewri
     };
     Some(EventRewrite {
         tokens: indexed_tokens(after.origin, &after.text),
-        after: LogEntry {
+        after: StoredEvent {
             event: after,
             entry: entry.or_else(|| before.entry.clone()),
         },
@@ -179,8 +178,8 @@ mod tests {
         format!("gh{}_{}", 'p', format!("{nth}aB3dE5gH7jK9").repeat(3))
     }
 
-    fn entry() -> LogEntry {
-        LogEntry {
+    fn entry() -> StoredEvent {
+        StoredEvent {
             event: Event {
                 seq: EventSeq(7),
                 line: 3,

@@ -5,9 +5,9 @@ use async_trait::async_trait;
 use crate::error::StoreError;
 use crate::ids::{EventSeq, LeaseToken, SessionId};
 use crate::job::FinishOutcome;
-use crate::rescan::{EventRewrite, RulesRevision, SessionRewrite, SessionTexts};
+use crate::rescan::{EventRewrite, SessionRewrite, SessionTexts, StoredEvent};
+use crate::rules::RulesRevision;
 use crate::time::Timestamp;
-use crate::working::LogEntry;
 
 /// Finds sessions that other rules redacted, and replaces their texts.
 ///
@@ -33,7 +33,7 @@ pub trait RescanStore: Send + Sync {
         upto: EventSeq,
         limit: usize,
         bytes: usize,
-    ) -> Result<Vec<LogEntry>, StoreError>;
+    ) -> Result<Vec<StoredEvent>, StoreError>;
 
     /// Ends the claim of a rescan that read events up to `upto`, in one transaction: replaces events, in the log and in
     /// the index, deletes the thread's snapshot, and takes the lease away from an extraction of the session, which may

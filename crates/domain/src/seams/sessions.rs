@@ -10,7 +10,7 @@ use crate::event::{Event, NewEvent};
 use crate::ids::{EventId, EventSeq, SessionId, Tenant};
 use crate::page::{Page, PageRequest};
 use crate::place::RemoteEvidence;
-use crate::rescan::RulesRevision;
+use crate::rules::RulesRevision;
 use crate::session::{Session, SessionMeta};
 use crate::source::{ImportNo, TranscriptSource};
 use crate::time::Timestamp;

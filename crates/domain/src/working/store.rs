@@ -13,7 +13,7 @@ use strum::{EnumString, IntoStaticStr, VariantArray};
 use crate::error::StoreError;
 use crate::event::Event;
 use crate::ids::{EventSeq, SessionId, Tenant};
-use crate::rescan::RulesRevision;
+use crate::rules::RulesRevision;
 use crate::seams::{Append, SessionCatalog, SessionLog};
 use crate::session::SessionMeta;
 use crate::time::Timestamp;
@@ -226,7 +226,7 @@ pub enum BlockOutcome {
 /// let entry_of = |logged: &LogEntry| logged.entry.as_deref().map(serde_json::from_str::<ThreadEntry>);
 /// # let _ = entry_of;
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct LogEntry {
     /// The event of the session's log.
     pub event: Event,

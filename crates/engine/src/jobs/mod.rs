@@ -111,6 +111,9 @@ pub struct WorkLimits {
     /// Sessions that this process extracts concurrently; 0: none. More gains nothing without a model to
     /// wait for.
     pub parallel: usize,
+    /// Whether what older rules for secrets let pass is redacted again. A caller that waits for an answer goes
+    /// without: rewriting the database file cannot be interrupted.
+    pub rescans: bool,
     /// How long one job may run without a heartbeat before another worker may take it.
     pub lease: Duration,
     /// How often a failing window is tried, and the pauses in between.
@@ -127,6 +130,7 @@ impl Default for WorkLimits {
             claim: ClaimLimits::jobs(10),
             window: WindowLimits::default(),
             parallel: 4,
+            rescans: true,
             lease: Duration::from_secs(300),
             retry: RetryPolicy::default(),
             drain: Duration::from_secs(10),

@@ -165,10 +165,10 @@ pub async fn work(
 ) -> Result<UpdateReport, WorkError> {
     let mut report = UpdateReport::default();
     requeue_unobstructed(worker).await?;
-    worker
-        .store
-        .raise_rescans(worker.redactor.revision(), worker.clock.now())
-        .await?;
+    if worker.limits.rescans {
+        let (rules, now) = (worker.redactor.revision(), worker.clock.now());
+        worker.store.raise_rescans(rules, now).await?;
+    }
     if !stop.is_requested() {
         settle_projects(worker).await?;
     }
@@ -183,7 +183,7 @@ pub async fn work(
         }
     }
     let tenants = tenants_of(worker, &report);
-    if !stop.is_requested() {
+    if worker.limits.rescans && !stop.is_requested() {
         redact_folders(worker, &tenants, stop).await?;
         // Readers in the way are gone at the next run.
         let _ = worker.store.erase_replaced().await?;
@@ -267,6 +267,9 @@ async fn rescan_due(
     stop: &Stop,
     report: &mut UpdateReport,
 ) -> Result<usize, WorkError> {
+    if !worker.limits.rescans {
+        return Ok(0);
+    }
     let mut pool = JobPool::new(worker, JobKind::Redact);
     let work = move |claimed: ClaimedJob| async move {
         let outcome = rescan(worker, &claimed).await;

@@ -9,7 +9,9 @@ use daybook_domain::index::{
     IndexedDocument, SearchFilter, TermStats,
 };
 use daybook_domain::quarantine::{QuarantineDecision, QuarantinedObservation};
-use daybook_domain::rescan::{EventRewrite, SessionRewrite, SessionTexts, TextField, TextRewrite};
+use daybook_domain::rescan::{
+    EventRewrite, SessionRewrite, SessionTexts, StoredEvent, TextField, TextRewrite,
+};
 use daybook_domain::seams::{
     Append, AppendOutcome, ExtractionStore, ImportStore, IndexReader, IndexWriter,
     ObservationStore, PlaceStore, ProjectKey, QuarantineStore, RescanStore, ScopeState, ScopeStore,
@@ -17,7 +19,6 @@ use daybook_domain::seams::{
     VectorStore,
 };
 use daybook_domain::source::{ImportNo, ImportRun, TranscriptSource, UndoneImport};
-use daybook_domain::working::LogEntry;
 use daybook_domain::{
     Digest, Event, EventId, EventSeq, Extraction, ExtractionRecord, FinishOutcome, JobKey,
     LeaseToken, Observation, ObservationId, ObservationKind, Page, PageRequest, Place, Project,
@@ -374,7 +375,7 @@ impl<S: Store + JobRows> RescanStore for Ledgered<S> {
         upto: EventSeq,
         limit: usize,
         bytes: usize,
-    ) -> Result<Vec<LogEntry>, StoreError> {
+    ) -> Result<Vec<StoredEvent>, StoreError> {
         self.inner
             .log_entries(session, after, upto, limit, bytes)
             .await

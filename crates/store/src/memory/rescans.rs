@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 use daybook_domain::index::DocumentNo;
-use daybook_domain::rescan::{EventRewrite, SessionRewrite, SessionTexts, TextField, TextRewrite};
+use daybook_domain::rescan::{
+    EventRewrite, SessionRewrite, SessionTexts, StoredEvent, TextField, TextRewrite,
+};
 use daybook_domain::seams::RescanStore;
 use daybook_domain::source::TranscriptSource;
-use daybook_domain::working::LogEntry;
 use daybook_domain::{
     EventSeq, FinishOutcome, JobKey, JobKind, LeaseToken, ObservationId, RulesRevision, SessionId,
     StoreError, TallyKind, Timestamp,
@@ -58,12 +59,12 @@ impl RescanStore for MemoryStore {
         upto: EventSeq,
         limit: usize,
         bytes: usize,
-    ) -> Result<Vec<LogEntry>, StoreError> {
+    ) -> Result<Vec<StoredEvent>, StoreError> {
         let state = self.lock();
         let Some(row) = state.sessions.get(session) else {
             return Ok(Vec::new());
         };
-        let mut entries: Vec<LogEntry> = Vec::new();
+        let mut entries: Vec<StoredEvent> = Vec::new();
         let mut size = 0;
         let window = row.events.values();
         let window = window.filter(|event| event.seq > after && event.seq <= upto);
@@ -74,7 +75,7 @@ impl RescanStore for MemoryStore {
                 break;
             }
             let event = event.clone();
-            entries.push(LogEntry { event, entry });
+            entries.push(StoredEvent { event, entry });
         }
         Ok(entries)
     }

@@ -7,9 +7,10 @@
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
-use daybook_domain::rescan::{EventRewrite, SessionRewrite, SessionTexts, TextField, TextRewrite};
+use daybook_domain::rescan::{
+    EventRewrite, SessionRewrite, SessionTexts, StoredEvent, TextField, TextRewrite,
+};
 use daybook_domain::seams::RescanStore;
-use daybook_domain::working::LogEntry;
 use daybook_domain::{
     EventSeq, FinishOutcome, JobKey, JobKind, LeaseToken, ObservationId, ObservationKind,
     RulesRevision, SessionId, StoreError, TallyKind, Tenant, Timestamp,
@@ -62,12 +63,14 @@ impl RescanStore for PostgresStore {
         upto: EventSeq,
         limit: usize,
         bytes: usize,
-    ) -> Result<Vec<LogEntry>, StoreError> {
+    ) -> Result<Vec<StoredEvent>, StoreError> {
         let read = |tx: Tx| async move {
             let Some(row) = find_session(&tx, session).await? else {
                 return Ok(Vec::new());
             };
-            events::entries_between(&tx, row.no, (after, upto), limit, bytes).await
+            let range = (after, upto);
+            let read = events::entries_between(&tx, row.no, range, limit, bytes).await?;
+            Ok(rescan::stored_events(read))
         };
         self.read(TenantAccess::Only(&session.tenant), read).await
     }
@@ -204,6 +207,7 @@ async fn rewrite_event(tx: &Tx, row: &SessionRow, rewrite: &EventRewrite) -> Res
     let seq = before.event.seq;
     let range = (EventSeq(seq.0.saturating_sub(1)), seq);
     let found = events::entries_between(tx, row.no, range, 1, 0).await?;
+    let found = rescan::stored_events(found);
     if found.first() != Some(before) {
         return Ok(());
     }

@@ -9,9 +9,10 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use daybook_domain::rescan::{EventRewrite, SessionRewrite, SessionTexts, TextField, TextRewrite};
+use daybook_domain::rescan::{
+    EventRewrite, SessionRewrite, SessionTexts, StoredEvent, TextField, TextRewrite,
+};
 use daybook_domain::seams::RescanStore;
-use daybook_domain::working::LogEntry;
 use daybook_domain::{
     EventSeq, FinishOutcome, JobKey, JobKind, LeaseToken, ObservationId, ObservationKind,
     RulesRevision, SessionId, StoreError, TallyKind, Timestamp,
@@ -60,12 +61,13 @@ impl RescanStore for SqliteStore {
         upto: EventSeq,
         limit: usize,
         bytes: usize,
-    ) -> Result<Vec<LogEntry>, StoreError> {
+    ) -> Result<Vec<StoredEvent>, StoreError> {
         self.read(|tx| {
             let Some(row) = find_session(tx, session)? else {
                 return Ok(Vec::new());
             };
-            events::entries_between(tx, row.no, (after, upto), limit, bytes)
+            let read = events::entries_between(tx, row.no, (after, upto), limit, bytes)?;
+            Ok(rescan::stored_events(read))
         })
     }
 
@@ -235,7 +237,7 @@ fn rewrite_event(tx: &Connection, row: &SessionRow, rewrite: &EventRewrite) -> R
     } = rewrite;
     let seq = before.event.seq;
     let range = (EventSeq(seq.0.saturating_sub(1)), seq);
-    let found = events::entries_between(tx, row.no, range, 1, 0)?;
+    let found = rescan::stored_events(events::entries_between(tx, row.no, range, 1, 0)?);
     if found.first() != Some(before) {
         return Ok(());
     }

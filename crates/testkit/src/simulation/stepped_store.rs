@@ -11,7 +11,7 @@ use daybook_domain::index::{
     IndexedDocument, SearchFilter, TermStats,
 };
 use daybook_domain::quarantine::{QuarantineDecision, QuarantinedObservation};
-use daybook_domain::rescan::{EventRewrite, SessionRewrite, SessionTexts};
+use daybook_domain::rescan::{EventRewrite, SessionRewrite, SessionTexts, StoredEvent};
 use daybook_domain::seams::{
     Append, AppendOutcome, ExtractionStore, GapKey, ImportStore, IndexReader, IndexWriter,
     JobControl, JobListing, JobQueue, JobWatch, ObservationStore, PlaceStore, ProjectKey,
@@ -19,7 +19,6 @@ use daybook_domain::seams::{
     SourceStore, StagedWrites, Store, UseStore, VectorStore,
 };
 use daybook_domain::source::{ImportNo, ImportRun, TranscriptSource, UndoneImport};
-use daybook_domain::working::LogEntry;
 use daybook_domain::{
     Claim, ClaimedJob, Digest, DueMark, Event, EventId, EventSeq, Extraction, ExtractionRecord,
     FailOutcome, FailedTry, FinishOutcome, Gap, Job, JobKey, JobKind, LeaseToken, Observation,
@@ -679,7 +678,7 @@ impl RescanStore for SteppedStore {
         upto: EventSeq,
         limit: usize,
         bytes: usize,
-    ) -> Answer<Vec<LogEntry>> {
+    ) -> Answer<Vec<StoredEvent>> {
         let call = self.store.log_entries(session, after, upto, limit, bytes);
         self.read("log_entries", call).await
     }

@@ -4,10 +4,9 @@
 use daybook_domain::index::{CandidateQuery, SearchFilter};
 use daybook_domain::quarantine::{QuarantineReason, QuarantinedObservation};
 use daybook_domain::rescan::{
-    EventRewrite, EvidenceRewrite, SessionRewrite, TextField, TextRewrite,
+    EventRewrite, EvidenceRewrite, SessionRewrite, StoredEvent, TextField, TextRewrite,
 };
 use daybook_domain::seams::{Append, Store};
-use daybook_domain::working::LogEntry;
 use daybook_domain::{
     ClaimedJob, EntityChange, EntityWrite, EventSeq, Extraction, FinishOutcome, JobKey, JobKind,
     ObservationId, Place, RulesRevision, Scope, SessionId, SessionMeta, Tenant, Yield,
@@ -37,7 +36,7 @@ async fn claim_rescan(store: &dyn Store) -> ClaimedJob {
     claimed.into_iter().next().expect("a rescan is due")
 }
 
-async fn entries(store: &dyn Store, id: &SessionId) -> Vec<LogEntry> {
+async fn entries(store: &dyn Store, id: &SessionId) -> Vec<StoredEvent> {
     let (all, end) = (EventSeq(0), EventSeq(99));
     store.log_entries(id, all, end, 99, 9_999).await.unwrap()
 }
@@ -46,7 +45,7 @@ fn hidden(text: &str) -> String {
     text.replace("secret", "hidden")
 }
 
-fn rewrite_of(before: &LogEntry) -> EventRewrite {
+fn rewrite_of(before: &StoredEvent) -> EventRewrite {
     let mut after = before.clone();
     after.event.text = hidden(&before.event.text);
     EventRewrite {

@@ -34,7 +34,7 @@ fn folder_with_secrets() -> TestFolder {
     let _ = memory.write(&[("MEMORY.md", Some("# Reef\n"))]);
     let entity = format!("# Reef\n\n{}\n", secret(2));
     let _ = memory.write(&[("entities/reef.md", Some(&entity))]);
-    memory.save("topics/mine.md", &format!("my own {}\n", secret(3)));
+    memory.save("topics/mine.md", format!("my own {}\n", secret(3)));
     memory.settle().unwrap();
     let _ = memory.write(&[("MEMORY.md", Some("# Reef again\n"))]);
     memory
@@ -109,7 +109,7 @@ fn the_engines_secrets_leave_the_files_and_their_history_and_a_persons_stay() {
 fn a_history_without_secrets_stays_as_it_is() {
     let memory = TestFolder::new();
     let _ = memory.write(&[("MEMORY.md", Some("one\n"))]);
-    memory.save("topics/mine.md", &format!("my own {}\n", secret(3)));
+    memory.save("topics/mine.md", format!("my own {}\n", secret(3)));
     memory.settle().unwrap();
     let _ = memory.write(&[("MEMORY.md", Some("two\n"))]);
     let before = memory.folder.log(99).unwrap();
